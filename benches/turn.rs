@@ -19,7 +19,7 @@ fn main() {
 #[path = "../tests/support/machine.rs"]
 mod machine;
 
-use machine::Machine;
+use machine::TestMachine;
 
 const CHAT: &str = r#"{"type":"chat","message":"Done.","data":{}}"#;
 
@@ -39,7 +39,7 @@ fn run(replies: &[String]) -> usize {
     let folder = PathBuf::from("/work");
     let place = Workspace::new(folder, "/home/ann");
     let policy = Policy::default();
-    let machine = Machine::EMPTY;
+    let machine = TestMachine::EMPTY;
     let scene = || PolicyContext { policy: &policy, place: &place, world: &machine };
     let mut turn = Turn::new(TurnStart {
         turn: 1,

@@ -23,34 +23,34 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
-use crate::cli::args::{Terminals, ResumeChoice, RunMode};
-use crate::cli::plain::PlainSession;
-use crate::cli::plain::run::{PlainEnd, stdin_lines as typed_lines, run as talk};
-use crate::cli::print::{self, PrintChannels};
+use crate::cli::args::{ResumeChoice, RunMode, Terminals};
 use crate::cli::messages::{self, Printer};
+use crate::cli::plain::PlainSession;
+use crate::cli::plain::run::{PlainEnd, run as talk, stdin_lines as typed_lines};
+use crate::cli::print::{self, PrintChannels};
 use crate::cli::{Cli, Exit, output};
 use crate::config::draft;
 use crate::config::history::InputHistory;
-use crate::protocol::{SessionInfo, Notice};
+use crate::i18n::{Localize, cli as words};
+use crate::protocol::{Notice, SessionInfo};
 use crate::session::Rescue;
 use crate::session::persistence::{Replay, ResumeTarget};
 use crate::tools::exec::watchdog;
-use crate::i18n::{Localize, cli as words};
 use crate::{session, signals, tui};
 
-mod subcommands;
-mod startup;
-mod headless;
 mod extensions;
-mod session_builder;
-mod plugins;
+mod headless;
 mod models;
+mod plugins;
 mod rescue;
 mod room;
 mod scripts;
+mod session_builder;
+mod startup;
+mod subcommands;
 
+use headless::{HeadlessInput, HeadlessOptions};
 use startup::Startup;
-use headless::{HeadlessOptions, HeadlessInput};
 
 /// Runs the program.
 pub fn entry() -> ExitCode {
@@ -62,7 +62,8 @@ pub fn entry() -> ExitCode {
         Ok(cli) => cli,
         Err(page) => return messages::usage(&page).into(),
     };
-    let ends = Terminals { stdin: io::stdin().is_terminal(), stdout: output::stdout().is_terminal() };
+    let ends =
+        Terminals { stdin: io::stdin().is_terminal(), stdout: output::stdout().is_terminal() };
     match Startup::prepare(&cli) {
         Ok(ground) => {
             let temp = Arc::clone(&ground.temp);
@@ -93,7 +94,9 @@ fn route(cli: Cli, ends: Terminals, ground: Startup) -> Exit {
         return ground.fail(&Notice::error(words::NO_ROOM.with("what", what)), Exit::Failed);
     }
     match way {
-        RunMode::Screen { prompt, bot } if linear => run_plain(ground, prompt, bot.as_deref(), (take, yes)),
+        RunMode::Screen { prompt, bot } if linear => {
+            run_plain(ground, prompt, bot.as_deref(), (take, yes))
+        }
         RunMode::Screen { prompt, bot } => run_screen(ground, prompt, bot.as_deref(), (take, yes)),
         RunMode::Print { prompt, bot, piped } => {
             let what = HeadlessInput::Message { prompt, piped };
@@ -107,7 +110,9 @@ fn route(cli: Cli, ends: Terminals, ground: Startup) -> Exit {
         RunMode::Script(script) => scripts::run_script(ground, &script, json, approved),
         RunMode::Policy(policy) => subcommands::policy(&ground, &policy, json),
         RunMode::Model(model) => subcommands::model(&ground, model, json),
-        RunMode::Extension { kind, asked } => extensions::run(&ground, kind, asked, extensions::ExtensionOptions { json, yes }),
+        RunMode::Extension { kind, asked } => {
+            extensions::run(&ground, kind, asked, extensions::ExtensionOptions { json, yes })
+        }
         RunMode::InitHome => extensions::init_home(&ground, json),
         RunMode::Config(config) => subcommands::config(&ground, &config, json),
         RunMode::Plugin(plugin) => plugins::run_subcommand(&ground, plugin, json),
@@ -157,10 +162,11 @@ fn run_screen(
     if !ground.terminal_can_draw() {
         return ground.fail(&Notice::error(words::NO_TERM), Exit::WrongUse);
     }
-    let mut built = match session_builder::build(&ground, bot, session_builder::SessionPurpose::Screen) {
-        Ok(built) => built,
-        Err(failure) => return ground.fail(&failure.notice, failure.exit),
-    };
+    let mut built =
+        match session_builder::build(&ground, bot, session_builder::SessionPurpose::Screen) {
+            Ok(built) => built,
+            Err(failure) => return ground.fail(&failure.notice, failure.exit),
+        };
     approve_template_commands(&mut built, yes);
     match take {
         Some(ResumeChoice::Choose) => prompt = prompt.or_else(|| Some("/resume".to_owned())),
@@ -239,10 +245,11 @@ fn run_plain(
     if take == Some(ResumeChoice::Choose) {
         return ground.fail(&Notice::error(words::NO_SESSION_NAMED), Exit::WrongUse);
     }
-    let mut built = match session_builder::build(&ground, bot, session_builder::SessionPurpose::Screen) {
-        Ok(built) => built,
-        Err(failure) => return ground.fail(&failure.notice, failure.exit),
-    };
+    let mut built =
+        match session_builder::build(&ground, bot, session_builder::SessionPurpose::Screen) {
+            Ok(built) => built,
+            Err(failure) => return ground.fail(&failure.notice, failure.exit),
+        };
     approve_template_commands(&mut built, yes);
     built.persistence.replay = Replay::End;
     built.persistence.resume = take.and_then(resume_target);

@@ -41,7 +41,7 @@ pub fn pass_on_typed() {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub fn hand_on_typed() {}
+pub fn pass_on_typed() {}
 
 /// Drops typed input that was not read, including an unfinished line; true if there was any. A
 /// closed terminal has nothing to drop: the next read finds the end of input.
@@ -69,7 +69,7 @@ pub fn discard_typed() -> bool {
 }
 
 #[cfg(not(unix))]
-pub fn forget_typed() -> bool {
+pub fn discard_typed() -> bool {
     false
 }
 
@@ -91,4 +91,4 @@ pub fn is_raw(_terminal: std::io::Stdin) -> bool {
 }
 
 #[cfg(not(unix))]
-pub fn mend(_terminal: std::io::Stdin) {}
+pub fn restore_from_raw(_terminal: std::io::Stdin) {}

@@ -21,7 +21,7 @@ mod pty;
 #[path = "support/server.rs"]
 mod server;
 
-use bench::Bench;
+use bench::TestDir;
 use pty::Screen;
 use server::{Reply, Server};
 
@@ -30,7 +30,7 @@ const MOST: u64 = 300;
 /// The same for a conversation of the size that the tests make by themselves.
 const MOST_OF_A_SMALL_ONE: u64 = 200;
 
-impl Bench {
+impl TestDir {
     fn desk(&self) -> StoreWriter {
         let (faults, _) = tokio::sync::mpsc::unbounded_channel();
         let redactor = Arc::new(Redactor::new([("NONE", "hunter2hunter2")], [7; 16]));
@@ -109,7 +109,7 @@ fn megabytes() -> u64 {
 
 #[test]
 fn a_long_session_is_resumed_and_exported_in_bounded_memory() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let count = megabytes();
     let most = if count > 200 { MOST } else { MOST_OF_A_SMALL_ONE };
     let mut desk = bench.desk();
@@ -158,7 +158,7 @@ fn a_long_session_is_resumed_and_exported_in_bounded_memory() {
 }
 
 /// Conversations that a list does not hold, of so many.
-fn many(bench: &Bench, count: usize) {
+fn many(bench: &TestDir, count: usize) {
     let mut desk = bench.desk();
     let folder = bench.work().canonicalize().unwrap();
     for number in 0..count {
@@ -170,7 +170,7 @@ fn many(bench: &Bench, count: usize) {
 
 #[test]
 fn a_truncated_session_list_says_how_many_more_there_are() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     many(&bench, 1_007);
     let listed = bench.said(&["session", "list"]);
     assert!(listed.contains("and 7 older ones"), "{}", listed.lines().last().unwrap());

@@ -123,7 +123,7 @@ impl ContextSession {
         let mut parts = talk::parts(&real, Arc::new(model.clone()));
         parts.bounds = bounds;
         change(&mut parts, &real);
-        ContextSession { line: Line::to(parts), model, folder }
+        ContextSession { line: Line::start(parts), model, folder }
     }
 
     /// One that is kept.
@@ -488,7 +488,7 @@ async fn a_recall_during_a_turn_does_not_disturb_that_turn() {
     let mut talk = ContextSession::saved();
     talk.turn("the first").await;
     talk.model.script.lock().unwrap().push_back(ModelBehavior::Hangs);
-    talk.says("the second").await;
+    talk.submit("the second").await;
     talk.next(|event| matches!(event, Event::ReplyStarted).then_some(())).await;
     talk.send(Op::Recall { id: "turn_1".into() }).await;
     assert_eq!(talk.notice().await.say.phrase(), words::RECALLED);

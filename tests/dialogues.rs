@@ -172,7 +172,7 @@ struct DialogueHost {
     cancel: CancellationToken,
     policy: Policy,
     place: Workspace,
-    machine: Machine,
+    machine: TestMachine,
     events: String,
     sent: String,
 }
@@ -194,7 +194,7 @@ impl DialogueHost {
             heard: None,
             cancel: CancellationToken::new(),
             policy: Policy::default(),
-            machine: Machine { files: files(case) },
+            machine: TestMachine { files: files(case) },
             place: Workspace::new("/work", "/home/ann"),
             events: String::new(),
             sent: String::new(),
@@ -397,4 +397,4 @@ fn files(case: &str) -> BTreeMap<PathBuf, String> {
 #[path = "support/machine.rs"]
 mod machine;
 
-use machine::Machine;
+use machine::TestMachine;

@@ -19,7 +19,7 @@ mod pty;
 #[path = "support/server.rs"]
 mod server;
 
-use bench::Bench;
+use bench::TestDir;
 use pty::Screen;
 use server::{Reply, Server};
 
@@ -85,7 +85,7 @@ impl ProcessTree {
     }
 }
 
-fn envs(bench: &Bench) -> [(&'static str, String); 2] {
+fn envs(bench: &TestDir) -> [(&'static str, String); 2] {
     let path = |name: &str| bench.root.path().join(name).display().to_string();
     [("HOME", path("home")), ("AVOCET_HOME", path("avocet"))]
 }
@@ -103,7 +103,7 @@ fn server(way: StepSource, tree: &ProcessTree) -> Server {
 }
 
 /// The command line of a way in which nobody is there to be asked.
-fn args(way: StepSource, bench: &Bench, tree: &ProcessTree) -> Vec<String> {
+fn args(way: StepSource, bench: &TestDir, tree: &ProcessTree) -> Vec<String> {
     let line = tree.line();
     let words: &[&str] = match way {
         StepSource::Print => &["-p", "-y", "go"],
@@ -128,7 +128,7 @@ fn args(way: StepSource, bench: &Bench, tree: &ProcessTree) -> Vec<String> {
 
 /// Sends the signal to a run with a running step, and looks at what is left.
 fn assert_ended_by(way: StepSource, (name, number): (&str, u32)) {
-    let (bench, tree) = (Bench::new(), ProcessTree::new());
+    let (bench, tree) = (TestDir::new(), ProcessTree::new());
     let server = server(way, &tree);
     let before = [
         "--trust",
@@ -190,7 +190,7 @@ fn a_signal_ends_a_template_command_and_its_process_tree() {
 }
 
 /// A linear conversation whose step runs, in a terminal of its own.
-fn linear(bench: &Bench, server: &Server, tree: &ProcessTree) -> Screen {
+fn linear(bench: &TestDir, server: &Server, tree: &ProcessTree) -> Screen {
     let envs = envs(bench);
     let envs: Vec<(&str, &str)> = envs.iter().map(|(name, value)| (*name, &**value)).collect();
     let work = bench.work().display().to_string();
@@ -211,7 +211,7 @@ fn linear(bench: &Bench, server: &Server, tree: &ProcessTree) -> Screen {
 fn a_signal_ends_a_plain_conversation_and_its_process_tree() {
     // Ctrl-C stops the turn there, and the conversation goes on.
     for (name, number) in SIGNALS.iter().filter(|(name, _)| *name != "INT") {
-        let (bench, tree) = (Bench::new(), ProcessTree::new());
+        let (bench, tree) = (TestDir::new(), ProcessTree::new());
         let server = server(StepSource::Linear, &tree);
         let mut screen = linear(&bench, &server, &tree);
         let began = Instant::now();
@@ -224,7 +224,7 @@ fn a_signal_ends_a_plain_conversation_and_its_process_tree() {
 
 #[test]
 fn ctrl_c_ends_the_step_and_the_plain_conversation_continues() {
-    let (bench, tree) = (Bench::new(), ProcessTree::new());
+    let (bench, tree) = (TestDir::new(), ProcessTree::new());
     let server = server(StepSource::Linear, &tree);
     let mut screen = linear(&bench, &server, &tree);
     screen.signal("INT");
@@ -235,7 +235,7 @@ fn ctrl_c_ends_the_step_and_the_plain_conversation_continues() {
 
 #[test]
 fn a_hang_up_ends_a_plain_conversation_and_its_process_tree() {
-    let (bench, tree) = (Bench::new(), ProcessTree::new());
+    let (bench, tree) = (TestDir::new(), ProcessTree::new());
     let server = server(StepSource::Linear, &tree);
     let screen = linear(&bench, &server, &tree);
     screen.hang_up_and_wait();

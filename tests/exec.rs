@@ -23,11 +23,11 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 /// Programs of this machine, and those of the test's own folder.
-struct Machine {
+struct TestMachine {
     folders: Vec<PathBuf>,
 }
 
-impl Machine for Machine {
+impl Machine for TestMachine {
     fn resolve(&self, path: &Path) -> PathBuf {
         path.canonicalize().unwrap_or_else(|_| path.to_owned())
     }
@@ -103,7 +103,7 @@ impl ExecFixture {
         let policy = Policy { unknown_program: Unknown::Confirm, ..Policy::default() };
         let place = Workspace::new(self.root(), "/nonexistent");
         let folders = vec!["/usr/bin".into(), "/bin".into(), self.root()];
-        let scene = PolicyContext { policy: &policy, place: &place, world: &Machine { folders } };
+        let scene = PolicyContext { policy: &policy, place: &place, world: &TestMachine { folders } };
         let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
         match safety::assess(step, scene) {
             Verdict::Run(cleared) => Some(cleared),

@@ -20,24 +20,24 @@ mod pty;
 #[path = "support/server.rs"]
 mod server;
 
-use bench::Bench;
+use bench::TestDir;
 use pty::{Modes, Screen};
 use server::{Reply, Server};
 
 const DONE: &str = r#"{"type":"chat","message":"All done.","data":{"format":"plain"}}"#;
 
-fn envs(bench: &Bench) -> [(&'static str, String); 3] {
+fn envs(bench: &TestDir) -> [(&'static str, String); 3] {
     let path = |name: &str| bench.root.path().join(name).display().to_string();
     [("HOME", path("home")), ("AVOCET_HOME", path("avocet")), ("TMPDIR", path("temp"))]
 }
 
-fn bench() -> Bench {
-    let bench = Bench::new();
+fn bench() -> TestDir {
+    let bench = TestDir::new();
     fs::create_dir(bench.root.path().join("temp")).unwrap();
     bench
 }
 
-fn scripted(bench: &Bench, replies: &[String]) -> String {
+fn scripted(bench: &TestDir, replies: &[String]) -> String {
     let path = bench.root.path().join("replies.txt");
     fs::write(&path, replies.join("\n---\n")).unwrap();
     format!("scripted:{}", path.display())
@@ -49,7 +49,7 @@ fn ls() -> String {
     json!({ "type": "cmd", "message": "a step", "data": data }).to_string()
 }
 
-fn command(bench: &Bench, args: &[&str]) -> Command {
+fn command(bench: &TestDir, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
     command.arg("--trust").arg(bench.work()).args(args).current_dir(bench.work());
     command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").envs(envs(bench));
@@ -63,7 +63,7 @@ fn stderr_text(output: &Output) -> String {
 }
 
 /// Runs with limits, as an ordinary user where that can be: root has no limit of processes.
-fn limited(bench: &Bench, limit: &str, args: &[&str]) -> Output {
+fn limited(bench: &TestDir, limit: &str, args: &[&str]) -> Output {
     let is_root = rustix::process::getuid().is_root();
     if is_root {
         for name in ["", "work", "home", "avocet", "temp"] {
@@ -226,7 +226,7 @@ impl Drop for Disk {
 }
 
 /// A turn with a step works, and what is said names the place.
-fn assert_run_succeeds(bench: &Bench, what: &str) {
+fn assert_run_succeeds(bench: &TestDir, what: &str) {
     let model = scripted(bench, &[ls(), DONE.to_owned()]);
     let output = command(bench, &["--model", &model, "-p", "go"]).output().unwrap();
     let said = stderr_text(&output);
@@ -252,7 +252,7 @@ fn a_full_or_read_only_temporary_folder_is_named_and_replaced() {
 
 #[test]
 fn a_temporary_folder_that_is_a_file_or_open_to_others_is_replaced() {
-    let temp = |bench: &Bench| bench.root.path().join("temp");
+    let temp = |bench: &TestDir| bench.root.path().join("temp");
     let cases: [(&str, fn(&Path)); 4] = [
         ("missing", |temp| fs::remove_dir(temp).unwrap()),
         ("a file", |temp| {

@@ -14,8 +14,8 @@ mod bench;
 #[path = "support/server.rs"]
 mod server;
 
-use bench::Bench;
-impl Bench {
+use bench::TestDir;
+impl TestDir {
     fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.work().join(name);
         fs::write(&path, text).unwrap();
@@ -80,7 +80,7 @@ impl Bench {
 
 #[test]
 fn run_starts_a_script_and_y_approves_its_questions() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.file(
         "asks.ai.yaml",
         "---\npermissions: {ai: {call: [{name: weather, action: confirm}]}}\n---\n$exec: {id: weather}\n",
@@ -98,7 +98,7 @@ fn run_starts_a_script_and_y_approves_its_questions() {
 
 #[test]
 fn a_script_is_a_step_of_a_headless_turn_too() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let folder = bench.work().join(".avocet/scripts");
     fs::create_dir_all(&folder).unwrap();
     fs::write(
@@ -116,7 +116,7 @@ fn a_script_is_a_step_of_a_headless_turn_too() {
 
 #[test]
 fn an_untrusted_folder_runs_nothing_unasked() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let model = bench.script(&[&cmd("git", &["status"]), DONE]);
     let elsewhere = bench.root.path().join("home");
     let run = |trust: &Path| {
@@ -168,7 +168,7 @@ const DONE: &str = r#"{"type":"chat","message":"All done.","data":{"format":"pla
 
 #[test]
 fn only_the_answer_goes_to_stdout() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let model = bench.script(&[&cmd("pwd", &[]), DONE]);
     let output = bench.run(&["--model", &model, "-p", "hello"]);
     exits(&output, 0);
@@ -178,7 +178,7 @@ fn only_the_answer_goes_to_stdout() {
 
 #[test]
 fn the_guide_reports_changes_in_the_current_folder() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.git(&["init", "-q"]);
     bench.file("notes.txt", "one\n");
     bench.git(&["add", "-A"]);
@@ -191,7 +191,7 @@ fn the_guide_reports_changes_in_the_current_folder() {
 
 #[test]
 fn json_prints_every_event_on_a_line_of_its_own() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let model = bench.script(&[&cmd("pwd", &[]), DONE]);
     let output = bench.run(&["--model", &model, "--json", "-p", "hello"]);
     exits(&output, 0);
@@ -205,7 +205,7 @@ fn json_prints_every_event_on_a_line_of_its_own() {
 
 #[test]
 fn a_step_that_asks_is_declined_when_no_user_is_present() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let model = bench.script(&[&cmd("mkdir", &["made"]), DONE]);
     let output = bench.run(&["--model", &model, "-p", "make it"]);
     exits(&output, 3);
@@ -214,7 +214,7 @@ fn a_step_that_asks_is_declined_when_no_user_is_present() {
 
 #[test]
 fn yes_approves_steps_that_ask() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let model = bench.script(&[&cmd("mkdir", &["made"]), DONE]);
     let output = bench.run(&["-y", "--model", &model, "-p", "make it"]);
     exits(&output, 0);
@@ -224,7 +224,7 @@ fn yes_approves_steps_that_ask() {
 /// Whoever said yes beforehand did not mean it without the sandbox.
 #[test]
 fn approval_in_advance_never_runs_a_step_without_the_sandbox() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     if !out(&bench.run(&["doctor"])).contains("`work`") {
         return println!("SKIPPED, no sandbox on this machine");
     }
@@ -245,7 +245,7 @@ fn approval_in_advance_never_runs_a_step_without_the_sandbox() {
 
 #[test]
 fn approving_a_template_does_not_approve_the_models_steps() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let commands = bench.root.path().join("avocet/commands");
     fs::create_dir_all(&commands).unwrap();
     fs::write(commands.join("two.toml"), "prompt = \"one: !{touch piece; echo done}\"\n").unwrap();
@@ -286,7 +286,7 @@ fn approving_a_template_does_not_approve_the_models_steps() {
 
 #[test]
 fn yes_approves_no_untrusted_and_no_high_risk_template() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let commands = bench.work().join(".avocet/commands");
     fs::create_dir_all(&commands).unwrap();
     fs::write(commands.join("theirs.toml"), "prompt = \"one: !{touch piece}\"\n").unwrap();
@@ -310,7 +310,7 @@ fn yes_approves_no_untrusted_and_no_high_risk_template() {
 }
 
 /// What stands for a secret in the sessions of this folder.
-fn masked(bench: &Bench, text: &str) -> String {
+fn masked(bench: &TestDir, text: &str) -> String {
     let kept = "00112233445566778899aabbccddeeff";
     let state = bench.root.path().join("avocet/state");
     fs::create_dir_all(&state).unwrap();
@@ -343,7 +343,7 @@ fn tool(name: &str, input: Value) -> String {
 #[test]
 fn a_masked_secret_is_written_as_its_value_and_never_sent_or_saved() {
     let key = "sk-proj-aB3dE6gH9kaB3dE6gH9kaB3d";
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let before = format!("API_KEY = \"{key}\"\nDB_PASS=s3cr3tpw\nport = 1\n");
     bench.file("conf.py", &before);
     let text = masked(&bench, &before).replace("port = 1", "port = 2");
@@ -392,7 +392,7 @@ fn a_masked_secret_is_written_as_its_value_and_never_sent_or_saved() {
 #[test]
 fn after_a_resume_a_known_mask_is_restored_and_an_unknown_one_is_refused() {
     let key = "sk-proj-aB3dE6gH9kaB3dE6gH9kaB3d";
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let before = format!("API_KEY = \"{key}\"\nport = 1\n");
     bench.file("conf.py", &before);
     let mask = masked(&bench, key);
@@ -453,7 +453,7 @@ fn keys_of_any_service_in_the_body_of_a_servers_error_are_masked_everywhere() {
         format!("bad keys {} {} {} {} password={}", keys[0], keys[1], keys[2], keys[3], keys[4]);
     for status in [400, 401, 403, 404, 422] {
         for json in [false, true] {
-            let bench = Bench::new();
+            let bench = TestDir::new();
             let body = serde_json::json!({ "error": { "message": said.clone() } });
             let replies = (0..8).map(|_| server::Reply::json(status, &body)).collect();
             let server = server::Server::start(replies);
@@ -475,7 +475,7 @@ fn keys_of_any_service_in_the_body_of_a_servers_error_are_masked_everywhere() {
 #[test]
 fn a_key_in_a_message_reaches_the_model_masked_and_the_file_as_it_is() {
     let key = "sk-proj-aB3dE6gH9kaB3dE6gH9kaB3d";
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let mask = masked(&bench, key);
     let write = |content: String| {
         tool("file.write", serde_json::json!({"path": ".env", "content": content}))
@@ -498,7 +498,7 @@ fn a_key_in_a_message_reaches_the_model_masked_and_the_file_as_it_is() {
 
 #[test]
 fn only_approve_secrets_hands_out_a_secret() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.file(".env", "NAME=value\n");
     let write = tool("file.write", serde_json::json!({"path": "a.txt", "content": "x\n"}));
     for (step, secret) in [
@@ -522,7 +522,7 @@ fn only_approve_secrets_hands_out_a_secret() {
 
 #[test]
 fn yes_does_not_approve_denied_steps() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.file("keep.txt", "kept");
     let model = bench.script(&[&cmd("rm", &["-rf", "keep.txt"]), DONE]);
     let output = bench.run(&["-y", "--model", &model, "-p", "remove it"]);
@@ -533,7 +533,7 @@ fn yes_does_not_approve_denied_steps() {
 
 #[test]
 fn the_model_learns_of_declined_steps() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = server::Server::start(vec![
         server::Reply::text(&cmd("mkdir", &["made"]), 8),
         server::Reply::text(DONE, 8),
@@ -546,7 +546,7 @@ fn the_model_learns_of_declined_steps() {
 
 #[test]
 fn a_limit_of_steps_ends_the_turn_with_4() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.settings("[safety]\nmax_auto_steps_per_turn = 1\n");
     let model = bench.script(&[&cmd("pwd", &[]), &cmd("ls", &[]), &cmd("whoami", &[]), DONE]);
     exits(&bench.run(&["--model", &model, "-p", "go"]), 4);
@@ -554,7 +554,7 @@ fn a_limit_of_steps_ends_the_turn_with_4() {
 
 #[test]
 fn an_unreachable_server_is_one_sentence_and_5() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     // Port 9 of the loopback address answers nobody.
     let output = bench.run(&["--base-url", "http://127.0.0.1:9/v1", "--model", "m", "-p", "hi"]);
     exits(&output, 5);
@@ -582,7 +582,7 @@ fn each_bad_server_answer_is_reported_in_words() {
         ("no model `m`", vec![Reply::status(404).body(r#"{"error":{"message":"no such model"}}"#)]),
     ];
     for (expected, replies) in cases {
-        let bench = Bench::new();
+        let bench = TestDir::new();
         let server = server::Server::start(replies);
         let output = bench.run(&["--base-url", &server.base_url(), "--model", "m", "-p", "hi"]);
         exits(&output, 5);
@@ -593,7 +593,7 @@ fn each_bad_server_answer_is_reported_in_words() {
 
 #[test]
 fn the_key_is_sent_only_in_its_header() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = server::Server::start(vec![server::Reply::text(DONE, 8)]);
     let output = bench
         .command(&[
@@ -615,7 +615,7 @@ fn the_key_is_sent_only_in_its_header() {
 
 #[test]
 fn the_first_request_is_small() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = server::Server::start(vec![server::Reply::text(DONE, 8)]);
     exits(&bench.run(&["--base-url", &server.base_url(), "--model", "m", "-p", "hi"]), 0);
     let size = server.requests()[0].body.len();
@@ -624,7 +624,7 @@ fn the_first_request_is_small() {
 
 #[test]
 fn standard_input_is_added_to_the_prompt() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = server::Server::start(vec![server::Reply::text(DONE, 8)]);
     let args = ["--base-url", &server.base_url(), "--model", "m", "-p", "review this"];
     exits(&bench.run_with_input(&args, b"fn main() {}"), 0);
@@ -634,7 +634,7 @@ fn standard_input_is_added_to_the_prompt() {
 
 #[test]
 fn a_bot_sets_the_prompt_and_the_sampling() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.settings("");
     let bots = bench.root.path().join("avocet/bots");
     fs::create_dir_all(&bots).unwrap();
@@ -653,7 +653,7 @@ fn a_bot_sets_the_prompt_and_the_sampling() {
 
 #[test]
 fn an_answer_is_checked_against_a_schema() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let schema = bench.file(
         "schema.json",
         r#"{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}"#,
@@ -672,7 +672,7 @@ fn an_answer_is_checked_against_a_schema() {
 
 #[test]
 fn a_usage_error_exits_2_with_a_hint() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     for args in [&["--no-such-flag"][..], &["chat", "../escape"], &["--mode", "middle", "-p", "x"]]
     {
         let output = bench.run(args);
@@ -683,7 +683,7 @@ fn a_usage_error_exits_2_with_a_hint() {
 
 #[test]
 fn a_screen_without_a_terminal_is_refused_with_one_sentence() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let output = bench.run(&[]);
     exits(&output, 2);
     assert!(err(&output).contains("-p"), "{}", err(&output));
@@ -691,7 +691,7 @@ fn a_screen_without_a_terminal_is_refused_with_one_sentence() {
 
 #[test]
 fn a_reader_that_closes_the_pipe_early_is_not_an_error() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let long = serde_json::json!({"type":"chat","message":"line\n".repeat(100_000),"data":{"format":"plain"}});
     let model = bench.script(&[&long.to_string()]);
     let mut child = bench
@@ -708,7 +708,7 @@ fn a_reader_that_closes_the_pipe_early_is_not_an_error() {
 
 #[test]
 fn a_broken_settings_file_is_named_with_its_line_and_stays_as_it_was() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.settings("lang = \"en\"\nmode = = 3\n");
     let output = bench.run(&["--model", &bench.script(&[DONE]), "-p", "hi"]);
     assert!(err(&output).contains("config.toml"), "{}", err(&output));
@@ -719,7 +719,7 @@ fn a_broken_settings_file_is_named_with_its_line_and_stays_as_it_was() {
 
 #[test]
 fn messages_are_in_the_users_language() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let model = bench.script(&[&cmd("rm", &["-rf", "x"]), DONE]);
     let output = bench.run(&["--lang", "zh", "--model", &model, "-p", "hi"]);
     assert!(
@@ -731,7 +731,7 @@ fn messages_are_in_the_users_language() {
 
 #[test]
 fn policy_explain_names_tier_rule_and_reason() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let output = bench.run(&["policy", "explain", "--json", "--", "git", "reset", "--hard"]);
     exits(&output, 0);
     let verdict: Value = serde_json::from_str(&out(&output)).unwrap();
@@ -742,7 +742,7 @@ fn policy_explain_names_tier_rule_and_reason() {
 
 #[test]
 fn policy_explain_answers_a_batch_line_by_line() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let work = bench.work();
     let line = |id: &str, program: &str, args: &[&str]| {
         serde_json::json!({"id":id,"program":program,"args":args,"cwd":work,"workspace":work,"home":"/nowhere"})
@@ -761,7 +761,7 @@ fn policy_explain_answers_a_batch_line_by_line() {
 
 #[test]
 fn settings_are_read_and_written_by_the_command_line() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     exits(&bench.run(&["config", "set", "mode", "low"]), 0);
     let output = bench.run(&["config", "get", "mode"]);
     exits(&output, 0);
@@ -772,7 +772,7 @@ fn settings_are_read_and_written_by_the_command_line() {
 
 #[test]
 fn without_a_model_name_the_servers_first_model_answers() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server =
         server::Server::start_with_models(vec![server::Reply::text(DONE, 8)], &["qwen", "b"]);
     exits(&bench.run(&["--base-url", &server.base_url(), "-p", "hi"]), 0);
@@ -782,7 +782,7 @@ fn without_a_model_name_the_servers_first_model_answers() {
 
 /// The cargo that builds this, where the program looks for one; a `PATH` with it.
 #[cfg(unix)]
-fn with_cargo(bench: &Bench) -> String {
+fn with_cargo(bench: &TestDir) -> String {
     let folder = bench.root.path().join("home/.cargo/bin");
     fs::create_dir_all(&folder).unwrap();
     let real = Path::new(env!("CARGO")).parent().unwrap();
@@ -795,7 +795,7 @@ fn with_cargo(bench: &Bench) -> String {
 #[cfg(unix)]
 #[test]
 fn findings_of_the_project_check_after_an_edit_reach_the_model() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.settings(
         "[project]\ncheck = [\"cargo\", \"check\", \"--offline\", \"--message-format=json\"]\n",
     );
@@ -859,7 +859,7 @@ fn findings_of_the_project_check_after_an_edit_reach_the_model() {
 
 #[test]
 fn policy_explain_assesses_a_tool_step_without_running_it() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let input = r#"{"path":"new.txt","content":"hello\n"}"#;
     let args = ["policy", "explain", "--tool", "file.write", "--args", input];
     let output = bench.run(&args);
@@ -890,7 +890,7 @@ fn policy_explain_assesses_a_tool_step_without_running_it() {
 
 #[test]
 fn extensions_that_need_trust_are_named_when_missing() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let skill = bench.work().join(".claude/skills/tidy");
     fs::create_dir_all(&skill).unwrap();
     fs::write(skill.join("SKILL.md"), "---\nname: tidy\ndescription: d\n---\nTidy up.\n").unwrap();

@@ -20,7 +20,7 @@ mod pty;
 #[path = "support/server.rs"]
 mod server;
 
-use bench::Bench;
+use bench::TestDir;
 use pty::Screen;
 use server::{Reply, Server};
 
@@ -77,7 +77,7 @@ fn payloads(channel: &str) -> Vec<Payload> {
     some
 }
 
-fn start(bench: &Bench, server: &Server) -> Screen {
+fn start(bench: &TestDir, server: &Server) -> Screen {
     let (work, root) = (bench.work(), bench.root.path());
     let (home, avocet) = (root.join("home"), root.join("avocet"));
     let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
@@ -121,7 +121,7 @@ fn text_of_a_model_is_neutralized_and_readable() {
     let mut payloads = payloads("model_text");
     payloads.sort_by_key(|payload| payload.bytes.len());
     for payloads in payloads.chunks(12) {
-        let bench = Bench::new();
+        let bench = TestDir::new();
         let replies = payloads.iter().map(|payload| {
             let data = json!({ "format": "plain" });
             let reply = json!({ "type": "chat", "message": payload.text(), "data": data });
@@ -140,7 +140,7 @@ fn text_of_a_model_is_neutralized_and_readable() {
 
 #[test]
 fn output_of_a_command_is_neutralized_and_readable() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let payloads = payloads("cmd_stdout");
     let server = Server::start(Vec::<Reply>::new());
     let mut screen = start(&bench, &server);
@@ -163,7 +163,7 @@ fn output_of_a_command_is_neutralized_and_readable() {
 
 #[test]
 fn contents_of_a_file_are_neutralized() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let payloads = payloads("file_content");
     let done = |at: usize| Reply::chat(&format!("read {at}"));
     // Few enough that the context is not compressed in between.
@@ -183,7 +183,7 @@ fn contents_of_a_file_are_neutralized() {
 
 #[test]
 fn errors_of_a_server_are_neutralized() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let mut payloads = payloads("provider_error");
     payloads.retain(|payload| payload.mark().is_some());
     let replies = payloads.iter().map(|payload| {
@@ -230,7 +230,7 @@ fn assert_no_sequence(screen: &Screen, way: &str) {
 /// sessions and models.
 #[test]
 fn names_are_neutralized() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let work = bench.work();
     let all = SEQUENCES.concat().replace('/', "");
     for (at, sequence) in SEQUENCES.iter().enumerate() {
@@ -256,9 +256,9 @@ fn names_are_neutralized() {
     assert!(screen.shows_within("zedscript", Duration::from_secs(10)), "{}", screen.text());
     assert_no_sequence(&screen, "the list of files");
     screen.press("\u{1b}");
-    screen.wait_gone("mention");
+    screen.wait_until_gone("mention");
     screen.press("\u{15}");
-    screen.wait_gone("@zed");
+    screen.wait_until_gone("@zed");
     say(&mut screen, "!ls");
     assert!(screen.shows_within("zed0", Duration::from_secs(10)), "{}", screen.text());
     assert_no_sequence(&screen, "the names of files");
@@ -266,7 +266,7 @@ fn names_are_neutralized() {
     assert!(screen.shows_within("about", Duration::from_secs(10)), "{}", screen.text());
     assert_no_sequence(&screen, "the list of commands");
     screen.press("\u{15}");
-    screen.wait_gone("/zed");
+    screen.wait_until_gone("/zed");
     say(&mut screen, &format!("titled{all}"));
     screen.wait_for("all over");
     assert_no_sequence(&screen, "the words of a person");
@@ -286,7 +286,7 @@ fn names_are_neutralized() {
 #[test]
 fn a_proposed_step_shows_its_hidden_characters() {
     for payload in payloads("proposal") {
-        let bench = Bench::new();
+        let bench = TestDir::new();
         let server = Server::start(vec![
             Reply::text(&payload.text(), 5),
             Reply::chat("all over"),

@@ -30,11 +30,11 @@ mod server;
 #[macro_use]
 mod talk;
 
-use bench::Bench;
+use bench::TestDir;
 use server::{Reply, Server};
 use talk::{DONE, Line};
 
-impl Bench {
+impl TestDir {
     fn path(&self, name: &str) -> PathBuf {
         self.root.path().join(name)
     }
@@ -137,8 +137,8 @@ Please generate a commit message from this diff:
 """
 "#;
 
-fn seed() -> Bench {
-    let bench = Bench::new();
+fn seed() -> TestDir {
+    let bench = TestDir::new();
     bench.write("home/.r9s/bots/reviewer.toml", REVIEWER);
     bench.write("home/.r9s/commands/commit-msg.toml", COMMIT_MSG);
     bench.write("home/.r9s/commands/summarize.toml", "prompt = \"Summarize this: {{args}}\"\n");
@@ -215,7 +215,7 @@ fn summarize_focus_on_risks_is_one_user_message() {
 
 #[test]
 fn unlike_r9s_standard_input_reaches_the_template_commands() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("avocet/commands/x.toml", "prompt = \"got: !{tr a-z A-Z}\"\n");
     let output = bench.pipe(&["command", "render", "x", "-y"], "through the pipe");
     exits(&output, 0);
@@ -243,7 +243,7 @@ fn unlike_r9s_an_argument_cannot_run_a_command() {
 
 #[test]
 fn unlike_r9s_a_brace_inside_quotes_does_not_end_a_command() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("avocet/commands/x.toml", "prompt = '''!{echo one two | awk '{print $2}'}'''\n");
     let output = bench.run(&["command", "render", "x", "-y"]);
     exits(&output, 0);
@@ -252,7 +252,7 @@ fn unlike_r9s_a_brace_inside_quotes_does_not_end_a_command() {
 
 #[test]
 fn unlike_r9s_no_name_leaves_its_folder() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("avocet/config.toml", "");
     bench.write("avocet/x.toml", "prompt = \"secret\"\n");
     for name in ["../x", "a/b", "..", "a b", "", "a\u{1b}b", "a\nb"] {
@@ -333,7 +333,7 @@ fn an_unknown_name_gets_a_suggestion_and_is_never_sent() {
 
 #[test]
 fn a_broken_file_is_reported_with_its_line_wherever_it_is_named() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("avocet/commands/x.toml", "prompt = \"a\"\nmodel = \"m\"\n");
     bench.write("avocet/bots/b.toml", "\nsystem_prompt_file = \"x\"\n");
     let output = bench.run(&["command", "render", "x"]);
@@ -409,7 +409,7 @@ fn a_list_shows_the_state_of_each_file() {
 
 #[test]
 fn a_file_is_created_from_options_or_piped_input_and_never_overwritten() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let args = [
         "bot",
         "new",
@@ -459,7 +459,7 @@ fn a_file_is_created_from_options_or_piped_input_and_never_overwritten() {
 
 #[test]
 fn an_edit_is_checked_before_it_is_saved() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("avocet/commands/x.toml", "# mine\nprompt = \"old\"\n");
     let edit = |editor: &str| {
         bench.command(&["command", "edit", "x"]).env("EDITOR", editor).output().unwrap()
@@ -484,7 +484,7 @@ fn an_edit_is_checked_before_it_is_saved() {
 
 #[test]
 fn nothing_is_deleted_without_confirmation() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("avocet/bots/b.toml", "");
     let output = bench.run(&["bot", "delete", "b"]);
     exits(&output, 3);
@@ -499,7 +499,7 @@ fn nothing_is_deleted_without_confirmation() {
 
 #[test]
 fn a_skill_is_checked_by_its_name_or_by_its_folder() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("avocet/skills/good/SKILL.md", "---\nname: good\ndescription: x\n---\n");
     bench.write("avocet/skills/odd/SKILL.md", "---\nname: Odd_One\ndescription: x\n---\n");
     bench.write("work/bad/SKILL.md", "---\nname: bad\n---\n");
@@ -515,7 +515,7 @@ fn a_skill_is_checked_by_its_name_or_by_its_folder() {
 
 #[test]
 fn the_examples_are_copied_once_and_each_of_them_works() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("avocet/commands/tests.toml", "prompt = \"mine\"\n");
     let output = bench.run(&["init-home"]);
     exits(&output, 0);
@@ -571,7 +571,7 @@ impl Model for RecordingModel {
 }
 
 struct ExtensionSession {
-    bench: Bench,
+    bench: TestDir,
     line: Line,
     asked: Arc<Mutex<Vec<Request>>>,
 }
@@ -579,7 +579,7 @@ struct ExtensionSession {
 is_a_line!(ExtensionSession);
 
 impl ExtensionSession {
-    fn start(bench: Bench) -> ExtensionSession {
+    fn start(bench: TestDir) -> ExtensionSession {
         let paths = Paths::with_root(&bench.path("avocet"), bench.path("home"));
         let work = bench.work();
         let places = move |trusted: bool| {
@@ -588,7 +588,7 @@ impl ExtensionSession {
         ExtensionSession::with(bench, Arc::new(places), true)
     }
 
-    fn with(bench: Bench, places: FindPlaces, trusted: bool) -> ExtensionSession {
+    fn with(bench: TestDir, places: FindPlaces, trusted: bool) -> ExtensionSession {
         let asked: Arc<Mutex<Vec<Request>>> = Arc::default();
         let (ws, home) = (bench.work(), bench.path("home"));
         let world = System::new(&ws, &home, &[]);
@@ -597,7 +597,7 @@ impl ExtensionSession {
         parts.security.world = Arc::new(world);
         parts.tools = Toolbox::new(vec![]);
         parts.extensions = ExtensionCache::new(places);
-        ExtensionSession { bench, line: Line::to(parts), asked }
+        ExtensionSession { bench, line: Line::start(parts), asked }
     }
 
     async fn catalogue(&mut self) -> Extensions {
@@ -637,7 +637,7 @@ async fn a_session_opens_before_anything_is_read() {
         let _ = opened.lock().unwrap().recv_timeout(std::time::Duration::from_secs(30));
         SearchPath::default()
     });
-    let mut talk = ExtensionSession::with(Bench::new(), places, true);
+    let mut talk = ExtensionSession::with(TestDir::new(), places, true);
     talk.next(|event| matches!(event, Event::Facts(_)).then_some(())).await;
     open.send(()).unwrap();
     let kept = talk.catalogue().await;
@@ -678,7 +678,7 @@ async fn extensions_are_loaded_before_the_first_message_is_sent() {
 
 #[tokio::test]
 async fn the_skill_tool_is_offered_once_skills_exist() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let mut talk = ExtensionSession::start(bench);
     talk.catalogue().await;
     let text = "---\nname: find-bug\ndescription: This skill should be used when it fails.\n---\n";
@@ -693,7 +693,7 @@ async fn the_skill_tool_is_offered_once_skills_exist() {
 
 #[tokio::test]
 async fn a_typed_skill_is_sent_with_the_folder_of_its_files() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let text = "---\nname: pdf\ndescription: PDFs\n---\nRead ${SKILL_ROOT}/how.md for $1.\n";
     bench.write("work/.claude/skills/pdf/SKILL.md", text);
     let folder = bench.path("work/.claude/skills/pdf").display().to_string();
@@ -726,7 +726,7 @@ async fn switching_bots_takes_effect_in_the_next_turn() {
 
 #[tokio::test]
 async fn project_extensions_load_once_the_folder_is_trusted() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.write("work/.avocet/commands/ours.toml", "prompt = \"Ours\"\n");
     let paths = Paths::with_root(&bench.path("avocet"), bench.path("home"));
     let work = bench.work();

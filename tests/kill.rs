@@ -28,11 +28,11 @@ mod pty;
 #[path = "support/server.rs"]
 mod server;
 
-use bench::Bench;
+use bench::TestDir;
 use pty::Screen;
 use server::{Reply, Server};
 
-impl Bench {
+impl TestDir {
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
         command
@@ -198,7 +198,7 @@ fn once(seed: u64) -> String {
 
 fn talk(seed: u64, what: KillTarget) -> &'static str {
     let mut random = fastrand::Rng::with_seed(seed);
-    let bench = Bench::new();
+    let bench = TestDir::new();
     if what == KillTarget::Long {
         let words = "A long answer that fills the window. ".repeat(900);
         let model = bench.script(
@@ -256,7 +256,7 @@ fn talk(seed: u64, what: KillTarget) -> &'static str {
 }
 
 /// Both files are one of their versions to the last byte.
-fn whole(bench: &Bench, seed: u64) {
+fn whole(bench: &TestDir, seed: u64) {
     let big = fs::read(bench.work().join("big.txt")).unwrap();
     let known = (0..VERSIONS).any(|n| version(n).as_bytes() == big);
     assert!(known, "seed {seed}: {} bytes are no version of it", big.len());
@@ -271,7 +271,7 @@ fn files() -> Vec<String> {
 }
 
 /// Which of them hold what the turn wrote; each is whole.
-fn written(bench: &Bench, seed: u64) -> Vec<String> {
+fn written(bench: &TestDir, seed: u64) -> Vec<String> {
     let mut out = files();
     out.retain(|name| {
         let now = fs::read(bench.work().join(name)).unwrap();
@@ -283,7 +283,7 @@ fn written(bench: &Bench, seed: u64) -> Vec<String> {
 }
 
 /// Two turns, of which the second wrote the files.
-fn two_turns(bench: &Bench, model: &str) {
+fn two_turns(bench: &TestDir, model: &str) {
     let first = bench.command(&["--model", model, "-p", "the first turn"]).output().unwrap();
     assert_eq!(first.status.code(), Some(0));
     for name in files() {
@@ -304,7 +304,7 @@ fn two_turns(bench: &Bench, model: &str) {
 /// Kills while the chat is taken back and the files of it are put back.
 fn rewind(seed: u64) -> &'static str {
     let mut random = fastrand::Rng::with_seed(seed);
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let hello = slowly("Hello.");
     let model = bench.script("replies.txt", &[hello.clone(), hello.clone(), hello]);
     two_turns(&bench, &model);
@@ -355,7 +355,7 @@ fn still_changed(kept: &[Event]) -> Vec<String> {
 }
 
 /// The next request is one a server takes; its text.
-fn continues(bench: &Bench, seed: u64) -> String {
+fn continues(bench: &TestDir, seed: u64) -> String {
     let server = Server::start(vec![Reply::chat("On we go."), Reply::chat("On we go.")]);
     let url = server.base_url();
     let args = ["--base-url", &url, "--model", "loop-1", "-c", "-p", "go on"];
@@ -371,7 +371,7 @@ fn continues(bench: &Bench, seed: u64) -> String {
 }
 
 /// The three promises.
-fn check(bench: &Bench, seed: u64, before: &[Event], shown: &[Event]) {
+fn check(bench: &TestDir, seed: u64, before: &[Event], shown: &[Event]) {
     let kept = bench.kept();
     let (had, now) = kept.split_at(before.len());
     assert_eq!(had, before, "seed {seed}: what was there stays");
@@ -460,7 +460,7 @@ enum SentText {
 /// has heard them.
 fn early(seed: u64) -> (SentText, bool) {
     let mut random = fastrand::Rng::with_seed(seed);
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("Before."), Reply::chat("Heard.")]);
     let (home, avocet) = (bench.root.path().join("home"), bench.root.path().join("avocet"));
     let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
@@ -473,7 +473,7 @@ fn early(seed: u64) -> (SentText, bool) {
     if !is_first {
         screen.press("before\r");
         screen.wait_for("Before.");
-        screen.wait_gone("Esc stops");
+        screen.wait_until_gone("Esc stops");
     }
     screen.press("the words that count");
     screen.wait_for("the words that count");
@@ -533,7 +533,7 @@ fn answers(kept: &[Event]) -> String {
 /// what was going on, and how many words were seen that the file does not have.
 fn on_screen(seed: u64) -> (&'static str, usize) {
     let mut random = fastrand::Rng::with_seed(seed);
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let pause = Duration::from_millis(4);
     let step = cmd(&[&["ls", "-a"], &["ls", "-l"]]);
     let done = json!({ "type": "chat", "message": numbered(40), "data": {} }).to_string();
@@ -550,7 +550,7 @@ fn on_screen(seed: u64) -> (&'static str, usize) {
     screen.wait_for("Ask anything");
     screen.press("before\r");
     screen.wait_for("Before.");
-    screen.wait_gone("Esc stops");
+    screen.wait_until_gone("Esc stops");
     screen.press("the words that count\r");
     server.wait_for_requests(2);
     if random.bool() {

@@ -18,7 +18,7 @@ mod pty;
 #[path = "support/server.rs"]
 mod server;
 
-use bench::Bench;
+use bench::TestDir;
 use pty::{Modes, Screen};
 use server::{Reply, Server};
 
@@ -35,13 +35,13 @@ enum ExitKey {
 
 const OUT: [ExitKey; 4] = [ExitKey::Exit, ExitKey::CtrlD, ExitKey::CtrlC, ExitKey::Term];
 
-fn envs(bench: &Bench, more: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
+fn envs(bench: &TestDir, more: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
     let path = |name: &str| bench.root.path().join(name).display().to_string();
     let own = [("HOME", path("home")), ("AVOCET_HOME", path("avocet"))];
     own.into_iter().chain(more.iter().cloned()).collect()
 }
 
-fn screen(bench: &Bench, server: &Server, more: &[(&'static str, String)]) -> Screen {
+fn screen(bench: &TestDir, server: &Server, more: &[(&'static str, String)]) -> Screen {
     let envs = envs(bench, more);
     let envs: Vec<(&str, &str)> = envs.iter().map(|(name, value)| (*name, &**value)).collect();
     let (work, url) = (bench.work().display().to_string(), server.base_url());
@@ -120,7 +120,7 @@ const STUBBORN: &[(&str, &str)] = &[
 fn the_screen_exits_at_once_whatever_a_step_does() {
     for (what, lines) in STUBBORN {
         for out in OUT {
-            let bench = Bench::new();
+            let bench = TestDir::new();
             program(&bench.work().join("stubborn.sh"), lines);
             let server = Server::start(vec![step("./stubborn.sh"), Reply::chat("Done.")]);
             let mut screen = screen(&bench, &server, &[]);
@@ -138,7 +138,7 @@ fn the_screen_exits_at_once_whatever_a_step_does() {
 fn the_screen_exits_at_once_while_the_server_hangs() {
     for silent in [Reply::text("{\"type\":", 2).hang_after(1), Reply::status(200).hang_after(0)] {
         for out in OUT {
-            let bench = Bench::new();
+            let bench = TestDir::new();
             let server = Server::start(vec![silent.clone()]);
             let mut screen = screen(&bench, &server, &[]);
             screen.press("go\r");
@@ -151,12 +151,12 @@ fn the_screen_exits_at_once_while_the_server_hangs() {
 #[test]
 fn the_screen_exits_at_once_while_another_program_locks_the_database() {
     for out in OUT {
-        let bench = Bench::new();
+        let bench = TestDir::new();
         let server = Server::start(vec![Reply::chat("Hello."), Reply::chat("Again.")]);
         let mut screen = screen(&bench, &server, &[]);
         screen.press("one\r");
         screen.wait_for("Hello.");
-        screen.wait_gone("Esc stops");
+        screen.wait_until_gone("Esc stops");
         let file = database(&bench);
         let other = rusqlite::Connection::open(file).unwrap();
         other.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -184,7 +184,7 @@ fn the_screen_exits_at_once_while_another_program_locks_the_database() {
     }
 }
 
-fn database(bench: &Bench) -> PathBuf {
+fn database(bench: &TestDir) -> PathBuf {
     let files = fs::read_dir(bench.root.path().join("avocet/data")).unwrap().flatten();
     let mut files = files.map(|file| file.path());
     files.find(|path| path.extension().is_some_and(|it| it == "db")).unwrap()
@@ -192,7 +192,7 @@ fn database(bench: &Bench) -> PathBuf {
 
 #[test]
 fn the_screen_exits_at_once_while_an_editor_hangs() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let editor = bench.root.path().join("editor");
     program(&editor, "echo $$ > pid\ntrap '' INT TERM HUP QUIT\nwhile :; do sleep 1; done\n");
     let server = Server::start(vec![]);
@@ -208,7 +208,7 @@ fn the_screen_exits_at_once_while_an_editor_hangs() {
 }
 
 /// The ways without a screen.
-fn headless(bench: &Bench, server: &Server) -> Vec<Vec<String>> {
+fn headless(bench: &TestDir, server: &Server) -> Vec<Vec<String>> {
     let script = "---\ntools: [exec]\n---\nuser: go\nassistant: \"[[A]]\"\n";
     fs::write(bench.work().join("ask.ai.yaml"), script).unwrap();
     let url = server.base_url();
@@ -218,7 +218,7 @@ fn headless(bench: &Bench, server: &Server) -> Vec<Vec<String>> {
     ways.map(|way| model.iter().chain(way).map(|word| (*word).to_owned()).collect()).into()
 }
 
-fn start(bench: &Bench, args: &[String]) -> Child {
+fn start(bench: &TestDir, args: &[String]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
     command.arg("--trust").arg(bench.work()).args(args).current_dir(bench.work());
     command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").envs(envs(bench, &[]));
@@ -243,7 +243,7 @@ fn a_headless_run_exits_at_once_whatever_its_step_does() {
     for way in 0..3 {
         for signal in ["INT", "TERM"] {
             let (what, lines) = STUBBORN[0];
-            let bench = Bench::new();
+            let bench = TestDir::new();
             program(&bench.work().join("stubborn.sh"), lines);
             let call = Reply::text("@exec(program=\"./stubborn.sh\")", 4);
             let step = if way == 2 { call } else { step("./stubborn.sh") };
@@ -262,7 +262,7 @@ fn a_headless_run_exits_at_once_whatever_its_step_does() {
 fn a_headless_run_exits_at_once_while_the_server_hangs() {
     for way in 0..3 {
         for signal in ["INT", "TERM"] {
-            let bench = Bench::new();
+            let bench = TestDir::new();
             let server = Server::start(vec![Reply::text("{\"type\":", 2).hang_after(1)]);
             let args = &headless(&bench, &server)[way];
             let child = start(&bench, args);

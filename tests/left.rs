@@ -13,10 +13,10 @@ mod bench;
 #[path = "support/pty.rs"]
 mod pty;
 
-use bench::Bench;
+use bench::TestDir;
 use pty::Screen;
 
-impl Bench {
+impl TestDir {
     fn script(&self, replies: &[&str]) -> String {
         let path = self.root.path().join("replies.txt");
         fs::write(&path, replies.join("\n---\n")).unwrap();
@@ -94,7 +94,7 @@ fn wait_until(what: &str, so: impl Fn() -> bool) {
 
 #[test]
 fn a_run_that_ends_at_any_moment_leaves_no_temporary_file() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let model = bench.script(&[DONE]);
     for millis in [0, 5, 10, 15, 20, 30, 40, 60] {
         let mut screen = bench.screen(&model);
@@ -108,7 +108,7 @@ fn a_run_that_ends_at_any_moment_leaves_no_temporary_file() {
 
 #[test]
 fn the_next_run_removes_files_of_a_killed_run() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let model = bench.script(&[DONE]);
     let mut screen = bench.screen(&model);
     wait_until("the run has a folder", || !names(&bench.temp()).is_empty());
@@ -126,7 +126,7 @@ fn the_next_run_removes_files_of_a_killed_run() {
 
 #[test]
 fn a_program_for_another_architecture_is_reported_and_reaches_no_shell() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let other: u8 = if cfg!(target_arch = "x86_64") { 183 } else { 62 };
     let mut elf = vec![0; 64];
     elf[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
@@ -155,7 +155,7 @@ fn a_program_for_another_architecture_is_reported_and_reaches_no_shell() {
 
 #[test]
 fn exiting_is_quick_whatever_signals_a_child_ignores() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let deaf = bench.work().join("deaf.sh");
     let lines = "#!/bin/sh\ntrap '' INT TERM HUP\necho $$ > pid\nwhile :; do sleep 1; done\n";
     fs::write(&deaf, lines).unwrap();
@@ -180,7 +180,7 @@ fn exiting_is_quick_whatever_signals_a_child_ignores() {
 
 #[test]
 fn too_few_descriptors_give_one_sentence_and_a_failure_code() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let (home, avocet, temp) =
         (bench.root.path().join("home"), bench.root.path().join("avocet"), bench.temp());
     let envs = [
@@ -198,7 +198,7 @@ fn too_few_descriptors_give_one_sentence_and_a_failure_code() {
 
 #[test]
 fn an_unusable_temporary_folder_is_named_and_replaced() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let model = bench.script(&[&cmd("pwd", &[]), DONE]);
     let missing = bench.root.path().join("no-such-place");
     let output = bench.command(&["--model", &model, "-p", "hello"], &missing).output().unwrap();
@@ -212,7 +212,7 @@ fn an_unusable_temporary_folder_is_named_and_replaced() {
 fn an_inaccessible_folder_is_named() {
     use std::os::unix::fs::{PermissionsExt, chown};
     use std::os::unix::process::CommandExt;
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let closed = bench.work().join("closed");
     fs::create_dir(&closed).unwrap();
     let step = serde_json::json!({

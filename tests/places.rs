@@ -47,7 +47,7 @@ impl FolderSession {
         let model = Scripted::parse("test", &replies.join("\n---\n")).unwrap();
         let mut parts = talk::parts(&ws, Arc::new(model));
         change(&mut parts);
-        FolderSession { line: Line::to(parts), root }
+        FolderSession { line: Line::start(parts), root }
     }
 
     fn root(&self) -> PathBuf {
@@ -228,13 +228,13 @@ async fn a_project_virtualenv_asks_once_by_its_real_name_and_runs_as_itself() {
     let mut talk = FolderSession::start(root, &[&step, DONE, &show, DONE, &show, DONE], |_| {});
     let prefix = format!("{}\n", venv.display());
     for decision in [Decision::Approve, Decision::Remember(ApprovalScope::Session)] {
-        talk.says("run it").await;
+        talk.submit("run it").await;
         let said = answers(&mut talk, decision).await;
         assert!(said.contains("a program of the Python environment"), "{said}");
         let (seen, _) = ran(&mut talk).await;
         assert_eq!(seen[0].stdout, prefix, "{seen:?}");
     }
-    talk.says("once more").await;
+    talk.submit("once more").await;
     let (seen, asked) = ran(&mut talk).await;
     assert_eq!((seen[0].stdout.as_str(), asked), (prefix.as_str(), 0), "{seen:?}");
 }
@@ -251,7 +251,7 @@ async fn python_means_the_activated_virtualenv() {
         let world = System::new(&place.workspace, &place.home, &[]);
         parts.security.world = Arc::new(world.with_user_path(Some(path.into())));
     });
-    talk.says("run it").await;
+    talk.submit("run it").await;
     let said = answers(&mut talk, Decision::Approve).await;
     assert!(said.contains("Python environment"), "{said}");
     assert_eq!(ran(&mut talk).await.0[0].stdout, format!("{}\n", venv.display()));
@@ -284,12 +284,12 @@ async fn node_modules_programs_and_shims_ask_by_their_real_names() {
             let world = System::new(&place.workspace, &place.home, &[]);
             parts.security.world = Arc::new(world.with_user_path(Some(path.into())));
         });
-        talk.says("run it").await;
+        talk.submit("run it").await;
         let said = answers(&mut talk, Decision::Remember(ApprovalScope::Session)).await;
         assert!(said.contains(says), "{program}: {said}");
         let (seen, _) = ran(&mut talk).await;
         assert_eq!(seen[0].stdout, format!("as {}\n", path.display()), "{program}: {seen:?}");
-        talk.says("once more").await;
+        talk.submit("once more").await;
         assert_eq!(ran(&mut talk).await.1, 0, "{program} was remembered");
     }
 }

@@ -14,7 +14,7 @@ mod pty;
 #[path = "support/server.rs"]
 mod server;
 
-use bench::Bench;
+use bench::TestDir;
 use pty::Screen;
 use server::{Reply, Server};
 
@@ -26,7 +26,7 @@ fn asks() -> Vec<Reply> {
     ]
 }
 
-fn args(server: &Server, bench: &Bench) -> Vec<String> {
+fn args(server: &Server, bench: &TestDir) -> Vec<String> {
     let work = bench.work().display().to_string();
     ["--linear", "--trust", &work, "--base-url", &server.base_url(), "--model", "loop-1"]
         .map(str::to_owned)
@@ -39,7 +39,7 @@ fn borrowed(args: &[String]) -> Vec<&str> {
 
 #[test]
 fn input_typed_before_a_question_is_readable_does_not_answer_it() {
-    let (bench, server) = (Bench::new(), Server::start(asks()));
+    let (bench, server) = (TestDir::new(), Server::start(asks()));
     let args = args(&server, &bench);
     let (home, avocet) = (bench.root.path().join("home"), bench.root.path().join("avocet"));
     let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
@@ -61,7 +61,7 @@ fn input_typed_before_a_question_is_readable_does_not_answer_it() {
 }
 
 /// A terminal in a folder that is not trusted yet.
-fn stranger(bench: &Bench, args: &[&str]) -> Screen {
+fn stranger(bench: &TestDir, args: &[&str]) -> Screen {
     let (home, avocet) = (bench.root.path().join("home"), bench.root.path().join("avocet"));
     let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
     Screen::start(args, &envs, &bench.work(), (100, 40))
@@ -69,7 +69,7 @@ fn stranger(bench: &Bench, args: &[&str]) -> Screen {
 
 #[test]
 fn end_of_input_at_the_trust_question_is_reported_and_ends_the_program() {
-    let (bench, server) = (Bench::new(), Server::start(asks()));
+    let (bench, server) = (TestDir::new(), Server::start(asks()));
     let url = server.base_url();
     let mut screen = stranger(&bench, &["--linear", "--base-url", &url, "--model", "loop-1"]);
     screen.wait_for("changes nothing.\n>");
@@ -82,7 +82,7 @@ fn end_of_input_at_the_trust_question_is_reported_and_ends_the_program() {
 #[test]
 fn after_the_trust_question_a_conversation_continues_and_exits_normally() {
     for leave in ["\x04", "\x03"] {
-        let (bench, server) = (Bench::new(), Server::start(vec![Reply::chat("Hello to you.")]));
+        let (bench, server) = (TestDir::new(), Server::start(vec![Reply::chat("Hello to you.")]));
         let url = server.base_url();
         let mut screen = stranger(&bench, &["--linear", "--base-url", &url, "--model", "loop-1"]);
         screen.wait_for("An empty line changes nothing.\n>");
@@ -99,7 +99,7 @@ fn after_the_trust_question_a_conversation_continues_and_exits_normally() {
 #[test]
 fn piped_input_never_answers_a_question() {
     for (typed, ends) in [("make it\n4\n", true), ("make it\ny\nYES\n2\nTRUST\n", false)] {
-        let (bench, server) = (Bench::new(), Server::start(asks()));
+        let (bench, server) = (TestDir::new(), Server::start(asks()));
         let work = bench.work().display().to_string();
         let url = server.base_url();
         let mut args = vec!["--linear", "--base-url", &url, "--model", "loop-1"];
@@ -130,7 +130,7 @@ fn piped_input_never_answers_a_question() {
 
 #[test]
 fn a_template_command_is_approved_only_after_its_question_is_readable() {
-    let (bench, server) = (Bench::new(), Server::start(vec![Reply::chat("It is sent.")]));
+    let (bench, server) = (TestDir::new(), Server::start(vec![Reply::chat("It is sent.")]));
     let commands = bench.root.path().join("avocet/commands");
     std::fs::create_dir_all(&commands).unwrap();
     let text = "description = \"makes\"\nprompt = \"A !{mkdir made} B\"\n";
@@ -157,7 +157,7 @@ fn a_template_command_is_approved_only_after_its_question_is_readable() {
 
 #[test]
 fn a_warning_about_an_unencrypted_key_is_shown_without_a_screen() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let said = Command::new(env!("CARGO_BIN_EXE_avocet"))
         .args(["-p", "hello", "--base-url", "http://far.invalid/v1", "--model", "m"])
         .current_dir(bench.work())

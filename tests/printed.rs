@@ -23,7 +23,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
-use bench::Bench;
+use bench::TestDir;
 use pty::Screen;
 use server::{Reply, Server};
 
@@ -32,7 +32,7 @@ use server::{Reply, Server};
 const HOSTILE: &str =
     "\u{1b}]0;HACKED\u{7}\u{1b}[2J\u{1b}[?1049h\u{1b}[c\u{9b}31m\u{8}\r\u{202e}\u{2066}seen";
 
-impl Bench {
+impl TestDir {
     fn write(&self, name: &str, text: impl AsRef<[u8]>) {
         let path = self.root.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -67,7 +67,7 @@ impl Bench {
 }
 
 /// A conversation whose every part is hostile; its id.
-fn conversation(bench: &Bench) -> String {
+fn conversation(bench: &TestDir) -> String {
     let inject = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/inject");
     let mut all = HOSTILE.as_bytes().to_vec();
     for entry in fs::read_dir(inject).unwrap().flatten() {
@@ -104,7 +104,7 @@ fn assert_no_control(bytes: &[u8], what: &[&str]) {
 
 #[test]
 fn saved_text_cannot_control_the_terminal() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let id = conversation(&bench);
     let quoted = json!(HOSTILE).to_string();
     bench
@@ -151,7 +151,7 @@ fn saved_text_cannot_control_the_terminal() {
 
 #[test]
 fn piped_output_is_unchanged() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let id = conversation(&bench);
     let export = bench.piped(&["session", "export", &id]);
     let text = String::from_utf8_lossy(&export.stdout).into_owned();
@@ -159,9 +159,9 @@ fn piped_output_is_unchanged() {
 }
 
 /// A bench whose every folder has a hostile name.
-fn hostile_folders() -> Bench {
+fn hostile_folders() -> TestDir {
     let root = tempfile::Builder::new().prefix(HOSTILE).tempdir().unwrap();
-    let bench = Bench { root };
+    let bench = TestDir { root };
     for folder in ["work", "home", "avocet"] {
         fs::create_dir(bench.root.path().join(folder)).unwrap();
     }
@@ -169,7 +169,7 @@ fn hostile_folders() -> Bench {
 }
 
 /// What is kept under hostile names, in files, folders and lines of them.
-fn hostile_names(bench: &Bench) {
+fn hostile_names(bench: &TestDir) {
     let quoted = json!(HOSTILE).to_string();
     let home = ["avocet", "work/.avocet"];
     for home in home {
@@ -276,7 +276,7 @@ fn names_of_folders_files_and_settings_cannot_control_the_terminal() {
 
 #[test]
 fn a_completion_script_is_plain_text_on_a_terminal() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         assert_no_control(&bench.on_terminal(&["completions", shell]), &["completions", shell]);
     }
@@ -284,7 +284,7 @@ fn a_completion_script_is_plain_text_on_a_terminal() {
 
 #[test]
 fn the_programs_own_name_cannot_control_the_terminal() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let linked = bench.root.path().join(HOSTILE);
     symlink(env!("CARGO_BIN_EXE_avocet"), &linked).unwrap();
     for args in [&["--help"][..], &["session"], &["--nothing"], &["completions", "bash"]] {
@@ -299,7 +299,7 @@ fn the_programs_own_name_cannot_control_the_terminal() {
 
 #[test]
 fn server_text_cannot_control_the_terminal() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let said = || json!({ "error": { "message": HOSTILE, "code": HOSTILE, "type": HOSTILE } });
     let foreign = || Reply::status(200).header("content-type", "text/plain").body(HOSTILE);
     let replies: &[fn() -> Reply] = &[
@@ -389,7 +389,7 @@ fn a_panic_for_the_test_below() {
 
 #[test]
 fn a_panic_message_cannot_control_the_terminal() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let own: PathBuf = std::env::current_exe().unwrap();
     let args = ["--exact", "a_panic_for_the_test_below", "--nocapture", "--color", "never"];
     let envs = [("PANIC_WITH", "1"), ("RUST_BACKTRACE", "1")];

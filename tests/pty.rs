@@ -18,11 +18,11 @@ mod pty;
 #[path = "support/server.rs"]
 mod server;
 
-use bench::Bench;
+use bench::TestDir;
 use pty::{Modes, Screen};
 use server::{Reply, Server};
 
-impl Bench {
+impl TestDir {
     /// In the folder, which is named as trusted.
     fn start(&self, args: &[&str]) -> Screen {
         self.start_with(args, &[])
@@ -83,7 +83,7 @@ fn press_until(screen: &mut Screen, key: &str, text: &str) {
 #[track_caller]
 fn leave(screen: &mut Screen) {
     // While a turn runs, Ctrl-C would stop that.
-    screen.wait_gone("Esc stops");
+    screen.wait_until_gone("Esc stops");
     screen.press("\x03");
     screen.wait_for("Press Ctrl-C again");
     screen.press("\x03");
@@ -93,7 +93,7 @@ fn leave(screen: &mut Screen) {
 
 #[test]
 fn a_question_gets_an_answer_and_ctrl_c_leaves() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("Hello! What shall we build? 你好，世界 👋")]);
     let mut screen = bench.against(&server);
     screen.press("hello\r");
@@ -103,7 +103,7 @@ fn a_question_gets_an_answer_and_ctrl_c_leaves() {
 
 #[test]
 fn trust_is_asked_for_once() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     std::fs::write(bench.work().join("AGENTS.md"), "hello").unwrap();
     let mut screen = bench.stranger(&[]);
     screen.wait_for("Do you trust this folder?");
@@ -135,7 +135,7 @@ fn trust_is_asked_for_once() {
 
 #[test]
 fn trusting_at_a_step_question_runs_the_step_and_is_remembered() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     fs::write(bench.work().join("AGENTS.md"), "hello").unwrap();
     let server = Server::start(vec![commands(&[("git", &["status"])]), Reply::chat("It is done.")]);
     let url = server.base_url();
@@ -158,7 +158,7 @@ fn trusting_at_a_step_question_runs_the_step_and_is_remembered() {
 
 #[test]
 fn an_approved_step_runs_and_its_result_reaches_the_model() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server =
         Server::start(vec![commands(&[("mkdir", &["made here"])]), Reply::chat("It is made.")]);
     let mut screen = bench.against(&server);
@@ -172,7 +172,7 @@ fn an_approved_step_runs_and_its_result_reaches_the_model() {
 #[test]
 fn text_typed_as_a_question_opens_approves_nothing_and_stays_in_the_draft() {
     for gap in [20, 90, 250, 600] {
-        let bench = Bench::new();
+        let bench = TestDir::new();
         let proposes = commands(&[("mkdir", &["made"]), ("git", &["commit", "-m", "x"])]);
         let server = Server::start(vec![proposes.pause(Duration::from_millis(15))]);
         let mut screen = bench.against(&server);
@@ -197,7 +197,7 @@ fn text_typed_as_a_question_opens_approves_nothing_and_stays_in_the_draft() {
 
 #[test]
 fn text_typed_at_the_trust_question_does_not_trust_the_folder() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     fs::write(bench.work().join("AGENTS.md"), "hello").unwrap();
     let mut screen = bench.stranger(&[]);
     let sentence = "do all the tests pass at all?";
@@ -224,7 +224,7 @@ fn text_typed_at_the_trust_question_does_not_trust_the_folder() {
 
 #[test]
 fn a_command_during_a_question_runs_without_approving_a_step() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![commands(&[("mkdir", &["made"])])]);
     let mut screen = bench.against(&server);
     screen.press("make it\r");
@@ -233,14 +233,14 @@ fn a_command_during_a_question_runs_without_approving_a_step() {
     // What the question leaves no room for is read with the keys that scroll.
     press_until(&mut screen, "\x1b[5~", "conversation");
     screen.answer("Run this?", "/stop\r");
-    screen.wait_gone("Run this?");
+    screen.wait_until_gone("Run this?");
     assert!(!bench.work().join("made").exists());
     leave(&mut screen);
 }
 
 #[test]
 fn terminal_input_after_a_paste_answers_no_question() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![commands(&[("mkdir", &["made"])])]);
     let mut screen = bench.against(&server);
     screen.press("make it\r");
@@ -252,7 +252,7 @@ fn terminal_input_after_a_paste_answers_no_question() {
 
 #[test]
 fn a_rejection_reason_reaches_the_model() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server =
         Server::start(vec![commands(&[("mkdir", &["made"])]), Reply::chat("As you like.")]);
     let mut screen = bench.against(&server);
@@ -267,7 +267,7 @@ fn a_rejection_reason_reaches_the_model() {
 
 #[test]
 fn an_edited_step_runs_as_edited_and_the_model_is_told() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server =
         Server::start(vec![commands(&[("mkdir", &["made"])]), Reply::chat("Good choice.")]);
     let mut screen = bench.against(&server);
@@ -276,7 +276,7 @@ fn an_edited_step_runs_as_edited_and_the_model_is_told() {
     screen.wait_for("Run this instead?");
     screen.press("-2");
     screen.wait_for("made-2");
-    screen.wait_gone("being judged");
+    screen.wait_until_gone("being judged");
     screen.press("\r");
     screen.wait_for("Good choice.");
     assert!(bench.work().join("made-2").is_dir());
@@ -286,7 +286,7 @@ fn an_edited_step_runs_as_edited_and_the_model_is_told() {
 
 #[test]
 fn a_blocked_step_is_refused_on_the_screen_and_does_not_run() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     fs::write(bench.work().join("keep.txt"), "kept").unwrap();
     let server =
         Server::start(vec![commands(&[("rm", &["-rf", "keep.txt"])]), Reply::chat("Understood.")]);
@@ -300,7 +300,7 @@ fn a_blocked_step_is_refused_on_the_screen_and_does_not_run() {
 
 #[test]
 fn escape_ends_a_hanging_child_and_its_process_tree() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![commands(&[("sleep", &["987654"])]), Reply::chat("unused")]);
     let mut screen = bench.against(&server);
     screen.press("wait\r");
@@ -335,7 +335,7 @@ fn sleeps(seconds: &str) -> usize {
 
 #[test]
 fn escape_frees_the_connection_of_an_answer_that_never_ends() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![
         Reply::text(r#"{"type":"chat","message":"This will never end"}"#, 12).hang_after(10),
         Reply::chat("Here again."),
@@ -351,7 +351,7 @@ fn escape_frees_the_connection_of_an_answer_that_never_ends() {
 
 #[test]
 fn a_message_typed_during_a_turn_is_queued() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let slow = Reply::chat("First answer.").pause(Duration::from_millis(40));
     let server = Server::start(vec![slow, Reply::chat("Second answer.")]);
     let mut screen = bench.against(&server);
@@ -364,7 +364,7 @@ fn a_message_typed_during_a_turn_is_queued() {
 
 #[test]
 fn many_resizes_end_in_a_clean_frame() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("Steady as she goes.")]);
     let mut screen = bench.against(&server);
     screen.press("hello\r");
@@ -380,7 +380,7 @@ fn many_resizes_end_in_a_clean_frame() {
 
 #[test]
 fn a_signal_ends_everything_and_restores_the_terminal() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![commands(&[("sleep", &["987655"])])]);
     let mut screen = bench.against(&server);
     screen.press("wait\r");
@@ -395,7 +395,7 @@ fn a_signal_ends_everything_and_restores_the_terminal() {
 
 #[test]
 fn a_line_for_the_shell_runs_and_goes_to_the_model() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("I see it.")]);
     let mut screen = bench.against(&server);
     screen.press("!echo one | tr a-z A-Z\r");
@@ -407,7 +407,7 @@ fn a_line_for_the_shell_runs_and_goes_to_the_model() {
 
 #[test]
 fn a_template_asks_about_its_commands_and_is_one_message() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let commands = bench.root.path().join("avocet/commands");
     fs::create_dir_all(&commands).unwrap();
     let template =
@@ -436,7 +436,7 @@ fn a_template_asks_about_its_commands_and_is_one_message() {
 
 #[test]
 fn the_draft_and_the_queue_survive_a_kill_and_start_nothing() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let hanging = Reply::chat("It takes its time.").hang_after(3);
     let server = Server::start(vec![hanging, Reply::chat("Now it came.")]);
     let mut screen = bench.against(&server);
@@ -463,7 +463,7 @@ fn the_draft_and_the_queue_survive_a_kill_and_start_nothing() {
     screen.wait_for("1 queued message was restored.");
     assert_eq!(server.requests().len(), 1, "nothing started by itself");
     screen.press("\x15");
-    screen.wait_gone("half a thought");
+    screen.wait_until_gone("half a thought");
     screen.press("\r");
     screen.wait_for("Now it came.");
     assert!(last_sent(&server).contains("and then this"));
@@ -478,7 +478,7 @@ fn the_draft_and_the_queue_survive_a_kill_and_start_nothing() {
 
 #[test]
 fn without_a_model_the_guide_answers_and_introduces_itself() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let mut screen = bench.start(&[]);
     screen.wait_for("not a language model");
     screen.press("how do I connect a model?\r");
@@ -487,7 +487,7 @@ fn without_a_model_the_guide_answers_and_introduces_itself() {
 
 #[test]
 fn sent_messages_and_the_draft_survive_a_signal() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("First answer."), Reply::chat("Again.")]);
     let mut screen = bench.against(&server);
     screen.press("the first question\r");
@@ -512,7 +512,7 @@ fn sent_messages_and_the_draft_survive_a_signal() {
 
 #[test]
 fn a_late_answer_about_the_background_changes_the_theme_and_types_nothing() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let mut screen = bench.start(&["--theme", "auto"]);
     screen.wait_for("not a language model");
     screen.wait_for_bytes("\x1b]11;?");
@@ -525,12 +525,12 @@ fn a_late_answer_about_the_background_changes_the_theme_and_types_nothing() {
 
 #[test]
 fn a_mouse_selection_is_copied_to_the_clipboard() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("Steady as she goes.")]);
     let mut screen = bench.against(&server);
     screen.press("hello\r");
     screen.wait_for("Steady as she goes.");
-    screen.wait_gone("Esc stops");
+    screen.wait_until_gone("Esc stops");
     let row = screen.text().lines().position(|line| line.contains("Steady")).unwrap() + 1;
     screen.press(&format!("\x1b[<0;3;{row}M\x1b[<32;5;{row}M\x1b[<32;8;{row}M\x1b[<0;8;{row}m"));
     // "Steady", in the form that OSC 52 wants.
@@ -543,7 +543,7 @@ fn a_mouse_selection_is_copied_to_the_clipboard() {
 
 #[test]
 fn a_mention_is_found_in_the_folder_and_sent_as_typed() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     fs::create_dir_all(bench.work().join("src/深")).unwrap();
     fs::write(bench.work().join("src/深/a file.rs"), "").unwrap();
     fs::write(bench.work().join("secret.log"), "").unwrap();
@@ -554,7 +554,7 @@ fn a_mention_is_found_in_the_folder_and_sent_as_typed() {
     screen.wait_for("src/深/a file.rs");
     assert!(!screen.text().contains("secret.log"), "{}", screen.text());
     screen.press("afile");
-    screen.wait_gone("src/深/ ");
+    screen.wait_until_gone("src/深/ ");
     screen.press("\r");
     screen.wait_for("read @\"src/深/a file.rs\"");
     screen.press("\r");
@@ -564,7 +564,7 @@ fn a_mention_is_found_in_the_folder_and_sent_as_typed() {
 
 #[test]
 fn an_editor_borrows_the_terminal_and_returns_its_text() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("Well written.")]);
     let script = bench.root.path().join("editor");
     // Shows that it has the normal screen, waits for a line, and writes.
@@ -590,7 +590,7 @@ fn an_editor_borrows_the_terminal_and_returns_its_text() {
 
 #[test]
 fn a_failing_editor_loses_no_text() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let mut screen = bench.start_with(&[], &[("EDITOR", "/no/such/editor")]);
     screen.wait_for("not a language model");
     screen.press("precious words");
@@ -602,13 +602,13 @@ fn a_failing_editor_loses_no_text() {
 
 #[test]
 fn the_conversation_can_be_read_on_the_normal_screen() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let lines: Vec<String> = (1..=40).map(|n| format!("line {n} of many")).collect();
     let server = Server::start(vec![Reply::chat(&lines.join("\n\n"))]);
     let mut screen = bench.against(&server);
     screen.press("hello\r");
     screen.wait_for("line 40 of many");
-    screen.wait_gone("Esc stops");
+    screen.wait_until_gone("Esc stops");
     screen.press("a draft");
     screen.wait_for("a draft");
     let before = screen.text();
@@ -619,7 +619,7 @@ fn the_conversation_can_be_read_on_the_normal_screen() {
     assert!(String::from_utf8_lossy(&screen.raw()).contains("line 1 of many\r\n"));
     screen.press("q");
     screen.wait_for("a draft");
-    screen.wait_gone("Press any key");
+    screen.wait_until_gone("Press any key");
     assert_eq!(screen.text(), before);
     screen.press("\x14");
     screen.wait_for("Press any key to go back");
@@ -630,7 +630,7 @@ fn the_conversation_can_be_read_on_the_normal_screen() {
 
 #[test]
 fn plain_lines_ask_by_number_and_move_no_cursor() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server =
         Server::start(vec![commands(&[("mkdir", &["made here"])]), Reply::chat("It is made.")]);
     let url = server.base_url();
@@ -652,7 +652,7 @@ fn plain_lines_ask_by_number_and_move_no_cursor() {
 
 #[test]
 fn a_small_change_is_read_made_checked_and_undone() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let work = bench.work();
     let git = |args: &[&str]| {
         let done =
@@ -708,7 +708,7 @@ fn a_small_change_is_read_made_checked_and_undone() {
 
 /// A home with slothtool and a plugin that talks; where the system has no `node`, a shell
 /// script stands in for it.
-fn slothtool(bench: &Bench) {
+fn slothtool(bench: &TestDir) {
     use std::os::unix::fs::PermissionsExt;
     let home = bench.root.path().join("home");
     let (bin, root) = (home.join(".cargo/bin"), home.join(".slothtool"));
@@ -739,7 +739,7 @@ fn slothtool(bench: &Bench) {
 
 #[test]
 fn an_approved_interactive_plugin_borrows_the_terminal() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     slothtool(&bench);
     let run = |args: &[&str]| {
         let commands =
@@ -767,7 +767,7 @@ fn an_approved_interactive_plugin_borrows_the_terminal() {
 
 #[test]
 fn plugins_are_listed_and_run_from_the_command_line() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     slothtool(&bench);
     let mut screen = bench.stranger(&["plugin", "list"]);
     screen.wait_for("@x/plugin-talk 1.2.0");
@@ -781,7 +781,7 @@ fn plugins_are_listed_and_run_from_the_command_line() {
 }
 
 /// A command of two shell pieces, of which one makes a file.
-fn two_pieces(bench: &Bench) {
+fn two_pieces(bench: &TestDir) {
     let commands = bench.root.path().join("avocet/commands");
     fs::create_dir_all(&commands).unwrap();
     let prompt = "prompt = \"one: !{pwd} two: !{touch made; echo done}\"\n";
@@ -790,7 +790,7 @@ fn two_pieces(bench: &Bench) {
 
 #[test]
 fn template_commands_ask_at_the_terminal() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     two_pieces(&bench);
     let render = ["command", "render", "two"];
     let mut screen = bench.start_with(&render, &[]);
@@ -829,7 +829,7 @@ fn template_commands_ask_at_the_terminal() {
 #[test]
 fn y_approves_template_commands_on_the_screen_and_in_plain_mode() {
     for linear in [false, true] {
-        let bench = Bench::new();
+        let bench = TestDir::new();
         two_pieces(&bench);
         let server =
             Server::start(vec![commands(&[("mkdir", &["folder"])]), Reply::chat("It is done.")]);
@@ -871,7 +871,7 @@ fn queues(screen: &mut Screen, server: &Server, lines: &[&str]) {
 
 #[test]
 fn the_queue_runs_in_the_shown_order_after_edits_and_removals() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let slow = Reply::chat("Slowly.").pause(Duration::from_millis(500));
     let replies = (1..=3).map(|n| Reply::chat(&format!("Answer {n}.")));
     let server = Server::start([slow].into_iter().chain(replies).collect());
@@ -882,10 +882,10 @@ fn the_queue_runs_in_the_shown_order_after_edits_and_removals() {
     screen.wait_for("three");
     screen.press("\x1b[A\x1b[A");
     screen.press("\x1b[3~");
-    screen.wait_gone("gone");
+    screen.wait_until_gone("gone");
     screen.press("\x1b");
     screen.wait_for("Answer 3.");
-    screen.wait_gone("Esc stops");
+    screen.wait_until_gone("Esc stops");
     let pair = |model: &str, text: &str| (model.to_owned(), text.to_owned());
     let expected = [
         pair("loop-1", "zero"),
@@ -898,7 +898,7 @@ fn the_queue_runs_in_the_shown_order_after_edits_and_removals() {
 
 #[test]
 fn the_queue_keeps_its_order_after_a_stop() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let hanging = Reply::chat("Slowly.").hang_after(3);
     let replies = (1..=3).map(|n| Reply::chat(&format!("Answer {n}.")));
     let server = Server::start([hanging].into_iter().chain(replies).collect());
@@ -906,12 +906,12 @@ fn the_queue_keeps_its_order_after_a_stop() {
     queues(&mut screen, &server, &["one", "/model second", "two", "three"]);
     screen.press("\x1b");
     screen.wait_for("Stopped.");
-    screen.wait_gone("Esc stops");
+    screen.wait_until_gone("Esc stops");
     if server.requests().len() == 1 {
         screen.press("\r");
     }
     screen.wait_for("Answer 3.");
-    screen.wait_gone("Esc stops");
+    screen.wait_until_gone("Esc stops");
     let pair = |model: &str, text: &str| (model.to_owned(), text.to_owned());
     let expected = [
         pair("loop-1", "zero"),
@@ -929,7 +929,7 @@ fn the_queue_keeps_its_order_after_a_stop() {
 
 #[test]
 fn a_truncated_queue_says_how_many_more_there_are() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("Slowly.").hang_after(3)]);
     let mut screen = bench.against(&server);
     queues(&mut screen, &server, &["one", "two", "three", "four", "five"]);
@@ -938,7 +938,7 @@ fn a_truncated_queue_says_how_many_more_there_are() {
 
 #[test]
 fn a_message_truncated_in_its_request_says_so() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("Much."), Reply::chat("Little.")]);
     let mut screen = bench.against(&server);
     let lines: String = (0..40_000).map(|n| format!("line {n} and what is in it\n")).collect();
@@ -948,9 +948,9 @@ fn a_message_truncated_in_its_request_says_so() {
     screen.wait_for("too long for one request");
     screen.wait_for("Much.");
     assert!(last_sent(&server).contains("left out"));
-    screen.wait_gone("Esc stops");
+    screen.wait_until_gone("Esc stops");
     screen.press("/clear\r");
-    screen.wait_gone("too long for one request");
+    screen.wait_until_gone("too long for one request");
     screen.press("short\r");
     screen.wait_for("Little.");
     assert!(!screen.text().contains("too long for one request"), "{}", screen.text());
@@ -959,7 +959,7 @@ fn a_message_truncated_in_its_request_says_so() {
 #[test]
 fn the_trust_question_warns_of_home_root_and_shared_folders() {
     use std::os::unix::fs::{PermissionsExt, chown};
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let folder = |name: &str, mode: u32| {
         let path = bench.root.path().join(name);
         fs::create_dir(&path).unwrap();
@@ -994,7 +994,7 @@ fn the_trust_question_warns_of_home_root_and_shared_folders() {
 
 #[test]
 fn a_truncated_command_list_says_how_many_more_there_are() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let folder = bench.root.path().join("avocet/commands");
     fs::create_dir_all(&folder).unwrap();
     for number in 0..300 {

@@ -16,7 +16,7 @@ mod bench;
 mod server;
 
 use avocet::store::Store;
-use bench::Bench;
+use bench::TestDir;
 use server::{Reply, Server};
 
 fn fixture(name: &str) -> PathBuf {
@@ -24,7 +24,7 @@ fn fixture(name: &str) -> PathBuf {
 }
 
 /// Runs the program with a home of its own and a PATH that is the same everywhere.
-fn run(bench: &Bench, work: &Path, args: &[&str]) -> Output {
+fn run(bench: &TestDir, work: &Path, args: &[&str]) -> Output {
     let output = Command::new(env!("CARGO_BIN_EXE_avocet"))
         .arg("--trust")
         .arg(work)
@@ -47,13 +47,13 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn database(bench: &Bench) -> PathBuf {
+fn database(bench: &TestDir) -> PathBuf {
     Store::in_folder(bench.root.path().join("avocet/data")).file().unwrap()
 }
 
 /// A home that holds the recorded conversation, and its id.
-fn recorded() -> (Bench, String) {
-    let bench = Bench::new();
+fn recorded() -> (TestDir, String) {
+    let bench = TestDir::new();
     let file = database(&bench);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::copy(fixture("0.1.db"), &file).unwrap();
@@ -98,7 +98,7 @@ fn a_session_of_0_1_is_continued_with_its_full_history() {
 #[test]
 #[ignore = "records a conversation; only for a new version of the format"]
 fn record_a_session() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let work = Path::new("/tmp/recorded");
     fs::create_dir_all(work).unwrap();
     let error = json!({ "type": "error", "message": "I cannot do that.",

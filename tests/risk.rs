@@ -7,7 +7,7 @@ use proptest::test_runner::TestRunner;
 use serde::Deserialize;
 use serde_json::Value;
 
-use support::Ground;
+use support::PolicyFixture;
 
 #[path = "support/ground.rs"]
 mod support;
@@ -26,7 +26,7 @@ struct Case {
 
 #[test]
 fn every_case_of_the_corpus_gets_a_tier_it_accepts() {
-    let ground = Ground::new();
+    let ground = PolicyFixture::new();
     let mut wrong = Vec::new();
     for line in include_str!("fixtures/risk/cases.jsonl").lines() {
         let case: Case = serde_json::from_str(line).unwrap();
@@ -136,14 +136,14 @@ fn words(line: &str) -> Vec<String> {
     line.split(' ').map(str::to_owned).collect()
 }
 
-fn judge(ground: &Ground, words: &[String]) -> Tier {
+fn judge(ground: &PolicyFixture, words: &[String]) -> Tier {
     let (program, args) = words.split_first().unwrap();
     ground.tier(program, args)
 }
 
 #[test]
 fn no_wrapper_hides_a_command() {
-    let ground = Ground::new();
+    let ground = PolicyFixture::new();
     for line in LINES {
         let plain = judge(&ground, &words(line));
         for wrapper in WRAPPERS {
@@ -196,7 +196,7 @@ const FAR_SECRETS: &[&str] = &[
 
 #[test]
 fn a_read_asks_when_its_file_is_a_secret_or_a_link_to_one() {
-    let ground = Ground::new();
+    let ground = PolicyFixture::new();
     for reader in READERS {
         let fits =
             |secret: &&&str| !reader.contains("./@") || !secret.starts_with(['/', '~', '$', '{']);
@@ -221,9 +221,9 @@ const PERMUTED: &[(&str, &[&str], &[&str])] = &[
 /// Runs a property on one ground; a failure prints the smallest case.
 fn always<S: Strategy>(
     strategy: S,
-    holds: impl Fn(&Ground, S::Value) -> Result<(), TestCaseError>,
+    holds: impl Fn(&PolicyFixture, S::Value) -> Result<(), TestCaseError>,
 ) {
-    let ground = Ground::new();
+    let ground = PolicyFixture::new();
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     TestRunner::new(config).run(&strategy, |value| holds(&ground, value)).unwrap();
 }
@@ -319,7 +319,7 @@ fn every_rule_that_the_code_names_is_listed() {
 /// Each reason of each case names a rule that `avocet policy rules` lists.
 #[test]
 fn every_rule_that_decides_is_listed() {
-    let ground = Ground::new();
+    let ground = PolicyFixture::new();
     let mut unlisted = std::collections::BTreeSet::new();
     for line in include_str!("fixtures/risk/cases.jsonl").lines() {
         let case: Case = serde_json::from_str(line).unwrap();

@@ -11,15 +11,15 @@ use serde_json::{Value, json};
 #[path = "support/bench.rs"]
 mod bench;
 
-use bench::Bench;
+use bench::TestDir;
 
 struct ScriptFixture {
-    bench: Bench,
+    bench: TestDir,
     trusts: bool,
 }
 
 fn place() -> ScriptFixture {
-    ScriptFixture { bench: Bench::new(), trusts: true }
+    ScriptFixture { bench: TestDir::new(), trusts: true }
 }
 
 impl ScriptFixture {

@@ -24,11 +24,11 @@ mod pty;
 mod server;
 
 use avocet::store::Store;
-use bench::Bench;
+use bench::TestDir;
 use pty::Screen;
 use server::{Reply, Server};
 
-impl Bench {
+impl TestDir {
     fn store(&self) -> Store {
         Store::in_folder(self.root.path().join("avocet/data"))
     }
@@ -98,7 +98,7 @@ fn last_sent(server: &Server) -> String {
 
 #[track_caller]
 fn leave(screen: &mut Screen) {
-    screen.wait_gone("Esc stops");
+    screen.wait_until_gone("Esc stops");
     screen.press("\x03");
     screen.wait_for("Press Ctrl-C again");
     screen.press("\x03");
@@ -107,7 +107,7 @@ fn leave(screen: &mut Screen) {
 
 #[test]
 fn a_headless_run_continues_the_last_session() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("Noted: 42."), Reply::chat("It was 42.")]);
     let none = bench.ask(&server, &["-c", "-p", "go on"]);
     exits(&none, 2);
@@ -130,7 +130,7 @@ fn a_headless_run_continues_the_last_session() {
 
 #[test]
 fn no_save_saves_nothing() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("Hi.")]);
     exits(&bench.ask(&server, &["--no-save", "-p", "hello"]), 0);
     assert!(!bench.file().exists());
@@ -139,7 +139,7 @@ fn no_save_saves_nothing() {
 
 #[test]
 fn saved_conversations_are_listed_searched_shown_exported_and_deleted() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let token = format!("ghp_{}", "aB3d".repeat(9));
     let server = Server::start(vec![
         Reply::chat("登录页面已经修好了。"),
@@ -178,7 +178,7 @@ fn saved_conversations_are_listed_searched_shown_exported_and_deleted() {
 
 #[test]
 fn a_session_open_in_another_window_is_not_written_to() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("One."), Reply::chat("Copy.")]);
     exits(&bench.ask(&server, &["-p", "hello there"]), 0);
     let id = bench.first_id();
@@ -196,7 +196,7 @@ fn a_session_open_in_another_window_is_not_written_to() {
     screen.press("more");
     screen.wait_for("› more");
     screen.press("\r");
-    screen.wait_gone("› more");
+    screen.wait_until_gone("› more");
     screen.press("/fork 另一份\r");
     screen.wait_for("This is now a copy");
     screen.press("more\r");
@@ -209,7 +209,7 @@ fn a_session_open_in_another_window_is_not_written_to() {
 
 #[test]
 fn a_killed_window_is_restored() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let half = Reply::text(r#"{"type":"chat","message":"A long answer begins and then "#, 4);
     let server = Server::start(vec![
         Reply::chat("First answer."),
@@ -224,7 +224,7 @@ fn a_killed_window_is_restored() {
     screen.wait_for("First answer.");
     screen.press("list the files\r");
     screen.wait_for("Listed.");
-    screen.wait_gone("Esc stops");
+    screen.wait_until_gone("Esc stops");
     screen.press("tell me more\r");
     screen.wait_for("and then");
     // What grows is written within a tenth of a second.
@@ -254,7 +254,7 @@ fn a_killed_window_is_restored() {
 
 #[test]
 fn turns_are_rewound_and_their_text_can_be_sent_again() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![
         Reply::chat("Alpha."),
         Reply::chat("Beta."),
@@ -266,7 +266,7 @@ fn turns_are_rewound_and_their_text_can_be_sent_again() {
     for (words, answer) in [("one\r", "Alpha."), ("two\r", "Beta."), ("three\r", "Gamma.")] {
         screen.press(words);
         screen.wait_for(answer);
-        screen.wait_gone("Esc stops");
+        screen.wait_until_gone("Esc stops");
     }
     screen.press("\x1b");
     // Two bytes of Esc at once would be another key.
@@ -276,8 +276,8 @@ fn turns_are_rewound_and_their_text_can_be_sent_again() {
     screen.press("tw");
     screen.wait_for("1/1");
     screen.press("\r");
-    screen.wait_gone("Beta.");
-    screen.wait_gone("Gamma.");
+    screen.wait_until_gone("Beta.");
+    screen.wait_until_gone("Gamma.");
     screen.wait_for("two");
     screen.press(" again\r");
     screen.wait_for("Delta.");
@@ -296,7 +296,7 @@ fn a_rewind_asks_what_to_undo_and_the_model_is_told_of_the_files() {
         ("\x1b[B\r", "1\n", "Files that you changed in it stay changed"),
         ("files\r", "one\n", "these files are as they were before them"),
     ] {
-        let bench = Bench::new();
+        let bench = TestDir::new();
         let path = bench.work().join("a.txt");
         fs::write(&path, "one\n").unwrap();
         let data = serde_json::json!({ "commands": [
@@ -313,17 +313,17 @@ fn a_rewind_asks_what_to_undo_and_the_model_is_told_of_the_files() {
         screen.wait_for("loop-1");
         screen.press("hello\r");
         screen.wait_for("Alpha.");
-        screen.wait_gone("Esc stops");
+        screen.wait_until_gone("Esc stops");
         screen.press("change it\r");
         screen.answer("Apply this change?", "y");
         screen.wait_for("Beta.");
-        screen.wait_gone("Esc stops");
+        screen.wait_until_gone("Esc stops");
         screen.press("/rewind 1\r");
         screen.wait_for("What to undo");
         screen.press(key);
-        screen.wait_gone("What to undo");
+        screen.wait_until_gone("What to undo");
         screen.wait_for(if file == "1\n" { "Files stay as they are" } else { "Restored 1 file." });
-        screen.wait_gone("Esc stops");
+        screen.wait_until_gone("Esc stops");
         assert_eq!(fs::read_to_string(&path).unwrap(), file);
         screen.press("\x15and now\r");
         screen.wait_for("Gamma.");
@@ -336,7 +336,7 @@ fn a_rewind_asks_what_to_undo_and_the_model_is_told_of_the_files() {
 
 #[test]
 fn a_saved_conversation_is_chosen_from_a_list_that_can_be_searched() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![
         Reply::chat("数据库迁移完成。"),
         Reply::chat("Built."),
@@ -349,13 +349,13 @@ fn a_saved_conversation_is_chosen_from_a_list_that_can_be_searched() {
     screen.wait_for("build it");
     screen.press("完成");
     screen.wait_for("1/1");
-    screen.wait_gone("build it");
+    screen.wait_until_gone("build it");
     screen.press("\r");
     screen.wait_for("数据库迁移完成。");
     screen.press("/rename 数据库的工作\r");
     screen.wait_for("Conversation renamed: 数据库的工作");
     screen.press("/new\r");
-    screen.wait_gone("数据库迁移完成。");
+    screen.wait_until_gone("数据库迁移完成。");
     screen.press("another one\r");
     screen.wait_for("Renamed fine.");
     leave(&mut screen);
@@ -366,7 +366,7 @@ fn a_saved_conversation_is_chosen_from_a_list_that_can_be_searched() {
 
 #[test]
 fn a_disk_error_is_reported_and_the_conversation_continues() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     // A folder stands where the file belongs.
     fs::create_dir_all(bench.file()).unwrap();
     fs::create_dir_all(bench.root.path().join("home")).unwrap();
@@ -392,7 +392,7 @@ fn a_disk_error_is_reported_and_the_conversation_continues() {
     screen.press("\x04");
     screen.wait_for("Choose another path");
     screen.press("\x1b");
-    screen.wait_gone("Choose another path");
+    screen.wait_until_gone("Choose another path");
     screen.press("\x04");
     screen.wait_for("Choose another path");
     screen.press("1");
@@ -405,13 +405,13 @@ fn a_disk_error_is_reported_and_the_conversation_continues() {
 
 #[test]
 fn unsaved_work_is_written_elsewhere_on_exit_when_the_database_is_locked() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("Hello."), Reply::chat("Never kept.")]);
     let mut screen = bench.screen(&server, &[]);
     screen.wait_for("Ask anything");
     screen.press("one\r");
     screen.wait_for("Hello.");
-    screen.wait_gone("Esc stops");
+    screen.wait_until_gone("Esc stops");
     let other = rusqlite::Connection::open(bench.file()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     screen.press("two and\r\x04");
@@ -430,14 +430,14 @@ fn unsaved_work_is_written_elsewhere_on_exit_when_the_database_is_locked() {
 
 #[test]
 fn plain_mode_asks_before_unsaved_work_is_discarded() {
-    let place = |bench: &Bench| bench.root.path().join("elsewhere.md");
+    let place = |bench: &TestDir| bench.root.path().join("elsewhere.md");
     // The first choices are places of the program's own; the others come last.
     for (leave, answers) in [
         ("/exit\r", &["1"][..]),
         ("\x04", &["OTHER", "", "OTHER", "PLACE"]),
         ("\x03", &["nonsense", "LOSE"]),
     ] {
-        let bench = Bench::new();
+        let bench = TestDir::new();
         // A folder is where the file belongs.
         fs::create_dir_all(bench.file()).unwrap();
         fs::create_dir_all(bench.root.path().join("home")).unwrap();
@@ -461,7 +461,7 @@ fn plain_mode_asks_before_unsaved_work_is_discarded() {
         let stay = number(&screen, ": Stay");
         screen.press(&format!("{stay}\r"));
         screen.press("/help\r");
-        screen.wait_gone("Type the number of a choice");
+        screen.wait_until_gone("Type the number of a choice");
         screen.press(leave);
         screen.wait_for("Type the number of a choice");
         for answer in answers {
@@ -490,7 +490,7 @@ fn plain_mode_asks_before_unsaved_work_is_discarded() {
 
 #[test]
 fn a_noninteractive_run_that_cannot_be_saved_fails_and_says_so() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     // A folder is where the file belongs.
     fs::create_dir_all(bench.file()).unwrap();
     for way in [&["-p", "one"][..], &["--json", "-p", "one"], &["--linear", "-p", "one"]] {
@@ -504,7 +504,7 @@ fn a_noninteractive_run_that_cannot_be_saved_fails_and_says_so() {
 
 #[test]
 fn a_locked_database_does_not_delay_exiting() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("Hello."), Reply::chat("Never kept.")]);
     let mut screen = bench.screen(&server, &["--linear"]);
     screen.wait_for("/exit quits");
@@ -525,7 +525,7 @@ fn a_locked_database_does_not_delay_exiting() {
 
 #[test]
 fn a_database_locked_from_the_start_delays_a_run_by_at_most_three_seconds() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("Hello.")]);
     exits(&bench.ask(&server, &["-p", "one"]), 0);
     for held in [
@@ -554,7 +554,7 @@ fn a_database_locked_from_the_start_delays_a_run_by_at_most_three_seconds() {
 
 #[test]
 fn no_command_prints_a_password_in_an_address() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let with = |address: &str| address.replace("http://", "http://me:s3cretpw@") + "?key=s3cretpw";
     let heard = Server::start(vec![Reply::chat("Hello."), Reply::chat("Hello.")]);
     let settings = bench.root.path().join("avocet/config.toml");
@@ -596,7 +596,7 @@ fn no_command_prints_a_password_in_an_address() {
 
 #[test]
 fn an_unreadable_file_is_named_with_the_cause() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let root = bench.root.path().join("avocet");
     for name in ["config.toml", "data/trust.json", "data/sessions.db", "data/approvals"] {
         let path = root.join(name);
@@ -627,7 +627,7 @@ fn an_unreadable_file_is_named_with_the_cause() {
 
 #[test]
 fn a_damaged_file_is_set_aside_and_its_readable_rows_are_kept() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("Kept safe."), Reply::chat("Yes.")]);
     exits(&bench.ask(&server, &["-p", "keep this"]), 0);
     // A clean end leaves all of it in the one file.
@@ -646,7 +646,7 @@ fn a_damaged_file_is_set_aside_and_its_readable_rows_are_kept() {
 
 #[test]
 fn the_screen_appears_before_the_conversation_is_loaded() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("Noted: 42.")]);
     exits(&bench.ask(&server, &["-p", "remember the number 42"]), 0);
     // Nobody opens the file as long as this is held.
@@ -697,7 +697,7 @@ impl Drop for Disk {
 
 #[test]
 fn on_a_full_disk_the_session_continues_and_is_saved_once_space_is_free() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let Some(disk) = Disk::mount(bench.root.path().join("avocet/data"), 400) else { return };
     let long = "a long answer ".repeat(30_000);
     let server = Server::start(vec![
@@ -730,7 +730,7 @@ fn on_a_full_disk_the_session_continues_and_is_saved_once_space_is_free() {
 
 #[test]
 fn a_full_disk_does_not_delay_exiting() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let data = bench.root.path().join("avocet/data");
     let Some(_disk) = Disk::mount(data.clone(), 64) else { return };
     assert!(fs::write(data.join("full"), vec![b'x'; 1 << 20]).is_err(), "there was room");
@@ -764,7 +764,7 @@ fn a_full_disk_does_not_delay_exiting() {
 
 #[test]
 fn a_read_only_disk_is_reported_and_nothing_is_lost() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let Some(disk) = Disk::mount(bench.root.path().join("avocet/data"), 4_000) else { return };
     let server = Server::start(vec![
         Reply::chat("The first."),
@@ -784,7 +784,7 @@ fn a_read_only_disk_is_reported_and_nothing_is_lost() {
 
 #[test]
 fn a_folder_removed_during_a_session_is_recreated_with_the_whole_session() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("The first."), Reply::chat("The second.")]);
     let mut screen = bench.screen(&server, &[]);
     screen.wait_for("Ask anything");
@@ -808,7 +808,7 @@ fn every_reading_command_repairs_a_damaged_file_and_says_so() {
         &["session", "export", "ID"],
         &["-c", "-p", "go on"],
     ] {
-        let bench = Bench::new();
+        let bench = TestDir::new();
         let long = "Kept safe. ".repeat(3_000);
         let replies = [Reply::chat(&long), Reply::chat(&long), Reply::chat("Yes.")];
         let server = Server::start(replies.to_vec());
@@ -835,7 +835,7 @@ fn every_reading_command_repairs_a_damaged_file_and_says_so() {
 
 #[test]
 fn a_file_replaced_during_a_session_gets_the_whole_session() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![
         Reply::chat("Elsewhere."),
         Reply::chat("The first."),
@@ -848,7 +848,7 @@ fn a_file_replaced_during_a_session_gets_the_whole_session() {
     screen.wait_for("Ask anything");
     screen.press("one\r");
     screen.wait_for("The first.");
-    screen.wait_gone("Esc stops");
+    screen.wait_until_gone("Esc stops");
     fs::rename(&backup, bench.file()).unwrap();
     screen.press("two\r");
     screen.wait_for("was replaced by another file");

@@ -16,7 +16,7 @@ mod pty;
 #[path = "support/server.rs"]
 mod server;
 
-use bench::Bench;
+use bench::TestDir;
 use pty::Screen;
 use server::{Reply, Server, event};
 
@@ -32,7 +32,7 @@ fn keys() -> Vec<String> {
     ]
 }
 
-impl Bench {
+impl TestDir {
     fn envs(&self) -> Vec<(&'static str, String)> {
         let path = |name: &str| self.root.path().join(name).display().to_string();
         vec![
@@ -109,7 +109,7 @@ fn quoting() -> Vec<Reply> {
 
 #[test]
 fn a_key_in_a_server_error_is_masked_in_every_headless_mode() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     for reply in quoting() {
         for args in [&["-p", "x"][..], &["--json", "-p", "x"]] {
             let said = bench.run(&Server::start(vec![reply.clone(); 6]), args);
@@ -123,13 +123,13 @@ fn a_key_in_a_server_error_is_masked_in_every_headless_mode() {
 #[test]
 fn a_key_in_a_server_error_is_masked_on_the_screen_and_in_saved_files() {
     for reply in quoting() {
-        let bench = Bench::new();
+        let bench = TestDir::new();
         let server = Server::start(vec![reply]);
         let mut screen = bench.screen(&server);
         screen.press("hello\r");
         server.wait_for_requests(1);
         screen.wait_for("✗");
-        screen.wait_gone("Esc stops");
+        screen.wait_until_gone("Esc stops");
         screen.press("\x04");
         screen.wait_for_exit();
         assert_no_key(&String::from_utf8_lossy(&screen.raw()));
@@ -141,7 +141,7 @@ fn a_key_in_a_server_error_is_masked_on_the_screen_and_in_saved_files() {
 fn a_conversation_that_is_too_long_offers_compaction() {
     let said =
         json!({ "error": { "message": "too many tokens", "code": "context_length_exceeded" } });
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![Reply::json(400, &said); 6]);
     let mut screen = bench.screen(&server);
     screen.press("hello\r");
@@ -151,7 +151,7 @@ fn a_conversation_that_is_too_long_offers_compaction() {
 
 #[test]
 fn a_key_that_was_typed_is_masked_in_the_history_and_in_the_draft_once_it_is_sent() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let slow = Reply::chat("It takes its time.").hang_after(3);
     let server = Server::start(vec![Reply::chat("Noted."), slow]);
     let mut screen = bench.screen(&server);
@@ -160,7 +160,7 @@ fn a_key_that_was_typed_is_masked_in_the_history_and_in_the_draft_once_it_is_sen
     }
     screen.press("please\r");
     screen.wait_for("Noted.");
-    screen.wait_gone("Esc stops");
+    screen.wait_until_gone("Esc stops");
     bench.assert_no_saved_key();
     let history = fs::read_to_string(bench.root.path().join("avocet/state/history")).unwrap();
     assert!(history.contains("keep ") && history.contains("please"), "{history}");

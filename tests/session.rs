@@ -49,7 +49,7 @@ impl TestSession {
         let real = folder.path().canonicalize().unwrap();
         let mut parts = parts(&real, replies);
         change(&mut parts);
-        TestSession { line: Line::to(parts), folder }
+        TestSession { line: Line::start(parts), folder }
     }
 
     /// Ends it, and goes on in another one in the same folder.
@@ -86,8 +86,8 @@ fn parts(folder: &Path, replies: &[&str]) -> SessionConfig {
 async fn a_message_sent_while_a_turn_runs_waits_for_its_end() {
     let slow = format!("#! {{\"delay_ms\":20,\"chunk\":8}}\n{DONE}");
     let mut talk = TestSession::start(&[&slow, DONE]);
-    talk.says("one").await;
-    talk.says("two").await;
+    talk.submit("one").await;
+    talk.submit("two").await;
     let queued = talk
         .next(|event| match event {
             Event::Queued { texts } => Some(texts),
@@ -127,7 +127,7 @@ async fn nothing_starts_before_the_trust_question_is_answered() {
     let (mut talk, kept) = stranger(&[&cmd("pwd", &[]), DONE]);
     let (ask, question) = talk.asked().await;
     assert!(matches!(question, Question::Trust { .. }));
-    talk.says("where am I").await;
+    talk.submit("where am I").await;
     let queued = talk
         .next(|event| match event {
             Event::Queued { texts } => Some(texts),
@@ -155,7 +155,7 @@ async fn in_a_read_only_folder_steps_that_read_its_settings_ask_until_it_is_trus
         stranger(&[&cmd("git", &["status"]), DONE, &cmd("git", &["status"]), DONE]);
     let (ask, _) = talk.asked().await;
     talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
-    talk.says("where am I").await;
+    talk.submit("where am I").await;
     let (ask, question) = talk.asked().await;
     let Question::Step { risk, rule, .. } = question else { panic!("{question:?}") };
     assert_eq!((risk.rule.as_str(), rule), ("folder.untrusted", None));
@@ -164,7 +164,7 @@ async fn in_a_read_only_folder_steps_that_read_its_settings_ask_until_it_is_trus
     talk.send(Op::Trust).await;
     let (ask, _) = talk.asked().await;
     talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
-    talk.says("again").await;
+    talk.submit("again").await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
     assert_eq!(*kept.lock().unwrap(), [TrustAnswer::Untrusted, TrustAnswer::Folder]);
 }
@@ -180,7 +180,7 @@ async fn trusting_at_a_step_question_takes_effect_at_once_and_is_saved() {
     ]);
     let (ask, _) = talk.asked().await;
     talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
-    talk.says("where am I").await;
+    talk.submit("where am I").await;
     let (ask, question) = talk.asked().await;
     let Question::Step { trust: Some(trust), .. } = question else { panic!("{question:?}") };
     assert!(!trust.folder.is_empty());
@@ -196,7 +196,7 @@ async fn trusting_at_a_step_question_takes_effect_at_once_and_is_saved() {
         assert_eq!(ran, Outcome::Ran);
     }
     assert_eq!(talk.ending().await, TurnOutcome::Done);
-    talk.says("again").await;
+    talk.submit("again").await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
     assert_eq!(*kept.lock().unwrap(), [TrustAnswer::Untrusted, TrustAnswer::Folder]);
 }
@@ -207,7 +207,7 @@ async fn dismissing_the_trust_question_changes_and_saves_nothing() {
         stranger(&[&cmd("git", &["status"]), DONE, &cmd("git", &["status"]), DONE]);
     let (ask, _) = talk.asked().await;
     talk.send(Op::Decide { ask, decision: Decision::Dismiss }).await;
-    talk.says("where am I").await;
+    talk.submit("where am I").await;
     let (ask, question) = talk.asked().await;
     assert!(matches!(question, Question::Step { .. }), "{question:?}");
     talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
@@ -217,7 +217,7 @@ async fn dismissing_the_trust_question_changes_and_saves_nothing() {
         let (ask, _) = talk.asked().await;
         talk.send(Op::Decide { ask, decision }).await;
     }
-    talk.says("again").await;
+    talk.submit("again").await;
     let outcome = talk
         .next(|event| match event {
             Event::StepFinished(seen) => Some(seen.outcome),
@@ -233,7 +233,7 @@ async fn dismissing_the_trust_question_changes_and_saves_nothing() {
 async fn stopping_at_the_trust_question_leaves_it_undecided_and_continues() {
     let (mut talk, kept) = stranger(&[DONE]);
     let (asked, _) = talk.asked().await;
-    talk.says("hello").await;
+    talk.submit("hello").await;
     talk.send(Op::Stop).await;
     let answered = talk
         .next(|event| match event {
@@ -260,7 +260,7 @@ async fn the_parent_folder_is_trusted_only_when_the_answer_names_it() {
         assert_eq!(above.as_deref(), Some("/home/ada/code"));
         let steps = named.iter().map(|name| (*name).to_owned()).collect();
         talk.send(Op::Decide { ask, decision: Decision::ApproveAll { steps } }).await;
-        talk.says("go").await;
+        talk.submit("go").await;
         assert_eq!(talk.ending().await, TurnOutcome::Done);
         assert_eq!(*kept.lock().unwrap(), [expected], "{named:?}");
     }
@@ -280,10 +280,10 @@ async fn a_queue_pauses_after_a_failure_until_a_turn_succeeds() {
     let broken = format!("#! {{\"delay_ms\":20,\"chunk\":8,\"cut\":\"broken\"}}\n{DONE}");
     let unfinished = broken.trim_end_matches('}').to_owned();
     let mut talk = TestSession::start(&[&unfinished, DONE, DONE]);
-    talk.says("one").await;
-    talk.says("two").await;
+    talk.submit("one").await;
+    talk.submit("two").await;
     assert!(matches!(talk.ending().await, TurnOutcome::Failed { .. }));
-    talk.says("three").await;
+    talk.submit("three").await;
     for expected in ["three", "two"] {
         let text = talk
             .next(|event| match event {
@@ -301,7 +301,7 @@ async fn a_session_rule_lets_the_next_step_run_unasked() {
     let mut talk = TestSession::start(&[&make("a"), DONE, &make("a/b"), DONE]);
     talk.send(Op::Allow { rule: "mkdir *".into() }).await;
     assert_eq!(talk.notice().await.say.phrase(), words::ALLOWED);
-    talk.says("go").await;
+    talk.submit("go").await;
     let seen = talk
         .next(|event| match event {
             Event::StepFinished(seen) => Some(seen),
@@ -329,7 +329,7 @@ async fn an_added_folder_is_read_unasked() {
         talk.send(Op::AddFolder { path: folder.to_owned() }).await;
         assert_eq!(talk.notice().await.say.phrase(), word, "{folder}");
     }
-    talk.says("go").await;
+    talk.submit("go").await;
     let seen = talk
         .next(|event| match event {
             Event::StepFinished(seen) => Some(seen),
@@ -344,7 +344,7 @@ async fn an_added_folder_is_read_unasked() {
 async fn a_denied_program_stays_denied_whatever_is_allowed() {
     let mut talk = TestSession::start(&[&cmd("sudo", &["ls"]), DONE]);
     talk.send(Op::Allow { rule: "sudo *".into() }).await;
-    talk.says("go").await;
+    talk.submit("go").await;
     let seen = talk
         .next(|event| match event {
             Event::StepFinished(seen) => Some(seen),
@@ -357,7 +357,7 @@ async fn a_denied_program_stays_denied_whatever_is_allowed() {
 #[tokio::test]
 async fn an_edit_is_assessed_while_it_is_typed() {
     let mut talk = TestSession::start(&[&cmd("mkdir", &["a"]), DONE]);
-    talk.says("go").await;
+    talk.submit("go").await;
     let (ask, _) = talk.asked().await;
     let work = StepAction::exec("rm", &["-rf", "a"]);
     talk.send(Op::PreviewRisk { ask, work: work.clone() }).await;
@@ -375,7 +375,7 @@ async fn an_edit_is_assessed_while_it_is_typed() {
 #[tokio::test]
 async fn a_stop_closes_the_question() {
     let mut talk = TestSession::start(&[&cmd("mkdir", &["a"]), DONE]);
-    talk.says("go").await;
+    talk.submit("go").await;
     let (ask, _) = talk.asked().await;
     talk.send(Op::Stop).await;
     let answered = talk
@@ -387,7 +387,7 @@ async fn a_stop_closes_the_question() {
     assert_eq!(answered, ask);
     assert_eq!(talk.ending().await, TurnOutcome::Cancelled);
     talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
-    talk.says("again").await;
+    talk.submit("again").await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
     assert!(!talk.folder().join("a").exists(), "an answer that came too late runs nothing");
 }
@@ -415,7 +415,7 @@ async fn a_shell_line_runs_and_a_high_risk_one_asks() {
 #[tokio::test]
 async fn a_shell_line_typed_during_a_turn_runs_after_it() {
     let mut talk = TestSession::start(&[&cmd("mkdir", &["a"]), DONE]);
-    talk.says("go").await;
+    talk.submit("go").await;
     let (ask, _) = talk.asked().await;
     talk.send(Op::Shell { line: "printf two".into(), keep: true }).await;
     talk.send(Op::Shell { line: "printf three".into(), keep: false }).await;
@@ -468,7 +468,7 @@ async fn messages_typed_at_the_trust_question_precede_the_restored_queue() {
     let (mut talk, _) = stranger(&[DONE, DONE]);
     let (ask, _) = talk.asked().await;
     talk.send(Op::SetQueue { texts: vec!["old".to_owned()] }).await;
-    talk.says("new").await;
+    talk.submit("new").await;
     talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
     for expected in ["new", "old"] {
         assert_eq!(talk.started().await, expected);
@@ -506,7 +506,7 @@ async fn a_shutdown_does_not_wait_for_an_answer_about_the_shell() {
 #[tokio::test]
 async fn steps_are_counted_from_one() {
     let mut talk = TestSession::start(&[&cmd("pwd", &[]), DONE]);
-    talk.says("where?").await;
+    talk.submit("where?").await;
     let id = talk
         .next(|event| match event {
             Event::StepStarted { step, .. } => Some(step.id),
@@ -543,12 +543,12 @@ async fn switching_modes_reports_the_new_model() {
 #[tokio::test]
 async fn a_fresh_conversation_stops_what_runs_and_starts_at_one() {
     let mut talk = TestSession::start(&["#! {\"wait\":\"after\"}\n{\"type\":\"chat\",", DONE]);
-    talk.says("one").await;
+    talk.submit("one").await;
     talk.next(|event| matches!(event, Event::ReplyStarted).then_some(())).await;
     talk.send(Op::New).await;
     assert_eq!(talk.ending().await, TurnOutcome::Cancelled);
     talk.next(|event| matches!(event, Event::Cleared).then_some(())).await;
-    talk.says("two").await;
+    talk.submit("two").await;
     let turn = talk
         .next(|event| match event {
             Event::TurnStarted { turn, .. } => Some(turn),
@@ -562,7 +562,7 @@ async fn a_fresh_conversation_stops_what_runs_and_starts_at_one() {
 async fn an_export_masks_secrets_and_overwrites_nothing() {
     let mut talk =
         TestSession::start(&[r#"{"type":"chat","message":"It is sekret-value-1234.","data":{}}"#]);
-    talk.says("tell me").await;
+    talk.submit("tell me").await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
     let export = || Op::Export { format: ExportFormat::Md, path: Some("talk.md".into()) };
     talk.send(export()).await;
@@ -605,7 +605,7 @@ async fn a_revoked_rule_no_longer_applies() {
     let make = |name: &str| cmd("mkdir", &[name]);
     let mut talk = TestSession::start(&[&make("a"), DONE, &make("a"), DONE]);
     talk.send(Op::Allow { rule: "mkdir a".into() }).await;
-    talk.says("one").await;
+    talk.submit("one").await;
     let ran = talk
         .next(|event| match event {
             Event::StepFinished(seen) => Some(seen.outcome),
@@ -623,7 +623,7 @@ async fn a_revoked_rule_no_longer_applies() {
         })
         .await;
     assert_eq!(left, 0);
-    talk.says("two").await;
+    talk.submit("two").await;
     let (_, question) = talk.asked().await;
     assert!(matches!(question, Question::Step { .. }));
 }
@@ -633,7 +633,7 @@ const HANGING: &str = "#! {\"wait\":\"after\"}\n{\"type\":\"chat\",";
 #[tokio::test]
 async fn undelivered_steering_starts_a_new_turn() {
     let mut talk = TestSession::start(&[HANGING, DONE]);
-    talk.says("one").await;
+    talk.submit("one").await;
     talk.next(|event| matches!(event, Event::ReplyStarted).then_some(())).await;
     talk.send(Op::Steer { text: "two".into() }).await;
     assert_eq!(talk.notice().await.say.phrase(), words::STEER_WAITS);
@@ -647,7 +647,7 @@ async fn undelivered_steering_starts_a_new_turn() {
 async fn steering_reaches_the_running_turn() {
     let slow = format!("#! {{\"delay_ms\":20,\"chunk\":8}}\n{DONE}");
     let mut talk = TestSession::start(&[&slow, DONE]);
-    talk.says("one").await;
+    talk.submit("one").await;
     talk.next(|event| matches!(event, Event::ReplyStarted).then_some(())).await;
     talk.send(Op::Steer { text: "two".into() }).await;
     let heard = talk
@@ -666,7 +666,7 @@ async fn retry_sends_a_message_again_without_its_answer() {
     let mut talk =
         TestSession::start(&[DONE, r#"{"type":"chat","message":"Bad.","data":{}}"#, DONE]);
     for words in ["zero", "one"] {
-        talk.says(words).await;
+        talk.submit(words).await;
         assert_eq!(talk.ending().await, TurnOutcome::Done);
     }
     let before = talk.history_share().await;
@@ -689,7 +689,7 @@ async fn retry_without_a_message_does_nothing() {
 async fn the_usage_of_each_turn_is_shown_with_the_total() {
     let mut talk = TestSession::start(&[DONE, DONE]);
     for words in ["one", "two"] {
-        talk.says(words).await;
+        talk.submit(words).await;
         assert_eq!(talk.ending().await, TurnOutcome::Done);
     }
     talk.send(Op::Report { report: Report::Usage }).await;
@@ -708,7 +708,7 @@ async fn a_change_asks_with_its_diff_and_undo_restores_the_file() {
     let mut talk = TestSession::with(&[&edit, &new, DONE, DONE], with_files);
     let (a, b) = (talk.folder().join("a.txt"), talk.folder().join("new/b.txt"));
     std::fs::write(&a, "one\r\ntwo\r\n").unwrap();
-    talk.says("change them").await;
+    talk.submit("change them").await;
     for _ in 0..2 {
         let (ask, question) = talk.asked().await;
         let Question::Step { change: Some(change), .. } = question else { panic!("a change") };
@@ -745,12 +745,12 @@ async fn a_file_changed_since_the_model_read_it_is_reported() {
         let mut talk = TestSession::with(&[&read, DONE, &edit, DONE], with_files);
         let a = talk.folder().join("a.txt");
         std::fs::write(&a, "one\ntwo\n").unwrap();
-        talk.says("read it").await;
+        talk.submit("read it").await;
         assert_eq!(talk.ending().await, TurnOutcome::Done);
         if let Some(text) = by_hand {
             std::fs::write(&a, text).unwrap();
         }
-        talk.says("change it").await;
+        talk.submit("change it").await;
         let (ask, question) = talk.asked().await;
         let Question::Step { risk, .. } = question else { panic!("a step") };
         let said = risk.reasons.iter().any(|reason| reason.rule == "file.changed");
@@ -766,7 +766,7 @@ async fn undo_asks_when_the_file_was_changed_and_a_rejection_keeps_it() {
     let mut talk = TestSession::with(&[&edit, DONE], with_files);
     let a = talk.folder().join("a.txt");
     std::fs::write(&a, "one\n").unwrap();
-    talk.says("change it").await;
+    talk.submit("change it").await;
     let (ask, _) = talk.asked().await;
     talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
     talk.ending().await;
@@ -865,7 +865,7 @@ async fn a_script_prints_and_answers_and_the_model_sees_it_once() {
     assert_eq!(ending, TurnOutcome::Done);
     assert_eq!(said.get(1).map(String::as_str), Some("Hello Ann!"), "{said:?}");
     assert!(said.iter().any(|said| said == "done"), "{said:?}");
-    talk.says("what came of it?").await;
+    talk.submit("what came of it?").await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
     let heard = heard.lock().unwrap().clone();
     assert!(heard[0].contains("Greet Ann"), "{heard:?}");
@@ -903,7 +903,7 @@ async fn a_stop_ends_a_script_while_the_model_answers() {
     talk.next(|event| matches!(event, Event::Delta { .. }).then_some(())).await;
     talk.send(Op::Stop).await;
     assert_eq!(talk.ending().await, TurnOutcome::Cancelled);
-    talk.says("go on").await;
+    talk.submit("go on").await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
 }
 
@@ -952,7 +952,7 @@ async fn a_script_with_a_description_runs_as_a_step() {
     let step = script_step("greets", serde_json::json!({"who": "Ann"}));
     let files = [("greets.ai.yaml", HELPS), ("mute.ai.yaml", "user: q\n")];
     let (mut talk, heard) = offering(&files, &[&step, "Hello Ann!", DONE]);
-    talk.says("greet Ann").await;
+    talk.submit("greet Ann").await;
     let (mut started, mut output) = (Vec::new(), String::new());
     let seen = talk
         .next(|event| match event {
@@ -988,7 +988,7 @@ async fn an_error_in_a_script_is_its_observation() {
     let other = script_step("nosuch", serde_json::json!({}));
     let files = [("bad.ai.yaml", "---\ntitle: fails\n---\n$throw: \"no luck\"\n")];
     let (mut talk, heard) = offering(&files, &[&known, &other, DONE]);
-    talk.says("go").await;
+    talk.submit("go").await;
     let observed = |event| match event {
         Event::StepFinished(seen) => Some(seen),
         _ => None,
@@ -1018,7 +1018,7 @@ async fn a_folder_that_is_not_trusted_offers_no_script() {
         });
         (talk, heard)
     };
-    talk.says("greet").await;
+    talk.submit("greet").await;
     let seen = talk
         .next(|event| match event {
             Event::StepFinished(seen) => Some(seen),
@@ -1079,7 +1079,7 @@ async fn a_step_of_a_script_is_assessed_and_can_be_edited_in_its_question() {
 async fn a_step_of_a_script_inside_a_turn_is_assessed_too() {
     let step = script_step("makes", serde_json::json!({}));
     let (mut talk, heard) = offering(&[("makes.ai.yaml", MAKES)], &[&step, DONE]);
-    talk.says("make it").await;
+    talk.submit("make it").await;
     let (began, ran, ending) = steps(&mut talk, Decision::Approve).await;
     assert_eq!((ending, began.len(), ran.len()), (TurnOutcome::Done, 1, 2));
     assert!(ran[0].contains("mkdir") && ran[1].contains("script.run"), "{ran:?}");
@@ -1092,7 +1092,7 @@ async fn a_stop_ends_a_script_that_runs_as_a_step() {
     let step = script_step("greets", serde_json::json!({"who": "Ann"}));
     let replies = [step.as_str(), "#! {\"wait\":\"after\"}\nHello", DONE];
     let (mut talk, heard) = offering(&[("greets.ai.yaml", HELPS)], &replies);
-    talk.says("greet Ann").await;
+    talk.submit("greet Ann").await;
     talk.next(|event| matches!(event, Event::StepOutput { .. }).then_some(())).await;
     // A script that is stopped before it asks would leave its reply to the next turn.
     while heard.lock().unwrap().len() < 2 {
@@ -1100,7 +1100,7 @@ async fn a_stop_ends_a_script_that_runs_as_a_step() {
     }
     talk.send(Op::Stop).await;
     assert_eq!(talk.ending().await, TurnOutcome::Cancelled);
-    talk.says("go on").await;
+    talk.submit("go on").await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
 }
 
@@ -1125,7 +1125,7 @@ async fn a_script_added_during_a_session_is_available_with_the_next_message() {
     };
     assert!(!talk.next(names).await.contains(&"late".into()));
     std::fs::write(talk.folder.path().join("late.ai.yaml"), GREETS).unwrap();
-    talk.says("hello").await;
+    talk.submit("hello").await;
     assert!(talk.next(names).await.contains(&"late".into()));
     assert_eq!(talk.ending().await, TurnOutcome::Done);
 }
@@ -1148,9 +1148,9 @@ async fn hints_in_a_session_name_no_command_line_flags() {
 async fn changed_in_the_second_turn(talk: &mut TestSession) -> (PathBuf, PathBuf) {
     let (a, b) = (talk.folder().join("a.txt"), talk.folder().join("b.txt"));
     std::fs::write(&a, "one\r\n").unwrap();
-    talk.says("first").await;
+    talk.submit("first").await;
     talk.ending().await;
-    talk.says("second").await;
+    talk.submit("second").await;
     for _ in 0..2 {
         let (ask, _) = talk.asked().await;
         talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
@@ -1190,7 +1190,7 @@ async fn a_rewind_asks_what_to_undo_only_when_files_were_changed() {
         })
         .await;
     assert_eq!(asked, (2, 2));
-    talk.says("third").await;
+    talk.submit("third").await;
     talk.ending().await;
     talk.send(Op::Rewind { turn: 3, what: None }).await;
     let text = talk
@@ -1263,9 +1263,9 @@ async fn changes_after_a_rewind_of_both_can_be_undone() {
     let mut talk = TestSession::with(&replies, with_files);
     let a = talk.folder().join("a.txt");
     std::fs::write(&a, "one\n").unwrap();
-    talk.says("look").await;
+    talk.submit("look").await;
     talk.ending().await;
-    talk.says("change it").await;
+    talk.submit("change it").await;
     let (ask, _) = talk.asked().await;
     talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
     talk.ending().await;
@@ -1274,7 +1274,7 @@ async fn changes_after_a_rewind_of_both_can_be_undone() {
     talk.ending().await;
     assert_eq!(std::fs::read_to_string(&a).unwrap(), "one\n");
     // It has the number of the turn that was taken back.
-    talk.says("change it otherwise").await;
+    talk.submit("change it otherwise").await;
     let (ask, _) = talk.asked().await;
     talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
     talk.ending().await;
@@ -1342,7 +1342,7 @@ async fn an_undo_is_recorded_for_resume_and_export() {
     let a = talk.folder().join("a.txt");
     std::fs::write(&a, "one\n").unwrap();
     for words in ["first", "second"] {
-        talk.says(words).await;
+        talk.submit(words).await;
         talk.yes().await;
         assert_eq!(talk.ending().await, TurnOutcome::Done);
     }
@@ -1381,7 +1381,7 @@ async fn a_patched_configuration_is_undone_even_after_a_resume() {
         std::fs::create_dir_all(&folder).unwrap();
         let file = folder.join("loc.json");
         std::fs::write(&file, BEFORE).unwrap();
-        talk.says("make it light").await;
+        talk.submit("make it light").await;
         let (ask, question) = talk.asked().await;
         let Question::Step { change: Some(change), risk, .. } = question else { panic!("a step") };
         assert!(change.diff.contains("+    \"theme\": \"light\""), "{}", change.diff);
@@ -1423,7 +1423,7 @@ async fn a_patched_configuration_is_undone_even_after_a_resume() {
 async fn restored_text_with_a_secret_is_masked_and_reported() {
     let text = format!("the key is {}", talk::SECRET);
     let mut talk = TestSession::with(&[DONE], |parts| talk::saved(parts, false));
-    talk.says(&text).await;
+    talk.submit(&text).await;
     talk.ending().await;
     let mut talk = talk.again(&[DONE], |parts| talk::saved(parts, true)).await;
     talk.send(Op::Rewind { turn: 1, what: None }).await;

@@ -13,7 +13,7 @@ use proptest::test_runner::TestRunner;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use support::Ground;
+use support::PolicyFixture;
 
 #[path = "support/ground.rs"]
 mod support;
@@ -32,7 +32,7 @@ struct Case {
 }
 
 /// Asks about lines as another program would, one answer each.
-fn ask(ground: &Ground, lines: &[Value]) -> Vec<Value> {
+fn ask(ground: &PolicyFixture, lines: &[Value]) -> Vec<Value> {
     let input: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let here = Workspace::new(ground.ws.clone(), ground.home.clone());
     let mut out = Vec::new();
@@ -40,7 +40,7 @@ fn ask(ground: &Ground, lines: &[Value]) -> Vec<Value> {
     String::from_utf8(out).unwrap().lines().map(|l| serde_json::from_str(l).unwrap()).collect()
 }
 
-fn one(ground: &Ground, line: &str) -> Value {
+fn one(ground: &PolicyFixture, line: &str) -> Value {
     let asked = json!({"id": "x", "shell": line, "cwd": ground.ws, "workspace": ground.ws, "home": ground.home});
     ask(ground, &[asked]).remove(0)
 }
@@ -74,7 +74,7 @@ fn judge(case: &Case, answer: &Value) -> Vec<String> {
 
 #[test]
 fn every_line_of_the_corpus_gets_a_tier_its_programs_and_its_warnings() {
-    let ground = Ground::new();
+    let ground = PolicyFixture::new();
     let cases: Vec<Case> = include_str!("fixtures/shell/cases.jsonl")
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -98,7 +98,7 @@ fn every_line_of_the_corpus_gets_a_tier_its_programs_and_its_warnings() {
 
 #[test]
 fn every_line_of_our_own_corpus_is_understood() {
-    let ground = Ground::new();
+    let ground = PolicyFixture::new();
     let cases: Vec<Case> = include_str!("fixtures/shell/own.jsonl")
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -115,8 +115,8 @@ fn tier(answer: &Value) -> Tier {
 }
 
 /// Runs a property on one ground; a failure prints the smallest case.
-fn always<S: Strategy>(strategy: S, holds: impl Fn(&Ground, S::Value)) {
-    let ground = Ground::new();
+fn always<S: Strategy>(strategy: S, holds: impl Fn(&PolicyFixture, S::Value)) {
+    let ground = PolicyFixture::new();
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     let result = TestRunner::new(config).run(&strategy, |value| {
         holds(&ground, value);
@@ -164,7 +164,7 @@ const FORMS: &[&str] = &[
 
 #[test]
 fn no_compound_around_a_command_lowers_its_tier() {
-    let ground = Ground::new();
+    let ground = PolicyFixture::new();
     for command in [
         "rm -rf build",
         "touch x",
@@ -189,7 +189,7 @@ fn no_compound_around_a_command_lowers_its_tier() {
 #[test]
 fn nested_compounds_hide_nothing_either() {
     let quotes = |form: &str| form.contains(['\'', '"', '`']) || form.contains("<<");
-    let ground = Ground::new();
+    let ground = PolicyFixture::new();
     for outer in FORMS.iter().filter(|form| !quotes(form)) {
         for inner in FORMS.iter().filter(|form| !form.contains(['#', '\n']) && !form.ends_with('&'))
         {
@@ -208,7 +208,7 @@ fn nested_compounds_hide_nothing_either() {
 
 #[test]
 fn a_long_line_takes_time_in_proportion() {
-    let ground = Ground::new();
+    let ground = PolicyFixture::new();
     let began = Instant::now();
     for part in [
         "a;",
@@ -263,7 +263,7 @@ const SETTERS: &[&str] = &[
 
 #[test]
 fn a_variable_that_steers_programs_is_seen_however_it_is_set() {
-    let ground = Ground::new();
+    let ground = PolicyFixture::new();
     for setter in SETTERS {
         for name in ["PATH", "LD_PRELOAD", "GIT_PAGER", "BASH_ENV"] {
             let line = setter.replace('@', name);
@@ -280,7 +280,7 @@ fn a_variable_that_steers_programs_is_seen_however_it_is_set() {
 
 #[test]
 fn brace_expansion_does_not_hide_an_option() {
-    let ground = Ground::new();
+    let ground = PolicyFixture::new();
     for line in ["rm {-rf,x}", "rm -{r,f} x", "rm {-r,{-f,x}}", "git reset {--hard,HEAD}"] {
         assert_eq!(one(&ground, line)["tier"], "L2", "{line}");
     }
@@ -290,7 +290,7 @@ fn brace_expansion_does_not_hide_an_option() {
 
 #[test]
 fn paths_only_the_shell_can_resolve_are_not_read_as_names() {
-    let ground = Ground::new();
+    let ground = PolicyFixture::new();
     for line in ["ls ~-", "cat ~+/x", "cat ~1/x", "cd ~-; ls"] {
         assert_ne!(one(&ground, line)["tier"], "L0", "{line}");
     }

@@ -18,11 +18,11 @@ mod pty;
 #[path = "support/server.rs"]
 mod server;
 
-use bench::Bench;
+use bench::TestDir;
 use pty::{Modes, Screen};
 use server::{Reply, Server};
 
-impl Bench {
+impl TestDir {
     fn envs(&self) -> [(&'static str, String); 2] {
         let path = |name: &str| self.root.path().join(name).display().to_string();
         [("HOME", path("home")), ("AVOCET_HOME", path("avocet"))]
@@ -119,7 +119,7 @@ const ENDING: &[(&str, u32)] = &[
 
 #[test]
 fn any_signal_restores_the_terminal_and_sets_the_exit_code() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     for (name, number) in ENDING {
         let mut screen = bench.screen(&[]);
         screen.wait_for("not a language model");
@@ -131,7 +131,7 @@ fn any_signal_restores_the_terminal_and_sets_the_exit_code() {
 
 #[test]
 fn a_file_size_limit_does_not_end_the_program() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let mut screen = bench.screen(&[]);
     screen.wait_for("not a language model");
     screen.signal("XFSZ");
@@ -141,7 +141,7 @@ fn a_file_size_limit_does_not_end_the_program() {
 
 #[test]
 fn an_uncatchable_kill_restores_the_terminal_too() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     for name in ["KILL", "SEGV", "BUS"] {
         let mut screen = bench.screen(&[]);
         screen.wait_for("not a language model");
@@ -160,7 +160,7 @@ fn an_uncatchable_kill_restores_the_terminal_too() {
 
 #[test]
 fn a_hang_up_during_a_question_does_not_panic() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![step("touch", &["made"])]);
     let mut screen = bench.against(&server);
     screen.press("go\r");
@@ -171,7 +171,7 @@ fn a_hang_up_during_a_question_does_not_panic() {
 
 #[test]
 fn an_external_stop_restores_the_terminal_and_continuing_redraws() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     for name in ["TSTP", "TTIN", "TTOU"] {
         let mut screen = bench.screen(&[]);
         screen.wait_for("not a language model");
@@ -193,7 +193,7 @@ fn an_external_stop_restores_the_terminal_and_continuing_redraws() {
 
 #[test]
 fn an_uncatchable_stop_redraws_when_continued() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let mut screen = bench.screen(&[]);
     screen.wait_for("not a language model");
     screen.signal("STOP");
@@ -210,7 +210,7 @@ fn an_uncatchable_stop_redraws_when_continued() {
 
 #[test]
 fn a_terminal_left_in_raw_mode_is_restored_to_ordinary_modes() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let work = bench.work().display().to_string();
     // As after a program that was killed.
     let script =
@@ -230,7 +230,7 @@ fn a_terminal_left_in_raw_mode_is_restored_to_ordinary_modes() {
 
 #[test]
 fn time_spent_stopped_does_not_count_as_server_silence() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     bench.settings("[limits]\nidle_timeout_s = 2\n");
     let words: Vec<String> = (1..=40).map(|n| format!("word{n}")).collect();
     let text = json!({ "type": "chat", "message": words.join(" ") }).to_string();
@@ -251,7 +251,7 @@ fn time_spent_stopped_does_not_count_as_server_silence() {
 }
 
 /// Every way without a screen in which a step may run.
-fn ways(bench: &Bench, server: &Server, at: &str) -> Vec<Vec<String>> {
+fn ways(bench: &TestDir, server: &Server, at: &str) -> Vec<Vec<String>> {
     let script = bench.work().join(format!("wait-{at}.ai.yaml"));
     fs::write(&script, format!("- $exec:\n    command: sleep\n    args: [\"{at}\"]\n")).unwrap();
     let model = ["--base-url".to_owned(), server.base_url(), "--model".into(), "loop-1".into()];
@@ -263,7 +263,7 @@ fn ways(bench: &Bench, server: &Server, at: &str) -> Vec<Vec<String>> {
 
 #[test]
 fn a_signal_ends_the_running_step_in_every_headless_mode() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let mut at = 987_100;
     for (name, number) in [("TERM", 15), ("HUP", 1), ("QUIT", 3), ("USR1", 10), ("ALRM", 14)] {
         for way in 0..2 {
@@ -284,7 +284,7 @@ fn a_signal_ends_the_running_step_in_every_headless_mode() {
 
 #[test]
 fn a_step_does_not_outlive_an_uncatchable_kill() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     // Numbers of this run's own: others may run beside it.
     let at = 1_000_000_000 + u64::from(std::process::id()) * 10;
     let [one, two, three] = [1, 2, 3].map(|n| (at + n).to_string());
@@ -308,7 +308,7 @@ fn a_step_does_not_outlive_an_uncatchable_kill() {
 
 #[test]
 fn a_split_escape_sequence_is_one_key() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let mut screen = bench.screen(&[]);
     screen.wait_for("not a language model");
     screen.press("ab");
@@ -324,7 +324,7 @@ fn a_split_escape_sequence_is_one_key() {
 
 #[test]
 fn lines_that_arrive_at_once_are_one_edit_and_send_nothing() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("Got it.")]);
     let mut screen = bench.against(&server);
     screen.press("one\rtwo\rthree");
@@ -338,7 +338,7 @@ fn lines_that_arrive_at_once_are_one_edit_and_send_nothing() {
 
 #[test]
 fn a_megabyte_without_paste_brackets_is_one_edit() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("Got it.")]);
     let mut screen = bench.against(&server);
     let lines: String = (0..20_000).map(|n| format!("line {n} 你好 and more of it\r")).collect();
@@ -351,7 +351,7 @@ fn a_megabyte_without_paste_brackets_is_one_edit() {
 
 #[test]
 fn input_directly_after_a_paste_answers_no_question() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![step("touch", &["made"]), Reply::chat("Understood.")]);
     let mut screen = bench.against(&server);
     screen.press("go\r");
@@ -368,7 +368,7 @@ fn input_directly_after_a_paste_answers_no_question() {
 
 #[test]
 fn terminal_replies_to_other_programs_are_not_typed() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let mut screen = bench.screen(&[]);
     screen.wait_for("not a language model");
     for answer in [
@@ -386,7 +386,7 @@ fn terminal_replies_to_other_programs_are_not_typed() {
 }
 
 /// A program for the terminal that ends when it may, and says when it runs.
-fn editor(bench: &Bench, trapped: &str) -> String {
+fn editor(bench: &TestDir, trapped: &str) -> String {
     let path = bench.root.path().join("editor");
     let lines = format!(
         "#!/bin/sh\ntrap '' {trapped}\necho $$ > editor.pid\n\
@@ -398,7 +398,7 @@ fn editor(bench: &Bench, trapped: &str) -> String {
 }
 
 /// Another program has the terminal: the editor, or one that was started with `!`.
-fn lent(bench: &Bench, server: &Server, own: bool, trapped: &str) -> Screen {
+fn lent(bench: &TestDir, server: &Server, own: bool, trapped: &str) -> Screen {
     let editor = editor(bench, trapped);
     let (work, url) = (bench.work().display().to_string(), server.base_url());
     let envs = bench.envs();
@@ -419,7 +419,7 @@ fn lent(bench: &Bench, server: &Server, own: bool, trapped: &str) -> Screen {
     screen
 }
 
-fn editor_is_running(bench: &Bench) -> bool {
+fn editor_is_running(bench: &TestDir) -> bool {
     let id = fs::read_to_string(bench.work().join("editor.pid")).unwrap();
     std::path::Path::new(&format!("/proc/{}", id.trim())).exists()
 }
@@ -427,7 +427,7 @@ fn editor_is_running(bench: &Bench) -> bool {
 #[test]
 fn ctrl_backslash_and_ctrl_c_in_the_editor_are_the_editors() {
     for key in ["\x1c", "\x03"] {
-        let bench = Bench::new();
+        let bench = TestDir::new();
         let server = Server::start(vec![Reply::chat("It is here.")]);
         let mut screen = lent(&bench, &server, true, "INT QUIT");
         screen.press(key);
@@ -443,7 +443,7 @@ fn ctrl_backslash_and_ctrl_c_in_the_editor_are_the_editors() {
 
 #[test]
 fn ctrl_backslash_that_kills_the_editor_keeps_the_draft_and_the_program() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("It is here.")]);
     let mut screen = lent(&bench, &server, true, "HUP");
     screen.press("\x1c");
@@ -455,7 +455,7 @@ fn ctrl_backslash_that_kills_the_editor_keeps_the_draft_and_the_program() {
 
 #[test]
 fn ctrl_z_in_the_editor_stops_both_and_both_continue() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("It is here.")]);
     let mut screen = lent(&bench, &server, true, "INT");
     screen.press("\x1a");
@@ -475,7 +475,7 @@ fn ctrl_z_in_the_editor_stops_both_and_both_continue() {
 fn a_signal_while_an_editor_has_the_terminal_ends_both_and_restores_it() {
     for own in [true, false] {
         for (name, number) in [("TERM", 15), ("HUP", 1), ("USR1", 10), ("ABRT", 6), ("PWR", 30)] {
-            let bench = Bench::new();
+            let bench = TestDir::new();
             let server = Server::start(vec![]);
             let mut screen = lent(&bench, &server, own, "INT");
             screen.signal(name);
@@ -495,7 +495,7 @@ enum SignalMoment {
     Step,
 }
 
-fn at(bench: &Bench, at: SignalMoment, seconds: &str) -> (Server, Screen) {
+fn at(bench: &TestDir, at: SignalMoment, seconds: &str) -> (Server, Screen) {
     let reply = match at {
         SignalMoment::Idle | SignalMoment::Streaming => {
             Reply::chat("Slowly it comes.").hang_after(6)
@@ -528,7 +528,7 @@ fn in_every_situation_a_signal_restores_the_terminal_and_ends_the_step() {
     for now in EVERY {
         for (name, code) in [("TERM", 15), ("HUP", 1), ("INT", 2), ("QUIT", 3), ("USR1", 10)] {
             number += 1;
-            let (bench, seconds) = (Bench::new(), number.to_string());
+            let (bench, seconds) = (TestDir::new(), number.to_string());
             let (_server, mut screen) = at(&bench, now, &seconds);
             screen.signal(name);
             assert_eq!(screen.wait_for_exit(), 128 + code, "{now:?} {name}");
@@ -543,7 +543,7 @@ fn in_every_situation_a_hang_up_ends_the_program_and_the_step() {
     let mut number = 985_000 + std::process::id() % 1_000 * 1_000;
     for now in EVERY {
         number += 1;
-        let (bench, seconds) = (Bench::new(), number.to_string());
+        let (bench, seconds) = (TestDir::new(), number.to_string());
         let (_server, screen) = at(&bench, now, &seconds);
         assert_eq!(screen.hang_up_and_wait(), 129, "{now:?}");
         assert_eq!(sleeps(&seconds), 0, "{now:?}");

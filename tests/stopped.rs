@@ -15,7 +15,7 @@ mod bench;
 #[path = "support/server.rs"]
 mod server;
 
-use bench::Bench;
+use bench::TestDir;
 use server::{Reply, Server};
 
 /// Longer than every limit below.
@@ -33,7 +33,7 @@ enum RunWay {
     Piece,
 }
 
-fn start(way: RunWay, bench: &Bench, server: &Server) -> Child {
+fn start(way: RunWay, bench: &TestDir, server: &Server) -> Child {
     fs::write(bench.root.path().join("avocet/config.toml"), LIMITS).unwrap();
     let script = "---\ntools: [exec]\nparameters: {timeout: 2500}\n---\nuser: go\nassistant: \"[[A]]\"\n$echo: \"?=A\"\n";
     fs::write(bench.work().join("ask.ai.yaml"), script).unwrap();
@@ -91,7 +91,7 @@ fn stopped(child: Child) -> String {
 #[test]
 fn a_stream_continues_after_the_program_was_stopped() {
     for way in [RunWay::Print, RunWay::Chat, RunWay::Answer] {
-        let bench = Bench::new();
+        let bench = TestDir::new();
         let words: Vec<String> = (1..=30).map(|n| format!("word{n}")).collect();
         let text = words.join(" ");
         let chat = json!({ "type": "chat", "message": text }).to_string();
@@ -109,7 +109,7 @@ fn a_stream_continues_after_the_program_was_stopped() {
 #[test]
 fn a_step_continues_after_the_program_was_stopped() {
     for way in [RunWay::Print, RunWay::Chat, RunWay::Script, RunWay::Piece] {
-        let bench = Bench::new();
+        let bench = TestDir::new();
         let line = "touch runs; sleep 4; echo woke";
         let commands = json!([{ "program": "sh", "args": ["-c", line] }]);
         let data = json!({ "cwd": null, "commands": commands, "expected_effect": "" });

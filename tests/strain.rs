@@ -15,13 +15,13 @@ mod pty;
 #[path = "support/server.rs"]
 mod server;
 
-use bench::Bench;
+use bench::TestDir;
 use pty::{Modes, Screen};
 use server::{Reply, Server};
 
 const SIZE: (u16, u16) = (100, 30);
 
-fn start(bench: &Bench, program: &str, before: &[&str], server: &Server) -> Screen {
+fn start(bench: &TestDir, program: &str, before: &[&str], server: &Server) -> Screen {
     let (home, own) = (bench.root.path().join("home"), bench.root.path().join("avocet"));
     let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", own.to_str().unwrap())];
     let (work, url) = (bench.work(), server.base_url());
@@ -30,7 +30,7 @@ fn start(bench: &Bench, program: &str, before: &[&str], server: &Server) -> Scre
     Screen::start_program(program, &args, &envs, &work, SIZE)
 }
 
-fn against(bench: &Bench, server: &Server) -> Screen {
+fn against(bench: &TestDir, server: &Server) -> Screen {
     let screen = start(bench, env!("CARGO_BIN_EXE_avocet"), &[], server);
     screen.wait_for("loop-1");
     screen
@@ -53,7 +53,7 @@ fn last_user_message(server: &Server) -> String {
 
 #[test]
 fn enter_directly_after_a_megabyte_paste_sends_it() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("Much to read.")]);
     let mut screen = against(&bench, &server);
     let lines: Vec<String> =
@@ -64,14 +64,14 @@ fn enter_directly_after_a_megabyte_paste_sends_it() {
     screen.wait_for("Much to read.");
     assert_eq!(server.requests().len(), 1, "it was sent once");
     assert!(last_user_message(&server).starts_with("look: 00000 a line"), "from its start");
-    screen.wait_gone("Esc stops");
+    screen.wait_until_gone("Esc stops");
     screen.press("\x1b[A");
     screen.wait_for("[pasted 22000 lines]");
 }
 
 #[test]
 fn enter_right_after_fast_typing_sends() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("So fast.")]);
     let mut screen = against(&bench, &server);
     screen.press("typed by somebody very fast 很快\r");
@@ -81,7 +81,7 @@ fn enter_right_after_fast_typing_sends() {
 
 #[test]
 fn two_thousand_resizes_end_in_a_clean_frame() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let lines: Vec<String> = (1..=60)
         .map(|n| format!("line {n} of an answer that is long enough to wrap in a narrow window"))
         .collect();
@@ -89,7 +89,7 @@ fn two_thousand_resizes_end_in_a_clean_frame() {
     let mut screen = against(&bench, &server);
     screen.press("hello\r");
     screen.wait_for("line 60");
-    screen.wait_gone("Esc stops");
+    screen.wait_until_gone("Esc stops");
     for n in 0..2_000_u16 {
         screen.resize((2 + n * 7 % 198, 1 + n * 11 % 59));
     }
@@ -107,7 +107,7 @@ fn two_thousand_resizes_end_in_a_clean_frame() {
 
 #[test]
 fn a_terminal_that_reads_nothing_for_a_while_loses_nothing() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let lines: Vec<String> = (1..=30_000).map(|n| format!("line {n} of much")).collect();
     let text = lines.join("\n");
     let reply =
@@ -123,7 +123,7 @@ fn a_terminal_that_reads_nothing_for_a_while_loses_nothing() {
     let memory = screen.memory();
     screen.pause(false);
     screen.wait_for("line 30000 of much");
-    screen.wait_gone("Esc stops");
+    screen.wait_until_gone("Esc stops");
     assert!(memory < 160, "{memory} MiB");
     screen.press("and now?\r");
     screen.wait_for("Still here.");
@@ -131,7 +131,7 @@ fn a_terminal_that_reads_nothing_for_a_while_loses_nothing() {
 
 #[test]
 fn two_hundred_keys_a_second_arrive_in_their_order_while_an_answer_streams() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![trickle(400), Reply::chat("All of it.")]);
     let mut screen = against(&bench, &server);
     screen.press("hello\r");
@@ -145,7 +145,7 @@ fn two_hundred_keys_a_second_arrive_in_their_order_while_an_answer_streams() {
     }
     screen.wait_for("218,219");
     screen.wait_for("word400");
-    screen.wait_gone("Esc stops");
+    screen.wait_until_gone("Esc stops");
     screen.press("\r");
     screen.wait_for("All of it.");
     assert_eq!(last_user_message(&server), typed);
@@ -153,7 +153,7 @@ fn two_hundred_keys_a_second_arrive_in_their_order_while_an_answer_streams() {
 
 #[test]
 fn late_or_unsolicited_terminal_replies_are_never_typed() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("Clean.")]);
     let mut screen = against(&bench, &server);
     let answers = [
@@ -180,7 +180,7 @@ fn late_or_unsolicited_terminal_replies_are_never_typed() {
 
 #[test]
 fn half_an_escape_sequence_does_not_block_the_screen() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![trickle(200)]);
     let mut screen = against(&bench, &server);
     screen.press("hello\r");
@@ -196,7 +196,7 @@ fn half_an_escape_sequence_does_not_block_the_screen() {
 
 #[test]
 fn ctrl_z_restores_the_terminal_and_fg_redraws_the_screen() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("Welcome back.")]);
     let (home, own) = (bench.root.path().join("home"), bench.root.path().join("avocet"));
     let envs = [
@@ -234,7 +234,7 @@ fn ctrl_z_restores_the_terminal_and_fg_redraws_the_screen() {
 
 #[test]
 fn a_hang_up_without_a_signal_ends_the_program_and_keeps_the_draft() {
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let server = Server::start(Vec::new());
     // In a session of its own it has no controlling terminal, and gets no signal.
     let program = env!("CARGO_BIN_EXE_avocet");

@@ -32,7 +32,7 @@ fn a_question_gets_an_answer_and_ctrl_c_leaves() {
     screen.wait_for_cursor((12, 21));
     screen.press("\r");
     screen.wait_for("You said: hello 中文");
-    screen.wait_gone("Esc stops");
+    screen.wait_until_gone("Esc stops");
     screen.press("\x03");
     screen.wait_for("Press Ctrl-C again");
     screen.press("\x03");

@@ -13,7 +13,7 @@ use rustls::{ServerConfig, ServerConnection};
 #[path = "support/bench.rs"]
 mod bench;
 
-use bench::Bench;
+use bench::TestDir;
 
 /// A loopback server with one of the certificates of `tests/fixtures/tls`. Signed by nobody:
 /// one of 2001, one of 2090, one that is valid until 2099. Signed by `authority`: one for
@@ -38,10 +38,10 @@ fn server(name: &str) -> String {
 }
 
 fn error_for(name: &str) -> String {
-    asked(&Bench::new(), name, &[])
+    asked(&TestDir::new(), name, &[])
 }
 
-fn asked(bench: &Bench, name: &str, envs: &[(&str, &str)]) -> String {
+fn asked(bench: &TestDir, name: &str, envs: &[(&str, &str)]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_avocet"))
         .args(["--base-url", &server(name), "--model", "m", "-p", "hello"])
         .current_dir(bench.work())
@@ -72,7 +72,7 @@ fn certificate_expiry_and_a_wrong_clock_differ_from_an_unknown_authority() {
 fn a_certificate_name_mismatch_differs_from_an_untrusted_certificate() {
     let authority = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tls/authority.pem");
     let trusted = [("SSL_CERT_FILE", authority)];
-    let other = asked(&Bench::new(), "other", &trusted);
+    let other = asked(&TestDir::new(), "other", &trusted);
     assert!(
         other.contains("is for another name") && !other.contains("certificate is not trusted"),
         "{other}"
@@ -80,6 +80,6 @@ fn a_certificate_name_mismatch_differs_from_an_untrusted_certificate() {
     let untrusted = error_for("other");
     assert!(untrusted.contains("certificate is not trusted"), "{untrusted}");
     // Where name and authority are right, it is what comes behind the handshake that fails.
-    let good = asked(&Bench::new(), "good", &trusted);
+    let good = asked(&TestDir::new(), "good", &trusted);
     assert!(!good.contains("certificate"), "{good}");
 }

@@ -125,7 +125,7 @@ async fn decides(line: &Line, ask: avocet::protocol::AskId, decision: Decision) 
 async fn a_template_command_blocked_by_the_sandbox_asks_to_run_without_it() {
     let ground = SandboxSession::new();
     let Some(parts) = ground.sandboxed_parts(&[DONE]) else { return };
-    let mut line = Line::to(parts);
+    let mut line = Line::start(parts);
     line.send(prompt("Made: !{touch ../outside/new && echo made}")).await;
     let (ask, question) = line.asked().await;
     let Question::Pieces { pieces, .. } = question else { panic!("{question:?}") };
@@ -152,7 +152,7 @@ async fn a_template_command_stays_sandboxed_without_explicit_approval() {
         let ground = SandboxSession::new();
         let Some(mut parts) = ground.sandboxed_parts(&[DONE]) else { return };
         parts.approves_template_commands = true;
-        let mut line = Line::to(parts);
+        let mut line = Line::start(parts);
         line.send(prompt("Made: !{touch ../outside/new}")).await;
         let (ask, question) = line.asked().await;
         assert!(matches!(&question, Question::Step { risk, .. } if risk.rule == DENIED));
@@ -166,7 +166,7 @@ async fn a_template_command_stays_sandboxed_without_explicit_approval() {
 async fn a_read_only_command_says_it_writes_only_in_a_temporary_folder() {
     let ground = SandboxSession::new();
     let Some(parts) = ground.sandboxed_parts(&[DONE]) else { return };
-    let mut line = Line::to(parts);
+    let mut line = Line::start(parts);
     line.send(prompt("It is: !{cat a.txt}")).await;
     let (ask, question) = line.asked().await;
     let Question::Pieces { pieces, .. } = question else { panic!("{question:?}") };
@@ -189,7 +189,7 @@ async fn a_script_step_blocked_by_the_sandbox_asks_again() {
             folders: vec![],
             trusted: trusted.clone(),
         }));
-        let mut line = Line::to(parts);
+        let mut line = Line::start(parts);
         line.send(Op::RunScript { script: "makes.ai.yaml".into(), args: String::new() }).await;
         let (ask, question) = line.asked().await;
         let Question::Step { risk, .. } = question else { panic!("{question:?}") };
@@ -232,9 +232,9 @@ async fn each_sandbox_setting_is_shown_by_question_session_info_and_doctor() {
         let doctor: Vec<String> = sandbox.rows().iter().map(row).collect();
         assert!(doctor.iter().any(|row| row.contains(shown.en)), "{doctor:?}");
         let parts = ground.parts(&[&cmd("touch", &["x"]), DONE], Arc::new(ground.exec(sandbox)));
-        let mut line = Line::to(parts);
+        let mut line = Line::start(parts);
         line.facts(|facts| facts.shelter == shelter).await;
-        line.says("go").await;
+        line.submit("go").await;
         let (_, question) = line.asked().await;
         let Question::Step { risk, .. } = question else { panic!("{question:?}") };
         let start = said.en.split('{').next().unwrap();
@@ -253,7 +253,7 @@ async fn a_kernel_without_landlock_is_reported_once() {
         let told = Arc::clone(&told);
         parts.security.trust.mark_sandbox_warning =
             Box::new(move || told.fetch_add(1, Ordering::Relaxed) == 0);
-        let mut line = Line::to(parts);
+        let mut line = Line::start(parts);
         line.facts(|facts| facts.shelter == SandboxStatus::Absent).await;
         for event in line.turn("go").await {
             if let Event::Notice(notice) = event {
@@ -322,12 +322,12 @@ async fn no_step_is_assessed_before_the_sandbox_is_probed() {
             folders: vec![],
             trusted: trusted.clone(),
         }));
-        let mut line = Line::to(parts);
+        let mut line = Line::start(parts);
         if by_script {
             let script = "prints.ai.yaml".into();
             line.send(Op::RunScript { script, args: String::new() }).await;
         } else {
-            line.says("go").await;
+            line.submit("go").await;
         }
         let question = line
             .next(|event| match event {

@@ -18,7 +18,7 @@ mod pty;
 #[path = "support/server.rs"]
 mod server;
 
-use bench::Bench;
+use bench::TestDir;
 use pty::Screen;
 use server::{Reply, Server};
 
@@ -27,7 +27,7 @@ fn rounds(usual: usize) -> usize {
     std::env::var("ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 
-fn window(bench: &Bench, folder: &Path, args: &[&str]) -> Screen {
+fn window(bench: &TestDir, folder: &Path, args: &[&str]) -> Screen {
     let path = |name: &str| bench.root.path().join(name).display().to_string();
     let (home, avocet) = (path("home"), path("avocet"));
     let envs = [("HOME", home.as_str()), ("AVOCET_HOME", avocet.as_str())];
@@ -78,7 +78,7 @@ fn texts(folder: &Path) -> String {
 #[test]
 fn rules_remembered_by_two_windows_at_once_are_all_saved() {
     let rounds = rounds(40);
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let work = bench.work().display().to_string();
     let one_window = |name: &'static str| {
         let step = |n: usize| {
@@ -125,7 +125,7 @@ fn rules_remembered_by_two_windows_at_once_are_all_saved() {
 #[test]
 fn settings_and_history_of_two_windows_at_once_are_all_saved() {
     let rounds = rounds(40);
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let work = bench.work().display().to_string();
     let one_window = |name: &str, setting: &str| {
         let mut screen = window(&bench, &bench.work(), &["--trust", &work]);
@@ -137,7 +137,7 @@ fn settings_and_history_of_two_windows_at_once_are_all_saved() {
             screen.press(&line);
             screen.wait_for(&format!("› {line}"));
             screen.press("\r");
-            screen.wait_gone(&format!("› {line}"));
+            screen.wait_until_gone(&format!("› {line}"));
         }
         leave(&mut screen);
     };
@@ -161,7 +161,7 @@ fn settings_and_history_of_two_windows_at_once_are_all_saved() {
 #[test]
 fn folders_trusted_by_two_windows_at_once_are_all_saved() {
     let rounds = rounds(6);
-    let bench = Bench::new();
+    let bench = TestDir::new();
     let one_window = |name: &str| {
         for n in 0..rounds {
             let folder = bench.root.path().join(format!("{name}-{n}-folder"));

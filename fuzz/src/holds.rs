@@ -19,12 +19,12 @@ use avocet::script::tool_protocol;
 #[path = "../../tests/support/machine.rs"]
 mod machine;
 
-use machine::Machine;
+use machine::TestMachine;
 
 fn with_scene<T>(judge: impl FnOnce(PolicyContext<'_>) -> T) -> T {
     let folder = PathBuf::from("/w");
     let place = Workspace::new(folder, "/h");
-    judge(PolicyContext { policy: &Policy::default(), place: &place, world: &Machine::EMPTY })
+    judge(PolicyContext { policy: &Policy::default(), place: &place, world: &TestMachine::EMPTY })
 }
 
 fn sound(risk: &Risk) {

@@ -10,28 +10,28 @@ use std::collections::VecDeque;
 
 use super::drive::TurnResult;
 use super::{ModelAnswer, ModelRequest};
+use crate::i18n::{Localize, LocalizedText, Phrase, agent as words};
 use crate::model::ModelError;
-use crate::protocol::reply::{ReplyRepair, Proposal, ParsedReply, Reply, read};
+use crate::protocol::reply::{ParsedReply, Proposal, Reply, ReplyRepair, read};
 use crate::protocol::{
-    Ask, AskId, Truncation, Decision, TurnOutcome, Event, Notice, Observation, TurnOrigin, Outcome, Question,
-    ModelMessage, ApprovalScope, Step, Tier, Usage, StepAction,
+    ApprovalScope, Ask, AskId, Decision, Event, ModelMessage, Notice, Observation, Outcome,
+    Question, Step, StepAction, Tier, Truncation, TurnOrigin, TurnOutcome, Usage,
 };
-use crate::safety::{self, Cleared, Grant, NeedsApproval, Assessment, PolicyContext, Verdict};
-use crate::i18n::{LocalizedText, Localize, Phrase, agent as words};
+use crate::safety::{self, Assessment, Cleared, Grant, NeedsApproval, PolicyContext, Verdict};
 
+mod decision;
+mod interaction;
+mod limits;
 mod preapproval;
 mod project_check;
-mod decision;
-mod limits;
-mod transcript;
-mod interaction;
 #[cfg(test)]
 mod tests;
+mod transcript;
 pub mod trust;
 mod wall;
 
-use preapproval::{RemainingSteps, Preapproved};
 use limits::TurnLimits;
+use preapproval::{Preapproved, RemainingSteps};
 use transcript::TurnMessages;
 
 /// The initial data of a turn.
@@ -225,7 +225,9 @@ impl Turn {
                 self.call_model()
             }
             TurnInput::Replied(Ok(answer)) => self.handle_reply(answer, scene),
-            TurnInput::Replied(Err(error)) => self.end(TurnOutcome::Failed { why: error.localized() }),
+            TurnInput::Replied(Err(error)) => {
+                self.end(TurnOutcome::Failed { why: error.localized() })
+            }
             TurnInput::Decided(decision) => self.handle_decision(decision, scene),
             TurnInput::Observed(seen) => {
                 let again = self.step_to_retry(&seen, scene);
@@ -268,17 +270,36 @@ impl Turn {
             return self.handle_truncated(&reading, &answer.text, cut);
         }
         match reading {
-            ParsedReply::Valid { reply: Reply::Chat { message, markdown, suggestions }, .. } => {
+            ParsedReply::Valid {
+                reply: Reply::Chat { message, markdown, suggestions }, ..
+            } => {
                 self.transcript.add_chat(&message);
-                self.emit_message(ModelMessage { message, markdown, suggestions, ..ModelMessage::default() });
-                if self.steering.is_empty() { self.end(TurnOutcome::Done) } else { self.deliver_steering() }
+                self.emit_message(ModelMessage {
+                    message,
+                    markdown,
+                    suggestions,
+                    ..ModelMessage::default()
+                });
+                if self.steering.is_empty() {
+                    self.end(TurnOutcome::Done)
+                } else {
+                    self.deliver_steering()
+                }
             }
             ParsedReply::Valid { reply: Reply::Error { message }, .. } => {
                 self.transcript.add_error(&message);
-                self.emit_message(ModelMessage { message, error: true, markdown: true, ..ModelMessage::default() });
+                self.emit_message(ModelMessage {
+                    message,
+                    error: true,
+                    markdown: true,
+                    ..ModelMessage::default()
+                });
                 self.end(TurnOutcome::Error)
             }
-            ParsedReply::Valid { reply: Reply::Cmd { message, cwd, commands, expected }, found } => {
+            ParsedReply::Valid {
+                reply: Reply::Cmd { message, cwd, commands, expected },
+                found,
+            } => {
                 let batch = Batch { why: message, expected, ..Batch::default() };
                 self.start_batch(batch, cwd, commands, found, scene)
             }
@@ -293,13 +314,23 @@ impl Turn {
     }
 
     /// An incomplete reply is shown, and none of it is run.
-    fn handle_truncated(&mut self, reading: &ParsedReply, text: &str, cut: Truncation) -> TurnAction {
+    fn handle_truncated(
+        &mut self,
+        reading: &ParsedReply,
+        text: &str,
+        cut: Truncation,
+    ) -> TurnAction {
         let message = transcript::readable_part(reading, text).unwrap_or_default();
         self.transcript.forget_repair();
         if !message.is_empty() {
             self.transcript.add_chat(&message);
         }
-        self.emit_message(ModelMessage { message, markdown: true, cut: Some(cut), ..ModelMessage::default() });
+        self.emit_message(ModelMessage {
+            message,
+            markdown: true,
+            cut: Some(cut),
+            ..ModelMessage::default()
+        });
         let why = match cut {
             Truncation::Cancelled => {
                 self.transcript.add_cancelled();
@@ -390,13 +421,17 @@ impl Turn {
         let Some(step) = step else { return self.send_results() };
         self.limits.record_proposal(&step.work);
         match safety::assess(step, scene) {
-            Verdict::Run(cleared) if interaction::is_interaction(cleared.assessment()) => self.interact(&cleared, scene),
+            Verdict::Run(cleared) if interaction::is_interaction(cleared.assessment()) => {
+                self.interact(&cleared, scene)
+            }
             Verdict::Run(cleared) if self.should_ask_anyway(cleared.assessment()) => {
                 self.ask_about(PendingStep::Cleared(cleared), scene)
             }
             Verdict::Run(cleared) => self.run(cleared, None),
             // A step that cannot start is not worth a question.
-            Verdict::Ask(held) if let Some(why) = transcript::missing_program_reason(held.assessment(), scene) => {
+            Verdict::Ask(held)
+                if let Some(why) = transcript::missing_program_reason(held.assessment(), scene) =>
+            {
                 self.record_not_run(held.assessment(), Outcome::NotStarted, Some(why));
                 self.skip_rest(words::SKIPPED, scene);
                 self.advance(scene)
@@ -469,7 +504,9 @@ impl Turn {
                 self.apply_step_decision(*door, grant, decision, scene)
             }
             Waiting::Choice { judged } => self.apply_answer(&judged, decision, scene),
-            Waiting::Unsandboxed { held } => self.apply_unsandboxed_decision(*held, decision, scene),
+            Waiting::Unsandboxed { held } => {
+                self.apply_unsandboxed_decision(*held, decision, scene)
+            }
             Waiting::Pause { why } => match decision {
                 Decision::Approve
                 | Decision::Answer { .. }
@@ -525,7 +562,12 @@ impl Turn {
         goes_on
     }
 
-    fn record_not_run(&mut self, judged: &Assessment, outcome: Outcome, note: Option<LocalizedText>) {
+    fn record_not_run(
+        &mut self,
+        judged: &Assessment,
+        outcome: Outcome,
+        note: Option<LocalizedText>,
+    ) {
         let seen = transcript::not_run_observation(judged, outcome, note);
         self.limits.record_outcome(&seen);
         self.record(seen);
@@ -540,7 +582,11 @@ impl Turn {
     fn skip_rest(&mut self, why: Phrase, scene: PolicyContext<'_>) {
         for step in std::mem::take(&mut self.batch.todo) {
             let verdict = safety::assess(step, scene);
-            self.record(transcript::not_run_observation(verdict.assessment(), Outcome::Cancelled, Some(why.into())));
+            self.record(transcript::not_run_observation(
+                verdict.assessment(),
+                Outcome::Cancelled,
+                Some(why.into()),
+            ));
         }
     }
 
@@ -575,14 +621,20 @@ impl Turn {
         match std::mem::replace(&mut self.waiting, Waiting::Reply) {
             Waiting::Step { door, .. } => {
                 let note = Some(words::CANCELLED.into());
-                self.record(transcript::not_run_observation(door.assessment(), Outcome::Cancelled, note));
+                self.record(transcript::not_run_observation(
+                    door.assessment(),
+                    Outcome::Cancelled,
+                    note,
+                ));
             }
             Waiting::Choice { judged } => {
                 let note = Some(words::CANCELLED.into());
                 self.record(transcript::not_run_observation(&judged, Outcome::Cancelled, note));
             }
-            Waiting::Reply | Waiting::Unsandboxed { .. } | Waiting::Pause { .. } | Waiting::Run { .. } => {
-            }
+            Waiting::Reply
+            | Waiting::Unsandboxed { .. }
+            | Waiting::Pause { .. }
+            | Waiting::Run { .. } => {}
         }
         self.stop_batch(scene);
         self.transcript.forget_repair();

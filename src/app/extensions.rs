@@ -4,18 +4,20 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use super::subcommands::{print_text, print_rows};
-use super::startup::{self, Startup};
 use super::runtime;
-use crate::cli::input::{self, Confirmation};
+use super::startup::{self, Startup};
+use super::subcommands::{print_rows, print_text};
 use crate::cli::extensions;
 use crate::cli::extensions::args::{ExtensionAction, Sampling, Texts};
-use crate::cli::{Exit, output, messages};
-use crate::extensions::{LoadedFile, ExtensionFileKind, ExtensionSet, LoadState, examples, edit, skill};
+use crate::cli::input::{self, Confirmation};
+use crate::cli::{Exit, messages, output};
+use crate::extensions::{
+    ExtensionFileKind, ExtensionSet, LoadState, LoadedFile, edit, examples, skill,
+};
 use crate::extensions::{Maker, Owner};
+use crate::i18n::{Localize, LocalizedText, library as w};
 use crate::protocol::Notice;
 use crate::tools::exec::editor::Editing;
-use crate::i18n::{LocalizedText, Localize, library as w};
 
 /// The options of the subcommand.
 #[derive(Clone, Copy, Debug)]
@@ -25,10 +27,19 @@ pub struct ExtensionOptions {
 }
 
 /// Carries out a subcommand about one kind of file.
-pub fn run(ground: &Startup, kind: ExtensionFileKind, asked: ExtensionAction, how: ExtensionOptions) -> Exit {
+pub fn run(
+    ground: &Startup,
+    kind: ExtensionFileKind,
+    asked: ExtensionAction,
+    how: ExtensionOptions,
+) -> Exit {
     ground.report_problems();
     // Whether a command has the same name matters for a skill.
-    let kinds: &[ExtensionFileKind] = if kind == ExtensionFileKind::Skill { &[ExtensionFileKind::Command, ExtensionFileKind::Skill] } else { &[kind] };
+    let kinds: &[ExtensionFileKind] = if kind == ExtensionFileKind::Skill {
+        &[ExtensionFileKind::Command, ExtensionFileKind::Skill]
+    } else {
+        &[kind]
+    };
     let library = ExtensionSet::load_kinds(&ground.search_path(), kinds);
     let named = |name: &str| {
         extensions::find(&library, kind, name)
@@ -40,10 +51,14 @@ pub fn run(ground: &Startup, kind: ExtensionFileKind, asked: ExtensionAction, ho
         }
         ExtensionAction::List => Ok(print_rows(ground, &extensions::rows(&library, kind), false)),
         ExtensionAction::Show(name) => named(&name).map(|file| show(ground, &library, file, how)),
-        ExtensionAction::New { name, texts, sampling } => Ok(create(ground, kind, &name, &texts, &sampling)),
+        ExtensionAction::New { name, texts, sampling } => {
+            Ok(create(ground, kind, &name, &texts, &sampling))
+        }
         ExtensionAction::Edit(name) => named(&name).map(|file| edit(ground, file)),
         ExtensionAction::Delete(name) => named(&name).map(|file| delete(ground, file, how)),
-        ExtensionAction::Check(name) if name.contains('/') => Ok(check_path(ground, Path::new(&name))),
+        ExtensionAction::Check(name) if name.contains('/') => {
+            Ok(check_path(ground, Path::new(&name)))
+        }
         ExtensionAction::Check(name) => named(&name).map(|file| check(ground, file)),
     };
     done.unwrap_or_else(|exit| exit)
@@ -52,7 +67,9 @@ pub fn run(ground: &Startup, kind: ExtensionFileKind, asked: ExtensionAction, ho
 /// `init-home`.
 pub fn init_home(ground: &Startup, json: bool) -> Exit {
     match examples::copy(&ground.paths) {
-        Ok(done) => print_rows(ground, &extensions::example_rows(&done, &ground.paths.config), json),
+        Ok(done) => {
+            print_rows(ground, &extensions::example_rows(&done, &ground.paths.config), json)
+        }
         Err(why) => report_error(ground, why),
     }
 }
@@ -66,7 +83,12 @@ fn report_info(ground: &Startup, say: LocalizedText) -> Exit {
 }
 
 /// Prints the file unchanged; its path goes to standard error.
-fn show(ground: &Startup, library: &ExtensionSet, file: &LoadedFile, how: ExtensionOptions) -> Exit {
+fn show(
+    ground: &Startup,
+    library: &ExtensionSet,
+    file: &LoadedFile,
+    how: ExtensionOptions,
+) -> Exit {
     if how.json {
         let json = extensions::show_json(library, file, ground.lang());
         return print_text(ground, &format!("{json}\n"));
@@ -88,7 +110,13 @@ fn show(ground: &Startup, library: &ExtensionSet, file: &LoadedFile, how: Extens
     print_text(ground, &format!("{text}{end}"))
 }
 
-fn create(ground: &Startup, kind: ExtensionFileKind, name: &str, texts: &Texts, sampling: &Sampling) -> Exit {
+fn create(
+    ground: &Startup,
+    kind: ExtensionFileKind,
+    name: &str,
+    texts: &Texts,
+    sampling: &Sampling,
+) -> Exit {
     // An invalid name is reported before the user writes the file.
     let file = match edit::file_path(&ground.paths, kind, name) {
         Ok(file) => file,
@@ -120,9 +148,10 @@ fn create(ground: &Startup, kind: ExtensionFileKind, name: &str, texts: &Texts, 
         },
     };
     match edit::create(&ground.paths, kind, name, &text) {
-        Ok(file) => {
-            report_info(ground, w::MADE.with("kind", kind.phrase()).with("file", file.display().to_string()))
-        }
+        Ok(file) => report_info(
+            ground,
+            w::MADE.with("kind", kind.phrase()).with("file", file.display().to_string()),
+        ),
         Err(why) => report_error(ground, why),
     }
 }
@@ -133,7 +162,10 @@ fn edit(ground: &Startup, file: &LoadedFile) -> Exit {
     let text = match crate::config::atomic_file::read(&file.path) {
         Ok(text) => text.unwrap_or_default(),
         Err(fault) => {
-            return report_error(ground, crate::config::ConfigDiagnostic::of_file(&file.path, fault).localized());
+            return report_error(
+                ground,
+                crate::config::ConfigDiagnostic::of_file(&file.path, fault).localized(),
+            );
         }
     };
     let check = |text: &str| edit::check(file.kind, file.owner, &file.path, text);
@@ -198,7 +230,8 @@ fn delete(ground: &Startup, file: &LoadedFile, how: ExtensionOptions) -> Exit {
         },
         Confirmation::No => ground.fail(&Notice::info(w::NOT_DELETED_NO), Exit::Blocked),
         Confirmation::NoUser => {
-            let notice = Notice::error(w::DELETE_NOBODY.with("file", shown)).with_hint(w::DELETE_HOW);
+            let notice =
+                Notice::error(w::DELETE_NOBODY.with("file", shown)).with_hint(w::DELETE_HOW);
             ground.fail(&notice, Exit::Blocked)
         }
     }

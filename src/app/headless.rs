@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use super::startup::{self, Startup};
-use super::{subcommands, wait_for_session, session_builder, runtime, shutdown_timeout};
+use super::{runtime, session_builder, shutdown_timeout, subcommands, wait_for_session};
 use crate::cli::args::{ApprovalFlags, ResumeChoice};
 use crate::cli::extensions::args::AfterFill;
 use crate::cli::print::{self, Options, PrintChannels};
@@ -12,12 +12,12 @@ use crate::cli::schema::Schema;
 use crate::cli::{Exit, input, output};
 use crate::commands;
 use crate::extensions::{ExtensionFileKind, ExtensionSet, expand};
+use crate::i18n::{Localize, LocalizedText, cli as words, library as w};
 use crate::prompt::input::{self as line, Intent};
-use crate::protocol::{Mention, Notice, Op, PromptPart, Prompt};
+use crate::protocol::{Mention, Notice, Op, Prompt, PromptPart};
 use crate::session;
 use crate::session::persistence::ResumeTarget;
 use crate::signals;
-use crate::i18n::{LocalizedText, Localize, cli as words, library as w};
 
 /// The turn, and its options.
 pub struct HeadlessOptions {
@@ -106,7 +106,9 @@ impl HeadlessOptions {
     /// The operation for the session.
     fn first_op(&self, ground: &Startup) -> Result<Op, Exit> {
         match &self.input {
-            HeadlessInput::Message { prompt, piped } => message_op(ground, prompt.as_deref(), *piped),
+            HeadlessInput::Message { prompt, piped } => {
+                message_op(ground, prompt.as_deref(), *piped)
+            }
             HeadlessInput::Command { name, args, then, piped } => {
                 let prompt = extension_prompt(ground, name, args, *piped)?;
                 Ok(match then {
@@ -164,9 +166,17 @@ fn mention(part: PromptPart) -> Option<Mention> {
 }
 
 /// The prompt of a user's command or skill.
-fn extension_prompt(ground: &Startup, name: &str, args: &str, piped: bool) -> Result<Box<Prompt>, Exit> {
+fn extension_prompt(
+    ground: &Startup,
+    name: &str,
+    args: &str,
+    piped: bool,
+) -> Result<Box<Prompt>, Exit> {
     let wrong = |say: LocalizedText| ground.fail(&Notice::error(say), Exit::WrongUse);
-    let library = ExtensionSet::load_kinds(&ground.search_path(), &[ExtensionFileKind::Command, ExtensionFileKind::Skill]);
+    let library = ExtensionSet::load_kinds(
+        &ground.search_path(),
+        &[ExtensionFileKind::Command, ExtensionFileKind::Skill],
+    );
     let mut prompt = expand::by_name(&library, name, args).map_err(wrong)?;
     if !piped {
         return Ok(Box::new(prompt));

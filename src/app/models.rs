@@ -7,13 +7,13 @@ use futures_util::future::BoxFuture;
 
 use super::startup::Startup;
 use crate::config::{Connection, Environment, ProviderSetting};
+use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
 use crate::model::{
-    Auto, Endpoint, Guide, LOCAL, Model, ModelError, ServerOffer, OpenAi, RetryPolicy, Retry, Scripted,
-    Timeouts, discover, list_models, display_address,
+    Auto, Endpoint, Guide, LOCAL, Model, ModelError, OpenAi, Retry, RetryPolicy, Scripted,
+    ServerOffer, Timeouts, discover, display_address, list_models,
 };
 use crate::protocol::{Mode, Provider};
 use crate::session::{Connect, Connected, FoundServer, Wanted};
-use crate::i18n::{Lang, LocalizedText, Localize, cli as words};
 
 /// What a connection needs; owned, because the session keeps it.
 #[derive(Clone, Debug)]
@@ -44,14 +44,21 @@ impl ModelConnector {
         Arc::new(move |wanted, lang| match wanted {
             Wanted::Model { name, found } => self.model_by_name(name, found.as_ref(), lang),
             Wanted::Mode(mode) => match &self.connection {
-                Some(connection) => self.model_from_settings(connection, connection.model(*mode), lang),
+                Some(connection) => {
+                    self.model_from_settings(connection, connection.model(*mode), lang)
+                }
                 None => Err(words::NO_CONNECTION.into()),
             },
             Wanted::Guide => Ok(guide(lang)),
         })
     }
 
-    fn model_by_name(&self, name: &str, found: Option<&FoundServer>, lang: Lang) -> Result<Connected, LocalizedText> {
+    fn model_by_name(
+        &self,
+        name: &str,
+        found: Option<&FoundServer>,
+        lang: Lang,
+    ) -> Result<Connected, LocalizedText> {
         if name == "guide" {
             return Ok(guide(lang));
         }
@@ -179,7 +186,9 @@ mod tests {
             timeouts: Timeouts::default(),
         };
         let named = |name| {
-            knowledge.model_by_name(name, Some(&found), Lang::En).map(|it| it.model.name().to_owned())
+            knowledge
+                .model_by_name(name, Some(&found), Lang::En)
+                .map(|it| it.model.name().to_owned())
         };
         assert_eq!(named("groq"), Ok("auto".to_owned()), "it is asked which model it has");
         assert_eq!(named("llama-4"), Ok("llama-4".to_owned()));

@@ -1,21 +1,23 @@
 //! `plugin list` and `plugin run`: lists and runs plugins of slothtool from the command line. The
 //! user typed the command, so no question is asked.
 
-use super::subcommands::print_rows;
 use super::startup::Startup;
+use super::subcommands::print_rows;
 use crate::cli::Exit;
 use crate::cli::args::PluginCommand;
+use crate::i18n::{cli as words, tools as tool_words};
 use crate::protocol::{Notice, Requires, Step, StepAction};
 use crate::safety::{PolicyContext, ToolTask, assess};
 use crate::session::plugins_page;
 use crate::tools::exec::run_in_terminal;
 use crate::tools::system::System;
-use crate::i18n::{cli as words, tools as tool_words};
 
 pub fn run_subcommand(ground: &Startup, asked: PluginCommand, json: bool) -> Exit {
     let world = ground.system();
     match asked {
-        PluginCommand::List => print_rows(ground, &plugins_page(&ground.paths.home, &world).rows, json),
+        PluginCommand::List => {
+            print_rows(ground, &plugins_page(&ground.paths.home, &world).rows, json)
+        }
         PluginCommand::Run { alias, args } => run(ground, &world, &alias, &args),
     }
 }

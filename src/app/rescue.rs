@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use super::startup::Startup;
 use crate::cli::Exit;
+use crate::i18n::cli as words;
 use crate::private_dir::private_folder;
 use crate::protocol::Notice;
 use crate::session::Rescue;
-use crate::i18n::cli as words;
 
 pub fn write(ground: &Startup, rescue: &Rescue) {
     let paths = &ground.paths;

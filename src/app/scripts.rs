@@ -15,18 +15,23 @@ use super::startup::{self, Startup};
 use super::{LEAVING, session_builder};
 use crate::cli::Exit;
 use crate::cli::args::{ApprovalFlags, RunScript};
-use crate::cli::output;
 use crate::cli::messages::{self, Printer};
+use crate::cli::output;
 use crate::cli::script::{self as surface, RunFormat, Writer};
-use crate::protocol::{SandboxDenial, Message, Notice, Provider, Question, Tier, StepAction};
+use crate::i18n::{Localize, LocalizedText, cli as words};
+use crate::protocol::{Message, Notice, Provider, Question, SandboxDenial, StepAction, Tier};
 use crate::script::host::PackKey;
 use crate::script::manifest::Manifest;
 use crate::script::source::ScriptLibrary;
-use crate::script::{RunResult, LocatedError, ScriptHost, ModelCall, RunRequest, AnswerPart, ScriptEvent, built_in, run};
+use crate::script::{
+    AnswerPart, LocatedError, ModelCall, RunRequest, RunResult, ScriptEvent, ScriptHost, built_in,
+    run,
+};
+use crate::session::script_host::{
+    AskUser, DiskFiles, STACK, ScriptAnswer, ScriptQuestion, SessionScriptHost,
+};
 use crate::session::script_turn::{FindScripts, ScriptPlaces};
-use crate::session::script_host::{ScriptQuestion, AskUser, DiskFiles, STACK, ScriptAnswer, SessionScriptHost};
 use crate::signals;
-use crate::i18n::{LocalizedText, Localize, cli as words};
 
 /// Runs a script from the command line.
 pub fn run_script(ground: Startup, asked: &RunScript, json: bool, approved: ApprovalFlags) -> Exit {
@@ -45,7 +50,11 @@ pub fn run_script(ground: Startup, asked: &RunScript, json: bool, approved: Appr
     if asked.check {
         return check(&ground, &order, &library, json);
     }
-    let built = match session_builder::build(&ground, asked.bot.as_deref(), session_builder::SessionPurpose::Script) {
+    let built = match session_builder::build(
+        &ground,
+        asked.bot.as_deref(),
+        session_builder::SessionPurpose::Script,
+    ) {
         Ok(built) => built,
         Err(failure) => return ground.fail(&failure.notice, failure.exit),
     };
@@ -53,7 +62,8 @@ pub fn run_script(ground: Startup, asked: &RunScript, json: bool, approved: Appr
     // The guide has a fixed role and cannot serve as the model of a script.
     let first = built.model_access.first;
     let model = (first.provider != Provider::Guide).then_some(first.model);
-    let mut host = SessionScriptHost::new(model, built.tools, built.security, told, auto_answer(approved));
+    let mut host =
+        SessionScriptHost::new(model, built.tools, built.security, told, auto_answer(approved));
     host.set_store(ground.store());
     let leaving = [ground.leaving.clone(), host.cancel.clone()];
     let look = run_format(&ground, json, asked.no_stream);
@@ -235,7 +245,8 @@ fn auto_answer(approved: ApprovalFlags) -> AskUser {
                     Question::Step { step, .. } => risk.can_expose_secrets(&step.work),
                     _ => true,
                 };
-                let mild = risk.tier <= Tier::L1 && !risk.lifted && risk.rule != SandboxDenial::RULE;
+                let mild =
+                    risk.tier <= Tier::L1 && !risk.lifted && risk.rule != SandboxDenial::RULE;
                 yes && mild && (approved.secrets || !hands_out)
             }
         };
@@ -247,7 +258,8 @@ fn auto_answer(approved: ApprovalFlags) -> AskUser {
 fn report_error(ground: &Startup, json: bool, say: LocalizedText) -> Exit {
     if json {
         let came = Err(LocatedError::new(say));
-        return match Writer::new(output::stdout(), run_format(ground, json, true)).write_end(&came) {
+        return match Writer::new(output::stdout(), run_format(ground, json, true)).write_end(&came)
+        {
             Ok(()) => Exit::Failed,
             Err(error) => ground.fail_io(&error),
         };
@@ -267,7 +279,8 @@ fn check(ground: &Startup, order: &RunRequest, library: &ScriptLibrary, json: bo
             let said = words::SCRIPT_SOUND.with("file", shape.origin.file.clone());
             let value = Value::String(said.text(ground.lang()));
             let done = RunResult { value, visible: Vec::new() };
-            match Writer::new(output::stdout(), run_format(ground, json, true)).write_end(&Ok(done)) {
+            match Writer::new(output::stdout(), run_format(ground, json, true)).write_end(&Ok(done))
+            {
                 Ok(()) => Exit::Done,
                 Err(error) => ground.fail_io(&error),
             }
@@ -286,7 +299,10 @@ struct DryRunHost {
 }
 
 impl ScriptHost for DryRunHost {
-    fn call_model(&mut self, call: ModelCall) -> BoxStream<'static, Result<AnswerPart, LocalizedText>> {
+    fn call_model(
+        &mut self,
+        call: ModelCall,
+    ) -> BoxStream<'static, Result<AnswerPart, LocalizedText>> {
         let Ok(mut seen) = self.calls.lock() else {
             return stream::iter([Err(words::DRY_RUN.into())]).boxed();
         };
@@ -324,7 +340,11 @@ impl ScriptHost for DryRunHost {
         self.inner.load_value(key)
     }
 
-    fn store_value(&mut self, key: PackKey, _: Option<Value>) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
+    fn store_value(
+        &mut self,
+        key: PackKey,
+        _: Option<Value>,
+    ) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
         self.inner.load_value(key)
     }
 }

@@ -4,30 +4,32 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::StartError;
-use super::startup::Startup;
 use super::models::{self, ModelConnector};
+use super::startup::Startup;
 use crate::cli::Exit;
 use crate::config::approvals::{Approvals, Side};
 use crate::config::paths::project_files;
-use crate::config::trust::{TrustLevel, FolderTrust};
-use crate::config::{diagnostic, atomic_file, toolchain, trust};
+use crate::config::trust::{FolderTrust, TrustLevel};
+use crate::config::{atomic_file, diagnostic, toolchain, trust};
 use crate::context::window::Bounds;
-use crate::private_dir::beside;
 use crate::extensions::bot;
+use crate::i18n::{Localize, LocalizedText, session as words};
 use crate::model::exposed_host;
-use crate::protocol::{SessionInfo, Notice};
+use crate::private_dir::beside;
+use crate::protocol::{Notice, SessionInfo};
 use crate::safety::redact::{self, Redactor, is_random, is_secret_name};
 use crate::safety::{Limit, Policy, PolicyRule};
 use crate::session::extensions::ExtensionCache;
 use crate::session::persistence::{Persistence, Replay};
 use crate::session::trust::{TrustAnswer, TrustPrompt};
-use crate::session::{Security, RuleChange, SessionConfig, Persona, ModelAccess, Callbacks, permissions};
-use crate::tools::exec::{Exec, StepLimits, Setup};
-use crate::tools::sandbox::{SandboxPaths, Sandbox};
+use crate::session::{
+    Callbacks, ModelAccess, Persona, RuleChange, Security, SessionConfig, permissions,
+};
+use crate::tools::exec::{Exec, Setup, StepLimits};
 use crate::tools::read_tracker::ReadTracker;
+use crate::tools::sandbox::{Sandbox, SandboxPaths};
 use crate::tools::system::{self, System};
-use crate::tools::{Tool, Toolbox, git_branch, file, interaction};
-use crate::i18n::{LocalizedText, Localize, session as words};
+use crate::tools::{Tool, Toolbox, file, git_branch, interaction};
 
 /// The user interface that the session is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +58,11 @@ fn sweep(ground: &Startup) {
 }
 
 /// Builds everything; nothing is connected, started or searched for yet.
-pub fn build(ground: &Startup, bot: Option<&str>, surface: SessionPurpose) -> Result<SessionConfig, StartError> {
+pub fn build(
+    ground: &Startup,
+    bot: Option<&str>,
+    surface: SessionPurpose,
+) -> Result<SessionConfig, StartError> {
     let settings = &ground.loaded.settings;
     let fail = |say: LocalizedText, exit| StartError {
         notice: Box::new(Notice::error(say)),
@@ -65,8 +71,9 @@ pub fn build(ground: &Startup, bot: Option<&str>, surface: SessionPurpose) -> Re
     };
     let persona = persona(ground, bot).map_err(|say| fail(say, Exit::WrongUse))?;
     let knowledge = ModelConnector::new(ground);
-    let first =
-        knowledge.initial_model(settings.mode, settings.lang).map_err(|say| fail(say, Exit::WrongUse))?;
+    let first = knowledge
+        .initial_model(settings.mode, settings.lang)
+        .map_err(|say| fail(say, Exit::WrongUse))?;
     let no_model = settings.connection.is_none();
     let redactor = Arc::new(redactor(ground, surface != SessionPurpose::Script));
     let desk = file::FileToolState {
@@ -75,7 +82,10 @@ pub fn build(ground: &Startup, bot: Option<&str>, surface: SessionPurpose) -> Re
         journal: Some(Arc::new(file::Journal::new(&ground.paths.journals()))),
     };
     sweep(ground);
-    let world = ground.system().with_read_tracker(desk.read_tracker.clone()).with_secrets(Arc::clone(&redactor));
+    let world = ground
+        .system()
+        .with_read_tracker(desk.read_tracker.clone())
+        .with_secrets(Arc::clone(&redactor));
     let tools = tools(ground, &world, &redactor, &desk);
     let (mut guard, said) = build_security(ground, world, redactor);
     let untrusted = match surface {
@@ -95,18 +105,28 @@ pub fn build(ground: &Startup, bot: Option<&str>, surface: SessionPurpose) -> Re
         exposed: exposed_key_host(ground).unwrap_or_default(),
         ..session_info(ground, &tools, &guard.policy, bot)
     };
-    let said = said.into_iter().chain(ground.trust.store_error.clone()).chain(ground.temp.fallback_warning());
+    let said = said
+        .into_iter()
+        .chain(ground.trust.store_error.clone())
+        .chain(ground.temp.fallback_warning());
     let mut greeting: Vec<Notice> = said.map(Notice::warning).chain(untrusted).collect();
     greeting.extend(exposed_key_notice(ground));
     if no_model && surface == SessionPurpose::Print {
         greeting.push(Notice::info(words::GUIDE).with_hint(words::GUIDE_HINT));
     }
-    let discover =
-        (no_model && surface == SessionPurpose::Screen).then(|| models::discover_servers(ground.environment.clone()));
-    let ways = Callbacks { connect: knowledge.into_connect(), doctor: super::subcommands::doctor_page(ground) };
+    let discover = (no_model && surface == SessionPurpose::Screen)
+        .then(|| models::discover_servers(ground.environment.clone()));
+    let ways = Callbacks {
+        connect: knowledge.into_connect(),
+        doctor: super::subcommands::doctor_page(ground),
+    };
     let keep = match surface {
-        SessionPurpose::Screen => Persistence { store: ground.store(), resume: None, replay: Replay::All },
-        SessionPurpose::Print => Persistence { store: ground.store(), resume: None, replay: Replay::Nothing },
+        SessionPurpose::Screen => {
+            Persistence { store: ground.store(), resume: None, replay: Replay::All }
+        }
+        SessionPurpose::Print => {
+            Persistence { store: ground.store(), resume: None, replay: Replay::Nothing }
+        }
         // An expansion that is not sent, or a script, is not a conversation.
         SessionPurpose::Render | SessionPurpose::Script => Persistence::in_memory(),
     };
@@ -116,7 +136,18 @@ pub fn build(ground: &Startup, bot: Option<&str>, surface: SessionPurpose) -> Re
     let reach = ModelAccess { first, discover, callbacks: ways };
     let bounds = Bounds::default();
     let approves_pieces = false;
-    Ok(SessionConfig { info: facts, model_access: reach, security: guard, tools, persona, persistence: keep, extensions: kept, bounds, opening_notices: greeting, approves_template_commands: approves_pieces })
+    Ok(SessionConfig {
+        info: facts,
+        model_access: reach,
+        security: guard,
+        tools,
+        persona,
+        persistence: keep,
+        extensions: kept,
+        bounds,
+        opening_notices: greeting,
+        approves_template_commands: approves_pieces,
+    })
 }
 
 fn persona(ground: &Startup, bot: Option<&str>) -> Result<Persona, LocalizedText> {
@@ -166,7 +197,12 @@ fn exposed_key_notice(ground: &Startup) -> Option<Notice> {
     Some(notice.with_hint(words::KEY_IN_THE_OPEN_HINT))
 }
 
-fn tools(ground: &Startup, world: &System, redactor: &Arc<Redactor>, desk: &file::FileToolState) -> Toolbox {
+fn tools(
+    ground: &Startup,
+    world: &System,
+    redactor: &Arc<Redactor>,
+    desk: &file::FileToolState,
+) -> Toolbox {
     let settings = &ground.loaded.settings;
     let own_keys = settings.connection.iter().map(|connection| connection.key_variable.clone());
     let exec = Exec::new(Setup {
@@ -196,7 +232,8 @@ fn tools(ground: &Startup, world: &System, redactor: &Arc<Redactor>, desk: &file
         redactor: Some(Arc::clone(redactor)),
         lang: settings.lang,
     });
-    let exec = exec.with_sandbox(Arc::new(sandbox(ground, world))).with_exit_token(ground.leaving.clone());
+    let exec =
+        exec.with_sandbox(Arc::new(sandbox(ground, world))).with_exit_token(ground.leaving.clone());
     let exec = exec.with_step_watch(Arc::new(ground.watchdog.clone()));
     let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(exec.clone()), exec.plugins()];
     tools.extend(file::all(desk));
@@ -221,7 +258,8 @@ pub fn sandbox_paths(ground: &Startup, world: &System) -> SandboxPaths {
         |folder: &PathBuf| ground.folder.starts_with(folder) || home.starts_with(folder);
     // Also the paths as configured: a link in the workspace could be changed to point elsewhere.
     let named = ground.paths.program_files().into_iter();
-    let mut own: Vec<PathBuf> = named.flat_map(|path| [system::resolve_path(&path), path]).collect();
+    let mut own: Vec<PathBuf> =
+        named.flat_map(|path| [system::resolve_path(&path), path]).collect();
     own.retain(|folder| !holds_all(folder));
     own.sort_unstable();
     own.dedup();
@@ -236,7 +274,11 @@ pub fn sandbox_paths(ground: &Startup, world: &System) -> SandboxPaths {
 }
 
 /// The policy with the rules remembered for this folder, and the way to remember more.
-fn build_security(ground: &Startup, world: System, redactor: Arc<Redactor>) -> (Security, Option<LocalizedText>) {
+fn build_security(
+    ground: &Startup,
+    world: System,
+    redactor: Arc<Redactor>,
+) -> (Security, Option<LocalizedText>) {
     let mut policy = ground.loaded.settings.policy();
     let (mut approvals, said) = Approvals::open(&ground.paths.approvals(), &ground.folder);
     policy.allowed.extend(approvals.rules_without_terms());
@@ -286,8 +328,8 @@ fn trust_prompt(ground: &Startup) -> TrustPrompt {
                 TrustAnswer::Untrusted => TrustLevel::ReadOnly,
             };
             let below = above.as_ref().filter(|_| given == TrustAnswer::Parent);
-            let done =
-                below.map_or(Ok(()), |above| kept.set(above, &trust::survey(above), TrustLevel::Below));
+            let done = below
+                .map_or(Ok(()), |above| kept.set(above, &trust::survey(above), TrustLevel::Below));
             let done = done.and_then(|()| kept.set(&folder, &survey, level));
             done.map_err(|error| diagnostic::io_reason(&error))
         }),
@@ -315,7 +357,12 @@ fn untrusted_notice(ground: &Startup) -> Option<Notice> {
     (!ground.trusted).then(|| Notice::info(words::TRUST_HELD_BACK).with_hint(how))
 }
 
-fn session_info(ground: &Startup, tools: &Toolbox, policy: &Policy, bot: Option<&str>) -> SessionInfo {
+fn session_info(
+    ground: &Startup,
+    tools: &Toolbox,
+    policy: &Policy,
+    bot: Option<&str>,
+) -> SessionInfo {
     let settings = &ground.loaded.settings;
     let shown = |rules: &[PolicyRule]| rules.iter().map(ToString::to_string).collect();
     SessionInfo {

@@ -7,28 +7,28 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::StartError;
-use crate::cli::policy;
 use crate::cli::messages::{self, Printer};
+use crate::cli::policy;
 use crate::cli::{Cli, Exit, output};
 use crate::commands;
 use crate::config::paths::project_files;
 use crate::config::settings::{Color, Notify};
-use crate::config::trust::{self, TrustLevel, FolderTrust, Survey, TrustStore};
+use crate::config::trust::{self, FolderTrust, Survey, TrustLevel, TrustStore};
 use crate::config::{Environment, Loaded, Paths, Sources, edit, load, themes};
 use crate::extensions::SearchPath;
+use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
 use crate::protocol::Notice;
 use crate::safety;
 use crate::session::extensions::FindPlaces;
 use crate::session::{folders, persistence};
 use crate::store::Store;
 use crate::tools::exec::Watchdog;
-use crate::tools::temp::RunFolder;
 use crate::tools::system::{self, System};
+use crate::tools::temp::RunFolder;
 use crate::tui::notify::NotifyMethod;
 use crate::tui::terminal_caps::supports_links;
-use crate::tui::theme::{Depth, Background as Shade, ThemeSource};
+use crate::tui::theme::{Background as Shade, Depth, ThemeSource};
 use crate::tui::{Clipboard, SaveSettingFn, TerminalCaps};
-use crate::i18n::{Lang, LocalizedText, Localize, cli as words};
 
 #[derive(Debug)]
 pub struct Startup {
@@ -69,7 +69,8 @@ impl Startup {
     pub fn prepare(cli: &Cli) -> Result<Startup, StartError> {
         let environment = Environment::from_process();
         let lang = early_lang(cli, &environment);
-        let paths = Paths::find(&environment).map_err(|fault| start_error(fault.localized(), lang))?;
+        let paths =
+            Paths::find(&environment).map_err(|fault| start_error(fault.localized(), lang))?;
         let folder = resolve_folder(cli.run.cwd.as_deref(), lang)?;
         let trust = TrustState::load(&folder, cli.run.trust.as_deref(), &paths);
         let trusted = trust.is_named || trust.standing == FolderTrust::Known(TrustLevel::Trusted);
@@ -102,8 +103,11 @@ impl Startup {
         for named in &cli.run.add_dir {
             // Given in the user's shell, so relative to its folder.
             let named = named.canonicalize().unwrap_or_else(|_| named.clone());
-            let added =
-                folders::resolve_added_folder(&named.to_string_lossy(), &ground.workspace(), &ground.system());
+            let added = folders::resolve_added_folder(
+                &named.to_string_lossy(),
+                &ground.workspace(),
+                &ground.system(),
+            );
             ground.added.push(added.map_err(|why| start_error(why, lang))?);
         }
         Ok(ground)
@@ -111,7 +115,8 @@ impl Startup {
 
     /// The folders that matter for an assessment.
     pub fn workspace(&self) -> safety::Workspace {
-        let place = policy::workspace_in(&self.folder, &self.paths.home, self.trusted, &self.system());
+        let place =
+            policy::workspace_in(&self.folder, &self.paths.home, self.trusted, &self.system());
         let own = [&self.paths.config, &self.paths.data, &self.paths.state];
         let own = own.into_iter().map(|path| system::resolve_path(path));
         // A folder that contains the workspace or the home does not belong to this program alone.
@@ -331,5 +336,9 @@ fn resolve_folder(named: Option<&Path>, lang: Lang) -> Result<PathBuf, StartErro
 }
 
 fn start_error(say: impl Into<crate::i18n::LocalizedText>, lang: Lang) -> StartError {
-    StartError { notice: Box::new(Notice::error(say)), exit: Exit::WrongUse, voice: printer_for(lang) }
+    StartError {
+        notice: Box::new(Notice::error(say)),
+        exit: Exit::WrongUse,
+        voice: printer_for(lang),
+    }
 }

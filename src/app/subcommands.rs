@@ -7,22 +7,22 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 
-use super::startup::Startup;
 use super::runtime;
-use crate::cli::args::{self, ConfigCommand, CompletionShell};
+use super::startup::Startup;
+use crate::cli::args::{self, CompletionShell, ConfigCommand};
 use crate::cli::doctor::{self, DoctorFindings, Terminal};
-use crate::cli::model::ModelListing;
 use crate::cli::messages::{self, Printer};
-use crate::cli::{Exit, config, model, output, table, policy, session};
+use crate::cli::model::ModelListing;
+use crate::cli::{Exit, config, model, output, policy, session, table};
 use crate::config::{Connection, Environment, ProviderSetting};
 use crate::extensions::ExtensionSet;
+use crate::i18n::{Localize, cli as words};
 use crate::model::list_models;
 use crate::protocol::{InstructionFile, Notice, Page, PageRow, StepAction};
 use crate::safety::PolicyContext;
 use crate::session::Doctor;
 use crate::store::{Database, StoreError};
 use crate::tools::sandbox::Sandbox;
-use crate::i18n::{Localize, cli as words};
 
 /// `policy explain` and `policy list`.
 pub fn policy(ground: &Startup, asked: &args::PolicyCommand, json: bool) -> Exit {
@@ -66,7 +66,12 @@ pub fn policy(ground: &Startup, asked: &args::PolicyCommand, json: bool) -> Exit
     }
 }
 
-fn print_verdict(ground: &Startup, work: &StepAction, scene: PolicyContext<'_>, json: bool) -> Exit {
+fn print_verdict(
+    ground: &Startup,
+    work: &StepAction,
+    scene: PolicyContext<'_>,
+    json: bool,
+) -> Exit {
     let lang = ground.lang();
     let text = match json {
         true => policy::explain_json(work, scene, lang).to_string(),
@@ -133,7 +138,9 @@ pub fn session(ground: &Startup, asked: &args::SessionCommand, json: bool) -> Ex
                 session::SessionAnswer::Page(page) => print_rows(ground, &page.rows, false),
                 session::SessionAnswer::Out(text) => print_text(ground, &clean(&text)),
                 session::SessionAnswer::Written => exit_after_writing(ground, Ok(())),
-                session::SessionAnswer::WriteFailed(error) => exit_after_writing(ground, Err(error)),
+                session::SessionAnswer::WriteFailed(error) => {
+                    exit_after_writing(ground, Err(error))
+                }
                 session::SessionAnswer::Messages(said) => {
                     said.into_iter().for_each(|say| {
                         ground.fail(&Notice::info(say), Exit::Done);
@@ -148,7 +155,10 @@ pub fn session(ground: &Startup, asked: &args::SessionCommand, json: bool) -> Ex
 
 /// The session that a run without a screen resumes. No user would see a failure later, so it is
 /// checked before the start.
-pub fn session_to_resume(ground: &Startup, take: &args::ResumeChoice) -> Result<String, Box<(Notice, Exit)>> {
+pub fn session_to_resume(
+    ground: &Startup,
+    take: &args::ResumeChoice,
+) -> Result<String, Box<(Notice, Exit)>> {
     let failed = |error: StoreError| Box::new((Notice::error(error.localized()), Exit::Failed));
     let store = ground.store();
     let folder = ground.folder.display().to_string();
@@ -161,10 +171,12 @@ pub fn session_to_resume(ground: &Startup, take: &args::ResumeChoice) -> Result<
             return Err(Box::new((Notice::error(words::NO_SESSION_NAMED), Exit::WrongUse)));
         }
         args::ResumeChoice::Id(id) => disk.find(id).map_err(failed)?,
-        args::ResumeChoice::Last => disk.last_in_folder(&folder).map_err(failed)?.ok_or_else(|| {
-            let notice = Notice::error(words::NONE_TO_CONTINUE.with("folder", folder));
-            Box::new((notice.with_hint(words::NONE_TO_CONTINUE_HINT), Exit::WrongUse))
-        })?,
+        args::ResumeChoice::Last => {
+            disk.last_in_folder(&folder).map_err(failed)?.ok_or_else(|| {
+                let notice = Notice::error(words::NONE_TO_CONTINUE.with("folder", folder));
+                Box::new((notice.with_hint(words::NONE_TO_CONTINUE_HINT), Exit::WrongUse))
+            })?
+        }
     };
     match store.lock(&known.id).map_err(StoreError::from).map_err(failed)? {
         Some(_free) => Ok(known.id),
@@ -214,7 +226,8 @@ pub fn doctor_page(ground: &Startup) -> Doctor {
     let folder = ground.folder.clone();
     let (terminal, world) = (terminal_info(&ground.environment), ground.system());
     let (setting, places) = (ground.loaded.settings.sandbox, ground.search_path_finder());
-    let (temp, held) = (Arc::clone(&ground.temp), super::session_builder::sandbox_paths(ground, &world));
+    let (temp, held) =
+        (Arc::clone(&ground.temp), super::session_builder::sandbox_paths(ground, &world));
     Arc::new(move |trusted| {
         let (paths, loaded, folder) = (paths.clone(), loaded.clone(), folder.clone());
         let (temp, held) = (Arc::clone(&temp), held.clone());
@@ -254,7 +267,11 @@ fn ineffective_rules(
     let policy = loaded.settings.policy();
     let place = policy::workspace_in(folder, home, true, world);
     let scene = PolicyContext { policy: &policy, place: &place, world };
-    policy.allowed.iter().filter_map(|rule| crate::safety::why_never_applies(rule, None, scene)).collect()
+    policy
+        .allowed
+        .iter()
+        .filter_map(|rule| crate::safety::why_never_applies(rule, None, scene))
+        .collect()
 }
 
 /// The instructions for agents in a trusted folder.

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-use super::extensions::args::{ExtensionAction, BotSub, CommandSub, SkillSub, AfterFill};
-pub use super::session::SessionCommand;
+use super::extensions::args::{AfterFill, BotSub, CommandSub, ExtensionAction, SkillSub};
 pub use super::resume::ResumeChoice;
+pub use super::session::SessionCommand;
 use crate::extensions::ExtensionFileKind;
-use crate::i18n::{self, LocalizedText, Localize};
+use crate::i18n::{self, Localize, LocalizedText};
 
 /// A coding agent for the terminal. It proposes. You decide.
 #[derive(Clone, Debug, PartialEq, Parser)]

@@ -7,9 +7,9 @@ use serde_json::json;
 use super::args::ConfigCommand;
 use crate::config::edit::{self, EditError};
 use crate::config::toml_schema::TomlValue;
-use crate::config::{SettingsLayer, Loaded};
+use crate::config::{Loaded, SettingsLayer};
+use crate::i18n::{Lang, Localize, LocalizedText, cli as w};
 use crate::model::display_address;
-use crate::i18n::{Lang, LocalizedText, Localize, cli as w};
 
 /// The output: an answer for standard output, a message for standard error.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,8 +35,9 @@ pub fn run(
         }
         ConfigCommand::Set { key, value } => {
             let value = edit::set(file, key, value)?;
-            let say =
-                w::CONFIG_SET.with("key", key.as_str()).with("value", without_password(key, value).display_text());
+            let say = w::CONFIG_SET
+                .with("key", key.as_str())
+                .with("value", without_password(key, value).display_text());
             Ok(ConfigAnswer::Message(say.with("file", place())))
         }
         ConfigCommand::Unset { key } => {
@@ -61,7 +62,9 @@ fn get(
     let layer = loaded.layer_of(key);
     let text = match &value {
         _ if json => format!("{}\n", entry(key, value.as_ref(), &layer, lang)),
-        Some(value) if place => format!("{}\t{}\n", value.display_text(), layer.localized().text(lang)),
+        Some(value) if place => {
+            format!("{}\t{}\n", value.display_text(), layer.localized().text(lang))
+        }
         Some(value) => format!("{}\n", value.display_text()),
         None => return Ok(ConfigAnswer::Message(w::CONFIG_NO_VALUE.with("key", key))),
     };
@@ -95,7 +98,12 @@ fn list(loaded: &Loaded, place: bool, json: bool, lang: Lang) -> String {
     out
 }
 
-fn entry(key: &str, value: Option<&TomlValue>, layer: &SettingsLayer, lang: Lang) -> serde_json::Value {
+fn entry(
+    key: &str,
+    value: Option<&TomlValue>,
+    layer: &SettingsLayer,
+    lang: Lang,
+) -> serde_json::Value {
     let value = value.map(|value| match value {
         TomlValue::Text(text) => json!(text),
         TomlValue::Flag(flag) => json!(flag),
@@ -117,7 +125,8 @@ mod tests {
         let paths = Paths::with_root(folder.path(), folder.path().to_owned());
         std::fs::write(paths.settings(), text).unwrap();
         let environment = Environment::from_pairs([("AVOCET_MODEL", "m")]);
-        let sources = Sources { paths: &paths, environment: &environment, options: &[], project: &[] };
+        let sources =
+            Sources { paths: &paths, environment: &environment, options: &[], project: &[] };
         let answer = run(command, &paths.settings(), &load(sources), json, Lang::En);
         let shown = match answer {
             Ok(ConfigAnswer::Out(text)) => text,

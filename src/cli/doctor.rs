@@ -7,11 +7,11 @@ use super::Exit;
 use super::extensions;
 use super::model::ModelListing;
 use crate::commands::PageRow;
-use crate::config::{Connection, SettingsLayer, Loaded, Paths, ProviderSetting};
+use crate::config::{Connection, Loaded, Paths, ProviderSetting, SettingsLayer};
 use crate::extensions::ExtensionSet;
+use crate::i18n::{Localize, PhraseValue, cli as w, context, session, temp};
 use crate::protocol::{InstructionFile, Notice, SandboxMode};
 use crate::tools::temp::RunFolder;
-use crate::i18n::{Localize, PhraseValue, cli as w, context, session, temp};
 
 /// The facts to report.
 #[derive(Debug)]
@@ -59,7 +59,9 @@ pub fn rows(found: &DoctorFindings<'_>) -> Vec<PageRow> {
         PageRow::pair(w::DOCTOR_FOLDER, found.folder.display().to_string()),
         PageRow::pair(w::DOCTOR_TRUST, if found.trusted { w::TRUSTED } else { w::NOT_TRUSTED }),
     ];
-    rows.extend(found.notes.iter().map(|note| PageRow::pair(context::PART_NOTES, note.localized())));
+    rows.extend(
+        found.notes.iter().map(|note| PageRow::pair(context::PART_NOTES, note.localized())),
+    );
     rows.extend(files(found.paths));
     rows.push(PageRow::pair(temp::DOCTOR, found.temp.doctor_value()));
     rows.extend(settings(found.loaded));
@@ -87,7 +89,9 @@ pub fn exit(found: &DoctorFindings<'_>) -> Exit {
 pub fn notices(rows: &[PageRow]) -> Vec<Notice> {
     let notice = |row: &PageRow| {
         let say = match row {
-            PageRow::Heading(text) | PageRow::Line(text) => w::DOCTOR_LINE.with("text", text.clone()),
+            PageRow::Heading(text) | PageRow::Line(text) => {
+                w::DOCTOR_LINE.with("text", text.clone())
+            }
             PageRow::Pair { label, value } => {
                 w::DOCTOR_PAIR.with("label", label.clone()).with("value", value.clone())
             }
@@ -111,11 +115,13 @@ fn files(paths: &Paths) -> Vec<PageRow> {
 /// First the problems, then each value that was set, with the layer it comes from.
 fn settings(loaded: &Loaded) -> Vec<PageRow> {
     let mut rows = vec![PageRow::heading(w::DOCTOR_SETTINGS)];
-    let wrong = loaded.problems.iter().map(|problem| PageRow::pair(w::DOCTOR_WRONG, problem.localized()));
+    let wrong =
+        loaded.problems.iter().map(|problem| PageRow::pair(w::DOCTOR_WRONG, problem.localized()));
     rows.extend(wrong);
     let set = loaded.all().into_iter().filter(|(_, _, layer)| *layer != SettingsLayer::BuiltIn);
     rows.extend(set.flat_map(|(key, value, layer)| {
-        let older = (key == "safety.sandbox").then(|| renamed_word(&value.display_text())).flatten();
+        let older =
+            (key == "safety.sandbox").then(|| renamed_word(&value.display_text())).flatten();
         let seen = super::config::without_password(&key, value).display_text();
         let value = w::DOCTOR_VALUE.with("value", seen);
         let row = PageRow::pair(key, value.with("from", layer.localized()));
@@ -198,8 +204,8 @@ fn terminal(terminal: &Terminal) -> Vec<PageRow> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::table;
     use crate::cli::messages::Printer;
+    use crate::cli::table;
     use crate::config::{Environment, Sources, load};
     use crate::i18n::Lang;
 
@@ -208,7 +214,8 @@ mod tests {
         std::fs::write(folder.path().join("config.toml"), text).unwrap();
         let paths = Paths::with_root(folder.path(), folder.path().to_owned());
         let environment = Environment::from_pairs([("AVOCET_API_KEY", "sk-secret")]);
-        let sources = Sources { paths: &paths, environment: &environment, options: &[], project: &[] };
+        let sources =
+            Sources { paths: &paths, environment: &environment, options: &[], project: &[] };
         let loaded = load(sources);
         let terminal = Terminal { size: Some((80, 24)), ..Terminal::default() };
         let found = DoctorFindings {

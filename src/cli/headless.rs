@@ -5,14 +5,14 @@
 //! error, because only the end of a turn shows which reply was the answer. [`print`](super::print)
 //! writes and waits.
 
-use super::shell_approval::{self, TemplateApproval, ApprovalLine};
 use super::print::Options;
+use super::shell_approval::{self, ApprovalLine, TemplateApproval};
 use super::{Exit, shown};
+use crate::i18n::{LocalizedText, cli as w, json_with_text, prompt, session};
 use crate::protocol::{
-    Ask, AskId, AttachmentInfo, Decision, SandboxDenial, TurnOutcome, Event, Notice, Observation, Op, Outcome,
-    Question, ModelMessage, Risk, TemplateCommand, Step, Tier, Topic, StepAction,
+    Ask, AskId, AttachmentInfo, Decision, Event, ModelMessage, Notice, Observation, Op, Outcome,
+    Question, Risk, SandboxDenial, Step, StepAction, TemplateCommand, Tier, Topic, TurnOutcome,
 };
-use crate::i18n::{LocalizedText, cli as w, prompt, session, json_with_text};
 
 /// An action for the driver.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,7 +82,10 @@ impl<'a> HeadlessTurn<'a> {
             true => vec![HeadlessEffect::End(Exit::INTERRUPTED)],
             false => {
                 // The question is on an unfinished line.
-                let end = self.approval.take().map(|_| HeadlessEffect::Tell(StderrLine::Text(String::new())));
+                let end = self
+                    .approval
+                    .take()
+                    .map(|_| HeadlessEffect::Tell(StderrLine::Text(String::new())));
                 end.into_iter().chain([HeadlessEffect::Send(Op::Stop)]).collect()
             }
         }
@@ -92,7 +95,10 @@ impl<'a> HeadlessTurn<'a> {
     pub fn on_early_line(&self) -> Vec<HeadlessEffect> {
         let Some(asking) = &self.approval else { return vec![] };
         let say = prompt::TERMINAL_TOO_SOON.into();
-        vec![HeadlessEffect::Tell(StderrLine::Question(say)), HeadlessEffect::Ask(asking.question())]
+        vec![
+            HeadlessEffect::Tell(StderrLine::Question(say)),
+            HeadlessEffect::Ask(asking.question()),
+        ]
     }
 
     /// A line from the user at the terminal; `None` at the end of the input.
@@ -116,7 +122,10 @@ impl<'a> HeadlessTurn<'a> {
             Stop::Interrupted => vec![HeadlessEffect::End(Exit::INTERRUPTED)],
             Stop::No | Stop::Paused => {
                 let notice = Notice::error(w::SESSION_LOST);
-                vec![HeadlessEffect::Tell(StderrLine::Notice(notice)), HeadlessEffect::End(Exit::Failed)]
+                vec![
+                    HeadlessEffect::Tell(StderrLine::Notice(notice)),
+                    HeadlessEffect::End(Exit::Failed),
+                ]
             }
         }
     }
@@ -132,7 +141,9 @@ impl<'a> HeadlessTurn<'a> {
         let kept = |effect: &HeadlessEffect| {
             let asks = matches!(effect, HeadlessEffect::Tell(StderrLine::Question(_)));
             let is_told = matches!(effect, HeadlessEffect::Tell(_)) && !asks;
-            !self.options.json || ended && !matches!(effect, HeadlessEffect::Out(_)) || !ended && !is_told
+            !self.options.json
+                || ended && !matches!(effect, HeadlessEffect::Out(_))
+                || !ended && !is_told
         };
         effects.extend(told.into_iter().filter(kept));
         effects
@@ -165,7 +176,9 @@ impl<'a> HeadlessTurn<'a> {
                 self.after_reply(told)
             }
             // Reported with the question, unless the user answered it.
-            Event::Notice(it) if it.topic == Topic::PiecesDeclined && !self.options.has_user => vec![],
+            Event::Notice(it) if it.topic == Topic::PiecesDeclined && !self.options.has_user => {
+                vec![]
+            }
             Event::Notice(notice) => vec![HeadlessEffect::Tell(StderrLine::Notice(notice.clone()))],
             // There is no terminal to hand over.
             Event::TerminalRequested { ask } => vec![decide(*ask, Decision::Reject { word: None })],
@@ -246,13 +259,18 @@ impl<'a> HeadlessTurn<'a> {
                     decide(ask.id, Decision::Reject { word }),
                 ]
             }
-            Question::Pieces { of, cwd, pieces } => self.on_template_question(ask, (of, cwd), pieces),
+            Question::Pieces { of, cwd, pieces } => {
+                self.on_template_question(ask, (of, cwd), pieces)
+            }
             // There is no user to inspect a folder.
             Question::Trust { .. } => vec![decide(ask.id, Decision::Reject { word: None })],
             Question::Pause { why } => {
                 self.stop = Stop::Paused;
                 let notice = Notice::warning(why.clone()).with_hint(w::PAUSED_HINT);
-                vec![HeadlessEffect::Tell(StderrLine::Notice(notice)), decide(ask.id, Decision::Stop)]
+                vec![
+                    HeadlessEffect::Tell(StderrLine::Notice(notice)),
+                    decide(ask.id, Decision::Stop),
+                ]
             }
         }
     }
@@ -282,7 +300,8 @@ impl<'a> HeadlessTurn<'a> {
         pieces: &[TemplateCommand],
     ) -> Vec<HeadlessEffect> {
         if self.options.has_user
-            && let Some(asking) = TemplateApproval::new(ask.id, pieces, self.options.approved.template_commands)
+            && let Some(asking) =
+                TemplateApproval::new(ask.id, pieces, self.options.approved.template_commands)
         {
             let question = asking.question();
             self.approval = Some(asking);
@@ -302,7 +321,8 @@ impl<'a> HeadlessTurn<'a> {
             (true, Some(grave)) => {
                 let line = crate::safety::sanitize::escape(&grave.line).text;
                 let say = prompt::PIECE_NOT_BY_FLAG.with("line", line);
-                effects.extend(notice(Notice::error(say).with_hint(prompt::PIECE_NOT_BY_FLAG_HINT)));
+                effects
+                    .extend(notice(Notice::error(say).with_hint(prompt::PIECE_NOT_BY_FLAG_HINT)));
             }
             (false, _) => effects.extend(notice(
                 Notice::error(prompt::PIECES_NEED_YES.with("of", of))
@@ -317,7 +337,9 @@ impl<'a> HeadlessTurn<'a> {
         let Observation { step, risk, outcome, .. } = observation;
         self.blocked = match outcome {
             // The user left this part of the message out, and wants the message without it.
-            Outcome::Declined if self.options.has_user && matches!(step.work, StepAction::Shell { .. }) => {
+            Outcome::Declined
+                if self.options.has_user && matches!(step.work, StepAction::Shell { .. }) =>
+            {
                 self.blocked
             }
             Outcome::Declined | Outcome::Refused => Some(risk.tier),
@@ -335,7 +357,9 @@ impl<'a> HeadlessTurn<'a> {
         };
         let why = risk.main_reason().cloned().unwrap_or_else(|| w::NO_REASON.into());
         let about = |word: crate::i18n::Phrase| {
-            Notice::warning(word.with("step", shown::action_line(&step.work)).with("why", why.clone()))
+            Notice::warning(
+                word.with("step", shown::action_line(&step.work)).with("why", why.clone()),
+            )
         };
         match outcome {
             Outcome::Ran | Outcome::Edited => match observation.exit_code {
@@ -409,7 +433,10 @@ impl<'a> HeadlessTurn<'a> {
     fn finish_with_answer(&mut self) -> Vec<HeadlessEffect> {
         let message = self.reply.take().map(|reply| reply.message).unwrap_or_default();
         let Some(schema) = &self.options.schema else {
-            return vec![HeadlessEffect::Out(message), HeadlessEffect::End(self.exit_unless_blocked(Exit::Done))];
+            return vec![
+                HeadlessEffect::Out(message),
+                HeadlessEffect::End(self.exit_unless_blocked(Exit::Done)),
+            ];
         };
         match schema.check(&message) {
             Ok(json) => {

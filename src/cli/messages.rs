@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::{Clean, Exit, output};
-use crate::protocol::{NoticeLevel, Notice};
 use crate::i18n::{Lang, cli as w};
+use crate::protocol::{Notice, NoticeLevel};
 
 /// How to write sentences: their language, and what makes them safe.
 #[derive(Clone, Copy, Debug)]

@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use crate::config::{Connection, ProviderSetting, Settings};
+use crate::i18n::{Lang, LocalizedText, cli as w};
 use crate::model::display_address;
 use crate::protocol::Mode;
-use crate::i18n::{Lang, LocalizedText, cli as w};
 
 use crate::commands::PageRow;
 
@@ -78,7 +78,8 @@ mod tests {
         let paths = Paths::with_root(folder.path(), folder.path().to_owned());
         let variables = [("AVOCET_BASE_URL", "http://x/v1"), ("AVOCET_MODEL", "b")];
         let environment = Environment::from_pairs(variables);
-        load(Sources { paths: &paths, environment: &environment, options: &[], project: &[] }).settings
+        load(Sources { paths: &paths, environment: &environment, options: &[], project: &[] })
+            .settings
     }
 
     #[test]
@@ -87,7 +88,11 @@ mod tests {
         let rows = rows(&settings(), &offer);
         assert_eq!(
             rows[..3],
-            [PageRow::heading("http://x/v1"), PageRow::pair("a", ""), PageRow::pair("b", "low, high")]
+            [
+                PageRow::heading("http://x/v1"),
+                PageRow::pair("a", ""),
+                PageRow::pair("b", "low, high")
+            ]
         );
     }
 

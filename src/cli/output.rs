@@ -28,13 +28,21 @@ enum Stream {
 /// Standard output.
 pub fn stdout() -> OutputStream {
     let stream = io::stdout();
-    OutputStream { terminal: stream.is_terminal(), stream: Stream::Out(stream), incomplete: Vec::new() }
+    OutputStream {
+        terminal: stream.is_terminal(),
+        stream: Stream::Out(stream),
+        incomplete: Vec::new(),
+    }
 }
 
 /// Standard error.
 pub fn stderr() -> OutputStream {
     let stream = io::stderr();
-    OutputStream { terminal: stream.is_terminal(), stream: Stream::Err(stream), incomplete: Vec::new() }
+    OutputStream {
+        terminal: stream.is_terminal(),
+        stream: Stream::Err(stream),
+        incomplete: Vec::new(),
+    }
 }
 
 /// Reports panics through the same door: their text may quote anything.

@@ -7,15 +7,15 @@
 
 use super::shell_approval::tier_phrase;
 use super::{Clean, Exit, shown};
-use crate::commands::{self, UiAction, CommandContext, CommandOutcome, Surface};
+use crate::commands::{self, CommandContext, CommandOutcome, Surface, UiAction};
+use crate::i18n::{Lang, LocalizedText, Phrase, context, linear as w, prompt, session};
 use crate::prompt::input::{self, Intent};
 use crate::protocol::{
-    Ask, AskId, AttachmentInfo, Extensions, Change, Decision, TurnOutcome, Event, ExportFormat, SessionInfo, NoticeLevel,
-    Mention, Notice, Observation, Op, Outcome as Came, Page, PlanItem, PlanState, ModelMessage, Report,
-    Risk, Step, Tier, StepAction,
+    Ask, AskId, AttachmentInfo, Change, Decision, Event, ExportFormat, Extensions, Mention,
+    ModelMessage, Notice, NoticeLevel, Observation, Op, Outcome as Came, Page, PlanItem, PlanState,
+    Report, Risk, SessionInfo, Step, StepAction, Tier, TurnOutcome,
 };
 use crate::safety::sanitize::escape;
-use crate::i18n::{Lang, LocalizedText, Phrase, context, linear as w, prompt, session};
 
 mod leaving;
 mod question;
@@ -134,7 +134,9 @@ impl PlainSession {
     }
 
     pub fn is_idle(&self) -> bool {
-        matches!(self.state, PlainState::Idle) && self.waiting_command.is_none() && self.leaving.is_none()
+        matches!(self.state, PlainState::Idle)
+            && self.waiting_command.is_none()
+            && self.leaving.is_none()
     }
 
     fn is_asking(&self) -> bool {
@@ -178,7 +180,10 @@ impl PlainSession {
         match &mut self.leaving {
             Some(leaving) if leaving.is_writing() && failed => {
                 let says = leaving.ask();
-                [PlainEffect::Notice(notice)].into_iter().chain(self.lines_and_prompt(says)).collect()
+                [PlainEffect::Notice(notice)]
+                    .into_iter()
+                    .chain(self.lines_and_prompt(says))
+                    .collect()
             }
             _ => self.with_prompt(PlainEffect::Notice(notice)),
         }
@@ -241,7 +246,9 @@ impl PlainSession {
     fn enter_line(&mut self, text: &str) -> Vec<PlainEffect> {
         match input::parse(text) {
             Intent::Empty => self.prompt(),
-            Intent::Message { parts } => vec![PlainEffect::Send(input::submit_op(parts, str::to_owned))],
+            Intent::Message { parts } => {
+                vec![PlainEffect::Send(input::submit_op(parts, str::to_owned))]
+            }
             Intent::Shell { line, keep } => vec![PlainEffect::Send(Op::Shell { line, keep })],
             Intent::Command { name, args, mentions } => {
                 self.command(&format!("/{name} {args}"), mentions)
@@ -312,7 +319,9 @@ impl PlainSession {
             CommandOutcome::Send(op) => vec![PlainEffect::Send(op)],
             CommandOutcome::Say(notice) => vec![PlainEffect::Notice(notice)],
             CommandOutcome::Page { title, rows } => vec![PlainEffect::Page(Page { title, rows })],
-            CommandOutcome::Many(all) => all.into_iter().flat_map(|one| self.apply_outcome(one)).collect(),
+            CommandOutcome::Many(all) => {
+                all.into_iter().flat_map(|one| self.apply_outcome(one)).collect()
+            }
             CommandOutcome::Do(act) => self.perform(act),
         }
     }
@@ -329,7 +338,9 @@ impl PlainSession {
                 Vec::new()
             }
             UiAction::Models => vec![PlainEffect::Send(Op::Report { report: Report::Models })],
-            UiAction::Sessions => vec![PlainEffect::Send(Op::SearchSessions { words: String::new() })],
+            UiAction::Sessions => {
+                vec![PlainEffect::Send(Op::SearchSessions { words: String::new() })]
+            }
             UiAction::Rewind => vec![PlainEffect::Notice(Notice::warning(w::REWIND_HOW))],
             UiAction::Bots => {
                 let page = commands::bots_page(&self.extensions, self.facts.bot.as_deref());
@@ -393,13 +404,18 @@ impl PlainSession {
             Event::Catalogue(kept) => self.on_extensions(*kept),
             Event::Cleared => vec![self.say(w::CLEARED), PlainEffect::Prompt],
             Event::Closed => vec![PlainEffect::End(Exit::Done)],
-            Event::Attached { items } => items.iter().map(|item| self.attachment_line(item)).collect(),
+            Event::Attached { items } => {
+                items.iter().map(|item| self.attachment_line(item)).collect()
+            }
             Event::Rendered { text } => text.lines().map(|line| self.line(line)).collect(),
             Event::Steered { text } => vec![self.say(w::STEERED.with("text", text))],
             Event::Plan { items } => self.plan(&items),
             // The thread that reads lines cannot release the terminal.
             Event::TerminalRequested { ask } => {
-                vec![PlainEffect::Send(Op::Decide { ask, decision: Decision::Reject { word: None } })]
+                vec![PlainEffect::Send(Op::Decide {
+                    ask,
+                    decision: Decision::Reject { word: None },
+                })]
             }
             Event::TerminalReturned
             | Event::Sessions { .. }
@@ -423,7 +439,10 @@ impl PlainSession {
     fn state_after_answer(&self) -> PlainState {
         match &self.state {
             PlainState::Asking(asked) if asked.is_trust() => PlainState::Idle,
-            PlainState::Starting | PlainState::Idle | PlainState::Working | PlainState::Asking(_) => PlainState::Working,
+            PlainState::Starting
+            | PlainState::Idle
+            | PlainState::Working
+            | PlainState::Asking(_) => PlainState::Working,
         }
     }
 
@@ -526,7 +545,9 @@ impl PlainSession {
             (Came::Interrupted, _) => self.say(w::INTERRUPTED),
             (Came::NotStarted, _) => {
                 let why = seen.note.clone().unwrap_or_else(|| crate::i18n::cli::NO_REASON.into());
-                self.say(w::NOT_STARTED.with("step", escaped_step(&seen.step.work)).with("why", why))
+                self.say(
+                    w::NOT_STARTED.with("step", escaped_step(&seen.step.work)).with("why", why),
+                )
             }
             (Came::Cancelled, _) => self.step_line(w::CANCELLED, &seen.step, seen.risk.tier),
         });
@@ -546,7 +567,8 @@ impl PlainSession {
     }
 
     fn refusal_line(&self, seen: &Observation) -> PlainEffect {
-        let why = seen.risk.main_reason().cloned().unwrap_or_else(|| crate::i18n::cli::NO_REASON.into());
+        let why =
+            seen.risk.main_reason().cloned().unwrap_or_else(|| crate::i18n::cli::NO_REASON.into());
         self.say(w::REFUSED.with("step", escaped_step(&seen.step.work)).with("why", why))
     }
 
@@ -565,7 +587,9 @@ impl PlainSession {
             TurnOutcome::Done | TurnOutcome::Error => Vec::new(),
             TurnOutcome::Cancelled | TurnOutcome::Stopped => vec![self.say(w::STOPPED)],
             TurnOutcome::Limit { why } => vec![PlainEffect::Notice(Notice::warning(why.clone()))],
-            TurnOutcome::Interrupted => vec![PlainEffect::Notice(Notice::error(session::INTERRUPTED))],
+            TurnOutcome::Interrupted => {
+                vec![PlainEffect::Notice(Notice::error(session::INTERRUPTED))]
+            }
             TurnOutcome::Failed { why } | TurnOutcome::Unsent { why } => {
                 vec![PlainEffect::Notice(Notice::error(why.clone()))]
             }

@@ -10,11 +10,11 @@ use clap::Subcommand;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::prompt::template;
-use crate::protocol::{Requires, Risk, PageRow, Step, Tier, StepAction};
-use crate::safety::{self, Assessment, Workspace, PolicyContext, ToolTask, Verdict, Machine};
-use crate::tools::system::System;
 use crate::i18n::{Lang, LocalizedText, safety as words};
+use crate::prompt::template;
+use crate::protocol::{PageRow, Requires, Risk, Step, StepAction, Tier};
+use crate::safety::{self, Assessment, Machine, PolicyContext, ToolTask, Verdict, Workspace};
+use crate::tools::system::System;
 
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum PolicyCommand {
@@ -303,7 +303,8 @@ fn shell_line_json(line: &str, args: Option<&str>, scene: PolicyContext<'_>, lan
     };
     let verdicts = lines.iter().map(|line| safety::assess_shell("", line, scene));
     let verdicts: Vec<Verdict> = verdicts.collect();
-    let worst = verdicts.iter().map(Verdict::assessment).rev().max_by_key(|judged| judged.risk.tier);
+    let worst =
+        verdicts.iter().map(Verdict::assessment).rev().max_by_key(|judged| judged.risk.tier);
     let Some(judged) = worst else { return Value::Null };
     let mut answer = assessment_json(judged, lang);
     let mut warnings = judged.seen.warnings.clone();

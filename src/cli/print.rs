@@ -16,9 +16,9 @@ use super::headless::{HeadlessEffect, HeadlessTurn, StderrLine};
 use super::messages::{self, Printer};
 use super::schema::Schema;
 use super::{Clean, Exit};
+use crate::i18n::{LocalizedText, cli as w};
 use crate::protocol::{Event, Notice, Op};
 use crate::terminal_modes::discard_typed;
-use crate::i18n::{LocalizedText, cli as w};
 
 #[derive(Debug)]
 pub struct Options {

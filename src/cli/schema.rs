@@ -6,8 +6,8 @@ use std::path::Path;
 use boon::{Compiler, Draft, SchemaIndex, Schemas, ValidationError};
 use serde_json::Value;
 
-use crate::config::{diagnostic::ConfigError, atomic_file};
-use crate::i18n::{LocalizedText, Localize, cli as w};
+use crate::config::{atomic_file, diagnostic::ConfigError};
+use crate::i18n::{Localize, LocalizedText, cli as w};
 
 /// A schema that is ready to check answers.
 pub struct Schema {

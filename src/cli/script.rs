@@ -14,10 +14,10 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use super::Clean;
+use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
 use crate::script::manifest::input::ScriptArgs;
-use crate::script::{RunResult, LocatedError, ScriptEvent};
+use crate::script::{LocatedError, RunResult, ScriptEvent};
 use crate::session::script_turn::display_value;
-use crate::i18n::{Lang, LocalizedText, Localize, cli as words};
 
 /// The arguments after the script, if there are any.
 pub fn args(text: Option<&str>) -> Result<ScriptArgs, LocalizedText> {
@@ -175,13 +175,20 @@ mod tests {
             json!({"content": "x", "target": "English"})
         );
         assert_eq!(args(Some("hello {x}")).unwrap().positional, [json!("hello {x}")]);
-        assert_eq!(args(Some("[1, two]")).unwrap_err(), LocalizedText::from(words::ARGS_UNREADABLE));
+        assert_eq!(
+            args(Some("[1, two]")).unwrap_err(),
+            LocalizedText::from(words::ARGS_UNREADABLE)
+        );
         assert_eq!(args(None).unwrap(), ScriptArgs::default());
     }
 
     #[test]
     fn each_event_has_its_json_form() {
-        let told = [ScriptEvent::Delta("a".into()), ScriptEvent::Print(json!({"k": 1})), ScriptEvent::Print(json!("t"))];
+        let told = [
+            ScriptEvent::Delta("a".into()),
+            ScriptEvent::Print(json!({"k": 1})),
+            ScriptEvent::Print(json!("t")),
+        ];
         let lines = [
             r#"{"type":"delta","text":"a"}"#,
             r#"{"type":"print","text":"{\"k\":1}"}"#,

@@ -9,12 +9,12 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::Clean;
+use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
 use crate::protocol::{ExportFormat, Page};
 use crate::safety::redact::Redactor;
 use crate::session::export::{self, Pages};
 use crate::session::listing::{hits_page, list_page};
-use crate::store::{Database, SessionHit, Listed, Store, StoreError};
-use crate::i18n::{Lang, LocalizedText, Localize, cli as words};
+use crate::store::{Database, Listed, SessionHit, Store, StoreError};
 
 /// The maximum number of listed conversations, and of hits.
 const LISTED: usize = 1_000;
@@ -113,7 +113,9 @@ pub fn run(
         Ok(answer) => Ok((answer, fault.map(|fault| fault.localized()))),
         Err(QueryError::Store(error)) => Err(error.localized()),
         Err(QueryError::Message(say)) => Err(say),
-        Err(QueryError::Output(error)) => Ok((SessionAnswer::WriteFailed(error), fault.map(|fault| fault.localized()))),
+        Err(QueryError::Output(error)) => {
+            Ok((SessionAnswer::WriteFailed(error), fault.map(|fault| fault.localized())))
+        }
     }
 }
 
@@ -152,10 +154,12 @@ fn answer_query(
             let words = words.join(" ");
             // A program gets all of them, a person the latest.
             match desk.json {
-                true => {
-                    Ok(SessionAnswer::Out(json_lines(disk.search(&words, usize::MAX)?.iter().map(hit_json))))
+                true => Ok(SessionAnswer::Out(json_lines(
+                    disk.search(&words, usize::MAX)?.iter().map(hit_json),
+                ))),
+                false => {
+                    Ok(SessionAnswer::Page(hits_page(&words, disk.search(&words, HITS + 1)?, HITS)))
                 }
-                false => Ok(SessionAnswer::Page(hits_page(&words, disk.search(&words, HITS + 1)?, HITS))),
             }
         }
         SessionCommand::Show { id } => {
@@ -308,7 +312,11 @@ fn export(
 }
 
 /// All of them, or none if one cannot be found.
-fn delete(disk: &mut Database, ids: &[String], desk: &SessionQuery<'_>) -> Result<SessionAnswer, QueryError> {
+fn delete(
+    disk: &mut Database,
+    ids: &[String],
+    desk: &SessionQuery<'_>,
+) -> Result<SessionAnswer, QueryError> {
     let known = ids.iter().map(|id| disk.find(id)).collect::<Result<Vec<_>, _>>()?;
     let mut told = Vec::new();
     for one in known {

@@ -1,9 +1,9 @@
 //! Shows the shell commands of a template as lines of text, and asks the user at a terminal about
 //! each one, where there is no screen.
 
+use crate::i18n::{LocalizedText, Phrase, linear, prompt as w, screen};
 use crate::protocol::{AskId, Decision, TemplateCommand, Tier};
 use crate::safety::sanitize::escape;
-use crate::i18n::{LocalizedText, Phrase, linear, prompt as w, screen};
 
 /// The word that approves a command of high risk, so that no habit approves it.
 pub const GRAVE: &str = "YES";
@@ -132,12 +132,17 @@ fn is_no(typed: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::Risk;
     use crate::i18n::Lang;
+    use crate::protocol::Risk;
 
     fn piece(id: &str, tier: Tier) -> TemplateCommand {
         let risk = Risk { tier, rule: "x".into(), reasons: vec![], effects: vec![], lifted: false };
-        TemplateCommand { id: id.into(), line: format!("run {id}\u{1b}[2J"), risk, commands: vec![] }
+        TemplateCommand {
+            id: id.into(),
+            line: format!("run {id}\u{1b}[2J"),
+            risk,
+            commands: vec![],
+        }
     }
 
     fn asking(tiers: &[(&str, Tier)], yes: bool) -> Option<TemplateApproval> {

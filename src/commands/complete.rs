@@ -2,7 +2,7 @@
 
 use super::dispatch::find_in;
 use super::table::COMMANDS;
-use super::{ArgsSpec, CommandContext, Category, SlashCommand, ValueSource, custom};
+use super::{ArgsSpec, Category, CommandContext, SlashCommand, ValueSource, custom};
 use crate::i18n::{PhraseValue, commands as w};
 
 /// One possible completion.
@@ -59,7 +59,12 @@ fn names(call: &CommandContext<'_>, typed: &str) -> Vec<Candidate> {
 }
 
 /// Completes the inputs of a script while its arguments are typed: `{name: …, ` and the next one.
-fn script_inputs(call: &CommandContext<'_>, name: &str, script: &str, typed: &str) -> Vec<Candidate> {
+fn script_inputs(
+    call: &CommandContext<'_>,
+    name: &str,
+    script: &str,
+    typed: &str,
+) -> Vec<Candidate> {
     let Some((_, inputs)) = call.extensions.inputs.iter().find(|(known, _)| known == script) else {
         return Vec::new();
     };
@@ -93,7 +98,12 @@ fn script_inputs(call: &CommandContext<'_>, name: &str, script: &str, typed: &st
         .collect()
 }
 
-fn values(call: &CommandContext<'_>, command: &SlashCommand, name: &str, typed: &str) -> Vec<Candidate> {
+fn values(
+    call: &CommandContext<'_>,
+    command: &SlashCommand,
+    name: &str,
+    typed: &str,
+) -> Vec<Candidate> {
     if let ArgsSpec::RequiredOfThen(_, ValueSource::Scripts, _) = command.args
         && let Some((script, rest)) = typed.split_once(char::is_whitespace)
     {
@@ -149,7 +159,12 @@ fn last_component(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
-fn about(call: &CommandContext<'_>, command: &SlashCommand, value: &str, used: Option<&str>) -> Option<PhraseValue> {
+fn about(
+    call: &CommandContext<'_>,
+    command: &SlashCommand,
+    value: &str,
+    used: Option<&str>,
+) -> Option<PhraseValue> {
     if used == Some(value) {
         return Some(w::IN_USE.into());
     }

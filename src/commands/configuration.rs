@@ -1,8 +1,8 @@
 //! Commands that change the behaviour of this session.
 
-use super::{UiAction, CommandContext, CommandOutcome, refusal};
-use crate::protocol::{Mode, Notice, Op};
+use super::{CommandContext, CommandOutcome, UiAction, refusal};
 use crate::i18n::{Lang, commands as w};
+use crate::protocol::{Mode, Notice, Op};
 
 pub(super) fn model(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
     if name.is_empty() {
@@ -10,7 +10,8 @@ pub(super) fn model(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
     }
     let same = |known: &&String| known.to_lowercase() == name.to_lowercase();
     let known = call.models.iter().find(same);
-    let set = CommandOutcome::Send(Op::SetModel { name: known.map_or(name, |known| known).to_owned() });
+    let set =
+        CommandOutcome::Send(Op::SetModel { name: known.map_or(name, |known| known).to_owned() });
     // Without a server there is no list to check; the session reports what is missing.
     if known.is_some() || call.models.is_empty() || call.facts.base_url.is_empty() {
         return set;
@@ -27,7 +28,10 @@ pub(super) fn mode(_: &CommandContext<'_>, name: &str) -> CommandOutcome {
 
 pub(super) fn lang(_: &CommandContext<'_>, name: &str) -> CommandOutcome {
     let lang = Lang::parse(name).unwrap_or_default();
-    CommandOutcome::Many(vec![CommandOutcome::Do(UiAction::Lang(lang)), CommandOutcome::Send(Op::SetLang { lang })])
+    CommandOutcome::Many(vec![
+        CommandOutcome::Do(UiAction::Lang(lang)),
+        CommandOutcome::Send(Op::SetLang { lang }),
+    ])
 }
 
 pub(super) fn theme(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
@@ -95,7 +99,9 @@ fn rule_op(call: &CommandContext<'_>, rule: &str, op: fn(String) -> Op) -> Comma
     }
     let program = rule.split_whitespace().next().unwrap_or("");
     match program.contains('*') {
-        true => CommandOutcome::Say(Notice::error(w::RULE_NEEDS_PROGRAM).with_hint(w::RULE_EXAMPLE)),
+        true => {
+            CommandOutcome::Say(Notice::error(w::RULE_NEEDS_PROGRAM).with_hint(w::RULE_EXAMPLE))
+        }
         false => CommandOutcome::Send(op(rule.split_whitespace().collect::<Vec<_>>().join(" "))),
     }
 }

@@ -1,21 +1,30 @@
 //! Custom commands and skills in addition to those of the table: runs, completes, explains and
 //! lists them from the current catalogue.
 
-use super::{UiAction, CommandContext, CommandOutcome, PageRow, refusal, shorten};
-use crate::protocol::{Extensions, Extension, ExtensionKind, ExtensionState, Notice, Op, OmittedSkills};
+use super::{CommandContext, CommandOutcome, PageRow, UiAction, refusal, shorten};
 use crate::i18n::{PhraseValue, commands as w};
+use crate::protocol::{
+    Extension, ExtensionKind, ExtensionState, Extensions, Notice, OmittedSkills, Op,
+};
 
 /// Maximum number of rows in one list; the rest is counted.
 const MOST: usize = 200;
 
 /// Runs a name that is not in the table: a command, then a skill. An unknown name is answered with
 /// similar names, and is never a message to the model.
-pub(super) fn run(call: &CommandContext<'_>, name: &str, args: &str, built_in: &[&str]) -> CommandOutcome {
+pub(super) fn run(
+    call: &CommandContext<'_>,
+    name: &str,
+    args: &str,
+    built_in: &[&str],
+) -> CommandOutcome {
     if let Some(entry) = call.extensions.find(name) {
         let (name, args) = (entry.name.clone(), args.to_owned());
         return CommandOutcome::Send(Op::Invoke { name, args, mentions: Vec::new() });
     }
-    if let Some(Extension { state: ExtensionState::Broken(why), .. }) = call.extensions.find_broken(name) {
+    if let Some(Extension { state: ExtensionState::Broken(why), .. }) =
+        call.extensions.find_broken(name)
+    {
         return CommandOutcome::Say(Notice::error(why.clone()));
     }
     let kept = typeable(call.extensions).map(|entry| entry.name.as_str());

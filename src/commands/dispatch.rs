@@ -3,9 +3,11 @@
 //! message to the model.
 
 use super::table::{COMMANDS, OVER_A_QUESTION};
-use super::{UiAction, ArgsSpec, WhileBusy, CommandContext, SlashCommand, CommandOutcome, custom, shorten};
-use crate::protocol::Notice;
+use super::{
+    ArgsSpec, CommandContext, CommandOutcome, SlashCommand, UiAction, WhileBusy, custom, shorten,
+};
 use crate::i18n::commands as w;
+use crate::protocol::Notice;
 
 /// The row for a name or alias, with or without its slash; names take precedence over aliases.
 pub fn find(name: &str) -> Option<&'static SlashCommand> {
@@ -42,7 +44,11 @@ pub(super) fn find_in<'t>(table: &'t [SlashCommand], name: &str) -> Option<&'t S
         .or_else(|| table.iter().find(|command| command.aliases.contains(&name.as_str())))
 }
 
-pub(super) fn dispatch_in(table: &[SlashCommand], call: &CommandContext<'_>, line: &str) -> CommandOutcome {
+pub(super) fn dispatch_in(
+    table: &[SlashCommand],
+    call: &CommandContext<'_>,
+    line: &str,
+) -> CommandOutcome {
     let (name, args) = split(line);
     if name.is_empty() {
         return CommandOutcome::Do(UiAction::Help(None));
@@ -86,12 +92,18 @@ fn check(command: &SlashCommand, args: &str) -> Option<CommandOutcome> {
     let say = match command.args {
         ArgsSpec::Optional(_) | ArgsSpec::OptionalOf(..) | ArgsSpec::ChoiceThen(..) => return None,
         ArgsSpec::None if args.is_empty() => return None,
-        ArgsSpec::Required(_) | ArgsSpec::RequiredOf(..) | ArgsSpec::RequiredOfThen(..) if !args.is_empty() => {
+        ArgsSpec::Required(_) | ArgsSpec::RequiredOf(..) | ArgsSpec::RequiredOfThen(..)
+            if !args.is_empty() =>
+        {
             return None;
         }
-        ArgsSpec::Choice(choices) if choices.contains(&args.to_lowercase().as_str()) => return None,
+        ArgsSpec::Choice(choices) if choices.contains(&args.to_lowercase().as_str()) => {
+            return None;
+        }
         ArgsSpec::None => w::NO_ARGS.with("name", command.name),
-        ArgsSpec::Required(what) | ArgsSpec::RequiredOf(what, _) | ArgsSpec::RequiredOfThen(what, ..) => {
+        ArgsSpec::Required(what)
+        | ArgsSpec::RequiredOf(what, _)
+        | ArgsSpec::RequiredOfThen(what, ..) => {
             w::MISSING.with("name", command.name).with("what", format!("<{what}>"))
         }
         ArgsSpec::Choice(choices) if args.is_empty() => {

@@ -1,9 +1,9 @@
 //! Generates the help from the table.
 
 use super::table::COMMANDS;
-use super::{Category, SlashCommand, CommandOutcome, PageRow, Surface, dispatch, custom, refusal};
-use crate::protocol::Extensions;
+use super::{Category, CommandOutcome, PageRow, SlashCommand, Surface, custom, dispatch, refusal};
 use crate::i18n::{Lang, commands as w};
+use crate::protocol::Extensions;
 
 /// The commands available on a surface, by category; empty categories are omitted.
 pub fn by_category(surface: Surface<'_>) -> Vec<(Category, Vec<&'static SlashCommand>)> {
@@ -40,7 +40,8 @@ fn overview_page(surface: Surface<'_>, own: &Extensions) -> CommandOutcome {
 }
 
 fn command_page(command: &SlashCommand) -> CommandOutcome {
-    let mut rows = vec![PageRow::line(command.about), PageRow::pair(w::HELP_USAGE, command.usage())];
+    let mut rows =
+        vec![PageRow::line(command.about), PageRow::pair(w::HELP_USAGE, command.usage())];
     if !command.aliases.is_empty() {
         rows.push(PageRow::pair(w::HELP_ALIASES, slashed(command.aliases)));
     }

@@ -1,8 +1,8 @@
 //! Commands that show information and change nothing.
 
-use super::{UiAction, CommandContext, CommandOutcome, PageRow, Surface};
-use crate::protocol::{SessionInfo, Notice, Op, Report, SandboxStatus};
+use super::{CommandContext, CommandOutcome, PageRow, Surface, UiAction};
 use crate::i18n::{LocalizedText, PhraseValue, commands as w, sandbox as held, session};
+use crate::protocol::{Notice, Op, Report, SandboxStatus, SessionInfo};
 
 pub(super) fn help(_: &CommandContext<'_>, topic: &str) -> CommandOutcome {
     CommandOutcome::Do(UiAction::Help((!topic.is_empty()).then(|| topic.to_owned())))
@@ -76,7 +76,9 @@ pub(super) fn status(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
     let unsaved = call.facts.unsaved.as_ref();
     rows.extend(unsaved.map(|unsaved| PageRow::pair(w::STATUS_UNSAVED, unsaved.why.clone())));
     rows.extend(held.map(|held| PageRow::pair(w::STATUS_SANDBOX, held)));
-    rows.extend(call.facts.notes.iter().map(|note| PageRow::pair(w::STATUS_NOTES, note.localized())));
+    rows.extend(
+        call.facts.notes.iter().map(|note| PageRow::pair(w::STATUS_NOTES, note.localized())),
+    );
     CommandOutcome::Page { title: w::STATUS_TITLE.into(), rows }
 }
 
@@ -115,9 +117,9 @@ fn revoke(call: &CommandContext<'_>, number: &str) -> CommandOutcome {
     match (call.surface, rule) {
         (Surface::Gateway { .. }, _) => CommandOutcome::Say(Notice::error(w::REVOKE_LOCAL)),
         (Surface::Local, Some(rule)) => CommandOutcome::Send(Op::Revoke { rule: rule.clone() }),
-        (Surface::Local, None) => {
-            CommandOutcome::Say(Notice::error(w::NO_RULE_NUMBER.with("number", super::shorten(number))))
-        }
+        (Surface::Local, None) => CommandOutcome::Say(Notice::error(
+            w::NO_RULE_NUMBER.with("number", super::shorten(number)),
+        )),
     }
 }
 
@@ -152,7 +154,12 @@ fn permissions_page(call: &CommandContext<'_>) -> CommandOutcome {
     CommandOutcome::Page { title: w::PERMISSIONS_TITLE.into(), rows }
 }
 
-fn rule_rows(heading: PhraseValue, rules: &[String], covers: &[Vec<LocalizedText>], first: usize) -> Vec<PageRow> {
+fn rule_rows(
+    heading: PhraseValue,
+    rules: &[String],
+    covers: &[Vec<LocalizedText>],
+    first: usize,
+) -> Vec<PageRow> {
     let mut rows = vec![PageRow::Heading(heading)];
     for (at, rule) in rules.iter().enumerate() {
         rows.push(PageRow::line(format!("{}. {rule}", first + at)));

@@ -7,25 +7,25 @@
 //! or call any of this.
 
 use crate::config::suggest;
-pub use crate::protocol::PageRow;
-use crate::protocol::{Extensions, SessionInfo, Notice, Op};
 use crate::i18n::{Lang, LocalizedText, Phrase};
+pub use crate::protocol::PageRow;
+use crate::protocol::{Extensions, Notice, Op, SessionInfo};
 
 mod complete;
 mod configuration;
+mod custom;
 mod dispatch;
 mod help;
 mod info;
-mod custom;
 mod session;
 pub mod table;
 #[cfg(test)]
 mod tests;
 
 pub use complete::{Candidate, complete, typed_folder};
+pub use custom::{NO_BOT, bots_page, omitted_skill_rows, run_op, sections as kept_sections};
 pub use dispatch::{dispatch, dispatch_over_question, find};
 pub use help::{by_category, page as help_page, readme_table};
-pub use custom::{NO_BOT, bots_page, run_op, sections as kept_sections, omitted_skill_rows};
 
 /// Every name and alias of the table.
 pub fn built_in_names() -> Vec<&'static str> {
@@ -161,10 +161,11 @@ impl Availability {
             (Availability::Everywhere, _)
             | (Availability::LocalOnly | Availability::LocalUnless(_), Surface::Local)
             | (Availability::GatewayOnly, Surface::Gateway { .. }) => true,
-            (Availability::LocalOnly, Surface::Gateway { .. }) | (Availability::GatewayOnly, Surface::Local) => {
-                false
+            (Availability::LocalOnly, Surface::Gateway { .. })
+            | (Availability::GatewayOnly, Surface::Local) => false,
+            (Availability::LocalUnless(setting), Surface::Gateway { open }) => {
+                open.contains(&setting)
             }
-            (Availability::LocalUnless(setting), Surface::Gateway { open }) => open.contains(&setting),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Commands about the conversation itself.
 
-use super::{UiAction, CommandContext, CommandOutcome};
-use crate::protocol::{ExportFormat, Notice, Op, Report, Rewind};
+use super::{CommandContext, CommandOutcome, UiAction};
 use crate::i18n::commands as w;
+use crate::protocol::{ExportFormat, Notice, Op, Report, Rewind};
 
 pub(super) fn new(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
     CommandOutcome::Send(Op::New)
@@ -63,7 +63,9 @@ pub(super) fn undo(_: &CommandContext<'_>, number: &str) -> CommandOutcome {
         "" => CommandOutcome::Send(Op::Undo { turns: 1 }),
         number => match number.parse() {
             Ok(turns) if turns > 0 => CommandOutcome::Send(Op::Undo { turns }),
-            _ => CommandOutcome::Say(Notice::error(w::NO_TURNS.with("found", super::shorten(number)))),
+            _ => CommandOutcome::Say(Notice::error(
+                w::NO_TURNS.with("found", super::shorten(number)),
+            )),
         },
     }
 }
@@ -73,7 +75,9 @@ pub(super) fn copy(_: &CommandContext<'_>, number: &str) -> CommandOutcome {
         "" => CommandOutcome::Do(UiAction::Copy(1)),
         number => match number.parse() {
             Ok(number) if number > 0 => CommandOutcome::Do(UiAction::Copy(number)),
-            _ => CommandOutcome::Say(Notice::error(w::NO_NUMBER.with("found", super::shorten(number)))),
+            _ => CommandOutcome::Say(Notice::error(
+                w::NO_NUMBER.with("found", super::shorten(number)),
+            )),
         },
     }
 }
@@ -151,7 +155,8 @@ pub(super) fn rewind(call: &CommandContext<'_>, words: &str) -> CommandOutcome {
             CommandOutcome::Send(Op::Rewind { turn, what })
         }
         _ => {
-            let say = w::NO_TURN.with("found", super::shorten(back)).with("turns", call.facts.turns);
+            let say =
+                w::NO_TURN.with("found", super::shorten(back)).with("turns", call.facts.turns);
             CommandOutcome::Say(Notice::error(say))
         }
     }

@@ -1,10 +1,10 @@
 //! The table of slash commands: one row for each command, and its only definition.
 
 use super::ArgsSpec::{self, Choice, ChoiceThen, Optional, OptionalOf, Required, RequiredOfThen};
-use super::WhileBusy::{Now, Refuse, Wait};
-use super::Category::{Configuration, Exit, Info, Session, Tools};
 use super::Availability::{Everywhere, LocalOnly};
-use super::{SlashCommand, ValueSource, configuration, info, custom, session};
+use super::Category::{Configuration, Exit, Info, Session, Tools};
+use super::WhileBusy::{Now, Refuse, Wait};
+use super::{SlashCommand, ValueSource, configuration, custom, info, session};
 use crate::i18n::commands as w;
 
 #[rustfmt::skip]

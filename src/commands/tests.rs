@@ -2,11 +2,12 @@
 
 use super::dispatch::{dispatch_in, find_in};
 use super::*;
-use crate::protocol::{
-    Extension, ExtensionKind, ExtensionState, ExportFormat, Mode, Report, ToolInfo, OmittedSkills, Usage,
-};
 use crate::i18n;
 use crate::i18n::PhraseValue;
+use crate::protocol::{
+    ExportFormat, Extension, ExtensionKind, ExtensionState, Mode, OmittedSkills, Report, ToolInfo,
+    Usage,
+};
 
 struct CommandFixture {
     facts: SessionInfo,
@@ -20,12 +21,21 @@ struct CommandFixture {
 
 fn fixture() -> CommandFixture {
     let base_url = "http://127.0.0.1:8080/v1".into();
-    let facts = SessionInfo { model: "large".into(), base_url, max_steps: 25, ..SessionInfo::default() };
+    let facts =
+        SessionInfo { model: "large".into(), base_url, max_steps: 25, ..SessionInfo::default() };
     let models = vec!["Large".to_owned(), "small".to_owned()];
     let themes = vec!["dark".to_owned(), "light".to_owned()];
     let kept = Extensions::default();
     let folders = Vec::new();
-    CommandFixture { facts, models, themes, extensions: kept, folders, busy: false, surface: Surface::Local }
+    CommandFixture {
+        facts,
+        models,
+        themes,
+        extensions: kept,
+        folders,
+        busy: false,
+        surface: Surface::Local,
+    }
 }
 
 fn busy() -> CommandFixture {
@@ -38,8 +48,17 @@ fn from_gateway() -> CommandFixture {
 
 impl CommandFixture {
     fn call(&self) -> CommandContext<'_> {
-        let CommandFixture { facts, models, themes, extensions: kept, folders, busy, surface } = self;
-        CommandContext { facts, models, themes, extensions: kept, folders, surface: *surface, busy: *busy }
+        let CommandFixture { facts, models, themes, extensions: kept, folders, busy, surface } =
+            self;
+        CommandContext {
+            facts,
+            models,
+            themes,
+            extensions: kept,
+            folders,
+            surface: *surface,
+            busy: *busy,
+        }
     }
 
     fn dispatch_line(&self, line: &str) -> CommandOutcome {
@@ -68,7 +87,8 @@ fn notice_text(outcome: CommandOutcome) -> String {
 
 /// A page as text, one line for each row.
 fn page_rows(outcome: CommandOutcome) -> Vec<String> {
-    let text = |value: &PhraseValue| i18n::commands::USAGE.with("usage", value.clone()).text(Lang::En);
+    let text =
+        |value: &PhraseValue| i18n::commands::USAGE.with("usage", value.clone()).text(Lang::En);
     let text = |value: &PhraseValue| text(value).trim_start_matches("Usage: ").to_owned();
     let CommandOutcome::Page { rows, .. } = outcome else { return vec![notice_text(outcome)] };
     rows.iter()
@@ -142,7 +162,10 @@ fn each_command_does_what_its_row_says() {
             "/diff",
             CommandOutcome::Many(vec![
                 CommandOutcome::Send(Op::Report { report: Report::Changes }),
-                CommandOutcome::Send(Op::Shell { line: "git diff --stat --patch".into(), keep: false }),
+                CommandOutcome::Send(Op::Shell {
+                    line: "git diff --stat --patch".into(),
+                    keep: false,
+                }),
             ]),
         ),
         ("/rewind", CommandOutcome::Do(UiAction::Rewind)),
@@ -191,7 +214,11 @@ fn an_export_finds_its_format_by_word_by_ending_or_by_custom() {
     ];
     for (line, format, path) in cases {
         let path = path.map(str::to_owned);
-        assert_eq!(fixture().dispatch_line(line), CommandOutcome::Send(Op::Export { format, path }), "{line}");
+        assert_eq!(
+            fixture().dispatch_line(line),
+            CommandOutcome::Send(Op::Export { format, path }),
+            "{line}"
+        );
     }
 }
 
@@ -222,7 +249,9 @@ fn mistakes_are_reported_with_the_usage() {
 
 #[test]
 fn a_model_the_server_does_not_list_is_tried_with_a_warning() {
-    let CommandOutcome::Many(outcomes) = fixture().dispatch_line("/model huge") else { panic!("two outcomes") };
+    let CommandOutcome::Many(outcomes) = fixture().dispatch_line("/model huge") else {
+        panic!("two outcomes")
+    };
     assert_eq!(outcomes[1], CommandOutcome::Send(Op::SetModel { name: "huge".into() }));
     let mut alone = fixture();
     alone.facts.base_url.clear();
@@ -233,10 +262,17 @@ fn a_model_the_server_does_not_list_is_tried_with_a_warning() {
 #[test]
 fn during_a_turn_each_command_behaves_as_its_row_says() {
     assert_eq!(busy().dispatch_line("/stop"), CommandOutcome::Send(Op::Stop));
-    assert!(busy().notice_for("/new").starts_with("`/new` is not available while a turn is running."));
-    let CommandOutcome::Many(outcomes) = busy().dispatch_line("/mode low") else { panic!("two outcomes") };
+    assert!(
+        busy().notice_for("/new").starts_with("`/new` is not available while a turn is running.")
+    );
+    let CommandOutcome::Many(outcomes) = busy().dispatch_line("/mode low") else {
+        panic!("two outcomes")
+    };
     assert_eq!(outcomes[1], CommandOutcome::Do(UiAction::Later("/mode low".into())));
-    assert_eq!(fixture().dispatch_line("/mode low"), CommandOutcome::Send(Op::SetMode { mode: Mode::Low }));
+    assert_eq!(
+        fixture().dispatch_line("/mode low"),
+        CommandOutcome::Send(Op::SetMode { mode: Mode::Low })
+    );
     // A mistake is reported at once, not after the turn.
     assert!(busy().notice_for("/mode fast").contains("takes one of"));
 }
@@ -402,7 +438,10 @@ fn with_extensions() -> CommandFixture {
         entry(Command, "torn", "/x/torn.toml", broken),
     ];
     let bots = vec![("reviewer".to_owned(), "Reviews".to_owned())];
-    CommandFixture { extensions: Extensions { entries, bots, ..Extensions::default() }, ..fixture() }
+    CommandFixture {
+        extensions: Extensions { entries, bots, ..Extensions::default() },
+        ..fixture()
+    }
 }
 
 fn invoked(name: &str, args: &str) -> CommandOutcome {
@@ -413,11 +452,18 @@ fn invoked(name: &str, args: &str) -> CommandOutcome {
 fn a_built_in_wins_over_a_command_and_a_command_over_a_skill() {
     let keeper = with_extensions();
     assert_eq!(keeper.dispatch_line("/help"), CommandOutcome::Do(UiAction::Help(None)));
-    assert_eq!(keeper.dispatch_line("/summarize focus on  risks"), invoked("summarize", "focus on  risks"));
+    assert_eq!(
+        keeper.dispatch_line("/summarize focus on  risks"),
+        invoked("summarize", "focus on  risks")
+    );
     assert_eq!(keeper.dispatch_line("/pdf x"), invoked("pdf", "x"));
     assert_eq!(keeper.dispatch_line("/find-bug"), invoked("find-bug", ""));
     assert_eq!(keeper.dispatch_line("/deploy now"), invoked("deploy", "now"));
-    assert_eq!(keeper.dispatch_line("/commit"), invoked("git:commit", ""), "the last part is enough");
+    assert_eq!(
+        keeper.dispatch_line("/commit"),
+        invoked("git:commit", ""),
+        "the last part is enough"
+    );
 }
 
 #[test]
@@ -474,7 +520,9 @@ fn commands_and_skills_are_listed_with_their_problems() {
 fn skills_over_the_limit_are_counted() {
     let mut keeper = with_extensions();
     keeper.extensions.entries = (0..5_000)
-        .map(|number| entry(ExtensionKind::Skill, &format!("s{number}"), "x", ExtensionState::Usable))
+        .map(|number| {
+            entry(ExtensionKind::Skill, &format!("s{number}"), "x", ExtensionState::Usable)
+        })
         .collect();
     let page = page_rows(keeper.dispatch_line("/skills"));
     assert_eq!(page.last().unwrap(), "… and 4800 more");
@@ -491,7 +539,8 @@ fn skills_omitted_from_the_models_list_are_reported_with_the_limit() {
     let [.., say, named, more] = &page[..] else { panic!("{page:?}") };
     assert!(say.contains("8 KiB") && say.contains("3 of 6 are left out"), "{say}");
     assert_eq!((named.as_str(), more.as_str()), ("Left out: s3, s4", "… and 1 more"));
-    keeper.extensions.untold = OmittedSkills { of: 6, cut: true, most: 8 * 1024, ..OmittedSkills::default() };
+    keeper.extensions.untold =
+        OmittedSkills { of: 6, cut: true, most: 8 * 1024, ..OmittedSkills::default() };
     let page = page_rows(keeper.dispatch_line("/skills"));
     assert!(page.last().unwrap().contains("all 6 are in it"), "{page:?}");
 }
@@ -499,7 +548,8 @@ fn skills_omitted_from_the_models_list_are_reported_with_the_limit() {
 #[test]
 fn bot_selects_a_bot_by_name_or_from_a_list_or_leaves_it() {
     let mut keeper = with_extensions();
-    let set = |name: Option<&str>| CommandOutcome::Send(Op::SetBot { name: name.map(str::to_owned) });
+    let set =
+        |name: Option<&str>| CommandOutcome::Send(Op::SetBot { name: name.map(str::to_owned) });
     assert_eq!(keeper.dispatch_line("/bot"), CommandOutcome::Do(UiAction::Bots));
     assert_eq!(keeper.dispatch_line("/bot reviewer"), set(Some("reviewer")));
     assert_eq!(

@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::atomic_file;
+use crate::i18n::{self, LocalizedText};
 use crate::protocol::Effect;
 use crate::safety::{Grant, Pinned, PolicyRule, Terms};
-use crate::i18n::{self, LocalizedText};
 
 const VERSION: u32 = 2;
 const MOST: usize = 500;
@@ -138,7 +138,8 @@ impl Approvals {
     /// Remembers a rule and removes it from the opposite list. Writes nothing if it is already
     /// there.
     pub fn remember(&mut self, side: Side, rule: &str, terms: Option<&Terms>) -> io::Result<()> {
-        let given = terms.map(|terms| GrantTerms::from_terms(terms, Path::new(&self.contents.folder)));
+        let given =
+            terms.map(|terms| GrantTerms::from_terms(terms, Path::new(&self.contents.folder)));
         let row = ApprovalRow { rule: rule.to_owned(), given };
         self.change(|ApprovalsFile { allowed, denied, .. }| {
             if rule.trim().is_empty() || rule.len() > LONGEST {
@@ -201,8 +202,10 @@ impl GrantTerms {
     fn from_terms(terms: &Terms, folder: &Path) -> GrantTerms {
         let inside =
             |path: &Path| path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into();
-        let named =
-            |pinned: &Pinned| PinnedFile { path: inside(&pinned.path), sha256: pinned.digest.clone() };
+        let named = |pinned: &Pinned| PinnedFile {
+            path: inside(&pinned.path),
+            sha256: pinned.digest.clone(),
+        };
         GrantTerms {
             cwd: inside(&terms.folder),
             reasons: terms.reasons.clone(),

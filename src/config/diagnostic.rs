@@ -4,8 +4,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::i18n::{self, Localize, LocalizedText, PhraseValue};
 use crate::protocol::Notice;
-use crate::i18n::{self, LocalizedText, Localize, PhraseValue};
 
 /// One problem.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -114,7 +114,12 @@ impl ConfigError {
 
 impl ConfigDiagnostic {
     pub fn of_file(file: impl Into<PathBuf>, fault: ConfigError) -> ConfigDiagnostic {
-        ConfigDiagnostic { origin: DiagnosticSource::File(file.into()), place: None, key: None, fault }
+        ConfigDiagnostic {
+            origin: DiagnosticSource::File(file.into()),
+            place: None,
+            key: None,
+            fault,
+        }
     }
 
     pub fn notice(&self) -> Notice {
@@ -168,7 +173,9 @@ impl Localize for ConfigDiagnostic {
                 return w::MISSING.with("place", self.place()).with("key", *key);
             }
             ConfigError::Unknown { near: None } => w::UNKNOWN.into(),
-            ConfigError::Unknown { near: Some(near) } => w::UNKNOWN_NEAR.with("near", near.as_str()),
+            ConfigError::Unknown { near: Some(near) } => {
+                w::UNKNOWN_NEAR.with("near", near.as_str())
+            }
             ConfigError::Elsewhere(say) => w::ELSEWHERE.with("where", say.clone()),
             ConfigError::Mismatch(mismatch) => w::WRONG
                 .with("expected", mismatch.expected.clone())

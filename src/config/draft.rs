@@ -78,7 +78,8 @@ pub fn claim(store: &Path, folder: &Path) -> Option<DraftSlot> {
 
 /// An error: another window has it. If nothing can be locked, no window has it.
 fn lock(path: &Path) -> Result<Option<File>, ()> {
-    let opened = path.parent().map_or(Ok(()), private_folder).and_then(|()| atomic_file::append(path));
+    let opened =
+        path.parent().map_or(Ok(()), private_folder).and_then(|()| atomic_file::append(path));
     let Ok(file) = opened else { return Ok(None) };
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
@@ -187,10 +188,17 @@ mod tests {
         save(&second.file, &SavedDraft::from_text("two")).unwrap();
         drop(second);
         let third = claim(&store, folder).unwrap();
-        assert_eq!(read(&third.file), SavedDraft::from_text("two"), "not what another window writes");
+        assert_eq!(
+            read(&third.file),
+            SavedDraft::from_text("two"),
+            "not what another window writes"
+        );
         drop((first, third));
         let (a, b) = (claim(&store, folder).unwrap(), claim(&store, folder).unwrap());
-        assert_eq!((read(&a.file), read(&b.file)), (SavedDraft::from_text("one"), SavedDraft::from_text("two")));
+        assert_eq!(
+            (read(&a.file), read(&b.file)),
+            (SavedDraft::from_text("one"), SavedDraft::from_text("two"))
+        );
     }
 
     #[test]

@@ -8,11 +8,11 @@ use std::path::Path;
 
 use toml_edit::{DocumentMut, Item, Table, TableLike};
 
-use super::keys::KEYS;
-use super::diagnostic::{self, ConfigError, Mismatch, ConfigDiagnostic, DiagnosticSource};
 use super::atomic_file;
+use super::diagnostic::{self, ConfigDiagnostic, ConfigError, DiagnosticSource, Mismatch};
+use super::keys::KEYS;
 use super::toml_schema::{self, SettingKey, TomlValue};
-use crate::i18n::{self, LocalizedText, Localize};
+use crate::i18n::{self, Localize, LocalizedText};
 
 /// Why a key was not changed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -68,7 +68,8 @@ pub fn set(file: &Path, key: &str, value: &str) -> Result<TomlValue, EditError> 
     let value = check(key, value)?;
     let _lock = lock(file)?;
     let mut document = open(file)?;
-    insert_value(document.as_table_mut(), key, &value).map_err(|fault| not_a_table(file, key, fault))?;
+    insert_value(document.as_table_mut(), key, &value)
+        .map_err(|fault| not_a_table(file, key, fault))?;
     save(file, &document)?;
     Ok(value)
 }
@@ -87,8 +88,10 @@ pub fn unset(file: &Path, key: &str) -> Result<bool, EditError> {
 
 /// The row of a key; the error names the nearest one.
 pub fn find(key: &str) -> Result<&'static SettingKey, EditError> {
-    toml_schema::find(KEYS, key)
-        .ok_or_else(|| EditError::NoKey { key: key.to_owned(), near: toml_schema::nearest(KEYS, key) })
+    toml_schema::find(KEYS, key).ok_or_else(|| EditError::NoKey {
+        key: key.to_owned(),
+        near: toml_schema::nearest(KEYS, key),
+    })
 }
 
 fn check(key: &str, value: &str) -> Result<TomlValue, EditError> {
@@ -119,7 +122,11 @@ fn open(file: &Path) -> Result<DocumentMut, EditError> {
 
 /// Puts a value at its dotted path, creating tables on the way. A comment after the old value
 /// stays.
-fn insert_value(table: &mut dyn TableLike, path: &str, value: &TomlValue) -> Result<(), ConfigError> {
+fn insert_value(
+    table: &mut dyn TableLike,
+    path: &str,
+    value: &TomlValue,
+) -> Result<(), ConfigError> {
     let Some((section, rest)) = path.split_once('.') else {
         let mut new = value.toml();
         if let Some(old) = table.get(path).and_then(Item::as_value) {
@@ -162,7 +169,12 @@ fn remove_value(table: &mut dyn TableLike, path: &str) -> bool {
 
 fn not_a_table(file: &Path, key: &str, fault: ConfigError) -> EditError {
     let written = DiagnosticSource::File(file.to_owned());
-    EditError::Problem(Box::new(ConfigDiagnostic { origin: written, place: None, key: Some(key.to_owned()), fault }))
+    EditError::Problem(Box::new(ConfigDiagnostic {
+        origin: written,
+        place: None,
+        key: Some(key.to_owned()),
+        fault,
+    }))
 }
 
 fn lock(file: &Path) -> Result<atomic_file::FileLock, EditError> {

@@ -1,9 +1,9 @@
 //! The table of settings, one row per key. Reading, checking, `config get|set|unset`, the
 //! environment and the fallback of an invalid key are all derived from it.
 
+use super::toml_schema::ListKind::{Paths, Programs, RuleIds, Rules, Words};
 use super::toml_schema::SettingKey;
 use super::toml_schema::TomlKind::{Choice, Count, Flag, List, Renamed, Text};
-use super::toml_schema::ListKind::{Paths, Programs, RuleIds, Rules, Words};
 use crate::i18n::config as w;
 
 /// Every setting. A `*` stands for a name that the user chooses.

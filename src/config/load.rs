@@ -8,13 +8,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::diagnostic::{ConfigDiagnostic, ConfigError, DiagnosticSource};
 use super::keys::KEYS;
-use super::diagnostic::{ConfigError, ConfigDiagnostic, DiagnosticSource};
 use super::settings::Settings;
-use super::toml_schema::{self, TomlEntry, SettingKey, TomlReport, TomlValue};
+use super::toml_schema::{self, SettingKey, TomlEntry, TomlReport, TomlValue};
 use super::{Environment, Paths, atomic_file};
+use crate::i18n::{self, Localize, LocalizedText};
 use crate::protocol::SandboxMode;
-use crate::i18n::{self, LocalizedText, Localize};
 
 /// The sources of the layers.
 #[derive(Clone, Copy, Debug)]
@@ -79,8 +79,9 @@ impl Loaded {
         let mut rows = Vec::new();
         for key in KEYS {
             if key.path.contains('*') {
-                let of_key =
-                    |path: &&String| toml_schema::find(KEYS, path).is_some_and(|k| k.path == key.path);
+                let of_key = |path: &&String| {
+                    toml_schema::find(KEYS, path).is_some_and(|k| k.path == key.path)
+                };
                 rows.extend(self.stack.values.keys().filter(of_key).filter_map(|path| row(path)));
             } else {
                 rows.extend(row(key.path));
@@ -121,7 +122,10 @@ impl Layers {
     pub fn text(&self, path: &str) -> Option<String> {
         match self.get(path)? {
             TomlValue::Text(text) => Some(text).filter(|text| !text.is_empty()),
-            TomlValue::Flag(_) | TomlValue::Count(_) | TomlValue::Number(_) | TomlValue::List(_) => None,
+            TomlValue::Flag(_)
+            | TomlValue::Count(_)
+            | TomlValue::Number(_)
+            | TomlValue::List(_) => None,
         }
     }
 
@@ -187,7 +191,9 @@ fn read(file: &Path) -> TomlReport {
     match atomic_file::read(file) {
         Ok(None) => TomlReport::default(),
         Ok(Some(text)) => toml_schema::read(file, &text, KEYS),
-        Err(fault) => TomlReport { found: Vec::new(), problems: vec![ConfigDiagnostic::of_file(file, fault)] },
+        Err(fault) => {
+            TomlReport { found: Vec::new(), problems: vec![ConfigDiagnostic::of_file(file, fault)] }
+        }
     }
 }
 
@@ -272,7 +278,11 @@ fn tighten(path: &str, value: TomlValue, stack: &Layers) -> Tighter {
     }
     match (path, value, now) {
         ("safety.max_auto_steps_per_turn", TomlValue::Count(new), Some(TomlValue::Count(now))) => {
-            if new < now { Tighter::Yes(TomlValue::Count(new)) } else { Tighter::No }
+            if new < now {
+                Tighter::Yes(TomlValue::Count(new))
+            } else {
+                Tighter::No
+            }
         }
         ("safety.allowed_programs", TomlValue::List(new), Some(TomlValue::List(mut now))) => {
             // Only removing programs is certainly stricter.
@@ -314,7 +324,11 @@ fn load_variables(environment: &Environment, stack: &mut Layers) -> Vec<ConfigDi
         };
         match key.kind.parse(text) {
             Ok(value) => stack.set(key.path, value, SettingsLayer::Variable(name.to_owned())),
-            Err(found) => problems.push(invalid_value(key, DiagnosticSource::Variable(name.to_owned()), found)),
+            Err(found) => problems.push(invalid_value(
+                key,
+                DiagnosticSource::Variable(name.to_owned()),
+                found,
+            )),
         }
     }
     problems
@@ -332,7 +346,11 @@ fn load_command_line(line: &[(&'static str, String)], stack: &mut Layers) -> Vec
     problems
 }
 
-fn invalid_value(key: &SettingKey, written: DiagnosticSource, found: LocalizedText) -> ConfigDiagnostic {
+fn invalid_value(
+    key: &SettingKey,
+    written: DiagnosticSource,
+    found: LocalizedText,
+) -> ConfigDiagnostic {
     let fault = ConfigError::mismatch(key.kind.expected(), found);
     ConfigDiagnostic { origin: written, place: None, key: Some(key.path.to_owned()), fault }
 }

@@ -5,6 +5,8 @@
 //! `app` passes each part the values it needs.
 
 pub mod approvals;
+pub mod atomic_file;
+pub mod diagnostic;
 pub mod draft;
 pub mod edit;
 pub mod environment;
@@ -12,20 +14,18 @@ pub mod history;
 pub mod keys;
 pub mod load;
 pub mod log;
-pub mod suggest;
-pub mod project_instructions;
 pub mod paths;
-pub mod diagnostic;
+pub mod project_instructions;
 mod rule_tests;
-pub mod atomic_file;
 pub mod settings;
-pub mod toml_schema;
+pub mod suggest;
 pub mod themes;
+pub mod toml_schema;
 pub mod toolchain;
 pub mod trust;
 
+pub use diagnostic::{ConfigDiagnostic, ConfigError};
 pub use environment::Environment;
-pub use load::{SettingsLayer, Loaded, Sources, load};
+pub use load::{Loaded, SettingsLayer, Sources, load};
 pub use paths::Paths;
-pub use diagnostic::{ConfigError, ConfigDiagnostic};
 pub use settings::{Connection, ProviderSetting, Secret, Settings};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use directories::{BaseDirs, ProjectDirs};
 
 use super::Environment;
-use crate::i18n::{self, LocalizedText, Localize};
+use crate::i18n::{self, Localize, LocalizedText};
 
 /// The user's folders, absolute.
 #[derive(Clone, Debug, PartialEq, Eq)]

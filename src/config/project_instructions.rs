@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 
 use super::diagnostic;
 use crate::context::project_instructions::{self, MOST, Notes};
+use crate::i18n::context as words;
 use crate::protocol::{Notice, format_bytes};
 use crate::safety::sanitize::{TextSource, clean};
 use crate::safety::{is_sensitive_name, steering};
-use crate::i18n::context as words;
 
 /// The first of these that exists in a folder is read.
 pub const NAMES: [&str; 4] = steering::NOTES;
@@ -37,7 +37,8 @@ type Stamp = (PathBuf, u64, u64, u64, (i64, i64));
 /// Reads the instructions that apply in `folder`, whose links are resolved.
 pub fn read(folder: &Path) -> ProjectInstructions {
     let root = repository_root(folder);
-    let mut found = ProjectInstructions { stamps: stamps(root, folder), ..ProjectInstructions::default() };
+    let mut found =
+        ProjectInstructions { stamps: stamps(root, folder), ..ProjectInstructions::default() };
     let mut files = Vec::new();
     for (path, ..) in &found.stamps {
         let name = path.strip_prefix(root).unwrap_or(path).display().to_string();

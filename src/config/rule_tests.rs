@@ -10,8 +10,8 @@ use toml_edit::{Array, Item, Value};
 
 use super::diagnostic::ConfigError;
 use super::toml_schema::{self, ListKind};
-use crate::safety::PolicyRule;
 use crate::i18n::{self, LocalizedText};
+use crate::safety::PolicyRule;
 
 /// A position in the text, and the problem there.
 type RuleProblem = (Option<usize>, ConfigError);
@@ -47,7 +47,8 @@ fn parse_rule(item: &Value) -> Result<(String, Option<LocalizedText>), Localized
         let text = item.as_str().filter(|text| ListKind::Rules.accepts(text));
         return text.map(|text| (text.to_owned(), None)).ok_or_else(found);
     };
-    let text = table.get("rule").and_then(Value::as_str).filter(|text| ListKind::Rules.accepts(text));
+    let text =
+        table.get("rule").and_then(Value::as_str).filter(|text| ListKind::Rules.accepts(text));
     let text = text.ok_or_else(found)?;
     let rule = PolicyRule::parse(text)?;
     let mut failed = None;

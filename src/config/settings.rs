@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::Environment;
-use super::load::{SettingsLayer, Layers};
-use super::diagnostic::{ConfigError, ConfigDiagnostic, DiagnosticSource};
+use super::diagnostic::{ConfigDiagnostic, ConfigError, DiagnosticSource};
+use super::load::{Layers, SettingsLayer};
+use crate::i18n::Lang;
 use crate::protocol::{self, Mode, SandboxMode, SandboxStatus};
 use crate::safety::{Limit, Policy, PolicyRule, Unknown};
-use crate::i18n::Lang;
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -217,7 +217,9 @@ fn check_profile(profile: &str, stack: &Layers, problems: &mut Vec<ConfigDiagnos
         SettingsLayer::BuiltIn => return,
         SettingsLayer::Variable(name) => DiagnosticSource::Variable(name),
         SettingsLayer::CommandLine => DiagnosticSource::CommandLine,
-        SettingsLayer::User(file) | SettingsLayer::Project(file) | SettingsLayer::Strictest(file) => DiagnosticSource::File(file),
+        SettingsLayer::User(file)
+        | SettingsLayer::Project(file)
+        | SettingsLayer::Strictest(file) => DiagnosticSource::File(file),
     };
     let known = stack.profiles();
     if profile != "default" && !known.iter().any(|name| name == profile) {
@@ -323,8 +325,9 @@ fn sandbox(stack: &Layers) -> SandboxMode {
 
 fn policy(stack: &Layers) -> Policy {
     let limit = |path: &str| if stack.flag(path) { Limit::Ask } else { Limit::Refuse };
-    let rules =
-        |path: &str| stack.list(path).iter().filter_map(|text| PolicyRule::parse(text).ok()).collect();
+    let rules = |path: &str| {
+        stack.list(path).iter().filter_map(|text| PolicyRule::parse(text).ok()).collect()
+    };
     Policy {
         allowed_programs: stack.list("safety.allowed_programs"),
         unknown_program: match stack.text("safety.unknown_program").as_deref() {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::diagnostic::ConfigDiagnostic;
 use super::atomic_file;
+use super::diagnostic::ConfigDiagnostic;
 
 /// The maximum number of themes, more than a user would choose from.
 const MOST: usize = 100;

@@ -7,9 +7,9 @@ use std::path::Path;
 
 use toml_edit::{Document, Item, TableLike};
 
-use super::suggest;
-use super::diagnostic::{ConfigError, TextPosition, ConfigDiagnostic, DiagnosticSource};
+use super::diagnostic::{ConfigDiagnostic, ConfigError, DiagnosticSource, TextPosition};
 use super::rule_tests;
+use super::suggest;
 use crate::i18n::{self, LocalizedText, Phrase};
 
 /// One row of a table of keys.
@@ -112,7 +112,8 @@ pub fn find<'k>(keys: &'k [SettingKey], path: &str) -> Option<&'k SettingKey> {
 pub fn nearest(keys: &[SettingKey], path: &str) -> Option<String> {
     let whole = keys.iter().filter(|key| key.elsewhere.is_none()).map(|key| key.path);
     let sections = whole.clone().filter_map(|path| Some(path.split_once('.')?.0));
-    let known: Vec<String> = whole.chain(sections).map(|known| fill_wildcard(known, path)).collect();
+    let known: Vec<String> =
+        whole.chain(sections).map(|known| fill_wildcard(known, path)).collect();
     suggest::nearest(path, known.iter().map(String::as_str)).first().map(|near| (*near).to_owned())
 }
 
@@ -206,12 +207,13 @@ impl TomlKind {
                 let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
                 Item::from(toml_edit::Value::from(items.collect::<toml_edit::Array>()))
             }
-            TomlKind::Flag | TomlKind::Count { .. } | TomlKind::Number { .. } | TomlKind::List(_) => {
-                match text.parse::<toml_edit::Value>() {
-                    Ok(value) => Item::from(value),
-                    Err(_) => return Err(describe_text(text)),
-                }
-            }
+            TomlKind::Flag
+            | TomlKind::Count { .. }
+            | TomlKind::Number { .. }
+            | TomlKind::List(_) => match text.parse::<toml_edit::Value>() {
+                Ok(value) => Item::from(value),
+                Err(_) => return Err(describe_text(text)),
+            },
         };
         self.check(&item)
     }
@@ -281,9 +283,10 @@ impl TomlValue {
     pub fn display_text(&self) -> String {
         match self {
             TomlValue::Text(text) => text.clone(),
-            TomlValue::Flag(_) | TomlValue::Count(_) | TomlValue::Number(_) | TomlValue::List(_) => {
-                self.toml().to_string().trim().to_owned()
-            }
+            TomlValue::Flag(_)
+            | TomlValue::Count(_)
+            | TomlValue::Number(_)
+            | TomlValue::List(_) => self.toml().to_string().trim().to_owned(),
         }
     }
 }

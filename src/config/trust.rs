@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{paths, atomic_file};
+use super::{atomic_file, paths};
+use crate::i18n::{self, LocalizedText, Phrase};
 use crate::protocol::UntrustedFile;
 use crate::safety::steering;
-use crate::i18n::{self, LocalizedText, Phrase};
 
 const VERSION: u32 = 1;
 /// The maximum number of remembered folders; of listed files; the depth of the search in folders;
@@ -151,10 +151,14 @@ impl TrustStore {
         let row = self.contents.folders.iter().find(|row| row.path == folder);
         match row {
             Some(row) if identity != Some((row.device, row.inode)) => FolderTrust::Unknown,
-            Some(TrustRow { level: TrustLevel::ReadOnly, .. }) => FolderTrust::Known(TrustLevel::ReadOnly),
+            Some(TrustRow { level: TrustLevel::ReadOnly, .. }) => {
+                FolderTrust::Known(TrustLevel::ReadOnly)
+            }
             Some(row) if row.digest != survey.digest => FolderTrust::Changed,
             Some(_) => FolderTrust::Known(TrustLevel::Trusted),
-            None if self.is_below(folder) && !survey.has_steering_files() => FolderTrust::Known(TrustLevel::Trusted),
+            None if self.is_below(folder) && !survey.has_steering_files() => {
+                FolderTrust::Known(TrustLevel::Trusted)
+            }
             None => FolderTrust::Unknown,
         }
     }
@@ -163,7 +167,8 @@ impl TrustStore {
     /// never the data of a repository about where it belongs.
     fn is_below(&self, folder: &Path) -> bool {
         let above = folder.ancestors().skip(1);
-        let mut rows = above.filter_map(|path| self.contents.folders.iter().find(|r| r.path == path));
+        let mut rows =
+            above.filter_map(|path| self.contents.folders.iter().find(|r| r.path == path));
         rows.next().is_some_and(|row| {
             row.level == TrustLevel::Below && identity(&row.path) == Some((row.device, row.inode))
         })
@@ -194,7 +199,8 @@ impl TrustStore {
 
     fn save(&self) -> io::Result<()> {
         // An unreadable file is kept next to the new one, for the user to inspect.
-        let sound = matches!(atomic_file::read(&self.file), Ok(Some(text)) if parse(&text).is_some());
+        let sound =
+            matches!(atomic_file::read(&self.file), Ok(Some(text)) if parse(&text).is_some());
         if !sound && self.file.symlink_metadata().is_ok() {
             fs::rename(&self.file, self.file.with_extension("broken"))?;
         }

@@ -6,11 +6,11 @@
 
 use serde_json::{Map, Value};
 
+use super::history::{History, HistoryMessage, PastTurn, Summary};
 use super::shorten::{cut_end, cut_middle};
-use super::history::{PastTurn, History, HistoryMessage, Summary};
 use super::size::{ContextSize, cut_to_fit};
 use super::window::Bounds;
-use crate::protocol::{DroppedPart, Message, Compaction, CompactionSummary, reply};
+use crate::protocol::{Compaction, CompactionSummary, DroppedPart, Message, reply};
 
 /// Number of latest turns that stay whole when older ones are shortened, and when they are
 /// summarised.
@@ -64,7 +64,8 @@ pub fn shrink(history: &mut History) -> Vec<DroppedPart> {
     for exchange in history.recent.iter_mut().take(old) {
         let before = exchange.bytes();
         for line in &mut exchange.messages {
-            let (HistoryMessage::User { content: text } | HistoryMessage::Assistant { message: text, .. }) = line;
+            let (HistoryMessage::User { content: text }
+            | HistoryMessage::Assistant { message: text, .. }) = line;
             if text.len() > SHORT {
                 *text = cut_middle(text, SHORT);
             }
@@ -95,7 +96,9 @@ pub fn plan(history: &History, bounds: Bounds, wish: CompactionTrigger) -> Optio
     let bytes: usize = old().map(PastTurn::bytes).sum();
     let messages: usize = old().map(|exchange| exchange.messages.len()).sum();
     // The request must be worth its cost, or each turn would make one.
-    let worth = wish == CompactionTrigger::Manual || bytes >= bounds.compact_above / 4 || messages * 3 > bounds.messages;
+    let worth = wish == CompactionTrigger::Manual
+        || bytes >= bounds.compact_above / 4
+        || messages * 3 > bounds.messages;
     (turns > 0 && worth).then_some(CompactionPlan { turns })
 }
 
@@ -106,7 +109,12 @@ pub fn can_compact(history: &History, wish: CompactionTrigger) -> bool {
 }
 
 /// The request for a summary, within the same bounds.
-pub fn summary_request(history: &History, plan: CompactionPlan, focus: Option<&str>, bounds: Bounds) -> Vec<Message> {
+pub fn summary_request(
+    history: &History,
+    plan: CompactionPlan,
+    focus: Option<&str>,
+    bounds: Bounds,
+) -> Vec<Message> {
     let room = bounds.room.fraction(2);
     let mut head = String::new();
     if let Some(focus) = focus {
@@ -121,9 +129,11 @@ pub fn summary_request(history: &History, plan: CompactionPlan, focus: Option<&s
     let mut left = room.saturating_sub(ContextSize::measure(&head));
     let mut turns: Vec<String> = Vec::new();
     for (done, exchange) in history.recent.iter().take(plan.turns).enumerate() {
-        let share = left.fraction(plan.turns - done).saturating_sub(ContextSize { bytes: 2, tokens: 2 });
+        let share =
+            left.fraction(plan.turns - done).saturating_sub(ContextSize { bytes: 2, tokens: 2 });
         let text = cut_to_fit(&transcript(exchange), share, cut_middle);
-        left = left.saturating_sub(ContextSize::measure(&text) + ContextSize { bytes: 2, tokens: 2 });
+        left =
+            left.saturating_sub(ContextSize::measure(&text) + ContextSize { bytes: 2, tokens: 2 });
         turns.push(text);
     }
     let text = format!("{head}\n\n{}", turns.join("\n\n"));

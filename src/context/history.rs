@@ -204,11 +204,13 @@ impl TurnRecord {
                 *kind = of_kind;
                 said.clone_into(message);
             }
-            Some(HistoryMessage::User { .. }) | None => self.lines.push(HistoryMessage::Assistant {
-                kind: of_kind,
-                message: said.to_owned(),
-                ran: Vec::new(),
-            }),
+            Some(HistoryMessage::User { .. }) | None => {
+                self.lines.push(HistoryMessage::Assistant {
+                    kind: of_kind,
+                    message: said.to_owned(),
+                    ran: Vec::new(),
+                })
+            }
         }
     }
 
@@ -532,7 +534,9 @@ impl Summary {
 
 /// Bytes and tokens of messages, including the overhead of each.
 pub fn messages_size(messages: &[Message]) -> ContextSize {
-    messages.iter().fold(ContextSize::default(), |sum, message| sum + content_size(&message.content))
+    messages
+        .iter()
+        .fold(ContextSize::default(), |sum, message| sum + content_size(&message.content))
 }
 
 /// The overhead of a message; at least that of [`JOINT`].

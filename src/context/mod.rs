@@ -12,9 +12,9 @@
 //! | `system` | the system prompt |
 
 pub mod compact;
-pub mod shorten;
 pub mod history;
 pub mod project_instructions;
+pub mod shorten;
 pub mod size;
 pub mod system;
 pub mod window;

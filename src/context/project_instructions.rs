@@ -80,7 +80,10 @@ mod tests {
         let sent: usize = notes.files.iter().map(|note| note.sent).sum();
         assert!(sent <= MOST && sent > MOST - 8, "{sent}");
         assert_eq!(notes.files[0].sent, 27_000);
-        assert_eq!(notes.truncated_files().map(|note| note.path.as_str()).collect::<Vec<_>>(), ["b/AGENTS.md"]);
+        assert_eq!(
+            notes.truncated_files().map(|note| note.path.as_str()).collect::<Vec<_>>(),
+            ["b/AGENTS.md"]
+        );
     }
 
     #[test]

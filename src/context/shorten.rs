@@ -7,8 +7,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::protocol::{Observation, Outcome, ParsedOutput, StepAction};
 use crate::i18n::Lang;
+use crate::protocol::{Observation, Outcome, ParsedOutput, StepAction};
 
 /// Number of items of a parsed list that an old result keeps.
 const ITEMS: usize = 8;

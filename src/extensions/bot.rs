@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use super::load::LookupError;
 use super::{ExtensionFileKind, Owner, SearchPath, name, scan};
-use crate::config::diagnostic::ConfigDiagnostic;
 use crate::config::atomic_file;
+use crate::config::diagnostic::ConfigDiagnostic;
 use crate::config::toml_schema::TomlKind::{Count, Number, Text};
-use crate::config::toml_schema::{self, TomlEntry, SettingKey, TomlValue};
+use crate::config::toml_schema::{self, SettingKey, TomlEntry, TomlValue};
+use crate::i18n::{self, Localize, LocalizedText, Phrase};
 use crate::protocol::Params;
-use crate::i18n::{self, LocalizedText, Localize, Phrase};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bot {
@@ -21,7 +21,11 @@ pub struct Bot {
     pub owner: Owner,
 }
 
-const fn key(path: &'static str, kind: toml_schema::TomlKind, elsewhere: Option<Phrase>) -> SettingKey {
+const fn key(
+    path: &'static str,
+    kind: toml_schema::TomlKind,
+    elsewhere: Option<Phrase>,
+) -> SettingKey {
     SettingKey { path, kind, built_in: "", strictest: None, variables: &[], elsewhere }
 }
 
@@ -64,11 +68,17 @@ impl Bot {
         match (path.as_str(), value) {
             ("description", TomlValue::Text(text)) => self.description = text,
             ("system_prompt", TomlValue::Text(text)) => self.system_prompt = text,
-            ("max_tokens", TomlValue::Count(count)) => params.max_tokens = u32::try_from(count).ok(),
+            ("max_tokens", TomlValue::Count(count)) => {
+                params.max_tokens = u32::try_from(count).ok()
+            }
             ("temperature", TomlValue::Number(number)) => params.temperature = Some(number),
             ("top_p", TomlValue::Number(number)) => params.top_p = Some(number),
-            ("presence_penalty", TomlValue::Number(number)) => params.presence_penalty = Some(number),
-            ("frequency_penalty", TomlValue::Number(number)) => params.frequency_penalty = Some(number),
+            ("presence_penalty", TomlValue::Number(number)) => {
+                params.presence_penalty = Some(number)
+            }
+            ("frequency_penalty", TomlValue::Number(number)) => {
+                params.frequency_penalty = Some(number)
+            }
             _ => {}
         }
     }
@@ -90,7 +100,8 @@ pub fn find(places: &SearchPath, name: &str) -> Result<Bot, LookupError> {
             return read(&file, name, place.owner, &text).map_err(broken);
         }
     }
-    let known = places.of_kind(ExtensionFileKind::Bot).flat_map(|place| scan::scan_folder(place).files);
+    let known =
+        places.of_kind(ExtensionFileKind::Bot).flat_map(|place| scan::scan_folder(place).files);
     let known: Vec<String> = known.map(|found| found.name).collect();
     Err(LookupError::none(ExtensionFileKind::Bot, name, known.iter().map(String::as_str), places))
 }
@@ -188,8 +199,16 @@ mod tests {
     #[test]
     fn a_missing_bot_names_the_closest_match_or_the_folder() {
         let desk = bot_fixture();
-        assert!(desk.error_text("reviewer").contains("own/bots"), "{}", desk.error_text("reviewer"));
+        assert!(
+            desk.error_text("reviewer").contains("own/bots"),
+            "{}",
+            desk.error_text("reviewer")
+        );
         desk.write("own/bots/reviewer.toml", "");
-        assert!(desk.error_text("reviwer").contains("`reviewer`"), "{}", desk.error_text("reviwer"));
+        assert!(
+            desk.error_text("reviwer").contains("`reviewer`"),
+            "{}",
+            desk.error_text("reviwer")
+        );
     }
 }

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::{Owner, toml_message};
 use crate::config::toml_schema::TomlKind::Text;
-use crate::config::toml_schema::{self, TomlEntry, SettingKey, TomlValue};
-use crate::config::{ConfigError, ConfigDiagnostic};
-use crate::i18n::{LocalizedText, Localize};
+use crate::config::toml_schema::{self, SettingKey, TomlEntry, TomlValue};
+use crate::config::{ConfigDiagnostic, ConfigError};
+use crate::i18n::{Localize, LocalizedText};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CustomCommand {

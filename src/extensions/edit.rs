@@ -8,12 +8,16 @@ use std::path::{Path, PathBuf};
 use super::load::{LookupError, parse_command};
 use super::{ExtensionFileKind, Maker, Owner, bot, io_message, name};
 use crate::config::{Paths, atomic_file};
-use crate::i18n::{LocalizedText, Localize, library as w};
+use crate::i18n::{Localize, LocalizedText, library as w};
 
 const OWN: Owner = Owner { maker: Maker::Avocet, project: false };
 
 /// The path of a bot or a command with this name.
-pub fn file_path(paths: &Paths, kind: ExtensionFileKind, name: &str) -> Result<PathBuf, LocalizedText> {
+pub fn file_path(
+    paths: &Paths,
+    kind: ExtensionFileKind,
+    name: &str,
+) -> Result<PathBuf, LocalizedText> {
     if !name::is_usable(kind, name) {
         return Err(LookupError::bad_name(kind, name).localized());
     }
@@ -30,7 +34,12 @@ pub fn user_folder(paths: &Paths, kind: ExtensionFileKind) -> PathBuf {
 }
 
 /// Checks that this text is valid for that file.
-pub fn check(kind: ExtensionFileKind, owner: Owner, file: &Path, text: &str) -> Result<(), LocalizedText> {
+pub fn check(
+    kind: ExtensionFileKind,
+    owner: Owner,
+    file: &Path,
+    text: &str,
+) -> Result<(), LocalizedText> {
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
     match kind {
         ExtensionFileKind::Bot => bot::read(file, &name, owner, text).map(|_| ()),
@@ -41,7 +50,12 @@ pub fn check(kind: ExtensionFileKind, owner: Owner, file: &Path, text: &str) -> 
 }
 
 /// Creates a new file; an existing one is left unchanged.
-pub fn create(paths: &Paths, kind: ExtensionFileKind, name: &str, text: &str) -> Result<PathBuf, LocalizedText> {
+pub fn create(
+    paths: &Paths,
+    kind: ExtensionFileKind,
+    name: &str,
+    text: &str,
+) -> Result<PathBuf, LocalizedText> {
     let file = file_path(paths, kind, name)?;
     check(kind, OWN, &file, text)?;
     atomic_file::create(&file, text).map_err(|error| match error.kind() {
@@ -52,7 +66,12 @@ pub fn create(paths: &Paths, kind: ExtensionFileKind, name: &str, text: &str) ->
 }
 
 /// Replaces the text of a file.
-pub fn replace(kind: ExtensionFileKind, owner: Owner, file: &Path, text: &str) -> Result<(), LocalizedText> {
+pub fn replace(
+    kind: ExtensionFileKind,
+    owner: Owner,
+    file: &Path,
+    text: &str,
+) -> Result<(), LocalizedText> {
     check(kind, owner, file, text)?;
     atomic_file::write(file, text).map_err(|error| io_message(w::NOT_SAVED, file, &error))
 }
@@ -90,7 +109,8 @@ mod tests {
         assert_eq!(file, root.path().join("own/commands/提交.toml"));
         let (command, _) = parse_command(&file, "提交", OWN, &text).unwrap();
         assert_eq!(command.prompt, "one\n\"two\" \\ {{args}}\n");
-        let said = create(&paths, ExtensionFileKind::Command, "提交", &text).unwrap_err().text(Lang::En);
+        let said =
+            create(&paths, ExtensionFileKind::Command, "提交", &text).unwrap_err().text(Lang::En);
         assert!(said.contains("already exists"), "{said}");
         assert!(create(&paths, ExtensionFileKind::Command, "x", "prompt = ").is_err());
         assert!(!root.path().join("own/commands/x.toml").exists());

@@ -39,7 +39,9 @@ pub fn copy(paths: &Paths) -> Result<Vec<ExampleCopy>, LocalizedText> {
         let file = paths.config.join(name);
         done.push(match atomic_file::create(&file, text) {
             Ok(()) => ExampleCopy::Written(file),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => ExampleCopy::Existing(file),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                ExampleCopy::Existing(file)
+            }
             Err(error) => return Err(io_message(w::NOT_SAVED, &file, &error)),
         });
     }
@@ -51,7 +53,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::extensions::{ExtensionFileKind, ExtensionSet, SearchPath, LoadState};
+    use crate::extensions::{ExtensionFileKind, ExtensionSet, LoadState, SearchPath};
 
     #[test]
     fn they_are_copied_once_and_nothing_is_overwritten() {
@@ -61,7 +63,10 @@ mod tests {
         fs::create_dir_all(mine.parent().unwrap()).unwrap();
         fs::write(&mine, "description = \"mine\"\n").unwrap();
         let done = copy(&paths).unwrap();
-        assert_eq!(done.iter().filter(|done| **done == ExampleCopy::Existing(mine.clone())).count(), 1);
+        assert_eq!(
+            done.iter().filter(|done| **done == ExampleCopy::Existing(mine.clone())).count(),
+            1
+        );
         assert_eq!(done.len(), EXAMPLES.len());
         assert_eq!(fs::read_to_string(&mine).unwrap(), "description = \"mine\"\n");
         assert!(copy(&paths).unwrap().iter().all(|done| matches!(done, ExampleCopy::Existing(_))));

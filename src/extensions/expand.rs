@@ -1,10 +1,10 @@
 //! Expands a command or a skill with its arguments to a prompt. Its shell pieces and files are
 //! processed later, elsewhere.
 
-use super::{CustomCommand, TemplateMarks, ExtensionSet, Skill, message_at};
+use super::{CustomCommand, ExtensionSet, Skill, TemplateMarks, message_at};
+use crate::i18n::{Localize, LocalizedText, library as w};
 use crate::prompt::template::{self, Template, TemplateValues};
-use crate::protocol::{PromptPart, Prompt, PromptSource, PromptSourceKind};
-use crate::i18n::{LocalizedText, Localize, library as w};
+use crate::protocol::{Prompt, PromptPart, PromptSource, PromptSourceKind};
 
 /// The prompt of a command, or of a skill if there is no command with this name.
 pub fn by_name(library: &ExtensionSet, name: &str, args: &str) -> Result<Prompt, LocalizedText> {
@@ -21,7 +21,9 @@ pub fn by_name(library: &ExtensionSet, name: &str, args: &str) -> Result<Prompt,
 pub fn command(command: &CustomCommand, args: &str) -> Result<Prompt, LocalizedText> {
     let (form, root) = match command.form {
         TemplateMarks::Toml | TemplateMarks::Gemini => (template::TemplateForm::Braces, None),
-        TemplateMarks::Markdown => (template::TemplateForm::Markdown, Some(command.root().display().to_string())),
+        TemplateMarks::Markdown => {
+            (template::TemplateForm::Markdown, Some(command.root().display().to_string()))
+        }
     };
     let wrong = |why| message_at(&command.file, None, w::TEMPLATE_WRONG).with("why", why);
     let template = Template::parse(&command.prompt, form).map_err(wrong)?;
@@ -37,7 +39,8 @@ pub fn command(command: &CustomCommand, args: &str) -> Result<Prompt, LocalizedT
 pub fn skill(skill: &Skill, args: &str) -> Result<Prompt, LocalizedText> {
     let root = skill.root().display().to_string();
     let wrong = |why| message_at(&skill.file, None, w::TEMPLATE_WRONG).with("why", why);
-    let template = Template::parse(&skill.body()?, template::TemplateForm::Markdown).map_err(wrong)?;
+    let template =
+        Template::parse(&skill.body()?, template::TemplateForm::Markdown).map_err(wrong)?;
     let head =
         format!("The user entered the skill `{}`. Its files lie in {root:?}.\n\n", skill.name);
     let mut parts = vec![PromptPart::Text(head)];

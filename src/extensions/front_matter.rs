@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-use super::yaml::{self, YamlNode, YamlError};
+use super::yaml::{self, YamlError, YamlNode};
 use crate::config::ConfigError;
 use crate::config::diagnostic::TextPosition;
 

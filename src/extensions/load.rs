@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 
 use super::compat::{claude, gemini};
 use super::{
-    Bot, CustomCommand, TemplateMarks, ExtensionFileKind, Maker, Owner, SearchDir, SearchPath, Skill, SkillsContext, bot, command,
-    name, scan, skill, skill_list, toml_message,
+    Bot, CustomCommand, ExtensionFileKind, Maker, Owner, SearchDir, SearchPath, Skill,
+    SkillsContext, TemplateMarks, bot, command, name, scan, skill, skill_list, toml_message,
 };
-use crate::config::{ConfigError, suggest, atomic_file};
-use crate::protocol::{Extensions, Extension, ExtensionKind, ExtensionState};
+use crate::config::{ConfigError, atomic_file, suggest};
+use crate::i18n::{Localize, LocalizedText, library as w};
+use crate::protocol::{Extension, ExtensionKind, ExtensionState, Extensions};
 use crate::safety::sanitize;
-use crate::i18n::{LocalizedText, Localize, library as w};
 
 /// Everything found in all folders at one time.
 #[derive(Clone, Debug, Default)]
@@ -129,7 +129,13 @@ impl LookupError {
     ) -> LookupError {
         let near = suggest::nearest(name, known).into_iter().map(str::to_owned).collect();
         let (name, folder) = (name.to_owned(), places.user_folder(kind));
-        LookupError::None { kind, name, near, folder, waiting: places.untrusted_note.clone().map(Box::new) }
+        LookupError::None {
+            kind,
+            name,
+            near,
+            folder,
+            waiting: places.untrusted_note.clone().map(Box::new),
+        }
     }
 }
 
@@ -146,7 +152,9 @@ impl Localize for LookupError {
                 let (kind, name) = (*kind, name.clone());
                 let (near, folder) = (near.clone(), folder.clone());
                 let none = LookupError::None { kind, name, near, folder, waiting: None };
-                w::NONE_WAITING.with("none", none.localized()).with("waiting", LocalizedText::clone(waiting))
+                w::NONE_WAITING
+                    .with("none", none.localized())
+                    .with("waiting", LocalizedText::clone(waiting))
             }
             LookupError::None { kind, name, near, folder, .. } if near.is_empty() => w::NONE
                 .with("kind", kind.phrase())
@@ -232,16 +240,16 @@ impl ExtensionSet {
             Some(because) => LookupError::Broken { because },
             None => {
                 let hidden = files.any(|file| {
-                    file.name == name && file.state == LoadState::Shadowed { by: ShadowedBy::BuiltIn }
+                    file.name == name
+                        && file.state == LoadState::Shadowed { by: ShadowedBy::BuiltIn }
                 });
                 if hidden {
                     let because = w::SHADOWED_NAME.with("name", name);
                     return LookupError::Broken { because };
                 }
-                let loaded = self
-                    .files
-                    .iter()
-                    .filter(|file| file.kind == kind && matches!(file.state, LoadState::Loaded { .. }));
+                let loaded = self.files.iter().filter(|file| {
+                    file.kind == kind && matches!(file.state, LoadState::Loaded { .. })
+                });
                 LookupError::none(kind, name, loaded.map(|file| file.name.as_str()), &self.places)
             }
         }
@@ -312,7 +320,9 @@ fn unusable(file: &LoadedFile) -> Option<Extension> {
     };
     let state = match &file.state {
         LoadState::Refused { because } => ExtensionState::Broken(because.clone()),
-        LoadState::Shadowed { by: ShadowedBy::BuiltIn } => ExtensionState::Hidden(w::SHADOWED_BUILT_IN.into()),
+        LoadState::Shadowed { by: ShadowedBy::BuiltIn } => {
+            ExtensionState::Hidden(w::SHADOWED_BUILT_IN.into())
+        }
         LoadState::Shadowed { by: ShadowedBy::File(_) } | LoadState::Loaded { .. } => return None,
     };
     let about = display_line(&file.path.display().to_string());
@@ -354,10 +364,12 @@ impl ExtensionLoader {
                     self.load_skill(place, found);
                     continue;
                 }
-                ExtensionFileKind::Bot | ExtensionFileKind::Command => match self.is_free(place.kind, &found.name) {
-                    Err(state) => state,
-                    Ok(()) => self.load_text(place, &found),
-                },
+                ExtensionFileKind::Bot | ExtensionFileKind::Command => {
+                    match self.is_free(place.kind, &found.name) {
+                        Err(state) => state,
+                        Ok(()) => self.load_text(place, &found),
+                    }
+                }
             };
             self.record(place, found.name, found.path, state);
         }
@@ -396,7 +408,10 @@ impl ExtensionLoader {
                 let name = skill.name.clone();
                 if self.library.places.is_built_in(&name) {
                     remarks.push(w::SHADOWED_BUILT_IN.into());
-                } else if self.claimed_names.contains_key(&(ExtensionFileKind::Command, name.clone())) {
+                } else if self
+                    .claimed_names
+                    .contains_key(&(ExtensionFileKind::Command, name.clone()))
+                {
                     remarks.push(w::SKILL_BEHIND_COMMAND.into());
                 }
                 match self.claimed_names.get(&(ExtensionFileKind::Skill, name.clone())) {

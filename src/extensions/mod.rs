@@ -16,15 +16,15 @@
 
 pub mod bot;
 pub mod command;
+pub mod compat;
+pub mod edit;
 pub mod examples;
 pub mod expand;
-pub mod compat;
 mod front_matter;
 mod load;
 pub mod name;
-pub mod search_path;
-pub mod edit;
 mod scan;
+pub mod search_path;
 pub mod skill;
 pub mod skill_list;
 mod yaml;
@@ -36,14 +36,14 @@ use std::path::PathBuf;
 
 pub use bot::Bot;
 pub use command::{CustomCommand, TemplateMarks};
-pub use load::{LookupError, ShadowedBy, LoadedFile, ExtensionSet, LoadState};
+pub use load::{ExtensionSet, LoadState, LoadedFile, LookupError, ShadowedBy};
 pub use search_path::{Maker, Owner, SearchDir, SearchPath};
 pub use skill::Skill;
 pub use skill_list::SkillsContext;
 
-use crate::config::diagnostic::{TextPosition as At, ConfigDiagnostic, DiagnosticSource};
+use crate::config::diagnostic::{ConfigDiagnostic, DiagnosticSource, TextPosition as At};
 use crate::config::{ConfigError, diagnostic};
-use crate::i18n::{self, LocalizedText, Localize, Phrase};
+use crate::i18n::{self, Localize, LocalizedText, Phrase};
 
 /// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,7 +54,8 @@ pub enum ExtensionFileKind {
 }
 
 impl ExtensionFileKind {
-    pub const ALL: [ExtensionFileKind; 3] = [ExtensionFileKind::Bot, ExtensionFileKind::Command, ExtensionFileKind::Skill];
+    pub const ALL: [ExtensionFileKind; 3] =
+        [ExtensionFileKind::Bot, ExtensionFileKind::Command, ExtensionFileKind::Skill];
 
     /// The spelling on the command line and in JSON.
     pub fn code(self) -> &'static str {
@@ -89,7 +90,13 @@ fn message_at(file: &std::path::Path, place: Option<At>, word: Phrase) -> Locali
 
 /// The problem of a TOML file, as one sentence.
 fn toml_message(file: &std::path::Path, fault: ConfigError) -> LocalizedText {
-    ConfigDiagnostic { origin: DiagnosticSource::File(PathBuf::from(file)), place: None, key: None, fault }.localized()
+    ConfigDiagnostic {
+        origin: DiagnosticSource::File(PathBuf::from(file)),
+        place: None,
+        key: None,
+        fault,
+    }
+    .localized()
 }
 
 /// Why one of the user's files could not be created, changed or deleted.

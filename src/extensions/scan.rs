@@ -69,7 +69,8 @@ fn stamp(path: &Path) -> Option<Stamp> {
 pub fn may_be_read(path: &Path, place: &SearchDir) -> bool {
     let real = || path.canonicalize().ok();
     let within = || place.link_targets.iter().filter_map(|root| root.canonicalize().ok());
-    place.link_targets.is_empty() || real().is_none_or(|real| within().any(|root| real.starts_with(root)))
+    place.link_targets.is_empty()
+        || real().is_none_or(|real| within().any(|root| real.starts_with(root)))
 }
 
 /// The layout of the files in a folder.
@@ -245,7 +246,11 @@ mod tests {
         }
 
         fn names(&self, kind: ExtensionFileKind, maker: Maker) -> Vec<String> {
-            scan_folder(&self.place(kind, maker)).files.into_iter().map(|found| found.name).collect()
+            scan_folder(&self.place(kind, maker))
+                .files
+                .into_iter()
+                .map(|found| found.name)
+                .collect()
         }
     }
 
@@ -297,7 +302,8 @@ mod tests {
 
     #[test]
     fn a_name_that_cannot_be_typed_is_refused_and_shown() {
-        let desk = ScanFixture::new(&["in/a b.toml", "in/-x.toml", "in/esc\u{1b}[2J.toml", "in/ok.toml"]);
+        let desk =
+            ScanFixture::new(&["in/a b.toml", "in/-x.toml", "in/esc\u{1b}[2J.toml", "in/ok.toml"]);
         let look = scan_folder(&desk.place(ExtensionFileKind::Command, Maker::Avocet));
         assert_eq!(look.files.len(), 1);
         let said: Vec<String> = look.refused.iter().map(|(_, why)| why.text(Lang::En)).collect();
@@ -307,14 +313,18 @@ mod tests {
 
     #[test]
     fn a_project_link_is_followed_only_to_targets_the_trust_check_covered() {
-        let desk = ScanFixture::new(&["in/ok/SKILL.md", "seen/linked/SKILL.md", "out/secret/SKILL.md"]);
+        let desk =
+            ScanFixture::new(&["in/ok/SKILL.md", "seen/linked/SKILL.md", "out/secret/SKILL.md"]);
         let root = desk.0.path();
         symlink(root.join("seen/linked"), root.join("in/inside")).unwrap();
         symlink(root.join("out/secret"), root.join("in/outside")).unwrap();
         fs::create_dir(root.join("in/half")).unwrap();
         symlink(root.join("out/secret/SKILL.md"), root.join("in/half/SKILL.md")).unwrap();
         let within = vec![root.join("in"), root.join("seen")];
-        let place = SearchDir { link_targets: within, ..desk.place(ExtensionFileKind::Skill, Maker::Claude) };
+        let place = SearchDir {
+            link_targets: within,
+            ..desk.place(ExtensionFileKind::Skill, Maker::Claude)
+        };
         let brought = scan_folder(&place);
         let names: Vec<_> = brought.files.iter().map(|found| found.name.as_str()).collect();
         assert_eq!(names, ["inside", "ok"]);
@@ -322,7 +332,10 @@ mod tests {
         let free = SearchDir { link_targets: Vec::new(), ..place.clone() };
         assert_eq!(scan_folder(&free).files.len(), 4, "a person's own links lead anywhere");
         let outside = SearchDir { link_targets: vec![root.join("seen")], ..place };
-        assert_eq!((scan_folder(&outside).files.len(), scan_folder(&outside).refused.len()), (0, 1));
+        assert_eq!(
+            (scan_folder(&outside).files.len(), scan_folder(&outside).refused.len()),
+            (0, 1)
+        );
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::ExtensionFileKind;
 use crate::config::{Paths, paths};
-use crate::i18n::{self, LocalizedText, Localize};
+use crate::i18n::{self, Localize, LocalizedText};
 
 /// One folder of the search path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,10 +69,15 @@ const FOREIGN: &[(&str, ExtensionFileKind, Maker)] = &[
     (".gemini/commands", ExtensionFileKind::Command, Maker::Gemini),
 ];
 /// Further ones in the user's home only.
-const OF_HOME: &[(&str, ExtensionFileKind, Maker)] =
-    &[(".r9s/bots", ExtensionFileKind::Bot, Maker::R9s), (".r9s/commands", ExtensionFileKind::Command, Maker::R9s)];
-const OWN: &[(&str, ExtensionFileKind)] =
-    &[("bots", ExtensionFileKind::Bot), ("commands", ExtensionFileKind::Command), ("skills", ExtensionFileKind::Skill)];
+const OF_HOME: &[(&str, ExtensionFileKind, Maker)] = &[
+    (".r9s/bots", ExtensionFileKind::Bot, Maker::R9s),
+    (".r9s/commands", ExtensionFileKind::Command, Maker::R9s),
+];
+const OWN: &[(&str, ExtensionFileKind)] = &[
+    ("bots", ExtensionFileKind::Bot),
+    ("commands", ExtensionFileKind::Command),
+    ("skills", ExtensionFileKind::Skill),
+];
 
 /// Number of names in a folder that may be entries, including sub-folders.
 fn entries(folder: &Path, depth: usize) -> usize {
@@ -140,8 +145,16 @@ impl SearchPath {
             of_kind.map(|(name, _)| entries(&folder.join(name), 0)).sum()
         };
         let counts = [
-            (count(ExtensionFileKind::Skill), i18n::library::WAIT_SKILL, i18n::library::WAIT_SKILLS),
-            (count(ExtensionFileKind::Command), i18n::library::WAIT_COMMAND, i18n::library::WAIT_COMMANDS),
+            (
+                count(ExtensionFileKind::Skill),
+                i18n::library::WAIT_SKILL,
+                i18n::library::WAIT_SKILLS,
+            ),
+            (
+                count(ExtensionFileKind::Command),
+                i18n::library::WAIT_COMMAND,
+                i18n::library::WAIT_COMMANDS,
+            ),
             (count(ExtensionFileKind::Bot), i18n::library::WAIT_BOT, i18n::library::WAIT_BOTS),
         ];
         let mut found = counts.into_iter().filter(|(count, ..)| *count > 0);
@@ -225,7 +238,10 @@ mod tests {
             ]
         );
         let stranger = SearchPath::new(&paths, None, &[]);
-        assert_eq!(folders(&stranger, ExtensionFileKind::Bot, root.path()), ["own/bots", "home/.r9s/bots"]);
+        assert_eq!(
+            folders(&stranger, ExtensionFileKind::Bot, root.path()),
+            ["own/bots", "home/.r9s/bots"]
+        );
         assert!(stranger.list.iter().all(|place| !place.owner.project));
     }
 
@@ -234,7 +250,8 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let paths = Paths::with_root(&home.path().join("own"), home.path().to_owned());
         let places = SearchPath::new(&paths, Some(home.path()), &[]);
-        let skills: Vec<_> = places.of_kind(ExtensionFileKind::Skill).map(|place| place.owner).collect();
+        let skills: Vec<_> =
+            places.of_kind(ExtensionFileKind::Skill).map(|place| place.owner).collect();
         let claude = Owner { maker: Maker::Claude, project: false };
         assert_eq!(skills.iter().filter(|owner| **owner == claude).count(), 1);
         assert_eq!(skills.iter().filter(|owner| owner.maker == Maker::Claude).count(), 1);

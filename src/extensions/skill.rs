@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use super::yaml::YamlNode;
-use super::{Owner, message_at, front_matter, name, toml_message};
+use super::{Owner, front_matter, message_at, name, toml_message};
 use crate::config::atomic_file;
 use crate::i18n::{LocalizedText, library as w};
 
@@ -53,7 +53,8 @@ impl Skill {
 
     /// The text after the front matter, read now.
     pub fn body(&self) -> Result<String, LocalizedText> {
-        let text = atomic_file::read(&self.file).map_err(|fault| toml_message(&self.file, fault))?;
+        let text =
+            atomic_file::read(&self.file).map_err(|fault| toml_message(&self.file, fault))?;
         let text = text.ok_or_else(|| message_at(&self.file, None, w::SKILL_GONE))?;
         Ok(front_matter::split(&text).body.to_owned())
     }
@@ -82,7 +83,8 @@ pub fn read(file: &Path, owner: Owner) -> Result<(Skill, Vec<LocalizedText>), Lo
         owner,
     };
     pairs.into_iter().take(MOST).for_each(|(key, node)| skill.set_value(key, node));
-    let mut remarks: Vec<LocalizedText> = mended.then(|| w::FRONT_MENDED.into()).into_iter().collect();
+    let mut remarks: Vec<LocalizedText> =
+        mended.then(|| w::FRONT_MENDED.into()).into_iter().collect();
     remarks.extend(check_name(&mut skill, &folder)?);
     if skill.description.is_empty() {
         return Err(message_at(file, None, w::NO_DESCRIPTION));
@@ -283,7 +285,10 @@ mod tests {
             ["Bash(git add:*)", "Bash(git status:*)", "Read"]
         );
         assert_eq!(
-            tools(&YamlNode::List(vec![YamlNode::Text("Read".into()), YamlNode::Text("Grep".into())])),
+            tools(&YamlNode::List(vec![
+                YamlNode::Text("Read".into()),
+                YamlNode::Text("Grep".into())
+            ])),
             ["Read", "Grep"]
         );
     }

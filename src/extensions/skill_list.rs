@@ -8,8 +8,8 @@ use std::path::Path;
 
 use super::skill::one_line;
 use super::{ExtensionFileKind, Maker, Owner, SearchDir, Skill, scan, skill};
-use crate::protocol::OmittedSkills;
 use crate::i18n::LocalizedText;
+use crate::protocol::OmittedSkills;
 
 /// Largest list of skills for the model, in bytes.
 pub const BUDGET: usize = 8 * 1024;
@@ -45,8 +45,12 @@ impl SkillsContext {
     /// with the reason.
     pub fn load_from_directory(&mut self, folder: &Path) -> Vec<InvalidSkill> {
         let owner = Owner { maker: Maker::Avocet, project: false };
-        let place =
-            SearchDir { folder: folder.to_owned(), kind: ExtensionFileKind::Skill, owner, link_targets: Vec::new() };
+        let place = SearchDir {
+            folder: folder.to_owned(),
+            kind: ExtensionFileKind::Skill,
+            owner,
+            link_targets: Vec::new(),
+        };
         let look = scan::scan_folder(&place);
         let mut refused: Vec<InvalidSkill> =
             look.refused.into_iter().map(|(found, why)| (found.path, why)).collect();
@@ -105,7 +109,12 @@ impl SkillsContext {
     /// The list, the number of skills it names, and whether it is shortened.
     fn fit_list(&self, budget: usize) -> (String, usize, bool) {
         let told = self.enterable();
-        let ways: [fn(&Skill) -> String; 4] = [entry_with_examples, entry_with_description, entry_with_short_description, entry_with_name];
+        let ways: [fn(&Skill) -> String; 4] = [
+            entry_with_examples,
+            entry_with_description,
+            entry_with_short_description,
+            entry_with_name,
+        ];
         for (at, way) in ways.into_iter().enumerate() {
             let lines: Vec<String> = told.iter().copied().map(way).collect();
             let size: usize = lines.iter().map(|line| line.len() + 1).sum();

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::*;
 use crate::config::Paths;
-use crate::protocol::ExtensionState;
 use crate::i18n::Lang;
+use crate::protocol::ExtensionState;
 
 struct LibraryFixture {
     root: tempfile::TempDir,
@@ -138,7 +138,8 @@ fn a_command_may_not_hide_a_built_in_one() {
     assert!(library.commands.is_empty());
     let said = library.command("help").unwrap_err().localized().text(Lang::En);
     assert!(said.contains("`/help`"), "{said}");
-    let skill = library.extensions().entries.into_iter().find(|entry| entry.name == "help").unwrap();
+    let skill =
+        library.extensions().entries.into_iter().find(|entry| entry.name == "help").unwrap();
     assert!(matches!(skill.state, ExtensionState::Hidden(_)) && !skill.can_be_typed());
     assert!(library.skill("help").is_ok(), "the model can enter it all the same");
 }
@@ -151,7 +152,11 @@ fn a_command_comes_before_a_skill_of_its_name() {
     let library = desk.load(true);
     let found = library.extensions().find("pdf").unwrap().kind;
     assert_eq!(found, crate::protocol::ExtensionKind::Command);
-    assert!(desk.file_states(&library)[1].contains("runs a command"), "{:?}", desk.file_states(&library));
+    assert!(
+        desk.file_states(&library)[1].contains("runs a command"),
+        "{:?}",
+        desk.file_states(&library)
+    );
 }
 
 #[test]

@@ -37,7 +37,9 @@ impl YamlNode {
     pub fn flat(&self) -> String {
         match self {
             YamlNode::Text(text) => text.clone(),
-            YamlNode::List(items) => items.iter().map(YamlNode::flat).collect::<Vec<_>>().join(", "),
+            YamlNode::List(items) => {
+                items.iter().map(YamlNode::flat).collect::<Vec<_>>().join(", ")
+            }
             YamlNode::Map(pairs) => {
                 let shown = |(name, node): &(String, YamlNode)| format!("{name}: {}", node.flat());
                 pairs.iter().map(shown).collect::<Vec<_>>().join(", ")
@@ -104,7 +106,12 @@ impl<'t> YamlReader<'t> {
         }
     }
 
-    fn node(&mut self, event: Event<'t>, place: TextPosition, depth: usize) -> Result<YamlNode, YamlError> {
+    fn node(
+        &mut self,
+        event: Event<'t>,
+        place: TextPosition,
+        depth: usize,
+    ) -> Result<YamlNode, YamlError> {
         if depth > DEEPEST {
             return Err(error_at(place, "values stand too deep in each other"));
         }

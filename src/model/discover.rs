@@ -9,8 +9,8 @@ use futures_util::future::join_all;
 use futures_util::stream::{StreamExt, TryStreamExt};
 use serde_json::Value;
 
-use super::http::{self, Server, Timeouts};
 use super::error_body::{ServerMessage, clean, is_html};
+use super::http::{self, Server, Timeouts};
 use super::{ModelError, status};
 use crate::deadline::with_timeout;
 
@@ -70,7 +70,10 @@ pub const LOCAL: &[Local<'static>] = &[
 
 /// Looks for servers on this machine, all at once, and for keys. `env` returns the value of a
 /// variable. Running servers come first: they need no key.
-pub async fn discover(env: impl Fn(&str) -> Option<String>, local: &[Local<'_>]) -> Vec<ServerOffer> {
+pub async fn discover(
+    env: impl Fn(&str) -> Option<String>,
+    local: &[Local<'_>],
+) -> Vec<ServerOffer> {
     let mut offers: Vec<ServerOffer> =
         join_all(local.iter().map(probe)).await.into_iter().flatten().collect();
     offers.extend(HOSTED.iter().filter_map(|hosted| {

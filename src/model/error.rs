@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use crate::i18n::{LocalizedText, Localize, Phrase, model as words};
+use crate::i18n::{Localize, LocalizedText, Phrase, model as words};
 
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}", self.localized())]
@@ -168,9 +168,9 @@ impl ModelError {
                 RetryAdvice::Soon(None)
             }
             ModelError::Stalled { .. }
-            | ModelError::Unreachable { why: ConnectError::Slow | ConnectError::Other(_), .. } => {
-                RetryAdvice::Once
-            }
+            | ModelError::Unreachable {
+                why: ConnectError::Slow | ConnectError::Other(_), ..
+            } => RetryAdvice::Once,
             ModelError::Unreachable {
                 why:
                     ConnectError::Refused
@@ -218,21 +218,28 @@ impl Localize for ModelError {
             ModelError::Forbidden { url, model, said } if model.is_empty() => {
                 with_server_text(with_url(words::FORBIDDEN_ALL, url), said)
             }
-            ModelError::Forbidden { url, model, said } => {
-                with_server_text(with_url(words::FORBIDDEN, url).with("model", model.as_str()), said)
+            ModelError::Forbidden { url, model, said } => with_server_text(
+                with_url(words::FORBIDDEN, url).with("model", model.as_str()),
+                said,
+            ),
+            ModelError::Unpaid { url, said } => {
+                with_server_text(with_url(words::UNPAID, url), said)
             }
-            ModelError::Unpaid { url, said } => with_server_text(with_url(words::UNPAID, url), said),
             ModelError::NoModel { url, model, said } => {
                 with_server_text(with_url(words::NO_MODEL, url).with("model", model.as_str()), said)
             }
-            ModelError::NoEndpoint { url, said } => with_server_text(with_url(words::NO_ENDPOINT, url), said),
+            ModelError::NoEndpoint { url, said } => {
+                with_server_text(with_url(words::NO_ENDPOINT, url), said)
+            }
             ModelError::TooLong { model, said } => {
                 with_server_text(words::TOO_LONG.with("model", model.as_str()), said)
             }
             ModelError::Rejected { url, status, said } => {
                 with_server_text(with_url(words::REJECTED, url).with("status", *status), said)
             }
-            ModelError::Busy { url, said, after: _ } => with_server_text(with_url(words::BUSY, url), said),
+            ModelError::Busy { url, said, after: _ } => {
+                with_server_text(with_url(words::BUSY, url), said)
+            }
             ModelError::Faulty { url, status, said, after: _ } => {
                 with_server_text(with_url(words::FAULTY, url).with("status", *status), said)
             }
@@ -248,8 +255,12 @@ impl Localize for ModelError {
             }
             ModelError::Broken { url } => with_url(words::BROKEN, url),
             ModelError::WebPage { url } => with_url(words::WEB_PAGE, url),
-            ModelError::Foreign { url, said } => with_server_text(with_url(words::FOREIGN, url), said),
-            ModelError::Reported { url, said, passing: _ } => with_server_text(with_url(words::REPORTED, url), said),
+            ModelError::Foreign { url, said } => {
+                with_server_text(with_url(words::FOREIGN, url), said)
+            }
+            ModelError::Reported { url, said, passing: _ } => {
+                with_server_text(with_url(words::REPORTED, url), said)
+            }
             ModelError::TooLarge { url, mib } => with_url(words::TOO_LARGE, url).with("mib", *mib),
             ModelError::ScriptUnreadable { file, why } => {
                 in_file(words::SCRIPT_UNREADABLE, file).with("why", why.as_str())

@@ -169,8 +169,12 @@ impl Server {
         let body = self.read_start(response, FAULT_CAP).await;
         let said = ServerMessage::from_body(&String::from_utf8_lossy(&body), self.key());
         let url = self.url();
-        let party =
-            ErrorContext { url: &url, model, key_name: &self.key_name, has_key: self.key.is_some() };
+        let party = ErrorContext {
+            url: &url,
+            model,
+            key_name: &self.key_name,
+            has_key: self.key.is_some(),
+        };
         (status::error_for_status(party, status.as_u16(), after, &said), said)
     }
 

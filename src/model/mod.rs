@@ -9,30 +9,30 @@
 use futures_util::stream::BoxStream;
 use serde_json::Value;
 
-use crate::protocol::{Truncation, Message, Params, Usage};
 use crate::i18n::LocalizedText;
+use crate::protocol::{Message, Params, Truncation, Usage};
 
 mod address;
 mod default_model;
 mod discover;
 mod error;
+mod error_body;
 mod guide;
 mod http;
 mod openai;
 mod retry;
-mod error_body;
 mod scripted;
 pub mod sse;
 mod status;
 
-pub use address::{exposed_host, display_address};
+pub use address::{display_address, exposed_host};
 pub use default_model::Auto;
 pub use discover::{HOSTED, Hosted, LOCAL, Local, ServerOffer, discover, list_models};
-pub use error::{RetryAdvice, ModelError, ConnectError};
+pub use error::{ConnectError, ModelError, RetryAdvice};
 pub use guide::Guide;
 pub use http::Timeouts;
 pub use openai::{Endpoint, OpenAi};
-pub use retry::{RetryPolicy, Retry};
+pub use retry::{Retry, RetryPolicy};
 pub use scripted::Scripted;
 
 /// Something that answers messages.

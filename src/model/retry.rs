@@ -11,7 +11,7 @@ use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use futures_util::stream::{self, BoxStream, StreamExt};
 use tokio::time::sleep;
 
-use super::{RetryAdvice, Chunk, Model, ModelError, Request};
+use super::{Chunk, Model, ModelError, Request, RetryAdvice};
 use crate::i18n::Localize;
 
 /// How often to retry, and how long to wait.

@@ -200,8 +200,10 @@ fn last_item(how: &Directive, file: &str) -> Item {
 }
 
 fn status_error(status: u16, how: &Directive, file: &str) -> ModelError {
-    let said = ServerMessage { text: how.error.clone().unwrap_or_default(), ..ServerMessage::default() };
-    let party = ErrorContext { url: file, model: "scripted", key_name: "AVOCET_API_KEY", has_key: true };
+    let said =
+        ServerMessage { text: how.error.clone().unwrap_or_default(), ..ServerMessage::default() };
+    let party =
+        ErrorContext { url: file, model: "scripted", key_name: "AVOCET_API_KEY", has_key: true };
     status::error_for_status(party, status, None, &said)
 }
 

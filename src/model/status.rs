@@ -8,7 +8,7 @@ use jiff::fmt::rfc2822;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
 use super::error_body::ServerMessage;
-use super::{RetryAdvice, ModelError};
+use super::{ModelError, RetryAdvice};
 
 /// The server and model an error is about, as the user knows them.
 #[derive(Clone, Copy, Debug)]
@@ -160,7 +160,10 @@ mod tests {
         ];
         let party = ErrorContext { url: "u", model: "m", key_name: "K", has_key: true };
         for (status, body, expected) in cases {
-            let error = format!("{:?}", error_for_status(party, status, None, &ServerMessage::from_body(body, None)));
+            let error = format!(
+                "{:?}",
+                error_for_status(party, status, None, &ServerMessage::from_body(body, None))
+            );
             assert!(error.starts_with(expected), "{status} {body}: {error}");
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Change, Risk, Step, Tier, StepAction};
+use super::{Change, Risk, Step, StepAction, Tier};
 use crate::i18n::LocalizedText;
 
 /// Identifies one question; an answer to another one is ignored.

@@ -52,7 +52,9 @@ pub struct CompactionSummary {
 impl Compaction {
     /// The result, in a sentence.
     pub fn localized(&self) -> LocalizedText {
-        words::RECEIPT.with("before", format_bytes(self.before)).with("after", format_bytes(self.after))
+        words::RECEIPT
+            .with("before", format_bytes(self.before))
+            .with("after", format_bytes(self.after))
     }
 
     /// The page for the user.

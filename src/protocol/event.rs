@@ -3,8 +3,8 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{
-    Ask, AskId, AttachmentInfo, Extensions, Change, SessionInfo, Observation, Page, PlanItem, Compaction, Rewind,
-    Risk, SessionRow, Step, StepAction,
+    Ask, AskId, AttachmentInfo, Change, Compaction, Extensions, Observation, Page, PlanItem,
+    Rewind, Risk, SessionInfo, SessionRow, Step, StepAction,
 };
 use crate::i18n::{LocalizedText, session};
 
@@ -36,6 +36,7 @@ pub enum Event {
         text: String,
     },
     /// The model's reasoning text; shown dim, never stored as the answer.
+    #[serde(rename = "thought")]
     ReasoningDelta {
         text: String,
     },
@@ -63,6 +64,7 @@ pub enum Event {
         text: String,
     },
     /// The observation of a step, including one that did not run.
+    #[serde(rename = "observed")]
     StepFinished(Box<Observation>),
     Asked(Box<Ask>),
     /// The answer to `Op::Judge`, for exactly this work.
@@ -74,6 +76,7 @@ pub enum Event {
         change: Option<Box<Change>>,
     },
     /// The question was answered or withdrawn.
+    #[serde(rename = "answered")]
     QuestionClosed {
         ask: AskId,
     },
@@ -83,20 +86,23 @@ pub enum Event {
     },
     /// A step needs the terminal itself. A surface with a terminal releases it and then approves;
     /// one without rejects. The terminal is returned with [`Event::Returned`].
+    #[serde(rename = "lend")]
     TerminalRequested {
         ask: AskId,
     },
+    #[serde(rename = "returned")]
     TerminalReturned,
     /// Files were restored to their state before these turns. The observation of each file is sent
     /// separately.
     Undone {
         turns: Vec<u64>,
         /// Turns whose kept files (see [`Event::StillChanged`]) were undone as well.
-        #[serde(default)]
+        #[serde(default, rename = "left")]
         kept_files_of: Vec<u64>,
     },
     /// The conversation was rewound to before `turn`, but these files keep their changes. Replaces
     /// earlier events of this kind for this and later turns.
+    #[serde(rename = "still_changed")]
     FilesKept {
         turn: u64,
         /// Without diffs.
@@ -127,6 +133,7 @@ pub enum Event {
     },
     /// Events from before all that were sent so far: a session was resumed. A long history follows
     /// in several chunks, each one earlier than the last.
+    #[serde(rename = "earlier")]
     HistoryChunk {
         events: Vec<Event>,
         /// When each of them happened, by wall-clock time: milliseconds since 1970. Empty if
@@ -235,7 +242,9 @@ pub enum TurnOutcome {
 /// Version 0.1 distinguished an interrupted turn from a failed one only by its sentence.
 fn ending_of_any_version<'de, D: Deserializer<'de>>(from: D) -> Result<TurnOutcome, D::Error> {
     Ok(match TurnOutcome::deserialize(from)? {
-        TurnOutcome::Failed { why } if why.phrase() == session::INTERRUPTED => TurnOutcome::Interrupted,
+        TurnOutcome::Failed { why } if why.phrase() == session::INTERRUPTED => {
+            TurnOutcome::Interrupted
+        }
         other => other,
     })
 }

@@ -86,8 +86,9 @@ impl Extensions {
     /// its name if that is unique.
     pub fn find(&self, name: &str) -> Option<&Extension> {
         let whole = |entry: &&Extension| entry.can_be_typed() && entry.name == name;
-        let last =
-            |entry: &&Extension| entry.can_be_typed() && entry.name.rsplit(':').next() == Some(name);
+        let last = |entry: &&Extension| {
+            entry.can_be_typed() && entry.name.rsplit(':').next() == Some(name)
+        };
         self.entries.iter().find(whole).or_else(|| {
             let mut ends = self.entries.iter().filter(last);
             ends.next().filter(|_| ends.next().is_none())

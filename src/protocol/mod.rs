@@ -16,35 +16,45 @@
 //! A session reads [`Op`]s and writes [`Event`]s; nothing else is exchanged.
 
 mod ask;
-mod extensions;
 mod change;
+mod compaction;
 mod denied;
 mod event;
-mod session_info;
+mod extensions;
+mod json_string;
 mod message;
 mod observation;
 mod op;
 mod page;
-pub mod streaming;
 mod prompt;
-mod compaction;
 pub mod reply;
 mod risk;
+mod session_info;
 mod step;
-mod json_string;
+pub mod streaming;
 
-pub use ask::{UpcomingStep, Ask, AskId, Decision, UntrustedFile, SubCommand, Question, ApprovalScope, TemplateCommand, TrustOffer};
-pub use extensions::{Extensions, Extension, ExtensionKind, ExtensionState, OmittedSkills};
+pub use ask::{
+    ApprovalScope, Ask, AskId, Decision, Question, SubCommand, TemplateCommand, TrustOffer,
+    UntrustedFile, UpcomingStep,
+};
 pub use change::{Change, PlanItem, PlanState};
+pub use compaction::{Compaction, CompactionSummary, DroppedPart, format_bytes};
 pub use denied::SandboxDenial;
-pub use event::{Truncation, TurnOutcome, Event, NoticeLevel, Notice, TurnOrigin, ModelMessage, Topic, Usage};
-pub use session_info::{SessionInfo, InstructionFile, Provider, SandboxMode, SandboxStatus, ToolInfo, UnsavedWork};
+pub use event::{
+    Event, ModelMessage, Notice, NoticeLevel, Topic, Truncation, TurnOrigin, TurnOutcome, Usage,
+};
+pub use extensions::{Extension, ExtensionKind, ExtensionState, Extensions, OmittedSkills};
 pub use message::{Message, Params, Role};
 pub use observation::{Observation, Outcome, ParsedOutput};
 pub use op::{ExportFormat, Op, Report, Rewind, SessionRow};
 pub use page::{Page, PageRow};
-pub use prompt::{AttachmentInfo, LineRange, Mention, PromptPart, Prompt, AttachmentSize, PromptSource, PromptSourceKind};
-pub use compaction::{DroppedPart, Compaction, CompactionSummary, format_bytes};
+pub use prompt::{
+    AttachmentInfo, AttachmentSize, LineRange, Mention, Prompt, PromptPart, PromptSource,
+    PromptSourceKind,
+};
 pub use reply::Reply;
 pub use risk::{Effect, Reason, Risk, Tier};
+pub use session_info::{
+    InstructionFile, Provider, SandboxMode, SandboxStatus, SessionInfo, ToolInfo, UnsavedWork,
+};
 pub use step::{Mode, Requires, Step, StepAction};

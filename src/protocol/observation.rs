@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Change, SandboxDenial, Risk, Step, StepAction};
+use super::{Change, Risk, SandboxDenial, Step, StepAction};
 use crate::i18n::{Lang, LocalizedText};
 
 /// How a step ended.
@@ -162,9 +162,9 @@ fn shorten_input(input: &Value) -> Value {
             json!(format!("{kept}[… {} bytes]", text.len()))
         }
         Value::Array(items) => items.iter().map(shorten_input).collect(),
-        Value::Object(fields) => {
-            Value::Object(fields.iter().map(|(name, value)| (name.clone(), shorten_input(value))).collect())
-        }
+        Value::Object(fields) => Value::Object(
+            fields.iter().map(|(name, value)| (name.clone(), shorten_input(value))).collect(),
+        ),
         other => other.clone(),
     }
 }

@@ -14,6 +14,7 @@ pub enum Op {
     },
     /// A message that mentions files or contains shell pieces: those are processed first, then it
     /// is sent as one.
+    #[serde(rename = "prompt")]
     SubmitPrompt {
         prompt: Box<Prompt>,
     },
@@ -42,6 +43,7 @@ pub enum Op {
         decision: Decision,
     },
     /// Asks how `work` would be judged in place of the step of the question `ask`.
+    #[serde(rename = "judge")]
     PreviewRisk {
         ask: AskId,
         work: StepAction,
@@ -80,6 +82,7 @@ pub enum Op {
         name: Option<String>,
     },
     /// Checks whether the user's extensions have changed, and sends them.
+    #[serde(rename = "look")]
     RefreshExtensions,
     SetModel {
         name: String,
@@ -118,8 +121,10 @@ pub enum Op {
         session: String,
     },
     /// Lists the saved sessions, for selection.
+    #[serde(rename = "sessions")]
     ListSessions,
     /// Lists the saved sessions as a page; with words, only those that contain them.
+    #[serde(rename = "find")]
     SearchSessions {
         words: String,
     },

@@ -102,7 +102,9 @@ impl Mention {
         let path = if blank { format!("\"{}\"", self.path) } else { self.path.clone() };
         match self.lines {
             None => format!("@{path}"),
-            Some(LineRange { first, last: Some(last) }) if first == last => format!("@{path}:{first}"),
+            Some(LineRange { first, last: Some(last) }) if first == last => {
+                format!("@{path}:{first}")
+            }
             Some(LineRange { first, last: Some(last) }) => format!("@{path}:{first}-{last}"),
             Some(LineRange { first, last: None }) => format!("@{path}:{first}-"),
         }

@@ -13,9 +13,9 @@ use super::StepAction;
 use super::step::Requires;
 use crate::i18n::{LocalizedText, protocol as words};
 
+mod decode;
 mod repair;
 mod schema;
-mod decode;
 mod strict;
 #[cfg(test)]
 mod tests;

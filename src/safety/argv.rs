@@ -7,8 +7,8 @@
 
 use std::ops::Range;
 
-use crate::safety::sanitize::{Escaped, escape};
 use crate::i18n::{LocalizedText, screen as words};
+use crate::safety::sanitize::{Escaped, escape};
 
 /// Characters that need no quotes.
 const PLAIN: &str = "-_./,:=+@%^";

@@ -7,17 +7,19 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::protocol::{Effect, Tier};
 use crate::i18n::safety as words;
+use crate::protocol::{Effect, Tier};
 
-use super::args::{self, ArgPart, Takes, ArgToken, ValueKind};
+use super::args::{self, ArgPart, ArgToken, Takes, ValueKind};
 use super::checks;
 use super::findings::{Findings, excerpt};
 use super::paths;
 use super::policy::Unknown;
 use super::rules::forms::CommandForm;
-use super::spec::{Operands, ArgOrder, Spec};
-use super::{PathKind, OwnProgram, PolicyContext, Shelf, malformed, refusal, rules, sensitive, wrappers};
+use super::spec::{ArgOrder, Operands, Spec};
+use super::{
+    OwnProgram, PathKind, PolicyContext, Shelf, malformed, refusal, rules, sensitive, wrappers,
+};
 
 mod call;
 
@@ -122,7 +124,12 @@ pub fn judge_command(
 
 /// `type NAME` and `command -v NAME`, which a shell answers by itself: one is started for
 /// it, with the words as its own arguments.
-fn judge_shell_lookup(name: &str, args: &[String], seat: ArgPosition, findings: &mut Findings) -> bool {
+fn judge_shell_lookup(
+    name: &str,
+    args: &[String],
+    seat: ArgPosition,
+    findings: &mut Findings,
+) -> bool {
     let Some(line) = shell_lookup_line(name, args).filter(|_| seat == ArgPosition::From(0)) else {
         return false;
     };
@@ -188,7 +195,12 @@ fn matches_form(form: &CommandForm, call: &Invocation<'_>, findings: &mut Findin
 }
 
 /// Records the programs that a row says its program starts.
-fn record_started_programs(spec: &Spec, name: &str, ground: &JudgeContext<'_>, findings: &mut Findings) {
+fn record_started_programs(
+    spec: &Spec,
+    name: &str,
+    ground: &JudgeContext<'_>,
+    findings: &mut Findings,
+) {
     spec.starts.iter().for_each(|name| findings.record_start(name));
     if spec.helpers.is_empty() {
         return;
@@ -244,12 +256,22 @@ fn check_argument_files(call: &Invocation<'_>, findings: &mut Findings) {
     }
 }
 
-fn add_row_finding(spec: &Spec, call: &Invocation<'_>, arg: Option<usize>, findings: &mut Findings) {
+fn add_row_finding(
+    spec: &Spec,
+    call: &Invocation<'_>,
+    arg: Option<usize>,
+    findings: &mut Findings,
+) {
     let say = spec.why.with("program", excerpt(&call.id.replace('.', " ")));
     findings.add(call.id.clone(), spec.tier, say, arg, spec.effects);
 }
 
-fn check_dangers(spec: &Spec, call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+fn check_dangers(
+    spec: &Spec,
+    call: &Invocation<'_>,
+    tokens: &[ArgToken<'_>],
+    findings: &mut Findings,
+) {
     for danger in spec.dangers {
         let hits: Option<Vec<_>> =
             danger.all.iter().map(|spellings| args::find_flag(tokens, spellings)).collect();
@@ -298,7 +320,12 @@ fn check_options(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut 
     }
 }
 
-fn check_operands(spec: &Spec, call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+fn check_operands(
+    spec: &Spec,
+    call: &Invocation<'_>,
+    tokens: &[ArgToken<'_>],
+    findings: &mut Findings,
+) {
     let words: Vec<(usize, &str)> =
         tokens.iter().filter_map(|t| t.operand().map(|text| (t.at, text))).collect();
     match spec.grammar.operands {
@@ -337,7 +364,12 @@ fn check_operands(spec: &Spec, call: &Invocation<'_>, tokens: &[ArgToken<'_>], f
     }
 }
 
-fn check_operand_count(call: &Invocation<'_>, words: &[(usize, &str)], most: usize, findings: &mut Findings) {
+fn check_operand_count(
+    call: &Invocation<'_>,
+    words: &[(usize, &str)],
+    most: usize,
+    findings: &mut Findings,
+) {
     if let Some((at, text)) = words.get(most) {
         let say = words::OPERAND_UNKNOWN.with("arg", excerpt(text));
         let say = say.with("program", call.name.to_owned());
@@ -354,7 +386,9 @@ fn check_unknown_options(call: &Invocation<'_>, tokens: &[ArgToken<'_>], finding
             (&token.part, call.args.get(token.at))
         {
             let attached = text.find(['/', '~']).and_then(|at| text.get(at..));
-            attached.into_iter().for_each(|text| check_possible_paths(call, text, token.at, findings));
+            attached
+                .into_iter()
+                .for_each(|text| check_possible_paths(call, text, token.at, findings));
         }
     }
 }
@@ -368,7 +402,12 @@ fn check_possible_paths(call: &Invocation<'_>, text: &str, at: usize, findings: 
     }
 }
 
-fn judge_sub_command(spec: &Spec, call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+fn judge_sub_command(
+    spec: &Spec,
+    call: &Invocation<'_>,
+    tokens: &[ArgToken<'_>],
+    findings: &mut Findings,
+) {
     let first = tokens.iter().find_map(|token| token.operand().map(|text| (token.at, text)));
     let row = first.and_then(|(at, name)| {
         spec.subs.iter().find_map(|sub| sub.matching_name(name).map(|id| (at, sub, id)))
@@ -392,7 +431,8 @@ fn judge_sub_command(spec: &Spec, call: &Invocation<'_>, tokens: &[ArgToken<'_>]
     if doubtful {
         let from = first.map_or(0, |(at, _)| at);
         for (at, name) in call.args.iter().enumerate().skip(from) {
-            let found = spec.subs.iter().find_map(|sub| sub.matching_name(name).map(|id| (sub, id)));
+            let found =
+                spec.subs.iter().find_map(|sub| sub.matching_name(name).map(|id| (sub, id)));
             if let Some((sub, id)) = found
                 && findings.count_command()
             {
@@ -509,7 +549,8 @@ fn check_allow_list(
     findings: &mut Findings,
 ) {
     if !ground.scene.policy.allows(short, has_row) {
-        let say = words::PROGRAM_UNKNOWN.with("program", excerpt(name)).with("name", excerpt(short));
+        let say =
+            words::PROGRAM_UNKNOWN.with("program", excerpt(name)).with("name", excerpt(short));
         findings.add("program.unknown", unknown_tier(ground), say, named, &[Effect::Exec]);
     } else if !has_row {
         let say = words::PROGRAM_ADDED.with("program", excerpt(name));

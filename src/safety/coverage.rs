@@ -3,21 +3,25 @@
 
 use std::path::Path;
 
-use crate::protocol::{Requires, Step, Tier, StepAction};
 use crate::i18n::{LocalizedText, rules as words};
+use crate::protocol::{Requires, Step, StepAction, Tier};
 
 use super::grant::{Grant, Terms, starts_with_script_file};
 use super::policy::PolicyRule;
 use super::reach;
-use super::rules::remembered::{Operand, RuleReach, Rest};
-use super::{Workspace, Policy, PolicyContext, Verdict, assess, tools};
+use super::rules::remembered::{Operand, Rest, RuleReach};
+use super::{Policy, PolicyContext, Verdict, Workspace, assess, tools};
 
 /// Options that are named one by one.
 const NAMED: usize = 12;
 
 /// The coverage of the rule when it was given on these terms, or written by the user, in
 /// `folder`.
-pub fn describe_coverage(rule: &PolicyRule, terms: Option<&Terms>, folder: &Path) -> Vec<LocalizedText> {
+pub fn describe_coverage(
+    rule: &PolicyRule,
+    terms: Option<&Terms>,
+    folder: &Path,
+) -> Vec<LocalizedText> {
     let folder = terms.map_or(folder, |terms| &terms.folder).to_string_lossy().into_owned();
     if tools::REMEMBERED.contains(&rule.program.as_str()) {
         return vec![words::FILES.with("folder", folder), words::FILES_ASK.into()];
@@ -91,16 +95,24 @@ fn coverage_of(rule: &PolicyRule, by_hand: bool) -> Coverage {
         RuleReach::Nothing => Coverage::Nothing,
         RuleReach::Script if !starts_with_script_file(&rule.args) => Coverage::Nothing,
         RuleReach::ByHand(_) if !by_hand => Coverage::Nothing,
-        _ if reach::star_covers_sub_commands(&governed, &rule.program, rule.args.len()) => Coverage::Nothing,
+        _ if reach::star_covers_sub_commands(&governed, &rule.program, rule.args.len()) => {
+            Coverage::Nothing
+        }
         RuleReach::ExactOr(_) if !by_hand => Coverage::Exactly,
         RuleReach::Exact | RuleReach::Script | RuleReach::Local => Coverage::Exactly,
-        RuleReach::Open(rest) | RuleReach::ByHand(rest) | RuleReach::ExactOr(rest) => Coverage::Open(rest),
+        RuleReach::Open(rest) | RuleReach::ByHand(rest) | RuleReach::ExactOr(rest) => {
+            Coverage::Open(rest)
+        }
     }
 }
 
 /// Why a rule the user writes would answer nothing; `None`: it may answer something.
 /// `grant`: it is bound to the content of a program of the folder.
-pub fn why_never_applies(rule: &PolicyRule, grant: Option<&Grant>, scene: PolicyContext<'_>) -> Option<LocalizedText> {
+pub fn why_never_applies(
+    rule: &PolicyRule,
+    grant: Option<&Grant>,
+    scene: PolicyContext<'_>,
+) -> Option<LocalizedText> {
     let shown = rule.to_string();
     if tools::is_tool(&rule.program) {
         let known = tools::REMEMBERED.contains(&rule.program.as_str());

@@ -2,8 +2,8 @@
 //! again is up to the session.
 
 use super::{argv, is_hidden};
-use crate::protocol::StepAction;
 use crate::i18n::{LocalizedText, screen as words};
+use crate::protocol::StepAction;
 
 /// How the text is read.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Collects the findings of a judgement and turns them into a [`Risk`].
 
-use crate::protocol::{Effect, Reason, Risk, Tier};
 use crate::i18n::LocalizedText;
+use crate::protocol::{Effect, Reason, Risk, Tier};
 
 use super::Launch;
 use super::warning::Warning;

@@ -9,7 +9,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::protocol::{Effect, Requires, Step, Tier, StepAction};
+use crate::protocol::{Effect, Requires, Step, StepAction, Tier};
 
 use super::findings::Findings;
 use super::paths::{self, PathClass};
@@ -17,7 +17,9 @@ use super::policy::{Policy, PolicyRule};
 use super::reach::{self, OperandScope};
 use super::rules::remembered::RuleReach;
 use super::spec::Operands;
-use super::{Contents, Assessment, PathKind, Workspace, Program, PolicyContext, rules, steering, tools};
+use super::{
+    Assessment, Contents, PathKind, PolicyContext, Program, Workspace, rules, steering, tools,
+};
 
 /// A rule with the terms it was given on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,7 +107,10 @@ pub(super) fn is_never_remembered(reason: &str) -> bool {
 }
 
 /// The rule that lets the step run without a question.
-pub(super) fn find_allowing_rule<'p>(asked: GrantQuestion<'_>, policy: &'p Policy) -> Option<&'p PolicyRule> {
+pub(super) fn find_allowing_rule<'p>(
+    asked: GrantQuestion<'_>,
+    policy: &'p Policy,
+) -> Option<&'p PolicyRule> {
     if asked.reasons().any(|(id, _)| is_never_remembered(id)) {
         return None;
     }
@@ -173,7 +178,8 @@ fn is_covered_by_user_rule(rule: &PolicyRule, asked: GrantQuestion<'_>) -> bool 
         let effect = required_effect(id);
         effect.is_none_or(|effect| others.iter().any(|(_, has)| has.contains(&effect)))
     };
-    asked.reasons().all(needed) && (!rule.open || others.iter().all(|one| is_routine_reason(*one, asked)))
+    asked.reasons().all(needed)
+        && (!rule.open || others.iter().all(|one| is_routine_reason(*one, asked)))
 }
 
 /// Reasons from the row that apply to every step of it, and from the user for a program
@@ -336,7 +342,12 @@ enum ScriptArg {
 }
 
 impl ScriptArg {
-    fn from_args(program: &str, args: &[String], cwd: &Path, scene: PolicyContext<'_>) -> ScriptArg {
+    fn from_args(
+        program: &str,
+        args: &[String],
+        cwd: &Path,
+        scene: PolicyContext<'_>,
+    ) -> ScriptArg {
         let takes_file = matches!(reach::match_form(program, args).reach, RuleReach::Script);
         let names: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
         if !takes_file || names.is_empty() {
@@ -385,11 +396,13 @@ pub fn suggest_grant(judged: &Assessment, scene: PolicyContext<'_>) -> Option<Gr
         StepAction::Shell { .. } => return None,
     };
     let script = match &judged.step.work {
-        StepAction::Exec { program, args } => match ScriptArg::from_args(program, args, &judged.cwd, scene) {
-            ScriptArg::No => None,
-            ScriptArg::File(script) => Some(script),
-            ScriptArg::Unread => return None,
-        },
+        StepAction::Exec { program, args } => {
+            match ScriptArg::from_args(program, args, &judged.cwd, scene) {
+                ScriptArg::No => None,
+                ScriptArg::File(script) => Some(script),
+                ScriptArg::Unread => return None,
+            }
+        }
         StepAction::Tool { .. } | StepAction::Shell { .. } => None,
     };
     let reasons = asking().map(|reason| reason.rule.clone()).collect();
@@ -398,7 +411,12 @@ pub fn suggest_grant(judged: &Assessment, scene: PolicyContext<'_>) -> Option<Gr
 }
 
 /// The rule for a command: the words of its form and `*`, or exactly these arguments.
-fn suggest_rule(program: &str, args: &[String], of_folder: bool, here: &CommandFolder<'_>) -> Option<PolicyRule> {
+fn suggest_rule(
+    program: &str,
+    args: &[String],
+    of_folder: bool,
+    here: &CommandFolder<'_>,
+) -> Option<PolicyRule> {
     let short = program.rsplit('/').next().unwrap_or(program);
     let row = rules::find(short);
     let known = row.is_some_and(|(spec, _)| spec.tier == Tier::L1);

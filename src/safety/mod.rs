@@ -6,61 +6,64 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::protocol::{Change, SubCommand, Risk, Step, Tier};
 use crate::i18n::{Phrase, safety as words};
+use crate::protocol::{Change, Risk, Step, SubCommand, Tier};
 
 mod args;
 pub mod argv;
-mod rule_ids;
 mod checks;
-pub mod sanitize;
-mod coverage;
-mod findings;
-mod grant;
 mod command;
+mod coverage;
+pub mod editable;
+mod findings;
+mod fingerprint;
+mod grant;
 mod launch;
 mod malformed;
 mod needs;
 mod paths;
-mod prompt_parts;
 pub mod policy;
+mod prompt_parts;
 mod reach;
 pub mod redact;
 mod refusal;
 pub mod repository;
+mod rule_ids;
 mod rules;
+pub mod sanitize;
 mod scripted;
-mod fingerprint;
 mod sensitive;
 mod shell;
 mod skill;
+mod spec;
 pub mod steering;
 mod step;
-mod spec;
 pub mod tools;
 mod warning;
 mod wrappers;
-pub mod editable;
 
 #[cfg(test)]
 mod tests;
 
-pub use rule_ids::{RuleId, is_rule, rules as rule_ids};
 pub use coverage::{describe_coverage, why_never_applies};
 pub use findings::SeenPrograms;
+pub use fingerprint::{LaunchRequest, Seal};
 pub use grant::{Grant, Pinned, Terms, bind_to_content, suggest_grant};
 pub use launch::Launch;
 pub use malformed::is_hidden;
-pub use needs::{Needs, UserPath, unsandboxed_risk, variables as place_variables, sandbox_reasons, with_sandbox_reasons};
-pub use paths::{absolute, is_credential_entry, credential_places};
-pub use prompt_parts::{assess_mention, assess_template_command};
-pub use policy::{Limit, Policy, PolicyRule, Unknown};
-pub use scripted::TOOL as SCRIPT_TOOL;
-pub use fingerprint::{Seal, LaunchRequest};
-pub use sensitive::{
-    excluded_folders, case_insensitive_glob, is_sensitive_name, secret_folders, sensitive_globs,
+pub use needs::{
+    Needs, UserPath, sandbox_reasons, unsandboxed_risk, variables as place_variables,
+    with_sandbox_reasons,
 };
-pub use skill::{ToolRestriction, SkillInfo, TOOL as SKILL_TOOL};
+pub use paths::{absolute, credential_places, is_credential_entry};
+pub use policy::{Limit, Policy, PolicyRule, Unknown};
+pub use prompt_parts::{assess_mention, assess_template_command};
+pub use rule_ids::{RuleId, is_rule, rules as rule_ids};
+pub use scripted::TOOL as SCRIPT_TOOL;
+pub use sensitive::{
+    case_insensitive_glob, excluded_folders, is_sensitive_name, secret_folders, sensitive_globs,
+};
+pub use skill::{SkillInfo, TOOL as SKILL_TOOL, ToolRestriction};
 pub use step::UNTRUSTED;
 pub use tools::ToolTask;
 pub use warning::Warning;
@@ -504,7 +507,8 @@ pub struct Promised {
 pub fn harmless_options() -> impl Iterator<Item = Promised> {
     rules::all().flat_map(|spec| {
         let own = harmless_options_of(Vec::new(), spec);
-        let below = spec.subs.iter().flat_map(move |sub| harmless_options_of(vec![first_name(spec)], sub));
+        let below =
+            spec.subs.iter().flat_map(move |sub| harmless_options_of(vec![first_name(spec)], sub));
         own.into_iter().chain(below)
     })
 }

@@ -8,8 +8,8 @@
 
 use super::Assessment;
 use super::policy::{Limit, Policy};
-use crate::protocol::{SandboxDenial, Effect, Reason, Risk, SandboxStatus, Tier, StepAction};
 use crate::i18n::{LocalizedText, Phrase, safety as words};
+use crate::protocol::{Effect, Reason, Risk, SandboxDenial, SandboxStatus, StepAction, Tier};
 
 /// A place of the user: where a variable says, else below the home folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -80,8 +80,12 @@ pub fn sandbox_reasons(judged: &Assessment, policy: &Policy) -> Vec<Reason> {
     if judged.program.is_none() || (reads && !is_piece) {
         return Vec::new();
     }
-    let reason =
-        |rule: &str, say: LocalizedText| Reason { rule: rule.into(), tier: Tier::L1, say, arg: None };
+    let reason = |rule: &str, say: LocalizedText| Reason {
+        rule: rule.into(),
+        tier: Tier::L1,
+        say,
+        arg: None,
+    };
     let none = |say: Phrase| vec![reason("sandbox.none", say.into())];
     match policy.shelter {
         SandboxStatus::Unknown => return Vec::new(),
@@ -102,7 +106,8 @@ pub fn sandbox_reasons(judged: &Assessment, policy: &Policy) -> Vec<Reason> {
         said.push(reason("sandbox.network", words::SANDBOX_NETWORK.into()));
     }
     if !needs.credentials.is_empty() {
-        let mut places: Vec<String> = needs.credentials.iter().map(UserPath::display_path).collect();
+        let mut places: Vec<String> =
+            needs.credentials.iter().map(UserPath::display_path).collect();
         places.dedup();
         let say = words::SANDBOX_CREDENTIALS.with("places", places.join(", "));
         said.push(reason("sandbox.credentials", say));
@@ -193,7 +198,11 @@ const fn movable(variable: &'static str, home: &'static str, rest: &'static str)
     UserPath { variable, home, rest }
 }
 
-const fn row(rules: &'static str, caches: &'static [UserPath], credentials: &'static [UserPath]) -> Need {
+const fn row(
+    rules: &'static str,
+    caches: &'static [UserPath],
+    credentials: &'static [UserPath],
+) -> Need {
     Need { rules, caches, credentials }
 }
 
@@ -280,8 +289,8 @@ const NEEDS: &[Need] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{Reason, Tier};
     use crate::i18n::safety as words;
+    use crate::protocol::{Reason, Tier};
 
     fn needs(rules: &[&str], effects: &[Effect]) -> Needs {
         let reasons = rules.iter().map(|rule| Reason {

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::protocol::SandboxStatus;
 use crate::i18n::{LocalizedText, safety as words};
+use crate::protocol::SandboxStatus;
 
 use super::grant::Grant;
 use super::skill::ToolRestriction;

@@ -108,7 +108,9 @@ fn sub_command_positions(spec: &Spec, own: &str, args: &[String]) -> Vec<usize> 
         tokens.iter().any(|t| matches!(t.part, ArgPart::Flag { known: None, value: None, .. }));
     let from = first.map_or(args.len(), |at| at + 1);
     let others = args.iter().enumerate().skip(from).filter(|(_, arg)| {
-        doubtful && !arg.starts_with('-') && spec.subs.iter().any(|sub| sub.matching_name(arg).is_some())
+        doubtful
+            && !arg.starts_with('-')
+            && spec.subs.iter().any(|sub| sub.matching_name(arg).is_some())
     });
     first.into_iter().chain(others.map(|(at, _)| at)).collect()
 }

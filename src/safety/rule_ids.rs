@@ -7,8 +7,8 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use crate::protocol::Tier;
 use crate::i18n::{LocalizedText, Phrase, prompt, safety as words};
+use crate::protocol::Tier;
 
 use super::rules;
 use super::spec::Spec;
@@ -158,9 +158,12 @@ const GENERAL: &[(&str, Tier, Phrase)] = &[
 
 /// All rules: first the general ones, then what any row may add, then the tables.
 pub fn rules() -> Vec<RuleId> {
-    let mut out: Vec<RuleId> =
-        GENERAL.iter().map(|(id, tier, why)| build_rule_id((*id).to_owned(), *tier, *why, "…")).collect();
-    let any = OF_ANY_ROW.iter().map(|(id, tier, why)| build_rule_id(format!("*.{id}"), *tier, *why, "…"));
+    let mut out: Vec<RuleId> = GENERAL
+        .iter()
+        .map(|(id, tier, why)| build_rule_id((*id).to_owned(), *tier, *why, "…"))
+        .collect();
+    let any =
+        OF_ANY_ROW.iter().map(|(id, tier, why)| build_rule_id(format!("*.{id}"), *tier, *why, "…"));
     out.extend(any);
     for spec in rules::all() {
         add_row_rules("", spec, &mut out);

@@ -4,10 +4,10 @@
 
 use serde_json::Value;
 
-use super::findings::{Findings, excerpt};
 use super::command::JudgeContext;
-use crate::protocol::{Effect, Tier};
+use super::findings::{Findings, excerpt};
 use crate::i18n::prompt as words;
+use crate::protocol::{Effect, Tier};
 
 /// The tool.
 pub const TOOL: &str = "script.run";

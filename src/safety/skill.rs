@@ -5,12 +5,12 @@
 
 use serde_json::Value;
 
+use super::command::{ArgPosition, JudgeContext};
 use super::findings::{Findings, excerpt};
-use super::command::{JudgeContext, ArgPosition};
 use super::policy::{Policy, PolicyRule};
 use super::shell;
-use crate::protocol::{Effect, Tier, StepAction};
 use crate::i18n::prompt as words;
+use crate::protocol::{Effect, StepAction, Tier};
 
 /// The tool.
 pub const TOOL: &str = "skill";
@@ -151,7 +151,11 @@ mod tests {
             (&["Bashful"], false, false),
         ];
         for (tools, adds, reads) in cases {
-            assert_eq!((restriction_allows(tools, &add), restriction_allows(tools, &read)), (*adds, *reads), "{tools:?}");
+            assert_eq!(
+                (restriction_allows(tools, &add), restriction_allows(tools, &read)),
+                (*adds, *reads),
+                "{tools:?}"
+            );
             assert!(restriction_allows(tools, &plan));
         }
     }

@@ -5,12 +5,12 @@
 //! that need a warning; they are looked for with the permissive grammar, so that an
 //! abbreviation or a cluster does not hide one.
 
-use crate::protocol::{Effect, Tier};
 use crate::i18n::Phrase;
+use crate::protocol::{Effect, Tier};
 
 use super::args::ArgToken;
-use super::findings::Findings;
 use super::command::Invocation;
+use super::findings::Findings;
 
 /// One program, or one sub-command of a program.
 #[derive(Clone, Copy)]

@@ -3,15 +3,15 @@
 
 use std::path::PathBuf;
 
-use crate::protocol::{Effect, Requires, SandboxStatus, Step, Tier, StepAction};
 use crate::i18n::safety as words;
+use crate::protocol::{Effect, Requires, SandboxStatus, Step, StepAction, Tier};
 
+use super::command::{self, ArgPosition, JudgeContext};
 use super::findings::{Findings, excerpt};
 use super::grant::{self, GrantQuestion};
-use super::command::{self, JudgeContext, ArgPosition};
 use super::{
-    Assessment, PathKind, Launch, Limit, Policy, Program, PolicyContext, ToolTask, malformed, paths, scripted, shell,
-    skill, tools,
+    Assessment, Launch, Limit, PathKind, Policy, PolicyContext, Program, ToolTask, malformed,
+    paths, scripted, shell, skill, tools,
 };
 
 /// Its proof is a language in an argument, and nothing would hold it.
@@ -26,7 +26,15 @@ pub fn judge(step: Step, scene: PolicyContext<'_>) -> (Assessment, bool) {
     match &step.work {
         StepAction::Exec { program, args } => {
             malformed::check_args(args, &mut findings);
-            command::judge_command(program, None, args, ArgPosition::From(0), 0, &ground, &mut findings);
+            command::judge_command(
+                program,
+                None,
+                args,
+                ArgPosition::From(0),
+                0,
+                &ground,
+                &mut findings,
+            );
         }
         StepAction::Shell { line } => {
             pieces = shell::judge_line(line, ArgPosition::Line, 0, &ground, &mut findings)
@@ -58,7 +66,8 @@ pub fn judge(step: Step, scene: PolicyContext<'_>) -> (Assessment, bool) {
     }
     let lifted = apply_limits(scene.policy, &mut findings);
     let program = find_program(&step.work, task.as_ref(), &ground);
-    let allowed = !lifted && apply_allow_rules(&step.work, program.as_ref(), &ground, &mut findings);
+    let allowed =
+        !lifted && apply_allow_rules(&step.work, program.as_ref(), &ground, &mut findings);
     let seen = findings.seen_programs();
     let launch = build_launch(&mut findings, &ground);
     let risk = findings.into_risk(lifted);
@@ -210,10 +219,16 @@ fn apply_allow_rules(
 }
 
 /// The program to start: the step's own, or for a line the shell.
-fn find_program(work: &StepAction, task: Option<&ToolTask>, ground: &JudgeContext<'_>) -> Option<Program> {
+fn find_program(
+    work: &StepAction,
+    task: Option<&ToolTask>,
+    ground: &JudgeContext<'_>,
+) -> Option<Program> {
     let world = ground.scene.world;
     match work {
-        StepAction::Exec { program, args } if command::shell_lookup_line(program, args).is_some() => {
+        StepAction::Exec { program, args }
+            if command::shell_lookup_line(program, args).is_some() =>
+        {
             world.program("sh")
         }
         StepAction::Exec { program, .. } => find_named_program(program, ground),

@@ -1,19 +1,24 @@
 //! Finds the command inside programs that run another one, and judges it as a command of
 //! its own.
 
-use crate::protocol::{Effect, Tier};
 use crate::i18n::safety as words;
+use crate::protocol::{Effect, Tier};
 
 use super::args::{ArgPart, ArgToken};
 use super::checks::{self, Site};
+use super::command::{self, ArgPosition, Invocation};
 use super::findings::{Findings, excerpt};
-use super::command::{self, Invocation, ArgPosition};
 use super::warning::Warning;
 use super::{rules, shell};
 
 /// Judges the command after `own` operands of the wrapper. If the wrapper has an unknown
 /// option, everything that could be the command is looked at.
-pub fn judge_wrapped(call: &Invocation<'_>, tokens: &[ArgToken<'_>], own: usize, findings: &mut Findings) {
+pub fn judge_wrapped(
+    call: &Invocation<'_>,
+    tokens: &[ArgToken<'_>],
+    own: usize,
+    findings: &mut Findings,
+) {
     let mut operands = tokens.iter().filter(|token| token.operand().is_some()).skip(own);
     if let Some(first) = operands.next() {
         call.judge_inner(first.at, findings);
@@ -52,9 +57,14 @@ pub fn env(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findin
         Some((at, _)) => call.judge_inner(at, findings),
         // A step that runs by itself has no variables of the user that matter.
         None if prints_own_environment(call, tokens) => {}
-        None => {
-            call.add_finding("print", Tier::L1, words::PRINTS_ENVIRONMENT, 0, &[Effect::Secret], findings)
-        }
+        None => call.add_finding(
+            "print",
+            Tier::L1,
+            words::PRINTS_ENVIRONMENT,
+            0,
+            &[Effect::Secret],
+            findings,
+        ),
     }
     if tokens.iter().any(|t| matches!(t.part, ArgPart::Flag { known: None, .. })) {
         judge_wrapped(call, tokens, 0, findings);
@@ -69,7 +79,11 @@ pub fn prints_own_environment(call: &Invocation<'_>, tokens: &[ArgToken<'_>]) ->
 }
 
 /// Without its variables git would do what a repository's own settings say.
-fn check_stripped_environment(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+fn check_stripped_environment(
+    call: &Invocation<'_>,
+    tokens: &[ArgToken<'_>],
+    findings: &mut Findings,
+) {
     let names = ["-i", "--ignore-environment", "-u", "--unset"];
     let git = tokens.iter().filter_map(ArgToken::operand).any(|text| text.ends_with("git"));
     let flag = tokens.iter().find(|token| token.flag().is_some_and(|flag| names.contains(&flag)));
@@ -110,7 +124,11 @@ pub fn dash_c(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Fin
 }
 
 /// Programs that join their operands to a line for a shell: `watch`, `parallel`.
-pub fn judge_joined_operands(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+pub fn judge_joined_operands(
+    call: &Invocation<'_>,
+    tokens: &[ArgToken<'_>],
+    findings: &mut Findings,
+) {
     let first = tokens.iter().find(|token| token.operand().is_some());
     if let Some(first) = first {
         let line = call.args.get(first.at..).unwrap_or_default().join(" ");
@@ -145,7 +163,13 @@ pub fn judge_shell_line(line: &str, at: usize, call: &Invocation<'_>, findings: 
     shell::judge_line(line, seat, call.depth + 1, call.ground, findings);
 }
 
-fn judge_variable(name: &str, value: &str, at: usize, call: &Invocation<'_>, findings: &mut Findings) {
+fn judge_variable(
+    name: &str,
+    value: &str,
+    at: usize,
+    call: &Invocation<'_>,
+    findings: &mut Findings,
+) {
     findings.warn(Warning::EnvAssign);
     if !is_harmless_variable(name, value) {
         let say = words::SETS_VARIABLE.with("name", excerpt(name));
@@ -256,11 +280,14 @@ pub fn fd_exec(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Fi
     match &token.part {
         ArgPart::Flag { value: Some(value), .. } => {
             let name = [(*value).to_owned()];
-            let inner = Invocation { args: &name, seat: ArgPosition::From(token.at), ..call.clone() };
+            let inner =
+                Invocation { args: &name, seat: ArgPosition::From(token.at), ..call.clone() };
             let inner = Invocation { seat: call.seat.offset_by(token.at), ..inner };
             inner.judge_inner(0, findings);
         }
-        ArgPart::Flag { value: None, .. } | ArgPart::Operand(_) => call.judge_inner(token.at + 1, findings),
+        ArgPart::Flag { value: None, .. } | ArgPart::Operand(_) => {
+            call.judge_inner(token.at + 1, findings)
+        }
     }
 }
 
@@ -282,7 +309,8 @@ pub fn after_numbers(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &
         text.bytes().all(|b| b.is_ascii_hexdigit() || matches!(b, b'x' | b',' | b'-' | b':'))
             && text.bytes().any(|b| b.is_ascii_digit())
     };
-    let numbers = tokens.iter().filter_map(ArgToken::operand).take_while(|text| number(text)).count();
+    let numbers =
+        tokens.iter().filter_map(ArgToken::operand).take_while(|text| number(text)).count();
     judge_wrapped(call, tokens, numbers, findings);
 }
 

@@ -5,9 +5,9 @@ use super::directive;
 use super::failure::LocatedError;
 use super::fault::quoted;
 use super::js::{function_name, function_source};
-use super::run::locate_failure;
 use super::manifest::imports::strip_dollar;
 use super::manifest::{Instruction, Manifest};
+use super::run::locate_failure;
 use super::source::ScriptLibrary;
 use super::syntax::{ScriptNode, Tree};
 use super::text::args;
@@ -84,7 +84,8 @@ impl Checker<'_> {
         if !text.starts_with("->") {
             return Ok(());
         }
-        let links = args::parse_chain(text).ok_or_else(|| words::NO_CHAIN.with("text", quoted(text)))?;
+        let links =
+            args::parse_chain(text).ok_or_else(|| words::NO_CHAIN.with("text", quoted(text)))?;
         links.iter().try_for_each(|link| match link.directive {
             true => self.check_name(&link.name),
             false => self.check_script(&link.name),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::fault::ScriptError;
 use super::syntax::SourcePosition;
-use crate::i18n::{LocalizedText, Localize, Phrase, script_run as words};
+use crate::i18n::{Localize, LocalizedText, Phrase, script_run as words};
 
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The error of one part of a script: a sentence without a place. The caller that knows the file
 //! adds the place.
 
-use crate::i18n::{LocalizedText, Localize, Phrase};
+use crate::i18n::{Localize, LocalizedText, Phrase};
 
 /// One sentence for the user: what happened, to what, what to do.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

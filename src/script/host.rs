@@ -5,13 +5,16 @@ use futures_util::future::{self, BoxFuture};
 use futures_util::stream::BoxStream;
 use serde_json::Value;
 
-use crate::protocol::{Truncation, Message, Observation, Params, Risk, Step, Usage, StepAction};
 use crate::i18n::{LocalizedText, script_run as words};
+use crate::protocol::{Message, Observation, Params, Risk, Step, StepAction, Truncation, Usage};
 
 /// Everything a running script needs from outside.
 pub trait ScriptHost: Send {
     /// Starts one model call; dropping the stream cancels it.
-    fn call_model(&mut self, call: ModelCall) -> BoxStream<'static, Result<AnswerPart, LocalizedText>>;
+    fn call_model(
+        &mut self,
+        call: ModelCall,
+    ) -> BoxStream<'static, Result<AnswerPart, LocalizedText>>;
 
     /// The name of the model, if it has one.
     fn model_name(&self) -> Option<String> {

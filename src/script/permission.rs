@@ -35,7 +35,11 @@ impl CallVerdict {
 
 /// The decision of one script's `permissions` about a call. `name` is the ID of a script or the
 /// name of a tool.
-pub fn judge(permissions: &Value, name: &str, args: &Map<String, Value>) -> Result<CallVerdict, ScriptError> {
+pub fn judge(
+    permissions: &Value,
+    name: &str,
+    args: &Map<String, Value>,
+) -> Result<CallVerdict, ScriptError> {
     let rules = Rules::read(permissions)?;
     Ok(rules.judge(name, args))
 }
@@ -149,10 +153,16 @@ impl Rule {
 fn parse_rule(item: &Value) -> Result<Rule, ScriptError> {
     match item {
         Value::String(text) => match text.strip_prefix('!') {
-            Some(name) => {
-                Ok(Rule { name: build_glob(name)?, action: CallVerdict::Deny, parameters: Vec::new() })
-            }
-            None => Ok(Rule { name: build_glob(text)?, action: CallVerdict::Allow, parameters: Vec::new() }),
+            Some(name) => Ok(Rule {
+                name: build_glob(name)?,
+                action: CallVerdict::Deny,
+                parameters: Vec::new(),
+            }),
+            None => Ok(Rule {
+                name: build_glob(text)?,
+                action: CallVerdict::Allow,
+                parameters: Vec::new(),
+            }),
         },
         Value::Object(map) => match (map.get("name"), map.iter().next()) {
             (Some(Value::String(name)), _) => parse_detailed_rule(name, map),
@@ -276,11 +286,20 @@ mod tests {
     #[test]
     fn isdk_104_a_plain_text_is_a_glob_that_allows() {
         assert_eq!(verdict(call_rules(json!(["w*"])), "weather", json!({})), CallVerdict::Allow);
-        assert_eq!(verdict(call_rules(json!(["weather"])), "$weather", json!({})), CallVerdict::Allow);
-        assert_eq!(verdict(call_rules(json!(["weather.ai.yaml"])), "weather", json!({})), CallVerdict::Allow);
+        assert_eq!(
+            verdict(call_rules(json!(["weather"])), "$weather", json!({})),
+            CallVerdict::Allow
+        );
+        assert_eq!(
+            verdict(call_rules(json!(["weather.ai.yaml"])), "weather", json!({})),
+            CallVerdict::Allow
+        );
         assert_eq!(verdict(call_rules(json!(["w*"])), "search", json!({})), CallVerdict::Confirm);
         assert_eq!(verdict(json!({}), "search", json!({})), CallVerdict::Confirm);
-        assert_eq!(verdict(json!({"defaultAction": "allow"}), "search", json!({})), CallVerdict::Allow);
+        assert_eq!(
+            verdict(json!({"defaultAction": "allow"}), "search", json!({})),
+            CallVerdict::Allow
+        );
         assert_eq!(
             verdict(json!({"ai": {"call": "w*", "defaultAction": "deny"}}), "search", json!({})),
             CallVerdict::Deny
@@ -338,8 +357,12 @@ mod tests {
             verdict(rules, "read_file", json!({"file_path": ["/safe/a", "/dangerous/b"]})),
             CallVerdict::Deny
         );
-        let named = call_rules(json!([{"name": "read_file", "parameters": {"file_path": "/safe/*"}}]));
-        assert_eq!(verdict(named, "read_file", json!({"file_path": "/safe/a"})), CallVerdict::Allow);
+        let named =
+            call_rules(json!([{"name": "read_file", "parameters": {"file_path": "/safe/*"}}]));
+        assert_eq!(
+            verdict(named, "read_file", json!({"file_path": "/safe/a"})),
+            CallVerdict::Allow
+        );
     }
 
     /// ISDK-108: `overwriteAction` lifts nothing, and a note says so.

@@ -89,7 +89,8 @@ impl ScriptLibrary {
             Some((package, inner)) => (package, Some(inner)),
             None => (asked, None),
         };
-        let missing = || LocatedError::new(words::NO_SCRIPT.with("name", super::fault::quoted(name)));
+        let missing =
+            || LocatedError::new(words::NO_SCRIPT.with("name", super::fault::quoted(name)));
         if package.is_empty() || package.contains('\0') {
             return Err(missing());
         }
@@ -167,7 +168,11 @@ impl ScriptLibrary {
         Ok(None)
     }
 
-    fn load(&self, path: &Path, package: Option<&str>) -> Result<Option<ScriptSource>, LocatedError> {
+    fn load(
+        &self,
+        path: &Path,
+        package: Option<&str>,
+    ) -> Result<Option<ScriptSource>, LocatedError> {
         let Some(text) = self.files.read(path).map_err(LocatedError::new)? else { return Ok(None) };
         let file = path.display().to_string();
         let document = syntax::parse(&file, &text)?;
@@ -251,8 +256,13 @@ impl ScriptLibrary {
 fn load_built_in(id: &str, text: &str, from: &Path) -> Result<ScriptSource, LocatedError> {
     let file = format!("{id}.ai.yaml");
     let document = syntax::parse(&file, text)?;
-    let origin =
-        ScriptOrigin { file, folder: from.to_owned(), id: id.to_owned(), trusted: true, package: None };
+    let origin = ScriptOrigin {
+        file,
+        folder: from.to_owned(),
+        id: id.to_owned(),
+        trusted: true,
+        package: None,
+    };
     Ok(ScriptSource { origin, document })
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::output;
 use super::template::print;
-use super::text::{args, json5, delimiters};
+use super::text::{args, delimiters, json5};
 
 /// Maximum number of calls taken from one reply.
 const MOST_CALLS: usize = 64;
@@ -307,7 +307,8 @@ mod tests {
             weather().text(),
             "- @weather(location=\"ChongQing, China\", date=\"today\"): get weather information\n  * \"location\" is a required text string representing the place, eg, \"ChongQing, China\"\n  * \"date\" is an optional text string representing the date, eg, \"today\", \"2025-02-04\", default: \"today\""
         );
-        let bare = ToolHelp { id: "now".to_owned(), title: "the time".to_owned(), params: Vec::new() };
+        let bare =
+            ToolHelp { id: "now".to_owned(), title: "the time".to_owned(), params: Vec::new() };
         assert_eq!(tools_help(&[bare]), "- @now: the time");
         let shown = param("key", true, None, json!({"hidden": true}));
         assert!(!shown.is_hidden());

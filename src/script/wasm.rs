@@ -56,8 +56,9 @@ impl Module {
         store.limiter(|limits| limits);
         store.set_fuel(FUEL).map_err(|error| module_error(&error))?;
         let linker = Linker::new(&engine);
-        let instance =
-            linker.instantiate_and_start(&mut store, &module).map_err(|error| trap_error(&error))?;
+        let instance = linker
+            .instantiate_and_start(&mut store, &module)
+            .map_err(|error| trap_error(&error))?;
         let functions = module
             .exports()
             .filter_map(|export| match export.ty() {
@@ -99,7 +100,9 @@ impl Module {
         let mut outputs: Vec<Val> =
             of.results().iter().map(|of| Val::default_for_ty(*of)).collect();
         self.store.set_fuel(FUEL).map_err(|error| module_error(&error))?;
-        function.call(&mut self.store, &inputs, &mut outputs).map_err(|error| trap_error(&error))?;
+        function
+            .call(&mut self.store, &inputs, &mut outputs)
+            .map_err(|error| trap_error(&error))?;
         let mut values: Vec<Value> = outputs.iter().map(to_json).collect();
         Ok(match values.len() {
             0 => Value::Null,

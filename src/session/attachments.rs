@@ -3,10 +3,10 @@
 
 use super::prompt_expansion::{Expansion, ExpansionStop};
 use crate::agent::Host;
+use crate::i18n::{LocalizedText, prompt as words};
 use crate::protocol::{AttachmentInfo, Decision, Event, Mention, Notice, Question};
 use crate::safety::{self, Cleared, NeedsApproval, PathKind, Verdict};
 use crate::tools::attachments::{self, Attachment};
-use crate::i18n::{LocalizedText, prompt as words};
 
 /// The maximum number of files in one message.
 const MOST: usize = 20;
@@ -118,7 +118,10 @@ async fn read_mention(
     }
 }
 
-async fn ask_approval(filling: &mut Expansion<'_>, held: NeedsApproval) -> Result<Option<Cleared>, ExpansionStop> {
+async fn ask_approval(
+    filling: &mut Expansion<'_>,
+    held: NeedsApproval,
+) -> Result<Option<Cleared>, ExpansionStop> {
     let judged = held.assessment();
     let question = Question::Step {
         step: judged.step.clone(),

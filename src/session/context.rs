@@ -10,21 +10,22 @@ use futures_util::StreamExt;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::turn_host::{TurnMessage, TurnHost};
 use super::run::{Session, turn_channels};
+use super::turn_host::{TurnHost, TurnMessage};
 use super::{Connect, Connected, Wanted};
 use crate::agent::Host;
 use crate::agent::drive::TurnResult;
 use crate::config::project_instructions::{self, ProjectInstructions};
 use crate::context::compact::{self, CompactionPlan, CompactionTrigger};
+use crate::context::history::{History, Summary, TurnRecord};
 use crate::context::shorten::cut_middle;
-use crate::context::history::{History, TurnRecord, Summary};
+use crate::i18n::{Lang, Localize, LocalizedText, context as words};
 use crate::model::{Chunk, Model, Request};
 use crate::protocol::{
-    TurnOutcome, Event, Mode, Notice, Observation, TurnOrigin, Params, PlanItem, Provider, Compaction, format_bytes,
+    Compaction, Event, Mode, Notice, Observation, Params, PlanItem, Provider, TurnOrigin,
+    TurnOutcome, format_bytes,
 };
 use crate::safety::redact::Redactor;
-use crate::i18n::{Lang, LocalizedText, Localize, context as words};
 
 /// The maximum size of a summary, in bytes; a longer answer is not used.
 const LONGEST: usize = 64 * 1024;
@@ -62,7 +63,11 @@ impl Summarizer {
 /// A check of the project instructions; `None` in it: they have not changed.
 pub type InstructionsCheck = tokio::task::JoinHandle<Option<Arc<ProjectInstructions>>>;
 
-fn spawn_instructions_check(folder: &Path, known: &Arc<ProjectInstructions>, redactor: &Arc<Redactor>) -> InstructionsCheck {
+fn spawn_instructions_check(
+    folder: &Path,
+    known: &Arc<ProjectInstructions>,
+    redactor: &Arc<Redactor>,
+) -> InstructionsCheck {
     let (folder, known, redactor) = (folder.to_owned(), Arc::clone(known), Arc::clone(redactor));
     tokio::task::spawn_blocking(move || changed_instructions(&folder, &known, &redactor))
 }
@@ -88,7 +93,11 @@ impl TurnHost {
             return;
         }
         let looking = self.instructions_check.take().unwrap_or_else(|| {
-            spawn_instructions_check(self.judge.folder(), &self.context.instructions, &self.context.redactor)
+            spawn_instructions_check(
+                self.judge.folder(),
+                &self.context.instructions,
+                &self.context.redactor,
+            )
         });
         if let Ok(Some(found)) = looking.await {
             self.context.instructions = Arc::clone(&found);
@@ -103,11 +112,14 @@ impl TurnHost {
         let before = compact::measure(&history).before;
         let shortened = compact::shrink(&mut history);
         let mut receipt = Compaction { before, shortened, ..compact::measure(&history) };
-        let due = compact::is_due(&history, bounds) && compact::can_compact(&history, CompactionTrigger::Automatic);
+        let due = compact::is_due(&history, bounds)
+            && compact::can_compact(&history, CompactionTrigger::Automatic);
         let plan = compact::plan(&history, bounds, CompactionTrigger::Automatic).filter(|_| due);
         if let (Some(plan), Some(model)) = (plan, self.context.summarizer.model()) {
             match self.summarize(&mut history, plan, None, model).await {
-                Ok(summed) => receipt = Compaction { before, shortened: receipt.shortened, ..summed },
+                Ok(summed) => {
+                    receipt = Compaction { before, shortened: receipt.shortened, ..summed }
+                }
                 Err(why) => {
                     compact::record_failure(&mut history);
                     self.emit(Event::Notice(Notice::warning(words::SUM_FAILED.with("why", why))))
@@ -181,7 +193,12 @@ impl TurnHost {
     }
 
     /// `/compress`: its own turn, so that it is shown, counted and stopped like one.
-    async fn compress(mut self, turn: u64, focus: Option<String>, plan: CompactionPlan) -> TurnResult {
+    async fn compress(
+        mut self,
+        turn: u64,
+        focus: Option<String>,
+        plan: CompactionPlan,
+    ) -> TurnResult {
         let started = Instant::now();
         let words = focus.as_deref().map_or(String::new(), |focus| format!(" {focus}"));
         let text = format!("/compress{words}");
@@ -212,7 +229,11 @@ impl TurnHost {
 }
 
 /// The changes since; `None` if there are none.
-fn changed_instructions(folder: &std::path::Path, known: &ProjectInstructions, redactor: &Redactor) -> Option<Arc<ProjectInstructions>> {
+fn changed_instructions(
+    folder: &std::path::Path,
+    known: &ProjectInstructions,
+    redactor: &Redactor,
+) -> Option<Arc<ProjectInstructions>> {
     if !known.is_stale(folder) {
         return None;
     }
@@ -255,7 +276,9 @@ impl Session {
     /// Starts a check of the project instructions; none if the project is not trusted.
     pub(super) fn check_instructions(&self) -> Option<InstructionsCheck> {
         let place = &self.security.place;
-        place.trusted.then(|| spawn_instructions_check(&place.cwd, &self.instructions, &self.security.redactor))
+        place.trusted.then(|| {
+            spawn_instructions_check(&place.cwd, &self.instructions, &self.security.redactor)
+        })
     }
 
     pub(super) async fn set_instructions(&mut self, found: Arc<ProjectInstructions>) {

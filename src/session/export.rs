@@ -1,8 +1,8 @@
 //! Exports a conversation as Markdown to read, JSON to process, or HTML to publish. Returns text;
 //! the session writes it.
 
-use crate::protocol::{Event, ExportFormat, Observation, PlanItem, PlanState, StepAction};
 use crate::i18n::{Lang, session as words};
+use crate::protocol::{Event, ExportFormat, Observation, PlanItem, PlanState, StepAction};
 
 /// The whole conversation in one format. The caller masks secrets.
 pub fn render(record: &[Event], format: ExportFormat, lang: Lang) -> String {
@@ -226,12 +226,15 @@ fn quote(arg: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{Change, TurnOrigin, Outcome, ModelMessage, Risk, Step, Tier};
+    use crate::protocol::{Change, ModelMessage, Outcome, Risk, Step, Tier, TurnOrigin};
 
     fn record() -> Vec<Event> {
         vec![
             Event::TurnStarted { turn: 1, text: "<b>hi</b>".into(), origin: TurnOrigin::Typed },
-            Event::Replied(ModelMessage { message: "1 < 2 & done".into(), ..ModelMessage::default() }),
+            Event::Replied(ModelMessage {
+                message: "1 < 2 & done".into(),
+                ..ModelMessage::default()
+            }),
         ]
     }
 

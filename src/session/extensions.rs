@@ -10,15 +10,15 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 
 use super::Persona;
-use super::turn_host::TurnMessage;
-use super::script_tool::{self, ModelScript};
-use super::run::Session;
-use super::script_turn::{FindScripts, ScriptPlaces};
 use super::queue::UserInput;
+use super::run::Session;
+use super::script_tool::{self, ModelScript};
+use super::script_turn::{FindScripts, ScriptPlaces};
+use super::turn_host::TurnMessage;
 use crate::extensions::{ExtensionSet, SearchPath, expand};
-use crate::protocol::{Extensions, Event, Mention, Notice, Op};
-use crate::store::Store;
 use crate::i18n::{Localize, session as words};
+use crate::protocol::{Event, Extensions, Mention, Notice, Op};
+use crate::store::Store;
 
 /// The folders to read; true: those of the project as well.
 pub type FindPlaces = Arc<dyn Fn(bool) -> SearchPath + Send + Sync>;
@@ -107,8 +107,10 @@ impl ExtensionCache {
 
     /// Starts a read. Its result is also sent as a note, for a session that does not wait.
     fn start_scan(&mut self, trusted: bool, cwd: PathBuf, notes: &UnboundedSender<TurnMessage>) {
-        let before =
-            ExtensionScan { library: Arc::clone(&self.library), scripts: Arc::clone(&self.scripts) };
+        let before = ExtensionScan {
+            library: Arc::clone(&self.library),
+            scripts: Arc::clone(&self.scripts),
+        };
         let (places, find_scripts) = (Arc::clone(&self.places), Arc::clone(&self.find_scripts));
         self.scan_number += 1;
         let (notes, number, asked) = (notes.clone(), self.scan_number, self.is_requested);
@@ -178,7 +180,9 @@ impl Session {
 
     /// Takes the result of a read.
     pub(super) async fn finish_refresh(&mut self, number: u64, looked: ExtensionScan) {
-        if number == self.responder.extensions.scan_number && self.responder.extensions.pending_scan.take().is_some() {
+        if number == self.responder.extensions.scan_number
+            && self.responder.extensions.pending_scan.take().is_some()
+        {
             self.apply_scan(looked).await;
         }
     }

@@ -3,15 +3,19 @@
 use std::path::PathBuf;
 
 use super::run::Session;
-use crate::protocol::{Event, Notice, Topic};
-use crate::safety::{PathKind, Workspace, Machine, absolute};
 use crate::i18n::{LocalizedText, session as words};
+use crate::protocol::{Event, Notice, Topic};
+use crate::safety::{Machine, PathKind, Workspace, absolute};
 
 /// The folder that a text names, with links resolved, if it may be added.
 ///
 /// # Errors
 /// A sentence with the reason.
-pub fn resolve_added_folder(text: &str, place: &Workspace, world: &dyn Machine) -> Result<PathBuf, LocalizedText> {
+pub fn resolve_added_folder(
+    text: &str,
+    place: &Workspace,
+    world: &dyn Machine,
+) -> Result<PathBuf, LocalizedText> {
     let folder = world.resolve(&absolute(text, &place.cwd, &place.home));
     let shown = folder.display().to_string();
     if world.kind(&folder) != PathKind::Folder {
@@ -25,21 +29,25 @@ pub fn resolve_added_folder(text: &str, place: &Workspace, world: &dyn Machine) 
 
 impl Session {
     pub(super) async fn add_folder(&mut self, text: &str) {
-        let notice = match resolve_added_folder(text, &self.security.place, self.security.world.as_ref()) {
-            Err(why) => Notice::error(why),
-            Ok(folder) => {
-                let path = folder.display().to_string();
-                if self.security.place.contains(&folder) {
-                    Notice::info(words::ADD_KNOWN.with("path", path))
-                } else {
-                    self.security.place.added.push(folder);
-                    self.info.added.push(path.clone());
-                    self.store.recorder().append(&Event::FolderAdded { path: path.clone() }).await;
-                    self.send_info().await;
-                    Notice::info(words::ADDED_FOLDER.with("path", path))
+        let notice =
+            match resolve_added_folder(text, &self.security.place, self.security.world.as_ref()) {
+                Err(why) => Notice::error(why),
+                Ok(folder) => {
+                    let path = folder.display().to_string();
+                    if self.security.place.contains(&folder) {
+                        Notice::info(words::ADD_KNOWN.with("path", path))
+                    } else {
+                        self.security.place.added.push(folder);
+                        self.info.added.push(path.clone());
+                        self.store
+                            .recorder()
+                            .append(&Event::FolderAdded { path: path.clone() })
+                            .await;
+                        self.send_info().await;
+                        Notice::info(words::ADDED_FOLDER.with("path", path))
+                    }
                 }
-            }
-        };
+            };
         self.notify(notice).await;
     }
 
@@ -85,7 +93,8 @@ impl Session {
 
     /// The folder itself was added: the user never saw the link that replaces it now.
     fn recheck_folder(&self, text: &str) -> Result<PathBuf, LocalizedText> {
-        let folder = resolve_added_folder(text, &self.security.place, self.security.world.as_ref())?;
+        let folder =
+            resolve_added_folder(text, &self.security.place, self.security.world.as_ref())?;
         if folder.as_os_str() == text {
             return Ok(folder);
         }

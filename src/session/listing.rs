@@ -1,9 +1,9 @@
 //! Pages that list saved sessions, for the terminal and for commands without a screen.
 
 use super::persistence::format_time;
-use crate::protocol::{Page, PageRow};
-use crate::store::{SessionHit, Listed};
 use crate::i18n::{plural, session as words};
+use crate::protocol::{Page, PageRow};
+use crate::store::{Listed, SessionHit};
 
 /// Saved sessions as a page, and the number of those left out.
 pub fn list_page(listed: Vec<Listed>, more: usize) -> Page {

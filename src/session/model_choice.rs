@@ -2,8 +2,8 @@
 
 use super::run::Session;
 use super::{FoundServer, Wanted, pages};
-use crate::protocol::{Event, Mode, Notice, Provider};
 use crate::i18n::{Lang, session as words};
+use crate::protocol::{Event, Mode, Notice, Provider};
 
 impl Session {
     pub(super) async fn set_model(&mut self, name: String) {

@@ -8,12 +8,12 @@ use tokio::io::AsyncWriteExt;
 
 use super::run::Session;
 use super::{Connected, FoundServer, export};
-use crate::context::window::{self, ContextUsage, Section, RequestParts};
+use crate::context::window::{self, ContextUsage, RequestParts, Section};
+use crate::i18n::{Localize, LocalizedText, Phrase, context as said, session as words};
 use crate::model::ModelError;
 use crate::protocol::{Event, ExportFormat, Notice, Page, PageRow, Usage, format_bytes};
 use crate::safety::Machine;
 use crate::safety::tools::{PluginEntry, Registry};
-use crate::i18n::{LocalizedText, Localize, Phrase, context as said, session as words};
 
 /// The maximum number of model names in a notice.
 const NAMED: usize = 6;
@@ -64,8 +64,9 @@ pub fn found_server_notice(found: &FoundServer) -> Option<Notice> {
     }
     let names: Vec<&str> = found.models.iter().take(NAMED).map(String::as_str).collect();
     Some(
-        notice
-            .with_hint(words::FOUND_MORE.with("n", found.models.len()).with("names", names.join(", "))),
+        notice.with_hint(
+            words::FOUND_MORE.with("n", found.models.len()).with("names", names.join(", ")),
+        ),
     )
 }
 
@@ -75,7 +76,8 @@ pub fn context(session: &Session, sent: Option<&ContextUsage>) -> Page {
         let system = session.system_prompt();
         let notes = &session.instructions.notes.text;
         let history = &session.conversation.history;
-        window::request(RequestParts { system: &system, notes, history, turn: &[] }, session.bounds).1
+        window::request(RequestParts { system: &system, notes, history, turn: &[] }, session.bounds)
+            .1
     };
     let ledger = sent.cloned().unwrap_or_else(next);
     let (room, taken) = (ledger.room, ledger.total_size());
@@ -88,14 +90,21 @@ pub fn context(session: &Session, sent: Option<&ContextUsage>) -> Page {
     rows.push(PageRow::pair(said::LEDGER_FREE, bar(free, room.bytes)));
     let tokens = said::LEDGER_TOKENS_ARE.with("taken", taken.tokens).with("room", room.tokens);
     rows.push(PageRow::pair(said::LEDGER_TOKENS, tokens));
-    let bound = said::LEDGER_BOUND_IS.with("bytes", format_bytes(room.bytes)).with("tokens", room.tokens);
+    let bound =
+        said::LEDGER_BOUND_IS.with("bytes", format_bytes(room.bytes)).with("tokens", room.tokens);
     rows.push(PageRow::pair(said::LEDGER_BOUND, bound));
-    rows.extend(session.info.notes.iter().map(|note| PageRow::pair(said::PART_NOTES, note.localized())));
+    rows.extend(
+        session.info.notes.iter().map(|note| PageRow::pair(said::PART_NOTES, note.localized())),
+    );
     for share in ledger.sections.iter().filter(|share| share.omitted_bytes > 0) {
-        let cut = said::LEDGER_CUT.with("part", section_name(share.section)).with("bytes", format_bytes(share.omitted_bytes));
+        let cut = said::LEDGER_CUT
+            .with("part", section_name(share.section))
+            .with("bytes", format_bytes(share.omitted_bytes));
         rows.push(PageRow::line(cut));
     }
-    rows.push(PageRow::line(said::LEDGER_FULL.with("bytes", format_bytes(session.bounds.compact_above))));
+    rows.push(PageRow::line(
+        said::LEDGER_FULL.with("bytes", format_bytes(session.bounds.compact_above)),
+    ));
     let turns = said::LEDGER_TURNS.with("n", ledger.turns).with("out", ledger.omitted_turns);
     rows.push(PageRow::line(turns));
     let title = if sent.is_some() { said::LEDGER_NOW } else { said::LEDGER };
@@ -158,8 +167,9 @@ pub fn usage(turns: &VecDeque<(u64, Usage)>, all: Usage) -> Page {
         let word = if usage.estimated { words::USAGE_ABOUT } else { words::USAGE_TOKENS };
         word.with("input", usage.input_tokens).with("output", usage.output_tokens)
     };
-    let row =
-        |(turn, usage): &(u64, Usage)| PageRow::pair(words::USAGE_TURN.with("n", *turn), tokens(usage));
+    let row = |(turn, usage): &(u64, Usage)| {
+        PageRow::pair(words::USAGE_TURN.with("n", *turn), tokens(usage))
+    };
     let spent = |(_, usage): &&(u64, Usage)| usage.input_tokens + usage.output_tokens > 0;
     let mut rows: Vec<PageRow> = turns.iter().filter(spent).map(row).collect();
     rows.push(PageRow::pair(words::USAGE_ALL, tokens(&all)));
@@ -215,8 +225,8 @@ mod tests {
     use futures_util::FutureExt;
 
     use super::*;
-    use crate::model::Guide;
     use crate::i18n::Lang;
+    use crate::model::Guide;
 
     #[test]
     fn found_models_are_listed_after_the_guide() {

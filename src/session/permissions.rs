@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::{Security, RuleChange};
-use crate::protocol::{Notice, ApprovalScope};
-use crate::safety::{self, Grant, Policy, PolicyRule, PolicyContext};
+use super::{RuleChange, Security};
 use crate::i18n::{LocalizedText, session as words};
+use crate::protocol::{ApprovalScope, Notice};
+use crate::safety::{self, Grant, Policy, PolicyContext, PolicyRule};
 
 /// `/allow`: allows this from now on. A program in the folder is allowed with its current content.
 /// If no rule can cover it, none is added, and the user is told why.
@@ -14,7 +14,8 @@ pub fn allow(guard: &mut Security, text: &str) -> Notice {
         Ok(rule) => rule,
         Err(why) => return Notice::error(why),
     };
-    let scene = PolicyContext { policy: &guard.policy, place: &guard.place, world: guard.world.as_ref() };
+    let scene =
+        PolicyContext { policy: &guard.policy, place: &guard.place, world: guard.world.as_ref() };
     let bound = safety::bind_to_content(rule.clone(), scene).ok();
     if let Some(why) = safety::why_never_applies(&rule, bound.as_ref(), scene) {
         return Notice::error(why);
@@ -32,10 +33,12 @@ pub fn grant(guard: &mut Security, grant: Grant, scope: ApprovalScope) -> Notice
     let Grant { rule, terms } = &grant;
     let notice = match scope {
         ApprovalScope::Session => Notice::info(words::ALLOWED.with("rule", rule.to_string())),
-        ApprovalScope::Project => match (guard.keep_rule)(rule, RuleChange::Keep(Some(terms.clone()))) {
-            Ok(()) => Notice::info(words::ALLOWED_PROJECT.with("rule", rule.to_string())),
-            Err(why) => Notice::warning(words::RULE_NOT_KEPT.with("why", why)),
-        },
+        ApprovalScope::Project => {
+            match (guard.keep_rule)(rule, RuleChange::Keep(Some(terms.clone()))) {
+                Ok(()) => Notice::info(words::ALLOWED_PROJECT.with("rule", rule.to_string())),
+                Err(why) => Notice::warning(words::RULE_NOT_KEPT.with("why", why)),
+            }
+        }
     };
     add(&mut guard.policy.granted, grant);
     notice

@@ -8,16 +8,19 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinHandle;
 
 use super::listing::{hits_page, list_page};
-use super::run::Session;
 use super::queue::UserInput;
+use super::run::Session;
 use super::{export, recovery};
 use crate::context::history::{History, TurnPosition};
-use crate::protocol::{Event, SessionInfo, Notice, Op, TurnOrigin, Rewind, SessionRow, Topic, UnsavedWork};
+use crate::i18n::{Localize, LocalizedText, plural, session as words};
+use crate::protocol::{
+    Event, Notice, Op, Rewind, SessionInfo, SessionRow, Topic, TurnOrigin, UnsavedWork,
+};
 use crate::safety::redact::{Redactor, is_masked};
 use crate::store::{
-    StoreWriter, SavingError, SessionHeader, Listed, EventPage, Recorder, Resumed, Store, StoreError, title_of,
+    EventPage, Listed, Recorder, Resumed, SavingError, SessionHeader, Store, StoreError,
+    StoreWriter, title_of,
 };
-use crate::i18n::{LocalizedText, Localize, plural, session as words};
 
 /// The number of events shown at once when a session is resumed.
 const TAIL: usize = 200;
@@ -84,14 +87,26 @@ pub(super) enum StoreEvent {
 
 impl SessionStore {
     /// Starts the thread that writes; nothing is opened yet.
-    pub fn start(keeping: Persistence, facts: &mut SessionInfo, redactor: Arc<Redactor>) -> SessionStore {
+    pub fn start(
+        keeping: Persistence,
+        facts: &mut SessionInfo,
+        redactor: Arc<Redactor>,
+    ) -> SessionStore {
         let head = SessionHeader::new(&facts.cwd, facts.bot.as_deref());
         let is_kept = keeping.store.is_persistent();
         facts.session = if is_kept { head.id.clone() } else { String::new() };
         let (told, faults) = unbounded_channel();
         let recorder = Recorder::start(keeping.store, head, redactor, told);
         let Persistence { resume, replay, .. } = keeping;
-        SessionStore { recorder, faults, resume, replay, pending_page: None, bytes_read: 0, is_persistent: is_kept }
+        SessionStore {
+            recorder,
+            faults,
+            resume,
+            replay,
+            pending_page: None,
+            bytes_read: 0,
+            is_persistent: is_kept,
+        }
     }
 
     pub fn recorder(&self) -> Recorder {
@@ -227,9 +242,9 @@ impl Session {
                 self.send_info().await;
                 Notice::info(fault.localized())
             }
-            SavingError::Recovered { .. } | SavingError::PutBack { .. } | SavingError::Replaced { .. } => {
-                Notice::warning(fault.localized())
-            }
+            SavingError::Recovered { .. }
+            | SavingError::PutBack { .. }
+            | SavingError::Replaced { .. } => Notice::warning(fault.localized()),
         };
         self.notify(notice).await;
     }
@@ -340,7 +355,8 @@ impl Session {
         }
         let elsewhere = (known.folder != self.info.cwd).then(|| known.folder.clone());
         self.conversation.clear();
-        self.conversation.history = Arc::new(recovery::rebuild_history(&history, &broken, &known.folder));
+        self.conversation.history =
+            Arc::new(recovery::rebuild_history(&history, &broken, &known.folder));
         self.conversation.next_step = self.conversation.next_step.max(known.next_step);
         self.conversation.next_ask = self.conversation.next_ask.max(known.next_ask);
         let mut events = recovery::events_of(&tail);
@@ -395,7 +411,10 @@ impl Session {
         if self.info.read_only {
             self.warn_read_only().await;
         } else if self.store.replay != Replay::Nothing {
-            self.notify(Notice::info(words::RESUMED.with("title", title)).with_topic(Topic::Resumed)).await;
+            self.notify(
+                Notice::info(words::RESUMED.with("title", title)).with_topic(Topic::Resumed),
+            )
+            .await;
         }
         if interrupted && self.store.replay == Replay::Nothing {
             self.notify(Notice::info(words::INTERRUPTED)).await;
@@ -474,7 +493,8 @@ impl Session {
         }
         (self.info.title, self.info.read_only) = (known.title.clone(), false);
         self.send_info().await;
-        self.notify(Notice::info(words::FORKED.with("title", known.title).with("id", known.id))).await;
+        self.notify(Notice::info(words::FORKED.with("title", known.title).with("id", known.id)))
+            .await;
         Ok(())
     }
 
@@ -499,7 +519,8 @@ impl Session {
             self.store.query(move |desk| desk.rewind(turn, &event, &kept)).await?;
         // The message as typed, if it is still known.
         let typed = self.conversation.message_of(turn);
-        self.conversation.history = Arc::new(recovery::rebuild_history(&history, &[], &self.info.cwd));
+        self.conversation.history =
+            Arc::new(recovery::rebuild_history(&history, &[], &self.info.cwd));
         self.conversation.truncate_from(turn);
         behind.into_iter().for_each(|event| self.conversation.push_event(event));
         self.info.turns = turn.saturating_sub(1);

@@ -12,7 +12,8 @@ impl Session {
         let Some(running) = &self.running else { return };
         let Some(held) = running.step_of_question(ask) else { return };
         let step = Step { work: work.clone(), ..held.clone() };
-        let policy = Policy { narrowed: running.restriction.clone(), ..self.security.policy.clone() };
+        let policy =
+            Policy { narrowed: running.restriction.clone(), ..self.security.policy.clone() };
         let world = MachineWithSkills {
             world: std::sync::Arc::clone(&self.security.world),
             library: std::sync::Arc::clone(&self.responder.extensions.library),

@@ -13,16 +13,16 @@ use super::turn_host::{TurnHost, pipe_step};
 use super::wall;
 use crate::agent::Host;
 use crate::agent::drive::{TurnResult, drive};
-use crate::agent::turn::{Opening, TurnStart, Turn};
+use crate::agent::turn::{Opening, Turn, TurnStart};
 use crate::context::history::TurnRecord;
-use crate::protocol::{
-    Ask, AskId, Decision, TurnOutcome, Event, Notice, Observation, Outcome, PromptPart, Prompt, Question,
-    TemplateCommand, PromptSource, PromptSourceKind, Step, Topic, Usage,
-};
-use crate::safety::{self, Cleared, NeedsApproval, ToolRestriction, Policy, Verdict};
-use crate::tools::attachments::block;
-use crate::tools::{ShellInput, PipedOutput};
 use crate::i18n::{LocalizedText, prompt as words};
+use crate::protocol::{
+    Ask, AskId, Decision, Event, Notice, Observation, Outcome, Prompt, PromptPart, PromptSource,
+    PromptSourceKind, Question, Step, TemplateCommand, Topic, TurnOutcome, Usage,
+};
+use crate::safety::{self, Cleared, NeedsApproval, Policy, ToolRestriction, Verdict};
+use crate::tools::attachments::block;
+use crate::tools::{PipedOutput, ShellInput};
 
 /// What to do with the expanded prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,12 @@ pub(super) struct Expansion<'a> {
 }
 
 /// Expands the prompt and runs the turn with it. `start` contains everything except the message.
-pub async fn run(prompt: Prompt, start: TurnStart, then: AfterExpansion, mut host: TurnHost) -> TurnResult {
+pub async fn run(
+    prompt: Prompt,
+    start: TurnStart,
+    then: AfterExpansion,
+    mut host: TurnHost,
+) -> TurnResult {
     let began = Instant::now();
     let opened =
         Event::TurnStarted { turn: start.turn, text: prompt.shown.clone(), origin: start.origin };
@@ -160,7 +165,11 @@ impl Expansion<'_> {
     }
 
     /// The replacement of each shell command, in order.
-    async fn run_commands(&mut self, prompt: &Prompt, input: ShellInput) -> Result<Vec<String>, ExpansionStop> {
+    async fn run_commands(
+        &mut self,
+        prompt: &Prompt,
+        input: ShellInput,
+    ) -> Result<Vec<String>, ExpansionStop> {
         if prompt.shell_lines().next().is_some() {
             self.host.await_sandbox_status().await;
         }
@@ -170,7 +179,9 @@ impl Expansion<'_> {
             match safety::assess_template_command(&id, line, self.host.policy_context()) {
                 Verdict::Ask(piece) => held.push(piece),
                 Verdict::Run(_) | Verdict::Refuse(_) => {
-                    return Err(ExpansionStop::Unsent(words::PIECE_REFUSED.with("line", shorten(line))));
+                    return Err(ExpansionStop::Unsent(
+                        words::PIECE_REFUSED.with("line", shorten(line)),
+                    ));
                 }
             }
         }
@@ -178,7 +189,8 @@ impl Expansion<'_> {
             return Ok(Vec::new());
         }
         let policy = self.host.policy_context().policy;
-        let pieces: Vec<TemplateCommand> = held.iter().map(|held| template_command(held, policy)).collect();
+        let pieces: Vec<TemplateCommand> =
+            held.iter().map(|held| template_command(held, policy)).collect();
         let decision = match self.preapproval(prompt, &pieces).await {
             Some(decision) => Ok(decision),
             None => self.ask(question(prompt, &pieces, &held)).await,
@@ -214,8 +226,14 @@ impl Expansion<'_> {
 
     /// The approval of shell commands from the start of the program. If one of them is of high
     /// risk, all are asked about, so that the user sees them together.
-    async fn preapproval(&mut self, prompt: &Prompt, pieces: &[TemplateCommand]) -> Option<Decision> {
-        if !self.host.context.approves_template_commands || pieces.iter().any(TemplateCommand::is_high_risk) {
+    async fn preapproval(
+        &mut self,
+        prompt: &Prompt,
+        pieces: &[TemplateCommand],
+    ) -> Option<Decision> {
+        if !self.host.context.approves_template_commands
+            || pieces.iter().any(TemplateCommand::is_high_risk)
+        {
             return None;
         }
         let say = words::PIECES_ALLOWED.with("of", source_name(prompt)).with("n", pieces.len());
@@ -224,7 +242,11 @@ impl Expansion<'_> {
     }
 
     /// Runs one shell command. Returns its output without the last newline.
-    async fn run_command(&mut self, piece: Cleared, input: &ShellInput) -> Result<String, ExpansionStop> {
+    async fn run_command(
+        &mut self,
+        piece: Cleared,
+        input: &ShellInput,
+    ) -> Result<String, ExpansionStop> {
         let line = match &piece.assessment().step.work {
             crate::protocol::StepAction::Shell { line } => line.clone(),
             _ => String::new(),
@@ -274,8 +296,12 @@ impl Expansion<'_> {
             return Ok(None);
         }
         let id = self.step_id();
-        let judge = |step: Step| safety::assess_template_command(&step.id, line, self.host.policy_context());
-        let Some((held, question)) = wall::unsandboxed_retry(seen, id, judge) else { return Ok(None) };
+        let judge = |step: Step| {
+            safety::assess_template_command(&step.id, line, self.host.policy_context())
+        };
+        let Some((held, question)) = wall::unsandboxed_retry(seen, id, judge) else {
+            return Ok(None);
+        };
         match self.ask(question).await? {
             Decision::Approve => Ok(Some(held.approve_unsandboxed())),
             Decision::Stop => Err(ExpansionStop::Stopped),
@@ -319,7 +345,11 @@ fn line_of(held: &NeedsApproval) -> &str {
 
 fn question(prompt: &Prompt, pieces: &[TemplateCommand], held: &[NeedsApproval]) -> Question {
     let cwd = held.first().map(|held| held.assessment().cwd.display().to_string());
-    Question::Pieces { of: source_name(prompt), cwd: cwd.unwrap_or_default(), pieces: pieces.to_vec() }
+    Question::Pieces {
+        of: source_name(prompt),
+        cwd: cwd.unwrap_or_default(),
+        pieces: pieces.to_vec(),
+    }
 }
 
 /// The owner of the shell commands, as the user knows it.

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::context::InstructionsCheck;
-use super::turn_host::TurnHost;
 use super::prompt_expansion::{self, AfterExpansion};
 use super::run::{Session, turn_channels};
+use super::turn_host::TurnHost;
 use super::{shell_turn, state};
 use crate::agent::drive::drive;
-use crate::agent::turn::{Opening, TurnStart, Turn};
-use crate::protocol::{AskId, Event, Notice, TurnOrigin, Prompt};
+use crate::agent::turn::{Opening, Turn, TurnStart};
 use crate::i18n::session as words;
+use crate::protocol::{AskId, Event, Notice, Prompt, TurnOrigin};
 
 /// The input of a turn.
 #[derive(Clone, Debug, PartialEq)]
@@ -181,7 +181,9 @@ impl Session {
         self.set_default_title(&words.as_typed(), origin);
         self.conversation.last_input = Some((words.clone(), self.conversation.history.position()));
         let text = match words {
-            UserInput::Prompt(prompt) => return self.start_expansion(*prompt, origin, AfterExpansion::Send),
+            UserInput::Prompt(prompt) => {
+                return self.start_expansion(*prompt, origin, AfterExpansion::Send);
+            }
             UserInput::Text(text) | UserInput::Shell { line: text, .. } => text,
         };
         let turn = Turn::new(self.new_turn_start(text, origin));

@@ -4,12 +4,13 @@
 //! A step is recorded before it starts, so the result of a step that started and did not finish is
 //! unknown, and a step that was only asked about never ran.
 
-use crate::context::history::{History, TurnRecord, ReplyKind, Outline};
+use crate::context::history::{History, Outline, ReplyKind, TurnRecord};
+use crate::i18n::session as words;
 use crate::protocol::{
-    Truncation, TurnOutcome, Event, Observation, TurnOrigin, Outcome, Question, ModelMessage, Risk, Step, Usage,
+    Event, ModelMessage, Observation, Outcome, Question, Risk, Step, Truncation, TurnOrigin,
+    TurnOutcome, Usage,
 };
 use crate::store::{EventPage, Remembered};
-use crate::i18n::session as words;
 
 /// The maximum length of the last output kept from an interrupted step, in bytes.
 const TAIL: usize = 128 * 1024;
@@ -38,7 +39,11 @@ pub fn closing_events(events: &[Event], cwd: &str) -> Vec<Event> {
             ..ModelMessage::default()
         }));
     }
-    out.extend(open.steps.into_iter().map(|step| Event::StepFinished(Box::new(step.into_observation(cwd)))));
+    out.extend(
+        open.steps
+            .into_iter()
+            .map(|step| Event::StepFinished(Box::new(step.into_observation(cwd)))),
+    );
     let ending = TurnOutcome::Interrupted;
     out.push(Event::TurnEnded { turn: *turn, ending, usage: Usage::default(), elapsed_ms: 0 });
     out
@@ -147,7 +152,11 @@ pub fn turn_record(events: &[Event]) -> TurnRecord {
 }
 
 /// Adds a reply with its results.
-fn add_reply(kept: &mut TurnRecord, reply: &mut Option<(bool, String)>, seen: &mut Vec<Observation>) {
+fn add_reply(
+    kept: &mut TurnRecord,
+    reply: &mut Option<(bool, String)>,
+    seen: &mut Vec<Observation>,
+) {
     match reply.take() {
         Some((_, message)) if !seen.is_empty() => kept.add_reply(ReplyKind::Cmd, &message),
         Some((true, message)) => kept.add_reply(ReplyKind::Error, &message),
@@ -167,7 +176,11 @@ fn shell_record(text: &str, events: &[Event]) -> TurnRecord {
 }
 
 /// The history for the model, from the saved entries.
-pub fn rebuild_history(remembered: &[Remembered], broken: &[(u64, EventPage)], cwd: &str) -> History {
+pub fn rebuild_history(
+    remembered: &[Remembered],
+    broken: &[(u64, EventPage)],
+    cwd: &str,
+) -> History {
     let mut history = History::default();
     for one in remembered {
         match one {
@@ -205,7 +218,7 @@ mod tests {
     use crate::context::compact;
     use crate::context::history::Summary;
     use crate::context::window::{self, Bounds};
-    use crate::protocol::{Ask, AskId, Message, Role, Tier, StepAction};
+    use crate::protocol::{Ask, AskId, Message, Role, StepAction, Tier};
 
     fn started(text: &str, origin: TurnOrigin) -> Event {
         Event::TurnStarted { turn: 3, text: text.into(), origin }
@@ -250,18 +263,28 @@ mod tests {
             usage: Usage::default(),
             elapsed_ms: 0,
         };
-        assert_eq!(closing_events(&[started("x", TurnOrigin::Typed), replied("y"), ended], "/w"), []);
+        assert_eq!(
+            closing_events(&[started("x", TurnOrigin::Typed), replied("y"), ended], "/w"),
+            []
+        );
         assert_eq!(closing_events(&[], "/w"), []);
     }
 
     #[test]
     fn an_incomplete_reply_is_kept_and_marked_as_truncated() {
         let delta = |text: &str| Event::Delta { text: text.into() };
-        let events =
-            [started("x", TurnOrigin::Typed), Event::ReplyStarted, delta("half an "), delta("answer")];
+        let events = [
+            started("x", TurnOrigin::Typed),
+            Event::ReplyStarted,
+            delta("half an "),
+            delta("answer"),
+        ];
         let closing = closing_events(&events, "/w");
         let Some(Event::Replied(reply)) = closing.first() else { panic!("{closing:?}") };
-        assert_eq!((reply.message.as_str(), reply.cut), ("half an answer", Some(Truncation::Broken)));
+        assert_eq!(
+            (reply.message.as_str(), reply.cut),
+            ("half an answer", Some(Truncation::Broken))
+        );
         assert!(matches!(closing.last(), Some(Event::TurnEnded { turn: 3, .. })));
     }
 
@@ -387,7 +410,11 @@ mod tests {
         let mut whole = History::default();
         whole.push(1, turn_record(&[started("all before", TurnOrigin::Typed)]), |_| {});
         let mut second = History::default();
-        second.push(2, turn_record(&[started("second", TurnOrigin::Typed), replied("yes")]), |_| {});
+        second.push(
+            2,
+            turn_record(&[started("second", TurnOrigin::Typed), replied("yes")]),
+            |_| {},
+        );
         let remembered = [
             Remembered::Turn { turn: 1, left: Some("{}".into()) },
             Remembered::Whole {
@@ -401,8 +428,10 @@ mod tests {
             Remembered::Turn { turn: 3, left: None },
         ];
         let event = started("third", TurnOrigin::Typed);
-        let piece =
-            EventPage { events: vec![crate::store::StoredEvent { seq: 1, at: 0, event }], ..EventPage::default() };
+        let piece = EventPage {
+            events: vec![crate::store::StoredEvent { seq: 1, at: 0, event }],
+            ..EventPage::default()
+        };
         let history = rebuild_history(&remembered, &[(3, piece)], "/w");
         assert_eq!(history.turns(), 3);
         let text = sent(&history).iter().map(|one| one.content.as_str()).collect::<String>();
@@ -414,14 +443,19 @@ mod tests {
         let mut before = History::default();
         for turn in 1..=4 {
             let words = format!("words of {turn}");
-            before.push(turn, turn_record(&[started(&words, TurnOrigin::Typed), replied("yes")]), |_| {});
+            before.push(
+                turn,
+                turn_record(&[started(&words, TurnOrigin::Typed), replied("yes")]),
+                |_| {},
+            );
         }
         let turn = |turn: u64| Remembered::Turn {
             turn,
             left: Some(serde_json::to_string(&before.snapshot(turn)).expect("plain data")),
         };
         let mut summed = before.clone();
-        let plan = compact::plan(&summed, Bounds::default(), compact::CompactionTrigger::Manual).expect("a plan");
+        let plan = compact::plan(&summed, Bounds::default(), compact::CompactionTrigger::Manual)
+            .expect("a plan");
         let summary = Summary { summary: "We counted.".into(), ..Summary::default() };
         compact::apply(&mut summed, plan, summary);
         let outline = serde_json::to_string(&summed.outline()).expect("plain data");

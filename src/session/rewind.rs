@@ -8,14 +8,18 @@ use std::sync::Arc;
 use super::run::Session;
 use super::undo::{ChangedFile, UndoPoint, UndoScope, changes, changes_since};
 use crate::context::history::TurnRecord;
-use crate::protocol::{Event, Notice, Rewind};
 use crate::i18n::{LocalizedText, session as words};
+use crate::protocol::{Event, Notice, Rewind};
 
 /// The maximum number of paths named to the model.
 const NAMED: usize = 50;
 
 impl Session {
-    pub(super) async fn rewind(&mut self, turn: u64, what: Option<Rewind>) -> Result<(), LocalizedText> {
+    pub(super) async fn rewind(
+        &mut self,
+        turn: u64,
+        what: Option<Rewind>,
+    ) -> Result<(), LocalizedText> {
         let changed = changes_since(&changes(self.conversation.record()), UndoPoint::turn(turn));
         match what {
             None if changed.is_empty() => self.rewind_chat(turn, &changed).await,
@@ -33,7 +37,11 @@ impl Session {
         }
     }
 
-    async fn rewind_chat(&mut self, turn: u64, changed: &[ChangedFile]) -> Result<(), LocalizedText> {
+    async fn rewind_chat(
+        &mut self,
+        turn: u64,
+        changed: &[ChangedFile],
+    ) -> Result<(), LocalizedText> {
         let ReplacementRecord { undone, events, .. } = self.replacement_record(turn, changed);
         self.rewind_conversation(turn, Rewind::Chat, events).await?;
         if changed.is_empty() && undone.is_empty() {
@@ -42,9 +50,13 @@ impl Session {
         let before = turn.saturating_sub(1);
         let redactor = &self.security.redactor;
         let holds = self.conversation.history.contains_turn(before);
-        Arc::make_mut(&mut self.conversation.history).append_to_turn(before, files_record(changed, &undone), |text| {
-            *text = redactor.mask(text).into_owned();
-        });
+        Arc::make_mut(&mut self.conversation.history).append_to_turn(
+            before,
+            files_record(changed, &undone),
+            |text| {
+                *text = redactor.mask(text).into_owned();
+            },
+        );
         match holds {
             true => self.store.save_turn(before, &self.conversation.history).await,
             // The turn before it was summed up long ago.
@@ -65,7 +77,8 @@ impl Session {
         let from = UndoPoint::turn(turn);
         let changed = changes_since(&changes(self.conversation.record()), from);
         let (mut whose, back) = self.restore_steps(from).await;
-        let ReplacementRecord { kept_changes: stayed, events, .. } = self.replacement_record(turn, &changed);
+        let ReplacementRecord { kept_changes: stayed, events, .. } =
+            self.replacement_record(turn, &changed);
         self.rewind_conversation(turn, Rewind::Both, events).await?;
         if !back.is_empty() {
             whose.kept_changes = stayed;
@@ -86,7 +99,8 @@ impl Session {
         let mut before = changes(record.get(..start).unwrap_or_default());
         let (mut whose, mut undone) = (UndoScope::default(), Vec::new());
         before.retain(|change| {
-            let stands = stood.iter().any(|one| one.is_kept == change.is_kept && one.turn == change.turn);
+            let stands =
+                stood.iter().any(|one| one.is_kept == change.is_kept && one.turn == change.turn);
             if !stands {
                 let numbers = if change.is_kept { &mut whose.kept_turns } else { &mut whose.turns };
                 numbers.push(change.turn);

@@ -9,24 +9,25 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::context::Summarizer;
-use super::turn_host::{StepJudge, TurnContext, TurnMessage, TurnHost, TurnInbox};
-use super::script_tool;
 use super::event_sink::Outbox;
 use super::persistence::SessionStore;
-use super::skill_tool::{self, MachineWithSkills};
-use super::state::{self, AfterTurn, Conversation, RunningTurn, Responder};
 use super::queue::UserInput;
-use super::{FoundServer, Security, SessionConfig, Rescue, export, pages, permissions, trust};
+use super::script_tool;
+use super::skill_tool::{self, MachineWithSkills};
+use super::state::{self, AfterTurn, Conversation, Responder, RunningTurn};
+use super::turn_host::{StepJudge, TurnContext, TurnHost, TurnInbox, TurnMessage};
+use super::{FoundServer, Rescue, Security, SessionConfig, export, pages, permissions, trust};
 use crate::agent::ModelAnswer;
 use crate::agent::drive::TurnResult;
 use crate::context::system::{self, SystemFacts};
 use crate::context::window::{Bounds, ContextUsage};
+use crate::i18n::{LocalizedText, session as words};
 use crate::protocol::{
-    AskId, Decision, TurnOutcome, Event, ExportFormat, SessionInfo, NoticeLevel, Notice, Op, Report, Usage,
+    AskId, Decision, Event, ExportFormat, Notice, NoticeLevel, Op, Report, SessionInfo,
+    TurnOutcome, Usage,
 };
 use crate::safety::{self, Policy};
 use crate::tools::{Tool, Toolbox, git_branch};
-use crate::i18n::{LocalizedText, session as words};
 
 /// The maximum number of commands in a reply, as stated in the prompt.
 const MAX_COMMANDS: usize = 16;
@@ -110,7 +111,8 @@ async fn turn_result(running: &mut Option<RunningTurn>) -> Result<TurnResult, St
 }
 
 /// The session's ends of a turn's channels.
-pub(super) type TurnHandle = (mpsc::UnboundedSender<(AskId, Decision)>, mpsc::UnboundedSender<String>);
+pub(super) type TurnHandle =
+    (mpsc::UnboundedSender<(AskId, Decision)>, mpsc::UnboundedSender<String>);
 
 pub(super) fn turn_channels() -> (TurnInbox, TurnHandle) {
     let (decisions, decided) = mpsc::unbounded_channel();
@@ -215,12 +217,18 @@ impl Session {
             Op::Compress { focus } => self.compress(focus).await,
             Op::Recall { id } => self.recall(&id).await,
             Op::Report { report } => self.send_report(report),
-            Op::Resume { .. } | Op::ListSessions | Op::SearchSessions { .. } => self.handle_session_op(op).await,
-            Op::Fork { .. } | Op::Rename { .. } | Op::Rewind { .. } => self.handle_session_op(op).await,
+            Op::Resume { .. } | Op::ListSessions | Op::SearchSessions { .. } => {
+                self.handle_session_op(op).await
+            }
+            Op::Fork { .. } | Op::Rename { .. } | Op::Rewind { .. } => {
+                self.handle_session_op(op).await
+            }
             Op::Trust => self.ask_trust_again().await,
             Op::AddFolder { path } => self.add_folder(&path).await,
             Op::RunScript { script, args } => self.run_script(script, args).await,
-            Op::RefreshExtensions | Op::SetBot { .. } | Op::Invoke { .. } => self.handle_extension_op(op).await,
+            Op::RefreshExtensions | Op::SetBot { .. } | Op::Invoke { .. } => {
+                self.handle_extension_op(op).await
+            }
             // The loop ends before this.
             Op::Shutdown => {}
         }
@@ -229,9 +237,15 @@ impl Session {
 
     async fn handle_turn_message(&mut self, note: TurnMessage) {
         match note {
-            TurnMessage::QuestionOpened(ask) => self.update_running(|running| running.open_question = Some(ask)),
-            TurnMessage::QuestionClosed => self.update_running(|running| running.open_question = None),
-            TurnMessage::SteeringRead => self.update_running(|running| drop(running.unread_steering.pop_front())),
+            TurnMessage::QuestionOpened(ask) => {
+                self.update_running(|running| running.open_question = Some(ask))
+            }
+            TurnMessage::QuestionClosed => {
+                self.update_running(|running| running.open_question = None)
+            }
+            TurnMessage::SteeringRead => {
+                self.update_running(|running| drop(running.unread_steering.pop_front()))
+            }
             TurnMessage::RequestSent(ledger) => self.set_context_usage(ledger).await,
             TurnMessage::HistoryCompacted(history) => self.set_compacted_history(history).await,
             TurnMessage::InstructionsRead(found) => self.set_instructions(found).await,
@@ -247,11 +261,17 @@ impl Session {
                 }
                 self.record_event(*event);
             }
-            TurnMessage::SkillEntered { name, text } => self.conversation.active_skills.enter(&name, &text),
-            TurnMessage::ToolsRestricted(narrowed) => self.update_running(|running| running.restriction = narrowed),
+            TurnMessage::SkillEntered { name, text } => {
+                self.conversation.active_skills.enter(&name, &text)
+            }
+            TurnMessage::ToolsRestricted(narrowed) => {
+                self.update_running(|running| running.restriction = narrowed)
+            }
             TurnMessage::StepFinished => self.info.steps += 1,
             TurnMessage::RefreshExtensions => self.refresh_now(),
-            TurnMessage::ExtensionsScanned { number, looked } => self.finish_refresh(number, looked).await,
+            TurnMessage::ExtensionsScanned { number, looked } => {
+                self.finish_refresh(number, looked).await
+            }
         }
     }
 
@@ -336,7 +356,11 @@ impl Session {
             inbox: wires,
             request_bytes: 0,
             answer: ModelAnswer::default(),
-            judge: StepJudge::new(self.policy.subscribe(), self.security.place.clone(), Arc::new(world)),
+            judge: StepJudge::new(
+                self.policy.subscribe(),
+                self.security.place.clone(),
+                Arc::new(world),
+            ),
             prepared: false,
             instructions_check: None,
             extra_usage: Usage::default(),
@@ -359,7 +383,8 @@ impl Session {
             max_commands: MAX_COMMANDS,
             bot: self.responder.persona.prompt.as_deref(),
         });
-        let prompt = skill_tool::with_skill_section(prompt, library, &self.conversation.active_skills);
+        let prompt =
+            skill_tool::with_skill_section(prompt, library, &self.conversation.active_skills);
         script_tool::with_script_section(prompt, &self.model_scripts())
     }
 
@@ -382,7 +407,8 @@ impl Session {
         }
         // A step may have changed it.
         let trusted = self.security.place.trusted;
-        self.info.branch = trusted.then(|| git_branch::current_branch(&self.security.place.cwd)).flatten();
+        self.info.branch =
+            trusted.then(|| git_branch::current_branch(&self.security.place.cwd)).flatten();
         self.send_info().await;
         self.requeue_unread(running.unread_steering).await;
         // After a failure nothing starts by itself: the next turn would hit the same error.
@@ -504,7 +530,8 @@ impl Session {
         self.policy.send_replace(self.security.policy.clone());
         let shown = |rules: &[safety::PolicyRule]| rules.iter().map(ToString::to_string).collect();
         self.info.allowed = shown(&self.security.policy.allow_rules());
-        self.info.allowed_covers = permissions::covers(&self.security.policy, &self.security.place.cwd);
+        self.info.allowed_covers =
+            permissions::covers(&self.security.policy, &self.security.place.cwd);
         self.info.denied = shown(&self.security.policy.denied);
         self.send_info().await;
         self.notify(notice).await;
@@ -518,7 +545,8 @@ impl Session {
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page.await))).await });
             }
             Report::Context => {
-                let sent = self.running.as_ref().and_then(|running| running.context_usage.as_deref());
+                let sent =
+                    self.running.as_ref().and_then(|running| running.context_usage.as_deref());
                 let page = pages::context(self, sent);
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
             }
@@ -535,7 +563,8 @@ impl Session {
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
             }
             Report::Models => {
-                let (connected, found) = (self.responder.connected.clone(), self.responder.found_servers.clone());
+                let (connected, found) =
+                    (self.responder.connected.clone(), self.responder.found_servers.clone());
                 tokio::spawn(async move {
                     let answer = (connected.list)().await;
                     for event in pages::models(&connected, answer, &found) {

@@ -16,18 +16,20 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Security, shell_turn, wall};
 use crate::agent::turn::trust;
+use crate::i18n::{Localize, LocalizedText, script_run as words};
 use crate::model::{Chunk, Model, Request};
 use crate::protocol::{
-    Mention, Message, Observation, Question, Requires, Risk, SandboxStatus, Step, Tier, StepAction,
+    Mention, Message, Observation, Question, Requires, Risk, SandboxStatus, Step, StepAction, Tier,
 };
 use crate::safety::redact::Redactor;
-use crate::safety::{self, Cleared, NeedsApproval, Workspace, Policy, PolicyContext, Verdict, Machine};
+use crate::safety::{
+    self, Cleared, Machine, NeedsApproval, Policy, PolicyContext, Verdict, Workspace,
+};
 use crate::script::host::PackKey;
 use crate::script::source::{ScriptEntry, SourceFiles};
-use crate::script::{ScriptHost, ModelCall, AnswerPart, ScriptEvent};
+use crate::script::{AnswerPart, ModelCall, ScriptEvent, ScriptHost};
 use crate::store::{KeyValue, Store, StoreError};
-use crate::tools::{Toolbox, RunControl, attachments};
-use crate::i18n::{LocalizedText, Localize, script_run as words};
+use crate::tools::{RunControl, Toolbox, attachments};
 
 /// The prefix of step IDs.
 pub const STEP: &str = "script_";
@@ -177,7 +179,9 @@ impl SessionScriptHost {
     /// The user saw the rewritten step with its tier before approving it.
     fn clear_replacement(&self, before: &Step, work: StepAction) -> Result<Cleared, LocalizedText> {
         let verdict = match &work {
-            StepAction::Shell { line } => safety::assess_shell(&before.id, line, self.policy_context()),
+            StepAction::Shell { line } => {
+                safety::assess_shell(&before.id, line, self.policy_context())
+            }
             StepAction::Exec { .. } | StepAction::Tool { .. } => {
                 safety::assess(Step { work, ..before.clone() }, self.policy_context())
             }
@@ -209,7 +213,9 @@ impl SessionScriptHost {
                 let verdict = safety::assess(step, self.policy_context());
                 Box::pin(self.clear_step(verdict)).await
             }
-            ScriptAnswer::RunInstead(_) | ScriptAnswer::Trust | ScriptAnswer::No => Err(words::STEP_DECLINED.with("why", why)),
+            ScriptAnswer::RunInstead(_) | ScriptAnswer::Trust | ScriptAnswer::No => {
+                Err(words::STEP_DECLINED.with("why", why))
+            }
         }
     }
 
@@ -250,7 +256,8 @@ impl SessionScriptHost {
             return None;
         }
         let id = self.next_id();
-        let (held, question) = wall::unsandboxed_retry(seen, id, |step| safety::assess(step, self.policy_context()))?;
+        let (held, question) =
+            wall::unsandboxed_retry(seen, id, |step| safety::assess(step, self.policy_context()))?;
         let Question::Step { risk, .. } = &question else { return None };
         let asked = ScriptQuestion::Step { risk: risk.clone(), question: Box::new(question) };
         let said = (self.ask_user)(asked).await;
@@ -305,14 +312,18 @@ impl Drop for SessionScriptHost {
 }
 
 impl ScriptHost for SessionScriptHost {
-    fn call_model(&mut self, call: ModelCall) -> BoxStream<'static, Result<AnswerPart, LocalizedText>> {
+    fn call_model(
+        &mut self,
+        call: ModelCall,
+    ) -> BoxStream<'static, Result<AnswerPart, LocalizedText>> {
         let Some(model) = self.model.clone() else {
             return stream::iter([Err(crate::i18n::cli::NO_CONNECTION.into())]).boxed();
         };
         if self.cancel.is_cancelled() {
             return stream::iter([Err(crate::i18n::exec::CANCELLED.into())]).boxed();
         }
-        let messages = call.messages.into_iter().map(|message| self.mask_message(message)).collect();
+        let messages =
+            call.messages.into_iter().map(|message| self.mask_message(message)).collect();
         let request = Request { messages, params: call.params, schema: call.schema };
         self.emit(ScriptEvent::ModelCallStarted);
         let told = self.events.clone();
@@ -358,7 +369,9 @@ impl ScriptHost for SessionScriptHost {
     }
 
     fn confirm(&mut self, question: LocalizedText) -> BoxFuture<'_, bool> {
-        (self.ask_user)(ScriptQuestion::Call(question)).map(|said| said == ScriptAnswer::Yes).boxed()
+        (self.ask_user)(ScriptQuestion::Call(question))
+            .map(|said| said == ScriptAnswer::Yes)
+            .boxed()
     }
 
     fn run_step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, LocalizedText>> {

@@ -11,14 +11,17 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use super::turn_host::TurnHost;
 use super::run::Session;
-use super::script_turn::{GRACE, ScriptPlaces, spawn_script, script_channels, call_question, script_answer, display_value};
-use super::script_host::{ScriptQuestion, ScriptStore, ScriptAnswer, SessionScriptHost};
+use super::script_host::{ScriptAnswer, ScriptQuestion, ScriptStore, SessionScriptHost};
+use super::script_turn::{
+    GRACE, ScriptPlaces, call_question, display_value, script_answer, script_channels, spawn_script,
+};
+use super::turn_host::TurnHost;
 use crate::agent::Host as _;
 use crate::context::shorten;
+use crate::i18n::{Lang, Localize, LocalizedText, Phrase, prompt, script_run, session as words};
 use crate::protocol::{
-    Ask, AskId, Event, Notice, Observation, Outcome, Provider, Question, Usage, StepAction,
+    Ask, AskId, Event, Notice, Observation, Outcome, Provider, Question, StepAction, Usage,
 };
 use crate::safety::{Cleared, SCRIPT_TOOL};
 use crate::script::manifest::Manifest;
@@ -26,8 +29,7 @@ use crate::script::manifest::input::ScriptArgs;
 use crate::script::source::is_script;
 use crate::script::{LocatedError, RunRequest, ScriptEvent};
 use crate::store::Store;
-use crate::tools::{Tool, Toolbox, RunControl};
-use crate::i18n::{Lang, LocalizedText, Localize, Phrase, prompt, script_run, session as words};
+use crate::tools::{RunControl, Tool, Toolbox};
 
 /// The maximum length of their list in the system prompt, in bytes.
 const BUDGET: usize = 2 * 1024;
@@ -154,7 +156,9 @@ impl Session {
     pub(super) fn model_scripts(&self) -> Arc<Vec<ModelScript>> {
         match self.responder.connected.provider {
             Provider::Guide => Arc::default(),
-            Provider::OpenAi | Provider::Scripted => Arc::clone(&self.responder.extensions.scripts.model_scripts),
+            Provider::OpenAi | Provider::Scripted => {
+                Arc::clone(&self.responder.extensions.scripts.model_scripts)
+            }
         }
     }
 
@@ -226,7 +230,11 @@ impl TurnHost {
     }
 
     /// The script's printed text, and its value as text; `None` if it was stopped.
-    async fn run_to_end(&mut self, id: &str, order: RunRequest) -> (String, Option<Result<String, LocalizedText>>) {
+    async fn run_to_end(
+        &mut self,
+        id: &str,
+        order: RunRequest,
+    ) -> (String, Option<Result<String, LocalizedText>>) {
         let (told, asking, mut ears) = script_channels();
         let (policy, place, world) = self.judge.parts();
         let (cancel, stopped) = (self.context.cancel.child_token(), self.context.cancel.clone());
@@ -279,7 +287,12 @@ impl TurnHost {
         (so_far.text, came)
     }
 
-    async fn handle_script_event(&mut self, id: &str, told: ScriptEvent, so_far: &mut ScriptOutput) {
+    async fn handle_script_event(
+        &mut self,
+        id: &str,
+        told: ScriptEvent,
+        so_far: &mut ScriptOutput,
+    ) {
         match told {
             ScriptEvent::Print(value) => {
                 let text = format!("{}\n", display_value(&value));
@@ -296,7 +309,10 @@ impl TurnHost {
             ScriptEvent::Output(id, text) => self.emit(Event::StepOutput { id, text }).await,
             ScriptEvent::StepFinished(seen) => self.emit(Event::StepFinished(seen)).await,
             ScriptEvent::Note(say) => self.emit(Event::Notice(Notice::warning(say))).await,
-            ScriptEvent::Delta(_) | ScriptEvent::Reasoning(_) | ScriptEvent::ModelCallStarted | ScriptEvent::ScriptCalled(_) => {}
+            ScriptEvent::Delta(_)
+            | ScriptEvent::Reasoning(_)
+            | ScriptEvent::ModelCallStarted
+            | ScriptEvent::ScriptCalled(_) => {}
         }
     }
 
@@ -305,7 +321,9 @@ impl TurnHost {
         let lang = self.script_runner.lang;
         let question: Question = match asked {
             ScriptQuestion::Step { question, .. } => *question,
-            ScriptQuestion::Call(say) => call_question(&self.context.redactor.mask(&say.text(lang)), lang),
+            ScriptQuestion::Call(say) => {
+                call_question(&self.context.redactor.mask(&say.text(lang)), lang)
+            }
         };
         let id = AskId(self.script_runner.next_ask);
         self.script_runner.next_ask += 1;
@@ -350,7 +368,10 @@ mod tests {
         assert!(prompt.ends_with("\n- rain(place=…): tells the weather"), "{prompt}");
         assert_eq!(with_script_section("P".to_owned(), &[]), "P");
         let many: Vec<ModelScript> = (0..200)
-            .map(|n| ModelScript { id: format!("s{n}"), help: format!("- s{n}: {}", "x".repeat(60)) })
+            .map(|n| ModelScript {
+                id: format!("s{n}"),
+                help: format!("- s{n}: {}", "x".repeat(60)),
+            })
             .collect();
         let prompt = with_script_section(String::new(), &many);
         assert!(prompt.len() < BUDGET + 200 && prompt.contains("more"), "{}", prompt.len());

@@ -14,23 +14,25 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::turn_host::TurnHost;
-use super::script_tool;
 use super::run::{Session, turn_channels};
-use super::script_host::{ScriptQuestion, AskUser, DiskFiles, ScriptStore, STACK, STEP, ScriptAnswer, SessionScriptHost};
+use super::script_host::{
+    AskUser, DiskFiles, STACK, STEP, ScriptAnswer, ScriptQuestion, ScriptStore, SessionScriptHost,
+};
+use super::script_tool;
+use super::turn_host::TurnHost;
 use crate::agent::Host as _;
 use crate::agent::drive::TurnResult;
-use crate::context::shorten;
 use crate::context::history::TurnRecord;
+use crate::context::shorten;
+use crate::i18n::{Lang, Localize, LocalizedText, session as words};
 use crate::protocol::{
-    Ask, AskId, Decision, TurnOutcome, Event, Notice, Observation, TurnOrigin, Provider, Question, ModelMessage,
-    Usage,
+    Ask, AskId, Decision, Event, ModelMessage, Notice, Observation, Provider, Question, TurnOrigin,
+    TurnOutcome, Usage,
 };
 use crate::script::manifest::Manifest;
 use crate::script::manifest::input::ScriptArgs;
-use crate::script::source::{SourceFiles, ScriptLibrary, is_script, stem};
-use crate::script::{RunResult, LocatedError, RunRequest, ScriptEvent, built_in, run as run_order};
-use crate::i18n::{Lang, LocalizedText, Localize, session as words};
+use crate::script::source::{ScriptLibrary, SourceFiles, is_script, stem};
+use crate::script::{LocatedError, RunRequest, RunResult, ScriptEvent, built_in, run as run_order};
 
 /// The maximum number of names offered.
 const MOST_NAMES: usize = 200;
@@ -148,9 +150,11 @@ impl Session {
             return self.notify(Notice::warning(words::TRUST_FIRST.with("line", text))).await;
         }
         self.info.turns += 1;
-        let parsed = if args.is_empty() { Ok(ScriptArgs::default()) } else { ScriptArgs::parse(&args) };
+        let parsed =
+            if args.is_empty() { Ok(ScriptArgs::default()) } else { ScriptArgs::parse(&args) };
         let from = self.security.place.cwd.clone();
-        let order = parsed.map(|args| RunRequest { script: script.clone(), from, args, streams: true });
+        let order =
+            parsed.map(|args| RunRequest { script: script.clone(), from, args, streams: true });
         let cancel = CancellationToken::new();
         let (wires, ends) = turn_channels();
         let host = self.turn_host(&cancel, wires);
@@ -216,7 +220,8 @@ pub(super) fn spawn_script(
 
 async fn run(job: Job, mut host: TurnHost) -> TurnResult {
     let started = Instant::now();
-    let Job { turn, text, script, order, library, world, inbox: wires, next_numbers: next, lang } = job;
+    let Job { turn, text, script, order, library, world, inbox: wires, next_numbers: next, lang } =
+        job;
     let opened = Event::TurnStarted { turn, text: text.clone(), origin: TurnOrigin::Typed };
     host.emit(opened).await;
     let mut stage = ScriptTurn::new(&mut host, next, lang);
@@ -237,7 +242,9 @@ pub(super) fn script_answer(decision: Decision) -> Option<ScriptAnswer> {
     let may =
         |text: &str| [Lang::En, Lang::Zh].iter().any(|lang| words::SCRIPT_MAY.text(*lang) == text);
     Some(match decision {
-        Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_) => ScriptAnswer::Yes,
+        Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_) => {
+            ScriptAnswer::Yes
+        }
         Decision::Edit(work) => ScriptAnswer::RunInstead(work),
         Decision::Answer { text } if may(&text) => ScriptAnswer::Yes,
         Decision::Trust => ScriptAnswer::Trust,
@@ -409,7 +416,8 @@ impl<'h> ScriptTurn<'h> {
     /// The script's host numbers its steps.
     fn count_step(&mut self, id: &str) {
         let number = id.rsplit('_').next().and_then(|digits| digits.parse::<u64>().ok());
-        self.next_numbers.0 = self.next_numbers.0.max(number.map_or(0, |number| number.saturating_add(1)));
+        self.next_numbers.0 =
+            self.next_numbers.0.max(number.map_or(0, |number| number.saturating_add(1)));
     }
 
     /// Asks the user a question; a cancel withdraws it.
@@ -460,7 +468,9 @@ impl<'h> ScriptTurn<'h> {
                 let read = format!("It failed: {}", why.text(Lang::En));
                 (TurnOutcome::Failed { why }, read)
             }
-            ScriptOutcome::Cancelled => (TurnOutcome::Cancelled, "(cancelled by the user)".to_owned()),
+            ScriptOutcome::Cancelled => {
+                (TurnOutcome::Cancelled, "(cancelled by the user)".to_owned())
+            }
             ScriptOutcome::Stopped => (TurnOutcome::Stopped, "(stopped by the user)".to_owned()),
         }
     }

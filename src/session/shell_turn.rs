@@ -6,10 +6,11 @@ use std::time::Instant;
 use super::turn_host::{TurnHost, run_step};
 use crate::agent::Host;
 use crate::agent::drive::TurnResult;
-use crate::context::shorten;
 use crate::context::history::TurnRecord;
+use crate::context::shorten;
 use crate::protocol::{
-    Ask, AskId, Decision, TurnOutcome, Event, Observation, TurnOrigin, Outcome, Question, Usage, StepAction,
+    Ask, AskId, Decision, Event, Observation, Outcome, Question, StepAction, TurnOrigin,
+    TurnOutcome, Usage,
 };
 use crate::safety::{self, NeedsApproval, Verdict};
 
@@ -76,7 +77,10 @@ pub(super) async fn ask_and_run(
     };
     let Some(decision) = decision else {
         host.emit(Event::QuestionClosed { ask }).await;
-        return (TurnOutcome::Cancelled, Some(not_run_observation(held.assessment(), Outcome::Cancelled)));
+        return (
+            TurnOutcome::Cancelled,
+            Some(not_run_observation(held.assessment(), Outcome::Cancelled)),
+        );
     };
     match decision {
         Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_) => {
@@ -86,17 +90,27 @@ pub(super) async fn ask_and_run(
         Decision::Edit(work) => {
             let StepAction::Shell { line } = work else { return rejected_result(&held) };
             // The user saw the rewritten line with its tier before approving it.
-            let seen = match safety::assess_shell(&held.assessment().step.id, &line, host.policy_context()) {
+            let seen = match safety::assess_shell(
+                &held.assessment().step.id,
+                &line,
+                host.policy_context(),
+            ) {
                 Verdict::Run(cleared) => run_step(&host.context, &mut host.outbox, cleared).await,
-                Verdict::Ask(held) => run_step(&host.context, &mut host.outbox, held.approve()).await,
-                Verdict::Refuse(refused) => not_run_observation(refused.assessment(), Outcome::Refused),
+                Verdict::Ask(held) => {
+                    run_step(&host.context, &mut host.outbox, held.approve()).await
+                }
+                Verdict::Refuse(refused) => {
+                    not_run_observation(refused.assessment(), Outcome::Refused)
+                }
             };
             (TurnOutcome::Done, Some(seen))
         }
         Decision::Reject { .. } | Decision::Dismiss | Decision::Trust | Decision::Answer { .. } => {
             rejected_result(&held)
         }
-        Decision::Stop => (TurnOutcome::Stopped, Some(not_run_observation(held.assessment(), Outcome::Declined))),
+        Decision::Stop => {
+            (TurnOutcome::Stopped, Some(not_run_observation(held.assessment(), Outcome::Declined)))
+        }
     }
 }
 

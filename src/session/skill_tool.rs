@@ -16,14 +16,15 @@ use super::script_tool::ModelScript;
 use crate::context::shorten;
 use crate::extensions::skill_list::BUDGET;
 use crate::extensions::{ExtensionSet, Skill};
-use crate::prompt::template::{TemplateForm, Template, TemplateValues};
+use crate::i18n::{Lang, LocalizedText, Phrase, prompt as words};
+use crate::prompt::template::{Template, TemplateForm, TemplateValues};
 use crate::protocol::{Observation, Outcome, Step, StepAction};
 use crate::safety::redact::Redactor;
 use crate::safety::{
-    Cleared, Contents, FileKind, PathKind, ToolRestriction, OwnProgram, Program, SKILL_TOOL, SkillInfo, Machine,
+    Cleared, Contents, FileKind, Machine, OwnProgram, PathKind, Program, SKILL_TOOL, SkillInfo,
+    ToolRestriction,
 };
-use crate::tools::{Tool, Toolbox, RunControl};
-use crate::i18n::{Lang, LocalizedText, Phrase, prompt as words};
+use crate::tools::{RunControl, Tool, Toolbox};
 
 /// The maximum length of a skill's text for a model, in bytes.
 const LONGEST: usize = 24 * 1024;
@@ -103,7 +104,11 @@ fn template(skill: &Skill) -> Result<Template, LocalizedText> {
 const GUIDE: &str = include_str!("../../assets/prompts/skills.md");
 
 /// The system prompt with its section on skills: the list of skills, and those in view.
-pub(super) fn with_skill_section(prompt: String, library: &ExtensionSet, active: &ActiveSkills) -> String {
+pub(super) fn with_skill_section(
+    prompt: String,
+    library: &ExtensionSet,
+    active: &ActiveSkills,
+) -> String {
     let mut out = prompt;
     let list = library.skills.skills_prompt(BUDGET);
     if !list.is_empty() {

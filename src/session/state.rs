@@ -8,12 +8,14 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::extensions::ExtensionCache;
-use super::skill_tool::ActiveSkills;
 use super::queue::UserInput;
+use super::skill_tool::ActiveSkills;
 use super::{Connected, FoundServer, Persona};
 use crate::agent::drive::TurnResult;
-use crate::context::window::{History, ContextUsage, TurnPosition};
-use crate::protocol::{Ask, AskId, Decision, Event, SessionInfo, Question, Step, Usage, StepAction};
+use crate::context::window::{ContextUsage, History, TurnPosition};
+use crate::protocol::{
+    Ask, AskId, Decision, Event, Question, SessionInfo, Step, StepAction, Usage,
+};
 use crate::safety::ToolRestriction;
 
 /// The most output and answers kept for an export, in bytes.
@@ -129,7 +131,11 @@ impl Conversation {
     /// Clears the conversation; the numbers of steps and questions continue, so that an answer to
     /// an old question never matches a new one.
     pub fn clear(&mut self) {
-        *self = Conversation { next_step: self.next_step, next_ask: self.next_ask, ..Conversation::default() };
+        *self = Conversation {
+            next_step: self.next_step,
+            next_ask: self.next_ask,
+            ..Conversation::default()
+        };
     }
 }
 

@@ -1,11 +1,13 @@
 //! The question whether this folder is trusted: when to ask it, and what an answer changes. `app`
 //! provides the findings; nothing is read here.
 
-use super::turn_host::{TurnMessage, TurnHost};
 use super::run::Session;
-use crate::protocol::{Ask, AskId, Decision, Event, UntrustedFile, Notice, Question, SandboxStatus, TrustOffer};
-use crate::tools::git_branch;
+use super::turn_host::{TurnHost, TurnMessage};
 use crate::i18n::{LocalizedText, sandbox as held, session as words};
+use crate::protocol::{
+    Ask, AskId, Decision, Event, Notice, Question, SandboxStatus, TrustOffer, UntrustedFile,
+};
+use crate::tools::git_branch;
 
 /// The data for the question, and the function that saves the answer.
 pub struct TrustPrompt {
@@ -104,7 +106,11 @@ impl Session {
 
     /// Handles the answer. Only a plain yes grants trust, and one that names the parent folder
     /// trusts that.
-    pub(super) async fn apply_trust_answer(&mut self, ask: AskId, decision: Decision) -> AfterTrust {
+    pub(super) async fn apply_trust_answer(
+        &mut self,
+        ask: AskId,
+        decision: Decision,
+    ) -> AfterTrust {
         self.security.trust.open_question = None;
         self.outbox.send(Event::QuestionClosed { ask }).await;
         let given = match decision {
@@ -124,12 +130,14 @@ impl Session {
                 let trusted = self.security.place.trusted;
                 let word = if trusted { words::TRUST_STAYS } else { words::TRUST_STAYS_OFF };
                 let notice = Notice::info(word);
-                self.notify(if trusted { notice } else { notice.with_hint(words::TRUST_HOW) }).await;
+                self.notify(if trusted { notice } else { notice.with_hint(words::TRUST_HOW) })
+                    .await;
                 return AfterTrust::Continue;
             }
             Decision::Stop => return AfterTrust::Quit,
         };
-        let notice = trust_notice(given != TrustAnswer::Untrusted, self.security.trust.has_settings);
+        let notice =
+            trust_notice(given != TrustAnswer::Untrusted, self.security.trust.has_settings);
         self.set_trust(given, notice).await;
         AfterTrust::Continue
     }
@@ -148,7 +156,8 @@ impl Session {
         let trusted = given != TrustAnswer::Untrusted;
         self.security.place.trusted = trusted;
         self.info.trusted = trusted;
-        self.info.branch = trusted.then(|| git_branch::current_branch(&self.security.place.cwd)).flatten();
+        self.info.branch =
+            trusted.then(|| git_branch::current_branch(&self.security.place.cwd)).flatten();
         self.send_info().await;
         self.refresh();
         let kept = (self.security.trust.save)(given);

@@ -11,24 +11,26 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::context::{InstructionsCheck, Summarizer};
+use super::event_sink::Outbox;
 use super::extensions::ExtensionScan;
 use super::script_tool;
-use super::event_sink::Outbox;
 use super::skill_tool;
-use crate::agent::{ModelAnswer, ModelRequest, Host};
+use crate::agent::{Host, ModelAnswer, ModelRequest};
 use crate::config::project_instructions::ProjectInstructions;
-use crate::context::window::{self, Bounds, History, ContextUsage};
+use crate::context::window::{self, Bounds, ContextUsage, History};
 use crate::extensions::ExtensionSet;
+use crate::i18n::session as words;
 use crate::model::{Chunk, Model, ModelError, Request};
 use crate::protocol::streaming::Partial;
 use crate::protocol::{
-    Ask, AskId, Truncation, Decision, Event, Message, Observation, Outcome, Params, ApprovalScope, SandboxStatus,
-    TrustOffer, Usage, reply,
+    ApprovalScope, Ask, AskId, Decision, Event, Message, Observation, Outcome, Params,
+    SandboxStatus, Truncation, TrustOffer, Usage, reply,
 };
 use crate::safety::redact::Redactor;
-use crate::safety::{Cleared, Grant, ToolRestriction, Workspace, Policy, PolicyContext, ToolTask, Machine};
-use crate::tools::{ShellInput, PipedOutput, Tool, Toolbox, RunControl};
-use crate::i18n::session as words;
+use crate::safety::{
+    Cleared, Grant, Machine, Policy, PolicyContext, ToolRestriction, ToolTask, Workspace,
+};
+use crate::tools::{PipedOutput, RunControl, ShellInput, Tool, Toolbox};
 
 /// A message from a turn to its session.
 #[derive(Debug)]
@@ -143,7 +145,11 @@ pub struct StepJudge {
 }
 
 impl StepJudge {
-    pub fn new(mut changes: watch::Receiver<Policy>, place: Workspace, world: Arc<dyn Machine>) -> StepJudge {
+    pub fn new(
+        mut changes: watch::Receiver<Policy>,
+        place: Workspace,
+        world: Arc<dyn Machine>,
+    ) -> StepJudge {
         let policy = changes.borrow_and_update().clone();
         StepJudge { changes, policy, place, world, restriction: None, sandbox_status: None }
     }
@@ -208,8 +214,11 @@ impl Host for TurnHost {
         let (messages, ledger) = window::request(parts, self.context.bounds);
         self.notify(TurnMessage::RequestSent(Box::new(ledger)));
         self.request_bytes = messages.iter().map(|message| message.content.len()).sum();
-        let request =
-            Request { messages, params: self.context.params.clone(), schema: Some(reply::schema()) };
+        let request = Request {
+            messages,
+            params: self.context.params.clone(),
+            schema: Some(reply::schema()),
+        };
         self.answer = ModelAnswer::default();
         if std::mem::take(&mut self.has_unsaved_message) {
             self.flush_background().await;
@@ -254,7 +263,8 @@ impl Host for TurnHost {
 
     async fn run(&mut self, step: Cleared) -> Observation {
         self.flush_background().await;
-        let wants = matches!(&step.assessment().task, Some(ToolTask::Plugin(plugin)) if plugin.interactive);
+        let wants =
+            matches!(&step.assessment().task, Some(ToolTask::Plugin(plugin)) if plugin.interactive);
         let observation = match wants {
             true => self.run_in_terminal(step).await,
             false if script_tool::script_call(&step.assessment().step.work).is_some() => {
@@ -436,7 +446,8 @@ impl TurnHost {
                 Some(Err(error)) if self.answer.text.is_empty() => return Err(error),
                 Some(Err(error)) => {
                     self.answer.cut = Some(Truncation::Broken);
-                    let notice = crate::protocol::Notice::error(crate::i18n::Localize::localized(&error));
+                    let notice =
+                        crate::protocol::Notice::error(crate::i18n::Localize::localized(&error));
                     self.outbox.send(Event::Notice(notice)).await;
                     break;
                 }
@@ -485,7 +496,12 @@ pub async fn run_step(desk: &TurnContext, outbox: &mut Outbox, cleared: Cleared)
 }
 
 /// Runs a shell command of a template the same way, and collects its whole output.
-pub async fn pipe_step(desk: &TurnContext, outbox: &mut Outbox, cleared: Cleared, input: ShellInput) -> PipedOutput {
+pub async fn pipe_step(
+    desk: &TurnContext,
+    outbox: &mut Outbox,
+    cleared: Cleared,
+    input: ShellInput,
+) -> PipedOutput {
     run_watched(desk, outbox, cleared, |tool, step, watch| tool.run_piped(step, input, watch)).await
 }
 

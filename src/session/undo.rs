@@ -10,18 +10,19 @@ use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
 
-use super::turn_host::{TurnHost, run_step};
 use super::run::{Session, turn_channels};
 use super::shell_turn;
+use super::turn_host::{TurnHost, run_step};
 use crate::agent::Host;
 use crate::agent::drive::TurnResult;
 use crate::context::history::TurnRecord;
+use crate::i18n::{plural, session as words};
 use crate::protocol::{
-    AskId, Change, TurnOutcome, Event, Notice, Observation, TurnOrigin, Outcome, Page, PageRow, Usage,
+    AskId, Change, Event, Notice, Observation, Outcome, Page, PageRow, TurnOrigin, TurnOutcome,
+    Usage,
 };
 use crate::safety::tools::Restore;
 use crate::safety::{self, Verdict};
-use crate::i18n::{plural, session as words};
 
 /// The change of one file by one turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -155,7 +156,8 @@ pub fn files_kept_event(stays: &[ChangedFile]) -> Option<Event> {
 fn undo_scope(changes: &[ChangedFile], from: UndoPoint) -> UndoScope {
     let places: BTreeSet<UndoPoint> =
         changes.iter().map(ChangedFile::undo_point).filter(|place| *place >= from).collect();
-    let (own, left): (Vec<UndoPoint>, Vec<UndoPoint>) = places.into_iter().partition(|place| place.is_own);
+    let (own, left): (Vec<UndoPoint>, Vec<UndoPoint>) =
+        places.into_iter().partition(|place| place.is_own);
     let numbers = |places: Vec<UndoPoint>| places.into_iter().map(|place| place.turn).collect();
     UndoScope { turns: numbers(own), kept_turns: numbers(left), kept_changes: Vec::new() }
 }
@@ -266,7 +268,9 @@ async fn run(job: Job, mut host: TurnHost) -> TurnResult {
         step += 1;
         let seen = match safety::assess_restore(&id, &restore, host.policy_context()) {
             Verdict::Run(cleared) => Some(run_step(&host.context, &mut host.outbox, cleared).await),
-            Verdict::Refuse(refused) => Some(shell_turn::not_run_observation(refused.assessment(), Outcome::Refused)),
+            Verdict::Refuse(refused) => {
+                Some(shell_turn::not_run_observation(refused.assessment(), Outcome::Refused))
+            }
             Verdict::Ask(held) => {
                 ask += 1;
                 let (end, seen) = shell_turn::ask_and_run(AskId(ask - 1), held, &mut host).await;

@@ -2,7 +2,7 @@
 //! the same question as after a step of the model.
 
 use super::shell_turn;
-use crate::protocol::{SandboxDenial, Observation, Question, Step};
+use crate::protocol::{Observation, Question, SandboxDenial, Step};
 use crate::safety::{self, NeedsApproval, Verdict};
 
 /// The step as it would run again, and the question whether it should. `judge` judges it again,

@@ -15,7 +15,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::moved::{PathState, FileWatch, ensure_number};
+use super::moved::{FileWatch, PathState, ensure_number};
 use super::schema::{self, MIGRATIONS};
 use super::{SavingError, Store, StoreError, log, open_private_file, recover};
 use crate::private_dir::private_folder;
@@ -209,7 +209,8 @@ fn set_aside(file: &Path, gate: File) -> Result<(Database, Option<SavingError>),
     disk._shared = Some(gate);
     let over = (older.len() + 1).saturating_sub(SET_ASIDE);
     older.truncate(over);
-    let removed = older.iter().filter(|number| remove_damaged(&damaged_name(file, **number))).count();
+    let removed =
+        older.iter().filter(|number| remove_damaged(&damaged_name(file, **number))).count();
     let (sessions, events) = (found.sessions, found.events);
     Ok((disk, Some(SavingError::Recovered { aside, sessions, events, removed })))
 }

@@ -1,9 +1,9 @@
 //! Converts events to rows: JSON with secrets masked, the searchable words, and the title of the
 //! session.
 
-use crate::protocol::{Event, Observation, TurnOrigin, Question, Topic, StepAction};
-use crate::safety::sanitize::{self, TextSource};
+use crate::protocol::{Event, Observation, Question, StepAction, Topic, TurnOrigin};
 use crate::safety::redact::Redactor;
+use crate::safety::sanitize::{self, TextSource};
 
 /// The maximum searchable size of one event, in bytes.
 const SEARCHED: usize = 64 * 1024;
@@ -87,7 +87,11 @@ impl RowAction {
             | RowAction::ReplyComplete
             | RowAction::StepStarted
             | RowAction::StepFinished => true,
-            RowAction::ReplyStarted | RowAction::Delta | RowAction::Output | RowAction::Folder | RowAction::Other => false,
+            RowAction::ReplyStarted
+            | RowAction::Delta
+            | RowAction::Output
+            | RowAction::Folder
+            | RowAction::Other => false,
         }
     }
 }
@@ -253,7 +257,8 @@ mod tests {
     fn a_continued_session_is_reported_and_not_saved() {
         use crate::i18n::session;
         let told = |say: crate::i18n::Phrase| Event::Notice(Notice::info(say));
-        let resumed = Notice::info(session::RESUMED.with("title", "tests")).with_topic(Topic::Resumed);
+        let resumed =
+            Notice::info(session::RESUMED.with("title", "tests")).with_topic(Topic::Resumed);
         assert!(!is_saved(&Event::Notice(resumed)));
         assert!(is_saved(&told(session::INTERRUPTED)));
     }

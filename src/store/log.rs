@@ -78,7 +78,9 @@ fn has_declared_length(file: &Path) -> bool {
     }
     let page = u64::from(head[16]) << 8 | u64::from(head[17]);
     // The length is valid if it is as old as the last change.
-    let says = read_u32_be(&head, 28).filter(|_| read_u32_be(&head, 24) == read_u32_be(&head, 92)).unwrap_or(0);
+    let says = read_u32_be(&head, 28)
+        .filter(|_| read_u32_be(&head, 24) == read_u32_be(&head, 92))
+        .unwrap_or(0);
     page < 512 || (length % page == 0 && length >= page * u64::from(says))
 }
 
@@ -87,7 +89,8 @@ impl Index {
     fn read(bytes: &[u8]) -> Option<Index> {
         let copies = [bytes.get(..INDEX)?, bytes.get(INDEX..IN_FILE)?];
         // If two copies differ, one was being written: only what both say is certain.
-        let mut known: Vec<Index> = copies.iter().filter_map(|copy| Index::read_copy(copy)).collect();
+        let mut known: Vec<Index> =
+            copies.iter().filter_map(|copy| Index::read_copy(copy)).collect();
         known.sort_by_key(|index| index.frames);
         let mut index = known.into_iter().next()?;
         index.in_file = read_u32_native(bytes, IN_FILE)?;
@@ -116,7 +119,8 @@ fn read(log: &Path) -> io::Result<LogContents> {
     }
     let magic = read_u32_be(&head, 0).ok_or_else(damaged)?;
     let is_big = magic & 1 == 1;
-    let page = read_u32_be(&head, 8).and_then(|page| usize::try_from(page).ok()).ok_or_else(damaged)?;
+    let page =
+        read_u32_be(&head, 8).and_then(|page| usize::try_from(page).ok()).ok_or_else(damaged)?;
     let mut sum = sums((0, 0), &head[..24], is_big);
     let sound = magic & !1 == MAGIC
         && (512..=LONGEST_PAGE).contains(&page)
@@ -139,7 +143,8 @@ fn read(log: &Path) -> io::Result<LogContents> {
         }
         if frame.get(8..16) != Some(&salt[..]) {
             // An older log may follow this one, but nothing more of this one.
-            found.is_torn = number != found.committed + 1 || has_more_frames(&mut from, &mut frame, &salt)?;
+            found.is_torn =
+                number != found.committed + 1 || has_more_frames(&mut from, &mut frame, &salt)?;
             return Ok(found);
         }
         sum = sums(sum, &frame[..8], is_big);

@@ -22,28 +22,28 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
 
+use crate::i18n::{Localize, LocalizedText, store as words};
 use crate::private_dir::private_folder;
 use crate::protocol::Event;
-use crate::i18n::{LocalizedText, Localize, store as words};
 
-mod writer;
 mod database;
+mod event_row;
+mod key_value;
 mod log;
 mod moved;
-mod key_value;
 mod read;
 mod recorder;
 mod recover;
-mod event_row;
 mod schema;
 mod write;
+mod writer;
 
-pub use writer::{StoreWriter, SessionHeader, Resumed};
 pub use database::Database;
+pub use event_row::{is_saved, title_of};
 pub use key_value::KeyValue;
 pub use read::SessionRecord;
 pub use recorder::Recorder;
-pub use event_row::{is_saved, title_of};
+pub use writer::{Resumed, SessionHeader, StoreWriter};
 
 /// Where sessions are saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -200,8 +200,12 @@ impl Localize for SavingError {
                     .with("events", *events)
                     .with("removed", *removed)
             }
-            SavingError::PutBack { file } => words::PUT_BACK.with("file", file.display().to_string()),
-            SavingError::Replaced { file } => words::REPLACED.with("file", file.display().to_string()),
+            SavingError::PutBack { file } => {
+                words::PUT_BACK.with("file", file.display().to_string())
+            }
+            SavingError::Replaced { file } => {
+                words::REPLACED.with("file", file.display().to_string())
+            }
         }
     }
 }
@@ -301,9 +305,9 @@ impl Localize for StoreError {
             StoreError::Held { id } => words::HELD.with("id", id.as_str()),
             StoreError::NothingThere => words::NOTHING_THERE.into(),
             StoreError::TooLong => words::TOO_LONG.into(),
-            StoreError::OfFile { file, error } => {
-                words::OF_FILE.with("file", file.display().to_string()).with("why", error.localized())
-            }
+            StoreError::OfFile { file, error } => words::OF_FILE
+                .with("file", file.display().to_string())
+                .with("why", error.localized()),
             StoreError::Io(error) => words::DISK.with("why", system_message(error)),
             StoreError::Sql(error) => sql_message(error),
         }

@@ -121,7 +121,10 @@ impl Database {
     ///
     /// # Errors
     /// When there is no room for the copy next to the file.
-    pub fn export_session(&mut self, key: Option<i64>) -> Result<Option<ExportedSession>, StoreError> {
+    pub fn export_session(
+        &mut self,
+        key: Option<i64>,
+    ) -> Result<Option<ExportedSession>, StoreError> {
         let Some(file) = self.file.clone() else { return Ok(None) };
         let to = with_suffix(&file, ".carried");
         recover::remove_database(&to);

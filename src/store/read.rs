@@ -4,7 +4,9 @@ use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 
 use super::write::to_sql_integer;
-use super::{Database, SessionHit, StoredEvent, Listed, EventPage, Remembered, StoreError, event_row};
+use super::{
+    Database, EventPage, Listed, Remembered, SessionHit, StoreError, StoredEvent, event_row,
+};
 use crate::protocol::{Event, Usage};
 
 /// The number of characters of a preview, and of the text around a hit.
@@ -67,7 +69,8 @@ impl Database {
         )?;
         let mut rows = read.query([key])?;
         while let Some(row) = rows.next()? {
-            let said = row.get_ref(0)?.as_str().map(event_row::searchable_text_in).unwrap_or_default();
+            let said =
+                row.get_ref(0)?.as_str().map(event_row::searchable_text_in).unwrap_or_default();
             if !said.is_empty() {
                 return Ok(said);
             }
@@ -141,7 +144,12 @@ impl Database {
 
     /// About `most` events before `before`, or the last ones, from the start of a turn; fewer if
     /// they are long.
-    pub fn event_page(&self, key: i64, before: Option<i64>, most: usize) -> Result<EventPage, StoreError> {
+    pub fn event_page(
+        &self,
+        key: i64,
+        before: Option<i64>,
+        most: usize,
+    ) -> Result<EventPage, StoreError> {
         let before = before.unwrap_or(i64::MAX);
         // Never half a turn, unless it is a very long one: the first event of a block must be
         // included.
@@ -242,7 +250,13 @@ impl Database {
     }
 
     /// The first of those events, up to a size in bytes.
-    fn events_limited(&self, key: i64, from: i64, before: i64, most: usize) -> Result<EventPage, StoreError> {
+    fn events_limited(
+        &self,
+        key: i64,
+        from: i64,
+        before: i64,
+        most: usize,
+    ) -> Result<EventPage, StoreError> {
         let mut read = self.db.prepare_cached(
             "SELECT id, at, body FROM events
              WHERE session = ?1 AND id >= ?2 AND id < ?3 AND undone IS NULL ORDER BY id",
@@ -294,8 +308,7 @@ impl Database {
             let mut piece = EventPage::default();
             push_row(row, &mut piece)?;
             // The id may appear elsewhere in it.
-            let is_it =
-                |kept: &StoredEvent| matches!(&kept.event, Event::StepFinished(seen) if seen.step.id == id);
+            let is_it = |kept: &StoredEvent| matches!(&kept.event, Event::StepFinished(seen) if seen.step.id == id);
             if piece.events.iter().any(is_it) {
                 return Ok(piece);
             }
@@ -404,7 +417,8 @@ impl Database {
         while hits.len() < most
             && let Some(row) = rows.next()?
         {
-            let text = row.get_ref(4)?.as_str().map(event_row::searchable_text_in).unwrap_or_default();
+            let text =
+                row.get_ref(4)?.as_str().map(event_row::searchable_text_in).unwrap_or_default();
             let lower = text.to_lowercase();
             if !words.iter().all(|word| lower.contains(word)) {
                 continue;

@@ -9,11 +9,11 @@ use tokio::sync::mpsc::{self, Receiver, Sender, UnboundedSender, error::TrySendE
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::writer::{StoreWriter, SessionHeader};
+use super::writer::{SessionHeader, StoreWriter};
 use super::{SavingError, Store};
+use crate::i18n::{LocalizedText, store as words};
 use crate::protocol::Event;
 use crate::safety::redact::Redactor;
-use crate::i18n::{LocalizedText, store as words};
 
 /// The maximum number of waiting jobs.
 const ROOM: usize = 1024;
@@ -52,8 +52,9 @@ impl Recorder {
     ) -> Recorder {
         let (jobs, waiting) = mpsc::channel(ROOM);
         let desk = StoreWriter::new(store, head, redactor, faults);
-        let started =
-            std::thread::Builder::new().name("store".into()).spawn(move || run_writer(desk, waiting));
+        let started = std::thread::Builder::new()
+            .name("store".into())
+            .spawn(move || run_writer(desk, waiting));
         if let Err(error) = started {
             // Every job is then dropped, and dropping one answers it.
             tracing::warn!(%error, "no thread for the store");

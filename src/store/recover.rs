@@ -77,7 +77,8 @@ fn open(file: &Path) -> Result<Connection, StoreError> {
 
 fn copy_all_tables(old: &Connection, into: &mut Database) -> Result<RecoveredRows, StoreError> {
     let change = into.db.transaction()?;
-    let mut found = RecoveredRows { sessions: copy_rows(old, &change, &SESSIONS, None)?, events: 0 };
+    let mut found =
+        RecoveredRows { sessions: copy_rows(old, &change, &SESSIONS, None)?, events: 0 };
     add_orphan_sessions(old, &change, &mut found)?;
     found.events = copy_rows(old, &change, &EVENTS, None)?;
     copy_rows(old, &change, &HISTORY, None)?;
@@ -172,7 +173,11 @@ fn owned_value(value: ValueRef<'_>) -> Value {
 }
 
 /// Sessions whose own row is lost, but whose events are not.
-fn add_orphan_sessions(old: &Connection, new: &Connection, found: &mut RecoveredRows) -> Result<(), StoreError> {
+fn add_orphan_sessions(
+    old: &Connection,
+    new: &Connection,
+    found: &mut RecoveredRows,
+) -> Result<(), StoreError> {
     let mut keys: Vec<(i64, i64)> = Vec::new();
     for_each_row(old, &EVENTS, None, |values| {
         if let (Some(Value::Integer(key)), Some(Value::Integer(at))) =

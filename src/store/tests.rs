@@ -6,11 +6,12 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::writer::merge_text;
 use super::*;
+use crate::i18n::store as words;
 use crate::protocol::{
-    TurnOutcome, Notice, Observation, TurnOrigin, Outcome, ModelMessage, Risk, Step, Tier, Usage, StepAction,
+    ModelMessage, Notice, Observation, Outcome, Risk, Step, StepAction, Tier, TurnOrigin,
+    TurnOutcome, Usage,
 };
 use crate::safety::redact::Redactor;
-use crate::i18n::store as words;
 
 mod damage;
 mod moved;
@@ -129,8 +130,14 @@ fn saved_events_are_read_back_without_the_deltas_of_a_complete_reply() {
     let id = desk.id().to_owned();
     drop(desk);
     let mut desk = bench.writer();
-    assert_eq!(saved_events(&mut desk, &id), [started(1, "看看"), Event::ReplyStarted, delta("Hello")]);
-    record_all(&mut desk, [delta(" there"), Event::ReplyStarted, delta("x"), replied("Hi."), ended(1)]);
+    assert_eq!(
+        saved_events(&mut desk, &id),
+        [started(1, "看看"), Event::ReplyStarted, delta("Hello")]
+    );
+    record_all(
+        &mut desk,
+        [delta(" there"), Event::ReplyStarted, delta("x"), replied("Hi."), ended(1)],
+    );
     let expected = [
         started(1, "看看"),
         Event::ReplyStarted,
@@ -171,7 +178,10 @@ fn output_of_an_interrupted_step_is_replaced_when_the_step_is_closed_later() {
     let output = Event::StepOutput { id: "cmd_001".into(), text: "line\n".into() };
     let step = observation("cmd_001", "").step;
     let begun = Event::StepStarted { step, risk: risk() };
-    record_all(&mut desk, [started(1, "go"), Event::ReplyStarted, delta("Ha"), replied("Half"), begun]);
+    record_all(
+        &mut desk,
+        [started(1, "go"), Event::ReplyStarted, delta("Ha"), replied("Half"), begun],
+    );
     desk.record(output);
     desk.tick();
     let id = desk.id().to_owned();
@@ -179,7 +189,10 @@ fn output_of_an_interrupted_step_is_replaced_when_the_step_is_closed_later() {
     let mut desk = bench.writer();
     let tail = events(&desk.resume(Some(&id), 99).unwrap().tail);
     assert!(matches!(tail.last(), Some(Event::StepOutput { .. })), "{tail:?}");
-    record_all(&mut desk, [Event::StepFinished(Box::new(observation("cmd_001", "line\n"))), ended(1)]);
+    record_all(
+        &mut desk,
+        [Event::StepFinished(Box::new(observation("cmd_001", "line\n"))), ended(1)],
+    );
     let after = saved_events(&mut desk, &id);
     assert!(!after.iter().any(|event| matches!(event, Event::StepOutput { .. })), "{after:?}");
     assert_eq!(after.len(), 6, "{after:?}");
@@ -191,8 +204,10 @@ fn turns_and_steps_are_found_by_id_however_old_they_are() {
     let mut desk = bench.writer();
     for number in 1..=300 {
         let id = format!("cmd_{number:03}");
-        let one =
-            Event::StepFinished(Box::new(observation(&id, &format!("says \"id\":\"cmd_007\" {number}"))));
+        let one = Event::StepFinished(Box::new(observation(
+            &id,
+            &format!("says \"id\":\"cmd_007\" {number}"),
+        )));
         record_all(&mut desk, [started(number, "x"), one, ended(number)]);
     }
     let of = |events: &[Event]| match events {
@@ -327,7 +342,10 @@ fn a_fork_is_a_copy_and_the_original_is_unchanged() {
     let mut desk = bench.writer();
     turn(&mut desk, 1, "plan it", "ok");
     let first = desk.id().to_owned();
-    let head = SessionHeader { title: Some("另一种做法".into()), ..SessionHeader::new("/work", None) };
+    let head = SessionHeader {
+        title: Some("另一种做法".into()),
+        ..SessionHeader::new("/work", None)
+    };
     let known = desk.fork(head).unwrap();
     assert_eq!((known.title.as_str(), known.turn), ("另一种做法", 1));
     turn(&mut desk, 2, "differently", "fine");
@@ -569,7 +587,8 @@ async fn an_early_start_event_is_written_once_and_before_it_is_awaited() {
 async fn an_in_memory_store_works_and_saves_nothing() {
     let (faults, _told) = unbounded_channel();
     let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
-    let recorder = Recorder::start(Store::in_memory(), SessionHeader::new("/work", None), redactor, faults);
+    let recorder =
+        Recorder::start(Store::in_memory(), SessionHeader::new("/work", None), redactor, faults);
     recorder.append(&started(1, "hello")).await;
     let listed = recorder.call(|desk| desk.list(None, 9)).await.unwrap().unwrap();
     assert_eq!(listed.len(), 1);

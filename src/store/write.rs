@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
+use super::event_row::{self, EventRow, RowAction};
 use super::writer::SessionHeader;
-use super::event_row::{self, RowAction, EventRow};
 use super::{Database, Store, StoreError};
 use crate::protocol::Event;
 
@@ -83,7 +83,12 @@ impl Database {
     }
 
     /// Saves the whole history after a turn, in place of the earlier one.
-    pub fn save_whole_history(&mut self, key: i64, turn: u64, body: &str) -> Result<(), StoreError> {
+    pub fn save_whole_history(
+        &mut self,
+        key: i64,
+        turn: u64,
+        body: &str,
+    ) -> Result<(), StoreError> {
         self.db.execute(
             "INSERT INTO history(session, turn, whole, body) VALUES (?1, ?2, 1, ?3)",
             params![key, to_sql_integer(turn), body],
@@ -145,7 +150,12 @@ impl Database {
 
     /// Copies a session, without its undone rows, into a new one. The old one stays unchanged.
     /// Returns the key of the new one.
-    pub fn fork(&mut self, key: i64, head: &SessionHeader, title: Option<&str>) -> Result<i64, StoreError> {
+    pub fn fork(
+        &mut self,
+        key: i64,
+        head: &SessionHeader,
+        title: Option<&str>,
+    ) -> Result<i64, StoreError> {
         let change = self.write_transaction()?;
         let touched = next_touch(&change)?;
         change.execute(
@@ -213,7 +223,11 @@ fn next_touch(db: &Connection) -> Result<i64, StoreError> {
     Ok(db.query_row("SELECT coalesce(max(touched), 0) + 1 FROM sessions", [], |row| row.get(0))?)
 }
 
-fn insert_session(db: &Connection, head: &SessionHeader, first: Option<&EventRow>) -> Result<i64, StoreError> {
+fn insert_session(
+    db: &Connection,
+    head: &SessionHeader,
+    first: Option<&EventRow>,
+) -> Result<i64, StoreError> {
     let title = first.and_then(|row| match serde_json::from_str(&row.body) {
         Ok(Event::TurnStarted { text, origin, .. }) => Some(event_row::title_of(&text, origin)),
         _ => None,
@@ -239,7 +253,12 @@ fn insert_session(db: &Connection, head: &SessionHeader, first: Option<&EventRow
     Ok(db.last_insert_rowid())
 }
 
-fn insert_row(db: &Connection, key: i64, row: &EventRow, parts: &mut PendingParts) -> Result<(), StoreError> {
+fn insert_row(
+    db: &Connection,
+    key: i64,
+    row: &EventRow,
+    parts: &mut PendingParts,
+) -> Result<(), StoreError> {
     db.prepare_cached(
         "INSERT INTO events(session, at, kind, turn, body) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?
@@ -272,7 +291,12 @@ pub(super) fn remove_from_index(db: &Connection, key: i64) -> Result<(), StoreEr
 }
 
 /// Removes the parts of what is complete now.
-fn remove_superseded(db: &Connection, id: i64, row: &EventRow, parts: &mut PendingParts) -> Result<(), StoreError> {
+fn remove_superseded(
+    db: &Connection,
+    id: i64,
+    row: &EventRow,
+    parts: &mut PendingParts,
+) -> Result<(), StoreError> {
     let mut forget = db.prepare_cached("DELETE FROM events WHERE id = ?1")?;
     match row.kind {
         RowAction::Delta => parts.reply.push(id),
@@ -331,7 +355,13 @@ fn update_session(db: &Connection, key: i64, row: &EventRow) -> Result<(), Store
             "UPDATE sessions SET updated = max(updated, ?2), input = input + ?3,
                  output = output + ?4, estimated = estimated OR ?5 WHERE key = ?1",
         )?
-        .execute(params![key, row.at, to_sql_integer(input), to_sql_integer(output), estimated])?;
+        .execute(params![
+            key,
+            row.at,
+            to_sql_integer(input),
+            to_sql_integer(output),
+            estimated
+        ])?;
     }
     Ok(())
 }

@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::database::PATIENCE;
+use super::event_row::{EventRow, is_growing_text, is_saved};
 use super::moved::{ExportedSession, PathState};
 use super::read::SessionRecord;
-use super::event_row::{EventRow, is_growing_text, is_saved};
 use super::write::PendingParts;
-use super::{Database, SavingError, Lock, EventPage, Remembered, Store, StoreError};
+use super::{Database, EventPage, Lock, Remembered, SavingError, Store, StoreError};
+use crate::i18n::{Localize, LocalizedText};
 use crate::protocol::Event;
 use crate::safety::redact::Redactor;
-use crate::i18n::{LocalizedText, Localize};
 
 /// The maximum size of rows that wait for a disk, in bytes; beyond it the oldest are lost.
 const WAITING: usize = 32 << 20;
@@ -164,7 +164,10 @@ impl StoreWriter {
         if !self.has_begun && matches!(event, Event::FolderAdded { .. }) {
             return self.early_events.push(event);
         }
-        if !is_saved(&event) || matches!(self.write_lock, WriteLock::ReadOnly) || !(self.has_begun || starts) {
+        if !is_saved(&event)
+            || matches!(self.write_lock, WriteLock::ReadOnly)
+            || !(self.has_begun || starts)
+        {
             return;
         }
         self.has_begun = true;

@@ -19,36 +19,36 @@ use tokio_util::sync::CancellationToken;
 
 use super::sandbox::Sandbox;
 use super::sandbox::denied::SandboxBounds;
-use super::{ShellInput, PipedOutput, Tool, RunControl, parse};
-use crate::protocol::{Observation, Outcome, ParsedOutput, SandboxStatus, Tier, StepAction};
-use crate::safety::redact::Redactor;
-use crate::safety::{Cleared, Assessment};
+use super::{PipedOutput, RunControl, ShellInput, Tool, parse};
 use crate::i18n::{Lang, LocalizedText, Phrase, exec as words};
+use crate::protocol::{Observation, Outcome, ParsedOutput, SandboxStatus, StepAction, Tier};
+use crate::safety::redact::Redactor;
+use crate::safety::{Assessment, Cleared};
 
 mod bounds;
 mod capture;
 pub mod editor;
 mod environment;
-mod helper;
 mod format;
 mod git;
-mod process_group;
+mod helper;
 mod live_output;
 mod plugins;
+mod process_group;
 mod spawn;
 mod supervise;
 pub mod watchdog;
 
 pub use environment::{ChildEnvironment, Variables};
 pub use helper::{HelperProgram, read_from_helper, write_to_helper};
-pub use process_group::StepWatch;
 pub use plugins::run_in_terminal;
+pub use process_group::StepWatch;
 pub use watchdog::Watchdog;
 
 use capture::CapturedText;
 use process_group::StepGroups;
 use spawn::StepStartError;
-use supervise::{Finished, StepEnd, ChildOutput, Pipes, Times};
+use supervise::{ChildOutput, Finished, Pipes, StepEnd, Times};
 
 /// The parts that run steps.
 #[derive(Clone, Debug)]
@@ -101,7 +101,11 @@ impl Exec {
     /// Steps run unheld until [`Exec::held_by`] says otherwise.
     pub fn new(setup: Setup) -> Exec {
         process_group::prepare();
-        Exec { setup: Arc::new(setup), sandbox: Arc::new(Sandbox::off()), steps: StepGroups::default() }
+        Exec {
+            setup: Arc::new(setup),
+            sandbox: Arc::new(Sandbox::off()),
+            steps: StepGroups::default(),
+        }
     }
 
     pub fn with_sandbox(self, sandbox: Arc<Sandbox>) -> Exec {
@@ -138,7 +142,12 @@ impl Tool for Exec {
         async move { run(&exec, &step, None, &watch).await.observation }.boxed()
     }
 
-    fn run_piped(&self, step: Cleared, input: ShellInput, watch: RunControl) -> BoxFuture<'static, PipedOutput> {
+    fn run_piped(
+        &self,
+        step: Cleared,
+        input: ShellInput,
+        watch: RunControl,
+    ) -> BoxFuture<'static, PipedOutput> {
         let exec = self.clone();
         async move { run(&exec, &step, Some(input), &watch).await }.boxed()
     }
@@ -152,10 +161,16 @@ impl Tool for Exec {
 }
 
 /// `input`: the step is a shell piece of a template and reads this.
-async fn run(exec: &Exec, step: &Cleared, input: Option<ShellInput>, watch: &RunControl) -> PipedOutput {
+async fn run(
+    exec: &Exec,
+    step: &Cleared,
+    input: Option<ShellInput>,
+    watch: &RunControl,
+) -> PipedOutput {
     let judged = step.assessment();
     let setup = &exec.setup;
-    let none = |outcome, say| PipedOutput { observation: not_run(judged, outcome, say), output: None };
+    let none =
+        |outcome, say| PipedOutput { observation: not_run(judged, outcome, say), output: None };
     if watch.cancel.is_cancelled() || exec.steps.exiting.is_cancelled() {
         return none(Outcome::Cancelled, LocalizedText::from(words::CANCELLED));
     }
@@ -172,7 +187,11 @@ async fn run(exec: &Exec, step: &Cleared, input: Option<ShellInput>, watch: &Run
         Tier::L1 | Tier::L2 => setup.limits.approved,
     };
     let live = live_output::LiveOutput::new(watch.output.clone(), setup.lang);
-    let stdout = if is_piece { capture::BoundedBuffer::with_head_limit(PIECE) } else { capture::BoundedBuffer::default() };
+    let stdout = if is_piece {
+        capture::BoundedBuffer::with_head_limit(PIECE)
+    } else {
+        capture::BoundedBuffer::default()
+    };
     let output = ChildOutput::new(live, stdout, setup.redactor.as_ref());
     let processes = bounds::is_limited(judged).then_some(usize::from(bounds::PROCESSES));
     let times = Times { timeout: most, grace: setup.limits.grace, processes };
@@ -181,7 +200,8 @@ async fn run(exec: &Exec, step: &Cleared, input: Option<ShellInput>, watch: &Run
     let walls = inside.as_ref().and_then(|inside| inside.bounds().cloned());
     // Its folder may hold much; its removal is not waited for.
     tokio::task::spawn_blocking(move || drop(inside));
-    let mut observation = not_run(judged, outcome(finished.end), LocalizedText::from(words::CANCELLED));
+    let mut observation =
+        not_run(judged, outcome(finished.end), LocalizedText::from(words::CANCELLED));
     observation.note = end_note(&finished, most);
     observation.exit_code = code(&finished);
     observation.duration_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
@@ -211,7 +231,11 @@ const PIECE: usize = 1024 * 1024;
 /// Puts the output in: masked first, then read, then cut. Work for the processor, so
 /// it is done off the threads that wait. Answers with the whole standard output, where
 /// all of it was kept.
-async fn process_output(observation: &mut Observation, setup: &Setup, output: ChildOutput) -> Option<String> {
+async fn process_output(
+    observation: &mut Observation,
+    setup: &Setup,
+    output: ChildOutput,
+) -> Option<String> {
     let redactor = setup.redactor.clone();
     let work = observation.step.work.clone();
     let exit = observation.exit_code;
@@ -220,7 +244,8 @@ async fn process_output(observation: &mut Observation, setup: &Setup, output: Ch
             Some(redactor) => text.map(|part| redactor.mask(part).into_owned()),
             None => text,
         };
-        let (stdout, stderr) = (masked(output.stdout.into_text()), masked(output.stderr.into_text()));
+        let (stdout, stderr) =
+            (masked(output.stdout.into_text()), masked(output.stderr.into_text()));
         let parsed = parse_output(&work, &stdout, &stderr, exit);
         let shares = (stdout.excerpt(capture::STDOUT), stderr.excerpt(capture::STDERR));
         (shares, parsed, stdout.is_whole().then_some(stdout.front))
@@ -233,7 +258,12 @@ async fn process_output(observation: &mut Observation, setup: &Setup, output: Ch
     whole
 }
 
-fn parse_output(work: &StepAction, stdout: &CapturedText, stderr: &CapturedText, exit: Option<i32>) -> Option<ParsedOutput> {
+fn parse_output(
+    work: &StepAction,
+    stdout: &CapturedText,
+    stderr: &CapturedText,
+    exit: Option<i32>,
+) -> Option<ParsedOutput> {
     let (program, args) = match work {
         StepAction::Exec { program, args } => (program.clone(), args.clone()),
         StepAction::Shell { line } => parse::split_simple_command(line)?,
@@ -286,7 +316,9 @@ fn end_note(finished: &Finished, most: Duration) -> Option<LocalizedText> {
     match finished.end {
         StepEnd::TimedOut => return Some(words::TIMED_OUT.with("seconds", most.as_secs())),
         StepEnd::Cancelled => return Some(words::CANCELLED.into()),
-        StepEnd::TooManyProcesses => return Some(words::OUTGREW.with("most", u64::from(bounds::PROCESSES))),
+        StepEnd::TooManyProcesses => {
+            return Some(words::OUTGREW.with("most", u64::from(bounds::PROCESSES)));
+        }
         StepEnd::Exited => {}
     }
     if let Some(signal) = status(finished).and_then(|status| status.signal()) {

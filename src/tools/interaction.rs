@@ -6,10 +6,10 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use super::{Tool, RunControl};
+use super::{RunControl, Tool};
+use crate::i18n::{LocalizedText, Phrase, tools as words};
 use crate::protocol::{Observation, Outcome};
 use crate::safety::{Cleared, ToolTask};
-use crate::i18n::{LocalizedText, Phrase, tools as words};
 
 struct InteractionTool {
     name: &'static str,

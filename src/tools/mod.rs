@@ -9,23 +9,23 @@ use futures_util::future::BoxFuture;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use crate::protocol::{Observation, SandboxStatus, ToolInfo, StepAction};
-use crate::safety::Cleared;
 use crate::i18n::Phrase;
+use crate::protocol::{Observation, SandboxStatus, StepAction, ToolInfo};
+use crate::safety::Cleared;
 
 mod around;
 pub mod attachments;
-pub mod git_branch;
 pub mod exec;
 pub mod file;
-pub mod parse;
-pub mod sandbox;
-pub mod read_tracker;
-mod shelves;
+pub mod git_branch;
 pub mod interaction;
+pub mod parse;
+pub mod read_tracker;
+pub mod sandbox;
+mod shelves;
+pub mod system;
 pub mod temp;
 pub mod walk;
-pub mod system;
 
 pub trait Tool: Send + Sync {
     fn name(&self) -> &'static str;
@@ -39,7 +39,12 @@ pub trait Tool: Send + Sync {
     fn run(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation>;
 
     /// Runs a shell piece of a template: with an input, and for all of its output.
-    fn run_piped(&self, step: Cleared, _input: ShellInput, watch: RunControl) -> BoxFuture<'static, PipedOutput> {
+    fn run_piped(
+        &self,
+        step: Cleared,
+        _input: ShellInput,
+        watch: RunControl,
+    ) -> BoxFuture<'static, PipedOutput> {
         let running = self.run(step, watch);
         async move {
             let seen = running.await;

@@ -14,8 +14,8 @@ mod command;
 mod diagnostics;
 mod files;
 mod git;
-mod search;
 mod json_shape;
+mod search;
 
 pub use command::split_simple_command;
 

@@ -34,24 +34,24 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use super::temp::RunFolder;
-use crate::protocol::{PageRow, SandboxMode, SandboxStatus, Tier, StepAction};
+use crate::i18n::{LocalizedText, Phrase, PhraseValue, sandbox as words};
+use crate::protocol::{PageRow, SandboxMode, SandboxStatus, StepAction, Tier};
 use crate::safety::{Assessment, Needs};
-use crate::i18n::{LocalizedText, PhraseValue, Phrase, sandbox as words};
 
 mod built;
-#[cfg(target_os = "linux")]
-mod seccomp;
 pub mod denied;
 #[cfg(target_os = "linux")]
 mod landlock;
 #[cfg(not(target_os = "linux"))]
-#[path = "sandbox/no_kernel.rs"]
+#[path = "sandbox/unsupported.rs"]
 mod landlock;
-mod readable_paths;
 mod probe;
-mod seatbelt;
 mod programs;
+mod readable_paths;
 mod rights;
+mod seatbelt;
+#[cfg(target_os = "linux")]
+mod seccomp;
 mod temps;
 mod workspace;
 
@@ -160,7 +160,13 @@ impl Confined {
 impl Sandbox {
     pub fn new(setting: SandboxMode, places: SandboxPaths) -> Sandbox {
         let built = LayerCache::default();
-        Sandbox { setting, paths: places, found: OnceLock::new(), layers: built, temps: StepTempFolders::default() }
+        Sandbox {
+            setting,
+            paths: places,
+            found: OnceLock::new(),
+            layers: built,
+            temps: StepTempFolders::default(),
+        }
     }
 
     /// The same with the steps' folders in this run's.
@@ -201,7 +207,9 @@ impl Sandbox {
     pub fn restricts_signals(&self) -> bool {
         match self.support() {
             SandboxSupport::Available(SandboxBackend::Kernel(kernel)) => kernel.rights().signals,
-            SandboxSupport::Available(SandboxBackend::Program) | SandboxSupport::Unavailable(_) => false,
+            SandboxSupport::Available(SandboxBackend::Program) | SandboxSupport::Unavailable(_) => {
+                false
+            }
         }
     }
 
@@ -257,7 +265,8 @@ impl Sandbox {
 
     /// How this step is to be restricted; `None`: it is not.
     fn profile(&self, judged: &Assessment, from: StepOrigin) -> Option<Profile> {
-        let by_hand = matches!(judged.step.work, StepAction::Shell { .. }) && from != StepOrigin::Template;
+        let by_hand =
+            matches!(judged.step.work, StepAction::Shell { .. }) && from != StepOrigin::Template;
         match (self.setting, judged.risk.tier) {
             (SandboxMode::Off, _) => None,
             _ if by_hand || from == StepOrigin::Unsandboxed => None,
@@ -333,7 +342,11 @@ impl Sandbox {
     }
 
     /// Holds the calling thread; nothing holds it where this system cannot.
-    fn confine_thread(&self, profile: &Profile, by_itself: bool) -> Result<Option<Confined>, LocalizedText> {
+    fn confine_thread(
+        &self,
+        profile: &Profile,
+        by_itself: bool,
+    ) -> Result<Option<Confined>, LocalizedText> {
         match self.support() {
             SandboxSupport::Available(means) => {
                 let temp = self.temp(profile)?;
@@ -351,13 +364,21 @@ impl Sandbox {
         }
     }
 
-    fn confine(&self, means: SandboxBackend, profile: &Profile, temp: StepTempFolder) -> Result<Confined, String> {
+    fn confine(
+        &self,
+        means: SandboxBackend,
+        profile: &Profile,
+        temp: StepTempFolder,
+    ) -> Result<Confined, String> {
         let (wrapper, walls) = match means {
             SandboxBackend::Program => {
                 let run = built::startable(&self.paths, profile);
                 let text = seatbelt::profile_text(&self.paths, profile, temp.path(), &run);
                 let first = vec!["-p".to_owned(), text];
-                (Some((seatbelt::PROGRAM.into(), first)), SandboxBounds::new(&self.paths, profile, &temp))
+                (
+                    Some((seatbelt::PROGRAM.into(), first)),
+                    SandboxBounds::new(&self.paths, profile, &temp),
+                )
             }
             SandboxBackend::Kernel(kernel) => {
                 let layer = self.layers.layer(kernel, &self.paths, profile, &temp)?;
@@ -399,7 +420,9 @@ fn read_profile(judged: &Assessment) -> Profile {
     // would call a closed one changed.
     let searches = |args: &[String]| args.iter().any(|arg| arg == "grep" || arg == "--no-index");
     let compares = match (&judged.step.work, launch.git) {
-        (StepAction::Exec { args, .. }, Some(first)) => !searches(args.get(first..).unwrap_or_default()),
+        (StepAction::Exec { args, .. }, Some(first)) => {
+            !searches(args.get(first..).unwrap_or_default())
+        }
         _ => false,
     };
     Profile::Read {

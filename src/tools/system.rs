@@ -17,7 +17,7 @@ use super::around;
 use super::read_tracker::ReadTracker;
 use super::shelves::{self, ToolchainDirs};
 use crate::safety::redact::Redactor;
-use crate::safety::{Contents, FileKind, PathKind, OwnProgram, Program, Machine};
+use crate::safety::{Contents, FileKind, Machine, OwnProgram, PathKind, Program};
 
 /// The machine as it is.
 #[derive(Clone, Debug)]
@@ -57,7 +57,8 @@ impl System {
     /// `extra`: folders of programs the user listed, which come first. A folder counts only
     /// when it is outside the workspace and only root and the user may write to it.
     pub fn new(workspace: &Path, home: &Path, extra: &[PathBuf]) -> System {
-        let (workspace, home) = (resolve_links(workspace, MOST_LINKS), resolve_links(home, MOST_LINKS));
+        let (workspace, home) =
+            (resolve_links(workspace, MOST_LINKS), resolve_links(home, MOST_LINKS));
         let cargo = home.join(".cargo/bin");
         let all = FOLDERS.iter().map(Path::new).chain([cargo.as_path()]);
         let mut folders: Vec<PathBuf> = Vec::new();
@@ -73,7 +74,13 @@ impl System {
         let around = around::enclosing_repository(&workspace, &home);
         let roots = std::iter::once(workspace.clone()).chain(around).collect();
         let shelves = ToolchainDirs { roots, home, listed, ..ToolchainDirs::default() };
-        System { folders, workspace, read_tracker: ReadTracker::default(), toolchains: shelves, secrets: None }
+        System {
+            folders,
+            workspace,
+            read_tracker: ReadTracker::default(),
+            toolchains: shelves,
+            secrets: None,
+        }
     }
 
     /// The same machine, with the model's view of its files.
@@ -303,7 +310,9 @@ fn resolve_links(path: &Path, links: usize) -> PathBuf {
                 let next = out.join(name);
                 out = match (fs::canonicalize(&next), fs::read_link(&next)) {
                     (Ok(real), _) => real,
-                    (Err(_), Ok(target)) if links > 0 => resolve_links(&out.join(target), links - 1),
+                    (Err(_), Ok(target)) if links > 0 => {
+                        resolve_links(&out.join(target), links - 1)
+                    }
                     (Err(_), _) => next,
                 };
             }

@@ -21,8 +21,8 @@ use rustix::fs::{Access, FlockOperation, OFlags};
 use rustix::io::Errno;
 use rustix::process::getuid;
 
-use crate::private_dir::owner;
 use crate::i18n::{LocalizedText, PhraseValue, temp as words};
+use crate::private_dir::owner;
 
 const PREFIX: &str = "avocet";
 
@@ -108,7 +108,8 @@ impl RunFolder {
             return Err(TempError { tried });
         }
         if let Some(made) = state.folders.last()
-            && let Ok(path) = check_room(&made.path).and_then(|()| create_unique(&made.path, purpose))
+            && let Ok(path) =
+                check_room(&made.path).and_then(|()| create_unique(&made.path, purpose))
         {
             return Ok(TempFolder { path });
         }
@@ -138,7 +139,8 @@ impl RunFolder {
         let (first, rest) = self.candidates.split_first()?;
         let why = check_usable(first).err()?;
         let others = why.get_ref().is_some_and(|inner| inner.is::<OpenToOthersError>());
-        let why = if others { words::OPEN_TO_OTHERS.into() } else { PhraseValue::from(why.to_string()) };
+        let why =
+            if others { words::OPEN_TO_OTHERS.into() } else { PhraseValue::from(why.to_string()) };
         let said = |word: crate::i18n::Phrase| {
             word.with("place", first.display().to_string()).with("why", why.clone())
         };
@@ -151,7 +153,8 @@ impl RunFolder {
     /// The line `doctor` shows: the place, or what is wrong with it.
     pub fn doctor_value(&self) -> PhraseValue {
         let first = || self.candidates.first().map(|place| place.display().to_string());
-        self.fallback_warning().map_or_else(|| first().unwrap_or_default().into(), PhraseValue::from)
+        self.fallback_warning()
+            .map_or_else(|| first().unwrap_or_default().into(), PhraseValue::from)
     }
 
     /// Removes everything; nothing can be made any more.
@@ -488,7 +491,8 @@ mod tests {
         assert!(!dead.exists());
         assert!(outside.path().join("precious").exists());
         // Where the run's own name is taken, another is found.
-        let own = place.path().join(format!("avocet-{}-{}", getuid().as_raw(), owner::this_process()));
+        let own =
+            place.path().join(format!("avocet-{}-{}", getuid().as_raw(), owner::this_process()));
         std::os::unix::fs::symlink(outside.path(), own).unwrap();
         let run = run_folder(&place);
         let folder = run.create_folder("step").unwrap();

@@ -5,12 +5,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::symbols::SPINNER;
 use super::draw::{self, DrawContext};
+use super::symbols::SPINNER;
 use super::theme::Theme;
 use super::{Millis, text};
-use crate::protocol::{Event, Step, Tier};
 use crate::i18n::{Lang, context, screen as words};
+use crate::protocol::{Event, Step, Tier};
 
 /// The time between two frames of the spinner: eight per second.
 pub const FRAME: Millis = 125;
@@ -82,7 +82,9 @@ impl Activity {
                 self.turn_started_at = now;
                 ActivityKind::Thinking
             }
-            Event::ReplyStarted | Event::ReasoningDelta { .. } | Event::QuestionClosed { .. } => ActivityKind::Thinking,
+            Event::ReplyStarted | Event::ReasoningDelta { .. } | Event::QuestionClosed { .. } => {
+                ActivityKind::Thinking
+            }
             Event::StepFinished(_) | Event::Replied(_) => ActivityKind::Thinking,
             Event::Delta { .. } => ActivityKind::Writing,
             Event::Retrying { attempt, of, wait_ms, why: _ } => {

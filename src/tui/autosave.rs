@@ -15,13 +15,13 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::event::{ScreenInput, Millis};
+use super::event::{Millis, ScreenInput};
 use super::state::State;
 use crate::config::draft::{self, SavedDraft};
 use crate::config::history::InputHistory;
+use crate::i18n::LocalizedText;
 use crate::protocol;
 use crate::safety::redact::Redactor;
-use crate::i18n::LocalizedText;
 
 /// How long the thread may take to finish.
 const FAREWELL: Duration = Duration::from_millis(500);
@@ -113,14 +113,21 @@ impl AutoSaver {
         self.sent_lines.0.push_back(line.clone());
         self.sent_lines.1 = at + HELD;
         let SavedDraft { queue, later, .. } = self.last_draft.clone();
-        self.save_unsynced(SavedDraft { queue, later, ..self.with_sent_lines(SavedDraft::default()) });
+        self.save_unsynced(SavedDraft {
+            queue,
+            later,
+            ..self.with_sent_lines(SavedDraft::default())
+        });
         let _ = self.jobs.send(SaveJob::Line(line));
     }
 
     /// Takes note of an event that may change the input.
     pub fn note_input(&mut self, input: &ScreenInput, at: Millis) {
         let typed = match input {
-            ScreenInput::Key(_) | ScreenInput::Paste(_) | ScreenInput::EditorClosed(_) | ScreenInput::FirstMessage(_) => true,
+            ScreenInput::Key(_)
+            | ScreenInput::Paste(_)
+            | ScreenInput::EditorClosed(_)
+            | ScreenInput::FirstMessage(_) => true,
             // An undone message is put into the input.
             ScreenInput::Session(event) => {
                 matches!(**event, protocol::Event::Queued { .. } | protocol::Event::Rewound { .. })
@@ -246,12 +253,15 @@ fn save_loop(files: &SavePaths, papers: &Receiver<SaveJob>, secrets: &Redactor) 
                 let line = secrets.mask(&line);
                 history.get_or_insert_with(|| InputHistory::open(file.clone())).add(&line)
             }
-            (SaveJob::Draft(draft), _, Some(file)) => draft::save(file, &mask_queue(draft, secrets)),
+            (SaveJob::Draft(draft), _, Some(file)) => {
+                draft::save(file, &mask_queue(draft, secrets))
+            }
             (SaveJob::UnsyncedDraft(draft, done), _, Some(file)) => {
                 owed.push(done);
                 draft::save_unsynced(file, &mask_queue(draft, secrets))
             }
-            (SaveJob::Line(_), None, _) | (SaveJob::Draft(_) | SaveJob::UnsyncedDraft(..), _, None) => Ok(()),
+            (SaveJob::Line(_), None, _)
+            | (SaveJob::Draft(_) | SaveJob::UnsyncedDraft(..), _, None) => Ok(()),
         };
         if let Err(error) = written {
             tracing::warn!("not kept: {error}");

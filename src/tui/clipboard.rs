@@ -8,8 +8,8 @@ use std::future::pending;
 
 use tokio::task::JoinHandle;
 
-use crate::tools::exec::{HelperProgram, read_from_helper, write_to_helper};
 use crate::i18n::{LocalizedText, screen as words};
+use crate::tools::exec::{HelperProgram, read_from_helper, write_to_helper};
 
 /// Facts about the environment: plain data, gathered by the caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -185,7 +185,9 @@ mod tests {
 
     #[test]
     fn the_message_names_the_program_or_the_terminal() {
-        let say = |program| CopyResult { chars: 3, program, is_tmux_only: false }.message().text(Lang::En);
+        let say = |program| {
+            CopyResult { chars: 3, program, is_tmux_only: false }.message().text(Lang::En)
+        };
         let kept = CopyResult { chars: 3, program: Some("tmux"), is_tmux_only: true };
         assert!(kept.message().text(Lang::En).contains("set-clipboard"));
         assert_eq!(say(Some("xclip")), "Copied 3 characters with xclip.");

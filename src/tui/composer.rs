@@ -11,25 +11,25 @@ use ratatui::style::{Modifier, Style};
 use ratatui::widgets::Widget as _;
 use tui_textarea::{AtomicRange, CursorMove, CursorRenderMode, TextArea, WrapMode};
 
-use super::text;
-use super::files::FileList;
-use super::symbols::CHOSEN;
-use super::keys::EditAction;
 use super::draw::DrawContext;
+use super::files::FileList;
+use super::keys::EditAction;
+use super::symbols::CHOSEN;
+use super::text;
 use super::theme::Theme;
-use super::vim::{VimMode, Vim};
+use super::vim::{Vim, VimMode};
 use crate::config::draft::SavedDraft;
 use crate::i18n::Lang;
 
-mod paste;
 mod history;
 mod mention;
+mod paste;
 mod search;
 mod vi;
 
-pub use paste::FoldedPastes;
 pub use history::ComposerHistory;
 pub use mention::{MentionDraft, Mentions};
+pub use paste::FoldedPastes;
 pub use search::{HistorySearch, SearchSource};
 
 /// From this size in bytes a text written by hand is folded: every keystroke costs time with every
@@ -363,8 +363,8 @@ impl Composer {
     /// Ends the search and puts its hit into the input.
     pub fn accept_search(&mut self, lang: Lang) {
         let search = self.search.take();
-        let found =
-            search.and_then(|search| search.current_entry(self.history.entries()).map(str::to_owned));
+        let found = search
+            .and_then(|search| search.current_entry(self.history.entries()).map(str::to_owned));
         if let Some(found) = found {
             self.mentions.add_from_text(&found);
             self.set_text(&found, lang);
@@ -377,7 +377,12 @@ impl Composer {
     }
 
     /// Draws the query in one row; returns the position of the cursor.
-    pub fn draw_search(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
+    pub fn draw_search(
+        &self,
+        area: Rect,
+        buf: &mut Buffer,
+        pen: &DrawContext<'_>,
+    ) -> Option<Position> {
         self.search.as_ref().map(|search| search.draw(area, buf, pen))
     }
 
@@ -391,7 +396,12 @@ impl Composer {
     }
 
     /// Draws the text; returns the position of the cursor.
-    pub fn draw(&mut self, area: Rect, buf: &mut Buffer, dress: &ComposerStyle<'_>) -> Option<Position> {
+    pub fn draw(
+        &mut self,
+        area: Rect,
+        buf: &mut Buffer,
+        dress: &ComposerStyle<'_>,
+    ) -> Option<Position> {
         let inner = Rect {
             x: area.x + indent().min(area.width),
             width: area.width.saturating_sub(indent()),

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget as _};
 
 use super::theme::Theme;
-use super::{Millis, text, symbols};
+use super::{Millis, symbols, text};
 use crate::i18n::Lang;
 
 /// What every area needs for drawing.

@@ -6,8 +6,8 @@ use crossterm::event::{KeyEvent, MouseEvent};
 use super::clipboard::CopyResult;
 use super::notify::NotifyMethod;
 use super::theme::Background;
-use crate::protocol::{self, AskId, Op};
 use crate::i18n::LocalizedText;
+use crate::protocol::{self, AskId, Op};
 
 /// Milliseconds since the screen began; the driver has the clock.
 pub type Millis = u64;

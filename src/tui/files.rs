@@ -11,18 +11,18 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget as _};
 
-use super::text;
 use super::composer::MentionDraft;
-use super::symbols::{CHOSEN, NOT_CHOSEN};
-use super::keys::KeyAction;
 use super::draw::{self, DrawContext, HorizontalRule};
+use super::keys::KeyAction;
+use super::symbols::{CHOSEN, NOT_CHOSEN};
+use super::text;
 use crate::i18n::input as words;
 
 mod finder;
 mod matcher;
 
 pub use finder::Finder;
-pub use matcher::{FileMatches, FileMatch, MatchCoverage, FileMatcher};
+pub use matcher::{FileMatch, FileMatcher, FileMatches, MatchCoverage};
 
 /// Names visible at once.
 const ROWS: usize = 8;
@@ -100,8 +100,12 @@ impl FileList {
         match (action, path) {
             (KeyAction::Next, _) => self.chosen = (self.chosen + 1) % count,
             (KeyAction::Previous, _) => self.chosen = (self.chosen + count - 1) % count,
-            (KeyAction::Complete, Some(path)) if path.ends_with('/') => return FileListAction::OpenFolder(path),
-            (KeyAction::Complete | KeyAction::Accept, Some(path)) => return FileListAction::Insert(path),
+            (KeyAction::Complete, Some(path)) if path.ends_with('/') => {
+                return FileListAction::OpenFolder(path);
+            }
+            (KeyAction::Complete | KeyAction::Accept, Some(path)) => {
+                return FileListAction::Insert(path);
+            }
             _ => self.close(),
         }
         FileListAction::Stay
@@ -110,7 +114,8 @@ impl FileList {
     /// Draws the list at the bottom of `above`, on top of the content.
     pub fn draw(&self, above: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
         let looking = self.matches.coverage == MatchCoverage::Searching;
-        if self.mention.is_none() || above.width < 12 || (self.matches.hits.is_empty() && !looking) {
+        if self.mention.is_none() || above.width < 12 || (self.matches.hits.is_empty() && !looking)
+        {
             return;
         }
         let room = usize::from(above.height.saturating_sub(1)).min(ROWS);
@@ -136,7 +141,9 @@ impl FileList {
         let note = match self.matches.coverage {
             MatchCoverage::Searching => words::FILES_LOOKING.text(pen.lang).to_owned(),
             MatchCoverage::Complete => return count,
-            MatchCoverage::Truncated => words::FILES_CUT.with("n", self.matches.names_read).text(pen.lang),
+            MatchCoverage::Truncated => {
+                words::FILES_CUT.with("n", self.matches.names_read).text(pen.lang)
+            }
         };
         format!("{count}  {note}")
     }
@@ -198,7 +205,13 @@ mod tests {
         let hit = |path: &&str| FileMatch { path: (*path).into(), positions: vec![] };
         let hits: Vec<_> = paths.iter().map(hit).collect();
         let (fits, seen) = (hits.len(), hits.len());
-        FileMatches { query: query.into(), hits, match_count: fits, names_read: seen, coverage: MatchCoverage::Complete }
+        FileMatches {
+            query: query.into(),
+            hits,
+            match_count: fits,
+            names_read: seen,
+            coverage: MatchCoverage::Complete,
+        }
     }
 
     fn files(query: &str, paths: &[&str]) -> FileList {

@@ -5,7 +5,7 @@
 //! keys still stays within the limit. The last token is reserved for the first word of a reply, so
 //! that typing does not delay it.
 
-use super::event::{ScreenInput, Millis};
+use super::event::{Millis, ScreenInput};
 use crate::protocol::Event;
 
 /// Work that spans frames continues after this long.

@@ -69,7 +69,8 @@ pub struct QuestionGuard {
 impl QuestionGuard {
     /// A question becomes visible, for the first time or again: no earlier key is meant for it.
     pub fn restart(&mut self, now: Millis) {
-        (self.quiet_since, self.is_answering, self.has_moved_focus) = (self.quiet_since.max(now), false, false);
+        (self.quiet_since, self.is_answering, self.has_moved_focus) =
+            (self.quiet_since.max(now), false, false);
     }
 
     /// A key, a click or a paste that [`Guard::key`] does not route.
@@ -116,7 +117,8 @@ impl QuestionGuard {
 
     /// The current focus. `draft`: the draft contains text.
     pub fn focus(&self, now: Millis, draft: bool) -> Focus {
-        match self.is_ready(now) && (self.has_moved_focus || !(draft || self.is_typing_ahead(now))) {
+        match self.is_ready(now) && (self.has_moved_focus || !(draft || self.is_typing_ahead(now)))
+        {
             true => Focus::Question,
             false => Focus::Draft,
         }
@@ -126,7 +128,9 @@ impl QuestionGuard {
         match self.focus(now, draft) {
             Focus::Question if draft => FocusNotice::QuestionWithDraft,
             Focus::Question => FocusNotice::Question,
-            Focus::Draft if self.has_moved_focus || !(draft || self.is_ready(now)) => FocusNotice::Waiting,
+            Focus::Draft if self.has_moved_focus || !(draft || self.is_ready(now)) => {
+                FocusNotice::Waiting
+            }
             Focus::Draft => FocusNotice::Draft,
         }
     }
@@ -255,7 +259,11 @@ mod tests {
         assert_eq!(guard.focus_notice(899, true), FocusNotice::Waiting);
         assert_eq!(guard.focus_notice(900, true), FocusNotice::QuestionWithDraft);
         assert_eq!(guard.route_key(KeyKind::Text, 899, true), Route::To(Focus::Draft));
-        assert_eq!(guard.route_key(KeyKind::Text, 9_000, true), Route::To(Focus::Draft), "it moved back");
+        assert_eq!(
+            guard.route_key(KeyKind::Text, 9_000, true),
+            Route::To(Focus::Draft),
+            "it moved back"
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use tokio::task::JoinHandle;
 
 use super::Millis;
-use super::transcript::{Highlighter, HighlightedCode, Snippet, Transcript};
+use super::transcript::{HighlightedCode, Highlighter, Snippet, Transcript};
 
 /// Growing code is requested again at most this often.
 const PAUSE: Millis = 250;
@@ -54,7 +54,10 @@ impl HighlightWorker {
     }
 }
 
-fn paint(highlighter: Option<Box<Highlighter>>, snippet: &Snippet) -> (Box<Highlighter>, HighlightedCode) {
+fn paint(
+    highlighter: Option<Box<Highlighter>>,
+    snippet: &Snippet,
+) -> (Box<Highlighter>, HighlightedCode) {
     let highlighter = highlighter.unwrap_or_default();
     let painted = highlighter.highlight(snippet);
     (highlighter, painted)

@@ -115,7 +115,9 @@ impl Parser {
     fn may_be_paste(&self) -> bool {
         let ends = self.pending_keys.last().and_then(pasteable_char).is_some_and(is_line_end);
         let plain = matches!(self.state, ParserState::Ground | ParserState::Character { .. });
-        plain && (2..LONGEST).contains(&self.pending_keys.len()) && (ends || has_lines(&self.pending_keys))
+        plain
+            && (2..LONGEST).contains(&self.pending_keys.len())
+            && (ends || has_lines(&self.pending_keys))
     }
 
     /// How long to wait for more before [`Parser::timeout`]; `None`: nothing is unfinished.
@@ -125,9 +127,10 @@ impl Parser {
             ParserState::Character { .. } | ParserState::Escape | ParserState::Ss3 => Some(ESCAPE),
             ParserState::Csi(text) if text.is_empty() => Some(ESCAPE),
             ParserState::Answer { text, escape: false, .. } if text.is_empty() => Some(ESCAPE),
-            ParserState::Csi(_) | ParserState::Console | ParserState::Mouse(_) | ParserState::Answer { .. } => {
-                Some(SEQUENCE)
-            }
+            ParserState::Csi(_)
+            | ParserState::Console
+            | ParserState::Mouse(_)
+            | ParserState::Answer { .. } => Some(SEQUENCE),
             ParserState::AfterPaste(_) => Some(PASTED),
             ParserState::Paste(paste) => (!paste.bytes.is_empty()).then_some(STALLED),
         }
@@ -383,7 +386,9 @@ impl Paste {
         rest.feed(tail);
         rest.flush_keys();
         let typed = rest.out.into_iter().map(|heard| match heard {
-            TerminalInput::Event(Event::Key(key)) => pasteable_char(&key).map(String::from).unwrap_or_default(),
+            TerminalInput::Event(Event::Key(key)) => {
+                pasteable_char(&key).map(String::from).unwrap_or_default()
+            }
             TerminalInput::Event(Event::Paste(text)) => text,
             TerminalInput::Event(_) | TerminalInput::Background(_) => String::new(),
         });

@@ -12,7 +12,7 @@ use rustix::stdio::stdin;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use super::input::{TerminalInput, Parser};
+use super::input::{Parser, TerminalInput};
 
 /// Events that may wait for the screen. Further input waits in the kernel.
 const ROOM: usize = 4_096;

@@ -148,16 +148,16 @@ const fn alt_key(code: KeyCode) -> Chord {
     Chord { code, modifiers: KeyModifiers::ALT }
 }
 
+use EditAction::{
+    Delete, DeleteBack, DeleteWord, DeleteWordBack, InsertNewline, KillToEnd, KillToStart, Left,
+    LineEnd, LineStart, Redo, Right, Undo, WordLeft, WordRight, Yank,
+};
 use KeyAction::{
-    Accept, Close, Complete, Interrupt, Quit, More, Mouse, Next, Previous, Redraw, Send, Steps,
+    Accept, Close, Complete, Interrupt, More, Mouse, Next, Previous, Quit, Redraw, Send, Steps,
     Stop, Suggest, SuggestNth, Suspend,
 };
-use EditAction::{
-    DeleteBack, InsertNewline, Delete, DeleteWord, DeleteWordBack, KillToEnd, KillToStart, Left, LineEnd,
-    LineStart, Redo, Right, Undo, WordLeft, WordRight, Yank,
-};
 use KeyCode::{Backspace, Char, Down, End, Enter, Esc, F, Home, PageDown, PageUp, Tab, Up};
-use KeyContext::{Anywhere, EmptyInput, SearchResults, Input, Page, Palette, Question};
+use KeyContext::{Anywhere, EmptyInput, Input, Page, Palette, Question, SearchResults};
 use ScrollAction as S;
 
 #[rustfmt::skip]
@@ -267,7 +267,12 @@ pub const KEYS: &[KeyBinding] = &[
     binding(Anywhere, &[ctrl('z')], Suspend, words::KEY_SUSPEND),
 ];
 
-const fn binding(place: KeyContext, chords: &'static [Chord], action: KeyAction, about: Phrase) -> KeyBinding {
+const fn binding(
+    place: KeyContext,
+    chords: &'static [Chord],
+    action: KeyAction,
+    about: Phrase,
+) -> KeyBinding {
     KeyBinding { context: place, chords, action, about: Some(about) }
 }
 

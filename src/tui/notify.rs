@@ -1,9 +1,9 @@
 //! Notifies a user who is looking elsewhere: by a notification of the terminal, by its bell, or not
 //! at all.
 
-use super::text;
 use super::event::ScreenEffect;
-use super::state::{WindowFocus, State};
+use super::state::{State, WindowFocus};
+use super::text;
 use crate::i18n::{Phrase, screen as words};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,12 +9,12 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::text;
-use super::symbols::{CHOSEN, NOT_CHOSEN};
-use super::keys::KeyAction;
 use super::draw::{self, DrawContext, HorizontalRule};
+use super::keys::KeyAction;
+use super::symbols::{CHOSEN, NOT_CHOSEN};
+use super::text;
 use super::theme::Theme;
-use crate::commands::{self, ArgsSpec, CommandContext, Candidate, SlashCommand, complete};
+use crate::commands::{self, ArgsSpec, Candidate, CommandContext, SlashCommand, complete};
 use crate::i18n::{Lang, screen as words};
 
 /// Candidates visible at once.
@@ -89,7 +89,9 @@ impl Palette {
         self.is_newly_opened |= was_closed && self.stage == CompletionStage::Name;
         let candidates = match self.stage {
             CompletionStage::Closed => Vec::new(),
-            CompletionStage::Name | CompletionStage::Choice | CompletionStage::Free => complete(call, input),
+            CompletionStage::Name | CompletionStage::Choice | CompletionStage::Free => {
+                complete(call, input)
+            }
         };
         self.omitted = candidates.len().saturating_sub(MOST);
         self.items = find(input, candidates);
@@ -161,10 +163,14 @@ impl Palette {
         match self.stage {
             CompletionStage::Closed => PaletteAction::Send,
             CompletionStage::Free if self.selected.is_none() => PaletteAction::Send,
-            CompletionStage::Name if needs_argument(&text) || found.candidate.hint.starts_with('<') => {
+            CompletionStage::Name
+                if needs_argument(&text) || found.candidate.hint.starts_with('<') =>
+            {
                 PaletteAction::Fill(format!("{text} "))
             }
-            CompletionStage::Name | CompletionStage::Choice | CompletionStage::Free => PaletteAction::Run(text),
+            CompletionStage::Name | CompletionStage::Choice | CompletionStage::Free => {
+                PaletteAction::Run(text)
+            }
         }
     }
 
@@ -221,7 +227,14 @@ impl Columns {
 }
 
 impl PaletteItem {
-    fn draw(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>, columns: &Columns, chosen: bool) {
+    fn draw(
+        &self,
+        area: Rect,
+        buf: &mut Buffer,
+        pen: &DrawContext<'_>,
+        columns: &Columns,
+        chosen: bool,
+    ) {
         let theme = pen.theme;
         let (sigil, base) =
             if chosen { (CHOSEN, theme.selection) } else { (NOT_CHOSEN, theme.text) };
@@ -238,7 +251,8 @@ impl PaletteItem {
         draw::line(area, buf, 0, columns.about.saturating_sub(2), &Line::from(name));
         let end = columns.category.unwrap_or(area.width.into());
         let about = self.candidate.about.as_ref().map_or_else(String::new, |it| it.text(pen.lang));
-        let about = text::elide_end(&text::single_line(&about), end.saturating_sub(columns.about + 2));
+        let about =
+            text::elide_end(&text::single_line(&about), end.saturating_sub(columns.about + 2));
         draw::line(area, buf, columns.about, end, &Line::styled(about, quiet));
         if let Some(at) = columns.category {
             let category = self.candidate.category.map_or("", |it| it.name().text(pen.lang));
@@ -285,9 +299,17 @@ fn needs_argument(line: &str) -> bool {
     let name = line.trim().trim_start_matches('/');
     match find_command(name).map(|row| row.args) {
         Some(
-            ArgsSpec::Required(_) | ArgsSpec::RequiredOf(..) | ArgsSpec::RequiredOfThen(..) | ArgsSpec::Choice(_),
+            ArgsSpec::Required(_)
+            | ArgsSpec::RequiredOf(..)
+            | ArgsSpec::RequiredOfThen(..)
+            | ArgsSpec::Choice(_),
         ) => true,
-        Some(ArgsSpec::None | ArgsSpec::Optional(_) | ArgsSpec::OptionalOf(..) | ArgsSpec::ChoiceThen(..))
+        Some(
+            ArgsSpec::None
+            | ArgsSpec::Optional(_)
+            | ArgsSpec::OptionalOf(..)
+            | ArgsSpec::ChoiceThen(..),
+        )
         | None => false,
     }
 }

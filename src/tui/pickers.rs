@@ -1,14 +1,14 @@
 //! The pickers and what their choices do: a theme is previewed while it is selected, a model is set
 //! when it is confirmed, a saved session is resumed.
 
-use super::event::{ScreenEffect, Millis};
-use super::modal::{PickerAction, Picker, Modal, PickerRow, Topic};
+use super::event::{Millis, ScreenEffect};
+use super::modal::{Modal, Picker, PickerAction, PickerRow, Topic};
 use super::state::State;
 use super::submit;
 use super::theme::{AUTO, Theme};
 use crate::commands::NO_BOT;
-use crate::protocol::{ExportFormat, Op, Report, Rewind, SessionRow};
 use crate::i18n::{LocalizedText, Phrase, screen as words};
+use crate::protocol::{ExportFormat, Op, Report, Rewind, SessionRow};
 
 /// Descriptions of the built-in themes.
 const ABOUT: &[(&str, Phrase)] = &[
@@ -49,7 +49,11 @@ pub fn open_models(state: &mut State) -> Vec<ScreenEffect> {
 
 fn model_rows(state: &State) -> Vec<PickerRow> {
     let about = |name: &String| (*name == state.facts.model).then(|| words::CHOOSE_NOW.into());
-    let row = |name: &String| PickerRow { value: name.clone(), about: about(name), ..PickerRow::default() };
+    let row = |name: &String| PickerRow {
+        value: name.clone(),
+        about: about(name),
+        ..PickerRow::default()
+    };
     state.completions.models.iter().map(row).collect()
 }
 
@@ -129,7 +133,12 @@ pub fn open_rewind_parts(state: &mut State, turn: u64, files: usize) {
             Rewind::Files => (words::REWIND_FILES, words::REWIND_FILES_ABOUT.into()),
         };
         let label = format!("{number}  {}", label.text(lang));
-        PickerRow { value: what.name().to_owned(), label, about: Some(about), ..PickerRow::default() }
+        PickerRow {
+            value: what.name().to_owned(),
+            label,
+            about: Some(about),
+            ..PickerRow::default()
+        }
     });
     let choose = Picker::new(Topic::RewindParts { turn }, rows.collect(), "");
     state.modals.open(Modal::Picker(Box::new(choose)));
@@ -191,7 +200,12 @@ pub fn quit_after_export(state: &mut State) -> Vec<ScreenEffect> {
     }
 }
 
-pub fn apply_choice(state: &mut State, topic: Topic, choice: PickerAction, at: Millis) -> Vec<ScreenEffect> {
+pub fn apply_choice(
+    state: &mut State,
+    topic: Topic,
+    choice: PickerAction,
+    at: Millis,
+) -> Vec<ScreenEffect> {
     let is_over = !matches!(choice, PickerAction::Selected(_));
     if is_over {
         state.modals.pop();
@@ -215,8 +229,12 @@ pub fn apply_choice(state: &mut State, topic: Topic, choice: PickerAction, at: M
             return vec![ScreenEffect::Send(Op::SetBot { name })];
         }
         (Topic::Bot, PickerAction::Selected(_) | PickerAction::Cancelled) => {}
-        (Topic::UnsavedConversation, PickerAction::Confirmed(how)) => return apply_quit_choice(state, how),
-        (Topic::Model, PickerAction::Confirmed(name)) => return vec![ScreenEffect::Send(Op::SetModel { name })],
+        (Topic::UnsavedConversation, PickerAction::Confirmed(how)) => {
+            return apply_quit_choice(state, how);
+        }
+        (Topic::Model, PickerAction::Confirmed(name)) => {
+            return vec![ScreenEffect::Send(Op::SetModel { name })];
+        }
         (Topic::Session, PickerAction::Confirmed(session)) => {
             return vec![ScreenEffect::Send(Op::Resume { session })];
         }
@@ -230,7 +248,11 @@ pub fn apply_choice(state: &mut State, topic: Topic, choice: PickerAction, at: M
             return op.map(ScreenEffect::Send).into_iter().collect();
         }
         (
-            Topic::Model | Topic::Session | Topic::Turn | Topic::RewindParts { .. } | Topic::UnsavedConversation,
+            Topic::Model
+            | Topic::Session
+            | Topic::Turn
+            | Topic::RewindParts { .. }
+            | Topic::UnsavedConversation,
             PickerAction::Selected(_) | PickerAction::Cancelled,
         ) => {}
     }
@@ -240,7 +262,8 @@ pub fn apply_choice(state: &mut State, topic: Topic, choice: PickerAction, at: M
 /// Shows a theme without changing the current one.
 fn preview_theme(state: &mut State, name: &str) {
     let dress = &mut state.appearance;
-    let tried: Result<Theme, LocalizedText> = dress.theme_registry.theme(name, dress.depth, dress.background);
+    let tried: Result<Theme, LocalizedText> =
+        dress.theme_registry.theme(name, dress.depth, dress.background);
     let said = match tried {
         Ok(theme) => {
             dress.theme = theme;

@@ -7,13 +7,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::text;
-use super::symbols::{CHOSEN, NOT_CHOSEN};
-use super::keys::KeyAction;
 use super::draw::{self, DrawContext};
+use super::keys::KeyAction;
+use super::symbols::{CHOSEN, NOT_CHOSEN};
+use super::text;
 use crate::config::draft::SavedDraft;
+use crate::i18n::{input, plural, screen as words};
 use crate::protocol::{Notice, Op};
-use crate::i18n::{plural, input, screen as words};
 
 /// Messages that are shown; the rest are counted.
 const SHOWN: usize = 3;
@@ -184,7 +184,8 @@ impl Queue {
     }
 
     pub fn rows(&self) -> u16 {
-        u16::try_from(self.visible_count() + usize::from(self.len() > self.visible_count())).unwrap_or(0)
+        u16::try_from(self.visible_count() + usize::from(self.len() > self.visible_count()))
+            .unwrap_or(0)
     }
 
     pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
@@ -245,7 +246,11 @@ mod tests {
         assert_eq!(queue.act(Some(KeyAction::Accept)), QueueAction::Edit("/model x".into(), None));
         assert!(queue.select_last());
         assert_eq!(queue.act(Some(KeyAction::Previous)), QueueAction::Stay);
-        assert_eq!(queue.act(Some(KeyAction::Previous)), QueueAction::Stay, "the first one stays picked");
+        assert_eq!(
+            queue.act(Some(KeyAction::Previous)),
+            QueueAction::Stay,
+            "the first one stays picked"
+        );
         assert_eq!(queue.act(Some(KeyAction::Remove)), QueueAction::Removed(unqueue(0, "one")));
         assert!(queue.has_selection());
         assert_eq!(queue.act(Some(KeyAction::Next)), QueueAction::Stay);

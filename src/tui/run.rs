@@ -14,27 +14,27 @@ use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::autosave::{AutoSaver, SaveSettingFn, SettingsSaver};
-use super::clipboard::{CopyResult, Copier};
-use super::event::{ScreenEffect, TimedInput, ScreenInput, Millis};
-use super::files::{Finder, FileMatches};
+use super::clipboard::{Copier, CopyResult};
+use super::event::{Millis, ScreenEffect, ScreenInput, TimedInput};
+use super::files::{FileMatches, Finder};
 use super::folders::{FolderFinder, FolderListing};
+use super::frame_limiter::FrameLimiter;
 use super::hangup::HangUp;
+use super::highlight_worker::HighlightWorker;
 use super::input::TerminalInput;
 use super::keyboard::Keyboard;
-use super::frame_limiter::FrameLimiter;
-use super::highlight_worker::HighlightWorker;
 use super::state::{ScreenConfig, State};
 use super::terminal::Screen;
 use super::transcript::HighlightedCode;
 use super::update::update;
 use super::view::view;
 use crate::config::draft::SavedDraft;
+use crate::i18n::{LocalizedText, input as words};
 use crate::protocol::{self, AskId, Decision, Op};
 use crate::signals::{self, Signal};
 use crate::tools::exec::Watchdog;
 use crate::tools::exec::editor::Editing;
 use crate::tools::temp::RunFolder;
-use crate::i18n::{LocalizedText, input as words};
 
 /// Events that are processed before a frame is drawn, however many more wait.
 const BURST: usize = 1_024;
@@ -277,7 +277,9 @@ impl Driver {
     fn handle_wakeup(&mut self, woken: Wakeup) {
         match woken {
             Wakeup::Key(Some(Ok(TerminalInput::Event(key)))) => self.key(key),
-            Wakeup::Key(Some(Ok(TerminalInput::Background(ground)))) => self.handle_input(ScreenInput::Background(ground)),
+            Wakeup::Key(Some(Ok(TerminalInput::Background(ground)))) => {
+                self.handle_input(ScreenInput::Background(ground))
+            }
             Wakeup::HungUp | Wakeup::Key(Some(Err(_)) | None) => {
                 self.next = Next::End(Cause::TerminalGone)
             }
@@ -285,7 +287,9 @@ impl Driver {
             Wakeup::Session(None) => self.next = Next::End(Cause::SessionClosed),
             Wakeup::Signal(signal) => self.handle_signal(signal),
             Wakeup::SessionHasRoom => self.send_pending(),
-            Wakeup::SettingNotSaved(Some(why)) => self.handle_input(ScreenInput::SettingNotSaved(Box::new(why))),
+            Wakeup::SettingNotSaved(Some(why)) => {
+                self.handle_input(ScreenInput::SettingNotSaved(Box::new(why)))
+            }
             Wakeup::SettingNotSaved(None) => {}
             Wakeup::Highlighted(painted) => {
                 if let Some(painted) = painted {
@@ -437,7 +441,9 @@ impl Driver {
             }
             ScreenEffect::Dump(text) => self.screen.show_on_main_screen(&text),
             ScreenEffect::Title(_) if self.screen.is_on_main_screen() => Ok(()),
-            ScreenEffect::Notify(ring, text) => self.screen.write_notification(&ring.sequence(text)),
+            ScreenEffect::Notify(ring, text) => {
+                self.screen.write_notification(&ring.sequence(text))
+            }
             ScreenEffect::Title(title) => self.screen.title(&title),
             ScreenEffect::QueryBackground => self.screen.query_background(),
             ScreenEffect::CaptureMouse => self.screen.capture_mouse(),
@@ -519,7 +525,10 @@ impl Driver {
                 }
                 Wakeup::Signal(_) | Wakeup::Session(None) => true,
                 Wakeup::Session(Some(event)) => {
-                    matches!(**event, protocol::Event::TerminalReturned | protocol::Event::TurnEnded { .. })
+                    matches!(
+                        **event,
+                        protocol::Event::TerminalReturned | protocol::Event::TurnEnded { .. }
+                    )
                 }
                 _ => false,
             };

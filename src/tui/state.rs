@@ -3,25 +3,25 @@
 
 use super::Millis;
 use super::activity::Activity;
-use super::suggestions::Suggestions;
 use super::autosave;
 use super::composer::Composer;
 use super::files::FileMatches;
 use super::folders::FolderListing;
 use super::guard::QuestionGuard;
 use super::modal::Modals;
+use super::notify::NotifyMethod;
 use super::palette::Palette;
 use super::queue::Queue;
-use super::notify::NotifyMethod;
-use super::welcome;
+use super::suggestions::Suggestions;
 use super::terminal_caps::TerminalCaps;
-use super::theme::{AUTO, Depth, Background, ThemeSource, Theme, ThemeRegistry};
+use super::theme::{AUTO, Background, Depth, Theme, ThemeRegistry, ThemeSource};
 use super::transcript::Transcript;
+use super::welcome;
 use crate::commands::{self, CommandContext, Surface};
 use crate::config::draft::SavedDraft;
-use crate::protocol::{Extensions, SessionInfo, Notice, Op};
-use crate::tools::exec::Watchdog;
 use crate::i18n::{Lang, LocalizedText};
+use crate::protocol::{Extensions, Notice, Op, SessionInfo};
+use crate::tools::exec::Watchdog;
 
 /// The initial configuration of the screen: plain data, gathered by the caller.
 #[derive(Clone, Debug, Default)]
@@ -155,7 +155,17 @@ pub enum MouseOwner {
 
 impl State {
     pub fn new(config: ScreenConfig) -> State {
-        let ScreenConfig { lang, theme, themes, terminal_caps: around, preferences: habits, facts, history, draft, .. } = config;
+        let ScreenConfig {
+            lang,
+            theme,
+            themes,
+            terminal_caps: around,
+            preferences: habits,
+            facts,
+            history,
+            draft,
+            ..
+        } = config;
         let (models, notices) = (config.models, config.notices);
         let mut composer = Composer::new(history);
         let queue = Queue::from_draft(&draft);
@@ -166,8 +176,12 @@ impl State {
         let mut chips = Suggestions::default();
         chips.set(&welcome::suggestions(lang));
         let mut transcript = Transcript::default();
-        notices.into_iter().chain(queue.restored_notice()).for_each(|notice| transcript.add_notice(notice));
-        let (mut dress, torn) = Appearance::from_theme_name(theme, ThemeRegistry::new(themes), &around, lang);
+        notices
+            .into_iter()
+            .chain(queue.restored_notice())
+            .for_each(|notice| transcript.add_notice(notice));
+        let (mut dress, torn) =
+            Appearance::from_theme_name(theme, ThemeRegistry::new(themes), &around, lang);
         dress.timestamps = habits.timestamps;
         torn.into_iter().for_each(|why| transcript.add_notice(Notice::error(why)));
         State {
@@ -192,13 +206,18 @@ impl State {
         let spinner = self.activity.is_animated().then_some(now + super::activity::FRAME);
         let reading = self.transcript.is_searching().then_some(now + super::frame_limiter::FRAME);
         let told = self.presence.temporary_message.as_ref().map(|(_, until)| *until);
-        let listens = self.modals.is_question_on_top().then(|| self.guard.next_wakeup(now)).flatten();
-        [spinner, self.presence.confirm_quit_until, reading, told, listens].into_iter().flatten().min()
+        let listens =
+            self.modals.is_question_on_top().then(|| self.guard.next_wakeup(now)).flatten();
+        [spinner, self.presence.confirm_quit_until, reading, told, listens]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// The current draft, which may be hidden under the palette.
     pub fn draft(&self) -> SavedDraft {
-        let draft = self.palette.draft().map_or_else(|| self.composer.draft(), SavedDraft::from_text);
+        let draft =
+            self.palette.draft().map_or_else(|| self.composer.draft(), SavedDraft::from_text);
         let (queue, later) = self.queue.pending();
         SavedDraft { queue: queue.to_vec(), later, ..draft }
     }
@@ -260,8 +279,17 @@ impl Appearance {
         let (theme, title) = (Theme::default(), String::new());
         let TerminalCaps { depth, background: ground, clock, .. } = *around;
         let timestamps = false;
-        let mut dress =
-            Appearance { theme, theme_name: worn, theme_registry: wardrobe, background: ground, depth, lang, title, clock, timestamps };
+        let mut dress = Appearance {
+            theme,
+            theme_name: worn,
+            theme_registry: wardrobe,
+            background: ground,
+            depth,
+            lang,
+            title,
+            clock,
+            timestamps,
+        };
         let torn = dress.set_theme(&dress.theme_name.clone()).err();
         if torn.is_some() {
             // `auto` is built in, so it is always available.

@@ -6,10 +6,10 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::text;
 use super::draw::{self, DrawContext};
-use crate::protocol::{SessionInfo, Provider, SandboxStatus};
+use super::text;
 use crate::i18n::{Lang, Phrase, screen as words};
+use crate::protocol::{Provider, SandboxStatus, SessionInfo};
 
 const GAP: usize = 3;
 
@@ -28,7 +28,13 @@ struct StatusPart {
 }
 
 /// Draws facts on the left and key hints on the right.
-pub fn draw(area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>, facts: &SessionInfo, hints: &[KeyHint]) {
+pub fn draw(
+    area: Rect,
+    buf: &mut Buffer,
+    pen: &DrawContext<'_>,
+    facts: &SessionInfo,
+    hints: &[KeyHint],
+) {
     let width = usize::from(area.width).saturating_sub(3);
     let right = hint_line(hints, pen, width / 2);
     let room = width.saturating_sub(right.width() + GAP);

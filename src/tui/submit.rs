@@ -1,15 +1,15 @@
 //! Handles Enter: sends a message, runs a command or a shell line. The text is parsed once, as
 //! shown in the input; pastes are expanded afterwards and never parsed.
 
-use super::event::{ScreenEffect, Millis};
+use super::event::{Millis, ScreenEffect};
 use super::modal::Modal;
 use super::queue::DeferredItem;
 use super::state::State;
 use super::{pickers, welcome};
-use crate::commands::{self, UiAction, CommandOutcome, Surface};
+use crate::commands::{self, CommandOutcome, Surface, UiAction};
+use crate::i18n::{Lang, input, screen as words};
 use crate::prompt::input::{self as line, Intent};
 use crate::protocol::{Mention, Notice, Op};
-use crate::i18n::{Lang, input, screen as words};
 
 pub fn send(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     if state.composer.display_text().trim().is_empty() {
@@ -27,7 +27,9 @@ pub fn send(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     effects.extend(match line::parse_with_pastes(&taken.display_text, &taken.small_pastes) {
         Intent::Empty => Vec::new(),
         Intent::Message { parts } => vec![ScreenEffect::Send(line::submit_op(parts, whole))],
-        Intent::Shell { line, keep } => vec![ScreenEffect::Send(Op::Shell { line: whole(&line), keep })],
+        Intent::Shell { line, keep } => {
+            vec![ScreenEffect::Send(Op::Shell { line: whole(&line), keep })]
+        }
         // The user's extensions are not read yet: the session decides.
         Intent::Command { name, args, mentions }
             if !state.completions.has_loaded_extensions
@@ -52,7 +54,9 @@ fn defer_messages(state: &mut State, effects: Vec<ScreenEffect>, text: &str) -> 
     let mut now = Vec::new();
     for effect in effects {
         match effect {
-            ScreenEffect::Send(op @ (Op::Submit { .. } | Op::SubmitPrompt { .. } | Op::Invoke { .. })) => {
+            ScreenEffect::Send(
+                op @ (Op::Submit { .. } | Op::SubmitPrompt { .. } | Op::Invoke { .. }),
+            ) => {
                 state.queue.defer_message(text.to_owned(), op);
             }
             other => now.push(other),
@@ -114,9 +118,11 @@ fn apply_outcome(state: &mut State, outcome: CommandOutcome, at: Millis) -> Vec<
             state.transcript.add_page(title, rows);
             Vec::new()
         }
-        CommandOutcome::Do(UiAction::Help(Some(topic))) => {
-            apply_outcome(state, commands::help_page(Some(&topic), Surface::Local, &state.completions.extensions), at)
-        }
+        CommandOutcome::Do(UiAction::Help(Some(topic))) => apply_outcome(
+            state,
+            commands::help_page(Some(&topic), Surface::Local, &state.completions.extensions),
+            at,
+        ),
         CommandOutcome::Do(act) => perform(state, act),
         CommandOutcome::Many(outcomes) => {
             outcomes.into_iter().flat_map(|outcome| apply_outcome(state, outcome, at)).collect()

@@ -5,8 +5,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::text;
 use super::draw::{self, DrawContext};
+use super::text;
 
 /// One per digit.
 const MOST: usize = 9;
@@ -56,8 +56,11 @@ impl Suggestions {
         for (y, row) in (area.y..area.bottom()).zip(self.layout(area.width)) {
             let mut line = Line::from("  ");
             for (at, text) in row {
-                let style =
-                    if self.last_inserted == Some(at) { pen.theme.selection } else { pen.theme.text };
+                let style = if self.last_inserted == Some(at) {
+                    pen.theme.selection
+                } else {
+                    pen.theme.text
+                };
                 line.spans.push(Span::styled(format!("{}", at + 1), pen.theme.accent));
                 line.spans.push(Span::raw(" "));
                 line.spans.push(Span::styled(text, style));

@@ -26,9 +26,9 @@ use crossterm::{Command, execute, queue};
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 
-use super::backend::{WideCharBackend, SharedLinks};
-use super::text;
+use super::backend::{SharedLinks, WideCharBackend};
 use super::clipboard::Multiplexer;
+use super::text;
 use super::transcript::Hyperlink;
 use crate::tools::exec::Watchdog;
 use crate::{signals, terminal_modes};
@@ -93,7 +93,11 @@ enum WriteMode {
 
 impl Write for FrameWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.write_mode.get() == WriteMode::Discarded { Ok(bytes.len()) } else { self.out.write(bytes) }
+        if self.write_mode.get() == WriteMode::Discarded {
+            Ok(bytes.len())
+        } else {
+            self.out.write(bytes)
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -136,7 +140,14 @@ impl Screen {
         let shared = SharedLinks::default();
         let terminal = Terminal::new(WideCharBackend::new(out, Rc::clone(&shared)))?;
         let links = links.then_some(shared);
-        let screen = Screen { terminal, write_mode: held, lock: taken, needs_full_redraw: false, is_on_main_screen: false, links };
+        let screen = Screen {
+            terminal,
+            write_mode: held,
+            lock: taken,
+            needs_full_redraw: false,
+            is_on_main_screen: false,
+            links,
+        };
         terminal_modes::restore_from_raw(io::stdin());
         screen.lock.acquire()?;
         Ok(screen)
@@ -154,7 +165,10 @@ impl Screen {
         execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)
     }
 
-    fn draw_buffered(&mut self, draw: impl FnOnce(&mut Frame<'_>) -> Vec<Hyperlink>) -> io::Result<()> {
+    fn draw_buffered(
+        &mut self,
+        draw: impl FnOnce(&mut Frame<'_>) -> Vec<Hyperlink>,
+    ) -> io::Result<()> {
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
         if std::mem::take(&mut self.needs_full_redraw) {
             // Not `Terminal::clear`: it queries the terminal for the cursor position, and waits.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::clipboard::Clipboard;
 use super::event::Millis;
 use super::notify::NotifyMethod;
-use super::theme::{Depth, Background};
+use super::theme::{Background, Depth};
 
 #[derive(Clone, Debug, Default)]
 pub struct TerminalCaps {

@@ -7,8 +7,8 @@
 
 use ratatui::style::{Modifier, Style};
 
-use crate::protocol::Tier;
 use crate::i18n::LocalizedText;
+use crate::protocol::Tier;
 
 mod background;
 mod downsample;
@@ -17,7 +17,7 @@ mod registry;
 
 pub use background::Background;
 pub use downsample::Depth;
-pub use registry::{AUTO, ThemeSource, ThemeRegistry};
+pub use registry::{AUTO, ThemeRegistry, ThemeSource};
 
 /// The built-in themes: name and source.
 const BUILT_IN: &[(&str, &str)] = &[

@@ -1,8 +1,8 @@
 //! The window's title: the folder, and whether the session works or asks.
 
-use super::text;
 use super::event::ScreenEffect;
 use super::state::State;
+use super::text;
 use crate::i18n::screen as words;
 
 /// The title, if it has changed.
@@ -18,7 +18,8 @@ pub fn refresh(state: &mut State) -> Option<ScreenEffect> {
 fn title(state: &State) -> String {
     let folder = state.facts.cwd.rsplit('/').find(|part| !part.is_empty()).unwrap_or("/");
     // It is part of a terminal sequence and must not end it.
-    let folder: String = text::single_line(folder).chars().filter(|c| !c.is_control()).take(60).collect();
+    let folder: String =
+        text::single_line(folder).chars().filter(|c| !c.is_control()).take(60).collect();
     let lang = state.appearance.lang;
     let title = match (state.modals.has_question(), state.activity.is_busy()) {
         (true, _) => words::TITLE_ASKS,

@@ -5,16 +5,16 @@ use crossterm::event::{
     KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
 
-use super::event::{ScreenEffect, TimedInput, ScreenInput, Millis};
+use super::event::{Millis, ScreenEffect, ScreenInput, TimedInput};
 use super::keys::{self, KeyAction, KeyContext, ScrollAction};
-use super::modal::{ModalAction, Modal};
+use super::modal::{Modal, ModalAction};
 use super::palette;
-use super::state::{WindowFocus, MouseOwner, State};
+use super::state::{MouseOwner, State, WindowFocus};
 use super::submit;
 use super::transcript::{ReleaseOutcome, Scroll};
-use super::{pickers, notify, welcome, title};
-use crate::protocol::{self, Notice, Op};
+use super::{notify, pickers, title, welcome};
 use crate::i18n::{LocalizedText, screen as words};
+use crate::protocol::{self, Notice, Op};
 
 mod asking;
 mod history;
@@ -212,7 +212,9 @@ fn act(state: &mut State, action: KeyAction, key: &KeyEvent, at: Millis) -> Vec<
         }
         KeyAction::Steps => state.transcript.toggle_steps(),
         KeyAction::Dump => return submit::dump(state),
-        KeyAction::Copy => return state.transcript.selected_text().map(ScreenEffect::Copy).into_iter().collect(),
+        KeyAction::Copy => {
+            return state.transcript.selected_text().map(ScreenEffect::Copy).into_iter().collect();
+        }
         KeyAction::Search => state.transcript.search(),
         KeyAction::Scroll(by) => scroll(state, by),
         KeyAction::Palette => open_palette(state),
@@ -297,7 +299,8 @@ fn up(state: &mut State) -> Vec<ScreenEffect> {
 /// Tab cycles through the suggestions while the input contains nothing else.
 fn suggest(state: &mut State, number: Option<usize>) {
     let shown = state.composer.display_text();
-    if !(shown.is_empty() || state.suggestions.is_last_inserted(&shown)) || state.activity.is_busy() {
+    if !(shown.is_empty() || state.suggestions.is_last_inserted(&shown)) || state.activity.is_busy()
+    {
         return;
     }
     let text = match number {
@@ -425,7 +428,11 @@ fn handle_turn_end(state: &mut State, elapsed_ms: u64, at: Millis) -> Vec<Screen
 }
 
 /// Applies an event of the session to each area that shows it.
-fn handle_session_event(state: &mut State, event: protocol::Event, at: Millis) -> Vec<ScreenEffect> {
+fn handle_session_event(
+    state: &mut State,
+    event: protocol::Event,
+    at: Millis,
+) -> Vec<ScreenEffect> {
     state.activity.apply(&event, at);
     state.transcript.apply(&event);
     match event {
@@ -445,17 +452,25 @@ fn handle_session_event(state: &mut State, event: protocol::Event, at: Millis) -
         }
         protocol::Event::Queued { texts } => state.queue.set(texts),
         protocol::Event::TurnStarted { .. } => state.suggestions.set::<&str>(&[]),
-        protocol::Event::TurnEnded { elapsed_ms, .. } => return handle_turn_end(state, elapsed_ms, at),
+        protocol::Event::TurnEnded { elapsed_ms, .. } => {
+            return handle_turn_end(state, elapsed_ms, at);
+        }
         protocol::Event::Facts(facts) => {
             state.facts = *facts;
             submit::set_lang(state, state.facts.lang);
             return pickers::quit_after_export(state);
         }
-        protocol::Event::HistoryChunk { events, at, .. } => history::prepend_events(state, &events, &at),
+        protocol::Event::HistoryChunk { events, at, .. } => {
+            history::prepend_events(state, &events, &at)
+        }
         protocol::Event::Rewound { text, .. } => history::restore_message(state, &text),
-        protocol::Event::RewindAsked { turn, files } => pickers::open_rewind_parts(state, turn, files),
+        protocol::Event::RewindAsked { turn, files } => {
+            pickers::open_rewind_parts(state, turn, files)
+        }
         protocol::Event::Sessions { rows, more } => pickers::fill_sessions(state, rows, more),
-        protocol::Event::Cleared => state.suggestions.set(&welcome::suggestions(state.appearance.lang)),
+        protocol::Event::Cleared => {
+            state.suggestions.set(&welcome::suggestions(state.appearance.lang))
+        }
         protocol::Event::Models { names } => {
             state.completions.models = names;
             pickers::fill_models(state);

@@ -7,14 +7,14 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::composer::ComposerStyle;
+use super::draw::{self, DrawContext, HorizontalRule};
 use super::event::Millis;
 use super::guard::Focus;
-use super::draw::{self, DrawContext, HorizontalRule};
 use super::state::{MouseOwner, State};
 use super::status::{self, KeyHint};
 use super::transcript::{DrawOptions, Stage};
 use super::{text, welcome};
-use crate::i18n::{plural, input, screen as words};
+use crate::i18n::{input, plural, screen as words};
 
 /// On a smaller screen only a sentence is shown.
 const SMALLEST: (u16, u16) = (20, 4);
@@ -108,7 +108,8 @@ fn draw_draft(
         .left(label)
         .draw(area, frame.buffer_mut());
     let inner = Rect { y: area.y + 1, height: area.height - 1, width: input_width(area), ..area };
-    let dress = ComposerStyle { theme: pen.theme, hint: "", sigil: tone.add_modifier(Modifier::BOLD) };
+    let dress =
+        ComposerStyle { theme: pen.theme, hint: "", sigil: tone.add_modifier(Modifier::BOLD) };
     let caret = state.composer.draw(inner, frame.buffer_mut(), &dress);
     let above = Rect { y: 0, height: area.y, ..area };
     if state.palette.is_open() {
@@ -151,7 +152,11 @@ fn draw_main(
     draw_transcript(state, areas.transcript, frame, pen);
     let buf = frame.buffer_mut();
     state.queue.draw(bottom_rows(areas.queue, state.queue.rows()), buf, pen);
-    state.suggestions.draw(bottom_rows(areas.suggestions, state.suggestions.rows(screen.width)), buf, pen);
+    state.suggestions.draw(
+        bottom_rows(areas.suggestions, state.suggestions.rows(screen.width)),
+        buf,
+        pen,
+    );
     let right = notice_line(state, screen.width, pen);
     if areas.activity.height > 0 {
         state.activity.draw(areas.activity, buf, pen, &right);
@@ -231,7 +236,13 @@ fn draw_transcript(state: &mut State, area: Rect, frame: &mut Frame<'_>, pen: &D
         return;
     }
     if state.transcript.is_empty() && !state.activity.is_busy() {
-        welcome::draw(area, frame.buffer_mut(), pen, &state.facts, state.completions.has_no_extensions());
+        welcome::draw(
+            area,
+            frame.buffer_mut(),
+            pen,
+            &state.facts,
+            state.completions.has_no_extensions(),
+        );
         return;
     }
     let look = DrawOptions {
@@ -273,7 +284,8 @@ fn draw_input(
             rule = rule.left(Span::styled(words::INPUT_SHELL.text(pen.lang), pen.theme.warn));
         }
         rule.draw(area, buf);
-        HorizontalRule::new(pen.theme.border).draw(Rect { y: area.bottom() - 1, height: 1, ..area }, buf);
+        HorizontalRule::new(pen.theme.border)
+            .draw(Rect { y: area.bottom() - 1, height: 1, ..area }, buf);
         inner = Rect { y: area.y + 1, height: area.height - 2, ..inner };
     }
     let hint = match state.activity.is_busy() {
@@ -411,8 +423,10 @@ const FOUND: &[KeyHint] = &[
 const RELEASED: &[KeyHint] = &[KeyHint { key: "F2", action: words::HINT_MOUSE_BACK }];
 const BUSY: &[KeyHint] = &[KeyHint { key: "Enter", action: words::HINT_QUEUE }];
 const BUSY_QUEUE: &[KeyHint] = &[KeyHint { key: "Up", action: words::HINT_TAKE_BACK }];
-const EMPTY: &[KeyHint] =
-    &[KeyHint { key: "/", action: words::HINT_COMMANDS }, KeyHint { key: "?", action: words::HINT_HELP }];
+const EMPTY: &[KeyHint] = &[
+    KeyHint { key: "/", action: words::HINT_COMMANDS },
+    KeyHint { key: "?", action: words::HINT_HELP },
+];
 const WRITING: &[KeyHint] = &[
     KeyHint { key: "Enter", action: words::HINT_SEND },
     KeyHint { key: "Ctrl-J", action: words::HINT_BREAK },

@@ -156,7 +156,9 @@ fn parse_keys(typed: &str, visual: bool) -> ParsedKeys {
         return ParsedKeys::Complete(first, Command::Move(motion));
     }
     match lookup(VERBS, rest) {
-        Some(verb) if !visual || verb == Verb::Visual => ParsedKeys::Complete(first, Command::Verb(verb)),
+        Some(verb) if !visual || verb == Verb::Visual => {
+            ParsedKeys::Complete(first, Command::Verb(verb))
+        }
         _ if rest == "g" => ParsedKeys::Incomplete,
         _ => ParsedKeys::Invalid,
     }
@@ -290,7 +292,13 @@ impl Vim {
         }
     }
 
-    fn apply_to_chars(&mut self, operator: Operator, grid: &Grid, from: Cell, to: Cell) -> Vec<VimEdit> {
+    fn apply_to_chars(
+        &mut self,
+        operator: Operator,
+        grid: &Grid,
+        from: Cell,
+        to: Cell,
+    ) -> Vec<VimEdit> {
         self.register = Register { text: grid.text(from, to), shape: RegisterKind::Characters };
         let (from, to) = (grid.position_of(from), grid.position_of(to));
         match operator {
@@ -303,7 +311,13 @@ impl Vim {
         }
     }
 
-    fn apply_to_lines(&mut self, operator: Operator, grid: &Grid, first: usize, last: usize) -> Vec<VimEdit> {
+    fn apply_to_lines(
+        &mut self,
+        operator: Operator,
+        grid: &Grid,
+        first: usize,
+        last: usize,
+    ) -> Vec<VimEdit> {
         let (start, end) = ((first, 0), grid.end(last));
         self.register = Register { text: grid.text(start, end), shape: RegisterKind::Lines };
         match operator {
@@ -319,7 +333,10 @@ impl Vim {
                     (false, _) => (grid.end(first - 1), end),
                 };
                 let row = if last < grid.last_row() { first } else { first.saturating_sub(1) };
-                vec![VimEdit::Delete(grid.position_of(from), grid.position_of(to)), VimEdit::MoveTo((row, 0))]
+                vec![
+                    VimEdit::Delete(grid.position_of(from), grid.position_of(to)),
+                    VimEdit::MoveTo((row, 0)),
+                ]
             }
         }
     }
@@ -354,7 +371,11 @@ impl Vim {
             Verb::AppendEnd => vec![go(end)],
             Verb::OpenBelow => vec![go(end), VimEdit::Insert("\n".into())],
             Verb::OpenAbove => {
-                vec![VimEdit::MoveTo((at.0, 0)), VimEdit::Insert("\n".into()), VimEdit::MoveTo((at.0, 0))]
+                vec![
+                    VimEdit::MoveTo((at.0, 0)),
+                    VimEdit::Insert("\n".into()),
+                    VimEdit::MoveTo((at.0, 0)),
+                ]
             }
             _ => Vec::new(),
         }
@@ -366,10 +387,16 @@ impl Vim {
         let text = self.register.text.as_str();
         let end = grid.end(at.0);
         match (self.register.shape, verb) {
-            (_, _) if text.is_empty() && self.register.shape == RegisterKind::Characters => Vec::new(),
+            (_, _) if text.is_empty() && self.register.shape == RegisterKind::Characters => {
+                Vec::new()
+            }
             (RegisterKind::Lines, Verb::Put) => {
                 let text = format!("\n{text}").repeat(times);
-                vec![VimEdit::MoveTo(grid.position_of(end)), VimEdit::Insert(text), VimEdit::MoveTo((at.0 + 1, 0))]
+                vec![
+                    VimEdit::MoveTo(grid.position_of(end)),
+                    VimEdit::Insert(text),
+                    VimEdit::MoveTo((at.0 + 1, 0)),
+                ]
             }
             (RegisterKind::Lines, _) => {
                 let text = format!("{text}\n").repeat(times);
@@ -377,7 +404,11 @@ impl Vim {
             }
             (RegisterKind::Characters, verb) => {
                 let behind = if verb == Verb::Put { (at.0, (at.1 + 1).min(end.1)) } else { at };
-                vec![VimEdit::MoveTo(grid.position_of(behind)), VimEdit::Insert(text.repeat(times)), VimEdit::Left]
+                vec![
+                    VimEdit::MoveTo(grid.position_of(behind)),
+                    VimEdit::Insert(text.repeat(times)),
+                    VimEdit::Left,
+                ]
             }
         }
     }

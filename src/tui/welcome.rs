@@ -6,9 +6,9 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::draw::{self, DrawContext};
-use super::{text, status};
-use crate::protocol::SessionInfo;
+use super::{status, text};
 use crate::i18n::{Lang, Phrase, library, screen as words};
+use crate::protocol::SessionInfo;
 
 /// The first suggestions.
 const SUGGESTIONS: &[Phrase] =
@@ -19,7 +19,13 @@ pub fn suggestions(lang: Lang) -> Vec<&'static str> {
 }
 
 /// `offers`: the suggestions are worth mentioning.
-pub fn draw(area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>, facts: &SessionInfo, offers: bool) {
+pub fn draw(
+    area: Rect,
+    buf: &mut Buffer,
+    pen: &DrawContext<'_>,
+    facts: &SessionInfo,
+    offers: bool,
+) {
     let width = usize::from(area.width).saturating_sub(4);
     let mut lines = lines(pen, facts, width);
     if offers {

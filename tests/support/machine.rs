@@ -10,15 +10,15 @@ use std::path::{Path, PathBuf};
 use super::{Contents, Machine, PathKind, Program, digest};
 
 #[derive(Debug, Default)]
-pub struct Machine {
+pub struct TestMachine {
     pub files: BTreeMap<PathBuf, String>,
 }
 
-impl Machine {
-    pub const EMPTY: Machine = Machine { files: BTreeMap::new() };
+impl TestMachine {
+    pub const EMPTY: TestMachine = TestMachine { files: BTreeMap::new() };
 }
 
-impl Machine for Machine {
+impl Machine for TestMachine {
     fn resolve(&self, path: &Path) -> PathBuf {
         path.to_owned()
     }

@@ -53,7 +53,7 @@ impl SourceFiles for Disk {
 
 /// What a run asked and told.
 #[derive(Clone, Debug, Default)]
-pub struct RecordedRun {
+pub struct Seen {
     pub calls: Vec<ModelCall>,
     pub printed: Vec<Value>,
     pub deltas: String,
@@ -65,9 +65,9 @@ pub struct RecordedRun {
 }
 
 /// A world with canned replies.
-pub struct CannedHost {
+pub struct Canned {
     pub replies: VecDeque<Value>,
-    pub seen: Arc<Mutex<RecordedRun>>,
+    pub seen: Arc<Mutex<Seen>>,
     /// What a person says to a question.
     pub says: bool,
     /// What scripts remember.
@@ -78,7 +78,7 @@ fn named(key: &PackKey) -> String {
     format!("{}/{}/{}", key.database, key.table, key.id)
 }
 
-impl ScriptHost for CannedHost {
+impl ScriptHost for Canned {
     fn call_model(
         &mut self,
         call: ModelCall,
@@ -185,9 +185,9 @@ pub fn play_in(
     replies: &[Value],
     trusted: bool,
     says: bool,
-) -> (Result<RunResult, LocatedError>, RecordedRun) {
-    let seen = Arc::new(Mutex::new(RecordedRun::default()));
-    let host = CannedHost {
+) -> (Result<RunResult, LocatedError>, Seen) {
+    let seen = Arc::new(Mutex::new(Seen::default()));
+    let host = Canned {
         replies: replies.iter().cloned().collect(),
         seen: seen.clone(),
         says,

@@ -153,7 +153,7 @@ fn split(text: &str, pieces: usize) -> Vec<String> {
 
 /// One request as it arrived.
 #[derive(Clone, Debug)]
-pub struct RecordedRequest {
+pub struct Seen {
     /// `POST /v1/chat/completions`.
     pub line: String,
     /// Names in lower case.
@@ -161,7 +161,7 @@ pub struct RecordedRequest {
     pub body: String,
 }
 
-impl RecordedRequest {
+impl Seen {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -173,7 +173,7 @@ impl RecordedRequest {
 
 #[derive(Clone, Debug, Default)]
 struct Log {
-    requests: Vec<RecordedRequest>,
+    requests: Vec<Seen>,
     /// Clients that went away before their answer was whole.
     gone: usize,
     /// Answers that were written to their end.
@@ -197,7 +197,7 @@ struct Shared {
 }
 
 /// Where nobody listens any more.
-pub fn unused_url() -> String {
+pub fn nobody() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     format!("http://{}/v1", listener.local_addr().unwrap())
 }
@@ -247,28 +247,28 @@ impl Server {
         self.shared.replies.lock().unwrap().push_back(reply);
     }
 
-    pub fn requests(&self) -> Vec<RecordedRequest> {
+    pub fn requests(&self) -> Vec<Seen> {
         self.shared.log.borrow().requests.clone()
     }
 
     /// Resolves when `count` requests have arrived.
-    pub async fn wait_arrived(&self, count: usize) {
+    pub async fn arrived(&self, count: usize) {
         self.until(|log| log.requests.len() >= count).await;
     }
 
     /// Resolves when `count` clients went away before their answer was whole.
-    pub async fn wait_disconnected(&self, count: usize) {
+    pub async fn gone(&self, count: usize) {
         self.until(|log| log.gone >= count).await;
     }
 
     /// [`Server::arrived`] for a test without a runtime.
     pub fn wait_for_requests(&self, count: usize) {
-        self.block(self.wait_arrived(count));
+        self.block(self.arrived(count));
     }
 
     /// [`Server::gone`] for a test without a runtime.
     pub fn wait_for_gone(&self, count: usize) {
-        self.block(self.wait_disconnected(count));
+        self.block(self.gone(count));
     }
 
     /// Waits until `count` answers have been taken to their end.
@@ -369,7 +369,7 @@ fn head(reply: &Reply) -> String {
 }
 
 /// Reads one request; `None` for a connection that asks nothing.
-fn request(client: &TcpStream) -> std::io::Result<Option<RecordedRequest>> {
+fn request(client: &TcpStream) -> std::io::Result<Option<Seen>> {
     let mut reader = BufReader::new(client);
     let mut line = String::new();
     reader.read_line(&mut line)?;
@@ -385,7 +385,7 @@ fn request(client: &TcpStream) -> std::io::Result<Option<RecordedRequest>> {
         };
         headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
     }
-    let mut seen = RecordedRequest { line: line.to_owned(), headers, body: String::new() };
+    let mut seen = Seen { line: line.to_owned(), headers, body: String::new() };
     let length = seen.header("content-length").and_then(|length| length.parse().ok());
     let mut body = vec![0; length.unwrap_or(0)];
     reader.read_exact(&mut body)?;

@@ -51,7 +51,7 @@ pub fn tool(name: &str, input: serde_json::Value) -> String {
 }
 
 /// The way to a session.
-pub struct SessionHandle {
+pub struct Line {
     pub handle: Handle,
 }
 
@@ -74,9 +74,9 @@ macro_rules! is_a_line {
     };
 }
 
-impl SessionHandle {
-    pub fn start(parts: SessionConfig) -> SessionHandle {
-        SessionHandle { handle: session::start(parts) }
+impl Line {
+    pub fn start(parts: SessionConfig) -> Line {
+        Line { handle: session::start(parts) }
     }
 
     pub async fn send(&self, op: Op) {
@@ -100,7 +100,7 @@ impl SessionHandle {
         tokio::time::timeout(Duration::from_secs(30), wait).await.expect("it comes")
     }
 
-    pub async fn next_ending(&mut self) -> TurnOutcome {
+    pub async fn ending(&mut self) -> TurnOutcome {
         self.next(|event| match event {
             Event::TurnEnded { ending, .. } => Some(ending),
             _ => None,
@@ -108,7 +108,7 @@ impl SessionHandle {
         .await
     }
 
-    pub async fn next_question(&mut self) -> (AskId, Question) {
+    pub async fn asked(&mut self) -> (AskId, Question) {
         self.next(|event| match event {
             Event::Asked(ask) => Some((ask.id, ask.question)),
             _ => None,
@@ -117,13 +117,13 @@ impl SessionHandle {
     }
 
     /// Says yes to the next question.
-    pub async fn approve_next(&mut self) {
-        let (ask, _) = self.next_question().await;
+    pub async fn yes(&mut self) {
+        let (ask, _) = self.asked().await;
         self.send(Op::Decide { ask, decision: Decision::Approve }).await;
     }
 
     /// The words of the next turn.
-    pub async fn next_turn_text(&mut self) -> String {
+    pub async fn started(&mut self) -> String {
         self.next(|event| match event {
             Event::TurnStarted { text, .. } => Some(text),
             _ => None,
@@ -258,7 +258,7 @@ pub fn with_files(parts: &mut SessionConfig) {
 }
 
 /// Kept in a folder of the folder; the last conversation goes on where there is one.
-pub fn with_store(parts: &mut SessionConfig, resume: bool) {
+pub fn saved(parts: &mut SessionConfig, resume: bool) {
     let store = Store::in_folder(parts.security.place.workspace.join(".data"));
     let resume = resume.then_some(ResumeTarget::Last);
     parts.persistence = Persistence { store, resume, replay: Replay::All };

@@ -1,10 +1,10 @@
 //! Applies the user's decision about a step.
 
 use super::limits::one_line;
-use super::{TurnAction, PendingStep, SideEffect, Turn, trust};
-use crate::protocol::{Decision, TurnOutcome, Outcome, Step, StepAction};
-use crate::safety::{self, Grant, Assessment, PolicyContext, Verdict};
+use super::{PendingStep, SideEffect, Turn, TurnAction, trust};
 use crate::i18n::{LocalizedText, agent as words};
+use crate::protocol::{Decision, Outcome, Step, StepAction, TurnOutcome};
+use crate::safety::{self, Assessment, Grant, PolicyContext, Verdict};
 
 impl Turn {
     pub(super) fn apply_step_decision(
@@ -44,21 +44,35 @@ impl Turn {
                 self.reject_step(&door, words::DECLINED_WORD.with("word", word), scene)
             }
             Decision::Stop => {
-                self.record_not_run(door.assessment(), Outcome::Declined, Some(words::DECLINED.into()));
+                self.record_not_run(
+                    door.assessment(),
+                    Outcome::Declined,
+                    Some(words::DECLINED.into()),
+                );
                 self.stop_batch(scene);
                 self.end(TurnOutcome::Stopped)
             }
         }
     }
 
-    fn reject_step(&mut self, door: &PendingStep, note: LocalizedText, scene: PolicyContext<'_>) -> TurnAction {
+    fn reject_step(
+        &mut self,
+        door: &PendingStep,
+        note: LocalizedText,
+        scene: PolicyContext<'_>,
+    ) -> TurnAction {
         self.record_not_run(door.assessment(), Outcome::Declined, Some(note));
         self.skip_rest(words::SKIPPED, scene);
         self.advance(scene)
     }
 
     /// A step the user edited is judged like any other; the user has already approved it.
-    pub(super) fn run_edited(&mut self, original: &Assessment, work: StepAction, scene: PolicyContext<'_>) -> TurnAction {
+    pub(super) fn run_edited(
+        &mut self,
+        original: &Assessment,
+        work: StepAction,
+        scene: PolicyContext<'_>,
+    ) -> TurnAction {
         let instead_of = original.step.work.clone();
         let step = Step { work, ..original.step.clone() };
         match safety::assess(step, scene) {

@@ -1,10 +1,10 @@
 //! Steps that only interact with the user: a question of the model, its plan. No tool runs them;
 //! the turn itself asks, shows and answers.
 
-use super::{TurnAction, Turn, Waiting, transcript};
-use crate::protocol::{Decision, TurnOutcome, Event, Observation, Outcome, Question};
-use crate::safety::{Cleared, Assessment, PolicyContext, ToolTask};
+use super::{Turn, TurnAction, Waiting, transcript};
 use crate::i18n::agent as words;
+use crate::protocol::{Decision, Event, Observation, Outcome, Question, TurnOutcome};
+use crate::safety::{Assessment, Cleared, PolicyContext, ToolTask};
 
 /// Whether the step is one of those.
 pub(super) fn is_interaction(judged: &Assessment) -> bool {

@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use crate::protocol::{Observation, Outcome, Step, StepAction};
 use crate::i18n::{LocalizedText, agent as words};
+use crate::protocol::{Observation, Outcome, Step, StepAction};
 
 /// This many identical steps or failures in a row count as a loop.
 const LOOP: usize = 3;
@@ -31,7 +31,14 @@ enum Failure {
 
 impl TurnLimits {
     pub fn new(max_steps: usize) -> TurnLimits {
-        TurnLimits { max_steps, steps_run: 0, last_action: None, repeats: 0, last_failure: None, failures: 0 }
+        TurnLimits {
+            max_steps,
+            steps_run: 0,
+            last_action: None,
+            repeats: 0,
+            last_failure: None,
+            failures: 0,
+        }
     }
 
     /// Whether to ask even about a safe step.

@@ -3,9 +3,9 @@
 
 use super::limits::one_line;
 use super::{PendingStep, Turn};
+use crate::i18n::agent as words;
 use crate::protocol::{Event, Notice, Observation, Requires, Step};
 use crate::safety::{self, PolicyContext};
-use crate::i18n::agent as words;
 
 impl Turn {
     /// The check as a step, if the list has changed a file and the check has not run since. It is
@@ -13,7 +13,9 @@ impl Turn {
     pub(super) fn check_step(&mut self) -> Option<Step> {
         let work = self.start.check.clone()?;
         let changed = |seen: &&Observation| seen.change.is_some() && seen.succeeded();
-        if self.batch.check_id.is_some() || !self.batch.observations.iter().any(|seen| changed(&seen)) {
+        if self.batch.check_id.is_some()
+            || !self.batch.observations.iter().any(|seen| changed(&seen))
+        {
             return None;
         }
         let id = format!("cmd_{:03}", self.next_step);

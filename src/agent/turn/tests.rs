@@ -4,10 +4,10 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::model::ModelError;
-use crate::protocol::{NoticeLevel, Message, Risk, Role};
-use crate::safety::{Contents, PathKind, Workspace, Policy, Program, PolicyRule, Unknown, Machine};
 use crate::i18n::Lang;
+use crate::model::ModelError;
+use crate::protocol::{Message, NoticeLevel, Risk, Role};
+use crate::safety::{Contents, Machine, PathKind, Policy, PolicyRule, Program, Unknown, Workspace};
 
 mod ahead;
 mod cancel;
@@ -81,7 +81,10 @@ impl Bench {
     }
 
     fn says(&mut self, text: &str) -> TurnAction {
-        self.next(TurnInput::Replied(Ok(ModelAnswer { text: text.into(), ..ModelAnswer::default() })))
+        self.next(TurnInput::Replied(Ok(ModelAnswer {
+            text: text.into(),
+            ..ModelAnswer::default()
+        })))
     }
 
     fn says_cut(&mut self, text: &str, cut: Truncation) -> TurnAction {
@@ -450,7 +453,9 @@ fn a_remembered_step_runs_and_its_rule_goes_to_the_session() {
     let rule = rule.clone();
     let action = bench.decides(Decision::Remember(ApprovalScope::Session));
     assert_eq!(line(&action), "run npm install left-pad");
-    let Some(SideEffect::Remember { grant, scope: ApprovalScope::Session }) = bench.side_effects.last() else {
+    let Some(SideEffect::Remember { grant, scope: ApprovalScope::Session }) =
+        bench.side_effects.last()
+    else {
         panic!("tells the session")
     };
     assert_eq!(

@@ -6,12 +6,12 @@
 
 use serde_json::{Value, json};
 
+use crate::context::history::{ReplyKind, TurnRecord};
 use crate::context::shorten;
-use crate::context::history::{TurnRecord, ReplyKind};
-use crate::protocol::reply::{Proposal, ParsedReply, Reply};
+use crate::i18n::{Lang, LocalizedText, exec};
+use crate::protocol::reply::{ParsedReply, Proposal, Reply};
 use crate::protocol::{Message, Observation, Outcome, Role, StepAction, streaming};
 use crate::safety::{Assessment, PolicyContext};
-use crate::i18n::{Lang, LocalizedText, exec};
 
 /// How much of an invalid reply is sent back with its error, in bytes.
 const FAULTY: usize = 2_000;
@@ -55,7 +55,8 @@ impl TurnMessages {
     }
 
     pub fn add_cmd(&mut self, message: &str, cwd: Option<&str>, commands: &[Proposal]) {
-        let commands: Vec<Value> = commands.iter().map(|proposal| action_json(&proposal.work)).collect();
+        let commands: Vec<Value> =
+            commands.iter().map(|proposal| action_json(&proposal.work)).collect();
         let mut data = json!({});
         if let Some(cwd) = cwd {
             data["cwd"] = json!(cwd);
@@ -142,7 +143,9 @@ pub fn readable_part(reading: &ParsedReply, text: &str) -> Option<String> {
                 Some(message.clone())
             }
         },
-        ParsedReply::Invalid { .. } => streaming::message(text).or_else(|| prose(text_before_json(text))),
+        ParsedReply::Invalid { .. } => {
+            streaming::message(text).or_else(|| prose(text_before_json(text)))
+        }
         ParsedReply::Fallback { text } if has_open_json(text) => prose(text_before_json(text)),
         ParsedReply::Fallback { text } => prose(text),
     };
@@ -167,7 +170,11 @@ fn text_before_json(text: &str) -> &str {
 }
 
 /// The observation of a step that was judged but did not run.
-pub fn not_run_observation(judged: &Assessment, outcome: Outcome, note: Option<LocalizedText>) -> Observation {
+pub fn not_run_observation(
+    judged: &Assessment,
+    outcome: Outcome,
+    note: Option<LocalizedText>,
+) -> Observation {
     let cwd = judged.cwd.display().to_string();
     let seen = Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
     Observation { note, ..seen }
@@ -181,7 +188,10 @@ fn action_json(work: &StepAction) -> Value {
     }
 }
 /// Why a program cannot be started at all; `None` if it exists, or if the step is not a program.
-pub fn missing_program_reason(judged: &Assessment, scene: PolicyContext<'_>) -> Option<LocalizedText> {
+pub fn missing_program_reason(
+    judged: &Assessment,
+    scene: PolicyContext<'_>,
+) -> Option<LocalizedText> {
     let StepAction::Exec { program, .. } = &judged.step.work else { return None };
     if judged.program.is_some() || program.contains('/') {
         return None;

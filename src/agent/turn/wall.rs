@@ -1,10 +1,10 @@
 //! Handles a step that the sandbox denied something: tells the user what was denied, and asks
 //! whether to run it again without the sandbox.
 
-use super::{TurnAction, Turn, Waiting};
-use crate::protocol::{Decision, SandboxDenial, TurnOutcome, Observation, Question, Step, Tier};
-use crate::safety::{self, NeedsApproval, PolicyContext};
+use super::{Turn, TurnAction, Waiting};
 use crate::i18n::agent;
+use crate::protocol::{Decision, Observation, Question, SandboxDenial, Step, Tier, TurnOutcome};
+use crate::safety::{self, NeedsApproval, PolicyContext};
 
 impl Turn {
     /// The step to run again, if an approved one was denied something.
@@ -24,7 +24,11 @@ impl Turn {
         Some((held, denied))
     }
 
-    pub(super) fn ask_unsandboxed(&mut self, held: NeedsApproval, denied: &SandboxDenial) -> TurnAction {
+    pub(super) fn ask_unsandboxed(
+        &mut self,
+        held: NeedsApproval,
+        denied: &SandboxDenial,
+    ) -> TurnAction {
         let judged = held.assessment();
         let question = Question::Step {
             step: judged.step.clone(),

@@ -200,7 +200,9 @@ impl From<CommandSub> for (ExtensionFileKind, ExtensionAction) {
     fn from(sub: CommandSub) -> (ExtensionFileKind, ExtensionAction) {
         let asked = match sub {
             CommandSub::List => ExtensionAction::List,
-            CommandSub::Run { name, .. } | CommandSub::Render { name, .. } => ExtensionAction::Show(name),
+            CommandSub::Run { name, .. } | CommandSub::Render { name, .. } => {
+                ExtensionAction::Show(name)
+            }
             CommandSub::Show { name } => ExtensionAction::Show(name),
             CommandSub::New { name, texts } => {
                 ExtensionAction::New { name, texts, sampling: Sampling::default() }

@@ -11,8 +11,11 @@ use toml_edit::Value as Toml;
 use self::args::{Sampling, Texts};
 use crate::commands::{self, PageRow};
 use crate::extensions::examples::ExampleCopy;
-use crate::extensions::{LookupError, ShadowedBy, LoadedFile, ExtensionFileKind, ExtensionSet, Owner, LoadState, edit, skill_list};
-use crate::i18n::{Lang, LocalizedText, Localize, library as w};
+use crate::extensions::{
+    ExtensionFileKind, ExtensionSet, LoadState, LoadedFile, LookupError, Owner, ShadowedBy, edit,
+    skill_list,
+};
+use crate::i18n::{Lang, Localize, LocalizedText, library as w};
 
 /// All files of a kind: those in use, by origin, then the others.
 pub fn rows(library: &ExtensionSet, kind: ExtensionFileKind) -> Vec<PageRow> {
@@ -57,7 +60,10 @@ pub fn doctor_rows(library: &ExtensionSet) -> Vec<PageRow> {
         .iter()
         .map(|file| {
             let label = w::LABEL.with("kind", file.kind.phrase()).with("name", file.name.as_str());
-            PageRow::pair(label, w::STATE_OF.with("state", file.state.localized()).with("file", path(file)))
+            PageRow::pair(
+                label,
+                w::STATE_OF.with("state", file.state.localized()).with("file", path(file)),
+            )
         })
         .collect();
     rows.extend(library.cut.iter().map(|cut| PageRow::line(cut.clone())));
@@ -91,7 +97,9 @@ fn about(library: &ExtensionSet, file: &LoadedFile) -> String {
     let name = file.name.as_str();
     let text = match file.kind {
         ExtensionFileKind::Bot => library.bot(name).map(|bot| bot.description.clone()),
-        ExtensionFileKind::Command => library.command(name).map(|command| command.description.clone()),
+        ExtensionFileKind::Command => {
+            library.command(name).map(|command| command.description.clone())
+        }
         ExtensionFileKind::Skill => library.skill(name).map(|skill| skill.description.clone()),
     };
     text.unwrap_or_default()
@@ -118,7 +126,9 @@ fn file_json(library: &ExtensionSet, file: &LoadedFile, lang: Lang) -> Json {
             let remarks: Vec<String> = remarks.iter().map(|say| say.text(lang)).collect();
             object["remarks"] = remarks.into();
         }
-        LoadState::Shadowed { by: ShadowedBy::File(by) } => object["by"] = by.display().to_string().into(),
+        LoadState::Shadowed { by: ShadowedBy::File(by) } => {
+            object["by"] = by.display().to_string().into()
+        }
         LoadState::Shadowed { by: ShadowedBy::BuiltIn } => object["by"] = "built-in".into(),
         LoadState::Refused { because } => object["because"] = because.text(lang).into(),
     }
@@ -164,13 +174,20 @@ fn pairs(pairs: &[(String, String)]) -> Json {
 }
 
 /// The file with this name, whether it can be used or not.
-pub fn find<'l>(library: &'l ExtensionSet, kind: ExtensionFileKind, name: &str) -> Result<&'l LoadedFile, LookupError> {
+pub fn find<'l>(
+    library: &'l ExtensionSet,
+    kind: ExtensionFileKind,
+    name: &str,
+) -> Result<&'l LoadedFile, LookupError> {
     let spelt = match kind {
-        ExtensionFileKind::Command => library.command(name).map(|command| command.name.as_str()).ok(),
+        ExtensionFileKind::Command => {
+            library.command(name).map(|command| command.name.as_str()).ok()
+        }
         ExtensionFileKind::Bot | ExtensionFileKind::Skill => None,
     };
     let spelt = spelt.unwrap_or(name);
-    let by_file = |file: &&LoadedFile| matches!(file.state, LoadState::Shadowed { by: ShadowedBy::File(_) });
+    let by_file =
+        |file: &&LoadedFile| matches!(file.state, LoadState::Shadowed { by: ShadowedBy::File(_) });
     let mut named = library.files.iter().filter(|file| file.kind == kind && file.name == spelt);
     match named.find(|file| !by_file(file)) {
         Some(file) => Ok(file),
@@ -184,7 +201,12 @@ pub fn find<'l>(library: &'l ExtensionSet, kind: ExtensionFileKind, name: &str) 
 }
 
 /// The text of a new file.
-pub fn new_file_text(kind: ExtensionFileKind, texts: &Texts, prompt: &str, sampling: &Sampling) -> String {
+pub fn new_file_text(
+    kind: ExtensionFileKind,
+    texts: &Texts,
+    prompt: &str,
+    sampling: &Sampling,
+) -> String {
     let mut keys: Vec<(&str, Toml)> = Vec::new();
     if let Some(description) = &texts.description {
         keys.push(("description", description.as_str().into()));
@@ -205,7 +227,12 @@ pub fn new_file_text(kind: ExtensionFileKind, texts: &Texts, prompt: &str, sampl
 }
 
 /// The draft of a new file for the editor: the values of the options, and where to write the rest.
-pub fn draft_text(kind: ExtensionFileKind, texts: &Texts, sampling: &Sampling, lang: Lang) -> String {
+pub fn draft_text(
+    kind: ExtensionFileKind,
+    texts: &Texts,
+    sampling: &Sampling,
+    lang: Lang,
+) -> String {
     let about = match kind {
         ExtensionFileKind::Bot => w::DRAFT_BOT,
         ExtensionFileKind::Command | ExtensionFileKind::Skill => w::DRAFT_COMMAND,
@@ -244,8 +271,9 @@ pub fn check_findings(file: &LoadedFile) -> Vec<LocalizedText> {
             vec![w::CHECKED.with("file", path(file))]
         }
         LoadState::Loaded { remarks } => {
-            let of =
-                |say: &LocalizedText| w::CHECKED_ODD.with("file", path(file)).with("remark", say.clone());
+            let of = |say: &LocalizedText| {
+                w::CHECKED_ODD.with("file", path(file)).with("remark", say.clone())
+            };
             remarks.iter().map(of).collect()
         }
         LoadState::Shadowed { .. } => {
@@ -285,7 +313,12 @@ mod tests {
     #[test]
     fn a_draft_explains_itself_and_is_invalid_until_it_is_filled_in() {
         for lang in [Lang::En, Lang::Zh] {
-            let draft = draft_text(ExtensionFileKind::Command, &Texts::default(), &Sampling::default(), lang);
+            let draft = draft_text(
+                ExtensionFileKind::Command,
+                &Texts::default(),
+                &Sampling::default(),
+                lang,
+            );
             assert!(draft.starts_with("# ") && draft.contains("{{args}}"), "{draft}");
             let form = crate::extensions::TemplateMarks::Toml;
             assert!(command::read(Path::new("c.toml"), "c", OWN, form, &draft).is_err());
@@ -304,9 +337,18 @@ mod tests {
         std::fs::create_dir_all(paths.bots()).unwrap();
         std::fs::write(paths.bots().join("b.toml"), "x = ").unwrap();
         let library = ExtensionSet::load(&SearchPath::new(&paths, None, &[]));
-        assert_eq!(find(&library, ExtensionFileKind::Bot, "b").unwrap().path, paths.bots().join("b.toml"));
-        assert!(matches!(find(&library, ExtensionFileKind::Bot, "c"), Err(LookupError::None { .. })));
-        assert!(matches!(find(&library, ExtensionFileKind::Bot, "../b"), Err(LookupError::BadName { .. })));
+        assert_eq!(
+            find(&library, ExtensionFileKind::Bot, "b").unwrap().path,
+            paths.bots().join("b.toml")
+        );
+        assert!(matches!(
+            find(&library, ExtensionFileKind::Bot, "c"),
+            Err(LookupError::None { .. })
+        ));
+        assert!(matches!(
+            find(&library, ExtensionFileKind::Bot, "../b"),
+            Err(LookupError::BadName { .. })
+        ));
         let json = list_json(&library, ExtensionFileKind::Bot, Lang::En);
         let json: Json = serde_json::from_str(json.trim()).unwrap();
         assert_eq!((&json["state"], &json["name"]), (&"refused".into(), &"b".into()));

@@ -42,9 +42,10 @@ impl LeaveQuestion {
         self.stage = LeaveStage::Choice;
         let places = self.paths.iter().map(|path| s::LEAVE_WRITE.with("path", path.as_str()));
         let rest = [s::LEAVE_OTHER.into(), s::LEAVE_LOSE.into(), w::LEAVE_STAY.into()];
-        let choices = (1..).zip(places.chain(rest)).map(|(number, choice): (usize, LocalizedText)| {
-            w::CHOICE.with("n", number).with("choice", choice)
-        });
+        let choices =
+            (1..).zip(places.chain(rest)).map(|(number, choice): (usize, LocalizedText)| {
+                w::CHOICE.with("n", number).with("choice", choice)
+            });
         let title = w::LEAVE_TITLE.with("why", self.why.clone());
         [title].into_iter().chain(choices).chain([w::HOW.into()]).collect()
     }

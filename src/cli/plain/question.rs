@@ -1,13 +1,13 @@
 //! Shows a question as numbered lines, and reads the lines that answer it.
 
 use crate::cli::shell_approval::{self, GRAVE, normalize_width, tier_phrase};
-use crate::protocol::{
-    Ask, AskId, Change, Decision, UntrustedFile, Question, Reason, Risk, ApprovalScope, TemplateCommand, Tier,
-    TrustOffer, StepAction,
-};
-use crate::safety::sanitize::escape;
-use crate::safety::editable::{self, EditableForm};
 use crate::i18n::{LocalizedText, Phrase, linear as w, prompt as p};
+use crate::protocol::{
+    ApprovalScope, Ask, AskId, Change, Decision, Question, Reason, Risk, StepAction,
+    TemplateCommand, Tier, TrustOffer, UntrustedFile,
+};
+use crate::safety::editable::{self, EditableForm};
+use crate::safety::sanitize::escape;
 
 #[derive(Debug)]
 pub struct PlainQuestion {
@@ -86,7 +86,9 @@ impl PlainQuestion {
             Question::Trust { folder, above, because, found } => {
                 trust_question_lines(folder, above.as_deref(), because, found)
             }
-            Question::Choice { text, choices, free, .. } => return model_question_lines(text, choices, *free),
+            Question::Choice { text, choices, free, .. } => {
+                return model_question_lines(text, choices, *free);
+            }
         };
         for (at, (_, word)) in self.choices.iter().enumerate() {
             says.push(w::CHOICE.with("n", at + 1).with("choice", LocalizedText::from(*word)));
@@ -115,7 +117,9 @@ impl PlainQuestion {
                 self.stage = AnswerStage::AwaitingVerdict(work);
                 return ParsedLine::AskAgain(w::EDIT_WAIT.into());
             }
-            AnswerStage::ConfirmingChange { work, grave } => return self.confirm_change(work, grave, typed),
+            AnswerStage::ConfirmingChange { work, grave } => {
+                return self.confirm_change(work, grave, typed);
+            }
         }
         if typed.starts_with('/') {
             return ParsedLine::Command;
@@ -130,7 +134,9 @@ impl PlainQuestion {
             return ParsedLine::Decided(Decision::Approve);
         }
         match self.choice_by_number(typed) {
-            Some(PlainChoice::Run) if self.is_high_risk() => ParsedLine::AskAgain(w::NEEDS_YES.into()),
+            Some(PlainChoice::Run) if self.is_high_risk() => {
+                ParsedLine::AskAgain(w::NEEDS_YES.into())
+            }
             Some(PlainChoice::RejectWithReason) => {
                 self.stage = AnswerStage::WritingReason;
                 ParsedLine::AskAgain(w::WORD.into())
@@ -189,7 +195,8 @@ impl PlainQuestion {
 
     /// Shows the step as a line that the user can type again, changed.
     fn start_change(&mut self) -> ParsedLine {
-        let Some((work, line)) = self.step_action().and_then(|work| Some((work, editable::to_line(work)?)))
+        let Some((work, line)) =
+            self.step_action().and_then(|work| Some((work, editable::to_line(work)?)))
         else {
             return ParsedLine::AskAgain(w::NO_CHOICE.into());
         };
@@ -223,7 +230,12 @@ impl PlainQuestion {
     }
 
     /// The verdict on a changed step; nothing if no question waits for it.
-    pub fn on_verdict(&mut self, work: &StepAction, risk: &Risk, change: Option<&Change>) -> Vec<LocalizedText> {
+    pub fn on_verdict(
+        &mut self,
+        work: &StepAction,
+        risk: &Risk,
+        change: Option<&Change>,
+    ) -> Vec<LocalizedText> {
         if !matches!(&self.stage, AnswerStage::AwaitingVerdict(waits) if waits == work) {
             return Vec::new();
         }
@@ -283,7 +295,9 @@ impl PlainQuestion {
     }
 
     fn decide_command(&mut self, at: usize, mut run: Vec<String>, typed: &str) -> ParsedLine {
-        let Some(piece) = self.template_commands().get(at) else { return self.ask_next_command(at, run) };
+        let Some(piece) = self.template_commands().get(at) else {
+            return self.ask_next_command(at, run);
+        };
         let yes = match piece.is_high_risk() {
             true => typed == GRAVE,
             false => parse_number(typed) == Some(2),
@@ -305,7 +319,10 @@ impl PlainQuestion {
 
     fn decision(&self, pick: PlainChoice) -> Decision {
         match pick {
-            PlainChoice::Reject | PlainChoice::RejectWithReason | PlainChoice::DecideEach | PlainChoice::Edit => Decision::Reject { word: None },
+            PlainChoice::Reject
+            | PlainChoice::RejectWithReason
+            | PlainChoice::DecideEach
+            | PlainChoice::Edit => Decision::Reject { word: None },
             PlainChoice::Run | PlainChoice::Continue => Decision::Approve,
             PlainChoice::All => Decision::ApproveAll { steps: self.ids_of_rest() },
             PlainChoice::Session => Decision::Remember(ApprovalScope::Session),
@@ -365,13 +382,17 @@ fn choices(question: &Question) -> Vec<(PlainChoice, Phrase)> {
             return vec![(PlainChoice::Stop, w::PICK_HALT), (PlainChoice::Continue, w::PICK_GO_ON)];
         }
         Question::Trust { above, .. } => {
-            let mut choices = vec![(PlainChoice::Reject, w::PICK_READ_ONLY), (PlainChoice::Continue, w::PICK_TRUST)];
+            let mut choices = vec![
+                (PlainChoice::Reject, w::PICK_READ_ONLY),
+                (PlainChoice::Continue, w::PICK_TRUST),
+            ];
             choices.extend(above.is_some().then_some((PlainChoice::All, w::PICK_TRUST_ABOVE)));
             choices.push((PlainChoice::Stop, w::PICK_LEAVE));
             return choices;
         }
     };
-    let mut choices = vec![(PlainChoice::Reject, w::PICK_REJECT), (PlainChoice::RejectWithReason, w::PICK_WORD)];
+    let mut choices =
+        vec![(PlainChoice::Reject, w::PICK_REJECT), (PlainChoice::RejectWithReason, w::PICK_WORD)];
     choices.push((PlainChoice::Stop, w::PICK_STOP));
     choices.push((PlainChoice::Run, w::PICK_RUN));
     let mild = risk.can_batch_approve() && rest.iter().all(|step| step.risk.can_batch_approve());
@@ -379,7 +400,10 @@ fn choices(question: &Question) -> Vec<(PlainChoice, Phrase)> {
         choices.push((PlainChoice::All, w::PICK_ALL));
     }
     if rule.is_some() && !is_high_risk(risk) {
-        choices.extend([(PlainChoice::Session, w::PICK_SESSION), (PlainChoice::Project, w::PICK_PROJECT)]);
+        choices.extend([
+            (PlainChoice::Session, w::PICK_SESSION),
+            (PlainChoice::Project, w::PICK_PROJECT),
+        ]);
     }
     if editable::to_line(&step.work).is_some() {
         choices.push((PlainChoice::Edit, w::PICK_EDIT));
@@ -389,7 +413,12 @@ fn choices(question: &Question) -> Vec<(PlainChoice, Phrase)> {
 }
 
 /// The contents of a folder that is not trusted yet: named and measured, not shown.
-fn trust_question_lines(folder: &str, above: Option<&str>, because: &LocalizedText, found: &[UntrustedFile]) -> Vec<LocalizedText> {
+fn trust_question_lines(
+    folder: &str,
+    above: Option<&str>,
+    because: &LocalizedText,
+    found: &[UntrustedFile],
+) -> Vec<LocalizedText> {
     let mut says = vec![w::TRUST.with("folder", escape(folder).text), because.clone()];
     says.extend(untrusted_file_lines(found));
     says.extend(above.map(|above| w::TRUST_ABOVE.with("folder", escape(above).text)));
@@ -405,8 +434,9 @@ fn trust_offer_lines(offer: &TrustOffer) -> Vec<LocalizedText> {
 }
 
 fn untrusted_file_lines(found: &[UntrustedFile]) -> Vec<LocalizedText> {
-    let line =
-        |lying: &UntrustedFile| w::LYING.with("name", escape(&lying.name).text).with("bytes", lying.bytes);
+    let line = |lying: &UntrustedFile| {
+        w::LYING.with("name", escape(&lying.name).text).with("bytes", lying.bytes)
+    };
     let mut says: Vec<LocalizedText> = found.iter().take(LYING).map(line).collect();
     if found.len() > LYING {
         says.push(w::LYING_MORE.with("n", found.len() - LYING));

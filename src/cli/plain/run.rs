@@ -8,8 +8,8 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::sleep_until;
 
 use super::{PlainEffect, PlainSession};
-use crate::cli::print::{QUIET, PrintChannels};
 use crate::cli::messages::{self, Printer};
+use crate::cli::print::{PrintChannels, QUIET};
 use crate::cli::{Exit, table};
 use crate::protocol::Op;
 use crate::{signals, terminal_modes};

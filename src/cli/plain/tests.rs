@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::protocol::{
-    AskId, Decision, Extension, ExtensionKind, ExtensionState, UntrustedFile, TurnOrigin, Question, Reason, Requires, Risk,
-    ApprovalScope, TemplateCommand, TrustOffer, Usage, StepAction,
+    ApprovalScope, AskId, Decision, Extension, ExtensionKind, ExtensionState, Question, Reason,
+    Requires, Risk, StepAction, TemplateCommand, TrustOffer, TurnOrigin, UntrustedFile, Usage,
 };
 
 fn linear() -> PlainSession {
@@ -258,10 +258,16 @@ fn a_command_during_a_question_runs_or_says_that_it_is_deferred() {
         linear.on_line("/queue then test"),
         [PlainEffect::Send(Op::Submit { text: "then test".into() })]
     );
-    assert_eq!(linear.on_line("/deny touch *"), [PlainEffect::Send(Op::Deny { rule: "touch *".into() }),]);
+    assert_eq!(
+        linear.on_line("/deny touch *"),
+        [PlainEffect::Send(Op::Deny { rule: "touch *".into() }),]
+    );
     for page in ["/status", "/help"] {
         let said = linear.on_line(page);
-        assert!(!said.iter().any(|effect| matches!(effect, PlainEffect::Send(_))), "{page}: {said:?}");
+        assert!(
+            !said.iter().any(|effect| matches!(effect, PlainEffect::Send(_))),
+            "{page}: {said:?}"
+        );
         assert_eq!(said.last(), Some(&PlainEffect::Prompt), "{page}");
     }
     for line in ["/new", "/allow git *", "/nope-nope", "/undo"] {
@@ -457,7 +463,8 @@ async fn a_line_typed_before_a_question_does_not_answer_it() {
 
 fn unsaved(elsewhere: bool) -> Event {
     let why = Phrase { key: "test.full", en: "The disk is full.", zh: "磁盘已满。" }.into();
-    let unsaved = crate::protocol::UnsavedWork { why, places: vec!["/home/me/a.md".into()], elsewhere };
+    let unsaved =
+        crate::protocol::UnsavedWork { why, places: vec!["/home/me/a.md".into()], elsewhere };
     Event::Facts(Box::new(SessionInfo { unsaved: Some(unsaved), ..SessionInfo::default() }))
 }
 
@@ -530,6 +537,10 @@ fn a_line_typed_before_the_question_could_be_read_is_treated_as_any_other() {
         assert_eq!(linear.on_line("4"), decides(Decision::Approve), "the question still waits");
     }
     let mut linear = asked_about_trust();
-    assert_eq!(linear.on_early_line(""), [PlainEffect::Prompt], "an empty line leaves nothing as it is");
+    assert_eq!(
+        linear.on_early_line(""),
+        [PlainEffect::Prompt],
+        "an empty line leaves nothing as it is"
+    );
     assert_eq!(linear.on_early_line("/stop"), [PlainEffect::Send(Op::Stop)]);
 }

@@ -3,11 +3,11 @@
 use tokio::sync::mpsc;
 
 use super::*;
-use crate::protocol::{
-    Ask, AskId, Decision, TurnOutcome, NoticeLevel, Observation, Outcome, Question, Reason, ModelMessage, Requires,
-    Risk, TemplateCommand, Step, Tier, Usage, StepAction,
-};
 use crate::i18n::{Lang, LocalizedText};
+use crate::protocol::{
+    Ask, AskId, Decision, ModelMessage, NoticeLevel, Observation, Outcome, Question, Reason,
+    Requires, Risk, Step, StepAction, TemplateCommand, Tier, TurnOutcome, Usage,
+};
 
 /// The result of a run.
 #[derive(Debug)]
@@ -31,7 +31,10 @@ fn options() -> Options {
 }
 
 fn yes() -> Options {
-    Options { approved: ApprovalFlags { template_commands: true, steps: Some("-y"), secrets: false }, ..options() }
+    Options {
+        approved: ApprovalFlags { template_commands: true, steps: Some("-y"), secrets: false },
+        ..options()
+    }
 }
 
 fn json() -> Options {
@@ -172,7 +175,8 @@ fn yes_unlike_in_r9_reports_each_shell_command_before_it_runs() {
 fn shell_commands_are_refused_and_reported_where_no_user_can_allow_them() {
     let declined = Notice::warning(crate::i18n::prompt::PIECES_DECLINED)
         .with_topic(crate::protocol::Topic::PiecesDeclined);
-    let events = vec![pieces(&[risk(Tier::L0)]), Event::Notice(declined), ended(TurnOutcome::Stopped)];
+    let events =
+        vec![pieces(&[risk(Tier::L0)]), Event::Notice(declined), ended(TurnOutcome::Stopped)];
     let ran = play(&options(), events);
     assert_eq!(ran.err.matches("Nothing was sent").count(), 1, "{}", ran.err);
     assert_eq!(decision(&ran), Some(&Decision::Reject { word: None }));
@@ -191,7 +195,11 @@ fn yes_does_not_approve_a_high_risk_template_command() {
 }
 
 /// A turn with a user at a terminal, its first effects, and the effects of each line.
-fn at_a_terminal(options: Options, first: &Event, lines: &[Option<&str>]) -> Vec<Vec<HeadlessEffect>> {
+fn at_a_terminal(
+    options: Options,
+    first: &Event,
+    lines: &[Option<&str>],
+) -> Vec<Vec<HeadlessEffect>> {
     let options = Options { has_user: true, ..options };
     let mut turn = HeadlessTurn::new(&options);
     let asked = turn.on_event(first);
@@ -210,12 +218,15 @@ fn a_user_at_the_terminal_is_asked_about_each_shell_command_in_json_as_well() {
     for options in [options(), json()] {
         let event = pieces(&[risk(Tier::L0), risk(Tier::L1)]);
         let effects = at_a_terminal(options, &event, &[Some("n"), Some("y")]);
-        let asks = |effects: &[HeadlessEffect]| effects.iter().any(|it| matches!(it, HeadlessEffect::Ask(_)));
+        let asks = |effects: &[HeadlessEffect]| {
+            effects.iter().any(|it| matches!(it, HeadlessEffect::Ask(_)))
+        };
         assert!(asks(&effects[0]) && asks(&effects[1]) && !asks(&effects[2]), "{effects:?}");
         let steps = vec!["cmd_002".to_owned()];
         let expected = Op::Decide { ask: AskId(7), decision: Decision::ApproveAll { steps } };
         assert_eq!(last_op(&effects), Some(&expected));
-        let told: Vec<_> = effects[0].iter().filter(|it| matches!(it, HeadlessEffect::Tell(_))).collect();
+        let told: Vec<_> =
+            effects[0].iter().filter(|it| matches!(it, HeadlessEffect::Tell(_))).collect();
         let told = format!("{told:?}");
         assert!(told.contains("line 1") && told.contains("it pushes"), "{told}");
     }
@@ -237,7 +248,8 @@ fn a_rejected_shell_command_is_reported_and_an_interrupt_ends_the_question() {
 
 #[test]
 fn a_rendered_prompt_is_the_answer_and_a_failed_rendering_is_an_error() {
-    let ran = play(&options(), vec![Event::Rendered { text: "a\nb".into() }, ended(TurnOutcome::Done)]);
+    let ran =
+        play(&options(), vec![Event::Rendered { text: "a\nb".into() }, ended(TurnOutcome::Done)]);
     assert_eq!((ran.exit, ran.out.as_str()), (Exit::Done, "a\nb\n"));
     let ran = play(&options(), vec![ended(TurnOutcome::Unsent { why: say("exit code 3") })]);
     assert_eq!((ran.exit, ran.exit.code()), (Exit::Failed, 1));
@@ -398,7 +410,8 @@ const NUMBER: &str = r#"{"type":"object","required":["n"],"properties":{"n":{"ty
 
 #[test]
 fn an_answer_that_matches_the_schema_is_printed_as_json() {
-    let ran = play(&schema(NUMBER), vec![replied("```json\n{\"n\":1}\n```"), ended(TurnOutcome::Done)]);
+    let ran =
+        play(&schema(NUMBER), vec![replied("```json\n{\"n\":1}\n```"), ended(TurnOutcome::Done)]);
     assert_eq!((ran.exit, ran.out.as_str()), (Exit::Done, "{\"n\":1}\n"));
 }
 
@@ -480,9 +493,11 @@ fn foreign_text_is_made_safe_on_both_streams() {
 
 #[test]
 fn a_notice_keeps_its_level() {
-    for (level, label) in
-        [(NoticeLevel::Error, "error: "), (NoticeLevel::Warning, "warning: "), (NoticeLevel::Info, "The")]
-    {
+    for (level, label) in [
+        (NoticeLevel::Error, "error: "),
+        (NoticeLevel::Warning, "warning: "),
+        (NoticeLevel::Info, "The"),
+    ] {
         let notice = Notice { level, ..Notice::info(say("x")) };
         let ran = play(&options(), vec![Event::Notice(notice), ended(TurnOutcome::Done)]);
         assert!(ran.err.starts_with(label), "{}", ran.err);

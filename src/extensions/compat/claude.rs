@@ -7,14 +7,19 @@ use std::path::Path;
 
 use crate::extensions::front_matter;
 use crate::extensions::skill::{hint, one_line, tools};
-use crate::extensions::{CustomCommand, TemplateMarks, Owner, message_at};
+use crate::extensions::{CustomCommand, Owner, TemplateMarks, message_at};
 use crate::i18n::{LocalizedText, library as w};
 
 /// Maximum length in characters of a description taken from the text itself.
 const DESCRIBED: usize = 100;
 
 /// Parses a command. Harmless oddities are returned with it.
-pub fn read(file: &Path, name: &str, owner: Owner, text: &str) -> Result<(CustomCommand, Vec<LocalizedText>), LocalizedText> {
+pub fn read(
+    file: &Path,
+    name: &str,
+    owner: Owner,
+    text: &str,
+) -> Result<(CustomCommand, Vec<LocalizedText>), LocalizedText> {
     let parts = front_matter::split(text);
     let (pairs, mended) = front_matter::read(parts.front.unwrap_or_default())
         .map_err(|wrong| message_at(file, Some(wrong.place), w::NOT_YAML).with("why", wrong.why))?;
@@ -31,7 +36,8 @@ pub fn read(file: &Path, name: &str, owner: Owner, text: &str) -> Result<(Custom
     if command.prompt.trim().is_empty() {
         return Err(message_at(file, None, w::NO_TEMPLATE));
     }
-    let mut remarks: Vec<LocalizedText> = mended.then(|| w::FRONT_MENDED.into()).into_iter().collect();
+    let mut remarks: Vec<LocalizedText> =
+        mended.then(|| w::FRONT_MENDED.into()).into_iter().collect();
     for (key, node) in &pairs {
         match key.as_str() {
             "description" => command.description = one_line(&node.flat()),

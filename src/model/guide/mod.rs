@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 
 use super::scripted::split_text;
 use super::{Chunk, Model, ModelError, Request};
-use crate::protocol::Message;
 use crate::i18n::Lang;
+use crate::protocol::Message;
 
-mod plan;
-mod report;
-mod progress;
 mod intent;
+mod plan;
+mod progress;
+mod report;
 
 use self::plan::Next;
 

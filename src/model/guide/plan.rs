@@ -3,9 +3,9 @@
 //! Decides from the request and the results of earlier steps of the turn. Every request takes three
 //! steps at most, so a turn always ends.
 
-use super::report::{self, ReportWriter};
-use super::progress::StepResult;
 use super::intent::GuideIntent;
+use super::progress::StepResult;
+use super::report::{self, ReportWriter};
 use crate::i18n::{self, Lang, Phrase, guide as words_of};
 
 #[derive(Debug, PartialEq)]
@@ -58,7 +58,8 @@ pub(super) fn next(wish: &GuideIntent, findings: &[StepResult], lang: Lang) -> N
 
 /// A first step that has an alternative: `grep` for `rg`, `find` for `git`.
 fn may_replace(wish: &GuideIntent, findings: &[StepResult]) -> bool {
-    findings.len() == 1 && matches!(wish, GuideIntent::Find { .. } | GuideIntent::Count { file: None, .. })
+    findings.len() == 1
+        && matches!(wish, GuideIntent::Find { .. } | GuideIntent::Count { file: None, .. })
 }
 
 fn answer_with(word: Phrase, lang: Lang) -> Next {

@@ -84,7 +84,8 @@ pub(super) fn changes(findings: &[StepResult], lang: Lang) -> ReportWriter {
     if let Some(total) = stat.and_then(|diff| diff.stdout.trim_end().lines().next_back()) {
         text.push_str(&format!("\n\n{}", total.trim()));
     }
-    let mut say = ReportWriter::with_suggestions(text, &[words_of::TRY_TESTS, words_of::TRY_HISTORY], lang);
+    let mut say =
+        ReportWriter::with_suggestions(text, &[words_of::TRY_TESTS, words_of::TRY_HISTORY], lang);
     // ` M path` and `?? path`: the name begins after two letters and a space. Renamed and quoted
     // names are left to the user.
     let plain = |name: &&str| !name.contains(['"', ' ']) && !name.ends_with('/');
@@ -120,7 +121,9 @@ pub(super) fn search_results(text: &str, finding: &StepResult, lang: Lang) -> Re
     if matches.is_empty() {
         // 1 means: ran well, no match.
         return match finding.exit {
-            Some(0 | 1) => ReportWriter::new(words_of::NOT_FOUND.with("text", text).text(lang), lang),
+            Some(0 | 1) => {
+                ReportWriter::new(words_of::NOT_FOUND.with("text", text).text(lang), lang)
+            }
             _ => output(finding, lang),
         };
     }
@@ -129,7 +132,10 @@ pub(super) fn search_results(text: &str, finding: &StepResult, lang: Lang) -> Re
     let count = finding.total.max(matches.len());
     // When matches are only counted, their files are unknown.
     let head = if count > matches.len() { words_of::FOUND_MANY } else { words_of::FOUND };
-    let head = head.with("text", text).with("lines", line_count(count)).with("files", file_count(files.len()));
+    let head = head
+        .with("text", text)
+        .with("lines", line_count(count))
+        .with("files", file_count(files.len()));
     let rows: Vec<String> = matches
         .iter()
         .map(|(file, line, text)| format!("{file}:{line}: {}", text.trim()))
@@ -165,10 +171,19 @@ fn matches(finding: &StepResult) -> Vec<(String, String, String)> {
     finding.stdout.lines().filter_map(split).collect()
 }
 
-pub(super) fn file(name: &str, lines: Option<(u32, u32)>, read: &StepResult, lang: Lang) -> ReportWriter {
+pub(super) fn file(
+    name: &str,
+    lines: Option<(u32, u32)>,
+    read: &StepResult,
+    lang: Lang,
+) -> ReportWriter {
     let offers = [words_of::TRY_CHANGES, words_of::TRY_LIST];
     if read.stdout.trim().is_empty() {
-        return ReportWriter::with_suggestions(words_of::EMPTY_FILE.with("file", name).text(lang), &offers, lang);
+        return ReportWriter::with_suggestions(
+            words_of::EMPTY_FILE.with("file", name).text(lang),
+            &offers,
+            lang,
+        );
     }
     let shown: Vec<&str> = read.stdout.lines().collect();
     let cut = lines.is_none() && (read.truncated || shown.len() >= HEAD as usize);
@@ -212,8 +227,11 @@ pub(super) fn listing(listing: &StepResult, lang: Lang) -> ReportWriter {
     let head = i18n::plural(count, words_of::LISTED_ONE, words_of::LISTED).text(lang);
     let names: Vec<&str> = files.iter().map(String::as_str).collect();
     let offers = [words_of::TRY_COUNT, words_of::TRY_CHANGES, words_of::TRY_TESTS];
-    let mut say =
-        ReportWriter::with_suggestions(format!("{head}{}", fence("", &capped(&names, lang))), &offers, lang);
+    let mut say = ReportWriter::with_suggestions(
+        format!("{head}{}", fence("", &capped(&names, lang))),
+        &offers,
+        lang,
+    );
     let readme = files.iter().find(|file| file.eq_ignore_ascii_case("README.md"));
     say.suggestions.splice(0..0, readme.map(|file| show(file, lang)));
     say

@@ -168,7 +168,10 @@ fn a_missing_file_is_searched_by_name() {
     let answer = reply("show main.rs", &[missing.clone(), found]);
     assert_eq!(answer["data"]["suggestions"], json!(["Show src/main.rs"]));
     let nothing = result("find . -name main.rs", 0, "");
-    assert_eq!(message_of(&reply("show main.rs", &[missing, nothing])), "There is no `main.rs` here.");
+    assert_eq!(
+        message_of(&reply("show main.rs", &[missing, nothing])),
+        "There is no `main.rs` here."
+    );
 }
 
 #[test]
@@ -196,11 +199,20 @@ fn the_test_command_depends_on_the_files_in_the_folder() {
         let listing = result("ls", 0, listing);
         assert_eq!(lines(&reply("run the tests", std::slice::from_ref(&listing))), [line]);
         let passed = reply("run the tests", &[listing.clone(), result(line, 0, "ok")]);
-        assert!(message_of(&passed).starts_with(&format!("The tests passed (`{line}`).")), "{passed}");
+        assert!(
+            message_of(&passed).starts_with(&format!("The tests passed (`{line}`).")),
+            "{passed}"
+        );
         let failed = reply("run the tests", &[listing, result(line, 101, "1 failed")]);
-        assert!(message_of(&failed).contains("ended with 101") && message_of(&failed).contains("1 failed"));
+        assert!(
+            message_of(&failed).contains("ended with 101")
+                && message_of(&failed).contains("1 failed")
+        );
     }
-    assert_eq!(message_of(&reply("run the tests", &[result("ls", 0, "x\n")])), words_of::NO_TESTS.en);
+    assert_eq!(
+        message_of(&reply("run the tests", &[result("ls", 0, "x\n")])),
+        words_of::NO_TESTS.en
+    );
 }
 
 #[test]

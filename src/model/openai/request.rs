@@ -45,7 +45,12 @@ impl RequestFeatures {
     }
 
     /// The request to try after this refusal; `None` if no optional part is to blame.
-    pub fn step_down(self, request: &Request, status: u16, said: &ServerMessage) -> Option<Downgrade> {
+    pub fn step_down(
+        self,
+        request: &Request,
+        status: u16,
+        said: &ServerMessage,
+    ) -> Option<Downgrade> {
         if !matches!(status, 400 | 415 | 422 | 500 | 501) {
             return None;
         }
@@ -72,7 +77,8 @@ impl RequestFeatures {
         // once.
         let vague = status != 500 && (said.text.is_empty() || said.mentions(VAGUE));
         let plain = self.with(RequestFeatures::PLAIN);
-        (vague && plain.optional_parts(request) != self.optional_parts(request)).then_some(Downgrade::Guessed(plain))
+        (vague && plain.optional_parts(request) != self.optional_parts(request))
+            .then_some(Downgrade::Guessed(plain))
     }
 
     fn next_format(self, request: &Request) -> Option<RequestFeatures> {
@@ -217,8 +223,10 @@ mod tests {
     fn a_server_that_accepts_one_system_message_gets_one() {
         let mut request = request();
         request.messages.insert(1, Message::system("summary"));
-        let said =
-            ServerMessage { text: "System message must be at the beginning.".into(), ..ServerMessage::default() };
+        let said = ServerMessage {
+            text: "System message must be at the beginning.".into(),
+            ..ServerMessage::default()
+        };
         let step = RequestFeatures::default().step_down(&request, 400, &said);
         assert_eq!(step, Some(Downgrade::Named(RequestFeatures::ONE_SYSTEM)));
         assert_eq!(RequestFeatures::ONE_SYSTEM.step_down(&request, 400, &said), None);
@@ -242,8 +250,13 @@ mod tests {
         request.params.more.insert(BIAS.into(), json!([["happy", 0.2], ["bad", false]]));
         let near = CapabilityCache::for_server(true).features();
         assert_eq!(body("m", &request, near)[BIAS], json!([["happy", 0.2], ["bad", false]]));
-        assert!(body("m", &request, CapabilityCache::for_server(false).features()).get(BIAS).is_none());
-        let said = ServerMessage { text: "logit_bias must be an object".into(), ..ServerMessage::default() };
+        assert!(
+            body("m", &request, CapabilityCache::for_server(false).features()).get(BIAS).is_none()
+        );
+        let said = ServerMessage {
+            text: "logit_bias must be an object".into(),
+            ..ServerMessage::default()
+        };
         let step = near.step_down(&request, 400, &said);
         assert_eq!(step, Some(Downgrade::Named(RequestFeatures::NO_BIAS)));
         assert!(body("m", &request, RequestFeatures::NO_BIAS).get(BIAS).is_none());
@@ -280,8 +293,12 @@ mod tests {
     fn the_format_steps_down_one_level_at_a_time() {
         let first = refused(RequestFeatures::default(), 400, "json_schema is not available");
         assert_eq!(first, Some(Downgrade::Named(RequestFeatures::NO_SCHEMA)));
-        let second = refused(RequestFeatures::NO_SCHEMA, 422, "'response_format.type' must be text");
-        assert_eq!(second, Some(Downgrade::Named(RequestFeatures::NO_SCHEMA.with(RequestFeatures::NO_OBJECT))));
+        let second =
+            refused(RequestFeatures::NO_SCHEMA, 422, "'response_format.type' must be text");
+        assert_eq!(
+            second,
+            Some(Downgrade::Named(RequestFeatures::NO_SCHEMA.with(RequestFeatures::NO_OBJECT)))
+        );
         let bottom = RequestFeatures::NO_SCHEMA.with(RequestFeatures::NO_OBJECT);
         assert_eq!(refused(bottom, 400, "response_format"), None);
         assert!(body("m", &request(), bottom).get("response_format").is_none());
@@ -295,7 +312,11 @@ mod tests {
             (500, "out of memory"),
             (429, "unknown"),
         ] {
-            assert_eq!(refused(RequestFeatures::default(), status, message), None, "{status} {message}");
+            assert_eq!(
+                refused(RequestFeatures::default(), status, message),
+                None,
+                "{status} {message}"
+            );
         }
     }
 
@@ -310,7 +331,8 @@ mod tests {
     fn usage_and_the_limits_newer_name_step_down_separately() {
         let usage = refused(RequestFeatures::default(), 400, "unknown field stream_options");
         assert_eq!(usage, Some(Downgrade::Named(RequestFeatures::NO_USAGE)));
-        let limit = refused(RequestFeatures::default(), 400, "Use 'max_completion_tokens' instead.");
+        let limit =
+            refused(RequestFeatures::default(), 400, "Use 'max_completion_tokens' instead.");
         assert_eq!(limit, Some(Downgrade::Named(RequestFeatures::NEW_LIMIT)));
         let sent = body("m", &request(), RequestFeatures::NEW_LIMIT);
         assert_eq!((sent.get("max_tokens"), &sent["max_completion_tokens"]), (None, &json!(9)));

@@ -1,9 +1,9 @@
 //! The placeholders of Markdown commands and skills.
 
-use super::{PathPart, TemplateForm, ArgPlaceholder, Piece, push_piece_text, shell};
+use super::{ArgPlaceholder, PathPart, Piece, TemplateForm, push_piece_text, shell};
+use crate::i18n::LocalizedText;
 use crate::prompt::mention;
 use crate::protocol::LineRange;
-use crate::i18n::LocalizedText;
 
 /// Names of the folder of a skill.
 const ROOTS: &[&str] = &["${SKILL_ROOT}", "${CLAUDE_SKILL_DIR}"];
@@ -66,7 +66,11 @@ fn closes_fence(open: &str, mark: &str, row: &str) -> bool {
     mark.starts_with(open) && row.trim().trim_start_matches(mark).is_empty()
 }
 
-fn parse_line(row: &str, within: LineContext, pieces: &mut Vec<Piece>) -> Result<(), crate::i18n::Phrase> {
+fn parse_line(
+    row: &str,
+    within: LineContext,
+    pieces: &mut Vec<Piece>,
+) -> Result<(), crate::i18n::Phrase> {
     let (mut at, mut from) = (0, 0);
     let mut before: Option<char> = None;
     let mut code = false;

@@ -17,8 +17,8 @@
 use std::borrow::Cow;
 
 use super::{args, mention};
-use crate::protocol::{LineRange, Mention, PromptPart};
 use crate::i18n::{LocalizedText, Phrase, prompt as words};
+use crate::protocol::{LineRange, Mention, PromptPart};
 
 mod markdown;
 mod shell;
@@ -148,13 +148,18 @@ impl Template {
                 Piece::Placeholder(hole) => push_text(&mut parts, values.get(*hole)),
                 Piece::Shell(line) => parts.push(PromptPart::Shell(line.fill(values))),
                 Piece::Insert { path, lines } => {
-                    parts.push(PromptPart::Insert(Mention { path: join_path(path, values), lines: *lines }));
+                    parts.push(PromptPart::Insert(Mention {
+                        path: join_path(path, values),
+                        lines: *lines,
+                    }));
                 }
                 Piece::Mention { path, lines } => {
                     let mention = Mention { path: join_path(path, values), lines: *lines };
                     match mention.path.is_empty() {
                         true => push_text(&mut parts, "@"),
-                        false => parts.push(PromptPart::Mention { text: mention.as_typed(), mention }),
+                        false => {
+                            parts.push(PromptPart::Mention { text: mention.as_typed(), mention })
+                        }
                     }
                 }
             }
@@ -176,7 +181,9 @@ impl Template {
                 Piece::Placeholder(hole) => out.push_str(values.get(*hole)),
                 Piece::Shell(line) => out.push_str(&format!("!`{}`", line.source())),
                 Piece::Insert { path, lines } | Piece::Mention { path, lines } => {
-                    out.push_str(&Mention { path: join_path(path, values), lines: *lines }.as_typed());
+                    out.push_str(
+                        &Mention { path: join_path(path, values), lines: *lines }.as_typed(),
+                    );
                 }
             }
         }

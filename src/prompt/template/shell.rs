@@ -4,7 +4,7 @@
 //! It follows quotes, substitutions, parentheses, comments and here-documents. If an argument is in
 //! a place that cannot hold any text as one word, the template is refused rather than filled.
 
-use super::{TemplateForm, ArgPlaceholder, TemplateValues, placeholder, quote};
+use super::{ArgPlaceholder, TemplateForm, TemplateValues, placeholder, quote};
 use crate::i18n::{Phrase, prompt as words};
 
 /// A line with its placeholders.
@@ -52,7 +52,9 @@ impl TemplateLine {
         for bit in &self.bits {
             match bit {
                 LinePart::Text(text) => out.push_str(text),
-                LinePart::Placeholder(hole, quoting) => out.push_str(&quote(values.get(*hole), *quoting)),
+                LinePart::Placeholder(hole, quoting) => {
+                    out.push_str(&quote(values.get(*hole), *quoting))
+                }
             }
         }
         out.trim().to_owned()
@@ -67,7 +69,11 @@ impl TemplateLine {
 }
 
 /// Parses a line; also returns its length in bytes with its closing brace.
-pub(super) fn parse(text: &str, form: TemplateForm, end: LineEnd) -> Result<(TemplateLine, usize), Phrase> {
+pub(super) fn parse(
+    text: &str,
+    form: TemplateForm,
+    end: LineEnd,
+) -> Result<(TemplateLine, usize), Phrase> {
     let mut reader = LineParser {
         text,
         form,
@@ -274,7 +280,9 @@ impl<'a> LineParser<'a> {
         }
         if self.at_word_start && c == '#' {
             self.enter(ShellContext::Comment);
-        } else if self.at_word_start && self.rest().split(char::is_whitespace).next() == Some("case") {
+        } else if self.at_word_start
+            && self.rest().split(char::is_whitespace).next() == Some("case")
+        {
             // Its patterns close parentheses that were never opened.
             self.is_uncertain = true;
             self.step(c);
@@ -361,7 +369,8 @@ impl<'a> LineParser<'a> {
         self.step(c);
         if c == '{' {
             let below = self.contexts.len().checked_sub(2);
-            if let Some(ShellContext::Plain { braces, .. }) = below.and_then(|at| self.contexts.get_mut(at))
+            if let Some(ShellContext::Plain { braces, .. }) =
+                below.and_then(|at| self.contexts.get_mut(at))
             {
                 *braces += 1;
             }

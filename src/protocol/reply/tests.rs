@@ -74,7 +74,8 @@ fn a_cmd_reply_becomes_proposals() {
 #[test]
 fn a_cmd_reply_may_omit_what_small_models_forget() {
     let (reply, _) = valid(r#"{"type":"cmd","data":{"commands":[{"program":"ls","args":null}]}}"#);
-    let commands = vec![Proposal { work: StepAction::exec("ls", &[]), requires: Requires::default() }];
+    let commands =
+        vec![Proposal { work: StepAction::exec("ls", &[]), requires: Requires::default() }];
     let expected = String::new();
     assert_eq!(reply, Reply::Cmd { message: String::new(), cwd: None, commands, expected });
 }
@@ -136,7 +137,10 @@ fn a_second_object_is_never_silently_ignored() {
 
 #[test]
 fn a_duplicate_key_is_named_even_after_prose() {
-    assert_eq!(error_text(r#"So: {"type":"chat","message":"a","type":"cmd"}"#), "Duplicate key `type`.");
+    assert_eq!(
+        error_text(r#"So: {"type":"chat","message":"a","type":"cmd"}"#),
+        "Duplicate key `type`."
+    );
 }
 
 #[test]

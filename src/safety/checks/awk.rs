@@ -4,12 +4,12 @@
 //! after a bracket, in what their builtins reach. Anything that two of them could read
 //! differently is not understood here, and so is asked about.
 
-use crate::protocol::{Effect, Tier};
 use crate::i18n::safety as words;
+use crate::protocol::{Effect, Tier};
 
 use super::super::args::{ArgPart, ArgToken};
-use super::super::findings::Findings;
 use super::super::command::Invocation;
+use super::super::findings::Findings;
 use super::super::wrappers;
 use super::operands;
 
@@ -118,7 +118,10 @@ impl<'a> AwkParser<'a> {
             '<' | '=' | '!' | '*' => self.skip_as(LastToken::Open, 1),
             '+' | '-' => {
                 let twice = self.rest.get(1..)?.starts_with(c);
-                self.skip_as(if twice { LastToken::Doubtful } else { LastToken::Open }, 1 + usize::from(twice))
+                self.skip_as(
+                    if twice { LastToken::Doubtful } else { LastToken::Open },
+                    1 + usize::from(twice),
+                )
             }
             c if c.is_ascii_alphabetic() || c == '_' => self.word(),
             _ => None,

@@ -1,11 +1,11 @@
 //! Finds database statements that lose data or escape to a shell.
 
-use crate::protocol::Tier;
 use crate::i18n::safety as words;
+use crate::protocol::Tier;
 
 use super::super::args::ArgToken;
-use super::super::findings::Findings;
 use super::super::command::Invocation;
+use super::super::findings::Findings;
 use super::super::wrappers;
 use super::DELETES;
 

@@ -1,12 +1,12 @@
 //! Checks `find`: the places to search, then an expression. Only tests, logic and printing
 //! are L0.
 
-use crate::protocol::{Effect, Tier};
 use crate::i18n::safety as words;
+use crate::protocol::{Effect, Tier};
 
 use super::super::args::ArgToken;
+use super::super::command::{self, ArgPosition, Invocation};
 use super::super::findings::{Findings, excerpt};
-use super::super::command::{self, Invocation, ArgPosition};
 use super::super::{sensitive, wrappers};
 use super::{DELETES, OUT};
 
@@ -37,7 +37,14 @@ pub fn find(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) 
             }
             _ => {
                 let say = words::OPTION_UNKNOWN.with("option", excerpt(word));
-                call.add_finding("option", Tier::L1, say.with("program", "find"), at, &[], findings);
+                call.add_finding(
+                    "option",
+                    Tier::L1,
+                    say.with("program", "find"),
+                    at,
+                    &[],
+                    findings,
+                );
                 1
             }
         };
@@ -81,7 +88,8 @@ fn check_exec(call: &Invocation<'_>, at: usize, findings: &mut Findings) -> usiz
     if length < rest.len() && is_plain_exec(call, at, words, each, findings) {
         return length + 2;
     }
-    let say = words::RUNS_FOR_EACH.with("program", excerpt(rest.first().map_or("", String::as_str)));
+    let say =
+        words::RUNS_FOR_EACH.with("program", excerpt(rest.first().map_or("", String::as_str)));
     call.add_finding("exec", Tier::L1, say, at, &[Effect::Exec], findings);
     wrappers::judge_section(call, at + 1, at + 1 + length, findings);
     length + 2

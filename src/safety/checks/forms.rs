@@ -1,12 +1,12 @@
 //! Checks what the harmless forms of a program must not contain. Each function only adds
 //! findings.
 
-use crate::protocol::{Effect, Tier};
 use crate::i18n::safety as words;
+use crate::protocol::{Effect, Tier};
 
 use super::super::args::{ArgPart, ArgToken};
+use super::super::command::{self, ArgPosition, Invocation};
 use super::super::findings::{Findings, excerpt};
-use super::super::command::{self, Invocation, ArgPosition};
 use super::super::{rules, sensitive};
 use super::find::exec_read_findings;
 use super::{jq, operands};
@@ -15,7 +15,14 @@ use super::{jq, operands};
 fn raise_at(call: &Invocation<'_>, at: usize, findings: &mut Findings) {
     let text = call.args.get(at).map_or("", String::as_str);
     let say = words::OPERAND_UNKNOWN.with("program", call.name.to_owned());
-    call.add_finding("operand", Tier::L1, say.with("arg", excerpt(text)), at, &[Effect::Exec], findings);
+    call.add_finding(
+        "operand",
+        Tier::L1,
+        say.with("arg", excerpt(text)),
+        at,
+        &[Effect::Exec],
+        findings,
+    );
 }
 
 fn raise_where(
@@ -202,7 +209,9 @@ pub fn tar_lists(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findi
         at += took;
     }
     match listing {
-        Listing { is_listing: true, archive: Some((at, archive)), .. } if !archive.contains(':') => {
+        Listing { is_listing: true, archive: Some((at, archive)), .. }
+            if !archive.contains(':') =>
+        {
             call.check_read(archive, at, findings);
         }
         _ => raise_at(call, 0, findings),

@@ -1,12 +1,12 @@
 //! Checks arguments of `git` whose meaning flags do not give: names that are created, refs
 //! that are forced, paths that mean everything.
 
-use crate::protocol::{Effect, Tier};
 use crate::i18n::{Phrase, safety as words};
+use crate::protocol::{Effect, Tier};
 
 use super::super::args::{self, ArgPart, ArgToken};
+use super::super::command::{ArgPosition, Invocation};
 use super::super::findings::{Findings, excerpt};
-use super::super::command::{Invocation, ArgPosition};
 use super::super::repository::{self, Tracked, Worry};
 use super::{DELETES, operands};
 
@@ -48,7 +48,14 @@ pub fn git_repository(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: 
         arg.strip_prefix("--ignore-submodules=").is_some_and(|how| how != "all" && how != "dirty")
     });
     if let Some(at) = into {
-        call.add_finding("submodules", Tier::L1, words::GIT_SUBMODULES, at, &[Effect::Exec], findings);
+        call.add_finding(
+            "submodules",
+            Tier::L1,
+            words::GIT_SUBMODULES,
+            at,
+            &[Effect::Exec],
+            findings,
+        );
     }
 }
 
@@ -59,7 +66,14 @@ pub fn git_dirty(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut 
     let found = repository::read(scene.world, &scene.world.resolve(&call.ground.cwd));
     if matches!(found.classify_tracked(scene.world), Tracked::Submodules | Tracked::Unknown) {
         let at = token.at;
-        call.add_finding("submodules", Tier::L1, words::GIT_SUBMODULES, at, &[Effect::Exec], findings);
+        call.add_finding(
+            "submodules",
+            Tier::L1,
+            words::GIT_SUBMODULES,
+            at,
+            &[Effect::Exec],
+            findings,
+        );
     }
 }
 
@@ -150,8 +164,8 @@ pub fn git_bisect(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut
 
 /// `git checkout -- .` throws away everything that was not committed.
 pub fn git_discard(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    let unstages =
-        args::find_flag(tokens, "-S|--staged").is_some() && args::find_flag(tokens, "-W|--worktree").is_none();
+    let unstages = args::find_flag(tokens, "-S|--staged").is_some()
+        && args::find_flag(tokens, "-W|--worktree").is_none();
     let everything = operands(tokens).find(|(_, text)| {
         let text = text.strip_suffix('/').unwrap_or(text);
         [".", ":", ":/", "*", "..", ":/."].contains(&text)
@@ -173,6 +187,13 @@ pub fn git_push(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut F
             _ => continue,
         };
         let say = why.with("arg", excerpt(text));
-        call.add_finding(suffix, Tier::L2, say, at, &[Effect::Network, Effect::Irreversible], findings);
+        call.add_finding(
+            suffix,
+            Tier::L2,
+            say,
+            at,
+            &[Effect::Network, Effect::Irreversible],
+            findings,
+        );
     }
 }

@@ -1,12 +1,12 @@
 //! Checks `jq` filters. Only known functions are L0; the environment, other inputs and
 //! modules are not among them.
 
-use crate::protocol::{Effect, Tier};
 use crate::i18n::safety as words;
+use crate::protocol::{Effect, Tier};
 
 use super::super::args::{self, ArgToken};
-use super::super::findings::Findings;
 use super::super::command::Invocation;
+use super::super::findings::Findings;
 use super::operands;
 
 /// `jq`: a filter of known functions only; `env`, `input` and modules are not among

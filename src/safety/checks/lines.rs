@@ -2,12 +2,12 @@
 //! aliases, pagers, editors, filters, transport hooks. Each is judged as the line it is, so
 //! that what is refused in a shell is refused here, too.
 
-use crate::protocol::{Effect, Tier};
 use crate::i18n::safety as words;
+use crate::protocol::{Effect, Tier};
 
 use super::super::args::{ArgPart, ArgToken};
+use super::super::command::{self, ArgPosition, Invocation, JudgeContext};
 use super::super::findings::Findings;
-use super::super::command::{self, Invocation, JudgeContext, ArgPosition};
 use super::super::policy::{quote, split};
 use super::super::repository::{self, GitSetting};
 use super::super::{Contents, rules, shell};
@@ -100,7 +100,10 @@ pub fn judge_variable(name: &str, value: &str, site: Site<'_>, findings: &mut Fi
         "GIT_CONFIG_PARAMETERS" => site.judge_settings(value, findings),
         _ if name.starts_with("GIT_CONFIG_VALUE_") => {
             let value = value.strip_prefix('!').unwrap_or(value);
-            site.judge_possible_line(value.split_once("::").map_or(value, |(_, line)| line), findings);
+            site.judge_possible_line(
+                value.split_once("::").map_or(value, |(_, line)| line),
+                findings,
+            );
         }
         _ if is_line_variable(name) => {
             site.judge_stored_line(value.trim_start_matches(['|', '-', '!', ' ']), findings);
@@ -142,7 +145,9 @@ pub fn git(
         Site::from_call(call, *at).judge_setting(key, value, findings);
     }
     let Some((at, name)) = sub else {
-        return given.iter().for_each(|(at, setting)| judge_alias_definition(call, *at, setting, findings));
+        return given
+            .iter()
+            .for_each(|(at, setting)| judge_alias_definition(call, *at, setting, findings));
     };
     judge_line_options(call, (at, name), findings);
     for (at, setting) in &given {
@@ -171,7 +176,12 @@ fn config_flag_value<'a>(token: &ArgToken<'a>) -> Option<(usize, &'a str)> {
 }
 
 /// An alias of words of git, which this call names; whether it is called or not.
-fn judge_alias_definition(call: &Invocation<'_>, at: usize, setting: &str, findings: &mut Findings) {
+fn judge_alias_definition(
+    call: &Invocation<'_>,
+    at: usize,
+    setting: &str,
+    findings: &mut Findings,
+) {
     if let Some(entry) = GitSetting::parse_pair(setting)
         && entry.section == "alias"
     {

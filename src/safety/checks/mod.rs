@@ -3,12 +3,12 @@
 //!
 //! Each function only adds findings; a text it does not understand is raised.
 
-use crate::protocol::{Effect, Tier};
 use crate::i18n::safety as words;
+use crate::protocol::{Effect, Tier};
 
 use super::args::{self, ArgPart, ArgToken};
-use super::findings::{Findings, excerpt};
 use super::command::Invocation;
+use super::findings::{Findings, excerpt};
 
 mod awk;
 mod data;
@@ -27,7 +27,7 @@ pub use data::statements;
 pub use find::find;
 pub use forms::{
     ar_lists, fd_reads, git_help, git_one_setting, git_range_diff, git_setting, journalctl, lsof,
-    lsof_files, names_only, openssl_req, no_cache, no_list_file, no_pager_command, numbers_only,
+    lsof_files, names_only, no_cache, no_list_file, no_pager_command, numbers_only, openssl_req,
     tar_lists, yq,
 };
 pub use git::{
@@ -89,7 +89,14 @@ pub fn printenv(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut F
         ["HOME", "USER", "SHELL", "LANG", "PWD", "TERM", "TZ", "EDITOR", "PATH", "LOGNAME"];
     let told = names.is_empty() || names.iter().any(|(_, name)| !harmless.contains(name));
     if told && !super::wrappers::prints_own_environment(call, tokens) {
-        call.add_finding("print", Tier::L1, words::PRINTS_ENVIRONMENT, 0, &[Effect::Secret], findings);
+        call.add_finding(
+            "print",
+            Tier::L1,
+            words::PRINTS_ENVIRONMENT,
+            0,
+            &[Effect::Secret],
+            findings,
+        );
     }
 }
 
@@ -105,10 +112,24 @@ pub fn ps(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Finding
     let format = |token: &&ArgToken<'_>| matches!(token.part, ArgPart::Flag { value: Some(v), .. } if v.contains("env"));
     let at = operands(tokens).find(odd).map(|(at, _)| at);
     if let Some(at) = at.or_else(|| tokens.iter().find(format).map(|token| token.at)) {
-        call.add_finding("print", Tier::L1, words::PRINTS_ENVIRONMENT, at, &[Effect::Secret], findings);
+        call.add_finding(
+            "print",
+            Tier::L1,
+            words::PRINTS_ENVIRONMENT,
+            at,
+            &[Effect::Secret],
+            findings,
+        );
     }
     if call.is_busybox() {
-        call.add_finding("print", Tier::L1, words::PRINTS_ARGUMENTS, 0, &[Effect::Secret], findings);
+        call.add_finding(
+            "print",
+            Tier::L1,
+            words::PRINTS_ARGUMENTS,
+            0,
+            &[Effect::Secret],
+            findings,
+        );
     }
     call.insert(0, if cfg!(target_os = "macos") { "-c" } else { "c" }, findings);
 }
@@ -119,7 +140,14 @@ pub fn pgrep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Find
     let lists = args::find_flag(tokens, "-l|--list-name").is_some();
     if let (Some(token), true) = (full, lists && (cfg!(target_os = "macos") || call.is_busybox())) {
         let at = token.at;
-        call.add_finding("print", Tier::L1, words::PRINTS_ARGUMENTS, at, &[Effect::Secret], findings);
+        call.add_finding(
+            "print",
+            Tier::L1,
+            words::PRINTS_ARGUMENTS,
+            at,
+            &[Effect::Secret],
+            findings,
+        );
     }
 }
 

@@ -5,12 +5,12 @@
 //! added at the start; naming one is asked about. Where nothing can be left out, the user
 //! is asked.
 
-use crate::protocol::{Effect, Tier};
 use crate::i18n::safety as words;
+use crate::protocol::{Effect, Tier};
 
 use super::super::args::{self, ArgPart, ArgToken};
-use super::super::findings::{Findings, excerpt};
 use super::super::command::Invocation;
+use super::super::findings::{Findings, excerpt};
 use super::super::repository::{self, Tracked};
 use super::super::{PathKind, sensitive};
 use super::operands;
@@ -86,7 +86,12 @@ pub fn git_stash(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut 
 }
 
 /// `--follow` shows one file; a folder would be shown with all that is in it.
-fn check_follow(call: &Invocation<'_>, tokens: &[ArgToken<'_>], at: usize, findings: &mut Findings) {
+fn check_follow(
+    call: &Invocation<'_>,
+    tokens: &[ArgToken<'_>],
+    at: usize,
+    findings: &mut Findings,
+) {
     let world = call.ground.scene.world;
     let end = args::end_of_options(call.args, tokens);
     let file = |text: &str| {
@@ -198,7 +203,12 @@ const NAMES: &[&str] = &[
 ];
 
 /// Asks about patterns that target credentials; true: files are named at all.
-fn check_path_patterns(call: &Invocation<'_>, tokens: &[ArgToken<'_>], skip: usize, findings: &mut Findings) -> bool {
+fn check_path_patterns(
+    call: &Invocation<'_>,
+    tokens: &[ArgToken<'_>],
+    skip: usize,
+    findings: &mut Findings,
+) -> bool {
     let end = args::end_of_options(call.args, tokens);
     let mut told = end + 1 < call.args.len();
     for (at, text) in operands(tokens).skip(skip) {

@@ -3,12 +3,12 @@
 
 use std::path::Path;
 
-use crate::protocol::{Effect, Tier};
 use crate::i18n::safety as words;
+use crate::protocol::{Effect, Tier};
 
 use super::super::args::{self, ArgPart, ArgToken};
-use super::super::findings::{Findings, excerpt};
 use super::super::command::Invocation;
+use super::super::findings::{Findings, excerpt};
 use super::super::paths::{self, PathClass};
 use super::super::{FileKind, PathKind, sensitive};
 use super::{OUT, operands};
@@ -28,7 +28,11 @@ pub fn grep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findi
     }
     let end = args::end_of_options(call.args, tokens);
     for glob in sensitive::sensitive_globs() {
-        call.insert(end, &format!("--exclude={}", sensitive::case_insensitive_glob(&glob)), findings);
+        call.insert(
+            end,
+            &format!("--exclude={}", sensitive::case_insensitive_glob(&glob)),
+            findings,
+        );
     }
     for folder in sensitive::excluded_folders() {
         call.insert(end, &format!("--exclude-dir={folder}"), findings);
@@ -97,7 +101,12 @@ fn credential_globs() -> impl Iterator<Item = String> {
 
 /// `-o` with a pattern that fits single signs: printed piece by piece, nothing would be
 /// recognised as a key any more.
-pub(super) fn check_split_output(call: &Invocation<'_>, tokens: &[ArgToken<'_>], fixed: &str, findings: &mut Findings) {
+pub(super) fn check_split_output(
+    call: &Invocation<'_>,
+    tokens: &[ArgToken<'_>],
+    fixed: &str,
+    findings: &mut Findings,
+) {
     let Some(only) = args::find_flag(tokens, "-o|--only-matching") else { return };
     let given = tokens.iter().filter_map(|token| match &token.part {
         ArgPart::Flag { name, value: Some(value), .. }
@@ -190,7 +199,11 @@ pub fn diff(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findi
         let end = args::end_of_options(call.args, tokens);
         call.insert(end, "--no-dereference", findings);
         for glob in sensitive::sensitive_globs() {
-            call.insert(end, &format!("--exclude={}", sensitive::case_insensitive_glob(&glob)), findings);
+            call.insert(
+                end,
+                &format!("--exclude={}", sensitive::case_insensitive_glob(&glob)),
+                findings,
+            );
         }
         for folder in sensitive::excluded_folders() {
             call.insert(end, &format!("--exclude={folder}"), findings);

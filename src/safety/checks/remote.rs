@@ -1,11 +1,11 @@
 //! Words that take things down on other machines and in containers.
 
-use crate::protocol::{Effect, Tier};
 use crate::i18n::safety as words;
+use crate::protocol::{Effect, Tier};
 
 use super::super::args::ArgToken;
-use super::super::findings::{Findings, excerpt};
 use super::super::command::Invocation;
+use super::super::findings::{Findings, excerpt};
 use super::{DELETES, POWER, operands};
 
 /// `docker run` with the machine's own insides handed over.

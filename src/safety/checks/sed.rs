@@ -1,12 +1,12 @@
 //! Checks `sed` scripts. Only printing, deleting or replacing on the way to standard output
 //! is L0.
 
-use crate::protocol::{Effect, Tier};
 use crate::i18n::safety as words;
+use crate::protocol::{Effect, Tier};
 
 use super::super::args::{self, ArgPart, ArgToken};
-use super::super::findings::Findings;
 use super::super::command::Invocation;
+use super::super::findings::Findings;
 use super::operands;
 
 /// `sed`: only printing, deleting and replacing on the way to standard output.
@@ -68,7 +68,8 @@ const READINGS: &[Brackets] = &[
 /// brackets finds the same commands at the same places.
 fn is_plain_script(script: &str) -> bool {
     let mut readings = READINGS.iter().map(|brackets| {
-        let mut reader = SedParser { text: script, at: 0, brackets: *brackets, boundaries: Vec::new() };
+        let mut reader =
+            SedParser { text: script, at: 0, brackets: *brackets, boundaries: Vec::new() };
         reader.script().then_some(reader.boundaries)
     });
     match readings.next().flatten() {

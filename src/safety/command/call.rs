@@ -3,13 +3,13 @@
 
 use std::path::Path;
 
-use crate::protocol::{Effect, Tier};
 use crate::i18n::safety as words;
+use crate::protocol::{Effect, Tier};
 
 use super::super::findings::{Findings, excerpt};
 use super::super::paths::{self, PathClass};
 use super::super::{Contents, PathKind, steering};
-use super::{Invocation, ArgPosition, judge_command};
+use super::{ArgPosition, Invocation, judge_command};
 
 /// A part of a line that is harmless only with arguments added at its start.
 pub const UNGUARDED: &str = "shell.unguarded";
@@ -78,7 +78,9 @@ impl<'a> Invocation<'a> {
     pub fn check_read(&self, text: &str, at: usize, findings: &mut Findings) {
         // Most programs read what comes in for `-`; some open a file of that name.
         let text = match text {
-            "-" if self.ground.scene.world.kind(&self.ground.cwd.join("-")) == PathKind::Missing => {
+            "-" if self.ground.scene.world.kind(&self.ground.cwd.join("-"))
+                == PathKind::Missing =>
+            {
                 return;
             }
             "-" => "./-",
@@ -88,7 +90,9 @@ impl<'a> Invocation<'a> {
         let (rule, why, effects): (_, _, &[Effect]) =
             match paths::classify(text, &self.ground.cwd, self.ground.scene) {
                 PathClass::Inside | PathClass::Public => return,
-                PathClass::Sensitive => ("path.sensitive", words::PATH_SENSITIVE, &[Effect::Secret]),
+                PathClass::Sensitive => {
+                    ("path.sensitive", words::PATH_SENSITIVE, &[Effect::Secret])
+                }
                 PathClass::Outside => ("path.outside", words::PATH_OUTSIDE, &[Effect::Outside]),
                 PathClass::Secret => {
                     ("path.secret", words::PATH_SECRET, &[Effect::Secret, Effect::Outside])
@@ -118,7 +122,9 @@ impl<'a> Invocation<'a> {
             PathClass::Inside if is_in_repository(text) => {
                 ("path.git", Tier::L1, words::WRITES_REPOSITORY)
             }
-            PathClass::Inside if self.is_steering_file(text) => ("path.steers", Tier::L1, words::WRITES_STEERING),
+            PathClass::Inside if self.is_steering_file(text) => {
+                ("path.steers", Tier::L1, words::WRITES_STEERING)
+            }
             PathClass::Inside => return,
             PathClass::Sensitive => ("path.sensitive.write", Tier::L1, words::WRITES_SENSITIVE),
             PathClass::Outside | PathClass::Public => {
@@ -128,7 +134,9 @@ impl<'a> Invocation<'a> {
         };
         let effects: &[Effect] = match class {
             PathClass::Inside | PathClass::Sensitive => &[Effect::Write],
-            PathClass::Public | PathClass::Outside | PathClass::Secret => &[Effect::Write, Effect::Outside],
+            PathClass::Public | PathClass::Outside | PathClass::Secret => {
+                &[Effect::Write, Effect::Outside]
+            }
         };
         findings.add(rule, tier, why.with("path", self.display_path(text)), arg, effects);
     }

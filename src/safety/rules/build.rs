@@ -2,8 +2,8 @@
 
 use super::super::spec::{Danger, Spec};
 use super::super::{checks, wrappers};
-use crate::protocol::Effect::{Delete, Elevate, Exec, Irreversible, Network, Secret, Write};
 use crate::i18n::safety as words;
+use crate::protocol::Effect::{Delete, Elevate, Exec, Irreversible, Network, Secret, Write};
 
 const BUILD: &[crate::protocol::Effect] = &[Exec, Write];
 const INSTALL: &[crate::protocol::Effect] = &[Exec, Write, Network];

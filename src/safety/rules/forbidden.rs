@@ -2,8 +2,8 @@
 
 use super::super::spec::Operands::Command;
 use super::super::spec::Spec;
-use crate::protocol::Effect::{Delete, Elevate, Exec, Irreversible};
 use crate::i18n::safety as words;
+use crate::protocol::Effect::{Delete, Elevate, Exec, Irreversible};
 
 const DISK: &[crate::protocol::Effect] = &[Delete, Irreversible];
 const POWER: &[crate::protocol::Effect] = &[Elevate, Irreversible];

@@ -3,10 +3,10 @@
 use super::super::checks;
 use super::super::spec::Operands::Text;
 use super::super::spec::{Danger, Spec};
+use crate::i18n::safety as words;
 use crate::protocol::Effect::{
     Elevate, Exec, Irreversible, Network, Outside, Read, Secret, Terminal, Write,
 };
-use crate::i18n::safety as words;
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Spec] = &[

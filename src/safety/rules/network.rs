@@ -4,8 +4,8 @@ use super::super::checks;
 use super::super::spec::Operands::Loose;
 use super::super::spec::{Danger, Spec};
 use super::super::wrappers;
-use crate::protocol::Effect::{Delete, Exec, Irreversible, Network, Secret, Write};
 use crate::i18n::safety as words;
+use crate::protocol::Effect::{Delete, Exec, Irreversible, Network, Secret, Write};
 
 const FAR: &[crate::protocol::Effect] = &[Network, Irreversible];
 

@@ -4,10 +4,10 @@
 use super::super::checks;
 use super::super::spec::Operands::{None, PatternThenReads, Reads, Text};
 use super::super::spec::{Danger, Spec};
+use crate::i18n::safety as words;
 use crate::protocol::Effect::{
     Delete, Elevate, Exec, Irreversible, Network, Outside, Secret, Write,
 };
-use crate::i18n::safety as words;
 
 const ANY: usize = usize::MAX;
 const LOSES: &[crate::protocol::Effect] = &[Delete, Irreversible];

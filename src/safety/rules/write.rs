@@ -4,8 +4,8 @@ use super::super::checks;
 use super::super::spec::Operands::{Loose, ReadsThenWrites, Writes};
 use super::super::spec::{Danger, Spec};
 use super::super::wrappers;
-use crate::protocol::Effect::{Delete, Elevate, Exec, Irreversible, Network, Write};
 use crate::i18n::safety as words;
+use crate::protocol::Effect::{Delete, Elevate, Exec, Irreversible, Network, Write};
 
 const RECURSIVE: &[&str] = &["-R|--recursive"];
 const LASTING: &[crate::protocol::Effect] = &[Delete, Irreversible];

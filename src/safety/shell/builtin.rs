@@ -1,18 +1,18 @@
 //! Judges what a shell does by itself: variables, folders, and text that is run as
 //! commands.
 
-use crate::protocol::{Effect, Tier};
 use crate::i18n::safety as words;
+use crate::protocol::{Effect, Tier};
 
-use super::super::findings::{Findings, excerpt};
 use super::super::command::{Invocation, JudgeContext};
+use super::super::findings::{Findings, excerpt};
 use super::super::paths;
 use super::super::warning::Warning;
 use super::super::wrappers;
+use super::ast::{ShellWord, Trait};
 use super::parser::parse;
-use super::ast::{Trait, ShellWord};
 use super::word::identifiers;
-use super::{LineJudge, judge_line, add_opaque};
+use super::{LineJudge, add_opaque, judge_line};
 
 /// Whether a shell does this by itself, and no program of that name runs.
 pub fn is_builtin(name: &str) -> bool {
@@ -95,7 +95,13 @@ impl LineJudge<'_, '_> {
     }
 
     /// `command -v x` only looks; every other form runs the rest.
-    fn judge_prefix_builtin(&mut self, name: &str, rest: &[ShellWord], depth: usize, findings: &mut Findings) {
+    fn judge_prefix_builtin(
+        &mut self,
+        name: &str,
+        rest: &[ShellWord],
+        depth: usize,
+        findings: &mut Findings,
+    ) {
         let mut rest = rest;
         while let Some((first, behind)) = rest.split_first()
             && first.text.starts_with('-')
@@ -165,8 +171,14 @@ impl LineJudge<'_, '_> {
         for cwd in self.folders.iter() {
             let ground = JudgeContext { cwd: cwd.clone(), ..self.ground.clone() };
             let (seat, depth) = (self.seat, self.depth);
-            let call =
-                Invocation { id: "shell".into(), name: "sh", args: &[], seat, depth, ground: &ground };
+            let call = Invocation {
+                id: "shell".into(),
+                name: "sh",
+                args: &[],
+                seat,
+                depth,
+                ground: &ground,
+            };
             call.check_read(path, 0, findings);
         }
     }

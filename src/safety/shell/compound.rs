@@ -1,8 +1,8 @@
 //! Parses the compound forms of the language: conditions, loops, branches, functions.
 
 use super::super::warning::Warning;
-use super::parser::{Preceding, CompoundForm, OpenCommand, ShellParser};
 use super::ast::ShellWord;
+use super::parser::{CompoundForm, OpenCommand, Preceding, ShellParser};
 use crate::i18n::safety as words;
 
 impl ShellParser<'_> {
@@ -176,7 +176,11 @@ impl ShellParser<'_> {
     /// `[[ … ]]`: words, and signs that are not operators here.
     fn condition(&mut self, open: &mut OpenCommand) {
         open.begin(self.at.saturating_sub(2), self);
-        open.simple.words.push(ShellWord { text: "[[".into(), plain: "[[".into(), ..ShellWord::default() });
+        open.simple.words.push(ShellWord {
+            text: "[[".into(),
+            plain: "[[".into(),
+            ..ShellWord::default()
+        });
         loop {
             self.skip_blank_lines();
             let start = self.at;

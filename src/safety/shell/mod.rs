@@ -4,27 +4,27 @@
 //! not, makes the line opaque, and it is never harmless then. Nothing in here is ever
 //! handed back to a shell: a line runs as it was typed.
 
-use crate::protocol::{Effect, SubCommand, Tier};
 use crate::i18n::{LocalizedText, safety as words};
+use crate::protocol::{Effect, SubCommand, Tier};
 
 use super::checks::{self, Site};
+use super::command::{self, ArgPosition, Invocation, JudgeContext};
 use super::findings::{Findings, excerpt};
-use super::command::{self, Invocation, JudgeContext, ArgPosition};
 use super::warning::Warning;
 use super::{malformed, rules, sensitive, wrappers};
 
+mod ast;
 mod brace_expansion;
 mod builtin;
-mod cwd;
 mod compound;
+mod cwd;
 mod parser;
 mod redirect;
-mod ast;
 mod word;
 
+use ast::{RedirectKind, Script, ShellWord, Simple, Trait};
 use cwd::Folders;
 use parser::parse;
-use ast::{Script, Simple, Trait, RedirectKind, ShellWord};
 
 #[cfg(test)]
 mod tests;
@@ -46,7 +46,8 @@ pub fn judge_line(
     let script = parse(line);
     judge_whole_line(line, &script, seat, findings);
     let folders = Folders::new(ground.cwd.clone());
-    let mut walk = LineJudge { seat, depth, ground, script: &script, folders, redefined: Vec::new() };
+    let mut walk =
+        LineJudge { seat, depth, ground, script: &script, folders, redefined: Vec::new() };
     let mut pieces = Vec::new();
     for (at, simple) in script.commands.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|at| script.commands.get(at));
@@ -122,7 +123,12 @@ struct LineJudge<'a, 'g> {
 }
 
 impl LineJudge<'_, '_> {
-    fn judge_simple_command(&mut self, simple: &Simple, before: Option<&Simple>, findings: &mut Findings) {
+    fn judge_simple_command(
+        &mut self,
+        simple: &Simple,
+        before: Option<&Simple>,
+        findings: &mut Findings,
+    ) {
         let arg = self.seat.arg(0);
         findings.add("shell", Tier::L0, words::SHELL_PIECE, arg, &[Effect::Read]);
         self.folders.start_command(simple.seat.sure);
@@ -143,7 +149,12 @@ impl LineJudge<'_, '_> {
         if !wrappers::is_harmless_variable(name, value) {
             add_variable(name, self.seat, findings);
             let (seat, depth, ground) = (self.seat, self.depth, self.ground);
-            checks::judge_variable(name, value, Site { seat, depth, ground, program: name }, findings);
+            checks::judge_variable(
+                name,
+                value,
+                Site { seat, depth, ground, program: name },
+                findings,
+            );
         }
     }
 
@@ -152,7 +163,8 @@ impl LineJudge<'_, '_> {
         let arg = self.seat.arg(0);
         let quiet = SHOWS_NAMES.contains(&name.text.as_str());
         let unknown = |word: &&ShellWord| {
-            word.needs_expansion() || (is_open_pattern(word) && !(quiet && is_flat_pattern(&word.text)))
+            word.needs_expansion()
+                || (is_open_pattern(word) && !(quiet && is_flat_pattern(&word.text)))
         };
         if let Some(word) = rest.iter().find(unknown) {
             let say = words::SHELL_EXPANDS.with("word", excerpt(&word.text));
@@ -169,7 +181,9 @@ impl LineJudge<'_, '_> {
         if !first.text.is_ascii() {
             findings.warn(Warning::ControlChars);
         }
-        if builtin::is_builtin(&first.text) || ["printf", "test", "["].contains(&first.text.as_str()) {
+        if builtin::is_builtin(&first.text)
+            || ["printf", "test", "["].contains(&first.text.as_str())
+        {
             self.judge_subscripts(rest, findings);
         }
         let pattern = first.has(Trait::Pattern) && !["[", "[["].contains(&first.text.as_str());
@@ -213,14 +227,24 @@ impl LineJudge<'_, '_> {
     }
 
     /// A command by its plain name: of the line itself, of the shell, or a program.
-    fn judge_plain_command(&mut self, name: &str, rest: &[ShellWord], depth: usize, findings: &mut Findings) {
+    fn judge_plain_command(
+        &mut self,
+        name: &str,
+        rest: &[ShellWord],
+        depth: usize,
+        findings: &mut Findings,
+    ) {
         let short = name.rsplit('/').next().unwrap_or(name);
         if depth > MOST_DEPTH {
             return add_opaque(words::SHELL_TOO_DEEP, self.seat, findings);
         }
         if self.redefined.iter().any(|hidden| hidden == name) {
             findings.record_program(name);
-            return add_opaque(words::SHELL_RENAMED.with("program", excerpt(name)), self.seat, findings);
+            return add_opaque(
+                words::SHELL_RENAMED.with("program", excerpt(name)),
+                self.seat,
+                findings,
+            );
         }
         if self.script.functions.iter().any(|function| function == name) {
             findings.record_program(name);
@@ -277,7 +301,13 @@ impl LineJudge<'_, '_> {
         }
     }
 
-    fn judge_redirect(&self, way: RedirectKind, text: &str, ground: &JudgeContext<'_>, findings: &mut Findings) {
+    fn judge_redirect(
+        &self,
+        way: RedirectKind,
+        text: &str,
+        ground: &JudgeContext<'_>,
+        findings: &mut Findings,
+    ) {
         let (seat, depth) = (self.seat, self.depth);
         let call = Invocation { id: "shell".into(), name: "sh", args: &[], seat, depth, ground };
         if matches!(way, RedirectKind::Read | RedirectKind::Both) && !text.is_empty() {
@@ -305,8 +335,10 @@ impl LineJudge<'_, '_> {
         let shell = words
             .get(at)
             .is_some_and(|word| is_shell(word.text.rsplit('/').next().unwrap_or(&word.text)));
-        let text =
-            simple.fed.clone().or_else(|| before.filter(|_| simple.seat.piped).and_then(echo_output));
+        let text = simple
+            .fed
+            .clone()
+            .or_else(|| before.filter(|_| simple.seat.piped).and_then(echo_output));
         if let Some(text) = &text {
             self.judge_input_text(text, shell, findings);
         }

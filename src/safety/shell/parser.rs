@@ -4,7 +4,7 @@
 //! the line opaque, and the commands that can be seen are kept all the same.
 
 use super::super::warning::Warning;
-use super::ast::{Script, Set, Simple, Trait, RedirectKind, ShellWord};
+use super::ast::{RedirectKind, Script, Set, ShellWord, Simple, Trait};
 use crate::i18n::{Phrase as Say, safety as words};
 
 /// Takes a line apart.
@@ -17,7 +17,8 @@ pub fn parse(line: &str) -> Script {
         script.add_form(Warning::MultiLine);
     }
     let mut bodies = Vec::new();
-    let mut reader = ShellParser::new(line.chars().take(MOST_LINE).collect(), &mut script, &mut bodies);
+    let mut reader =
+        ShellParser::new(line.chars().take(MOST_LINE).collect(), &mut script, &mut bodies);
     reader.list(ListEnd::Text);
     for (serial, body) in bodies {
         if let Some(simple) = script.commands.iter_mut().find(|s| s.seat.serial == serial) {
@@ -172,7 +173,12 @@ impl<'s> ShellParser<'s> {
     }
 
     /// Reads a text that was cut out of the line.
-    pub(super) fn parse_nested(&mut self, text: &str, start: usize, read: impl Fn(&mut ShellParser<'_>)) {
+    pub(super) fn parse_nested(
+        &mut self,
+        text: &str,
+        start: usize,
+        read: impl Fn(&mut ShellParser<'_>),
+    ) {
         if !self.enter_level() {
             return;
         }
@@ -256,7 +262,10 @@ impl<'s> ShellParser<'s> {
         }
         self.finish_command(&mut open, false);
         self.reject_dangling_operator(&mut open);
-        if !closed || !open.frames.is_empty() || (end == ListEnd::Text && !self.pending_heredocs.is_empty()) {
+        if !closed
+            || !open.frames.is_empty()
+            || (end == ListEnd::Text && !self.pending_heredocs.is_empty())
+        {
             self.mark_opaque(words::SHELL_UNFINISHED);
         }
         self.at += usize::from(end == ListEnd::Parenthesis);

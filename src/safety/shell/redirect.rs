@@ -1,8 +1,8 @@
 //! Parses redirections, and the here-documents that begin after the end of a line.
 
 use super::super::warning::Warning;
+use super::ast::{Redirect, RedirectKind, Trait};
 use super::parser::{Heredoc, OpenCommand, ShellParser};
-use super::ast::{Redirect, Trait, RedirectKind};
 use crate::i18n::safety as words;
 
 impl ShellParser<'_> {

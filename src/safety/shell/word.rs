@@ -2,8 +2,8 @@
 //! substitutions. Lists of commands are up to `read`.
 
 use super::super::warning::Warning;
+use super::ast::{ShellWord, Trait};
 use super::parser::{ListEnd, ShellParser};
-use super::ast::{Trait, ShellWord};
 use crate::i18n::safety as words;
 
 /// A word while it is read.
@@ -96,7 +96,9 @@ impl ShellParser<'_> {
         let mut draft = WordBuilder::default();
         while let Some(c) = self.peek() {
             match c {
-                '<' | '>' if self.peek_next() == Some('(') => self.read_process_substitution(c, &mut draft),
+                '<' | '>' if self.peek_next() == Some('(') => {
+                    self.read_process_substitution(c, &mut draft)
+                }
                 ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')' => break,
                 '\'' => self.read_single_quoted(&mut draft),
                 '"' => self.read_double_quoted(&mut draft),

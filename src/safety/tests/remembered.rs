@@ -309,14 +309,19 @@ fn a_rule_for_a_program_never_covers_a_file_of_the_folder_by_the_same_name() {
 fn a_rule_for_a_program_of_the_folder_applies_while_its_content_is_unchanged() {
     for line in ["./gradlew test", "./run.sh x", ".venv/bin/pytest -q"] {
         assert!(remembered_rule_allows_in(line, step_for(line), HERE), "{line}");
-        assert!(!remembered_rule_allows_in(line, step_for(line), Folder { content: "two" }), "{line}");
+        assert!(
+            !remembered_rule_allows_in(line, step_for(line), Folder { content: "two" }),
+            "{line}"
+        );
     }
     let policy = Policy::default();
     let place = place();
     let scene = PolicyContext { policy: &policy, place: &place, world: &HERE };
     let bound = bind_to_content(PolicyRule::parse("./run.sh *").unwrap(), scene).unwrap();
     assert_eq!(bound.terms.pinned.unwrap().path, Path::new("/w/run.sh"));
-    assert!(super::super::bind_to_content(PolicyRule::parse("cargo test *").unwrap(), scene).is_err());
+    assert!(
+        super::super::bind_to_content(PolicyRule::parse("cargo test *").unwrap(), scene).is_err()
+    );
 }
 
 #[test]
@@ -325,7 +330,8 @@ fn a_rule_applies_only_in_the_folder_it_was_remembered_in() {
         let elsewhere = |line| Step { cwd: Some(cwd.into()), ..step_for(line) };
         for line in ["make", "npm run build", "cargo test", "git init", "touch a", "python3 x.py"] {
             assert!(!remembered_rule_allows_in(line, elsewhere(line), HERE), "{line} in {cwd}");
-            let policy = Policy { allowed: vec![PolicyRule::parse(line).unwrap()], ..Policy::default() };
+            let policy =
+                Policy { allowed: vec![PolicyRule::parse(line).unwrap()], ..Policy::default() };
             let verdict = assess_with(elsewhere(line), &policy, &place());
             assert!(!matches!(verdict, Verdict::Run(_)), "{line} in {cwd}");
         }
@@ -355,7 +361,8 @@ fn a_rule_answers_only_reasons_and_effects_that_the_approved_step_had() {
     // It writes anyway.
     assert!(remembered_rule_allows_in("make", requires(|r| r.write = true), HERE));
     for line in ["make", "make *"] {
-        let policy = Policy { allowed: vec![PolicyRule::parse(line).unwrap()], ..Policy::default() };
+        let policy =
+            Policy { allowed: vec![PolicyRule::parse(line).unwrap()], ..Policy::default() };
         let runs = |step| matches!(assess_with(step, &policy, &place()), Verdict::Run(_));
         assert!(!runs(requires(|r| r.confirm = true)), "{line}");
         assert!(!runs(requires(|r| r.network = true)), "{line}");
@@ -422,7 +429,8 @@ fn a_refusal_of_the_user_applies_after_options_in_wrappers_and_to_other_names() 
             assert!(matches!(verdict, Verdict::Refuse(_)), "`{rule}` lets `{line}` pass");
         }
     }
-    let policy = Policy { denied: vec![PolicyRule::parse("file.write *").unwrap()], ..Policy::default() };
+    let policy =
+        Policy { denied: vec![PolicyRule::parse("file.write *").unwrap()], ..Policy::default() };
     let work = StepAction::Tool {
         name: "file.write".into(),
         input: serde_json::json!({"path": "a", "content": "x"}),
@@ -450,8 +458,12 @@ fn the_coverage_of_a_rule_is_described_even_when_it_covers_nothing() {
     let never = |rule: &str| {
         let (policy, place) = (Policy::default(), place());
         let rule = PolicyRule::parse(rule).unwrap();
-        why_never_applies(&rule, None, PolicyContext { policy: &policy, place: &place, world: &HERE })
-            .map(|say| say.phrase().key)
+        why_never_applies(
+            &rule,
+            None,
+            PolicyContext { policy: &policy, place: &place, world: &HERE },
+        )
+        .map(|say| say.phrase().key)
     };
     for (rule, key) in [
         ("foo", "rules.NEVER_REFUSED"),
@@ -475,7 +487,10 @@ fn the_coverage_of_a_rule_is_described_even_when_it_covers_nothing() {
 fn a_script_of_an_interpreter_is_covered_as_long_as_its_content_is_the_same() {
     let place = place();
     let judge = |policy: &Policy, line: &str, world: &Folder| {
-        assess(step_for(line), PolicyContext { policy, place: &place, world }).assessment().risk.tier
+        assess(step_for(line), PolicyContext { policy, place: &place, world })
+            .assessment()
+            .risk
+            .tier
     };
     for line in
         ["python3 x.py", "python3 -u x.py --fast", "bash x.sh", "sh x.sh", "node x.js", "ruby x.rb"]
@@ -492,7 +507,8 @@ fn a_script_of_an_interpreter_is_covered_as_long_as_its_content_is_the_same() {
         let scene = PolicyContext { world: &Folder { content: "two" }, ..scene };
         assert!(matches!(assess(step_for(line), scene), Verdict::Ask(_)), "{line} was changed");
         // A rule that is only a text, as older versions kept it, covers no script.
-        let written = Policy { allowed: vec![PolicyRule::parse(line).unwrap()], ..Policy::default() };
+        let written =
+            Policy { allowed: vec![PolicyRule::parse(line).unwrap()], ..Policy::default() };
         let scene = PolicyContext { policy: &written, place: &place, world: &HERE };
         assert!(matches!(assess(step_for(line), scene), Verdict::Ask(_)), "{line} is not bound");
         let bound = bind_to_content(PolicyRule::parse(line).unwrap(), scene).unwrap();

@@ -10,13 +10,15 @@ use super::diff::unified;
 use super::edit::{self, TextEdit};
 use super::input::{InputFields, Names, PATH};
 use super::masks::Masks;
-use super::{Access, InputError, ResolvedPath, ToolTask, Write, content, digest, excerpt, resolve_path};
+use super::{
+    Access, InputError, ResolvedPath, ToolTask, Write, content, digest, excerpt, resolve_path,
+};
+use crate::i18n::{LocalizedText, safety as words};
 use crate::protocol::{Change, Effect, Tier};
-use crate::safety::findings::Findings;
 use crate::safety::command::JudgeContext;
+use crate::safety::findings::Findings;
 use crate::safety::paths::PathClass;
 use crate::safety::steering;
-use crate::i18n::{LocalizedText, safety as words};
 
 /// A file larger than this is not changed, in bytes.
 const MOST: usize = 4 * 1024 * 1024;
@@ -29,7 +31,11 @@ const OLD: Names = &["old", "old_string", "old_str", "oldText", "search", "find"
 const NEW: Names = &["new", "new_string", "new_str", "newText", "replace", "replacement", "after"];
 const ALL: Names = &["all", "replace_all", "replaceAll"];
 
-pub fn write(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> Result<ToolTask, InputError> {
+pub fn write(
+    input: &InputFields<'_>,
+    ground: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> Result<ToolTask, InputError> {
     let (spot, class) = resolve_path(input.text(PATH)?, Access::Writes, ground, out)?;
     add_write_findings(&spot, class, out);
     let text = input.text(CONTENT)?;
@@ -42,10 +48,9 @@ pub fn write(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findi
     let before = content(&spot, ground, MOST)?;
     let old = match &before {
         None => None,
-        Some(bytes) => Some(
-            std::str::from_utf8(bytes)
-                .map_err(|_| InputError::from(words::TOOL_NOT_TEXT.with("path", excerpt(&spot.shown))))?,
-        ),
+        Some(bytes) => Some(std::str::from_utf8(bytes).map_err(|_| {
+            InputError::from(words::TOOL_NOT_TEXT.with("path", excerpt(&spot.shown)))
+        })?),
     };
     let mut masks = Masks::new(ground, old.unwrap_or_default());
     let real = masks.reveal(text)?;
@@ -61,7 +66,11 @@ pub fn write(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findi
     change_task(spot, before.clone(), after, note, ground)
 }
 
-pub fn edit(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> Result<ToolTask, InputError> {
+pub fn edit(
+    input: &InputFields<'_>,
+    ground: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> Result<ToolTask, InputError> {
     let (spot, class) = resolve_path(input.text(PATH)?, Access::Writes, ground, out)?;
     add_write_findings(&spot, class, out);
     let edits = parse_edits(input)?;
@@ -187,7 +196,9 @@ pub fn add_write_findings(spot: &ResolvedPath, class: PathClass, out: &mut Findi
     out.add("file.write", Tier::L1, say, None, &[Effect::Write]);
     let git = spot.path.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git"));
     let (rule, tier, why, effects): (_, _, _, &[Effect]) = match class {
-        PathClass::Inside if git => ("path.git", Tier::L1, words::WRITES_REPOSITORY, &[Effect::Exec]),
+        PathClass::Inside if git => {
+            ("path.git", Tier::L1, words::WRITES_REPOSITORY, &[Effect::Exec])
+        }
         PathClass::Inside if is_steering_file(spot) => {
             ("path.steers", Tier::L1, words::WRITES_STEERING, &[Effect::Exec])
         }

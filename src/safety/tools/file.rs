@@ -3,10 +3,12 @@
 use serde_json::Value;
 
 use super::input::{InputFields, Names, PATH};
-use super::{Access, InputError, ListTask, Read, SearchTask, ToolTask, add_read_findings, resolve_path};
-use crate::safety::findings::Findings;
-use crate::safety::command::JudgeContext;
+use super::{
+    Access, InputError, ListTask, Read, SearchTask, ToolTask, add_read_findings, resolve_path,
+};
 use crate::i18n::safety as words;
+use crate::safety::command::JudgeContext;
+use crate::safety::findings::Findings;
 
 const FROM: Names = &["from", "start", "start_line", "line_start", "offset", "line"];
 const TO: Names = &["to", "end", "end_line", "line_end"];
@@ -17,7 +19,11 @@ const QUERY: Names = &["query", "text", "pattern", "regex", "search"];
 const SEARCHED: Names = &["glob", "include", "files"];
 const MOST_CONTEXT: usize = 20;
 
-pub fn read(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> Result<ToolTask, InputError> {
+pub fn read(
+    input: &InputFields<'_>,
+    ground: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> Result<ToolTask, InputError> {
     let (spot, class) = resolve_path(input.text(PATH)?, Access::Reads, ground, out)?;
     add_read_findings(&spot, class, out);
     let (from, to) = match input.get(RANGE) {
@@ -58,7 +64,11 @@ fn parse_range(value: &Value) -> Option<(Option<usize>, Option<usize>)> {
     }
 }
 
-pub fn list(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> Result<ToolTask, InputError> {
+pub fn list(
+    input: &InputFields<'_>,
+    ground: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> Result<ToolTask, InputError> {
     let (spot, class) =
         resolve_path(input.optional_text(PATH)?.unwrap_or("."), Access::Reads, ground, out)?;
     add_read_findings(&spot, class, out);
@@ -68,7 +78,11 @@ pub fn list(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findin
     Ok(ToolTask::List(ListTask { spot, glob, depth, all }))
 }
 
-pub fn search(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> Result<ToolTask, InputError> {
+pub fn search(
+    input: &InputFields<'_>,
+    ground: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> Result<ToolTask, InputError> {
     let (spot, class) =
         resolve_path(input.optional_text(PATH)?.unwrap_or("."), Access::Reads, ground, out)?;
     add_read_findings(&spot, class, out);

@@ -56,7 +56,9 @@ impl<'a> InputFields<'a> {
 
     pub fn number(&self, names: Names) -> Result<Option<usize>, InputError> {
         let Some(value) = self.get(names) else { return Ok(None) };
-        parse_number(value).map(Some).ok_or_else(|| self.wrong_field_error(names, words::FIELD_NUMBER, value))
+        parse_number(value)
+            .map(Some)
+            .ok_or_else(|| self.wrong_field_error(names, words::FIELD_NUMBER, value))
     }
 
     pub fn flag(&self, names: Names) -> Result<bool, InputError> {
@@ -86,7 +88,9 @@ impl<'a> InputFields<'a> {
             Value::Null | Value::Bool(_) | Value::Array(_) => None,
         };
         let all: Option<Vec<String>> = list.iter().map(text).collect();
-        all.ok_or_else(|| self.wrong_field_error(names, words::FIELD_TEXTS, &Value::Array(Vec::new())))
+        all.ok_or_else(|| {
+            self.wrong_field_error(names, words::FIELD_TEXTS, &Value::Array(Vec::new()))
+        })
     }
 
     /// A list that may have been written as the text of one.
@@ -97,7 +101,11 @@ impl<'a> InputFields<'a> {
             Some(one @ Value::Object(_)) => Ok(Some(vec![one.clone()])),
             Some(Value::String(text)) => match serde_json::from_str(text) {
                 Ok(Value::Array(list)) => Ok(Some(list)),
-                _ => Err(self.wrong_field_error(names, words::FIELD_LIST, &Value::String(String::new()))),
+                _ => Err(self.wrong_field_error(
+                    names,
+                    words::FIELD_LIST,
+                    &Value::String(String::new()),
+                )),
             },
             Some(other) => Err(self.wrong_field_error(names, words::FIELD_LIST, other)),
         }

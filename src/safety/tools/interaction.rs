@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use super::input::{InputFields, Names};
 use super::{ChoiceTask, InputError, ToolTask};
-use crate::protocol::{PlanItem, PlanState, Tier};
-use crate::safety::findings::Findings;
-use crate::safety::command::JudgeContext;
 use crate::i18n::safety as words;
+use crate::protocol::{PlanItem, PlanState, Tier};
+use crate::safety::command::JudgeContext;
+use crate::safety::findings::Findings;
 
 const QUESTION: Names = &["question", "text", "message", "prompt"];
 const CHOICES: Names = &["choices", "options", "answers"];
@@ -21,7 +21,11 @@ const MOST_ITEMS: usize = 40;
 const LONG: usize = 2_000;
 const SHORT: usize = 200;
 
-pub fn ask(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) -> Result<ToolTask, InputError> {
+pub fn ask(
+    input: &InputFields<'_>,
+    _: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> Result<ToolTask, InputError> {
     let text = clip(input.text(QUESTION)?.trim(), LONG);
     if text.is_empty() {
         return Err(input.missing_field_error(QUESTION));
@@ -38,14 +42,21 @@ pub fn ask(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) ->
     Ok(ToolTask::Ask(ChoiceTask { text, choices, free }))
 }
 
-pub fn plan(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) -> Result<ToolTask, InputError> {
+pub fn plan(
+    input: &InputFields<'_>,
+    _: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> Result<ToolTask, InputError> {
     let list = input.list(ITEMS)?.ok_or_else(|| input.missing_field_error(ITEMS))?;
     if list.len() > MOST_ITEMS {
         let say = words::TOO_MANY_ITEMS.with("count", list.len()).with("most", MOST_ITEMS);
         return Err(say.into());
     }
-    let items: Vec<PlanItem> =
-        list.iter().enumerate().map(|(at, value)| parse_item(at, value)).collect::<Result<_, _>>()?;
+    let items: Vec<PlanItem> = list
+        .iter()
+        .enumerate()
+        .map(|(at, value)| parse_item(at, value))
+        .collect::<Result<_, _>>()?;
     out.add("plan", Tier::L0, words::TOOL_TALKS, None, &[]);
     Ok(ToolTask::Plan(items))
 }
@@ -62,7 +73,9 @@ fn parse_item(at: usize, value: &Value) -> Result<PlanItem, InputError> {
     let state = match input.optional_text(STATE)? {
         None => PlanState::Pending,
         Some(named) => parse_state(named).ok_or_else(|| {
-            InputError::from(words::PLAN_STATE.with("item", at + 1).with("found", super::excerpt(named)))
+            InputError::from(
+                words::PLAN_STATE.with("item", at + 1).with("found", super::excerpt(named)),
+            )
         })?,
     };
     Ok(PlanItem { text, state })

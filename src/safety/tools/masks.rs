@@ -9,11 +9,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{InputError, ResolvedPath, excerpt};
-use crate::protocol::{Effect, Tier};
-use crate::safety::findings::Findings;
-use crate::safety::command::JudgeContext;
-use crate::safety::redact::{Redactor, Revealed, UnknownMask};
 use crate::i18n::safety as words;
+use crate::protocol::{Effect, Tier};
+use crate::safety::command::JudgeContext;
+use crate::safety::findings::Findings;
+use crate::safety::redact::{Redactor, Revealed, UnknownMask};
 
 /// The masks of one step, against the file as it is.
 pub(super) struct Masks<'a> {
@@ -36,7 +36,8 @@ impl<'a> Masks<'a> {
         };
         // So that the file's own values are known, also after a session was resumed.
         secrets.mask(self.before);
-        let Revealed { text, masks } = secrets.reveal(text, self.before).map_err(unknown_mask_error)?;
+        let Revealed { text, masks } =
+            secrets.reveal(text, self.before).map_err(unknown_mask_error)?;
         for (mask, value) in masks {
             if !self.used.iter().any(|(known, _)| *known == mask) {
                 self.used.push((mask, value));
@@ -100,7 +101,11 @@ fn unknown_mask_error(UnknownMask(mask): UnknownMask) -> InputError {
 
 /// Programs are given no secrets: a mask in their input would be written as it is, and not
 /// as its value.
-pub(in crate::safety) fn check_arguments(texts: &[&str], ground: &JudgeContext<'_>, out: &mut Findings) {
+pub(in crate::safety) fn check_arguments(
+    texts: &[&str],
+    ground: &JudgeContext<'_>,
+    out: &mut Findings,
+) {
     let Some(secrets) = ground.scene.world.redactor() else { return };
     if let Some(mask) = texts.iter().find_map(|text| secrets.find_mask(text)) {
         let say = words::MASK_IN_ARGUMENT.with("mask", mask);

@@ -14,25 +14,25 @@ use std::sync::Arc;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::findings::{Findings, excerpt};
 use super::command::JudgeContext;
+use super::findings::{Findings, excerpt};
 use super::paths::{self, PathClass};
 use super::{Contents, PathKind};
-use crate::protocol::{Change, Effect, PlanItem, Tier, StepAction};
 use crate::i18n::{LocalizedText, safety as words};
+use crate::protocol::{Change, Effect, PlanItem, StepAction, Tier};
 
 mod change;
+mod closest_match;
 mod diff;
 mod edit;
 mod file;
 mod input;
+mod interaction;
 mod json_edit;
 pub(super) mod masks;
-mod closest_match;
 mod patch;
 mod plugin;
 mod restore;
-mod interaction;
 
 pub use plugin::{PluginEntry, Registry, alias_of};
 pub use restore::{Restore, judge as restored};
@@ -186,7 +186,12 @@ const TOOLS: &[(&str, Judge)] = &[
 pub const REMEMBERED: &[&str] = &["file.write", "file.edit"];
 
 /// The task, and the findings about it. `None`: there is no such tool.
-pub fn judge(name: &str, input: &Value, ground: &JudgeContext<'_>, out: &mut Findings) -> Option<ToolTask> {
+pub fn judge(
+    name: &str,
+    input: &Value,
+    ground: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> Option<ToolTask> {
     let Some((name, judge)) = TOOLS.iter().find(|(known, _)| *known == name) else {
         let known: Vec<&str> = TOOLS.iter().map(|(name, _)| *name).collect();
         let say = words::TOOL_UNKNOWN.with("tool", excerpt(name)).with("tools", known.join(", "));
@@ -280,13 +285,19 @@ fn add_read_findings(spot: &ResolvedPath, class: PathClass, findings: &mut Findi
         }
         PathClass::Sensitive => ("path.sensitive", words::PATH_SENSITIVE, &[Effect::Secret]),
         PathClass::Outside => ("path.outside", words::PATH_OUTSIDE, &[Effect::Outside]),
-        PathClass::Secret => ("path.secret", words::PATH_SECRET, &[Effect::Secret, Effect::Outside]),
+        PathClass::Secret => {
+            ("path.secret", words::PATH_SECRET, &[Effect::Secret, Effect::Outside])
+        }
     };
     findings.add(rule, Tier::L1, why.with("path", path), None, effects);
 }
 
 /// The bytes of a file to change; `None`: there is none.
-fn content(spot: &ResolvedPath, ground: &JudgeContext<'_>, most: usize) -> Result<Option<Vec<u8>>, InputError> {
+fn content(
+    spot: &ResolvedPath,
+    ground: &JudgeContext<'_>,
+    most: usize,
+) -> Result<Option<Vec<u8>>, InputError> {
     let world = ground.scene.world;
     match (world.read(&spot.path, most), world.kind(&spot.path)) {
         (Contents::Bytes(bytes), _) => Ok(Some(bytes)),

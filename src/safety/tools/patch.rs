@@ -7,19 +7,26 @@ use serde_json::{Map, Value};
 use super::change::{FileAfter, change_task};
 use super::input::{InputFields, Names, PATH};
 use super::masks::Masks;
-use super::{Access, InputError, ResolvedPath, ToolTask, content, json_edit, excerpt, resolve_path};
-use crate::protocol::{Effect, Tier};
-use crate::safety::findings::Findings;
-use crate::safety::command::JudgeContext;
-use crate::safety::paths;
+use super::{
+    Access, InputError, ResolvedPath, ToolTask, content, excerpt, json_edit, resolve_path,
+};
 use crate::i18n::{LocalizedText, safety as words};
+use crate::protocol::{Effect, Tier};
+use crate::safety::command::JudgeContext;
+use crate::safety::findings::Findings;
+use crate::safety::paths;
 
 /// A settings file is not larger, in bytes.
 const MOST: usize = 1024 * 1024;
 const PATCH: Names = &["patch", "ops", "operations"];
 
-pub fn judge(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> Result<ToolTask, InputError> {
-    let (spot, _) = resolve_path(input.text(PATH)?, Access::Writes, ground, &mut Findings::default())?;
+pub fn judge(
+    input: &InputFields<'_>,
+    ground: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> Result<ToolTask, InputError> {
+    let (spot, _) =
+        resolve_path(input.text(PATH)?, Access::Writes, ground, &mut Findings::default())?;
     if !is_listed(&spot, ground) {
         let say = words::CONFIG_NOT_LISTED.with("path", excerpt(&spot.shown));
         out.add("config.path", Tier::L2, say, None, &[Effect::Write, Effect::Outside]);
@@ -28,8 +35,9 @@ pub fn judge(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findi
     let bytes = content(&spot, ground, MOST)?;
     let text = match &bytes {
         None => "{}\n",
-        Some(bytes) => std::str::from_utf8(bytes)
-            .map_err(|_| InputError::from(words::TOOL_NOT_TEXT.with("path", excerpt(&spot.shown))))?,
+        Some(bytes) => std::str::from_utf8(bytes).map_err(|_| {
+            InputError::from(words::TOOL_NOT_TEXT.with("path", excerpt(&spot.shown)))
+        })?,
     };
     let (mark, body) = match text.strip_prefix('\u{feff}') {
         Some(body) => ("\u{feff}", body),
@@ -60,7 +68,9 @@ pub fn judge(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findi
     let task = change_task(spot, bytes.clone(), after, None, ground)?;
     out.add("config.patch", Tier::L1, say, None, &[Effect::Write, Effect::Outside]);
     match task {
-        ToolTask::Change(write) => Ok(ToolTask::Change(Box::new(super::Write { backup: true, ..*write }))),
+        ToolTask::Change(write) => {
+            Ok(ToolTask::Change(Box::new(super::Write { backup: true, ..*write })))
+        }
         other => Ok(other),
     }
 }
@@ -98,7 +108,8 @@ fn apply_patch(input: &InputFields<'_>, old: &Value) -> Result<Value, InputError
     if let Some(set) = set {
         let Value::Object(fields) = set else { return Err(patch_error("`set` is no object")) };
         for (name, value) in fields {
-            set_at(&mut new, &path_segments(name), value.clone()).map_err(|()| patch_error(name))?;
+            set_at(&mut new, &path_segments(name), value.clone())
+                .map_err(|()| patch_error(name))?;
         }
     }
     for name in &unset {
@@ -142,7 +153,9 @@ fn set_at(into: &mut Value, steps: &[String], value: Value) -> Result<(), ()> {
 fn remove_at(from: &mut Value, steps: &[String]) -> Result<(), ()> {
     match (steps, from) {
         ([last], Value::Object(fields)) => fields.shift_remove(last).map(drop).ok_or(()),
-        ([first, rest @ ..], Value::Object(fields)) => remove_at(fields.get_mut(first).ok_or(())?, rest),
+        ([first, rest @ ..], Value::Object(fields)) => {
+            remove_at(fields.get_mut(first).ok_or(())?, rest)
+        }
         _ => Err(()),
     }
 }

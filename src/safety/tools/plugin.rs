@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use super::input::{InputFields, Names};
 use super::{InputError, PluginTask, ToolTask, excerpt};
+use crate::i18n::{LocalizedText, safety as words};
 use crate::protocol::{Effect, Tier};
-use crate::safety::findings::Findings;
 use crate::safety::command::JudgeContext;
+use crate::safety::findings::Findings;
 use crate::safety::paths::{self, PathClass};
 use crate::safety::{Contents, Machine};
-use crate::i18n::{LocalizedText, safety as words};
 
 const ALIAS: Names = &["alias", "plugin", "name"];
 const ARGS: Names = &["args", "arguments", "argv"];
@@ -80,7 +80,8 @@ impl Registry {
 
     /// By its alias, by the name of its package, or by the alias of that name.
     pub fn find(&self, name: &str) -> Option<&PluginEntry> {
-        let by = |test: &dyn Fn(&PluginEntry) -> bool| self.entries.iter().find(|entry| test(entry));
+        let by =
+            |test: &dyn Fn(&PluginEntry) -> bool| self.entries.iter().find(|entry| test(entry));
         by(&|entry| entry.alias == name)
             .or_else(|| by(&|entry| entry.name == name))
             .or_else(|| by(&|entry| alias_of(&entry.name) == alias_of(name)))
@@ -96,7 +97,11 @@ pub fn alias_of(package: &str) -> &str {
     bare.strip_prefix("plugin-").filter(|rest| !rest.is_empty()).unwrap_or(bare)
 }
 
-pub fn judge(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> Result<ToolTask, InputError> {
+pub fn judge(
+    input: &InputFields<'_>,
+    ground: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> Result<ToolTask, InputError> {
     let scene = ground.scene;
     let alias = input.text(ALIAS)?;
     let args = input.texts(ARGS)?;

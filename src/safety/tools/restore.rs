@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use super::change::{build_change, add_write_findings};
-use super::{Access, ResolvedPath, ToolTask, Write, content, digest, patch, excerpt, resolve_path};
-use crate::protocol::{Effect, Requires, Step, Tier, StepAction};
-use crate::safety::findings::Findings;
-use crate::safety::command::JudgeContext;
-use crate::safety::{Assessment, Launch, PolicyContext};
+use super::change::{add_write_findings, build_change};
+use super::{Access, ResolvedPath, ToolTask, Write, content, digest, excerpt, patch, resolve_path};
 use crate::i18n::safety as words;
+use crate::protocol::{Effect, Requires, Step, StepAction, Tier};
+use crate::safety::command::JudgeContext;
+use crate::safety::findings::Findings;
+use crate::safety::{Assessment, Launch, PolicyContext};
 
 /// A file of this size was never changed by us, in bytes.
 const MOST: usize = 64 * 1024 * 1024;
@@ -35,8 +35,10 @@ pub fn judge(id: &str, restore: &Restore, scene: PolicyContext<'_>) -> Assessmen
         Ok((spot, _)) => spot.shown.clone(),
         Err(_) => restore.path.clone(),
     };
-    let work =
-        StepAction::Tool { name: "file.restore".to_owned(), input: serde_json::json!({ "path": shown }) };
+    let work = StepAction::Tool {
+        name: "file.restore".to_owned(),
+        input: serde_json::json!({ "path": shown }),
+    };
     let step = Step { id: id.to_owned(), work, requires: Requires::default(), cwd: None };
     let task = match task {
         Ok((_, task)) => task,
@@ -46,7 +48,16 @@ pub fn judge(id: &str, restore: &Restore, scene: PolicyContext<'_>) -> Assessmen
     let risk = findings.into_risk(false);
     let cwd = ground.cwd;
     let launch = Launch::default();
-    Assessment { step, risk, program: None, cwd, pieces: Vec::new(), seen, task: Some(task), launch }
+    Assessment {
+        step,
+        risk,
+        program: None,
+        cwd,
+        pieces: Vec::new(),
+        seen,
+        task: Some(task),
+        launch,
+    }
 }
 
 fn restore_task(

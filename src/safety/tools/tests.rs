@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::*;
-use crate::protocol::{Requires, Step};
-use crate::safety::{Workspace, Policy, Program, PolicyRule, PolicyContext, Verdict, Machine, assess, assess_restore};
 use crate::i18n::Lang;
+use crate::protocol::{Requires, Step};
+use crate::safety::{
+    Machine, Policy, PolicyContext, PolicyRule, Program, Verdict, Workspace, assess, assess_restore,
+};
 
 /// Files by their path, and links.
 #[derive(Default)]
@@ -40,7 +42,8 @@ impl FakeFiles {
     fn suggested_rule(&self, verdict: &Verdict) -> Option<String> {
         let (policy, place) = (Policy::default(), place());
         let scene = PolicyContext { policy: &policy, place: &place, world: self };
-        crate::safety::suggest_grant(verdict.assessment(), scene).map(|grant| grant.rule.to_string())
+        crate::safety::suggest_grant(verdict.assessment(), scene)
+            .map(|grant| grant.rule.to_string())
     }
 }
 
@@ -237,7 +240,11 @@ fn small_models_may_name_fields_their_own_way() {
         json!({"path": "a", "edits": {"old": "two", "new": "2"}, "all": "false"}),
     ] {
         let verdict = table.assess("file.edit", input.clone());
-        assert!(verdict.assessment().change().is_some(), "{input}: {:?}", verdict.assessment().task);
+        assert!(
+            verdict.assessment().change().is_some(),
+            "{input}: {:?}",
+            verdict.assessment().task
+        );
     }
     for (input, from, to) in [
         (json!({"path": "a", "range": "2-5"}), 2, Some(5)),
@@ -285,7 +292,10 @@ fn only_listed_settings_are_patched_and_always_after_approval() {
         assert_eq!(tier(&table.assess("config.json_patch", patch(path))), Tier::L2, "{path}");
     }
     let policy = Policy { config_files: vec!["/o/x.json".into()], ..Policy::default() };
-    assert_eq!(tier(&table.assess_with(&policy, "config.json_patch", patch("/o/x.json"))), Tier::L1);
+    assert_eq!(
+        tier(&table.assess_with(&policy, "config.json_patch", patch("/o/x.json"))),
+        Tier::L1
+    );
     let new = table.assess("config.json_patch", patch("~/.slothtool/plugin-configs/new.json"));
     let Some(ToolTask::Change(write)) = &new.assessment().task else { panic!("makes it") };
     assert_eq!(write.after.as_deref(), Some(&b"{\"b\":2}\n"[..]));
@@ -362,10 +372,13 @@ fn plugins_are_found_by_the_registry_and_always_asked_about() {
     assert!(rules(&path).contains(&"path.outside"));
     assert_eq!(tier(&table.assess("plugin.run", run("out", json!([])))), Tier::L2);
     assert!(
-        input_error(&table.assess("plugin.run", run("empty", json!([])))).contains("no plugin `empty`")
+        input_error(&table.assess("plugin.run", run("empty", json!([]))))
+            .contains("no plugin `empty`")
     );
     table.node = false;
-    assert!(input_error(&table.assess("plugin.run", run("loc", json!([])))).contains("need `node`"));
+    assert!(
+        input_error(&table.assess("plugin.run", run("loc", json!([])))).contains("need `node`")
+    );
     table.files.insert("/h/.slothtool/registry.json".into(), b"[]".to_vec());
     assert!(input_error(&table.assess("plugin.run", run("loc", json!([])))).contains("registry"));
 }

@@ -8,7 +8,7 @@ use super::super::run::scope::text_of;
 use super::super::run::{Frame, ScriptFlow, ScriptRun};
 use super::super::syntax::{ScriptNode, Tree};
 use super::super::text::delimiters::unquote;
-use super::{DirectiveResult, DirectiveCall};
+use super::{DirectiveCall, DirectiveResult};
 use crate::i18n::script_run as words;
 
 /// Maximum number of iterations of one loop.
@@ -31,7 +31,11 @@ fn subject(called: &CallSyntax<'_>, name: &str) -> Option<ScriptNode> {
 }
 
 /// `$if: condition`, `then:`, `else:`.
-pub fn run_if<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn run_if<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let condition = subject(&given.call, "if").ok_or(words::NO_CONDITION)?;
         let name = if run.is_condition_true(frame, &condition).await? { "then" } else { "else" };
@@ -43,7 +47,11 @@ pub fn run_if<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: Directive
 }
 
 /// `$while: condition`, `do:`.
-pub fn run_while<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn run_while<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let condition = subject(&given.call, "while").ok_or(words::NO_CONDITION)?;
         let mut turns = 0;
@@ -66,7 +74,11 @@ pub fn run_while<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: Direct
 }
 
 /// One iteration of a loop; `false` when the loop is over.
-async fn run_iteration(run: &mut ScriptRun, frame: &mut Frame, block: &ScriptNode) -> Result<bool, ScriptFlow> {
+async fn run_iteration(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    block: &ScriptNode,
+) -> Result<bool, ScriptFlow> {
     match run.run_block(frame, block).await {
         Ok(()) | Err(ScriptFlow::Continue) => Ok(true),
         Err(ScriptFlow::Break) => Ok(false),
@@ -75,7 +87,11 @@ async fn run_iteration(run: &mut ScriptRun, frame: &mut Frame, block: &ScriptNod
 }
 
 /// `$for: items`, `do:`, `as:`.
-pub fn run_for<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn run_for<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let subject = subject(&given.call, "items").ok_or(words::NO_ITEMS)?;
         let pairs = loop_items(run, frame, &subject).await?;
@@ -141,7 +157,11 @@ impl LoopNames {
 type LoopPairs = Vec<(Value, Value)>;
 
 /// The items a loop iterates over, each with its index or key.
-async fn loop_items(run: &mut ScriptRun, frame: &mut Frame, node: &ScriptNode) -> Result<LoopPairs, ScriptFlow> {
+async fn loop_items(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    node: &ScriptNode,
+) -> Result<LoopPairs, ScriptFlow> {
     let value = match &node.tree {
         Tree::Text(text) => {
             let text = text.strip_prefix("?=").unwrap_or(text).trim();
@@ -155,7 +175,9 @@ async fn loop_items(run: &mut ScriptRun, frame: &mut Frame, node: &ScriptNode) -
             match value {
                 Some(Value::String(text)) => match serde_json::from_str(&text) {
                     Ok(value) => value,
-                    Err(_) => range_from_text(run, frame, &text).await?.map_or(Value::String(text), pair_values),
+                    Err(_) => range_from_text(run, frame, &text)
+                        .await?
+                        .map_or(Value::String(text), pair_values),
                 },
                 Some(value) => value,
                 None => return Err(words::NOT_ITEMS.with("what", quoted(text)).into()),
@@ -197,7 +219,11 @@ fn range_from_map(map: &Map<String, Value>) -> Option<(f64, f64, f64)> {
 }
 
 /// `2..5`, `2>..5`, `2..<5`; both ends may be expressions.
-async fn range_from_text(run: &mut ScriptRun, frame: &mut Frame, text: &str) -> Result<Option<LoopPairs>, ScriptFlow> {
+async fn range_from_text(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    text: &str,
+) -> Result<Option<LoopPairs>, ScriptFlow> {
     if text.starts_with(['[', '{', '"', '\'']) {
         return Ok(None);
     }
@@ -250,12 +276,20 @@ fn check_item_count(turns: usize) -> Result<(), ScriptFlow> {
 }
 
 /// `$on: {event, callback}` or `$on(event, callback)`.
-pub fn on<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn on<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move { register_handler(run, frame, given, false).await })
 }
 
 /// `$once`: runs only the first time.
-pub fn once<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn once<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move { register_handler(run, frame, given, true).await })
 }
 
@@ -293,7 +327,11 @@ fn unquoted(text: &str) -> String {
 }
 
 /// `$off: event`, or `{event, callback}`.
-pub fn off<'a>(_: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn off<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let event = given.args.text("event").unwrap_or_default();
         let by_place = given.args.positional.get(1);
@@ -304,7 +342,11 @@ pub fn off<'a>(_: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<
 }
 
 /// `$emit: {event, args}`.
-pub fn emit<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn emit<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let event = given.args.text("event").unwrap_or_default();
         let args = match given.args.get("args") {
@@ -318,17 +360,29 @@ pub fn emit<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCa
 }
 
 /// `$break`.
-pub fn break_loop<'a>(_: &'a mut ScriptRun, _: &'a mut Frame, _: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn break_loop<'a>(
+    _: &'a mut ScriptRun,
+    _: &'a mut Frame,
+    _: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move { Err(ScriptFlow::Break) })
 }
 
 /// `$continue`.
-pub fn continue_loop<'a>(_: &'a mut ScriptRun, _: &'a mut Frame, _: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn continue_loop<'a>(
+    _: &'a mut ScriptRun,
+    _: &'a mut Frame,
+    _: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move { Err(ScriptFlow::Continue) })
 }
 
 /// `$throw: message`.
-pub fn throw<'a>(_: &'a mut ScriptRun, _: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn throw<'a>(
+    _: &'a mut ScriptRun,
+    _: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let message = given.args.text("message").unwrap_or_default();
         Err(words::THROWN.with("message", quoted(&message)).into())
@@ -336,7 +390,11 @@ pub fn throw<'a>(_: &'a mut ScriptRun, _: &'a mut Frame, given: DirectiveCall<'a
 }
 
 /// `$exit` ends the whole run.
-pub fn exit<'a>(_: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn exit<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let value = given.args.first().cloned();
         Err(ScriptFlow::Exit(value.unwrap_or_else(|| frame.values.latest.clone())))

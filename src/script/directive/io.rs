@@ -5,17 +5,21 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::super::fault::quoted;
+use super::super::manifest::input::ScriptArgs;
 use super::super::run::calls::ArgValues;
 use super::super::run::scope::text_of;
 use super::super::run::{Frame, ScriptFlow, ScriptRun};
-use super::super::manifest::input::ScriptArgs;
 use super::super::source;
-use super::{DirectiveResult, DirectiveCall, memory};
-use crate::protocol::StepAction;
+use super::{DirectiveCall, DirectiveResult, memory};
 use crate::i18n::script_run as words;
+use crate::protocol::StepAction;
 
 /// `$exec: {id, args}` runs another script.
-pub fn exec<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn exec<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let named = ["id", "filename", "script"];
         let name = named.iter().find_map(|key| given.args.get(key)).or(given.args.first());
@@ -33,7 +37,11 @@ pub fn exec<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCa
 }
 
 /// `$pipe: name` passes the last result to a function.
-pub fn pipe<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn pipe<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let name = given.args.text("name").unwrap_or_default();
         let name = name.strip_prefix('$').unwrap_or(&name).to_owned();
@@ -50,13 +58,21 @@ pub fn pipe<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCa
 }
 
 /// `$ready` has nothing to wait for.
-pub fn ready<'a>(_: &'a mut ScriptRun, _: &'a mut Frame, _: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn ready<'a>(
+    _: &'a mut ScriptRun,
+    _: &'a mut Frame,
+    _: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move { Ok(None) })
 }
 
 /// `$readFile: path`, as a step that the safety policy judges. A relative path is first resolved
 /// against the script's folder. `pack://id` is read from the knowledge store.
-pub fn read_file<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn read_file<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let path = given.args.text("path").ok_or(words::FILE_NEEDS)?;
         if let Some(known) = read_pack_value(run, frame, &path).await? {
@@ -76,7 +92,11 @@ pub fn read_file<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: Direct
 }
 
 /// The value of a `pack://` address; `None` if the path is not one.
-async fn read_pack_value(run: &mut ScriptRun, frame: &Frame, path: &str) -> Result<Option<Value>, ScriptFlow> {
+async fn read_pack_value(
+    run: &mut ScriptRun,
+    frame: &Frame,
+    path: &str,
+) -> Result<Option<Value>, ScriptFlow> {
     let Some(key) = memory::pack_key(frame, path) else { return Ok(None) };
     let known = run.host.load_value(key).await?;
     known.map(Some).ok_or_else(|| ScriptFlow::from(words::NO_KNOWLEDGE.with("name", quoted(path))))
@@ -95,7 +115,11 @@ fn resolve_path(run: &ScriptRun, frame: &Frame, path: &str) -> PathBuf {
 }
 
 /// `$fetchUrl: address`, as a step that asks.
-pub fn fetch_url<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn fetch_url<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let url = given.args.text("url").ok_or(words::URL_NEEDS)?;
         if let Some(known) = read_pack_value(run, frame, &url).await? {

@@ -2,23 +2,29 @@
 
 use serde_json::Value;
 
-use super::super::run::scope::{text_of, is_truthy};
+use super::super::run::scope::{is_truthy, text_of};
 use super::super::run::{Frame, ScriptFlow, ScriptRun};
 use super::super::syntax::ScriptNode;
 use super::super::text::json5;
 use super::control::sibling_node;
-use super::{DirectiveResult, DirectiveCall};
+use super::{DirectiveCall, DirectiveResult};
 use crate::i18n::script_run as words;
 
 /// The name by which a case refers to the value.
 const VALUE: &str = "COND__";
 const BACKTRACKS: usize = 1_000_000;
 
-pub fn run_match<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn run_match<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let called = &given.call;
         let value = match (called.args.first(), called.head) {
-            (Some(arg), _) => run.evaluate_expression(frame, &arg.expr).await?.unwrap_or(Value::Null),
+            (Some(arg), _) => {
+                run.evaluate_expression(frame, &arg.expr).await?.unwrap_or(Value::Null)
+            }
             (None, Some(node)) => match node.as_text() {
                 Some(text) => {
                     let expression = text.strip_prefix("?=").unwrap_or(text);
@@ -30,7 +36,9 @@ pub fn run_match<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: Direct
             (None, None) => return Err(words::NO_CONDITION.into()),
         };
         let named = called.args.iter().find(|arg| arg.name.as_deref() == Some("allMatches"));
-        let all = sibling_node(called, "allMatches").map(ScriptNode::to_value).is_some_and(|it| is_truthy(&it))
+        let all = sibling_node(called, "allMatches")
+            .map(ScriptNode::to_value)
+            .is_some_and(|it| is_truthy(&it))
             || named.is_some_and(|arg| arg.expr == "true");
         let mut local = serde_json::Map::new();
         local.insert(VALUE.to_owned(), value.clone());

@@ -7,10 +7,10 @@ use super::super::fault::quoted;
 use super::super::host::PackKey;
 use super::super::run::calls::ArgValues;
 use super::super::run::dialogue::DialogueMessage;
-use super::super::run::tools::MemoryEvent;
 use super::super::run::scope::text_of;
+use super::super::run::tools::MemoryEvent;
 use super::super::run::{Frame, ScriptFlow, ScriptRun};
-use super::{DirectiveResult, DirectiveCall};
+use super::{DirectiveCall, DirectiveResult};
 use crate::i18n::script_run as words;
 
 /// The collection of dialogues among the script's own values.
@@ -51,7 +51,11 @@ fn key_from_args(frame: &Frame, passed: &ArgValues) -> Result<PackKey, ScriptFlo
 }
 
 /// `$remember: {id, value}` stores a value beyond the run.
-pub fn remember<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn remember<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let key = key_from_args(frame, &given.args)?;
         let by_place = given.args.positional.get(1);
@@ -70,7 +74,11 @@ pub fn remember<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: Directi
 }
 
 /// `$forget: id` removes a value.
-pub fn forget<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn forget<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let key = key_from_args(frame, &given.args)?;
         if let Some(before) = run.host.store_value(key.clone(), None).await? {
@@ -91,7 +99,11 @@ fn chats_key(frame: &Frame, passed: &ArgValues) -> PackKey {
 }
 
 /// `$saveChats: name` saves the visible dialogue.
-pub fn save_chats<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn save_chats<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let key = chats_key(frame, &given.args);
         let of = |role: &str, text: String| json!({ "role": role, "content": text });
@@ -106,7 +118,11 @@ pub fn save_chats<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: Direc
 }
 
 /// `$loadChats: name` inserts a saved dialogue; its value is the number of messages inserted.
-pub fn load_chats<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn load_chats<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let key = chats_key(frame, &given.args);
         let name = key.id.clone();
@@ -125,7 +141,11 @@ pub fn load_chats<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: Direc
 }
 
 /// `$abort` ends the running model call; the text received so far is the answer.
-pub fn abort<'a>(_: &'a mut ScriptRun, frame: &'a mut Frame, _: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn abort<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    _: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         frame.dialogue.aborted = true;
         Ok(None)
@@ -134,7 +154,11 @@ pub fn abort<'a>(_: &'a mut ScriptRun, frame: &'a mut Frame, _: DirectiveCall<'a
 
 /// `$tokenize: text` splits a text roughly as models do. Each model has its own tokens, and servers
 /// do not report them: good for measuring, not for biases.
-pub fn tokenize<'a>(_: &'a mut ScriptRun, _: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn tokenize<'a>(
+    _: &'a mut ScriptRun,
+    _: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let text = given.args.text("content").unwrap_or_default();
         Ok(Some(split_tokens(&text).into_iter().map(Value::from).collect()))
@@ -142,7 +166,11 @@ pub fn tokenize<'a>(_: &'a mut ScriptRun, _: &'a mut Frame, given: DirectiveCall
 }
 
 /// `$countTokens: text`, by the same measure.
-pub fn count_tokens<'a>(_: &'a mut ScriptRun, _: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn count_tokens<'a>(
+    _: &'a mut ScriptRun,
+    _: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let text = given.args.text("content").unwrap_or_default();
         Ok(Some(Value::from(split_tokens(&text).len())))

@@ -6,11 +6,15 @@ use super::super::run::calls::ArgValues;
 use super::super::run::instruction::message_from_value;
 use super::super::run::scope::text_of;
 use super::super::run::{Frame, ScriptRun};
-use super::{DirectiveResult, DirectiveCall};
+use super::{DirectiveCall, DirectiveResult};
 use crate::i18n::script_run as words;
 
 /// `$AI: {parameters}`: the model answers now.
-pub fn ai<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn ai<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let mut call = given.args.to_map();
         for (name, value) in given.args.passed_variables {
@@ -22,7 +26,11 @@ pub fn ai<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall
 }
 
 /// `$tool: {name: llm, …}` is `$AI`; any other name is a script.
-pub fn tool<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn tool<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let mut call = given.args.to_map();
         let name = call.shift_remove("name").map(|name| text_of(&name));
@@ -37,17 +45,27 @@ pub fn tool<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCa
 }
 
 /// `$interact: {message}`: one more user message, and its answer.
-pub fn interact<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn interact<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let message = given.args.text("message").unwrap_or_default();
-        frame.dialogue.push(super::super::run::dialogue::DialogueMessage::rendered("user", message));
+        frame
+            .dialogue
+            .push(super::super::run::dialogue::DialogueMessage::rendered("user", message));
         run.answer(frame, &Map::new()).await?;
         Ok(None)
     })
 }
 
 /// A separator: returns to the messages above the first one.
-pub fn init_done<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn init_done<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let forced = given.args.get("force") == Some(&Value::Bool(true));
         match frame.dialogue.prologue_len {
@@ -62,7 +80,11 @@ pub fn init_done<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: Direct
 }
 
 /// `$pushMessage: {role, content}`.
-pub fn push_message<'a>(_: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn push_message<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let role = given.args.get("role").map_or_else(|| "user".to_owned(), text_of);
         let content = given.args.get("content").or(given.args.get("message"));
@@ -73,7 +95,11 @@ pub fn push_message<'a>(_: &'a mut ScriptRun, frame: &'a mut Frame, given: Direc
 }
 
 /// `$replaceMessage: {index, role, content}`.
-pub fn replace_message<'a>(_: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn replace_message<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let index = given.args.get("index").and_then(Value::as_i64).unwrap_or(-1);
         let Some(at) = frame.dialogue.resolve_index(index) else {
@@ -89,7 +115,11 @@ pub fn replace_message<'a>(_: &'a mut ScriptRun, frame: &'a mut Frame, given: Di
 }
 
 /// `$getMessages` returns the dialogue as a list.
-pub fn get_messages<'a>(_: &'a mut ScriptRun, frame: &'a mut Frame, _: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn get_messages<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    _: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let list = frame
             .dialogue

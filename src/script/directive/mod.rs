@@ -4,15 +4,15 @@
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use super::run::calls::{CallSyntax, ArgValues};
+use super::run::calls::{ArgValues, CallSyntax};
 use super::run::{Frame, ScriptFlow, ScriptRun};
 
 mod control;
+mod io;
 mod matching;
 mod memory;
 mod messages;
 mod values;
-mod io;
 
 /// The messages to settle before a directive runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,8 @@ pub struct DirectiveCall<'a> {
 }
 
 /// The function of a directive; `None` leaves the last result unchanged.
-pub type DirectiveFn = for<'a> fn(&'a mut ScriptRun, &'a mut Frame, DirectiveCall<'a>) -> DirectiveResult<'a>;
+pub type DirectiveFn =
+    for<'a> fn(&'a mut ScriptRun, &'a mut Frame, DirectiveCall<'a>) -> DirectiveResult<'a>;
 pub type DirectiveResult<'a> = BoxFuture<'a, Result<Option<Value>, ScriptFlow>>;
 
 #[derive(Clone, Copy)]

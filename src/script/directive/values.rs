@@ -5,11 +5,15 @@ use serde_json::{Map, Value};
 use super::super::host::ScriptEvent;
 use super::super::run::scope::{merge, text_of};
 use super::super::run::{Frame, ScriptFlow, ScriptRun, add_prompt_messages};
-use super::{DirectiveResult, DirectiveCall};
+use super::{DirectiveCall, DirectiveResult};
 use crate::i18n::script_run as words;
 
 /// `$print: value`.
-pub fn print<'a>(run: &'a mut ScriptRun, _: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn print<'a>(
+    run: &'a mut ScriptRun,
+    _: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let values = match given.args.positional.is_empty() {
             true => vec![all_args(given)],
@@ -23,12 +27,20 @@ pub fn print<'a>(run: &'a mut ScriptRun, _: &'a mut Frame, given: DirectiveCall<
 }
 
 /// `$echo: value` returns the value as the last result.
-pub fn echo<'a>(_: &'a mut ScriptRun, _: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn echo<'a>(
+    _: &'a mut ScriptRun,
+    _: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move { Ok(Some(all_args(given))) })
 }
 
 /// `$ret: value` ends the script.
-pub fn ret<'a>(_: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn ret<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let nothing = given.args.positional.is_empty() && given.args.named.is_empty();
         let value = if nothing && given.call.head.is_none() {
@@ -56,7 +68,11 @@ fn all_args(given: DirectiveCall<'_>) -> Value {
 }
 
 /// `$set: {name: value}`.
-pub fn set<'a>(_: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn set<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         for (name, value) in given.args.to_map() {
             frame.values.set(&name, value);
@@ -66,12 +82,18 @@ pub fn set<'a>(_: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<
 }
 
 /// `$get: name` returns a value, `$get: [names]` a map of them.
-pub fn get<'a>(_: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn get<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let of = |frame: &Frame, name: &str| frame.values.get_path(name).unwrap_or(Value::Null);
         let passed = given.args;
         // In `$get(name)`, the value of the variable is already known.
-        if !passed.passed_variables.is_empty() && passed.passed_variables.len() == passed.positional.len() {
+        if !passed.passed_variables.is_empty()
+            && passed.passed_variables.len() == passed.positional.len()
+        {
             return Ok(Some(match passed.positional.len() {
                 1 => passed.positional.into_iter().next().unwrap_or(Value::Null),
                 _ => Value::Object(passed.passed_variables),
@@ -94,7 +116,11 @@ pub fn get<'a>(_: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<
 }
 
 /// `$unset: name`, or a list of names.
-pub fn unset<'a>(_: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn unset<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         for value in given.args.positional {
             match value {
@@ -112,7 +138,11 @@ pub fn unset<'a>(_: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCal
 }
 
 /// `$push: {list: value}` appends a value to a list.
-pub fn push<'a>(_: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn push<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         for (name, value) in given.args.to_map() {
             let mut list = match frame.values.get_path(&name) {
@@ -128,7 +158,11 @@ pub fn push<'a>(_: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall
 }
 
 /// `$format: text` renders a template now.
-pub fn format<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn format<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         let mut data = given.args.to_map();
         let named = data.shift_remove("template").or_else(|| data.shift_remove("text"));
@@ -141,12 +175,20 @@ pub fn format<'a>(run: &'a mut ScriptRun, frame: &'a mut Frame, given: Directive
 }
 
 /// `$ctx` returns everything that has a name.
-pub fn ctx<'a>(_: &'a mut ScriptRun, frame: &'a mut Frame, _: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn ctx<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    _: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move { Ok(Some(Value::Object(frame.values.scope()))) })
 }
 
 /// `$cleanResult` clears the last result.
-pub fn clean_result<'a>(_: &'a mut ScriptRun, frame: &'a mut Frame, _: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn clean_result<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    _: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         frame.values.latest = Value::Null;
         frame.values.hidden.clear();
@@ -155,7 +197,11 @@ pub fn clean_result<'a>(_: &'a mut ScriptRun, frame: &'a mut Frame, _: Directive
 }
 
 /// `$prompt: {name: value}` merges values into the prompt.
-pub fn prompt<'a>(_: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn prompt<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         merge(&mut frame.values.prompt, given.args.to_map());
         add_prompt_messages(frame);
@@ -164,7 +210,11 @@ pub fn prompt<'a>(_: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCa
 }
 
 /// `$parameters: {name: value}` merges values into the parameters.
-pub fn parameters<'a>(_: &'a mut ScriptRun, frame: &'a mut Frame, given: DirectiveCall<'a>) -> DirectiveResult<'a> {
+pub fn parameters<'a>(
+    _: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    given: DirectiveCall<'a>,
+) -> DirectiveResult<'a> {
     Box::pin(async move {
         merge(&mut frame.values.parameters, given.args.to_map());
         Ok(None)

@@ -14,10 +14,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::{ScopeChanges, TaskEnd, TaskOutcome, JsLimits, ModuleKind, TaskEvent, JsScope, JsTask, RuntimeCall};
+use super::{
+    JsLimits, JsScope, JsTask, ModuleKind, RuntimeCall, ScopeChanges, TaskEnd, TaskEvent,
+    TaskOutcome,
+};
 use crate::deadline::{LATE, with_timeout};
-use crate::script::fault::{ScriptError, quoted};
 use crate::i18n::script as words;
+use crate::script::fault::{ScriptError, quoted};
 
 const PRELUDE: &str = include_str!("prelude.js");
 /// Longest value that is passed in or out, in bytes of its JSON.
@@ -66,7 +69,12 @@ impl Engine {
             .stack_size(THREAD_STACK)
             .spawn(move || run_thread(&inbox, limits, &closed))
             .map_err(|why| words::ENGINE_START.with("why", why.to_string()))?;
-        Ok(Engine { requests: orders, next_run: Arc::new(AtomicU64::new(1)), close_on_drop: open, limits })
+        Ok(Engine {
+            requests: orders,
+            next_run: Arc::new(AtomicU64::new(1)),
+            close_on_drop: open,
+            limits,
+        })
     }
 
     /// Gives the engine a task, with the current values of the script.
@@ -124,7 +132,8 @@ impl JsRun {
     /// Answers a request with a value, or with a reason that JavaScript can catch, and the current
     /// values of the script.
     pub fn answer(&self, id: u64, result: Result<Value, String>, scope: JsScope) {
-        let _ = self.engine.requests.send(EngineRequest::Answer { run: self.id, id, result, scope });
+        let _ =
+            self.engine.requests.send(EngineRequest::Answer { run: self.id, id, result, scope });
     }
 }
 
@@ -185,8 +194,13 @@ fn run_thread(inbox: &mpsc::Receiver<EngineRequest>, limits: JsLimits, closed: &
     let Ok(context) = Context::full(&runtime) else { return };
     context.with(|ctx| {
         let Ok(inside) = Prelude::new(&ctx) else { return };
-        let mut desk =
-            EngineThread { prelude: inside, sent_values: JsScope::new(), listeners: HashMap::new(), limits, time_limit: watch };
+        let mut desk = EngineThread {
+            prelude: inside,
+            sent_values: JsScope::new(),
+            listeners: HashMap::new(),
+            limits,
+            time_limit: watch,
+        };
         while let Ok(order) = inbox.recv() {
             if closed.load(Ordering::Relaxed) || !desk.serve_request(order, closed) {
                 return;

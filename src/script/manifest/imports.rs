@@ -65,7 +65,9 @@ pub fn parse_imports(node: Option<&ScriptNode>, file: &str) -> Result<Vec<Import
     match &node.tree {
         Tree::Null => Ok(Vec::new()),
         Tree::Text(name) => Ok(vec![parse_import(name, None, file, node)?]),
-        Tree::Map(pairs) => pairs.iter().map(|(key, value)| parse_import_pair(key, value, file)).collect(),
+        Tree::Map(pairs) => {
+            pairs.iter().map(|(key, value)| parse_import_pair(key, value, file)).collect()
+        }
         Tree::List(items) => {
             let mut out = Vec::new();
             for item in items {
@@ -107,7 +109,12 @@ pub fn parse_exports(node: &ScriptNode, file: &str) -> Result<Vec<Export>, Locat
     Ok(out)
 }
 
-fn parse_export(name: &str, value: Option<&ScriptNode>, file: &str, at: &ScriptNode) -> Result<Export, LocatedError> {
+fn parse_export(
+    name: &str,
+    value: Option<&ScriptNode>,
+    file: &str,
+    at: &ScriptNode,
+) -> Result<Export, LocatedError> {
     if name == "." {
         return Ok(Export::Itself);
     }
@@ -120,12 +127,21 @@ fn parse_export(name: &str, value: Option<&ScriptNode>, file: &str, at: &ScriptN
     }
 }
 
-fn parse_import_pair(key: &ScriptNode, value: &ScriptNode, file: &str) -> Result<Import, LocatedError> {
+fn parse_import_pair(
+    key: &ScriptNode,
+    value: &ScriptNode,
+    file: &str,
+) -> Result<Import, LocatedError> {
     let name = key.key_text().ok_or_else(|| invalid_entry_error(key, file))?;
     parse_import(&name, Some(value), file, key)
 }
 
-fn parse_import(name: &str, value: Option<&ScriptNode>, file: &str, at: &ScriptNode) -> Result<Import, LocatedError> {
+fn parse_import(
+    name: &str,
+    value: Option<&ScriptNode>,
+    file: &str,
+    at: &ScriptNode,
+) -> Result<Import, LocatedError> {
     let spot = Location::new(file, at.position);
     let kind = import_kind(name).map_err(|what| LocatedError::with_location(what, spot.clone()))?;
     let mut quiet = false;
@@ -136,7 +152,9 @@ fn parse_import(name: &str, value: Option<&ScriptNode>, file: &str, at: &ScriptN
             Tree::Text(star) if star == "*" => Picks::Namespace,
             Tree::Text(name) => Picks::Alias(strip_dollar(name)),
             Tree::List(items) => Picks::Selected(parse_picks(items, file, &mut quiet)?),
-            Tree::Map(_) => Picks::Selected(parse_picks(std::slice::from_ref(value), file, &mut quiet)?),
+            Tree::Map(_) => {
+                Picks::Selected(parse_picks(std::slice::from_ref(value), file, &mut quiet)?)
+            }
             _ => return Err(invalid_entry_error(value, file)),
         },
     };
@@ -148,7 +166,11 @@ fn parse_import(name: &str, value: Option<&ScriptNode>, file: &str, at: &ScriptN
     Ok(Import { kind, picks, skips_init: quiet, location: spot })
 }
 
-fn parse_picks(items: &[ScriptNode], file: &str, quiet: &mut bool) -> Result<Vec<ImportPick>, LocatedError> {
+fn parse_picks(
+    items: &[ScriptNode],
+    file: &str,
+    quiet: &mut bool,
+) -> Result<Vec<ImportPick>, LocatedError> {
     let mut out = Vec::new();
     for item in items {
         match &item.tree {
@@ -157,7 +179,9 @@ fn parse_picks(items: &[ScriptNode], file: &str, quiet: &mut bool) -> Result<Vec
             }
             Tree::Map(pairs) => {
                 for (key, value) in pairs {
-                    let name = strip_dollar(&key.key_text().ok_or_else(|| invalid_entry_error(item, file))?);
+                    let name = strip_dollar(
+                        &key.key_text().ok_or_else(|| invalid_entry_error(item, file))?,
+                    );
                     let value = value.to_value();
                     if name == "initializeExec" {
                         *quiet |= value == Value::Bool(false)

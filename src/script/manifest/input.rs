@@ -26,7 +26,9 @@ pub fn parse_inputs(input: Option<&Value>, file: &str) -> Result<Vec<DeclaredInp
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Array(items)) => items.clone(),
         Some(Value::String(name)) => vec![Value::String(name.clone())],
-        Some(_) => return Err(LocatedError::new(words::INPUT_NO_LIST.with("file", file.to_owned()))),
+        Some(_) => {
+            return Err(LocatedError::new(words::INPUT_NO_LIST.with("file", file.to_owned())));
+        }
     };
     let mut inputs: Vec<DeclaredInput> = Vec::new();
     for item in items {
@@ -43,7 +45,9 @@ pub fn parse_inputs(input: Option<&Value>, file: &str) -> Result<Vec<DeclaredInp
 
 fn parse_item(item: &Value, file: &str) -> Result<Vec<DeclaredInput>, LocatedError> {
     match item {
-        Value::String(name) => Ok(vec![DeclaredInput { name: name.clone(), ..DeclaredInput::default() }]),
+        Value::String(name) => {
+            Ok(vec![DeclaredInput { name: name.clone(), ..DeclaredInput::default() }])
+        }
         Value::Object(entries) => {
             Ok(entries.iter().map(|(name, about)| parse_input(name, about)).collect())
         }
@@ -135,7 +139,9 @@ pub fn check<'a>(
     for input in inputs {
         match known(&input.name) {
             None | Some(Value::Null) if input.required => {
-                return Err(LocatedError::new(words::INPUT_MISSING.with("name", quoted(&input.name))));
+                return Err(LocatedError::new(
+                    words::INPUT_MISSING.with("name", quoted(&input.name)),
+                ));
             }
             Some(value) if !value.is_null() && !is_allowed(&input.choices, value) => {
                 let list: Vec<String> = input.choices.iter().map(plain_text).collect();

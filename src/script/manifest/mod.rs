@@ -8,14 +8,14 @@ use serde_json::{Map, Value};
 use super::failure::{LocatedError, Location};
 use super::source::{ScriptLibrary, ScriptOrigin, ScriptSource};
 use super::syntax::{ScriptNode, Tree};
-use super::tool_protocol::{ToolHelp, Param};
+use super::tool_protocol::{Param, ToolHelp};
 use crate::i18n::script_run as words;
 
-pub mod input;
 pub mod imports;
+pub mod input;
 
-pub use input::DeclaredInput;
 pub use imports::{Export, Import, ImportKind, ImportPick, Picks};
+pub use input::DeclaredInput;
 
 /// Longest chain of `type:` and `extends:`.
 const LONGEST: usize = 16;
@@ -111,7 +111,11 @@ impl Manifest {
     }
 }
 
-fn load_with_bases(source: ScriptSource, library: &ScriptLibrary, seen: &mut Vec<String>) -> Result<Manifest, LocatedError> {
+fn load_with_bases(
+    source: ScriptSource,
+    library: &ScriptLibrary,
+    seen: &mut Vec<String>,
+) -> Result<Manifest, LocatedError> {
     let ScriptSource { origin, document } = source;
     let mut shape = parse_declarations(&origin, document.front_matter, document.body)?;
     let mut types = Vec::new();
@@ -122,7 +126,9 @@ fn load_with_bases(source: ScriptSource, library: &ScriptLibrary, seen: &mut Vec
             shape = merge_over_base(base, shape);
         }
     }
-    if let Some(id) = shape.front_matter.get("extends").and_then(ScriptNode::as_text).map(str::to_owned) {
+    if let Some(id) =
+        shape.front_matter.get("extends").and_then(ScriptNode::as_text).map(str::to_owned)
+    {
         let base = load_base(&id, &shape, library, seen)?;
         types.extend(base.types.iter().cloned());
         shape = merge_over_base(base, shape);
@@ -174,9 +180,9 @@ fn load_base(
     library: &ScriptLibrary,
     seen: &mut Vec<String>,
 ) -> Result<Manifest, LocatedError> {
-    let source = library
-        .find(id, &shape.origin.folder)
-        .map_err(|failure| failure.or_location(&shape.origin.file, key_location(shape, "extends").position))?;
+    let source = library.find(id, &shape.origin.folder).map_err(|failure| {
+        failure.or_location(&shape.origin.file, key_location(shape, "extends").position)
+    })?;
     load_once(source, shape, library, seen, "extends")
 }
 
@@ -199,13 +205,18 @@ fn load_once(
 
 /// The place of a key in the head.
 pub fn key_location(shape: &Manifest, key: &str) -> Location {
-    let pair = shape.front_matter.pairs().iter().find(|(name, _)| name.key_text().as_deref() == Some(key));
+    let pair =
+        shape.front_matter.pairs().iter().find(|(name, _)| name.key_text().as_deref() == Some(key));
     let place = pair.map_or(shape.front_matter.position, |(name, _)| name.position);
     Location::new(&shape.origin.file, place)
 }
 
 /// The declarations of one file, without its bases.
-fn parse_declarations(origin: &ScriptOrigin, front: ScriptNode, body: Vec<ScriptNode>) -> Result<Manifest, LocatedError> {
+fn parse_declarations(
+    origin: &ScriptOrigin,
+    front: ScriptNode,
+    body: Vec<ScriptNode>,
+) -> Result<Manifest, LocatedError> {
     let file: Arc<str> = Arc::from(origin.file.as_str());
     let mut config = match front.to_value() {
         Value::Object(config) => config,
@@ -223,13 +234,17 @@ fn parse_declarations(origin: &ScriptOrigin, front: ScriptNode, body: Vec<Script
             }),
             (Some(tag), _) => {
                 let what = words::UNKNOWN_TAG.with("tag", super::fault::quoted(tag));
-                return Err(LocatedError::with_location(what, Location::new(&origin.file, node.position)));
+                return Err(LocatedError::with_location(
+                    what,
+                    Location::new(&origin.file, node.position),
+                ));
             }
             (None, _) => items.push(Instruction { node, file: file.clone() }),
         }
     }
     let imports = imports::parse_imports(front.get("import"), &origin.file)?;
-    let exports = front.get("export").map(|node| imports::parse_exports(node, &origin.file)).transpose()?;
+    let exports =
+        front.get("export").map(|node| imports::parse_exports(node, &origin.file)).transpose()?;
     Ok(Manifest {
         origin: origin.clone(),
         config,

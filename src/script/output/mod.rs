@@ -75,7 +75,9 @@ fn parse_json(text: &str, schema: Option<&Value>) -> Result<Value, ScriptError> 
         Err(error) => error,
     };
     for part in
-        [Some(text.trim()), outermost_slice(bare, '{', '}'), outermost_slice(bare, '[', ']')].into_iter().flatten()
+        [Some(text.trim()), outermost_slice(bare, '{', '}'), outermost_slice(bare, '[', ']')]
+            .into_iter()
+            .flatten()
     {
         if let Ok(value) = serde_json::from_str(part) {
             return Ok(value);

@@ -4,8 +4,8 @@
 use serde_json::{Map, Value};
 
 use super::{json5, parse_bool, strip_fence};
-use crate::script::fault::{ScriptError, quoted};
 use crate::i18n::script as words;
+use crate::script::fault::{ScriptError, quoted};
 
 /// Deepest nesting of objects.
 const DEEPEST: usize = 16;

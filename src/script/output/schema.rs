@@ -5,8 +5,8 @@ use std::error::Error;
 use boon::{Compiler, Draft, Schemas, UrlLoader, ValidationError};
 use serde_json::{Map, Value, json};
 
-use crate::script::fault::{ScriptError, quoted};
 use crate::i18n::script as words;
+use crate::script::fault::{ScriptError, quoted};
 
 /// Depth to which a schema is normalised; deeper parts stay unchanged.
 const DEEPEST: usize = 32;
@@ -104,7 +104,10 @@ fn normalize_field_list(items: &[Value], depth: usize) -> Value {
             _ => {}
         }
     }
-    normalize_schema(&[("properties".to_owned(), Value::Object(properties))].into_iter().collect(), depth)
+    normalize_schema(
+        &[("properties".to_owned(), Value::Object(properties))].into_iter().collect(),
+        depth,
+    )
 }
 
 fn normalize_schema(map: &Map<String, Value>, depth: usize) -> Value {

@@ -5,15 +5,15 @@ use futures_util::StreamExt;
 use serde_json::{Map, Value, json};
 
 use super::super::fault::quoted;
-use super::super::host::{ModelCall, AnswerPart, ScriptEvent};
+use super::super::host::{AnswerPart, ModelCall, ScriptEvent};
 use super::super::output;
-use super::params::{self, ModelCallSettings};
 use super::dialogue::{DialogueMessage, SystemParts, Titles, View, messages};
+use super::params::{self, ModelCallSettings};
 use super::reasoning::{self, ThinkPlan};
-use super::{Frame, ScriptFlow, LONGEST_TEXT, MOST_CALLS, ScriptRun};
+use super::{Frame, LONGEST_TEXT, MOST_CALLS, ScriptFlow, ScriptRun};
 use crate::deadline::Allowance;
-use crate::protocol::{Truncation, Message};
 use crate::i18n::script_run as words;
+use crate::protocol::{Message, Truncation};
 
 /// The model's reply.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -68,7 +68,8 @@ impl ScriptRun {
             Some(reply) => reply,
             None => {
                 let wish = CallOptions { params: call.clone(), ..CallOptions::default() };
-                let sent = self.model_messages(frame, frame.dialogue.messages.len(), None, &wish.extra);
+                let sent =
+                    self.model_messages(frame, frame.dialogue.messages.len(), None, &wish.extra);
                 self.complete(frame, sent, wish).await?
             }
         };
@@ -206,7 +207,9 @@ impl ScriptRun {
                     if std::mem::take(&mut frame.dialogue.aborted) {
                         return Ok(None);
                     }
-                    if manner.streams && params::has_repeating_tail(growing.text, manner.max_tail_repeats) {
+                    if manner.streams
+                        && params::has_repeating_tail(growing.text, manner.max_tail_repeats)
+                    {
                         return Ok(None);
                     }
                 }
@@ -289,7 +292,12 @@ struct PartialReply<'a> {
 
 /// `keepOriginal` and `keepThinking`: extra fields next to the result; a field of the result itself
 /// is kept.
-fn hidden_fields(frame: &Frame, text: &str, reply: &ModelReply, value: &Value) -> Map<String, Value> {
+fn hidden_fields(
+    frame: &Frame,
+    text: &str,
+    reply: &ModelReply,
+    value: &Value,
+) -> Map<String, Value> {
     let mut out = Map::new();
     let Value::Object(own) = value else { return out };
     let mut add = |options: &[&str], default: &str, kept: Option<&str>| {
@@ -334,7 +342,8 @@ fn has_required_format(frame: &Frame) -> bool {
 
 /// The format for the server: a schema, or only that it is JSON.
 fn request_format(frame: &Frame) -> (Option<Value>, Option<Value>) {
-    let is_json = matches!(answer_format(frame).as_deref(), Some("json" | "json_object" | "json_schema"));
+    let is_json =
+        matches!(answer_format(frame).as_deref(), Some("json" | "json_object" | "json_schema"));
     if !is_json {
         return (None, None);
     }

@@ -3,10 +3,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::tool_protocol::{ToolHelp, Param};
+use super::super::tool_protocol::{Param, ToolHelp};
 use super::{ScriptFlow, ScriptRun};
-use crate::protocol::StepAction;
 use crate::i18n::script_run as words;
+use crate::protocol::StepAction;
 
 /// One of the program's own tools, as it is described to a model.
 #[derive(Debug)]
@@ -25,11 +25,19 @@ struct BuiltinParam {
     example: &'static str,
 }
 
-const fn required_param(name: &'static str, about: &'static str, example: &'static str) -> BuiltinParam {
+const fn required_param(
+    name: &'static str,
+    about: &'static str,
+    example: &'static str,
+) -> BuiltinParam {
     BuiltinParam { name, required: true, about, example }
 }
 
-const fn optional_param(name: &'static str, about: &'static str, example: &'static str) -> BuiltinParam {
+const fn optional_param(
+    name: &'static str,
+    about: &'static str,
+    example: &'static str,
+) -> BuiltinParam {
     BuiltinParam { name, required: false, about, example }
 }
 
@@ -108,7 +116,11 @@ impl BuiltinTool {
 
 impl ScriptRun {
     /// Runs such a tool as a step.
-    pub async fn run_builtin_tool(&mut self, own: &BuiltinTool, args: &Map<String, Value>) -> Result<Value, ScriptFlow> {
+    pub async fn run_builtin_tool(
+        &mut self,
+        own: &BuiltinTool,
+        args: &Map<String, Value>,
+    ) -> Result<Value, ScriptFlow> {
         self.count_instruction()?;
         let work = own.step_action(args)?;
         Ok(Value::String(self.host.run_step(work).await?))

@@ -6,19 +6,19 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::super::directive::{self, Flush, DirectiveCall};
+use super::super::directive::{self, DirectiveCall, Flush};
 use super::super::fault::quoted;
 use super::super::host::ScriptEvent;
-use super::super::permission::{self, CallVerdict};
 use super::super::manifest::Manifest;
 use super::super::manifest::input::ScriptArgs;
+use super::super::permission::{self, CallVerdict};
 use super::super::syntax::ScriptNode;
 use super::super::text::CallMark;
 use super::super::text::args::Arg;
-use super::import::Callee;
 use super::builtin_tools;
-use super::tools::is_not_found;
+use super::import::Callee;
 use super::scope::{merge, text_of};
+use super::tools::is_not_found;
 use super::{Frame, ScriptFlow, ScriptRun};
 use crate::i18n::script_run as words;
 
@@ -135,7 +135,11 @@ impl ScriptRun {
     }
 
     /// Runs a call as an instruction: its value is the last result.
-    pub async fn run_directive(&mut self, frame: &mut Frame, called: CallSyntax<'_>) -> Result<(), ScriptFlow> {
+    pub async fn run_directive(
+        &mut self,
+        frame: &mut Frame,
+        called: CallSyntax<'_>,
+    ) -> Result<(), ScriptFlow> {
         if let Some(value) = self.call(frame, called).await? {
             frame.values.hidden.clear();
             frame.values.latest = value;
@@ -169,7 +173,12 @@ impl ScriptRun {
             }
             match row {
                 Some(row) if row.lazy => {
-                    (row.run)(self, frame, DirectiveCall { call: called, args: ArgValues::default() }).await
+                    (row.run)(
+                        self,
+                        frame,
+                        DirectiveCall { call: called, args: ArgValues::default() },
+                    )
+                    .await
                 }
                 Some(row) => {
                     let passed = self.evaluate_call_args(frame, &called).await?;
@@ -184,7 +193,11 @@ impl ScriptRun {
     }
 
     /// All arguments of a call: in brackets, under the key, and in the other keys.
-    async fn evaluate_call_args(&mut self, frame: &mut Frame, called: &CallSyntax<'_>) -> Result<ArgValues, ScriptFlow> {
+    async fn evaluate_call_args(
+        &mut self,
+        frame: &mut Frame,
+        called: &CallSyntax<'_>,
+    ) -> Result<ArgValues, ScriptFlow> {
         let mut passed = self.evaluate_args(frame, called.args).await?;
         if let Some(head) = called.head {
             match self.evaluate_value(frame, head).await? {
@@ -218,7 +231,9 @@ impl ScriptRun {
         passed: ArgValues,
     ) -> Result<Option<Value>, ScriptFlow> {
         match frame.imports.callee(name) {
-            Some(Callee::Js { name, .. }) => self.call_js(frame, &name, passed.into_function_args()).await,
+            Some(Callee::Js { name, .. }) => {
+                self.call_js(frame, &name, passed.into_function_args()).await
+            }
             Some(Callee::Wasm { module, name }) => {
                 self.call_wasm(frame, module, &name, passed.into_function_args()).map(Some)
             }
@@ -243,7 +258,11 @@ impl ScriptRun {
     }
 
     /// `[[@id(args)]]` and `[[@$name(args)]]`.
-    pub async fn invoke(&mut self, frame: &mut Frame, invoke: &CallMark) -> Result<Value, ScriptFlow> {
+    pub async fn invoke(
+        &mut self,
+        frame: &mut Frame,
+        invoke: &CallMark,
+    ) -> Result<Value, ScriptFlow> {
         let CallMark { name, directive, args } = invoke;
         if *directive {
             let called = CallSyntax { name, pipe: false, args, head: None, other_keys: &[] };
@@ -290,7 +309,8 @@ impl ScriptRun {
             self.check_permission(frame, name, &args.named).await?;
             if frame.imports.has_function(name) {
                 let ScriptArgs { positional: by_place, named } = args;
-                let passed = ArgValues { positional: by_place, named, passed_variables: Map::new() };
+                let passed =
+                    ArgValues { positional: by_place, named, passed_variables: Map::new() };
                 return Ok(self.call_function(frame, name, passed).await?.unwrap_or(Value::Null));
             }
             let shape = match (self.find_script(frame, name), builtin_tools::find(name)) {
@@ -334,7 +354,9 @@ impl ScriptRun {
         for rules in frame.permissions.iter().rev() {
             match permission::judge(rules, name, args)? {
                 CallVerdict::Allow => {}
-                CallVerdict::Deny => return Err(words::NOT_ALLOWED.with("name", quoted(name)).into()),
+                CallVerdict::Deny => {
+                    return Err(words::NOT_ALLOWED.with("name", quoted(name)).into());
+                }
                 CallVerdict::Confirm => {
                     let shown = Value::Object(args.clone()).to_string();
                     let question = words::MAY_CALL
@@ -377,7 +399,10 @@ impl ScriptRun {
     }
 
     /// Runs a script to its end without the automatic answer.
-    pub fn run_without_answer<'a>(&'a mut self, frame: &'a mut Frame) -> BoxFuture<'a, Result<(), ScriptFlow>> {
+    pub fn run_without_answer<'a>(
+        &'a mut self,
+        frame: &'a mut Frame,
+    ) -> BoxFuture<'a, Result<(), ScriptFlow>> {
         Box::pin(async move {
             self.prepare(frame).await?;
             match self.run_body(frame).await {

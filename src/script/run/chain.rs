@@ -3,7 +3,7 @@
 use super::super::directive::{self, DirectiveCall};
 use super::super::fault::quoted;
 use super::super::text::args;
-use super::calls::{CallSyntax, ArgValues};
+use super::calls::{ArgValues, CallSyntax};
 use super::import::Callee;
 use super::{Frame, ScriptFlow, ScriptRun};
 use crate::i18n::script_run as words;
@@ -11,7 +11,8 @@ use crate::i18n::script_run as words;
 impl ScriptRun {
     /// Runs the links of a chain from left to right.
     pub async fn run_chain(&mut self, frame: &mut Frame, text: &str) -> Result<(), ScriptFlow> {
-        let links = args::parse_chain(text).ok_or_else(|| words::NO_CHAIN.with("text", quoted(text)))?;
+        let links =
+            args::parse_chain(text).ok_or_else(|| words::NO_CHAIN.with("text", quoted(text)))?;
         self.require_trust(frame, "->")?;
         self.flush(frame).await?;
         for link in links {
@@ -31,7 +32,8 @@ impl ScriptRun {
                         let by_place = if latest.is_null() { vec![] } else { vec![latest] };
                         let passed = ArgValues { positional: by_place, ..ArgValues::default() };
                         if let Some(value) =
-                            (row.run)(self, frame, DirectiveCall { call: called, args: passed }).await?
+                            (row.run)(self, frame, DirectiveCall { call: called, args: passed })
+                                .await?
                         {
                             frame.values.latest = value;
                         }
@@ -50,7 +52,9 @@ impl ScriptRun {
                 passed.add_latest(&latest);
                 match known {
                     Some(_) => self.call_function(frame, &link.name, passed).await?,
-                    None => Some(self.call_script(frame, &link.name, passed.into_script_args()).await?),
+                    None => {
+                        Some(self.call_script(frame, &link.name, passed.into_script_args()).await?)
+                    }
                 }
             };
             if let Some(value) = value {

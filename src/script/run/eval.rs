@@ -8,9 +8,9 @@ use super::super::fault::quoted;
 use super::super::js::TaskOutcome;
 use super::super::syntax::{ScriptNode, Tree};
 use super::super::text::args::{self, Arg};
-use super::super::text::prefix::{self, TextPrefix, PrefixPosition};
+use super::super::text::prefix::{self, PrefixPosition, TextPrefix};
 use super::super::text::{MessageText, interpolation, json5};
-use super::calls::{CallSyntax, ArgValues};
+use super::calls::{ArgValues, CallSyntax};
 use super::{Frame, ScriptFlow, ScriptRun};
 use crate::i18n::script_run as words;
 
@@ -73,7 +73,11 @@ impl ScriptRun {
     }
 
     /// Whether a condition is true. A condition is an expression, with or without `?=`.
-    pub async fn is_condition_true(&mut self, frame: &mut Frame, node: &ScriptNode) -> Result<bool, ScriptFlow> {
+    pub async fn is_condition_true(
+        &mut self,
+        frame: &mut Frame,
+        node: &ScriptNode,
+    ) -> Result<bool, ScriptFlow> {
         let value = match node.as_text() {
             Some(text) => {
                 let text = text.strip_prefix("?=").unwrap_or(text);
@@ -103,7 +107,11 @@ impl ScriptRun {
     }
 
     /// An expression with its `{{…}}` filled in: their values are data, never code.
-    async fn fill_interpolations(&mut self, frame: &mut Frame, text: &str) -> Result<String, ScriptFlow> {
+    async fn fill_interpolations(
+        &mut self,
+        frame: &mut Frame,
+        text: &str,
+    ) -> Result<String, ScriptFlow> {
         let mut out = String::new();
         for part in interpolation::split(text) {
             match part {
@@ -169,13 +177,19 @@ impl ScriptRun {
     }
 
     /// A text as an argument.
-    pub async fn evaluate_text(&mut self, frame: &mut Frame, text: &str) -> Result<Value, ScriptFlow> {
+    pub async fn evaluate_text(
+        &mut self,
+        frame: &mut Frame,
+        text: &str,
+    ) -> Result<Value, ScriptFlow> {
         match prefix::read(text, PrefixPosition::Value) {
             (TextPrefix::Expression, expression) => {
                 return self.evaluate_or_text(frame, expression, text).await;
             }
             (TextPrefix::Raw, rest) => return Ok(Value::String(rest.to_owned())),
-            (TextPrefix::Now, rest) => return self.render_now(frame, rest).await.map(Value::String),
+            (TextPrefix::Now, rest) => {
+                return self.render_now(frame, rest).await.map(Value::String);
+            }
             (TextPrefix::NoPrefix | TextPrefix::Replace(_) | TextPrefix::Insert(_), _) => {}
         }
         if text.starts_with('$')
@@ -219,7 +233,11 @@ impl ScriptRun {
     }
 
     /// A text that is rendered at once, including the calls in it.
-    pub async fn render_now(&mut self, frame: &mut Frame, text: &str) -> Result<String, ScriptFlow> {
+    pub async fn render_now(
+        &mut self,
+        frame: &mut Frame,
+        text: &str,
+    ) -> Result<String, ScriptFlow> {
         let mut draft = MessageText::read(text);
         self.fill_marks(frame, &mut draft).await?;
         let sealed = draft.mask();
@@ -228,7 +246,11 @@ impl ScriptRun {
     }
 
     /// The arguments of a call as values: an argument that is not an expression is text.
-    pub async fn evaluate_args(&mut self, frame: &mut Frame, args: &[Arg]) -> Result<ArgValues, ScriptFlow> {
+    pub async fn evaluate_args(
+        &mut self,
+        frame: &mut Frame,
+        args: &[Arg],
+    ) -> Result<ArgValues, ScriptFlow> {
         let mut passed = ArgValues::default();
         for arg in args {
             let value = self.evaluate_arg(frame, &arg.expr).await?;
@@ -277,7 +299,9 @@ impl ScriptRun {
                 TaskOutcome::Value(value) => value,
                 TaskOutcome::Function(name) => Value::String(name),
                 // A file name, a word, a date: meant as text.
-                TaskOutcome::Undefined | TaskOutcome::Unknown(_) | TaskOutcome::Invalid(_) => as_text(),
+                TaskOutcome::Undefined | TaskOutcome::Unknown(_) | TaskOutcome::Invalid(_) => {
+                    as_text()
+                }
             }),
         }
     }

@@ -4,8 +4,8 @@
 use serde_json::{Map, Value};
 
 use super::super::text::{Placeholder, RenderedText};
-use super::answer::{ModelReply, CallOptions, answer_format, no_choice_error};
-use super::dialogue::{MessageBody, DialogueMessage, SystemParts};
+use super::answer::{CallOptions, ModelReply, answer_format, no_choice_error};
+use super::dialogue::{DialogueMessage, MessageBody, SystemParts};
 use super::{Frame, ScriptFlow, ScriptRun};
 
 /// How often the model is asked again when its reply was not one of the choices.
@@ -13,7 +13,11 @@ const TRIES: usize = 3;
 
 impl ScriptRun {
     /// Asks for every missing reply of one message, from left to right.
-    pub async fn fill_placeholders(&mut self, frame: &mut Frame, at: usize) -> Result<(), ScriptFlow> {
+    pub async fn fill_placeholders(
+        &mut self,
+        frame: &mut Frame,
+        at: usize,
+    ) -> Result<(), ScriptFlow> {
         loop {
             let Some(line) = frame.dialogue.messages.get(at) else { return Ok(()) };
             let MessageBody::Rendered(settled) = &line.body else { return Ok(()) };
@@ -25,13 +29,14 @@ impl ScriptRun {
             frame.values.locals.pop();
             let reply = came?;
             let text = reply.text.clone();
-            let (whole, is_last) = match frame.dialogue.messages.get_mut(at).map(|line| &mut line.body) {
-                Some(MessageBody::Rendered(settled)) => {
-                    settled.fill(shard, reply.text.clone());
-                    (settled.text(), settled.next_placeholder().is_none())
-                }
-                _ => return Ok(()),
-            };
+            let (whole, is_last) =
+                match frame.dialogue.messages.get_mut(at).map(|line| &mut line.body) {
+                    Some(MessageBody::Rendered(settled)) => {
+                        settled.fill(shard, reply.text.clone());
+                        (settled.text(), settled.next_placeholder().is_none())
+                    }
+                    _ => return Ok(()),
+                };
             let by_chance = ask.pick.random && !ask.choices.is_empty();
             match answer_format(frame) {
                 // The message is still incomplete; it is parsed as a whole when it is done.
@@ -66,7 +71,8 @@ impl ScriptRun {
         if ask.pick.random && !ask.choices.is_empty() {
             return Ok(ModelReply { text: pick_random(ask), ..ModelReply::default() });
         }
-        let role = frame.dialogue.messages.get(at).map(|line| line.role.clone()).unwrap_or_default();
+        let role =
+            frame.dialogue.messages.get(at).map(|line| line.role.clone()).unwrap_or_default();
         let is_other = role != frame.manifest.name();
         if let Some(script) = frame.role_script(&role).filter(|_| is_other) {
             return self.role_reply(frame, &role, &script, at, before).await;
@@ -77,7 +83,10 @@ impl ScriptRun {
         {
             return Ok(reply);
         }
-        let begun = DialogueMessage { body: MessageBody::Rendered(RenderedText::literal(before)), ..DialogueMessage::rendered(role, "") };
+        let begun = DialogueMessage {
+            body: MessageBody::Rendered(RenderedText::literal(before)),
+            ..DialogueMessage::rendered(role, "")
+        };
         self.ask_until_valid(frame, at, &begun, ask, params).await
     }
 

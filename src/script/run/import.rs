@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use super::super::failure::LocatedError;
 use super::super::fault::quoted;
 use super::super::js::Engine;
-use super::super::manifest::input::ScriptArgs;
 use super::super::manifest::imports::strip_dollar;
-use super::super::manifest::{Export, Import, ImportKind, ImportPick, Picks, Manifest};
+use super::super::manifest::input::ScriptArgs;
+use super::super::manifest::{Export, Import, ImportKind, ImportPick, Manifest, Picks};
 use super::super::source;
 use super::super::wasm;
 use super::calls::ArgValues;
@@ -123,7 +123,9 @@ impl ScriptRun {
         for import in &shape.imports {
             self.require_trust(frame, "import")?;
             self.load_import(frame, import).await.map_err(|halt| match halt {
-                ScriptFlow::Failed(failure) => failure.or_location(&import.location.file, import.location.position).into(),
+                ScriptFlow::Failed(failure) => {
+                    failure.or_location(&import.location.file, import.location.position).into()
+                }
                 other => other,
             })?;
         }
@@ -171,7 +173,9 @@ impl ScriptRun {
                 };
                 for name in &plain {
                     let full = format!("{object}.{}", strip_dollar(name));
-                    frame.imports.add(&full, Callee::Js { name: inside(name), takes_object: false });
+                    frame
+                        .imports
+                        .add(&full, Callee::Js { name: inside(name), takes_object: false });
                 }
                 self.bind_js(frame, &object, module).await?;
             }
@@ -184,7 +188,8 @@ impl ScriptRun {
                 }
             }
         }
-        let init = names.iter().find(|name| strip_dollar(name) == INIT).filter(|_| !import.skips_init);
+        let init =
+            names.iter().find(|name| strip_dollar(name) == INIT).filter(|_| !import.skips_init);
         if let Some(init) = init {
             let data = init_data(frame);
             let caller = json!({ "id": frame.manifest.id() });
@@ -213,7 +218,12 @@ impl ScriptRun {
         Ok(())
     }
 
-    fn import_wasm(&mut self, frame: &mut Frame, import: &Import, name: &str) -> Result<(), ScriptFlow> {
+    fn import_wasm(
+        &mut self,
+        frame: &mut Frame,
+        import: &Import,
+        name: &str,
+    ) -> Result<(), ScriptFlow> {
         let path = self.library.resolve_import(name, &frame.manifest.origin.folder);
         let bytes = self
             .library
@@ -255,7 +265,8 @@ impl ScriptRun {
         let source = self.library.find(name, &frame.manifest.origin.folder)?;
         let is_package = source.origin.package.is_some() && !name.contains('#');
         let shape = Arc::new(Manifest::load(source, &self.library)?);
-        let given: Vec<(String, Callee)> = self.script_exports(frame, import, &shape, is_package).await?;
+        let given: Vec<(String, Callee)> =
+            self.script_exports(frame, import, &shape, is_package).await?;
         match &import.picks {
             Picks::All | Picks::Namespace => {
                 for (name, callee) in given {
@@ -340,7 +351,9 @@ impl ScriptRun {
         }
         let at = frame.imports.add_module(module);
         given.extend(
-            foreign.into_iter().map(|(shown, name)| (shown, Callee::OtherScript { module: at, name })),
+            foreign
+                .into_iter()
+                .map(|(shown, name)| (shown, Callee::OtherScript { module: at, name })),
         );
         Ok(given)
     }

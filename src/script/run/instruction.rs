@@ -6,12 +6,12 @@ use serde_json::Value;
 use super::super::failure::Location;
 use super::super::fault::quoted;
 use super::super::syntax::{ScriptNode, Tree};
-use super::super::text::prefix::{self, MessageEdit, TextPrefix, PrefixPosition};
+use super::super::text::prefix::{self, MessageEdit, PrefixPosition, TextPrefix};
 use super::super::text::{args, roles};
 use super::calls::CallSyntax;
-use super::dialogue::{MessageBody, RenderMode, DialogueMessage};
+use super::dialogue::{DialogueMessage, MessageBody, RenderMode};
 use super::scope::text_of;
-use super::{Frame, ScriptFlow, MOST_LINES, ScriptRun, locate_in_block};
+use super::{Frame, MOST_LINES, ScriptFlow, ScriptRun, locate_in_block};
 use crate::i18n::script_run as words;
 
 impl ScriptRun {
@@ -34,11 +34,17 @@ impl ScriptRun {
     }
 
     /// The instructions of a block: a list, or a single one.
-    pub async fn run_block(&mut self, frame: &mut Frame, node: &ScriptNode) -> Result<(), ScriptFlow> {
+    pub async fn run_block(
+        &mut self,
+        frame: &mut Frame,
+        node: &ScriptNode,
+    ) -> Result<(), ScriptFlow> {
         match &node.tree {
             Tree::List(items) => {
                 for item in items {
-                    self.run_instruction(frame, item).await.map_err(|halt| locate_in_block(halt, frame, item))?;
+                    self.run_instruction(frame, item)
+                        .await
+                        .map_err(|halt| locate_in_block(halt, frame, item))?;
                 }
                 Ok(())
             }
@@ -47,7 +53,12 @@ impl ScriptRun {
         }
     }
 
-    async fn run_text(&mut self, frame: &mut Frame, text: &str, node: &ScriptNode) -> Result<(), ScriptFlow> {
+    async fn run_text(
+        &mut self,
+        frame: &mut Frame,
+        text: &str,
+        node: &ScriptNode,
+    ) -> Result<(), ScriptFlow> {
         if text.starts_with('$')
             && let Some(call) = args::parse_call(text)
         {
@@ -79,9 +90,15 @@ impl ScriptRun {
     ) -> Result<(), ScriptFlow> {
         if let Some(called) = split_directive(pairs) {
             let (key, head, more) = called;
-            let call = args::parse_call(&key).ok_or_else(|| words::NO_CALL.with("name", quoted(&key)))?;
-            let called =
-                CallSyntax { name: &call.name, pipe: call.pipe, args: &call.args, head, other_keys: &more };
+            let call =
+                args::parse_call(&key).ok_or_else(|| words::NO_CALL.with("name", quoted(&key)))?;
+            let called = CallSyntax {
+                name: &call.name,
+                pipe: call.pipe,
+                args: &call.args,
+                head,
+                other_keys: &more,
+            };
             return self.run_directive(frame, called).await;
         }
         match pairs {
@@ -92,7 +109,8 @@ impl ScriptRun {
             _ => match (node.get("role").and_then(ScriptNode::key_text), node.get("content")) {
                 (Some(role), Some(content)) => self.add_message(frame, Some(&role), content).await,
                 _ => {
-                    let keys: Vec<String> = pairs.iter().filter_map(|(key, _)| key.key_text()).collect();
+                    let keys: Vec<String> =
+                        pairs.iter().filter_map(|(key, _)| key.key_text()).collect();
                     Err(words::UNKNOWN_OBJECT.with("keys", quoted(&keys.join(", "))).into())
                 }
             },
@@ -114,7 +132,8 @@ impl ScriptRun {
             if role != "system" {
                 return Err(words::CONTENT_NO_TEXT.with("role", quoted(role)).into());
             }
-            let mut line = DialogueMessage::new(role, MessageBody::PendingParts(content.to_value()));
+            let mut line =
+                DialogueMessage::new(role, MessageBody::PendingParts(content.to_value()));
             line.location = Some(Location::new(&frame.file, content.position));
             return self.push_message(frame, line, None);
         };
@@ -160,7 +179,12 @@ impl ScriptRun {
         Ok(())
     }
 
-    fn push_message(&mut self, frame: &mut Frame, mut line: DialogueMessage, edit: Option<&MessageEdit>) -> Result<(), ScriptFlow> {
+    fn push_message(
+        &mut self,
+        frame: &mut Frame,
+        mut line: DialogueMessage,
+        edit: Option<&MessageEdit>,
+    ) -> Result<(), ScriptFlow> {
         if frame.dialogue.messages.len() >= MOST_LINES {
             return Err(words::TOO_MANY_MESSAGES.with("most", MOST_LINES).into());
         }
@@ -212,7 +236,9 @@ fn message_body(frame: &Frame, lead: &TextPrefix, text: &str) -> MessageBody {
         TextPrefix::Raw => return DialogueMessage::rendered("", text).body,
         TextPrefix::Expression => RenderMode::Expression,
         TextPrefix::NoPrefix if raw => RenderMode::Marks,
-        TextPrefix::NoPrefix | TextPrefix::Now | TextPrefix::Replace(_) | TextPrefix::Insert(_) => RenderMode::Template,
+        TextPrefix::NoPrefix | TextPrefix::Now | TextPrefix::Replace(_) | TextPrefix::Insert(_) => {
+            RenderMode::Template
+        }
     };
     MessageBody::Pending { text: text.to_owned(), how }
 }

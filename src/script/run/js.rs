@@ -6,11 +6,12 @@ use super::super::directive::{self, DirectiveCall};
 use super::super::fault::quoted;
 use super::super::host::ScriptEvent;
 use super::super::js::{
-    ScopeChanges, Engine, TaskOutcome, JsLimits, ModuleKind, TaskEvent, JsTask, RuntimeCall, function_name, function_source,
+    Engine, JsLimits, JsTask, ModuleKind, RuntimeCall, ScopeChanges, TaskEvent, TaskOutcome,
+    function_name, function_source,
 };
 use super::super::manifest::DeclaredFunction;
 use super::super::manifest::imports::strip_dollar;
-use super::calls::{CallSyntax, ArgValues};
+use super::calls::{ArgValues, CallSyntax};
 use super::import::Callee;
 use super::modules::JsFile;
 use super::scope::text_of;
@@ -37,7 +38,11 @@ impl ScriptRun {
         Ok(())
     }
 
-    async fn declare_function(&mut self, frame: &mut Frame, function: &DeclaredFunction) -> Result<(), ScriptFlow> {
+    async fn declare_function(
+        &mut self,
+        frame: &mut Frame,
+        function: &DeclaredFunction,
+    ) -> Result<(), ScriptFlow> {
         let source = js_source(&function.source)?;
         let name = function_name(source).ok_or(words::FUNCTION_NO_NAME)?;
         let name = strip_dollar(name);
@@ -53,7 +58,12 @@ impl ScriptRun {
         Ok(())
     }
 
-    async fn define_function(&mut self, frame: &mut Frame, name: &str, source: &str) -> Result<(), ScriptFlow> {
+    async fn define_function(
+        &mut self,
+        frame: &mut Frame,
+        name: &str,
+        source: &str,
+    ) -> Result<(), ScriptFlow> {
         let task = JsTask::Define { name: name.to_owned(), source: source.to_owned() };
         match self.run_task(frame, task, Map::new()).await? {
             TaskOutcome::Invalid(why) => Err(words::BAD_FUNCTION.with("why", quoted(&why)).into()),
@@ -62,7 +72,11 @@ impl ScriptRun {
     }
 
     /// Names an anonymous function, and returns the name.
-    pub async fn define_anonymous(&mut self, frame: &mut Frame, source: &str) -> Result<String, ScriptFlow> {
+    pub async fn define_anonymous(
+        &mut self,
+        frame: &mut Frame,
+        source: &str,
+    ) -> Result<String, ScriptFlow> {
         self.require_trust(frame, "!fn")?;
         frame.imports.anonymous_count += 1;
         let name = format!("nameless{}", frame.imports.anonymous_count);
@@ -74,19 +88,29 @@ impl ScriptRun {
     }
 
     /// Runs an expression in the engine.
-    pub async fn evaluate(&mut self, frame: &mut Frame, text: &str) -> Result<TaskOutcome, ScriptFlow> {
+    pub async fn evaluate(
+        &mut self,
+        frame: &mut Frame,
+        text: &str,
+    ) -> Result<TaskOutcome, ScriptFlow> {
         let scope = expression_scope(frame);
         self.run_task(frame, JsTask::Eval(text.to_owned()), scope).await
     }
 
     /// The same for a condition, in which unknown names are undefined.
-    pub async fn evaluate_condition(&mut self, frame: &mut Frame, text: &str) -> Result<TaskOutcome, ScriptFlow> {
+    pub async fn evaluate_condition(
+        &mut self,
+        frame: &mut Frame,
+        text: &str,
+    ) -> Result<TaskOutcome, ScriptFlow> {
         let mut unknown = Vec::new();
         loop {
             let mut scope = expression_scope(frame);
             scope.extend(unknown.iter().map(|name: &String| (name.clone(), Value::Null)));
             match self.run_task(frame, JsTask::Eval(text.to_owned()), scope).await? {
-                TaskOutcome::Unknown(name) if unknown.len() < MOST_UNKNOWN && !unknown.contains(&name) => {
+                TaskOutcome::Unknown(name)
+                    if unknown.len() < MOST_UNKNOWN && !unknown.contains(&name) =>
+                {
                     unknown.push(name);
                 }
                 got => return Ok(got),
@@ -158,7 +182,12 @@ impl ScriptRun {
     }
 
     /// Binds a name to a module or one of its functions, inside the engine too.
-    pub async fn bind_js(&mut self, frame: &mut Frame, name: &str, to: &str) -> Result<(), ScriptFlow> {
+    pub async fn bind_js(
+        &mut self,
+        frame: &mut Frame,
+        name: &str,
+        to: &str,
+    ) -> Result<(), ScriptFlow> {
         let task = JsTask::Bind { name: name.to_owned(), to: to.to_owned() };
         self.run_task(frame, task, Map::new()).await.map(|_| ())
     }
@@ -204,16 +233,22 @@ impl ScriptRun {
     }
 
     /// Serves a call that JavaScript makes to the runtime.
-    async fn serve_runtime_call(&mut self, frame: &mut Frame, want: RuntimeCall) -> Result<Option<Value>, ScriptFlow> {
+    async fn serve_runtime_call(
+        &mut self,
+        frame: &mut Frame,
+        want: RuntimeCall,
+    ) -> Result<Option<Value>, ScriptFlow> {
         self.count_instruction()?;
         let passed = ArgValues { positional: want.args, ..ArgValues::default() };
         if !frame.imports.has_function(&want.name)
             && let Some(row) = directive::find(&want.name)
         {
             self.require_trust(frame, &format!("${}", want.name))?;
-            let called = CallSyntax { name: row.name, pipe: false, args: &[], head: None, other_keys: &[] };
+            let called =
+                CallSyntax { name: row.name, pipe: false, args: &[], head: None, other_keys: &[] };
             let before = frame.values.latest.clone();
-            let value = (row.run)(self, frame, DirectiveCall { call: called, args: passed }).await?;
+            let value =
+                (row.run)(self, frame, DirectiveCall { call: called, args: passed }).await?;
             let changed = (frame.values.latest != before).then(|| frame.values.latest.clone());
             return Ok(value.or(changed));
         }

@@ -10,38 +10,38 @@ use serde_json::{Map, Value};
 
 use super::failure::LocatedError;
 use super::fault::{ScriptError, quoted};
-use super::host::{ScriptHost, ScriptEvent};
-use super::permission;
+use super::host::{ScriptEvent, ScriptHost};
 use super::manifest::input::{self, ScriptArgs};
 use super::manifest::{Instruction, Manifest};
+use super::permission;
 use super::source::ScriptLibrary;
 use super::syntax::ScriptNode;
 use crate::i18n::{LocalizedText, Phrase, script_run as words};
 
 mod answer;
-mod fill_placeholders;
+mod builtin_tools;
 pub mod calls;
 mod chain;
+pub mod dialogue;
 mod eval;
 mod events;
-mod render;
-mod multi_role;
+mod fill_placeholders;
 mod import;
 pub mod instruction;
 mod js;
-mod tool_schedule;
 mod modules;
-mod builtin_tools;
+mod multi_role;
 mod params;
-mod shared_host;
-pub mod dialogue;
 mod reasoning;
-pub mod tools;
+mod render;
 pub mod scope;
+mod shared_host;
+mod tool_schedule;
+pub mod tools;
 
+use dialogue::{Dialogue, DialogueMessage};
 use events::Handler;
 use import::Imports;
-use dialogue::{DialogueMessage, Dialogue};
 use scope::ScopeValues;
 
 /// Deepest nesting of scripts that call each other.
@@ -136,7 +136,11 @@ pub struct Frame {
 }
 
 /// Finds a script and runs it.
-pub async fn run(order: RunRequest, library: ScriptLibrary, host: Box<dyn ScriptHost>) -> Result<RunResult, LocatedError> {
+pub async fn run(
+    order: RunRequest,
+    library: ScriptLibrary,
+    host: Box<dyn ScriptHost>,
+) -> Result<RunResult, LocatedError> {
     let source = library.find(&order.script, &order.from)?;
     let shape = Arc::new(Manifest::load(source, &library)?);
     let mut run = ScriptRun { host, library, streams: order.streams, depth: 0, steps: 0, calls: 0 };
@@ -156,7 +160,11 @@ pub async fn run(order: RunRequest, library: ScriptLibrary, host: Box<dyn Script
 
 impl Frame {
     /// A script that is about to start, with its arguments checked.
-    pub fn new(shape: Arc<Manifest>, args: ScriptArgs, callers: &[Arc<Value>]) -> Result<Frame, LocatedError> {
+    pub fn new(
+        shape: Arc<Manifest>,
+        args: ScriptArgs,
+        callers: &[Arc<Value>],
+    ) -> Result<Frame, LocatedError> {
         let (args, left) = input::bind(&shape.inputs, args);
         let mut config = shape.config.clone();
         let prompt = take_map(&mut config, "prompt");
@@ -186,8 +194,9 @@ impl Frame {
         frame.assign_unbound_arg(left);
         let values = &frame.values;
         let known = |name: &str| values.args.get(name).or_else(|| values.config.get(name));
-        input::check(&frame.manifest.inputs, known)
-            .map_err(|failure| failure.or_location(&frame.manifest.origin.file, frame.manifest.front_matter.position))?;
+        input::check(&frame.manifest.inputs, known).map_err(|failure| {
+            failure.or_location(&frame.manifest.origin.file, frame.manifest.front_matter.position)
+        })?;
         if let Some(rules) = frame.manifest.config.get("permissions") {
             frame.permissions.push(Arc::new(rules.clone()));
         }
@@ -238,7 +247,10 @@ fn take_map(config: &mut Map<String, Value>, key: &str) -> Map<String, Value> {
 
 impl ScriptRun {
     /// Runs a script from its first instruction to its end.
-    pub fn run_frame<'a>(&'a mut self, frame: &'a mut Frame) -> BoxFuture<'a, Result<Value, ScriptFlow>> {
+    pub fn run_frame<'a>(
+        &'a mut self,
+        frame: &'a mut Frame,
+    ) -> BoxFuture<'a, Result<Value, ScriptFlow>> {
         Box::pin(async move {
             if self.depth >= DEEPEST {
                 let name = quoted(frame.manifest.id());
@@ -268,7 +280,9 @@ impl ScriptRun {
 
     /// Sets up everything needed before the first instruction.
     pub async fn prepare(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
-        if let Some(said) = frame.manifest.config.get("permissions").and_then(permission::ignored_setting_note) {
+        if let Some(said) =
+            frame.manifest.config.get("permissions").and_then(permission::ignored_setting_note)
+        {
             self.emit_note(said);
         }
         self.report_unsupported_settings(frame);
@@ -304,7 +318,9 @@ impl ScriptRun {
         let shape = frame.manifest.clone();
         for item in &shape.body {
             frame.file.clone_from(&item.file);
-            self.run_instruction(frame, &item.node).await.map_err(|halt| locate_halt(halt, item))?;
+            self.run_instruction(frame, &item.node)
+                .await
+                .map_err(|halt| locate_halt(halt, item))?;
         }
         if let Some(extra) = frame.unbound_arg.take() {
             frame.dialogue.prologue_len.get_or_insert(frame.dialogue.messages.len());

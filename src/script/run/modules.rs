@@ -41,8 +41,12 @@ impl ScriptRun {
             // A package of another folder has its own root.
             false => path.parent().unwrap_or(Path::new("")).to_owned(),
         };
-        let mut gathered =
-            ModuleFiles { folder, in_progress: Vec::new(), visited: BTreeSet::new(), files: Vec::new() };
+        let mut gathered = ModuleFiles {
+            folder,
+            in_progress: Vec::new(),
+            visited: BTreeSet::new(),
+            files: Vec::new(),
+        };
         self.collect_files(&mut gathered, path)?;
         Ok(gathered.files)
     }
@@ -50,12 +54,15 @@ impl ScriptRun {
     fn collect_files(&self, to: &mut ModuleFiles, path: &Path) -> Result<(), ScriptFlow> {
         if !to.visited.insert(path.to_owned()) {
             return match to.in_progress.iter().any(|open| open == path) {
-                true => Err(words::MODULE_CIRCLE.with("name", quoted(&to.relative_name(path))).into()),
+                true => {
+                    Err(words::MODULE_CIRCLE.with("name", quoted(&to.relative_name(path))).into())
+                }
                 false => Ok(()),
             };
         }
         if to.visited.len() > MOST_FILES {
-            let name = to.in_progress.first().map_or_else(String::new, |first| to.relative_name(first));
+            let name =
+                to.in_progress.first().map_or_else(String::new, |first| to.relative_name(first));
             return Err(words::TOO_MANY_FILES
                 .with("most", MOST_FILES)
                 .with("name", quoted(&name))
@@ -129,6 +136,9 @@ mod tests {
     #[test]
     fn the_imports_of_a_module_are_found() {
         let source = "import a from './a.mjs'\nimport {\n  b,\n} from \"../b.mjs\";\nimport './c.mjs'\nexport * from './d.mjs'\nconst e = require('./e')\n// import x from './x.mjs'\n * from './y.mjs'\nimport path from 'path'\nconst s = 'from here'\nawait import('./f.mjs')\n";
-        assert_eq!(imported_files(source), ["./a.mjs", "../b.mjs", "./c.mjs", "./d.mjs", "./e", "./f.mjs"]);
+        assert_eq!(
+            imported_files(source),
+            ["./a.mjs", "../b.mjs", "./c.mjs", "./d.mjs", "./e", "./f.mjs"]
+        );
     }
 }

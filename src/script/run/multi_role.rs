@@ -3,17 +3,22 @@
 
 use super::super::fault::quoted;
 use super::super::manifest::input::ScriptArgs;
-use super::answer::{ModelReply, CallOptions};
+use super::answer::{CallOptions, ModelReply};
 use super::dialogue::{SystemParts, messages_for_role};
 use super::{Frame, ScriptFlow, ScriptRun};
-use crate::protocol::Message;
 use crate::i18n::script_run as words;
+use crate::protocol::Message;
 use serde_json::{Map, Value};
 
 impl ScriptRun {
     /// Lets every addressed role answer a message, one after the other.
-    pub async fn answer_as_roles(&mut self, frame: &mut Frame, at: usize) -> Result<(), ScriptFlow> {
-        let to = frame.dialogue.messages.get(at).map(|line| line.addressees.clone()).unwrap_or_default();
+    pub async fn answer_as_roles(
+        &mut self,
+        frame: &mut Frame,
+        at: usize,
+    ) -> Result<(), ScriptFlow> {
+        let to =
+            frame.dialogue.messages.get(at).map(|line| line.addressees.clone()).unwrap_or_default();
         for to in to {
             let Some(script) = frame.role_script(&to.role) else {
                 return Err(words::NO_ROLE_SCRIPT.with("role", quoted(&to.role)).into());
@@ -40,7 +45,12 @@ impl ScriptRun {
         begun: String,
     ) -> Result<ModelReply, ScriptFlow> {
         let mut actor = self.role_frame(frame, role, script).await?;
-        let mut sent = self.model_messages(&actor, actor.dialogue.messages.len(), None, &SystemParts::default());
+        let mut sent = self.model_messages(
+            &actor,
+            actor.dialogue.messages.len(),
+            None,
+            &SystemParts::default(),
+        );
         let from = frame.dialogue.prologue_len.unwrap_or(0).min(end);
         let lines = frame.dialogue.messages.iter().take(end).skip(from);
         sent.extend(messages_for_role(role, lines, frame.manifest.name()));
@@ -56,7 +66,12 @@ impl ScriptRun {
         Ok(ModelReply { text, ..reply })
     }
 
-    async fn role_frame(&mut self, frame: &mut Frame, role: &str, script: &str) -> Result<Frame, ScriptFlow> {
+    async fn role_frame(
+        &mut self,
+        frame: &mut Frame,
+        role: &str,
+        script: &str,
+    ) -> Result<Frame, ScriptFlow> {
         if let Some(actor) = frame.imports.take_role(role) {
             return Ok(actor);
         }

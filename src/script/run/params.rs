@@ -47,7 +47,12 @@ pub struct ModelCallSettings {
 }
 
 /// Reads the parameters of a call: its own first, then the prompt's, then the script's.
-pub fn model_call_settings(values: &ScopeValues, call: &Map<String, Value>, streams: bool, is_json: bool) -> ModelCallSettings {
+pub fn model_call_settings(
+    values: &ScopeValues,
+    call: &Map<String, Value>,
+    streams: bool,
+    is_json: bool,
+) -> ModelCallSettings {
     let of = |names: &[&str]| {
         let layers = [call, &values.prompt, &values.parameters];
         layers.into_iter().find_map(|layer| {
@@ -195,14 +200,19 @@ mod tests {
         assert_eq!(manner.params.max_tokens, Some(2048));
         assert_eq!(manner.params.more["top_k"], json!(5));
         assert_eq!(manner.params.stop, ["P", "S", "<E>"]);
-        assert_eq!((manner.retries, manner.max_tail_repeats, manner.timeout.as_secs()), (7, 7, 120));
+        assert_eq!(
+            (manner.retries, manner.max_tail_repeats, manner.timeout.as_secs()),
+            (7, 7, 120)
+        );
     }
 
     /// ISDK-053: JSON must be complete.
     #[test]
     fn isdk_053_a_cut_json_answer_is_not_continued() {
-        let values =
-            ScopeValues { parameters: map(json!({"continueOnLengthLimit": true})), ..ScopeValues::default() };
+        let values = ScopeValues {
+            parameters: map(json!({"continueOnLengthLimit": true})),
+            ..ScopeValues::default()
+        };
         assert_eq!(model_call_settings(&values, &Map::new(), true, true).retries, 0);
     }
 

@@ -9,9 +9,9 @@ use super::super::output;
 use super::super::template::{self, Format, Functions, Rendered};
 use super::super::text::roles;
 use super::super::text::{MessageText, RegexMark, RenderedText};
-use super::dialogue::{MessageBody, RenderMode, DialogueMessage, SystemParts};
+use super::dialogue::{DialogueMessage, MessageBody, RenderMode, SystemParts};
 use super::scope::text_of;
-use super::{Frame, ScriptFlow, LONGEST_TEXT, ScriptRun};
+use super::{Frame, LONGEST_TEXT, ScriptFlow, ScriptRun};
 use crate::i18n::script_run as words;
 
 /// Backtracking steps before a regular expression is given up.
@@ -58,7 +58,9 @@ impl ScriptRun {
             }
             let spot = frame.dialogue.messages.get(at).and_then(|line| line.location.clone());
             self.flush_message(frame, at).await.map_err(|halt| match (halt, &spot) {
-                (ScriptFlow::Failed(failure), Some(spot)) => failure.or_location(&spot.file, spot.position).into(),
+                (ScriptFlow::Failed(failure), Some(spot)) => {
+                    failure.or_location(&spot.file, spot.position).into()
+                }
                 (halt, _) => halt,
             })?;
         }
@@ -80,7 +82,11 @@ impl ScriptRun {
     }
 
     /// Renders one message; replies of the model are still missing.
-    pub async fn render_message(&mut self, frame: &mut Frame, line: &mut DialogueMessage) -> Result<(), ScriptFlow> {
+    pub async fn render_message(
+        &mut self,
+        frame: &mut Frame,
+        line: &mut DialogueMessage,
+    ) -> Result<(), ScriptFlow> {
         let locals = std::mem::replace(&mut frame.values.locals, line.locals.clone());
         let was = std::mem::replace(&mut frame.dialogue.is_flushing, true);
         let came = self.render_body(frame, line).await;
@@ -89,17 +95,24 @@ impl ScriptRun {
         came
     }
 
-    async fn render_body(&mut self, frame: &mut Frame, line: &mut DialogueMessage) -> Result<(), ScriptFlow> {
+    async fn render_body(
+        &mut self,
+        frame: &mut Frame,
+        line: &mut DialogueMessage,
+    ) -> Result<(), ScriptFlow> {
         match line.body.clone() {
             MessageBody::Rendered(_) | MessageBody::Parts(_) => {}
-            MessageBody::PendingParts(value) => line.body = MessageBody::Parts(self.render_parts(frame, &value).await?),
+            MessageBody::PendingParts(value) => {
+                line.body = MessageBody::Parts(self.render_parts(frame, &value).await?)
+            }
             MessageBody::Pending { text, how } => {
                 let (text, how) = match how {
                     RenderMode::Expression => match self.evaluate_expression(frame, &text).await? {
                         Some(value) => match text_of(&value).strip_prefix('#') {
                             Some(template) => (template.to_owned(), RenderMode::Template),
                             None => {
-                                line.body = MessageBody::Rendered(RenderedText::literal(text_of(&value)));
+                                line.body =
+                                    MessageBody::Rendered(RenderedText::literal(text_of(&value)));
                                 return Ok(());
                             }
                         },
@@ -135,7 +148,11 @@ impl ScriptRun {
     }
 
     /// Fills in the results of calls and regular expressions.
-    pub async fn fill_marks(&mut self, frame: &mut Frame, draft: &mut MessageText) -> Result<(), ScriptFlow> {
+    pub async fn fill_marks(
+        &mut self,
+        frame: &mut Frame,
+        draft: &mut MessageText,
+    ) -> Result<(), ScriptFlow> {
         while let Some((at, invoke)) = draft.next_call().map(|(at, it)| (at, it.clone())) {
             let value = self.invoke(frame, &invoke).await?;
             let text = text_of(&value);
@@ -178,7 +195,11 @@ impl ScriptRun {
     }
 
     /// A structured system message, with each of its texts rendered.
-    async fn render_parts(&mut self, frame: &mut Frame, value: &Value) -> Result<SystemParts, ScriptFlow> {
+    async fn render_parts(
+        &mut self,
+        frame: &mut Frame,
+        value: &Value,
+    ) -> Result<SystemParts, ScriptFlow> {
         let mut parts = SystemParts::default();
         let Value::Object(map) = value else {
             return Err(words::SYSTEM_NO_PARTS.into());

@@ -7,10 +7,10 @@ use futures_util::{FutureExt, StreamExt};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
-use super::super::host::{ScriptHost, PackKey, ModelCall, AnswerPart, ScriptEvent};
+use super::super::host::{AnswerPart, ModelCall, PackKey, ScriptEvent, ScriptHost};
 use super::ScriptRun;
-use crate::protocol::StepAction;
 use crate::i18n::{LocalizedText, script_run as words};
+use crate::protocol::StepAction;
 
 type PartStream = BoxStream<'static, Result<AnswerPart, LocalizedText>>;
 type StoreResult = Result<Option<Value>, LocalizedText>;
@@ -63,7 +63,9 @@ impl ScriptHost for Relay {
     }
 
     fn confirm(&mut self, question: LocalizedText) -> BoxFuture<'_, bool> {
-        self.request(|give| HostRequest::Confirm(question, give)).map(|said| said == Some(true)).boxed()
+        self.request(|give| HostRequest::Confirm(question, give))
+            .map(|said| said == Some(true))
+            .boxed()
     }
 
     fn run_step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, LocalizedText>> {
@@ -72,7 +74,9 @@ impl ScriptHost for Relay {
     }
 
     fn load_value(&mut self, key: PackKey) -> BoxFuture<'_, StoreResult> {
-        self.request(|give| HostRequest::LoadValue(key, give)).map(|came| came.unwrap_or(Ok(None))).boxed()
+        self.request(|give| HostRequest::LoadValue(key, give))
+            .map(|came| came.unwrap_or(Ok(None)))
+            .boxed()
     }
 
     fn store_value(&mut self, key: PackKey, value: Option<Value>) -> BoxFuture<'_, StoreResult> {
@@ -87,10 +91,14 @@ impl ScriptRun {
         match asked {
             HostRequest::Model(call, give) => drop(give.send(self.host.call_model(*call))),
             HostRequest::Event(told) => self.host.emit(told),
-            HostRequest::Confirm(question, give) => drop(give.send(self.host.confirm(question).await)),
+            HostRequest::Confirm(question, give) => {
+                drop(give.send(self.host.confirm(question).await))
+            }
             HostRequest::Step(work, give) => drop(give.send(self.host.run_step(work).await)),
             HostRequest::LoadValue(key, give) => drop(give.send(self.host.load_value(key).await)),
-            HostRequest::StoreValue(key, value, give) => drop(give.send(self.host.store_value(key, value).await)),
+            HostRequest::StoreValue(key, value, give) => {
+                drop(give.send(self.host.store_value(key, value).await))
+            }
         }
     }
 

@@ -16,9 +16,9 @@ use super::super::fault::quoted;
 use super::super::host::ScriptEvent;
 use super::super::manifest::input::ScriptArgs;
 use super::super::tool_protocol::ToolCall;
-use super::shared_host::Relay;
-use super::tools::{ToolKind, MOST_CALLS, Results, ScriptTool};
 use super::scope::text_of;
+use super::shared_host::Relay;
+use super::tools::{MOST_CALLS, Results, ScriptTool, ToolKind};
 use super::{Frame, ScriptFlow, ScriptRun};
 use crate::i18n::script_run as words;
 
@@ -50,7 +50,12 @@ impl ToolSchedule {
         let level = frame.values.option("concurrency_level");
         let level = level.and_then(|it| it.as_u64()).and_then(|it| usize::try_from(it).ok());
         let several = level.unwrap_or(AT_ONCE).clamp(1, MOST_AT_ONCE);
-        let mode = |calls, rounds, at_once, told| ToolSchedule { calls, rounds, at_once, instruction: told };
+        let mode = |calls, rounds, at_once, told| ToolSchedule {
+            calls,
+            rounds,
+            at_once,
+            instruction: told,
+        };
         Ok(match text("run_mode").as_deref() {
             None => mode(MOST_CALLS, 1, 1, ALL),
             Some("sequential" | "serial") => mode(1, MOST_ROUNDS, 1, ONE),
@@ -76,7 +81,8 @@ impl ScriptRun {
             let tool = tools.iter().find(|tool| tool.id == call.id)?;
             Some((*tool, tool.help().bind_args(call)))
         };
-        let wanted: Vec<(&ScriptTool, Map<String, Value>)> = wanted.iter().filter_map(found).collect();
+        let wanted: Vec<(&ScriptTool, Map<String, Value>)> =
+            wanted.iter().filter_map(found).collect();
         if at_once == 1 || wanted.len() < 2 {
             for (tool, given) in wanted {
                 self.run_tool(frame, tool, given, done).await?;

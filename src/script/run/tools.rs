@@ -8,16 +8,16 @@ use serde_json::{Map, Value, json};
 use super::super::fault::quoted;
 use super::super::manifest::input::ScriptArgs;
 use super::super::manifest::{Export, ImportKind, Manifest};
-use super::super::tool_protocol::{self, ToolCall, ToolHelp, Param};
-use super::answer::{ModelReply, CallOptions};
-use super::calls::ArgValues;
-use super::tool_schedule::ToolSchedule;
+use super::super::tool_protocol::{self, Param, ToolCall, ToolHelp};
+use super::answer::{CallOptions, ModelReply};
 use super::builtin_tools::{self, BuiltinTool};
+use super::calls::ArgValues;
 use super::dialogue::SystemParts;
 use super::scope::{merge, text_of};
+use super::tool_schedule::ToolSchedule;
 use super::{Frame, ScriptFlow, ScriptRun};
-use crate::protocol::Message;
 use crate::i18n::script_run as words;
+use crate::protocol::Message;
 
 /// Maximum number of tools of one script, and of calls in one reply.
 const MOST_TOOLS: usize = 100;
@@ -124,7 +124,9 @@ impl ScriptRun {
             return Ok(None);
         }
         let mut done = Results::default();
-        for tool in tools.iter().filter(|tool| tool.has_trigger(AFTER_USER) || tool.matches_keyword(&said)) {
+        for tool in
+            tools.iter().filter(|tool| tool.has_trigger(AFTER_USER) || tool.matches_keyword(&said))
+        {
             let mut args = Map::new();
             args.insert("message".to_owned(), Value::from(said.as_str()));
             if tool.has_trigger(KEYWORD) {
@@ -172,7 +174,8 @@ impl ScriptRun {
         let reply = self.complete(frame, sent, wish).await?;
         // This auxiliary call does not count as an answer of the script.
         frame.dialogue.model_calls = frame.dialogue.model_calls.saturating_sub(1);
-        let mut wanted = tool_protocol::parse_calls(&reply.text, |id| tools.iter().any(|tool| tool.id == id));
+        let mut wanted =
+            tool_protocol::parse_calls(&reply.text, |id| tools.iter().any(|tool| tool.id == id));
         wanted.truncate(mode.calls);
         Ok(wanted)
     }
@@ -202,7 +205,11 @@ impl ScriptRun {
     }
 
     /// The result as the model reads it: the value, or the error.
-    pub fn result_value(&mut self, tool: &ScriptTool, came: Result<Value, ScriptFlow>) -> Result<Value, ScriptFlow> {
+    pub fn result_value(
+        &mut self,
+        tool: &ScriptTool,
+        came: Result<Value, ScriptFlow>,
+    ) -> Result<Value, ScriptFlow> {
         match came {
             Ok(value) => Ok(value),
             Err(ScriptFlow::Failed(failure)) => {
@@ -215,7 +222,11 @@ impl ScriptRun {
     }
 
     /// Runs the tools that are notified of an answer.
-    pub async fn run_after_answer_tools(&mut self, frame: &mut Frame, text: &str) -> Result<(), ScriptFlow> {
+    pub async fn run_after_answer_tools(
+        &mut self,
+        frame: &mut Frame,
+        text: &str,
+    ) -> Result<(), ScriptFlow> {
         self.run_event_tools(frame, &[AFTER_AI], || json!({ "message": text })).await
     }
 
@@ -231,8 +242,14 @@ impl ScriptRun {
     }
 
     /// The tools of a script, as its settings name them.
-    async fn list_tools(&mut self, frame: &mut Frame, said: &str) -> Result<Vec<ScriptTool>, ScriptFlow> {
-        let Some(wanted) = frame.manifest.config.get("tools").cloned() else { return Ok(Vec::new()) };
+    async fn list_tools(
+        &mut self,
+        frame: &mut Frame,
+        said: &str,
+    ) -> Result<Vec<ScriptTool>, ScriptFlow> {
+        let Some(wanted) = frame.manifest.config.get("tools").cloned() else {
+            return Ok(Vec::new());
+        };
         self.require_trust(frame, "tools")?;
         let mut out = Vec::new();
         for (id, about) in tool_entries(&wanted) {
@@ -387,7 +404,11 @@ impl ScriptTool {
     }
 }
 
-fn script_tool(shape: Arc<Manifest>, about: &Value, defaults: Map<String, Value>) -> Result<ScriptTool, ScriptFlow> {
+fn script_tool(
+    shape: Arc<Manifest>,
+    about: &Value,
+    defaults: Map<String, Value>,
+) -> Result<ScriptTool, ScriptFlow> {
     let own = shape.text_setting("title").or(shape.text_setting("description"));
     let title = about.get("title").and_then(Value::as_str).or(own);
     let Some(title) = title.map(|title| title.lines().next().unwrap_or("").to_owned()) else {
@@ -408,7 +429,11 @@ pub fn is_not_found(halt: &ScriptFlow) -> bool {
     matches!(halt, ScriptFlow::Failed(failure) if failure.location.is_none())
 }
 
-fn builtin_tool(own: &'static BuiltinTool, about: &Value, defaults: Map<String, Value>) -> ScriptTool {
+fn builtin_tool(
+    own: &'static BuiltinTool,
+    about: &Value,
+    defaults: Map<String, Value>,
+) -> ScriptTool {
     let title = about.get("title").and_then(Value::as_str);
     let help = own.help(title);
     ScriptTool {

@@ -33,14 +33,20 @@ pub struct Document {
 pub fn parse(file: &str, text: &str) -> Result<Document, LocatedError> {
     if text.len() > MOST {
         let what = words::TOO_LONG.with("most", MOST >> 20);
-        return Err(LocatedError::with_location(what, Location::new(file, SourcePosition { line: 1, column: 1 })));
+        return Err(LocatedError::with_location(
+            what,
+            Location::new(file, SourcePosition { line: 1, column: 1 }),
+        ));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
     let parts = lines::split(&text);
     let front = match parts.front_matter {
         Some((above, yaml)) => {
-            let front = tree::read(&yaml, &|place| SourcePosition { line: place.line + above, ..place })
-                .map_err(|(what, place)| LocatedError::with_location(what, Location::new(file, place)))?;
+            let front =
+                tree::read(&yaml, &|place| SourcePosition { line: place.line + above, ..place })
+                    .map_err(|(what, place)| {
+                        LocatedError::with_location(what, Location::new(file, place))
+                    })?;
             match front.tree {
                 Tree::Null => ScriptNode { tree: Tree::Map(Vec::new()), ..front },
                 Tree::Map(_) => front,
@@ -58,7 +64,12 @@ pub fn parse(file: &str, text: &str) -> Result<Document, LocatedError> {
     let body = match body.tree {
         Tree::Null => Vec::new(),
         Tree::List(items) => items,
-        _ => return Err(LocatedError::with_location(words::BODY_NO_LIST, Location::new(file, body.position))),
+        _ => {
+            return Err(LocatedError::with_location(
+                words::BODY_NO_LIST,
+                Location::new(file, body.position),
+            ));
+        }
     };
     let is_something = |node: &ScriptNode| node.tree != Tree::Null || node.tag.is_some();
     Ok(Document { front_matter: front, body: body.into_iter().filter(is_something).collect() })

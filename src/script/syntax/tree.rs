@@ -97,7 +97,10 @@ impl ScriptNode {
 type TreeError = (LocalizedText, SourcePosition);
 
 /// Parses the one document of a text; `source` maps a place to its real one.
-pub fn read(yaml: &str, source: &dyn Fn(SourcePosition) -> SourcePosition) -> Result<ScriptNode, TreeError> {
+pub fn read(
+    yaml: &str,
+    source: &dyn Fn(SourcePosition) -> SourcePosition,
+) -> Result<ScriptNode, TreeError> {
     let mut builder = TreeBuilder { source, ..TreeBuilder::new(source) };
     let mut documents = 0;
     for event in Parser::new_from_str(yaml) {
@@ -110,7 +113,9 @@ pub fn read(yaml: &str, source: &dyn Fn(SourcePosition) -> SourcePosition) -> Re
         }
         builder.handle_event(event, span)?;
     }
-    Ok(builder.root.unwrap_or_else(|| ScriptNode::new(Tree::Null, source(SourcePosition { line: 1, column: 1 }))))
+    Ok(builder.root.unwrap_or_else(|| {
+        ScriptNode::new(Tree::Null, source(SourcePosition { line: 1, column: 1 }))
+    }))
 }
 
 struct TreeBuilder<'a> {
@@ -151,7 +156,11 @@ impl<'a> TreeBuilder<'a> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let tree = parse_scalar(&text, style, tag.as_deref());
-                let node = ScriptNode { tree, tag: custom_tag(tag.as_deref()), position: self.position(span) };
+                let node = ScriptNode {
+                    tree,
+                    tag: custom_tag(tag.as_deref()),
+                    position: self.position(span),
+                };
                 self.count_nodes(1, span)?;
                 self.add_node(node, anchor, 1, span)
             }
@@ -210,7 +219,13 @@ impl<'a> TreeBuilder<'a> {
         }
     }
 
-    fn add_node(&mut self, node: ScriptNode, anchor: usize, size: usize, span: Span) -> Result<(), TreeError> {
+    fn add_node(
+        &mut self,
+        node: ScriptNode,
+        anchor: usize,
+        size: usize,
+        span: Span,
+    ) -> Result<(), TreeError> {
         if anchor > 0 {
             self.anchors.insert(anchor, (node.clone(), size));
         }
@@ -223,7 +238,10 @@ impl<'a> TreeBuilder<'a> {
             Tree::Map(pairs) => match open.key.take() {
                 Some(key) => pairs.push((key, node)),
                 None if matches!(node.tree, Tree::List(_) | Tree::Map(_)) && open.is_map => {
-                    return Err((words::KEY_NO_TEXT.into(), (self.source)(self.key_position(span))));
+                    return Err((
+                        words::KEY_NO_TEXT.into(),
+                        (self.source)(self.key_position(span)),
+                    ));
                 }
                 None => open.key = Some(node),
             },

@@ -7,9 +7,12 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Rest, Serde, Value, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior};
 
-use super::{TemplateCall, Functions, MOST_OUTPUT, Rendered, limits, template_error, py_methods, print, output_limit_error};
-use crate::script::fault::ScriptError;
+use super::{
+    Functions, MOST_OUTPUT, Rendered, TemplateCall, limits, output_limit_error, print, py_methods,
+    template_error,
+};
 use crate::i18n::script as words;
+use crate::script::fault::ScriptError;
 
 /// Maximum number of instructions of one rendering.
 const FUEL: u64 = 200_000;

@@ -96,7 +96,9 @@ fn raw_block<'a>(text: &'a str, open: &str) -> &'a str {
 /// Writes the tag, with the values it names measured.
 fn write_measured(tag: &str, out: &mut String) {
     let inside = tag_body(tag);
-    let Some((keyword, rest)) = delimiters::leading_word(inside, |_| false) else { return out.push_str(tag) };
+    let Some((keyword, rest)) = delimiters::leading_word(inside, |_| false) else {
+        return out.push_str(tag);
+    };
     match keyword {
         "set" => match split_assignment(rest) {
             Some((target, value)) => {
@@ -121,9 +123,12 @@ fn write_measured(tag: &str, out: &mut String) {
         }
         "macro" => {
             out.push_str(tag);
-            let params = rest.split_once('(').and_then(|(_, params)| delimiters::bracket_content(params, ')'));
-            let parts =
-                params.map(|(params, _)| delimiters::split_outside(params, ',')).unwrap_or_default();
+            let params = rest
+                .split_once('(')
+                .and_then(|(_, params)| delimiters::bracket_content(params, ')'));
+            let parts = params
+                .map(|(params, _)| delimiters::split_outside(params, ','))
+                .unwrap_or_default();
             measure_names(
                 parts.into_iter().map(|part| part.split('=').next().unwrap_or("")),
                 tag,

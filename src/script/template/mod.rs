@@ -9,12 +9,12 @@ use serde_json::Value;
 use super::fault::{ScriptError, quoted};
 use crate::i18n::script as words;
 
-mod limits;
 mod fstring;
 mod go;
 mod hf;
-mod py_methods;
+mod limits;
 pub mod print;
+mod py_methods;
 
 /// Longest template, in bytes.
 pub const LONGEST: usize = 1024 * 1024;

@@ -38,7 +38,12 @@ impl Default for ChoiceMatch {
 impl Placeholder {
     /// A mark without options.
     pub fn new(name: impl Into<String>) -> Placeholder {
-        Placeholder { name: name.into(), params: Vec::new(), choices: Vec::new(), pick: ChoiceMatch::default() }
+        Placeholder {
+            name: name.into(),
+            params: Vec::new(),
+            choices: Vec::new(),
+            pick: ChoiceMatch::default(),
+        }
     }
 
     /// Parses the text after the colon.
@@ -71,8 +76,12 @@ impl Placeholder {
                 parts.pop();
             }
             let choice = parts.join(":");
-            self.choices =
-                choices.into_iter().chain([choice.as_str()]).take(MOST_CHOICES).map(unquoted).collect();
+            self.choices = choices
+                .into_iter()
+                .chain([choice.as_str()])
+                .take(MOST_CHOICES)
+                .map(unquoted)
+                .collect();
             self.choices.retain(|choice| !choice.is_empty());
         }
     }
@@ -143,7 +152,10 @@ mod tests {
     #[test]
     fn a_choice_may_contain_colons_and_commas() {
         assert_eq!(Placeholder::with_options("F", "|12:30|13:00").choices, ["12:30", "13:00"]);
-        assert_eq!(Placeholder::with_options("F", "|red, dark|blue").choices, ["red, dark", "blue"]);
+        assert_eq!(
+            Placeholder::with_options("F", "|red, dark|blue").choices,
+            ["red, dark", "blue"]
+        );
         assert_eq!(Placeholder::with_options("F", "|'a|b'|\"c:2\"").choices, ["a|b", "c:2"]);
     }
 }

@@ -76,7 +76,10 @@ mod tests {
     #[test]
     fn isdk_110_a_bias_is_a_number_a_share_or_never() {
         let bias = |text: &str, by| Bias { text: text.to_owned(), by };
-        assert_eq!(read("happy:20%)) x").unwrap(), (bias("happy", BiasAmount::Share(0.2)), false, " x"));
+        assert_eq!(
+            read("happy:20%)) x").unwrap(),
+            (bias("happy", BiasAmount::Share(0.2)), false, " x")
+        );
         assert_eq!(read("!敏感词:false))").unwrap(), (bias("敏感词", BiasAmount::Never), true, ""));
         assert_eq!(read("a:b:-1.5))").unwrap(), (bias("a:b", BiasAmount::Add(-1.5)), false, ""));
         for other in ["x))", "x:y))", "x:1", "(f:1))", ":1))"] {

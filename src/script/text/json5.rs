@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Number, Value};
 
-use super::delimiters::{push_escape, leading_word};
+use super::delimiters::{leading_word, push_escape};
 
 /// Deepest nesting that is parsed.
 const DEPTH: usize = 64;

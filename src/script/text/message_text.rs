@@ -28,7 +28,13 @@ pub struct MessageText {
 impl MessageText {
     /// Parses the author's text. Never fails: anything that is not a mark is text.
     pub fn read(text: &str) -> MessageText {
-        MessageTextParser { rest: text, pending: String::new(), output: MessageText::default(), after_gap: false }.parse()
+        MessageTextParser {
+            rest: text,
+            pending: String::new(),
+            output: MessageText::default(),
+            after_gap: false,
+        }
+        .parse()
     }
 
     /// Text from elsewhere, or after `~`: it stays unchanged.
@@ -63,7 +69,9 @@ impl MessageText {
 
     /// True when a reply of the model is inserted into this text.
     pub fn has_placeholder(&self) -> bool {
-        self.spans.iter().any(|piece| matches!(piece, TextSpan::Mark { mark: PlaceholderMark::Placeholder(_), .. }))
+        self.spans.iter().any(|piece| {
+            matches!(piece, TextSpan::Mark { mark: PlaceholderMark::Placeholder(_), .. })
+        })
     }
 
     /// Replaces a mark with a result. Extra spaces around it are removed.
@@ -117,7 +125,9 @@ impl MessageText {
                 TextSpan::Mark { mark: PlaceholderMark::Placeholder(ask), source } => {
                     shards.push(RenderedSpan::Placeholder { ask, source })
                 }
-                TextSpan::Author(text) | TextSpan::Literal(text) | TextSpan::Mark { source: text, .. } => {
+                TextSpan::Author(text)
+                | TextSpan::Literal(text)
+                | TextSpan::Mark { source: text, .. } => {
                     push_text(&mut shards, &text);
                 }
             }

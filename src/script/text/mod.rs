@@ -8,15 +8,15 @@
 pub mod args;
 mod ask;
 pub mod bias;
-mod message_text;
-pub mod interpolation;
-pub mod prefix;
-mod placeholder;
-pub mod json5;
-pub mod roles;
 pub mod delimiters;
+pub mod interpolation;
+pub mod json5;
+mod message_text;
+mod placeholder;
+pub mod prefix;
+pub mod roles;
 
-pub use ask::{Placeholder, ChoiceMatch};
+pub use ask::{ChoiceMatch, Placeholder};
 pub use bias::Bias;
-pub use message_text::{MessageText, TextSpan, RenderedText, RenderedSpan};
+pub use message_text::{MessageText, RenderedSpan, RenderedText, TextSpan};
 pub use placeholder::{CallMark, PlaceholderMark, RegexMark};

@@ -71,9 +71,13 @@ fn parse_call<'a>(text: &str, whole: &'a str) -> Option<(PlaceholderMark, &'a st
 }
 
 fn parse_placeholder<'a>(text: &str, whole: &'a str) -> Option<(PlaceholderMark, &'a str)> {
-    let (name, rest) = delimiters::leading_word(text, |_| false).filter(|(name, _)| !name.contains('$'))?;
+    let (name, rest) =
+        delimiters::leading_word(text, |_| false).filter(|(name, _)| !name.contains('$'))?;
     if let Some(rest) = rest.strip_prefix("]]") {
-        return Some((PlaceholderMark::Placeholder(Placeholder::new(name)), rest_after(whole, rest, text.len())));
+        return Some((
+            PlaceholderMark::Placeholder(Placeholder::new(name)),
+            rest_after(whole, rest, text.len()),
+        ));
     }
     let options = rest.strip_prefix(':')?;
     let end = delimiters::find_outside(options, |tail| tail.starts_with("]]"))
@@ -83,7 +87,10 @@ fn parse_placeholder<'a>(text: &str, whole: &'a str) -> Option<(PlaceholderMark,
         return None;
     }
     let rest = rest.strip_prefix("]]")?;
-    Some((PlaceholderMark::Placeholder(Placeholder::with_options(name, options)), rest_after(whole, rest, text.len())))
+    Some((
+        PlaceholderMark::Placeholder(Placeholder::with_options(name, options)),
+        rest_after(whole, rest, text.len()),
+    ))
 }
 
 fn parse_regex<'a>(text: &str, whole: &'a str) -> Option<(PlaceholderMark, &'a str)> {

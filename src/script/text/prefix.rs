@@ -129,7 +129,11 @@ mod tests {
             ("#:x", TextPrefix::Replace(edit(None, None, false)), "x"),
             ("#:!x", TextPrefix::Replace(edit(None, None, true)), "x"),
             ("#:[0]!x", TextPrefix::Replace(edit(Some(0), None, true)), "x"),
-            ("#+[-1:assistant]x", TextPrefix::Insert(edit(Some(-1), Some("assistant"), false)), "x"),
+            (
+                "#+[-1:assistant]x",
+                TextPrefix::Insert(edit(Some(-1), Some("assistant"), false)),
+                "x",
+            ),
             ("#+[assistant]x", TextPrefix::Insert(edit(None, Some("assistant"), false)), "x"),
             ("#+!x", TextPrefix::Insert(edit(None, None, true)), "x"),
             (":[0]x", TextPrefix::Replace(edit(Some(0), None, false)), "x"),

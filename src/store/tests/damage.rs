@@ -31,7 +31,8 @@ fn a_file_without_its_header_is_set_aside_and_still_read() {
     assert_eq!((resumed.known.title.as_str(), resumed.tail.events.len()), ("the name", 800));
     assert_eq!(desk.search("turn 17", 9_999).unwrap().len(), 12);
     let told = bench.reports();
-    let [SavingError::Recovered { aside, sessions: 1, events: 800, removed: 0 }] = told.as_slice() else {
+    let [SavingError::Recovered { aside, sessions: 1, events: 800, removed: 0 }] = told.as_slice()
+    else {
         panic!("{told:?}")
     };
     assert!(aside.exists());
@@ -162,7 +163,9 @@ fn the_newest_damaged_files_are_kept_and_the_removal_of_others_is_reported() {
     let mut desk = bench.writer();
     turn(&mut desk, 1, "hello", "hi");
     let told = bench.reports();
-    let [SavingError::Recovered { aside, removed: 1, .. }] = told.as_slice() else { panic!("{told:?}") };
+    let [SavingError::Recovered { aside, removed: 1, .. }] = told.as_slice() else {
+        panic!("{told:?}")
+    };
     assert!(aside.ends_with("sessions.damaged-11.db"), "{aside:?}");
     let there = |n: u32| data.join(format!("sessions.damaged-{n}.db")).exists();
     assert_eq!([2, 9, 10, 11].map(there), [false, true, true, true]);
@@ -199,5 +202,8 @@ fn a_read_only_disk_is_reported_and_waiting_rows_are_written_later() {
     fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).unwrap();
     other.close();
     let told = bench.reports();
-    assert!(matches!(told.as_slice(), [] | [SavingError::NotSaved(_), SavingError::SavedAgain]), "{told:?}");
+    assert!(
+        matches!(told.as_slice(), [] | [SavingError::NotSaved(_), SavingError::SavedAgain]),
+        "{told:?}"
+    );
 }

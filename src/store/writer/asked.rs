@@ -1,12 +1,12 @@
 //! The requests to an open session: look up, resume, and change the session as a whole. All waiting
 //! rows are written first.
 
-use super::{StoreWriter, HISTORY, SessionHeader, WriteLock, PART, Resumed, PendingRows, now};
+use super::{HISTORY, PART, PendingRows, Resumed, SessionHeader, StoreWriter, WriteLock, now};
 use crate::protocol::Event;
-use crate::store::read::SessionRecord;
 use crate::store::event_row::{self, EventRow};
+use crate::store::read::SessionRecord;
 use crate::store::write::PendingParts;
-use crate::store::{Database, SessionHit, Listed, EventPage, Remembered, StoreError};
+use crate::store::{Database, EventPage, Listed, Remembered, SessionHit, StoreError};
 
 impl StoreWriter {
     /// The file with all waiting rows written; repairs damage and tries once more.
@@ -46,7 +46,9 @@ impl StoreWriter {
         let folder = self.header.folder.clone();
         let known = self.with_database(|disk| match id {
             Some(id) => disk.find(id),
-            None => disk.last_in_folder(&folder)?.ok_or_else(|| StoreError::NoSession { id: String::new() }),
+            None => disk
+                .last_in_folder(&folder)?
+                .ok_or_else(|| StoreError::NoSession { id: String::new() }),
         })?;
         let held = matches!(self.write_lock, WriteLock::Writable(Some(_)));
         let ours = held && self.key == Some(known.key);
@@ -133,8 +135,14 @@ impl StoreWriter {
         self.save_history(history, |disk, key, body| disk.save_whole_history(key, turn, body));
     }
 
-    fn save_history(&mut self, json: &str, put: impl Fn(&mut Database, i64, &str) -> Result<(), StoreError>) {
-        let Some(key) = self.key.filter(|_| !matches!(self.write_lock, WriteLock::ReadOnly)) else { return };
+    fn save_history(
+        &mut self,
+        json: &str,
+        put: impl Fn(&mut Database, i64, &str) -> Result<(), StoreError>,
+    ) {
+        let Some(key) = self.key.filter(|_| !matches!(self.write_lock, WriteLock::ReadOnly)) else {
+            return;
+        };
         let masked = serde_json::from_str(json).map(|mut value| {
             self.redactor.mask_value(&mut value);
             value.to_string()

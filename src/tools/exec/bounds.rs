@@ -59,7 +59,7 @@ pub(super) fn apply(child: Option<u32>) {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn put_on(_child: Option<u32>) {}
+pub(super) fn apply(_child: Option<u32>) {}
 
 #[cfg(target_os = "linux")]
 fn memory() -> u64 {

@@ -14,8 +14,8 @@ use rustix::process::Signal;
 use tokio::process::{Child, Command};
 
 use super::process_group::Tree;
-use crate::tools::temp::{RunFolder, TempFolder};
 use crate::i18n::{LocalizedText, exec as words};
+use crate::tools::temp::{RunFolder, TempFolder};
 
 /// The longest text that is read back, in bytes.
 const LONGEST: u64 = 4 << 20;

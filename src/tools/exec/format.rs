@@ -159,7 +159,7 @@ fn is_complete(head: &[u8], length: u64, file: &mut File) -> Option<bool> {
 
 /// Programs of macOS, of any processor: the system translates some.
 #[cfg(target_os = "macos")]
-fn runs_here(head: &[u8], _length: u64, _file: &mut File) -> bool {
+fn is_native(head: &[u8], _length: u64, _file: &mut File) -> bool {
     MACOS.iter().any(|magic| head.starts_with(magic))
 }
 
@@ -201,7 +201,8 @@ fn machine(head: &[u8]) -> Option<String> {
     }
     let number = number(head, 18, 2)?;
     let known = MACHINES.iter().find(|(known, _)| *known == number);
-    let own = open_head(Path::new("/proc/self/exe")).and_then(|(own, ..)| self::number(&own, 18, 2));
+    let own =
+        open_head(Path::new("/proc/self/exe")).and_then(|(own, ..)| self::number(&own, 18, 2));
     let name = known.map_or_else(|| format!("ELF {number}"), |(_, name)| (*name).to_owned());
     (own != Some(number)).then_some(name)
 }
@@ -321,7 +322,11 @@ mod tests {
         let wine = "enabled\ninterpreter /usr/bin/wine\nflags: \nextension .exe\n";
         assert!(formats::format_matches(wine, b"MZ", Path::new("/x/a.exe")));
         assert!(!formats::format_matches(wine, b"MZ", Path::new("/x/a")));
-        assert!(!formats::format_matches(&wine.replace("enabled", "disabled"), b"", Path::new("a.exe")));
+        assert!(!formats::format_matches(
+            &wine.replace("enabled", "disabled"),
+            b"",
+            Path::new("a.exe")
+        ));
         let magic = "enabled\ninterpreter /q\nflags: F\noffset 0\nmagic 7f454c46\nmask ffffff00\n";
         assert!(formats::format_matches(magic, b"\x7fELX\x02", Path::new("a")));
         assert!(!formats::format_matches(magic, b"\x7fEXX\x02", Path::new("a")));

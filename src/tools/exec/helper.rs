@@ -131,8 +131,12 @@ mod tests {
 
     #[tokio::test]
     async fn a_program_that_is_missing_or_reads_nothing_is_an_error() {
-        let missing = HelperProgram { program: "no-such-program", args: &[], variables: Vec::new() };
-        assert_eq!(write_to_helper(&missing, b"x").await.unwrap_err().kind(), io::ErrorKind::NotFound);
+        let missing =
+            HelperProgram { program: "no-such-program", args: &[], variables: Vec::new() };
+        assert_eq!(
+            write_to_helper(&missing, b"x").await.unwrap_err().kind(),
+            io::ErrorKind::NotFound
+        );
         let deaf = shell(&["-c", "exec 0<&-; exit 0"]);
         assert!(write_to_helper(&deaf, &vec![b'x'; 4 << 20]).await.is_err());
     }

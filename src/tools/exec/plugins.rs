@@ -12,10 +12,10 @@ use futures_util::future::BoxFuture;
 
 use super::capture::CapturedText;
 use super::{Exec, not_run, parse, run};
+use crate::i18n::{Phrase, tools as words};
 use crate::protocol::{Observation, Outcome, ParsedOutput};
 use crate::safety::{Cleared, ToolTask};
-use crate::tools::{Tool, RunControl};
-use crate::i18n::{Phrase, tools as words};
+use crate::tools::{RunControl, Tool};
 
 #[derive(Clone, Debug)]
 struct Plugins(Exec);
@@ -129,7 +129,8 @@ pub(super) fn output(stdout: &CapturedText) -> Option<ParsedOutput> {
         exit: Some(0),
         whole: stdout.is_whole(),
     });
-    let lines = ParsedOutput { kind: String::new(), total: text.lines().count(), items: Vec::new() };
+    let lines =
+        ParsedOutput { kind: String::new(), total: text.lines().count(), items: Vec::new() };
     let found = shape.unwrap_or(lines);
     Some(ParsedOutput { kind: "plugin_output".to_owned(), ..found })
 }

@@ -23,7 +23,7 @@ mod descendants;
 #[cfg(target_os = "linux")]
 mod limit;
 #[cfg(not(target_os = "linux"))]
-#[path = "group/no_limit.rs"]
+#[path = "process_group/no_limit.rs"]
 mod limit;
 
 /// The variable that marks a step's processes.
@@ -273,7 +273,7 @@ async fn mark_early_processes(leader: Pid, mark: StepMark) {
 }
 
 #[cfg(not(target_os = "linux"))]
-async fn catch_up(_leader: Pid, _mark: StepMark) {}
+async fn mark_early_processes(_leader: Pid, _mark: StepMark) {}
 
 /// Looks now and then while the step runs. Where the whole machine has hardly more processes
 /// than when it began, nothing needs to be counted.
@@ -301,7 +301,7 @@ async fn wait_until_over_limit(leader: Pid, mark: &str, most: usize) {
 }
 
 #[cfg(not(target_os = "linux"))]
-async fn outgrows(_leader: Pid, _mark: &str, _most: usize) {
+async fn wait_until_over_limit(_leader: Pid, _mark: &str, _most: usize) {
     std::future::pending().await
 }
 

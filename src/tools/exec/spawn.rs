@@ -12,13 +12,13 @@ use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession,
 use tokio::io::AsyncWriteExt as _;
 
 use super::super::ShellInput;
-use super::super::sandbox::{StepOrigin, Confined};
+use super::super::sandbox::{Confined, StepOrigin};
 use super::environment::{EnvironmentKind, Variables};
-use super::process_group::{self, Group, StepMark, StepGroups, StartPermit};
-use super::{Exec, bounds, helper, format, git};
-use crate::protocol::{Tier, StepAction};
-use crate::safety::{Cleared, Assessment, LinkIdentity, Program, Seal, LaunchRequest, ToolTask};
+use super::process_group::{self, Group, StartPermit, StepGroups, StepMark};
+use super::{Exec, bounds, format, git, helper};
 use crate::i18n::{LocalizedText, exec as words};
+use crate::protocol::{StepAction, Tier};
+use crate::safety::{Assessment, Cleared, LaunchRequest, LinkIdentity, Program, Seal, ToolTask};
 
 /// Why a step did not start, and whose decision that is.
 #[derive(Debug)]
@@ -110,12 +110,19 @@ pub(super) async fn start(
 }
 
 /// The file a step starts and the arguments it was judged with.
-async fn command(judged: &Assessment, shell: &Path) -> Result<(PathBuf, Vec<String>), StepStartError> {
+async fn command(
+    judged: &Assessment,
+    shell: &Path,
+) -> Result<(PathBuf, Vec<String>), StepStartError> {
     Ok(match &judged.step.work {
-        StepAction::Exec { program, args } => (judged_program(program, judged).await?, args.clone()),
+        StepAction::Exec { program, args } => {
+            (judged_program(program, judged).await?, args.clone())
+        }
         StepAction::Shell { line } => (shell.to_owned(), vec!["-c".to_owned(), line.clone()]),
         StepAction::Tool { name, .. } => match &judged.task {
-            Some(ToolTask::Plugin(plugin)) => (judged_program("node", judged).await?, plugin.node_args()),
+            Some(ToolTask::Plugin(plugin)) => {
+                (judged_program("node", judged).await?, plugin.node_args())
+            }
             _ => return Err(unable(words::NOT_A_PROGRAM.with("tool", name.as_str()))),
         },
     })
@@ -147,13 +154,19 @@ impl LaunchPlan {
 fn environment_kind(judged: &Assessment) -> EnvironmentKind {
     match (judged.risk.tier, &judged.step.work) {
         (Tier::L0, StepAction::Exec { .. } | StepAction::Tool { .. }) => EnvironmentKind::Automatic,
-        (Tier::L0, StepAction::Shell { .. }) | (Tier::L1 | Tier::L2, _) => EnvironmentKind::Approved,
+        (Tier::L0, StepAction::Shell { .. }) | (Tier::L1 | Tier::L2, _) => {
+            EnvironmentKind::Approved
+        }
     }
 }
 
 /// Additions for a step that runs by itself: arguments that make it harmless, and a
 /// repository that can start nothing.
-async fn harden_automatic(mut plan: LaunchPlan, args: &[String], judged: &Assessment) -> LaunchPlan {
+async fn harden_automatic(
+    mut plan: LaunchPlan,
+    args: &[String],
+    judged: &Assessment,
+) -> LaunchPlan {
     let launch = &judged.launch;
     let mut given = launch.arguments(args);
     plan.empty_folder = launch.empty_folder;
@@ -172,8 +185,12 @@ async fn judged_program(name: &str, judged: &Assessment) -> Result<PathBuf, Step
     let program = judged.program.as_ref();
     let program = program.ok_or_else(|| unable(not_found_message(name, &judged.cwd)))?;
     match tokio::fs::metadata(&program.path).await {
-        Ok(meta) if is_same_file(program, &meta) && is_same_link(program).await => Ok(program.path.clone()),
-        Ok(_) => Err(StepStartError::Changed(words::CHANGED.with("path", path_text(&program.path)))),
+        Ok(meta) if is_same_file(program, &meta) && is_same_link(program).await => {
+            Ok(program.path.clone())
+        }
+        Ok(_) => {
+            Err(StepStartError::Changed(words::CHANGED.with("path", path_text(&program.path))))
+        }
         Err(error) => Err(unable(spawn_error_message(&program.path, &error))),
     }
 }
@@ -233,7 +250,11 @@ async fn harden_git(mut plan: LaunchPlan, folder: PathBuf, args: Vec<String>) ->
     plan
 }
 
-fn spawn(plan: LaunchPlan, mark: StepMark, steps: &StepGroups) -> Result<ChildHandle, StepStartError> {
+fn spawn(
+    plan: LaunchPlan,
+    mark: StepMark,
+    steps: &StepGroups,
+) -> Result<ChildHandle, StepStartError> {
     let stdin = || if plan.input.is_some() { Stdio::piped() } else { Stdio::null() };
     let mut command = CommandWrap::with_new(&plan.path, |command| {
         command

@@ -154,12 +154,19 @@ async fn wait_for_exit<R: Future<Output = ()>>(
 }
 
 /// Reads on for a while; true when both pipes have ended.
-async fn wait_for_pipes<R: Future<Output = ()>>(reading: &mut Pin<Box<Fuse<R>>>, most: Duration) -> bool {
+async fn wait_for_pipes<R: Future<Output = ()>>(
+    reading: &mut Pin<Box<Fuse<R>>>,
+    most: Duration,
+) -> bool {
     reading.is_terminated() || timeout(most, reading.as_mut()).await.is_ok()
 }
 
 impl ChildOutput {
-    pub(super) fn new(live: LiveOutput, stdout: BoundedBuffer, redactor: Option<&Arc<Redactor>>) -> ChildOutput {
+    pub(super) fn new(
+        live: LiveOutput,
+        stdout: BoundedBuffer,
+        redactor: Option<&Arc<Redactor>>,
+    ) -> ChildOutput {
         ChildOutput {
             stdout,
             stderr: BoundedBuffer::default(),

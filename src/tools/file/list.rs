@@ -7,9 +7,9 @@ use ignore::WalkBuilder;
 use tokio_util::sync::CancellationToken;
 
 use super::{FileToolResult, cancelled, reason};
+use crate::i18n::{LocalizedText, tools as words};
 use crate::protocol::ParsedOutput;
 use crate::safety::tools::ListTask;
-use crate::i18n::{LocalizedText, tools as words};
 
 /// Names that are given, and that are counted.
 const NAMES: usize = 600;
@@ -24,7 +24,10 @@ pub fn run(list: &ListTask, cancel: &CancellationToken) -> FileToolResult {
     };
     if !meta.is_dir() {
         let size = words::SIZE.with("path", spot.shown.as_str()).with("bytes", meta.len());
-        return FileToolResult { note: Some(size), ..file_list(1, spot.shown.clone() + "\n", false) };
+        return FileToolResult {
+            note: Some(size),
+            ..file_list(1, spot.shown.clone() + "\n", false)
+        };
     }
     let glob = match list.glob.as_deref().map(matcher).transpose() {
         Ok(glob) => glob,

@@ -15,22 +15,22 @@ use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::read_tracker::ReadTracker;
-use super::{Tool, RunControl};
+use super::{RunControl, Tool};
+use crate::i18n::{LocalizedText, Phrase, tools as words};
 use crate::protocol::{Change, Observation, Outcome, ParsedOutput};
 use crate::safety::tools::InputError;
-use crate::safety::{Cleared, Assessment, ToolTask};
-use crate::i18n::{LocalizedText, Phrase, tools as words};
+use crate::safety::{Assessment, Cleared, ToolTask};
 
-pub mod journal;
 mod backups;
+pub mod journal;
 mod list;
-pub(super) mod safe_open;
 mod read;
+pub(super) mod safe_open;
 mod search;
 mod write;
 
-pub use journal::Journal;
 pub use backups::Backups;
+pub use journal::Journal;
 
 /// One tool: its name, and its descriptions for the user and for the model.
 struct FileToolSpec {
@@ -117,8 +117,9 @@ impl Tool for FileTool {
             let cancel = watch.cancel.clone();
             let work = move || run(&step, &desk, &cancel);
             let done = tokio::task::spawn_blocking(work).await;
-            let done = done
-                .unwrap_or_else(|error| FileToolResult::failed(words::BROKE.with("why", error.to_string())));
+            let done = done.unwrap_or_else(|error| {
+                FileToolResult::failed(words::BROKE.with("why", error.to_string()))
+            });
             observation(&judged, done, began)
         }
         .boxed()
@@ -145,7 +146,10 @@ fn run(step: &Cleared, desk: &FileToolState, cancel: &CancellationToken) -> File
         return cancelled();
     }
     if !step.is_intact() {
-        return FileToolResult { outcome: Some(Outcome::Refused), ..FileToolResult::failed(words::NOT_AS_JUDGED) };
+        return FileToolResult {
+            outcome: Some(Outcome::Refused),
+            ..FileToolResult::failed(words::NOT_AS_JUDGED)
+        };
     }
     match &step.assessment().task {
         Some(ToolTask::Fault(fault)) => fault.clone().into(),

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use super::super::read_tracker::ReadTracker;
-use super::safe_open::{MissingFolders, FileSlot};
+use super::safe_open::{FileSlot, MissingFolders};
 use super::{FileToolResult, head, reason};
+use crate::i18n::tools as words;
 use crate::protocol::ParsedOutput;
 use crate::safety::tools::{Read, digest};
-use crate::i18n::tools as words;
 
 /// The largest file that is looked at, in bytes.
 const MOST: u64 = 16 * 1024 * 1024;
@@ -21,7 +21,8 @@ const START: usize = 8 * 1024;
 
 pub fn run(read: &Read, seen: &ReadTracker) -> FileToolResult {
     let spot = &read.spot;
-    let failed = |error: &std::io::Error| FileToolResult::failed(reason(&spot.shown, &spot.path, error));
+    let failed =
+        |error: &std::io::Error| FileToolResult::failed(reason(&spot.shown, &spot.path, error));
     let slot = match FileSlot::open(&spot.path, MissingFolders::Fail) {
         Ok(slot) => slot,
         Err(error) => return failed(&error),
@@ -52,7 +53,10 @@ pub fn run(read: &Read, seen: &ReadTracker) -> FileToolResult {
 fn numbered_lines(read: &Read, text: &str, whole: bool) -> FileToolResult {
     let total = text.lines().count();
     if total == 0 {
-        return FileToolResult { note: Some(words::EMPTY_FILE.into()), ..FileToolResult::default() };
+        return FileToolResult {
+            note: Some(words::EMPTY_FILE.into()),
+            ..FileToolResult::default()
+        };
     }
     if read.from > total {
         let say = words::PAST_THE_END.with("total", total).with("from", read.from);
@@ -78,7 +82,13 @@ fn numbered_lines(read: &Read, text: &str, whole: bool) -> FileToolResult {
     let note = (cut || read.from > 1 || last < total)
         .then(|| words::LINES_OF.with("from", read.from).with("to", last).with("total", total));
     let parsed = ParsedOutput { kind: "text".to_owned(), total, items: Vec::new() };
-    FileToolResult { stdout: out, truncated: cut, parsed: Some(parsed), note, ..FileToolResult::default() }
+    FileToolResult {
+        stdout: out,
+        truncated: cut,
+        parsed: Some(parsed),
+        note,
+        ..FileToolResult::default()
+    }
 }
 
 /// The kind of a file that is not text; `None` for text.

@@ -95,7 +95,9 @@ impl FileSlot {
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = if old.is_some() { 0o600 } else { 0o666 };
         let file = openat(&self.folder, temp.as_str(), flags, Mode::from_raw_mode(mode))?;
-        let done = self.write_temp(file, bytes, old).and_then(|()| self.move_into_place(OsStr::new(&temp), old));
+        let done = self
+            .write_temp(file, bytes, old)
+            .and_then(|()| self.move_into_place(OsStr::new(&temp), old));
         if done.is_err() {
             let _ = unlinkat(&self.folder, temp.as_str(), AtFlags::empty());
         }
@@ -104,7 +106,12 @@ impl FileSlot {
         Ok(())
     }
 
-    fn write_temp(&self, file: OwnedFd, bytes: &[u8], old: Option<&ExistingFile>) -> io::Result<()> {
+    fn write_temp(
+        &self,
+        file: OwnedFd,
+        bytes: &[u8],
+        old: Option<&ExistingFile>,
+    ) -> io::Result<()> {
         let mut file = File::from(file);
         beside::lock_file(&file);
         file.write_all(bytes)?;

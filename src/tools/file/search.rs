@@ -9,10 +9,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::list::{glob_matches, matcher, walk};
 use super::{FileToolResult, cancelled, head, reason};
+use crate::i18n::{LocalizedText, tools as words};
 use crate::protocol::ParsedOutput;
 use crate::safety::is_sensitive_name;
 use crate::safety::tools::SearchTask;
-use crate::i18n::{LocalizedText, tools as words};
 
 /// Lines that are given, and matches that are counted.
 const LINES: usize = 200;
@@ -79,7 +79,9 @@ pub fn run(search: &SearchTask, cancel: &CancellationToken) -> FileToolResult {
 }
 
 /// The expression. An invalid one is searched for literally, and the result says so.
-fn build_matcher(search: &SearchTask) -> Result<(RegexMatcher, Option<LocalizedText>), LocalizedText> {
+fn build_matcher(
+    search: &SearchTask,
+) -> Result<(RegexMatcher, Option<LocalizedText>), LocalizedText> {
     let build = |text: &str| {
         RegexMatcherBuilder::new()
             .case_insensitive(search.fold)
@@ -155,8 +157,11 @@ impl SearchResults {
 
     fn into_result(self, note: Option<LocalizedText>) -> FileToolResult {
         let items = self.files.iter().map(|(file, n)| json!({ "file": file, "matches": n }));
-        let parsed =
-            ParsedOutput { kind: "search_matches".to_owned(), total: self.total, items: items.collect() };
+        let parsed = ParsedOutput {
+            kind: "search_matches".to_owned(),
+            total: self.total,
+            items: items.collect(),
+        };
         let cut = self.cut.then(|| {
             let files = self.files.len() + self.more_files;
             words::SEARCH_CUT.with("total", self.total).with("files", files)

@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::*;
+use crate::i18n::Lang;
 use crate::protocol::{Requires, Step, StepAction};
-use crate::safety::{Workspace, Policy, PolicyContext, Verdict, assess};
+use crate::safety::{Policy, PolicyContext, Verdict, Workspace, assess};
 use crate::tools::Toolbox;
 use crate::tools::system::System;
-use crate::i18n::Lang;
 
 struct FileFixture {
     root: PathBuf,
@@ -29,8 +29,12 @@ impl FileFixture {
         let workspace = root.join("w");
         fs::create_dir_all(&workspace).unwrap();
         fs::create_dir_all(root.join("h")).unwrap();
-        let desk = FileToolState { backups: Some(Backups::new(root.join("undo"))), ..FileToolState::default() };
-        let world = System::new(&workspace, &root.join("h"), &[]).with_read_tracker(desk.read_tracker.clone());
+        let desk = FileToolState {
+            backups: Some(Backups::new(root.join("undo"))),
+            ..FileToolState::default()
+        };
+        let world = System::new(&workspace, &root.join("h"), &[])
+            .with_read_tracker(desk.read_tracker.clone());
         let place = Workspace::new(workspace, root.join("h"));
         FileFixture { root, _temp: temp, world, place, desk }
     }

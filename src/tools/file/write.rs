@@ -3,10 +3,10 @@
 
 use std::io;
 
-use super::safe_open::{MissingFolders, FileSlot, ExistingFile};
-use super::{FileToolState, FileToolResult, reason};
-use crate::safety::tools::{Write, digest};
+use super::safe_open::{ExistingFile, FileSlot, MissingFolders};
+use super::{FileToolResult, FileToolState, reason};
 use crate::i18n::{LocalizedText, tools as words};
+use crate::safety::tools::{Write, digest};
 
 /// A file this large was never judged, in bytes.
 const MOST: u64 = 64 * 1024 * 1024;

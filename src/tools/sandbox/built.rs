@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Profile;
 use super::landlock::{self, Kernel, Layer, ReadAccess, WorkAccess};
-use super::readable_paths::{self, SandboxPaths, Stamp, Trees, read_stamp};
 use super::programs::{self, ProgramDirs};
+use super::readable_paths::{self, SandboxPaths, Stamp, Trees, read_stamp};
 use super::temps::StepTempFolder;
 use super::workspace::WorkspaceRules;
 
@@ -79,7 +79,10 @@ impl LayerCache {
             }
             Profile::Work { opened, writes, network } => {
                 let ours = |paths: &[PathBuf]| -> Vec<Trees> {
-                    paths.iter().map(|path| readable_paths::cover_except_own(path, places)).collect()
+                    paths
+                        .iter()
+                        .map(|path| readable_paths::cover_except_own(path, places))
+                        .collect()
                 };
                 let (read, write) = (ours(opened), ours(writes));
                 let layer = kept.build_work_layer(kernel, (&read, &write, *network), temp)?;
@@ -93,7 +96,13 @@ impl LayerCache {
             kept.layers.remove(0);
         }
         let (profile, lasting) = (profile.clone(), temp.stable_path().to_owned());
-        kept.layers.push(CachedLayer { profile, temp_path: lasting, files, around, layer: Arc::clone(&layer) });
+        kept.layers.push(CachedLayer {
+            profile,
+            temp_path: lasting,
+            files,
+            around,
+            layer: Arc::clone(&layer),
+        });
         Ok(layer)
     }
 
@@ -122,7 +131,8 @@ impl LayerCacheState {
             let looked = folder.workspace.refresh();
             if looked || !folder.trees.as_ref().is_some_and(Trees::is_fresh) {
                 let root = folder.workspace.root().to_owned();
-                folder.trees = Some(Trees::for_folder(&root, folder.workspace.closed_paths(), places));
+                folder.trees =
+                    Some(Trees::for_folder(&root, folder.workspace.closed_paths(), places));
                 changed = true;
             }
         }

@@ -90,7 +90,11 @@ pub struct SandboxBounds {
 }
 
 impl SandboxBounds {
-    pub(super) fn new(places: &SandboxPaths, profile: &Profile, temp: &StepTempFolder) -> SandboxBounds {
+    pub(super) fn new(
+        places: &SandboxPaths,
+        profile: &Profile,
+        temp: &StepTempFolder,
+    ) -> SandboxBounds {
         let home = places.home.clone();
         let mut closed = safety::credential_places(&places.home);
         closed.extend(places.own.iter().cloned());
@@ -99,12 +103,28 @@ impl SandboxBounds {
         match profile {
             Profile::Read { .. } => {
                 let (opened, network, alone) = (Vec::new(), false, true);
-                SandboxBounds { home, writes, closed, opened, own_folders: own, network, is_read_only: alone }
+                SandboxBounds {
+                    home,
+                    writes,
+                    closed,
+                    opened,
+                    own_folders: own,
+                    network,
+                    is_read_only: alone,
+                }
             }
             Profile::Work { opened, writes: more, network } => {
                 writes.extend(more.iter().cloned());
                 let opened = opened.clone();
-                SandboxBounds { home, writes, closed, opened, own_folders: own, network: *network, is_read_only: false }
+                SandboxBounds {
+                    home,
+                    writes,
+                    closed,
+                    opened,
+                    own_folders: own,
+                    network: *network,
+                    is_read_only: false,
+                }
             }
         }
     }
@@ -123,13 +143,16 @@ impl SandboxBounds {
             }
             // Nearest first.
             let before = lines.get(at.saturating_sub(LINES_BEFORE)..=at).unwrap_or_default();
-            if let Some(path) = before.iter().rev().flat_map(|line| path_candidates(line)).find_map(|text| {
-                let path = safety::absolute(&text, cwd, &self.home);
-                let real = resolve_existing(&path);
-                self.denied_access(&real).map(|kind| (kind, real))
-            }) {
+            if let Some(path) =
+                before.iter().rev().flat_map(|line| path_candidates(line)).find_map(|text| {
+                    let path = safety::absolute(&text, cwd, &self.home);
+                    let real = resolve_existing(&path);
+                    self.denied_access(&real).map(|kind| (kind, real))
+                })
+            {
                 let (kind, path) = path;
-                let list = if kind == DeniedAccess::Read { &mut found.reads } else { &mut found.writes };
+                let list =
+                    if kind == DeniedAccess::Read { &mut found.reads } else { &mut found.writes };
                 let shown = path.to_string_lossy().into_owned();
                 if list.len() < MOST && !list.contains(&shown) {
                     list.push(shown);
@@ -152,7 +175,8 @@ impl SandboxBounds {
             return secret.then_some(DeniedAccess::Read);
         }
         let free = existing.exists() && access(existing, Access::WRITE_OK).is_ok();
-        let beside_ours = existing != real && self.own_folders.iter().any(|own| own.starts_with(existing));
+        let beside_ours =
+            existing != real && self.own_folders.iter().any(|own| own.starts_with(existing));
         ((!within(&self.writes) || beside_ours) && free).then_some(DeniedAccess::Write)
     }
 }

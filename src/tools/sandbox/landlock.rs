@@ -130,7 +130,11 @@ pub(super) fn own_folder_layer(kernel: Kernel, temp: &Path) -> Result<Layer, Str
 
 /// Restricts the calling thread for good. An error: do not go on, it may be restricted in
 /// part.
-pub(super) fn restrict(kernel: Kernel, layers: &[&Layer], strict: Confinement) -> Result<(), String> {
+pub(super) fn restrict(
+    kernel: Kernel,
+    layers: &[&Layer],
+    strict: Confinement,
+) -> Result<(), String> {
     let filter = seccomp::filter(strict, kernel.rights()).map_err(|error| error.to_string())?;
     let filter = filter.ok_or("there is no filter for this processor")?;
     for layer in layers {

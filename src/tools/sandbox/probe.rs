@@ -8,8 +8,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use super::landlock::Kernel;
-use super::{SandboxSupport, SandboxBackend, Profile, Sandbox, seatbelt};
-use crate::i18n::{PhraseValue, Phrase, sandbox as words};
+use super::{Profile, Sandbox, SandboxBackend, SandboxSupport, seatbelt};
+use crate::i18n::{Phrase, PhraseValue, sandbox as words};
 
 /// A port that need not be open: a sandboxed call never gets to ask.
 const DISCARD: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9);

@@ -31,7 +31,12 @@ const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/tty", "/dev/ptmx"];
 
 /// The text. The last matching rule counts. `run`: the programs a step that runs by itself
 /// may start.
-pub(super) fn profile_text(places: &SandboxPaths, profile: &Profile, temp: &Path, run: &[PathBuf]) -> String {
+pub(super) fn profile_text(
+    places: &SandboxPaths,
+    profile: &Profile,
+    temp: &Path,
+    run: &[PathBuf],
+) -> String {
     let temp = temp.canonicalize().unwrap_or_else(|_| temp.to_owned());
     let mut text = ProfileText(vec!["(version 1)".to_owned(), "(allow default)".to_owned()]);
     match profile {
@@ -209,7 +214,8 @@ mod tests {
         at(&text, "(deny file-write* (subpath \"/Users/me/Library/avocet\"))");
         at(&text, "(deny file-read-data (subpath \"/Users/me/.ssh\"))");
         assert!(!text.contains("network") && !text.contains("process-exec"), "{text}");
-        let ssh = profile_text(&places(), &worker(false, &["/Users/me/.ssh"]), Path::new("/t"), &[]);
+        let ssh =
+            profile_text(&places(), &worker(false, &["/Users/me/.ssh"]), Path::new("/t"), &[]);
         assert!(ssh.contains("(deny network*)") && !ssh.contains("me/.ssh"), "{ssh}");
     }
 }

@@ -64,7 +64,8 @@ impl StepTempFolders {
         // It is gone or full: another place may be good.
         *self.root.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let root = self.get_or_create(&self.root, "steps")?;
-        let folder = root.subfolder("step").map_err(|error| super::not_applied(error.to_string()))?;
+        let folder =
+            root.subfolder("step").map_err(|error| super::not_applied(error.to_string()))?;
         Ok(StepTempFolder::Own { folder, root })
     }
 

@@ -132,8 +132,13 @@ impl WorkspaceRules {
         let (Some(stamp), Ok(entries)) = (read_stamp(path), fs::read_dir(path)) else {
             return Vec::new();
         };
-        let mut folder =
-            ScannedFolder { stamp, scanned_at: looked, closed: Vec::new(), subfolders: Vec::new(), entries: 0 };
+        let mut folder = ScannedFolder {
+            stamp,
+            scanned_at: looked,
+            closed: Vec::new(),
+            subfolders: Vec::new(),
+            entries: 0,
+        };
         let name = path.file_name().and_then(|name| name.to_str());
         for entry in entries.flatten() {
             folder.entries += 1;

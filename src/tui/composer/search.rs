@@ -10,10 +10,10 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::history::KEPT;
 use super::plain_area;
-use crate::tui::text;
-use crate::tui::draw::{self, DrawContext};
-use crate::tui::theme::Theme;
 use crate::i18n::{Lang, input as words};
+use crate::tui::draw::{self, DrawContext};
+use crate::tui::text;
+use crate::tui::theme::Theme;
 
 /// The longest query, in characters.
 const LONGEST: usize = 200;
@@ -85,7 +85,8 @@ impl HistorySearch {
         let same = entries.get(at);
         let fits = |next: &usize| {
             let entry = entries.get(*next);
-            entry != same && entry.is_some_and(|entry| find_ignoring_case(entry, &self.query).is_some())
+            entry != same
+                && entry.is_some_and(|entry| find_ignoring_case(entry, &self.query).is_some())
         };
         let next = match way {
             SearchSource::Older => (0..at).rev().find(fits),
@@ -117,7 +118,10 @@ impl HistorySearch {
         self.hit = hit;
         let Some(entry) = self.current_entry(entries) else { return };
         let lines: Vec<String> = entry.split('\n').map(text::sanitize).collect();
-        let at = lines.iter().position(|line| find_ignoring_case(line, &self.query).is_some()).unwrap_or(0);
+        let at = lines
+            .iter()
+            .position(|line| find_ignoring_case(line, &self.query).is_some())
+            .unwrap_or(0);
         self.text.set_lines(lines, (at, 0));
     }
 
@@ -141,7 +145,9 @@ impl HistorySearch {
     fn note(&self, lang: Lang) -> String {
         match (self.hit, self.is_full) {
             (HistoryHit::NotSearched | HistoryHit::Entry(_), _) => String::new(),
-            (HistoryHit::LastEntry(_), true) => words::SEARCH_OLDEST_KEPT.with("n", KEPT).text(lang),
+            (HistoryHit::LastEntry(_), true) => {
+                words::SEARCH_OLDEST_KEPT.with("n", KEPT).text(lang)
+            }
             (HistoryHit::LastEntry(_), false) => words::SEARCH_OLDEST.text(lang).to_owned(),
             (HistoryHit::NoMatch, true) => words::SEARCH_NONE_KEPT.with("n", KEPT).text(lang),
             (HistoryHit::NoMatch, false) => words::SEARCH_NONE.text(lang).to_owned(),

@@ -5,7 +5,7 @@ use ratatui::style::Style;
 use tui_textarea::CursorMove;
 
 use super::{Composer, chars_before};
-use crate::tui::vim::{VimEdit, VimMode, GridPosition, Vim, clamp_to_char};
+use crate::tui::vim::{GridPosition, Vim, VimEdit, VimMode, clamp_to_char};
 
 /// The side on which to leave a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc as news;
 
-use super::matcher::{FileMatches, MatchCoverage, FileMatcher};
+use super::matcher::{FileMatcher, FileMatches, MatchCoverage};
 use crate::tools::walk;
 use crate::tui::Millis;
 
@@ -97,9 +97,20 @@ struct SearchJob {
 struct ListClosed;
 
 impl SearchJob {
-    fn new(query: String, asked: mpsc::Receiver<String>, tell: news::Sender<FileMatches>) -> SearchJob {
+    fn new(
+        query: String,
+        asked: mpsc::Receiver<String>,
+        tell: news::Sender<FileMatches>,
+    ) -> SearchJob {
         let (sieve, names) = (FileMatcher::new(query), Vec::new());
-        SearchJob { queries: asked, results: tell, matcher: sieve, names, coverage: MatchCoverage::Searching, last_report: None }
+        SearchJob {
+            queries: asked,
+            results: tell,
+            matcher: sieve,
+            names,
+            coverage: MatchCoverage::Searching,
+            last_report: None,
+        }
     }
 
     /// Ends with the mention.
@@ -115,7 +126,8 @@ impl SearchJob {
         } else if self.coverage == MatchCoverage::Searching {
             self.read_names(walk)?;
         }
-        let all = self.matcher.names_read() == self.names.len() && self.coverage != MatchCoverage::Searching;
+        let all = self.matcher.names_read() == self.names.len()
+            && self.coverage != MatchCoverage::Searching;
         let due = match self.last_report {
             None => self.matcher.names_read() > 0,
             Some(told) => told.elapsed() >= TELL,

@@ -102,7 +102,13 @@ impl FileMatcher {
                 path: name.clone(),
             })
             .collect();
-        FileMatches { query: self.query.clone(), hits, match_count: self.match_count, names_read: self.names_read, coverage: reach }
+        FileMatches {
+            query: self.query.clone(),
+            hits,
+            match_count: self.match_count,
+            names_read: self.names_read,
+            coverage: reach,
+        }
     }
 }
 
@@ -116,7 +122,10 @@ impl FileMatches {
             .filter_map(|hit| {
                 let score = pattern.score(Utf32Str::new(&hit.path, &mut chars), matcher)?;
                 let marks = match_positions(&pattern, &hit.path, matcher);
-                Some(((Reverse(score), weight(query, &hit.path)), FileMatch { positions: marks, ..hit }))
+                Some((
+                    (Reverse(score), weight(query, &hit.path)),
+                    FileMatch { positions: marks, ..hit },
+                ))
             })
             .collect();
         kept.sort_by(|(one, a), (other, b)| one.cmp(other).then_with(|| a.path.cmp(&b.path)));
@@ -154,7 +163,12 @@ mod tests {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let mut sieve = FileMatcher::new(query.into());
         sieve.match_next(&names, usize::MAX);
-        sieve.matches(&names, MatchCoverage::Complete).hits.into_iter().map(|hit| hit.path).collect()
+        sieve
+            .matches(&names, MatchCoverage::Complete)
+            .hits
+            .into_iter()
+            .map(|hit| hit.path)
+            .collect()
     }
 
     #[test]

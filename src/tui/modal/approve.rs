@@ -4,15 +4,15 @@
 use ratatui::style::Modifier;
 use ratatui::text::Line;
 
-use super::question::{QuestionState, Subject};
-use super::choice::{Severity, Choices};
-use super::step_details::{self, StepDetails};
+use super::choice::{Choices, Severity};
 use super::dialog::Dialog;
-use super::rows::{LongDiffCache, Rows};
 use super::dialog_frame::DialogPage;
-use crate::protocol::{UpcomingStep, AskId, Change, Risk, Tier, TrustOffer, StepAction};
-use crate::tui::draw::DrawContext;
+use super::question::{QuestionState, Subject};
+use super::rows::{LongDiffCache, Rows};
+use super::step_details::{self, StepDetails};
 use crate::i18n::{LocalizedText, screen as words};
+use crate::protocol::{AskId, Change, Risk, StepAction, Tier, TrustOffer, UpcomingStep};
+use crate::tui::draw::DrawContext;
 
 #[derive(Debug)]
 pub struct ApproveDialog {
@@ -44,12 +44,17 @@ pub struct StepQuestion {
 
 impl StepQuestion {
     pub fn severity(&self) -> Severity {
-        if self.risk.lifted || self.risk.tier == Tier::L2 { Severity::HighRisk } else { Severity::Plain }
+        if self.risk.lifted || self.risk.tier == Tier::L2 {
+            Severity::HighRisk
+        } else {
+            Severity::Plain
+        }
     }
 
     /// True when the steps after it may be approved together with it.
     fn can_approve_all(&self) -> bool {
-        let mild = self.risk.can_batch_approve() && self.upcoming.iter().all(|step| step.risk.can_batch_approve());
+        let mild = self.risk.can_batch_approve()
+            && self.upcoming.iter().all(|step| step.risk.can_batch_approve());
         mild && !self.upcoming.is_empty()
     }
 
@@ -110,12 +115,18 @@ impl ApproveDialog {
         let rest = held.upcoming.iter().map(|step| step.id.clone()).collect();
         let choices = if held.can_approve_all() { choices.with_all(rest) } else { choices };
         let choices = choices.with_trust(held.trust.is_some());
-        let slight = held.change.is_some() && held.risk.tier == Tier::L1 && held.risk.can_batch_approve();
+        let slight =
+            held.change.is_some() && held.risk.tier == Tier::L1 && held.risk.can_batch_approve();
         let asking = QuestionState::new(id, choices, held.severity()).with_skippable_rest(slight);
         ApproveDialog { question: asking, step: held }
     }
 
-    fn detail_rows(&self, subject: &Subject<'_>, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+    fn detail_rows(
+        &self,
+        subject: &Subject<'_>,
+        width: usize,
+        pen: &DrawContext<'_>,
+    ) -> Vec<Line<'static>> {
         let mut facts = StepDetails::new(width, pen);
         if let Some(path) = self.step.program_path(subject.work) {
             facts.push_text(words::ASK_PROGRAM, path, pen.theme.text, pen);
@@ -154,7 +165,12 @@ impl ApproveDialog {
 }
 
 /// A step after this one: its tier, and its whole command, since an approval may include it.
-fn upcoming_step_rows(step: &UpcomingStep, width: usize, pen: &DrawContext<'_>, longs: &LongDiffCache) -> Rows {
+fn upcoming_step_rows(
+    step: &UpcomingStep,
+    width: usize,
+    pen: &DrawContext<'_>,
+    longs: &LongDiffCache,
+) -> Rows {
     let tone = step_details::tone(&step.risk, pen).add_modifier(Modifier::BOLD);
     let label = format!("  {}", step.risk.tier.name());
     let room = width.saturating_sub(6);

@@ -6,11 +6,11 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::question;
-use crate::tui::symbols::{CHOSEN, NOT_CHOSEN};
-use crate::tui::keys;
-use crate::tui::draw::DrawContext;
-use crate::tui::status::KeyHint;
 use crate::i18n::{Phrase, prompt, screen as words};
+use crate::tui::draw::DrawContext;
+use crate::tui::keys;
+use crate::tui::status::KeyHint;
+use crate::tui::symbols::{CHOSEN, NOT_CHOSEN};
 
 /// The possible answers of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,31 +47,44 @@ const fn lasting(letter: char, pick: ChoicePick, label: Phrase, short: Phrase) -
     QuestionChoice { letter, pick, label, short, is_lasting: true }
 }
 
-const REJECT: QuestionChoice = choice('n', ChoicePick::Reject, words::PICK_REJECT, words::PICK_REJECT_SHORT);
+const REJECT: QuestionChoice =
+    choice('n', ChoicePick::Reject, words::PICK_REJECT, words::PICK_REJECT_SHORT);
 const RUN: QuestionChoice = choice('y', ChoicePick::Run, words::PICK_RUN, words::PICK_RUN_SHORT);
 /// A high-risk step takes a capital letter, so that habit cannot answer it.
-const RUN_GRAVE: QuestionChoice = choice('Y', ChoicePick::Run, words::PICK_RUN_GRAVE, words::PICK_RUN_SHORT);
-const SESSION: QuestionChoice = lasting('s', ChoicePick::Session, words::PICK_SESSION, words::PICK_SESSION_SHORT);
-const PROJECT: QuestionChoice = lasting('p', ChoicePick::Project, words::PICK_PROJECT, words::PICK_PROJECT_SHORT);
+const RUN_GRAVE: QuestionChoice =
+    choice('Y', ChoicePick::Run, words::PICK_RUN_GRAVE, words::PICK_RUN_SHORT);
+const SESSION: QuestionChoice =
+    lasting('s', ChoicePick::Session, words::PICK_SESSION, words::PICK_SESSION_SHORT);
+const PROJECT: QuestionChoice =
+    lasting('p', ChoicePick::Project, words::PICK_PROJECT, words::PICK_PROJECT_SHORT);
 /// This step and the ones after it that the dialog shows.
 const ALL: QuestionChoice = choice('a', ChoicePick::All, words::PICK_ALL, words::PICK_ALL_SHORT);
-const EDIT: QuestionChoice = choice('e', ChoicePick::Edit, words::PICK_EDIT, words::PICK_EDIT_SHORT);
-const WORD: QuestionChoice = choice('w', ChoicePick::RejectWithReason, words::PICK_WORD, words::PICK_WORD_SHORT);
-const STOP: QuestionChoice = choice('x', ChoicePick::Stop, words::PICK_STOP, words::PICK_STOP_SHORT);
-const HALT: QuestionChoice = choice('n', ChoicePick::Stop, words::PICK_HALT, words::PICK_STOP_SHORT);
+const EDIT: QuestionChoice =
+    choice('e', ChoicePick::Edit, words::PICK_EDIT, words::PICK_EDIT_SHORT);
+const WORD: QuestionChoice =
+    choice('w', ChoicePick::RejectWithReason, words::PICK_WORD, words::PICK_WORD_SHORT);
+const STOP: QuestionChoice =
+    choice('x', ChoicePick::Stop, words::PICK_STOP, words::PICK_STOP_SHORT);
+const HALT: QuestionChoice =
+    choice('n', ChoicePick::Stop, words::PICK_HALT, words::PICK_STOP_SHORT);
 const READ_ONLY: QuestionChoice =
     choice('n', ChoicePick::Reject, words::PICK_READ_ONLY, words::PICK_READ_ONLY_SHORT);
-const TRUST: QuestionChoice = lasting('t', ChoicePick::Run, words::PICK_TRUST, words::PICK_TRUST_SHORT);
+const TRUST: QuestionChoice =
+    lasting('t', ChoicePick::Run, words::PICK_TRUST, words::PICK_TRUST_SHORT);
 const TRUST_ABOVE: QuestionChoice =
     lasting('a', ChoicePick::All, words::PICK_TRUST_ABOVE, words::PICK_TRUST_ABOVE_SHORT);
 /// In the question about a step: trust the folder first, then assess the step again.
 const TRUST_FIRST: QuestionChoice =
     lasting('t', ChoicePick::Trust, words::PICK_TRUST_FIRST, words::PICK_TRUST_SHORT);
-const LEAVE: QuestionChoice = choice('x', ChoicePick::Stop, words::PICK_LEAVE, words::PICK_LEAVE_SHORT);
-const NONE: QuestionChoice = choice('n', ChoicePick::Reject, prompt::PICK_NONE, words::PICK_REJECT_SHORT);
+const LEAVE: QuestionChoice =
+    choice('x', ChoicePick::Stop, words::PICK_LEAVE, words::PICK_LEAVE_SHORT);
+const NONE: QuestionChoice =
+    choice('n', ChoicePick::Reject, prompt::PICK_NONE, words::PICK_REJECT_SHORT);
 /// The marked shell pieces.
-const MARKED: QuestionChoice = choice('y', ChoicePick::All, prompt::PICK_MARKED, prompt::PICK_MARKED_SHORT);
-const GO_ON: QuestionChoice = choice('y', ChoicePick::Continue, words::PICK_GO_ON, words::PICK_GO_ON_SHORT);
+const MARKED: QuestionChoice =
+    choice('y', ChoicePick::All, prompt::PICK_MARKED, prompt::PICK_MARKED_SHORT);
+const GO_ON: QuestionChoice =
+    choice('y', ChoicePick::Continue, words::PICK_GO_ON, words::PICK_GO_ON_SHORT);
 
 /// The care that an approval takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +141,14 @@ impl Choices {
     }
 
     fn from_rows(rows: Vec<QuestionChoice>) -> Choices {
-        Choices { rows, chosen: 0, default: 0, batch_steps: Vec::new(), is_cursor_elsewhere: false, is_inactive: false }
+        Choices {
+            rows,
+            chosen: 0,
+            default: 0,
+            batch_steps: Vec::new(),
+            is_cursor_elsewhere: false,
+            is_inactive: false,
+        }
     }
 
     /// The choices for a shell line.
@@ -255,7 +275,8 @@ impl Choices {
 
     /// In columns, with the full labels.
     pub fn grid(&self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
-        let cells: Vec<_> = (0..self.rows.len()).map(|at| self.cell(at, LabelLength::Full, pen)).collect();
+        let cells: Vec<_> =
+            (0..self.rows.len()).map(|at| self.cell(at, LabelLength::Full, pen)).collect();
         let high = cells.len().div_ceil(2).max(4);
         let (left, right) = cells.split_at(high.min(cells.len()));
         let widest = |cells: &[Line<'_>]| cells.iter().map(Line::width).max().unwrap_or(0);

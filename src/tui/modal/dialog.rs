@@ -6,12 +6,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use super::ModalAction;
-use super::question::QuestionState;
 use super::dialog_frame::{self, DialogPage};
+use super::question::QuestionState;
+use crate::i18n::Lang;
 use crate::protocol::{Risk, StepAction};
 use crate::tui::Millis;
 use crate::tui::draw::DrawContext;
-use crate::i18n::Lang;
 
 pub trait Dialog {
     /// The common part, and the step in question where it can be edited.

@@ -10,10 +10,10 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::rows::Rows;
-use crate::tui::text;
-use crate::tui::keys::ScrollAction;
-use crate::tui::draw::{self, DrawContext, HorizontalRule};
 use crate::i18n::screen as words;
+use crate::tui::draw::{self, DrawContext, HorizontalRule};
+use crate::tui::keys::ScrollAction;
+use crate::tui::text;
 
 /// Below this width no question can be shown so that it can be reviewed.
 pub const NARROWEST: u16 = 24;
@@ -147,7 +147,10 @@ impl DialogFrame {
                     self.seen_rows = self.rows;
                 }
             }
-            ScrollAction::LineUp | ScrollAction::LineDown | ScrollAction::TurnUp | ScrollAction::TurnDown => {
+            ScrollAction::LineUp
+            | ScrollAction::LineDown
+            | ScrollAction::TurnUp
+            | ScrollAction::TurnDown => {
                 return false;
             }
         }
@@ -335,9 +338,9 @@ impl DialogPage {
 
     fn head(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
         let bold = self.tone.add_modifier(Modifier::BOLD);
-        let mut rule = HorizontalRule::new(self.tone).heavy().left(Span::styled(self.title.as_str(), bold));
-        let wide =
-            text::width(&self.title) + text::width(&self.count) + text::width(&self.badge);
+        let mut rule =
+            HorizontalRule::new(self.tone).heavy().left(Span::styled(self.title.as_str(), bold));
+        let wide = text::width(&self.title) + text::width(&self.count) + text::width(&self.badge);
         if !self.count.is_empty() && wide + 9 <= usize::from(area.width) {
             rule = rule.left(Span::styled(self.count.as_str(), pen.theme.dim));
         }
@@ -347,7 +350,13 @@ impl DialogPage {
         rule.draw(area, buf);
     }
 
-    fn foot(&self, area: Rect, buf: &mut Buffer, plan: &Plan, pen: &DrawContext<'_>) -> Option<Rect> {
+    fn foot(
+        &self,
+        area: Rect,
+        buf: &mut Buffer,
+        plan: &Plan,
+        pen: &DrawContext<'_>,
+    ) -> Option<Rect> {
         match &self.foot {
             Foot::Choices { grid, flow } => {
                 // The mark of the selected choice is in the margin.

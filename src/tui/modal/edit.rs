@@ -1,10 +1,10 @@
 //! Lets the user edit a step as text: each change is assessed again, and only text that was
 //! assessed and not denied can run.
 
-use crate::protocol::{Change, Risk, Tier, StepAction};
+use crate::i18n::{Lang, LocalizedText};
+use crate::protocol::{Change, Risk, StepAction, Tier};
 use crate::safety::editable::{self, EditableForm};
 use crate::tui::composer::Composer;
-use crate::i18n::{Lang, LocalizedText};
 
 #[derive(Debug)]
 pub struct Editor {
@@ -53,7 +53,8 @@ impl Editor {
     /// Takes an assessment. A late one for an earlier text must not replace the one for the current
     /// text: nothing would request that again.
     pub fn set_assessment(&mut self, work: StepAction, risk: Risk, change: Option<Change>) {
-        let late = matches!(self.assessment(), EditAssessment::Current(_)) && self.work() != Some(&work);
+        let late =
+            matches!(self.assessment(), EditAssessment::Current(_)) && self.work() != Some(&work);
         if !late {
             (self.last_assessment, self.change) = (Some((work, risk)), change);
         }
@@ -81,7 +82,9 @@ impl Editor {
     pub fn approvable_work(&self) -> Option<&StepAction> {
         match self.assessment() {
             EditAssessment::Current(risk) if risk.tier < Tier::L2 => self.work(),
-            EditAssessment::Current(_) | EditAssessment::Pending(_) | EditAssessment::Unreadable(_) => None,
+            EditAssessment::Current(_)
+            | EditAssessment::Pending(_)
+            | EditAssessment::Unreadable(_) => None,
         }
     }
 }

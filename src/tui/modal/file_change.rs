@@ -5,11 +5,11 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::rows::{LongDiffCache, Rows};
+use crate::i18n::screen as words;
 use crate::protocol::Change;
 use crate::tui::draw::DrawContext;
 use crate::tui::transcript::LongDiff;
 use crate::tui::{text, transcript};
-use crate::i18n::screen as words;
 
 /// Rows of a diff that must be seen before it can be approved. The rest of a longer diff can be
 /// scrolled to, or read in the file.
@@ -19,7 +19,13 @@ pub const MUST: usize = 400;
 const LONG: usize = 64 * 1024;
 
 /// The head of the diff, and its rows.
-pub fn rows(tool: &str, change: &Change, width: usize, pen: &DrawContext<'_>, longs: &LongDiffCache) -> Rows {
+pub fn rows(
+    tool: &str,
+    change: &Change,
+    width: usize,
+    pen: &DrawContext<'_>,
+    longs: &LongDiffCache,
+) -> Rows {
     let name = change.diff.lines().next().and_then(|line| line.strip_prefix("--- "));
     let name = text::single_line(name.unwrap_or(&change.path));
     let bold = pen.theme.text.add_modifier(Modifier::BOLD);

@@ -9,11 +9,11 @@ use super::ModalAction;
 use super::choice;
 use super::page::{PageList, PageScroll};
 use crate::commands::{SlashCommand, Surface, by_category, kept_sections};
+use crate::i18n::{Phrase, PhraseValue, screen as words};
 use crate::protocol::Extensions;
-use crate::tui::keys::{self, KeyAction, KEYS, KeyContext};
 use crate::tui::draw::DrawContext;
-use crate::tui::{text, status};
-use crate::i18n::{PhraseValue, Phrase, screen as words};
+use crate::tui::keys::{self, KEYS, KeyAction, KeyContext};
+use crate::tui::{status, text};
 
 /// From this width on, keys and commands are side by side.
 const WIDE: u16 = 132;
@@ -33,7 +33,8 @@ impl HelpDialog {
     }
 
     pub fn key(&mut self, key: &KeyEvent) -> ModalAction {
-        let action = keys::action(KeyContext::Page, key).or_else(|| keys::action(KeyContext::Anywhere, key));
+        let action =
+            keys::action(KeyContext::Page, key).or_else(|| keys::action(KeyContext::Anywhere, key));
         match action {
             Some(KeyAction::Close) => ModalAction::Close,
             Some(action) => {
@@ -57,8 +58,11 @@ impl HelpDialog {
         let room = usize::from(width.saturating_sub(4));
         if width < WIDE {
             let column = room.min(READABLE);
-            let parts =
-                [introduction(column, pen), self.commands(column, pen), key_list(pen).rows(column, pen)];
+            let parts = [
+                introduction(column, pen),
+                self.commands(column, pen),
+                key_list(pen).rows(column, pen),
+            ];
             return parts.concat();
         }
         let column = ((room - 4) / 2).min(READABLE);

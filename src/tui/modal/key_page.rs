@@ -8,10 +8,10 @@ use ratatui::text::{Line, Span};
 use super::ModalAction;
 use super::help::key_list;
 use super::page::PageScroll;
-use crate::tui::keys::{self, KeyAction, KeyContext};
-use crate::tui::draw::{self, DrawContext};
-use crate::tui::{text, status};
 use crate::i18n::screen as words;
+use crate::tui::draw::{self, DrawContext};
+use crate::tui::keys::{self, KeyAction, KeyContext};
+use crate::tui::{status, text};
 
 /// The longest search.
 const LONGEST: usize = 80;
@@ -46,7 +46,9 @@ impl KeyPage {
     }
 
     fn handle_page_key(&mut self, key: &KeyEvent) -> ModalAction {
-        match keys::action(KeyContext::Page, key).or_else(|| keys::action(KeyContext::Anywhere, key)) {
+        match keys::action(KeyContext::Page, key)
+            .or_else(|| keys::action(KeyContext::Anywhere, key))
+        {
             Some(KeyAction::Close) => return ModalAction::Close,
             Some(action) => self.page.act(action),
             None => {}
@@ -58,7 +60,12 @@ impl KeyPage {
         self.page.scroll(lines);
     }
 
-    pub fn draw(&mut self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
+    pub fn draw(
+        &mut self,
+        area: Rect,
+        buf: &mut Buffer,
+        pen: &DrawContext<'_>,
+    ) -> Option<Position> {
         let list = key_list(pen).filtered(&self.query);
         let rows = match list.is_empty() {
             true => vec![Line::styled(words::CHOOSE_NONE.text(pen.lang), pen.theme.dim)],

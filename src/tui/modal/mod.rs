@@ -8,41 +8,43 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use super::Millis;
+use super::draw::DrawContext;
 use super::guard::FocusNotice;
 use super::keys::ScrollAction;
-use super::draw::DrawContext;
-use crate::protocol::{Ask, AskId, Extensions, Change, SessionInfo, Op, Question, Risk, StepAction};
 use crate::i18n::Lang;
+use crate::protocol::{
+    Ask, AskId, Change, Extensions, Op, Question, Risk, SessionInfo, StepAction,
+};
 
 mod approve;
-mod model_question;
-mod question;
-mod file_change;
 mod choice;
-mod picker;
-mod step_details;
+mod dialog;
+mod dialog_frame;
 mod edit;
+mod file_change;
 mod help;
 mod key_page;
-mod dialog;
+mod model_question;
 mod page;
 mod pause;
-mod template_commands;
+mod picker;
+mod question;
 mod rows;
-mod dialog_frame;
 mod shell;
+mod step_details;
+mod template_commands;
 mod trust;
 
 use approve::{ApproveDialog, StepQuestion};
-use model_question::ModelQuestionDialog;
-use question::QuestionState;
-pub use picker::{PickerAction, Picker, PickerRow, Topic};
+use dialog::Dialog;
 use help::HelpDialog;
 use key_page::KeyPage;
-use dialog::Dialog;
+use model_question::ModelQuestionDialog;
 use pause::PauseDialog;
-use template_commands::TemplateDialog;
+pub use picker::{Picker, PickerAction, PickerRow, Topic};
+use question::QuestionState;
 use shell::ShellDialog;
+use template_commands::TemplateDialog;
 use trust::TrustDialog;
 
 #[derive(Debug)]
@@ -84,7 +86,8 @@ impl Modal {
             )),
             Question::Choice { text, choices, free, .. } => {
                 let text = crate::tui::text::sanitize(&text);
-                let choices = choices.iter().map(|text| crate::tui::text::single_line(text)).collect();
+                let choices =
+                    choices.iter().map(|text| crate::tui::text::single_line(text)).collect();
                 Modal::ModelQuestion(Box::new(ModelQuestionDialog::new(id, text, choices, free)))
             }
             Question::Step {
@@ -120,7 +123,9 @@ impl Modal {
                     upcoming: rest,
                 };
                 match held.work {
-                    StepAction::Shell { .. } => Modal::Shell(Box::new(ShellDialog::new(id, held, pieces))),
+                    StepAction::Shell { .. } => {
+                        Modal::Shell(Box::new(ShellDialog::new(id, held, pieces)))
+                    }
                     StepAction::Exec { .. } | StepAction::Tool { .. } => {
                         Modal::Approve(Box::new(ApproveDialog::new(id, held)))
                     }
@@ -179,7 +184,9 @@ impl Modal {
             Modal::Picker(choose) => choose.key(key),
             Modal::Help(help) => help.key(key),
             Modal::Keys(keys) => keys.key(key),
-            sheet => sheet.dialog().map_or(ModalAction::Unhandled, |sheet| sheet.key(key, at, lang)),
+            sheet => {
+                sheet.dialog().map_or(ModalAction::Unhandled, |sheet| sheet.key(key, at, lang))
+            }
         }
     }
 }
@@ -291,8 +298,15 @@ impl Modals {
         }
     }
 
-    pub fn set_assessment(&mut self, ask: AskId, work: StepAction, risk: Risk, change: Option<Change>) {
-        let asked = self.0.iter_mut().filter_map(Modal::question_state).find(|asking| asking.id == ask);
+    pub fn set_assessment(
+        &mut self,
+        ask: AskId,
+        work: StepAction,
+        risk: Risk,
+        change: Option<Change>,
+    ) {
+        let asked =
+            self.0.iter_mut().filter_map(Modal::question_state).find(|asking| asking.id == ask);
         if let Some(asking) = asked {
             asking.set_assessment(work, risk, change);
         }
@@ -342,7 +356,12 @@ impl Modals {
 
     /// Draws the top dialog over `screen`; returns the position of the cursor while a field is
     /// open.
-    pub fn draw(&mut self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
+    pub fn draw(
+        &mut self,
+        screen: Rect,
+        buf: &mut Buffer,
+        pen: &DrawContext<'_>,
+    ) -> Option<Position> {
         match self.0.last_mut()? {
             Modal::ModelQuestion(asked) => asked.draw(screen, buf, pen),
             Modal::Picker(choose) => choose.draw(screen, buf, pen),

@@ -8,16 +8,16 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::ModalAction;
+use super::dialog_frame::{self, DialogFrame, DialogPage, Foot};
 use super::question::{self, Field};
-use super::dialog_frame::{self, Foot, DialogPage, DialogFrame};
+use crate::i18n::{Lang, Phrase, screen as words};
 use crate::protocol::{AskId, Decision, Op};
-use crate::tui::text;
 use crate::tui::composer::{Composer, ComposerStyle};
+use crate::tui::draw::{self, DrawContext};
 use crate::tui::guard::FocusNotice;
 use crate::tui::keys::{self, KeyAction, KeyContext, ScrollAction};
-use crate::tui::draw::{self, DrawContext};
 use crate::tui::status::KeyHint;
-use crate::i18n::{Lang, Phrase, screen as words};
+use crate::tui::text;
 
 /// Rows of the field for a free answer.
 const FIELD: u16 = 6;
@@ -58,7 +58,16 @@ impl ModelQuestionDialog {
             false => ModelQuestionMode::Choosing,
         };
         let (sheet, listening) = (DialogFrame::default(), FocusNotice::default());
-        ModelQuestionDialog { id, text, choices, allows_own_answer: free, chosen: 0, mode: doing, frame: sheet, listening }
+        ModelQuestionDialog {
+            id,
+            text,
+            choices,
+            allows_own_answer: free,
+            chosen: 0,
+            mode: doing,
+            frame: sheet,
+            listening,
+        }
     }
 
     /// Sets where keys go at the moment.
@@ -83,7 +92,8 @@ impl ModelQuestionDialog {
 
     fn rows(&self) -> Vec<ModelQuestionRow> {
         let choices = (0..self.choices.len()).map(ModelQuestionRow::Choice);
-        let own = (self.allows_own_answer || self.choices.is_empty()).then_some(ModelQuestionRow::OwnAnswer);
+        let own = (self.allows_own_answer || self.choices.is_empty())
+            .then_some(ModelQuestionRow::OwnAnswer);
         choices.chain(own).chain([ModelQuestionRow::NoAnswer]).collect()
     }
 
@@ -94,10 +104,13 @@ impl ModelQuestionDialog {
         match &mut self.mode {
             ModelQuestionMode::Sent => ModalAction::Unhandled,
             ModelQuestionMode::Choosing => self.choose(key),
-            ModelQuestionMode::Writing(field) => match question::handle_field_key(field, key, lang) {
+            ModelQuestionMode::Writing(field) => match question::handle_field_key(field, key, lang)
+            {
                 Field::Changed => ModalAction::Stay,
                 Field::Unhandled => ModalAction::Unhandled,
-                Field::Cancelled if self.choices.is_empty() => self.activate_row(ModelQuestionRow::NoAnswer),
+                Field::Cancelled if self.choices.is_empty() => {
+                    self.activate_row(ModelQuestionRow::NoAnswer)
+                }
                 Field::Cancelled => {
                     self.mode = ModelQuestionMode::Choosing;
                     ModalAction::Stay
@@ -212,7 +225,13 @@ impl ModelQuestionDialog {
         rows.flat_map(|(at, row)| self.cell(at, row, width, pen)).collect()
     }
 
-    fn cell(&self, at: usize, row: ModelQuestionRow, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+    fn cell(
+        &self,
+        at: usize,
+        row: ModelQuestionRow,
+        width: usize,
+        pen: &DrawContext<'_>,
+    ) -> Vec<Line<'static>> {
         let here = question::listening_text(self.listening).is_none();
         let chosen = at == self.chosen && here;
         let (sigil, style) =
@@ -240,7 +259,12 @@ impl ModelQuestionDialog {
         dialog_frame::height(screen, &self.page(screen.width, pen))
     }
 
-    pub fn draw(&mut self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
+    pub fn draw(
+        &mut self,
+        screen: Rect,
+        buf: &mut Buffer,
+        pen: &DrawContext<'_>,
+    ) -> Option<Position> {
         let page = self.page(screen.width, pen);
         let area = self.frame.draw(screen, buf, &page, pen)?;
         let dress = ComposerStyle { theme: pen.theme, hint: "", sigil: page.tone };
@@ -254,7 +278,9 @@ impl ModelQuestionDialog {
 
 fn letter(row: ModelQuestionRow) -> char {
     match row {
-        ModelQuestionRow::Choice(at) => u8::try_from(at).map_or('?', |at| char::from(b'a' + at.min(8))),
+        ModelQuestionRow::Choice(at) => {
+            u8::try_from(at).map_or('?', |at| char::from(b'a' + at.min(8)))
+        }
         ModelQuestionRow::OwnAnswer => 'w',
         ModelQuestionRow::NoAnswer => 'n',
     }

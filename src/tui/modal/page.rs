@@ -6,10 +6,10 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use crate::tui::keys::{KeyAction, ScrollAction};
-use crate::tui::draw::{self, DrawContext, HorizontalRule};
-use crate::tui::{text, status};
 use crate::i18n::screen as words;
+use crate::tui::draw::{self, DrawContext, HorizontalRule};
+use crate::tui::keys::{KeyAction, ScrollAction};
+use crate::tui::{status, text};
 
 /// The scroll position of a page.
 #[derive(Debug, Default)]
@@ -79,7 +79,8 @@ impl PageScroll {
         self.clamp_offset();
         let below = self.rows.saturating_sub(self.offset + self.room);
         let bold = pen.theme.accent.add_modifier(Modifier::BOLD);
-        let mut rule = HorizontalRule::new(pen.theme.border).left(Span::styled(title.to_owned(), bold));
+        let mut rule =
+            HorizontalRule::new(pen.theme.border).left(Span::styled(title.to_owned(), bold));
         if below > 0 {
             let more = words::HELP_MORE.with("n", below).text(pen.lang);
             rule = rule.right(Span::styled(more, pen.theme.dim));

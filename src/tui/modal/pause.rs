@@ -2,14 +2,14 @@
 
 use ratatui::text::Line;
 
-use super::question::QuestionState;
-use super::choice::{Severity, Choices};
+use super::choice::{Choices, Severity};
 use super::dialog::Dialog;
 use super::dialog_frame::DialogPage;
-use crate::protocol::{AskId, Risk, StepAction};
-use crate::tui::text;
-use crate::tui::draw::DrawContext;
+use super::question::QuestionState;
 use crate::i18n::{LocalizedText, screen as words};
+use crate::protocol::{AskId, Risk, StepAction};
+use crate::tui::draw::DrawContext;
+use crate::tui::text;
 
 #[derive(Debug)]
 pub struct PauseDialog {

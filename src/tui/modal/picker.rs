@@ -12,10 +12,10 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::ModalAction;
-use crate::tui::keys::{self, KeyAction, KeyContext};
-use crate::tui::draw::{self, DrawContext, HorizontalRule};
-use crate::tui::{text, status};
 use crate::i18n::{LocalizedText, Phrase, screen as words};
+use crate::tui::draw::{self, DrawContext, HorizontalRule};
+use crate::tui::keys::{self, KeyAction, KeyContext};
+use crate::tui::{status, text};
 
 /// Rows visible at once.
 const ROWS: usize = 10;
@@ -72,7 +72,8 @@ impl PickerRow {
     /// Whether it contains each of these words.
     fn contains_words(&self, words: &str) -> bool {
         let about = self.about.as_ref().map(ToString::to_string).unwrap_or_default();
-        let all = [self.value.as_str(), &self.label, &self.details, &about].join("\n").to_lowercase();
+        let all =
+            [self.value.as_str(), &self.label, &self.details, &about].join("\n").to_lowercase();
         words.to_lowercase().split_whitespace().all(|word| all.contains(word))
     }
 }
@@ -101,7 +102,15 @@ impl Picker {
     /// Selects the row with the value `now`, or the first.
     pub fn new(topic: Topic, rows: Vec<PickerRow>, now: &str) -> Picker {
         let (typed, found) = (String::new(), Vec::new());
-        let mut choose = Picker { topic, rows, filter_text: typed, matches: found, selected: 0, unlisted_count: 0, note: None };
+        let mut choose = Picker {
+            topic,
+            rows,
+            filter_text: typed,
+            matches: found,
+            selected: 0,
+            unlisted_count: 0,
+            note: None,
+        };
         choose.update_matches();
         choose.selected = choose.rows.iter().position(|row| row.value == now).unwrap_or(0);
         choose
@@ -144,8 +153,12 @@ impl Picker {
             KeyCode::Backspace => {
                 self.filter_text.pop();
             }
-            KeyCode::Char('u') if key.modifiers == KeyModifiers::CONTROL => self.filter_text.clear(),
-            KeyCode::Char(c) if !held && self.filter_text.len() < LONGEST => self.filter_text.push(c),
+            KeyCode::Char('u') if key.modifiers == KeyModifiers::CONTROL => {
+                self.filter_text.clear()
+            }
+            KeyCode::Char(c) if !held && self.filter_text.len() < LONGEST => {
+                self.filter_text.push(c)
+            }
             _ => return ModalAction::Unhandled,
         }
         let before = self.value();
@@ -163,7 +176,8 @@ impl Picker {
         if let Some(number) = c.to_digit(10) {
             let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
             let row = at.and_then(|at| self.rows.get(at)).map(|row| row.value.clone());
-            return row.map_or(ModalAction::Stay, |value| self.action(PickerAction::Confirmed(value)));
+            return row
+                .map_or(ModalAction::Stay, |value| self.action(PickerAction::Confirmed(value)));
         }
         let c = c.to_ascii_lowercase();
         match self.rows.iter().position(|row| row.value.starts_with(c)) {
@@ -269,8 +283,8 @@ impl Picker {
 
     fn head(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
         let bold = pen.theme.accent.add_modifier(Modifier::BOLD);
-        let mut rule =
-            HorizontalRule::new(pen.theme.border).left(Span::styled(self.topic.title().text(pen.lang), bold));
+        let mut rule = HorizontalRule::new(pen.theme.border)
+            .left(Span::styled(self.topic.title().text(pen.lang), bold));
         if !self.matches.is_empty() {
             let mut count = format!("{}/{}", self.selected + 1, self.matches.len());
             if self.unlisted_count > 0 {
@@ -298,7 +312,8 @@ impl Picker {
     fn draw_rows(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
         let room = usize::from(area.height);
         if self.matches.is_empty() {
-            let say = if self.rows.is_empty() { self.topic.empty_text() } else { words::CHOOSE_NONE };
+            let say =
+                if self.rows.is_empty() { self.topic.empty_text() } else { words::CHOOSE_NONE };
             let line = Line::styled(say.text(pen.lang), pen.theme.dim);
             draw::line(area, buf, 2, area.width.into(), &line);
             return;
@@ -381,9 +396,10 @@ impl Topic {
     fn empty_text(self) -> Phrase {
         match self {
             Topic::Theme | Topic::Model | Topic::Bot => words::MODELS_ASKED,
-            Topic::Session | Topic::Turn | Topic::RewindParts { .. } | Topic::UnsavedConversation => {
-                words::SESSIONS_NONE
-            }
+            Topic::Session
+            | Topic::Turn
+            | Topic::RewindParts { .. }
+            | Topic::UnsavedConversation => words::SESSIONS_NONE,
         }
     }
 }

@@ -7,19 +7,19 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
 use super::ModalAction;
-use super::choice::{self, Severity, QuestionChoice, Choices, ChoicePick};
-use super::step_details;
-use super::edit::{Editor, EditAssessment};
+use super::choice::{self, ChoicePick, Choices, QuestionChoice, Severity};
+use super::dialog_frame::{self, DialogFrame, DialogPage, Foot, MessageUntil};
+use super::edit::{EditAssessment, Editor};
 use super::rows::LongDiffCache;
-use super::dialog_frame::{self, Foot, DialogPage, DialogFrame, MessageUntil};
-use crate::protocol::{AskId, Change, Decision, Op, Risk, ApprovalScope, StepAction};
+use super::step_details;
+use crate::i18n::{Lang, LocalizedText, Phrase, prompt, screen as words};
+use crate::protocol::{ApprovalScope, AskId, Change, Decision, Op, Risk, StepAction};
 use crate::tui::composer::{Composer, ComposerStyle};
-use crate::tui::guard::FocusNotice;
-use crate::tui::keys::{self, KeyAction, EditAction, KeyContext, ScrollAction};
 use crate::tui::draw::DrawContext;
+use crate::tui::guard::FocusNotice;
+use crate::tui::keys::{self, EditAction, KeyAction, KeyContext, ScrollAction};
 use crate::tui::status::KeyHint;
 use crate::tui::{Millis, text};
-use crate::i18n::{Lang, LocalizedText, Phrase, prompt, screen as words};
 
 /// A second press approves what was not all seen, but not while the key is held down.
 const HELD: Millis = 700;
@@ -114,7 +114,13 @@ impl QuestionState {
     ) -> Subject<'a> {
         let longs = &self.long_diffs;
         let QuestionMode::Editing(editor) = &self.mode else {
-            return Subject { work, risk, change, certainty: Certainty::Proposed, long_diffs: longs };
+            return Subject {
+                work,
+                risk,
+                change,
+                certainty: Certainty::Proposed,
+                long_diffs: longs,
+            };
         };
         let (risk, standing) = match editor.assessment() {
             EditAssessment::Current(risk) => (risk, Certainty::Assessed),
@@ -122,7 +128,13 @@ impl QuestionState {
             EditAssessment::Unreadable(fault) => (risk, Certainty::Unreadable(fault)),
         };
         let change = editor.change();
-        Subject { work: editor.work().unwrap_or(work), risk, change, certainty: standing, long_diffs: longs }
+        Subject {
+            work: editor.work().unwrap_or(work),
+            risk,
+            change,
+            certainty: standing,
+            long_diffs: longs,
+        }
     }
 
     pub fn set_assessment(&mut self, work: StepAction, risk: Risk, change: Option<Change>) {
@@ -197,7 +209,12 @@ impl QuestionState {
             Some(KeyAction::Close) => return self.reject(held),
             Some(KeyAction::Accept) => {
                 if let Some(choice) = self.choices.chosen() {
-                    return self.apply_choice(choice, Press { typed: false, at, before }, held, lang);
+                    return self.apply_choice(
+                        choice,
+                        Press { typed: false, at, before },
+                        held,
+                        lang,
+                    );
                 }
             }
             _ if keys::letter(key).is_some_and(choice::is_answer_letter) => {}
@@ -227,7 +244,9 @@ impl QuestionState {
             ChoicePick::Stop => self.send(Decision::Stop),
             ChoicePick::Continue => self.send(Decision::Approve),
             ChoicePick::Run => self.approve(Decision::Approve, press),
-            ChoicePick::All | ChoicePick::Trust if !self.frame.is_all_seen() => self.refuse_unseen(true, press.at),
+            ChoicePick::All | ChoicePick::Trust if !self.frame.is_all_seen() => {
+                self.refuse_unseen(true, press.at)
+            }
             ChoicePick::Trust => self.send(Decision::Trust),
             ChoicePick::All if self.is_batch_empty() => self.refuse_with(prompt::PIECES_NONE),
             ChoicePick::All => {
@@ -242,7 +261,8 @@ impl QuestionState {
             }
             ChoicePick::Edit => {
                 if let Some((work, risk)) = held {
-                    self.mode = QuestionMode::Editing(Box::new(Editor::new(work, Some(risk), lang)));
+                    self.mode =
+                        QuestionMode::Editing(Box::new(Editor::new(work, Some(risk), lang)));
                     self.frame.reset();
                 }
                 ModalAction::Stay
@@ -281,7 +301,8 @@ impl QuestionState {
                 ModalAction::Stay
             }
             Field::Submitted => {
-                let word = Some(field.full_text().trim().to_owned()).filter(|word| !word.is_empty());
+                let word =
+                    Some(field.full_text().trim().to_owned()).filter(|word| !word.is_empty());
                 self.send(Decision::Reject { word })
             }
             Field::Unhandled => ModalAction::Unhandled,
@@ -338,7 +359,8 @@ impl QuestionState {
         let (refused, until) = match self.refusal {
             Some(Refusal::Message(why)) => (why, MessageUntil::NextKey),
             Some(Refusal::Unseen { all, .. }) => {
-                let until = if all { MessageUntil::AllRowsSeen } else { MessageUntil::RequiredRowsSeen };
+                let until =
+                    if all { MessageUntil::AllRowsSeen } else { MessageUntil::RequiredRowsSeen };
                 (self.unseen_phrase(all), until)
             }
             None => return (listening_text(self.listening), MessageUntil::NextKey),
@@ -580,7 +602,9 @@ pub fn handle_field_key(field: &mut Composer, key: &KeyEvent, lang: Lang) -> Fie
         Some(KeyAction::Up) => field_changed(field.up(lang)),
         Some(KeyAction::Down) => field_changed(field.down(lang)),
         Some(_) => Field::Unhandled,
-        None if keys::action(KeyContext::Anywhere, key) == Some(KeyAction::Stop) => Field::Cancelled,
+        None if keys::action(KeyContext::Anywhere, key) == Some(KeyAction::Stop) => {
+            Field::Cancelled
+        }
         None if field.type_key(key) => Field::Changed,
         None => Field::Unhandled,
     }

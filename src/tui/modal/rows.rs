@@ -45,7 +45,9 @@ impl Extend<Line<'static>> for Rows {
     fn extend<T: IntoIterator<Item = Line<'static>>>(&mut self, lines: T) {
         match self.0.last_mut() {
             Some(RowsPart::Lines(known)) => known.extend(lines),
-            Some(RowsPart::LongDiff(..)) | None => self.0.push(RowsPart::Lines(lines.into_iter().collect())),
+            Some(RowsPart::LongDiff(..)) | None => {
+                self.0.push(RowsPart::Lines(lines.into_iter().collect()))
+            }
         }
     }
 }
@@ -72,9 +74,12 @@ impl Rows {
     pub fn labelled(self, label: &str, tone: Style, column: usize) -> Rows {
         let mut label = Some(label);
         let parts = self.0.into_iter().map(|part| match part {
-            RowsPart::Lines(lines) => {
-                RowsPart::Lines(draw::label_lines(label.take().unwrap_or_default(), tone, column, lines))
-            }
+            RowsPart::Lines(lines) => RowsPart::Lines(draw::label_lines(
+                label.take().unwrap_or_default(),
+                tone,
+                column,
+                lines,
+            )),
             long @ RowsPart::LongDiff(..) => long,
         });
         Rows(parts.collect())

@@ -5,14 +5,14 @@ use ratatui::style::Modifier;
 use ratatui::text::Line;
 
 use super::approve::StepQuestion;
-use super::question::{QuestionState, Subject};
 use super::choice::Choices;
-use super::step_details::{self, StepDetails};
 use super::dialog::Dialog;
 use super::dialog_frame::DialogPage;
-use crate::protocol::{AskId, SubCommand, Risk, StepAction};
-use crate::tui::draw::{self, DrawContext};
+use super::question::{QuestionState, Subject};
+use super::step_details::{self, StepDetails};
 use crate::i18n::screen as words;
+use crate::protocol::{AskId, Risk, StepAction, SubCommand};
+use crate::tui::draw::{self, DrawContext};
 
 #[derive(Debug)]
 pub struct ShellDialog {
@@ -42,7 +42,11 @@ impl Dialog for ShellDialog {
 impl ShellDialog {
     pub fn new(id: AskId, held: StepQuestion, pieces: Vec<SubCommand>) -> ShellDialog {
         let choices = Choices::for_shell(held.severity());
-        ShellDialog { question: QuestionState::new(id, choices, held.severity()), step: held, commands: pieces }
+        ShellDialog {
+            question: QuestionState::new(id, choices, held.severity()),
+            step: held,
+            commands: pieces,
+        }
     }
 
     /// Each simple command after its tier; a high-risk one gives its reasons below.
@@ -54,14 +58,20 @@ impl ShellDialog {
         for piece in &self.commands {
             let tone = step_details::tone(&piece.risk, pen).add_modifier(Modifier::BOLD);
             let tier = piece.risk.tier.name();
-            let text = step_details::full_rows(&piece.text, pen.theme.text, width.saturating_sub(6), pen);
+            let text =
+                step_details::full_rows(&piece.text, pen.theme.text, width.saturating_sub(6), pen);
             rows.extend(draw::label_lines(&format!("  {tier}"), tone, 6, text));
         }
         rows.push(Line::default());
         rows
     }
 
-    fn detail_rows(&self, subject: &Subject<'_>, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+    fn detail_rows(
+        &self,
+        subject: &Subject<'_>,
+        width: usize,
+        pen: &DrawContext<'_>,
+    ) -> Vec<Line<'static>> {
         let mut facts = StepDetails::new(width, pen);
         facts.push_text(words::ASK_FOLDER, &self.step.cwd, pen.theme.text, pen);
         facts.push_effects(&subject.risk.effects, pen);

@@ -7,13 +7,13 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use serde_json::Value;
 
-use crate::protocol::{Effect, Reason, Risk, Tier, StepAction};
+use crate::i18n::safety::{ELEVATES, ELEVATES_ASKED};
+use crate::i18n::{LocalizedText, Phrase, screen as words};
+use crate::protocol::{Effect, Reason, Risk, StepAction, Tier};
 use crate::safety::argv;
 use crate::safety::sanitize::escape;
 use crate::tui::draw::DrawContext;
-use crate::tui::{text, draw};
-use crate::i18n::safety::{ELEVATES, ELEVATES_ASKED};
-use crate::i18n::{LocalizedText, Phrase, screen as words};
+use crate::tui::{draw, text};
 
 /// A text with this many line breaks is shown line by line, even if it fits on one row.
 const BROKEN: usize = 3;
@@ -27,7 +27,12 @@ struct StyledText {
 }
 
 /// The rows of a step's work.
-pub fn action_rows(work: &StepAction, risk: &Risk, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+pub fn action_rows(
+    work: &StepAction,
+    risk: &Risk,
+    width: usize,
+    pen: &DrawContext<'_>,
+) -> Vec<Line<'static>> {
     match work {
         StepAction::Exec { program, args } => exec(program, args, risk, width, pen),
         StepAction::Shell { line } => escaped_text(line, pen.theme.text).rows(width, pen),
@@ -136,7 +141,12 @@ fn indented(mut row: Line<'static>) -> Line<'static> {
 }
 
 /// A text cut into rows without leaving anything out.
-pub fn full_rows(text: &str, style: Style, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+pub fn full_rows(
+    text: &str,
+    style: Style,
+    width: usize,
+    pen: &DrawContext<'_>,
+) -> Vec<Line<'static>> {
     escaped_text(text, style).rows(width, pen)
 }
 
@@ -204,7 +214,8 @@ impl StepDetails {
 
     pub fn push_effects(&mut self, effects: &[Effect], pen: &DrawContext<'_>) {
         let comma = words::ASK_COMMA.text(pen.lang);
-        let named: Vec<_> = effects.iter().map(|effect| effect_phrase(*effect).text(pen.lang)).collect();
+        let named: Vec<_> =
+            effects.iter().map(|effect| effect_phrase(*effect).text(pen.lang)).collect();
         if !named.is_empty() {
             let rows = text::wrap(&named.join(comma), self.width);
             let rows = rows.into_iter().map(|row| Line::styled(row, pen.theme.text)).collect();
@@ -219,7 +230,12 @@ impl StepDetails {
         self.push_labelled(words::ASK_REASONS, rows, pen);
     }
 
-    fn reason_rows(&self, work: &StepAction, reason: &Reason, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+    fn reason_rows(
+        &self,
+        work: &StepAction,
+        reason: &Reason,
+        pen: &DrawContext<'_>,
+    ) -> Vec<Line<'static>> {
         let say = reason_for_question(&reason.say).text(pen.lang);
         let style = pen.theme.tier(reason.tier);
         let mut rows: Vec<Line<'static>> = match argument_of(work, reason) {
@@ -308,7 +324,9 @@ impl StyledText {
         let row = |part: &Range<usize>| {
             let text = self.text.get(part.clone()).unwrap_or_default();
             let start = part.start;
-            text::cut_ranges(text, width).into_iter().map(move |row| row.start + start..row.end + start)
+            text::cut_ranges(text, width)
+                .into_iter()
+                .map(move |row| row.start + start..row.end + start)
         };
         parts.iter().flat_map(row).map(|row| Line::from(self.spans(row, pen))).collect()
     }

@@ -6,17 +6,17 @@ use crossterm::event::KeyEvent;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use super::question::QuestionState;
-use super::choice::{Severity, Choices};
-use super::step_details::{self, StepDetails};
+use super::choice::{Choices, Severity};
 use super::dialog::Dialog;
 use super::dialog_frame::DialogPage;
-use crate::protocol::{AskId, Risk, TemplateCommand, StepAction};
-use crate::safety::sanitize::escape;
-use crate::tui::keys::{self, KeyAction, KeyContext};
-use crate::tui::draw::{self, DrawContext};
-use crate::tui::{text, symbols};
+use super::question::QuestionState;
+use super::step_details::{self, StepDetails};
 use crate::i18n::{prompt as words, screen};
+use crate::protocol::{AskId, Risk, StepAction, TemplateCommand};
+use crate::safety::sanitize::escape;
+use crate::tui::draw::{self, DrawContext};
+use crate::tui::keys::{self, KeyAction, KeyContext};
+use crate::tui::{symbols, text};
 
 /// Columns before the line of a piece.
 const COLUMN: usize = 12;
@@ -65,7 +65,9 @@ impl Dialog for TemplateDialog {
         };
         match (action, self.cursor) {
             (KeyAction::More | KeyAction::Accept, Some(at)) => self.toggle(at),
-            (KeyAction::Next, Some(at)) if at + 1 < self.rows.len() => self.move_cursor(Some(at + 1)),
+            (KeyAction::Next, Some(at)) if at + 1 < self.rows.len() => {
+                self.move_cursor(Some(at + 1))
+            }
             (KeyAction::Next, Some(_)) => {
                 self.question.choices.first();
                 self.move_cursor(None);
@@ -87,8 +89,11 @@ impl Dialog for TemplateDialog {
     }
 
     fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
-        let worst =
-            self.rows.iter().map(|row| &row.command.risk).max_by_key(|risk| (risk.tier, risk.lifted));
+        let worst = self
+            .rows
+            .iter()
+            .map(|row| &row.command.risk)
+            .max_by_key(|risk| (risk.tier, risk.lifted));
         let of = text::elide_middle(&escape(&self.template).text, width / 2);
         let mut page = DialogPage {
             title: words::PIECES_TITLE.with("of", of).text(pen.lang),
@@ -114,9 +119,18 @@ impl Dialog for TemplateDialog {
 impl TemplateDialog {
     pub fn new(id: AskId, of: String, cwd: String, pieces: Vec<TemplateCommand>) -> TemplateDialog {
         let asking = QuestionState::new(id, Choices::for_template(), Severity::Plain);
-        let rows =
-            pieces.into_iter().map(|piece| TemplateCommandRow { marked: !piece.is_high_risk(), command: piece, line: 0 });
-        let mut pieces = TemplateDialog { question: asking, template: of, cwd, rows: rows.collect(), cursor: None };
+        let rows = pieces.into_iter().map(|piece| TemplateCommandRow {
+            marked: !piece.is_high_risk(),
+            command: piece,
+            line: 0,
+        });
+        let mut pieces = TemplateDialog {
+            question: asking,
+            template: of,
+            cwd,
+            rows: rows.collect(),
+            cursor: None,
+        };
         pieces.update_batch();
         pieces
     }
@@ -159,7 +173,9 @@ impl TemplateDialog {
     /// The whole line after its mark and tier; below it its commands, and why it does more than
     /// read.
     fn command_rows(&self, at: usize, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
-        let Some(TemplateCommandRow { command: piece, marked, .. }) = self.rows.get(at) else { return Vec::new() };
+        let Some(TemplateCommandRow { command: piece, marked, .. }) = self.rows.get(at) else {
+            return Vec::new();
+        };
         let here = self.cursor == Some(at);
         let room = width.saturating_sub(COLUMN);
         let sigil = if here { symbols::CHOSEN } else { symbols::NOT_CHOSEN };
@@ -168,13 +184,22 @@ impl TemplateDialog {
         let tone = step_details::tone(&piece.risk, pen).add_modifier(Modifier::BOLD);
         let tone = if here { pen.theme.selection.patch(tone) } else { tone };
         let work = StepAction::Shell { line: piece.line.clone() };
-        let mut rows =
-            draw::label_lines(&label, tone, COLUMN, step_details::action_rows(&work, &piece.risk, room, pen));
+        let mut rows = draw::label_lines(
+            &label,
+            tone,
+            COLUMN,
+            step_details::action_rows(&work, &piece.risk, room, pen),
+        );
         let indent = || Span::raw(" ".repeat(COLUMN));
         if piece.commands.len() > 1 {
             for simple in &piece.commands {
                 let tone = step_details::tone(&simple.risk, pen);
-                let text = step_details::full_rows(&simple.text, pen.theme.dim, room.saturating_sub(4), pen);
+                let text = step_details::full_rows(
+                    &simple.text,
+                    pen.theme.dim,
+                    room.saturating_sub(4),
+                    pen,
+                );
                 let label = format!("{}{}", " ".repeat(COLUMN), simple.risk.tier.name());
                 rows.extend(draw::label_lines(&label, tone, COLUMN + 4, text));
             }

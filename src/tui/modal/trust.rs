@@ -4,14 +4,14 @@
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-use super::question::QuestionState;
-use super::choice::{Severity, Choices};
+use super::choice::{Choices, Severity};
 use super::dialog::Dialog;
 use super::dialog_frame::DialogPage;
-use crate::protocol::{AskId, UntrustedFile, Risk, TrustOffer, StepAction};
-use crate::tui::text;
-use crate::tui::draw::DrawContext;
+use super::question::QuestionState;
 use crate::i18n::{LocalizedText, screen as words};
+use crate::protocol::{AskId, Risk, StepAction, TrustOffer, UntrustedFile};
+use crate::tui::draw::DrawContext;
+use crate::tui::text;
 
 /// Files that are named; the rest is only counted.
 const NAMED: usize = 12;
@@ -63,7 +63,11 @@ impl TrustDialog {
 }
 
 /// The part of a step's question about the trust it offers.
-pub(super) fn offer_rows(offer: &TrustOffer, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
+pub(super) fn offer_rows(
+    offer: &TrustOffer,
+    width: usize,
+    pen: &DrawContext<'_>,
+) -> Vec<Line<'static>> {
     let head = words::ASK_TRUST.with("folder", text::single_line(&offer.folder)).text(pen.lang);
     let mut out = rows(&head, width, pen.theme.text);
     if let Some(hazard) = &offer.hazard {

@@ -57,7 +57,10 @@ fn a_command_is_shown_as_a_command_line() {
         (StepAction::Shell { line: "ls | wc -l".into() }, "ls | wc -l"),
         (StepAction::Tool { name: "file.read".into(), input: json!({"path": "a"}) }, "file.read a"),
         (
-            StepAction::Tool { name: "skill".into(), input: json!({"name": "tests", "args": "-v"}) },
+            StepAction::Tool {
+                name: "skill".into(),
+                input: json!({"name": "tests", "args": "-v"}),
+            },
             "skill tests -v",
         ),
     ];

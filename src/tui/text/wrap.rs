@@ -74,7 +74,8 @@ impl RowBreaker {
         }
         while edge != Edge::Space && self.column + wide > self.base + self.width && at > self.start
         {
-            let (cut, column) = self.last_break.take().unwrap_or_else(|| self.forced_break(at, edge));
+            let (cut, column) =
+                self.last_break.take().unwrap_or_else(|| self.forced_break(at, edge));
             self.end(line, cut);
             (self.start, self.base) = (cut, column);
         }

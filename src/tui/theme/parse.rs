@@ -4,7 +4,7 @@ use ratatui::style::{Color, Modifier, Style};
 use toml_edit::{Document, Item, TableLike};
 
 use super::downsample::{SIXTEEN, parse_hex, to_terminal_color};
-use super::{DiffColors, Depth, Markup, Syntax, Theme};
+use super::{Depth, DiffColors, Markup, Syntax, Theme};
 use crate::i18n::{LocalizedText, screen};
 
 /// Keys of the file that are not meanings.
@@ -186,7 +186,12 @@ impl<'a> ThemeTable<'a> {
     }
 
     /// `wish`: the name that the author chose for sixteen colours.
-    fn color(&self, name: &str, text: &str, wish: Option<&str>) -> Result<Option<Color>, LocalizedText> {
+    fn color(
+        &self,
+        name: &str,
+        text: &str,
+        wish: Option<&str>,
+    ) -> Result<Option<Color>, LocalizedText> {
         let depth = self.reader.depth;
         if text == "default" {
             return Ok(None);

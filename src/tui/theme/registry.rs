@@ -1,7 +1,7 @@
 //! The available themes: the built-in ones and the user's own, which may replace a built-in one by
 //! name. Reads no files: the caller supplies the sources.
 
-use super::{Depth, Background, Theme};
+use super::{Background, Depth, Theme};
 use crate::i18n::{LocalizedText, screen};
 
 /// The name of the theme that follows the terminal's background.
@@ -41,7 +41,12 @@ impl ThemeRegistry {
     ///
     /// # Errors
     /// A sentence for an unknown name, or for an invalid file.
-    pub fn theme(&self, name: &str, depth: Depth, ground: Background) -> Result<Theme, LocalizedText> {
+    pub fn theme(
+        &self,
+        name: &str,
+        depth: Depth,
+        ground: Background,
+    ) -> Result<Theme, LocalizedText> {
         let name = if name == AUTO { ground.theme_name() } else { name };
         if let Some(own) = self.user_themes.iter().find(|own| own.name == name) {
             return Theme::parse(&own.toml, depth)

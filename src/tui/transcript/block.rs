@@ -10,12 +10,15 @@ use super::highlight::{self, HighlightCache, Snippet};
 use super::markdown::{self, Code};
 use super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
 use super::step::StepBlock;
-use super::text::{TextPart, BlockText};
+use super::text::{BlockText, TextPart};
 use super::time::{self, ArrivalTime};
 use super::{page, plan};
-use crate::protocol::{AttachmentInfo, Truncation, TurnOutcome, NoticeLevel, Notice, TurnOrigin, PlanItem, PageRow, Usage};
-use crate::tui::{text, symbols};
 use crate::i18n::{LocalizedText, screen, session};
+use crate::protocol::{
+    AttachmentInfo, Notice, NoticeLevel, PageRow, PlanItem, Truncation, TurnOrigin, TurnOutcome,
+    Usage,
+};
+use crate::tui::{symbols, text};
 
 /// Columns before the text of every block, where its mark is.
 pub(super) const GUTTER: usize = 2;
@@ -146,7 +149,8 @@ impl Block {
     /// The row of its mark, of `rows`: a step that the user typed shows its outcome in the last
     /// row, every other block has its mark in the first.
     pub fn mark_row(&self, rows: usize) -> usize {
-        let below = matches!(&self.body, BlockBody::Step(step) if step.has_outcome_below(self.fold));
+        let below =
+            matches!(&self.body, BlockBody::Step(step) if step.has_outcome_below(self.fold));
         if below { rows.saturating_sub(1) } else { 0 }
     }
 
@@ -156,16 +160,21 @@ impl Block {
         let (mark, style) = match &self.body {
             BlockBody::UserMessage { origin: TurnOrigin::Shell, .. } => ("!", theme.user),
             BlockBody::UserMessage { .. } => (symbols::SIGIL, theme.user),
-            BlockBody::Answer(AnswerBlock { state: AnswerState::Error, .. }) => (symbols::FAILED, theme.danger),
-            BlockBody::Step(step) => step.mark(paper),
-            BlockBody::Notice(Notice { level: NoticeLevel::Warning, .. }) => ("!", theme.warn),
-            BlockBody::Notice(Notice { level: NoticeLevel::Error, .. }) => (symbols::FAILED, theme.danger),
-            BlockBody::TurnEnd { ending: TurnOutcome::Failed { .. } | TurnOutcome::Unsent { .. }, .. } => {
+            BlockBody::Answer(AnswerBlock { state: AnswerState::Error, .. }) => {
                 (symbols::FAILED, theme.danger)
             }
-            BlockBody::TurnEnd { ending: TurnOutcome::Limit { .. }, .. } | BlockBody::Retry { .. } | BlockBody::Truncated(_) => {
-                ("!", theme.warn)
+            BlockBody::Step(step) => step.mark(paper),
+            BlockBody::Notice(Notice { level: NoticeLevel::Warning, .. }) => ("!", theme.warn),
+            BlockBody::Notice(Notice { level: NoticeLevel::Error, .. }) => {
+                (symbols::FAILED, theme.danger)
             }
+            BlockBody::TurnEnd {
+                ending: TurnOutcome::Failed { .. } | TurnOutcome::Unsent { .. },
+                ..
+            } => (symbols::FAILED, theme.danger),
+            BlockBody::TurnEnd { ending: TurnOutcome::Limit { .. }, .. }
+            | BlockBody::Retry { .. }
+            | BlockBody::Truncated(_) => ("!", theme.warn),
             BlockBody::Answer(_)
             | BlockBody::Attachments(_)
             | BlockBody::Reasoning { .. }
@@ -183,7 +192,9 @@ impl Block {
         let theme = paper.theme;
         match &self.body {
             BlockBody::UserMessage { text, .. } => layout_text(text, part, theme.user, paper),
-            BlockBody::Attachments(items) => items.iter().map(|item| layout_attachment(item, paper)).collect(),
+            BlockBody::Attachments(items) => {
+                items.iter().map(|item| layout_attachment(item, paper)).collect()
+            }
             BlockBody::Answer(answer) => {
                 let failed = answer.state == AnswerState::Error;
                 let style = if failed { theme.danger } else { theme.text };
@@ -206,8 +217,12 @@ impl Block {
             BlockBody::Repair { fault } => {
                 layout_sentence(&screen::REPAIRING.with("fault", fault.clone()), theme.dim, paper)
             }
-            BlockBody::Truncated(cut) => layout_sentence(&truncation_phrase(*cut).into(), theme.warn, paper),
-            BlockBody::TurnEnd { ending, usage, elapsed_ms } => layout_turn_end(ending, usage, *elapsed_ms, paper),
+            BlockBody::Truncated(cut) => {
+                layout_sentence(&truncation_phrase(*cut).into(), theme.warn, paper)
+            }
+            BlockBody::TurnEnd { ending, usage, elapsed_ms } => {
+                layout_turn_end(ending, usage, *elapsed_ms, paper)
+            }
             BlockBody::Page { title, rows } => page::layout(title, rows, paper),
             BlockBody::Plan(items) => plan::layout(items, paper),
         }
@@ -321,11 +336,18 @@ fn layout_attachment(item: &AttachmentInfo, paper: &LayoutContext<'_>) -> Styled
     Line::from(vec![name, Span::styled(size, paper.theme.dim)]).into()
 }
 
-fn layout_text(text: &BlockText, at: usize, style: Style, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+fn layout_text(
+    text: &BlockText,
+    at: usize,
+    style: Style,
+    paper: &LayoutContext<'_>,
+) -> Vec<StyledRow> {
     match text.part(at) {
         TextPart::Plain(text) => {
             let text = text.strip_suffix('\n').unwrap_or(text);
-            Paragraph::styled(text, style).with_tabs_expanded().rows(paper.prose_width(), Break::Words)
+            Paragraph::styled(text, style)
+                .with_tabs_expanded()
+                .rows(paper.prose_width(), Break::Words)
         }
         TextPart::Markdown(source) => markdown::layout(source, text.targets(), paper, paper.width),
         TextPart::Code { code, fence, head } => {
@@ -359,7 +381,8 @@ fn layout_reasoning(text: &BlockText, done: bool, paper: &LayoutContext<'_>) -> 
     }
     let source = text.source().trim_end();
     let from = source.char_indices().rev().nth(THOUGHT_TAIL).map_or(0, |(at, _)| at);
-    let para = Paragraph::styled(source.get(from..).unwrap_or_default(), style).with_tabs_expanded();
+    let para =
+        Paragraph::styled(source.get(from..).unwrap_or_default(), style).with_tabs_expanded();
     let rows = para.rows(paper.prose_width(), Break::Words);
     let skipped = rows.len().saturating_sub(THOUGHT);
     rows.into_iter().skip(skipped).collect()
@@ -382,12 +405,21 @@ fn layout_notice(notice: &Notice, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
 }
 
 /// Short turns end without a line; all others show their outcome, duration and cost.
-fn layout_turn_end(ending: &TurnOutcome, usage: &Usage, elapsed_ms: u64, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+fn layout_turn_end(
+    ending: &TurnOutcome,
+    usage: &Usage,
+    elapsed_ms: u64,
+    paper: &LayoutContext<'_>,
+) -> Vec<StyledRow> {
     let theme = paper.theme;
     let (say, style): (Option<LocalizedText>, Style) = match ending {
         TurnOutcome::Done | TurnOutcome::Error => (None, theme.dim),
-        TurnOutcome::Cancelled | TurnOutcome::Stopped => (Some(screen::ENDED_STOPPED.into()), theme.dim),
-        TurnOutcome::Limit { why } => (Some(screen::ENDED_LIMIT.with("why", why.clone())), theme.warn),
+        TurnOutcome::Cancelled | TurnOutcome::Stopped => {
+            (Some(screen::ENDED_STOPPED.into()), theme.dim)
+        }
+        TurnOutcome::Limit { why } => {
+            (Some(screen::ENDED_LIMIT.with("why", why.clone())), theme.warn)
+        }
         TurnOutcome::Unsent { why } => (Some(why.clone()), theme.danger),
         TurnOutcome::Interrupted => {
             let why = session::INTERRUPTED;
@@ -422,8 +454,14 @@ fn truncation_phrase(cut: Truncation) -> crate::i18n::Phrase {
     }
 }
 
-pub(super) fn layout_sentence(say: &LocalizedText, style: Style, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
-    Paragraph::styled(&paper.localize(say), style).with_tabs_expanded().rows(paper.prose_width(), Break::Words)
+pub(super) fn layout_sentence(
+    say: &LocalizedText,
+    style: Style,
+    paper: &LayoutContext<'_>,
+) -> Vec<StyledRow> {
+    Paragraph::styled(&paper.localize(say), style)
+        .with_tabs_expanded()
+        .rows(paper.prose_width(), Break::Words)
 }
 
 /// A label with text hanging to its right.

@@ -1,16 +1,16 @@
 //! Turns events into blocks. Knows nothing of columns.
 
 use super::block::{AnswerBlock, AnswerState, Block, BlockBody};
-use super::step::{StepSummary, StepState, StepBlock};
-use super::text::{TextSyntax, BlockText};
+use super::step::{StepBlock, StepState, StepSummary};
+use super::text::{BlockText, TextSyntax};
 use super::time::ArrivalTime;
+use crate::i18n::LocalizedText;
 use crate::protocol::{
-    Ask, Truncation, TurnOutcome, Event, NoticeLevel, Notice, Observation, TurnOrigin, PlanItem, Question, ModelMessage,
-    Requires, Risk, PageRow, Step as Proposed, Usage, StepAction,
+    Ask, Event, ModelMessage, Notice, NoticeLevel, Observation, PageRow, PlanItem, Question,
+    Requires, Risk, Step as Proposed, StepAction, Truncation, TurnOrigin, TurnOutcome, Usage,
 };
 use crate::safety::sanitize::{Cleaner, TextSource};
 use crate::tui::text;
-use crate::i18n::LocalizedText;
 
 /// Turns shorter than this end without a line of their own.
 const LONG_TURN_MS: u64 = 20_000;
@@ -43,7 +43,10 @@ impl TranscriptBuilder {
             Event::TurnStarted { turn, text, origin } => self.start_turn(*turn, text, *origin),
             Event::Attached { items } => drop(self.push(BlockBody::Attachments(items.clone()))),
             Event::Rendered { text } => {
-                self.finish_reply(&ModelMessage { message: text.clone(), ..ModelMessage::default() });
+                self.finish_reply(&ModelMessage {
+                    message: text.clone(),
+                    ..ModelMessage::default()
+                });
             }
             Event::Steered { text } => self.push_steering(text),
             Event::ReplyStarted => self.start_reply(),
@@ -69,7 +72,13 @@ impl TranscriptBuilder {
                 let page = receipt.page();
                 self.page(page.title, page.rows);
             }
-            Event::Cleared => *self = TranscriptBuilder { removed_from: Some(0), now: self.now, ..TranscriptBuilder::default() },
+            Event::Cleared => {
+                *self = TranscriptBuilder {
+                    removed_from: Some(0),
+                    now: self.now,
+                    ..TranscriptBuilder::default()
+                }
+            }
             Event::Plan { items } => self.plan(items),
             Event::Rewound { turn, .. } => self.rewind_to(*turn),
             // Earlier events are not appended: see `before`.
@@ -130,7 +139,10 @@ impl TranscriptBuilder {
     pub fn freeze_finished(&mut self) {
         for stream in [&self.answer, &self.reasoning].into_iter().flatten() {
             let body = self.blocks.get_mut(stream.block).map(|block| &mut block.body);
-            if let Some(BlockBody::Answer(AnswerBlock { text, .. }) | BlockBody::Reasoning { text, .. }) = body {
+            if let Some(
+                BlockBody::Answer(AnswerBlock { text, .. }) | BlockBody::Reasoning { text, .. },
+            ) = body
+            {
                 text.freeze_finished();
             }
         }
@@ -204,7 +216,9 @@ impl TranscriptBuilder {
             self.blocks.push(Block::new(BlockBody::Answer(AnswerBlock { text, state }), self.now));
             Stream { block: self.blocks.len() - 1, cleaner: Cleaner::new(TextSource::Text) }
         });
-        if let Some(BlockBody::Answer(answer)) = self.blocks.get_mut(stream.block).map(|b| &mut b.body) {
+        if let Some(BlockBody::Answer(answer)) =
+            self.blocks.get_mut(stream.block).map(|b| &mut b.body)
+        {
             append_chunk(&mut answer.text, stream, chunk);
         }
     }
@@ -343,12 +357,18 @@ impl TranscriptBuilder {
 
     fn show_asked_steps(&mut self, ask: &Ask) {
         match &ask.question {
-            Question::Step { step, risk, .. } => self.update_step(step, risk, StepState::AwaitingUser),
+            Question::Step { step, risk, .. } => {
+                self.update_step(step, risk, StepState::AwaitingUser)
+            }
             Question::Pieces { pieces, .. } => {
                 for piece in pieces {
                     let work = StepAction::Shell { line: piece.line.clone() };
                     let (id, requires, cwd) = (piece.id.clone(), Requires::default(), None);
-                    self.update_step(&Proposed { id, work, requires, cwd }, &piece.risk, StepState::AwaitingUser);
+                    self.update_step(
+                        &Proposed { id, work, requires, cwd },
+                        &piece.risk,
+                        StepState::AwaitingUser,
+                    );
                 }
             }
             Question::Choice { .. } | Question::Pause { .. } | Question::Trust { .. } => {}

@@ -13,8 +13,8 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::markdown::bar_prefixes;
 use super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
-use crate::tui::theme::Theme;
 use crate::i18n::Lang;
+use crate::tui::theme::Theme;
 
 /// Lines longer than this many bytes are not compared word by word.
 const LINE: usize = 400;
@@ -76,7 +76,12 @@ pub(super) fn looks_like_diff(output: &str) -> bool {
 }
 
 /// Lays out lines of a diff that continue `before`.
-pub(super) fn layout(diff: &str, before: &str, paper: &LayoutContext<'_>, width: usize) -> Vec<StyledRow> {
+pub(super) fn layout(
+    diff: &str,
+    before: &str,
+    paper: &LayoutContext<'_>,
+    width: usize,
+) -> Vec<StyledRow> {
     let lines = parse_lines(diff.strip_suffix('\n').unwrap_or(diff), before);
     let digits = lines.iter().filter_map(|line| line.number).max().map(|most| digits(most) + 1);
     // In a narrow area the lines matter more than their numbers.
@@ -216,8 +221,9 @@ impl LineNumbers {
 
 /// Compares each removed line with the added line that replaces it.
 pub(super) fn mark_changed_words(lines: &mut [DiffLine<'_>]) {
-    let groups = lines
-        .chunk_by_mut(|a, b| a.kind == b.kind || (a.kind, b.kind) == (DiffLineKind::Removed, DiffLineKind::Added));
+    let groups = lines.chunk_by_mut(|a, b| {
+        a.kind == b.kind || (a.kind, b.kind) == (DiffLineKind::Removed, DiffLineKind::Added)
+    });
     for group in groups {
         let removed = group.iter().take_while(|line| line.kind == DiffLineKind::Removed).count();
         let Some((old, new)) = group.split_at_mut_checked(removed) else { continue };
@@ -280,7 +286,7 @@ mod tests {
 
     #[test]
     fn lines_get_the_numbers_of_their_file() {
-        use DiffLineKind::{Added, Header, Hunk, Removed, Context};
+        use DiffLineKind::{Added, Context, Header, Hunk, Removed};
         let expected = [
             (Header, None),
             (Header, None),

@@ -115,7 +115,8 @@ impl Default for Highlighter {
 impl Highlighter {
     /// Computes the colours; none for an unknown language.
     pub fn highlight(&self, snippet: &Snippet) -> HighlightedCode {
-        let mut painted = HighlightedCode { at: snippet.at, hash: hash(&snippet.code), lines: Vec::new() };
+        let mut painted =
+            HighlightedCode { at: snippet.at, hash: hash(&snippet.code), lines: Vec::new() };
         let syntax = self.syntaxes.find_syntax_by_token(&snippet.language);
         let size = snippet.before.len() + snippet.code.len();
         let Some(syntax) = syntax.filter(|_| size <= BYTES) else { return painted };
@@ -201,7 +202,8 @@ impl HighlightCache {
     /// True when complete lines of this code are not painted.
     pub fn needs_highlight(&self, at: CodePosition, code: &str) -> bool {
         let code = whole_lines(code);
-        !code.is_empty() && self.by_position.get(&at).is_none_or(|painted| painted.hash != hash(code))
+        !code.is_empty()
+            && self.by_position.get(&at).is_none_or(|painted| painted.hash != hash(code))
     }
 }
 

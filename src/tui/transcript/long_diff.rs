@@ -3,11 +3,11 @@
 
 use ratatui::text::{Line as Row, Span};
 
-use super::diff::{DiffLine, LineNumbers, number_columns, mark_changed_words, layout_line};
+use super::diff::{DiffLine, LineNumbers, layout_line, mark_changed_words, number_columns};
 use super::markdown::bar_prefixes;
 use super::paragraph::LayoutContext;
-use crate::tui::theme::Theme;
 use crate::i18n::Lang;
+use crate::tui::theme::Theme;
 
 /// Lines between two stops.
 const STRIDE: usize = 64;
@@ -32,7 +32,8 @@ struct Stop {
 impl LongDiff {
     pub fn new(text: String, width: usize, theme: &Theme, lang: Lang) -> LongDiff {
         let width = width.max(1);
-        let paper = LayoutContext { theme, lang, width, spinner: 0, elapsed_ms: 0, highlights: None };
+        let paper =
+            LayoutContext { theme, lang, width, spinner: 0, elapsed_ms: 0, highlights: None };
         let digits = number_columns(&text, width);
         let bar: usize = bar_prefixes(&paper, width).0.iter().map(Span::width).sum();
         let room = width.saturating_sub(bar + digits).max(1);
@@ -64,8 +65,14 @@ impl LongDiff {
 
     /// Lays out `take` rows from row `from` on.
     pub fn window(&self, from: usize, take: usize, theme: &Theme, lang: Lang) -> Vec<Row<'static>> {
-        let paper =
-            LayoutContext { theme, lang, width: self.width, spinner: 0, elapsed_ms: 0, highlights: None };
+        let paper = LayoutContext {
+            theme,
+            lang,
+            width: self.width,
+            spinner: 0,
+            elapsed_ms: 0,
+            highlights: None,
+        };
         let at = self.stops.partition_point(|stop| stop.row <= from).saturating_sub(1);
         let Some(stop) = self.stops.get(at) else { return Vec::new() };
         let skip = from - stop.row;

@@ -13,13 +13,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
+use crate::i18n::{Lang, LocalizedText};
 use crate::protocol::{Event, Notice, PageRow};
 use crate::tui::Millis;
 use crate::tui::theme::Theme;
-use crate::i18n::{Lang, LocalizedText};
 
-mod search_bar;
 mod block;
+mod builder;
 mod diff;
 mod highlight;
 mod long_diff;
@@ -29,29 +29,31 @@ mod page;
 mod paragraph;
 mod plain_text;
 mod plan;
-mod source_lines;
-mod viewport;
 mod search;
+mod search_bar;
 mod select;
+mod source_lines;
 mod step;
-mod builder;
 mod text;
 mod time;
+mod viewport;
 
 pub use diff::rows as diff_rows;
-pub use highlight::{Highlighter, HighlightedCode, Snippet};
+pub use highlight::{HighlightedCode, Highlighter, Snippet};
 pub use long_diff::LongDiff;
-pub use viewport::Scroll;
 pub use search::{SearchStatus, Stage};
 pub use select::ReleaseOutcome;
+pub use viewport::Scroll;
 
 use block::{BlockBody, Fold};
+use builder::TranscriptBuilder;
 use paragraph::{LinkColumns, MEASURE, StyledRow};
-use viewport::{RowPosition, STAMP, LayoutSetting, RowCache, end_position, blank_rows_before, gutter};
 use search::{SearchHit, TranscriptSearch};
 use select::Pointer;
-use builder::TranscriptBuilder;
 use time::ArrivalTime;
+use viewport::{
+    LayoutSetting, RowCache, RowPosition, STAMP, blank_rows_before, end_position, gutter,
+};
 
 /// Counting of unseen rows stops here.
 const UNSEEN: usize = 999;
@@ -115,7 +117,11 @@ impl Transcript {
             self.invalidate_from(len);
         }
         if self.step_fold == Fold::Open {
-            self.builder.blocks.iter_mut().skip(before).for_each(|block| apply_fold(block, Fold::Open));
+            self.builder
+                .blocks
+                .iter_mut()
+                .skip(before)
+                .for_each(|block| apply_fold(block, Fold::Open));
         }
     }
 
@@ -137,7 +143,8 @@ impl Transcript {
         let count = self.builder.prepend(older);
         self.deselect();
         self.row_cache.remove_from(0);
-        let places = self.top.iter_mut().chain([&mut self.unseen_from]).chain(&mut self.drawn_rows.1);
+        let places =
+            self.top.iter_mut().chain([&mut self.unseen_from]).chain(&mut self.drawn_rows.1);
         places.for_each(|place| place.block += count);
         if let Some(search) = &mut self.search {
             search.shift_blocks(count);
@@ -220,10 +227,9 @@ impl Transcript {
     /// Code near the view that is not highlighted yet, one piece at a time: have a [`Highlighter`]
     /// paint it on another thread, then pass the result to [`Transcript::colour`].
     pub fn next_unhighlighted(&self) -> Option<Snippet> {
-        self.row_cache
-            .cached_parts()
-            .into_iter()
-            .find_map(|at| self.builder.blocks.get(at.0)?.unhighlighted(at, &self.row_cache.highlights))
+        self.row_cache.cached_parts().into_iter().find_map(|at| {
+            self.builder.blocks.get(at.0)?.unhighlighted(at, &self.row_cache.highlights)
+        })
     }
 
     /// Takes the colours of a piece of code.
@@ -292,8 +298,11 @@ impl Transcript {
                 place.row += drawn;
             }
             if place.row >= height {
-                (place, _) =
-                    self.row_cache.down(&mut self.builder.blocks, RowPosition { row: height, ..place }, 0);
+                (place, _) = self.row_cache.down(
+                    &mut self.builder.blocks,
+                    RowPosition { row: height, ..place },
+                    0,
+                );
             }
         }
         self.drawn_rows = (area, shown);
@@ -319,7 +328,8 @@ impl Transcript {
             if let Some(line) = line {
                 buf.set_line(area.x + gutter, y, &line.line, area.width - gutter);
                 let from = area.x + gutter;
-                anchors.extend(line.links.iter().map(|link| Hyperlink::from_link(link, from, y, buf)));
+                anchors
+                    .extend(line.links.iter().map(|link| Hyperlink::from_link(link, from, y, buf)));
             }
             if row == blank && place.part == 0 {
                 draw_time(block, line, (area, y), buf, &self.row_cache.setting);
@@ -339,7 +349,8 @@ impl Transcript {
 
     /// The links on the screen that nothing else covers.
     pub fn visible_hyperlinks(&self, buf: &Buffer) -> Vec<Hyperlink> {
-        let is_seen = |anchor: &&Hyperlink| anchor.text == read_cells(buf, &anchor.columns, anchor.y);
+        let is_seen =
+            |anchor: &&Hyperlink| anchor.text == read_cells(buf, &anchor.columns, anchor.y);
         self.hyperlinks.iter().filter(is_seen).cloned().collect()
     }
 
@@ -387,7 +398,8 @@ impl Transcript {
         let row = self.search.as_ref().and_then(|search| search.row(hit, &rows));
         let row = blank_rows_before(&self.builder.blocks, hit.part) + row.unwrap_or_default();
         let place = RowPosition { block: hit.part.0, part: hit.part.1, row };
-        let seen = |first: &RowPosition| *first <= place && self.drawn_rows.1.last() >= Some(&place);
+        let seen =
+            |first: &RowPosition| *first <= place && self.drawn_rows.1.last() >= Some(&place);
         if !(same && self.drawn_rows.1.first().is_some_and(seen)) {
             let above = usize::from(self.row_cache.setting.height) / 3;
             let (top, _) = self.row_cache.up(&mut self.builder.blocks, place, above);
@@ -434,10 +446,13 @@ impl Transcript {
         let blocks = &self.builder.blocks;
         let said: Vec<usize> = (0..blocks.len())
             .filter(|at| {
-                blocks.get(*at).is_some_and(|block| matches!(block.body, BlockBody::UserMessage { .. }))
+                blocks
+                    .get(*at)
+                    .is_some_and(|block| matches!(block.body, BlockBody::UserMessage { .. }))
             })
             .collect();
-        let start = |at: usize| RowPosition { block: at, part: 0, row: blank_rows_before(blocks, (at, 0)) };
+        let start =
+            |at: usize| RowPosition { block: at, part: 0, row: blank_rows_before(blocks, (at, 0)) };
         let steps = turns.unsigned_abs() as usize;
         let found = match turns {
             0 => return,
@@ -544,7 +559,8 @@ fn draw_time(
 
 /// The range of parts that an event may change.
 fn first_changed_part(blocks: &[block::Block], event: &Event) -> (usize, usize) {
-    let turn = || blocks.iter().rposition(|block| matches!(block.body, BlockBody::UserMessage { .. }));
+    let turn =
+        || blocks.iter().rposition(|block| matches!(block.body, BlockBody::UserMessage { .. }));
     match event {
         Event::StepOutput { .. } => (blocks.len(), 0),
         Event::Delta { .. } | Event::ReasoningDelta { .. } => match blocks.last() {

@@ -9,9 +9,9 @@ use super::diff;
 use super::markdown::bar_prefixes;
 use super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
 use super::time;
+use crate::i18n::screen;
 use crate::safety::sanitize::{Cleaner, TextSource, clean, is_binary};
 use crate::tui::text::elide_end;
-use crate::i18n::screen;
 
 /// Rows shown of a running command.
 const RUNNING: usize = 4;

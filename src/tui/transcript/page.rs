@@ -2,14 +2,18 @@
 
 use super::block::{layout_labelled, layout_sentence};
 use super::paragraph::{Break, LayoutContext, Paragraph, StyledRow};
+use crate::i18n::LocalizedText;
 use crate::protocol::PageRow;
 use crate::tui::text;
-use crate::i18n::LocalizedText;
 
 /// A label wider than this does not push all other values to the right.
 const LABEL: usize = 28;
 
-pub(super) fn layout(title: &LocalizedText, rows: &[PageRow], paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+pub(super) fn layout(
+    title: &LocalizedText,
+    rows: &[PageRow],
+    paper: &LayoutContext<'_>,
+) -> Vec<StyledRow> {
     let theme = paper.theme;
     let indent = rows.iter().filter_map(|row| label_width(row, paper)).max().unwrap_or_default();
     let mut out = layout_sentence(title, theme.markup.heading, paper);
@@ -47,8 +51,10 @@ fn is_prose(text: &str) -> bool {
 
 fn label_width(row: &PageRow, paper: &LayoutContext<'_>) -> Option<usize> {
     match row {
-        PageRow::Pair { label, .. } => Some(text::width(&text::single_line(&label.text(paper.lang))) + 2)
-            .filter(|width| *width <= LABEL),
+        PageRow::Pair { label, .. } => {
+            Some(text::width(&text::single_line(&label.text(paper.lang))) + 2)
+                .filter(|width| *width <= LABEL)
+        }
         PageRow::Heading(_) | PageRow::Line(_) => None,
     }
 }

@@ -6,10 +6,10 @@ use std::rc::Rc;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::highlight::{HighlightedCode, HighlightCache};
+use super::highlight::{HighlightCache, HighlightedCode};
+use crate::i18n::{Lang, LocalizedText, Phrase};
 use crate::tui::text;
 use crate::tui::theme::Theme;
-use crate::i18n::{Lang, LocalizedText, Phrase};
 
 /// Prose is not laid out wider than this, however wide the screen is.
 pub(super) const MEASURE: usize = 100;

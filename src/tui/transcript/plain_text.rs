@@ -3,8 +3,8 @@
 use super::Transcript;
 use super::source_lines::join_rows;
 use super::viewport::{LayoutSetting, blank_rows_before};
-use crate::tui::theme::Theme;
 use crate::i18n::screen as words;
+use crate::tui::theme::Theme;
 
 /// At most this many bytes are written, counted from the end.
 const MOST: usize = 32 << 20;
@@ -18,7 +18,8 @@ impl Transcript {
         self.builder.freeze_finished();
         if self.row_cache.setting.width == 0 {
             let theme = Theme::default();
-            self.row_cache.setting = LayoutSetting { width: COLUMNS, theme, ..LayoutSetting::default() };
+            self.row_cache.setting =
+                LayoutSetting { width: COLUMNS, theme, ..LayoutSetting::default() };
         }
         let mut parts = Vec::new();
         let mut size = 0;
@@ -27,7 +28,8 @@ impl Transcript {
             size += text.len();
             parts.push(text);
             if size > MOST && block > 0 {
-                let cut = words::DUMP_CUT.with("n", block).text(self.row_cache.layout_context().lang);
+                let cut =
+                    words::DUMP_CUT.with("n", block).text(self.row_cache.layout_context().lang);
                 parts.push(format!("{cut}\n\n"));
                 break;
             }

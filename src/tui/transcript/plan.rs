@@ -5,8 +5,8 @@ use ratatui::style::Modifier;
 
 use super::block::layout_labelled;
 use super::paragraph::{LayoutContext, StyledRow};
-use crate::protocol::{PlanItem, PlanState};
 use crate::i18n::{plural, screen};
+use crate::protocol::{PlanItem, PlanState};
 
 pub(super) fn layout(items: &[PlanItem], paper: &LayoutContext<'_>) -> Vec<StyledRow> {
     let theme = paper.theme;

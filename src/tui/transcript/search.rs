@@ -66,8 +66,14 @@ pub struct SearchStatus<'a> {
 impl TranscriptSearch {
     pub fn new(words: &str, stage: Stage, origin: PartIndex) -> TranscriptSearch {
         let words = words.chars().filter(|c| !c.is_control()).take(LONGEST).collect();
-        let mut search =
-            TranscriptSearch { query: words, stage, hits: Vec::new(), current: None, origin, unsearched: VecDeque::new() };
+        let mut search = TranscriptSearch {
+            query: words,
+            stage,
+            hits: Vec::new(),
+            current: None,
+            origin,
+            unsearched: VecDeque::new(),
+        };
         search.restart();
         search
     }
@@ -125,7 +131,11 @@ impl TranscriptSearch {
 
     /// Searches one slice. Returns the first hit if this slice completed the search for it: the
     /// caller then shows it.
-    pub fn search_slice(&mut self, blocks: &[Block], paper: &LayoutContext<'_>) -> Option<SearchHit> {
+    pub fn search_slice(
+        &mut self,
+        blocks: &[Block],
+        paper: &LayoutContext<'_>,
+    ) -> Option<SearchHit> {
         let mut room = SLICE;
         while self.is_searching() && room > 0 {
             let Some(range) = self.unsearched.front_mut() else { break };

@@ -6,12 +6,12 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
 use super::Transcript;
-use super::search::{SearchStatus, TranscriptSearch, Stage};
+use super::search::{SearchStatus, Stage, TranscriptSearch};
 use super::time::group_digits;
-use crate::tui::text;
-use crate::tui::keys::{self, KeyAction, KeyContext};
-use crate::tui::draw::{self, DrawContext};
 use crate::i18n::{LocalizedText, screen};
+use crate::tui::draw::{self, DrawContext};
+use crate::tui::keys::{self, KeyAction, KeyContext};
+use crate::tui::text;
 
 impl Transcript {
     /// Opens the search, or its words for editing.
@@ -49,7 +49,8 @@ impl Transcript {
             Stage::Typing => KeyContext::Search,
             Stage::Navigating => KeyContext::SearchResults,
         };
-        let words = match keys::action(place, key).or_else(|| keys::action(KeyContext::Search, key)) {
+        let words = match keys::action(place, key).or_else(|| keys::action(KeyContext::Search, key))
+        {
             Some(KeyAction::Next) => return self.step_to_hit(true),
             Some(KeyAction::Previous) => return self.step_to_hit(false),
             Some(KeyAction::Close) => {
@@ -85,7 +86,12 @@ impl Transcript {
     }
 
     /// Draws the line; returns the position of the cursor.
-    pub fn draw_search(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
+    pub fn draw_search(
+        &self,
+        area: Rect,
+        buf: &mut Buffer,
+        pen: &DrawContext<'_>,
+    ) -> Option<Position> {
         let found = self.search_status()?;
         let label = screen::SEARCH_LABEL.text(pen.lang);
         let count = count(&found).text(pen.lang);
@@ -149,6 +155,8 @@ fn count(found: &SearchStatus<'_>) -> LocalizedText {
         (true, _) => LocalizedText::from(screen::SEARCH_ASK),
         (false, 0) if found.has_more => LocalizedText::from(screen::SEARCH_READING),
         (false, 0) => LocalizedText::from(screen::SEARCH_NONE),
-        (false, _) => screen::SEARCH_COUNT.with("n", group_digits(found.current as u64)).with("of", of),
+        (false, _) => {
+            screen::SEARCH_COUNT.with("n", group_digits(found.current as u64)).with("of", of)
+        }
     }
 }

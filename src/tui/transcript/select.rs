@@ -216,7 +216,8 @@ impl Transcript {
 
     /// The first and the last cell, extended to whole words or lines by the unit.
     fn selected_range(&mut self) -> Option<(CellPosition, CellPosition)> {
-        let Selection { anchor, head, unit } = self.pointer.selection.filter(Selection::is_nonempty)?;
+        let Selection { anchor, head, unit } =
+            self.pointer.selection.filter(Selection::is_nonempty)?;
         let (from, to) = (anchor.min(head), anchor.max(head));
         match unit {
             Unit::Cell => Some((from, to)),
@@ -244,8 +245,10 @@ impl Transcript {
             Some((cells.first()?.clone(), cells.last()?.clone()))
         });
         let Some((first, last)) = found else { return (spot, spot) };
-        let spot =
-            |row: usize, column| CellPosition { place: RowPosition { row: row + blank, ..spot.place }, column };
+        let spot = |row: usize, column| CellPosition {
+            place: RowPosition { row: row + blank, ..spot.place },
+            column,
+        };
         let end = last.columns.end.saturating_sub(1);
         (spot(first.row, first.columns.start), spot(last.row, end))
     }

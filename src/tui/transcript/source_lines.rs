@@ -70,9 +70,14 @@ impl SourceLine {
 
     /// Where a stretch of the text is on the screen, one piece per row.
     pub fn cells(&self, bytes: &Range<usize>) -> Vec<Cells> {
-        let touched =
-            |piece: &&RowSegment| piece.range.start < bytes.end && bytes.start < piece.range.end.max(1);
-        self.segments.iter().filter(touched).filter_map(|piece| self.segment_cells(piece, bytes)).collect()
+        let touched = |piece: &&RowSegment| {
+            piece.range.start < bytes.end && bytes.start < piece.range.end.max(1)
+        };
+        self.segments
+            .iter()
+            .filter(touched)
+            .filter_map(|piece| self.segment_cells(piece, bytes))
+            .collect()
     }
 
     fn segment_cells(&self, piece: &RowSegment, bytes: &Range<usize>) -> Option<Cells> {

@@ -9,11 +9,11 @@ use super::block::{Fold, layout_labelled, layout_sentence};
 use super::output::{Excerpt, Tail};
 use super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
 use super::time;
-use crate::protocol::{Observation, TurnOrigin, Outcome, ParsedOutput, Risk, Tier, StepAction};
-use crate::tui::text;
-use crate::tui::symbols::{DONE, FAILED, WHEEL};
 use crate::i18n::agent::{CANCELLED, DECLINED, DECLINED_WORD, EDITED, SKIPPED};
 use crate::i18n::{LocalizedText, Phrase, exec, screen};
+use crate::protocol::{Observation, Outcome, ParsedOutput, Risk, StepAction, Tier, TurnOrigin};
+use crate::tui::symbols::{DONE, FAILED, WHEEL};
+use crate::tui::text;
 
 /// Rows of a failed step's last output while it is folded.
 const FAILURE: usize = 3;
@@ -217,8 +217,12 @@ impl StepBlock {
         let mut facts: Vec<(String, Style)> = Vec::new();
         let mut time = None;
         match &self.state {
-            StepState::AwaitingUser => facts.push((paper.phrase(screen::STEP_WAITS).into(), theme.warn)),
-            StepState::Abandoned => facts.push((paper.phrase(screen::STEP_CANCELLED).into(), theme.dim)),
+            StepState::AwaitingUser => {
+                facts.push((paper.phrase(screen::STEP_WAITS).into(), theme.warn))
+            }
+            StepState::Abandoned => {
+                facts.push((paper.phrase(screen::STEP_CANCELLED).into(), theme.dim))
+            }
             StepState::Running(_) => time = Some(paper.elapsed_ms),
             StepState::Done(done) => {
                 facts.extend(outcome_texts(done, paper));

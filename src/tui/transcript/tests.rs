@@ -4,11 +4,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::*;
+use crate::i18n::screen;
 use crate::protocol::{
-    Truncation, TurnOutcome, Observation, TurnOrigin, Outcome, Reason, ModelMessage, Risk, Step, Tier, Usage, StepAction,
+    ModelMessage, Observation, Outcome, Reason, Risk, Step, StepAction, Tier, Truncation,
+    TurnOrigin, TurnOutcome, Usage,
 };
 use crate::tui::theme::Depth;
-use crate::i18n::screen;
 
 mod colours;
 mod finding;
@@ -98,7 +99,11 @@ fn reasoning_delta(text: &str) -> Event {
 }
 
 fn reply_finished(message: &str) -> Event {
-    Event::Replied(ModelMessage { message: message.into(), markdown: true, ..ModelMessage::default() })
+    Event::Replied(ModelMessage {
+        message: message.into(),
+        markdown: true,
+        ..ModelMessage::default()
+    })
 }
 
 fn step(id: &str, program: &str, args: &[&str]) -> Step {

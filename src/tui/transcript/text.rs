@@ -173,7 +173,8 @@ impl BlockText {
 
     /// True when a blank row precedes the piece.
     pub fn has_blank_before(&self, at: usize) -> bool {
-        let joined = self.pieces.get(at).map_or(self.continues_last_piece, |piece| piece.continues_previous);
+        let joined =
+            self.pieces.get(at).map_or(self.continues_last_piece, |piece| piece.continues_previous);
         at > 0 && !joined && self.form == TextSyntax::Markdown
     }
 
@@ -230,7 +231,12 @@ impl BlockText {
                 && self.form == TextSyntax::Markdown
                 && self.source.get(self.frozen..end).is_some_and(|source| source.contains('['));
             let end32 = u32::try_from(end).unwrap_or(u32::MAX);
-            self.pieces.push(Piece { end: end32, shape, continues_previous: joined, has_reference: refers });
+            self.pieces.push(Piece {
+                end: end32,
+                shape,
+                continues_previous: joined,
+                has_reference: refers,
+            });
             self.frozen = end;
         }
     }
@@ -262,7 +268,9 @@ impl BlockText {
             }
             match (starts.get(at + 1), kind) {
                 (Some(_), MarkdownBlockKind::Code(fence)) => self.freeze_fence(base + own, fence),
-                (None, MarkdownBlockKind::Code(fence)) if self.is_complete => self.freeze_fence(base + own, fence),
+                (None, MarkdownBlockKind::Code(fence)) if self.is_complete => {
+                    self.freeze_fence(base + own, fence)
+                }
                 (Some(next), kind) => self.freeze_block(base, *next, kind),
                 (None, kind) if self.is_complete => self.freeze_block(base, end, kind),
                 (None, kind) => self.freeze_last_block(base, end, kind, endless),
@@ -290,7 +298,13 @@ impl BlockText {
     }
 
     /// Handles the last block, which may still grow.
-    fn freeze_last_block(&mut self, base: usize, end: usize, kind: MarkdownBlockKind, endless: bool) {
+    fn freeze_last_block(
+        &mut self,
+        base: usize,
+        end: usize,
+        kind: MarkdownBlockKind,
+        endless: bool,
+    ) {
         let long = end - self.frozen;
         match kind {
             MarkdownBlockKind::Code(fence) => {
@@ -299,7 +313,9 @@ impl BlockText {
                 self.freeze_open_code(end);
             }
             MarkdownBlockKind::List(items) if long > LONG => self.split_list(base, &items, false),
-            MarkdownBlockKind::Other | MarkdownBlockKind::List(_) if long > TOO_LONG || endless => self.split_anywhere(end),
+            MarkdownBlockKind::Other | MarkdownBlockKind::List(_) if long > TOO_LONG || endless => {
+                self.split_anywhere(end)
+            }
             MarkdownBlockKind::Other | MarkdownBlockKind::List(_) => {}
         }
     }

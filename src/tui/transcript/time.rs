@@ -1,7 +1,7 @@
 //! Formats durations, times and counts for display.
 
-use crate::tui::Millis;
 use crate::i18n::{LocalizedText, screen};
+use crate::tui::Millis;
 
 /// `0.4 s`, `12 s`, `3 m 5 s`, `2 h 1 m`.
 pub(super) fn duration_text(ms: u64) -> LocalizedText {

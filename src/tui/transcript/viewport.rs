@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::block::{Block, BlockBody, GUTTER, Height};
-use super::highlight::{HighlightedCode, HighlightCache};
+use super::highlight::{HighlightCache, HighlightedCode};
 use super::paragraph::{LayoutContext, StyledRow};
+use crate::i18n::Lang;
 use crate::tui::Millis;
 use crate::tui::theme::Theme;
-use crate::i18n::Lang;
 
 /// Columns of a time, `14:03`, and the space before it.
 pub(super) const STAMP: usize = 7;
@@ -82,7 +82,8 @@ impl RowCache {
     /// Begins a frame.
     pub fn begin_frame(&mut self, setting: LayoutSetting, spinner: usize, elapsed_ms: u64) {
         self.animation = (spinner, elapsed_ms);
-        let shape = |setting: &LayoutSetting| (setting.width, setting.lang, setting.clock.is_some());
+        let shape =
+            |setting: &LayoutSetting| (setting.width, setting.lang, setting.clock.is_some());
         let same = shape(&self.setting) == shape(&setting);
         if !same {
             self.layout_id = self.layout_id.wrapping_add(1);
@@ -147,9 +148,14 @@ impl RowCache {
             sheet.frame = self.frame;
             return Rc::clone(&sheet.rows);
         }
-        let paper = LayoutContext { highlights: Some((&self.highlights, at)), ..self.layout_context() };
+        let paper =
+            LayoutContext { highlights: Some((&self.highlights, at)), ..self.layout_context() };
         let rows = Rc::new(block.layout(at.1, &paper));
-        note_height(block, at.1, Height { layout_id: self.layout_id, version, rows: rows.len() as u32 });
+        note_height(
+            block,
+            at.1,
+            Height { layout_id: self.layout_id, version, rows: rows.len() as u32 },
+        );
         let sheet = CachedRows { version, frame: self.frame, rows: Rc::clone(&rows) };
         self.cached.insert(at, sheet);
         rows
@@ -168,7 +174,12 @@ impl RowCache {
     }
 
     /// The place `rows` further up, and how many rows were missing.
-    pub fn up(&mut self, blocks: &mut [Block], mut place: RowPosition, rows: usize) -> (RowPosition, usize) {
+    pub fn up(
+        &mut self,
+        blocks: &mut [Block],
+        mut place: RowPosition,
+        rows: usize,
+    ) -> (RowPosition, usize) {
         let mut left = rows;
         loop {
             if left <= place.row {
@@ -185,7 +196,12 @@ impl RowCache {
     }
 
     /// The place `rows` further down, at most the end.
-    pub fn down(&mut self, blocks: &mut [Block], mut place: RowPosition, rows: usize) -> (RowPosition, usize) {
+    pub fn down(
+        &mut self,
+        blocks: &mut [Block],
+        mut place: RowPosition,
+        rows: usize,
+    ) -> (RowPosition, usize) {
         let mut left = rows;
         while place.block < blocks.len() {
             // A part may have become shorter than the row in it; it is then skipped.
@@ -221,7 +237,9 @@ pub(super) fn blank_rows_before(blocks: &[Block], (at, part): (usize, usize)) ->
     let Some(last) = at.checked_sub(1).and_then(|at| blocks.get(at)) else { return 0 };
     let close = match (&last.body, &block.body) {
         (BlockBody::Step(above), BlockBody::Step(_)) => !above.is_open(last.fold),
-        (BlockBody::UserMessage { .. }, BlockBody::Step(step)) => step.is_open(block.fold) && step.is_typed(),
+        (BlockBody::UserMessage { .. }, BlockBody::Step(step)) => {
+            step.is_open(block.fold) && step.is_typed()
+        }
         _ => false,
     };
     usize::from(!close)

@@ -3,12 +3,12 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{act, input_changed, palette_key, input};
+use super::{act, input, input_changed, palette_key};
 use crate::protocol::{Decision, Op};
 use crate::tui::Millis;
 use crate::tui::event::ScreenEffect;
 use crate::tui::guard::{Focus, KeyKind, Route};
-use crate::tui::keys::{self, KeyAction, EditAction, KeyContext, ScrollAction};
+use crate::tui::keys::{self, EditAction, KeyAction, KeyContext, ScrollAction};
 use crate::tui::modal::ModalAction;
 use crate::tui::state::State;
 use crate::tui::{pickers, submit};
@@ -54,7 +54,10 @@ pub(super) fn handle_paste(state: &mut State, text: &str, at: Millis) -> Vec<Scr
         state.guard.record_paste(at);
         return match state.modals.paste(text, lang) {
             ModalAction::Send(op) => vec![ScreenEffect::Send(op)],
-            ModalAction::Stay | ModalAction::Close | ModalAction::Picked(..) | ModalAction::Unhandled => Vec::new(),
+            ModalAction::Stay
+            | ModalAction::Close
+            | ModalAction::Picked(..)
+            | ModalAction::Unhandled => Vec::new(),
         };
     }
     state.guard.record_typing(at);
@@ -127,16 +130,25 @@ fn handle_question_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Scr
         }
         ModalAction::Unhandled => match keys::action(KeyContext::Anywhere, key) {
             Some(KeyAction::Palette) => open_command_line(state, at),
-            Some(KeyAction::Search | KeyAction::SearchHistory | KeyAction::Stop | KeyAction::Interrupt) | None => {
-                Vec::new()
-            }
+            Some(
+                KeyAction::Search
+                | KeyAction::SearchHistory
+                | KeyAction::Stop
+                | KeyAction::Interrupt,
+            )
+            | None => Vec::new(),
             Some(action) => act(state, action, key, at),
         },
     }
 }
 
 /// A key for the draft, with the same meaning as while a turn runs.
-fn handle_draft_key(state: &mut State, key: &KeyEvent, ready: bool, at: Millis) -> Vec<ScreenEffect> {
+fn handle_draft_key(
+    state: &mut State,
+    key: &KeyEvent,
+    ready: bool,
+    at: Millis,
+) -> Vec<ScreenEffect> {
     if let Some(effects) = handle_list_key(state, key, at) {
         return effects;
     }
@@ -144,11 +156,14 @@ fn handle_draft_key(state: &mut State, key: &KeyEvent, ready: bool, at: Millis) 
         input_changed(state);
         return Vec::new();
     }
-    let action = keys::action(KeyContext::Input, key).or_else(|| keys::action(KeyContext::Anywhere, key));
+    let action =
+        keys::action(KeyContext::Input, key).or_else(|| keys::action(KeyContext::Anywhere, key));
     match action {
         Some(KeyAction::Send) => send(state, at),
         Some(KeyAction::Stop) => handle_escape(state, ready, at),
-        Some(KeyAction::Interrupt) if state.composer.is_empty() => handle_question_key(state, key, at),
+        Some(KeyAction::Interrupt) if state.composer.is_empty() => {
+            handle_question_key(state, key, at)
+        }
         Some(KeyAction::Interrupt) => {
             state.composer.clear();
             input_changed(state);
@@ -161,10 +176,16 @@ fn handle_draft_key(state: &mut State, key: &KeyEvent, ready: bool, at: Millis) 
             Vec::new()
         }
         Some(
-            KeyAction::Search | KeyAction::SearchHistory | KeyAction::Editor | KeyAction::Suggest | KeyAction::SuggestNth,
+            KeyAction::Search
+            | KeyAction::SearchHistory
+            | KeyAction::Editor
+            | KeyAction::Suggest
+            | KeyAction::SuggestNth,
         ) => Vec::new(),
         Some(action) => act(state, action, key, at),
-        None if keys::letter(key) == Some('/') && state.composer.is_empty() => open_command_line(state, at),
+        None if keys::letter(key) == Some('/') && state.composer.is_empty() => {
+            open_command_line(state, at)
+        }
         None => {
             // With an empty draft, a space scrolls what does not fit.
             if key.code == KeyCode::Char(' ') && state.composer.is_blank() {

@@ -2,14 +2,14 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use crate::i18n::LocalizedText;
 use crate::protocol::{Extensions, Notice};
 use crate::tui::composer::SearchSource;
 use crate::tui::event::ScreenEffect;
 use crate::tui::files;
-use crate::tui::keys::{self, KeyAction, EditAction, KeyContext};
+use crate::tui::keys::{self, EditAction, KeyAction, KeyContext};
 use crate::tui::queue;
 use crate::tui::state::State;
-use crate::i18n::LocalizedText;
 
 /// A key in the list of files.
 pub(super) fn files_key(state: &mut State, action: KeyAction) {
@@ -54,7 +54,10 @@ pub(super) fn refresh_files(state: &mut State) {
 }
 
 /// The external editor was closed.
-pub(super) fn apply_editor_result(state: &mut State, edited: Result<String, LocalizedText>) -> Vec<ScreenEffect> {
+pub(super) fn apply_editor_result(
+    state: &mut State,
+    edited: Result<String, LocalizedText>,
+) -> Vec<ScreenEffect> {
     match edited {
         Ok(text) => {
             state.composer.rewrite(&text, state.appearance.lang);

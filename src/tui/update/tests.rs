@@ -5,13 +5,13 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
 use super::*;
+use crate::i18n::{Lang, Phrase};
 use crate::protocol::{
-    Ask, AskId, Decision, TurnOutcome, TurnOrigin, Question, Reason, ModelMessage, Requires, Risk, ApprovalScope, Step,
-    Tier, Usage, StepAction,
+    ApprovalScope, Ask, AskId, Decision, ModelMessage, Question, Reason, Requires, Risk, Step,
+    StepAction, Tier, TurnOrigin, TurnOutcome, Usage,
 };
 use crate::tui::state::ScreenConfig;
 use crate::tui::view::view;
-use crate::i18n::{Lang, Phrase};
 
 mod asking;
 mod copying;
@@ -49,7 +49,10 @@ fn hold(state: &mut State, code: KeyCode, modifiers: KeyModifiers) -> Vec<Screen
 }
 
 fn ctrl_c(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
-    visible_effects(update(state, TimedInput::key(at, KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL))))
+    visible_effects(update(
+        state,
+        TimedInput::key(at, KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)),
+    ))
 }
 
 fn receive(state: &mut State, event: protocol::Event) -> Vec<ScreenEffect> {
@@ -58,8 +61,12 @@ fn receive(state: &mut State, event: protocol::Event) -> Vec<ScreenEffect> {
 
 /// Effects without the window title, history entries, and file searches.
 fn visible_effects(effects: Vec<ScreenEffect>) -> Vec<ScreenEffect> {
-    let quiet =
-        |effect: &ScreenEffect| matches!(effect, ScreenEffect::Title(_) | ScreenEffect::SaveHistory(_) | ScreenEffect::RefreshExtensions);
+    let quiet = |effect: &ScreenEffect| {
+        matches!(
+            effect,
+            ScreenEffect::Title(_) | ScreenEffect::SaveHistory(_) | ScreenEffect::RefreshExtensions
+        )
+    };
     effects.into_iter().filter(|effect| !quiet(effect)).collect()
 }
 
@@ -166,8 +173,9 @@ fn the_wheel_scrolls_and_end_returns() {
         state.transcript.add_notice(Notice::info(words::SECONDS.with("s", n)));
     }
     draw(&mut state, SIZE);
-    let wheel =
-        |kind| ScreenInput::Mouse(MouseEvent { kind, column: 1, row: 1, modifiers: KeyModifiers::NONE });
+    let wheel = |kind| {
+        ScreenInput::Mouse(MouseEvent { kind, column: 1, row: 1, modifiers: KeyModifiers::NONE })
+    };
     update(&mut state, TimedInput { at: 0, input: wheel(MouseEventKind::ScrollUp) });
     assert!(!state.transcript.is_following());
     hold(&mut state, KeyCode::End, KeyModifiers::CONTROL);
@@ -248,7 +256,10 @@ fn tab_cycles_through_the_suggestions_until_something_is_typed() {
     let mut state = screen();
     let suggestions = vec!["one".to_owned(), "two".to_owned()];
     receive(&mut state, started());
-    receive(&mut state, protocol::Event::Replied(ModelMessage { suggestions, ..ModelMessage::default() }));
+    receive(
+        &mut state,
+        protocol::Event::Replied(ModelMessage { suggestions, ..ModelMessage::default() }),
+    );
     receive(&mut state, ended(10));
     press(&mut state, "\t\t");
     assert_eq!(state.composer.display_text(), "two");
@@ -314,7 +325,8 @@ fn a_command_that_needs_an_argument_asks_for_it() {
 
 #[test]
 fn free_text_arguments_are_sent_as_typed() {
-    let mut state = State::new(ScreenConfig { models: vec!["gpt-4o".into()], ..ScreenConfig::default() });
+    let mut state =
+        State::new(ScreenConfig { models: vec!["gpt-4o".into()], ..ScreenConfig::default() });
     let effects = press(&mut state, "/model gpt-4\n");
     assert_eq!(effects, [ScreenEffect::Send(Op::SetModel { name: "gpt-4".into() })]);
     press(&mut state, "/model gpt-4");
@@ -361,7 +373,11 @@ fn a_command_that_must_wait_runs_when_the_turn_is_over() {
 fn an_unknown_command_is_never_sent() {
     let mut state = screen();
     let early = Op::Invoke { name: "nope-nope".into(), args: String::new(), mentions: vec![] };
-    assert_eq!(press(&mut state, "/nope-nope\n"), [ScreenEffect::Send(early)], "nothing is read yet");
+    assert_eq!(
+        press(&mut state, "/nope-nope\n"),
+        [ScreenEffect::Send(early)],
+        "nothing is read yet"
+    );
     receive(&mut state, protocol::Event::Catalogue(Box::default()));
     assert_eq!(press(&mut state, "/nope-nope\n"), []);
     assert!(!state.transcript.is_empty(), "it is said");
@@ -419,7 +435,10 @@ fn help_over_a_question_restarts_its_guard() {
 fn unseen_rows_cannot_be_approved() {
     let mut state = screen();
     let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
-    receive(&mut state, step_question(StepAction::Exec { program: "touch".into(), args }, risk(Tier::L1)));
+    receive(
+        &mut state,
+        step_question(StepAction::Exec { program: "touch".into(), args }, risk(Tier::L1)),
+    );
     draw(&mut state, SIZE);
     assert_eq!(press(&mut state, "y"), []);
     for _ in 0..10 {
@@ -556,7 +575,10 @@ fn a_confirmed_theme_stays_and_is_saved() {
     let seen = state.appearance.theme.clone();
     let kept = ScreenEffect::SaveSetting { key: "theme", value: "high-contrast".into() };
     assert_eq!(press(&mut state, "\n"), [kept]);
-    assert_eq!((state.appearance.theme_name.as_str(), &state.appearance.theme), ("high-contrast", &seen));
+    assert_eq!(
+        (state.appearance.theme_name.as_str(), &state.appearance.theme),
+        ("high-contrast", &seen)
+    );
 }
 
 #[test]
@@ -565,7 +587,8 @@ fn a_broken_theme_says_why_and_the_current_one_stays() {
     let mut state = State::new(ScreenConfig { themes: vec![own], ..ScreenConfig::default() });
     let before = state.appearance.theme.clone();
     press(&mut state, "/theme\ntorn");
-    let said = state.modals.picker_mut().and_then(|choose| choose.note.clone()).expect("a sentence");
+    let said =
+        state.modals.picker_mut().and_then(|choose| choose.note.clone()).expect("a sentence");
     assert!(said.text(Lang::En).contains("line 1"), "{}", said.text(Lang::En));
     assert_eq!(press(&mut state, "\n"), []);
     assert_eq!((state.appearance.theme_name.as_str(), &state.appearance.theme), ("auto", &before));

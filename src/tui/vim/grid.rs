@@ -3,7 +3,7 @@
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use super::{Motion, GridPosition};
+use super::{GridPosition, Motion};
 
 /// A row, and the number of a cell in it.
 pub type Cell = (usize, usize);

@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::call;
 use super::parse::{GoNode, Pipe, Term};
-use crate::script::fault::ScriptError;
-use crate::script::template::{MOST_OUTPUT, template_error, print, output_limit_error};
 use crate::i18n::script as words;
+use crate::script::fault::ScriptError;
+use crate::script::template::{MOST_OUTPUT, output_limit_error, print, template_error};
 
 /// Maximum number of nodes and terms one rendering may visit.
 const STEPS: usize = 2_000_000;
@@ -91,7 +91,9 @@ impl Evaluator<'_> {
                 self.variables.truncate(known);
                 return flow;
             }
-            GoNode::Range { pipe, body, other, line } => self.eval_range(pipe, body, other, dot, *line)?,
+            GoNode::Range { pipe, body, other, line } => {
+                self.eval_range(pipe, body, other, dot, *line)?
+            }
             GoNode::Break => return Ok(LoopFlow::Break),
             GoNode::Continue => return Ok(LoopFlow::Continue),
         }
@@ -207,8 +209,9 @@ impl Evaluator<'_> {
             Term::Variable(name, names) if name.is_empty() => follow_fields(self.root, names),
             Term::Variable(name, names) => {
                 let known = self.variables.iter().rev().find(|(known, _)| known == name);
-                let (_, value) =
-                    known.ok_or_else(|| template_error(line, format!("there is no variable `${name}`")))?;
+                let (_, value) = known.ok_or_else(|| {
+                    template_error(line, format!("there is no variable `${name}`"))
+                })?;
                 follow_fields(value, names)
             }
             Term::Function(name) => call::call(name, &[], line)?,

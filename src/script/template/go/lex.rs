@@ -103,7 +103,8 @@ pub(super) fn tokenize(text: &str, line: usize) -> Result<Vec<GoToken>, ScriptEr
             }
             '$' => {
                 let named = rest.strip_prefix('$').unwrap_or(rest);
-                let (name, after) = delimiters::leading_word(named, |_| false).unwrap_or(("", named));
+                let (name, after) =
+                    delimiters::leading_word(named, |_| false).unwrap_or(("", named));
                 let (names, after) =
                     if after.starts_with('.') { lex_fields(after) } else { (Vec::new(), after) };
                 (GoToken::Variable(name.to_owned(), names), after)
@@ -112,8 +113,10 @@ pub(super) fn tokenize(text: &str, line: usize) -> Result<Vec<GoToken>, ScriptEr
             _ => match lex_sign(rest) {
                 Some(found) => found,
                 None => {
-                    let (word, after) = delimiters::leading_word(rest, |_| false)
-                        .ok_or_else(|| template_error(line, format!("`{c}` is not expected here")))?;
+                    let (word, after) =
+                        delimiters::leading_word(rest, |_| false).ok_or_else(|| {
+                            template_error(line, format!("`{c}` is not expected here"))
+                        })?;
                     (GoToken::Word(word.to_owned()), after)
                 }
             },

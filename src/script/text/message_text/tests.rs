@@ -13,7 +13,9 @@ fn shown(draft: &MessageText) -> String {
         .map(|piece| match piece {
             TextSpan::Author(text) => text.clone(),
             TextSpan::Literal(text) => format!("<given {text}>"),
-            TextSpan::Mark { mark: PlaceholderMark::Placeholder(ask), .. } => format!("<ask {}>", ask.name),
+            TextSpan::Mark { mark: PlaceholderMark::Placeholder(ask), .. } => {
+                format!("<ask {}>", ask.name)
+            }
             TextSpan::Mark { mark: PlaceholderMark::Call(call), .. } => {
                 let args: Vec<_> = call
                     .args
@@ -50,7 +52,10 @@ fn parse_and_show(text: &str) -> String {
 
 #[test]
 fn isdk_065_a_name_in_double_brackets_waits_for_a_reply() {
-    assert_eq!(parse_and_show("讲个笑话：[[JOKE]] 希望您喜欢！"), "讲个笑话：<ask JOKE> 希望您喜欢！");
+    assert_eq!(
+        parse_and_show("讲个笑话：[[JOKE]] 希望您喜欢！"),
+        "讲个笑话：<ask JOKE> 希望您喜欢！"
+    );
     assert_eq!(parse_and_show("[[答案_1]][[B]]"), "<ask 答案_1><ask B>");
     assert_eq!(parse_and_show("[[[A]]]"), "[<ask A>]");
 }
@@ -129,11 +134,8 @@ fn isdk_110_bias_marks_are_removed_from_the_text_and_recorded() {
 fn isdk_073_extra_spaces_around_a_result_are_removed() {
     let filled = |text: &str, value: &str| {
         let mut draft = MessageText::read(text);
-        let at = draft
-            .next_call()
-            .map(|(at, _)| at)
-            .or(draft.next_pattern().map(|(at, _)| at))
-            .unwrap();
+        let at =
+            draft.next_call().map(|(at, _)| at).or(draft.next_pattern().map(|(at, _)| at)).unwrap();
         draft.fill(at, value);
         draft.into_unrendered().text()
     };

@@ -1,5 +1,5 @@
 //! Replaces the mark in a limit on systems without such a limit.
 
-pub(super) fn fresh() -> u64 {
+pub(super) fn new_mark() -> u64 {
     fastrand::u64(..)
 }

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use super::super::*;
 use super::judged;
+use crate::i18n::PhraseValue;
 use crate::protocol::{Effect, PageRow, SandboxMode};
 use crate::tools::sandbox::SandboxPaths;
-use crate::i18n::PhraseValue;
 
 /// A workspace, a home with a key in it, and the files outside of both.
 struct SandboxFixture {
@@ -30,7 +30,11 @@ impl SandboxFixture {
     }
 
     /// With our own folder there, and a sandbox made so.
-    fn with_own_folder(setting: SandboxMode, own: &str, make: impl FnOnce(Sandbox) -> Sandbox) -> SandboxFixture {
+    fn with_own_folder(
+        setting: SandboxMode,
+        own: &str,
+        make: impl FnOnce(Sandbox) -> Sandbox,
+    ) -> SandboxFixture {
         let root = tempfile::tempdir().expect("a folder");
         let at = root.path().canonicalize().expect("a folder");
         for folder in ["ws/sub", "ws/empty", "home/.ssh", "outside"] {
@@ -91,7 +95,9 @@ impl SandboxFixture {
         judged.launch.helpers = vec!["/usr".into(), "/bin".into()];
         let (output, _live) = tokio::sync::mpsc::unbounded_channel();
         let cancel = tokio_util::sync::CancellationToken::new();
-        run(&self.exec, &Cleared::new_for_test(judged), None, &RunControl { cancel, output }).await.observation
+        run(&self.exec, &Cleared::new_for_test(judged), None, &RunControl { cancel, output })
+            .await
+            .observation
     }
 
     async fn run_automatic(&self, line: &str) -> Observation {
@@ -340,7 +346,9 @@ impl SandboxFixture {
         let judged = judged(Tier::L0, &self.at("ws"), Path::new(program), args);
         let (output, _live) = tokio::sync::mpsc::unbounded_channel();
         let cancel = tokio_util::sync::CancellationToken::new();
-        run(&self.exec, &Cleared::new_for_test(judged), None, &RunControl { cancel, output }).await.observation
+        run(&self.exec, &Cleared::new_for_test(judged), None, &RunControl { cancel, output })
+            .await
+            .observation
     }
 
     async fn approved(&self, rule: &str, effects: &[Effect], line: &str) -> Observation {
@@ -354,7 +362,9 @@ impl SandboxFixture {
         });
         let (output, _live) = tokio::sync::mpsc::unbounded_channel();
         let cancel = tokio_util::sync::CancellationToken::new();
-        run(&self.exec, &Cleared::new_for_test(judged), None, &RunControl { cancel, output }).await.observation
+        run(&self.exec, &Cleared::new_for_test(judged), None, &RunControl { cancel, output })
+            .await
+            .observation
     }
 }
 
@@ -409,7 +419,9 @@ async fn our_own_folders_are_closed_even_inside_the_workspace() {
     std::fs::create_dir(field.at("ws/own")).expect("a folder");
     std::fs::write(field.at("ws/own/config.toml"), "SECRET\n").expect("a file");
     let line = "cat own/config.toml; echo x > own/config.toml; echo x > own/new; cat a.txt";
-    for seen in [field.run_automatic(line).await, field.approved("make", &[Effect::Exec], line).await] {
+    for seen in
+        [field.run_automatic(line).await, field.approved("make", &[Effect::Exec], line).await]
+    {
         assert_eq!(seen.stdout, "contents of ws/a.txt\n", "{}", seen.stderr);
     }
     let kept = std::fs::read_to_string(field.at("ws/own/config.toml")).expect("a file");
@@ -464,7 +476,8 @@ async fn an_automatic_step_is_limited_and_one_that_only_reserves_memory_starts()
 
 #[tokio::test]
 async fn our_own_folder_is_created_before_a_step_can_create_it() {
-    let field = SandboxFixture::with_own_folder(SandboxMode::Work, "ws/own/deep", |sandbox| sandbox);
+    let field =
+        SandboxFixture::with_own_folder(SandboxMode::Work, "ws/own/deep", |sandbox| sandbox);
     let Some(field) = field.if_sandboxed() else { return };
     let line = "mkdir -p own/deep; echo x > own/deep/config.toml; echo x > sub/new; cat sub/new";
     let seen = field.approved("make", &[Effect::Exec], line).await;
@@ -505,14 +518,17 @@ async fn every_version_of_the_kernels_interface_restricts_all_it_can() {
         return;
     }
     for abi in 1..=7 {
-        let field = SandboxFixture::with_own_folder(SandboxMode::Work, "own", |sandbox| sandbox.with_abi(abi));
+        let field = SandboxFixture::with_own_folder(SandboxMode::Work, "own", |sandbox| {
+            sandbox.with_abi(abi)
+        });
         if field.sandbox.status() != SandboxStatus::Held {
             println!("SKIPPED: this kernel is older than interface {abi}");
             continue;
         }
         let fails = PhraseValue::from(crate::i18n::sandbox::MOVES_FAIL);
         let rows = field.sandbox.rows();
-        let said = rows.iter().any(|row| matches!(row, PageRow::Pair { value, .. } if *value == fails));
+        let said =
+            rows.iter().any(|row| matches!(row, PageRow::Pair { value, .. } if *value == fails));
         assert_eq!(said, abi == 1, "{abi}");
         assert_eq!(field.sandbox.restricts_signals(), abi >= 6, "{abi}");
         let before = field.marks();

@@ -6,8 +6,8 @@ use ratatui::text::{Line, Span};
 use super::super::diff::{self, is_diff};
 use super::super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
 use super::OPTIONS;
-use crate::tui::text;
 use crate::tui::symbols::{BAR, BAR_ON, BAR_TOP};
+use crate::tui::text;
 
 type Prefix = Vec<Span<'static>>;
 

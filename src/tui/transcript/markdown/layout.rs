@@ -8,9 +8,9 @@ use super::super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, with_p
 use super::link::{self, Targets};
 use super::table::Table;
 use super::{Code, OPTIONS};
-use crate::tui::text;
-use crate::tui::symbols::{BAR, RULE};
 use crate::i18n::screen;
+use crate::tui::symbols::{BAR, RULE};
+use crate::tui::text;
 
 /// Nested lists and quotes are indented up to this depth.
 const DEPTH: usize = 12;
@@ -242,8 +242,7 @@ impl MarkdownLayout<'_> {
             return;
         }
         self.join = Join::None;
-        let wide =
-            |c: Option<char>| c.is_some_and(|c| text::width(c.encode_utf8(&mut [0; 4])) > 1);
+        let wide = |c: Option<char>| c.is_some_and(|c| text::width(c.encode_utf8(&mut [0; 4])) > 1);
         let both = wide(self.para.text().chars().last()) && wide(next.chars().next());
         if !both && !self.para.is_empty() {
             self.para.push(" ", self.style());
@@ -365,13 +364,16 @@ impl MarkdownLayout<'_> {
     }
 
     fn table(&mut self) {
-        if let BlockContent::Table(table) = std::mem::replace(&mut self.content, BlockContent::Text) {
+        if let BlockContent::Table(table) = std::mem::replace(&mut self.content, BlockContent::Text)
+        {
             self.push_block(|paper, width| table.layout(paper, width));
         }
     }
 
     fn code_block(&mut self) {
-        if let BlockContent::Code { label, code } = std::mem::replace(&mut self.content, BlockContent::Text) {
+        if let BlockContent::Code { label, code } =
+            std::mem::replace(&mut self.content, BlockContent::Text)
+        {
             let code = text::sanitize(&code);
             let code = Code { code: &code, before: "", label: Some(&label), nth: self.codes };
             self.codes += 1;

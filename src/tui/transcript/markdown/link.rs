@@ -166,7 +166,9 @@ mod tests {
         for label in ["the docs", "see github.com", "v1.2", "", "文档"] {
             assert!(!looks_like_address(label), "{label}");
         }
-        assert!(shows_target("a@b.c", "mailto:a@b.c") && shows_target("https://a.b", "https://a.b/"));
+        assert!(
+            shows_target("a@b.c", "mailto:a@b.c") && shows_target("https://a.b", "https://a.b/")
+        );
         assert!(!shows_target("https://github.com/a", "https://evil.example/a"));
     }
 

@@ -4,14 +4,14 @@
 use pulldown_cmark::Options;
 
 mod code;
-mod link;
 mod layout;
+mod link;
 mod split;
 mod table;
 
-pub(super) use code::{Code, bar_prefixes, nested_code_blocks, layout as set_code};
-pub(super) use link::Targets;
+pub(super) use code::{Code, bar_prefixes, layout as set_code, nested_code_blocks};
 pub(super) use layout::layout;
+pub(super) use link::Targets;
 pub(super) use split::{Fence, MarkdownBlock, MarkdownBlockKind, split};
 
 /// The features that models use: the common core, tables, task lists, strikethrough.

@@ -93,7 +93,8 @@ fn block(text: &str, tag: &Tag<'_>, range: Range<usize>) -> MarkdownBlock {
         Tag::List(_) => MarkdownBlockKind::List(Vec::new()),
         Tag::CodeBlock(CodeBlockKind::Fenced(_)) => {
             let line = text.get(start..).and_then(|text| text.lines().next());
-            line.and_then(Fence::parse_opening).map_or(MarkdownBlockKind::Other, MarkdownBlockKind::Code)
+            line.and_then(Fence::parse_opening)
+                .map_or(MarkdownBlockKind::Other, MarkdownBlockKind::Code)
         }
         _ => MarkdownBlockKind::Other,
     };

@@ -77,7 +77,12 @@ impl Table {
         out
     }
 
-    fn grid_row(&self, row: &[Paragraph], widths: &[usize], paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    fn grid_row(
+        &self,
+        row: &[Paragraph],
+        widths: &[usize],
+        paper: &LayoutContext<'_>,
+    ) -> Vec<StyledRow> {
         let empty = Paragraph::default();
         let cells: Vec<Vec<StyledRow>> = widths
             .iter()
@@ -127,7 +132,10 @@ impl Table {
         }
         for (at, row) in rows.iter().enumerate() {
             if at > 0 {
-                out.push(StyledRow::decoration(Line::styled(RULE.repeat(width.min(8)), paper.theme.border)));
+                out.push(StyledRow::decoration(Line::styled(
+                    RULE.repeat(width.min(8)),
+                    paper.theme.border,
+                )));
             }
             for (column, cell) in row.iter().enumerate() {
                 let mut line = head.get(column).cloned().unwrap_or_default();

@@ -72,8 +72,10 @@ fn a_comment_continues_in_the_next_piece() {
 
 #[test]
 fn an_unknown_language_is_requested_once() {
-    let mut screen =
-        Screen::with_events([reply_finished("```klingon\nqapla\n```\n"), reply_finished("```\nno language\n```\n")]);
+    let mut screen = Screen::with_events([
+        reply_finished("```klingon\nqapla\n```\n"),
+        reply_finished("```\nno language\n```\n"),
+    ]);
     assert_eq!(paint(&mut screen, &Highlighter::default()), 1);
 }
 
@@ -81,7 +83,8 @@ fn an_unknown_language_is_requested_once() {
 fn colours_of_a_removed_text_are_ignored() {
     let mut screen = Screen::with_events([reply_finished(CODE)]);
     screen.buffer();
-    let painted = Highlighter::default().highlight(&screen.transcript.next_unhighlighted().unwrap());
+    let painted =
+        Highlighter::default().highlight(&screen.transcript.next_unhighlighted().unwrap());
     screen.apply_all([Event::Cleared, reply_finished("```rust\nother()\n```\n")]);
     screen.buffer();
     screen.transcript.add_highlight(painted);

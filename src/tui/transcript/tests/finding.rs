@@ -46,7 +46,10 @@ fn marked_rows(screen: &mut Screen) -> Vec<String> {
 fn long_conversation() -> Screen {
     let mut screen = Screen::new(40, 10);
     for turn in 0..30 {
-        screen.apply_all([turn_started(&format!("question {turn}")), reply_finished("Some **nee**dle here.\n\nmore")]);
+        screen.apply_all([
+            turn_started(&format!("question {turn}")),
+            reply_finished("Some **nee**dle here.\n\nmore"),
+        ]);
     }
     screen.buffer();
     screen
@@ -73,7 +76,8 @@ fn a_capital_makes_the_search_case_sensitive() {
 #[test]
 fn words_are_found_across_markup_and_broken_rows() {
     let mut screen = Screen::new(16, 20);
-    screen.apply_all([reply_finished("one **two** three four five six 中文标点，不会在行首出现。")]);
+    screen
+        .apply_all([reply_finished("one **two** three four five six 中文标点，不会在行首出现。")]);
     assert_eq!(find(&mut screen, "three four"), (1, 1));
     assert_eq!(marked_rows(&mut screen).concat(), "threefour");
     assert_eq!(find(&mut screen, "不会在行首出现"), (1, 1));

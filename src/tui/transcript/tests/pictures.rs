@@ -3,8 +3,8 @@
 use ratatui::style::Modifier;
 
 use super::*;
-use crate::protocol::{Ask, AskId, Notice, ParsedOutput, Question};
 use crate::i18n::agent;
+use crate::protocol::{Ask, AskId, Notice, ParsedOutput, Question};
 
 const MARKDOWN: &str = "# Where the time goes
 
@@ -191,7 +191,8 @@ fn an_unfolded_step_shows_its_details() {
     screen.transcript.toggle_steps();
     picture("step_open", screen);
 
-    let mut screen = Screen::with_events([step_started(test.clone(), Tier::L0), step_ran(test, 0, &lines, "")]);
+    let mut screen =
+        Screen::with_events([step_started(test.clone(), Tier::L0), step_ran(test, 0, &lines, "")]);
     screen.height = 200;
     screen.transcript.toggle_steps();
     let text = screen.text();

@@ -164,7 +164,12 @@ fn suggestions_stay_until_something_follows() {
 #[test]
 fn the_sources_of_answers_are_available() {
     let mut screen = Screen::new(80, 24);
-    screen.apply_all([reply_finished("# One\n\n`code`"), turn_started("x"), reply_finished("two"), delta("half")]);
+    screen.apply_all([
+        reply_finished("# One\n\n`code`"),
+        turn_started("x"),
+        reply_finished("two"),
+        delta("half"),
+    ]);
     assert_eq!(screen.transcript.answer(0), Some("two"));
     assert_eq!(screen.transcript.answer(1), Some("# One\n\n`code`"));
     assert_eq!(screen.transcript.answer(2), None);
@@ -172,7 +177,8 @@ fn the_sources_of_answers_are_available() {
 
 #[test]
 fn a_whole_reply_replaces_what_was_streamed() {
-    let mut screen = Screen::with_events([delta("Hal"), delta("f a wor"), reply_finished("Another answer.")]);
+    let mut screen =
+        Screen::with_events([delta("Hal"), delta("f a wor"), reply_finished("Another answer.")]);
     assert_eq!(screen.text(), "  Another answer.");
     screen.apply_all([Event::Cleared]);
     assert_eq!(screen.text(), "");
@@ -198,8 +204,10 @@ fn a_line_that_replaces_another_is_redrawn() {
 fn only_visible_parts_are_kept_in_rows() {
     let mut screen = Screen::new(80, 24);
     for turn in 0..500 {
-        screen
-            .apply_all([turn_started(&format!("question {turn}")), reply_finished("some\n\nmore\n\n```\ncode\n```\n")]);
+        screen.apply_all([
+            turn_started(&format!("question {turn}")),
+            reply_finished("some\n\nmore\n\n```\ncode\n```\n"),
+        ]);
     }
     screen.rows();
     for by in [Scroll::Pages(-3), Scroll::Top, Scroll::Turn(20), Scroll::Bottom] {
@@ -323,8 +331,12 @@ fn a_broken_stream_is_reported_once() {
     let why = Notice::error(screen::CUT_FILTERED);
     let broken = ModelMessage { cut: Some(Truncation::Broken), ..ModelMessage::default() };
     let broken = Event::Replied(ModelMessage { message: "Half an".into(), ..broken });
-    let mut screen =
-        Screen::with_events([turn_started("hello"), delta("Half an"), Event::Notice(why), broken.clone()]);
+    let mut screen = Screen::with_events([
+        turn_started("hello"),
+        delta("Half an"),
+        Event::Notice(why),
+        broken.clone(),
+    ]);
     let text = screen.text();
     assert!(text.contains("Half an") && text.contains("filtered"), "{text}");
     assert!(!text.contains("the connection dropped"), "{text}");

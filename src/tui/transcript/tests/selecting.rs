@@ -145,7 +145,9 @@ fn the_whole_conversation_is_available_as_plain_text() {
         turn_started("List \u{1b}[2Jit."),
         step_started(list.clone(), Tier::L0),
         step_ran(list, 0, "a\nb\n", ""),
-        reply_finished("A long line that was broken on the screen.\n\n```rust\nfn main() {\n\n}\n```"),
+        reply_finished(
+            "A long line that was broken on the screen.\n\n```rust\nfn main() {\n\n}\n```",
+        ),
     ]);
     screen.buffer();
     let before = screen.text();

@@ -14,7 +14,9 @@ fn text_from_chunks<'a>(chunks: impl IntoIterator<Item = &'a str>) -> BlockText 
 }
 
 fn parts(text: &BlockText) -> Vec<String> {
-    (0..text.len()).map(|at| format!("{}{:?}", u8::from(text.has_blank_before(at)), text.part(at))).collect()
+    (0..text.len())
+        .map(|at| format!("{}{:?}", u8::from(text.has_blank_before(at)), text.part(at)))
+        .collect()
 }
 
 #[test]
@@ -43,7 +45,9 @@ fn an_open_fence_is_the_tail_and_its_whole_lines_are_frozen() {
     let mut text = text_from_chunks(["```rust\n", &lines, "more"]);
     assert_eq!(text.ends().len(), 3);
     assert!(matches!(text.part(0), TextPart::Code { head: true, .. }));
-    let TextPart::Code { code, head: false, .. } = text.part(text.len() - 1) else { panic!("no code") };
+    let TextPart::Code { code, head: false, .. } = text.part(text.len() - 1) else {
+        panic!("no code")
+    };
     assert!(code.ends_with("line 199\nmore"), "{code}");
     text.source_mut().push_str("\n```\n\nAfter.\n\n");
     text.freeze_finished();

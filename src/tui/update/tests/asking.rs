@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::protocol::{UpcomingStep, Change, SessionInfo, UntrustedFile, TrustOffer};
+use crate::protocol::{Change, SessionInfo, TrustOffer, UntrustedFile, UpcomingStep};
 use crate::tui::guard::{FocusNotice, QUIET};
 
 /// A turn is running, and a question opens at one second.
@@ -137,7 +137,10 @@ fn enter_in_a_draft_over_a_question_queues_it_and_an_empty_one_sends_nothing() {
 fn backspace_deletes_letters_and_ctrl_w_words() {
     let mut state = screen_with(touches());
     press_at(&mut state, "yes sir\x08", 1_100);
-    update(&mut state, TimedInput::key(1_200, KeyEvent::new(KeyCode::Char('w'), KeyModifiers::CONTROL)));
+    update(
+        &mut state,
+        TimedInput::key(1_200, KeyEvent::new(KeyCode::Char('w'), KeyModifiers::CONTROL)),
+    );
     assert_eq!(state.composer.display_text(), "yes ");
 }
 
@@ -154,7 +157,10 @@ fn an_emptied_draft_lets_keys_answer_after_the_pause() {
 #[test]
 fn the_end_of_the_conversation_does_not_count_as_the_end_of_the_question() {
     let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
-    let mut state = screen_with(step_question(StepAction::Exec { program: "touch".into(), args }, risk(Tier::L1)));
+    let mut state = screen_with(step_question(
+        StepAction::Exec { program: "touch".into(), args },
+        risk(Tier::L1),
+    ));
     let to_end = KeyEvent::new(KeyCode::End, KeyModifiers::CONTROL);
     update(&mut state, TimedInput::key(1_100, to_end));
     draw(&mut state, SIZE);
@@ -190,7 +196,10 @@ fn a_letter_without_a_choice_begins_a_draft() {
 fn lasting_choices_require_enter_on_a_selected_row() {
     let mut state = screen_with(touches());
     assert_eq!(press_at(&mut state, "psp", 5_000), [], "letters only mark it");
-    assert_eq!(press_at(&mut state, "\n", 5_100), decides(Decision::Remember(ApprovalScope::Project)));
+    assert_eq!(
+        press_at(&mut state, "\n", 5_100),
+        decides(Decision::Remember(ApprovalScope::Project))
+    );
     let mut state = trusts(false);
     assert_eq!(press_at(&mut state, "tat", 5_000), []);
     assert_eq!(press_at(&mut state, "\n", 5_100), decides(Decision::Approve));
@@ -330,7 +339,10 @@ fn a_click_restarts_the_quiet_time() {
 fn the_next_question_of_a_batch_needs_a_pause_too() {
     let mut state = screen_with(touches());
     assert_eq!(press_at(&mut state, "y", 5_000), decides(Decision::Approve));
-    update(&mut state, TimedInput::session(5_050, protocol::Event::QuestionClosed { ask: AskId(7) }));
+    update(
+        &mut state,
+        TimedInput::session(5_050, protocol::Event::QuestionClosed { ask: AskId(7) }),
+    );
     update(&mut state, TimedInput::session(5_060, touches()));
     draw(&mut state, SIZE);
     assert_eq!(press_at(&mut state, "\n", 5_400), []);
@@ -355,7 +367,10 @@ fn end_shows_the_rest_of_a_long_command_and_the_line_says_so() {
 #[test]
 fn blanks_in_an_empty_draft_scroll_the_question() {
     let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
-    let mut state = screen_with(step_question(StepAction::Exec { program: "touch".into(), args }, risk(Tier::L1)));
+    let mut state = screen_with(step_question(
+        StepAction::Exec { program: "touch".into(), args },
+        risk(Tier::L1),
+    ));
     for at in 0..6 {
         assert_eq!(press_at(&mut state, " ", 1_100 + at * 200), []);
         draw(&mut state, SIZE);
@@ -367,7 +382,10 @@ fn blanks_in_an_empty_draft_scroll_the_question() {
 #[test]
 fn pages_of_a_question_go_down_and_up() {
     let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
-    let mut state = screen_with(step_question(StepAction::Exec { program: "touch".into(), args }, risk(Tier::L1)));
+    let mut state = screen_with(step_question(
+        StepAction::Exec { program: "touch".into(), args },
+        risk(Tier::L1),
+    ));
     let first = row(&mut state, "Lines ");
     let mut lines = Vec::new();
     for (key, at) in [(KeyCode::PageDown, 5_000), (KeyCode::PageUp, 5_100), (KeyCode::End, 5_200)] {
@@ -401,7 +419,8 @@ fn a_second_separate_press_approves_unseen_rows_of_a_low_risk_change() {
 fn a_high_risk_change_is_read_page_by_page() {
     let args: Vec<String> = (0..60).map(|n| format!("file {n}")).collect();
     let grave = Risk { lifted: true, ..risk(Tier::L1) };
-    let mut state = screen_with(step_question(StepAction::Exec { program: "touch".into(), args }, grave));
+    let mut state =
+        screen_with(step_question(StepAction::Exec { program: "touch".into(), args }, grave));
     update(&mut state, TimedInput::key(5_000, KeyCode::End));
     draw(&mut state, SIZE);
     assert_eq!(press_at(&mut state, "Y", 5_100), []);
@@ -418,7 +437,10 @@ fn a_high_risk_change_is_read_page_by_page() {
 #[test]
 fn a_larger_window_withdraws_the_note_about_unseen_rows() {
     let args: Vec<String> = (0..30).map(|n| format!("file {n}")).collect();
-    let mut state = screen_with(step_question(StepAction::Exec { program: "touch".into(), args }, risk(Tier::L1)));
+    let mut state = screen_with(step_question(
+        StepAction::Exec { program: "touch".into(), args },
+        risk(Tier::L1),
+    ));
     press_at(&mut state, "y", 5_000);
     assert!(text(&mut state, SIZE).contains("not shown yet"));
     assert!(!text(&mut state, (80, 60)).contains("not shown yet"));
@@ -459,7 +481,12 @@ fn long_arguments_are_shown_with_their_middle() {
         panic!("asks")
     };
     let Question::Step { rest, .. } = &mut ask.question else { panic!("a step") };
-    rest.push(UpcomingStep { id: "cmd_2".into(), work: behind, risk: risk(Tier::L1), change: None });
+    rest.push(UpcomingStep {
+        id: "cmd_2".into(),
+        work: behind,
+        risk: risk(Tier::L1),
+        change: None,
+    });
     let mut state = screen_with(protocol::Event::Asked(ask));
     let shown: String =
         text(&mut state, (80, 100)).lines().map(|row| row.trim().to_owned()).collect();
@@ -524,7 +551,10 @@ fn a_diff_of_megabytes_is_shown_to_its_last_line() {
     let first = text(&mut state, SIZE);
     assert!(first.contains("line 1 "), "{first}");
     let key = |state: &mut State, code| {
-        visible_effects(update(state, TimedInput::key(10_000, KeyEvent::new(code, KeyModifiers::NONE))))
+        visible_effects(update(
+            state,
+            TimedInput::key(10_000, KeyEvent::new(code, KeyModifiers::NONE)),
+        ))
     };
     assert_eq!(key(&mut state, KeyCode::End), []);
     let mut shown = String::new();

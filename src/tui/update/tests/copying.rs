@@ -19,7 +19,10 @@ fn the_result_of_copying_is_shown_for_a_moment() {
     let mut state = screen();
     let copied = CopyResult { chars: 3, program: Some("wl-copy"), is_tmux_only: false };
     update(&mut state, TimedInput { at: 10, input: ScreenInput::Copied(copied) });
-    assert_eq!(state.presence.temporary_message.as_ref().map(|(say, _)| say.clone()), Some(copied.message()));
+    assert_eq!(
+        state.presence.temporary_message.as_ref().map(|(say, _)| say.clone()),
+        Some(copied.message())
+    );
     assert_eq!(state.next_wakeup(20), Some(4_010));
     update(&mut state, TimedInput { at: 4_010, input: ScreenInput::Tick });
     assert_eq!(state.presence.temporary_message, None);

@@ -31,7 +31,8 @@ fn queued_messages_are_taken_out_one_by_one_and_typing_leaves_the_queue() {
 
 #[test]
 fn messages_queued_at_exit_are_queued_again_and_reported() {
-    let draft = crate::config::draft::SavedDraft { queue: vec!["next".into()], ..Default::default() };
+    let draft =
+        crate::config::draft::SavedDraft { queue: vec!["next".into()], ..Default::default() };
     let mut state = State::new(ScreenConfig { draft, ..ScreenConfig::default() });
     assert_eq!(state.requeue_op(), Some(Op::SetQueue { texts: vec!["next".into()] }));
     hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
@@ -41,7 +42,8 @@ fn messages_queued_at_exit_are_queued_again_and_reported() {
 
 #[test]
 fn enter_in_an_empty_input_sends_restored_messages_only_when_nothing_runs() {
-    let draft = crate::config::draft::SavedDraft { queue: vec!["next".into()], ..Default::default() };
+    let draft =
+        crate::config::draft::SavedDraft { queue: vec!["next".into()], ..Default::default() };
     let mut state = State::new(ScreenConfig { draft, ..ScreenConfig::default() });
     let enter = |state: &mut State| hold(state, KeyCode::Enter, KeyModifiers::NONE);
     assert_eq!(enter(&mut state), [ScreenEffect::Send(Op::RunQueue)]);
@@ -58,7 +60,8 @@ fn queued_messages_run_in_the_order_shown() {
         press(state, text);
         hold(state, KeyCode::Enter, KeyModifiers::NONE)
     };
-    let sends = |effects: &[ScreenEffect]| effects.iter().any(|it| matches!(it, ScreenEffect::Send(_)));
+    let sends =
+        |effects: &[ScreenEffect]| effects.iter().any(|it| matches!(it, ScreenEffect::Send(_)));
     assert!(!sends(&write(&mut state, "/mode low")));
     assert!(!sends(&write(&mut state, "two")), "it stands behind the command");
     assert!(!sends(&write(&mut state, "/mode high")));

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::protocol::{UpcomingStep, TemplateCommand};
+use crate::protocol::{TemplateCommand, UpcomingStep};
 use crate::tui::guard::QUIET;
 
 /// One event.
@@ -80,7 +80,17 @@ fn question(kind: Kind) -> Question {
 
 fn kind() -> impl Strategy<Value = Kind> {
     use Kind::*;
-    prop::sample::select(vec![Step, Batch, HighRisk, Line, Pause, Trust, TemplateCommands, Choices, Field])
+    prop::sample::select(vec![
+        Step,
+        Batch,
+        HighRisk,
+        Line,
+        Pause,
+        Trust,
+        TemplateCommands,
+        Choices,
+        Field,
+    ])
 }
 
 fn beat() -> impl Strategy<Value = Beat> {
@@ -186,7 +196,8 @@ impl TypingHarness {
 
     fn session(&mut self, event: protocol::Event) {
         let before = self.draft_letters();
-        let effects = visible_effects(update(&mut self.state, TimedInput::session(self.now, event)));
+        let effects =
+            visible_effects(update(&mut self.state, TimedInput::session(self.now, event)));
         assert!(find_decision(&effects).is_none(), "an event of the session decides nothing");
         assert_eq!(self.draft_letters(), before, "nor does it take a letter");
     }
@@ -283,7 +294,8 @@ impl TypingHarness {
 
     fn paste(&mut self, text: &str) {
         let field = self.state.modals.has_text_field();
-        let (asking, listed) = (self.state.modals.is_question_on_top(), !self.state.modals.is_empty());
+        let (asking, listed) =
+            (self.state.modals.is_question_on_top(), !self.state.modals.is_empty());
         let before = self.draft_letters();
         let input = ScreenInput::Paste(text.into());
         let effects = visible_effects(update(&mut self.state, TimedInput { at: self.now, input }));

@@ -3,8 +3,8 @@
 use super::*;
 use crate::config::draft::SavedDraft;
 use crate::prompt::input;
-use crate::protocol::{PromptPart, Prompt};
-use crate::tui::files::{FileMatches, FileMatch, MatchCoverage};
+use crate::protocol::{Prompt, PromptPart};
+use crate::tui::files::{FileMatch, FileMatches, MatchCoverage};
 
 #[test]
 fn a_sent_message_is_saved_at_once() {
@@ -80,11 +80,16 @@ fn a_draft_is_restored_and_a_first_message_leaves_it() {
     let draft = SavedDraft { shown: "see [m]\n好 👋".into(), pastes, ..SavedDraft::default() };
     let mut state = State::new(ScreenConfig { draft: draft.clone(), ..ScreenConfig::default() });
     assert_eq!(state.draft(), draft);
-    let effects = update(&mut state, TimedInput { at: 0, input: ScreenInput::FirstMessage("go".into()) });
+    let effects =
+        update(&mut state, TimedInput { at: 0, input: ScreenInput::FirstMessage("go".into()) });
     assert_eq!(visible_effects(effects), sends("go"));
     assert_eq!(state.draft(), draft);
     hold(&mut state, KeyCode::Char('p'), KeyModifiers::CONTROL);
-    assert_eq!(state.draft(), SavedDraft::from_text("see long\n好 👋"), "below the list of commands");
+    assert_eq!(
+        state.draft(),
+        SavedDraft::from_text("see long\n好 👋"),
+        "below the list of commands"
+    );
 }
 
 /// A message with the files it names.
@@ -124,7 +129,13 @@ fn finds(state: &mut State, paths: &[&str]) {
     let hits: Vec<_> =
         paths.iter().map(|path| FileMatch { path: (*path).into(), positions: vec![] }).collect();
     let (fits, seen) = (hits.len(), hits.len());
-    state.set_file_matches(FileMatches { query, hits, match_count: fits, names_read: seen, coverage: MatchCoverage::Complete });
+    state.set_file_matches(FileMatches {
+        query,
+        hits,
+        match_count: fits,
+        names_read: seen,
+        coverage: MatchCoverage::Complete,
+    });
 }
 
 #[test]
@@ -167,7 +178,10 @@ fn tab_enters_a_folder_and_continues_there() {
 #[test]
 fn an_enter_before_any_result_sends() {
     let mut state = screen();
-    assert_eq!(press(&mut state, "look at @nobody\n"), prompt_with_files("look at @nobody", &["nobody"]));
+    assert_eq!(
+        press(&mut state, "look at @nobody\n"),
+        prompt_with_files("look at @nobody", &["nobody"])
+    );
     assert_eq!(state.file_query().0, None);
 }
 
@@ -239,7 +253,11 @@ fn vi_keys_edit_and_escape_keeps_its_meaning_in_normal_mode() {
     assert_eq!(state.composer.display_text(), "bye 世界 ");
     receive(&mut state, started());
     assert_eq!(press(&mut state, "\x1b"), [], "first out of writing");
-    assert_eq!(press(&mut state, "\x1b"), [ScreenEffect::Send(Op::Stop)], "then what it always does");
+    assert_eq!(
+        press(&mut state, "\x1b"),
+        [ScreenEffect::Send(Op::Stop)],
+        "then what it always does"
+    );
     assert_eq!(press(&mut state, "\n"), sends("bye 世界"), "Enter sends in every mode");
     press(&mut state, "x");
     assert_eq!(state.composer.display_text(), "x", "and one writes again");
@@ -263,7 +281,8 @@ fn extensions_are_read_once_when_the_list_opens() {
     let mut state = screen();
     let mut type_ = |keys: &str| {
         let key = |c: char| update(&mut state, TimedInput::key(1, KeyCode::Char(c)));
-        let looks = keys.chars().flat_map(key).filter(|effect| *effect == ScreenEffect::RefreshExtensions);
+        let looks =
+            keys.chars().flat_map(key).filter(|effect| *effect == ScreenEffect::RefreshExtensions);
         looks.count()
     };
     assert_eq!(type_("/sum"), 1);
@@ -308,7 +327,9 @@ fn files_named_after_a_command_go_with_it() {
     };
     receive(&mut state, protocol::Event::Catalogue(Box::new(kept)));
     let sent = press(&mut state, "/explain @src/router.ts \n");
-    let [ScreenEffect::Send(Op::Invoke { name, args, mentions })] = &sent[..] else { panic!("{sent:?}") };
+    let [ScreenEffect::Send(Op::Invoke { name, args, mentions })] = &sent[..] else {
+        panic!("{sent:?}")
+    };
     assert_eq!((name.as_str(), args.as_str()), ("explain", "@src/router.ts"));
     assert_eq!(mentions[0].path, "src/router.ts");
 }

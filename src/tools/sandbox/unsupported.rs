@@ -1,9 +1,9 @@
-//! Replaces `kernel` on systems that are not Linux: there is no such kernel, so nothing of
+//! Replaces `landlock` on systems that are not Linux: there is no such kernel, so nothing of
 //! it is available.
 
 use std::path::{Path, PathBuf};
 
-use super::Strict;
+use super::Confinement;
 use super::rights::Rights;
 
 /// Has no values.
@@ -11,7 +11,7 @@ use super::rights::Rights;
 pub(super) enum Kernel {}
 
 impl Kernel {
-    pub fn ask() -> Option<Kernel> {
+    pub fn detect() -> Option<Kernel> {
         None
     }
 
@@ -29,31 +29,35 @@ impl Kernel {
 pub(super) enum Layer {}
 
 #[derive(Debug)]
-pub(super) struct Reading<'a> {
+pub(super) struct ReadAccess<'a> {
     pub read: &'a [PathBuf],
     pub list: &'a [PathBuf],
     pub run: &'a [PathBuf],
 }
 
 #[derive(Debug)]
-pub(super) struct Working<'a> {
+pub(super) struct WorkAccess<'a> {
     pub read: &'a [PathBuf],
     pub write: &'a [PathBuf],
     pub network: bool,
 }
 
-pub(super) fn reading(_reading: &Reading<'_>) -> Result<Layer, String> {
+pub(super) fn read_layer(_access: &ReadAccess<'_>) -> Result<Layer, String> {
     Err("there is no such kernel".to_owned())
 }
 
-pub(super) fn working(kernel: Kernel, _working: &Working<'_>) -> Result<Layer, String> {
+pub(super) fn work_layer(kernel: Kernel, _access: &WorkAccess<'_>) -> Result<Layer, String> {
     match kernel {}
 }
 
-pub(super) fn own_folder(kernel: Kernel, _temp: &Path) -> Result<Layer, String> {
+pub(super) fn own_folder_layer(kernel: Kernel, _temp: &Path) -> Result<Layer, String> {
     match kernel {}
 }
 
-pub(super) fn restrict(_kernel: Kernel, _layers: &[&Layer], _strict: Strict) -> Result<(), String> {
+pub(super) fn restrict(
+    _kernel: Kernel,
+    _layers: &[&Layer],
+    _confinement: Confinement,
+) -> Result<(), String> {
     Err("there is no such kernel".to_owned())
 }
