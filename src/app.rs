@@ -5,14 +5,14 @@
 //! |---|---|
 //! | `ground` | environment, folders, settings, language: the basis of every run |
 //! | `room` | whether the system has enough resources |
-//! | `reach` | models: by settings, by name, by search |
+//! | `models` | models: by settings, by name, by search |
 //! | `plugins` | the plugins of slothtool, listed and run |
-//! | `parts` | a session's parts: policy, tools, masks, bot |
+//! | `session_builder` | a session's parts: policy, tools, masks, bot |
 //! | `scripts` | a script on the command line |
-//! | `answers` | subcommands that need no session |
+//! | `subcommands` | subcommands that need no session |
 //! | `headless` | one turn without a screen |
 //! | `rescue` | another place for a conversation that could not be saved |
-//! | `kept` | bots, commands and skills from the command line |
+//! | `extensions` | bots, commands and skills from the command line |
 
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;

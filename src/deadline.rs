@@ -48,7 +48,7 @@ impl Allowance {
         Allowance { limit, end: Instant::now() + limit }
     }
 
-    /// Waits for `future` for the rest of the time. A ready future counts, as in [`within`].
+    /// Waits for `future` for the rest of the time. A ready future counts, as in [`with_timeout`].
     ///
     /// # Errors
     /// [`Elapsed`] when no time is left.

@@ -103,7 +103,8 @@ impl ExecFixture {
         let policy = Policy { unknown_program: Unknown::Confirm, ..Policy::default() };
         let place = Workspace::new(self.root(), "/nonexistent");
         let folders = vec!["/usr/bin".into(), "/bin".into(), self.root()];
-        let scene = PolicyContext { policy: &policy, place: &place, world: &TestMachine { folders } };
+        let scene =
+            PolicyContext { policy: &policy, place: &place, world: &TestMachine { folders } };
         let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
         match safety::assess(step, scene) {
             Verdict::Run(cleared) => Some(cleared),

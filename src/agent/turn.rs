@@ -1,7 +1,7 @@
 //! Decides what a turn does next. Pure: no waiting, no I/O, no clock.
 //!
-//! An [`Input`] says what happened, the returned [`Action`] says what to do; events for the
-//! surfaces are drained with [`Turn::told`]. The order of a reply's steps: all are judged before
+//! A [`TurnInput`] says what happened, the returned [`TurnAction`] says what to do; events for the
+//! surfaces are drained with [`Turn::take_side_effects`]. The order of a reply's steps: all are judged before
 //! the first one runs, so that a later refusal is known in advance; each is judged again when its
 //! turn comes, since an earlier one may have changed the environment; a refused, declined or failed
 //! one ends the list.

@@ -6,9 +6,9 @@
 //! | `history` | what is remembered: summary, latest turns, latest digests |
 //! | `window` | what of it goes into a request, within two bounds; the ledger |
 //! | `compact` | when it is too long: what is shortened, what is summarised |
-//! | `digest` | how a result, or any text, is shortened |
+//! | `shorten` | how a result, or any text, is shortened |
 //! | `size` | bytes and estimated tokens |
-//! | `notes` | the project's instructions (AGENTS.md) |
+//! | `project_instructions` | the project's instructions (AGENTS.md) |
 //! | `system` | the system prompt |
 
 pub mod compact;

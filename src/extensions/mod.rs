@@ -2,14 +2,14 @@
 //!
 //! | file | does |
 //! |---|---|
-//! | `places` | the search path: which folders are searched, in order of precedence |
+//! | `search_path` | the search path: which folders are searched, in order of precedence |
 //! | `scan` | finds the files, and detects changes |
 //! | `bot`, `command`, `skill` | parse one file each |
-//! | `skills` | the list of all skills, and the part of it the model gets |
-//! | `foreign` | the same things in the formats of other agents, read in place |
+//! | `skill_list` | the list of all skills, and the part of it the model gets |
+//! | `compat` | the same things in the formats of other agents, read in place |
 //! | `load` | loads everything, with states: loaded, shadowed, refused |
-//! | `fill` | expands a template with its arguments to a prompt |
-//! | `saved` | creates, changes and deletes the user's own files |
+//! | `expand` | expands a template with its arguments to a prompt |
+//! | `edit` | creates, changes and deletes the user's own files |
 //! | `examples` | the files `avocet init-home` copies |
 //!
 //! Not in here: the syntax of templates (`prompt`), running anything, the command line.

@@ -1,7 +1,7 @@
 //! The catalogue: every sentence that users read, in English and in Chinese.
 //!
 //! A row has both languages, so a missing translation does not compile, and a sentence is named by
-//! a constant, so a missing key does not either. Lower layers return a [`Say`] (a word and its
+//! a constant, so a missing key does not either. Lower layers return a [`LocalizedText`] (a word and its
 //! values); only a user interface turns it into text, in the language set at that moment.
 //!
 //! The rows are here and not in files under `assets/`, because a key that is a Rust name is checked
@@ -253,7 +253,7 @@ impl From<Phrase> for LocalizedText {
     }
 }
 
-/// English, for logs and for `std::error::Error`; user interfaces use [`Say::text`].
+/// English, for logs and for `std::error::Error`; user interfaces use [`LocalizedText::text`].
 impl fmt::Display for LocalizedText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text(Lang::En))

@@ -77,7 +77,7 @@ struct Lines {
     cap: usize,
     /// The incomplete last line.
     partial: Vec<u8>,
-    /// Bytes of the event before `open`.
+    /// Bytes of the event before `partial`.
     event_bytes: usize,
     has_begun: bool,
     /// The last byte was `\r`, so a `\n` now belongs to it.

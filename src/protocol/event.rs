@@ -85,7 +85,7 @@ pub enum Event {
         items: Vec<PlanItem>,
     },
     /// A step needs the terminal itself. A surface with a terminal releases it and then approves;
-    /// one without rejects. The terminal is returned with [`Event::Returned`].
+    /// one without rejects. The terminal is returned with [`Event::TerminalReturned`].
     #[serde(rename = "lend")]
     TerminalRequested {
         ask: AskId,
@@ -96,7 +96,7 @@ pub enum Event {
     /// separately.
     Undone {
         turns: Vec<u64>,
-        /// Turns whose kept files (see [`Event::StillChanged`]) were undone as well.
+        /// Turns whose kept files (see [`Event::FilesKept`]) were undone as well.
         #[serde(default, rename = "left")]
         kept_files_of: Vec<u64>,
     },

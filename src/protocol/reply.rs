@@ -2,7 +2,7 @@
 //!
 //! [`read`] tries one source after the other until it has one JSON object: the whole text, a fenced
 //! block, the first `{` to its brace, the same repaired. This file finds the object; `strict`
-//! parses text to data, `shape` decodes data to a [`Reply`] or names the invalid field. Nothing in
+//! parses text to data, `decode` decodes data to a [`Reply`] or names the invalid field. Nothing in
 //! here runs or judges anything.
 
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
 //! One action the model proposes. Never a shell string: the model's JSON can only become
-//! [`Work::Exec`] or [`Work::Tool`].
+//! [`StepAction::Exec`] or [`StepAction::Tool`].
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

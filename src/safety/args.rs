@@ -1,8 +1,8 @@
 //! Splits arguments into options and operands, using the grammar of a row.
 //!
 //! One tokenizer with two kinds of callers. A check that proves safety takes only what the
-//! row lists by its exact name ([`Token::known`]); a check that looks for danger also takes
-//! abbreviations and letters out of clusters ([`hit`]).
+//! row lists by its exact name (`ArgPart::Flag`); a check that looks for danger also takes
+//! abbreviations and letters out of clusters ([`find_flag`]).
 
 use std::borrow::Cow;
 

@@ -3,7 +3,7 @@
 //! Everything is collected and the highest tier wins. Wrappers, shell strings and `find
 //! -exec` come back here with the command they hide, so a hidden command meets the same
 //! tables. Anything a later rule looks at (the repository of a `git` step, say) is one more
-//! function that adds findings in [`command`].
+//! function that adds findings in [`judge_command`].
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! Decides whether a step may run.
 //!
-//! Pure: it reads a [`Step`] and a [`Scene`] and answers with a [`Verdict`]. What it
-//! must know of the machine it asks through [`World`], so that a test can answer.
+//! Pure: it reads a [`Step`] and a [`PolicyContext`] and answers with a [`Verdict`]. What it
+//! must know of the machine it asks through [`Machine`], so that a test can answer.
 //! [`Cleared`] cannot be made outside this module, so whatever runs has been judged.
 
 use std::path::{Path, PathBuf};

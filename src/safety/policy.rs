@@ -136,7 +136,7 @@ impl PolicyRule {
     }
 }
 
-/// As the user writes it; [`Rule::parse`] reads it back.
+/// As the user writes it; [`PolicyRule::parse`] reads it back.
 impl fmt::Display for PolicyRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&quote(&self.program))?;

@@ -8,7 +8,7 @@
 //! name (`password = …`) is checked twice.
 //!
 //! Not in here: where the secrets come from (`config`), and what may be shown at all
-//! (`clean`).
+//! (`sanitize`).
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -49,7 +49,7 @@ impl Cleaner {
         Cleaner { source, ..Cleaner::default() }
     }
 
-    /// Appends the safe form of `chunk` to `out`. For [`Source::Command`] the last
+    /// Appends the safe form of `chunk` to `out`. For [`TextSource::Command`] the last
     /// line of `out` may be taken back, so `out` must be what this cleaner wrote.
     pub fn push(&mut self, chunk: &str, out: &mut String) {
         out.reserve(chunk.len());

@@ -1,5 +1,5 @@
 //! Finds scripts: by path, by ID in folders, in packages, among the built-in ones. The search rules
-//! are here; disk access goes through [`Files`].
+//! are here; disk access goes through [`SourceFiles`].
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};

@@ -1,6 +1,6 @@
 //! One conversation in one folder: reads [`Op`]s, runs turns, writes [`Event`]s.
 //!
-//! `run` is the loop and only dispatches; a running turn is its own task with a `host::Desk` as its
+//! `run` is the loop and only dispatches; a running turn is its own task with a `turn_host::Desk` as its
 //! host, so an op is answered at any moment. Two channels lead in and out; three small ones connect
 //! the loop and its turn (decisions down, the policy down, notes up), all with plain data.
 //!

@@ -44,7 +44,7 @@ pub fn grant(guard: &mut Security, grant: Grant, scope: ApprovalScope) -> Notice
     notice
 }
 
-/// What each allowing rule covers, in the order of [`Policy::allowing`].
+/// What each allowing rule covers, in the order of [`Policy::allow_rules`].
 pub fn covers(policy: &Policy, folder: &Path) -> Vec<Vec<LocalizedText>> {
     let written = policy.allowed.iter().map(|rule| safety::describe_coverage(rule, None, folder));
     let granted = policy.granted.iter();

@@ -44,7 +44,7 @@ impl UserInput {
         }
     }
 
-    /// The text of [`shown`](Words::shown), without the files of a prompt.
+    /// The text of [`UserInput::as_typed`], without the files of a prompt.
     fn parse(text: String) -> UserInput {
         if let Some(line) = text.strip_prefix(SHELL_PRIVATE) {
             return UserInput::Shell { line: line.to_owned(), keep: false };

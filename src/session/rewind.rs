@@ -1,5 +1,5 @@
 //! `/rewind`: back to before a turn, with the chat, the files, or both. The chat is rewound first,
-//! so that restoring files is a turn after the remaining ones; `undo` restores them, and `saved`
+//! so that restoring files is a turn after the remaining ones; `undo` restores them, and `store`
 //! records it. The model is told what it could not know: which files were restored, and which still
 //! contain changes that it has forgotten.
 

@@ -2,7 +2,7 @@
 //! output becomes events, its questions go to the user, and a stop ends it at once. The result is
 //! kept for the model as one entry.
 //!
-//! Not here: the requests a script may make (`scripting`), and the meaning of a script
+//! Not here: the requests a script may make (`script_host`), and the meaning of a script
 //! (`crate::script`).
 
 use std::path::{Path, PathBuf};

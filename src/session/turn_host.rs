@@ -346,7 +346,7 @@ impl TurnHost {
     }
 
     /// Sends without waiting, while the turn continues. Later ordinary sends wait for it: see
-    /// [`TurnHost::caught_up`].
+    /// [`TurnHost::flush_background`].
     fn send_in_background(&mut self, events: Vec<Event>) {
         if events.is_empty() {
             return;

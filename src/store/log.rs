@@ -5,7 +5,7 @@
 //! The file of shared memory next to it, which remains when a program is killed, says how much must
 //! be in the log. If it is missing, a log that does not end with a complete change counts as
 //! damaged. Both formats are SQLite's: <https://sqlite.org/walformat.html>. Not here: what to do
-//! about it (`disk`).
+//! about it (`database`).
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};

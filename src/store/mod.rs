@@ -6,12 +6,12 @@
 //! | `disk` | opens the file: folder, locks, damage, version |
 //! | `schema` | the tables, one migration a version |
 //! | `write`, `read` | what is added, and what is looked up |
-//! | `rows` | what of an event is kept, found again, and called a title |
-//! | `desk`, `recorder` | the one thread that writes, and the way to it |
+//! | `event_row` | what of an event is kept, found again, and called a title |
+//! | `writer`, `recorder` | the one thread that writes, and the way to it |
 //! | `recover` | what can be read of a damaged file |
 //! | `log` | whether the log beside the file is whole |
 //! | `moved` | another file in the place of the open one |
-//! | `pairs` | named values, for scripts |
+//! | `key_value` | named values, for scripts |
 //!
 //! Nothing is opened until something must be saved or looked up. Secrets are masked before any byte
 //! reaches the file. Not here: how a resumed session uses what it reads (`session`).

@@ -158,7 +158,7 @@ impl StoreWriter {
 
     // What happens
 
-    /// Takes an event; it is in the file after the next [`Desk::flush`].
+    /// Takes an event; it is in the file after the next [`StoreWriter::flush`].
     pub fn record(&mut self, event: Event) {
         let starts = matches!(event, Event::TurnStarted { .. });
         if !self.has_begun && matches!(event, Event::FolderAdded { .. }) {

@@ -98,7 +98,7 @@ pub struct Exec {
 }
 
 impl Exec {
-    /// Steps run unheld until [`Exec::held_by`] says otherwise.
+    /// Steps run unheld until [`Exec::with_sandbox`] says otherwise.
     pub fn new(setup: Setup) -> Exec {
         process_group::prepare();
         Exec {

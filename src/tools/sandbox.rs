@@ -213,7 +213,7 @@ impl Sandbox {
         }
     }
 
-    /// The state `doctor` shows. Blocks as [`Sandbox::shelter`] does.
+    /// The state `doctor` shows. Blocks as [`Sandbox::status`] does.
     pub fn rows(&self) -> Vec<PageRow> {
         let mut rows = vec![PageRow::heading(words::DOCTOR)];
         match (self.setting, self.support()) {

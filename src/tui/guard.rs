@@ -73,7 +73,7 @@ impl QuestionGuard {
             (self.quiet_since.max(now), false, false);
     }
 
-    /// A key, a click or a paste that [`Guard::key`] does not route.
+    /// A key, a click or a paste that [`QuestionGuard::route_key`] does not route.
     pub fn record_key(&mut self, now: Millis) {
         self.quiet_since = self.quiet_since.max(now);
     }

@@ -95,7 +95,7 @@ struct Paste {
 }
 
 impl Parser {
-    /// Takes in bytes; [`Parser::burst`] returns the events.
+    /// Takes in bytes; [`Parser::take_events`] returns the events.
     pub fn feed(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.byte(*byte);

@@ -1,7 +1,7 @@
 //! The full-screen terminal interface.
 //!
 //! Rules:
-//! - [`update::update`] is pure: an [`event::Event`] comes in, [`event::Effect`]s go
+//! - [`update::update`] is pure: an [`event::TimedInput`] comes in, [`event::ScreenEffect`]s go
 //!   out. Only [`run::run`] waits, and only for the next event: never for the model, a
 //!   child process or a file.
 //! - Each area has its own file with its state, its keys and its drawing; `state`,
@@ -9,7 +9,7 @@
 //! - A dialog is visible while it is on the stack of `modal`.
 //! - Keys are in one table, `keys`; help is drawn from it.
 //! - Colours are named by meaning, [`theme`]; colour is never the only cue.
-//! - Foreign text passes through [`clean`] before it reaches a cell; widths come from there
+//! - Foreign text passes through [`text`] before it reaches a cell; widths come from there
 //!   too.
 
 pub mod event;

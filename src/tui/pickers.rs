@@ -144,7 +144,7 @@ pub fn open_rewind_parts(state: &mut State, turn: u64, files: usize) {
     state.modals.open(Modal::Picker(Box::new(choose)));
 }
 
-/// The values of the rows of [`leave`] that are not paths.
+/// The values of the rows of [`quit`] that are not paths.
 const OTHER: &str = "other";
 const LOSE: &str = "lose";
 

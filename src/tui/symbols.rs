@@ -3,7 +3,7 @@
 //! Each takes one column in every terminal. `─`, `│`, `┌`, `…` and most arrows do not: their width
 //! is ambiguous, and many terminals for East Asian text draw them two columns wide, which breaks
 //! frames. Characters of texts are not listed here; a row that contains them is drawn whole and cut
-//! at the edge, see `careful`.
+//! at the edge, see `backend`.
 
 /// A horizontal rule.
 pub const RULE: &str = "╌";

@@ -1,6 +1,6 @@
 //! Prepares foreign text for cells: cleans, measures, wraps and shortens it.
 //!
-//! [`crate::safety::clean`] decides which characters may be shown; this file deals with columns.
+//! [`crate::safety::sanitize`] decides which characters may be shown; this file deals with columns.
 //! Widths are counted by grapheme cluster, here and nowhere else.
 
 use std::ops::Range;

@@ -3,7 +3,7 @@
 //! Themes are TOML files under `themes/`. A meaning that is missing, misspelt or has an invalid
 //! colour gives an error with its line and name, so that users can fix their own files. The number
 //! of colours of the terminal is decided once, when a theme is read. The list of themes, and the
-//! choice that `auto` makes, are in `wardrobe`.
+//! choice that `auto` makes, are in `registry`.
 
 use ratatui::style::{Modifier, Style};
 

@@ -5,7 +5,7 @@
 //! real loop, the real tiers and the real questions. It sees only the messages of the request and
 //! is deterministic.
 //!
-//! `seen` reads the messages, `wish` recognises the request, `plan` chooses the next step or the
+//! `progress` reads the messages, `wish` recognises the request, `plan` chooses the next step or the
 //! answer, `report` words the results.
 
 use futures_util::stream::{self, BoxStream, StreamExt};

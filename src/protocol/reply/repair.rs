@@ -1,7 +1,7 @@
 //! Repairs text that is nearly JSON: single quotes, bare keys, comments, extra and missing commas,
 //! raw line breaks, Python's literals, a missing end.
 //!
-//! Linear in the text, at most [`DEEPEST`](super::DEEPEST) deep, and it fails only because of
+//! Linear in the text, at most [`DEEPEST`] deep, and it fails only because of
 //! depth. The result may not be what was meant, so callers mark it.
 
 use serde_json::{Number, Value};

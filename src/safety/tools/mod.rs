@@ -1,11 +1,11 @@
 //! Judges the tools other than `exec`: what their input asks for, and what that touches.
 //!
-//! The input is read here and nowhere else. The result is a [`Task`]: exact, and sealed
+//! The input is read here and nowhere else. The result is a [`ToolTask`]: exact, and sealed
 //! with the judgement, so that what runs is what was judged. For a change of a file the
 //! task holds the new content, computed from the current one, so that what the user is
 //! shown is what will be written.
 //!
-//! An input that makes no sense is not dangerous: it becomes a [`Task::Fault`], which only
+//! An input that makes no sense is not dangerous: it becomes a [`ToolTask::Fault`], which only
 //! tells the model what is wrong.
 
 use std::path::PathBuf;

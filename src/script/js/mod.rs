@@ -1,7 +1,7 @@
 //! JavaScript for conditions, expressions, `!fn` functions and imported modules.
 //!
 //! One [`Engine`] is one QuickJS runtime on a thread of its own, since a long native call cannot be
-//! interrupted. It has no host objects: it sends each request to the runtime as [`Said::Wants`],
+//! interrupted. It has no host objects: it sends each request to the runtime as [`TaskEvent::Call`],
 //! plain data, and continues when that is answered. In between it may serve other runs, so an
 //! answer may itself need the engine. No value is shared: the values of the script come with each
 //! order, and the changes that JavaScript made come back with each answer.
@@ -76,7 +76,7 @@ pub enum ModuleKind {
 pub enum TaskEvent {
     /// A line of `console.log`.
     Log(String),
-    /// Continues when [`Run::answer`] is called with this id.
+    /// Continues when [`JsRun::answer`] is called with this id.
     Call(RuntimeCall),
     Ended(TaskEnd),
 }
@@ -103,7 +103,7 @@ pub struct TaskEnd {
 pub enum TaskOutcome {
     Value(Value),
     Undefined,
-    /// A function, by a name that [`Task::Call`] takes.
+    /// A function, by a name that [`JsTask::Call`] takes.
     Function(String),
     /// The expression uses an unknown name; for a call: there is no such function.
     Unknown(String),

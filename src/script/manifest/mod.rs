@@ -1,5 +1,5 @@
 //! The declarations of a script, checked: its inputs, its base, its functions, its imports and
-//! exports. A [`Shape`] is the plan; nothing of it has run.
+//! exports. A [`Manifest`] is the plan; nothing of it has run.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Runs scripts: executes the instructions, keeps the dialogue, calls models, other scripts and
 //! functions. The meaning of texts and values is defined here; everything outside comes from the
-//! [`Host`].
+//! [`ScriptHost`].
 
 use std::path::PathBuf;
 use std::sync::Arc;

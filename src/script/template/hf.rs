@@ -141,7 +141,7 @@ fn write_value(out: &mut Output<'_>, _: &mut State<'_, '_>, value: &Value) -> Re
     written.map_err(|_| Error::new(ErrorKind::WriteFailure, "the text got too long"))
 }
 
-/// A value as it is printed, see [`print`].
+/// A value as it is printed, see [`mod@print`].
 pub(super) fn value_text(value: &Value) -> String {
     match value.kind() {
         ValueKind::Undefined | ValueKind::None => String::new(),

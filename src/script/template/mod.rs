@@ -91,7 +91,7 @@ impl Functions {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rendered {
     Done(String),
-    /// It needs the value of this call: [`Functions::answer`] it and render again.
+    /// It needs the value of this call: [`Functions::add_result`] it and render again.
     NeedsCall(TemplateCall),
 }
 

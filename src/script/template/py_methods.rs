@@ -194,7 +194,7 @@ fn too_large_error() -> Error {
     Error::new(ErrorKind::OutOfFuel, "a value got too large")
 }
 
-/// The measuring filter of [`bound`](super::bound).
+/// The measuring filter of [`limits`](super::limits).
 pub(super) fn check_size(value: Value) -> Result<Value, Error> {
     let fits = match value.kind() {
         ValueKind::String | ValueKind::Bytes => {

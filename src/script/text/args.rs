@@ -1,5 +1,5 @@
 //! Splits the arguments of a call: `5+2, lang="zh", {a: 1}`. Each value stays the expression its
-//! author wrote. Input of a model or of the user is not an expression: [`relaxed`](super::relaxed)
+//! author wrote. Input of a model or of the user is not an expression: [`json5`](super::json5)
 //! parses that.
 
 use super::delimiters;

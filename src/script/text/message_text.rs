@@ -7,7 +7,7 @@ use super::placeholder::{self, CallMark, PlaceholderMark, RegexMark};
 /// Maximum number of openings tried in one text; the rest is plain.
 const MOST_TRIED: usize = 1024;
 
-/// One part of a [`Draft`], by its origin.
+/// One part of a [`MessageText`], by its origin.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TextSpan {
     /// The author's text, still to be rendered.
@@ -188,7 +188,7 @@ fn push_text(shards: &mut Vec<RenderedSpan>, text: &str) {
     }
 }
 
-/// One part of a [`Settled`] text.
+/// One part of a [`RenderedText`] text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RenderedSpan {
     Text(String),

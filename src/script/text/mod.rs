@@ -1,8 +1,8 @@
 //! Parses the syntax inside one text of a script: prefixes, addressees, marks, calls. Nothing here
 //! runs a call, asks a model or renders a template.
 //!
-//! The author's text is parsed once, by [`Draft::read`]. A result from elsewhere enters as
-//! [`Piece::Given`], and [`Draft::settle`] makes a [`Settled`] text that is never parsed again. So
+//! The author's text is parsed once, by [`MessageText::read`]. A result from elsewhere enters as
+//! [`TextSpan::Literal`], and [`MessageText::into_unrendered`] makes a [`RenderedText`] text that is never parsed again. So
 //! a reply, a file or an argument that contains `[[AI]]` or `{{x}}` stays text.
 
 pub mod args;

@@ -51,7 +51,7 @@ pub async fn write_to_helper(feed: &HelperProgram, input: &[u8]) -> io::Result<(
 /// Starts the program and reads its output, 4 KiB of it at most.
 ///
 /// # Errors
-/// As [`feed`].
+/// As [`write_to_helper`].
 pub async fn read_from_helper(feed: &HelperProgram) -> io::Result<String> {
     let path = find_program(feed.program).ok_or(io::ErrorKind::NotFound)?;
     with_timeout(MOST, read_output(path, feed)).await.map_err(|_| io::ErrorKind::TimedOut)?

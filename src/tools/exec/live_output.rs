@@ -30,7 +30,7 @@ pub(super) struct LiveOutput {
     room: usize,
 }
 
-/// One stream of a child on its way to [`Live`].
+/// One stream of a child on its way to [`LiveOutput`].
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     /// The beginning of a character whose end has not come.

@@ -57,7 +57,7 @@ impl FoldedPastes {
         places
     }
 
-    /// The reverse of [`Folds::expand`], for pastes that are still in the text unchanged.
+    /// The reverse of [`FoldedPastes::expand`], for pastes that are still in the text unchanged.
     pub fn contract(&self, text: &str) -> String {
         let mut rest = text;
         let mut out = String::new();

@@ -173,7 +173,7 @@ impl HistorySearch {
         Position { x, y: area.y }
     }
 
-    /// Columns that [`Search::draw`] takes, without the note.
+    /// Columns that [`HistorySearch::draw`] takes, without the note.
     pub fn width(&self, pen: &DrawContext<'_>) -> usize {
         2 + text::width(words::SEARCH_LABEL.text(pen.lang)) + text::width(&self.query) + 1
     }

@@ -81,7 +81,7 @@ impl TranscriptBuilder {
             }
             Event::Plan { items } => self.plan(items),
             Event::Rewound { turn, .. } => self.rewind_to(*turn),
-            // Earlier events are not appended: see `before`.
+            // Earlier events are not appended: see `prepend`.
             Event::HistoryChunk { .. }
             | Event::Sessions { .. }
             | Event::Undone { .. }

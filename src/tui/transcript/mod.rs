@@ -1,6 +1,6 @@
 //! The conversation on the screen: messages, answers, reasoning, steps and notices.
 //!
-//! `story` turns events into blocks, `block` lays one out in rows, `scroll` finds the rows in view.
+//! `builder` turns events into blocks, `block` lays one out in rows, `scroll` finds the rows in view.
 //! Nothing else is ever laid out: a frame costs what it shows, however long the conversation is.
 //! Sources are kept once; rows are kept only near the view; the height of a finished part is
 //! remembered until the width changes. No I/O and no clock: what moves (a spinner, a running time)
@@ -225,7 +225,7 @@ impl Transcript {
     }
 
     /// Code near the view that is not highlighted yet, one piece at a time: have a [`Highlighter`]
-    /// paint it on another thread, then pass the result to [`Transcript::colour`].
+    /// paint it on another thread, then pass the result to [`Transcript::add_highlight`].
     pub fn next_unhighlighted(&self) -> Option<Snippet> {
         self.row_cache.cached_parts().into_iter().find_map(|at| {
             self.builder.blocks.get(at.0)?.unhighlighted(at, &self.row_cache.highlights)

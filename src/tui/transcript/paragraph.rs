@@ -124,7 +124,7 @@ impl Paragraph {
         let mut out = Vec::new();
         let mut start = 0;
         for line in self.text.split('\n') {
-            // Tabs are already spaces, see `expanded`: offsets refer to that text.
+            // Tabs are already spaces, see `with_tabs_expanded`: offsets refer to that text.
             let rows = match how {
                 Break::Words => text::wrap_ranges(line, width),
                 Break::Columns => text::cut_ranges(line, width),

@@ -1,5 +1,5 @@
 //! Markdown: where a growing text may be split (`split`), and how a piece of it is laid out
-//! (`set`). A piece is a whole top-level block, so each piece is laid out separately.
+//! (`layout`). A piece is a whole top-level block, so each piece is laid out separately.
 
 use pulldown_cmark::Options;
 
