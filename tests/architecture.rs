@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use unicode_width::UnicodeWidthChar as _;
 
 /// Files that may be longer than [`LONGEST`], because they are tables.
-const TABLES: &[&str] = &["src/safety/rules/", "src/words/", "src/commands/table.rs"];
+const TABLES: &[&str] = &["src/safety/rules/", "src/i18n/", "src/commands/table.rs"];
 const LONGEST: usize = 600;
 
 /// Words that may stand only below the folders behind them.
@@ -35,7 +35,7 @@ const TESTS: &[&str] =
 /// Modules that only decide: no waiting, no I/O, no clock.
 const PURE: &[&str] = &[
     "src/protocol/",
-    "src/words/",
+    "src/i18n/",
     "src/safety/",
     "src/context/",
     "src/prompt/",
@@ -146,7 +146,7 @@ fn the_screen_draws_no_characters_of_ambiguous_width() {
     let ours = |source: &&Source| {
         source.path.starts_with("src/tui/")
             && !source.path.contains("tests")
-            && source.path != "src/tui/clean/rows.rs"
+            && source.path != "src/tui/text/wrap.rs"
     };
     for source in sources().iter().filter(ours) {
         for (number, line) in source.code() {
@@ -240,8 +240,9 @@ fn a_machine_wrapper_forwards_every_trait_method() {
         let heads = block.lines().filter_map(|line| line.trim().strip_prefix("fn "));
         heads.map(|head| head.split('(').next().unwrap().to_owned()).collect()
     };
-    let asked = functions(text("src/safety/mod.rs"), "pub trait World");
-    let answered = functions(text("src/session/skills.rs"), "impl World for WithSkills");
+    let asked = functions(text("src/safety/mod.rs"), "pub trait Machine");
+    let answered =
+        functions(text("src/session/skill_tool.rs"), "impl Machine for MachineWithSkills");
     assert_eq!(asked, answered);
 }
 
@@ -263,7 +264,7 @@ fn every_phrase_is_used() {
     let speakers: Vec<(&Source, BTreeSet<&str>)> = sources
         .iter()
         .filter(|source| {
-            let area = source.path.starts_with("src/words/") && source.path != "src/words/mod.rs";
+            let area = source.path.starts_with("src/i18n/") && source.path != "src/i18n/mod.rs";
             !area && !source.is_unit_test()
         })
         .map(|source| (source, names(&source.text)))

@@ -30,17 +30,8 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
     loop {
         host.take_steering().into_iter().for_each(|words| turn.steer(words));
         let action = turn.next(input, host.policy_context());
-        let mut ahead = Vec::new();
-        for told in turn.take_side_effects() {
-            match told {
-                SideEffect::Event(event) if matches!(action, TurnAction::Call(_)) => {
-                    ahead.push(*event)
-                }
-                SideEffect::Event(event) => host.emit(*event).await,
-                SideEffect::Remember { grant, scope } => host.grant(*grant, scope),
-            }
-        }
-        host.emit_before_call(ahead).await;
+        let calls = matches!(action, TurnAction::Call(_));
+        apply_side_effects(turn.take_side_effects(), calls, host).await;
         input = match action {
             TurnAction::Call(call) => {
                 let answer = tokio::select! {
@@ -87,6 +78,19 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
             }
         };
     }
+}
+
+/// With `calls`, the model is called next, and the events go out together with that call.
+async fn apply_side_effects(effects: Vec<SideEffect>, calls: bool, host: &mut impl Host) {
+    let mut before_call = Vec::new();
+    for effect in effects {
+        match effect {
+            SideEffect::Event(event) if calls => before_call.push(*event),
+            SideEffect::Event(event) => host.emit(*event).await,
+            SideEffect::Remember { grant, scope } => host.grant(*grant, scope),
+        }
+    }
+    host.emit_before_call(before_call).await;
 }
 
 /// The part of an answer that arrived before the call was dropped is kept, marked as cut off.

@@ -61,7 +61,7 @@ fn sweep(ground: &Startup) {
 pub fn build(
     ground: &Startup,
     bot: Option<&str>,
-    surface: SessionPurpose,
+    purpose: SessionPurpose,
 ) -> Result<SessionConfig, StartError> {
     let settings = &ground.loaded.settings;
     let fail = |say: LocalizedText, exit| StartError {
@@ -70,12 +70,12 @@ pub fn build(
         voice: ground.printer(),
     };
     let persona = persona(ground, bot).map_err(|say| fail(say, Exit::WrongUse))?;
-    let knowledge = ModelConnector::new(ground);
-    let first = knowledge
+    let connector = ModelConnector::new(ground);
+    let first = connector
         .initial_model(settings.mode, settings.lang)
         .map_err(|say| fail(say, Exit::WrongUse))?;
     let no_model = settings.connection.is_none();
-    let redactor = Arc::new(redactor(ground, surface != SessionPurpose::Script));
+    let redactor = Arc::new(redactor(ground, purpose != SessionPurpose::Script));
     let desk = file::FileToolState {
         read_tracker: ReadTracker::default(),
         backups: Some(file::Backups::new(ground.paths.backups())),
@@ -87,67 +87,67 @@ pub fn build(
         .with_read_tracker(desk.read_tracker.clone())
         .with_secrets(Arc::clone(&redactor));
     let tools = tools(ground, &world, &redactor, &desk);
-    let (mut guard, said) = build_security(ground, world, redactor);
-    let untrusted = match surface {
-        SessionPurpose::Screen => {
-            guard.trust = trust_prompt(ground);
-            None
-        }
-        SessionPurpose::Print | SessionPurpose::Render => untrusted_notice(ground),
-        SessionPurpose::Script => None,
-    };
-    guard.trust.mark_sandbox_warning = report_missing_sandbox_once(ground);
-    let facts = SessionInfo {
+    let (mut security, warnings) = build_security(ground, world, redactor);
+    if purpose == SessionPurpose::Screen {
+        security.trust = trust_prompt(ground);
+    }
+    security.trust.mark_sandbox_warning = report_missing_sandbox_once(ground);
+    let info = SessionInfo {
         // So that the first frame shows it already.
         model: first.model.name().to_owned(),
         provider: first.provider,
         base_url: first.base_url.clone(),
         exposed: exposed_key_host(ground).unwrap_or_default(),
-        ..session_info(ground, &tools, &guard.policy, bot)
+        ..session_info(ground, &tools, &security.policy, bot)
     };
-    let said = said
-        .into_iter()
-        .chain(ground.trust.store_error.clone())
-        .chain(ground.temp.fallback_warning());
-    let mut greeting: Vec<Notice> = said.map(Notice::warning).chain(untrusted).collect();
-    greeting.extend(exposed_key_notice(ground));
-    if no_model && surface == SessionPurpose::Print {
-        greeting.push(Notice::info(words::GUIDE).with_hint(words::GUIDE_HINT));
-    }
-    let discover = (no_model && surface == SessionPurpose::Screen)
+    let discover = (no_model && purpose == SessionPurpose::Screen)
         .then(|| models::discover_servers(ground.environment.clone()));
-    let ways = Callbacks {
-        connect: knowledge.into_connect(),
+    let callbacks = Callbacks {
+        connect: connector.into_connect(),
         doctor: super::subcommands::doctor_page(ground),
     };
-    let keep = match surface {
-        SessionPurpose::Screen => {
-            Persistence { store: ground.store(), resume: None, replay: Replay::All }
-        }
-        SessionPurpose::Print => {
-            Persistence { store: ground.store(), resume: None, replay: Replay::Nothing }
-        }
-        // An expansion that is not sent, or a script, is not a conversation.
-        SessionPurpose::Render | SessionPurpose::Script => Persistence::in_memory(),
-    };
-    let kept = ExtensionCache::new(ground.search_path_finder())
-        .with_scripts(super::scripts::script_folder_finder(ground))
-        .with_store(ground.store());
-    let reach = ModelAccess { first, discover, callbacks: ways };
-    let bounds = Bounds::default();
-    let approves_pieces = false;
     Ok(SessionConfig {
-        info: facts,
-        model_access: reach,
-        security: guard,
+        info,
+        model_access: ModelAccess { first, discover, callbacks },
+        security,
         tools,
         persona,
-        persistence: keep,
-        extensions: kept,
-        bounds,
-        opening_notices: greeting,
-        approves_template_commands: approves_pieces,
+        persistence: persistence(ground, purpose),
+        extensions: ExtensionCache::new(ground.search_path_finder())
+            .with_scripts(super::scripts::script_folder_finder(ground))
+            .with_store(ground.store()),
+        bounds: Bounds::default(),
+        opening_notices: opening_notices(ground, warnings, purpose),
+        approves_template_commands: false,
     })
+}
+
+fn opening_notices(
+    ground: &Startup,
+    warnings: Option<LocalizedText>,
+    purpose: SessionPurpose,
+) -> Vec<Notice> {
+    let temp = ground.temp.fallback_warning();
+    let warnings = warnings.into_iter().chain(ground.trust.store_error.clone()).chain(temp);
+    let mut notices: Vec<Notice> = warnings.map(Notice::warning).collect();
+    if matches!(purpose, SessionPurpose::Print | SessionPurpose::Render) {
+        notices.extend(untrusted_notice(ground));
+    }
+    notices.extend(exposed_key_notice(ground));
+    if ground.loaded.settings.connection.is_none() && purpose == SessionPurpose::Print {
+        notices.push(Notice::info(words::GUIDE).with_hint(words::GUIDE_HINT));
+    }
+    notices
+}
+
+fn persistence(ground: &Startup, purpose: SessionPurpose) -> Persistence {
+    let replay = match purpose {
+        SessionPurpose::Screen => Replay::All,
+        SessionPurpose::Print => Replay::Nothing,
+        // An expansion that is not sent, or a script, is not a conversation.
+        SessionPurpose::Render | SessionPurpose::Script => return Persistence::in_memory(),
+    };
+    Persistence { store: ground.store(), resume: None, replay }
 }
 
 fn persona(ground: &Startup, bot: Option<&str>) -> Result<Persona, LocalizedText> {

@@ -404,18 +404,14 @@ impl PlainSession {
             Event::Catalogue(kept) => self.on_extensions(*kept),
             Event::Cleared => vec![self.say(w::CLEARED), PlainEffect::Prompt],
             Event::Closed => vec![PlainEffect::End(Exit::Done)],
-            Event::Attached { items } => {
-                items.iter().map(|item| self.attachment_line(item)).collect()
-            }
+            Event::Attached { items } => self.attachment_lines(&items),
             Event::Rendered { text } => text.lines().map(|line| self.line(line)).collect(),
             Event::Steered { text } => vec![self.say(w::STEERED.with("text", text))],
             Event::Plan { items } => self.plan(&items),
             // The thread that reads lines cannot release the terminal.
             Event::TerminalRequested { ask } => {
-                vec![PlainEffect::Send(Op::Decide {
-                    ask,
-                    decision: Decision::Reject { word: None },
-                })]
+                let decision = Decision::Reject { word: None };
+                vec![PlainEffect::Send(Op::Decide { ask, decision })]
             }
             Event::TerminalReturned
             | Event::Sessions { .. }
@@ -428,6 +424,10 @@ impl PlainSession {
                 self.on_verdict(ask, &work, &risk, change.as_deref())
             }
         }
+    }
+
+    fn attachment_lines(&self, items: &[AttachmentInfo]) -> Vec<PlainEffect> {
+        items.iter().map(|item| self.attachment_line(item)).collect()
     }
 
     fn on_reply_started(&mut self) -> Vec<PlainEffect> {

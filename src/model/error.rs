@@ -216,30 +216,24 @@ impl Localize for ModelError {
                 with_url(words::KEY_MISSING, url).with("key", key.as_str())
             }
             ModelError::Forbidden { url, model, said } if model.is_empty() => {
-                with_server_text(with_url(words::FORBIDDEN_ALL, url), said)
+                server_error(words::FORBIDDEN_ALL, url, said)
             }
             ModelError::Forbidden { url, model, said } => with_server_text(
                 with_url(words::FORBIDDEN, url).with("model", model.as_str()),
                 said,
             ),
-            ModelError::Unpaid { url, said } => {
-                with_server_text(with_url(words::UNPAID, url), said)
-            }
+            ModelError::Unpaid { url, said } => server_error(words::UNPAID, url, said),
             ModelError::NoModel { url, model, said } => {
                 with_server_text(with_url(words::NO_MODEL, url).with("model", model.as_str()), said)
             }
-            ModelError::NoEndpoint { url, said } => {
-                with_server_text(with_url(words::NO_ENDPOINT, url), said)
-            }
+            ModelError::NoEndpoint { url, said } => server_error(words::NO_ENDPOINT, url, said),
             ModelError::TooLong { model, said } => {
                 with_server_text(words::TOO_LONG.with("model", model.as_str()), said)
             }
             ModelError::Rejected { url, status, said } => {
                 with_server_text(with_url(words::REJECTED, url).with("status", *status), said)
             }
-            ModelError::Busy { url, said, after: _ } => {
-                with_server_text(with_url(words::BUSY, url), said)
-            }
+            ModelError::Busy { url, said, after: _ } => server_error(words::BUSY, url, said),
             ModelError::Faulty { url, status, said, after: _ } => {
                 with_server_text(with_url(words::FAULTY, url).with("status", *status), said)
             }
@@ -255,11 +249,9 @@ impl Localize for ModelError {
             }
             ModelError::Broken { url } => with_url(words::BROKEN, url),
             ModelError::WebPage { url } => with_url(words::WEB_PAGE, url),
-            ModelError::Foreign { url, said } => {
-                with_server_text(with_url(words::FOREIGN, url), said)
-            }
+            ModelError::Foreign { url, said } => server_error(words::FOREIGN, url, said),
             ModelError::Reported { url, said, passing: _ } => {
-                with_server_text(with_url(words::REPORTED, url), said)
+                server_error(words::REPORTED, url, said)
             }
             ModelError::TooLarge { url, mib } => with_url(words::TOO_LARGE, url).with("mib", *mib),
             ModelError::ScriptUnreadable { file, why } => {
@@ -296,6 +288,11 @@ fn with_url(word: Phrase, url: &str) -> LocalizedText {
 
 fn in_file(word: Phrase, file: &str) -> LocalizedText {
     word.with("file", file)
+}
+
+/// What a server refused, with what it says about it.
+fn server_error(word: Phrase, url: &str, said: &str) -> LocalizedText {
+    with_server_text(with_url(word, url), said)
 }
 
 fn with_server_text(what: LocalizedText, said: &str) -> LocalizedText {

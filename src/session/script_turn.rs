@@ -423,7 +423,7 @@ impl<'h> ScriptTurn<'h> {
     /// Asks the user a question; a cancel withdraws it.
     async fn ask_user(&mut self, asked: ScriptQuestion) -> Result<ScriptAnswer, ScriptOutcome> {
         self.close_reply().await;
-        let question = self.to_question(asked);
+        let question = self.present_question(asked);
         let id = AskId(self.next_numbers.1);
         self.next_numbers.1 += 1;
         let cancel = self.host.context.cancel.clone();
@@ -439,7 +439,7 @@ impl<'h> ScriptTurn<'h> {
         script_answer(decision).ok_or(ScriptOutcome::Stopped)
     }
 
-    fn to_question(&mut self, asked: ScriptQuestion) -> Question {
+    fn present_question(&mut self, asked: ScriptQuestion) -> Question {
         match asked {
             ScriptQuestion::Step { question, .. } => {
                 if let Question::Step { step, .. } = question.as_ref() {

@@ -209,7 +209,7 @@ async fn run(
     if let Some(walls) = walls.filter(|_| observation.outcome == Outcome::Ran) {
         record_denial(&mut observation, &walls, &judged.cwd);
     }
-    PipedOutput { observation: observation, output: output.filter(|output| output.len() <= PIECE) }
+    PipedOutput { observation, output: output.filter(|output| output.len() <= PIECE) }
 }
 
 /// Adds what the sandbox denied a failed step.

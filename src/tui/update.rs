@@ -14,7 +14,7 @@ use super::submit;
 use super::transcript::{ReleaseOutcome, Scroll};
 use super::{notify, pickers, title, welcome};
 use crate::i18n::{LocalizedText, screen as words};
-use crate::protocol::{self, Notice, Op};
+use crate::protocol::{Ask, Event as SessionEvent, Notice, Op};
 
 mod asking;
 mod history;
@@ -427,78 +427,74 @@ fn handle_turn_end(state: &mut State, elapsed_ms: u64, at: Millis) -> Vec<Screen
     effects
 }
 
+fn open_question(state: &mut State, ask: Ask, at: Millis) -> Vec<ScreenEffect> {
+    let modal = Modal::for_question(ask, &state.facts);
+    state.modals.open(modal);
+    asking::open_question(state, at);
+    notify::notify_question(state)
+}
+
 /// Applies an event of the session to each area that shows it.
-fn handle_session_event(
-    state: &mut State,
-    event: protocol::Event,
-    at: Millis,
-) -> Vec<ScreenEffect> {
+fn handle_session_event(state: &mut State, event: SessionEvent, at: Millis) -> Vec<ScreenEffect> {
     state.activity.apply(&event, at);
     state.transcript.apply(&event);
     match event {
-        protocol::Event::Asked(ask) => {
-            let modal = Modal::for_question(*ask, &state.facts);
-            state.modals.open(modal);
-            asking::open_question(state, at);
-            return notify::notify_question(state);
-        }
-        protocol::Event::TerminalRequested { ask } => return vec![ScreenEffect::LendTerminal(ask)],
-        protocol::Event::QuestionClosed { ask } => {
+        SessionEvent::Asked(ask) => return open_question(state, *ask, at),
+        SessionEvent::TerminalRequested { ask } => return vec![ScreenEffect::LendTerminal(ask)],
+        SessionEvent::QuestionClosed { ask } => {
             state.modals.close_question(ask);
             state.guard.restart(at);
         }
-        protocol::Event::Judged { ask, work, risk, change } => {
+        SessionEvent::Judged { ask, work, risk, change } => {
             state.modals.set_assessment(ask, work, risk, change.map(|change| *change));
         }
-        protocol::Event::Queued { texts } => state.queue.set(texts),
-        protocol::Event::TurnStarted { .. } => state.suggestions.set::<&str>(&[]),
-        protocol::Event::TurnEnded { elapsed_ms, .. } => {
+        SessionEvent::Queued { texts } => state.queue.set(texts),
+        SessionEvent::TurnStarted { .. } => state.suggestions.set::<&str>(&[]),
+        SessionEvent::TurnEnded { elapsed_ms, .. } => {
             return handle_turn_end(state, elapsed_ms, at);
         }
-        protocol::Event::Facts(facts) => {
+        SessionEvent::Facts(facts) => {
             state.facts = *facts;
             submit::set_lang(state, state.facts.lang);
             return pickers::quit_after_export(state);
         }
-        protocol::Event::HistoryChunk { events, at, .. } => {
+        SessionEvent::HistoryChunk { events, at, .. } => {
             history::prepend_events(state, &events, &at)
         }
-        protocol::Event::Rewound { text, .. } => history::restore_message(state, &text),
-        protocol::Event::RewindAsked { turn, files } => {
-            pickers::open_rewind_parts(state, turn, files)
-        }
-        protocol::Event::Sessions { rows, more } => pickers::fill_sessions(state, rows, more),
-        protocol::Event::Cleared => {
+        SessionEvent::Rewound { text, .. } => history::restore_message(state, &text),
+        SessionEvent::RewindAsked { turn, files } => pickers::open_rewind_parts(state, turn, files),
+        SessionEvent::Sessions { rows, more } => pickers::fill_sessions(state, rows, more),
+        SessionEvent::Cleared => {
             state.suggestions.set(&welcome::suggestions(state.appearance.lang))
         }
-        protocol::Event::Models { names } => {
+        SessionEvent::Models { names } => {
             state.completions.models = names;
             pickers::fill_models(state);
         }
-        protocol::Event::Catalogue(kept) => input::set_extensions(state, *kept),
+        SessionEvent::Catalogue(kept) => input::set_extensions(state, *kept),
         // Keys typed meanwhile were meant for the step.
-        protocol::Event::TerminalReturned => state.guard.restart(at),
-        protocol::Event::Closed => return vec![ScreenEffect::Quit],
-        protocol::Event::ReplyStarted
-        | protocol::Event::Steered { .. }
-        | protocol::Event::Attached { .. }
-        | protocol::Event::Rendered { .. }
-        | protocol::Event::Delta { .. }
-        | protocol::Event::ReasoningDelta { .. }
-        | protocol::Event::Retrying { .. }
-        | protocol::Event::Repairing { .. }
-        | protocol::Event::Replied(_)
-        | protocol::Event::StepStarted { .. }
-        | protocol::Event::StepOutput { .. }
-        | protocol::Event::StepFinished(_)
-        | protocol::Event::Plan { .. }
-        | protocol::Event::Undone { .. }
-        | protocol::Event::FilesKept { .. }
-        | protocol::Event::FolderAdded { .. }
-        | protocol::Event::Page(_)
-        | protocol::Event::Compacting
-        | protocol::Event::Compacted(_)
-        | protocol::Event::Notice(_) => {}
+        SessionEvent::TerminalReturned => state.guard.restart(at),
+        SessionEvent::Closed => return vec![ScreenEffect::Quit],
+        SessionEvent::ReplyStarted
+        | SessionEvent::Steered { .. }
+        | SessionEvent::Attached { .. }
+        | SessionEvent::Rendered { .. }
+        | SessionEvent::Delta { .. }
+        | SessionEvent::ReasoningDelta { .. }
+        | SessionEvent::Retrying { .. }
+        | SessionEvent::Repairing { .. }
+        | SessionEvent::Replied(_)
+        | SessionEvent::StepStarted { .. }
+        | SessionEvent::StepOutput { .. }
+        | SessionEvent::StepFinished(_)
+        | SessionEvent::Plan { .. }
+        | SessionEvent::Undone { .. }
+        | SessionEvent::FilesKept { .. }
+        | SessionEvent::FolderAdded { .. }
+        | SessionEvent::Page(_)
+        | SessionEvent::Compacting
+        | SessionEvent::Compacted(_)
+        | SessionEvent::Notice(_) => {}
     }
     Vec::new()
 }

@@ -1,6 +1,6 @@
 //! The engine from outside: values, functions, modules, requests, and every limit.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::script::ScriptError;
@@ -164,6 +164,7 @@ async fn a_returned_function_can_be_called_by_its_name() {
 #[tokio::test]
 async fn isdk_118_a_module_exports_its_functions() {
     let engine = engine();
+    let ok = |value: Value| Ok(TaskOutcome::Value(value));
     let module = |id: &str, kind, source: &str| JsTask::Module {
         id: id.to_owned(),
         kind,
@@ -180,27 +181,15 @@ async fn isdk_118_a_module_exports_its_functions() {
         ("c", "let seen = 0\nmodule.exports = { one: x => seen += x, two() { return 2 }, n: 1 }"),
     ] {
         let ended = engine.compute(module(id, ModuleKind::Auto, source), JsScope::new()).await;
-        assert_eq!(ended.outcome, Ok(TaskOutcome::Value(listed.clone())), "{id}");
-        assert_eq!(
-            call(&engine, &format!("{id}.one"), json!([2])).await,
-            Ok(TaskOutcome::Value(json!(2)))
-        );
-        assert_eq!(
-            call(&engine, &format!("{id}.one"), json!([2])).await,
-            Ok(TaskOutcome::Value(json!(4)))
-        );
+        assert_eq!(ended.outcome, ok(listed.clone()), "{id}");
+        assert_eq!(call(&engine, &format!("{id}.one"), json!([2])).await, ok(json!(2)));
+        assert_eq!(call(&engine, &format!("{id}.one"), json!([2])).await, ok(json!(4)));
         let bind = JsTask::Bind { name: "lib".to_owned(), to: id.to_owned() };
         assert!(engine.compute(bind, JsScope::new()).await.outcome.is_ok());
-        assert_eq!(
-            eval_in(&engine, "$lib.two()", json!({})).await.outcome,
-            Ok(TaskOutcome::Value(json!(2)))
-        );
+        assert_eq!(eval_in(&engine, "$lib.two()", json!({})).await.outcome, ok(json!(2)));
         let bind = JsTask::Bind { name: "uno".to_owned(), to: format!("{id}.one") };
         assert!(engine.compute(bind, JsScope::new()).await.outcome.is_ok());
-        assert_eq!(
-            eval_in(&engine, "$uno(0)", json!({})).await.outcome,
-            Ok(TaskOutcome::Value(json!(4)))
-        );
+        assert_eq!(eval_in(&engine, "$uno(0)", json!({})).await.outcome, ok(json!(4)));
     }
     let plain = engine
         .compute(
@@ -208,19 +197,11 @@ async fn isdk_118_a_module_exports_its_functions() {
             JsScope::new(),
         )
         .await;
-    assert_eq!(
-        plain.outcome,
-        Ok(TaskOutcome::Value(json!({"functions": ["one", "two"], "values": []})))
-    );
+    assert_eq!(plain.outcome, ok(json!({"functions": ["one", "two"], "values": []})));
     let import = "import path, { join as j } from 'node:path'\nexport function one() { return path.basename(j('a', 'b')) }";
-    assert!(
-        engine
-            .compute(module("e", ModuleKind::Module, import), JsScope::new())
-            .await
-            .outcome
-            .is_ok()
-    );
-    assert_eq!(call(&engine, "e.one", json!([])).await, Ok(TaskOutcome::Value(json!("b"))));
+    let imported = engine.compute(module("e", ModuleKind::Module, import), JsScope::new()).await;
+    assert!(imported.outcome.is_ok());
+    assert_eq!(call(&engine, "e.one", json!([])).await, ok(json!("b")));
     for bad in [
         "import fs from 'fs'\nexport const x = 1",
         "const fs = require('fs')",
@@ -228,16 +209,10 @@ async fn isdk_118_a_module_exports_its_functions() {
         "throw new Error('no')",
         "export const a = 1; await new Promise(() => {})",
     ] {
-        assert!(
-            engine
-                .compute(module("x", ModuleKind::Auto, bad), JsScope::new())
-                .await
-                .outcome
-                .is_err(),
-            "{bad}"
-        );
+        let ended = engine.compute(module("x", ModuleKind::Auto, bad), JsScope::new()).await;
+        assert!(ended.outcome.is_err(), "{bad}");
     }
-    assert_eq!(eval_in(&engine, "1", json!({})).await.outcome, Ok(TaskOutcome::Value(json!(1))));
+    assert_eq!(eval_in(&engine, "1", json!({})).await.outcome, ok(json!(1)));
 }
 
 #[tokio::test]

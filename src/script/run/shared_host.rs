@@ -90,9 +90,9 @@ impl ScriptRun {
     pub async fn serve_request(&mut self, asked: HostRequest) {
         match asked {
             HostRequest::Model(call, give) => drop(give.send(self.host.call_model(*call))),
-            HostRequest::Event(told) => self.host.emit(told),
+            HostRequest::Event(event) => self.host.emit(event),
             HostRequest::Confirm(question, give) => {
-                drop(give.send(self.host.confirm(question).await))
+                let _ = give.send(self.host.confirm(question).await);
             }
             HostRequest::Step(work, give) => drop(give.send(self.host.run_step(work).await)),
             HostRequest::LoadValue(key, give) => drop(give.send(self.host.load_value(key).await)),

@@ -1,5 +1,6 @@
 //! Tests of the screen's behaviour by keys and events; only questions need a frame first.
 
+use crate::protocol;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
