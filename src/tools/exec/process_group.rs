@@ -114,6 +114,7 @@ impl StepMark {
 #[derive(Debug)]
 pub(super) struct Group {
     leader: Pid,
+    number: StepMark,
     mark: String,
     state: State,
     watcher: Option<Arc<dyn StepWatch>>,
@@ -121,6 +122,8 @@ pub(super) struct Group {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
+    /// What it started before it was marked may still be without the mark.
+    Starting,
     Running,
     Ended,
 }
@@ -131,17 +134,18 @@ impl Group {
         let leader = Pid::from_raw(i32::try_from(pid).ok()?)?;
         #[cfg(target_os = "linux")]
         limit::apply_mark(leader, mark.0);
-        let (mark, told) = (mark.text(), steps.watcher.clone());
-        if let Some(told) = &told {
-            told.started(leader.as_raw_nonzero().get(), &mark);
+        let (number, mark, watcher) = (mark, mark.text(), steps.watcher.clone());
+        if let Some(watcher) = &watcher {
+            watcher.started(leader.as_raw_nonzero().get(), &mark);
         }
-        Some(Group { leader, mark, state: State::Running, watcher: told })
+        Some(Group { leader, number, mark, state: State::Starting, watcher })
     }
 
     /// Marks the processes the child started before it was marked itself. Looks at other
     /// processes, so this is for a thread that no sandbox restricts.
-    pub(super) async fn mark_early_processes(&self, mark: StepMark) {
-        mark_early_processes(self.leader, mark).await;
+    pub(super) async fn mark_early_processes(&mut self) {
+        mark_early_processes(self.leader, self.number).await;
+        self.state = State::Running;
     }
 
     /// Ends once the step has more processes and threads than this, as far as the system
@@ -173,6 +177,10 @@ impl Drop for Group {
     fn drop(&mut self) {
         if self.state == State::Ended {
             return;
+        }
+        #[cfg(target_os = "linux")]
+        if self.state == State::Starting {
+            descendants::mark_early_processes(self.leader, self.number);
         }
         self.signal(Signal::KILL);
         // Not in a task: a group that is dropped last, as the program exits, would never

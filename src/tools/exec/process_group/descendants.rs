@@ -100,21 +100,22 @@ pub(super) fn mark_early_processes(leader: Pid, mark: StepMark) {
     let own = getpid().as_raw_nonzero().get();
     let (leader, text) = (leader.as_raw_nonzero().get(), mark.text());
     let mut clean = 0;
-    for _ in 0..LOOKS {
+    for _ in 0..MARK_LOOKS {
         let all = list_descendants(own);
         let of = |pid: i32| all.iter().find(|process| process.pid == pid);
         let since = of(leader).map(|leader| leader.since);
         let session = read_process(own).map(|own| own.session);
+        let may_be_orphan = |process: &Process| {
+            process.parent == own
+                && Some(process.session) != session
+                && since.is_some_and(|since| process.since >= since)
+                && !process.zombie
+                && is_unmarked(process.pid)
+        };
         let its = |pid: i32| {
             pid == leader
-                || of(pid).is_some_and(|process| {
-                    process.parent == own
-                        && Some(process.session) != session
-                        && since.is_some_and(|since| process.since >= since)
-                        && !process.zombie
-                        && is_unmarked(pid)
-                        && can_belong_to_step(pid, &text)
-                })
+                || of(pid)
+                    .is_some_and(|process| may_be_orphan(process) && can_belong_to_step(pid, &text))
         };
         let mut found = false;
         for process in members(&all, own, leader, its) {
@@ -123,11 +124,22 @@ pub(super) fn mark_early_processes(leader: Pid, mark: StepMark) {
                 found |= pid.is_some_and(|pid| limit::apply_mark(pid, mark.0));
             }
         }
+        let in_exec = |process: &Process| may_be_orphan(process) && is_in_exec(process.pid);
+        if !found && all.iter().any(in_exec) {
+            std::thread::park_timeout(EXEC_TIME);
+            continue;
+        }
         clean = if found { 0 } else { clean + 1 };
         if clean == 2 {
             return;
         }
     }
+}
+
+/// Whether it is just becoming another program, so that nothing tells whose it is.
+fn is_in_exec(pid: i32) -> bool {
+    let mut line = String::new();
+    read(&format!("/proc/{pid}/cmdline"), &mut line) && line.is_empty()
 }
 
 /// Whether a process directly below us, in a session that is not ours, can be an orphan of
@@ -172,6 +184,11 @@ fn members(all: &[Process], own: i32, leader: i32, marked: impl Fn(i32) -> bool)
 
 /// How long to wait before a look at all processes is repeated.
 const AGAIN: std::time::Duration = std::time::Duration::from_millis(20);
+
+/// How often a new step's processes are looked at until all are marked, and how long a
+/// process may take to become another program.
+const MARK_LOOKS: u32 = 50;
+const EXEC_TIME: std::time::Duration = std::time::Duration::from_millis(1);
 
 /// How often the lists are read again while they change.
 const LOOKS: u32 = 10;
