@@ -122,3 +122,25 @@ fn skip_runner_subcommand(args: &[String], names: &[&str]) -> Option<usize> {
     let first = args.first()?;
     names.contains(&first.as_str()).then_some(1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrappers_are_removed_and_simple_shell_lines_are_split() {
+        let args = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let inner = |program: &str, line: &str| {
+            let args = args(line);
+            let (program, rest) = unwrap_command(program, &args);
+            format!("{program} {}", rest.join(" "))
+        };
+        assert_eq!(inner("/usr/bin/env", "A=1 timeout 10 rg -n x"), "rg -n x");
+        assert_eq!(inner("/usr/bin/python3.11", "-m pytest -q"), "pytest -q");
+        assert_eq!(inner("npm", "test"), "npm test");
+        assert_eq!(split_simple_command("git status -s"), Some(("git".into(), args("status -s"))));
+        for line in ["ls | wc", "A=1 ls", "ls *.rs", "echo $HOME", "", "a; b"] {
+            assert_eq!(split_simple_command(line), None, "{line}");
+        }
+    }
+}

@@ -538,59 +538,7 @@ FAILED tests/test_a.py::test_x - assert 1 == 2
     }
 }
 
-mod json_values {
-    use super::*;
-
-    #[test]
-    fn one_value_shows_its_top_level() {
-        let out = r#"{"name":"x","deps":{"a":1,"b":2},"list":[1,2,3],"n":null}"#;
-        let items = json!([
-            { "key": "name", "value": "x" },
-            { "key": "deps", "value": "object of 2" },
-            { "key": "list", "value": "list of 3" },
-            { "key": "n", "value": null },
-        ]);
-        assert_eq!(parse_ok("curl x", out), parsed_as("json", items));
-        assert_eq!(
-            parse_ok("cat x", "[{\"a\":[1]},2]\n"),
-            parsed_as("json", json!([{ "a": "list of 1" }, 2]))
-        );
-    }
-
-    #[test]
-    fn several_truncated_or_hostile_json_values_are_plain_text() {
-        assert_eq!(parse_ok("cat x", "{}\n{}\n"), None);
-        assert_eq!(parse_ok("cat x", "{ not json"), None);
-        assert_eq!(parse_ok("cat x", &"[".repeat(100_000)), None);
-        let args = ["x".to_owned()];
-        let run = FinishedCommand {
-            program: "cat",
-            args: &args,
-            stdout: "{}",
-            stderr: "",
-            exit: Some(0),
-            whole: false,
-        };
-        assert_eq!(parse(&run), None);
-    }
-}
-
-#[test]
-fn wrappers_are_removed_and_simple_shell_lines_are_split() {
-    let args = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
-    let inner = |program: &str, line: &str| {
-        let args = args(line);
-        let (program, rest) = unwrap_command(program, &args);
-        format!("{program} {}", rest.join(" "))
-    };
-    assert_eq!(inner("/usr/bin/env", "A=1 timeout 10 rg -n x"), "rg -n x");
-    assert_eq!(inner("/usr/bin/python3.11", "-m pytest -q"), "pytest -q");
-    assert_eq!(inner("npm", "test"), "npm test");
-    assert_eq!(split_simple_command("git status -s"), Some(("git".into(), args("status -s"))));
-    for line in ["ls | wc", "A=1 ls", "ls *.rs", "echo $HOME", "", "a; b"] {
-        assert_eq!(split_simple_command(line), None, "{line}");
-    }
-}
+mod json_values;
 
 /// Fragments that readers look for, alone and in pairs.
 #[rustfmt::skip]

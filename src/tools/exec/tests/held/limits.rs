@@ -1,0 +1,75 @@
+//! Tests what bounds a step: memory, processes, and what runtimes need within them.
+
+use super::*;
+
+#[tokio::test]
+async fn an_automatic_step_is_limited_and_one_that_only_reserves_memory_starts() {
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else { return };
+    let limits =
+        field.reads("/usr/bin/sed", &["-n", "/data size\\|file size/p", "/proc/self/limits"]);
+    let limits = limits.await.stdout;
+    assert!(!limits.is_empty() && !limits.contains("unlimited"), "{limits}");
+    let double = ["-n", "1{:a;s/.*/&&/;ba}", "a.txt"];
+    let seen = field.reads("/usr/bin/sed", &double).await;
+    assert_ne!(seen.exit_code, Some(0));
+    assert_eq!(seen.outcome, Outcome::Ran, "memory ended it, and not its time");
+    if Path::new("/usr/bin/python3").exists() {
+        let reserve = "import mmap; mmap.mmap(-1, 1 << 36, flags=mmap.MAP_PRIVATE | \
+                       mmap.MAP_ANONYMOUS | 0x4000, prot=0); print('reserved')";
+        let seen = field.reads("/usr/bin/python3", &["-c", reserve]).await;
+        assert_eq!(seen.stdout, "reserved\n", "{}", seen.stderr);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_step_with_too_many_processes_is_ended_for_every_user() {
+    let field = SandboxFixture::new(SandboxMode::Off);
+    let many = "i=0; while [ $i -lt 1500 ]; do sleep 61.5 & i=$((i+1)); done; echo all; wait";
+    let began = Instant::now();
+    let seen = field.run_automatic(many).await;
+    assert!(seen.exit_code != Some(0), "{}", seen.stdout);
+    if rustix::process::geteuid().is_root() {
+        // No limit binds root.
+        let said = crate::i18n::exec::OUTGREW.with("most", 512_u64).to_string();
+        assert_eq!(super::super::note_of(&seen), said);
+    }
+    assert!(began.elapsed() < Duration::from_secs(25), "it was ended and did not time out");
+    // The same in a step the user approved is theirs to do.
+    let few = "i=0; while [ $i -lt 20 ]; do sleep 0.01 & i=$((i+1)); done; wait; echo all";
+    assert_eq!(field.run_automatic(few).await.stdout, "all\n");
+}
+
+/// Runtimes that reserve much and start many threads.
+#[tokio::test]
+async fn runtimes_start_within_the_limits_of_an_automatic_step() {
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else { return };
+    std::fs::write(field.at("ws/a.json"), "{\"a\": [1, 2]}").expect("a file");
+    let lines: &[(&str, &[&str], &str)] = &[
+        ("/usr/bin/jq", &["-c", ".a", "a.json"], "[1,2]\n"),
+        ("/usr/bin/node", &["-e", "console.log(new Array(1e6).fill(1).length)"], "1000000\n"),
+        ("/usr/bin/java", &["-Xshare:auto", "-version"], ""),
+        ("/usr/bin/go", &["env", "GOOS"], "linux\n"),
+        (
+            "/usr/bin/python3",
+            &[
+                "-c",
+                "import threading as t; a=[t.Thread(target=lambda: None) for _ in range(50)]; [x.start() for x in a]; print(len(a))",
+            ],
+            "50\n",
+        ),
+    ];
+    for (program, args, said) in lines {
+        if !Path::new(program).exists() {
+            println!("SKIPPED, not on this machine: {program}");
+            continue;
+        }
+        let seen = field.reads(program, args).await;
+        assert_eq!(
+            (seen.exit_code, seen.stdout.as_str()),
+            (Some(0), *said),
+            "{program}: {}",
+            seen.stderr
+        );
+    }
+}
