@@ -11,9 +11,9 @@ use crate::commands::{self, CommandContext, CommandOutcome, Surface, UiAction};
 use crate::i18n::{Lang, LocalizedText, Phrase, context, linear as w, prompt, session};
 use crate::prompt::input::{self, Intent};
 use crate::protocol::{
-    Ask, AskId, AttachmentInfo, Change, Decision, Event, ExportFormat, Extensions, Mention,
-    ModelMessage, Notice, NoticeLevel, Observation, Op, Outcome as Came, Page, PlanItem, PlanState,
-    Report, Risk, SessionInfo, Step, StepAction, Tier, TurnOutcome,
+    Ask, AskId, AttachmentInfo, Change, Decision, Event, Extensions, Mention, ModelMessage, Notice,
+    Observation, Op, Outcome as Came, Page, PlanItem, PlanState, Report, Risk, SessionInfo, Step,
+    StepAction, Tier, TurnOutcome,
 };
 use crate::safety::sanitize::escape;
 
@@ -23,7 +23,7 @@ pub mod run;
 #[cfg(test)]
 mod tests;
 
-use leaving::{LeaveAnswer, LeaveQuestion};
+use leaving::LeaveQuestion;
 use question::PlainQuestion;
 
 /// An action for the driver.
@@ -141,52 +141,6 @@ impl PlainSession {
 
     fn is_asking(&self) -> bool {
         matches!(self.state, PlainState::Asking(_))
-    }
-
-    /// Leaves, unless something would be lost: then it asks first.
-    fn leave(&mut self) -> Vec<PlainEffect> {
-        let unsaved = self.facts.unsaved.as_ref().filter(|unsaved| !unsaved.elsewhere);
-        let Some(unsaved) = unsaved.filter(|_| self.can_ask) else {
-            self.knows_unsaved = self.can_ask && self.facts.unsaved.is_some();
-            return vec![PlainEffect::End(Exit::Done)];
-        };
-        let mut leaving = LeaveQuestion::new(unsaved.why.clone(), unsaved.places.clone());
-        let says = leaving.ask();
-        self.leaving = Some(leaving);
-        self.lines_and_prompt(says)
-    }
-
-    fn answer_leaving(&mut self, answer: LeaveAnswer) -> Vec<PlainEffect> {
-        match answer {
-            LeaveAnswer::Write(path) => {
-                vec![PlainEffect::Send(Op::Export { format: ExportFormat::Md, path: Some(path) })]
-            }
-            LeaveAnswer::Discard => {
-                self.knows_unsaved = true;
-                vec![PlainEffect::End(Exit::Done)]
-            }
-            LeaveAnswer::Stay => {
-                self.leaving = None;
-                self.prompt()
-            }
-            LeaveAnswer::Lines(says) if says.is_empty() => Vec::new(),
-            LeaveAnswer::Lines(says) => self.lines_and_prompt(says),
-        }
-    }
-
-    /// Reports a file that could not be written, and asks the question again.
-    fn on_notice(&mut self, notice: Notice) -> Vec<PlainEffect> {
-        let failed = notice.level != NoticeLevel::Info;
-        match &mut self.leaving {
-            Some(leaving) if leaving.is_writing() && failed => {
-                let says = leaving.ask();
-                [PlainEffect::Notice(notice)]
-                    .into_iter()
-                    .chain(self.lines_and_prompt(says))
-                    .collect()
-            }
-            _ => self.with_prompt(PlainEffect::Notice(notice)),
-        }
     }
 
     /// Handles a line that the user typed.

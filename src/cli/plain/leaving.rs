@@ -1,6 +1,9 @@
 //! Asks where to write an unsaved conversation before leaving, as numbered lines.
 
+use super::{PlainEffect, PlainSession};
+use crate::cli::Exit;
 use crate::i18n::{LocalizedText, linear as w, screen as s};
+use crate::protocol::{ExportFormat, Notice, NoticeLevel, Op};
 
 #[derive(Debug)]
 pub struct LeaveQuestion {
@@ -86,5 +89,53 @@ impl LeaveQuestion {
     /// True while a file is being written.
     pub fn is_writing(&self) -> bool {
         self.stage == LeaveStage::Writing
+    }
+}
+
+impl PlainSession {
+    /// Leaves, unless something would be lost: then it asks first.
+    pub(super) fn leave(&mut self) -> Vec<PlainEffect> {
+        let unsaved = self.facts.unsaved.as_ref().filter(|unsaved| !unsaved.elsewhere);
+        let Some(unsaved) = unsaved.filter(|_| self.can_ask) else {
+            self.knows_unsaved = self.can_ask && self.facts.unsaved.is_some();
+            return vec![PlainEffect::End(Exit::Done)];
+        };
+        let mut leaving = LeaveQuestion::new(unsaved.why.clone(), unsaved.places.clone());
+        let says = leaving.ask();
+        self.leaving = Some(leaving);
+        self.lines_and_prompt(says)
+    }
+
+    pub(super) fn answer_leaving(&mut self, answer: LeaveAnswer) -> Vec<PlainEffect> {
+        match answer {
+            LeaveAnswer::Write(path) => {
+                vec![PlainEffect::Send(Op::Export { format: ExportFormat::Md, path: Some(path) })]
+            }
+            LeaveAnswer::Discard => {
+                self.knows_unsaved = true;
+                vec![PlainEffect::End(Exit::Done)]
+            }
+            LeaveAnswer::Stay => {
+                self.leaving = None;
+                self.prompt()
+            }
+            LeaveAnswer::Lines(says) if says.is_empty() => Vec::new(),
+            LeaveAnswer::Lines(says) => self.lines_and_prompt(says),
+        }
+    }
+
+    /// Reports a file that could not be written, and asks the question again.
+    pub(super) fn on_notice(&mut self, notice: Notice) -> Vec<PlainEffect> {
+        let failed = notice.level != NoticeLevel::Info;
+        match &mut self.leaving {
+            Some(leaving) if leaving.is_writing() && failed => {
+                let says = leaving.ask();
+                [PlainEffect::Notice(notice)]
+                    .into_iter()
+                    .chain(self.lines_and_prompt(says))
+                    .collect()
+            }
+            _ => self.with_prompt(PlainEffect::Notice(notice)),
+        }
     }
 }

@@ -5,7 +5,6 @@ use crossterm::event::KeyEvent;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use super::question;
 use crate::i18n::{Phrase, prompt, screen as words};
 use crate::tui::draw::DrawContext;
 use crate::tui::keys;
@@ -242,10 +241,10 @@ impl Choices {
         let marks =
             self.rows.iter().any(|row| row.pick == ChoicePick::All && row.letter == MARKED.letter);
         match (self.has_nothing_to_reject(), marks) {
-            (true, _) => question::PAUSING,
-            (false, _) if self.is_trust() => question::TRUSTING,
-            (false, true) => question::MARKING,
-            (false, false) => question::CHOOSING,
+            (true, _) => PAUSING,
+            (false, _) if self.is_trust() => TRUSTING,
+            (false, true) => MARKING,
+            (false, false) => CHOOSING,
         }
     }
 
@@ -350,3 +349,30 @@ pub fn letters() -> Vec<(char, Phrase)> {
         .map(|row| (row.letter, row.label))
         .collect()
 }
+
+const MARKING: &[KeyHint] = &[
+    KeyHint { key: "Space", action: prompt::HINT_MARK },
+    KeyHint { key: "Enter", action: words::HINT_CHOOSE },
+    KeyHint { key: "Esc", action: words::HINT_REJECT },
+    KeyHint { key: "Up/Down", action: words::HINT_MOVE },
+    KeyHint { key: "PgUp/PgDn", action: words::HINT_SCROLL },
+];
+const CHOOSING: &[KeyHint] = &[
+    KeyHint { key: "Enter", action: words::HINT_CHOOSE },
+    KeyHint { key: "Esc", action: words::HINT_REJECT },
+    KeyHint { key: "Up/Down", action: words::HINT_MOVE },
+    KeyHint { key: "PgUp/PgDn", action: words::HINT_SCROLL },
+    KeyHint { key: "F1", action: words::HINT_HELP },
+];
+const TRUSTING: &[KeyHint] = &[
+    KeyHint { key: "Enter", action: words::HINT_CHOOSE },
+    KeyHint { key: "Esc", action: words::HINT_AS_IT_IS },
+    KeyHint { key: "Up/Down", action: words::HINT_MOVE },
+    KeyHint { key: "F1", action: words::HINT_HELP },
+];
+const PAUSING: &[KeyHint] = &[
+    KeyHint { key: "Enter", action: words::HINT_CHOOSE },
+    KeyHint { key: "Esc", action: words::HINT_HALT },
+    KeyHint { key: "Up/Down", action: words::HINT_MOVE },
+    KeyHint { key: "PgUp/PgDn", action: words::HINT_SCROLL },
+];

@@ -17,7 +17,7 @@ use crate::protocol::{ApprovalScope, AskId, Change, Decision, Op, Risk, StepActi
 use crate::tui::composer::{Composer, ComposerStyle};
 use crate::tui::draw::DrawContext;
 use crate::tui::guard::FocusNotice;
-use crate::tui::keys::{self, EditAction, KeyAction, KeyContext, ScrollAction};
+use crate::tui::keys::{self, KeyAction, KeyContext, ScrollAction};
 use crate::tui::status::KeyHint;
 use crate::tui::{Millis, text};
 
@@ -537,32 +537,6 @@ impl<'a> Subject<'a> {
     }
 }
 
-pub(super) const MARKING: &[KeyHint] = &[
-    KeyHint { key: "Space", action: prompt::HINT_MARK },
-    KeyHint { key: "Enter", action: words::HINT_CHOOSE },
-    KeyHint { key: "Esc", action: words::HINT_REJECT },
-    KeyHint { key: "Up/Down", action: words::HINT_MOVE },
-    KeyHint { key: "PgUp/PgDn", action: words::HINT_SCROLL },
-];
-pub(super) const CHOOSING: &[KeyHint] = &[
-    KeyHint { key: "Enter", action: words::HINT_CHOOSE },
-    KeyHint { key: "Esc", action: words::HINT_REJECT },
-    KeyHint { key: "Up/Down", action: words::HINT_MOVE },
-    KeyHint { key: "PgUp/PgDn", action: words::HINT_SCROLL },
-    KeyHint { key: "F1", action: words::HINT_HELP },
-];
-pub(super) const TRUSTING: &[KeyHint] = &[
-    KeyHint { key: "Enter", action: words::HINT_CHOOSE },
-    KeyHint { key: "Esc", action: words::HINT_AS_IT_IS },
-    KeyHint { key: "Up/Down", action: words::HINT_MOVE },
-    KeyHint { key: "F1", action: words::HINT_HELP },
-];
-pub(super) const PAUSING: &[KeyHint] = &[
-    KeyHint { key: "Enter", action: words::HINT_CHOOSE },
-    KeyHint { key: "Esc", action: words::HINT_HALT },
-    KeyHint { key: "Up/Down", action: words::HINT_MOVE },
-    KeyHint { key: "PgUp/PgDn", action: words::HINT_SCROLL },
-];
 const EDITING: &[KeyHint] = &[
     KeyHint { key: "Enter", action: words::HINT_RUN_THIS },
     KeyHint { key: "Esc", action: words::HINT_BACK },
@@ -598,9 +572,18 @@ pub enum Field {
 pub fn handle_field_key(field: &mut Composer, key: &KeyEvent, lang: Lang) -> Field {
     match keys::action(KeyContext::Input, key) {
         Some(KeyAction::Send) => Field::Submitted,
-        Some(KeyAction::Edit(edit)) => apply_edit(field, edit),
-        Some(KeyAction::Up) => field_changed(field.up(lang)),
-        Some(KeyAction::Down) => field_changed(field.down(lang)),
+        Some(KeyAction::Edit(edit)) => {
+            field.edit(edit);
+            Field::Changed
+        }
+        Some(KeyAction::Up) => {
+            field.up(lang);
+            Field::Changed
+        }
+        Some(KeyAction::Down) => {
+            field.down(lang);
+            Field::Changed
+        }
         Some(_) => Field::Unhandled,
         None if keys::action(KeyContext::Anywhere, key) == Some(KeyAction::Stop) => {
             Field::Cancelled
@@ -608,13 +591,4 @@ pub fn handle_field_key(field: &mut Composer, key: &KeyEvent, lang: Lang) -> Fie
         None if field.type_key(key) => Field::Changed,
         None => Field::Unhandled,
     }
-}
-
-fn apply_edit(field: &mut Composer, edit: EditAction) -> Field {
-    field.edit(edit);
-    Field::Changed
-}
-
-fn field_changed(_: bool) -> Field {
-    Field::Changed
 }
