@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::protocol::{
-    ApprovalScope, AskId, Decision, Extension, ExtensionKind, ExtensionState, Question, Reason,
-    Requires, Risk, StepAction, TemplateCommand, TrustOffer, TurnOrigin, UntrustedFile, Usage,
+    ApprovalScope, AskId, Decision, ExportFormat, Extension, ExtensionKind, ExtensionState,
+    Question, Reason, Requires, Risk, StepAction, TemplateCommand, TrustOffer, TurnOrigin,
+    UntrustedFile, Usage,
 };
 
 fn linear() -> PlainSession {
