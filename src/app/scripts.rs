@@ -126,17 +126,13 @@ fn run_and_print(
     let came: Result<Result<RunResult, LocatedError>, i32> = runtime.block_on(async {
         let mut signals = signals::listen_ending();
         let mut running = Box::pin(run(order, library, host));
-        let mut listening = true;
         let came = loop {
             tokio::select! {
                 biased;
-                told = hear.recv(), if listening => match told {
-                    Some(told) => {
-                        print_note(&told, look);
-                        writer.write_event(&told)?;
-                    }
-                    None => listening = false,
-                },
+                Some(told) = hear.recv() => {
+                    print_note(&told, look);
+                    writer.write_event(&told)?;
+                }
                 came = &mut running => break Ok(came),
                 Some(number) = signals.recv() => {
                     leaving.iter().for_each(CancellationToken::cancel);

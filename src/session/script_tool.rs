@@ -12,17 +12,15 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use super::run::Session;
-use super::script_host::{ScriptAnswer, ScriptQuestion, ScriptStore, SessionScriptHost};
+use super::script_host::ScriptQuestion;
 use super::script_turn::{
-    GRACE, ScriptPlaces, call_question, display_value, script_answer, script_channels, spawn_script,
+    ScriptListener, ScriptOutcome, ScriptPlaces, display_value, play, spawn_script,
 };
 use super::turn_host::TurnHost;
 use crate::agent::Host as _;
 use crate::context::shorten;
-use crate::i18n::{Lang, Localize, LocalizedText, Phrase, prompt, script_run, session as words};
-use crate::protocol::{
-    Ask, AskId, Event, Notice, Observation, Outcome, Provider, Question, StepAction, Usage,
-};
+use crate::i18n::{Lang, Phrase, prompt, script_run, session as words};
+use crate::protocol::{AskId, Event, Notice, Observation, Outcome, Provider, StepAction, Usage};
 use crate::safety::{Cleared, SCRIPT_TOOL};
 use crate::script::manifest::Manifest;
 use crate::script::manifest::input::ScriptArgs;
@@ -51,8 +49,8 @@ pub struct ModelScript {
 /// The parts a turn needs to run scripts.
 pub struct ScriptRunner {
     places: ScriptPlaces,
-    store: Store,
-    lang: Lang,
+    pub(super) store: Store,
+    pub(super) lang: Lang,
     next_ask: u64,
 }
 
@@ -181,9 +179,11 @@ impl Session {
     }
 }
 
-/// The state of a script that runs as a step.
-#[derive(Default)]
-struct ScriptOutput {
+/// A script that runs as a step.
+struct ScriptStep<'h> {
+    host: &'h mut TurnHost,
+    id: String,
+    /// What it printed.
     text: String,
     usage: Usage,
 }
@@ -205,14 +205,23 @@ impl TurnHost {
         self.emit(Event::StepStarted { step: step.clone(), risk }).await;
         let started = Instant::now();
         let order = RunRequest { script, from, args, streams: false };
-        let (text, came) = self.run_to_end(&step.id, order).await;
+        let numbers = (format!("{}_", step.id), 0);
+        let (world, inbox) = self.script_host(Some(Arc::clone(&self.context.model)), numbers);
+        let library = self.script_runner.places.clone().library();
+        let mut played =
+            ScriptStep { host: self, id: step.id, text: String::new(), usage: Usage::default() };
+        let came = play(&mut played, spawn_script(order, library, world), inbox).await;
+        let ScriptStep { text, usage, .. } = played;
+        self.extra_usage = self.extra_usage.plus(usage);
         let (text, why) = match came {
-            Some(Ok(value)) if value.is_empty() || text.trim_end().ends_with(value.trim()) => {
+            ScriptOutcome::Ended(Ok(value))
+                if value.is_empty() || text.trim_end().ends_with(value.trim()) =>
+            {
                 (text, None)
             }
-            Some(Ok(value)) => (format!("{text}{value}"), None),
-            Some(Err(why)) => (text, Some(why)),
-            None => {
+            ScriptOutcome::Ended(Ok(value)) => (format!("{text}{value}"), None),
+            ScriptOutcome::Ended(Err(why)) => (text, Some(why)),
+            ScriptOutcome::Cancelled | ScriptOutcome::Stopped => {
                 seen.outcome = Outcome::Cancelled;
                 (text, None)
             }
@@ -228,116 +237,42 @@ impl TurnHost {
         self.context.redactor.mask_output(&mut seen);
         seen
     }
+}
 
-    /// The script's printed text, and its value as text; `None` if it was stopped.
-    async fn run_to_end(
-        &mut self,
-        id: &str,
-        order: RunRequest,
-    ) -> (String, Option<Result<String, LocalizedText>>) {
-        let (told, asking, mut ears) = script_channels();
-        let (policy, place, world) = self.judge.parts();
-        let (cancel, stopped) = (self.context.cancel.child_token(), self.context.cancel.clone());
-        let host = SessionScriptHost {
-            model: Some(Arc::clone(&self.context.model)),
-            tools: self.context.tools.clone(),
-            policy,
-            place,
-            world,
-            redactor: Arc::clone(&self.context.redactor),
-            events: told,
-            ask_user: asking,
-            cancel: cancel.clone(),
-            step_numbers: (format!("{id}_"), 0),
-            store: ScriptStore::new(self.script_runner.store.clone()),
-        };
-        let library = self.script_runner.places.clone().library();
-        let mut running = spawn_script(order, library, host);
-        let mut so_far = ScriptOutput::default();
-        let came = loop {
-            tokio::select! {
-                biased;
-                () = stopped.cancelled() => break None,
-                Some(told) = ears.events.recv() => self.handle_script_event(id, told, &mut so_far).await,
-                Some((asked, answer)) = ears.questions.recv() => match self.ask_user(asked).await {
-                    // A script that ended needs no answer.
-                    Some(said) => drop(answer.send(said)),
-                    None => {
-                        // The user stopped at the script's question: the turn stops too.
-                        self.context.cancel.cancel();
-                        break None;
-                    }
-                },
-                came = &mut running => break Some(match came {
-                    Ok(Ok(done)) => Ok(display_value(&done.value)),
-                    Ok(Err(failure)) => Err(with_session_hints(failure).localized()),
-                    Err(_) => Err(words::SCRIPT_BROKE.into()),
-                }),
-            }
-        };
-        cancel.cancel();
-        if came.is_none() {
-            // Releases what the script holds; a running computation cannot be interrupted.
-            let _ = tokio::time::timeout(GRACE, running).await;
-        }
-        while let Ok(told) = ears.events.try_recv() {
-            self.handle_script_event(id, told, &mut so_far).await;
-        }
-        self.extra_usage = self.extra_usage.plus(so_far.usage);
-        (so_far.text, came)
+impl ScriptListener for ScriptStep<'_> {
+    fn host(&mut self) -> &mut TurnHost {
+        self.host
     }
 
-    async fn handle_script_event(
-        &mut self,
-        id: &str,
-        told: ScriptEvent,
-        so_far: &mut ScriptOutput,
-    ) {
-        match told {
+    async fn handle_event(&mut self, told: ScriptEvent) {
+        let event = match told {
             ScriptEvent::Print(value) => {
                 let text = format!("{}\n", display_value(&value));
-                if so_far.text.len() < LONGEST * 2 {
-                    so_far.text.push_str(&text);
+                if self.text.len() < LONGEST * 2 {
+                    self.text.push_str(&text);
                 }
-                self.emit(Event::StepOutput { id: id.to_owned(), text }).await;
+                Event::StepOutput { id: self.id.clone(), text }
             }
-            ScriptEvent::TokensUsed(usage) => so_far.usage = so_far.usage.plus(usage),
+            ScriptEvent::TokensUsed(usage) => return self.usage = self.usage.plus(usage),
             ScriptEvent::StepStarted(began) => {
                 let (step, risk) = *began;
-                self.emit(Event::StepStarted { step, risk }).await;
+                Event::StepStarted { step, risk }
             }
-            ScriptEvent::Output(id, text) => self.emit(Event::StepOutput { id, text }).await,
-            ScriptEvent::StepFinished(seen) => self.emit(Event::StepFinished(seen)).await,
-            ScriptEvent::Note(say) => self.emit(Event::Notice(Notice::warning(say))).await,
+            ScriptEvent::Output(id, text) => Event::StepOutput { id, text },
+            ScriptEvent::StepFinished(seen) => Event::StepFinished(seen),
+            ScriptEvent::Note(say) => Event::Notice(Notice::warning(say)),
             ScriptEvent::Delta(_)
             | ScriptEvent::Reasoning(_)
             | ScriptEvent::ModelCallStarted
-            | ScriptEvent::ScriptCalled(_) => {}
-        }
+            | ScriptEvent::ScriptCalled(_) => return,
+        };
+        self.host.emit(event).await;
     }
 
-    /// Asks the user a script's question; `None`: stop everything.
-    async fn ask_user(&mut self, asked: ScriptQuestion) -> Option<ScriptAnswer> {
-        let lang = self.script_runner.lang;
-        let question: Question = match asked {
-            ScriptQuestion::Step { question, .. } => *question,
-            ScriptQuestion::Call(say) => {
-                call_question(&self.context.redactor.mask(&say.text(lang)), lang)
-            }
-        };
-        let id = AskId(self.script_runner.next_ask);
-        self.script_runner.next_ask += 1;
-        let cancel = self.context.cancel.clone();
-        let decision = tokio::select! {
-            biased;
-            () = cancel.cancelled() => None,
-            decision = self.ask(Ask { id, question }) => Some(decision),
-        };
-        let Some(decision) = decision else {
-            self.emit(Event::QuestionClosed { ask: id }).await;
-            return None;
-        };
-        script_answer(decision)
+    async fn number_question(&mut self, _: &ScriptQuestion) -> AskId {
+        let runner = &mut self.host.script_runner;
+        runner.next_ask += 1;
+        AskId(runner.next_ask - 1)
     }
 }
 

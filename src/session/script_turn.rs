@@ -25,6 +25,7 @@ use crate::agent::drive::TurnResult;
 use crate::context::history::TurnRecord;
 use crate::context::shorten;
 use crate::i18n::{Lang, Localize, LocalizedText, session as words};
+use crate::model::Model;
 use crate::protocol::{
     Ask, AskId, Decision, Event, ModelMessage, Notice, Observation, Provider, Question, TurnOrigin,
     TurnOutcome, Usage,
@@ -41,7 +42,7 @@ const MOST_CALLS: usize = 32;
 /// The maximum length of a run's output for the model, in bytes.
 const MOST_KEPT: usize = 8 * 1024;
 /// How long a stopped script has to release what it holds.
-pub(super) const GRACE: Duration = Duration::from_millis(300);
+const GRACE: Duration = Duration::from_millis(300);
 
 /// The script folders; true: those of the project as well.
 pub type FindScripts = Arc<dyn Fn(bool) -> ScriptPlaces + Send + Sync>;
@@ -111,26 +112,45 @@ struct Job {
     world: SessionScriptHost,
     inbox: ScriptInbox,
     next_numbers: (u64, u64),
-    lang: Lang,
 }
 
-/// A message from a running script.
+/// What comes from a running script.
 pub(super) struct ScriptInbox {
-    pub events: mpsc::UnboundedReceiver<ScriptEvent>,
-    pub questions: mpsc::UnboundedReceiver<(ScriptQuestion, oneshot::Sender<ScriptAnswer>)>,
+    events: mpsc::UnboundedReceiver<ScriptEvent>,
+    questions: mpsc::UnboundedReceiver<(ScriptQuestion, oneshot::Sender<ScriptAnswer>)>,
 }
 
-/// The two ends of the channel between a script and its listener.
-pub(super) fn script_channels() -> (mpsc::UnboundedSender<ScriptEvent>, AskUser, ScriptInbox) {
-    let (told, hear) = mpsc::unbounded_channel();
-    let (ask, asked) = mpsc::unbounded_channel();
-    let asking: AskUser = Arc::new(move |question| {
-        let (answer, answered) = oneshot::channel();
-        // If the turn is over there is no answer, which counts as a no.
-        let _ = ask.send((question, answer));
-        async move { answered.await.unwrap_or(ScriptAnswer::No) }.boxed()
-    });
-    (told, asking, ScriptInbox { events: hear, questions: asked })
+impl TurnHost {
+    /// The host of a script that runs in this turn, and what will come from the script.
+    pub(super) fn script_host(
+        &mut self,
+        model: Option<Arc<dyn Model>>,
+        step_numbers: (String, u64),
+    ) -> (SessionScriptHost, ScriptInbox) {
+        let (events, heard) = mpsc::unbounded_channel();
+        let (ask, questions) = mpsc::unbounded_channel();
+        let ask_user: AskUser = Arc::new(move |question| {
+            let (answer, answered) = oneshot::channel();
+            // If the turn is over there is no answer, which counts as a no.
+            let _ = ask.send((question, answer));
+            async move { answered.await.unwrap_or(ScriptAnswer::No) }.boxed()
+        });
+        let (policy, place, world) = self.judge.parts();
+        let host = SessionScriptHost {
+            model,
+            tools: self.context.tools.clone(),
+            policy,
+            place,
+            world,
+            redactor: Arc::clone(&self.context.redactor),
+            events,
+            ask_user,
+            cancel: self.context.cancel.child_token(),
+            step_numbers,
+            store: ScriptStore::new(self.script_runner.store.clone()),
+        };
+        (host, ScriptInbox { events: heard, questions })
+    }
 }
 
 impl Session {
@@ -157,8 +177,13 @@ impl Session {
             parsed.map(|args| RunRequest { script: script.clone(), from, args, streams: true });
         let cancel = CancellationToken::new();
         let (wires, ends) = turn_channels();
-        let host = self.turn_host(&cancel, wires);
-        let (world, ears) = self.script_host(&host);
+        let mut host = self.turn_host(&cancel, wires);
+        // The guide has its own role and cannot take another.
+        let is_guide = self.responder.connected.provider == Provider::Guide;
+        let model = (!is_guide).then(|| Arc::clone(&host.context.model));
+        let numbers = (STEP.to_owned(), self.conversation.next_step.saturating_sub(1));
+        let (mut world, inbox) = host.script_host(model, numbers);
+        world.world = Arc::clone(&self.security.world);
         let job = Job {
             turn: self.info.turns,
             text,
@@ -166,32 +191,11 @@ impl Session {
             order,
             library: self.script_places().library(),
             world,
-            inbox: ears,
+            inbox,
             next_numbers: (self.conversation.next_step, self.conversation.next_ask),
-            lang: self.info.lang,
         };
         let task = tokio::spawn(run(job, host));
         self.set_running(cancel, ends, task);
-    }
-
-    fn script_host(&self, host: &TurnHost) -> (SessionScriptHost, ScriptInbox) {
-        let (told, asking, ears) = script_channels();
-        // The guide has its own role and cannot take another.
-        let is_guide = self.responder.connected.provider == Provider::Guide;
-        let world = SessionScriptHost {
-            model: (!is_guide).then(|| Arc::clone(&host.context.model)),
-            tools: host.context.tools.clone(),
-            policy: self.security.policy.clone(),
-            place: self.security.place.clone(),
-            world: Arc::clone(&self.security.world),
-            redactor: Arc::clone(&self.security.redactor),
-            events: told,
-            ask_user: asking,
-            cancel: host.context.cancel.child_token(),
-            step_numbers: (STEP.to_owned(), self.conversation.next_step.saturating_sub(1)),
-            store: ScriptStore::new(self.responder.extensions.store.clone()),
-        };
-        (world, ears)
     }
 }
 
@@ -218,15 +222,96 @@ pub(super) fn spawn_script(
     came
 }
 
+/// Shows what a script does: in a turn of its own, or as a step of another.
+pub(super) trait ScriptListener {
+    fn host(&mut self) -> &mut TurnHost;
+
+    async fn handle_event(&mut self, told: ScriptEvent);
+
+    /// Makes room for a question, and numbers it.
+    async fn number_question(&mut self, asked: &ScriptQuestion) -> AskId;
+}
+
+/// Runs a script to its end, while the user hears of it and answers its questions.
+pub(super) async fn play(
+    listener: &mut impl ScriptListener,
+    mut running: oneshot::Receiver<Result<RunResult, LocatedError>>,
+    mut inbox: ScriptInbox,
+) -> ScriptOutcome {
+    let cancel = listener.host().context.cancel.clone();
+    let came = loop {
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => break ScriptOutcome::Cancelled,
+            Some(told) = inbox.events.recv() => listener.handle_event(told).await,
+            Some((asked, answer)) = inbox.questions.recv() => match ask_user(listener, asked).await {
+                // A script that ended needs no answer.
+                Ok(said) => drop(answer.send(said)),
+                Err(stop) => break stop,
+            },
+            came = &mut running => break ScriptOutcome::Ended(match came {
+                Ok(Ok(done)) => Ok(display_value(&done.value)),
+                Ok(Err(failure)) => Err(script_tool::with_session_hints(failure).localized()),
+                Err(_) => Err(words::SCRIPT_BROKE.into()),
+            }),
+            () = listener.host().outbox.flush(), if listener.host().outbox.has_unsent() => {}
+        }
+    };
+    if !matches!(came, ScriptOutcome::Ended(_)) {
+        cancel.cancel();
+        // Releases what the script holds; a running computation cannot be interrupted.
+        let _ = tokio::time::timeout(GRACE, running).await;
+    }
+    while let Ok(told) = inbox.events.try_recv() {
+        listener.handle_event(told).await;
+    }
+    came
+}
+
+/// Asks the user a question; a cancel withdraws it.
+async fn ask_user(
+    listener: &mut impl ScriptListener,
+    asked: ScriptQuestion,
+) -> Result<ScriptAnswer, ScriptOutcome> {
+    let id = listener.number_question(&asked).await;
+    let host = listener.host();
+    let question = match asked {
+        ScriptQuestion::Step { question, .. } => *question,
+        ScriptQuestion::Call(say) => {
+            let lang = host.script_runner.lang;
+            call_question(&host.context.redactor.mask(&say.text(lang)), lang)
+        }
+    };
+    let cancel = host.context.cancel.clone();
+    let decision = tokio::select! {
+        biased;
+        () = cancel.cancelled() => None,
+        decision = host.ask(Ask { id, question }) => Some(decision),
+    };
+    let Some(decision) = decision else {
+        host.emit(Event::QuestionClosed { ask: id }).await;
+        return Err(ScriptOutcome::Cancelled);
+    };
+    script_answer(decision).ok_or(ScriptOutcome::Stopped)
+}
+
 async fn run(job: Job, mut host: TurnHost) -> TurnResult {
     let started = Instant::now();
-    let Job { turn, text, script, order, library, world, inbox: wires, next_numbers: next, lang } =
-        job;
+    let Job { turn, text, script, order, library, world, inbox, next_numbers } = job;
     let opened = Event::TurnStarted { turn, text: text.clone(), origin: TurnOrigin::Typed };
     host.emit(opened).await;
-    let mut stage = ScriptTurn::new(&mut host, next, lang);
+    let mut stage = ScriptTurn {
+        host: &mut host,
+        partial_reply: None,
+        last_answer: String::new(),
+        answers: Vec::new(),
+        observations: Vec::new(),
+        calls: 0,
+        usage: Usage::default(),
+        next_numbers,
+    };
     let came = match order {
-        Ok(order) => stage.run_to_end(spawn_script(order, library, world), wires).await,
+        Ok(order) => play(&mut stage, spawn_script(order, library, world), inbox).await,
         Err(why) => ScriptOutcome::Ended(Err(why)),
     };
     let (ending, result) = stage.finish(came).await;
@@ -238,7 +323,7 @@ async fn run(job: Job, mut host: TurnHost) -> TurnResult {
 }
 
 /// The meaning of a decision for a script; `None`: the user wants everything to stop.
-pub(super) fn script_answer(decision: Decision) -> Option<ScriptAnswer> {
+fn script_answer(decision: Decision) -> Option<ScriptAnswer> {
     let may =
         |text: &str| [Lang::En, Lang::Zh].iter().any(|lang| words::SCRIPT_MAY.text(*lang) == text);
     Some(match decision {
@@ -254,7 +339,7 @@ pub(super) fn script_answer(decision: Decision) -> Option<ScriptAnswer> {
 }
 
 /// The question whether a script may make a call; it belongs to no step.
-pub(super) fn call_question(text: &str, lang: Lang) -> Question {
+fn call_question(text: &str, lang: Lang) -> Question {
     Question::Choice {
         step: String::new(),
         text: text.to_owned(),
@@ -265,8 +350,9 @@ pub(super) fn call_question(text: &str, lang: Lang) -> Question {
     }
 }
 
-enum ScriptOutcome {
-    Ended(Result<RunResult, LocalizedText>),
+pub(super) enum ScriptOutcome {
+    /// Its value as text.
+    Ended(Result<String, LocalizedText>),
     Cancelled,
     /// The user stopped at a question.
     Stopped,
@@ -285,56 +371,22 @@ struct ScriptTurn<'h> {
     usage: Usage,
     /// The numbers of the next step and the next question.
     next_numbers: (u64, u64),
-    lang: Lang,
 }
 
-impl<'h> ScriptTurn<'h> {
-    fn new(host: &'h mut TurnHost, next: (u64, u64), lang: Lang) -> ScriptTurn<'h> {
-        ScriptTurn {
-            host,
-            partial_reply: None,
-            last_answer: String::new(),
-            answers: Vec::new(),
-            observations: Vec::new(),
-            calls: 0,
-            usage: Usage::default(),
-            next_numbers: next,
-            lang,
-        }
+impl ScriptListener for ScriptTurn<'_> {
+    fn host(&mut self) -> &mut TurnHost {
+        self.host
     }
 
-    async fn run_to_end(
-        &mut self,
-        mut running: oneshot::Receiver<Result<RunResult, LocatedError>>,
-        mut ears: ScriptInbox,
-    ) -> ScriptOutcome {
-        let cancel = self.host.context.cancel.clone();
-        let came = loop {
-            tokio::select! {
-                biased;
-                () = cancel.cancelled() => break ScriptOutcome::Cancelled,
-                Some(told) = ears.events.recv() => self.handle_event(told).await,
-                Some((asked, answer)) = ears.questions.recv() => match self.ask_user(asked).await {
-                    // A script that ended needs no answer.
-                    Ok(said) => drop(answer.send(said)),
-                    Err(stop) => break stop,
-                },
-                came = &mut running => break ScriptOutcome::Ended(match came {
-                    Ok(came) => came.map_err(|failure| script_tool::with_session_hints(failure).localized()),
-                    Err(_) => Err(words::SCRIPT_BROKE.into()),
-                }),
-                () = self.host.outbox.flush(), if self.host.outbox.has_unsent() => {}
-            }
-        };
-        if !matches!(came, ScriptOutcome::Ended(_)) {
-            cancel.cancel();
-            // Releases what the script holds; a running computation cannot be interrupted.
-            let _ = tokio::time::timeout(GRACE, running).await;
+    async fn number_question(&mut self, asked: &ScriptQuestion) -> AskId {
+        self.close_reply().await;
+        if let ScriptQuestion::Step { question, .. } = asked
+            && let Question::Step { step, .. } = question.as_ref()
+        {
+            self.count_step(&step.id);
         }
-        while let Ok(told) = ears.events.try_recv() {
-            self.handle_event(told).await;
-        }
-        came
+        self.next_numbers.1 += 1;
+        AskId(self.next_numbers.1 - 1)
     }
 
     async fn handle_event(&mut self, told: ScriptEvent) {
@@ -381,7 +433,9 @@ impl<'h> ScriptTurn<'h> {
             ScriptEvent::Note(say) => self.host.emit(Event::Notice(Notice::warning(say))).await,
         }
     }
+}
 
+impl ScriptTurn<'_> {
     async fn open_reply(&mut self) {
         if self.partial_reply.is_none() {
             self.partial_reply = Some(String::new());
@@ -420,45 +474,11 @@ impl<'h> ScriptTurn<'h> {
             self.next_numbers.0.max(number.map_or(0, |number| number.saturating_add(1)));
     }
 
-    /// Asks the user a question; a cancel withdraws it.
-    async fn ask_user(&mut self, asked: ScriptQuestion) -> Result<ScriptAnswer, ScriptOutcome> {
-        self.close_reply().await;
-        let question = self.present_question(asked);
-        let id = AskId(self.next_numbers.1);
-        self.next_numbers.1 += 1;
-        let cancel = self.host.context.cancel.clone();
-        let decision = tokio::select! {
-            biased;
-            () = cancel.cancelled() => None,
-            decision = self.host.ask(Ask { id, question }) => Some(decision),
-        };
-        let Some(decision) = decision else {
-            self.host.emit(Event::QuestionClosed { ask: id }).await;
-            return Err(ScriptOutcome::Cancelled);
-        };
-        script_answer(decision).ok_or(ScriptOutcome::Stopped)
-    }
-
-    fn present_question(&mut self, asked: ScriptQuestion) -> Question {
-        match asked {
-            ScriptQuestion::Step { question, .. } => {
-                if let Question::Step { step, .. } = question.as_ref() {
-                    self.count_step(&step.id);
-                }
-                *question
-            }
-            ScriptQuestion::Call(say) => {
-                call_question(&self.host.context.redactor.mask(&say.text(self.lang)), self.lang)
-            }
-        }
-    }
-
     /// Shows the result, and returns the text for the model.
     async fn finish(&mut self, came: ScriptOutcome) -> (TurnOutcome, String) {
         self.close_reply().await;
         match came {
-            ScriptOutcome::Ended(Ok(done)) => {
-                let text = display_value(&done.value);
+            ScriptOutcome::Ended(Ok(text)) => {
                 if text.trim() != self.last_answer.trim() {
                     self.show_reply(text, true).await;
                 }
