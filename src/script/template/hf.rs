@@ -4,12 +4,12 @@
 use std::io;
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::{Rest, Serde, Value, ValueKind};
+use minijinja::value::{Rest, Serde, Value};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior};
 
+use super::py_methods::{self, value_text};
 use super::{
-    Functions, MOST_OUTPUT, Rendered, TemplateCall, limits, output_limit_error, print, py_methods,
-    template_error,
+    Functions, MOST_OUTPUT, Rendered, TemplateCall, limits, output_limit_error, template_error,
 };
 use crate::i18n::script as words;
 use crate::script::fault::ScriptError;
@@ -139,21 +139,6 @@ fn write_value(out: &mut Output<'_>, _: &mut State<'_, '_>, value: &Value) -> Re
         None => out.write_str(&value_text(value)),
     };
     written.map_err(|_| Error::new(ErrorKind::WriteFailure, "the text got too long"))
-}
-
-/// A value as it is printed, see [`mod@print`].
-pub(super) fn value_text(value: &Value) -> String {
-    match value.kind() {
-        ValueKind::Undefined | ValueKind::None => String::new(),
-        ValueKind::String => value.as_str().unwrap_or_default().to_owned(),
-        ValueKind::Bool
-        | ValueKind::Number
-        | ValueKind::Seq
-        | ValueKind::Map
-        | ValueKind::Iterable => serde_json::to_value(value)
-            .map_or_else(|_| value.to_string(), |plain| print::text(&plain)),
-        _ => value.to_string(),
-    }
 }
 
 fn render_error(error: &Error) -> ScriptError {

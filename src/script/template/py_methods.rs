@@ -4,6 +4,9 @@
 
 use minijinja::value::{Kwargs, Value, ValueKind, from_args};
 use minijinja::{Error, ErrorKind, State};
+use minijinja_contrib::pycompat;
+
+use super::print;
 
 /// Longest text one filter or method may produce, in bytes.
 const MOST: usize = 4 * 1024 * 1024;
@@ -17,60 +20,41 @@ pub(super) fn call_method(
     name: &str,
     args: &[Value],
 ) -> Result<Value, Error> {
-    match value.kind() {
-        ValueKind::String => string_method(value.as_str().unwrap_or_default(), name, args),
-        ValueKind::Map => map_method(state, value, name, args),
-        ValueKind::Seq | ValueKind::Iterable => list_method(value, name, args),
-        _ => Err(ErrorKind::UnknownMethod.into()),
+    let own = match value.kind() {
+        ValueKind::String => string_method(value.as_str().unwrap_or_default(), name, args)?,
+        ValueKind::Seq | ValueKind::Iterable => list_method(value, name, args)?,
+        _ => None,
+    };
+    if let Some(value) = own {
+        return Ok(value);
     }
+    let name = if name == "index" { "find" } else { name };
+    let made = pycompat::unknown_method_callback(state, value, name, args)?;
+    // The entries of a map are a list, so that one of them can be picked.
+    Ok(if made.kind() == ValueKind::Iterable { made.try_iter()?.collect() } else { made })
 }
 
-fn string_method(text: &str, name: &str, args: &[Value]) -> Result<Value, Error> {
-    let done = match name {
-        "upper" => Value::from(text.to_uppercase()),
-        "lower" => Value::from(text.to_lowercase()),
-        "capitalize" => Value::from(capitalise(text)),
-        "title" => Value::from(title_case(text)),
-        "strip" | "lstrip" | "rstrip" => strip(text, name, args)?,
-        "split" | "rsplit" => split(text, name, args)?,
-        "splitlines" => text.lines().map(Value::from).collect(),
-        "startswith" | "endswith" => {
-            let (with,): (Value,) = from_args(args)?;
-            let hit = |end: &str| {
-                if name == "startswith" { text.starts_with(end) } else { text.ends_with(end) }
-            };
-            match with.as_str() {
-                Some(end) => Value::from(hit(end)),
-                None => Value::from(with.try_iter()?.any(|end| end.as_str().is_some_and(hit))),
-            }
-        }
+/// The methods of texts that are bounded or missing elsewhere.
+fn string_method(text: &str, name: &str, args: &[Value]) -> Result<Option<Value>, Error> {
+    Ok(Some(match name {
         "replace" => {
             let (old, new, most): (&str, &str, Option<usize>) = from_args(args)?;
             Value::from(replace(text, old, new, most)?)
-        }
-        "find" | "index" => {
-            let (part,): (&str,) = from_args(args)?;
-            let at = text.find(part).map(|at| text.split_at(at).0.chars().count());
-            Value::from(at.map_or(-1, |at| i64::try_from(at).unwrap_or(i64::MAX)))
-        }
-        "count" => {
-            let (part,): (&str,) = from_args(args)?;
-            Value::from(text.matches(part).count())
         }
         "join" => {
             let (items,): (Value,) = from_args(args)?;
             Value::from(join_items(&items, text)?)
         }
-        "isdigit" => Value::from(!text.is_empty() && text.chars().all(|c| c.is_ascii_digit())),
-        "isalpha" => Value::from(!text.is_empty() && text.chars().all(char::is_alphabetic)),
-        "isalnum" => Value::from(!text.is_empty() && text.chars().all(char::is_alphanumeric)),
-        "isspace" => Value::from(!text.is_empty() && text.chars().all(char::is_whitespace)),
-        "isupper" => Value::from(
-            text.chars().any(char::is_uppercase) && !text.chars().any(char::is_lowercase),
-        ),
-        "islower" => Value::from(
-            text.chars().any(char::is_lowercase) && !text.chars().any(char::is_uppercase),
-        ),
+        "rsplit" => {
+            let (separator, most): (Option<&str>, Option<usize>) = from_args(args)?;
+            let most = most.map_or(usize::MAX, |most| most.saturating_add(1));
+            let mut parts: Vec<&str> = match separator {
+                Some(separator) => text.rsplitn(most, separator).collect(),
+                None => text.split_whitespace().rev().collect(),
+            };
+            parts.reverse();
+            parts.into_iter().map(Value::from).collect()
+        }
         "removeprefix" => {
             let (part,): (&str,) = from_args(args)?;
             Value::from(text.strip_prefix(part).unwrap_or(text))
@@ -79,115 +63,26 @@ fn string_method(text: &str, name: &str, args: &[Value]) -> Result<Value, Error>
             let (part,): (&str,) = from_args(args)?;
             Value::from(text.strip_suffix(part).unwrap_or(text))
         }
-        _ => return Err(ErrorKind::UnknownMethod.into()),
-    };
-    Ok(done)
-}
-
-fn capitalise(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(chars.flat_map(char::to_lowercase)).collect()
-    })
-}
-
-fn title_case(text: &str) -> String {
-    let mut inside = false;
-    let mut out = String::new();
-    for c in text.chars() {
-        if inside {
-            out.extend(c.to_lowercase())
-        } else {
-            out.extend(c.to_uppercase())
-        }
-        inside = c.is_alphabetic();
-    }
-    out
-}
-
-fn strip(text: &str, name: &str, args: &[Value]) -> Result<Value, Error> {
-    let (signs,): (Option<&str>,) = from_args(args)?;
-    let cut = |c: char| signs.map_or(c.is_whitespace(), |signs| signs.contains(c));
-    Ok(Value::from(match name {
-        "lstrip" => text.trim_start_matches(cut),
-        "rstrip" => text.trim_end_matches(cut),
-        _ => text.trim_matches(cut),
+        // Its widths are not bounded.
+        "format" => return Err(ErrorKind::UnknownMethod.into()),
+        _ => return Ok(None),
     }))
 }
 
-fn split(text: &str, name: &str, args: &[Value]) -> Result<Value, Error> {
-    let (separator, most): (Option<&str>, Option<i64>) = from_args(args)?;
-    let most = most
-        .and_then(|most| usize::try_from(most).ok())
-        .map_or(usize::MAX, |most| most.saturating_add(1));
-    Ok(match separator {
-        Some("") => return Err(Error::new(ErrorKind::InvalidOperation, "empty separator")),
-        Some(separator) if name == "split" => {
-            text.splitn(most, separator).map(Value::from).collect()
-        }
-        Some(separator) => {
-            let mut parts: Vec<&str> = text.rsplitn(most, separator).collect();
-            parts.reverse();
-            parts.into_iter().map(Value::from).collect()
-        }
-        None => text.split_whitespace().map(Value::from).collect(),
-    })
-}
-
-fn map_method(
-    state: &mut State<'_, '_>,
-    value: &Value,
-    name: &str,
-    args: &[Value],
-) -> Result<Value, Error> {
-    match name {
-        "items" => {
-            let () = from_args(args)?;
-            state.apply_filter("items", std::slice::from_ref(value))
-        }
-        "keys" => {
-            let () = from_args(args)?;
-            Ok(value.try_iter()?.collect())
-        }
-        "values" => {
-            let () = from_args(args)?;
-            value
-                .try_iter()?
-                .map(|key| value.get_item(&key))
-                .collect::<Result<Vec<_>, _>>()
-                .map(Value::from)
-        }
-        "get" => {
-            let (key, other): (Value, Option<Value>) = from_args(args)?;
-            let found = value.get_item(&key)?;
-            Ok(if found.is_undefined() { other.unwrap_or_else(|| Value::from(())) } else { found })
-        }
-        _ => Err(ErrorKind::UnknownMethod.into()),
-    }
-}
-
-fn list_method(value: &Value, name: &str, args: &[Value]) -> Result<Value, Error> {
-    match name {
-        "count" | "index" => {
-            let (wanted,): (Value,) = from_args(args)?;
-            let mut items = value.try_iter()?;
-            Ok(if name == "count" {
-                Value::from(items.filter(|item| *item == wanted).count())
-            } else {
-                Value::from(
-                    items
-                        .position(|item| item == wanted)
-                        .map_or(-1, |at| i64::try_from(at).unwrap_or(i64::MAX)),
-                )
-            })
+fn list_method(value: &Value, name: &str, args: &[Value]) -> Result<Option<Value>, Error> {
+    let (item,): (Value,) = match name {
+        "count" | "index" | "append" | "push" => from_args(args)?,
+        _ => return Ok(None),
+    };
+    Ok(Some(match name {
+        "count" => Value::from(value.try_iter()?.filter(|other| *other == item).count()),
+        "index" => {
+            let at = value.try_iter()?.position(|other| other == item);
+            Value::from(at.map_or(-1, |at| i64::try_from(at).unwrap_or(i64::MAX)))
         }
         // A list is never changed in place: `append` and the like return the new list.
-        "append" | "push" => {
-            let (item,): (Value,) = from_args(args)?;
-            Ok(value.try_iter()?.take(MOST_ITEMS).chain([item]).collect())
-        }
-        _ => Err(ErrorKind::UnknownMethod.into()),
-    }
+        _ => value.try_iter()?.take(MOST_ITEMS).chain([item]).collect(),
+    }))
 }
 
 fn too_large_error() -> Error {
@@ -227,12 +122,27 @@ pub(super) fn join_items(items: &Value, separator: &str) -> Result<String, Error
         if index > 0 {
             out.push_str(separator);
         }
-        out.push_str(&super::hf::value_text(&item));
+        out.push_str(&value_text(&item));
         if out.len() > MOST {
             return Err(too_large_error());
         }
     }
     Ok(out)
+}
+
+/// A value as it is printed, see [`mod@print`].
+pub(super) fn value_text(value: &Value) -> String {
+    match value.kind() {
+        ValueKind::Undefined | ValueKind::None => String::new(),
+        ValueKind::String => value.as_str().unwrap_or_default().to_owned(),
+        ValueKind::Bool
+        | ValueKind::Number
+        | ValueKind::Seq
+        | ValueKind::Map
+        | ValueKind::Iterable => serde_json::to_value(value)
+            .map_or_else(|_| value.to_string(), |plain| print::text(&plain)),
+        _ => value.to_string(),
+    }
 }
 
 /// `items|join(', ', attribute='name')`.

@@ -71,6 +71,24 @@ fn isdk_055_python_methods_are_available() {
 }
 
 #[test]
+fn isdk_055_python_methods_split_find_and_take_off_ends() {
+    let data = json!({"m": {"b": 1, "a": 2}, "l": ["x", "y"]});
+    let cases = [
+        ("{{ 'a,b,c'.rsplit(',', 1) }} {{ ' a  b '.rsplit() }}", "a,b,c a,b"),
+        ("{{ 'a b c'.rsplit(' ', 1)[0] }} {{ 'a\nb'.splitlines()[1] }}", "a b b"),
+        ("{{ 'abc'.find('c') }} {{ 'abc'.index('x') }} {{ 'aba'.count('a') }}", "2 -1 2"),
+        ("{{ 'é1'.removeprefix('é') }} {{ 'a.b'.removesuffix('.b') }}", "1 a"),
+        ("{{ 'aB'.capitalize() }} {{ 'ab'.islower() }} {{ ' '.isspace() }}", "Ab true true"),
+        ("{{ 'xax'.strip('x') }}{{ 'xa'.lstrip('x') }}{{ 'a'.endswith(['b', 'a']) }}", "aatrue"),
+        ("{{ l.append('z') }} {{ l.index('y') }} {{ l.count('x') }}", "x,y,z 1 1"),
+        ("{{ m.keys()[1] }} {{ m.values()[0] }} {{ m.items()[0][1] }}", "a 1 1"),
+    ];
+    for (text, made) in cases {
+        assert_eq!(hf(text, &data), made, "{text}");
+    }
+}
+
+#[test]
 fn isdk_055_a_chat_template_of_a_model_renders() {
     let text = "{% for m in messages %}{{ '<|' + m['role'] + '|>\\n' + m['content'].strip() + '</s>' }}{% endfor %}{% if add %}{{ '<|assistant|>' }}{% endif %}";
     let data = json!({"messages": [{"role": "user", "content": " hi "}, {"role": "assistant", "content": "yo"}], "add": true});
@@ -132,6 +150,9 @@ fn a_template_that_grows_or_loops_without_end_stops_with_an_error() {
         "{{ s|replace('x', s)|replace('x', s) }}",
         "{{ range(100000)|join(s) }}",
         "{% set l = range(1000)|list %}{% set l = l * 1000 %}{{ l }}",
+        "{{ s.replace('x', s).replace('x', s) }}",
+        "{{ s.join(range(100000)) }}",
+        "{{ '{:>999999999999}'.format(1) }}",
         "{{ 'a'|indent(99999999) }}{{ 'a\nb'|indent(99999999) }}",
     ] {
         let why = render_error(Format::Hf, text, &data);
