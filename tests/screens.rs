@@ -1062,17 +1062,25 @@ fn a_mention_offers_files() {
     ] {
         let mut screen = Screen::new(lang, size);
         screen.types("look at @lib");
-        screen.state.set_file_matches(FileMatches {
+        let found = FileMatches {
             query: "lib".into(),
             hits: vec![
                 hit("src/lib.rs", &[4, 5, 6]),
                 hit("docs/说明/library of things.md", &[8, 9, 10]),
-                hit("vendor/some/very/deep/folder/in/a/tree/that/goes/on/and/on/and/on/for/ever/lib.rs", &[]),
+                hit(
+                    "vendor/some/very/deep/folder/in/a/tree/that/goes/on/and/on/and/on/for/ever/lib.rs",
+                    &[],
+                ),
             ],
             match_count: 3,
             names_read: 200_000,
-            coverage: if name == "files" { MatchCoverage::Truncated } else { MatchCoverage::Complete },
-        });
+            coverage: if name == "files" {
+                MatchCoverage::Truncated
+            } else {
+                MatchCoverage::Complete
+            },
+        };
+        screen.input(ScreenInput::FileMatches(found));
         screen.press(KeyCode::Down, KeyModifiers::NONE);
         insta::assert_snapshot!(name, screen.picture());
     }

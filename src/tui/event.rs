@@ -4,8 +4,11 @@
 use crossterm::event::{KeyEvent, MouseEvent};
 
 use super::clipboard::CopyResult;
+use super::files::FileMatches;
+use super::folders::FolderListing;
 use super::notify::NotifyMethod;
 use super::theme::Background;
+use super::transcript::HighlightedCode;
 use crate::i18n::LocalizedText;
 use crate::protocol::{self, AskId, Op};
 
@@ -26,6 +29,8 @@ pub enum ScreenInput {
     Mouse(MouseEvent),
     /// The terminal has another size, which the next frame reads.
     Resized,
+    /// The normal screen was left; the terminal has received no title meanwhile.
+    ScreenReturned,
     /// A text was copied.
     Copied(CopyResult),
     FocusGained,
@@ -33,6 +38,11 @@ pub enum ScreenInput {
     /// The terminal reported its background.
     Background(Background),
     Session(Box<protocol::Event>),
+    /// Files whose names match the query.
+    FileMatches(FileMatches),
+    /// Folders that may complete a typed path.
+    Folders(FolderListing),
+    Highlighted(Box<HighlightedCode>),
     /// A setting could not be saved, and why.
     SettingNotSaved(Box<LocalizedText>),
     /// Time passed.

@@ -48,11 +48,6 @@ impl FrameLimiter {
         self.urgency = self.urgency.max(Urgency::Deferred);
     }
 
-    /// A change that the user waits for.
-    pub fn request_immediate(&mut self) {
-        self.urgency = self.urgency.max(Urgency::Immediate);
-    }
-
     /// True until a frame was drawn.
     pub fn is_first_frame(&self) -> bool {
         self.last_frame.is_none()
@@ -61,7 +56,7 @@ impl FrameLimiter {
     /// Takes note of an event that changes the screen.
     pub fn note_input(&mut self, input: &ScreenInput) {
         let haste = match input {
-            ScreenInput::Tick => Urgency::Deferred,
+            ScreenInput::Tick | ScreenInput::Highlighted(_) => Urgency::Deferred,
             ScreenInput::Session(event) => self.session(event),
             ScreenInput::Key(_)
             | ScreenInput::Paste(_)
@@ -69,6 +64,9 @@ impl FrameLimiter {
             | ScreenInput::Resized
             | ScreenInput::FocusGained
             | ScreenInput::FocusLost
+            | ScreenInput::ScreenReturned
+            | ScreenInput::FileMatches(_)
+            | ScreenInput::Folders(_)
             | ScreenInput::Copied(_)
             | ScreenInput::Background(_)
             | ScreenInput::SettingNotSaved(_)

@@ -226,11 +226,6 @@ impl Driver {
 
     /// Runs a task that needs the terminal.
     async fn run_task(&mut self, errand: TerminalTask, signals: &mut Receiver<Signal>) {
-        self.perform_task(errand, signals).await;
-        self.late_signals_until = self.now() + LATE;
-    }
-
-    async fn perform_task(&mut self, errand: TerminalTask, signals: &mut Receiver<Signal>) {
         match errand {
             TerminalTask::Editor(text) => self.edit(&text, signals).await,
             TerminalTask::LendToStep(ask) => self.lend(ask, signals).await,
@@ -240,6 +235,7 @@ impl Driver {
                 }
             }
         }
+        self.late_signals_until = self.now() + LATE;
     }
 
     async fn wait(&mut self, keys: &mut Keyboard, signals: &mut Receiver<Signal>) -> Wakeup {
@@ -290,24 +286,15 @@ impl Driver {
             Wakeup::SettingNotSaved(Some(why)) => {
                 self.handle_input(ScreenInput::SettingNotSaved(Box::new(why)))
             }
-            Wakeup::SettingNotSaved(None) => {}
-            Wakeup::Highlighted(painted) => {
-                if let Some(painted) = painted {
-                    self.state.transcript.add_highlight(painted);
-                }
-                self.frame_limiter.request_deferred();
+            Wakeup::Highlighted(Some(painted)) => {
+                self.handle_input(ScreenInput::Highlighted(Box::new(painted)))
             }
+            // The next piece is requested after a frame.
+            Wakeup::Highlighted(None) => self.frame_limiter.request_deferred(),
             Wakeup::Copied(copied) => self.handle_input(ScreenInput::Copied(copied)),
-            Wakeup::FileMatches(found) => {
-                if let Some(found) = found {
-                    self.state.set_file_matches(found);
-                }
-                self.frame_limiter.request_immediate();
-            }
-            Wakeup::Folders(found) => {
-                found.into_iter().for_each(|found| self.state.set_folder_listing(found));
-                self.frame_limiter.request_immediate();
-            }
+            Wakeup::FileMatches(Some(found)) => self.handle_input(ScreenInput::FileMatches(found)),
+            Wakeup::Folders(Some(found)) => self.handle_input(ScreenInput::Folders(found)),
+            Wakeup::SettingNotSaved(None) | Wakeup::FileMatches(None) | Wakeup::Folders(None) => {}
             Wakeup::Timer if self.frame_limiter.due().is_some() => {}
             Wakeup::Timer => self.handle_input(ScreenInput::Tick),
         }
@@ -363,13 +350,10 @@ impl Driver {
         if !matches!(key, Key::Key(key) if key.is_press()) {
             return;
         }
-        self.frame_limiter.request_immediate();
-        // The terminal has not received changes of the title meanwhile.
-        self.state.appearance.title.clear();
         if self.screen.leave_main_screen().is_err() {
             self.next = Next::End(Cause::TerminalGone);
         }
-        self.handle_input(ScreenInput::Resized);
+        self.handle_input(ScreenInput::ScreenReturned);
     }
 
     fn handle_input(&mut self, input: ScreenInput) {
@@ -394,61 +378,36 @@ impl Driver {
 
     fn perform(&mut self, effect: ScreenEffect) -> io::Result<()> {
         match effect {
-            ScreenEffect::Send(op) => {
-                self.pending_ops.push_back(op);
-                self.send_pending();
-                Ok(())
-            }
-            ScreenEffect::RefreshExtensions => {
-                self.pending_ops.push_back(Op::RefreshExtensions);
-                self.send_pending();
-                Ok(())
-            }
-            ScreenEffect::SaveHistory(line) => {
-                let at = self.now();
-                self.workers.auto_saver.save_line(line, at);
-                Ok(())
-            }
-            ScreenEffect::Quit => {
-                self.next = Next::End(Cause::UserQuit);
-                Ok(())
-            }
-            ScreenEffect::Redraw => {
-                self.screen.invalidate();
-                Ok(())
-            }
+            ScreenEffect::Send(op) => self.send(op),
+            ScreenEffect::RefreshExtensions => self.send(Op::RefreshExtensions),
+            ScreenEffect::SaveHistory(line) => self.workers.auto_saver.save_line(line, self.now()),
+            ScreenEffect::Quit => self.next = Next::End(Cause::UserQuit),
+            ScreenEffect::Redraw => self.screen.invalidate(),
             ScreenEffect::LendTerminal(ask) => {
-                self.next = Next::Task(TerminalTask::LendToStep(ask));
-                Ok(())
+                self.next = Next::Task(TerminalTask::LendToStep(ask))
             }
-            ScreenEffect::Editor(text) => {
-                self.next = Next::Task(TerminalTask::Editor(text));
-                Ok(())
-            }
+            ScreenEffect::Editor(text) => self.next = Next::Task(TerminalTask::Editor(text)),
             ScreenEffect::SaveSetting { key, value } => {
-                self.workers.settings_saver.save(key, value);
-                Ok(())
+                self.workers.settings_saver.save(key, value)
             }
-            ScreenEffect::Suspend => {
-                self.next = Next::Task(TerminalTask::Suspend);
-                Ok(())
-            }
-            _ if !self.screen.has_terminal() => Ok(()),
+            ScreenEffect::Suspend => self.next = Next::Task(TerminalTask::Suspend),
+            _ if !self.screen.has_terminal() => {}
             ScreenEffect::Copy(text) => {
                 let sent = self.screen.copy(&text, self.workers.copier.multiplexer());
                 self.workers.copier.copy(text);
-                sent
+                return sent;
             }
-            ScreenEffect::Dump(text) => self.screen.show_on_main_screen(&text),
-            ScreenEffect::Title(_) if self.screen.is_on_main_screen() => Ok(()),
+            ScreenEffect::Dump(text) => return self.screen.show_on_main_screen(&text),
+            ScreenEffect::Title(_) if self.screen.is_on_main_screen() => {}
             ScreenEffect::Notify(ring, text) => {
-                self.screen.write_notification(&ring.sequence(text))
+                return self.screen.write_notification(&ring.sequence(text));
             }
-            ScreenEffect::Title(title) => self.screen.title(&title),
-            ScreenEffect::QueryBackground => self.screen.query_background(),
-            ScreenEffect::CaptureMouse => self.screen.capture_mouse(),
-            ScreenEffect::ReleaseMouse => self.screen.release_mouse(),
+            ScreenEffect::Title(title) => return self.screen.title(&title),
+            ScreenEffect::QueryBackground => return self.screen.query_background(),
+            ScreenEffect::CaptureMouse => return self.screen.capture_mouse(),
+            ScreenEffect::ReleaseMouse => return self.screen.release_mouse(),
         }
+        Ok(())
     }
 
     /// Hands the terminal to the user's editor. The session continues meanwhile.
@@ -508,8 +467,7 @@ impl Driver {
     /// Hands the terminal to a step until the step returns it.
     async fn lend(&mut self, ask: AskId, signals: &mut Receiver<Signal>) {
         self.screen.lend();
-        self.pending_ops.push_back(Op::Decide { ask, decision: Decision::Approve });
-        self.send_pending();
+        self.send(Op::Decide { ask, decision: Decision::Approve });
         loop {
             let full = !self.pending_ops.is_empty();
             let woken = tokio::select! {
@@ -540,6 +498,11 @@ impl Driver {
         if !self.screen.has_terminal() && self.screen.reclaim().is_err() {
             self.next = Next::End(Cause::TerminalGone);
         }
+    }
+
+    fn send(&mut self, op: Op) {
+        self.pending_ops.push_back(op);
+        self.send_pending();
     }
 
     /// Sends the session as many operations as it has room for. Never waits.

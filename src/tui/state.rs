@@ -5,8 +5,6 @@ use super::Millis;
 use super::activity::Activity;
 use super::autosave;
 use super::composer::Composer;
-use super::files::FileMatches;
-use super::folders::FolderListing;
 use super::guard::QuestionGuard;
 use super::modal::Modals;
 use super::notify::NotifyMethod;
@@ -233,25 +231,10 @@ impl State {
         (self.composer.files.query(), &self.facts.cwd)
     }
 
-    /// Takes the files found.
-    pub fn set_file_matches(&mut self, found: FileMatches) {
-        self.composer.files.set_matches(found);
-    }
-
     /// The folder at the end of a path in a command's argument, as typed.
     pub fn folder_prefix(&self) -> Option<String> {
         let line = self.palette.is_completing().then(|| self.composer.display_text())?;
         commands::typed_folder(&line).map(str::to_owned)
-    }
-
-    /// Takes the folders found. Those of another path came too late.
-    pub fn set_folder_listing(&mut self, found: FolderListing) {
-        if self.folder_prefix().as_ref() == Some(&found.prefix) {
-            self.completions.folders = found.folders;
-            let mut palette = std::mem::take(&mut self.palette);
-            palette.refresh(&self.composer.display_text(), &self.command_context());
-            self.palette = palette;
-        }
     }
 
     pub(super) fn command_context(&self) -> CommandContext<'_> {

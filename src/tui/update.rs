@@ -40,6 +40,22 @@ pub fn update(state: &mut State, event: TimedInput) -> Vec<ScreenEffect> {
         ScreenInput::Paste(text) => handle_paste(state, &text, at),
         ScreenInput::Mouse(mouse) => handle_mouse(state, mouse, at),
         ScreenInput::Resized => vec![ScreenEffect::Redraw],
+        ScreenInput::ScreenReturned => {
+            state.appearance.title.clear();
+            vec![ScreenEffect::Redraw]
+        }
+        ScreenInput::FileMatches(found) => {
+            state.composer.files.set_matches(found);
+            Vec::new()
+        }
+        ScreenInput::Folders(found) => {
+            input::set_folder_listing(state, found);
+            Vec::new()
+        }
+        ScreenInput::Highlighted(painted) => {
+            state.transcript.add_highlight(*painted);
+            Vec::new()
+        }
         ScreenInput::Copied(copied) => show_message(state, copied.message(), at),
         ScreenInput::FocusGained => set_window_focus(state, WindowFocus::Focused),
         ScreenInput::FocusLost => set_window_focus(state, WindowFocus::Unfocused),
@@ -328,10 +344,14 @@ fn input_changed(state: &mut State) {
     if let Some(draft) = draft {
         state.composer.set_text(&draft, state.appearance.lang);
     }
+    refresh_palette(state);
+    input::refresh_files(state);
+}
+
+fn refresh_palette(state: &mut State) {
     let mut palette = std::mem::take(&mut state.palette);
     palette.refresh(&state.composer.display_text(), &state.command_context());
     state.palette = palette;
-    input::refresh_files(state);
 }
 
 fn handle_paste(state: &mut State, text: &str, at: Millis) -> Vec<ScreenEffect> {

@@ -84,7 +84,7 @@ pub struct Snippet {
 }
 
 /// Code with its colours.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct HighlightedCode {
     pub(super) at: CodePosition,
     /// Identifies the painted code.
@@ -92,7 +92,7 @@ pub struct HighlightedCode {
     lines: Vec<HighlightedLine>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct HighlightedLine {
     hash: u64,
     /// The end of each stretch, in bytes.

@@ -7,6 +7,7 @@ use crate::protocol::{Extensions, Notice};
 use crate::tui::composer::SearchSource;
 use crate::tui::event::ScreenEffect;
 use crate::tui::files;
+use crate::tui::folders::FolderListing;
 use crate::tui::keys::{self, EditAction, KeyAction, KeyContext};
 use crate::tui::queue;
 use crate::tui::state::State;
@@ -19,6 +20,14 @@ pub(super) fn files_key(state: &mut State, action: KeyAction) {
         files::FileListAction::OpenFolder(folder) => state.composer.mention_folder(&folder),
     }
     refresh_files(state);
+}
+
+/// Takes the folders found. Those of another path came too late.
+pub(super) fn set_folder_listing(state: &mut State, found: FolderListing) {
+    if state.folder_prefix().as_ref() == Some(&found.prefix) {
+        state.completions.folders = found.folders;
+        super::refresh_palette(state);
+    }
 }
 
 /// The user's extensions were read: one of them may be the command being completed.

@@ -129,13 +129,14 @@ fn finds(state: &mut State, paths: &[&str]) {
     let hits: Vec<_> =
         paths.iter().map(|path| FileMatch { path: (*path).into(), positions: vec![] }).collect();
     let (fits, seen) = (hits.len(), hits.len());
-    state.set_file_matches(FileMatches {
+    let found = FileMatches {
         query,
         hits,
         match_count: fits,
         names_read: seen,
         coverage: MatchCoverage::Complete,
-    });
+    };
+    update(state, TimedInput { at: 10_000, input: ScreenInput::FileMatches(found) });
 }
 
 #[test]
