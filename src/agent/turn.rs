@@ -12,10 +12,9 @@ use super::drive::TurnResult;
 use super::{ModelAnswer, ModelRequest};
 use crate::i18n::{Localize, LocalizedText, Phrase, agent as words};
 use crate::model::ModelError;
-use crate::protocol::reply::{ParsedReply, Proposal, Reply, ReplyRepair, read};
 use crate::protocol::{
-    ApprovalScope, Ask, AskId, Decision, Event, ModelMessage, Notice, Observation, Outcome,
-    Question, Step, StepAction, Tier, Truncation, TurnOrigin, TurnOutcome, Usage,
+    ApprovalScope, Ask, AskId, Decision, Event, Observation, Outcome,
+    Question, Step, StepAction, Tier, TurnOrigin, TurnOutcome, Usage,
 };
 use crate::safety::{self, Assessment, Cleared, Grant, NeedsApproval, PolicyContext, Verdict};
 
@@ -24,6 +23,7 @@ mod interaction;
 mod limits;
 mod preapproval;
 mod project_check;
+mod reply;
 #[cfg(test)]
 mod tests;
 mod transcript;
@@ -263,149 +263,6 @@ impl Turn {
         })
     }
 
-    fn handle_reply(&mut self, answer: ModelAnswer, scene: PolicyContext<'_>) -> TurnAction {
-        self.usage = self.usage.plus(answer.usage);
-        let reading = read(&answer.text);
-        if let Some(cut) = answer.cut {
-            return self.handle_truncated(&reading, &answer.text, cut);
-        }
-        match reading {
-            ParsedReply::Valid {
-                reply: Reply::Chat { message, markdown, suggestions }, ..
-            } => {
-                self.transcript.add_chat(&message);
-                self.emit_message(ModelMessage {
-                    message,
-                    markdown,
-                    suggestions,
-                    ..ModelMessage::default()
-                });
-                if self.steering.is_empty() {
-                    self.end(TurnOutcome::Done)
-                } else {
-                    self.deliver_steering()
-                }
-            }
-            ParsedReply::Valid { reply: Reply::Error { message }, .. } => {
-                self.transcript.add_error(&message);
-                self.emit_message(ModelMessage {
-                    message,
-                    error: true,
-                    markdown: true,
-                    ..ModelMessage::default()
-                });
-                self.end(TurnOutcome::Error)
-            }
-            ParsedReply::Valid {
-                reply: Reply::Cmd { message, cwd, commands, expected },
-                found,
-            } => {
-                let batch = Batch { why: message, expected, ..Batch::default() };
-                self.start_batch(batch, cwd, commands, found, scene)
-            }
-            ParsedReply::Invalid { .. } | ParsedReply::Fallback { .. } => {
-                self.handle_invalid(&reading, &answer.text)
-            }
-        }
-    }
-
-    fn emit_message(&mut self, replied: ModelMessage) {
-        self.emit(Event::Replied(replied));
-    }
-
-    /// An incomplete reply is shown, and none of it is run.
-    fn handle_truncated(
-        &mut self,
-        reading: &ParsedReply,
-        text: &str,
-        cut: Truncation,
-    ) -> TurnAction {
-        let message = transcript::readable_part(reading, text).unwrap_or_default();
-        self.transcript.forget_repair();
-        if !message.is_empty() {
-            self.transcript.add_chat(&message);
-        }
-        self.emit_message(ModelMessage {
-            message,
-            markdown: true,
-            cut: Some(cut),
-            ..ModelMessage::default()
-        });
-        let why = match cut {
-            Truncation::Cancelled => {
-                self.transcript.add_cancelled();
-                return self.end(TurnOutcome::Cancelled);
-            }
-            Truncation::Broken => words::CUT_BROKEN,
-            Truncation::Length => words::CUT_LENGTH,
-            Truncation::Filtered => words::CUT_FILTERED,
-        };
-        self.end(TurnOutcome::Failed { why: why.into() })
-    }
-
-    /// Asks once more. The second time, prose is taken as the intended answer; of a broken reply
-    /// its message is shown, but the turn has failed.
-    fn handle_invalid(&mut self, reading: &ParsedReply, text: &str) -> TurnAction {
-        let fault = reading.error().unwrap_or_else(|| words::CUT_BROKEN.into());
-        if !self.transcript.is_repairing() {
-            self.transcript.add_repair(text, &fault);
-            self.emit(Event::Repairing { fault });
-            return self.call_model();
-        }
-        let message = transcript::readable_part(reading, text);
-        if let Some(message) = message.clone() {
-            self.transcript.add_chat(&message);
-            self.emit_message(ModelMessage { message, markdown: true, ..ModelMessage::default() });
-        }
-        match (reading, message) {
-            (ParsedReply::Fallback { .. }, Some(_)) => self.end(TurnOutcome::Done),
-            _ => self.end(TurnOutcome::Failed { why: words::UNREADABLE.with("fault", fault) }),
-        }
-    }
-
-    fn start_batch(
-        &mut self,
-        mut batch: Batch,
-        cwd: Option<String>,
-        commands: Vec<Proposal>,
-        found: ReplyRepair,
-        scene: PolicyContext<'_>,
-    ) -> TurnAction {
-        self.transcript.add_cmd(&batch.why, cwd.as_deref(), &commands);
-        let message = batch.why.clone();
-        self.emit_message(ModelMessage { message, markdown: true, ..ModelMessage::default() });
-        for mut proposal in commands {
-            // A repaired reply is never acted on without a question.
-            proposal.requires.confirm |= found == ReplyRepair::Repaired;
-            let id = format!("cmd_{:03}", self.next_step);
-            self.next_step += 1;
-            let cwd = cwd.clone();
-            let Proposal { work, requires } = proposal;
-            batch.todo.push_back(Step { id, work, requires, cwd });
-        }
-        batch.total = batch.todo.len();
-        self.batch = batch;
-        self.announce_refusal(scene);
-        self.advance(scene)
-    }
-
-    /// Announces, before the first step runs, that a later one will be refused: it may matter to
-    /// the user's decision about the first.
-    fn announce_refusal(&mut self, scene: PolicyContext<'_>) {
-        let refused =
-            |step: &Step| matches!(safety::assess(step.clone(), scene), Verdict::Refuse(_));
-        let ahead = self.batch.todo.iter().enumerate().skip(1).find(|(_, step)| refused(step));
-        let Some((index, step)) = ahead else { return };
-        let say = words::REFUSED_AHEAD
-            .with("number", index + 1)
-            .with("of", self.batch.total)
-            .with("step", limits::one_line(&step.work));
-        // If the first step itself is refused, the later ones do not matter.
-        if !self.batch.todo.front().is_some_and(refused) {
-            self.emit(Event::Notice(Notice::warning(say)));
-        }
-    }
-
     // Steps
 
     /// Goes to the next step of the list, or back to the model.
@@ -493,37 +350,6 @@ impl Turn {
         let id = AskId(self.next_ask);
         self.next_ask += 1;
         TurnAction::Ask(Box::new(Ask { id, question }))
-    }
-
-    fn handle_decision(&mut self, decision: Decision, scene: PolicyContext<'_>) -> TurnAction {
-        match std::mem::replace(&mut self.waiting, Waiting::Reply) {
-            Waiting::Step { door, grant, ahead } => {
-                if let Decision::ApproveAll { steps } = &decision {
-                    self.batch.preapproved = ahead.preapprove(steps);
-                }
-                self.apply_step_decision(*door, grant, decision, scene)
-            }
-            Waiting::Choice { judged } => self.apply_answer(&judged, decision, scene),
-            Waiting::Unsandboxed { held } => {
-                self.apply_unsandboxed_decision(*held, decision, scene)
-            }
-            Waiting::Pause { why } => match decision {
-                Decision::Approve
-                | Decision::Answer { .. }
-                | Decision::ApproveAll { .. }
-                | Decision::Remember(_)
-                | Decision::Edit(_) => {
-                    self.limits.reset();
-                    self.advance(scene)
-                }
-                Decision::Reject { .. } | Decision::Dismiss | Decision::Trust | Decision::Stop => {
-                    self.stop_batch(scene);
-                    self.end(TurnOutcome::Limit { why })
-                }
-            },
-            // A decision without a pending question: stop rather than guess what it was about.
-            Waiting::Reply | Waiting::Run { .. } => self.handle_cancel(scene),
-        }
     }
 
     /// Processes the observation of a step; true if the rest of the list may follow.

@@ -10,7 +10,8 @@ use futures_util::StreamExt;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::run::{Session, turn_channels};
+use super::run::turn_channels;
+use super::state::Session;
 use super::turn_host::{TurnHost, TurnMessage};
 use super::{Connect, Connected, Wanted};
 use crate::agent::Host;

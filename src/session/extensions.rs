@@ -11,9 +11,9 @@ use tokio::task::JoinHandle;
 
 use super::Persona;
 use super::queue::UserInput;
-use super::run::Session;
 use super::script_tool::{self, ModelScript};
 use super::script_turn::{FindScripts, ScriptPlaces};
+use super::state::Session;
 use super::turn_host::TurnMessage;
 use crate::extensions::{ExtensionSet, SearchPath, expand};
 use crate::i18n::{Localize, session as words};

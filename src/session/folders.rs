@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::run::Session;
+use super::state::Session;
 use crate::i18n::{LocalizedText, session as words};
 use crate::protocol::{Event, Notice, Topic};
 use crate::safety::{Machine, PathKind, Workspace, absolute};

@@ -1,6 +1,6 @@
 //! Changes which model answers: another model, another mode, the result of a search for models.
 
-use super::run::Session;
+use super::state::Session;
 use super::{FoundServer, Wanted, pages};
 use crate::i18n::{Lang, session as words};
 use crate::protocol::{Event, Mode, Notice, Provider};

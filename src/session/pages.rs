@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tokio::io::AsyncWriteExt;
 
-use super::run::Session;
+use super::state::Session;
 use super::{Connected, FoundServer, export};
 use crate::context::window::{self, ContextUsage, RequestParts, Section};
 use crate::i18n::{Localize, LocalizedText, Phrase, context as said, session as words};

@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 
 use super::listing::{hits_page, list_page};
 use super::queue::UserInput;
-use super::run::Session;
+use super::state::Session;
 use super::{export, recovery};
 use crate::context::history::{History, TurnPosition};
 use crate::i18n::{Localize, LocalizedText, plural, session as words};

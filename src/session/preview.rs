@@ -1,7 +1,7 @@
 //! Judges a step that the user edits at a question, at each key, as its turn would.
 
-use super::run::Session;
 use super::skill_tool::MachineWithSkills;
+use super::state::Session;
 use crate::protocol::{AskId, Event, Step, StepAction};
 use crate::safety::{self, Policy, PolicyContext};
 

@@ -7,7 +7,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::context::InstructionsCheck;
 use super::prompt_expansion::{self, AfterExpansion};
-use super::run::{Session, turn_channels};
+use super::run::turn_channels;
+use super::state::Session;
 use super::turn_host::TurnHost;
 use super::{shell_turn, state};
 use crate::agent::drive::drive;

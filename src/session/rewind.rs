@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::run::Session;
+use super::state::Session;
 use super::undo::{ChangedFile, UndoPoint, UndoScope, changes, changes_since};
 use crate::context::history::TurnRecord;
 use crate::i18n::{LocalizedText, session as words};

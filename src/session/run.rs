@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, FusedFuture};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::context::Summarizer;
@@ -14,49 +14,23 @@ use super::persistence::SessionStore;
 use super::queue::UserInput;
 use super::script_tool;
 use super::skill_tool::{self, MachineWithSkills};
-use super::state::{self, AfterTurn, Conversation, Responder, RunningTurn};
+use super::state::{self, AfterTurn, RunningTurn, Session};
 use super::turn_host::{StepJudge, TurnContext, TurnHost, TurnInbox, TurnMessage};
-use super::{FoundServer, Rescue, Security, SessionConfig, export, pages, permissions, trust};
+use super::{FoundServer, Rescue, SessionConfig, export, pages, permissions, trust};
 use crate::agent::ModelAnswer;
 use crate::agent::drive::TurnResult;
 use crate::context::system::{self, SystemFacts};
-use crate::context::window::{Bounds, ContextUsage};
+use crate::context::window::ContextUsage;
 use crate::i18n::{LocalizedText, session as words};
 use crate::protocol::{
-    AskId, Decision, Event, ExportFormat, Notice, NoticeLevel, Op, Report, SessionInfo,
+    AskId, Decision, Event, ExportFormat, Notice, NoticeLevel, Op, Report,
     TurnOutcome, Usage,
 };
-use crate::safety::{self, Policy};
-use crate::tools::{Tool, Toolbox, git_branch};
+use crate::safety;
+use crate::tools::{Tool, git_branch};
 
 /// The maximum number of commands in a reply, as stated in the prompt.
 const MAX_COMMANDS: usize = 16;
-
-pub(super) struct Session {
-    pub info: SessionInfo,
-    pub responder: Responder,
-    pub conversation: Conversation,
-    pub security: Security,
-    pub outbox: Outbox,
-    pub store: SessionStore,
-    /// Messages that wait for the running turn to end.
-    pub(super) queue: VecDeque<UserInput>,
-    /// How many of them, at the end, come from an earlier session: they start nothing.
-    pub(super) restored: usize,
-    pub(super) running: Option<RunningTurn>,
-    pub policy: watch::Sender<Policy>,
-    pub(super) tools: Toolbox,
-    pub turn_messages: mpsc::UnboundedSender<TurnMessage>,
-    pub callbacks: super::Callbacks,
-    /// The project's instructions.
-    pub instructions: Arc<crate::config::project_instructions::ProjectInstructions>,
-    pub bounds: Bounds,
-    /// Whether shell commands that are not of high risk were approved at the start of the program.
-    pub approves_template_commands: bool,
-    /// How many of the added folders come from the command line: they belong to this run, not to a
-    /// session.
-    pub command_line_folders: usize,
-}
 
 /// Runs until `Op::Shutdown`, or until no frontend is connected.
 pub async fn run(
@@ -121,39 +95,6 @@ pub(super) fn turn_channels() -> (TurnInbox, TurnHandle) {
 }
 
 impl Session {
-    fn new(
-        parts: SessionConfig,
-        saved: SessionStore,
-        outbox: Outbox,
-        notes: mpsc::UnboundedSender<TurnMessage>,
-    ) -> Session {
-        let (policy, _) = watch::channel(parts.security.policy.clone());
-        Session {
-            command_line_folders: parts.security.place.added.len(),
-            info: parts.info,
-            responder: Responder {
-                connected: parts.model_access.first,
-                persona: parts.persona,
-                extensions: parts.extensions,
-                found_servers: Vec::new(),
-            },
-            conversation: Conversation::default(),
-            security: parts.security,
-            outbox,
-            store: saved,
-            queue: VecDeque::new(),
-            restored: 0,
-            running: None,
-            policy,
-            tools: parts.tools,
-            turn_messages: notes,
-            callbacks: parts.model_access.callbacks,
-            instructions: Arc::default(),
-            bounds: parts.bounds,
-            approves_template_commands: parts.approves_template_commands,
-        }
-    }
-
     async fn open(&mut self, greeting: Vec<Notice>) {
         self.send_info().await;
         self.schedule_refresh();
@@ -285,12 +226,6 @@ impl Session {
         }
     }
 
-    fn update_running(&mut self, change: impl FnOnce(&mut RunningTurn)) {
-        if let Some(running) = &mut self.running {
-            change(running);
-        }
-    }
-
     // Turns
 
     /// Messages that the turn does not read before it ends are sent after it.
@@ -303,27 +238,6 @@ impl Session {
             }
             None => self.submit(UserInput::Text(text)).await,
         }
-    }
-
-    pub(super) fn set_running(
-        &mut self,
-        cancel: CancellationToken,
-        (decisions, steers): TurnHandle,
-        task: tokio::task::JoinHandle<TurnResult>,
-    ) {
-        self.running = Some(RunningTurn {
-            turn: self.info.turns,
-            is_over: false,
-            cancel,
-            decisions,
-            steering: steers,
-            unread_steering: VecDeque::new(),
-            context_usage: None,
-            open_question: None,
-            restriction: None,
-            task,
-            after: AfterTurn::Continue,
-        });
     }
 
     pub(super) fn turn_host(&self, cancel: &CancellationToken, wires: TurnInbox) -> TurnHost {
@@ -507,14 +421,6 @@ impl Session {
     /// Where old contents of files are saved.
     pub(super) fn backups(&self) -> Option<&crate::tools::file::Backups> {
         self.tools.backups()
-    }
-
-    pub fn is_idle(&self) -> bool {
-        self.running.is_none()
-    }
-
-    pub(super) fn running_turn(&self) -> Option<u64> {
-        self.running.as_ref().map(|running| running.turn)
     }
 
     /// `None`: the rule refuses.

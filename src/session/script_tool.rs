@@ -11,11 +11,11 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use super::run::Session;
 use super::script_host::ScriptQuestion;
 use super::script_turn::{
     ScriptListener, ScriptOutcome, ScriptPlaces, display_value, play, spawn_script,
 };
+use super::state::Session;
 use super::turn_host::TurnHost;
 use crate::agent::Host as _;
 use crate::context::shorten;

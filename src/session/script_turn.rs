@@ -14,11 +14,12 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::run::{Session, turn_channels};
+use super::run::turn_channels;
 use super::script_host::{
     AskUser, DiskFiles, STACK, STEP, ScriptAnswer, ScriptQuestion, ScriptStore, SessionScriptHost,
 };
 use super::script_tool;
+use super::state::Session;
 use super::turn_host::TurnHost;
 use crate::agent::Host as _;
 use crate::agent::drive::TurnResult;

@@ -3,26 +3,129 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::mpsc::{self, UnboundedSender};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::event_sink::Outbox;
 use super::extensions::ExtensionCache;
+use super::persistence::SessionStore;
 use super::queue::UserInput;
+use super::run::TurnHandle;
 use super::skill_tool::ActiveSkills;
-use super::{Connected, FoundServer, Persona};
+use super::turn_host::TurnMessage;
+use super::{Connected, FoundServer, Persona, Security, SessionConfig};
 use crate::agent::drive::TurnResult;
-use crate::context::window::{ContextUsage, History, TurnPosition};
+use crate::context::window::{Bounds, ContextUsage, History, TurnPosition};
 use crate::protocol::{
     Ask, AskId, Decision, Event, Question, SessionInfo, Step, StepAction, Usage,
 };
-use crate::safety::ToolRestriction;
+use crate::safety::{Policy, ToolRestriction};
+use crate::tools::Toolbox;
 
 /// The most output and answers kept for an export, in bytes.
 const RECORD: usize = 16 * 1024 * 1024;
 
 /// The number of turns whose token counts are kept for `/usage`.
 const COSTS: usize = 20;
+
+/// One conversation in one folder.
+pub(super) struct Session {
+    pub info: SessionInfo,
+    pub responder: Responder,
+    pub conversation: Conversation,
+    pub security: Security,
+    pub outbox: Outbox,
+    pub store: SessionStore,
+    /// Messages that wait for the running turn to end.
+    pub(super) queue: VecDeque<UserInput>,
+    /// How many of them, at the end, come from an earlier session: they start nothing.
+    pub(super) restored: usize,
+    pub(super) running: Option<RunningTurn>,
+    pub policy: watch::Sender<Policy>,
+    pub(super) tools: Toolbox,
+    pub turn_messages: mpsc::UnboundedSender<TurnMessage>,
+    pub callbacks: super::Callbacks,
+    /// The project's instructions.
+    pub instructions: Arc<crate::config::project_instructions::ProjectInstructions>,
+    pub bounds: Bounds,
+    /// Whether shell commands that are not of high risk were approved at the start of the program.
+    pub approves_template_commands: bool,
+    /// How many of the added folders come from the command line: they belong to this run, not to a
+    /// session.
+    pub command_line_folders: usize,
+}
+
+impl Session {
+    pub fn new(
+        parts: SessionConfig,
+        saved: SessionStore,
+        outbox: Outbox,
+        notes: mpsc::UnboundedSender<TurnMessage>,
+    ) -> Session {
+        let (policy, _) = watch::channel(parts.security.policy.clone());
+        Session {
+            command_line_folders: parts.security.place.added.len(),
+            info: parts.info,
+            responder: Responder {
+                connected: parts.model_access.first,
+                persona: parts.persona,
+                extensions: parts.extensions,
+                found_servers: Vec::new(),
+            },
+            conversation: Conversation::default(),
+            security: parts.security,
+            outbox,
+            store: saved,
+            queue: VecDeque::new(),
+            restored: 0,
+            running: None,
+            policy,
+            tools: parts.tools,
+            turn_messages: notes,
+            callbacks: parts.model_access.callbacks,
+            instructions: Arc::default(),
+            bounds: parts.bounds,
+            approves_template_commands: parts.approves_template_commands,
+        }
+    }
+
+    pub(super) fn set_running(
+        &mut self,
+        cancel: CancellationToken,
+        (decisions, steers): TurnHandle,
+        task: tokio::task::JoinHandle<TurnResult>,
+    ) {
+        self.running = Some(RunningTurn {
+            turn: self.info.turns,
+            is_over: false,
+            cancel,
+            decisions,
+            steering: steers,
+            unread_steering: VecDeque::new(),
+            context_usage: None,
+            open_question: None,
+            restriction: None,
+            task,
+            after: AfterTurn::Continue,
+        });
+    }
+
+    pub(super) fn update_running(&mut self, change: impl FnOnce(&mut RunningTurn)) {
+        if let Some(running) = &mut self.running {
+            change(running);
+        }
+    }
+
+    pub fn is_idle(&self) -> bool {
+        self.running.is_none()
+    }
+
+    pub(super) fn running_turn(&self) -> Option<u64> {
+        self.running.as_ref().map(|running| running.turn)
+    }
+}
 
 /// Which model answers, and how it is addressed.
 pub struct Responder {

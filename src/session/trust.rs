@@ -1,7 +1,7 @@
 //! The question whether this folder is trusted: when to ask it, and what an answer changes. `app`
 //! provides the findings; nothing is read here.
 
-use super::run::Session;
+use super::state::Session;
 use super::turn_host::{TurnHost, TurnMessage};
 use crate::i18n::{LocalizedText, sandbox as held, session as words};
 use crate::protocol::{

@@ -10,8 +10,9 @@ use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
 
-use super::run::{Session, turn_channels};
+use super::run::turn_channels;
 use super::shell_turn;
+use super::state::Session;
 use super::turn_host::{TurnHost, run_step};
 use crate::agent::Host;
 use crate::agent::drive::TurnResult;

@@ -1,12 +1,47 @@
 //! Applies the user's decision about a step.
 
 use super::limits::one_line;
-use super::{PendingStep, SideEffect, Turn, TurnAction, trust};
+use super::{PendingStep, SideEffect, Turn, TurnAction, Waiting, trust};
 use crate::i18n::{LocalizedText, agent as words};
 use crate::protocol::{Decision, Outcome, Step, StepAction, TurnOutcome};
 use crate::safety::{self, Assessment, Grant, PolicyContext, Verdict};
 
 impl Turn {
+    pub(super) fn handle_decision(
+        &mut self,
+        decision: Decision,
+        scene: PolicyContext<'_>,
+    ) -> TurnAction {
+        match std::mem::replace(&mut self.waiting, Waiting::Reply) {
+            Waiting::Step { door, grant, ahead } => {
+                if let Decision::ApproveAll { steps } = &decision {
+                    self.batch.preapproved = ahead.preapprove(steps);
+                }
+                self.apply_step_decision(*door, grant, decision, scene)
+            }
+            Waiting::Choice { judged } => self.apply_answer(&judged, decision, scene),
+            Waiting::Unsandboxed { held } => {
+                self.apply_unsandboxed_decision(*held, decision, scene)
+            }
+            Waiting::Pause { why } => match decision {
+                Decision::Approve
+                | Decision::Answer { .. }
+                | Decision::ApproveAll { .. }
+                | Decision::Remember(_)
+                | Decision::Edit(_) => {
+                    self.limits.reset();
+                    self.advance(scene)
+                }
+                Decision::Reject { .. } | Decision::Dismiss | Decision::Trust | Decision::Stop => {
+                    self.stop_batch(scene);
+                    self.end(TurnOutcome::Limit { why })
+                }
+            },
+            // A decision without a pending question: stop rather than guess what it was about.
+            Waiting::Reply | Waiting::Run { .. } => self.handle_cancel(scene),
+        }
+    }
+
     pub(super) fn apply_step_decision(
         &mut self,
         door: PendingStep,
