@@ -13,8 +13,8 @@ use super::{ModelAnswer, ModelRequest};
 use crate::i18n::{Localize, LocalizedText, Phrase, agent as words};
 use crate::model::ModelError;
 use crate::protocol::{
-    ApprovalScope, Ask, AskId, Decision, Event, Observation, Outcome,
-    Question, Step, StepAction, Tier, TurnOrigin, TurnOutcome, Usage,
+    ApprovalScope, Ask, AskId, Decision, Event, Observation, Outcome, Question, Step, StepAction,
+    Tier, TurnOrigin, TurnOutcome, Usage,
 };
 use crate::safety::{self, Assessment, Cleared, Grant, NeedsApproval, PolicyContext, Verdict};
 

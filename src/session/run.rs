@@ -23,8 +23,7 @@ use crate::context::system::{self, SystemFacts};
 use crate::context::window::ContextUsage;
 use crate::i18n::{LocalizedText, session as words};
 use crate::protocol::{
-    AskId, Decision, Event, ExportFormat, Notice, NoticeLevel, Op, Report,
-    TurnOutcome, Usage,
+    AskId, Decision, Event, ExportFormat, Notice, NoticeLevel, Op, Report, TurnOutcome, Usage,
 };
 use crate::safety;
 use crate::tools::{Tool, git_branch};
