@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::i18n::Lang;
 use crate::model::ModelError;
-use crate::protocol::{Message, NoticeLevel, Risk, Role};
+use crate::protocol::{Message, ModelMessage, NoticeLevel, Risk, Role, Truncation};
 use crate::safety::{Contents, Machine, PathKind, Policy, PolicyRule, Program, Unknown, Workspace};
 
 mod ahead;
