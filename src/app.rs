@@ -213,7 +213,7 @@ fn screen_config(
     let (themes, torn) = ground.themes();
     let history = InputHistory::open(ground.paths.history());
     let look = &ground.loaded.settings.look;
-    let secrets = Some(Arc::new(session_builder::redactor(ground, true)));
+    let secrets = Some(Arc::new(ground.redactor(true)));
     let refused = ground.paths.state_error().map(Notice::warning);
     tui::ScreenConfig {
         lang: ground.lang(),

@@ -30,7 +30,7 @@ use crate::script::{
 use crate::session::script_host::{
     AskUser, DiskFiles, STACK, ScriptAnswer, ScriptQuestion, SessionScriptHost,
 };
-use crate::session::script_turn::{FindScripts, ScriptPlaces};
+use crate::session::script_turn::ScriptPlaces;
 use crate::signals;
 
 /// Runs a script from the command line.
@@ -192,31 +192,13 @@ fn typed_args(asked: &RunScript) -> Result<Option<String>, LocalizedText> {
     }
 }
 
-/// The folder of a project's scripts.
-const FOLDER: &str = ".avocet/scripts";
-
 const MOST_TYPED: u64 = 16 << 20;
 
 fn script_library(ground: &Startup, asked: &RunScript) -> ScriptLibrary {
-    let ScriptPlaces { folders, trusted } = script_folder_finder(ground)(ground.trusted);
+    let ScriptPlaces { folders, trusted } = ground.script_folder_finder()(ground.trusted);
     let named = asked.search.iter().map(|folder| ground.folder.join(folder));
     let folders: Vec<PathBuf> = named.chain(folders).collect();
     ScriptLibrary::new(Arc::new(DiskFiles { trusted }), folders, built_in::SCRIPTS)
-}
-
-/// The folders of scripts, for callers that learn later whether the folder is trusted.
-pub fn script_folder_finder(ground: &Startup) -> FindScripts {
-    let (own, folder) = (ground.paths.scripts(), ground.folder.clone());
-    let given = ground.trust.trusted_folder.clone();
-    Arc::new(move |trusted| {
-        let workspace = trusted.then(|| folder.clone());
-        let folders = workspace.iter().map(|folder| folder.join(FOLDER)).chain([own.clone()]);
-        let trusted = workspace.iter().chain(&given).chain([&own]);
-        ScriptPlaces {
-            folders: folders.collect(),
-            trusted: trusted.filter_map(|folder| folder.canonicalize().ok()).collect(),
-        }
-    })
 }
 
 fn run_format(ground: &Startup, json: bool, no_stream: bool) -> RunFormat {

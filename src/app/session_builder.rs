@@ -10,15 +10,15 @@ use crate::cli::Exit;
 use crate::config::approvals::{Approvals, Side};
 use crate::config::paths::project_files;
 use crate::config::trust::{FolderTrust, TrustLevel};
-use crate::config::{atomic_file, diagnostic, toolchain, trust};
+use crate::config::{diagnostic, toolchain, trust};
 use crate::context::window::Bounds;
 use crate::extensions::bot;
 use crate::i18n::{Localize, LocalizedText, session as words};
 use crate::model::exposed_host;
 use crate::private_dir::beside;
 use crate::protocol::{Notice, SessionInfo};
-use crate::safety::redact::{self, Redactor, is_random, is_secret_name};
-use crate::safety::{Limit, Policy, PolicyRule};
+use crate::safety::redact::Redactor;
+use crate::safety::{Policy, PolicyRule};
 use crate::session::extensions::ExtensionCache;
 use crate::session::persistence::{Persistence, Replay};
 use crate::session::trust::{TrustAnswer, TrustPrompt};
@@ -27,8 +27,7 @@ use crate::session::{
 };
 use crate::tools::exec::{Exec, Setup, StepLimits};
 use crate::tools::read_tracker::ReadTracker;
-use crate::tools::sandbox::{Sandbox, SandboxPaths};
-use crate::tools::system::{self, System};
+use crate::tools::system::System;
 use crate::tools::{Tool, Toolbox, file, git_branch, interaction};
 
 /// The user interface that the session is for.
@@ -75,7 +74,7 @@ pub fn build(
         .initial_model(settings.mode, settings.lang)
         .map_err(|say| fail(say, Exit::WrongUse))?;
     let no_model = settings.connection.is_none();
-    let redactor = Arc::new(redactor(ground, purpose != SessionPurpose::Script));
+    let redactor = Arc::new(ground.redactor(purpose != SessionPurpose::Script));
     let desk = file::FileToolState {
         read_tracker: ReadTracker::default(),
         backups: Some(file::Backups::new(ground.paths.backups())),
@@ -114,7 +113,7 @@ pub fn build(
         persona,
         persistence: persistence(ground, purpose),
         extensions: ExtensionCache::new(ground.search_path_finder())
-            .with_scripts(super::scripts::script_folder_finder(ground))
+            .with_scripts(ground.script_folder_finder())
             .with_store(ground.store()),
         bounds: Bounds::default(),
         opening_notices: opening_notices(ground, warnings, purpose),
@@ -154,36 +153,6 @@ fn persona(ground: &Startup, bot: Option<&str>) -> Result<Persona, LocalizedText
     let Some(name) = bot else { return Ok(Persona::default()) };
     let bot = bot::find(&ground.search_path(), name).map_err(|error| error.localized())?;
     Ok(Persona { prompt: Some(bot.system_prompt), params: bot.params })
-}
-
-/// Masks the values of environment variables that are named like secrets, unless they are ordinary
-/// words, and the program's own keys.
-pub fn redactor(ground: &Startup, keeps: bool) -> Redactor {
-    let named = ground.environment.iter().filter_map(|(name, value)| {
-        let (name, value) = (name.to_str()?, value.to_str()?);
-        (is_secret_name(name) && is_random(value)).then(|| (name.to_owned(), value.to_owned()))
-    });
-    let own = ground.loaded.settings.connection.iter().filter_map(|connection| {
-        let key = connection.api_key.as_ref()?;
-        Some((connection.key_variable.clone(), key.expose().to_owned()))
-    });
-    Redactor::new(named.chain(own), salt(ground, keeps))
-}
-
-/// The salt of the tags of masks. It is saved, so that a secret found again after a session was
-/// resumed gets the same mask; the secrets themselves are never saved.
-fn salt(ground: &Startup, keeps: bool) -> [u8; 16] {
-    let file = ground.paths.mask_key();
-    let kept = atomic_file::read(&file).ok().flatten();
-    let kept = kept.unwrap_or_else(|| {
-        let fresh = format!("{:032x}", fastrand::u128(..));
-        if keeps && ground.saves {
-            // Without the file, masks are valid for this run only.
-            let _ = atomic_file::create(&file, &fresh);
-        }
-        fresh
-    });
-    redact::salt(&kept, &ground.folder)
 }
 
 /// The host to which a key would be sent unencrypted.
@@ -233,44 +202,12 @@ fn tools(
         lang: settings.lang,
     });
     let exec =
-        exec.with_sandbox(Arc::new(sandbox(ground, world))).with_exit_token(ground.leaving.clone());
+        exec.with_sandbox(Arc::new(ground.sandbox(world))).with_exit_token(ground.leaving.clone());
     let exec = exec.with_step_watch(Arc::new(ground.watchdog.clone()));
     let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(exec.clone()), exec.plugins()];
     tools.extend(file::all(desk));
     tools.extend(interaction::all());
     Toolbox::new(tools).with_backups(desk.backups.clone())
-}
-
-/// The sandbox of the settings, not tested yet.
-pub fn sandbox(ground: &Startup, world: &System) -> Sandbox {
-    Sandbox::new(ground.loaded.settings.sandbox, sandbox_paths(ground, world))
-        .with_run_folder(Arc::clone(&ground.temp))
-}
-
-pub fn sandbox_paths(ground: &Startup, world: &System) -> SandboxPaths {
-    let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
-    let home = real(ground.paths.home.clone());
-    let moved = SandboxPaths::variables().filter_map(|name| {
-        let path = ground.environment.path(name).filter(|path| path.is_absolute())?;
-        Some((name.to_owned(), real(path)))
-    });
-    let holds_all =
-        |folder: &PathBuf| ground.folder.starts_with(folder) || home.starts_with(folder);
-    // Also the paths as configured: a link in the workspace could be changed to point elsewhere.
-    let named = ground.paths.program_files().into_iter();
-    let mut own: Vec<PathBuf> =
-        named.flat_map(|path| [system::resolve_path(&path), path]).collect();
-    own.retain(|folder| !holds_all(folder));
-    own.sort_unstable();
-    own.dedup();
-    SandboxPaths {
-        workspace: ground.folder.clone(),
-        programs: world.folders().to_vec(),
-        own,
-        moved: moved.collect(),
-        offline: ground.loaded.settings.policy().network == Limit::Refuse,
-        home,
-    }
 }
 
 /// The policy with the rules remembered for this folder, and the way to remember more.

@@ -14,15 +14,18 @@ use crate::commands;
 use crate::config::paths::project_files;
 use crate::config::settings::{Color, Notify};
 use crate::config::trust::{self, FolderTrust, Survey, TrustLevel, TrustStore};
-use crate::config::{Environment, Loaded, Paths, Sources, edit, load, themes};
+use crate::config::{Environment, Loaded, Paths, Sources, atomic_file, edit, load, themes};
 use crate::extensions::SearchPath;
 use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
 use crate::protocol::Notice;
-use crate::safety;
+use crate::safety::redact::{self, Redactor, is_random, is_secret_name};
+use crate::safety::{self, Limit};
 use crate::session::extensions::FindPlaces;
+use crate::session::script_turn::{FindScripts, ScriptPlaces};
 use crate::session::{folders, persistence};
 use crate::store::Store;
 use crate::tools::exec::Watchdog;
+use crate::tools::sandbox::{Sandbox, SandboxPaths};
 use crate::tools::system::{self, System};
 use crate::tools::temp::RunFolder;
 use crate::tui::notify::NotifyMethod;
@@ -209,6 +212,84 @@ impl Startup {
             let project = trusted.then_some(folder.as_path());
             let places = SearchPath::new(&paths, project, &commands::built_in_names());
             if trusted { places } else { places.with_untrusted(&folder) }
+        })
+    }
+
+    /// Masks the values of environment variables that are named like secrets, unless they are ordinary
+    /// words, and the program's own keys.
+    pub fn redactor(&self, keeps: bool) -> Redactor {
+        let named = self.environment.iter().filter_map(|(name, value)| {
+            let (name, value) = (name.to_str()?, value.to_str()?);
+            (is_secret_name(name) && is_random(value)).then(|| (name.to_owned(), value.to_owned()))
+        });
+        let own = self.loaded.settings.connection.iter().filter_map(|connection| {
+            let key = connection.api_key.as_ref()?;
+            Some((connection.key_variable.clone(), key.expose().to_owned()))
+        });
+        Redactor::new(named.chain(own), self.salt(keeps))
+    }
+
+    /// The salt of the tags of masks. It is saved, so that a secret found again after a session was
+    /// resumed gets the same mask; the secrets themselves are never saved.
+    fn salt(&self, keeps: bool) -> [u8; 16] {
+        let file = self.paths.mask_key();
+        let kept = atomic_file::read(&file).ok().flatten();
+        let kept = kept.unwrap_or_else(|| {
+            let fresh = format!("{:032x}", fastrand::u128(..));
+            if keeps && self.saves {
+                // Without the file, masks are valid for this run only.
+                let _ = atomic_file::create(&file, &fresh);
+            }
+            fresh
+        });
+        redact::salt(&kept, &self.folder)
+    }
+
+    /// The sandbox of the settings, not tested yet.
+    pub fn sandbox(&self, world: &System) -> Sandbox {
+        Sandbox::new(self.loaded.settings.sandbox, self.sandbox_paths(world))
+            .with_run_folder(Arc::clone(&self.temp))
+    }
+
+    pub fn sandbox_paths(&self, world: &System) -> SandboxPaths {
+        let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
+        let home = real(self.paths.home.clone());
+        let moved = SandboxPaths::variables().filter_map(|name| {
+            let path = self.environment.path(name).filter(|path| path.is_absolute())?;
+            Some((name.to_owned(), real(path)))
+        });
+        let holds_all =
+            |folder: &PathBuf| self.folder.starts_with(folder) || home.starts_with(folder);
+        // Also the paths as configured: a link in the workspace could be changed to point elsewhere.
+        let named = self.paths.program_files().into_iter();
+        let mut own: Vec<PathBuf> =
+            named.flat_map(|path| [system::resolve_path(&path), path]).collect();
+        own.retain(|folder| !holds_all(folder));
+        own.sort_unstable();
+        own.dedup();
+        SandboxPaths {
+            workspace: self.folder.clone(),
+            programs: world.folders().to_vec(),
+            own,
+            moved: moved.collect(),
+            offline: self.loaded.settings.policy().network == Limit::Refuse,
+            home,
+        }
+    }
+
+    /// The folders of scripts, for callers that learn later whether the folder is trusted.
+    pub fn script_folder_finder(&self) -> FindScripts {
+        let (own, folder) = (self.paths.scripts(), self.folder.clone());
+        let given = self.trust.trusted_folder.clone();
+        Arc::new(move |trusted| {
+            let workspace = trusted.then(|| folder.clone());
+            let folders =
+                workspace.iter().map(|folder| folder.join(".avocet/scripts")).chain([own.clone()]);
+            let trusted = workspace.iter().chain(&given).chain([&own]);
+            ScriptPlaces {
+                folders: folders.collect(),
+                trusted: trusted.filter_map(|folder| folder.canonicalize().ok()).collect(),
+            }
         })
     }
 

@@ -124,7 +124,7 @@ async fn fetch_models(connection: Option<Connection>) -> ModelListing {
 
 /// `session …`.
 pub fn session(ground: &Startup, asked: &args::SessionCommand, json: bool) -> Exit {
-    let redactor = super::session_builder::redactor(ground, false);
+    let redactor = ground.redactor(false);
     let (store, lang) = (ground.store(), ground.lang());
     let clean = if output::stdout().is_terminal() { super::startup::clean } else { str::to_owned };
     let (folder, redactor) = (&ground.folder, &redactor);
@@ -212,7 +212,7 @@ pub fn doctor(ground: &Startup, json: bool) -> Exit {
         notes: &instruction_files(&ground.folder, ground.trusted),
         idle_rules: &ineffective_rules(&ground.loaded, &ground.folder, &ground.paths.home, &world),
         programs: world.folders(),
-        sandbox: &super::session_builder::sandbox(ground, &world).rows(),
+        sandbox: &ground.sandbox(&world).rows(),
         temp: &ground.temp,
         library: &ExtensionSet::load(&ground.search_path()),
     };
@@ -226,8 +226,7 @@ pub fn doctor_page(ground: &Startup) -> Doctor {
     let folder = ground.folder.clone();
     let (terminal, world) = (terminal_info(&ground.environment), ground.system());
     let (setting, places) = (ground.loaded.settings.sandbox, ground.search_path_finder());
-    let (temp, held) =
-        (Arc::clone(&ground.temp), super::session_builder::sandbox_paths(ground, &world));
+    let (temp, held) = (Arc::clone(&ground.temp), ground.sandbox_paths(&world));
     Arc::new(move |trusted| {
         let (paths, loaded, folder) = (paths.clone(), loaded.clone(), folder.clone());
         let (temp, held) = (Arc::clone(&temp), held.clone());

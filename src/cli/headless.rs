@@ -5,14 +5,30 @@
 //! error, because only the end of a turn shows which reply was the answer. [`print`](super::print)
 //! writes and waits.
 
-use super::print::Options;
+use super::args::ApprovalFlags;
+use super::messages::Printer;
+use super::schema::Schema;
 use super::shell_approval::{self, ApprovalLine, TemplateApproval};
-use super::{Exit, shown};
+use super::{Clean, Exit, shown};
 use crate::i18n::{LocalizedText, cli as w, json_with_text, prompt, session};
 use crate::protocol::{
     Ask, AskId, AttachmentInfo, Decision, Event, ModelMessage, Notice, Observation, Op, Outcome,
     Question, Risk, SandboxDenial, Step, StepAction, TemplateCommand, Tier, Topic, TurnOutcome,
 };
+
+#[derive(Debug)]
+pub struct Options {
+    /// Write events as JSON instead of the answer as text.
+    pub json: bool,
+    pub approved: ApprovalFlags,
+    /// There is a user at a terminal, who is asked where `-y` does not answer.
+    pub has_user: bool,
+    pub schema: Option<Schema>,
+    /// Language and safety of the text on standard error.
+    pub voice: Printer,
+    /// Makes the answer safe for standard output; a pipe gets it unchanged.
+    pub clean: Clean,
+}
 
 /// An action for the driver.
 #[derive(Clone, Debug, PartialEq)]

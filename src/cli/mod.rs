@@ -8,7 +8,7 @@ pub mod config;
 pub mod doctor;
 pub mod exit;
 pub mod extensions;
-mod headless;
+pub mod headless;
 pub mod input;
 pub mod messages;
 pub mod model;

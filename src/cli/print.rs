@@ -11,28 +11,12 @@ use futures_util::future::BoxFuture;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio_util::sync::CancellationToken;
 
-use super::args::ApprovalFlags;
-use super::headless::{HeadlessEffect, HeadlessTurn, StderrLine};
-use super::messages::{self, Printer};
-use super::schema::Schema;
-use super::{Clean, Exit};
+use super::Exit;
+use super::headless::{HeadlessEffect, HeadlessTurn, Options, StderrLine};
+use super::messages;
 use crate::i18n::{LocalizedText, cli as w};
 use crate::protocol::{Event, Notice, Op};
 use crate::terminal_modes::discard_typed;
-
-#[derive(Debug)]
-pub struct Options {
-    /// Write events as JSON instead of the answer as text.
-    pub json: bool,
-    pub approved: ApprovalFlags,
-    /// There is a user at a terminal, who is asked where `-y` does not answer.
-    pub has_user: bool,
-    pub schema: Option<Schema>,
-    /// Language and safety of the text on standard error.
-    pub voice: Printer,
-    /// Makes the answer safe for standard output; a pipe gets it unchanged.
-    pub clean: Clean,
-}
 
 /// The channels of the session, and the signals.
 #[derive(Debug)]

@@ -4,6 +4,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use toml_edit::Item;
+
 use crate::i18n::{self, Localize, LocalizedText, PhraseValue};
 use crate::protocol::Notice;
 
@@ -202,4 +204,28 @@ pub fn io_reason(error: &io::Error) -> LocalizedText {
         io::ErrorKind::TimedOut => w::IO_LOCKED.into(),
         _ => w::IO_OTHER.with("why", error.to_string()),
     }
+}
+
+/// The type of the item, in a word; a short text is shown.
+pub(super) fn describe_item(item: &Item) -> LocalizedText {
+    use i18n::config as w;
+    match item.as_str() {
+        Some(text) => describe_text(text),
+        None if item.is_bool() => w::FOUND_FLAG.into(),
+        None if item.is_integer() || item.is_float() => {
+            let number = item.as_value().map(ToString::to_string).unwrap_or_default();
+            w::FOUND_VALUE.with("value", number.trim())
+        }
+        None if item.is_datetime() => w::FOUND_DATE.into(),
+        None if item.is_array() || item.is_array_of_tables() => w::FOUND_LIST.into(),
+        None => w::FOUND_TABLE.into(),
+    }
+}
+
+pub(super) fn describe_text(text: &str) -> LocalizedText {
+    let mut short: String = text.chars().take(40).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    i18n::config::FOUND_VALUE.with("value", short)
 }

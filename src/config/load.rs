@@ -5,15 +5,15 @@
 //! value, and an unreadable settings file makes every safety key do so: a typing error must not
 //! allow what the user meant to forbid.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::diagnostic::{ConfigDiagnostic, ConfigError, DiagnosticSource};
 use super::keys::KEYS;
+use super::layers::{Layers, SettingsLayer};
 use super::settings::Settings;
 use super::toml_schema::{self, SettingKey, TomlEntry, TomlReport, TomlValue};
 use super::{Environment, Paths, atomic_file};
-use crate::i18n::{self, Localize, LocalizedText};
+use crate::i18n::LocalizedText;
 use crate::protocol::SandboxMode;
 
 /// The sources of the layers.
@@ -25,33 +25,6 @@ pub struct Sources<'a> {
     pub options: &'a [(&'static str, String)],
     /// The project's files, outermost first; empty unless the folder is trusted.
     pub project: &'a [PathBuf],
-}
-
-/// The layer that set a value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SettingsLayer {
-    BuiltIn,
-    User(PathBuf),
-    Project(PathBuf),
-    Variable(String),
-    CommandLine,
-    /// The strictest value, because the value in this file is invalid.
-    Strictest(PathBuf),
-}
-
-impl Localize for SettingsLayer {
-    fn localized(&self) -> LocalizedText {
-        use i18n::config as w;
-        let shown = |file: &Path| file.display().to_string();
-        match self {
-            SettingsLayer::BuiltIn => w::FROM_BUILT_IN.into(),
-            SettingsLayer::User(file) => w::FROM_USER.with("file", shown(file)),
-            SettingsLayer::Project(file) => w::FROM_PROJECT.with("file", shown(file)),
-            SettingsLayer::Variable(name) => w::FROM_VARIABLE.with("name", name.as_str()),
-            SettingsLayer::CommandLine => w::FROM_COMMAND_LINE.into(),
-            SettingsLayer::Strictest(file) => w::FROM_STRICTEST.with("file", shown(file)),
-        }
-    }
 }
 
 /// The settings in force, and their origin.
@@ -103,78 +76,6 @@ pub fn load(sources: Sources<'_>) -> Loaded {
     problems.extend(load_command_line(sources.options, &mut stack));
     let settings = Settings::from_layers(&stack, sources.environment, &mut problems);
     Loaded { settings, problems, stack }
-}
-
-/// Values by their dotted path, each with the layer that has won so far.
-#[derive(Clone, Debug, Default)]
-pub struct Layers {
-    values: BTreeMap<String, (TomlValue, SettingsLayer)>,
-}
-
-impl Layers {
-    pub fn get(&self, path: &str) -> Option<TomlValue> {
-        match self.values.get(path) {
-            Some((value, _)) => Some(value.clone()),
-            None => toml_schema::find(KEYS, path).and_then(built_in),
-        }
-    }
-
-    pub fn text(&self, path: &str) -> Option<String> {
-        match self.get(path)? {
-            TomlValue::Text(text) => Some(text).filter(|text| !text.is_empty()),
-            TomlValue::Flag(_)
-            | TomlValue::Count(_)
-            | TomlValue::Number(_)
-            | TomlValue::List(_) => None,
-        }
-    }
-
-    pub fn flag(&self, path: &str) -> bool {
-        self.get(path) == Some(TomlValue::Flag(true))
-    }
-
-    /// Zero for a key that is not a number; a test of the table checks that none is requested.
-    pub fn count(&self, path: &str) -> u64 {
-        match self.get(path) {
-            Some(TomlValue::Count(count)) => count,
-            _ => 0,
-        }
-    }
-
-    pub fn list(&self, path: &str) -> Vec<String> {
-        match self.get(path) {
-            Some(TomlValue::List(items)) => items,
-            _ => Vec::new(),
-        }
-    }
-
-    pub fn layer(&self, path: &str) -> SettingsLayer {
-        self.values.get(path).map_or(SettingsLayer::BuiltIn, |(_, layer)| layer.clone())
-    }
-
-    /// The names in place of the `*` of `profiles.*`.
-    pub fn profiles(&self) -> Vec<String> {
-        let mut names: Vec<String> = self
-            .values
-            .keys()
-            .filter_map(|path| path.strip_prefix("profiles.")?.split('.').next())
-            .map(str::to_owned)
-            .collect();
-        names.dedup();
-        names
-    }
-
-    fn set(&mut self, path: &str, value: TomlValue, layer: SettingsLayer) {
-        self.values.insert(path.to_owned(), (value, layer));
-    }
-}
-
-fn built_in(key: &SettingKey) -> Option<TomlValue> {
-    match key.kind {
-        toml_schema::TomlKind::List(_) => Some(TomlValue::List(Vec::new())),
-        _ if key.built_in.is_empty() => None,
-        kind => kind.parse(key.built_in).ok(),
-    }
 }
 
 fn load_user(paths: &Paths, stack: &mut Layers) -> Vec<ConfigDiagnostic> {

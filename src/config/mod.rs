@@ -12,6 +12,7 @@ pub mod edit;
 pub mod environment;
 pub mod history;
 pub mod keys;
+mod layers;
 pub mod load;
 pub mod log;
 pub mod paths;
@@ -26,6 +27,7 @@ pub mod trust;
 
 pub use diagnostic::{ConfigDiagnostic, ConfigError};
 pub use environment::Environment;
-pub use load::{Loaded, SettingsLayer, Sources, load};
+pub use layers::SettingsLayer;
+pub use load::{Loaded, Sources, load};
 pub use paths::Paths;
 pub use settings::{Connection, ProviderSetting, Secret, Settings};

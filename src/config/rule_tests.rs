@@ -8,8 +8,7 @@ use std::ops::Range;
 
 use toml_edit::{Array, Item, Value};
 
-use super::diagnostic::ConfigError;
-use super::toml_schema::{self, ListKind};
+use super::diagnostic::{ConfigError, describe_item};
 use crate::i18n::{self, LocalizedText};
 use crate::safety::PolicyRule;
 
@@ -40,15 +39,19 @@ pub(super) fn read(key: &str, items: &Array) -> (Vec<String>, Vec<RuleProblem>) 
     (rules, wrong)
 }
 
+/// Whether a rule may be written like this.
+pub(super) fn is_rule(text: &str) -> bool {
+    text.len() <= 1000 && !text.chars().any(char::is_control) && PolicyRule::parse(text).is_ok()
+}
+
 /// A rule, and the tests it fails.
 fn parse_rule(item: &Value) -> Result<(String, Option<LocalizedText>), LocalizedText> {
-    let found = || toml_schema::describe_item(&Item::from(item.clone()));
+    let found = || describe_item(&Item::from(item.clone()));
     let Some(table) = item.as_inline_table() else {
-        let text = item.as_str().filter(|text| ListKind::Rules.accepts(text));
+        let text = item.as_str().filter(|text| is_rule(text));
         return text.map(|text| (text.to_owned(), None)).ok_or_else(found);
     };
-    let text =
-        table.get("rule").and_then(Value::as_str).filter(|text| ListKind::Rules.accepts(text));
+    let text = table.get("rule").and_then(Value::as_str).filter(|text| is_rule(text));
     let text = text.ok_or_else(found)?;
     let rule = PolicyRule::parse(text)?;
     let mut failed = None;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::Environment;
 use super::diagnostic::{ConfigDiagnostic, ConfigError, DiagnosticSource};
-use super::load::{Layers, SettingsLayer};
+use super::layers::{Layers, SettingsLayer};
 use crate::i18n::Lang;
 use crate::protocol::{self, Mode, SandboxMode, SandboxStatus};
 use crate::safety::{Limit, Policy, PolicyRule, Unknown};

@@ -7,7 +7,9 @@ use std::path::Path;
 
 use toml_edit::{Document, Item, TableLike};
 
-use super::diagnostic::{ConfigDiagnostic, ConfigError, DiagnosticSource, TextPosition};
+use super::diagnostic::{
+    ConfigDiagnostic, ConfigError, DiagnosticSource, TextPosition, describe_item, describe_text,
+};
 use super::rule_tests;
 use super::suggest;
 use crate::i18n::{self, LocalizedText, Phrase};
@@ -330,35 +332,11 @@ impl ListKind {
                     let of_id = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
                     !text.is_empty() && text.chars().all(of_id)
                 }
-                ListKind::Rules => crate::safety::PolicyRule::parse(text).is_ok(),
+                ListKind::Rules => rule_tests::is_rule(text),
                 ListKind::Paths => text.starts_with('/') || text.starts_with("~/"),
                 ListKind::Words => true,
             }
     }
-}
-
-/// The type of the item, in a word; a short text is shown.
-pub(super) fn describe_item(item: &Item) -> LocalizedText {
-    use i18n::config as w;
-    match item.as_str() {
-        Some(text) => describe_text(text),
-        None if item.is_bool() => w::FOUND_FLAG.into(),
-        None if item.is_integer() || item.is_float() => {
-            let number = item.as_value().map(ToString::to_string).unwrap_or_default();
-            w::FOUND_VALUE.with("value", number.trim())
-        }
-        None if item.is_datetime() => w::FOUND_DATE.into(),
-        None if item.is_array() || item.is_array_of_tables() => w::FOUND_LIST.into(),
-        None => w::FOUND_TABLE.into(),
-    }
-}
-
-fn describe_text(text: &str) -> LocalizedText {
-    let mut short: String = text.chars().take(40).collect();
-    if short.len() < text.len() {
-        short.push('…');
-    }
-    i18n::config::FOUND_VALUE.with("value", short)
 }
 
 /// `profiles.*.high` covers `profiles.work.high`.

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::load::LookupError;
-use super::{ExtensionFileKind, Owner, SearchPath, name, scan};
+use super::{ExtensionFileKind, LookupError, Owner, SearchPath, name, scan};
 use crate::config::atomic_file;
 use crate::config::diagnostic::ConfigDiagnostic;
 use crate::config::toml_schema::TomlKind::{Count, Number, Text};

@@ -5,8 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::load::{LookupError, parse_command};
-use super::{ExtensionFileKind, Maker, Owner, bot, io_message, name};
+use super::load::parse_command;
+use super::{ExtensionFileKind, LookupError, Maker, Owner, bot, io_message, name};
 use crate::config::{Paths, atomic_file};
 use crate::i18n::{Localize, LocalizedText, library as w};
 

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use super::compat::{claude, gemini};
 use super::{
-    Bot, CustomCommand, ExtensionFileKind, Maker, Owner, SearchDir, SearchPath, Skill,
+    Bot, CustomCommand, ExtensionFileKind, LookupError, Maker, Owner, SearchDir, SearchPath, Skill,
     SkillsContext, TemplateMarks, bot, command, name, scan, skill, skill_list, toml_message,
 };
-use crate::config::{ConfigError, atomic_file, suggest};
+use crate::config::{ConfigError, atomic_file};
 use crate::i18n::{Localize, LocalizedText, library as w};
 use crate::protocol::{Extension, ExtensionKind, ExtensionState, Extensions};
 use crate::safety::sanitize;
@@ -90,84 +90,6 @@ impl Localize for LoadState {
             }
             LoadState::Shadowed { by: ShadowedBy::BuiltIn } => w::SHADOWED_BUILT_IN.into(),
             LoadState::Refused { because } => w::REFUSED.with("why", because.clone()),
-        }
-    }
-}
-
-/// Why no entry of that name was found.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{}", self.localized())]
-pub enum LookupError {
-    BadName {
-        kind: ExtensionFileKind,
-        name: String,
-    },
-    None {
-        kind: ExtensionFileKind,
-        name: String,
-        near: Vec<String>,
-        folder: PathBuf,
-        /// What cannot be used until the folder is trusted.
-        waiting: Option<Box<LocalizedText>>,
-    },
-    /// The file exists but cannot be used.
-    Broken {
-        because: LocalizedText,
-    },
-}
-
-impl LookupError {
-    pub fn bad_name(kind: ExtensionFileKind, name: &str) -> LookupError {
-        LookupError::BadName { kind, name: name.to_owned() }
-    }
-
-    pub fn none<'a>(
-        kind: ExtensionFileKind,
-        name: &str,
-        known: impl Iterator<Item = &'a str>,
-        places: &SearchPath,
-    ) -> LookupError {
-        let near = suggest::nearest(name, known).into_iter().map(str::to_owned).collect();
-        let (name, folder) = (name.to_owned(), places.user_folder(kind));
-        LookupError::None {
-            kind,
-            name,
-            near,
-            folder,
-            waiting: places.untrusted_note.clone().map(Box::new),
-        }
-    }
-}
-
-impl Localize for LookupError {
-    fn localized(&self) -> LocalizedText {
-        match self {
-            LookupError::BadName { kind: ExtensionFileKind::Command, name } => {
-                w::BAD_COMMAND_NAME.with("name", name::display_name(name))
-            }
-            LookupError::BadName { kind, name } => {
-                w::BAD_ASCII_NAME.with("kind", kind.phrase()).with("name", name::display_name(name))
-            }
-            LookupError::None { waiting: Some(waiting), kind, name, near, folder } => {
-                let (kind, name) = (*kind, name.clone());
-                let (near, folder) = (near.clone(), folder.clone());
-                let none = LookupError::None { kind, name, near, folder, waiting: None };
-                w::NONE_WAITING
-                    .with("none", none.localized())
-                    .with("waiting", LocalizedText::clone(waiting))
-            }
-            LookupError::None { kind, name, near, folder, .. } if near.is_empty() => w::NONE
-                .with("kind", kind.phrase())
-                .with("name", name::display_name(name))
-                .with("folder", folder.display().to_string()),
-            LookupError::None { kind, name, near, .. } => {
-                let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
-                w::NONE_NEAR
-                    .with("kind", kind.phrase())
-                    .with("name", name::display_name(name))
-                    .with("near", near.join(", "))
-            }
-            LookupError::Broken { because } => because.clone(),
         }
     }
 }

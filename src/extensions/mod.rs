@@ -22,6 +22,7 @@ pub mod examples;
 pub mod expand;
 mod front_matter;
 mod load;
+mod lookup;
 pub mod name;
 mod scan;
 pub mod search_path;
@@ -36,7 +37,8 @@ use std::path::PathBuf;
 
 pub use bot::Bot;
 pub use command::{CustomCommand, TemplateMarks};
-pub use load::{ExtensionSet, LoadState, LoadedFile, LookupError, ShadowedBy};
+pub use load::{ExtensionSet, LoadState, LoadedFile, ShadowedBy};
+pub use lookup::LookupError;
 pub use search_path::{Maker, Owner, SearchDir, SearchPath};
 pub use skill::Skill;
 pub use skill_list::SkillsContext;

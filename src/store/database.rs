@@ -12,19 +12,16 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::Connection;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
 
-use super::moved::{FileWatch, PathState, ensure_number};
-use super::schema::{self, MIGRATIONS};
-use super::{SavingError, Store, StoreError, log, open_private_file, recover};
+use super::connection::{PATIENCE, configure, connect, connect_with_timeout};
+use super::file_watch::{FileWatch, PathState};
+use super::{SavingError, Store, StoreError, log, open_private_file, recover, with_suffix};
 use crate::private_dir::private_folder;
 
 /// The maximum number of damaged files that are kept; the oldest are removed.
 const SET_ASIDE: usize = 3;
-
-/// How long one window waits for another to finish writing.
-pub(super) const PATIENCE: Duration = Duration::from_secs(1);
 
 /// An open file of sessions. Used from one thread at a time.
 #[derive(Debug)]
@@ -138,51 +135,6 @@ impl Database {
     }
 }
 
-/// A path next to the file: SQLite appends its own suffixes to the whole name.
-pub(super) fn with_suffix(file: &Path, ending: &str) -> PathBuf {
-    let mut name = file.as_os_str().to_owned();
-    name.push(ending);
-    PathBuf::from(name)
-}
-
-/// Opens one file and brings it up to date.
-pub(super) fn connect(file: &Path) -> Result<Connection, StoreError> {
-    connect_with_timeout(file, PATIENCE)
-}
-
-fn connect_with_timeout(file: &Path, patience: Duration) -> Result<Connection, StoreError> {
-    if !file.exists() {
-        // SQLite gives its own files the same owner and rights.
-        open_private_file(file)?;
-    }
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let db = Connection::open_with_flags(file, flags)?;
-    db.busy_timeout(patience)?;
-    let newer = || StoreError::Newer { file: file.to_owned() };
-    if schema::version(&db)? > schema::newest() {
-        return Err(newer());
-    }
-    // Without shared memory, SQLite keeps its journal, which is slower.
-    let _: String = db.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
-    let db = configure(db)?;
-    // The next window that writes creates it.
-    let _ = ensure_number(&db);
-    // The roots of the two main tables: damage there shows at once.
-    db.query_row("SELECT max(id) FROM events", [], |row| row.get::<_, Option<i64>>(0))?;
-    db.query_row("SELECT max(touched) FROM sessions", [], |row| row.get::<_, Option<i64>>(0))?;
-    Ok(db)
-}
-
-fn configure(mut db: Connection) -> Result<Connection, StoreError> {
-    db.execute_batch(
-        "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;
-         PRAGMA cell_size_check = ON; PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY;
-         PRAGMA journal_size_limit = 8388608;",
-    )?;
-    schema::migrate(&mut db, MIGRATIONS)?;
-    Ok(db)
-}
-
 /// Moves a damaged file away and copies the readable data into a new one.
 fn set_aside(file: &Path, gate: File) -> Result<(Database, Option<SavingError>), StoreError> {
     gate.unlock()?;
@@ -203,7 +155,7 @@ fn set_aside(file: &Path, gate: File) -> Result<(Database, Option<SavingError>),
     }
     let (db, file_of) = (connect(file)?, Some(file.to_owned()));
     let mut disk = Database { db, file: file_of, file_watch: None, _shared: None };
-    let found = recover::copy_readable_rows(&aside, &mut disk)?;
+    let found = recover::copy_readable_rows(&aside, &mut disk.db)?;
     gate.unlock()?;
     gate.lock_shared()?;
     disk._shared = Some(gate);

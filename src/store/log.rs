@@ -11,7 +11,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-use super::database::with_suffix;
+use super::with_suffix;
 
 /// The size in bytes of the header before the first frame, and of the header before each page.
 const HEAD: usize = 32;

@@ -26,8 +26,10 @@ use crate::i18n::{Localize, LocalizedText, store as words};
 use crate::private_dir::private_folder;
 use crate::protocol::Event;
 
+mod connection;
 mod database;
 mod event_row;
+mod file_watch;
 mod key_value;
 mod log;
 mod moved;
@@ -43,7 +45,8 @@ pub use event_row::{is_saved, title_of};
 pub use key_value::KeyValue;
 pub use read::SessionRecord;
 pub use recorder::Recorder;
-pub use writer::{Resumed, SessionHeader, StoreWriter};
+pub use write::SessionHeader;
+pub use writer::{Resumed, StoreWriter};
 
 /// Where sessions are saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,6 +109,13 @@ impl Store {
 /// The lock of one window on a session.
 #[derive(Debug)]
 pub struct Lock(#[expect(dead_code, reason = "held, not read")] Option<File>);
+
+/// A path next to the file: SQLite appends its own suffixes to the whole name.
+fn with_suffix(file: &Path, ending: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
 
 /// Opens a file that only its owner can access, and creates it if it is missing.
 fn open_private_file(path: &Path) -> io::Result<File> {

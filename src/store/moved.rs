@@ -1,95 +1,16 @@
 //! Detects another file in the place of the open one: restored, synchronised or copied over it
 //! while the program runs. This is noticed before anything is written; the session is copied into
 //! the new file, and everything else in that file stays as it is.
-//!
-//! A file is identified by its device and inode, and by a random number in its first bytes. The
-//! first bytes are read through a handle that stays open: closing one would release the locks of
-//! the database.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::database::with_suffix;
+use super::file_watch::{FileWatch, PathState, file_identity};
 use super::write::remove_from_index;
-use super::{Database, SavingError, StoreError, open_private_file, recover};
-
-/// The number of bytes at the start of a file that identify it, and the offsets of the file's
-/// number and of its change counter in them.
-const HEAD: usize = 100;
-const NUMBER: usize = 68;
-const CHANGES: usize = 24;
-
-/// How the file at the path compares with the open one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PathState {
-    Same,
-    /// There is no file.
-    Gone,
-    /// It is another file.
-    Replaced,
-}
-
-/// The state of the file at the last check.
-#[derive(Debug)]
-pub(super) struct FileWatch {
-    file: File,
-    /// Its random number; the start of the file contains it as soon as the log is written into it.
-    number: u32,
-    head: Option<[u8; HEAD]>,
-    /// The device and inode of its log.
-    log: Option<(u64, u64)>,
-}
-
-impl FileWatch {
-    fn open(path: &Path, number: u32) -> io::Result<FileWatch> {
-        let file = File::open(path)?;
-        let mut witness = FileWatch { file, number, head: None, log: None };
-        witness.head = witness.read_head();
-        witness.update_log(path);
-        Ok(witness)
-    }
-
-    fn read_head(&self) -> Option<[u8; HEAD]> {
-        let mut head = [0; HEAD];
-        self.file.read_exact_at(&mut head, 0).ok().map(|()| head)
-    }
-
-    fn update_log(&mut self, path: &Path) {
-        self.log = self.log.or_else(|| file_identity(&with_suffix(path, "-wal")));
-    }
-
-    fn check(&mut self, path: &Path) -> PathState {
-        let Ok(there) = fs::metadata(path) else { return PathState::Gone };
-        let ours = self.file.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
-        if ours != Some((there.dev(), there.ino())) {
-            return PathState::Replaced;
-        }
-        self.update_log(path);
-        let head = self.read_head();
-        if head == self.head {
-            return PathState::Same;
-        }
-        // Writing the log into the file changes its start, but neither its number nor the direction
-        // in which its counter moves.
-        let follows = match (&self.head, &head) {
-            (Some(before), Some(now)) => {
-                read_u32(now, NUMBER) == Some(self.number)
-                    && read_u32(now, CHANGES) >= read_u32(before, CHANGES)
-            }
-            (None, Some(now)) => read_u32(now, NUMBER) == Some(self.number),
-            (_, None) => false,
-        };
-        if follows {
-            self.head = head;
-            return PathState::Same;
-        }
-        PathState::Replaced
-    }
-}
+use super::{Database, SavingError, StoreError, open_private_file, recover, with_suffix};
 
 /// The data copied out of a file, and its key there.
 #[derive(Debug)]
@@ -219,25 +140,4 @@ impl Database {
     pub fn replaced_report(&self) -> Option<SavingError> {
         self.file.clone().map(|file| SavingError::Replaced { file })
     }
-}
-
-fn read_u32(head: &[u8; HEAD], at: usize) -> Option<u32> {
-    Some(u32::from_be_bytes(head.get(at..at + 4)?.try_into().ok()?))
-}
-
-fn file_identity(file: &Path) -> Option<(u64, u64)> {
-    let meta = fs::metadata(file).ok()?;
-    Some((meta.dev(), meta.ino()))
-}
-
-/// Gives a database a random number if it has none.
-///
-/// # Errors
-/// When it cannot be written.
-pub(super) fn ensure_number(db: &Connection) -> Result<(), StoreError> {
-    let drawn: i64 = db.query_row("PRAGMA application_id", [], |row| row.get(0))?;
-    if drawn == 0 {
-        db.pragma_update(None, "application_id", fastrand::i32(1..))?;
-    }
-    Ok(())
 }

@@ -9,7 +9,8 @@ use tokio::sync::mpsc::{self, Receiver, Sender, UnboundedSender, error::TrySendE
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::writer::{SessionHeader, StoreWriter};
+use super::write::SessionHeader;
+use super::writer::StoreWriter;
 use super::{SavingError, Store};
 use crate::i18n::{LocalizedText, store as words};
 use crate::protocol::Event;

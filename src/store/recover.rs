@@ -10,9 +10,10 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 
-use super::database::with_suffix;
+use super::connection::connect;
 use super::event_row::searchable_text_in;
-use super::{Database, StoreError, database};
+use super::schema::index_text;
+use super::{StoreError, with_suffix};
 
 /// How many rows are skipped one by one before the steps grow.
 const SINGLE: i64 = 256;
@@ -44,7 +45,7 @@ const HISTORY: Table = Table { name: "history", columns: "id, session, turn, who
 const PAIRS: Table = Table { name: "pairs", columns: "rowid, namespace, name, value" };
 
 /// Copies the readable data of `from` into a new and empty file.
-pub fn copy_readable_rows(from: &Path, into: &mut Database) -> Result<RecoveredRows, StoreError> {
+pub fn copy_readable_rows(from: &Path, into: &mut Connection) -> Result<RecoveredRows, StoreError> {
     if let Ok(old) = open(from)
         && let Ok(found) = copy_all_tables(&old, into)
         && found != RecoveredRows::default()
@@ -75,8 +76,8 @@ fn open(file: &Path) -> Result<Connection, StoreError> {
     Ok(db)
 }
 
-fn copy_all_tables(old: &Connection, into: &mut Database) -> Result<RecoveredRows, StoreError> {
-    let change = into.db.transaction()?;
+fn copy_all_tables(old: &Connection, into: &mut Connection) -> Result<RecoveredRows, StoreError> {
+    let change = into.transaction()?;
     let mut found =
         RecoveredRows { sessions: copy_rows(old, &change, &SESSIONS, None)?, events: 0 };
     add_orphan_sessions(old, &change, &mut found)?;
@@ -204,7 +205,7 @@ pub fn index_events(new: &Connection, after: i64) -> Result<(), StoreError> {
     let mut rows = read.query([after])?;
     while let Some(row) = rows.next()? {
         let said = row.get_ref(1)?.as_str().map(searchable_text_in).unwrap_or_default();
-        super::write::index_text(new, row.get(0)?, &said)?;
+        index_text(new, row.get(0)?, &said)?;
     }
     Ok(())
 }
@@ -244,7 +245,7 @@ fn lengthen(file: &File, pages: u64) -> Result<(), StoreError> {
 fn write_fresh_header(mended: &Path) -> Result<(), StoreError> {
     let fresh = with_suffix(mended, ".fresh");
     remove_database(&fresh);
-    drop(database::connect(&fresh)?);
+    drop(connect(&fresh)?);
     let new = fs::read(&fresh)?;
     remove_database(&fresh);
     let page = |number: usize| new.get((number - 1) * PAGE..number * PAGE);

@@ -6,7 +6,7 @@
 //! without the text itself · `said` and `found` the same of files of 0.1, which copied the
 //! text: nothing is added to them · `pairs` named values. What was taken back stays and names in `undone` the event that did it.
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::StoreError;
 
@@ -109,4 +109,13 @@ pub fn migrate(db: &mut Connection, steps: &[&str]) -> Result<bool, StoreError> 
     }
     change.commit()?;
     Ok(true)
+}
+
+/// Adds the words of an event to the search index.
+pub(super) fn index_text(db: &Connection, id: i64, said: &str) -> Result<(), StoreError> {
+    if !said.is_empty() {
+        db.prepare_cached("INSERT INTO words(rowid, text) VALUES (?1, ?2)")?
+            .execute(params![id, said])?;
+    }
+    Ok(())
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::event_row::{self, EventRow, RowAction};
-use super::writer::SessionHeader;
+use super::schema::index_text;
 use super::{Database, Store, StoreError};
 use crate::protocol::Event;
 
@@ -17,6 +17,33 @@ const OUTPUT: usize = 128 * 1024;
 pub struct PendingParts {
     reply: Vec<i64>,
     output: VecDeque<(i64, usize)>,
+}
+
+/// The data a session begins with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionHeader {
+    pub id: String,
+    /// Absolute, with links resolved.
+    pub folder: String,
+    pub bot: Option<String>,
+    /// A name that the user gave it before it began.
+    pub title: Option<String>,
+}
+
+impl SessionHeader {
+    /// A new session in a folder. Ids are short enough to type.
+    pub fn new(folder: &str, bot: Option<&str>) -> SessionHeader {
+        // Without letters that look like digits or like each other.
+        const LETTERS: &[u8] = b"abcdefghjkmnpqrstvwxyz23456789";
+        let letter = |_| char::from(*fastrand::choice(LETTERS).unwrap_or(&b'a'));
+        let id = (0..8).map(letter).collect();
+        SessionHeader { id, folder: folder.to_owned(), bot: bot.map(str::to_owned), title: None }
+    }
+}
+
+/// Milliseconds since 1970.
+pub(super) fn now() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
 }
 
 impl Database {
@@ -121,7 +148,7 @@ impl Database {
                 let body = serde_json::to_string(event).unwrap_or_default();
                 change.execute(
                     "INSERT INTO events(session, at, kind, body, undone) VALUES (?1, ?2, 'undo', ?3, 0)",
-                    params![key, super::writer::now(), body],
+                    params![key, now(), body],
                 )?;
                 change.last_insert_rowid()
             }
@@ -165,7 +192,7 @@ impl Database {
                  id, (SELECT max(id) FROM events WHERE session = ?1), bot, next_step, next_ask,
                  steps, input, output, estimated
              FROM sessions WHERE key = ?1",
-            params![key, head.id, head.folder, title, super::writer::now(), touched],
+            params![key, head.id, head.folder, title, now(), touched],
         )?;
         let new = change.last_insert_rowid();
         copy_events(&change, key, new)?;
@@ -236,7 +263,7 @@ fn insert_session(
         (Some(named), _) => named.clone(),
         (None, title) => title.unwrap_or_default(),
     };
-    let at = first.map_or_else(super::writer::now, |row| row.at);
+    let at = first.map_or_else(now, |row| row.at);
     db.prepare_cached(
         "INSERT INTO sessions(id, folder, title, named, created, updated, touched, bot)
          VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7)",
@@ -269,15 +296,6 @@ fn insert_row(
     }
     remove_superseded(db, id, row, parts)?;
     update_session(db, key, row)
-}
-
-/// Adds the words of an event to the search index.
-pub(super) fn index_text(db: &Connection, id: i64, said: &str) -> Result<(), StoreError> {
-    if !said.is_empty() {
-        db.prepare_cached("INSERT INTO words(rowid, text) VALUES (?1, ?2)")?
-            .execute(params![id, said])?;
-    }
-    Ok(())
 }
 
 /// Removes the words of a session from the index. Must be called before its events are removed.

@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::database::PATIENCE;
+use super::connection::PATIENCE;
 use super::event_row::{EventRow, is_growing_text, is_saved};
-use super::moved::{ExportedSession, PathState};
+use super::file_watch::PathState;
+use super::moved::ExportedSession;
 use super::read::SessionRecord;
-use super::write::PendingParts;
+use super::write::{PendingParts, SessionHeader, now};
 use super::{Database, EventPage, Lock, Remembered, SavingError, Store, StoreError};
 use crate::i18n::{Localize, LocalizedText};
 use crate::protocol::Event;
@@ -39,28 +40,6 @@ const PART: usize = 4 << 20;
 const HISTORY: usize = 1 << 20;
 
 mod asked;
-
-/// The data a session begins with.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SessionHeader {
-    pub id: String,
-    /// Absolute, with links resolved.
-    pub folder: String,
-    pub bot: Option<String>,
-    /// A name that the user gave it before it began.
-    pub title: Option<String>,
-}
-
-impl SessionHeader {
-    /// A new session in a folder. Ids are short enough to type.
-    pub fn new(folder: &str, bot: Option<&str>) -> SessionHeader {
-        // Without letters that look like digits or like each other.
-        const LETTERS: &[u8] = b"abcdefghjkmnpqrstvwxyz23456789";
-        let letter = |_| char::from(*fastrand::choice(LETTERS).unwrap_or(&b'a'));
-        let id = (0..8).map(letter).collect();
-        SessionHeader { id, folder: folder.to_owned(), bot: bot.map(str::to_owned), title: None }
-    }
-}
 
 /// Whether anything is written.
 #[derive(Debug)]
@@ -119,11 +98,6 @@ struct PendingRows {
     /// When the disk last failed, and why.
     failed_at: Option<Instant>,
     failure: Option<LocalizedText>,
-}
-
-/// Milliseconds since 1970.
-pub(super) fn now() -> i64 {
-    jiff::Timestamp::now().as_millisecond()
 }
 
 impl StoreWriter {

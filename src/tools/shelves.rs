@@ -5,11 +5,10 @@
 //! distinguished so that a question can say what they are, and so that what runs is the
 //! file that was named, not the one it links to.
 
-use std::fs;
+use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-use super::system::{executable, is_safe_from_others};
 use crate::safety::{LinkIdentity, OwnProgram, Program, Shelf};
 
 /// Where such folders may be, links resolved, and the folders of the user's own `PATH`.
@@ -148,6 +147,26 @@ fn unresolved_program(path: &Path) -> Option<Program> {
         modified: i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec()),
     });
     Some(Program { link, ..program })
+}
+
+pub(super) fn executable(path: &Path) -> Option<Program> {
+    let meta = fs::metadata(path).ok()?;
+    let runs = meta.is_file() && meta.mode() & 0o111 != 0;
+    runs.then(|| Program {
+        path: path.to_owned(),
+        device: meta.dev(),
+        inode: meta.ino(),
+        modified: i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec()),
+        link: None,
+    })
+}
+
+/// Whether only root and the user may change it.
+pub(super) fn is_safe_from_others(meta: &Metadata) -> bool {
+    let owned = meta.uid() == 0 || meta.uid() == rustix::process::geteuid().as_raw();
+    // The groups of root, and of administrators on macOS, may become root anyway.
+    let admin = meta.gid() == 0 || (cfg!(target_os = "macos") && meta.gid() == 80);
+    owned && meta.mode() & 0o002 == 0 && (admin || meta.mode() & 0o020 == 0)
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use super::around;
 use super::read_tracker::ReadTracker;
-use super::shelves::{self, ToolchainDirs};
+use super::shelves::{self, ToolchainDirs, executable, is_safe_from_others};
 use crate::safety::redact::Redactor;
 use crate::safety::{Contents, FileKind, Machine, OwnProgram, PathKind, Program};
 
@@ -258,18 +258,6 @@ pub fn resolve_path(path: &Path) -> PathBuf {
     resolve_links(path, MOST_LINKS)
 }
 
-pub(super) fn executable(path: &Path) -> Option<Program> {
-    let meta = fs::metadata(path).ok()?;
-    let runs = meta.is_file() && meta.mode() & 0o111 != 0;
-    runs.then(|| Program {
-        path: path.to_owned(),
-        device: meta.dev(),
-        inode: meta.ino(),
-        modified: i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec()),
-        link: None,
-    })
-}
-
 fn trusted_folder(folder: &Path, workspace: &Path) -> Option<PathBuf> {
     let folder = fs::canonicalize(folder).ok()?;
     let meta = fs::metadata(&folder).ok()?;
@@ -282,14 +270,6 @@ fn trusted_folder(folder: &Path, workspace: &Path) -> Option<PathBuf> {
 /// and writable for root only.
 fn is_system_owned(meta: &Metadata, workspace: &Path) -> bool {
     workspace == Path::new("/") && meta.uid() == 0 && meta.mode() & 0o022 == 0
-}
-
-/// Whether only root and the user may change it.
-pub(super) fn is_safe_from_others(meta: &Metadata) -> bool {
-    let owned = meta.uid() == 0 || meta.uid() == rustix::process::geteuid().as_raw();
-    // The groups of root, and of administrators on macOS, may become root anyway.
-    let admin = meta.gid() == 0 || (cfg!(target_os = "macos") && meta.gid() == 80);
-    owned && meta.mode() & 0o002 == 0 && (admin || meta.mode() & 0o020 == 0)
 }
 
 /// The path as the kernel would walk it: `..` after a link leaves the link's target. Where

@@ -3,6 +3,10 @@
 use tokio::sync::mpsc;
 
 use super::*;
+use crate::cli::Clean;
+use crate::cli::args::ApprovalFlags;
+use crate::cli::messages::Printer;
+use crate::cli::schema::Schema;
 use crate::i18n::{Lang, LocalizedText};
 use crate::protocol::{
     Ask, AskId, Decision, ModelMessage, NoticeLevel, Observation, Outcome, Question, Reason,

@@ -5,7 +5,7 @@
 
 use super::intent::GuideIntent;
 use super::progress::StepResult;
-use super::report::{self, ReportWriter};
+use super::report::{self, HEAD, ReportWriter};
 use crate::i18n::{self, Lang, Phrase, guide as words_of};
 
 #[derive(Debug, PartialEq)]
@@ -21,9 +21,6 @@ pub(super) struct GuideSteps {
     /// Each is a program and its arguments.
     pub commands: Vec<Vec<String>>,
 }
-
-/// Number of lines shown of a file when no range is given.
-pub(super) const HEAD: u32 = 200;
 
 /// Maximum number of files whose lines are counted, and of bytes of their names.
 const MOST_FILES: usize = 400;

@@ -1,6 +1,5 @@
 //! Words the results of the guide's steps, as short Markdown with suggestions.
 
-use super::plan::HEAD;
 use super::progress::StepResult;
 use crate::i18n::{self, Lang, Phrase, guide as words_of};
 
@@ -10,6 +9,9 @@ pub(super) struct ReportWriter {
     pub text: String,
     pub suggestions: Vec<String>,
 }
+
+/// Number of lines shown of a file when no range is given.
+pub(super) const HEAD: u32 = 200;
 
 /// Maximum number of lines of a list, and of output, that are shown.
 const MOST: usize = 40;

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::{InputError, edit::TextEdit};
+use super::InputError;
 use crate::i18n::safety as words;
 
 /// Lines of the file and of the wanted text that are compared.
@@ -16,13 +16,13 @@ const LINE: usize = 400;
 const TELLING: usize = 4;
 
 /// The fault of an edit whose text is not in the file.
-pub fn mismatch_error(text: &str, edit: &TextEdit, number: usize, of: usize) -> InputError {
+pub fn mismatch_error(text: &str, old: &str, number: usize, of: usize) -> InputError {
     let say = match of {
         1 => words::EDIT_NOT_FOUND.into(),
         _ => words::EDIT_NOT_FOUND_NTH.with("n", number).with("of", of),
     };
     let file: Vec<&str> = text.split('\n').take(FILE).collect();
-    let wanted: Vec<&str> = edit.old.trim_matches('\n').split('\n').take(WANTED).collect();
+    let wanted: Vec<&str> = old.trim_matches('\n').split('\n').take(WANTED).collect();
     let numbered = without_numbers(&wanted);
     let looked_for: Vec<&str> = numbered.clone().unwrap_or_else(|| wanted.clone());
     let mut detail = String::new();
@@ -145,8 +145,7 @@ mod tests {
     use super::*;
 
     fn detail(text: &str, old: &str) -> String {
-        let edit = TextEdit { old: old.into(), new: String::new(), all: false };
-        mismatch_error(text, &edit, 1, 1).detail
+        mismatch_error(text, old, 1, 1).detail
     }
 
     const FILE: &str = "fn a() {\n    one();\n}\n\nfn b() {\n\ttwo();\n\tthree();\n}\n";

@@ -48,7 +48,7 @@ pub fn apply(text: &str, edits: &[TextEdit]) -> Result<Edited, InputError> {
             note = Some(LocalizedText::from(words::KEPT_CRLF));
         }
         match places.as_slice() {
-            [] => return Err(closest_match::mismatch_error(text, edit, number, edits.len())),
+            [] => return Err(closest_match::mismatch_error(text, &edit.old, number, edits.len())),
             [_] => {}
             [..] if edit.all => {}
             [..] => return Err(ambiguous_error(text, &places, number)),
