@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Comment lines with an idiom of [`IDIOMS`]; lower it when there are fewer.
-const MOST_IDIOMS: usize = 1_700;
+const MOST_IDIOMS: usize = 84;
 
 /// Lines of 99 in 100 functions. That none has more than 60 is held by clippy.
 const LONGEST_OF_MOST: usize = 45;
@@ -140,6 +140,8 @@ fn functions(text: &str) -> Vec<(usize, String)> {
         let code = line.trim_start();
         let is_function = code.contains("fn ")
             && !code.starts_with("//")
+            // A trait's function without a body.
+            && !code.ends_with(';')
             && code.split("fn ").next().is_some_and(|before| {
                 before.split_whitespace().all(|word| {
                     word.starts_with("pub")

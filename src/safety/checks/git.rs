@@ -1,7 +1,9 @@
 //! Checks arguments of `git` whose meaning flags do not give: names that are created, refs
 //! that are forced, paths that mean everything.
 
-use crate::i18n::{Phrase, safety as words};
+use std::path::Path;
+
+use crate::i18n::{LocalizedText, Phrase, safety as words};
 use crate::protocol::{Effect, Tier};
 
 use super::super::args::{self, ArgPart, ArgToken};
@@ -24,39 +26,35 @@ pub fn git_repository(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: 
     let folder = moves.fold(call.ground.cwd.clone(), |folder, to| folder.join(to));
     let found = repository::read(scene.world, &scene.world.resolve(&folder));
     super::lines::git(call, tokens, &found, findings);
-    let worries = repository::find_worries(&found, scene);
-    for worry in &worries {
-        let (rule, say) = match worry {
-            Worry::Starts(setting) => {
-                ("git-config-exec", words::GIT_CONFIG_EXEC.with("setting", excerpt(setting)))
-            }
-            Worry::Driver(name) => {
-                ("git-config-exec", words::GIT_DRIVER.with("driver", excerpt(name)))
-            }
-            Worry::Unread(path) => (
-                "git-config-unread",
-                words::GIT_UNREAD.with("path", excerpt(&path.to_string_lossy())),
-            ),
-            Worry::Outside(what) => ("git-outside", words::GIT_OUTSIDE.with("path", excerpt(what))),
-            Worry::Bare(path) => {
-                ("git-bare", words::GIT_BARE.with("path", excerpt(&path.to_string_lossy())))
-            }
-        };
+    for worry in &repository::find_worries(&found, scene) {
+        let (rule, say) = describe_worry(worry);
         findings.add_repeated(rule, Tier::L1, say, &[Effect::Exec]);
     }
     let into = call.args.iter().position(|arg| {
         arg.strip_prefix("--ignore-submodules=").is_some_and(|how| how != "all" && how != "dirty")
     });
     if let Some(at) = into {
-        call.add_finding(
-            "submodules",
-            Tier::L1,
-            words::GIT_SUBMODULES,
-            at,
-            &[Effect::Exec],
-            findings,
-        );
+        add_submodules(call, at, findings);
     }
+}
+
+/// The rule that a worry meets, and what the question says.
+fn describe_worry(worry: &Worry) -> (&'static str, LocalizedText) {
+    let shown = |path: &Path| excerpt(&path.to_string_lossy());
+    match worry {
+        Worry::Starts(setting) => {
+            ("git-config-exec", words::GIT_CONFIG_EXEC.with("setting", excerpt(setting)))
+        }
+        Worry::Driver(name) => ("git-config-exec", words::GIT_DRIVER.with("driver", excerpt(name))),
+        Worry::Unread(path) => ("git-config-unread", words::GIT_UNREAD.with("path", shown(path))),
+        Worry::Outside(what) => ("git-outside", words::GIT_OUTSIDE.with("path", excerpt(what))),
+        Worry::Bare(path) => ("git-bare", words::GIT_BARE.with("path", shown(path))),
+    }
+}
+
+fn add_submodules(call: &Invocation<'_>, at: usize, findings: &mut Findings) {
+    let say = words::GIT_SUBMODULES;
+    call.add_finding("submodules", Tier::L1, say, at, &[Effect::Exec], findings);
 }
 
 /// `git describe --dirty` looks into every repository that is tracked in this one.
@@ -65,15 +63,7 @@ pub fn git_dirty(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut 
     let scene = call.ground.scene;
     let found = repository::read(scene.world, &scene.world.resolve(&call.ground.cwd));
     if matches!(found.classify_tracked(scene.world), Tracked::Submodules | Tracked::Unknown) {
-        let at = token.at;
-        call.add_finding(
-            "submodules",
-            Tier::L1,
-            words::GIT_SUBMODULES,
-            at,
-            &[Effect::Exec],
-            findings,
-        );
+        add_submodules(call, token.at, findings);
     }
 }
 

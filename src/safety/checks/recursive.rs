@@ -196,25 +196,25 @@ pub fn diff(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findi
     }
     // A link that is named is meant to be followed; those in the folders are not.
     if call.supports_option("--no-dereference") && !folders.iter().any(|(_, text)| linked(text)) {
-        let end = args::end_of_options(call.args, tokens);
-        call.insert(end, "--no-dereference", findings);
-        for glob in sensitive::sensitive_globs() {
-            call.insert(
-                end,
-                &format!("--exclude={}", sensitive::case_insensitive_glob(&glob)),
-                findings,
-            );
-        }
-        for folder in sensitive::excluded_folders() {
-            call.insert(end, &format!("--exclude={folder}"), findings);
-        }
-        return;
+        return insert_diff_excludes(call, tokens, findings);
     }
     for (at, text) in folders {
         if let Some(odd) = find_escape(call, text, deep) {
             let say = words::FOLDER_HOLDS.with("path", excerpt(&odd));
             call.add_finding("follow", Tier::L1, say, at, OUT, findings);
         }
+    }
+}
+
+/// The options with which `diff` follows no link and reads no file of credentials.
+fn insert_diff_excludes(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    let end = args::end_of_options(call.args, tokens);
+    call.insert(end, "--no-dereference", findings);
+    let globs = sensitive::sensitive_globs();
+    let globs = globs.map(|glob| sensitive::case_insensitive_glob(&glob));
+    let folders = sensitive::excluded_folders().map(str::to_owned);
+    for excluded in globs.chain(folders) {
+        call.insert(end, &format!("--exclude={excluded}"), findings);
     }
 }
 
