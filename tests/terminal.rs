@@ -36,7 +36,7 @@ fn a_question_gets_an_answer_and_ctrl_c_leaves() {
     screen.press("\x03");
     screen.wait_for("Press Ctrl-C again");
     screen.press("\x03");
-    screen.wait_for("Left: left");
+    screen.wait_for("UserQuit: left");
     screen.wait_for_exit();
     assert_eq!(screen.modes(), Modes::default());
 }

@@ -275,8 +275,9 @@ impl Screen {
             let ended = seen.over && what != "the end of the program";
             assert!(
                 !left.is_zero() && !ended,
-                "waited for {what}; the screen was{}:\n{}",
+                "waited for {what}; the screen was{}, {:?}:\n{}",
                 if ended { " (program ended)" } else { "" },
+                modes_of(&seen),
                 screen_text(&seen)
             );
             seen = changed.wait_timeout(seen, left).unwrap().0;
