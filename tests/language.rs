@@ -5,9 +5,11 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests; the figures are printed")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use avocet::i18n::{self, Phrase};
 
 /// Comment lines with an idiom of [`IDIOMS`]; lower it when there are fewer.
 const MOST_IDIOMS: usize = 84;
@@ -130,6 +132,23 @@ fn comments_do_not_gain_translated_idioms() {
     files.sort_unstable_by(|one, two| two.cmp(one));
     println!("{idioms} of {comments} comment lines have an idiom; most in {:?}", &files[..5]);
     assert!(idioms <= MOST_IDIOMS, "{idioms} comment lines have an idiom, {MOST_IDIOMS} may");
+}
+
+/// English sentences that stand for two things, which Chinese tells apart.
+const TWO_MEANINGS: &[&str] = &["Session", "yours", "refused", ", ", "{n} of {of}", "Run"];
+
+#[test]
+fn a_sentence_stands_once_in_the_catalogue() {
+    let mut rows: BTreeMap<&str, Vec<Phrase>> = BTreeMap::new();
+    for phrase in i18n::all() {
+        rows.entry(phrase.en).or_default().push(phrase);
+    }
+    for (en, same) in rows.into_iter().filter(|(_, same)| same.len() > 1) {
+        let keys: Vec<_> = same.iter().map(|phrase| phrase.key).collect();
+        assert!(TWO_MEANINGS.contains(&en), "make these one phrase of `common`: {keys:?} {en:?}");
+        let chinese: BTreeSet<_> = same.iter().map(|phrase| phrase.zh).collect();
+        assert_eq!(chinese.len(), same.len(), "both languages say the same: {keys:?}");
+    }
 }
 
 /// The lengths of all functions, by the indent of their first and last lines.

@@ -18,7 +18,7 @@ use crate::cli::args::{ApprovalFlags, RunScript};
 use crate::cli::messages::{self, Printer};
 use crate::cli::output;
 use crate::cli::script::{self as surface, RunFormat, Writer};
-use crate::i18n::{Localize, LocalizedText, cli as words};
+use crate::i18n::{Localize, LocalizedText, cli as words, common};
 use crate::protocol::{Message, Notice, Provider, Question, SandboxDenial, StepAction, Tier};
 use crate::script::host::PackKey;
 use crate::script::manifest::Manifest;
@@ -254,7 +254,7 @@ fn check(ground: &Startup, order: &RunRequest, library: &ScriptLibrary, json: bo
     match came {
         Err(failure) => report_error(ground, json, failure.localized()),
         Ok(shape) => {
-            let said = words::SCRIPT_SOUND.with("file", shape.origin.file.clone());
+            let said = common::NO_PROBLEMS.with("file", shape.origin.file.clone());
             let value = Value::String(said.text(ground.lang()));
             let done = RunResult { value, visible: Vec::new() };
             match Writer::new(output::stdout(), run_format(ground, json, true)).write_end(&Ok(done))

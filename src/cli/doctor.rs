@@ -9,7 +9,7 @@ use super::model::ModelListing;
 use crate::commands::PageRow;
 use crate::config::{Connection, Loaded, Paths, ProviderSetting, SettingsLayer};
 use crate::extensions::ExtensionSet;
-use crate::i18n::{Localize, PhraseValue, cli as w, context, session, temp};
+use crate::i18n::{Localize, PhraseValue, cli as w, common, session, temp};
 use crate::protocol::{InstructionFile, Notice, SandboxMode};
 use crate::tools::temp::RunFolder;
 
@@ -56,11 +56,11 @@ pub fn rows(found: &DoctorFindings<'_>) -> Vec<PageRow> {
     let mut rows = vec![
         PageRow::heading(w::DOCTOR_PROGRAM),
         PageRow::pair(w::DOCTOR_VERSION, env!("CARGO_PKG_VERSION")),
-        PageRow::pair(w::DOCTOR_FOLDER, found.folder.display().to_string()),
+        PageRow::pair(common::FOLDER, found.folder.display().to_string()),
         PageRow::pair(w::DOCTOR_TRUST, if found.trusted { w::TRUSTED } else { w::NOT_TRUSTED }),
     ];
     rows.extend(
-        found.notes.iter().map(|note| PageRow::pair(context::PART_NOTES, note.localized())),
+        found.notes.iter().map(|note| PageRow::pair(common::INSTRUCTIONS, note.localized())),
     );
     rows.extend(files(found.paths));
     rows.push(PageRow::pair(temp::DOCTOR, found.temp.doctor_value()));
@@ -141,7 +141,7 @@ fn renamed_word(word: &str) -> Option<PageRow> {
 }
 
 fn model(found: &DoctorFindings<'_>) -> Vec<PageRow> {
-    let mut rows = vec![PageRow::heading(w::DOCTOR_MODEL)];
+    let mut rows = vec![PageRow::heading(common::MODEL_TITLE)];
     match &found.loaded.settings.connection {
         None => rows.push(PageRow::line(w::NO_SERVER)),
         Some(Connection {
@@ -149,7 +149,7 @@ fn model(found: &DoctorFindings<'_>) -> Vec<PageRow> {
             high,
             ..
         }) => {
-            rows.push(PageRow::pair(w::DOCTOR_PROVIDER, high.as_str()));
+            rows.push(PageRow::pair(common::PROVIDER, high.as_str()));
         }
         Some(connection) => rows.extend(server(connection, found.offer)),
     }
@@ -170,8 +170,8 @@ fn server(connection: &Connection, offer: &ModelListing) -> Vec<PageRow> {
     let exposed = crate::model::exposed_host(base_url, api_key.is_some());
     let exposed = exposed.map(|host| session::KEY_IN_THE_OPEN.with("host", host));
     let mut rows = vec![
-        PageRow::pair(w::DOCTOR_PROVIDER, provider.kind().name()),
-        PageRow::pair(w::DOCTOR_SERVER, crate::model::display_address(base_url).as_str()),
+        PageRow::pair(common::PROVIDER, provider.kind().name()),
+        PageRow::pair(common::SERVER, crate::model::display_address(base_url).as_str()),
         PageRow::pair(w::DOCTOR_KEY, key.with("name", key_variable.as_str())),
         PageRow::pair(
             w::DOCTOR_MODELS,
@@ -179,7 +179,7 @@ fn server(connection: &Connection, offer: &ModelListing) -> Vec<PageRow> {
         ),
         PageRow::pair(w::DOCTOR_ANSWER, answer),
     ];
-    rows.extend(exposed.map(|exposed| PageRow::pair(w::DOCTOR_EXPOSED, exposed)));
+    rows.extend(exposed.map(|exposed| PageRow::pair(common::NOT_ENCRYPTED, exposed)));
     rows
 }
 

@@ -10,7 +10,7 @@ use super::messages::Printer;
 use super::schema::Schema;
 use super::shell_approval::{self, ApprovalLine, TemplateApproval};
 use super::{Clean, Exit, shown};
-use crate::i18n::{LocalizedText, cli as w, json_with_text, prompt, session};
+use crate::i18n::{LocalizedText, cli as w, common, json_with_text, prompt, session};
 use crate::protocol::{
     Ask, AskId, AttachmentInfo, Decision, Event, ModelMessage, Notice, Observation, Op, Outcome,
     Question, Risk, SandboxDenial, Step, StepAction, TemplateCommand, Tier, Topic, TurnOutcome,
@@ -174,7 +174,7 @@ impl<'a> HeadlessTurn<'a> {
             }
             Event::Repairing { fault } => {
                 self.reply = None;
-                stderr_line(w::REPAIRING.with("fault", fault.clone()))
+                stderr_line(common::REPAIRING.with("fault", fault.clone()))
             }
             Event::Retrying { attempt, of, wait_ms, why } => {
                 let say = w::RETRYING.with("attempt", *attempt).with("of", *of);
@@ -269,7 +269,7 @@ impl<'a> HeadlessTurn<'a> {
                     return vec![line, decide(ask.id, Decision::Answer { text })];
                 }
                 let word = Some(w::NOBODY_ANSWERS.text(crate::i18n::Lang::En).to_owned());
-                let notice = Notice::info(w::MODEL_ASKED.with("text", text.as_str()));
+                let notice = Notice::info(common::MODEL_ASKS.with("text", text.as_str()));
                 vec![
                     HeadlessEffect::Tell(StderrLine::Notice(notice.with_hint(w::NOBODY_ANSWERS))),
                     decide(ask.id, Decision::Reject { word }),

@@ -8,7 +8,7 @@
 use super::shell_approval::tier_phrase;
 use super::{Clean, Exit, shown};
 use crate::commands::{self, CommandContext, CommandOutcome, Surface, UiAction};
-use crate::i18n::{Lang, LocalizedText, Phrase, context, linear as w, prompt, session};
+use crate::i18n::{Lang, LocalizedText, Phrase, common, context, linear as w, prompt, session};
 use crate::prompt::input::{self, Intent};
 use crate::protocol::{
     Ask, AskId, AttachmentInfo, Change, Decision, Event, Extensions, Mention, ModelMessage, Notice,
@@ -329,7 +329,7 @@ impl PlainSession {
             }
             Event::ReplyStarted => self.on_reply_started(),
             Event::Delta { text } => self.on_delta(&text),
-            Event::Repairing { fault } => vec![self.say(w::REPAIRING.with("fault", fault))],
+            Event::Repairing { fault } => vec![self.say(common::REPAIRING.with("fault", fault))],
             Event::Retrying { attempt, of, why, .. } => {
                 vec![self.say(w::RETRYING.with("attempt", attempt).with("of", of).with("why", why))]
             }
@@ -539,7 +539,7 @@ impl PlainSession {
         self.state = PlainState::Idle;
         let mut effects = match ending {
             TurnOutcome::Done | TurnOutcome::Error => Vec::new(),
-            TurnOutcome::Cancelled | TurnOutcome::Stopped => vec![self.say(w::STOPPED)],
+            TurnOutcome::Cancelled | TurnOutcome::Stopped => vec![self.say(common::STOPPED)],
             TurnOutcome::Limit { why } => vec![PlainEffect::Notice(Notice::warning(why.clone()))],
             TurnOutcome::Interrupted => {
                 vec![PlainEffect::Notice(Notice::error(session::INTERRUPTED))]

@@ -10,7 +10,7 @@ use clap::Subcommand;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::i18n::{Lang, LocalizedText, safety as words};
+use crate::i18n::{Lang, LocalizedText, common, safety as words};
 use crate::prompt::template;
 use crate::protocol::{PageRow, Requires, Risk, Step, StepAction, Tier};
 use crate::safety::{self, Assessment, Machine, PolicyContext, ToolTask, Verdict, Workspace};
@@ -84,7 +84,7 @@ pub fn explain_one(work: &StepAction, scene: PolicyContext<'_>, lang: Lang) -> S
     let mut lines = vec![
         format!("{} · {} · {}", judged.risk.tier.name(), outcome.text(lang), judged.risk.rule),
         step_title(work, judged, lang),
-        format!("{}: {}", words::EXPLAIN_FOLDER.text(lang), judged.cwd.display()),
+        format!("{}: {}", common::FOLDER.text(lang), judged.cwd.display()),
     ];
     lines.extend(judged.risk.reasons.iter().map(|reason| {
         let say = reason.say.text(lang);
@@ -110,7 +110,7 @@ fn step_title(work: &StepAction, judged: &Assessment, lang: Lang) -> String {
         }
         StepAction::Exec { program, .. } | StepAction::Shell { line: program } => {
             let found = found.unwrap_or(words::EXPLAIN_NOT_FOUND.text(lang).into());
-            format!("{}: {program} ({found})", words::EXPLAIN_PROGRAM.text(lang))
+            format!("{}: {program} ({found})", common::PROGRAM.text(lang))
         }
     }
 }

@@ -80,12 +80,12 @@ fn text(value: &PhraseValue, lang: Lang) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::i18n::commands as w;
+    use crate::i18n::{commands as w, common};
 
     fn rows() -> Vec<PageRow> {
         vec![
             PageRow::heading(w::STATUS_TITLE),
-            PageRow::pair(w::STATUS_MODEL, "m"),
+            PageRow::pair(common::MODEL, "m"),
             PageRow::pair("模型名", "n\nn"),
             PageRow::line("end"),
         ]

@@ -3,7 +3,7 @@
 use super::dispatch::find_in;
 use super::table::COMMANDS;
 use super::{ArgsSpec, Category, CommandContext, SlashCommand, ValueSource, custom};
-use crate::i18n::{PhraseValue, commands as w};
+use crate::i18n::{PhraseValue, common};
 
 /// One possible completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -166,7 +166,7 @@ fn about(
     used: Option<&str>,
 ) -> Option<PhraseValue> {
     if used == Some(value) {
-        return Some(w::IN_USE.into());
+        return Some(common::IN_USE.into());
     }
     let is_of_bots = matches!(command.args, ArgsSpec::OptionalOf(_, ValueSource::Bots));
     let bot = call.extensions.bots.iter().find(|(name, _)| is_of_bots && name == value)?;

@@ -2,7 +2,7 @@
 //! lists them from the current catalogue.
 
 use super::{CommandContext, CommandOutcome, PageRow, UiAction, refusal, shorten};
-use crate::i18n::{PhraseValue, commands as w};
+use crate::i18n::{PhraseValue, commands as w, common};
 use crate::protocol::{
     Extension, ExtensionKind, ExtensionState, Extensions, Notice, OmittedSkills, Op,
 };
@@ -189,7 +189,7 @@ pub const NO_BOT: &str = "none";
 /// The bots as a page, for surfaces without a selection list.
 pub fn bots_page(kept: &Extensions, now: Option<&str>) -> CommandOutcome {
     let mark = |name: &str, about: &str| match now == Some(name) {
-        true => w::IN_USE_NOW.with("about", about).into(),
+        true => common::ABOUT_IN_USE.with("about", about).into(),
         false => PhraseValue::from(about),
     };
     let bots = kept.bots.iter();

@@ -1,7 +1,7 @@
 //! Commands that show information and change nothing.
 
 use super::{CommandContext, CommandOutcome, PageRow, Surface, UiAction};
-use crate::i18n::{LocalizedText, PhraseValue, commands as w, sandbox as held, session};
+use crate::i18n::{LocalizedText, PhraseValue, commands as w, common, sandbox as held, session};
 use crate::protocol::{Notice, Op, Report, SandboxStatus, SessionInfo};
 
 pub(super) fn help(_: &CommandContext<'_>, topic: &str) -> CommandOutcome {
@@ -37,24 +37,24 @@ pub(super) fn status(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
     let SessionInfo { cwd, branch, turns, steps, usage, .. } = call.facts;
     let session = format!("{}  {}", call.facts.session, call.facts.title);
     let tokens = match usage.estimated {
-        true => w::TOKENS_ESTIMATED,
-        false => w::TOKENS,
+        true => common::TOKEN_ESTIMATE,
+        false => common::TOKEN_COUNTS,
     };
     let rows = [
-        (w::STATUS_MODEL, PhraseValue::from(model.as_str())),
-        (w::STATUS_PROVIDER, provider.name().into()),
-        (w::STATUS_SERVER, base_url.as_str().into()),
+        (common::MODEL, PhraseValue::from(model.as_str())),
+        (common::PROVIDER, provider.name().into()),
+        (common::SERVER, base_url.as_str().into()),
         (w::STATUS_PROFILE, profile.as_str().into()),
         (w::STATUS_MODE, mode.name().into()),
         (w::STATUS_LANG, lang.code().into()),
-        (w::STATUS_BOT, bot.as_deref().unwrap_or_default().into()),
-        (w::STATUS_FOLDER, cwd.as_str().into()),
+        (common::BOT, bot.as_deref().unwrap_or_default().into()),
+        (common::FOLDER, cwd.as_str().into()),
         (w::STATUS_BRANCH, branch.as_deref().unwrap_or_default().into()),
         (w::STATUS_SESSION, session.trim().into()),
         (w::STATUS_TURNS, (*turns).into()),
         (w::STATUS_STEPS, (*steps).into()),
         (
-            w::STATUS_TOKENS,
+            common::TOKENS,
             tokens.with("input", usage.input_tokens).with("output", usage.output_tokens).into(),
         ),
     ];
@@ -71,20 +71,20 @@ pub(super) fn status(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
     };
     let filled = rows.into_iter().filter(|(_, value)| *value != PhraseValue::from(""));
     let mut rows: Vec<PageRow> = filled.map(|(label, value)| PageRow::pair(label, value)).collect();
-    rows.extend(exposed.map(|exposed| PageRow::pair(w::STATUS_EXPOSED, exposed)));
+    rows.extend(exposed.map(|exposed| PageRow::pair(common::NOT_ENCRYPTED, exposed)));
     rows.extend(folders(call).into_iter().skip(1));
     let unsaved = call.facts.unsaved.as_ref();
-    rows.extend(unsaved.map(|unsaved| PageRow::pair(w::STATUS_UNSAVED, unsaved.why.clone())));
+    rows.extend(unsaved.map(|unsaved| PageRow::pair(common::NOT_SAVED, unsaved.why.clone())));
     rows.extend(held.map(|held| PageRow::pair(w::STATUS_SANDBOX, held)));
     rows.extend(
-        call.facts.notes.iter().map(|note| PageRow::pair(w::STATUS_NOTES, note.localized())),
+        call.facts.notes.iter().map(|note| PageRow::pair(common::INSTRUCTIONS, note.localized())),
     );
     CommandOutcome::Page { title: w::STATUS_TITLE.into(), rows }
 }
 
 /// The session's own folder, then those the user added.
 pub(super) fn folders(call: &CommandContext<'_>) -> Vec<PageRow> {
-    let own = PageRow::pair(w::STATUS_FOLDER, call.facts.cwd.as_str());
+    let own = PageRow::pair(common::FOLDER, call.facts.cwd.as_str());
     let added = call.facts.added.iter().map(|path| PageRow::pair(w::STATUS_ADDED, path.as_str()));
     std::iter::once(own).chain(added).collect()
 }

@@ -5,7 +5,7 @@ use super::Availability::{Everywhere, LocalOnly};
 use super::Category::{Configuration, Exit, Info, Session, Tools};
 use super::WhileBusy::{Now, Refuse, Wait};
 use super::{SlashCommand, ValueSource, configuration, custom, info, session};
-use crate::i18n::commands as w;
+use crate::i18n::{commands as w, common};
 
 #[rustfmt::skip]
 pub const COMMANDS: &[SlashCommand] = &[
@@ -23,7 +23,7 @@ pub const COMMANDS: &[SlashCommand] = &[
     SlashCommand { name: "compress",    aliases: &["compact"],        about: w::ABOUT_COMPRESS,    category: Session,       args: Optional("focus"),                       reach: Everywhere, busy: Wait,   run: session::compress },
     SlashCommand { name: "recall",      aliases: &[],                 about: w::ABOUT_RECALL,      category: Session,       args: Required("id"),                          reach: Everywhere, busy: Wait,   run: session::recall },
     SlashCommand { name: "copy",        aliases: &[],                 about: w::ABOUT_COPY,        category: Session,       args: Optional("n"),                           reach: LocalOnly,  busy: Now,    run: session::copy },
-    SlashCommand { name: "search",      aliases: &["find"],           about: w::ABOUT_SEARCH,      category: Session,       args: Optional("text"),                        reach: LocalOnly,  busy: Now,    run: session::search },
+    SlashCommand { name: "search",      aliases: &["find"],           about: common::SEARCH,      category: Session,       args: Optional("text"),                        reach: LocalOnly,  busy: Now,    run: session::search },
     SlashCommand { name: "raw",         aliases: &["dump"],           about: w::ABOUT_RAW,         category: Session,       args: ArgsSpec::None,                              reach: LocalOnly,  busy: Now,    run: session::raw },
     SlashCommand { name: "export",      aliases: &[],                 about: w::ABOUT_EXPORT,      category: Session,       args: ChoiceThen(&["md", "json", "html"], "file"), reach: LocalOnly, busy: Wait, run: session::export },
 
@@ -49,14 +49,14 @@ pub const COMMANDS: &[SlashCommand] = &[
     SlashCommand { name: "commands",    aliases: &[],                 about: w::ABOUT_COMMANDS,    category: Tools,         args: ArgsSpec::None,                                    reach: Everywhere, busy: Now,    run: custom::commands },
 
     SlashCommand { name: "help",        aliases: &[],                 about: w::ABOUT_HELP,        category: Info,          args: OptionalOf("topic", ValueSource::Commands),   reach: Everywhere, busy: Now,    run: info::help },
-    SlashCommand { name: "keys",        aliases: &[],                 about: w::ABOUT_KEYS,        category: Info,          args: ArgsSpec::None,                              reach: LocalOnly,  busy: Now,    run: info::keys },
+    SlashCommand { name: "keys",        aliases: &[],                 about: common::ALL_KEYS,        category: Info,          args: ArgsSpec::None,                              reach: LocalOnly,  busy: Now,    run: info::keys },
     SlashCommand { name: "status",      aliases: &[],                 about: w::ABOUT_STATUS,      category: Info,          args: ArgsSpec::None,                              reach: Everywhere, busy: Now,    run: info::status },
     SlashCommand { name: "context",     aliases: &[],                 about: w::ABOUT_CONTEXT,     category: Info,          args: ArgsSpec::None,                              reach: Everywhere, busy: Now,    run: info::context },
     SlashCommand { name: "usage",       aliases: &[],                 about: w::ABOUT_USAGE,       category: Info,          args: ArgsSpec::None,                              reach: Everywhere, busy: Now,    run: info::usage },
     SlashCommand { name: "doctor",      aliases: &[],                 about: w::ABOUT_DOCTOR,      category: Info,          args: ArgsSpec::None,                              reach: LocalOnly,  busy: Now,    run: info::doctor },
     SlashCommand { name: "version",     aliases: &[],                 about: w::ABOUT_VERSION,     category: Info,          args: ArgsSpec::None,                              reach: Everywhere, busy: Now,    run: info::version },
 
-    SlashCommand { name: "exit",        aliases: &["quit", "q"],      about: w::ABOUT_EXIT,        category: Exit,          args: ArgsSpec::None,                              reach: LocalOnly,  busy: Now,    run: session::exit },
+    SlashCommand { name: "exit",        aliases: &["quit", "q"],      about: common::QUIT,        category: Exit,          args: ArgsSpec::None,                              reach: LocalOnly,  busy: Now,    run: session::exit },
 ];
 
 /// Commands that run at once while a question is open: they stop, add steering, forbid, or only

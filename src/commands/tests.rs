@@ -402,7 +402,7 @@ fn rules_are_numbered_consecutively_and_revoked_by_number() {
 fn the_tools_page_lists_each_tool() {
     let mut desk = fixture();
     assert_eq!(page_rows(desk.dispatch_line("/tools")), ["None."]);
-    let about = i18n::commands::ABOUT_EXIT.into();
+    let about = i18n::common::QUIT.into();
     desk.facts.tools = vec![ToolInfo { name: "exec".into(), about }];
     assert_eq!(page_rows(desk.dispatch_line("/tools")), ["exec: Quit"]);
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use toml_edit::Item;
 
-use crate::i18n::{self, Localize, LocalizedText, PhraseValue};
+use crate::i18n::{self, Localize, LocalizedText, PhraseValue, common};
 use crate::protocol::Notice;
 
 /// One problem.
@@ -211,13 +211,13 @@ pub(super) fn describe_item(item: &Item) -> LocalizedText {
     use i18n::config as w;
     match item.as_str() {
         Some(text) => describe_text(text),
-        None if item.is_bool() => w::FOUND_FLAG.into(),
+        None if item.is_bool() => w::A_FLAG.into(),
         None if item.is_integer() || item.is_float() => {
             let number = item.as_value().map(ToString::to_string).unwrap_or_default();
             w::FOUND_VALUE.with("value", number.trim())
         }
         None if item.is_datetime() => w::FOUND_DATE.into(),
-        None if item.is_array() || item.is_array_of_tables() => w::FOUND_LIST.into(),
+        None if item.is_array() || item.is_array_of_tables() => common::A_LIST.into(),
         None => w::FOUND_TABLE.into(),
     }
 }

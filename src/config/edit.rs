@@ -12,7 +12,7 @@ use super::atomic_file;
 use super::diagnostic::{self, ConfigDiagnostic, ConfigError, DiagnosticSource, Mismatch};
 use super::keys::KEYS;
 use super::toml_schema::{self, SettingKey, TomlValue};
-use crate::i18n::{self, Localize, LocalizedText};
+use crate::i18n::{self, Localize, LocalizedText, common};
 
 /// Why a key was not changed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -57,7 +57,7 @@ impl Localize for EditError {
                 w::KEY_ELSEWHERE.with("key", key.as_str()).with("where", place.clone())
             }
             EditError::NotSaved { file, why } => {
-                w::NOT_SAVED.with("file", file.as_str()).with("why", why.clone())
+                common::NOT_WRITTEN.with("file", file.as_str()).with("why", why.clone())
             }
         }
     }

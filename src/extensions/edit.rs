@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::load::parse_command;
 use super::{ExtensionFileKind, LookupError, Maker, Owner, bot, io_message, name};
 use crate::config::{Paths, atomic_file};
-use crate::i18n::{Localize, LocalizedText, library as w};
+use crate::i18n::{Localize, LocalizedText, common, library as w};
 
 const OWN: Owner = Owner { maker: Maker::Avocet, project: false };
 
@@ -60,7 +60,7 @@ pub fn create(
     check(kind, OWN, &file, text)?;
     atomic_file::create(&file, text).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => w::THERE_ALREADY.with("file", file.display().to_string()),
-        _ => io_message(w::NOT_SAVED, &file, &error),
+        _ => io_message(common::NOT_WRITTEN, &file, &error),
     })?;
     Ok(file)
 }
@@ -73,7 +73,7 @@ pub fn replace(
     text: &str,
 ) -> Result<(), LocalizedText> {
     check(kind, owner, file, text)?;
-    atomic_file::write(file, text).map_err(|error| io_message(w::NOT_SAVED, file, &error))
+    atomic_file::write(file, text).map_err(|error| io_message(common::NOT_WRITTEN, file, &error))
 }
 
 /// Deletes a file.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::io_message;
 use crate::config::{Paths, atomic_file};
-use crate::i18n::{LocalizedText, library as w};
+use crate::i18n::{LocalizedText, common};
 
 /// A path below the config folder, and the text of the file.
 #[rustfmt::skip]
@@ -42,7 +42,7 @@ pub fn copy(paths: &Paths) -> Result<Vec<ExampleCopy>, LocalizedText> {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 ExampleCopy::Existing(file)
             }
-            Err(error) => return Err(io_message(w::NOT_SAVED, &file, &error)),
+            Err(error) => return Err(io_message(common::NOT_WRITTEN, &file, &error)),
         });
     }
     Ok(done)

@@ -45,7 +45,7 @@ pub use skill_list::SkillsContext;
 
 use crate::config::diagnostic::{ConfigDiagnostic, DiagnosticSource, TextPosition as At};
 use crate::config::{ConfigError, diagnostic};
-use crate::i18n::{self, Localize, LocalizedText, Phrase};
+use crate::i18n::{self, Localize, LocalizedText, Phrase, common};
 
 /// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,7 +71,7 @@ impl ExtensionFileKind {
     pub fn phrase(self) -> Phrase {
         use i18n::library as w;
         match self {
-            ExtensionFileKind::Bot => w::A_BOT,
+            ExtensionFileKind::Bot => common::BOT,
             ExtensionFileKind::Command => w::A_COMMAND,
             ExtensionFileKind::Skill => w::A_SKILL,
         }

@@ -35,7 +35,6 @@ words! { "cli":
     YES_TO_PIECES: "`-y`: shell commands of your templates run without asking, except high-risk ones. The model's steps still ask.", "`-y`：模板中的 shell 命令将直接运行，高风险命令除外。模型提出的步骤仍会询问。";
     SCRIPT_ASKS: "its permissions require your approval", "其权限设置要求由你批准";
     NO_REASON: "no reason given", "没有给出原因";
-    REPAIRING: "The reply could not be parsed; asking again: {fault}", "回复无法解析，正在重新请求：{fault}";
     RETRYING: "Trying again in {wait} ms, attempt {attempt} of {of}: {why}", "{wait} 毫秒后重试，第 {attempt} 次，共 {of} 次：{why}";
     PAUSED_HINT: "Continuing needs the full screen: run it there, or raise `safety.max_auto_steps_per_turn` to allow more steps per turn.", "没有界面时无法确认继续。请在全屏界面中运行；若要每轮更多步骤，请调高 `safety.max_auto_steps_per_turn`。";
 
@@ -70,7 +69,6 @@ words! { "cli":
     // doctor
     DOCTOR_PROGRAM: "Avocet", "Avocet";
     DOCTOR_VERSION: "version", "版本";
-    DOCTOR_FOLDER: "folder", "目录";
     DOCTOR_TRUST: "trust", "信任";
     EXPLAIN_UNTRUSTED: "This folder is not trusted, so here Avocet asks before everything except plain reads. Below is the verdict for a trusted folder.", "此目录未受信任，因此除单纯的读取外，运行前都会先询问。以下是受信任时的判定。";
     TRUSTED: "this folder is trusted", "此目录受信任";
@@ -84,15 +82,11 @@ words! { "cli":
     DOCTOR_WRONG: "invalid", "无效";
     DOCTOR_VALUE: "{value} ({from})", "{value}（{from}）";
     DOCTOR_ALL_BUILT_IN: "all defaults", "全部为默认值";
-    DOCTOR_MODEL: "Model", "模型";
-    DOCTOR_PROVIDER: "provider", "提供方";
-    DOCTOR_SERVER: "server", "服务器";
     DOCTOR_KEY: "key", "密钥";
     KEY_SET: "from {name}", "取自 {name}";
     KEY_NOT_SET: "none; {name} is not set", "无；{name} 未设置";
     DOCTOR_MODELS: "models", "模型";
     LOW_AND_HIGH: "low: {low}, high: {high}", "low：{low}，high：{high}";
-    DOCTOR_EXPOSED: "not encrypted", "未加密";
     DOCTOR_ANSWER: "answer", "应答";
     NOT_ASKED: "not contacted", "未连接";
     REACHED: "reachable; models: {count}", "已连通；模型 {count} 个";
@@ -122,14 +116,12 @@ words! { "cli":
     SESSION_EXPORTED: "The conversation was written to `{file}`.", "对话已写入 `{file}`。";
     SESSION_EXISTS: "`{file}` already exists and was not changed. Choose another file.", "`{file}` 已经存在，没有改动。请换一个文件名。";
     SESSION_UNWRITTEN: "`{file}` could not be written: {why}.", "无法写入 `{file}`：{why}。";
-    MODEL_ASKED: "The model asks: {text}", "模型提问：{text}";
     NOBODY_ANSWERS: "No user is present to answer; continuing without an answer.", "没有用户在场回答，将在没有答案的情况下继续。";
 
 
     // Scripts.
     ARGS_UNREADABLE: "The arguments look like an object but could not be parsed. Write JSON, or `{content: \"text\"}`, and quote all of it for the shell.", "参数开头像对象但无法解析。请写 JSON 或 `{content: \"text\"}`，并为 shell 整体加引号。";
     ARGS_NO_INPUT: "The arguments could not be read from standard input: {why}.", "无法从标准输入读取参数：{why}。";
-    SCRIPT_SOUND: "{file}: no problems found.", "{file}：没有发现问题。";
     DRY_CALL: "Call {n}:", "第 {n} 次调用：";
     DRY_STANDS: "`<reply n>` stands for the model's reply to call n. Where the script decides by a reply, the later calls may differ.", "`<reply n>` 代表模型对第 n 次调用的回答。脚本若依据回答作判断，后续调用可能不同。";
     DRY_REST: "The later calls depend on the model's replies and cannot be predicted: {why}", "后续调用取决于模型的回答，无法预知：{why}";

@@ -30,7 +30,6 @@ words! { "commands":
     ABOUT_CONTEXT: "Show what fills the context", "查看上下文占用";
     ABOUT_USAGE: "Show the tokens of each turn and the total", "查看每轮及合计的词元";
     ABOUT_COPY: "Copy the last answer, or the nth from the end", "复制最后一条回答，或倒数第 n 条";
-    ABOUT_SEARCH: "Search the conversation", "在对话中查找";
     ABOUT_RAW: "Print the conversation on the terminal's main screen", "在终端主屏幕输出对话";
     ABOUT_EXPORT: "Write the conversation to a file", "把对话写入文件";
     ABOUT_MODEL: "Choose the model", "选择模型";
@@ -52,14 +51,11 @@ words! { "commands":
     ABOUT_RUN: "Run an AI script, with JSON or text as its arguments", "运行 AI 脚本，参数可为 JSON 或文本";
     ABOUT_COMMANDS: "List your own commands", "列出自定义命令";
     ABOUT_HELP: "List the commands, or explain one", "列出命令，或说明其中一个";
-    ABOUT_KEYS: "All keys, searchable", "所有按键，可搜索";
     ABOUT_STATUS: "Show the model, the folder and the token counts so far", "查看模型、目录和目前的词元用量";
     ABOUT_DOCTOR: "Check settings, model and terminal", "检查设置、模型和终端";
     ABOUT_VERSION: "Show the version", "显示版本";
-    ABOUT_EXIT: "Quit", "退出";
 
     NO_SWITCH: "`/{name}` takes `on` or `off`, not `{found}`.", "`/{name}` 只接受 `on` 或 `off`，而不是 `{found}`。";
-    IN_USE: "in use", "使用中";
 
     // Errors in a command line.
     UNKNOWN: "There is no command `/{name}`.", "没有 `/{name}` 这个命令。";
@@ -105,28 +101,16 @@ words! { "commands":
     NO_SKILLS: "None yet. `avocet init-home` copies examples.", "还没有。`avocet init-home` 会复制示例。";
     BOTS: "Bots", "助手";
     NO_BOTS: "None yet. `avocet bot new NAME` creates one; `avocet init-home` copies examples.", "还没有。`avocet bot new 名称` 可新建；`avocet init-home` 会复制示例。";
-    IN_USE_NOW: "{about} (in use)", "{about}（当前使用）";
     VERSION: "Avocet {version}", "Avocet {version}";
     STATUS_TITLE: "This session", "本次会话";
-    STATUS_MODEL: "model", "模型";
-    STATUS_PROVIDER: "provider", "提供方";
-    STATUS_SERVER: "server", "服务器";
     STATUS_PROFILE: "profile", "配置方案";
     STATUS_MODE: "mode", "模式";
     STATUS_LANG: "language", "语言";
-    STATUS_BOT: "bot", "助手";
-    STATUS_EXPOSED: "not encrypted", "未加密";
-    STATUS_UNSAVED: "not saved", "未保存";
     STATUS_SESSION: "conversation", "对话";
     STATUS_SANDBOX: "sandbox", "沙箱";
-    STATUS_FOLDER: "folder", "目录";
-    STATUS_NOTES: "project instructions", "项目说明";
     STATUS_BRANCH: "branch", "分支";
     STATUS_TURNS: "turns", "轮数";
     STATUS_STEPS: "steps", "步骤";
-    STATUS_TOKENS: "tokens", "词元";
-    TOKENS: "{input} in, {output} out", "输入 {input}，输出 {output}";
-    TOKENS_ESTIMATED: "about {input} in, {output} out", "输入约 {input}，输出约 {output}";
     TOOLS_TITLE: "Tools", "工具";
     NO_TOOLS: "None.", "没有。";
     PERMISSIONS_TITLE: "Permissions", "权限";

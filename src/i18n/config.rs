@@ -49,9 +49,7 @@ words! { "config":
 
     // Values found instead; also parts of a sentence.
     FOUND_VALUE: "`{value}`", "`{value}`";
-    FOUND_FLAG: "`true` or `false`", "`true` 或 `false`";
     FOUND_DATE: "a date", "日期";
-    FOUND_LIST: "a list", "列表";
     FOUND_TABLE: "a table", "表";
     FOUND_MANY: "a list of {count} items", "含 {count} 项的列表";
 
@@ -76,7 +74,6 @@ words! { "config":
     NO_KEY: "There is no setting `{key}`. `avocet config get` lists them all.", "没有名为 `{key}` 的设置。`avocet config get` 会列出全部设置。";
     NO_KEY_NEAR: "There is no setting `{key}`. Did you mean `{near}`?", "没有名为 `{key}` 的设置。是不是想写 `{near}`？";
     KEY_ELSEWHERE: "`{key}` cannot be set in the file. {where}", "`{key}` 不能写进设置文件。{where}";
-    NOT_SAVED: "{file} could not be written: {why}.", "{file} 无法写入：{why}。";
 
 
     APPROVALS_BROKEN: "The remembered rules for this folder could not be read, so none apply: {file}.", "为此目录记住的规则无法读取，因此都不生效：{file}。";

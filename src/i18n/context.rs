@@ -11,7 +11,6 @@ words! { "context":
     RECEIPT_MORE: "and {n} more, up to {last}", "另有 {n} 项，直至 {last}";
     RECEIPT_KEPT: "kept", "保留";
     RECEIPT_KEPT_WHAT: "the last {turns} turns and {results} results unchanged, project instructions, skills, open tasks", "最近 {turns} 轮和 {results} 条结果原样保留，另有项目说明、技能和待办事项";
-    RECEIPT_SUMMARY: "summary", "摘要";
     RECEIPT_FACT: "fact", "要点";
     RECEIPT_TASK: "open task", "待办";
     RECEIPT_CLOSED: "no longer open", "不再待办";
@@ -30,7 +29,6 @@ words! { "context":
     LEDGER: "The next request", "下一次请求";
     LEDGER_NOW: "The request of the running turn", "本轮的请求";
     PART_SYSTEM: "system prompt", "系统提示";
-    PART_NOTES: "project instructions", "项目说明";
     PART_SUMMARY: "summary", "摘要";
     PART_RECALLED: "recalled", "已取回";
     PART_RESULTS: "latest results", "最近结果";
@@ -39,7 +37,6 @@ words! { "context":
     LEDGER_FREE: "free", "空余";
     LEDGER_BOUND: "limit", "上限";
     LEDGER_BOUND_IS: "{bytes}, about {tokens} tokens", "{bytes}，约 {tokens} 词元";
-    LEDGER_TOKENS: "tokens", "词元";
     LEDGER_TOKENS_ARE: "about {taken} of {room}", "约 {taken} / {room}";
     LEDGER_TURNS: "Past turns included: {n}; too old to include: {out}.", "随请求发送的轮数：{n}；因太旧而不发送的：{out}。";
     MESSAGE_CUT: "Your message is too long for one request: {bytes} from its middle were left out.", "消息过长，一次请求放不下：中间有 {bytes} 未发送。";

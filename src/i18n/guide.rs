@@ -10,7 +10,6 @@ words! { "guide":
     TRY_SHOW_FILE: "Show {file}", "显示 {file}";
     TRY_LIST: "List the files", "列出文件";
     TRY_COUNT: "How many lines of code?", "代码有多少行？";
-    TRY_TESTS: "Run the tests", "运行测试";
     TRY_CONNECT: "How do I connect a model?", "怎么连接模型？";
     TRY_TIERS: "What are the tiers?", "有哪些安全级别？";
     TRY_HELP: "What can you do?", "你能做什么？";
@@ -52,10 +51,6 @@ words! { "guide":
     LAST_COMMIT: "The only commit:", "唯一的一次提交：";
     COMMITS: "The last {n} commits:", "最近 {n} 次提交：";
     NO_COMMITS: "There are no commits yet.", "还没有任何提交。";
-    ONE_LINE: "1 line", "1 行";
-    LINES: "{n} lines", "{n} 行";
-    ONE_FILE: "1 file", "1 个文件";
-    SOME_FILES: "{n} files", "{n} 个文件";
     FOUND: "Found `{text}` on **{lines}** in {files}:", "`{text}` 出现在 {files}的 **{lines}**中：";
     FOUND_MANY: "Found `{text}` on **{lines}**; here are the first:", "`{text}` 出现在 **{lines}**中；这里是前面的部分：";
     NOT_FOUND: "`{text}` was not found here.", "这里没有找到 `{text}`。";

@@ -13,7 +13,6 @@ words! { "input":
     VIM_OFF: "Vim mode off.", "vi 键位已关闭。";
     // The list of files.
     FILES_TITLE: "files", "文件";
-    FILES_LOOKING: "searching", "查找中";
     FILES_CUT: "of the first {n}", "仅前 {n} 个";
     HINT_TAKE_FILE: "mention", "引用";
     HINT_ENTER_FOLDER: "complete or open folder", "补全或进入目录";

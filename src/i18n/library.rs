@@ -2,7 +2,6 @@
 
 words! { "library":
     // Kinds of files; these are parts of a sentence.
-    A_BOT: "bot", "助手";
     A_COMMAND: "command", "命令";
     A_SKILL: "skill", "技能";
 
@@ -62,7 +61,6 @@ words! { "library":
 
     // Creating, changing, deleting.
     THERE_ALREADY: "{file} already exists and was not changed. Change it with `edit`.", "{file} 已经存在，没有改动。可用 `edit` 修改。";
-    NOT_SAVED: "{file} could not be written: {why}.", "{file} 无法写入：{why}。";
     NOT_DELETED: "{file} could not be deleted: {why}.", "{file} 无法删除：{why}。";
 
     // On the command line.
@@ -87,7 +85,6 @@ words! { "library":
     DELETE_HOW: "`-y` deletes it without asking.", "加上 `-y` 则直接删除，不再询问。";
     WRITTEN: "written", "已写入";
     KEPT: "already exists, not changed", "已存在，未改动";
-    CHECKED: "{file}: no problems found.", "{file}：没有发现问题。";
     CHECKED_ODD: "{file}: {remark}.", "{file}：{remark}。";
     DRAFT_BOT: "A bot: `system_prompt` says who the model is and how it answers.\nOptional: temperature, top_p, max_tokens, presence_penalty, frequency_penalty.", "助手：`system_prompt` 说明模型是谁、怎样回答。\n还可以写：temperature、top_p、max_tokens、presence_penalty、frequency_penalty。";
     DRAFT_COMMAND: "A command: `prompt` is the message to send. {{args}} stands for the text after the\nname, !{command} for the output of a shell command, @{path} for a file.", "命令：`prompt` 是要发送的消息。{{args}} 代表名称后面输入的内容，\n!{command} 代表一条 shell 命令的输出，@{path} 代表一个文件。";

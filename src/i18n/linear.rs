@@ -5,7 +5,6 @@ words! { "linear":
     HELLO_HOW: "Type a message and press Enter. /help lists the commands, Ctrl-C stops, /exit quits.", "输入消息后按 Enter。/help 列出命令，Ctrl-C 停止，/exit 退出。";
     STOPPING: "Stopping.", "正在停止。";
     INPUT_ENDED: "The input ended before the question was answered, so nothing was decided and the step does not run.", "输入在回答之前已结束：没有作出决定，该步骤不会运行。";
-    STOPPED: "Stopped.", "已停止。";
     LEAVE_TITLE: "This conversation is not saved: {why} If you quit now, it is lost.", "这段对话尚未保存：{why} 现在离开会丢失内容。";
     LEAVE_STAY: "Stay", "留下";
     LEAVE_PATH: "Type the path of a file to write it to. An empty line goes back.", "请输入要写入的文件路径。直接按 Enter 则返回。";
@@ -13,7 +12,6 @@ words! { "linear":
     NEEDS_SCREEN: "This needs the full screen, which is off here.", "此功能需要全屏界面，这里没有。";
     QUEUED: "Messages queued until the turn ends: {n}.", "等待本轮结束的消息：{n} 条。";
     STEERED: "Sent to the running turn: {text}", "已发给正在进行的任务：{text}";
-    REPAIRING: "The reply could not be parsed; asking again: {fault}", "回复无法解析，正在重新请求：{fault}";
     RETRYING: "{why} Trying again, {attempt} of {of}.", "{why}正在重试，第 {attempt} 次，共 {of} 次。";
     CUT: "The answer was cut off here.", "回答到此中断。";
     SUGGESTION: "Suggestion {n}: {text}", "建议 {n}：{text}";
@@ -42,12 +40,9 @@ words! { "linear":
     LYING_MORE: "  and {n} more such files", "  另有 {n} 个同类文件";
     PICK_READ_ONLY: "don't trust it: only plain reads run without asking", "不信任：只有单纯的读取无需询问";
     PICK_TRUST: "trust it", "信任";
-    TRUST_ABOVE: "The parent folder is {folder}. Trusting it also trusts the folders in it, except those with files that steer programs.", "上级目录是 {folder}。信任它时，其下的目录也受信任，含有可影响程序行为的文件者除外。";
     PICK_TRUST_FIRST: "trust this folder, then decide again", "信任此目录，再重新判定";
-    TRUST_FIRST: "If you trust {folder}, read-only commands run without asking and remembered rules apply; its instructions for agents apply from your next message, its settings from the next start.", "如果信任 {folder}，只读命令无需询问，已记住的规则生效；其中给智能体的说明从下一条消息起生效，项目设置从下次启动起生效。";
     PICK_TRUST_ABOVE: "trust the parent folder too", "同时信任上级目录";
     PICK_LEAVE: "quit", "退出";
-    PAUSE: "Continue?", "继续吗？";
     CHOICE: "  {n}: {choice}", "  {n}：{choice}";
     HOW: "Type the number of a choice.", "请输入选项的编号。";
     HOW_TRUST: "Type the number of a choice. An empty line changes nothing.", "请输入选项的编号。直接按 Enter 则保持不变。";
@@ -57,9 +52,7 @@ words! { "linear":
     TOO_SOON: "That line was typed before the question could be read, so it is not taken as an answer; it is sent as a message. Answer after the prompt sign.", "该行在来得及阅读问题之前就已输入，因此不作为回答，而是作为消息发出。请在提示符出现后回答。";
     NO_CHOICE: "Choose a number from the list. Nothing runs until you do.", "请从列表中选择编号。在你选择之前什么都不会运行。";
     WORD: "What should the model know? Type it and press Enter.", "想对模型说什么？输入后按 Enter。";
-    PICK_REJECT: "reject", "拒绝";
     PICK_WORD: "reject and say why", "拒绝并说明原因";
-    PICK_STOP: "stop the turn", "停止本轮";
     PICK_RUN: "run once", "运行一次";
     PICK_ALL: "run this and the steps listed after it", "运行这一步及后续步骤";
     PICK_SESSION: "run, and don't ask again in this session", "运行，本次会话不再询问";
@@ -74,7 +67,6 @@ words! { "linear":
     EDIT_RUN: "Type 1 to go back, 2 to run it like this.", "输入 1 返回，输入 2 照此运行。";
     EDIT_RUN_GRAVE: "Type 1 to go back. This is high risk: only the word YES runs it like this.", "输入 1 返回。这是高风险操作：只有输入 YES 才会照此运行。";
     EDIT_REFUSED: "This is refused. Type another command, or an empty line to go back.", "此操作被拒绝。请重新输入，或直接按 Enter 返回。";
-    PICK_HALT: "stop here", "到此为止";
     PICK_GO_ON: "continue", "继续";
     INTERRUPTED: "Interrupted, outcome unknown.", "被中断，结果未知。";
     REWIND_HOW: "Give the number of turns: `/rewind 1` undoes the last one.", "请写明轮数：`/rewind 1` 撤回最后一轮。";
@@ -85,7 +77,6 @@ words! { "linear":
     PLAN_DONE: "Plan, done: {text}", "计划，已完成：{text}";
     CHANGE: "  {tool} would change {path}: {added} lines added, {removed} removed", "  {tool} 将更改 {path}：新增 {added} 行，删去 {removed} 行";
     CHANGE_LINE: "    {line}", "    {line}";
-    MODEL_ASKS: "The model asks: {text}", "模型提问：{text}";
     NO_ANSWER: "no answer", "不回答";
     HOW_FREE: "Type the number of a choice, or your own answer.", "请输入选项的编号，或直接输入自己的回答。";
 }

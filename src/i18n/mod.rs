@@ -24,6 +24,7 @@ macro_rules! words {
 pub mod agent;
 pub mod cli;
 pub mod commands;
+pub mod common;
 pub mod config;
 pub mod context;
 pub mod exec;
@@ -50,6 +51,7 @@ const AREAS: &[&[Phrase]] = &[
     agent::ALL,
     cli::ALL,
     commands::ALL,
+    common::ALL,
     config::ALL,
     context::ALL,
     exec::ALL,
@@ -266,13 +268,65 @@ impl fmt::Debug for LocalizedText {
     }
 }
 
-/// Keys of earlier versions with their replacements, so that sessions saved with them can still be
-/// read.
-pub const RENAMED: &[(&str, &str)] = &[];
+/// Keys with those that they had in earlier versions, so that sessions saved with them can still
+/// be read.
+#[rustfmt::skip]
+pub const RENAMED: &[(&str, &[&str])] = &[
+    ("common.ABOUT_IN_USE", &["commands.IN_USE_NOW", "screen.CHOOSE_BOT_NOW"]),
+    ("common.ALL_KEYS", &["commands.ABOUT_KEYS", "screen.HELP_KEYS"]),
+    ("common.A_BOOLEAN", &["protocol.A_BOOLEAN", "safety.FIELD_FLAG"]),
+    ("common.A_LIST", &["config.FOUND_LIST", "protocol.A_LIST", "protocol.IS_LIST", "safety.FIELD_LIST"]),
+    ("common.A_STRING", &["protocol.A_STRING", "protocol.IS_STRING", "safety.FIELD_TEXT"]),
+    ("common.BOT", &["commands.STATUS_BOT", "library.A_BOT"]),
+    ("common.CONTINUE_ASK", &["linear.PAUSE", "screen.PAUSE_TITLE"]),
+    ("common.FILES", &["guide.SOME_FILES", "screen.COUNT_FILES"]),
+    ("common.FOLDER", &["cli.DOCTOR_FOLDER", "commands.STATUS_FOLDER", "safety.EXPLAIN_FOLDER", "screen.STEP_FOLDER", "screen.START_FOLDER", "screen.ASK_FOLDER"]),
+    ("common.IN_USE", &["commands.IN_USE", "screen.CHOOSE_NOW", "session.MODEL_NOW"]),
+    ("common.INSTRUCTIONS", &["commands.STATUS_NOTES", "context.PART_NOTES"]),
+    ("common.INTERRUPTED", &["screen.STEP_INTERRUPTED", "session.STEP_INTERRUPTED"]),
+    ("common.IS_FOLDER", &["safety.TOOL_IS_FOLDER", "tools.IS_FOLDER"]),
+    ("common.LINES", &["guide.LINES", "prompt.SIZE_LINES"]),
+    ("common.MODEL", &["commands.STATUS_MODEL", "screen.START_MODEL"]),
+    ("common.MODEL_ASKS", &["cli.MODEL_ASKED", "linear.MODEL_ASKS"]),
+    ("common.MODEL_TITLE", &["cli.DOCTOR_MODEL", "screen.CHOOSE_MODEL"]),
+    ("common.NOT_ENCRYPTED", &["cli.DOCTOR_EXPOSED", "commands.STATUS_EXPOSED"]),
+    ("common.NOT_SAVED", &["commands.STATUS_UNSAVED", "screen.STATUS_UNSAVED"]),
+    ("common.NOT_WRITTEN", &["config.NOT_SAVED", "library.NOT_SAVED"]),
+    ("common.NO_PROBLEMS", &["cli.SCRIPT_SOUND", "library.CHECKED"]),
+    ("common.ONE_FILE", &["guide.ONE_FILE", "screen.COUNT_FILE"]),
+    ("common.ONE_LINE", &["guide.ONE_LINE", "prompt.SIZE_LINE"]),
+    ("common.PROGRAM", &["safety.EXPLAIN_PROGRAM", "screen.ASK_PROGRAM"]),
+    ("common.PROVIDER", &["cli.DOCTOR_PROVIDER", "commands.STATUS_PROVIDER"]),
+    ("common.QUIT", &["commands.ABOUT_EXIT", "screen.PICK_LEAVE_SHORT", "screen.KEY_LEAVE"]),
+    ("common.REJECT", &["linear.PICK_REJECT", "screen.HINT_REJECT"]),
+    ("common.REPAIRING", &["cli.REPAIRING", "linear.REPAIRING"]),
+    ("common.RUN_TESTS", &["guide.TRY_TESTS", "screen.START_TRY_TESTS"]),
+    ("common.SEARCH", &["commands.ABOUT_SEARCH", "screen.KEY_SEARCH"]),
+    ("common.SEARCHING", &["input.FILES_LOOKING", "screen.SEARCH_READING"]),
+    ("common.SERVER", &["cli.DOCTOR_SERVER", "commands.STATUS_SERVER"]),
+    ("common.SESSIONS", &["screen.CHOOSE_SESSION", "session.SESSIONS"]),
+    ("common.STOPPED", &["linear.STOPPED", "screen.ENDED_STOPPED"]),
+    ("common.STOP_HERE", &["linear.PICK_HALT", "screen.HINT_HALT"]),
+    ("common.STOP_TURN", &["linear.PICK_STOP", "screen.HINT_STOP_TURN"]),
+    ("common.STRINGS", &["protocol.STRINGS", "safety.FIELD_TEXTS"]),
+    ("common.TOKENS", &["commands.STATUS_TOKENS", "context.LEDGER_TOKENS"]),
+    ("common.TOKEN_COUNTS", &["commands.TOKENS", "session.USAGE_TOKENS"]),
+    ("common.TOKEN_ESTIMATE", &["commands.TOKENS_ESTIMATED", "session.USAGE_ABOUT"]),
+    ("common.TRUST_ASK", &["linear.TRUST_FIRST", "screen.ASK_TRUST"]),
+    ("common.TRUST_PARENT", &["linear.TRUST_ABOVE", "screen.TRUST_ABOVE"]),
+    ("config.A_FLAG", &["config.FOUND_FLAG"]),
+    ("context.PART_SUMMARY", &["context.RECEIPT_SUMMARY"]),
+    ("protocol.AN_OBJECT", &["protocol.IS_OBJECT"]),
+    ("safety.PROGRAM_ADDED", &["safety.PROGRAM_LISTED"]),
+    ("screen.PALETTE_TITLE", &["screen.HINT_COMMANDS"]),
+    ("screen.PICK_GO_ON", &["screen.PICK_GO_ON_SHORT"]),
+    ("screen.PICK_REJECT", &["screen.PICK_REJECT_SHORT"]),
+    ("screen.SECONDS", &["screen.TIME_SECONDS"]),
+];
 
 /// The sentence with this key, which may be one of an earlier version.
 pub fn find(key: &str) -> Option<Phrase> {
-    let now = RENAMED.iter().find(|(old, _)| *old == key).map_or(key, |(_, now)| *now);
+    let now = RENAMED.iter().find(|(_, old)| old.contains(&key)).map_or(key, |(now, _)| *now);
     all().find(|word| word.key == now)
 }
 

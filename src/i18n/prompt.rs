@@ -53,8 +53,6 @@ words! { "prompt":
     PIECE_NOT_BY_FLAG: "Nothing was sent: `{line}` is high risk, and `-y` does not approve it.", "没有发送：`{line}` 是高风险命令，`-y` 不足以批准。";
     PIECE_NOT_BY_FLAG_HINT: "run it in a terminal, where you can approve it on its own", "请在终端中运行，可在那里单独批准";
     // Sizes of attachments.
-    SIZE_LINE: "1 line", "1 行";
-    SIZE_LINES: "{n} lines", "{n} 行";
     SIZE_ENTRY: "1 name", "1 项";
     SIZE_ENTRIES: "{n} names", "{n} 项";
     SIZE_CUT: "{size}, middle left out", "{size}，中间部分略去";

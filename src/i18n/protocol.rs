@@ -18,16 +18,9 @@ words! { "protocol":
     NEITHER: "`{field}` has neither a `program` nor a `tool`.", "`{field}` 既没有 `program` 也没有 `tool`。";
     NO_SHELL: "`{field}` asks for a shell; a step is a `program` with its `args`.", "`{field}` 要求使用 shell；一个步骤只能是 `program` 加 `args`。";
 
-    A_STRING: "a string", "字符串";
-    STRINGS: "a list of strings", "字符串列表";
-    A_LIST: "a list", "列表";
     AN_OBJECT: "an object", "对象";
-    A_BOOLEAN: "true or false", "true 或 false";
     IS_NULL: "null", "null";
     IS_BOOLEAN: "a boolean", "布尔值";
     IS_NUMBER: "a number", "数字";
-    IS_STRING: "a string", "字符串";
-    IS_LIST: "a list", "列表";
-    IS_OBJECT: "an object", "对象";
     UNKNOWN_WORD: "(a sentence from another version: {key})", "（来自其他版本的语句：{key}）";
 }

@@ -150,7 +150,6 @@ words! { "safety":
     PROGRAM_BUILT_IN: "`{program}` is a shell built-in, and there is no shell here. Use the working folder, or separate steps.", "`{program}` 是 shell 的内建命令，而这里没有 shell。请使用工作目录或拆成多个步骤。";
     PROGRAM_UNKNOWN: "`{program}` is not among the allowed programs. To allow it, add `\"+{name}\"` to `allowed_programs` under `[safety]` in config.toml.", "`{program}` 不在允许的程序之列。若要允许，请在 config.toml 的 `[safety]` 中把 `\"+{name}\"` 加入 `allowed_programs`。";
     PROGRAM_ADDED: "You allowed `{program}`, but Avocet does not know what it does.", "你已允许 `{program}`，但 Avocet 不了解它会做什么。";
-    PROGRAM_LISTED: "You allowed `{program}`, but Avocet does not know what it does.", "你已允许 `{program}`，但 Avocet 不了解它会做什么。";
     PROGRAM_OF_WORKSPACE: "`{program}` is a file of the workspace, not a program of the system.", "`{program}` 是工作区中的文件，不是系统程序。";
     ADD_TOO_MUCH: "`{path}` contains the whole home folder or more, so it was not added. Name only the folder you need.", "`{path}` 包含整个主目录甚至更多内容，不能添加。请指明所需的那个目录。";
     ADD_OWN: "`{path}` contains Avocet's own files, so it was not added.", "`{path}` 中有 Avocet 自己的文件，不能添加。";
@@ -236,14 +235,9 @@ words! { "safety":
     FILE_UNREAD: "`{path}` already exists, and the model has not read it.", "`{path}` 已经存在，而模型没有读过它。";
     FIELD_MISSING: "`{tool}` needs the field `{field}`; given: {there}.", "`{tool}` 需要字段 `{field}`；已给出：{there}。";
     FIELD_WRONG: "`{tool}`: the field `{field}` must be {wanted}, not {found}.", "`{tool}`：字段 `{field}` 应为{wanted}，而不是 {found}。";
-    FIELD_TEXT: "a string", "字符串";
     FIELD_NUMBER: "a whole number", "整数";
-    FIELD_FLAG: "true or false", "true 或 false";
-    FIELD_TEXTS: "a list of strings", "字符串列表";
-    FIELD_LIST: "a list", "列表";
     RANGE_WRONG: "`{found}` is not a line range: the first line is 1, and the last must not come before it.", "`{found}` 不是行的范围：首行为 1，末行不得早于首行。";
     TOOL_NO_FILE: "There is no file `{path}`.", "没有文件 `{path}`。";
-    TOOL_IS_FOLDER: "`{path}` is a folder.", "`{path}` 是目录。";
     TOOL_TOO_BIG: "`{path}` is larger than {most} KiB or cannot be read, so it is not changed here.", "`{path}` 大于 {most} KiB 或无法读取，因此不在这里修改。";
     TOOL_NOT_TEXT: "`{path}` is not UTF-8 text, so it is not changed here.", "`{path}` 不是 UTF-8 文本，因此不在这里修改。";
     NOTHING_CHANGES: "`{path}` already has this content: nothing would change.", "`{path}` 已是如此，没有什么需要更改。";
@@ -278,14 +272,12 @@ words! { "safety":
     EXPLAIN_RUNS: "runs without asking", "直接运行";
     EXPLAIN_ASKS: "asks first", "先询问";
     EXPLAIN_REFUSED: "refused", "拒绝";
-    EXPLAIN_PROGRAM: "program", "程序";
     EXPLAIN_TOOL: "tool", "工具";
     EXPLAIN_FAULT: "this input would do nothing", "这样的输入什么也不会做";
     EXPLAIN_CHANGE: "would change", "将修改";
     EXPLAIN_NO_OBJECT: "`--args` takes the tool's input as a JSON object: {error}", "`--args` 应为工具输入的 JSON 对象：{error}";
     EXPLAIN_SKILL: "The permissions of a skill are judged in the conversation that uses it; `avocet skill check NAME` checks its file.", "技能的权限在使用它的对话中判定；`avocet skill check NAME` 可检查其文件。";
     EXPLAIN_NOT_FOUND: "not found in the trusted program folders", "在受信任的程序目录中未找到";
-    EXPLAIN_FOLDER: "folder", "目录";
     EXPLAIN_EFFECTS: "may", "可能";
     EXPLAIN_ARG: "argument {number}", "参数 {number}";
     BATCH_NOT_JSON: "This line is not a JSON object with the required fields: {error}", "此行不是包含所需字段的 JSON 对象：{error}";

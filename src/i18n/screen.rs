@@ -15,11 +15,9 @@ words! { "screen":
     STEP_WORD: "you said: {word}", "你说：{word}";
     STEP_INSTEAD: "in place of `{step}`", "代替 `{step}`";
     STEP_EDITED: "edited by you", "经你修改";
-    STEP_INTERRUPTED: "interrupted, outcome unknown", "被中断，结果未知";
     STEP_EXIT: "exit {code}", "退出码 {code}";
     STEP_NOT_STARTED: "not started", "未能启动";
     STEP_KILLED: "ended without an exit code", "没有退出码";
-    STEP_FOLDER: "folder", "目录";
     STEP_REASON: "reason", "理由";
     STEP_RULE: "{why} ({rule})", "{why}（{rule}）";
     STEP_EXIT_LABEL: "exit code", "退出码";
@@ -28,8 +26,6 @@ words! { "screen":
     STEP_TRUNCATED: "The output was too long; only part of it is kept.", "输出过长，此处只保留了一部分。";
     COUNT_MATCH: "1 match", "1 处匹配";
     COUNT_MATCHES: "{n} matches", "{n} 处匹配";
-    COUNT_FILE: "1 file", "1 个文件";
-    COUNT_FILES: "{n} files", "{n} 个文件";
     COUNT_COMMIT: "1 commit", "1 个提交";
     COUNT_COMMITS: "{n} commits", "{n} 个提交";
     COUNT_PROBLEM: "1 diagnostic", "1 条诊断";
@@ -37,7 +33,6 @@ words! { "screen":
     OUTPUT_BINARY: "(binary output, {n} bytes)", "（二进制输出，{n} 字节）";
     OUTPUT_LEFT_OUT: "({n} lines left out)", "（省略 {n} 行）";
     TIME_NONE: "<0.1 s", "<0.1 秒";
-    TIME_SECONDS: "{s} s", "{s} 秒";
     TIME_MINUTES: "{m} m {s} s", "{m} 分 {s} 秒";
     TIME_HOURS: "{h} h {m} m", "{h} 时 {m} 分";
     THOUGHT: "Thought: ", "思考：";
@@ -48,7 +43,6 @@ words! { "screen":
     CUT_BROKEN: "Cut off here: the connection dropped.", "到此中断：连接断开。";
     CUT_LENGTH: "Cut off here: the server's token limit was reached.", "到此中断：达到服务器的长度上限。";
     CUT_FILTERED: "Cut off here: the server filtered the answer.", "到此中断：内容被服务器过滤。";
-    ENDED_STOPPED: "Stopped.", "已停止。";
     ENDED_LIMIT: "Paused: {why}", "已暂停：{why}";
     ENDED_FAILED: "The turn failed: {why}", "本轮失败：{why}";
     ENDED_AFTER: "{time}", "{time}";
@@ -106,7 +100,6 @@ words! { "screen":
     STATUS_GUIDE: "offline guide, not a language model", "离线向导，不是语言模型";
     STATUS_MODE: "mode {mode}", "模式 {mode}";
     STATUS_NO_SANDBOX: "L0 without sandbox", "L0 无沙箱";
-    STATUS_UNSAVED: "not saved", "未保存";
     LEAVE_TITLE: "This conversation is not saved", "这段对话尚未保存";
     LEAVE_KEYS: "Enter select · Esc stay", "Enter 选择 · Esc 留下";
     LEAVE_WRITE: "Write it to {path} and quit", "写到 {path} 后退出";
@@ -115,19 +108,14 @@ words! { "screen":
     STATUS_TOKENS: "{in} in, {out} out", "输入 {in}，输出 {out}";
     // screen: the welcome screen
     START_ABOUT: "It proposes. You decide.", "它提议，你决定。";
-    START_FOLDER: "folder", "目录";
-    START_MODEL: "model", "模型";
     START_KEYS: "keys", "按键";
     START_KEYS_ARE: "/ commands, ! shell, Tab inserts a suggestion, ? help, Esc stops", "/ 命令，! 运行 shell 命令，Tab 采用建议，? 帮助，Esc 停止";
     START_CONNECT: "To connect one, set AVOCET_BASE_URL, AVOCET_MODEL and AVOCET_API_KEY and restart, or ask here how.", "要连接模型，请设置 AVOCET_BASE_URL、AVOCET_MODEL 和 AVOCET_API_KEY 后重新启动，也可以直接在这里问。";
     START_TRY_CHANGED: "What changed here?", "这里改了什么？";
     START_TRY_FIND: "Find every TODO", "找出所有 TODO";
-    START_TRY_TESTS: "Run the tests", "运行测试";
     // screen: the palette and help
     PALETTE_TITLE: "commands", "命令";
     CHOOSE_THEME: "Theme", "主题";
-    CHOOSE_MODEL: "Model", "模型";
-    CHOOSE_SESSION: "Saved conversations", "已保存的对话";
     CHOOSE_TURN: "Go back to before", "回到这句话之前";
     CHOOSE_REWIND: "What to undo", "撤回什么";
     REWIND_KEYS: "1, 2, 3 select; b, c, f mark", "按 1、2、3 选定；按 b、c、f 标记";
@@ -142,11 +130,9 @@ words! { "screen":
     SESSION_THERE: "{when}  {folder}", "{when}  {folder}";
     CHOOSE_BOT_TITLE: "Bot", "助手";
     CHOOSE_BOT: "{about}", "{about}";
-    CHOOSE_BOT_NOW: "{about} (in use)", "{about}（当前使用）";
     BOT_NONE: "no bot, just the model", "不用助手：模型本身";
     CHOOSE_FILTER: "type to filter", "输入以筛选";
     CHOOSE_NONE: "No matches.", "没有符合的项。";
-    CHOOSE_NOW: "in use", "当前使用";
     THEME_AUTO: "dark or light, follows your terminal", "随终端背景选深色或浅色";
     THEME_DARK: "for a dark background", "适合深色背景";
     THEME_LIGHT: "for a light background", "适合浅色背景";
@@ -166,7 +152,6 @@ words! { "screen":
     HELP_SHELL: "Run a shell command; with !! the model does not see it", "运行 shell 命令；用 !! 则模型看不到";
     HELP_STOP: "Stop the turn; Ctrl-C twice quits", "停止本轮；按两次 Ctrl-C 退出";
     HELP_SCROLL: "Scroll; Ctrl-End jumps to the end", "滚动；Ctrl-End 回到末尾";
-    HELP_KEYS: "All keys, searchable", "所有按键，可搜索";
     PLACE_INPUT: "Keys: in the input", "按键：输入";
     PLACE_EMPTY_INPUT: "Keys: in an empty input", "按键：输入为空时";
     PLACE_ANYWHERE: "Keys: everywhere", "按键：任何地方";
@@ -176,7 +161,6 @@ words! { "screen":
     SEARCH_ASK: "type what to find", "输入要找的内容";
     SEARCH_COUNT: "{n} of {of}", "第 {n}/{of} 处";
     SEARCH_NONE: "not found", "没有找到";
-    SEARCH_READING: "searching", "查找中";
     PLACE_SEARCH: "Keys: typing a search", "按键：输入查找内容时";
     PLACE_FOUND: "Keys: in the matches", "按键：逐个查看结果时";
     HINT_NEXT: "next", "下一处";
@@ -186,7 +170,6 @@ words! { "screen":
     HINT_BREAK: "new line", "换行";
     HINT_QUEUE: "queue", "排队";
     HINT_TAKE_BACK: "edit the queue", "修改排队消息";
-    HINT_COMMANDS: "commands", "命令";
     HINT_HELP: "help", "帮助";
     HINT_RUN: "run", "执行";
     HINT_COMPLETE: "complete", "补全";
@@ -195,19 +178,14 @@ words! { "screen":
     HINT_CLOSE: "close", "关闭";
     HINT_SCROLL: "scroll", "滚动";
     HINT_CHOOSE: "select", "确认";
-    HINT_REJECT: "reject", "拒绝";
     HINT_AS_IT_IS: "change nothing", "保持不变";
-    HINT_HALT: "stop here", "到此为止";
     HINT_REJECT_WITH: "reject with this reason", "附上这句话并拒绝";
     HINT_RUN_THIS: "run this instead", "改为运行这个";
     HINT_BACK: "back", "返回";
-    HINT_STOP_TURN: "stop the turn", "停止本轮";
     HINT_MOUSE_BACK: "returns the mouse to Avocet; for now it selects text", "把鼠标交还 Avocet；现在可用鼠标选择文字";
     // screen: questions
     ASK_TITLE: "Run this?", "运行这个？";
     ASK_COUNT: "{n} of {of}", "第 {n}/{of} 个";
-    ASK_PROGRAM: "program", "程序";
-    ASK_FOLDER: "folder", "目录";
     ASK_EFFECTS: "it may", "它可能";
     ASK_REASONS: "because", "原因";
     ASK_RULE: "rule", "规则";
@@ -229,7 +207,6 @@ words! { "screen":
     ASK_TIER_L2: "L2 high risk", "L2 高风险";
     ASK_TIER_LIFTED: "L2 high risk, lifted", "L2 高风险，已放宽为询问";
     PICK_REJECT: "Reject", "拒绝";
-    PICK_REJECT_SHORT: "Reject", "拒绝";
     PICK_WORD: "Reject and say why", "拒绝并说明原因";
     PICK_WORD_SHORT: "Say why", "说明";
     PICK_STOP: "Stop the turn", "停止本轮";
@@ -248,7 +225,6 @@ words! { "screen":
     PICK_NTH: "The choice with that number", "对应位置的选项";
     PICK_HALT: "Stop here", "到此为止";
     PICK_GO_ON: "Continue", "继续";
-    PICK_GO_ON_SHORT: "Continue", "继续";
     REFUSED_UNSEEN: "Part of it is not shown yet: End shows the rest.", "内容尚未全部显示：按 End 查看其余部分。";
     REFUSED_UNSEEN_GRAVE: "Part of it is not shown yet: Space shows the rest.", "内容尚未全部显示：按 Space 逐页查看其余部分。";
     REFUSED_UNSEEN_SLIGHT: "Part is not shown yet: End shows the rest, y again runs it unseen.", "内容尚未全部显示：End 查看其余部分，再按 y 则不看直接运行。";
@@ -276,14 +252,11 @@ words! { "screen":
     PICK_READ_ONLY: "Don't trust: only plain reads run without asking", "不信任：只有单纯的读取无需询问";
     PICK_READ_ONLY_SHORT: "Don't trust", "不信任";
     PICK_TRUST: "Trust this folder", "信任此目录";
-    TRUST_ABOVE: "The parent folder is {folder}. Trusting it also trusts the folders in it, except those with files that steer programs.", "上级目录是 {folder}。信任它时，其下的目录也受信任，含有可影响程序行为的文件者除外。";
     PICK_TRUST_ABOVE: "Trust the parent folder too", "同时信任上级目录";
     PICK_TRUST_ABOVE_SHORT: "Parent too", "含上级";
     PICK_TRUST_FIRST: "Trust this folder, then decide again", "信任此目录，再重新判定";
-    ASK_TRUST: "If you trust {folder}, read-only commands run without asking and remembered rules apply; its instructions for agents apply from your next message, its settings from the next start.", "如果信任 {folder}，只读命令无需询问，已记住的规则生效；其中给智能体的说明从下一条消息起生效，项目设置从下次启动起生效。";
     PICK_TRUST_SHORT: "Trust", "信任";
     PICK_LEAVE: "Quit Avocet", "退出 Avocet";
-    PICK_LEAVE_SHORT: "Quit", "退出";
     CHANGE_TITLE: "Apply this change?", "应用此修改？";
     CHANGE_NEW: "new file", "新文件";
     CHANGE_DELETED: "deletes the file", "删除文件";
@@ -294,7 +267,6 @@ words! { "screen":
     PLAN_HEAD: "Plan: {done} done of {of}", "计划：已完成 {done}，共 {of}";
     PLAN_ONE: "1 step", "1 项";
     PLAN_MANY: "{n} steps", "{n} 项";
-    PAUSE_TITLE: "Continue?", "继续吗？";
     WORD_LABEL: "What should the model know?", "想对模型说什么？";
     EDIT_TITLE: "Run this instead?", "改为运行这个？";
     EDIT_LABEL: "Each word is passed as it is; quote words with spaces.", "每个词按原样传递；含空格的词请加引号。";
@@ -326,13 +298,11 @@ words! { "screen":
     KEY_REDO: "Redo", "重做";
     KEY_SUGGEST: "Insert a suggestion; again for the next", "采用建议；再按换下一条";
     KEY_SUGGEST_NTH: "Insert the suggestion with that number, up to Alt-9", "采用对应编号的建议，直到 Alt-9";
-    KEY_LEAVE: "Quit", "退出";
     KEY_HELP: "Show this help", "显示本帮助";
     KEY_INTERRUPT: "Clear the input, then stop the turn, then quit", "清空输入，再按停止本轮，再按退出";
     KEY_STOP: "Stop the turn; twice: go back to an earlier turn", "停止本轮；连按两次回到较早的一轮";
     KEY_PALETTE: "Open the list of commands", "打开命令列表";
     KEY_STEPS: "Expand or collapse the steps", "展开或折叠步骤";
-    KEY_SEARCH: "Search the conversation", "在对话中查找";
     KEY_FOUND_NEXT: "Next match", "下一处";
     KEY_FOUND_PREVIOUS: "Previous match", "上一处";
     KEY_FOUND_OTHER: "Search for something else", "改找别的内容";

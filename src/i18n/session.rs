@@ -20,8 +20,6 @@ words! { "session":
     USAGE: "Tokens", "词元";
     USAGE_TURN: "turn {n}", "第 {n} 轮";
     USAGE_ALL: "total", "合计";
-    USAGE_TOKENS: "{input} in, {output} out", "输入 {input}，输出 {output}";
-    USAGE_ABOUT: "about {input} in, {output} out", "输入约 {input}，输出约 {output}";
     ALLOWED: "In this session, `{rule}` runs without asking.", "本次会话中，`{rule}` 不再询问，直接运行。";
     ALLOWED_PROJECT: "From now on, `{rule}` runs without asking in this folder.", "今后在此目录中，`{rule}` 不再询问，直接运行。";
     DENIED: "In this session, `{rule}` is refused.", "本次会话中，`{rule}` 一律拒绝。";
@@ -33,7 +31,6 @@ words! { "session":
     GUIDE_HINT: "`avocet --base-url URL --model NAME`, or ask it \"how do I connect a model?\"", "用 `avocet --base-url 网址 --model 名称` 连接，或者直接问它“怎样连接模型？”";
     NO_MODELS: "The server lists no models.", "服务器没有列出任何模型。";
     MODELS_HERE: "Models", "模型";
-    MODEL_NOW: "in use", "当前使用";
     MODELS: "Models at {url}", "{url} 上的模型";
     DOCTOR: "Doctor", "诊断";
     TURN_CRASHED: "The turn failed because of a bug in Avocet: {why}. You can continue the conversation.", "本轮因 Avocet 内部错误中断：{why}。对话可以继续。";
@@ -73,7 +70,6 @@ words! { "session":
     RENDER_BUSY: "A turn is running: render it again when the turn has ended.", "本轮仍在进行，请在结束后再试。";
     NO_TOOL: "There is no tool `{tool}`.", "没有名为 `{tool}` 的工具。";
     INTERRUPTED: "Avocet ended before this turn did.", "Avocet 在本轮结束之前就退出了。";
-    STEP_INTERRUPTED: "interrupted, outcome unknown", "被中断，结果未知";
     STEP_NOT_BEGUN: "not run: Avocet ended before you answered", "没有运行：在你作答之前 Avocet 就退出了";
     RESUMED: "Continued: {title}", "继续对话：{title}";
     NONE_HERE: "No conversation has been saved in this folder yet; starting a new one.", "这个目录里还没有保存过对话，现在开始一段新的。";
@@ -88,7 +84,6 @@ words! { "session":
     NOTHING_TO_FORK: "There is nothing to copy yet.", "还没有可以复制的内容。";
     FORKED: "This is now a copy, `{id}`: {title}", "现在是副本 `{id}`：{title}";
     RENAMED: "Conversation renamed: {title}", "对话现在名为：{title}";
-    SESSIONS: "Saved conversations", "已保存的对话";
     EARLIER_CUT: "The earlier part of this conversation is too long to show here. `avocet session export {id}` writes all of it.", "这段对话较早的内容过长，未在此显示。`avocet session export {id}` 可导出全部内容。";
     MORE_SESSIONS: "… and {n} older ones. `--json` lists all; `avocet session search` searches them.", "……另有 {n} 段较早的对话。`--json` 可列出全部，`avocet session search` 可按内容查找。";
     MORE_HITS: "… and more: only the latest {n} are shown. Add a word to narrow the search.", "……还有更多，此处只显示最近的 {n} 处。可再加一个词缩小范围。";

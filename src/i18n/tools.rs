@@ -21,7 +21,6 @@ words! { "tools":
     NOT_THERE: "`{path}` does not exist.", "`{path}` 不存在。";
     NOT_THERE_NEAR: "`{path}` does not exist. Next to it: {near}.", "`{path}` 不存在。同目录下有：{near}。";
     NOT_PERMITTED: "`{path}`: not permitted by the system ({why}).", "`{path}`：系统不允许（{why}）。";
-    IS_FOLDER: "`{path}` is a folder.", "`{path}` 是目录。";
     IS_NO_FOLDER: "A part of `{path}` is a link or not a folder.", "`{path}` 中有一段不是目录，或是链接。";
     DISK_FULL: "`{path}`: the disk is full; nothing was changed.", "`{path}`：磁盘已满，未作任何修改。";
     DISK_READ_ONLY: "`{path}` is on a read-only disk; nothing was changed.", "`{path}` 所在磁盘只读，未作任何修改。";

@@ -82,7 +82,7 @@ impl Compaction {
         let kept = words::RECEIPT_KEPT_WHAT.with("turns", self.turns).with("results", self.results);
         rows.push(PageRow::pair(words::RECEIPT_KEPT, kept));
         if let Some(summed) = &self.summary {
-            rows.push(PageRow::pair(words::RECEIPT_SUMMARY, summed.summary.as_str()));
+            rows.push(PageRow::pair(words::PART_SUMMARY, summed.summary.as_str()));
             let lists = [
                 (words::RECEIPT_FACT, &summed.facts),
                 (words::RECEIPT_TASK, &summed.tasks),

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::i18n::{LocalizedText, plural, prompt as words};
+use crate::i18n::{LocalizedText, common, plural, prompt as words};
 
 /// A user message being prepared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,7 +88,7 @@ impl AttachmentInfo {
     /// Its size, in words.
     pub fn size_text(&self) -> LocalizedText {
         let size = match self.size {
-            AttachmentSize::Lines(n) => plural(n, words::SIZE_LINE, words::SIZE_LINES),
+            AttachmentSize::Lines(n) => plural(n, common::ONE_LINE, common::LINES),
             AttachmentSize::Entries(n) => plural(n, words::SIZE_ENTRY, words::SIZE_ENTRIES),
         };
         if self.cut { words::SIZE_CUT.with("size", size) } else { size }

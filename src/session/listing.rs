@@ -1,7 +1,7 @@
 //! Pages that list saved sessions, for the terminal and for commands without a screen.
 
 use super::persistence::format_time;
-use crate::i18n::{plural, session as words};
+use crate::i18n::{common, plural, session as words};
 use crate::protocol::{Page, PageRow};
 use crate::store::{Listed, SessionHit};
 
@@ -25,7 +25,7 @@ pub fn list_page(listed: Vec<Listed>, more: usize) -> Page {
     if more > 0 {
         rows.push(PageRow::line(words::MORE_SESSIONS.with("n", more)));
     }
-    Page { title: words::SESSIONS.into(), rows }
+    Page { title: common::SESSIONS.into(), rows }
 }
 
 /// Hits in saved sessions, as a page with a maximum length.

@@ -9,7 +9,7 @@ use tokio::io::AsyncWriteExt;
 use super::state::Session;
 use super::{Connected, FoundServer, export};
 use crate::context::window::{self, ContextUsage, RequestParts, Section};
-use crate::i18n::{Localize, LocalizedText, Phrase, context as said, session as words};
+use crate::i18n::{Localize, LocalizedText, Phrase, common, context as said, session as words};
 use crate::model::ModelError;
 use crate::protocol::{Event, ExportFormat, Notice, Page, PageRow, Usage, format_bytes};
 use crate::safety::Machine;
@@ -36,7 +36,7 @@ pub fn models(
     let mut rows: Vec<PageRow> = names
         .iter()
         .map(|name| match name == current {
-            true => PageRow::pair(name.as_str(), words::MODEL_NOW),
+            true => PageRow::pair(name.as_str(), common::IN_USE),
             false => PageRow::pair(name.as_str(), ""),
         })
         .collect();
@@ -89,12 +89,12 @@ pub fn context(session: &Session, sent: Option<&ContextUsage>) -> Page {
     let free = room.bytes.saturating_sub(taken.bytes);
     rows.push(PageRow::pair(said::LEDGER_FREE, bar(free, room.bytes)));
     let tokens = said::LEDGER_TOKENS_ARE.with("taken", taken.tokens).with("room", room.tokens);
-    rows.push(PageRow::pair(said::LEDGER_TOKENS, tokens));
+    rows.push(PageRow::pair(common::TOKENS, tokens));
     let bound =
         said::LEDGER_BOUND_IS.with("bytes", format_bytes(room.bytes)).with("tokens", room.tokens);
     rows.push(PageRow::pair(said::LEDGER_BOUND, bound));
     rows.extend(
-        session.info.notes.iter().map(|note| PageRow::pair(said::PART_NOTES, note.localized())),
+        session.info.notes.iter().map(|note| PageRow::pair(common::INSTRUCTIONS, note.localized())),
     );
     for share in ledger.sections.iter().filter(|share| share.omitted_bytes > 0) {
         let cut = said::LEDGER_CUT
@@ -122,7 +122,7 @@ pub fn truncation_notice(ledger: &ContextUsage) -> Option<Notice> {
 fn section_name(part: Section) -> Phrase {
     match part {
         Section::System => said::PART_SYSTEM,
-        Section::Notes => said::PART_NOTES,
+        Section::Notes => common::INSTRUCTIONS,
         Section::Summary => said::PART_SUMMARY,
         Section::Recalled => said::PART_RECALLED,
         Section::Results => said::PART_RESULTS,
@@ -164,7 +164,7 @@ pub fn plugins(home: &Path, world: &dyn Machine) -> Page {
 /// Token counts of the latest turns, and their total.
 pub fn usage(turns: &VecDeque<(u64, Usage)>, all: Usage) -> Page {
     let tokens = |usage: &Usage| -> LocalizedText {
-        let word = if usage.estimated { words::USAGE_ABOUT } else { words::USAGE_TOKENS };
+        let word = if usage.estimated { common::TOKEN_ESTIMATE } else { common::TOKEN_COUNTS };
         word.with("input", usage.input_tokens).with("output", usage.output_tokens)
     };
     let row = |(turn, usage): &(u64, Usage)| {
@@ -243,7 +243,7 @@ mod tests {
             models: vec!["qwen".into()],
         };
         let events = models(&guide, Ok(vec!["guide".into()]), &[found]);
-        let rows = vec![PageRow::pair("guide", words::MODEL_NOW), PageRow::pair("qwen", "Ollama")];
+        let rows = vec![PageRow::pair("guide", common::IN_USE), PageRow::pair("qwen", "Ollama")];
         let page = Page { title: words::MODELS_HERE.into(), rows };
         let names = vec!["guide".to_owned(), "qwen".to_owned()];
         assert_eq!(events, [Event::Page(Box::new(page)), Event::Models { names }]);

@@ -5,7 +5,7 @@
 //! unknown, and a step that was only asked about never ran.
 
 use crate::context::history::{History, Outline, ReplyKind, TurnRecord};
-use crate::i18n::session as words;
+use crate::i18n::{common, session as words};
 use crate::protocol::{
     Event, ModelMessage, Observation, Outcome, Question, Risk, Step, Truncation, TurnOrigin,
     TurnOutcome, Usage,
@@ -99,7 +99,7 @@ impl OpenStep {
     fn into_observation(self, cwd: &str) -> Observation {
         let cwd = self.step.cwd.clone().unwrap_or_else(|| cwd.to_owned());
         let (outcome, note) = match self.began {
-            true => (Outcome::Interrupted, words::STEP_INTERRUPTED),
+            true => (Outcome::Interrupted, common::INTERRUPTED),
             false => (Outcome::Cancelled, words::STEP_NOT_BEGUN),
         };
         let start = self.output.floor_char_boundary(self.output.len().saturating_sub(TAIL));

@@ -16,7 +16,7 @@ use super::draw::{self, DrawContext, HorizontalRule};
 use super::keys::KeyAction;
 use super::symbols::{CHOSEN, NOT_CHOSEN};
 use super::text;
-use crate::i18n::input as words;
+use crate::i18n::{common, input as words};
 
 mod finder;
 mod matcher;
@@ -139,7 +139,7 @@ impl FileList {
         let place = (self.chosen + 1).min(self.matches.hits.len());
         let count = format!("{place}/{}", self.matches.match_count);
         let note = match self.matches.coverage {
-            MatchCoverage::Searching => words::FILES_LOOKING.text(pen.lang).to_owned(),
+            MatchCoverage::Searching => common::SEARCHING.text(pen.lang).to_owned(),
             MatchCoverage::Complete => return count,
             MatchCoverage::Truncated => {
                 words::FILES_CUT.with("n", self.matches.names_read).text(pen.lang)

@@ -5,7 +5,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::i18n::{Lang, Phrase, input, screen as words};
+use crate::i18n::{Lang, Phrase, common, input, screen as words};
 
 /// The context of a key. The first context that knows a key wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,7 +162,7 @@ use ScrollAction as S;
 
 #[rustfmt::skip]
 pub const KEYS: &[KeyBinding] = &[
-    binding(EmptyInput, &[ctrl('d')], Quit, words::KEY_LEAVE),
+    binding(EmptyInput, &[ctrl('d')], Quit, common::QUIT),
     binding(EmptyInput, &[key(Char('?')), key(Char('？'))], KeyAction::Help, words::KEY_HELP),
     binding(EmptyInput, &[key(Home)], KeyAction::Scroll(S::Top), words::KEY_TOP),
     binding(EmptyInput, &[key(End)], KeyAction::Scroll(S::Bottom), words::KEY_BOTTOM),
@@ -251,7 +251,7 @@ pub const KEYS: &[KeyBinding] = &[
     binding(Anywhere, &[ctrl('p')], KeyAction::Palette, words::KEY_PALETTE),
     binding(Anywhere, &[key(F(1))], KeyAction::Help, words::KEY_HELP),
     binding(Anywhere, &[ctrl('o')], Steps, words::KEY_STEPS),
-    binding(Anywhere, &[ctrl('f')], KeyAction::Search, words::KEY_SEARCH),
+    binding(Anywhere, &[ctrl('f')], KeyAction::Search, common::SEARCH),
     binding(Anywhere, &[ctrl('C'), alt('c')], KeyAction::Copy, words::KEY_COPY),
     binding(Anywhere, &[ctrl('t')], KeyAction::Dump, words::KEY_DUMP),
     binding(Anywhere, &[key(PageUp)], KeyAction::Scroll(S::PageUp), words::KEY_PAGE_UP),

@@ -7,7 +7,7 @@ use super::state::State;
 use super::submit;
 use super::theme::{AUTO, Theme};
 use crate::commands::NO_BOT;
-use crate::i18n::{LocalizedText, Phrase, screen as words};
+use crate::i18n::{LocalizedText, Phrase, common, screen as words};
 use crate::protocol::{ExportFormat, Op, Report, Rewind, SessionRow};
 
 /// Descriptions of the built-in themes.
@@ -48,7 +48,7 @@ pub fn open_models(state: &mut State) -> Vec<ScreenEffect> {
 }
 
 fn model_rows(state: &State) -> Vec<PickerRow> {
-    let about = |name: &String| (*name == state.facts.model).then(|| words::CHOOSE_NOW.into());
+    let about = |name: &String| (*name == state.facts.model).then(|| common::IN_USE.into());
     let row = |name: &String| PickerRow {
         value: name.clone(),
         about: about(name),
@@ -71,7 +71,7 @@ pub fn fill_models(state: &mut State) {
 pub fn open_bots(state: &mut State) {
     let now = state.facts.bot.as_deref().unwrap_or(NO_BOT);
     let about = |name: &str, about: LocalizedText| match name == now {
-        true => words::CHOOSE_BOT_NOW.with("about", about),
+        true => common::ABOUT_IN_USE.with("about", about),
         false => about,
     };
     let row = |name: &str, said: LocalizedText| PickerRow {

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 
 use super::draw::{self, DrawContext};
 use super::text;
-use crate::i18n::{Lang, Phrase, screen as words};
+use crate::i18n::{Lang, Phrase, common, screen as words};
 use crate::protocol::{Provider, SandboxStatus, SessionInfo};
 
 const GAP: usize = 3;
@@ -73,7 +73,7 @@ fn parts(facts: &SessionInfo, pen: &DrawContext<'_>) -> Vec<StatusPart> {
     let part = |worth, text, style| StatusPart { priority: worth, text, style };
     let mut parts = vec![part(9, model(facts, pen.lang), theme.text)];
     if facts.unsaved.is_some() {
-        parts.push(part(10, words::STATUS_UNSAVED.text(pen.lang).to_owned(), theme.warn));
+        parts.push(part(10, common::NOT_SAVED.text(pen.lang).to_owned(), theme.warn));
     }
     if !is_guide(facts) {
         let mode = words::STATUS_MODE.with("mode", facts.mode.name()).text(pen.lang);

@@ -424,7 +424,7 @@ const RELEASED: &[KeyHint] = &[KeyHint { key: "F2", action: words::HINT_MOUSE_BA
 const BUSY: &[KeyHint] = &[KeyHint { key: "Enter", action: words::HINT_QUEUE }];
 const BUSY_QUEUE: &[KeyHint] = &[KeyHint { key: "Up", action: words::HINT_TAKE_BACK }];
 const EMPTY: &[KeyHint] = &[
-    KeyHint { key: "/", action: words::HINT_COMMANDS },
+    KeyHint { key: "/", action: words::PALETTE_TITLE },
     KeyHint { key: "?", action: words::HINT_HELP },
 ];
 const WRITING: &[KeyHint] = &[

@@ -7,12 +7,12 @@ use ratatui::text::{Line, Span};
 
 use super::draw::{self, DrawContext};
 use super::{status, text};
-use crate::i18n::{Lang, Phrase, library, screen as words};
+use crate::i18n::{Lang, Phrase, common, library, screen as words};
 use crate::protocol::SessionInfo;
 
 /// The first suggestions.
 const SUGGESTIONS: &[Phrase] =
-    &[words::START_TRY_CHANGED, words::START_TRY_FIND, words::START_TRY_TESTS];
+    &[words::START_TRY_CHANGED, words::START_TRY_FIND, common::RUN_TESTS];
 
 pub fn suggestions(lang: Lang) -> Vec<&'static str> {
     SUGGESTIONS.iter().map(|word| word.text(lang)).collect()
@@ -61,8 +61,8 @@ fn lines(pen: &DrawContext<'_>, facts: &SessionInfo, width: usize) -> Vec<Line<'
     if let Some(branch) = &facts.branch {
         place.push(Span::styled(format!("   {}", text::elide_middle(branch, 24)), theme.accent));
     }
-    let labels = [words::START_FOLDER, words::START_MODEL, words::START_KEYS]
-        .map(|label| label.text(pen.lang));
+    let labels =
+        [common::FOLDER, common::MODEL, words::START_KEYS].map(|label| label.text(pen.lang));
     let column = labels.iter().map(|label| text::width(label)).max().unwrap_or(0) + 3;
     let [folder, model, keys] = labels;
     lines.extend(draw::label_lines(folder, theme.dim, column, vec![Line::from(place)]));

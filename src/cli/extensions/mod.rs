@@ -15,7 +15,7 @@ use crate::extensions::{
     ExtensionFileKind, ExtensionSet, LoadState, LoadedFile, LookupError, Owner, ShadowedBy, edit,
     skill_list,
 };
-use crate::i18n::{Lang, Localize, LocalizedText, library as w};
+use crate::i18n::{Lang, Localize, LocalizedText, common, library as w};
 
 /// All files of a kind: those in use, by origin, then the others.
 pub fn rows(library: &ExtensionSet, kind: ExtensionFileKind) -> Vec<PageRow> {
@@ -268,7 +268,7 @@ pub fn example_rows(done: &[ExampleCopy], folder: &Path) -> Vec<PageRow> {
 pub fn check_findings(file: &LoadedFile) -> Vec<LocalizedText> {
     match &file.state {
         LoadState::Loaded { remarks } if remarks.is_empty() => {
-            vec![w::CHECKED.with("file", path(file))]
+            vec![common::NO_PROBLEMS.with("file", path(file))]
         }
         LoadState::Loaded { remarks } => {
             let of = |say: &LocalizedText| {

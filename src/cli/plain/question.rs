@@ -1,7 +1,7 @@
 //! Shows a question as numbered lines, and reads the lines that answer it.
 
 use crate::cli::shell_approval::{self, GRAVE, normalize_width, tier_phrase};
-use crate::i18n::{LocalizedText, Phrase, linear as w, prompt as p};
+use crate::i18n::{LocalizedText, Phrase, common, linear as w, prompt as p};
 use crate::protocol::{
     ApprovalScope, Ask, AskId, Change, Decision, Question, Reason, Risk, StepAction,
     TemplateCommand, Tier, TrustOffer, UntrustedFile,
@@ -80,7 +80,7 @@ impl PlainQuestion {
     /// The question, line by line.
     pub fn lines(&self) -> Vec<LocalizedText> {
         let mut says = match &self.ask.question {
-            Question::Pause { why } => vec![why.clone(), w::PAUSE.into()],
+            Question::Pause { why } => vec![why.clone(), common::CONTINUE_ASK.into()],
             Question::Step { .. } => step_question_lines(&self.ask.question),
             Question::Pieces { of, cwd, pieces } => shell_approval::command_lines(of, cwd, pieces),
             Question::Trust { folder, above, because, found } => {
@@ -379,7 +379,10 @@ fn choices(question: &Question) -> Vec<(PlainChoice, Phrase)> {
             return choices;
         }
         Question::Pause { .. } => {
-            return vec![(PlainChoice::Stop, w::PICK_HALT), (PlainChoice::Continue, w::PICK_GO_ON)];
+            return vec![
+                (PlainChoice::Stop, common::STOP_HERE),
+                (PlainChoice::Continue, w::PICK_GO_ON),
+            ];
         }
         Question::Trust { above, .. } => {
             let mut choices = vec![
@@ -392,8 +395,8 @@ fn choices(question: &Question) -> Vec<(PlainChoice, Phrase)> {
         }
     };
     let mut choices =
-        vec![(PlainChoice::Reject, w::PICK_REJECT), (PlainChoice::RejectWithReason, w::PICK_WORD)];
-    choices.push((PlainChoice::Stop, w::PICK_STOP));
+        vec![(PlainChoice::Reject, common::REJECT), (PlainChoice::RejectWithReason, w::PICK_WORD)];
+    choices.push((PlainChoice::Stop, common::STOP_TURN));
     choices.push((PlainChoice::Run, w::PICK_RUN));
     let mild = risk.can_batch_approve() && rest.iter().all(|step| step.risk.can_batch_approve());
     if mild && !rest.is_empty() {
@@ -421,13 +424,13 @@ fn trust_question_lines(
 ) -> Vec<LocalizedText> {
     let mut says = vec![w::TRUST.with("folder", escape(folder).text), because.clone()];
     says.extend(untrusted_file_lines(found));
-    says.extend(above.map(|above| w::TRUST_ABOVE.with("folder", escape(above).text)));
+    says.extend(above.map(|above| common::TRUST_PARENT.with("folder", escape(above).text)));
     says
 }
 
 /// What the question about a step says about the trust it offers.
 fn trust_offer_lines(offer: &TrustOffer) -> Vec<LocalizedText> {
-    let mut says = vec![w::TRUST_FIRST.with("folder", escape(&offer.folder).text)];
+    let mut says = vec![common::TRUST_ASK.with("folder", escape(&offer.folder).text)];
     says.extend(offer.hazard.clone());
     says.extend(untrusted_file_lines(&offer.found));
     says
@@ -531,7 +534,7 @@ fn diff_lines(tool: &str, change: &Change) -> Vec<LocalizedText> {
 
 /// A question of the model, and how to answer it.
 fn model_question_lines(text: &str, choices: &[String], free: bool) -> Vec<LocalizedText> {
-    let mut says = vec![w::MODEL_ASKS.with("text", text)];
+    let mut says = vec![common::MODEL_ASKS.with("text", text)];
     for (at, choice) in choices.iter().enumerate() {
         says.push(w::CHOICE.with("n", at + 1).with("choice", choice.as_str()));
     }

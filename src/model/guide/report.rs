@@ -1,7 +1,7 @@
 //! Words the results of the guide's steps, as short Markdown with suggestions.
 
 use super::progress::StepResult;
-use crate::i18n::{self, Lang, Phrase, guide as words_of};
+use crate::i18n::{self, Lang, Phrase, common, guide as words_of};
 
 /// An answer.
 #[derive(Debug, PartialEq)]
@@ -21,7 +21,7 @@ const OFFERS: &[Phrase] = &[
     words_of::TRY_CHANGES,
     words_of::TRY_FIND,
     words_of::TRY_LIST,
-    words_of::TRY_TESTS,
+    common::RUN_TESTS,
     words_of::TRY_CONNECT,
 ];
 
@@ -73,7 +73,7 @@ pub(super) fn changes(findings: &[StepResult], lang: Lang) -> ReportWriter {
     let branch = branch.map(|line| line.strip_prefix("No commits yet on ").unwrap_or(line));
     let files: Vec<&str> = lines.collect();
     if files.is_empty() {
-        let offers = [words_of::TRY_HISTORY, words_of::TRY_LIST, words_of::TRY_TESTS];
+        let offers = [words_of::TRY_HISTORY, words_of::TRY_LIST, common::RUN_TESTS];
         return ReportWriter::with_suggestions(words_of::CLEAN.text(lang), &offers, lang);
     }
     let head = match branch {
@@ -87,7 +87,7 @@ pub(super) fn changes(findings: &[StepResult], lang: Lang) -> ReportWriter {
         text.push_str(&format!("\n\n{}", total.trim()));
     }
     let mut say =
-        ReportWriter::with_suggestions(text, &[words_of::TRY_TESTS, words_of::TRY_HISTORY], lang);
+        ReportWriter::with_suggestions(text, &[common::RUN_TESTS, words_of::TRY_HISTORY], lang);
     // ` M path` and `?? path`: the name begins after two letters and a space. Renamed and quoted
     // names are left to the user.
     let plain = |name: &&str| !name.contains(['"', ' ']) && !name.ends_with('/');
@@ -115,7 +115,7 @@ pub(super) fn history(log: &StepResult, lang: Lang) -> ReportWriter {
     let head = i18n::plural(lines.len(), words_of::LAST_COMMIT, words_of::COMMITS);
     let mut text = head.text(lang);
     text.push_str(&fence("", &capped(&lines, lang)));
-    ReportWriter::with_suggestions(text, &[words_of::TRY_CHANGES, words_of::TRY_TESTS], lang)
+    ReportWriter::with_suggestions(text, &[words_of::TRY_CHANGES, common::RUN_TESTS], lang)
 }
 
 pub(super) fn search_results(text: &str, finding: &StepResult, lang: Lang) -> ReportWriter {
@@ -228,7 +228,7 @@ pub(super) fn listing(listing: &StepResult, lang: Lang) -> ReportWriter {
     let count = listing.total.max(files.len());
     let head = i18n::plural(count, words_of::LISTED_ONE, words_of::LISTED).text(lang);
     let names: Vec<&str> = files.iter().map(String::as_str).collect();
-    let offers = [words_of::TRY_COUNT, words_of::TRY_CHANGES, words_of::TRY_TESTS];
+    let offers = [words_of::TRY_COUNT, words_of::TRY_CHANGES, common::RUN_TESTS];
     let mut say = ReportWriter::with_suggestions(
         format!("{head}{}", fence("", &capped(&names, lang))),
         &offers,
@@ -314,11 +314,11 @@ fn with_output(head: String, run: &StepResult, lang: Lang) -> String {
 }
 
 fn line_count(count: usize) -> i18n::LocalizedText {
-    i18n::plural(count, words_of::ONE_LINE, words_of::LINES)
+    i18n::plural(count, common::ONE_LINE, common::LINES)
 }
 
 fn file_count(files: usize) -> i18n::LocalizedText {
-    i18n::plural(files, words_of::ONE_FILE, words_of::SOME_FILES)
+    i18n::plural(files, common::ONE_FILE, common::FILES)
 }
 
 fn show(file: &str, lang: Lang) -> String {

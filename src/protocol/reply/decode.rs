@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::super::{Requires, StepAction};
 use super::{MOST_COMMANDS, Proposal, Reply};
-use crate::i18n::{LocalizedText, Phrase, protocol as words};
+use crate::i18n::{LocalizedText, Phrase, common, protocol as words};
 
 type Object = Map<String, Value>;
 
@@ -20,7 +20,7 @@ pub(super) fn reply(object: &Object) -> Result<Reply, LocalizedText> {
             "error" => Ok(Reply::Error { message: top.text("message")? }),
             other => Err(words::UNKNOWN_TYPE.with("found", excerpt(other))),
         },
-        other => Err(wrong_type("type", words::A_STRING, other)),
+        other => Err(wrong_type("type", common::A_STRING, other)),
     }
 }
 
@@ -42,7 +42,7 @@ fn cmd(top: &ObjectReader<'_>) -> Result<Reply, LocalizedText> {
     };
     let list = match data.required("commands")? {
         Value::Array(list) => list,
-        other => return Err(wrong_type("data.commands", words::A_LIST, other)),
+        other => return Err(wrong_type("data.commands", common::A_LIST, other)),
     };
     if list.is_empty() {
         return Err(words::NO_COMMANDS.into());
@@ -138,7 +138,7 @@ impl<'a> ObjectReader<'a> {
     fn text(&self, name: &str) -> Result<String, LocalizedText> {
         match self.required(name)? {
             Value::String(text) => Ok(text.clone()),
-            other => Err(wrong_type(&self.field(name), words::A_STRING, other)),
+            other => Err(wrong_type(&self.field(name), common::A_STRING, other)),
         }
     }
 
@@ -158,7 +158,7 @@ impl<'a> ObjectReader<'a> {
         match self.optional(name) {
             None => Ok(false),
             Some(Value::Bool(flag)) => Ok(*flag),
-            Some(other) => Err(wrong_type(&self.field(name), words::A_BOOLEAN, other)),
+            Some(other) => Err(wrong_type(&self.field(name), common::A_BOOLEAN, other)),
         }
     }
 
@@ -166,7 +166,7 @@ impl<'a> ObjectReader<'a> {
         let list = match self.optional(name) {
             None => return Ok(Vec::new()),
             Some(Value::Array(list)) => list,
-            Some(other) => return Err(wrong_type(&self.field(name), words::STRINGS, other)),
+            Some(other) => return Err(wrong_type(&self.field(name), common::STRINGS, other)),
         };
         let texts = list.iter().enumerate().map(|(index, value)| match value {
             Value::String(text) => Ok(text.clone()),
@@ -191,9 +191,9 @@ fn kind(value: &Value) -> Phrase {
         Value::Null => words::IS_NULL,
         Value::Bool(_) => words::IS_BOOLEAN,
         Value::Number(_) => words::IS_NUMBER,
-        Value::String(_) => words::IS_STRING,
-        Value::Array(_) => words::IS_LIST,
-        Value::Object(_) => words::IS_OBJECT,
+        Value::String(_) => common::A_STRING,
+        Value::Array(_) => common::A_LIST,
+        Value::Object(_) => words::AN_OBJECT,
     }
 }
 

@@ -50,7 +50,7 @@ pub fn identify<'n>(
         scene.policy.allowed_programs.iter().any(|e| e.trim_start_matches('+') == path.as_os_str())
     });
     let (rule, tier, why) = if listed {
-        ("program.path", Tier::L1, words::PROGRAM_LISTED)
+        ("program.path", Tier::L1, words::PROGRAM_ADDED)
     } else if scene.place.contains(&real) {
         ("program.path", Tier::L1, words::PROGRAM_OF_WORKSPACE)
     } else {

@@ -5,7 +5,7 @@
 use serde_json::{Map, Value};
 
 use super::InputError;
-use crate::i18n::{Phrase, safety as words};
+use crate::i18n::{Phrase, common, safety as words};
 
 /// The fields of one input.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +50,7 @@ impl<'a> InputFields<'a> {
         match self.get(names) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => Err(self.wrong_field_error(names, words::FIELD_TEXT, other)),
+            Some(other) => Err(self.wrong_field_error(names, common::A_STRING, other)),
         }
     }
 
@@ -67,7 +67,7 @@ impl<'a> InputFields<'a> {
             Some(Value::Bool(flag)) => Ok(*flag),
             Some(Value::String(text)) if text.eq_ignore_ascii_case("true") => Ok(true),
             Some(Value::String(text)) if text.eq_ignore_ascii_case("false") => Ok(false),
-            Some(other) => Err(self.wrong_field_error(names, words::FIELD_FLAG, other)),
+            Some(other) => Err(self.wrong_field_error(names, common::A_BOOLEAN, other)),
         }
     }
 
@@ -77,7 +77,7 @@ impl<'a> InputFields<'a> {
             None => return Ok(Vec::new()),
             Some(Value::Array(list)) => list,
             Some(Value::String(text)) => return Ok(vec![text.clone()]),
-            Some(other) => return Err(self.wrong_field_error(names, words::FIELD_TEXTS, other)),
+            Some(other) => return Err(self.wrong_field_error(names, common::STRINGS, other)),
         };
         let text = |value: &Value| match value {
             Value::String(text) => Some(text.clone()),
@@ -88,9 +88,7 @@ impl<'a> InputFields<'a> {
             Value::Null | Value::Bool(_) | Value::Array(_) => None,
         };
         let all: Option<Vec<String>> = list.iter().map(text).collect();
-        all.ok_or_else(|| {
-            self.wrong_field_error(names, words::FIELD_TEXTS, &Value::Array(Vec::new()))
-        })
+        all.ok_or_else(|| self.wrong_field_error(names, common::STRINGS, &Value::Array(Vec::new())))
     }
 
     /// A list that may have been written as the text of one.
@@ -103,11 +101,11 @@ impl<'a> InputFields<'a> {
                 Ok(Value::Array(list)) => Ok(Some(list)),
                 _ => Err(self.wrong_field_error(
                     names,
-                    words::FIELD_LIST,
+                    common::A_LIST,
                     &Value::String(String::new()),
                 )),
             },
-            Some(other) => Err(self.wrong_field_error(names, words::FIELD_LIST, other)),
+            Some(other) => Err(self.wrong_field_error(names, common::A_LIST, other)),
         }
     }
 

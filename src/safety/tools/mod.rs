@@ -18,7 +18,7 @@ use super::command::JudgeContext;
 use super::findings::{Findings, excerpt};
 use super::paths::{self, PathClass};
 use super::{Contents, PathKind};
-use crate::i18n::{LocalizedText, safety as words};
+use crate::i18n::{LocalizedText, common, safety as words};
 use crate::protocol::{Change, Effect, PlanItem, StepAction, Tier};
 
 mod change;
@@ -303,7 +303,7 @@ fn content(
         (Contents::Bytes(bytes), _) => Ok(Some(bytes)),
         (Contents::Missing, _) => Ok(None),
         (Contents::Unreadable, PathKind::Folder) => {
-            Err(words::TOOL_IS_FOLDER.with("path", excerpt(&spot.shown)).into())
+            Err(common::IS_FOLDER.with("path", excerpt(&spot.shown)).into())
         }
         (Contents::Unreadable, PathKind::File) => Err(words::TOOL_TOO_BIG
             .with("path", excerpt(&spot.shown))

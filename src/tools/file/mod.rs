@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::read_tracker::ReadTracker;
 use super::{RunControl, Tool};
-use crate::i18n::{LocalizedText, Phrase, tools as words};
+use crate::i18n::{LocalizedText, Phrase, common, tools as words};
 use crate::protocol::{Change, Observation, Outcome, ParsedOutput};
 use crate::safety::tools::InputError;
 use crate::safety::{Assessment, Cleared, ToolTask};
@@ -176,7 +176,7 @@ fn reason(shown: &str, path: &Path, error: &io::Error) -> LocalizedText {
     let word = match error.kind() {
         io::ErrorKind::NotFound => return similar_names(shown, path),
         io::ErrorKind::PermissionDenied => words::NOT_PERMITTED,
-        io::ErrorKind::IsADirectory => words::IS_FOLDER,
+        io::ErrorKind::IsADirectory => common::IS_FOLDER,
         io::ErrorKind::NotADirectory => words::IS_NO_FOLDER,
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => words::DISK_FULL,
         io::ErrorKind::ReadOnlyFilesystem => words::DISK_READ_ONLY,

@@ -10,7 +10,7 @@ use super::dialog_frame::DialogPage;
 use super::question::{QuestionState, Subject};
 use super::rows::{LongDiffCache, Rows};
 use super::step_details::{self, StepDetails};
-use crate::i18n::{LocalizedText, screen as words};
+use crate::i18n::{LocalizedText, common, screen as words};
 use crate::protocol::{AskId, Change, Risk, StepAction, Tier, TrustOffer, UpcomingStep};
 use crate::tui::draw::DrawContext;
 
@@ -129,9 +129,9 @@ impl ApproveDialog {
     ) -> Vec<Line<'static>> {
         let mut facts = StepDetails::new(width, pen);
         if let Some(path) = self.step.program_path(subject.work) {
-            facts.push_text(words::ASK_PROGRAM, path, pen.theme.text, pen);
+            facts.push_text(common::PROGRAM, path, pen.theme.text, pen);
         }
-        facts.push_text(words::ASK_FOLDER, &self.step.cwd, pen.theme.text, pen);
+        facts.push_text(common::FOLDER, &self.step.cwd, pen.theme.text, pen);
         facts.push_effects(&subject.risk.effects, pen);
         facts.push_reasons(subject.work, subject.risk, pen);
         if let Some(rule) = self.step.rule.as_ref().filter(|_| !subject.is_edited()) {

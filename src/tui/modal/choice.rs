@@ -5,7 +5,7 @@ use crossterm::event::KeyEvent;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use crate::i18n::{Phrase, prompt, screen as words};
+use crate::i18n::{Phrase, common, prompt, screen as words};
 use crate::tui::draw::DrawContext;
 use crate::tui::keys;
 use crate::tui::status::KeyHint;
@@ -47,7 +47,7 @@ const fn lasting(letter: char, pick: ChoicePick, label: Phrase, short: Phrase) -
 }
 
 const REJECT: QuestionChoice =
-    choice('n', ChoicePick::Reject, words::PICK_REJECT, words::PICK_REJECT_SHORT);
+    choice('n', ChoicePick::Reject, words::PICK_REJECT, words::PICK_REJECT);
 const RUN: QuestionChoice = choice('y', ChoicePick::Run, words::PICK_RUN, words::PICK_RUN_SHORT);
 /// A high-risk step takes a capital letter, so that habit cannot answer it.
 const RUN_GRAVE: QuestionChoice =
@@ -75,15 +75,13 @@ const TRUST_ABOVE: QuestionChoice =
 /// In the question about a step: trust the folder first, then assess the step again.
 const TRUST_FIRST: QuestionChoice =
     lasting('t', ChoicePick::Trust, words::PICK_TRUST_FIRST, words::PICK_TRUST_SHORT);
-const LEAVE: QuestionChoice =
-    choice('x', ChoicePick::Stop, words::PICK_LEAVE, words::PICK_LEAVE_SHORT);
-const NONE: QuestionChoice =
-    choice('n', ChoicePick::Reject, prompt::PICK_NONE, words::PICK_REJECT_SHORT);
+const LEAVE: QuestionChoice = choice('x', ChoicePick::Stop, words::PICK_LEAVE, common::QUIT);
+const NONE: QuestionChoice = choice('n', ChoicePick::Reject, prompt::PICK_NONE, words::PICK_REJECT);
 /// The marked shell pieces.
 const MARKED: QuestionChoice =
     choice('y', ChoicePick::All, prompt::PICK_MARKED, prompt::PICK_MARKED_SHORT);
 const GO_ON: QuestionChoice =
-    choice('y', ChoicePick::Continue, words::PICK_GO_ON, words::PICK_GO_ON_SHORT);
+    choice('y', ChoicePick::Continue, words::PICK_GO_ON, words::PICK_GO_ON);
 
 /// The care that an approval takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -353,13 +351,13 @@ pub fn letters() -> Vec<(char, Phrase)> {
 const MARKING: &[KeyHint] = &[
     KeyHint { key: "Space", action: prompt::HINT_MARK },
     KeyHint { key: "Enter", action: words::HINT_CHOOSE },
-    KeyHint { key: "Esc", action: words::HINT_REJECT },
+    KeyHint { key: "Esc", action: common::REJECT },
     KeyHint { key: "Up/Down", action: words::HINT_MOVE },
     KeyHint { key: "PgUp/PgDn", action: words::HINT_SCROLL },
 ];
 const CHOOSING: &[KeyHint] = &[
     KeyHint { key: "Enter", action: words::HINT_CHOOSE },
-    KeyHint { key: "Esc", action: words::HINT_REJECT },
+    KeyHint { key: "Esc", action: common::REJECT },
     KeyHint { key: "Up/Down", action: words::HINT_MOVE },
     KeyHint { key: "PgUp/PgDn", action: words::HINT_SCROLL },
     KeyHint { key: "F1", action: words::HINT_HELP },
@@ -372,7 +370,7 @@ const TRUSTING: &[KeyHint] = &[
 ];
 const PAUSING: &[KeyHint] = &[
     KeyHint { key: "Enter", action: words::HINT_CHOOSE },
-    KeyHint { key: "Esc", action: words::HINT_HALT },
+    KeyHint { key: "Esc", action: common::STOP_HERE },
     KeyHint { key: "Up/Down", action: words::HINT_MOVE },
     KeyHint { key: "PgUp/PgDn", action: words::HINT_SCROLL },
 ];

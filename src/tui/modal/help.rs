@@ -9,7 +9,7 @@ use super::ModalAction;
 use super::choice;
 use super::page::{PageList, PageScroll};
 use crate::commands::{SlashCommand, Surface, by_category, kept_sections};
-use crate::i18n::{Phrase, PhraseValue, screen as words};
+use crate::i18n::{Phrase, PhraseValue, common, screen as words};
 use crate::protocol::Extensions;
 use crate::tui::draw::DrawContext;
 use crate::tui::keys::{self, KEYS, KeyAction, KeyContext};
@@ -141,7 +141,7 @@ const FIRST: &[(&str, Phrase)] = &[
     ("!", words::HELP_SHELL),
     ("Esc", words::HELP_STOP),
     ("PgUp, PgDn", words::HELP_SCROLL),
-    ("/keys", words::HELP_KEYS),
+    ("/keys", common::ALL_KEYS),
 ];
 
 const PLACES: &[(KeyContext, Phrase)] = &[

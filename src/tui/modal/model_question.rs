@@ -10,7 +10,7 @@ use ratatui::text::{Line, Span};
 use super::ModalAction;
 use super::dialog_frame::{self, DialogFrame, DialogPage, Foot};
 use super::question::{self, Field};
-use crate::i18n::{Lang, Phrase, screen as words};
+use crate::i18n::{Lang, Phrase, common, screen as words};
 use crate::protocol::{AskId, Decision, Op};
 use crate::tui::composer::{Composer, ComposerStyle};
 use crate::tui::draw::{self, DrawContext};
@@ -290,15 +290,15 @@ const CHOOSING: &[KeyHint] = &[
     KeyHint { key: "Enter", action: words::HINT_CHOOSE },
     KeyHint { key: "Esc", action: words::CHOICE_NOTHING },
     KeyHint { key: "Up/Down", action: words::HINT_MOVE },
-    KeyHint { key: "Ctrl-C", action: words::HINT_STOP_TURN },
+    KeyHint { key: "Ctrl-C", action: common::STOP_TURN },
 ];
 const WRITING: &[KeyHint] = &[
     KeyHint { key: "Enter", action: words::HINT_SEND },
     KeyHint { key: "Esc", action: words::HINT_BACK },
-    KeyHint { key: "Ctrl-C", action: words::HINT_STOP_TURN },
+    KeyHint { key: "Ctrl-C", action: common::STOP_TURN },
 ];
 const WRITING_ONLY: &[KeyHint] = &[
     KeyHint { key: "Enter", action: words::HINT_SEND },
     KeyHint { key: "Esc", action: words::CHOICE_NOTHING },
-    KeyHint { key: "Ctrl-C", action: words::HINT_STOP_TURN },
+    KeyHint { key: "Ctrl-C", action: common::STOP_TURN },
 ];

@@ -6,7 +6,7 @@ use super::choice::{Choices, Severity};
 use super::dialog::Dialog;
 use super::dialog_frame::DialogPage;
 use super::question::QuestionState;
-use crate::i18n::{LocalizedText, screen as words};
+use crate::i18n::{LocalizedText, common};
 use crate::protocol::{AskId, Risk, StepAction};
 use crate::tui::draw::DrawContext;
 use crate::tui::text;
@@ -31,7 +31,7 @@ impl Dialog for PauseDialog {
     fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
         let rows = text::wrap(&self.why.text(pen.lang), width.min(100));
         DialogPage {
-            title: words::PAUSE_TITLE.text(pen.lang).to_owned(),
+            title: common::CONTINUE_ASK.text(pen.lang).to_owned(),
             tone: pen.theme.warn,
             required: rows
                 .into_iter()

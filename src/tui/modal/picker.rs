@@ -12,7 +12,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::ModalAction;
-use crate::i18n::{LocalizedText, Phrase, screen as words};
+use crate::i18n::{LocalizedText, Phrase, common, screen as words};
 use crate::tui::draw::{self, DrawContext, HorizontalRule};
 use crate::tui::keys::{self, KeyAction, KeyContext};
 use crate::tui::{status, text};
@@ -374,9 +374,9 @@ impl Topic {
     fn title(self) -> Phrase {
         match self {
             Topic::Theme => words::CHOOSE_THEME,
-            Topic::Model => words::CHOOSE_MODEL,
+            Topic::Model => common::MODEL_TITLE,
             Topic::Bot => words::CHOOSE_BOT_TITLE,
-            Topic::Session => words::CHOOSE_SESSION,
+            Topic::Session => common::SESSIONS,
             Topic::Turn => words::CHOOSE_TURN,
             Topic::RewindParts { .. } => words::CHOOSE_REWIND,
             Topic::UnsavedConversation => words::LEAVE_TITLE,

@@ -12,7 +12,7 @@ use super::dialog_frame::{self, DialogFrame, DialogPage, Foot, MessageUntil};
 use super::edit::{EditAssessment, Editor};
 use super::rows::LongDiffCache;
 use super::step_details;
-use crate::i18n::{Lang, LocalizedText, Phrase, prompt, screen as words};
+use crate::i18n::{Lang, LocalizedText, Phrase, common, prompt, screen as words};
 use crate::protocol::{ApprovalScope, AskId, Change, Decision, Op, Risk, StepAction};
 use crate::tui::composer::{Composer, ComposerStyle};
 use crate::tui::draw::DrawContext;
@@ -540,12 +540,12 @@ impl<'a> Subject<'a> {
 const EDITING: &[KeyHint] = &[
     KeyHint { key: "Enter", action: words::HINT_RUN_THIS },
     KeyHint { key: "Esc", action: words::HINT_BACK },
-    KeyHint { key: "Ctrl-C", action: words::HINT_STOP_TURN },
+    KeyHint { key: "Ctrl-C", action: common::STOP_TURN },
 ];
 const WORDING: &[KeyHint] = &[
     KeyHint { key: "Enter", action: words::HINT_REJECT_WITH },
     KeyHint { key: "Esc", action: words::HINT_BACK },
-    KeyHint { key: "Ctrl-C", action: words::HINT_STOP_TURN },
+    KeyHint { key: "Ctrl-C", action: common::STOP_TURN },
 ];
 
 pub fn hint_line(hints: &[KeyHint], width: usize, pen: &DrawContext<'_>) -> Line<'static> {

@@ -10,7 +10,7 @@ use super::dialog::Dialog;
 use super::dialog_frame::DialogPage;
 use super::question::{QuestionState, Subject};
 use super::step_details::{self, StepDetails};
-use crate::i18n::screen as words;
+use crate::i18n::{common, screen as words};
 use crate::protocol::{AskId, Risk, StepAction, SubCommand};
 use crate::tui::draw::{self, DrawContext};
 
@@ -73,7 +73,7 @@ impl ShellDialog {
         pen: &DrawContext<'_>,
     ) -> Vec<Line<'static>> {
         let mut facts = StepDetails::new(width, pen);
-        facts.push_text(words::ASK_FOLDER, &self.step.cwd, pen.theme.text, pen);
+        facts.push_text(common::FOLDER, &self.step.cwd, pen.theme.text, pen);
         facts.push_effects(&subject.risk.effects, pen);
         facts.push_reasons(subject.work, subject.risk, pen);
         facts.into_rows()

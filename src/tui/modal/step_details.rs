@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use serde_json::Value;
 
 use crate::i18n::safety::{ELEVATES, ELEVATES_ASKED};
-use crate::i18n::{LocalizedText, Phrase, screen as words};
+use crate::i18n::{LocalizedText, Phrase, common, screen as words};
 use crate::protocol::{Effect, Reason, Risk, StepAction, Tier};
 use crate::safety::argv;
 use crate::safety::sanitize::escape;
@@ -160,8 +160,8 @@ pub struct StepDetails {
 impl StepDetails {
     pub fn new(width: usize, pen: &DrawContext<'_>) -> StepDetails {
         let labels = [
-            words::ASK_PROGRAM,
-            words::ASK_FOLDER,
+            common::PROGRAM,
+            common::FOLDER,
             words::ASK_EFFECTS,
             words::ASK_REASONS,
             words::ASK_RULE,

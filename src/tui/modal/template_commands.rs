@@ -11,7 +11,7 @@ use super::dialog::Dialog;
 use super::dialog_frame::DialogPage;
 use super::question::QuestionState;
 use super::step_details::{self, StepDetails};
-use crate::i18n::{prompt as words, screen};
+use crate::i18n::{common, prompt as words};
 use crate::protocol::{AskId, Risk, StepAction, TemplateCommand};
 use crate::safety::sanitize::escape;
 use crate::tui::draw::{self, DrawContext};
@@ -110,7 +110,7 @@ impl Dialog for TemplateDialog {
         }
         page.required.push(Line::default());
         let mut facts = StepDetails::new(width, pen);
-        facts.push_text(screen::ASK_FOLDER, &self.cwd, pen.theme.text, pen);
+        facts.push_text(common::FOLDER, &self.cwd, pen.theme.text, pen);
         page.required.extend(facts.into_rows());
         page
     }

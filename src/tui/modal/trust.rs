@@ -8,7 +8,7 @@ use super::choice::{Choices, Severity};
 use super::dialog::Dialog;
 use super::dialog_frame::DialogPage;
 use super::question::QuestionState;
-use crate::i18n::{LocalizedText, screen as words};
+use crate::i18n::{LocalizedText, common, screen as words};
 use crate::protocol::{AskId, Risk, StepAction, TrustOffer, UntrustedFile};
 use crate::tui::draw::DrawContext;
 use crate::tui::text;
@@ -36,7 +36,7 @@ impl Dialog for TrustDialog {
         must.extend(rows(words::TRUST_MEANS.text(pen.lang), width, pen.theme.text));
         must.extend(file_rows(&self.files, width, pen));
         if let Some(above) = &self.folder_above {
-            let above = words::TRUST_ABOVE.with("folder", text::single_line(above));
+            let above = common::TRUST_PARENT.with("folder", text::single_line(above));
             must.extend(rows(&above.text(pen.lang), width, pen.theme.dim));
         }
         DialogPage {
@@ -68,7 +68,7 @@ pub(super) fn offer_rows(
     width: usize,
     pen: &DrawContext<'_>,
 ) -> Vec<Line<'static>> {
-    let head = words::ASK_TRUST.with("folder", text::single_line(&offer.folder)).text(pen.lang);
+    let head = common::TRUST_ASK.with("folder", text::single_line(&offer.folder)).text(pen.lang);
     let mut out = rows(&head, width, pen.theme.text);
     if let Some(hazard) = &offer.hazard {
         out.extend(rows(&hazard.text(pen.lang), width, pen.theme.warn));

@@ -13,7 +13,7 @@ use super::step::StepBlock;
 use super::text::{BlockText, TextPart};
 use super::time::{self, ArrivalTime};
 use super::{page, plan};
-use crate::i18n::{LocalizedText, screen, session};
+use crate::i18n::{LocalizedText, common, screen, session};
 use crate::protocol::{
     AttachmentInfo, Notice, NoticeLevel, PageRow, PlanItem, Truncation, TurnOrigin, TurnOutcome,
     Usage,
@@ -414,9 +414,7 @@ fn layout_turn_end(
     let theme = paper.theme;
     let (say, style): (Option<LocalizedText>, Style) = match ending {
         TurnOutcome::Done | TurnOutcome::Error => (None, theme.dim),
-        TurnOutcome::Cancelled | TurnOutcome::Stopped => {
-            (Some(screen::ENDED_STOPPED.into()), theme.dim)
-        }
+        TurnOutcome::Cancelled | TurnOutcome::Stopped => (Some(common::STOPPED.into()), theme.dim),
         TurnOutcome::Limit { why } => {
             (Some(screen::ENDED_LIMIT.with("why", why.clone())), theme.warn)
         }

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use super::Transcript;
 use super::search::{SearchStatus, Stage, TranscriptSearch};
 use super::time::group_digits;
-use crate::i18n::{LocalizedText, screen};
+use crate::i18n::{LocalizedText, common, screen};
 use crate::tui::draw::{self, DrawContext};
 use crate::tui::keys::{self, KeyAction, KeyContext};
 use crate::tui::text;
@@ -153,7 +153,7 @@ fn count(found: &SearchStatus<'_>) -> LocalizedText {
     let of = if found.has_more { format!("{of}+") } else { of };
     match (found.query.is_empty(), found.total) {
         (true, _) => LocalizedText::from(screen::SEARCH_ASK),
-        (false, 0) if found.has_more => LocalizedText::from(screen::SEARCH_READING),
+        (false, 0) if found.has_more => LocalizedText::from(common::SEARCHING),
         (false, 0) => LocalizedText::from(screen::SEARCH_NONE),
         (false, _) => {
             screen::SEARCH_COUNT.with("n", group_digits(found.current as u64)).with("of", of)

@@ -10,7 +10,7 @@ use super::output::{Excerpt, Tail};
 use super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
 use super::time;
 use crate::i18n::agent::{CANCELLED, DECLINED, DECLINED_WORD, EDITED, SKIPPED};
-use crate::i18n::{LocalizedText, Phrase, exec, screen};
+use crate::i18n::{LocalizedText, Phrase, common, exec, screen};
 use crate::protocol::{Observation, Outcome, ParsedOutput, Risk, StepAction, Tier, TurnOrigin};
 use crate::tui::symbols::{DONE, FAILED, WHEEL};
 use crate::tui::text;
@@ -24,7 +24,7 @@ const COMMAND: usize = 24;
 /// The counts that `parsed` may contain, with their singular and plural sentences.
 const COUNTS: &[(&str, Phrase, Phrase)] = &[
     ("search_matches", screen::COUNT_MATCH, screen::COUNT_MATCHES),
-    ("file_list", screen::COUNT_FILE, screen::COUNT_FILES),
+    ("file_list", common::ONE_FILE, common::FILES),
     ("git_log", screen::COUNT_COMMIT, screen::COUNT_COMMITS),
     ("diagnostics", screen::COUNT_PROBLEM, screen::COUNT_PROBLEMS),
 ];
@@ -280,7 +280,7 @@ impl StepBlock {
             rows.extend(layout_labelled(label, 12, &text, paper.theme.text, paper));
         };
         if !done.cwd.is_empty() {
-            pair(screen::STEP_FOLDER, text::single_line(&done.cwd));
+            pair(common::FOLDER, text::single_line(&done.cwd));
         }
         for reason in &self.risk.reasons {
             let rule = screen::STEP_RULE
@@ -349,7 +349,7 @@ fn outcome_texts(done: &StepSummary, paper: &LayoutContext<'_>) -> Vec<(String, 
         Outcome::Cancelled if done.was_skipped() => Some((screen::STEP_NOT_RUN, theme.text)),
         Outcome::Cancelled => Some((screen::STEP_CANCELLED, theme.text)),
         Outcome::Edited => Some((screen::STEP_EDITED, theme.text)),
-        Outcome::Interrupted => Some((screen::STEP_INTERRUPTED, theme.danger)),
+        Outcome::Interrupted => Some((common::INTERRUPTED, theme.danger)),
         Outcome::NotStarted => Some((screen::STEP_NOT_STARTED, theme.danger)),
     };
     facts.extend(word.map(|(word, style)| (paper.phrase(word).to_owned(), style)));

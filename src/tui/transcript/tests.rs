@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::*;
-use crate::i18n::screen;
+use crate::i18n::{common, screen};
 use crate::protocol::{
     ModelMessage, Observation, Outcome, Reason, Risk, Step, StepAction, Tier, Truncation,
     TurnOrigin, TurnOutcome, Usage,
@@ -113,7 +113,7 @@ fn step(id: &str, program: &str, args: &[&str]) -> Step {
 
 fn risk(tier: Tier) -> Risk {
     let say = match tier {
-        Tier::L0 => screen::COUNT_FILES.with("n", 3),
+        Tier::L0 => common::FILES.with("n", 3),
         Tier::L1 => screen::COUNT_MATCHES.with("n", 4),
         Tier::L2 => screen::CUT_BROKEN.into(),
     };

@@ -11,11 +11,11 @@ pub(super) fn duration_text(ms: u64) -> LocalizedText {
         0..10 => {
             let tenths = (ms + 50) / 100;
             match tenths % 10 {
-                0 => screen::TIME_SECONDS.with("s", tenths / 10),
-                tenth => screen::TIME_SECONDS.with("s", format!("{}.{tenth}", tenths / 10)),
+                0 => screen::SECONDS.with("s", tenths / 10),
+                tenth => screen::SECONDS.with("s", format!("{}.{tenth}", tenths / 10)),
             }
         }
-        10..60 => screen::TIME_SECONDS.with("s", seconds),
+        10..60 => screen::SECONDS.with("s", seconds),
         60..3600 => screen::TIME_MINUTES.with("m", seconds / 60).with("s", seconds % 60),
         _ => screen::TIME_HOURS.with("h", seconds / 3600).with("m", seconds / 60 % 60),
     }

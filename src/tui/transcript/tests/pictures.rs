@@ -3,7 +3,7 @@
 use ratatui::style::Modifier;
 
 use super::*;
-use crate::i18n::agent;
+use crate::i18n::{agent, common};
 use crate::protocol::{Ask, AskId, Notice, ParsedOutput, Question};
 
 const MARKDOWN: &str = "# Where the time goes
@@ -289,7 +289,7 @@ fn reply_errors_are_shown() {
 #[test]
 fn notices_and_pages_are_rendered() {
     let mut screen = Screen::with_events([
-        Event::Notice(Notice::info(screen::ENDED_STOPPED)),
+        Event::Notice(Notice::info(common::STOPPED)),
         Event::Notice(
             Notice::error(screen::THEME_MISSING.with("name", "accent")).with_hint(
                 screen::THEME_TOML
@@ -299,9 +299,9 @@ fn notices_and_pages_are_rendered() {
         Event::Notice(Notice::warning(screen::STEP_TRUNCATED)),
     ]);
     screen.transcript.add_page(
-        screen::STEP_FOLDER,
+        common::FOLDER,
         vec![
-            PageRow::pair(screen::STEP_FOLDER, "/home/ana/avocet"),
+            PageRow::pair(common::FOLDER, "/home/ana/avocet"),
             PageRow::pair(screen::STEP_EXIT_LABEL, screen::STEP_TRUNCATED),
             PageRow::heading(screen::STEP_NOTE),
             PageRow::line(screen::REPAIRING.with("fault", "x.")),

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::i18n::common;
 use crate::protocol::Notice;
 
 /// Ten turns, each with three rows and two blank ones.
@@ -221,7 +222,7 @@ fn only_visible_parts_are_kept_in_rows() {
 #[test]
 fn a_notice_of_the_interface_is_shown() {
     let mut screen = Screen::new(80, 24);
-    screen.transcript.add_notice(Notice::info(screen::ENDED_STOPPED));
+    screen.transcript.add_notice(Notice::info(common::STOPPED));
     assert_eq!(screen.text(), "  Stopped.");
 }
 

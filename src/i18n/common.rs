@@ -1,0 +1,48 @@
+//! Sentences that several areas share.
+
+words! { "common":
+    ABOUT_IN_USE: "{about} (in use)", "{about}（当前使用）";
+    ALL_KEYS: "All keys, searchable", "所有按键，可搜索";
+    A_BOOLEAN: "true or false", "true 或 false";
+    A_LIST: "a list", "列表";
+    A_STRING: "a string", "字符串";
+    BOT: "bot", "助手";
+    CONTINUE_ASK: "Continue?", "继续吗？";
+    FILES: "{n} files", "{n} 个文件";
+    FOLDER: "folder", "目录";
+    IN_USE: "in use", "当前使用";
+    INSTRUCTIONS: "project instructions", "项目说明";
+    INTERRUPTED: "interrupted, outcome unknown", "被中断，结果未知";
+    IS_FOLDER: "`{path}` is a folder.", "`{path}` 是目录。";
+    LINES: "{n} lines", "{n} 行";
+    MODEL: "model", "模型";
+    MODEL_ASKS: "The model asks: {text}", "模型提问：{text}";
+    MODEL_TITLE: "Model", "模型";
+    NOT_ENCRYPTED: "not encrypted", "未加密";
+    NOT_SAVED: "not saved", "未保存";
+    NOT_WRITTEN: "{file} could not be written: {why}.", "{file} 无法写入：{why}。";
+    NO_PROBLEMS: "{file}: no problems found.", "{file}：没有发现问题。";
+    ONE_FILE: "1 file", "1 个文件";
+    ONE_LINE: "1 line", "1 行";
+    PROGRAM: "program", "程序";
+    PROVIDER: "provider", "提供方";
+    QUIT: "Quit", "退出";
+    REJECT: "reject", "拒绝";
+    REPAIRING: "The reply could not be parsed; asking again: {fault}", "回复无法解析，正在重新请求：{fault}";
+    RUN_TESTS: "Run the tests", "运行测试";
+    SEARCH: "Search the conversation", "在对话中查找";
+    SEARCHING: "searching", "查找中";
+    SERVER: "server", "服务器";
+    SESSIONS: "Saved conversations", "已保存的对话";
+    STOPPED: "Stopped.", "已停止。";
+    STOP_HERE: "stop here", "到此为止";
+    STOP_TURN: "stop the turn", "停止本轮";
+    STRINGS: "a list of strings", "字符串列表";
+    TOKENS: "tokens", "词元";
+    TOKEN_COUNTS: "{input} in, {output} out", "输入 {input}，输出 {output}";
+    TOKEN_ESTIMATE: "about {input} in, {output} out", "输入约 {input}，输出约 {output}";
+    TRUST_ASK: "If you trust {folder}, read-only commands run without asking and remembered rules apply; its instructions for agents apply from your next message, its settings from the next start.",
+        "如果信任 {folder}，只读命令无需询问，已记住的规则生效；其中给智能体的说明从下一条消息起生效，项目设置从下次启动起生效。";
+    TRUST_PARENT: "The parent folder is {folder}. Trusting it also trusts the folders in it, except those with files that steer programs.",
+        "上级目录是 {folder}。信任它时，其下的目录也受信任，含有可影响程序行为的文件者除外。";
+}
