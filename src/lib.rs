@@ -5,7 +5,7 @@
 //! layer below its own, and nothing else: modules of one layer do not know each other.
 //! `tests/architecture.rs` reads this list and checks that the source follows it.
 //!
-//! It also checks what must be absent: `protocol`, `safety`, `context`, `prompt` and `agent::turn`
+//! It also checks what must be absent: `text`, `protocol`, `safety`, `context`, `prompt` and `agent::turn`
 //! use no `async`, no I/O and no clock. Only `tools::exec` starts processes, only `model` speaks
 //! HTTP, only `config` reads the environment, only `tui` names ratatui or crossterm, and only
 //! `safety` makes a [`safety::Cleared`] step.
@@ -52,3 +52,6 @@ pub mod protocol;
 
 // Words: the sentences that users read.
 pub mod i18n;
+
+// Text: cuts, quotes and escapes text, and knows nothing else.
+pub mod text;

@@ -34,6 +34,7 @@ const TESTS: &[&str] =
 
 /// Modules that only decide: no waiting, no I/O, no clock.
 const PURE: &[&str] = &[
+    "src/text",
     "src/protocol/",
     "src/i18n/",
     "src/safety/",

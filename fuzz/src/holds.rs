@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use avocet::protocol::reply::{self, ParsedReply, Reply};
 use avocet::protocol::streaming::Partial;
 use avocet::protocol::{Requires, Risk, Step, StepAction, Tier};
-use avocet::safety::sanitize::{Cleaner, TextSource, clean, escape};
+use avocet::safety::sanitize::{Cleaner, TextSource, clean};
 use avocet::safety::tools::digest;
 use avocet::safety::{
     self, Contents, Machine, PathKind, Policy, PolicyContext, PolicyRule, Program, Workspace,
@@ -15,6 +15,7 @@ use avocet::safety::{
 use avocet::script::syntax::{self, ScriptNode, Tree};
 use avocet::script::text::{MessageText, args, json5};
 use avocet::script::tool_protocol;
+use avocet::text::escape;
 
 #[path = "../../tests/support/machine.rs"]
 mod machine;

@@ -356,7 +356,7 @@ impl Turn {
     fn handle_observation(&mut self, mut seen: Observation) -> bool {
         let waiting = std::mem::replace(&mut self.waiting, Waiting::Reply);
         if let Waiting::Run { instead_of: Some(original) } = waiting {
-            let edited = words::EDITED.with("step", limits::one_line(&original));
+            let edited = words::EDITED.with("step", original.short_line());
             seen.note = Some(match seen.note.take() {
                 Some(note) => words::EDITED_AND.with("edited", edited).with("note", note),
                 None => edited,

@@ -9,7 +9,7 @@ use super::args::ApprovalFlags;
 use super::messages::Printer;
 use super::schema::Schema;
 use super::shell_approval::{self, ApprovalLine, TemplateApproval};
-use super::{Clean, Exit, shown};
+use super::{Clean, Exit};
 use crate::i18n::{LocalizedText, cli as w, common, json_with_text, prompt, session};
 use crate::protocol::{
     Ask, AskId, AttachmentInfo, Decision, Event, ModelMessage, Notice, Observation, Op, Outcome,
@@ -181,7 +181,7 @@ impl<'a> HeadlessTurn<'a> {
                 stderr_line(say.with("wait", *wait_ms).with("why", why.clone()))
             }
             Event::StepStarted { step, .. } => {
-                self.after_reply(stderr_line(w::STEP.with("step", shown::action_line(&step.work))))
+                self.after_reply(stderr_line(w::STEP.with("step", step.work.command_line())))
             }
             Event::StepFinished(observation) => {
                 let told = self.on_observation(observation);
@@ -301,7 +301,7 @@ impl<'a> HeadlessTurn<'a> {
             return vec![decide(ask, Decision::Reject { word: None })];
         };
         let why = risk.main_reason().cloned().unwrap_or_else(|| w::NO_REASON.into());
-        let line = w::SAID_YES.with("step", shown::action_line(&step.work)).with("why", why);
+        let line = w::SAID_YES.with("step", step.work.command_line()).with("why", why);
         let line = line.with("option", option);
         vec![HeadlessEffect::Tell(StderrLine::Line(line)), decide(ask, Decision::Approve)]
     }
@@ -335,7 +335,7 @@ impl<'a> HeadlessTurn<'a> {
                 return effects;
             }
             (true, Some(grave)) => {
-                let line = crate::safety::sanitize::escape(&grave.line).text;
+                let line = crate::text::escape(&grave.line).text;
                 let say = prompt::PIECE_NOT_BY_FLAG.with("line", line);
                 effects
                     .extend(notice(Notice::error(say).with_hint(prompt::PIECE_NOT_BY_FLAG_HINT)));
@@ -373,9 +373,7 @@ impl<'a> HeadlessTurn<'a> {
         };
         let why = risk.main_reason().cloned().unwrap_or_else(|| w::NO_REASON.into());
         let about = |word: crate::i18n::Phrase| {
-            Notice::warning(
-                word.with("step", shown::action_line(&step.work)).with("why", why.clone()),
-            )
+            Notice::warning(word.with("step", step.work.command_line()).with("why", why.clone()))
         };
         match outcome {
             Outcome::Ran | Outcome::Edited => match observation.exit_code {
@@ -387,7 +385,7 @@ impl<'a> HeadlessTurn<'a> {
             Outcome::Declined if matches!(step.work, StepAction::Shell { .. }) => vec![],
             // The step only reads, so only the limit of steps asked about it.
             Outcome::Declined if risk.tier == Tier::L0 => {
-                let say = w::STEP_EACH_ASKS.with("step", shown::action_line(&step.work));
+                let say = w::STEP_EACH_ASKS.with("step", step.work.command_line());
                 notice(Notice::warning(say).with_hint(w::STEP_EACH_ASKS_HINT))
             }
             Outcome::Declined => {
@@ -481,7 +479,7 @@ fn template_command_line(of: &str, piece: &TemplateCommand) -> Vec<HeadlessEffec
     let why = piece.risk.main_reason().filter(|_| piece.risk.tier > Tier::L0);
     let word = if why.is_some() { prompt::TOLD_PIECE } else { prompt::TOLD_PIECE_SAFE };
     let line = word.with("of", of).with("tier", piece.risk.tier.name());
-    let line = line.with("line", crate::safety::sanitize::escape(&piece.line).text);
+    let line = line.with("line", crate::text::escape(&piece.line).text);
     stderr_line(match why {
         Some(why) => line.with("why", why.clone()),
         None => line,

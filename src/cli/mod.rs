@@ -21,8 +21,9 @@ pub mod schema;
 pub mod script;
 pub mod session;
 mod shell_approval;
-mod shown;
 pub mod table;
+#[cfg(test)]
+mod tests;
 
 pub use args::{Cli, RunMode};
 pub use exit::Exit;

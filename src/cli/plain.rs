@@ -6,7 +6,7 @@
 //! returns what to write or send. [`run`] writes and waits.
 
 use super::shell_approval::tier_phrase;
-use super::{Clean, Exit, shown};
+use super::{Clean, Exit};
 use crate::commands::{self, CommandContext, CommandOutcome, Surface, UiAction};
 use crate::i18n::{Lang, LocalizedText, Phrase, common, context, linear as w, prompt, session};
 use crate::prompt::input::{self, Intent};
@@ -15,7 +15,7 @@ use crate::protocol::{
     Observation, Op, Outcome as Came, Page, PlanItem, PlanState, Report, Risk, SessionInfo, Step,
     StepAction, Tier, TurnOutcome,
 };
-use crate::safety::sanitize::escape;
+use crate::text::escape;
 
 mod leaving;
 mod question;
@@ -476,7 +476,7 @@ impl PlainSession {
     }
 
     fn step_line(&self, word: Phrase, step: &Step, tier: Tier) -> PlainEffect {
-        let say = word.with("step", escaped_step(&step.work));
+        let say = word.with("step", step.work.command_line());
         self.say(say.with("tier", LocalizedText::from(tier_phrase(tier))))
     }
 
@@ -500,7 +500,7 @@ impl PlainSession {
             (Came::NotStarted, _) => {
                 let why = seen.note.clone().unwrap_or_else(|| crate::i18n::cli::NO_REASON.into());
                 self.say(
-                    w::NOT_STARTED.with("step", escaped_step(&seen.step.work)).with("why", why),
+                    w::NOT_STARTED.with("step", seen.step.work.command_line()).with("why", why),
                 )
             }
             (Came::Cancelled, _) => self.step_line(w::CANCELLED, &seen.step, seen.risk.tier),
@@ -523,7 +523,7 @@ impl PlainSession {
     fn refusal_line(&self, seen: &Observation) -> PlainEffect {
         let why =
             seen.risk.main_reason().cloned().unwrap_or_else(|| crate::i18n::cli::NO_REASON.into());
-        self.say(w::REFUSED.with("step", escaped_step(&seen.step.work)).with("why", why))
+        self.say(w::REFUSED.with("step", seen.step.work.command_line()).with("why", why))
     }
 
     fn on_question(&mut self, ask: Ask) -> Vec<PlainEffect> {
@@ -562,11 +562,6 @@ impl PlainSession {
     fn line(&self, text: &str) -> PlainEffect {
         PlainEffect::Line((self.clean)(text))
     }
-}
-
-/// A command with all of its arguments, on one line; invisible characters are spelt out.
-fn escaped_step(work: &StepAction) -> String {
-    escape(&shown::action_line(work)).text
 }
 
 /// The maximum number of lines of a step's output that are shown.

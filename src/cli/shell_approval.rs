@@ -3,7 +3,7 @@
 
 use crate::i18n::{LocalizedText, Phrase, linear, prompt as w, screen};
 use crate::protocol::{AskId, Decision, TemplateCommand, Tier};
-use crate::safety::sanitize::escape;
+use crate::text::escape;
 
 /// The word that approves a command of high risk, so that no habit approves it.
 pub const GRAVE: &str = "YES";

@@ -97,7 +97,7 @@ impl Digest {
 
 /// A step that ran, on one line: `rg foo src → exit 0, 12 search_matches`.
 pub fn run_summary(seen: &Observation) -> String {
-    let line = cut_end(&one_line(&seen.step.work), LINE);
+    let line = cut_end(&seen.step.work.command_line(), LINE);
     let how = match (seen.outcome, seen.exit_code) {
         (Outcome::Ran | Outcome::Edited, Some(code)) => format!("exit {code}"),
         (Outcome::Ran | Outcome::Edited, None) => "no exit".to_owned(),
@@ -116,17 +116,6 @@ pub fn run_summary(seen: &Observation) -> String {
         }
         Some(_) | None => format!("{line} → {how}"),
     }
-}
-
-fn one_line(work: &StepAction) -> String {
-    let line = match work {
-        StepAction::Exec { program, args } => {
-            std::iter::once(program).chain(args).cloned().collect::<Vec<_>>().join(" ")
-        }
-        StepAction::Tool { name, input } => format!("{name} {input}"),
-        StepAction::Shell { line } => line.clone(),
-    };
-    line.replace(['\n', '\r'], " ")
 }
 
 fn short_step(work: &StepAction) -> Value {

@@ -4,6 +4,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::text;
+
 /// Which of the profile's two models answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -51,8 +53,26 @@ impl StepAction {
         }
     }
 
-    /// A tool and its subject, on one line: `file.edit src/main.rs`. For display.
-    pub fn summary(name: &str, input: &Value) -> String {
+    /// The step on one line, the same wherever it is shown: every character can be seen, and the
+    /// line of a program reads back as exactly this program and these arguments.
+    pub fn command_line(&self) -> String {
+        match self {
+            StepAction::Exec { program, args } => {
+                let words = std::iter::once(program).chain(args);
+                words.map(|word| text::quote(word).text).collect::<Vec<_>>().join(" ")
+            }
+            StepAction::Tool { name, input } => text::visible(&StepAction::summary(name, input)),
+            StepAction::Shell { line } => text::visible(line),
+        }
+    }
+
+    /// The start of [`StepAction::command_line`], for a sentence.
+    pub fn short_line(&self) -> String {
+        text::cut(&self.command_line(), 120)
+    }
+
+    /// A tool and its subject: `file.edit src/main.rs`.
+    fn summary(name: &str, input: &Value) -> String {
         const ABOUT: &[&str] = &["path", "file", "file_path", "query", "alias", "question"];
         let text = |field: &&str| input.get(*field).and_then(Value::as_str);
         let about: Vec<&str> = match name {
@@ -104,4 +124,40 @@ pub struct Step {
     /// The folder to run in, as the model wrote it; `None`: the session's folder.
     #[serde(default)]
     pub cwd: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_command_is_shown_as_a_command_line() {
+        let cases = [
+            (
+                StepAction::exec("git", &["commit", "-m", "fix: it's done"]),
+                r"git commit -m 'fix: it'\''s done'",
+            ),
+            (StepAction::exec("rg", &["", "a b", "$HOME", "中文"]), "rg '' 'a b' '$HOME' 中文"),
+            (StepAction::exec("echo", &["a\nb\u{202e}"]), r"echo $'a\nb\u{202e}'"),
+            (StepAction::exec("rg", &[r"\d+", r"\n"]), r"rg '\d+' $'\\n'"),
+            (StepAction::Shell { line: r"ls '\n' | wc -l".into() }, r"ls '\n' | wc -l"),
+            (StepAction::Shell { line: "ls\n\u{202e}".into() }, r"ls\n\u{202e}"),
+            (
+                StepAction::Tool { name: "file.read".into(), input: json!({"path": "a"}) },
+                "file.read a",
+            ),
+            (
+                StepAction::Tool {
+                    name: "skill".into(),
+                    input: json!({"name": "tests", "args": "-v"}),
+                },
+                "skill tests -v",
+            ),
+        ];
+        for (work, expected) in cases {
+            assert_eq!(work.command_line(), expected);
+        }
+    }
 }

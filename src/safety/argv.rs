@@ -1,68 +1,15 @@
-//! Writes a program and its arguments as one line that a user can read and edit, and reads
-//! it back.
+//! Reads a program and its arguments from the line of [`StepAction::command_line`], as the user may
+//! have edited it.
 //!
 //! Not a shell: nothing is expanded, and anything only a shell would understand (a pipe, a
-//! redirection) is refused, so that the line is not mistaken for a shell's. [`split`] reads
-//! back exactly what [`join`] writes, whatever the arguments contain.
-
-use std::ops::Range;
+//! redirection) is refused, so that the line is not mistaken for a shell's.
+//!
+//! [`StepAction::command_line`]: crate::protocol::StepAction::command_line
 
 use crate::i18n::{LocalizedText, screen as words};
-use crate::safety::sanitize::{Escaped, escape};
 
-/// Characters that need no quotes.
-const PLAIN: &str = "-_./,:=+@%^";
 /// Characters that mean something only to a shell, when unquoted.
 const OPERATORS: &str = "|&;<>()`";
-
-/// One argument as it is shown: quoted where it must be.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ShownArg {
-    pub text: String,
-    /// Byte ranges of `text` that represent invisible characters.
-    pub marks: Vec<Range<usize>>,
-}
-
-/// One argument, quoted so that its spaces, line ends and unseen characters show.
-pub fn quote(word: &str) -> ShownArg {
-    let escaped = escape(word);
-    if escaped.text != word {
-        return ansi_quoted(&escaped);
-    }
-    let plain = |c: char| c.is_alphanumeric() || PLAIN.contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return ShownArg { text: word.to_owned(), marks: Vec::new() };
-    }
-    ShownArg { text: format!("'{}'", word.replace('\'', r"'\''")), marks: Vec::new() }
-}
-
-/// A whole command as one line.
-pub fn join<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
-    words.into_iter().map(|word| quote(word).text).collect::<Vec<_>>().join(" ")
-}
-
-/// The form `$'…'`. What is already escaped is kept; quotes and other backslashes are
-/// escaped here.
-fn ansi_quoted(escaped: &Escaped) -> ShownArg {
-    let mut token = ShownArg { text: "$'".to_owned(), marks: Vec::new() };
-    let (mut done, end) = (0, escaped.text.len());
-    for mark in escaped.marks.iter().cloned().chain(std::iter::once(end..end)) {
-        for c in escaped.text.get(done..mark.start).unwrap_or_default().chars() {
-            if matches!(c, '\'' | '\\') {
-                token.text.push('\\');
-            }
-            token.text.push(c);
-        }
-        let start = token.text.len();
-        token.text.push_str(escaped.text.get(mark.clone()).unwrap_or_default());
-        if !mark.is_empty() {
-            token.marks.push(start..token.text.len());
-        }
-        done = mark.end;
-    }
-    token.text.push('\'');
-    token
-}
 
 /// Reads a line back into words.
 ///
@@ -155,30 +102,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[test]
-    fn spaces_and_line_ends_show() {
-        let cases = [
-            ("plain", "plain"),
-            ("", "''"),
-            ("two words", "'two words'"),
-            ("it's", r"'it'\''s'"),
-            ("a\nb", r"$'a\nb'"),
-            ("\u{202e}txt", r"$'\u{202e}txt'"),
-            ("--out=中文", "--out=中文"),
-            ("*.rs", "'*.rs'"),
-        ];
-        for (word, shown) in cases {
-            assert_eq!(quote(word).text, shown, "{word:?}");
-        }
-    }
-
-    #[test]
-    fn unseen_characters_are_marked() {
-        let token = quote("a\u{200b}b");
-        let marked: Vec<_> = token.marks.iter().map(|at| token.text.get(at.clone())).collect();
-        assert_eq!(marked, [Some(r"\u{200b}")]);
-    }
+    use crate::protocol::StepAction;
+    use crate::safety::is_hidden;
 
     #[test]
     fn quotes_and_backslashes_group_words_as_in_a_shell() {
@@ -205,8 +130,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_words_read_back_from_their_line(words in prop::collection::vec(any::<String>(), 0..6)) {
-            let line = join(words.iter().map(String::as_str));
+        fn any_command_reads_back_from_its_line(words in prop::collection::vec(any::<String>(), 1..6)) {
+            let (program, args) = words.split_first().expect("at least one");
+            let work = StepAction::Exec { program: program.clone(), args: args.to_vec() };
+            let line = work.command_line();
+            prop_assert!(!line.contains(|c: char| c.is_control() || is_hidden(c)));
             prop_assert_eq!(split(&line).expect("our own line"), words);
         }
 

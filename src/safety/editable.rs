@@ -51,7 +51,7 @@ pub fn to_text(work: &StepAction) -> String {
     match work {
         StepAction::Tool { input, .. } => serde_json::to_string_pretty(input).unwrap_or_default(),
         StepAction::Shell { line } => line.clone(),
-        StepAction::Exec { .. } => to_line(work).unwrap_or_default(),
+        StepAction::Exec { .. } => work.command_line(),
     }
 }
 
@@ -59,13 +59,8 @@ pub fn to_text(work: &StepAction) -> String {
 /// written so, because it is a shell's own text.
 pub fn to_line(work: &StepAction) -> Option<String> {
     match work {
-        StepAction::Exec { program, args } => {
-            Some(argv::join(std::iter::once(program).chain(args).map(String::as_str)))
-        }
-        StepAction::Shell { line } => {
-            let unseen = |c: char| c.is_control() || is_hidden(c);
-            (!line.contains(unseen)).then(|| line.clone())
-        }
+        StepAction::Exec { .. } => Some(work.command_line()),
+        StepAction::Shell { line } => Some(work.command_line()).filter(|shown| shown == line),
         StepAction::Tool { input, .. } => Some(escape_hidden(&serde_json::to_string(input).ok()?)),
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::i18n::{LocalizedText, safety as words};
 use crate::protocol::SandboxStatus;
+use crate::text::quote_visible;
 
 use super::grant::Grant;
 use super::skill::ToolRestriction;
@@ -139,9 +140,9 @@ impl PolicyRule {
 /// As the user writes it; [`PolicyRule::parse`] reads it back.
 impl fmt::Display for PolicyRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&quote(&self.program))?;
+        f.write_str(&quote_visible(&self.program))?;
         for arg in &self.args {
-            write!(f, " {}", quote(arg))?;
+            write!(f, " {}", quote_visible(arg))?;
         }
         if self.open { f.write_str(" *") } else { Ok(()) }
     }
@@ -172,15 +173,6 @@ pub(super) fn split(text: &str) -> Option<Vec<(String, bool)>> {
     }
     out.extend(word);
     Some(out)
-}
-
-pub(super) fn quote(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./=:@+,%~^".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }
 
 #[cfg(test)]

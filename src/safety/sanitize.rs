@@ -1,21 +1,12 @@
 //! Makes foreign text safe to show: none of its control characters reaches the terminal.
 //!
-//! Two forms. [`Cleaner`] is for reading: whole terminal sequences fall out (colours
-//! of commands too), and every other character that hides, moves or reorders text
-//! becomes a visible escape such as `\x1b` or `\u{202e}`. [`escape`] is for deciding:
-//! nothing falls out, what is shown can be read back to the exact text, and the
-//! places are named so that they can be highlighted. Neither knows widths of screens
-//! or styles.
+//! For reading: whole terminal sequences fall out (colours of commands too), and every other
+//! character that hides, moves or reorders text becomes a visible escape such as `\x1b` or
+//! `\u{202e}`. [`crate::text::escape`] is for deciding.
 
-use std::fmt::Write as _;
-use std::ops::Range;
+use crate::text::chars::{is_combining, is_emoji, is_hidden};
+use crate::text::{MARKS, write_escape};
 
-mod chars;
-
-use chars::{is_combining, is_emoji, is_hidden, is_lookalike_space, is_private};
-
-/// Marks allowed on one letter; more of them only paint over other lines.
-const MARKS: u8 = 8;
 /// Characters of an unfinished sequence that are kept to be shown if it never ends.
 const HELD: usize = 4096;
 
@@ -183,59 +174,8 @@ pub fn is_binary(text: &str) -> bool {
     bad >= 4 && bad * 10 > seen * 3
 }
 
-/// A text of which every character can be seen.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Escaped {
-    pub text: String,
-    /// Byte ranges of `text` that each represent one invisible or misleading character.
-    pub marks: Vec<Range<usize>>,
-}
-
-/// Shows a text so that it can be read back exactly: line breaks, controls, odd
-/// spaces and marks without a letter become escapes; a backslash is doubled where it
-/// would read as one.
-pub fn escape(text: &str) -> Escaped {
-    let mut out = Escaped::default();
-    let mut marks = MARKS;
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        let start = out.text.len();
-        if is_combining(c) && !is_hidden(c) && marks < MARKS {
-            marks += 1;
-            out.text.push(c);
-        } else if needs_escape(c) {
-            marks = MARKS;
-            write_escape(c, &mut out.text);
-            out.marks.push(start..out.text.len());
-        } else {
-            marks = 0;
-            out.text.push(c);
-            let reads_as_one = |next: &char| "\\ntrxu".contains(*next) || needs_escape(*next);
-            if c == '\\' && chars.peek().is_some_and(reads_as_one) {
-                out.text.push('\\');
-                out.marks.push(start..out.text.len());
-            }
-        }
-    }
-    out
-}
-
-fn needs_escape(c: char) -> bool {
-    c.is_control() || is_hidden(c) || is_combining(c) || is_lookalike_space(c) || is_private(c)
-}
-
 fn can_take_variant(c: char) -> bool {
     is_emoji(c) || c.is_ascii_digit() || matches!(c, '#' | '*')
-}
-
-fn write_escape(c: char, out: &mut String) {
-    let _ = match c {
-        '\n' => out.write_str("\\n"),
-        '\t' => out.write_str("\\t"),
-        '\r' => out.write_str("\\r"),
-        c if c.is_ascii() => write!(out, "\\x{:02x}", u32::from(c)),
-        c => write!(out, "\\u{{{:x}}}", u32::from(c)),
-    };
 }
 
 /// The effect of one more character on an unfinished sequence.

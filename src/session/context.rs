@@ -400,7 +400,7 @@ fn turn_text(record: &[Event], number: u64) -> Option<String> {
 }
 
 fn step_text(seen: &Observation) -> String {
-    let line = super::export::one_line(&seen.step.work);
+    let line = seen.step.work.command_line();
     format!("ran: {line}\n{}{}\n", seen.stdout, seen.stderr)
 }
 

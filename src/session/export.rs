@@ -2,7 +2,7 @@
 //! the session writes it.
 
 use crate::i18n::{Lang, session as words};
-use crate::protocol::{Event, ExportFormat, Observation, PlanItem, PlanState, StepAction};
+use crate::protocol::{Event, ExportFormat, Observation, PlanItem, PlanState};
 
 /// The whole conversation in one format. The caller masks secrets.
 pub fn render(record: &[Event], format: ExportFormat, lang: Lang) -> String {
@@ -128,7 +128,7 @@ fn step_markdown(seen: &Observation) -> String {
     let diff = seen.change.as_ref().map(|change| change.diff.trim_end()).unwrap_or_default();
     let ticks = longest_run_of_ticks(&text).max(longest_run_of_ticks(diff));
     let fence = "`".repeat(ticks.max(2) + 1);
-    let line = one_line(&seen.step.work);
+    let line = seen.step.work.command_line();
     let (tier, outcome) = (seen.risk.tier.name(), seen.outcome.name());
     let mut out = format!("\n{fence}\n$ {line}\n{text}[{tier} {outcome}]\n{fence}\n");
     if !diff.is_empty() {
@@ -187,7 +187,7 @@ fn step_html(seen: &Observation) -> String {
     }
     format!(
         "<details><summary><code>{}</code> {} {}</summary>{inside}</details>\n",
-        escape(&one_line(&seen.step.work)),
+        escape(&seen.step.work.command_line()),
         seen.risk.tier.name(),
         seen.outcome.name(),
     )
@@ -201,32 +201,12 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// A step on one line, for reading only: it did not run as a line.
-pub fn one_line(work: &StepAction) -> String {
-    match work {
-        StepAction::Exec { program, args } => {
-            let mut words = vec![program.clone()];
-            words.extend(args.iter().map(|arg| quote(arg)));
-            words.join(" ")
-        }
-        StepAction::Tool { name, input } => StepAction::summary(name, input),
-        StepAction::Shell { line } => line.clone(),
-    }
-}
-
-fn quote(arg: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./=:,@+%".contains(c);
-    if !arg.is_empty() && arg.chars().all(plain) {
-        arg.to_owned()
-    } else {
-        format!("'{}'", arg.replace('\'', r"'\''"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{Change, ModelMessage, Outcome, Risk, Step, Tier, TurnOrigin};
+    use crate::protocol::{
+        Change, ModelMessage, Outcome, Risk, Step, StepAction, Tier, TurnOrigin,
+    };
 
     fn record() -> Vec<Event> {
         vec![
@@ -294,11 +274,5 @@ mod tests {
             page.contains("[&gt;] write &lt;it&gt;") && page.contains("The files were restored"),
             "{page}"
         );
-    }
-
-    #[test]
-    fn a_step_with_spaces_is_quoted_for_reading() {
-        let work = StepAction::exec("git", &["commit", "-m", "it's done"]);
-        assert_eq!(one_line(&work), r"git commit -m 'it'\''s done'");
     }
 }

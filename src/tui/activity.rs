@@ -180,7 +180,7 @@ impl Activity {
 }
 
 fn running(step: &Step, tier: Tier) -> ActivityKind {
-    ActivityKind::Running { command: text::command_line(&step.work), tier }
+    ActivityKind::Running { command: step.work.command_line(), tier }
 }
 
 /// `4 s`, `2 min 05 s`.

@@ -10,8 +10,7 @@ use ratatui::text::Line;
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::protocol::StepAction;
-use crate::safety::sanitize::{TextSource, clean, escape};
+use crate::safety::sanitize::{TextSource, clean};
 
 mod wrap;
 
@@ -102,35 +101,6 @@ pub fn expand_tabs(line: &str) -> String {
         }
     }
     out
-}
-
-/// A step's work as a command line: for reading, never for running.
-pub fn command_line(work: &StepAction) -> String {
-    match work {
-        StepAction::Exec { program, args } => {
-            let mut out = shell_quote(program);
-            for arg in args {
-                out.push(' ');
-                out.push_str(&shell_quote(arg));
-            }
-            out
-        }
-        StepAction::Tool { name, input } => single_line(&StepAction::summary(name, input)),
-        StepAction::Shell { line } => single_line(line),
-    }
-}
-
-/// One argument in shell syntax; invisible characters make it `$'…'`.
-pub fn shell_quote(arg: &str) -> String {
-    let bare = |c: char| c.is_alphanumeric() || "_@%+=:,./-^".contains(c);
-    let escaped = escape(arg);
-    if !escaped.marks.is_empty() {
-        format!("$'{}'", escaped.text.replace('\'', "\\'"))
-    } else if !arg.is_empty() && arg.chars().all(bare) {
-        arg.to_owned()
-    } else {
-        format!("'{}'", arg.replace('\'', "'\\''"))
-    }
 }
 
 /// One row of its line, never wider than `width`: a character that is wider than the whole screen

@@ -1,6 +1,5 @@
 //! Applies the user's decision about a step.
 
-use super::limits::one_line;
 use super::{PendingStep, SideEffect, Turn, TurnAction, Waiting, trust};
 use crate::i18n::{LocalizedText, agent as words};
 use crate::protocol::{Decision, Outcome, Step, StepAction, TurnOutcome};
@@ -114,7 +113,7 @@ impl Turn {
             Verdict::Run(cleared) => self.run(cleared, Some(instead_of)),
             Verdict::Ask(held) => self.run(held.approve(), Some(instead_of)),
             Verdict::Refuse(refused) => {
-                let note = words::EDITED.with("step", one_line(&instead_of));
+                let note = words::EDITED.with("step", instead_of.short_line());
                 self.record_not_run(refused.assessment(), Outcome::Refused, Some(note));
                 self.skip_rest(words::SKIPPED, scene);
                 self.advance(scene)

@@ -1,8 +1,6 @@
 //! Decides when a turn has to stop and ask: too many steps, the same step again, the same failure
 //! again.
 
-use std::borrow::Cow;
-
 use crate::i18n::{LocalizedText, agent as words};
 use crate::protocol::{Observation, Outcome, Step, StepAction};
 
@@ -60,7 +58,7 @@ impl TurnLimits {
             return Some(words::LIMIT.with("n", self.steps_run));
         }
         let again = self.last_action.as_ref() == Some(&next.work) && self.repeats + 1 >= LOOP;
-        again.then(|| words::SAME_STEP.with("step", one_line(&next.work)))
+        again.then(|| words::SAME_STEP.with("step", next.work.short_line()))
     }
 
     pub fn record_proposal(&mut self, work: &StepAction) {
@@ -114,32 +112,5 @@ fn failure(seen: &Observation) -> Option<Failure> {
         | Outcome::Cancelled
         | Outcome::Interrupted
         | Outcome::NotStarted => Some(Failure::Failed(name.clone())),
-    }
-}
-
-/// A step on one line, for sentences; an argument that contains spaces is quoted.
-pub fn one_line(work: &StepAction) -> String {
-    let line = match work {
-        StepAction::Exec { program, args } => {
-            let words = std::iter::once(program).chain(args).map(|word| quote(word));
-            words.collect::<Vec<_>>().join(" ")
-        }
-        StepAction::Tool { name, input } => StepAction::summary(name, input),
-        StepAction::Shell { line } => line.clone(),
-    };
-    match line.char_indices().nth(MOST_SHOWN) {
-        Some((end, _)) => format!("{}…", line.split_at(end).0),
-        None => line,
-    }
-}
-
-/// Longest step in a sentence, in characters.
-const MOST_SHOWN: usize = 120;
-
-fn quote(word: &str) -> Cow<'_, str> {
-    if word.is_empty() || word.contains(|c: char| c.is_whitespace() || c.is_control() || c == '"') {
-        Cow::Owned(format!("{word:?}"))
-    } else {
-        Cow::Borrowed(word)
     }
 }

@@ -1,7 +1,6 @@
 //! Follow-ups of file changes: runs the project's own check once after each list that changed a
 //! file, and verifies that a file is still the one the user approved a change of.
 
-use super::limits::one_line;
 use super::{PendingStep, Turn};
 use crate::i18n::agent as words;
 use crate::protocol::{Event, Notice, Observation, Requires, Step};
@@ -23,7 +22,7 @@ impl Turn {
         self.batch.total += 1;
         self.batch.check_id = Some(id.clone());
         (self.batch.why, self.batch.expected) = (String::new(), String::new());
-        let say = words::CHECKS.with("command", one_line(&work));
+        let say = words::CHECKS.with("command", work.short_line());
         self.emit(Event::Notice(Notice::info(say)));
         Some(Step { id, work, requires: Requires::default(), cwd: None })
     }

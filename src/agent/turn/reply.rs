@@ -1,7 +1,7 @@
 //! Handles the model's reply: shows a message, starts a list of steps, or asks once more for a reply
 //! that cannot be read.
 
-use super::{Batch, Turn, TurnAction, limits, transcript};
+use super::{Batch, Turn, TurnAction, transcript};
 use crate::agent::ModelAnswer;
 use crate::i18n::agent as words;
 use crate::protocol::reply::{ParsedReply, Proposal, Reply, ReplyRepair, read};
@@ -149,7 +149,7 @@ impl Turn {
         let say = words::REFUSED_AHEAD
             .with("number", index + 1)
             .with("of", self.batch.total)
-            .with("step", limits::one_line(&step.work));
+            .with("step", step.work.short_line());
         // If the first step itself is refused, the later ones do not matter.
         if !self.batch.todo.front().is_some_and(refused) {
             self.emit(Event::Notice(Notice::warning(say)));

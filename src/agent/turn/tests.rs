@@ -181,11 +181,11 @@ fn ran(action: TurnAction, code: Option<i32>, outcome: Outcome) -> Observation {
 fn line(action: &TurnAction) -> String {
     match action {
         TurnAction::Run(cleared) => {
-            format!("run {}", super::limits::one_line(&cleared.assessment().step.work))
+            format!("run {}", cleared.assessment().step.work.short_line())
         }
         TurnAction::Ask(ask) => match &ask.question {
             Question::Step { step, number, of, risk, .. } => {
-                let step = super::limits::one_line(&step.work);
+                let step = step.work.short_line();
                 format!("ask {number}/{of} {} {step}", risk.tier.name())
             }
             Question::Pieces { of, .. } => format!("pieces of {of}"),
@@ -407,7 +407,7 @@ fn an_edited_step_runs_as_edited_and_the_model_is_told() {
     let mut bench = begun();
     bench.proposes(&["git push --dry-run", "ls"]);
     let action = bench.decides(Decision::Edit(StepAction::exec("git", &["commit", "-m", "a b"])));
-    assert_eq!(line(&action), "run git commit -m \"a b\"");
+    assert_eq!(line(&action), "run git commit -m 'a b'");
     let action = bench.exits(action, 0);
     assert_eq!(line(&action), "run ls");
     let action = bench.exits(action, 0);

@@ -7,7 +7,7 @@ use crate::protocol::{
     TemplateCommand, Tier, TrustOffer, UntrustedFile,
 };
 use crate::safety::editable::{self, EditableForm};
-use crate::safety::sanitize::escape;
+use crate::text::escape;
 
 #[derive(Debug)]
 pub struct PlainQuestion {
@@ -488,7 +488,7 @@ fn step_question_lines(question: &Question) -> Vec<LocalizedText> {
     for ahead in rest {
         let tier = LocalizedText::from(tier_phrase(ahead.risk.tier));
         let step = match ahead.change {
-            Some(_) => super::escaped_step(&ahead.work),
+            Some(_) => ahead.work.command_line(),
             None => full_step(&ahead.work),
         };
         says.push(w::BEHIND.with("tier", tier).with("step", step));
@@ -513,7 +513,7 @@ fn full_step(work: &StepAction) -> String {
             let input = editable::to_line(work).unwrap_or_default();
             escape(&format!("{name} {input}")).text
         }
-        StepAction::Exec { .. } | StepAction::Shell { .. } => super::escaped_step(work),
+        StepAction::Exec { .. } | StepAction::Shell { .. } => work.command_line(),
     }
 }
 

@@ -8,9 +8,10 @@ use crate::protocol::{Effect, Tier};
 use super::super::args::{ArgPart, ArgToken};
 use super::super::command::{self, ArgPosition, Invocation, JudgeContext};
 use super::super::findings::Findings;
-use super::super::policy::{quote, split};
+use super::super::policy::split;
 use super::super::repository::{self, GitSetting};
 use super::super::{Contents, rules, shell};
+use crate::text::quote_visible;
 
 /// The place a line was found in.
 #[derive(Clone, Copy, Debug)]
@@ -206,7 +207,7 @@ fn is_alias(entry: &GitSetting, name: &str) -> bool {
 fn judge_alias(value: &str, rest: &[String], site: Site<'_>, findings: &mut Findings) {
     let value = value.trim_start();
     if let Some(line) = value.strip_prefix('!') {
-        let words: Vec<String> = rest.iter().map(|word| quote(word)).collect();
+        let words: Vec<String> = rest.iter().map(|word| quote_visible(word)).collect();
         return site.judge_line(&format!("{line} {}", words.join(" ")), findings);
     }
     let Some(own) = split(value).filter(|own| !own.is_empty()) else { return };

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::text::escape;
 
 fn text(text: &str) -> String {
     clean(text, TextSource::Text)

@@ -10,8 +10,7 @@ use serde_json::Value;
 use crate::i18n::safety::{ELEVATES, ELEVATES_ASKED};
 use crate::i18n::{LocalizedText, Phrase, common, screen as words};
 use crate::protocol::{Effect, Reason, Risk, StepAction, Tier};
-use crate::safety::argv;
-use crate::safety::sanitize::escape;
+use crate::text::{QuotedWord, escape, quote};
 use crate::tui::draw::DrawContext;
 use crate::tui::{draw, text};
 
@@ -93,7 +92,7 @@ fn pointed_style(tier: Tier, pen: &DrawContext<'_>) -> Style {
 }
 
 fn token(word: &str, style: Style) -> StyledText {
-    let argv::ShownArg { text, marks } = argv::quote(word);
+    let QuotedWord { text, marks } = quote(word);
     StyledText { text, marks, style }
 }
 
@@ -240,7 +239,7 @@ impl StepDetails {
         let style = pen.theme.tier(reason.tier);
         let mut rows: Vec<Line<'static>> = match argument_of(work, reason) {
             Some(arg) => {
-                let arg = text::elide_middle(&argv::quote(arg).text, self.width / 3);
+                let arg = text::elide_middle(&quote(arg).text, self.width / 3);
                 let text = format!("{arg}  {say}");
                 let mut rows: Vec<_> =
                     text::wrap(&text, self.width).into_iter().map(Line::from).collect();

@@ -13,7 +13,7 @@ use super::question::QuestionState;
 use super::step_details::{self, StepDetails};
 use crate::i18n::{common, prompt as words};
 use crate::protocol::{AskId, Risk, StepAction, TemplateCommand};
-use crate::safety::sanitize::escape;
+use crate::text::escape;
 use crate::tui::draw::{self, DrawContext};
 use crate::tui::keys::{self, KeyAction, KeyContext};
 use crate::tui::{symbols, text};

@@ -1,7 +1,6 @@
 //! Nothing is wider than requested, nothing is lost.
 
 use proptest::prelude::*;
-use serde_json::json;
 
 use super::*;
 
@@ -42,31 +41,6 @@ fn a_long_text_is_shortened_in_the_middle() {
 #[test]
 fn control_characters_in_a_line_are_shown() {
     assert_eq!(line("a\tb\nc\x07\x1b[2J\u{202e}", Style::new()).to_string(), "a   b\\nc\\u{202e}");
-}
-
-#[test]
-fn a_command_is_shown_as_a_command_line() {
-    let cases = [
-        (
-            StepAction::exec("git", &["commit", "-m", "fix: it's done"]),
-            r"git commit -m 'fix: it'\''s done'",
-        ),
-        (StepAction::exec("rg", &["", "a b", "$HOME", "中文"]), "rg '' 'a b' '$HOME' 中文"),
-        (StepAction::exec("echo", &["a\nb\u{202e}"]), r"echo $'a\nb\u{202e}'"),
-        (StepAction::exec("rg", &[r"\d+", r"\n"]), r"rg '\d+' $'\\n'"),
-        (StepAction::Shell { line: "ls | wc -l".into() }, "ls | wc -l"),
-        (StepAction::Tool { name: "file.read".into(), input: json!({"path": "a"}) }, "file.read a"),
-        (
-            StepAction::Tool {
-                name: "skill".into(),
-                input: json!({"name": "tests", "args": "-v"}),
-            },
-            "skill tests -v",
-        ),
-    ];
-    for (work, expected) in cases {
-        assert_eq!(command_line(&work), expected);
-    }
 }
 
 proptest! {

@@ -181,7 +181,7 @@ impl StepBlock {
         let facts = self.status_spans(paper);
         let taken: usize = facts.iter().map(Span::width).sum();
         let width = paper.prose_width();
-        let command = text::command_line(&self.work);
+        let command = self.work.command_line();
         let room = width.saturating_sub(taken + 2);
         let beside = text::width(&command).min(COMMAND) <= room;
         let shown = if open && text::width(&command) > room {

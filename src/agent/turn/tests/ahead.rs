@@ -31,7 +31,7 @@ fn a_question_shows_the_rest_of_the_list_with_its_tiers() {
 }
 
 fn limits_line(step: &protocol::UpcomingStep) -> String {
-    super::super::limits::one_line(&step.work)
+    step.work.short_line()
 }
 
 #[test]

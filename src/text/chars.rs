@@ -70,25 +70,25 @@ const PRIVATE: &[(char, char)] = &[
     ('\u{f0000}', '\u{10ffff}'),
 ];
 
-pub(super) fn is_hidden(c: char) -> bool {
+pub fn is_hidden(c: char) -> bool {
     // Every plane ends with two noncharacters.
     is_in_table(HIDDEN, c) || u32::from(c) & 0xfffe == 0xfffe
 }
 
-pub(super) fn is_emoji(c: char) -> bool {
+pub fn is_emoji(c: char) -> bool {
     is_in_table(EMOJI, c)
 }
 
-pub(super) fn is_lookalike_space(c: char) -> bool {
+pub fn is_lookalike_space(c: char) -> bool {
     is_in_table(SPACES, c)
 }
 
-pub(super) fn is_private(c: char) -> bool {
+pub fn is_private(c: char) -> bool {
     is_in_table(PRIVATE, c)
 }
 
 /// Takes no cell of its own.
-pub(super) fn is_combining(c: char) -> bool {
+pub fn is_combining(c: char) -> bool {
     c >= '\u{300}' && c.width() == Some(0)
 }
 

@@ -1,0 +1,57 @@
+//! What every layer does with text: shows each of its characters, quotes the words of a command,
+//! cuts it, and puts it on one line.
+
+pub mod chars;
+mod escape;
+mod quote;
+
+pub use escape::{Escaped, MARKS, escape, visible, write_escape};
+pub use quote::{QuotedWord, quote, quote_visible};
+
+/// The text, or its first characters and `…`.
+pub fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text.split_at(end).0.trim_end()),
+        None => text.to_owned(),
+    }
+}
+
+/// The text on one line: white space and control characters become single spaces.
+pub fn one_line(text: &str) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// A number of bytes for people: `1.5 KiB`.
+pub fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} bytes"),
+        1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_after_its_last_letter_that_fits() {
+        assert_eq!(cut("中文字", 3), "中文字");
+        assert_eq!(cut("中文字", 2), "中文…");
+        assert_eq!(cut("ab cd", 3), "ab…");
+    }
+
+    #[test]
+    fn a_text_of_many_lines_becomes_one() {
+        assert_eq!(one_line(" a\n\tb\u{7}c  d\n"), "a b c d");
+    }
+
+    #[test]
+    fn a_size_has_the_unit_that_suits_it() {
+        assert_eq!(
+            [0, 1023, 1536, 3 << 20].map(size),
+            ["0 bytes", "1023 bytes", "1.5 KiB", "3.0 MiB"]
+        );
+    }
+}
