@@ -22,8 +22,6 @@ pub mod script;
 pub mod session;
 mod shell_approval;
 pub mod table;
-#[cfg(test)]
-mod tests;
 
 pub use args::{Cli, RunMode};
 pub use exit::Exit;

@@ -44,6 +44,8 @@ mod suggestions;
 mod symbols;
 pub mod terminal;
 pub mod terminal_caps;
+#[cfg(test)]
+mod tests;
 pub mod text;
 pub mod theme;
 mod title;

@@ -3,11 +3,12 @@
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-use super::args::ApprovalFlags;
-use super::headless::{HeadlessEffect, HeadlessTurn, StderrLine};
-use super::messages::Printer;
-use super::plain::{PlainEffect, PlainSession};
-use super::print::Options;
+use super::{ScreenConfig, ScreenInput, State, TimedInput};
+use crate::cli::args::ApprovalFlags;
+use crate::cli::headless::{HeadlessEffect, HeadlessTurn, StderrLine};
+use crate::cli::messages::Printer;
+use crate::cli::plain::{PlainEffect, PlainSession};
+use crate::cli::print::Options;
 use crate::context::shorten;
 use crate::i18n::{Lang, agent};
 use crate::protocol::{
@@ -15,13 +16,12 @@ use crate::protocol::{
 };
 use crate::safety::editable;
 use crate::session::export;
-use crate::tui::{self, ScreenConfig, ScreenInput, State, TimedInput};
 
 fn on_screen(event: Event) -> String {
     let mut state = State::new(ScreenConfig::default());
-    tui::update(&mut state, TimedInput { at: 0, input: ScreenInput::Session(Box::new(event)) });
+    super::update(&mut state, TimedInput { at: 0, input: ScreenInput::Session(Box::new(event)) });
     let mut terminal = Terminal::new(TestBackend::new(120, 30)).unwrap();
-    let drawn = terminal.draw(|frame| tui::view(&mut state, frame, 0)).unwrap();
+    let drawn = terminal.draw(|frame| super::view(&mut state, frame, 0)).unwrap();
     drawn.buffer.content().iter().map(ratatui::buffer::Cell::symbol).collect()
 }
 
