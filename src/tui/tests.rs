@@ -5,10 +5,9 @@ use ratatui::backend::TestBackend;
 
 use super::{ScreenConfig, ScreenInput, State, TimedInput};
 use crate::cli::args::ApprovalFlags;
-use crate::cli::headless::{HeadlessEffect, HeadlessTurn, StderrLine};
+use crate::cli::headless::{HeadlessEffect, HeadlessTurn, Options, StderrLine};
 use crate::cli::messages::Printer;
 use crate::cli::plain::{PlainEffect, PlainSession};
-use crate::cli::print::Options;
 use crate::context::shorten;
 use crate::i18n::{Lang, agent};
 use crate::protocol::{
