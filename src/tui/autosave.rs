@@ -5,7 +5,6 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -15,8 +14,9 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::event::{Millis, ScreenInput};
-use super::state::State;
+use super::event::ScreenInput;
+use super::state::{SavePaths, State};
+use super::time::Millis;
 use crate::config::draft::{self, SavedDraft};
 use crate::config::history::InputHistory;
 use crate::i18n::LocalizedText;
@@ -38,15 +38,6 @@ const GRACE: Duration = Duration::from_millis(30);
 /// How long a sent line stays in the draft when the session does not start anything with it, as
 /// with most commands.
 const HELD: Millis = 5_000;
-
-/// The files to save to; `None`: not saved.
-#[derive(Clone, Debug, Default)]
-pub struct SavePaths {
-    pub history: Option<PathBuf>,
-    pub draft: Option<PathBuf>,
-    /// Which secrets are masked in what was sent; `None`: those that are known by their shape.
-    pub secrets: Option<Arc<Redactor>>,
-}
 
 #[derive(Debug)]
 pub struct AutoSaver {

@@ -19,7 +19,6 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect, Size};
 use unicode_width::UnicodeWidthStr;
 
-use super::terminal;
 use super::transcript::Hyperlink;
 
 #[derive(Debug)]
@@ -207,8 +206,7 @@ impl<W: Write> Backend for WideCharBackend<W> {
 
     /// Called before each frame; crossterm would reopen the terminal each time.
     fn size(&self) -> io::Result<Size> {
-        terminal::size()
-            .map_or_else(|| self.inner.size(), |(width, height)| Ok(Size { width, height }))
+        size().map_or_else(|| self.inner.size(), |(width, height)| Ok(Size { width, height }))
     }
 
     fn window_size(&mut self) -> io::Result<WindowSize> {
@@ -228,6 +226,20 @@ impl<W: Write> Write for WideCharBackend<W> {
     fn flush(&mut self) -> io::Result<()> {
         Write::flush(&mut self.inner)
     }
+}
+
+/// Columns and rows; `None` where there is no terminal.
+#[cfg(unix)]
+pub fn size() -> Option<(u16, u16)> {
+    // Crossterm would start `tput` twice without a terminal.
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    (size.ws_col > 0 && size.ws_row > 0).then_some((size.ws_col, size.ws_row))
+}
+
+/// Columns and rows; `None` where there is no terminal.
+#[cfg(not(unix))]
+pub fn size() -> Option<(u16, u16)> {
+    crossterm::terminal::size().ok()
 }
 
 #[cfg(test)]

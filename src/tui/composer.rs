@@ -9,7 +9,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::widgets::Widget as _;
-use tui_textarea::{AtomicRange, CursorMove, CursorRenderMode, TextArea, WrapMode};
+use tui_textarea::{AtomicRange, CursorMove, TextArea};
 
 use super::draw::DrawContext;
 use super::files::FileList;
@@ -30,6 +30,7 @@ mod vi;
 pub use history::ComposerHistory;
 pub use mention::{MentionDraft, Mentions};
 pub use paste::FoldedPastes;
+use search::plain_area;
 pub use search::{HistorySearch, SearchSource};
 
 /// From this size in bytes a text written by hand is folded: every keystroke costs time with every
@@ -482,14 +483,6 @@ impl Composer {
 }
 
 /// The text widget of the input and the search: soft-wrapped, without a cursor of its own.
-fn plain_area() -> TextArea<'static> {
-    let mut text = TextArea::default();
-    text.set_wrap_mode(WrapMode::WordOrGlyph);
-    text.set_cursor_render_mode(CursorRenderMode::Hidden);
-    text.set_cursor_line_style(Style::default());
-    text
-}
-
 /// The text without characters that move the cursor, reverse the text around them, or are
 /// invisible: the user sends what they can read.
 fn remove_invisible(text: &str) -> String {

@@ -8,12 +8,10 @@ use super::files::FileMatches;
 use super::folders::FolderListing;
 use super::notify::NotifyMethod;
 use super::theme::Background;
+use super::time::Millis;
 use super::transcript::HighlightedCode;
 use crate::i18n::LocalizedText;
 use crate::protocol::{self, AskId, Op};
-
-/// Milliseconds since the screen began; the driver has the clock.
-pub type Millis = u64;
 
 /// An event and its time.
 #[derive(Clone, Debug, PartialEq)]

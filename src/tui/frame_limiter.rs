@@ -5,7 +5,8 @@
 //! keys still stays within the limit. The last token is reserved for the first word of a reply, so
 //! that typing does not delay it.
 
-use super::event::{Millis, ScreenInput};
+use super::event::ScreenInput;
+use super::time::Millis;
 use crate::protocol::Event;
 
 /// Work that spans frames continues after this long.

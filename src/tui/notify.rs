@@ -1,10 +1,7 @@
 //! Notifies a user who is looking elsewhere: by a notification of the terminal, by its bell, or not
 //! at all.
 
-use super::event::ScreenEffect;
-use super::state::{State, WindowFocus};
 use super::text;
-use crate::i18n::{Phrase, screen as words};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NotifyMethod {
@@ -51,27 +48,10 @@ impl NotifyMethod {
     }
 }
 
-/// A long turn has ended.
-pub fn notify_done(state: &State) -> Vec<ScreenEffect> {
-    notify_user(state, words::RING_DONE)
-}
-
-/// A question waits.
-pub fn notify_question(state: &State) -> Vec<ScreenEffect> {
-    notify_user(state, words::RING_ASKS)
-}
-
-fn notify_user(state: &State, text: Phrase) -> Vec<ScreenEffect> {
-    let text = || text.text(state.appearance.lang);
-    match (state.presence.window_focus, state.presence.notify_method) {
-        (WindowFocus::Focused, _) | (WindowFocus::Unfocused, NotifyMethod::Off) => Vec::new(),
-        (WindowFocus::Unfocused, ring) => vec![ScreenEffect::Notify(ring, text())],
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::i18n::screen as words;
 
     #[test]
     fn a_terminal_gets_a_sequence_it_supports() {

@@ -1,14 +1,14 @@
 //! The pickers and what their choices do: a theme is previewed while it is selected, a model is set
 //! when it is confirmed, a saved session is resumed.
 
-use super::event::{Millis, ScreenEffect};
+use super::event::ScreenEffect;
 use super::modal::{Modal, Picker, PickerAction, PickerRow, Topic};
 use super::state::State;
-use super::submit;
 use super::theme::{AUTO, Theme};
+use super::time::Millis;
 use crate::commands::NO_BOT;
 use crate::i18n::{LocalizedText, Phrase, common, screen as words};
-use crate::protocol::{ExportFormat, Op, Report, Rewind, SessionRow};
+use crate::protocol::{ExportFormat, Notice, Op, Report, Rewind, SessionRow};
 
 /// Descriptions of the built-in themes.
 const ABOUT: &[(&str, Phrase)] = &[
@@ -217,7 +217,7 @@ pub fn apply_choice(
             // If the theme is unavailable, the current one stays, also in view.
             let worn = state.appearance.theme_name.clone();
             let _ = state.appearance.set_theme(&worn);
-            return submit::set_theme(state, &name);
+            return set_theme(state, &name);
         }
         (Topic::Theme, PickerAction::Cancelled) => {
             let worn = state.appearance.theme_name.clone();
@@ -274,4 +274,15 @@ fn preview_theme(state: &mut State, name: &str) {
     if let Some(choose) = state.modals.picker_mut() {
         choose.note = said;
     }
+}
+
+/// Switches the theme, and saves it for the next start.
+pub fn set_theme(state: &mut State, name: &str) -> Vec<ScreenEffect> {
+    if let Err(why) = state.appearance.set_theme(name) {
+        state.transcript.add_notice(Notice::error(why));
+        return Vec::new();
+    }
+    let keep = ScreenEffect::SaveSetting { key: "theme", value: name.to_owned() };
+    let ask = state.appearance.needs_background().then_some(ScreenEffect::QueryBackground);
+    ask.into_iter().chain([keep]).collect()
 }

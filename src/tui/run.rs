@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::autosave::{AutoSaver, SaveSettingFn, SettingsSaver};
 use super::clipboard::{Copier, CopyResult};
-use super::event::{Millis, ScreenEffect, ScreenInput, TimedInput};
+use super::event::{ScreenEffect, ScreenInput, TimedInput};
 use super::files::{FileMatches, Finder};
 use super::folders::{FolderFinder, FolderListing};
 use super::frame_limiter::FrameLimiter;
@@ -25,6 +25,7 @@ use super::input::TerminalInput;
 use super::keyboard::Keyboard;
 use super::state::{ScreenConfig, State};
 use super::terminal::Screen;
+use super::time::Millis;
 use super::transcript::HighlightedCode;
 use super::update::update;
 use super::view::view;

@@ -1,9 +1,11 @@
 //! The state of the screen, by area. Each area owns its own struct; this file only puts them
 //! together.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use super::Millis;
 use super::activity::Activity;
-use super::autosave;
 use super::composer::Composer;
 use super::guard::QuestionGuard;
 use super::modal::Modals;
@@ -19,7 +21,9 @@ use crate::commands::{self, CommandContext, Surface};
 use crate::config::draft::SavedDraft;
 use crate::i18n::{Lang, LocalizedText};
 use crate::protocol::{Extensions, Notice, Op, SessionInfo};
+use crate::safety::redact::Redactor;
 use crate::tools::exec::Watchdog;
+use crate::tools::temp::RunFolder;
 
 /// The initial configuration of the screen: plain data, gathered by the caller.
 #[derive(Clone, Debug, Default)]
@@ -36,11 +40,11 @@ pub struct ScreenConfig {
     /// The text in the input when the last session ended.
     pub draft: SavedDraft,
     /// The files for the history and the draft.
-    pub save_paths: autosave::SavePaths,
+    pub save_paths: SavePaths,
     /// The user's editor, as in `VISUAL`.
     pub editor: Option<String>,
     /// The folder for the editor's files.
-    pub temp: std::sync::Arc<crate::tools::temp::RunFolder>,
+    pub temp: Arc<RunFolder>,
     pub preferences: Preferences,
     /// The first message, sent at once.
     pub first: Option<String>,
@@ -50,6 +54,15 @@ pub struct ScreenConfig {
     pub notices: Vec<Notice>,
     /// Restores the terminal when nothing else can any more.
     pub watchdog: Watchdog,
+}
+
+/// The files to save to; `None`: not saved.
+#[derive(Clone, Debug, Default)]
+pub struct SavePaths {
+    pub history: Option<PathBuf>,
+    pub draft: Option<PathBuf>,
+    /// Which secrets are masked in what was sent; `None`: those that are known by their shape.
+    pub secrets: Option<Arc<Redactor>>,
 }
 
 /// Settings that the user turned on permanently.

@@ -1,10 +1,11 @@
 //! Handles Enter: sends a message, runs a command or a shell line. The text is parsed once, as
 //! shown in the input; pastes are expanded afterwards and never parsed.
 
-use super::event::{Millis, ScreenEffect};
+use super::event::ScreenEffect;
 use super::modal::Modal;
 use super::queue::DeferredItem;
 use super::state::State;
+use super::time::Millis;
 use super::{pickers, welcome};
 use crate::commands::{self, CommandOutcome, Surface, UiAction};
 use crate::i18n::{Lang, input, screen as words};
@@ -151,7 +152,7 @@ fn perform(state: &mut State, act: UiAction) -> Vec<ScreenEffect> {
             state.appearance.timestamps = on;
             return vec![ScreenEffect::SaveSetting { key: "timestamps", value: on.to_string() }];
         }
-        UiAction::Theme(Some(name)) => return set_theme(state, &name),
+        UiAction::Theme(Some(name)) => return pickers::set_theme(state, &name),
         UiAction::Theme(None) => pickers::open_themes(state),
         UiAction::Models => return pickers::open_models(state),
         UiAction::Sessions => return pickers::open_sessions(state),
@@ -174,17 +175,6 @@ pub fn set_lang(state: &mut State, lang: Lang) {
     if state.transcript.is_empty() {
         state.suggestions.set(&welcome::suggestions(lang));
     }
-}
-
-/// Switches the theme, and saves it for the next start.
-pub fn set_theme(state: &mut State, name: &str) -> Vec<ScreenEffect> {
-    if let Err(why) = state.appearance.set_theme(name) {
-        state.transcript.add_notice(Notice::error(why));
-        return Vec::new();
-    }
-    let keep = ScreenEffect::SaveSetting { key: "theme", value: name.to_owned() };
-    let ask = state.appearance.needs_background().then_some(ScreenEffect::QueryBackground);
-    ask.into_iter().chain([keep]).collect()
 }
 
 /// The whole conversation, for the terminal's own scrolling and searching.

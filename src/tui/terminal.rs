@@ -26,6 +26,7 @@ use crossterm::{Command, execute, queue};
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 
+pub use super::backend::size;
 use super::backend::{SharedLinks, WideCharBackend};
 use super::clipboard::Multiplexer;
 use super::text;
@@ -431,17 +432,4 @@ fn restore_on_panic(taken: TerminalLock) {
             before(panic);
         }
     }));
-}
-/// Columns and rows; `None` where there is no terminal.
-#[cfg(unix)]
-pub fn size() -> Option<(u16, u16)> {
-    // Crossterm would start `tput` twice without a terminal.
-    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
-    (size.ws_col > 0 && size.ws_row > 0).then_some((size.ws_col, size.ws_row))
-}
-
-/// Columns and rows; `None` where there is no terminal.
-#[cfg(not(unix))]
-pub fn size() -> Option<(u16, u16)> {
-    crossterm::terminal::size().ok()
 }

@@ -4,9 +4,9 @@
 use std::path::PathBuf;
 
 use super::clipboard::Clipboard;
-use super::event::Millis;
 use super::notify::NotifyMethod;
 use super::theme::{Background, Depth};
+use super::time::Millis;
 
 #[derive(Clone, Debug, Default)]
 pub struct TerminalCaps {

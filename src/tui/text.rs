@@ -8,12 +8,12 @@ use std::ops::Range;
 use ratatui::style::Style;
 use ratatui::text::Line;
 use unicode_segmentation::UnicodeSegmentation as _;
-use unicode_width::UnicodeWidthStr as _;
 
 use crate::safety::sanitize::{TextSource, clean};
 
 mod wrap;
 
+use wrap::cells;
 pub use wrap::{cut_ranges, wrap_ranges};
 
 /// Columns between two tab stops.
@@ -39,11 +39,6 @@ pub fn single_line(foreign: &str) -> String {
 /// The number of columns of a text.
 pub fn width(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.graphemes(true).map(cells).sum() }
-}
-
-/// The number of columns of one grapheme cluster.
-fn cells(cluster: &str) -> usize {
-    cluster.width()
 }
 
 /// Lines of at most `width` columns: broken at spaces and between wide characters;

@@ -5,15 +5,17 @@ use crossterm::event::{
     KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
 
-use super::event::{Millis, ScreenEffect, ScreenInput, TimedInput};
+use super::event::{ScreenEffect, ScreenInput, TimedInput};
 use super::keys::{self, KeyAction, KeyContext, ScrollAction};
 use super::modal::{Modal, ModalAction};
+use super::notify::NotifyMethod;
 use super::palette;
 use super::state::{MouseOwner, State, WindowFocus};
 use super::submit;
+use super::time::Millis;
 use super::transcript::{ReleaseOutcome, Scroll};
-use super::{notify, pickers, title, welcome};
-use crate::i18n::{LocalizedText, screen as words};
+use super::{pickers, title, welcome};
+use crate::i18n::{LocalizedText, Phrase, screen as words};
 use crate::protocol::{Ask, Event as SessionEvent, Notice, Op};
 
 mod asking;
@@ -442,16 +444,26 @@ fn handle_turn_end(state: &mut State, elapsed_ms: u64, at: Millis) -> Vec<Screen
     state.suggestions.set(state.transcript.suggestions());
     let mut effects = submit::run_deferred(state, at);
     if elapsed_ms >= LONG_TURN {
-        effects.extend(notify::notify_done(state));
+        effects.extend(notify(state, words::RING_DONE));
     }
     effects
+}
+
+/// Notifies a user who is looking elsewhere.
+fn notify(state: &State, text: Phrase) -> Vec<ScreenEffect> {
+    match (state.presence.window_focus, state.presence.notify_method) {
+        (WindowFocus::Focused, _) | (WindowFocus::Unfocused, NotifyMethod::Off) => Vec::new(),
+        (WindowFocus::Unfocused, ring) => {
+            vec![ScreenEffect::Notify(ring, text.text(state.appearance.lang))]
+        }
+    }
 }
 
 fn open_question(state: &mut State, ask: Ask, at: Millis) -> Vec<ScreenEffect> {
     let modal = Modal::for_question(ask, &state.facts);
     state.modals.open(modal);
     asking::open_question(state, at);
-    notify::notify_question(state)
+    notify(state, words::RING_ASKS)
 }
 
 /// Applies an event of the session to each area that shows it.

@@ -8,10 +8,10 @@ use ratatui::text::{Line, Span};
 
 use super::composer::ComposerStyle;
 use super::draw::{self, DrawContext, HorizontalRule};
-use super::event::Millis;
 use super::guard::Focus;
 use super::state::{MouseOwner, State};
 use super::status::{self, KeyHint};
+use super::time::Millis;
 use super::transcript::{DrawOptions, Stage};
 use super::{text, welcome};
 use crate::i18n::{input, plural, screen as words};

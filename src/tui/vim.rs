@@ -6,13 +6,11 @@
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use self::grid::{Cell, Grid};
+pub use self::grid::GridPosition;
+use self::grid::{Cell, Grid, Motion};
 use crate::i18n::{Phrase, input as words};
 
 mod grid;
-
-/// A row and a column, in characters.
-pub type GridPosition = (usize, usize);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VimMode {
@@ -53,22 +51,6 @@ enum RegisterKind {
     #[default]
     Characters,
     Lines,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Motion {
-    Left,
-    Right,
-    Down,
-    Up,
-    Word,
-    WordBack,
-    WordEnd,
-    LineStart,
-    FirstWord,
-    LineEnd,
-    Top,
-    Bottom,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

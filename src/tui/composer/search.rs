@@ -3,13 +3,12 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use ratatui::style::Modifier;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
-use tui_textarea::TextArea;
+use tui_textarea::{CursorRenderMode, TextArea, WrapMode};
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::history::KEPT;
-use super::plain_area;
 use crate::i18n::{Lang, input as words};
 use crate::tui::draw::{self, DrawContext};
 use crate::tui::text;
@@ -215,6 +214,14 @@ fn find_ignoring_case(text: &str, wanted: &str) -> Option<(usize, usize)> {
         }
         left.is_empty().then_some((at, end))
     })
+}
+
+pub(super) fn plain_area() -> TextArea<'static> {
+    let mut text = TextArea::default();
+    text.set_wrap_mode(WrapMode::WordOrGlyph);
+    text.set_cursor_render_mode(CursorRenderMode::Hidden);
+    text.set_cursor_line_style(Style::default());
+    text
 }
 
 #[cfg(test)]

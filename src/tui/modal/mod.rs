@@ -12,10 +12,9 @@ use super::draw::DrawContext;
 use super::guard::FocusNotice;
 use super::keys::ScrollAction;
 use crate::i18n::Lang;
-use crate::protocol::{
-    Ask, AskId, Change, Extensions, Op, Question, Risk, SessionInfo, StepAction,
-};
+use crate::protocol::{Ask, AskId, Change, Extensions, Question, Risk, SessionInfo, StepAction};
 
+mod action;
 mod approve;
 mod choice;
 mod dialog;
@@ -35,13 +34,14 @@ mod step_details;
 mod template_commands;
 mod trust;
 
+pub use action::{ModalAction, PickerAction, Topic};
 use approve::{ApproveDialog, StepQuestion};
 use dialog::Dialog;
 use help::HelpDialog;
 use key_page::KeyPage;
 use model_question::ModelQuestionDialog;
 use pause::PauseDialog;
-pub use picker::{Picker, PickerAction, PickerRow, Topic};
+pub use picker::{Picker, PickerRow};
 use question::QuestionState;
 use shell::ShellDialog;
 use template_commands::TemplateDialog;
@@ -58,18 +58,6 @@ pub enum Modal {
     Picker(Box<Picker>),
     Help(HelpDialog),
     Keys(KeyPage),
-}
-
-/// The result of a key.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ModalAction {
-    Stay,
-    Close,
-    Send(Op),
-    /// An item of a list was selected or confirmed, or the list was left.
-    Picked(Topic, PickerAction),
-    /// The key has no meaning here; it may have one elsewhere.
-    Unhandled,
 }
 
 impl Modal {

@@ -11,7 +11,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::ModalAction;
+use super::{ModalAction, PickerAction, Topic};
 use crate::i18n::{LocalizedText, Phrase, common, screen as words};
 use crate::tui::draw::{self, DrawContext, HorizontalRule};
 use crate::tui::keys::{self, KeyAction, KeyContext};
@@ -23,34 +23,6 @@ const ROWS: usize = 10;
 const LONGEST: usize = 80;
 /// Rows of the head, the filter and the hint.
 const FRAME: u16 = 3;
-
-/// The kind of the items.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Topic {
-    Theme,
-    Model,
-    /// A saved session.
-    Session,
-    /// A turn to go back to.
-    Turn,
-    /// The parts to undo with that turn.
-    RewindParts {
-        turn: u64,
-    },
-    Bot,
-    /// The fate of a conversation that is not saved.
-    UnsavedConversation,
-}
-
-/// The result of a key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PickerAction {
-    /// This row is selected now.
-    Selected(String),
-    Confirmed(String),
-    /// Cancelled: everything is to be as before.
-    Cancelled,
-}
 
 /// One row.
 #[derive(Clone, Debug, Default, PartialEq)]

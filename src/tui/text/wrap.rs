@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation as _;
-
-use super::cells;
+use unicode_width::UnicodeWidthStr as _;
 
 /// Never at the start of a row: closing marks, small kana, characters that follow a number.
 const NO_START: &str = "，。、；：？！）》」』】〕〉〗’”…—～ー々％℃‰·!),.:;?]}%\
@@ -21,6 +20,11 @@ enum Edge {
     /// Allowed on either side of a break.
     Wide,
     Letter,
+}
+
+/// The number of columns of one grapheme cluster.
+pub fn cells(cluster: &str) -> usize {
+    cluster.width()
 }
 
 /// The rows of one line (no line breaks in it), without the spaces at their ends.

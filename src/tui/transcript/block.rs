@@ -8,8 +8,10 @@ use ratatui::text::{Line, Span};
 use super::diff::is_diff;
 use super::highlight::{self, HighlightCache, Snippet};
 use super::markdown::{self, Code};
-use super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
-use super::step::StepBlock;
+use super::paragraph::{
+    Break, LayoutContext, Paragraph, StyledRow, layout_labelled, layout_sentence,
+};
+use super::step::{Fold, StepBlock};
 use super::text::{BlockText, TextPart};
 use super::time::{self, ArrivalTime};
 use super::{page, plan};
@@ -40,15 +42,6 @@ pub(super) struct Block {
     pub changes: u32,
     /// Rows of each part, as far as they are counted.
     pub heights: Vec<Height>,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Fold {
-    /// The default of the kind of block.
-    #[default]
-    Auto,
-    Open,
-    Closed,
 }
 
 /// Rows of one part for one layout.
@@ -450,41 +443,4 @@ fn truncation_phrase(cut: Truncation) -> crate::i18n::Phrase {
         Truncation::Length => screen::CUT_LENGTH,
         Truncation::Filtered => screen::CUT_FILTERED,
     }
-}
-
-pub(super) fn layout_sentence(
-    say: &LocalizedText,
-    style: Style,
-    paper: &LayoutContext<'_>,
-) -> Vec<StyledRow> {
-    Paragraph::styled(&paper.localize(say), style)
-        .with_tabs_expanded()
-        .rows(paper.prose_width(), Break::Words)
-}
-
-/// A label with text hanging to its right.
-pub(super) fn layout_labelled(
-    label: &str,
-    indent: usize,
-    text: &str,
-    style: Style,
-    paper: &LayoutContext<'_>,
-) -> Vec<StyledRow> {
-    let indent = if indent + 8 > paper.prose_width() { 0 } else { indent };
-    let room = (paper.prose_width() - indent).max(1);
-    let pad = indent.saturating_sub(text::width(label));
-    let first = vec![Span::styled(format!("{label}{}", " ".repeat(pad)), paper.theme.dim)];
-    let rest = vec![Span::raw(" ".repeat(indent))];
-    let mut para = Paragraph::default();
-    if indent == 0 {
-        para.push(label, paper.theme.dim);
-    }
-    para.push(text, style);
-    let rows = para.with_tabs_expanded().rows(room, Break::Words).into_iter().enumerate();
-    rows.map(|(at, row)| match (indent, at) {
-        (0, _) => row,
-        (_, 0) => with_prefix(&first, row),
-        _ => with_prefix(&rest, row),
-    })
-    .collect()
 }

@@ -11,8 +11,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use super::markdown::bar_prefixes;
-use super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
+use super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, bar_prefixes, with_prefix};
 use crate::i18n::Lang;
 use crate::tui::theme::Theme;
 

@@ -4,8 +4,7 @@
 use ratatui::text::{Line as Row, Span};
 
 use super::diff::{DiffLine, LineNumbers, layout_line, mark_changed_words, number_columns};
-use super::markdown::bar_prefixes;
-use super::paragraph::LayoutContext;
+use super::paragraph::{LayoutContext, bar_prefixes};
 use crate::i18n::Lang;
 use crate::tui::theme::Theme;
 

@@ -29,6 +29,7 @@ mod page;
 mod paragraph;
 mod plain_text;
 mod plan;
+mod pointer;
 mod search;
 mod search_bar;
 mod select;
@@ -41,15 +42,16 @@ mod viewport;
 pub use diff::rows as diff_rows;
 pub use highlight::{HighlightedCode, Highlighter, Snippet};
 pub use long_diff::LongDiff;
+pub use pointer::ReleaseOutcome;
 pub use search::{SearchStatus, Stage};
-pub use select::ReleaseOutcome;
 pub use viewport::Scroll;
 
-use block::{BlockBody, Fold};
+use block::BlockBody;
 use builder::TranscriptBuilder;
 use paragraph::{LinkColumns, MEASURE, StyledRow};
+use pointer::Pointer;
 use search::{SearchHit, TranscriptSearch};
-use select::Pointer;
+use step::Fold;
 use time::ArrivalTime;
 use viewport::{
     LayoutSetting, RowCache, RowPosition, STAMP, blank_rows_before, end_position, gutter,

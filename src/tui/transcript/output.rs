@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use ratatui::text::{Line, Span};
 
-use super::block::layout_sentence;
 use super::diff;
-use super::markdown::bar_prefixes;
-use super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
+use super::paragraph::{
+    Break, LayoutContext, Paragraph, StyledRow, bar_prefixes, layout_sentence, with_prefix,
+};
 use super::time;
 use crate::i18n::screen;
 use crate::safety::sanitize::{Cleaner, TextSource, clean, is_binary};

@@ -1,7 +1,8 @@
 //! A titled block of lines, such as the answer of `/status`.
 
-use super::block::{layout_labelled, layout_sentence};
-use super::paragraph::{Break, LayoutContext, Paragraph, StyledRow};
+use super::paragraph::{
+    Break, LayoutContext, Paragraph, StyledRow, layout_labelled, layout_sentence,
+};
 use crate::i18n::LocalizedText;
 use crate::protocol::PageRow;
 use crate::tui::text;

@@ -8,6 +8,7 @@ use ratatui::text::{Line, Span};
 
 use super::highlight::{HighlightCache, HighlightedCode};
 use crate::i18n::{Lang, LocalizedText, Phrase};
+use crate::tui::symbols::{BAR, BAR_ON};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 
@@ -277,4 +278,51 @@ pub(super) fn with_prefix(prefix: &[Span<'static>], row: StyledRow) -> StyledRow
         continuation_spaces: row.continuation_spaces,
         links: row.links.iter().map(|link| link.shifted(columns)).collect(),
     }
+}
+
+pub(super) fn layout_sentence(
+    say: &LocalizedText,
+    style: Style,
+    paper: &LayoutContext<'_>,
+) -> Vec<StyledRow> {
+    Paragraph::styled(&paper.localize(say), style)
+        .with_tabs_expanded()
+        .rows(paper.prose_width(), Break::Words)
+}
+
+/// A label with text hanging to its right.
+pub(super) fn layout_labelled(
+    label: &str,
+    indent: usize,
+    text: &str,
+    style: Style,
+    paper: &LayoutContext<'_>,
+) -> Vec<StyledRow> {
+    let indent = if indent + 8 > paper.prose_width() { 0 } else { indent };
+    let room = (paper.prose_width() - indent).max(1);
+    let pad = indent.saturating_sub(text::width(label));
+    let first = vec![Span::styled(format!("{label}{}", " ".repeat(pad)), paper.theme.dim)];
+    let rest = vec![Span::raw(" ".repeat(indent))];
+    let mut para = Paragraph::default();
+    if indent == 0 {
+        para.push(label, paper.theme.dim);
+    }
+    para.push(text, style);
+    let rows = para.with_tabs_expanded().rows(room, Break::Words).into_iter().enumerate();
+    rows.map(|(at, row)| match (indent, at) {
+        (0, _) => row,
+        (_, 0) => with_prefix(&first, row),
+        _ => with_prefix(&rest, row),
+    })
+    .collect()
+}
+
+/// The bar at the left, for first rows and for continuation rows; none where it would take the
+/// space of the code.
+pub(super) fn bar_prefixes(
+    paper: &LayoutContext<'_>,
+    width: usize,
+) -> (Vec<Span<'static>>, Vec<Span<'static>>) {
+    let bar = |mark: &str| vec![Span::styled(format!("{mark} "), paper.theme.border)];
+    if width < 8 { (Vec::new(), Vec::new()) } else { (bar(BAR), bar(BAR_ON)) }
 }

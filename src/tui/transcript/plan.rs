@@ -3,8 +3,7 @@
 
 use ratatui::style::Modifier;
 
-use super::block::layout_labelled;
-use super::paragraph::{LayoutContext, StyledRow};
+use super::paragraph::{LayoutContext, StyledRow, layout_labelled, layout_sentence};
 use crate::i18n::{plural, screen};
 use crate::protocol::{PlanItem, PlanState};
 
@@ -13,7 +12,7 @@ pub(super) fn layout(items: &[PlanItem], paper: &LayoutContext<'_>) -> Vec<Style
     let done = items.iter().filter(|item| item.state == PlanState::Done).count();
     let of = plural(items.len(), screen::PLAN_ONE, screen::PLAN_MANY);
     let head = screen::PLAN_HEAD.with("done", done).with("of", of);
-    let mut rows = super::block::layout_sentence(&head, theme.dim, paper);
+    let mut rows = layout_sentence(&head, theme.dim, paper);
     for item in items {
         let (sign, style) = match item.state {
             PlanState::Pending => ("[ ] ", theme.text),

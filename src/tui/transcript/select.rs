@@ -6,6 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::Transcript;
+use super::pointer::{CellPosition, ReleaseOutcome, Selection, Unit};
 use super::source_lines::{SourceLine, join_rows};
 use super::viewport::{RowPosition, blank_rows_before, gutter};
 use crate::tui::Millis;
@@ -14,66 +15,6 @@ use crate::tui::Millis;
 const AGAIN: Millis = 400;
 /// At most this many bytes are copied.
 const MOST: usize = 4 << 20;
-
-/// A cell of the conversation: its row, and its column after the gutter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct CellPosition {
-    place: RowPosition,
-    column: usize,
-}
-
-/// The unit by which the selection grows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Unit {
-    #[default]
-    Cell,
-    Word,
-    Line,
-}
-
-impl Unit {
-    /// The unit that another press in the same place selects.
-    fn next(self) -> Unit {
-        match self {
-            Unit::Cell => Unit::Word,
-            Unit::Word => Unit::Line,
-            Unit::Line => Unit::Cell,
-        }
-    }
-}
-
-/// The state of the mouse over the conversation, and the selection.
-#[derive(Debug, Default)]
-pub(super) struct Pointer {
-    selection: Option<Selection>,
-    /// The position of the pointer while its button is held.
-    drag_position: Option<(u16, u16)>,
-    /// The last press: its time, position and unit.
-    last_press: Option<(Millis, (u16, u16), Unit)>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Selection {
-    anchor: CellPosition,
-    head: CellPosition,
-    unit: Unit,
-}
-
-impl Selection {
-    /// A single press selects nothing.
-    fn is_nonempty(&self) -> bool {
-        self.unit != Unit::Cell || self.anchor != self.head
-    }
-}
-
-/// The result of releasing the button.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ReleaseOutcome {
-    /// A click, on something that folds or not.
-    Clicked,
-    /// Text was selected.
-    Selected(String),
-}
 
 impl Transcript {
     /// The button is pressed on a cell of the screen.

@@ -5,9 +5,10 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use serde_json::Value;
 
-use super::block::{Fold, layout_labelled, layout_sentence};
 use super::output::{Excerpt, Tail};
-use super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
+use super::paragraph::{
+    Break, LayoutContext, Paragraph, StyledRow, layout_labelled, layout_sentence, with_prefix,
+};
 use super::time;
 use crate::i18n::agent::{CANCELLED, DECLINED, DECLINED_WORD, EDITED, SKIPPED};
 use crate::i18n::{LocalizedText, Phrase, common, exec, screen};
@@ -28,6 +29,16 @@ const COUNTS: &[(&str, Phrase, Phrase)] = &[
     ("git_log", screen::COUNT_COMMIT, screen::COUNT_COMMITS),
     ("diagnostics", screen::COUNT_PROBLEM, screen::COUNT_PROBLEMS),
 ];
+
+/// Whether a block is folded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Fold {
+    /// The default of the kind of block.
+    #[default]
+    Auto,
+    Open,
+    Closed,
+}
 
 #[derive(Debug)]
 pub(super) struct StepBlock {

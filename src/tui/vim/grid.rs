@@ -3,7 +3,8 @@
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use super::{GridPosition, Motion};
+/// A row and a column, in characters.
+pub type GridPosition = (usize, usize);
 
 /// A row, and the number of a cell in it.
 pub type Cell = (usize, usize);
@@ -16,6 +17,23 @@ enum Kind {
     Letter,
     Ideograph,
     Sign,
+}
+
+/// A movement of the cursor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Motion {
+    Left,
+    Right,
+    Down,
+    Up,
+    Word,
+    WordBack,
+    WordEnd,
+    LineStart,
+    FirstWord,
+    LineEnd,
+    Top,
+    Bottom,
 }
 
 pub struct Grid {

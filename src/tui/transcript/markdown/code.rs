@@ -4,12 +4,12 @@ use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use ratatui::text::{Line, Span};
 
 use super::super::diff::{self, is_diff};
-use super::super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
-use super::OPTIONS;
-use crate::tui::symbols::{BAR, BAR_ON, BAR_TOP};
+use super::super::paragraph::{
+    Break, LayoutContext, Paragraph, StyledRow, bar_prefixes, with_prefix,
+};
+use super::split::OPTIONS;
+use crate::tui::symbols::BAR_TOP;
 use crate::tui::text;
-
-type Prefix = Vec<Span<'static>>;
 
 /// Lines of code, and their context.
 #[derive(Clone, Copy, Debug)]
@@ -71,13 +71,6 @@ fn highlighted_line(nth: usize, number: usize, line: &str, paper: &LayoutContext
         start = end;
     }
     para
-}
-
-/// The bar at the left, for first rows and for continuation rows; none where it would take the
-/// space of the code.
-pub(in super::super) fn bar_prefixes(paper: &LayoutContext<'_>, width: usize) -> (Prefix, Prefix) {
-    let bar = |mark: &str| vec![Span::styled(format!("{mark} "), paper.theme.border)];
-    if width < 8 { (Vec::new(), Vec::new()) } else { (bar(BAR), bar(BAR_ON)) }
 }
 
 /// Code blocks inside a piece of prose, such as those in a list: language and code, in layout

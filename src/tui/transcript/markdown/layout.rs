@@ -5,9 +5,10 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, with_prefix};
+use super::Code;
 use super::link::{self, Targets};
+use super::split::OPTIONS;
 use super::table::Table;
-use super::{Code, OPTIONS};
 use crate::i18n::screen;
 use crate::tui::symbols::{BAR, RULE};
 use crate::tui::text;

@@ -1,19 +1,13 @@
 //! Markdown: where a growing text may be split (`split`), and how a piece of it is laid out
 //! (`layout`). A piece is a whole top-level block, so each piece is laid out separately.
 
-use pulldown_cmark::Options;
-
 mod code;
 mod layout;
 mod link;
 mod split;
 mod table;
 
-pub(super) use code::{Code, bar_prefixes, layout as set_code, nested_code_blocks};
+pub(super) use code::{Code, layout as set_code, nested_code_blocks};
 pub(super) use layout::layout;
 pub(super) use link::Targets;
 pub(super) use split::{Fence, MarkdownBlock, MarkdownBlockKind, split};
-
-/// The features that models use: the common core, tables, task lists, strikethrough.
-const OPTIONS: Options =
-    Options::ENABLE_TABLES.union(Options::ENABLE_TASKLISTS).union(Options::ENABLE_STRIKETHROUGH);

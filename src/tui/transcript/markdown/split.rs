@@ -2,10 +2,13 @@
 
 use std::ops::Range;
 
-use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 
-use super::OPTIONS;
 use super::link::Targets;
+
+/// The features that models use: the common core, tables, task lists, strikethrough.
+pub(super) const OPTIONS: Options =
+    Options::ENABLE_TABLES.union(Options::ENABLE_TASKLISTS).union(Options::ENABLE_STRIKETHROUGH);
 
 /// One top-level block.
 #[derive(Clone, Debug, PartialEq)]

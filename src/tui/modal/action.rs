@@ -1,0 +1,43 @@
+//! What a key does in a dialog.
+
+use crate::protocol::Op;
+
+/// The result of a key.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ModalAction {
+    Stay,
+    Close,
+    Send(Op),
+    /// An item of a list was selected or confirmed, or the list was left.
+    Picked(Topic, PickerAction),
+    /// The key has no meaning here; it may have one elsewhere.
+    Unhandled,
+}
+
+/// The kind of the items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Topic {
+    Theme,
+    Model,
+    /// A saved session.
+    Session,
+    /// A turn to go back to.
+    Turn,
+    /// The parts to undo with that turn.
+    RewindParts {
+        turn: u64,
+    },
+    Bot,
+    /// The fate of a conversation that is not saved.
+    UnsavedConversation,
+}
+
+/// The result of a key in a picker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PickerAction {
+    /// This row is selected now.
+    Selected(String),
+    Confirmed(String),
+    /// Cancelled: everything is to be as before.
+    Cancelled,
+}
