@@ -23,7 +23,8 @@ pub fn one_line(text: &str) -> String {
 }
 
 /// A number of bytes for people: `1.5 KiB`.
-pub fn size(bytes: u64) -> String {
+pub fn size(bytes: impl TryInto<u64>) -> String {
+    let bytes = bytes.try_into().unwrap_or(u64::MAX);
     match bytes {
         0..1024 => format!("{bytes} bytes"),
         1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),

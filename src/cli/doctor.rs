@@ -248,7 +248,7 @@ mod tests {
         assert!(page.contains("go to x unencrypted (http://)"), "{page}");
         assert!(page.contains("AVOCET_API_KEY") && !page.contains("sk-secret"), "{page}");
         assert!(page.contains("80 columns, 24 rows") && page.contains("/usr/bin"), "{page}");
-        assert!(page.contains("AGENTS.md (32.0 KB of 39.0 KB)"), "{page}");
+        assert!(page.contains("AGENTS.md (32.0 KiB of 39.1 KiB)"), "{page}");
         assert_eq!(exit, Exit::Done);
     }
 

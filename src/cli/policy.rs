@@ -14,6 +14,7 @@ use crate::i18n::{Lang, LocalizedText, common, safety as words};
 use crate::prompt::template;
 use crate::protocol::{PageRow, Requires, Risk, Step, StepAction, Tier};
 use crate::safety::{self, Assessment, Machine, PolicyContext, ToolTask, Verdict, Workspace};
+use crate::text::visible;
 use crate::tools::system::System;
 
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
@@ -96,7 +97,7 @@ pub fn explain_one(work: &StepAction, scene: PolicyContext<'_>, lang: Lang) -> S
     let effects = effect_names(&judged.risk);
     lines.push(format!("{}: {}", words::EXPLAIN_EFFECTS.text(lang), effects.join(", ")));
     lines.extend(outcome_lines(judged, lang));
-    let lines: Vec<String> = lines.iter().map(|line| escape_controls(line)).collect();
+    let lines: Vec<String> = lines.iter().map(|line| visible(line)).collect();
     lines.join("\n")
 }
 
@@ -326,17 +327,6 @@ fn shell_line_json(line: &str, args: Option<&str>, scene: PolicyContext<'_>, lan
 fn effect_names(risk: &Risk) -> Vec<String> {
     let names = risk.effects.iter().filter_map(|effect| serde_json::to_value(effect).ok());
     names.filter_map(|name| name.as_str().map(str::to_owned)).collect()
-}
-
-/// A line with every control character spelt out.
-fn escape_controls(line: &str) -> String {
-    line.chars()
-        .flat_map(|c| {
-            let hidden = c.is_control() || safety::is_hidden(c);
-            let escaped = hidden.then(|| c.escape_unicode());
-            escaped.into_iter().flatten().chain((!hidden).then_some(c))
-        })
-        .collect()
 }
 
 const MOST_LINE: usize = 4 * 1024 * 1024;

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::config::{atomic_file, diagnostic::ConfigError};
 use crate::i18n::{Localize, LocalizedText, cli as w};
+use crate::text;
 
 /// A schema that is ready to check answers.
 pub struct Schema {
@@ -45,7 +46,7 @@ impl Schema {
         let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
         compiler.set_default_draft(Draft::V2020_12);
         // We choose the name, so that unusual letters in a path do not make an unusual address.
-        let why = |error: boon::CompileError| wrong(one_line(&format!("{error:#}")));
+        let why = |error: boon::CompileError| wrong(cause(&format!("{error:#}")));
         compiler.add_resource("schema.json", text.clone()).map_err(why)?;
         let index = compiler.compile("schema.json", &mut schemas).map_err(why)?;
         Ok(Schema { schemas, index, text })
@@ -87,7 +88,7 @@ fn mismatch(error: &ValidationError<'_, '_>) -> LocalizedText {
     }
     let path = deepest.instance_location.to_string();
     let path = if path.is_empty() { "/".to_owned() } else { path };
-    w::ANSWER_MISFIT.with("path", path).with("why", one_line(&deepest.kind.to_string()))
+    w::ANSWER_MISFIT.with("path", path).with("why", cause(&deepest.kind.to_string()))
 }
 
 /// The contents of a text that is exactly one fenced block.
@@ -100,8 +101,8 @@ fn strip_fence(text: &str) -> &str {
     }
 }
 
-fn one_line(text: &str) -> String {
-    text.lines().map(str::trim).collect::<Vec<_>>().join(" ").chars().take(300).collect()
+fn cause(foreign: &str) -> String {
+    text::cut(&text::one_line(foreign), 300)
 }
 
 #[cfg(test)]

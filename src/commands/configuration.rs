@@ -102,6 +102,6 @@ fn rule_op(call: &CommandContext<'_>, rule: &str, op: fn(String) -> Op) -> Comma
         true => {
             CommandOutcome::Say(Notice::error(w::RULE_NEEDS_PROGRAM).with_hint(w::RULE_EXAMPLE))
         }
-        false => CommandOutcome::Send(op(rule.split_whitespace().collect::<Vec<_>>().join(" "))),
+        false => CommandOutcome::Send(op(crate::text::one_line(rule))),
     }
 }

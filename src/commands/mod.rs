@@ -274,9 +274,5 @@ fn refusal<'a>(
 
 /// The user's input, cut to fit a sentence.
 fn shorten(text: &str) -> String {
-    let mut short: String = text.chars().take(40).collect();
-    if short.len() < text.len() {
-        short.push('…');
-    }
-    short
+    crate::text::cut(text, 40)
 }

@@ -223,9 +223,5 @@ pub(super) fn describe_item(item: &Item) -> LocalizedText {
 }
 
 pub(super) fn describe_text(text: &str) -> LocalizedText {
-    let mut short: String = text.chars().take(40).collect();
-    if short.len() < text.len() {
-        short.push('…');
-    }
-    i18n::config::FOUND_VALUE.with("value", short)
+    i18n::config::FOUND_VALUE.with("value", crate::text::cut(text, 40))
 }

@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 use super::diagnostic;
 use crate::context::project_instructions::{self, MOST, Notes};
 use crate::i18n::context as words;
-use crate::protocol::{Notice, format_bytes};
+use crate::protocol::Notice;
 use crate::safety::sanitize::{TextSource, clean};
 use crate::safety::{is_sensitive_name, steering};
+use crate::text;
 
 /// The first of these that exists in a folder is read.
 pub const NAMES: [&str; 4] = steering::NOTES;
@@ -50,9 +51,9 @@ pub fn read(folder: &Path) -> ProjectInstructions {
     }
     found.notes = project_instructions::join(files);
     found.notices.extend(found.notes.truncated_files().map(|note| {
-        let cut = format_bytes(note.bytes - note.sent);
+        let cut = text::size(note.bytes - note.sent);
         let say = words::NOTES_CUT.with("cut", cut).with("path", note.path.as_str());
-        Notice::warning(say.with("most", format_bytes(MOST)))
+        Notice::warning(say.with("most", text::size(MOST)))
     }));
     found
 }

@@ -6,6 +6,7 @@
 
 use super::shorten::cut_end;
 use crate::protocol::InstructionFile;
+use crate::text::visible;
 
 /// Maximum size of all files together, in bytes.
 pub const MOST: usize = 32 * 1024;
@@ -34,7 +35,7 @@ pub fn join(files: Vec<(String, String)>) -> Notes {
         left -= kept.len();
         if !kept.is_empty() {
             let head = if notes.text.is_empty() { HEAD } else { "" };
-            notes.text.push_str(&format!("{head}\n\n## {}\n\n{kept}", one_line(&path)));
+            notes.text.push_str(&format!("{head}\n\n## {}\n\n{kept}", visible(&path)));
         }
         notes.files.push(InstructionFile { path, bytes: body.len(), sent: kept.len() });
     }
@@ -47,11 +48,6 @@ impl Notes {
     pub fn truncated_files(&self) -> impl Iterator<Item = &InstructionFile> {
         self.files.iter().filter(|note| note.sent < note.bytes)
     }
-}
-
-/// A folder's name can contain line breaks, and could pass for the text of a file.
-fn one_line(path: &str) -> String {
-    if path.contains(char::is_control) { format!("{path:?}") } else { path.to_owned() }
 }
 
 #[cfg(test)]

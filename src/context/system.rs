@@ -2,6 +2,7 @@
 //! `assets/prompts/system.md`; this file only fills in the placeholders, each once.
 
 use crate::i18n::{self, Lang};
+use crate::text::visible;
 
 const TEMPLATE: &str = include_str!("../../assets/prompts/system.md");
 
@@ -34,7 +35,7 @@ fn placeholder_value(name: &str, setting: &SystemFacts<'_>) -> Option<String> {
         "tools" => Some(
             setting.tools.iter().map(|tool| format!("- {tool}")).collect::<Vec<_>>().join("\n"),
         ),
-        "cwd" => Some(one_line(setting.cwd)),
+        "cwd" => Some(visible(setting.cwd)),
         "os" => Some(setting.os.to_owned()),
         "max_commands" => Some(setting.max_commands.to_string()),
         "language" => Some(match setting.lang {
@@ -43,11 +44,6 @@ fn placeholder_value(name: &str, setting: &SystemFacts<'_>) -> Option<String> {
         }),
         _ => None,
     }
-}
-
-/// A folder's name can contain line breaks, and could pass for a line of the prompt.
-fn one_line(path: &str) -> String {
-    if path.contains(char::is_control) { format!("{path:?}") } else { path.to_owned() }
 }
 
 #[cfg(test)]

@@ -72,7 +72,7 @@ fn quote_values(front: &str) -> String {
         if yaml::read(&whole).is_ok() || !is_key_line(&whole) {
             out += &whole;
         } else {
-            let words = value.split_whitespace().collect::<Vec<_>>().join(" ");
+            let words = crate::text::one_line(value);
             out += &format!("{name}: {}", serde_json::Value::from(words));
         }
         out.push('\n');

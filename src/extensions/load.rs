@@ -15,6 +15,7 @@ use crate::config::{ConfigError, atomic_file};
 use crate::i18n::{Localize, LocalizedText, library as w};
 use crate::protocol::{Extension, ExtensionKind, ExtensionState, Extensions};
 use crate::safety::sanitize;
+use crate::text;
 
 /// Everything found in all folders at one time.
 #[derive(Clone, Debug, Default)]
@@ -256,13 +257,8 @@ fn unusable(file: &LoadedFile) -> Option<Extension> {
 const ABOUT: usize = 200;
 
 /// Text of a file as one displayable line.
-fn display_line(text: &str) -> String {
-    let flat = skill::one_line(&sanitize::clean(text, sanitize::TextSource::Text));
-    let mut short: String = flat.chars().take(ABOUT).collect();
-    if short.len() < flat.len() {
-        short.push('…');
-    }
-    short
+fn display_line(foreign: &str) -> String {
+    text::cut(&text::one_line(&sanitize::clean(foreign, sanitize::TextSource::Text)), ABOUT)
 }
 
 struct ExtensionLoader {

@@ -34,11 +34,7 @@ pub fn is_of_format(name: &str) -> bool {
 
 /// An unusable name made displayable: invisible characters are written out.
 pub fn display_name(name: &str) -> String {
-    let mut short: String = name.chars().take(LONGEST).collect();
-    if short.len() < name.len() {
-        short.push('…');
-    }
-    short
+    crate::text::cut(name, LONGEST)
         .chars()
         .flat_map(|c| if c == '\'' { vec![c] } else { c.escape_debug().collect() })
         .collect()

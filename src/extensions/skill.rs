@@ -9,6 +9,7 @@ use super::yaml::YamlNode;
 use super::{Owner, front_matter, message_at, name, toml_message};
 use crate::config::atomic_file;
 use crate::i18n::{LocalizedText, library as w};
+use crate::text::one_line;
 
 /// The name of the file.
 pub const FILE: &str = "SKILL.md";
@@ -139,10 +140,6 @@ fn check_name(skill: &mut Skill, folder: &str) -> Result<Vec<LocalizedText>, Loc
         remarks.push(word.with("folder", name::display_name(folder)));
     }
     Ok(remarks)
-}
-
-pub(super) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn examples(node: YamlNode) -> Vec<String> {

@@ -6,10 +6,10 @@
 
 use std::path::Path;
 
-use super::skill::one_line;
 use super::{ExtensionFileKind, Maker, Owner, SearchDir, Skill, scan, skill};
 use crate::i18n::LocalizedText;
 use crate::protocol::OmittedSkills;
+use crate::text::{cut, one_line};
 
 /// Largest list of skills for the model, in bytes.
 pub const BUDGET: usize = 8 * 1024;
@@ -165,11 +165,7 @@ fn entry_with_description(skill: &Skill) -> String {
 }
 
 fn entry_with_short_description(skill: &Skill) -> String {
-    let mut short: String = skill.description.chars().take(SHORT).collect();
-    if short.len() < skill.description.len() {
-        short.push('…');
-    }
-    format!("- {}: {short}", skill.name)
+    format!("- {}: {}", skill.name, cut(&skill.description, SHORT))
 }
 
 fn entry_with_name(skill: &Skill) -> String {

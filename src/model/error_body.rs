@@ -3,7 +3,9 @@
 
 use serde_json::Value;
 
+use crate::safety::is_hidden;
 use crate::safety::redact::Redactor;
+use crate::text;
 
 /// Longest message that is kept, in characters.
 const MOST: usize = 300;
@@ -70,27 +72,8 @@ pub(super) fn clean(text: &str, key: Option<&str>) -> String {
     };
     // Mask other keys by their form: servers echo their input.
     let text = Redactor::new([("", ""); 0], [0; 16]).mask(&text).into_owned();
-    let mut out = String::new();
-    let mut count = 0;
-    for word in text.split(|c: char| c.is_whitespace() || is_hidden(c)).filter(|w| !w.is_empty()) {
-        let gap = usize::from(!out.is_empty());
-        out.extend((gap == 1).then_some(' '));
-        let room = MOST.saturating_sub(count + gap);
-        out.extend(word.chars().take(room));
-        count += gap + word.chars().count();
-        if count > MOST {
-            out.push('…');
-            break;
-        }
-    }
-    out
-}
-
-/// Control characters, and those that change how the text around them is displayed.
-fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
-        || matches!(c, '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+    let text: String = text.chars().map(|c| if is_hidden(c) { ' ' } else { c }).collect();
+    text::cut(&text::one_line(&text), MOST)
 }
 
 /// True when text looks like the beginning of a web page.

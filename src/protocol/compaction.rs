@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Page, PageRow};
 use crate::i18n::{LocalizedText, context as words};
+use crate::text;
 
 /// Maximum number of parts listed one by one.
 const NAMED: usize = 6;
@@ -52,9 +53,7 @@ pub struct CompactionSummary {
 impl Compaction {
     /// The result, in a sentence.
     pub fn localized(&self) -> LocalizedText {
-        words::RECEIPT
-            .with("before", format_bytes(self.before))
-            .with("after", format_bytes(self.after))
+        words::RECEIPT.with("before", text::size(self.before)).with("after", text::size(self.after))
     }
 
     /// The page for the user.
@@ -69,7 +68,7 @@ impl Compaction {
             for part in parts.iter().take(NAMED) {
                 let about = words::RECEIPT_PART
                     .with("id", part.id.as_str())
-                    .with("size", format_bytes(part.bytes))
+                    .with("size", text::size(part.bytes))
                     .with("about", part.about.as_str());
                 rows.push(PageRow::pair(label, about));
             }
@@ -96,13 +95,5 @@ impl Compaction {
             rows.push(PageRow::line(words::RECEIPT_RECALL.with("id", part.id.as_str())));
         }
         Page { title: self.localized(), rows }
-    }
-}
-
-/// Bytes in a human-readable form.
-pub fn format_bytes(bytes: usize) -> String {
-    match bytes {
-        0..1024 => format!("{bytes} B"),
-        _ => format!("{}.{} KB", bytes / 1024, bytes % 1024 * 10 / 1024),
     }
 }

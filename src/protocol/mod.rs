@@ -38,7 +38,7 @@ pub use ask::{
     UntrustedFile, UpcomingStep,
 };
 pub use change::{Change, PlanItem, PlanState};
-pub use compaction::{Compaction, CompactionSummary, DroppedPart, format_bytes};
+pub use compaction::{Compaction, CompactionSummary, DroppedPart};
 pub use denied::SandboxDenial;
 pub use event::{
     Event, ModelMessage, Notice, NoticeLevel, Topic, Truncation, TurnOrigin, TurnOutcome, Usage,

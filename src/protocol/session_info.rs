@@ -3,8 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Mode, Usage, format_bytes};
+use super::{Mode, Usage};
 use crate::i18n::{Lang, LocalizedText, context as words};
+use crate::text;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SessionInfo {
@@ -113,7 +114,7 @@ impl Provider {
 
 impl InstructionFile {
     pub fn localized(&self) -> LocalizedText {
-        let (sent, whole) = (format_bytes(self.sent), format_bytes(self.bytes));
+        let (sent, whole) = (text::size(self.sent), text::size(self.bytes));
         match self.sent == self.bytes {
             true => words::NOTE.with("path", self.path.as_str()).with("size", sent),
             false => words::NOTE_CUT

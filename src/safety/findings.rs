@@ -194,9 +194,5 @@ impl Findings {
 
 /// A text of the step as it appears in a reason: whole, or its start.
 pub fn excerpt(text: &str) -> String {
-    const MOST: usize = 120;
-    match text.char_indices().nth(MOST) {
-        Some((cut, _)) => format!("{}…", text.get(..cut).unwrap_or_default()),
-        None => text.to_owned(),
-    }
+    crate::text::cut(text, 120)
 }

@@ -2,6 +2,7 @@
 //! adds the place.
 
 use crate::i18n::{Localize, LocalizedText, Phrase};
+use crate::text;
 
 /// One sentence for the user: what happened, to what, what to do.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -30,14 +31,8 @@ impl From<Phrase> for ScriptError {
 }
 
 /// Foreign text as a sentence may quote it: one line, cut if it is long.
-pub fn quoted(text: &str) -> String {
-    let line: String =
-        text.chars().take(QUOTED + 1).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let line = line.trim();
-    match line.char_indices().nth(QUOTED) {
-        Some((at, _)) => format!("{}…", line.split_at(at).0.trim_end()),
-        None => line.to_owned(),
-    }
+pub fn quoted(foreign: &str) -> String {
+    text::cut(&text::one_line(foreign), QUOTED)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::output;
 use super::template::print;
 use super::text::{args, delimiters, json5};
+use crate::text::one_line;
 
 /// Maximum number of calls taken from one reply.
 const MOST_CALLS: usize = 64;
@@ -256,10 +257,6 @@ fn split_colon(arg: &args::Arg) -> Option<(String, String)> {
 /// Plain data, or else the text unchanged.
 fn parse_value(expr: &str) -> Value {
     json5::read(expr).unwrap_or_else(|| Value::from(expr))
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -24,9 +24,10 @@ use crate::i18n::{Lang, Localize, LocalizedText, context as words};
 use crate::model::{Chunk, Model, Request};
 use crate::protocol::{
     Compaction, Event, Mode, Notice, Observation, Params, PlanItem, Provider, TurnOrigin,
-    TurnOutcome, format_bytes,
+    TurnOutcome,
 };
 use crate::safety::redact::Redactor;
+use crate::text;
 
 /// The maximum size of a summary, in bytes; a longer answer is not used.
 const LONGEST: usize = 64 * 1024;
@@ -351,7 +352,7 @@ impl Session {
         };
         let text = self.security.redactor.mask(&text).into_owned();
         let text = cut_middle(&text, self.bounds.room.bytes / RECALLED);
-        let size = format_bytes(text.len());
+        let size = text::size(text.len());
         let notice = match Arc::make_mut(&mut self.conversation.history).recall(id, text) {
             true => words::RECALLED.with("id", id).with("size", size),
             false => words::RECALLED_ALREADY.with("id", id),

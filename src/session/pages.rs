@@ -11,9 +11,10 @@ use super::{Connected, FoundServer, export};
 use crate::context::window::{self, ContextUsage, RequestParts, Section};
 use crate::i18n::{Localize, LocalizedText, Phrase, common, context as said, session as words};
 use crate::model::ModelError;
-use crate::protocol::{Event, ExportFormat, Notice, Page, PageRow, Usage, format_bytes};
+use crate::protocol::{Event, ExportFormat, Notice, Page, PageRow, Usage};
 use crate::safety::Machine;
 use crate::safety::tools::{PluginEntry, Registry};
+use crate::text;
 
 /// The maximum number of model names in a notice.
 const NAMED: usize = 6;
@@ -91,7 +92,7 @@ pub fn context(session: &Session, sent: Option<&ContextUsage>) -> Page {
     let tokens = said::LEDGER_TOKENS_ARE.with("taken", taken.tokens).with("room", room.tokens);
     rows.push(PageRow::pair(common::TOKENS, tokens));
     let bound =
-        said::LEDGER_BOUND_IS.with("bytes", format_bytes(room.bytes)).with("tokens", room.tokens);
+        said::LEDGER_BOUND_IS.with("bytes", text::size(room.bytes)).with("tokens", room.tokens);
     rows.push(PageRow::pair(said::LEDGER_BOUND, bound));
     rows.extend(
         session.info.notes.iter().map(|note| PageRow::pair(common::INSTRUCTIONS, note.localized())),
@@ -99,11 +100,11 @@ pub fn context(session: &Session, sent: Option<&ContextUsage>) -> Page {
     for share in ledger.sections.iter().filter(|share| share.omitted_bytes > 0) {
         let cut = said::LEDGER_CUT
             .with("part", section_name(share.section))
-            .with("bytes", format_bytes(share.omitted_bytes));
+            .with("bytes", text::size(share.omitted_bytes));
         rows.push(PageRow::line(cut));
     }
     rows.push(PageRow::line(
-        said::LEDGER_FULL.with("bytes", format_bytes(session.bounds.compact_above)),
+        said::LEDGER_FULL.with("bytes", text::size(session.bounds.compact_above)),
     ));
     let turns = said::LEDGER_TURNS.with("n", ledger.turns).with("out", ledger.omitted_turns);
     rows.push(PageRow::line(turns));
@@ -115,7 +116,7 @@ pub fn context(session: &Session, sent: Option<&ContextUsage>) -> Page {
 /// yet, so what is cut there is theirs.
 pub fn truncation_notice(ledger: &ContextUsage) -> Option<Notice> {
     let cut = ledger.omitted_bytes(Section::Turn);
-    let say = said::MESSAGE_CUT.with("bytes", format_bytes(cut));
+    let say = said::MESSAGE_CUT.with("bytes", text::size(cut));
     (cut > 0).then(|| Notice::warning(say).with_hint(said::MESSAGE_CUT_HINT))
 }
 
@@ -139,7 +140,7 @@ fn bar(part: usize, whole: usize) -> String {
     let filled = (part * BAR).div_ceil(whole.max(1)).min(BAR);
     let percent = part * 100 / whole.max(1);
     let (full, empty) = ("█".repeat(filled), "░".repeat(BAR - filled));
-    format!("{full}{empty} {:>9} {percent:>3} %", format_bytes(part))
+    format!("{full}{empty} {:>9} {percent:>3} %", text::size(part))
 }
 
 /// The current registry of slothtool.

@@ -387,9 +387,5 @@ fn last_lines(stderr: &str) -> &str {
 
 /// A line, cut for a sentence.
 pub(super) fn shorten(line: &str) -> String {
-    const MOST: usize = 80;
-    match line.char_indices().nth(MOST) {
-        Some((at, _)) => format!("{}…", line.get(..at).unwrap_or_default()),
-        None => line.to_owned(),
-    }
+    crate::text::cut(line, 80)
 }

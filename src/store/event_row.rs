@@ -4,6 +4,7 @@
 use crate::protocol::{Event, Observation, Question, StepAction, Topic, TurnOrigin};
 use crate::safety::redact::Redactor;
 use crate::safety::sanitize::{self, TextSource};
+use crate::text;
 
 /// The maximum searchable size of one event, in bytes.
 const SEARCHED: usize = 64 * 1024;
@@ -229,18 +230,14 @@ pub fn title_of(text: &str, origin: TurnOrigin) -> String {
         TurnOrigin::Shell => text.trim_start_matches('!'),
         TurnOrigin::Typed | TurnOrigin::Queue | TurnOrigin::Command => text,
     };
-    one_line(text, TITLE)
+    first_line(text, TITLE)
 }
 
 /// The first line that is not blank, safe to show, with a maximum number of characters.
-pub fn one_line(text: &str, most: usize) -> String {
-    let safe = sanitize::clean(head(text, SEARCHED), TextSource::Text);
+pub fn first_line(foreign: &str, most: usize) -> String {
+    let safe = sanitize::clean(head(foreign, SEARCHED), TextSource::Text);
     let line = safe.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
-    match words.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", words.split_at(end).0.trim_end()),
-        None => words,
-    }
+    text::cut(&text::one_line(line), most)
 }
 
 /// The start of a text, up to a size in bytes.

@@ -55,7 +55,7 @@ impl Database {
                 updated: row.get(4)?,
                 turns: column_u64(row, 5)?,
                 parent: row.get(6)?,
-                preview: event_row::one_line(&self.last_message(row.get(7)?)?, PREVIEW),
+                preview: event_row::first_line(&self.last_message(row.get(7)?)?, PREVIEW),
             })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
@@ -477,6 +477,6 @@ fn snippet(text: &str, word: &str) -> String {
     let at = lower(line).find(&wanted).unwrap_or(0);
     let before = line.get(..at).unwrap_or_default().chars().count().saturating_sub(BEFORE);
     let cut: String = line.chars().skip(before).collect();
-    let shown = event_row::one_line(&cut, PREVIEW);
+    let shown = event_row::first_line(&cut, PREVIEW);
     if before > 0 { format!("…{shown}") } else { shown }
 }

@@ -12,6 +12,7 @@ use super::file::safe_open::{FileSlot, MissingFolders};
 use crate::i18n::{LocalizedText, prompt as words};
 use crate::protocol::{AttachmentInfo, AttachmentSize, LineRange, Mention};
 use crate::safety::{Cleared, ToolTask};
+use crate::text::{size, visible};
 
 /// The size limit of one attachment, in bytes; the middle of a longer one is left out.
 const MOST: usize = 32 * 1024;
@@ -197,25 +198,12 @@ fn list_folder(path: &Path) -> io::Result<(String, AttachmentSize, bool)> {
     names.sort();
     let count = names.len();
     let mut text: String =
-        names.iter().take(NAMES).map(|(_, name)| format!("{}\n", escape_name(name))).collect();
+        names.iter().take(NAMES).map(|(_, name)| format!("{}\n", visible(name))).collect();
     let cut = count > NAMES;
     if cut {
         text.push_str(&format!("[… {} more]\n", count - NAMES));
     }
     Ok((text, AttachmentSize::Entries(count), cut))
-}
-
-/// A name can hold line breaks, and could pass for two.
-fn escape_name(name: &str) -> String {
-    if name.contains(char::is_control) { format!("{name:?}") } else { name.to_owned() }
-}
-
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..1024 => format!("{bytes} bytes"),
-        1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
-        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
-    }
 }
 
 /// The form of an attachment in a message: in a fence that nothing in it can close.

@@ -130,11 +130,7 @@ impl FromIterator<Value> for Items {
 
 /// The text, cut where it is too long for an item.
 fn clip(text: &str) -> String {
-    let text = text.trim_end();
-    match text.char_indices().nth(TEXT_MOST) {
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
-        None => text.to_owned(),
-    }
+    crate::text::cut(text.trim_end(), TEXT_MOST)
 }
 
 /// An object of the fields that are there.

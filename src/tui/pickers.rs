@@ -115,7 +115,7 @@ pub fn fill_sessions(state: &mut State, rows: Vec<SessionRow>, more: usize) {
 pub fn open_turns(state: &mut State) {
     let row = |(turn, text): (u64, &str)| PickerRow {
         value: turn.to_string(),
-        label: text.split_whitespace().collect::<Vec<_>>().join(" "),
+        label: crate::text::one_line(text),
         ..PickerRow::default()
     };
     let rows: Vec<PickerRow> = state.transcript.turns().map(row).collect();

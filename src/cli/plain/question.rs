@@ -7,7 +7,7 @@ use crate::protocol::{
     TemplateCommand, Tier, TrustOffer, UntrustedFile,
 };
 use crate::safety::editable::{self, EditableForm};
-use crate::text::escape;
+use crate::text::{escape, one_line};
 
 #[derive(Debug)]
 pub struct PlainQuestion {
@@ -501,7 +501,7 @@ fn step_question_lines(question: &Question) -> Vec<LocalizedText> {
     says.extend(trust.iter().flat_map(|offer| trust_offer_lines(offer)));
     if !why.trim().is_empty() {
         // On one line: it must not look like a line of the question.
-        says.push(w::MODEL_SAYS.with("why", why.split_whitespace().collect::<Vec<_>>().join(" ")));
+        says.push(w::MODEL_SAYS.with("why", one_line(why)));
     }
     says
 }

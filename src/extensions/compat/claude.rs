@@ -6,9 +6,10 @@
 use std::path::Path;
 
 use crate::extensions::front_matter;
-use crate::extensions::skill::{hint, one_line, tools};
+use crate::extensions::skill::{hint, tools};
 use crate::extensions::{CustomCommand, Owner, TemplateMarks, message_at};
 use crate::i18n::{LocalizedText, library as w};
+use crate::text::{cut, one_line};
 
 /// Maximum length in characters of a description taken from the text itself.
 const DESCRIBED: usize = 100;
@@ -57,11 +58,7 @@ pub fn read(
 fn first_line_description(body: &str) -> String {
     let line = body.lines().map(|line| line.trim_start_matches('#').trim());
     let line = line.into_iter().find(|line| !line.is_empty()).unwrap_or_default();
-    let mut short: String = line.chars().take(DESCRIBED).collect();
-    if short.len() < line.len() {
-        short.push('…');
-    }
-    short
+    cut(line, DESCRIBED)
 }
 
 #[cfg(test)]

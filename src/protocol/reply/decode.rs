@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::super::{Requires, StepAction};
 use super::{MOST_COMMANDS, Proposal, Reply};
 use crate::i18n::{LocalizedText, Phrase, common, protocol as words};
+use crate::text;
 
 type Object = Map<String, Value>;
 
@@ -198,11 +199,6 @@ fn kind(value: &Value) -> Phrase {
 }
 
 /// The model's own text inside a sentence: one line, cut if it is long.
-fn excerpt(text: &str) -> String {
-    let mut out: String =
-        text.chars().take(40).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if text.chars().nth(40).is_some() {
-        out.push('…');
-    }
-    out
+fn excerpt(foreign: &str) -> String {
+    text::cut(&text::one_line(foreign), 40)
 }

@@ -1,6 +1,7 @@
 //! Explains why a text was not found: the region of the file nearest to it, and the first
 //! characters in which they differ.
 
+use crate::text::cut;
 use std::fmt::Write as _;
 
 use super::InputError;
@@ -85,7 +86,7 @@ fn describe_region(file: &[&str], wanted: &[&str], start: usize, out: &mut Strin
     let _ = writeln!(out, "The nearest are lines {}-{} of the file:", start + 1, last);
     for (at, line) in file.get(start..last).unwrap_or_default().iter().take(SHOWN).enumerate() {
         let line = line.strip_suffix('\r').unwrap_or(line);
-        let _ = writeln!(out, "{}\t{}", start + at + 1, clip(line));
+        let _ = writeln!(out, "{}\t{}", start + at + 1, cut(line, LINE));
     }
     if last - start > SHOWN {
         let _ = writeln!(out, "… and {} lines more", last - start - SHOWN);
@@ -131,13 +132,6 @@ fn describe_difference(line: usize, (whole, lead): (&str, usize), here: &str, ou
         shown(there),
         shown(here)
     );
-}
-
-fn clip(line: &str) -> String {
-    match line.get(..line.floor_char_boundary(LINE)) {
-        Some(kept) if kept.len() < line.len() => format!("{kept}…"),
-        _ => line.to_owned(),
-    }
 }
 
 #[cfg(test)]

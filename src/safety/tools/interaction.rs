@@ -8,6 +8,7 @@ use crate::i18n::safety as words;
 use crate::protocol::{PlanItem, PlanState, Tier};
 use crate::safety::command::JudgeContext;
 use crate::safety::findings::Findings;
+use crate::text::cut;
 
 const QUESTION: Names = &["question", "text", "message", "prompt"];
 const CHOICES: Names = &["choices", "options", "answers"];
@@ -26,7 +27,7 @@ pub fn ask(
     _: &JudgeContext<'_>,
     out: &mut Findings,
 ) -> Result<ToolTask, InputError> {
-    let text = clip(input.text(QUESTION)?.trim(), LONG);
+    let text = cut(input.text(QUESTION)?.trim(), LONG);
     if text.is_empty() {
         return Err(input.missing_field_error(QUESTION));
     }
@@ -36,7 +37,7 @@ pub fn ask(
         let say = words::TOO_MANY_CHOICES.with("count", choices.len()).with("most", MOST_CHOICES);
         return Err(say.into());
     }
-    let choices: Vec<String> = choices.iter().map(|choice| clip(choice.trim(), SHORT)).collect();
+    let choices: Vec<String> = choices.iter().map(|choice| cut(choice.trim(), SHORT)).collect();
     let free = choices.is_empty() || input.get(&["free", "other"]) != Some(&Value::Bool(false));
     out.add("ask", Tier::L0, words::TOOL_TALKS, None, &[]);
     Ok(ToolTask::Ask(ChoiceTask { text, choices, free }))
@@ -65,11 +66,11 @@ pub fn plan(
 fn parse_item(at: usize, value: &Value) -> Result<PlanItem, InputError> {
     if let Value::String(text) = value {
         let (state, text) = parse_checkbox(text.trim());
-        return Ok(PlanItem { text: clip(text, SHORT), state });
+        return Ok(PlanItem { text: cut(text, SHORT), state });
     }
     let name = format!("plan: items[{at}]");
     let input = InputFields::new(&name, value);
-    let text = clip(input.text(TEXT)?.trim(), SHORT);
+    let text = cut(input.text(TEXT)?.trim(), SHORT);
     let state = match input.optional_text(STATE)? {
         None => PlanState::Pending,
         Some(named) => parse_state(named).ok_or_else(|| {
@@ -99,12 +100,5 @@ fn parse_state(name: &str) -> Option<PlanState> {
         "doing" | "in_progress" | "in-progress" | "active" | "running" => Some(PlanState::Doing),
         "done" | "completed" | "complete" | "finished" => Some(PlanState::Done),
         _ => None,
-    }
-}
-
-fn clip(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
-        None => text.to_owned(),
     }
 }

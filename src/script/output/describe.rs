@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::schema::normalize;
 use crate::script::template::print;
+use crate::text::one_line;
 
 /// Depth of the fields that are described.
 const DEEPEST: usize = 8;
@@ -103,8 +104,4 @@ fn description_suffix(about: &Map<String, Value>) -> String {
         .unwrap_or_default();
     let text = one_line(&text);
     if text.is_empty() { String::new() } else { format!(" representing {text}") }
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -195,7 +195,7 @@ impl StoreWriter {
 
     /// Names the session; before it has begun, the name waits for that.
     pub fn rename(&mut self, title: &str) -> Result<String, StoreError> {
-        let title = event_row::one_line(&self.redactor.mask(title), 120);
+        let title = event_row::first_line(&self.redactor.mask(title), 120);
         match self.key {
             Some(_) => {
                 let key = self.writable_key()?;

@@ -113,7 +113,7 @@ impl CapturedText {
         let all = (self.front.len() + self.back.len()) as u64 + self.dropped;
         let gone = all.saturating_sub((first.len() + last.len()) as u64);
         let newline = if first.is_empty() || first.ends_with('\n') { "" } else { "\n" };
-        (format!("{first}{newline}[… {} left out …]\n{last}", size(gone)), true)
+        (format!("{first}{newline}[… {} left out …]\n{last}", crate::text::size(gone)), true)
     }
 }
 
@@ -140,14 +140,6 @@ fn last_lines(text: &str, bytes: usize, lines: usize) -> &str {
     match body.rmatch_indices('\n').nth(lines.saturating_sub(1)) {
         Some((at, _)) => whole.get(at + 1..).unwrap_or_default(),
         None => whole,
-    }
-}
-
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..1024 => format!("{bytes} bytes"),
-        1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
-        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
     }
 }
 

@@ -91,12 +91,12 @@ fn build_matcher(
     };
     let query = search.query.trim_end_matches(['\n', '\r']);
     let wrong =
-        |error: grep_regex::Error| words::QUERY_WRONG.with("why", one_line(&error.to_string()));
+        |error: grep_regex::Error| words::QUERY_WRONG.with("why", last_line(&error.to_string()));
     if search.regex {
         match build(query) {
             Ok(expression) => return Ok((expression, None)),
             Err(error) => {
-                let note = words::QUERY_LITERAL.with("why", one_line(&error.to_string()));
+                let note = words::QUERY_LITERAL.with("why", last_line(&error.to_string()));
                 return Ok((build(&regex::escape(query)).map_err(wrong)?, Some(note)));
             }
         }
@@ -104,7 +104,7 @@ fn build_matcher(
     Ok((build(&regex::escape(query)).map_err(wrong)?, None))
 }
 
-fn one_line(text: &str) -> String {
+fn last_line(text: &str) -> String {
     let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
     last.trim().to_owned()
 }

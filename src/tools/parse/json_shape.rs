@@ -39,9 +39,7 @@ fn summary(value: &Value) -> Value {
     match value {
         Value::Object(fields) => json!(format!("object of {}", fields.len())),
         Value::Array(values) => json!(format!("list of {}", values.len())),
-        Value::String(text) if text.chars().count() > SHOWN => {
-            json!(format!("{}…", text.chars().take(SHOWN).collect::<String>()))
-        }
+        Value::String(text) => json!(crate::text::cut(text, SHOWN)),
         other => other.clone(),
     }
 }
