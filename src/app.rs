@@ -28,7 +28,7 @@ use crate::cli::messages::{self, Printer};
 use crate::cli::plain::PlainSession;
 use crate::cli::plain::run::{PlainEnd, run as talk, stdin_lines as typed_lines};
 use crate::cli::print::{self, PrintChannels};
-use crate::cli::{Cli, Exit, output};
+use crate::cli::{Cli, Exit, help, output};
 use crate::config::draft;
 use crate::config::history::InputHistory;
 use crate::i18n::{Localize, cli as words};
@@ -60,7 +60,10 @@ pub fn entry() -> ExitCode {
     output::report_panics();
     let cli = match Cli::parse_from_args(std::env::args_os()) {
         Ok(cli) => cli,
-        Err(page) => return messages::usage(&page).into(),
+        Err(page) => {
+            let localized = help::page(std::env::args_os(), startup::help_lang());
+            return messages::usage(&localized.unwrap_or(page)).into();
+        }
     };
     let ends =
         Terminals { stdin: io::stdin().is_terminal(), stdout: output::stdout().is_terminal() };

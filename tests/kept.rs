@@ -743,3 +743,18 @@ async fn project_extensions_load_once_the_folder_is_trusted() {
     talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
     assert!(talk.catalogue().await.find("ours").is_some());
 }
+
+#[test]
+fn help_is_in_the_language_of_the_settings() {
+    let bench = TestDir::new();
+    let help = |args: &[&str]| {
+        let output = bench.stranger(args).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(help(&["--help"]).contains("Usage: avocet"));
+    assert!(help(&["session", "list", "--lang", "zh", "--help"]).contains("用法：avocet session"));
+    bench.write("avocet/config.toml", "lang = \"zh\"\n");
+    assert!(help(&["help", "session", "list"]).contains("用法：avocet session list"));
+    assert!(help(&["bot", "--lang=en", "-h"]).contains("Usage: avocet bot"));
+}

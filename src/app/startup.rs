@@ -394,6 +394,22 @@ fn printer_for(lang: Lang) -> Printer {
     Printer { lang, clean }
 }
 
+/// The language of help, for which nothing else is started.
+pub fn help_lang() -> Lang {
+    let environment = Environment::from_process();
+    let args: Vec<_> = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let args = args.split(|arg| arg == "--").next().unwrap_or_default();
+    let named = args.iter().enumerate().find_map(|(at, arg)| match arg.strip_prefix("--lang")? {
+        "" => args.get(at + 1).cloned(),
+        value => value.strip_prefix('=').map(str::to_owned),
+    });
+    let Ok(paths) = Paths::find(&environment) else { return Lang::default() };
+    let options: Vec<_> = named.into_iter().map(|lang| ("lang", lang)).collect();
+    let sources =
+        Sources { paths: &paths, environment: &environment, options: &options, project: &[] };
+    load(sources).settings.lang
+}
+
 /// The language of errors before the settings are read.
 fn early_lang(cli: &Cli, environment: &Environment) -> Lang {
     let named = cli.look.lang.as_deref();

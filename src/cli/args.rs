@@ -1,5 +1,5 @@
-//! Parses the command line into a request. Parsing does no work, so it cannot fail halfway; help is
-//! in English, like the names of the options.
+//! Parses the command line into a request. Parsing does no work, so it cannot fail halfway. The
+//! documentation of the options is their help in English; [`help`](super::help) translates it.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -154,7 +154,7 @@ rejected if no user can answer. --approve-steps approves those.")]
         id: Option<String>,
     },
     /// List, search, export and delete saved conversations.
-    #[command(subcommand, after_help = "Example:\n  avocet session search 登录")]
+    #[command(subcommand, after_help = "Example:\n  avocet session search login")]
     Session(SessionCommand),
     /// Run an `.ai.yaml` script.
     #[command(after_help = "Examples:
@@ -194,7 +194,10 @@ rejected if no user can answer. --approve-steps approves those.")]
     #[command(
         after_help = "Example:\n  avocet completions bash > ~/.local/share/bash-completion/completions/avocet"
     )]
-    Completions { shell: CompletionShell },
+    Completions {
+        /// The shell to write it for.
+        shell: CompletionShell,
+    },
 }
 
 /// The script to run, and how to run it.

@@ -9,6 +9,7 @@ pub mod doctor;
 pub mod exit;
 pub mod extensions;
 pub mod headless;
+pub mod help;
 pub mod input;
 pub mod messages;
 pub mod model;

@@ -37,8 +37,9 @@ pub enum SessionCommand {
         id: String,
     },
     /// Find conversations containing all these words.
-    #[command(after_help = "Example:\n  avocet session search login 错误")]
+    #[command(after_help = "Example:\n  avocet session search login failed")]
     Search {
+        /// Words to find.
         #[arg(required = true)]
         words: Vec<String>,
     },

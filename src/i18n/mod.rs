@@ -29,6 +29,7 @@ pub mod config;
 pub mod context;
 pub mod exec;
 pub mod guide;
+pub mod help;
 pub mod input;
 pub mod library;
 pub mod linear;
