@@ -6,8 +6,8 @@
 use std::path::PathBuf;
 
 use avocet::agent::ModelAnswer;
-use avocet::agent::turn::{Opening, Turn, TurnAction, TurnInput, TurnStart};
-use avocet::protocol::{Observation, Outcome, TurnOrigin};
+use avocet::agent::turn::{Turn, TurnAction, TurnInput, TurnStart};
+use avocet::protocol::{Observation, Outcome};
 use avocet::safety::tools::digest;
 use avocet::safety::{Contents, Machine, PathKind, Policy, PolicyContext, Program, Workspace};
 use divan::Bencher;
@@ -41,16 +41,8 @@ fn run(replies: &[String]) -> usize {
     let policy = Policy::default();
     let machine = TestMachine::EMPTY;
     let scene = || PolicyContext { policy: &policy, place: &place, world: &machine };
-    let mut turn = Turn::new(TurnStart {
-        turn: 1,
-        text: "look".into(),
-        origin: TurnOrigin::Typed,
-        opening: Opening::Emit,
-        max_steps: 1_000,
-        check: None,
-        next_step: 1,
-        next_ask: 1,
-    });
+    let mut turn =
+        Turn::new(TurnStart { text: "look".into(), max_steps: 1_000, check: None, next_step: 1 });
     let mut replies = replies.iter();
     let mut action = turn.next(TurnInput::Begin, scene());
     loop {

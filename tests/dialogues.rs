@@ -22,14 +22,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use avocet::agent::drive::drive;
-use avocet::agent::turn::{Opening, Turn, TurnStart};
+use avocet::agent::turn::{Turn, TurnStart};
 use avocet::agent::{Host, ModelAnswer, ModelRequest};
 use avocet::context::window::{Bounds, History, RequestParts, request};
 use avocet::i18n::Lang;
 use avocet::model::ModelError;
 use avocet::protocol::{
-    ApprovalScope, Ask, Decision, Event, Message, Observation, Outcome, Question, StepAction,
-    Truncation, TurnOrigin, TurnOutcome,
+    ApprovalScope, Decision, Event, Message, Observation, Outcome, Question, StepAction,
+    Truncation, TurnOutcome,
 };
 use avocet::safety::tools::digest;
 use avocet::safety::{
@@ -131,25 +131,27 @@ fn transcript_of(case: &str) -> String {
 async fn play(case: &str) -> DialogueHost {
     let limit = block(case, "limit").map_or(25, |text| text.trim().parse().unwrap());
     let mut stage = DialogueHost::new(case);
-    let (mut next_step, mut next_ask) = (1, 1);
+    let mut next_step = 1;
     for (turn, text) in block(case, "user").unwrap().lines().enumerate() {
         let start = TurnStart {
-            turn: turn as u64 + 1,
             text: text.to_owned(),
-            origin: TurnOrigin::Typed,
-            opening: Opening::Emit,
             max_steps: limit,
             check: block(case, "check").map(|line| {
                 let words: Vec<&str> = line.trim().split(' ').collect();
                 StepAction::exec(words[0], &words[1..])
             }),
             next_step,
-            next_ask,
         };
+        stage.note(format!("turn {}: {text}", turn + 1));
         stage.cancel = CancellationToken::new();
         let cancel = stage.cancel.clone();
         let ended = drive(Turn::new(start), &mut stage, cancel).await;
-        (next_step, next_ask) = (ended.next_step, ended.next_ask);
+        next_step = ended.next_step;
+        stage.note(match ended.ending {
+            TurnOutcome::Limit { why } => format!("ended at a limit: {why}"),
+            TurnOutcome::Failed { why } => format!("failed: {why}"),
+            other => format!("ended: {other:?}"),
+        });
         stage.history.push(turn as u64 + 1, ended.record, |_| {});
     }
     for (what, left) in [
@@ -238,8 +240,8 @@ impl Host for DialogueHost {
         self.heard.take()
     }
 
-    async fn ask(&mut self, ask: Ask) -> Decision {
-        match &ask.question {
+    async fn ask(&mut self, question: Question) -> Option<Decision> {
+        match &question {
             Question::Step { step, risk, number, of, rule, .. } => {
                 let rule = rule.as_ref().map_or(String::new(), |rule| format!(" (rule: {rule})"));
                 let (tier, line) = (risk.tier.name(), line(&step.work));
@@ -257,7 +259,7 @@ impl Host for DialogueHost {
         }
         let decision = self.decisions.pop_front().expect("a decision for each question");
         self.note(format!("  {decision}"));
-        match decision.split_once(": ").unwrap_or((&decision, "")) {
+        Some(match decision.split_once(": ").unwrap_or((&decision, "")) {
             ("approve", _) => Decision::Approve,
             ("stop", _) => Decision::Stop,
             ("reject", "") => Decision::Reject { word: None },
@@ -280,10 +282,11 @@ impl Host for DialogueHost {
             }
             ("cancel", _) => {
                 self.cancel.cancel();
-                std::future::pending().await
+                self.note("the question is taken back");
+                return None;
             }
             other => panic!("what is {other:?}?"),
-        }
+        })
     }
 
     async fn run(&mut self, step: Cleared) -> Observation {
@@ -328,7 +331,6 @@ impl Host for DialogueHost {
 /// An event on one line; `None` for what a session adds by itself.
 fn told(event: &Event) -> Option<String> {
     Some(match event {
-        Event::TurnStarted { turn, text, .. } => format!("turn {turn}: {text}"),
         Event::Repairing { fault } => format!("repairing: {}", fault.text(Lang::En)),
         Event::Replied(replied) => {
             let mut marks = String::new();
@@ -355,17 +357,11 @@ fn told(event: &Event) -> Option<String> {
             format!("{outcome}{exit} {} {id}{rule}{note}", seen.risk.tier.name())
         }
         Event::Notice(notice) => format!("notice: {}", notice.say),
-        Event::TurnEnded { ending, .. } => match ending {
-            TurnOutcome::Limit { why } => format!("ended at a limit: {why}"),
-            TurnOutcome::Failed { why } => format!("failed: {why}"),
-            other => format!("ended: {other:?}"),
-        },
         Event::Plan { items } => {
             let items: Vec<String> =
                 items.iter().map(|item| format!("{} ({:?})", item.text, item.state)).collect();
             format!("plan: {}", items.join(", "))
         }
-        Event::QuestionClosed { .. } => "the question is taken back".to_owned(),
         other => panic!("a turn tells no {other:?}"),
     })
 }

@@ -13,7 +13,7 @@ use avocet::protocol::{
     TurnOrigin, TurnOutcome,
 };
 use avocet::session::extensions::ExtensionCache;
-use avocet::session::script_turn::ScriptPlaces;
+use avocet::session::script_places::ScriptPlaces;
 use avocet::session::trust::TrustAnswer;
 use avocet::session::{FoundServer, SessionConfig, Wanted};
 use futures_util::FutureExt;

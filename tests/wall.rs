@@ -18,7 +18,7 @@ use avocet::protocol::{
 use avocet::safety::Cleared;
 use avocet::session::SessionConfig;
 use avocet::session::extensions::ExtensionCache;
-use avocet::session::script_turn::ScriptPlaces;
+use avocet::session::script_places::ScriptPlaces;
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
 use avocet::tools::sandbox::{Sandbox, SandboxPaths};
 use avocet::tools::system::System;

@@ -1,31 +1,27 @@
 //! Drives a turn: carries out the actions of the state machine, and waits for their results or a
 //! cancel.
 
-use std::time::Instant;
-
 use tokio_util::sync::CancellationToken;
 
 use super::turn::{SideEffect, Turn, TurnAction, TurnInput};
 use super::{Host, ModelAnswer};
 use crate::context::history::TurnRecord;
-use crate::protocol::{Event, Truncation, TurnOutcome, Usage};
+use crate::protocol::{Truncation, TurnOutcome, Usage};
 
-/// The result of a turn, for the session to store.
+/// The result of a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TurnResult {
     pub ending: TurnOutcome,
     /// The turn's record for the conversation history.
     pub record: TurnRecord,
     pub usage: Usage,
-    /// The first free step and question numbers for the next turn.
+    /// The first free step number for the next turn.
     pub next_step: u64,
-    pub next_ask: u64,
 }
 
-/// Runs a turn to its end. A cancel drops the model call, withdraws a question, and lets a running
-/// step end by itself (its tool gets the same cancel).
+/// Runs a turn to its end. A cancel drops the model call and lets a running step end by itself (its
+/// tool gets the same cancel); the host withdraws a question.
 pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationToken) -> TurnResult {
-    let started = Instant::now();
     let mut input = TurnInput::Begin;
     loop {
         host.take_steering().into_iter().for_each(|words| turn.steer(words));
@@ -41,20 +37,8 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
                 };
                 answer.map_or_else(|| input_after_cancel(host.partial_answer()), TurnInput::Replied)
             }
-            TurnAction::Ask(ask) => {
-                let id = ask.id;
-                let decision = tokio::select! {
-                    biased;
-                    () = cancel.cancelled() => None,
-                    decision = host.ask(*ask) => Some(decision),
-                };
-                match decision {
-                    Some(decision) => TurnInput::Decided(decision),
-                    None => {
-                        host.emit(Event::QuestionClosed { ask: id }).await;
-                        TurnInput::Cancelled
-                    }
-                }
+            TurnAction::Ask(question) => {
+                host.ask(*question).await.map_or(TurnInput::Cancelled, TurnInput::Decided)
             }
             TurnAction::Run(step) => {
                 let seen = host.run(*step).await;
@@ -64,18 +48,7 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
                     TurnInput::Observed(seen)
                 }
             }
-            TurnAction::End(ending) => {
-                let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-                let ended = turn.result(ending);
-                host.emit(Event::TurnEnded {
-                    turn: turn.number(),
-                    ending: ended.ending.clone(),
-                    usage: ended.usage,
-                    elapsed_ms,
-                })
-                .await;
-                return ended;
-            }
+            TurnAction::End(ending) => return turn.result(ending),
         };
     }
 }

@@ -7,7 +7,7 @@ use std::future::Future;
 
 use crate::model::ModelError;
 use crate::protocol::{
-    ApprovalScope, Ask, Decision, Event, Message, Observation, Truncation, Usage,
+    ApprovalScope, Decision, Event, Message, Observation, Question, Truncation, Usage,
 };
 use crate::safety::{Cleared, Grant, PolicyContext};
 
@@ -37,8 +37,9 @@ pub trait Host: Send {
         Vec::new()
     }
 
-    /// Shows a question and waits for its decision.
-    fn ask(&mut self, ask: Ask) -> impl Future<Output = Decision> + Send;
+    /// Shows a question and waits for its decision; `None`: the turn was cancelled, and the question
+    /// is withdrawn.
+    fn ask(&mut self, question: Question) -> impl Future<Output = Option<Decision>> + Send;
 
     /// Runs a cleared step; a cancel stops it, but it still returns an observation.
     fn run(&mut self, step: Cleared) -> impl Future<Output = Observation> + Send;

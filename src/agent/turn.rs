@@ -13,8 +13,8 @@ use super::{ModelAnswer, ModelRequest};
 use crate::i18n::{Localize, LocalizedText, Phrase, agent as words};
 use crate::model::ModelError;
 use crate::protocol::{
-    ApprovalScope, Ask, AskId, Decision, Event, Observation, Outcome, Question, Step, StepAction,
-    Tier, TurnOrigin, TurnOutcome, Usage,
+    ApprovalScope, Decision, Event, Observation, Outcome, Question, Step, StepAction, Tier,
+    TurnOutcome, Usage,
 };
 use crate::safety::{self, Assessment, Cleared, Grant, NeedsApproval, PolicyContext, Verdict};
 
@@ -37,28 +37,14 @@ use transcript::TurnMessages;
 /// The initial data of a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TurnStart {
-    pub turn: u64,
     /// The user's message.
     pub text: String,
-    pub origin: TurnOrigin,
-    /// Who tells the surfaces that the turn has begun.
-    pub opening: Opening,
     /// Steps that run before the turn pauses; 0: ask at each.
     pub max_steps: usize,
     /// The project's check, which runs after a list of steps that changed files.
     pub check: Option<StepAction>,
-    /// The numbers of the first step and of the first question.
+    /// The number of the first step.
     pub next_step: u64,
-    pub next_ask: u64,
-}
-
-/// Who tells the surfaces that a turn has begun.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Opening {
-    /// The turn itself, with the user's message.
-    Emit,
-    /// They already know: the message they show differs from the one sent to the model.
-    AlreadyShown,
 }
 
 /// An event for the turn.
@@ -77,7 +63,7 @@ pub enum TurnInput {
 #[derive(Debug)]
 pub enum TurnAction {
     Call(ModelRequest),
-    Ask(Box<Ask>),
+    Ask(Box<Question>),
     Run(Box<Cleared>),
     End(TurnOutcome),
 }
@@ -101,7 +87,6 @@ pub struct Turn {
     /// The user's messages since then; the model gets them before its next step.
     steering: Vec<String>,
     next_step: u64,
-    next_ask: u64,
 }
 
 /// The steps of one reply.
@@ -180,13 +165,8 @@ impl Turn {
             side_effects: Vec::new(),
             steering: Vec::new(),
             next_step: start.next_step,
-            next_ask: start.next_ask,
             start,
         }
-    }
-
-    pub fn number(&self) -> u64 {
-        self.start.turn
     }
 
     /// The side effects for the host, in order, each once.
@@ -207,23 +187,13 @@ impl Turn {
             record: self.transcript.record(),
             usage: self.usage,
             next_step: self.next_step,
-            next_ask: self.next_ask,
         }
     }
 
     /// Advances the state machine by one step.
     pub fn next(&mut self, input: TurnInput, scene: PolicyContext<'_>) -> TurnAction {
         match input {
-            TurnInput::Begin => {
-                if self.start.opening == Opening::Emit {
-                    self.emit(Event::TurnStarted {
-                        turn: self.start.turn,
-                        text: self.start.text.clone(),
-                        origin: self.start.origin,
-                    });
-                }
-                self.call_model()
-            }
+            TurnInput::Begin => self.call_model(),
             TurnInput::Replied(Ok(answer)) => self.handle_reply(answer, scene),
             TurnInput::Replied(Err(error)) => {
                 self.end(TurnOutcome::Failed { why: error.localized() })
@@ -338,18 +308,12 @@ impl Turn {
             rest: ahead.upcoming_steps(),
         };
         self.waiting = Waiting::Step { door: Box::new(door), grant, ahead };
-        self.ask_question(question)
+        TurnAction::Ask(Box::new(question))
     }
 
     fn ask_to_continue(&mut self, why: LocalizedText) -> TurnAction {
         self.waiting = Waiting::Pause { why: why.clone() };
-        self.ask_question(Question::Pause { why })
-    }
-
-    fn ask_question(&mut self, question: Question) -> TurnAction {
-        let id = AskId(self.next_ask);
-        self.next_ask += 1;
-        TurnAction::Ask(Box::new(Ask { id, question }))
+        TurnAction::Ask(Box::new(Question::Pause { why }))
     }
 
     /// Processes the observation of a step; true if the rest of the list may follow.

@@ -28,9 +28,9 @@ use crate::script::{
     run,
 };
 use crate::session::script_host::{
-    AskUser, DiskFiles, STACK, ScriptAnswer, ScriptQuestion, SessionScriptHost,
+    AskUser, STACK, ScriptAnswer, ScriptQuestion, SessionScriptHost,
 };
-use crate::session::script_turn::ScriptPlaces;
+use crate::session::script_places::{DiskFiles, ScriptPlaces};
 use crate::signals;
 
 /// Runs a script from the command line.

@@ -21,7 +21,7 @@ use crate::protocol::Notice;
 use crate::safety::redact::{self, Redactor, is_random, is_secret_name};
 use crate::safety::{self, Limit};
 use crate::session::extensions::FindPlaces;
-use crate::session::script_turn::{FindScripts, ScriptPlaces};
+use crate::session::script_places::{FindScripts, ScriptPlaces};
 use crate::session::{folders, persistence};
 use crate::store::Store;
 use crate::tools::exec::Watchdog;

@@ -1,8 +1,7 @@
 //! The files a message names: judged, asked about if they are outside the workspace or contain
 //! secrets, and read. A missing file does not stop the message.
 
-use super::prompt_expansion::{Expansion, ExpansionStop};
-use crate::agent::Host;
+use super::turn_scope::TurnScope;
 use crate::i18n::{LocalizedText, prompt as words};
 use crate::protocol::{AttachmentInfo, Decision, Event, Mention, Notice, Question};
 use crate::safety::{self, Cleared, NeedsApproval, PathKind, Verdict};
@@ -10,6 +9,15 @@ use crate::tools::attachments::{self, Attachment};
 
 /// The maximum number of files in one message.
 const MOST: usize = 20;
+
+/// Why a prompt was not sent.
+#[derive(Debug)]
+pub(super) enum ExpansionStop {
+    Cancelled,
+    /// The user stopped at a question.
+    Stopped,
+    Unsent(LocalizedText),
+}
 
 /// The files read for one message.
 #[derive(Debug, Default)]
@@ -26,7 +34,7 @@ impl AttachmentRead {
     /// Appends a file to the message. Reports a file that cannot be read, and continues without it.
     pub async fn attach(
         &mut self,
-        filling: &mut Expansion<'_>,
+        scope: &mut TurnScope,
         mention: &Mention,
     ) -> Result<(), ExpansionStop> {
         if self.blocks.iter().any(|block| block.attached.name == mention.as_typed()) {
@@ -35,23 +43,23 @@ impl AttachmentRead {
         self.named_count += 1;
         if self.named_count > MOST {
             if self.named_count == MOST + 1 {
-                warn(filling, words::ATTACH_MANY.with("most", MOST)).await;
+                warn(scope, words::ATTACH_MANY.with("most", MOST)).await;
             }
             return Ok(());
         }
-        let Some(mention) = resolve_mention(filling, mention) else {
+        let Some(mention) = resolve_mention(scope, mention) else {
             // `@someone` is not a file, and needs no report.
             if mention.path.contains(['/', '.']) || mention.lines.is_some() {
-                warn(filling, words::ATTACH_MISSING.with("name", mention.as_typed())).await;
+                warn(scope, words::ATTACH_MISSING.with("name", mention.as_typed())).await;
             }
             return Ok(());
         };
-        match read_mention(filling, &mention).await? {
+        match read_mention(scope, &mention).await? {
             Ok(attachment) => {
                 self.attached.push(attachment.attached.clone());
                 self.blocks.push(attachment);
             }
-            Err(why) => warn(filling, why).await,
+            Err(why) => warn(scope, why).await,
         }
         Ok(())
     }
@@ -59,24 +67,24 @@ impl AttachmentRead {
 
 /// A file inside a template: without it there is no message.
 pub(super) async fn read_inserted(
-    filling: &mut Expansion<'_>,
+    scope: &mut TurnScope,
     mention: &Mention,
 ) -> Result<Attachment, ExpansionStop> {
-    let Some(mention) = resolve_mention(filling, mention) else {
+    let Some(mention) = resolve_mention(scope, mention) else {
         return Err(ExpansionStop::Unsent(words::INSERT_MISSING.with("name", mention.as_typed())));
     };
-    let read = read_mention(filling, &mention).await?;
+    let read = read_mention(scope, &mention).await?;
     read.map_err(|why| ExpansionStop::Unsent(words::NOT_SENT.with("why", why)))
 }
 
-async fn warn(filling: &mut Expansion<'_>, say: LocalizedText) {
-    filling.host.emit(Event::Notice(Notice::warning(say))).await;
+async fn warn(scope: &mut TurnScope, say: LocalizedText) {
+    scope.emit(Event::Notice(Notice::warning(say))).await;
 }
 
 /// The existing file. Chinese is written without blanks, so a path may include the words after it:
 /// if there is no such file, a shorter path that ends before them counts.
-fn resolve_mention(filling: &mut Expansion<'_>, mention: &Mention) -> Option<Mention> {
-    let scene = filling.host.policy_context();
+fn resolve_mention(scope: &mut TurnScope, mention: &Mention) -> Option<Mention> {
+    let scene = scope.policy_context();
     let there = |path: &str| {
         let place = scene.place;
         let real = scene.world.resolve(&safety::absolute(path, &place.cwd, &place.home));
@@ -96,13 +104,13 @@ fn resolve_mention(filling: &mut Expansion<'_>, mention: &Mention) -> Option<Men
 
 /// Judges and reads; reports a file that cannot be read, and continues.
 async fn read_mention(
-    filling: &mut Expansion<'_>,
+    scope: &mut TurnScope,
     mention: &Mention,
 ) -> Result<Result<Attachment, LocalizedText>, ExpansionStop> {
-    let id = filling.step_id();
-    let cleared = match safety::assess_mention(&id, &mention.path, filling.host.policy_context()) {
+    let id = scope.next_step_id();
+    let cleared = match safety::assess_mention(&id, &mention.path, scope.policy_context()) {
         Verdict::Run(cleared) => cleared,
-        Verdict::Ask(held) => match ask_approval(filling, held).await? {
+        Verdict::Ask(held) => match ask_approval(scope, held).await? {
             Some(cleared) => cleared,
             None => return Ok(Err(words::ATTACH_DECLINED.with("name", mention.as_typed()))),
         },
@@ -119,7 +127,7 @@ async fn read_mention(
 }
 
 async fn ask_approval(
-    filling: &mut Expansion<'_>,
+    scope: &mut TurnScope,
     held: NeedsApproval,
 ) -> Result<Option<Cleared>, ExpansionStop> {
     let judged = held.assessment();
@@ -140,7 +148,7 @@ async fn ask_approval(
         rest: Vec::new(),
     };
     let step = judged.step.clone();
-    match filling.ask(question).await? {
+    match scope.ask(question).await.ok_or(ExpansionStop::Cancelled)? {
         Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_) => {
             Ok(Some(held.approve()))
         }

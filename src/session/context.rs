@@ -4,27 +4,21 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 use futures_util::StreamExt;
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
-use super::run::turn_channels;
 use super::state::Session;
-use super::turn_host::{TurnHost, TurnMessage};
-use super::{Connect, Connected, Wanted};
-use crate::agent::Host;
-use crate::agent::drive::TurnResult;
+use super::turn_messages::{FinishedTurn, TurnMessage};
+use super::turn_scope::{InstructionsCheck, TurnScope};
 use crate::config::project_instructions::{self, ProjectInstructions};
 use crate::context::compact::{self, CompactionPlan, CompactionTrigger};
 use crate::context::history::{History, Summary, TurnRecord};
 use crate::context::shorten::cut_middle;
-use crate::i18n::{Lang, Localize, LocalizedText, context as words};
+use crate::i18n::{Localize, LocalizedText, context as words};
 use crate::model::{Chunk, Model, Request};
 use crate::protocol::{
-    Compaction, Event, Mode, Notice, Observation, Params, PlanItem, Provider, TurnOrigin,
-    TurnOutcome,
+    Compaction, Event, Notice, Observation, Params, PlanItem, TurnOrigin, TurnOutcome,
 };
 use crate::safety::redact::Redactor;
 use crate::text;
@@ -35,36 +29,6 @@ const LONGEST: usize = 64 * 1024;
 /// A recalled part may take one of this many parts of a request's bytes.
 const RECALLED: usize = 13;
 
-/// The model that sums up: the profile's model for mode low if it is at the same server as the
-/// model that answers, so that the conversation is sent to no other server.
-#[derive(Clone)]
-pub struct Summarizer {
-    connect: Connect,
-    connected: Connected,
-    lang: Lang,
-}
-
-impl Summarizer {
-    pub fn new(connect: &Connect, now: &Connected, lang: Lang) -> Summarizer {
-        Summarizer { connect: Arc::clone(connect), connected: now.clone(), lang }
-    }
-
-    /// Created when it is needed. The guide cannot sum up.
-    fn model(&self) -> Option<Arc<dyn Model>> {
-        match self.connected.provider {
-            Provider::Guide => None,
-            Provider::OpenAi => match (self.connect)(&Wanted::Mode(Mode::Low), self.lang) {
-                Ok(low) if low.base_url == self.connected.base_url => Some(low.model),
-                Ok(_) | Err(_) => Some(Arc::clone(&self.connected.model)),
-            },
-            Provider::Scripted => Some(Arc::clone(&self.connected.model)),
-        }
-    }
-}
-
-/// A check of the project instructions; `None` in it: they have not changed.
-pub type InstructionsCheck = tokio::task::JoinHandle<Option<Arc<ProjectInstructions>>>;
-
 fn spawn_instructions_check(
     folder: &Path,
     known: &Arc<ProjectInstructions>,
@@ -74,7 +38,7 @@ fn spawn_instructions_check(
     tokio::task::spawn_blocking(move || changed_instructions(&folder, &known, &redactor))
 }
 
-impl TurnHost {
+impl TurnScope {
     /// The work before the first call of a turn.
     pub(super) async fn prepare(&mut self) {
         self.refresh_instructions().await;
@@ -195,26 +159,17 @@ impl TurnHost {
     }
 
     /// `/compress`: its own turn, so that it is shown, counted and stopped like one.
-    async fn compress(
-        mut self,
-        turn: u64,
-        focus: Option<String>,
-        plan: CompactionPlan,
-    ) -> TurnResult {
-        let started = Instant::now();
+    async fn compress(mut self, focus: Option<String>, plan: CompactionPlan) -> FinishedTurn {
         let words = focus.as_deref().map_or(String::new(), |focus| format!(" {focus}"));
-        let text = format!("/compress{words}");
-        self.emit(Event::TurnStarted { turn, text, origin: TurnOrigin::Typed }).await;
+        self.begin(format!("/compress{words}"), TurnOrigin::Typed);
         let cancel = self.context.cancel.clone();
         let ending = tokio::select! {
             biased;
             () = cancel.cancelled() => TurnOutcome::Cancelled,
             ending = self.compress_now(plan, focus) => ending,
         };
-        let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let usage = self.extra_usage;
-        self.emit(Event::TurnEnded { turn, ending: ending.clone(), usage, elapsed_ms }).await;
-        TurnResult { ending, record: TurnRecord::default(), usage, next_step: 0, next_ask: 0 }
+        self.end(ending, TurnRecord::default(), usage).await
     }
 
     async fn compress_now(&mut self, plan: CompactionPlan, focus: Option<String>) -> TurnOutcome {
@@ -314,13 +269,8 @@ impl Session {
             (Some(word), _) => self.notify(Notice::info(word)).await,
             (None, None) => self.notify(Notice::info(words::NOTHING_TO_SUM)).await,
             (None, Some(plan)) if self.is_idle() => {
-                self.info.turns += 1;
-                let cancel = CancellationToken::new();
-                let (wires, ends) = turn_channels();
-                let host = self.turn_host(&cancel, wires);
                 let focus = focus.map(|focus| self.security.redactor.mask(&focus).into_owned());
-                let task = tokio::spawn(host.compress(self.info.turns, focus, plan));
-                self.set_running(cancel, ends, task);
+                self.start_turn(|scope| scope.compress(focus, plan));
             }
             // A frontend waits for the end of the turn before it sends this.
             (None, Some(_)) => {}

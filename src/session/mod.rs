@@ -1,7 +1,7 @@
 //! One conversation in one folder: reads [`Op`]s, runs turns, writes [`Event`]s.
 //!
-//! `run` is the loop and only dispatches; a running turn is its own task with a `turn_host::Desk` as its
-//! host, so an op is answered at any moment. Two channels lead in and out; three small ones connect
+//! `run` is the loop and only dispatches; a running turn is its own task with a `turn_scope::TurnScope`,
+//! so an op is answered at any moment. Two channels lead in and out; three small ones connect
 //! the loop and its turn (decisions down, the policy down, notes up), all with plain data.
 //!
 //! Not here: the meaning of a line (`commands`, `prompt`), and any frontend.
@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use tokio::sync::mpsc::{self, Receiver, Sender};
+use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::task::JoinHandle;
 
 use crate::i18n::{Lang, LocalizedText};
@@ -23,6 +23,7 @@ mod attachments;
 mod context;
 mod event_sink;
 pub mod export;
+mod extension_ops;
 pub mod extensions;
 pub mod folders;
 pub mod listing;
@@ -36,21 +37,27 @@ mod queue;
 mod recovery;
 mod rewind;
 mod run;
+mod running_step;
+mod saved_sessions;
 pub mod script_host;
+pub mod script_places;
 mod script_tool;
 pub mod script_turn;
 mod shell_turn;
 mod skill_tool;
 mod state;
+mod summarizer;
 pub mod trust;
+mod trust_question;
 mod turn_host;
+mod turn_messages;
+mod turn_scope;
 mod undo;
+mod user_input;
 mod wall;
 
 pub use pages::plugins as plugins_page;
-
-/// The maximum number of ops that wait for a session.
-const ROOM: usize = 256;
+pub use run::start;
 
 /// A handle to a session.
 #[derive(Debug)]
@@ -172,16 +179,4 @@ pub struct Security {
 pub struct Persona {
     pub prompt: Option<String>,
     pub params: Params,
-}
-
-/// Starts a session on the current runtime.
-pub fn start(mut parts: SessionConfig) -> Handle {
-    let (ops, op_receiver) = mpsc::channel(ROOM);
-    let (events, event_receiver) = mpsc::channel(event_sink::ROOM);
-    let keep = std::mem::replace(&mut parts.persistence, persistence::Persistence::in_memory());
-    let redactor = Arc::clone(&parts.security.redactor);
-    let saved = persistence::SessionStore::start(keep, &mut parts.info, redactor);
-    let outbox = event_sink::Outbox::new(events, Some(saved.recorder()));
-    let task = tokio::spawn(run::run(parts, saved, op_receiver, outbox));
-    Handle { ops, events: event_receiver, task }
 }

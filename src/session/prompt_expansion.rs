@@ -6,19 +6,17 @@
 //! prompt becomes a string, and a string never becomes a part.
 
 use std::sync::Arc;
-use std::time::Instant;
 
-use super::attachments::{self, AttachmentRead};
-use super::turn_host::{TurnHost, pipe_step};
+use super::attachments::{self, AttachmentRead, ExpansionStop};
+use super::turn_messages::FinishedTurn;
+use super::turn_scope::TurnScope;
 use super::wall;
-use crate::agent::Host;
-use crate::agent::drive::{TurnResult, drive};
-use crate::agent::turn::{Opening, Turn, TurnStart};
+use crate::agent::turn::TurnStart;
 use crate::context::history::TurnRecord;
-use crate::i18n::{LocalizedText, prompt as words};
+use crate::i18n::prompt as words;
 use crate::protocol::{
-    Ask, AskId, Decision, Event, Notice, Observation, Outcome, Prompt, PromptPart, PromptSource,
-    PromptSourceKind, Question, Step, TemplateCommand, Topic, TurnOutcome, Usage,
+    Decision, Event, Notice, Observation, Outcome, Prompt, PromptPart, PromptSource,
+    PromptSourceKind, Question, Step, TemplateCommand, Topic, TurnOrigin, TurnOutcome, Usage,
 };
 use crate::safety::{self, Cleared, NeedsApproval, Policy, ToolRestriction, Verdict};
 use crate::tools::attachments::block;
@@ -37,74 +35,45 @@ const LEFT_OUT: &str = "[the user did not allow this command to run: {line}]";
 /// How much of a failed command's error output is shown, in bytes.
 const TAIL: usize = 400;
 
-/// Why a prompt was not sent.
-#[derive(Debug)]
-pub(super) enum ExpansionStop {
-    Cancelled,
-    /// The user stopped at a question.
-    Stopped,
-    Unsent(LocalizedText),
-}
-
-/// The shell commands of one prompt, and the numbers they use.
-pub(super) struct Expansion<'a> {
-    pub host: &'a mut TurnHost,
-    pub next_step: u64,
-    pub next_ask: u64,
-}
-
 /// Expands the prompt and runs the turn with it. `start` contains everything except the message.
 pub async fn run(
     prompt: Prompt,
+    origin: TurnOrigin,
     start: TurnStart,
     then: AfterExpansion,
-    mut host: TurnHost,
-) -> TurnResult {
-    let began = Instant::now();
-    let opened =
-        Event::TurnStarted { turn: start.turn, text: prompt.shown.clone(), origin: start.origin };
-    host.emit(opened).await;
-    let (next_step, next_ask) = (start.next_step, start.next_ask);
-    let mut filling = Expansion { host: &mut host, next_step, next_ask };
+    mut scope: TurnScope,
+) -> FinishedTurn {
+    scope.begin(prompt.shown.clone(), origin);
     let source = prompt.source.clone();
-    let filled = filling.expand(prompt).await;
-    let (next_step, next_ask) = (filling.next_step, filling.next_ask);
-    let start = TurnStart { next_step, next_ask, opening: Opening::AlreadyShown, ..start };
-    let ending = match (filled, then) {
+    let ending = match (scope.expand(prompt).await, then) {
         (Ok(text), AfterExpansion::Send) => {
             if let Some(source) = source {
-                apply_source(&mut host, source, &text);
+                apply_source(&mut scope, source, &text);
             }
-            let turn = Turn::new(TurnStart { text, ..start });
-            let cancel = host.context.cancel.clone();
-            return drive(turn, &mut host, cancel).await;
+            return scope.drive(TurnStart { text, ..start }).await;
         }
         (Ok(text), AfterExpansion::Render) => {
-            host.emit(Event::Rendered { text }).await;
+            scope.emit(Event::Rendered { text }).await;
             TurnOutcome::Done
         }
         (Err(ExpansionStop::Cancelled), _) => TurnOutcome::Cancelled,
         (Err(ExpansionStop::Stopped), _) => TurnOutcome::Stopped,
         (Err(ExpansionStop::Unsent(why)), _) => TurnOutcome::Unsent { why },
     };
-    let elapsed_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let usage = Usage::default();
-    let ended = Event::TurnEnded { turn: start.turn, ending: ending.clone(), usage, elapsed_ms };
-    host.emit(ended).await;
-    TurnResult { ending, record: TurnRecord::default(), usage, next_step, next_ask }
+    scope.end(ending, TurnRecord::default(), Usage::default()).await
 }
 
 /// The user entered a skill: it stays in view. The tools that it or a command names limit the turn.
-fn apply_source(host: &mut TurnHost, source: PromptSource, text: &str) {
+fn apply_source(scope: &mut TurnScope, source: PromptSource, text: &str) {
     if source.kind == PromptSourceKind::Skill {
-        host.enter_skill(&source.name, text);
+        scope.enter_skill(&source.name, text);
     }
     if !source.tools.is_empty() {
-        host.restrict_tools(Some(ToolRestriction { skill: source.name, tools: source.tools }));
+        scope.restrict_tools(Some(ToolRestriction { skill: source.name, tools: source.tools }));
     }
 }
 
-impl Expansion<'_> {
+impl TurnScope {
     async fn expand(&mut self, prompt: Prompt) -> Result<String, ExpansionStop> {
         let input: ShellInput = prompt.input.clone().unwrap_or_default().into();
         let outputs = self.run_commands(&prompt, input).await?;
@@ -131,36 +100,11 @@ impl Expansion<'_> {
             text.push_str(&block(attachment));
         }
         if !reading.attached.is_empty() {
-            self.host.emit(Event::Attached { items: reading.attached }).await;
+            self.emit(Event::Attached { items: reading.attached }).await;
         }
         match text.trim().is_empty() {
             true => Err(ExpansionStop::Unsent(words::NOTHING_LEFT.into())),
             false => Ok(text),
-        }
-    }
-
-    pub fn step_id(&mut self) -> String {
-        let id = format!("cmd_{:03}", self.next_step);
-        self.next_step += 1;
-        id
-    }
-
-    /// Asks the user; a cancel withdraws the question.
-    pub async fn ask(&mut self, question: Question) -> Result<Decision, ExpansionStop> {
-        let id = AskId(self.next_ask);
-        self.next_ask += 1;
-        let cancel = self.host.context.cancel.clone();
-        let decision = tokio::select! {
-            biased;
-            () = cancel.cancelled() => None,
-            decision = self.host.ask(Ask { id, question }) => Some(decision),
-        };
-        match decision {
-            Some(decision) => Ok(decision),
-            None => {
-                self.host.emit(Event::QuestionClosed { ask: id }).await;
-                Err(ExpansionStop::Cancelled)
-            }
         }
     }
 
@@ -171,12 +115,12 @@ impl Expansion<'_> {
         input: ShellInput,
     ) -> Result<Vec<String>, ExpansionStop> {
         if prompt.shell_lines().next().is_some() {
-            self.host.await_sandbox_status().await;
+            self.await_sandbox_status().await;
         }
         let mut held = Vec::new();
         for line in prompt.shell_lines() {
-            let id = self.step_id();
-            match safety::assess_template_command(&id, line, self.host.policy_context()) {
+            let id = self.next_step_id();
+            match safety::assess_template_command(&id, line, self.policy_context()) {
                 Verdict::Ask(piece) => held.push(piece),
                 Verdict::Run(_) | Verdict::Refuse(_) => {
                     return Err(ExpansionStop::Unsent(
@@ -188,12 +132,14 @@ impl Expansion<'_> {
         if held.is_empty() {
             return Ok(Vec::new());
         }
-        let policy = self.host.policy_context().policy;
+        let policy = self.policy_context().policy;
         let pieces: Vec<TemplateCommand> =
             held.iter().map(|held| template_command(held, policy)).collect();
         let decision = match self.preapproval(prompt, &pieces).await {
             Some(decision) => Ok(decision),
-            None => self.ask(question(prompt, &pieces, &held)).await,
+            None => {
+                self.ask(question(prompt, &pieces, &held)).await.ok_or(ExpansionStop::Cancelled)
+            }
         };
         let decision = match decision {
             Ok(decision) => decision,
@@ -204,11 +150,10 @@ impl Expansion<'_> {
         };
         let Some(allowed) = approved_ids(decision, &pieces) else {
             self.report_not_run(&held, Outcome::Declined).await;
-            self.host
-                .emit(Event::Notice(
-                    Notice::warning(words::PIECES_DECLINED).with_topic(Topic::PiecesDeclined),
-                ))
-                .await;
+            self.emit(Event::Notice(
+                Notice::warning(words::PIECES_DECLINED).with_topic(Topic::PiecesDeclined),
+            ))
+            .await;
             return Err(ExpansionStop::Stopped);
         };
         let mut outputs = Vec::new();
@@ -231,13 +176,13 @@ impl Expansion<'_> {
         prompt: &Prompt,
         pieces: &[TemplateCommand],
     ) -> Option<Decision> {
-        if !self.host.context.approves_template_commands
+        if !self.context.approves_template_commands
             || pieces.iter().any(TemplateCommand::is_high_risk)
         {
             return None;
         }
         let say = words::PIECES_ALLOWED.with("of", source_name(prompt)).with("n", pieces.len());
-        self.host.emit(Event::Notice(crate::protocol::Notice::info(say))).await;
+        self.emit(Event::Notice(crate::protocol::Notice::info(say))).await;
         Some(Decision::Approve)
     }
 
@@ -278,10 +223,8 @@ impl Expansion<'_> {
     }
 
     async fn pipe(&mut self, piece: Cleared, input: &ShellInput) -> PipedOutput {
-        let host = &mut self.host;
-        let input = Arc::clone(input);
-        let piped = pipe_step(&host.context, &mut host.outbox, piece, input).await;
-        host.emit(Event::StepFinished(Box::new(piped.observation.clone()))).await;
+        let piped = self.pipe_step(piece, Arc::clone(input)).await;
+        self.emit(Event::StepFinished(Box::new(piped.observation.clone()))).await;
         piped
     }
 
@@ -295,14 +238,13 @@ impl Expansion<'_> {
         if seen.denied.is_none() {
             return Ok(None);
         }
-        let id = self.step_id();
-        let judge = |step: Step| {
-            safety::assess_template_command(&step.id, line, self.host.policy_context())
-        };
+        let id = self.next_step_id();
+        let judge =
+            |step: Step| safety::assess_template_command(&step.id, line, self.policy_context());
         let Some((held, question)) = wall::unsandboxed_retry(seen, id, judge) else {
             return Ok(None);
         };
-        match self.ask(question).await? {
+        match self.ask(question).await.ok_or(ExpansionStop::Cancelled)? {
             Decision::Approve => Ok(Some(held.approve_unsandboxed())),
             Decision::Stop => Err(ExpansionStop::Stopped),
             Decision::Reject { .. }
@@ -321,7 +263,7 @@ impl Expansion<'_> {
             let judged = piece.assessment();
             let cwd = judged.cwd.display().to_string();
             let seen = Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
-            self.host.emit(Event::StepFinished(Box::new(seen))).await;
+            self.emit(Event::StepFinished(Box::new(seen))).await;
         }
     }
 }

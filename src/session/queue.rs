@@ -2,68 +2,27 @@
 //! message. The loop is in `run`.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
 
-use super::context::InstructionsCheck;
 use super::prompt_expansion::{self, AfterExpansion};
-use super::run::turn_channels;
-use super::state::Session;
-use super::turn_host::TurnHost;
-use super::{shell_turn, state};
-use crate::agent::drive::drive;
-use crate::agent::turn::{Opening, Turn, TurnStart};
+use super::skill_tool::{self, MachineWithSkills};
+use super::state::{self, Session};
+use super::summarizer::Summarizer;
+use super::turn_messages::{FinishedTurn, TurnInbox, turn_channels};
+use super::turn_scope::{InstructionsCheck, StepJudge, TurnContext, TurnScope};
+use super::user_input::UserInput;
+use super::{script_tool, shell_turn};
+use crate::agent::ModelAnswer;
+use crate::agent::turn::TurnStart;
+use crate::context::system::{self, SystemFacts};
 use crate::i18n::session as words;
-use crate::protocol::{AskId, Event, Notice, Prompt, TurnOrigin};
+use crate::protocol::{Event, Notice, Prompt, TurnOrigin, Usage};
+use crate::tools::Tool;
 
-/// The input of a turn.
-#[derive(Clone, Debug, PartialEq)]
-pub enum UserInput {
-    Text(String),
-    Prompt(Box<Prompt>),
-    /// A line for the user's own shell; `keep`: the model reads the result.
-    Shell {
-        line: String,
-        keep: bool,
-    },
-}
-
-/// The prefixes of a shell line, and of a message that begins with one.
-const SHELL: &str = "!";
-const SHELL_PRIVATE: &str = "!!";
-const ESCAPE: char = '\\';
-
-impl UserInput {
-    /// The text as the user typed it.
-    pub fn as_typed(&self) -> String {
-        match self {
-            UserInput::Text(text) if needs_escape(text) => format!("{ESCAPE}{text}"),
-            UserInput::Text(text) => text.clone(),
-            UserInput::Prompt(prompt) => prompt.shown.clone(),
-            UserInput::Shell { line, keep: true } => format!("{SHELL}{line}"),
-            UserInput::Shell { line, keep: false } => format!("{SHELL_PRIVATE}{line}"),
-        }
-    }
-
-    /// The text of [`UserInput::as_typed`], without the files of a prompt.
-    fn parse(text: String) -> UserInput {
-        if let Some(line) = text.strip_prefix(SHELL_PRIVATE) {
-            return UserInput::Shell { line: line.to_owned(), keep: false };
-        }
-        if let Some(line) = text.strip_prefix(SHELL) {
-            return UserInput::Shell { line: line.to_owned(), keep: true };
-        }
-        match text.strip_prefix(ESCAPE) {
-            Some(plain) if needs_escape(plain) => UserInput::Text(plain.to_owned()),
-            _ => UserInput::Text(text),
-        }
-    }
-}
-
-/// Whether a message would be read as a shell line, or as one that was escaped.
-fn needs_escape(text: &str) -> bool {
-    text.trim_start_matches(ESCAPE).starts_with(SHELL)
-}
+/// The maximum number of commands in a reply, as stated in the prompt.
+const MAX_COMMANDS: usize = 16;
 
 impl Session {
     pub(super) async fn submit(&mut self, words: UserInput) {
@@ -176,8 +135,8 @@ impl Session {
     }
 
     fn start(&mut self, words: UserInput, origin: TurnOrigin, notes: Option<InstructionsCheck>) {
-        if let UserInput::Shell { line, keep } = words {
-            return self.start_shell(line, keep);
+        if let UserInput::Shell { .. } = words {
+            return self.start_turn(|scope| shell_turn::run(words, scope));
         }
         self.set_default_title(&words.as_typed(), origin);
         self.conversation.last_input = Some((words.clone(), self.conversation.history.position()));
@@ -187,75 +146,103 @@ impl Session {
             }
             UserInput::Text(text) | UserInput::Shell { line: text, .. } => text,
         };
-        let turn = Turn::new(self.new_turn_start(text, origin));
-        let (wires, ends) = turn_channels();
-        let cancel = CancellationToken::new();
-        let mut host = TurnHost { instructions_check: notes, ..self.turn_host(&cancel, wires) };
-        let token = cancel.clone();
-        let task = tokio::spawn(async move { drive(turn, &mut host, token).await });
-        self.set_running(cancel, ends, task);
-    }
-
-    fn start_shell(&mut self, line: String, keep: bool) {
-        self.info.turns += 1;
-        let line = shell_turn::ShellLine {
-            turn: self.info.turns,
-            line,
-            keep,
-            step: self.conversation.next_step,
-            ask: AskId(self.conversation.next_ask),
-        };
-        self.conversation.next_step += 1;
-        self.conversation.next_ask += 1;
-        let cancel = CancellationToken::new();
-        let (wires, ends) = turn_channels();
-        let task = tokio::spawn(shell_turn::run(line, self.turn_host(&cancel, wires)));
-        self.set_running(cancel, ends, task);
+        let start = self.turn_limits();
+        self.start_turn(|mut scope| async move {
+            scope.instructions_check = notes;
+            scope.begin(text.clone(), origin);
+            scope.drive(TurnStart { text, ..start }).await
+        });
     }
 
     fn start_expansion(&mut self, prompt: Prompt, origin: TurnOrigin, then: AfterExpansion) {
-        let start = self.new_turn_start(prompt.shown.clone(), origin);
-        let (wires, ends) = turn_channels();
-        let cancel = CancellationToken::new();
-        let host = self.turn_host(&cancel, wires);
-        let task = tokio::spawn(prompt_expansion::run(prompt, start, then, host));
-        self.set_running(cancel, ends, task);
+        let start = self.turn_limits();
+        self.start_turn(|scope| prompt_expansion::run(prompt, origin, start, then, scope));
     }
 
-    fn new_turn_start(&mut self, text: String, origin: TurnOrigin) -> TurnStart {
-        self.info.turns += 1;
+    /// What a turn of the model starts with, but for its message.
+    fn turn_limits(&self) -> TurnStart {
         TurnStart {
-            turn: self.info.turns,
-            text,
-            origin,
-            opening: Opening::Emit,
+            text: String::new(),
             max_steps: self.info.max_steps,
             check: state::check_action(&self.info),
             next_step: self.conversation.next_step,
-            next_ask: self.conversation.next_ask,
         }
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+    /// Starts a turn on a task of its own.
+    pub(super) fn start_turn<F>(&mut self, run: impl FnOnce(TurnScope) -> F)
+    where
+        F: Future<Output = FinishedTurn> + Send + 'static,
+    {
+        self.info.turns += 1;
+        let cancel = CancellationToken::new();
+        let (inbox, handle) = turn_channels();
+        let task = tokio::spawn(run(self.turn_scope(&cancel, inbox)));
+        self.set_running(cancel, handle, task);
+    }
 
-    #[test]
-    fn a_queued_message_is_restored_unchanged() {
-        let shell = |line: &str, keep| UserInput::Shell { line: line.into(), keep };
-        let text = |text: &str| UserInput::Text(text.into());
-        for (words, shown) in [
-            (shell("ls -l", true), "!ls -l"),
-            (shell("ls", false), "!!ls"),
-            (text("hello"), "hello"),
-            // A message that only looks like a shell line never becomes one.
-            (text("!important"), "\\!important"),
-            (text("\\!x"), "\\\\!x"),
-            (text("\\d+"), "\\d+"),
-        ] {
-            assert_eq!(words.as_typed(), shown);
-            assert_eq!(UserInput::parse(shown.into()), words);
+    fn turn_scope(&self, cancel: &CancellationToken, inbox: TurnInbox) -> TurnScope {
+        let extensions = &self.responder.extensions;
+        let world = MachineWithSkills {
+            world: Arc::clone(&self.security.world),
+            library: Arc::clone(&extensions.library),
+            model_scripts: self.model_scripts(),
+        };
+        let place = self.security.place.clone();
+        TurnScope {
+            turn: self.info.turns,
+            started: Instant::now(),
+            next_step: self.conversation.next_step,
+            next_ask: self.conversation.next_ask,
+            context: TurnContext {
+                model: Arc::clone(&self.responder.connected.model),
+                params: self.responder.persona.params.clone(),
+                system: self.security.redactor.mask(&self.system_prompt()).into(),
+                history: Arc::clone(&self.conversation.history),
+                instructions: Arc::clone(&self.instructions),
+                summarizer: self.summarizer(),
+                bounds: self.bounds,
+                tools: self.toolbox(),
+                extensions: Arc::clone(&extensions.library),
+                redactor: Arc::clone(&self.security.redactor),
+                approves_template_commands: self.approves_template_commands,
+                // A turn begins by reading the extensions again.
+                script_places: extensions.scripts.places.clone(),
+                script_store: extensions.store.clone(),
+                lang: self.info.lang,
+                cancel: cancel.clone(),
+            },
+            outbox: self.outbox.clone(),
+            background: None,
+            has_unsaved_message: false,
+            turn_messages: self.turn_messages.clone(),
+            inbox,
+            request_bytes: 0,
+            answer: ModelAnswer::default(),
+            judge: StepJudge::new(self.policy.subscribe(), place, Arc::new(world)),
+            prepared: false,
+            instructions_check: None,
+            extra_usage: Usage::default(),
+            trust_offer: self.security.trust.offer(),
         }
+    }
+
+    pub(super) fn summarizer(&self) -> Summarizer {
+        Summarizer::new(&self.callbacks.connect, &self.responder.connected, self.info.lang)
+    }
+
+    pub fn system_prompt(&self) -> String {
+        let library = &self.responder.extensions.library;
+        let prompt = system::prompt(&SystemFacts {
+            tools: self.toolbox().iter().map(Tool::prompt).collect(),
+            cwd: &self.info.cwd,
+            os: std::env::consts::OS,
+            lang: self.info.lang,
+            max_commands: MAX_COMMANDS,
+            bot: self.responder.persona.prompt.as_deref(),
+        });
+        let prompt =
+            skill_tool::with_skill_section(prompt, library, &self.conversation.active_skills);
+        script_tool::with_script_section(prompt, &self.model_scripts())
     }
 }

@@ -4,6 +4,7 @@
 //! A step is recorded before it starts, so the result of a step that started and did not finish is
 //! unknown, and a step that was only asked about never ran.
 
+use super::persistence::events_of;
 use crate::context::history::{History, Outline, ReplyKind, TurnRecord};
 use crate::i18n::{common, session as words};
 use crate::protocol::{
@@ -208,12 +209,9 @@ pub fn rebuild_history(
     history
 }
 
-pub fn events_of(piece: &EventPage) -> Vec<Event> {
-    piece.events.iter().map(|kept| kept.event.clone()).collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use super::persistence::events_of;
     use super::*;
     use crate::context::compact;
     use crate::context::history::Summary;

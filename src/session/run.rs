@@ -6,33 +6,39 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, FusedFuture};
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 
-use super::context::Summarizer;
-use super::event_sink::Outbox;
-use super::persistence::SessionStore;
-use super::queue::UserInput;
-use super::script_tool;
-use super::skill_tool::{self, MachineWithSkills};
+use super::event_sink::{self, Outbox};
+use super::persistence::{Persistence, SessionStore};
 use super::state::{self, AfterTurn, RunningTurn, Session};
-use super::turn_host::{StepJudge, TurnContext, TurnHost, TurnInbox, TurnMessage};
-use super::{FoundServer, Rescue, SessionConfig, export, pages, permissions, trust};
-use crate::agent::ModelAnswer;
-use crate::agent::drive::TurnResult;
-use crate::context::system::{self, SystemFacts};
+use super::trust::AfterTrust;
+use super::turn_messages::{FinishedTurn, TurnMessage};
+use super::user_input::UserInput;
+use super::{FoundServer, Handle, Rescue, SessionConfig, export, pages, permissions};
 use crate::context::window::ContextUsage;
 use crate::i18n::{LocalizedText, session as words};
 use crate::protocol::{
     AskId, Decision, Event, ExportFormat, Notice, NoticeLevel, Op, Report, TurnOutcome, Usage,
 };
 use crate::safety;
-use crate::tools::{Tool, git_branch};
+use crate::tools::git_branch;
 
-/// The maximum number of commands in a reply, as stated in the prompt.
-const MAX_COMMANDS: usize = 16;
+/// The maximum number of ops that wait for a session.
+const ROOM: usize = 256;
+
+/// Starts a session on the current runtime.
+pub fn start(mut parts: SessionConfig) -> Handle {
+    let (ops, op_receiver) = mpsc::channel(ROOM);
+    let (events, event_receiver) = mpsc::channel(event_sink::ROOM);
+    let keep = std::mem::replace(&mut parts.persistence, Persistence::in_memory());
+    let redactor = Arc::clone(&parts.security.redactor);
+    let saved = SessionStore::start(keep, &mut parts.info, redactor);
+    let outbox = Outbox::new(events, Some(saved.recorder()));
+    let task = tokio::spawn(run(parts, saved, op_receiver, outbox));
+    Handle { ops, events: event_receiver, task }
+}
 
 /// Runs until `Op::Shutdown`, or until no frontend is connected.
-pub async fn run(
+async fn run(
     mut parts: SessionConfig,
     saved: SessionStore,
     mut ops: mpsc::Receiver<Op>,
@@ -50,7 +56,7 @@ pub async fn run(
                 None | Some(Op::Shutdown) => break,
                 Some(op) => {
                     session.sync_with_turn(&mut notes).await;
-                    if session.handle_op(op).await == trust::AfterTrust::Quit { break }
+                    if session.handle_op(op).await == AfterTrust::Quit { break }
                 }
             },
             Some(note) = notes.recv() => session.handle_turn_message(note).await,
@@ -76,21 +82,11 @@ async fn find_servers(found: Option<BoxFuture<'static, Vec<FoundServer>>>) -> Ve
 }
 
 /// The end of the running turn, or the reason why it broke off.
-async fn turn_result(running: &mut Option<RunningTurn>) -> Result<TurnResult, String> {
+async fn turn_result(running: &mut Option<RunningTurn>) -> Result<FinishedTurn, String> {
     match running {
         Some(running) => (&mut running.task).await.map_err(|error| error.to_string()),
         None => std::future::pending().await,
     }
-}
-
-/// The session's ends of a turn's channels.
-pub(super) type TurnHandle =
-    (mpsc::UnboundedSender<(AskId, Decision)>, mpsc::UnboundedSender<String>);
-
-pub(super) fn turn_channels() -> (TurnInbox, TurnHandle) {
-    let (decisions, decided) = mpsc::unbounded_channel();
-    let (steers, steered) = mpsc::unbounded_channel();
-    (TurnInbox { decisions: decided, steering: steered }, (decisions, steers))
 }
 
 impl Session {
@@ -123,7 +119,7 @@ impl Session {
         }
     }
 
-    async fn handle_op(&mut self, op: Op) -> trust::AfterTrust {
+    async fn handle_op(&mut self, op: Op) -> AfterTrust {
         match op {
             op if self.is_read_only_for(&op) => self.warn_read_only().await,
             Op::Submit { text } => self.submit(UserInput::Text(text)).await,
@@ -157,22 +153,38 @@ impl Session {
             Op::Compress { focus } => self.compress(focus).await,
             Op::Recall { id } => self.recall(&id).await,
             Op::Report { report } => self.send_report(report),
-            Op::Resume { .. } | Op::ListSessions | Op::SearchSessions { .. } => {
-                self.handle_session_op(op).await
+            Op::Resume { session } => self.switch_session(session).await,
+            Op::ListSessions => {
+                let done = self.list_sessions().await;
+                self.notify_failure(done).await;
             }
-            Op::Fork { .. } | Op::Rename { .. } | Op::Rewind { .. } => {
-                self.handle_session_op(op).await
+            Op::SearchSessions { words } => {
+                let done = self.search_sessions(words).await;
+                self.notify_failure(done).await;
+            }
+            Op::Fork { .. } | Op::Rewind { .. } if self.is_busy_for_switch().await => {}
+            Op::Fork { name } => {
+                let done = self.fork(name).await;
+                self.notify_failure(done).await;
+            }
+            Op::Rename { name } => {
+                let done = self.rename(name).await;
+                self.notify_failure(done).await;
+            }
+            Op::Rewind { turn, what } => {
+                let done = self.rewind(turn, what).await;
+                self.notify_failure(done).await;
             }
             Op::Trust => self.ask_trust_again().await,
             Op::AddFolder { path } => self.add_folder(&path).await,
             Op::RunScript { script, args } => self.run_script(script, args).await,
-            Op::RefreshExtensions | Op::SetBot { .. } | Op::Invoke { .. } => {
-                self.handle_extension_op(op).await
-            }
+            Op::RefreshExtensions => self.send_extensions(),
+            Op::SetBot { name } => self.set_bot(name).await,
+            Op::Invoke { name, args, mentions } => self.invoke(&name, &args, mentions).await,
             // The loop ends before this.
             Op::Shutdown => {}
         }
-        trust::AfterTrust::Continue
+        AfterTrust::Continue
     }
 
     async fn handle_turn_message(&mut self, note: TurnMessage) {
@@ -239,69 +251,7 @@ impl Session {
         }
     }
 
-    pub(super) fn turn_host(&self, cancel: &CancellationToken, wires: TurnInbox) -> TurnHost {
-        let library = &self.responder.extensions.library;
-        let world = MachineWithSkills {
-            world: Arc::clone(&self.security.world),
-            library: Arc::clone(library),
-            model_scripts: self.model_scripts(),
-        };
-        TurnHost {
-            turn: self.info.turns,
-            context: TurnContext {
-                model: Arc::clone(&self.responder.connected.model),
-                params: self.responder.persona.params.clone(),
-                system: self.security.redactor.mask(&self.system_prompt()).into(),
-                history: Arc::clone(&self.conversation.history),
-                instructions: Arc::clone(&self.instructions),
-                summarizer: self.summarizer(),
-                bounds: self.bounds,
-                tools: self.toolbox(),
-                extensions: Arc::clone(library),
-                redactor: Arc::clone(&self.security.redactor),
-                approves_template_commands: self.approves_template_commands,
-                cancel: cancel.clone(),
-            },
-            outbox: self.outbox.clone(),
-            background: None,
-            has_unsaved_message: false,
-            turn_messages: self.turn_messages.clone(),
-            inbox: wires,
-            request_bytes: 0,
-            answer: ModelAnswer::default(),
-            judge: StepJudge::new(
-                self.policy.subscribe(),
-                self.security.place.clone(),
-                Arc::new(world),
-            ),
-            prepared: false,
-            instructions_check: None,
-            extra_usage: Usage::default(),
-            script_runner: self.script_runner(),
-            trust_offer: self.security.trust.offer(),
-        }
-    }
-
-    pub(super) fn summarizer(&self) -> Summarizer {
-        Summarizer::new(&self.callbacks.connect, &self.responder.connected, self.info.lang)
-    }
-
-    pub fn system_prompt(&self) -> String {
-        let library = &self.responder.extensions.library;
-        let prompt = system::prompt(&SystemFacts {
-            tools: self.toolbox().iter().map(Tool::prompt).collect(),
-            cwd: &self.info.cwd,
-            os: std::env::consts::OS,
-            lang: self.info.lang,
-            max_commands: MAX_COMMANDS,
-            bot: self.responder.persona.prompt.as_deref(),
-        });
-        let prompt =
-            skill_tool::with_skill_section(prompt, library, &self.conversation.active_skills);
-        script_tool::with_script_section(prompt, &self.model_scripts())
-    }
-
-    async fn finish_turn(&mut self, ended: Result<TurnResult, String>) {
+    async fn finish_turn(&mut self, ended: Result<FinishedTurn, String>) {
         let Some(running) = self.running.take() else { return };
         let failed = match ended {
             Ok(ended) => {
@@ -340,7 +290,7 @@ impl Session {
     }
 
     /// Adds the entries of a turn to the history; true if it failed.
-    fn add_to_history(&mut self, turn: u64, ended: TurnResult) -> bool {
+    fn add_to_history(&mut self, turn: u64, ended: FinishedTurn) -> bool {
         self.conversation.next_step = self.conversation.next_step.max(ended.next_step);
         self.conversation.next_ask = self.conversation.next_ask.max(ended.next_ask);
         self.info.usage = self.info.usage.plus(ended.usage);
@@ -402,10 +352,10 @@ impl Session {
 
     // Questions
 
-    async fn decide(&mut self, ask: AskId, decision: Decision) -> trust::AfterTrust {
+    async fn decide(&mut self, ask: AskId, decision: Decision) -> AfterTrust {
         if self.security.trust.open_question == Some(ask) {
             let after = self.apply_trust_answer(ask, decision).await;
-            if after == trust::AfterTrust::Continue {
+            if after == AfterTrust::Continue {
                 self.start_next_typed().await;
             }
             return after;
@@ -414,7 +364,7 @@ impl Session {
             // A turn that ended meanwhile has no open questions.
             let _ = running.decisions.send((ask, decision));
         }
-        trust::AfterTrust::Continue
+        AfterTrust::Continue
     }
 
     /// Where old contents of files are saved.

@@ -2,18 +2,16 @@
 //! subject to the policy, and the user if there is one.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::Read;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures_util::future::{self, BoxFuture};
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
 use serde_json::Value;
-use tokio::sync::mpsc::{self, UnboundedSender};
+use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
+use super::running_step::{RunningStep, StepProgress, without_output};
 use super::{Security, shell_turn, wall};
 use crate::agent::turn::trust;
 use crate::i18n::{Localize, LocalizedText, script_run as words};
@@ -26,19 +24,14 @@ use crate::safety::{
     self, Cleared, Machine, NeedsApproval, Policy, PolicyContext, Verdict, Workspace,
 };
 use crate::script::host::PackKey;
-use crate::script::source::{ScriptEntry, SourceFiles};
 use crate::script::{AnswerPart, ModelCall, ScriptEvent, ScriptHost};
 use crate::store::{KeyValue, Store, StoreError};
-use crate::tools::{RunControl, Toolbox, attachments};
+use crate::tools::{PipedOutput, Toolbox, attachments};
 
 /// The prefix of step IDs.
 pub const STEP: &str = "script_";
 /// The maximum size of a file that a script reads into a message, in bytes.
 const MOST_READ: usize = 256 * 1024;
-/// The maximum size of a script or module, in bytes.
-const MOST_BYTES: u64 = 16 << 20;
-/// The maximum number of names from one folder.
-const MOST_NAMES: usize = 5000;
 
 /// A question to the user on behalf of a script.
 #[derive(Clone, Debug, PartialEq)]
@@ -286,17 +279,17 @@ impl SessionScriptHost {
             return Err(words::STEP_NO_TOOL.with("name", work.tool().to_owned()));
         };
         self.emit(ScriptEvent::StepStarted(Box::new((step, risk))));
-        let (output, mut heard) = mpsc::unbounded_channel();
-        let mut running = tool.run(cleared, RunControl { cancel: self.cancel.clone(), output });
-        let mut seen: Observation = loop {
-            tokio::select! {
-                seen = &mut running => break seen,
-                Some(text) = heard.recv() => self.emit(ScriptEvent::Output(id.clone(), text)),
+        let start = |control| without_output(tool.run(cleared, control));
+        let mut running = RunningStep::start(&self.cancel, start);
+        loop {
+            match running.next(&self.redactor).await {
+                StepProgress::Output(text) => self.emit(ScriptEvent::Output(id.clone(), text)),
+                StepProgress::Ended(PipedOutput { observation, .. }) => {
+                    self.emit(ScriptEvent::StepFinished(Box::new(observation.clone())));
+                    return Ok(observation);
+                }
             }
-        };
-        self.redactor.mask_output(&mut seen);
-        self.emit(ScriptEvent::StepFinished(Box::new(seen.clone())));
-        Ok(seen)
+        }
     }
 }
 
@@ -391,67 +384,6 @@ impl ScriptHost for SessionScriptHost {
             self.run_with_retry(cleared).await
         }
         .boxed()
-    }
-}
-
-/// The scripts on the disk. Links are followed, and the target's path counts.
-#[derive(Clone, Debug)]
-pub struct DiskFiles {
-    /// Folders whose scripts the user trusts, links resolved.
-    pub trusted: Vec<PathBuf>,
-}
-
-impl SourceFiles for DiskFiles {
-    fn read(&self, path: &Path) -> Result<Option<String>, LocalizedText> {
-        let Some(bytes) = self.read_bytes(path)? else { return Ok(None) };
-        let name = path.display().to_string();
-        match String::from_utf8(bytes) {
-            Ok(text) => Ok(Some(text)),
-            Err(_) => Err(words::NOT_TEXT.with("name", name)),
-        }
-    }
-
-    fn read_bytes(&self, path: &Path) -> Result<Option<Vec<u8>>, LocalizedText> {
-        let fault = |error: std::io::Error| {
-            let name = path.display().to_string();
-            words::UNREADABLE.with("name", name).with("why", error.to_string())
-        };
-        match fs::metadata(path) {
-            Ok(about) if about.is_file() => {}
-            // A pipe or a device would never end; a folder is not a script.
-            Ok(_) => return Ok(None),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => return Ok(None),
-            Err(error) => return Err(fault(error)),
-        }
-        let mut bytes = Vec::new();
-        let file = fs::File::open(path).map_err(fault)?;
-        file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(fault)?;
-        match bytes.len() as u64 > MOST_BYTES {
-            true => Err(words::TOO_LONG.with("most", MOST_BYTES >> 20)),
-            false => Ok(Some(bytes)),
-        }
-    }
-
-    fn list(&self, folder: &Path) -> Vec<ScriptEntry> {
-        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-        let mut out: Vec<ScriptEntry> = entries
-            .filter_map(Result::ok)
-            .take(MOST_NAMES)
-            .map(|entry| ScriptEntry {
-                name: entry.file_name().to_string_lossy().into_owned(),
-                // Linked folders are not searched: a link may form a cycle.
-                is_folder: entry.file_type().is_ok_and(|kind| kind.is_dir()),
-            })
-            .collect();
-        out.sort_by(|left, right| left.name.cmp(&right.name));
-        out
-    }
-
-    fn is_trusted(&self, path: &Path) -> bool {
-        let Ok(real) = path.canonicalize() else { return false };
-        self.trusted.iter().any(|folder| real.starts_with(folder))
     }
 }
 

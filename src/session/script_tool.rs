@@ -11,69 +11,22 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use super::script_host::ScriptQuestion;
-use super::script_turn::{
-    ScriptListener, ScriptOutcome, ScriptPlaces, display_value, play, spawn_script,
-};
+use super::script_places::ModelScript;
+use super::script_turn::{ScriptListener, ScriptOutcome, display_value, play, spawn_script};
 use super::state::Session;
-use super::turn_host::TurnHost;
-use crate::agent::Host as _;
+use super::turn_scope::TurnScope;
 use crate::context::shorten;
-use crate::i18n::{Lang, Phrase, prompt, script_run, session as words};
-use crate::protocol::{AskId, Event, Notice, Observation, Outcome, Provider, StepAction, Usage};
+use crate::i18n::{Lang, Phrase, prompt, session as words};
+use crate::protocol::{Event, Notice, Observation, Outcome, Provider, StepAction, Usage};
 use crate::safety::{Cleared, SCRIPT_TOOL};
-use crate::script::manifest::Manifest;
 use crate::script::manifest::input::ScriptArgs;
-use crate::script::source::is_script;
-use crate::script::{LocatedError, RunRequest, ScriptEvent};
-use crate::store::Store;
+use crate::script::{RunRequest, ScriptEvent};
 use crate::tools::{RunControl, Tool, Toolbox};
 
 /// The maximum length of their list in the system prompt, in bytes.
 const BUDGET: usize = 2 * 1024;
-/// The maximum number of files read from one folder.
-const MOST_FILES: usize = 200;
 /// The maximum length of one run's output for the model, in bytes.
 const LONGEST: usize = 64 * 1024;
-/// Questions of scripts have their own numbers, apart from those of turns.
-const ASKS: u64 = 1 << 52;
-
-/// A script that may run as a step.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ModelScript {
-    pub id: String,
-    /// One line: its usage and its purpose.
-    help: String,
-}
-
-/// The parts a turn needs to run scripts.
-pub struct ScriptRunner {
-    places: ScriptPlaces,
-    pub(super) store: Store,
-    pub(super) lang: Lang,
-    next_ask: u64,
-}
-
-/// The trusted scripts of the script folders that have a description. Blocks.
-pub(super) fn find_model_scripts(places: &ScriptPlaces) -> Vec<ModelScript> {
-    let library = places.clone().library();
-    let mut out: Vec<ModelScript> = Vec::new();
-    for folder in &places.folders {
-        let files = library.files().list(folder);
-        for file in files.iter().filter(|it| !it.is_folder && is_script(&it.name)).take(MOST_FILES)
-        {
-            let Ok(source) = library.find(&file.name, folder) else { continue };
-            let Ok(shape) = Manifest::load(source, &library) else { continue };
-            let help = shape.help().filter(|_| shape.origin.trusted);
-            if let Some(help) = help.filter(|help| out.iter().all(|it| it.id != help.id)) {
-                let line = help.text().lines().next().unwrap_or_default().replacen("- @", "- ", 1);
-                out.push(ModelScript { id: help.id, help: shorten::cut_middle(&line, BUDGET / 4) });
-            }
-        }
-    }
-    out
-}
-
 /// The system prompt with its section on scripts.
 pub(super) fn with_script_section(prompt: String, offered: &[ModelScript]) -> String {
     if offered.is_empty() {
@@ -105,21 +58,6 @@ pub(super) fn script_call(work: &StepAction) -> Option<(&str, ScriptArgs)> {
         args => ScriptArgs::from_value(args.unwrap_or(Value::Null)),
     };
     Some((script, args))
-}
-
-/// Replaces a failure's hints about command-line flags with those for the terminal.
-pub(super) fn with_session_hints(failure: LocatedError) -> LocatedError {
-    let mut what = failure.message;
-    let pairs = [
-        (script_run::NO_SCRIPT, script_run::NO_SCRIPT_HERE),
-        (script_run::NO_TYPE, script_run::NO_TYPE_HERE),
-        (script_run::UNTRUSTED, script_run::UNTRUSTED_HERE),
-        (script_run::STEP_DECLINED, script_run::STEP_DECLINED_HERE),
-    ];
-    if let Some((_, here)) = pairs.into_iter().find(|(word, _)| *word == what.phrase()) {
-        what = what.with_phrase(here);
-    }
-    LocatedError { message: what, ..failure }
 }
 
 /// The tool `script.run`. The turn runs it, since a script may ask the user.
@@ -167,28 +105,18 @@ impl Session {
             false => tools.with_tool(Arc::new(ScriptRunTool)),
         }
     }
-
-    pub(super) fn script_runner(&self) -> ScriptRunner {
-        ScriptRunner {
-            // A turn begins by reading the extensions again.
-            places: self.responder.extensions.scripts.places.clone(),
-            store: self.responder.extensions.store.clone(),
-            lang: self.info.lang,
-            next_ask: ASKS.saturating_add(self.info.turns.saturating_mul(1 << 20)),
-        }
-    }
 }
 
 /// A script that runs as a step.
 struct ScriptStep<'h> {
-    host: &'h mut TurnHost,
+    scope: &'h mut TurnScope,
     id: String,
     /// What it printed.
     text: String,
     usage: Usage,
 }
 
-impl TurnHost {
+impl TurnScope {
     /// Runs a script as a step of the turn.
     pub(super) async fn run_script(&mut self, cleared: Cleared) -> Observation {
         let judged = cleared.assessment();
@@ -207,9 +135,9 @@ impl TurnHost {
         let order = RunRequest { script, from, args, streams: false };
         let numbers = (format!("{}_", step.id), 0);
         let (world, inbox) = self.script_host(Some(Arc::clone(&self.context.model)), numbers);
-        let library = self.script_runner.places.clone().library();
+        let library = self.context.script_places.clone().library();
         let mut played =
-            ScriptStep { host: self, id: step.id, text: String::new(), usage: Usage::default() };
+            ScriptStep { scope: self, id: step.id, text: String::new(), usage: Usage::default() };
         let came = play(&mut played, spawn_script(order, library, world), inbox).await;
         let ScriptStep { text, usage, .. } = played;
         self.extra_usage = self.extra_usage.plus(usage);
@@ -240,8 +168,8 @@ impl TurnHost {
 }
 
 impl ScriptListener for ScriptStep<'_> {
-    fn host(&mut self) -> &mut TurnHost {
-        self.host
+    fn scope(&mut self) -> &mut TurnScope {
+        self.scope
     }
 
     async fn handle_event(&mut self, told: ScriptEvent) {
@@ -266,13 +194,7 @@ impl ScriptListener for ScriptStep<'_> {
             | ScriptEvent::ModelCallStarted
             | ScriptEvent::ScriptCalled(_) => return,
         };
-        self.host.emit(event).await;
-    }
-
-    async fn number_question(&mut self, _: &ScriptQuestion) -> AskId {
-        let runner = &mut self.host.script_runner;
-        runner.next_ask += 1;
-        AskId(runner.next_ask - 1)
+        self.scope.emit(event).await;
     }
 }
 

@@ -5,93 +5,38 @@
 //! Not here: the requests a script may make (`script_host`), and the meaning of a script
 //! (`crate::script`).
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
-use tokio_util::sync::CancellationToken;
 
-use super::run::turn_channels;
 use super::script_host::{
-    AskUser, DiskFiles, STACK, STEP, ScriptAnswer, ScriptQuestion, ScriptStore, SessionScriptHost,
+    AskUser, STACK, STEP, ScriptAnswer, ScriptQuestion, ScriptStore, SessionScriptHost,
 };
-use super::script_tool;
+use super::script_places::ScriptPlaces;
 use super::state::Session;
-use super::turn_host::TurnHost;
-use crate::agent::Host as _;
-use crate::agent::drive::TurnResult;
+use super::turn_messages::FinishedTurn;
+use super::turn_scope::TurnScope;
 use crate::context::history::TurnRecord;
 use crate::context::shorten;
-use crate::i18n::{Lang, Localize, LocalizedText, session as words};
+use crate::i18n::{Lang, Localize, LocalizedText, script_run, session as words};
 use crate::model::Model;
 use crate::protocol::{
-    Ask, AskId, Decision, Event, ModelMessage, Notice, Observation, Provider, Question, TurnOrigin,
+    Decision, Event, ModelMessage, Notice, Observation, Provider, Question, TurnOrigin,
     TurnOutcome, Usage,
 };
-use crate::script::manifest::Manifest;
 use crate::script::manifest::input::ScriptArgs;
-use crate::script::source::{ScriptLibrary, SourceFiles, is_script, stem};
-use crate::script::{LocatedError, RunRequest, RunResult, ScriptEvent, built_in, run as run_order};
+use crate::script::source::ScriptLibrary;
+use crate::script::{LocatedError, RunRequest, RunResult, ScriptEvent, run as run_order};
 
-/// The maximum number of names offered.
-const MOST_NAMES: usize = 200;
 /// The maximum number of calls to other scripts that are listed one by one.
 const MOST_CALLS: usize = 32;
 /// The maximum length of a run's output for the model, in bytes.
 const MOST_KEPT: usize = 8 * 1024;
 /// How long a stopped script has to release what it holds.
 const GRACE: Duration = Duration::from_millis(300);
-
-/// The script folders; true: those of the project as well.
-pub type FindScripts = Arc<dyn Fn(bool) -> ScriptPlaces + Send + Sync>;
-
-/// The script folders, and the trusted ones among them, with links resolved.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ScriptPlaces {
-    pub folders: Vec<PathBuf>,
-    pub trusted: Vec<PathBuf>,
-}
-
-impl ScriptPlaces {
-    pub(super) fn library(self) -> ScriptLibrary {
-        let disk = DiskFiles { trusted: self.trusted };
-        ScriptLibrary::new(Arc::new(disk), self.folders, built_in::SCRIPTS)
-    }
-
-    /// The scripts that can be named: those of the working folder, of these folders, and the
-    /// built-in ones. Blocks; reads only names.
-    pub fn names(&self, cwd: &Path) -> Vec<String> {
-        let disk = DiskFiles { trusted: Vec::new() };
-        let folders = std::iter::once(cwd).chain(self.folders.iter().map(PathBuf::as_path));
-        let files = folders.flat_map(|folder| disk.list(folder));
-        let found = files.filter(|entry| !entry.is_folder && is_script(&entry.name));
-        let found = found.map(|entry| stem(&entry.name).to_owned());
-        let built_in = built_in::SCRIPTS.iter().map(|(id, _)| (*id).to_owned());
-        let mut names: Vec<String> = Vec::new();
-        for name in found.take(MOST_NAMES).chain(built_in) {
-            let is_plain = !name.is_empty()
-                && !name.contains(|sign: char| sign.is_whitespace() || sign.is_control());
-            if is_plain && !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names
-    }
-
-    /// The inputs of each of these scripts. Blocks; reads the scripts.
-    pub fn inputs(&self, cwd: &Path, names: &[String]) -> Vec<(String, Vec<String>)> {
-        let library = self.clone().library();
-        let inputs = |name: &String| {
-            let shape = Manifest::load(library.find(name, cwd).ok()?, &library).ok()?;
-            let inputs: Vec<String> = shape.inputs.iter().map(|it| it.name.clone()).collect();
-            (!inputs.is_empty()).then(|| (name.clone(), inputs))
-        };
-        names.iter().filter_map(inputs).collect()
-    }
-}
 
 /// A value for the user: text unchanged, anything else as JSON.
 pub fn display_value(value: &Value) -> String {
@@ -102,26 +47,13 @@ pub fn display_value(value: &Value) -> String {
     }
 }
 
-/// One run, and its name.
-struct Job {
-    turn: u64,
-    /// As typed.
-    text: String,
-    script: String,
-    order: Result<RunRequest, LocalizedText>,
-    library: ScriptLibrary,
-    world: SessionScriptHost,
-    inbox: ScriptInbox,
-    next_numbers: (u64, u64),
-}
-
 /// What comes from a running script.
 pub(super) struct ScriptInbox {
     events: mpsc::UnboundedReceiver<ScriptEvent>,
     questions: mpsc::UnboundedReceiver<(ScriptQuestion, oneshot::Sender<ScriptAnswer>)>,
 }
 
-impl TurnHost {
+impl TurnScope {
     /// The host of a script that runs in this turn, and what will come from the script.
     pub(super) fn script_host(
         &mut self,
@@ -148,7 +80,7 @@ impl TurnHost {
             ask_user,
             cancel: self.context.cancel.child_token(),
             step_numbers,
-            store: ScriptStore::new(self.script_runner.store.clone()),
+            store: ScriptStore::new(self.context.script_store.clone()),
         };
         (host, ScriptInbox { events: heard, questions })
     }
@@ -170,33 +102,27 @@ impl Session {
         if self.security.trust.open_question.is_some() {
             return self.notify(Notice::warning(words::TRUST_FIRST.with("line", text))).await;
         }
-        self.info.turns += 1;
         let parsed =
             if args.is_empty() { Ok(ScriptArgs::default()) } else { ScriptArgs::parse(&args) };
         let from = self.security.place.cwd.clone();
         let order =
             parsed.map(|args| RunRequest { script: script.clone(), from, args, streams: true });
-        let cancel = CancellationToken::new();
-        let (wires, ends) = turn_channels();
-        let mut host = self.turn_host(&cancel, wires);
         // The guide has its own role and cannot take another.
         let is_guide = self.responder.connected.provider == Provider::Guide;
-        let model = (!is_guide).then(|| Arc::clone(&host.context.model));
-        let numbers = (STEP.to_owned(), self.conversation.next_step.saturating_sub(1));
-        let (mut world, inbox) = host.script_host(model, numbers);
-        world.world = Arc::clone(&self.security.world);
-        let job = Job {
-            turn: self.info.turns,
-            text,
-            script,
-            order,
-            library: self.script_places().library(),
-            world,
-            inbox,
-            next_numbers: (self.conversation.next_step, self.conversation.next_ask),
-        };
-        let task = tokio::spawn(run(job, host));
-        self.set_running(cancel, ends, task);
+        let library = self.script_places().library();
+        let machine = Arc::clone(&self.security.world);
+        self.start_turn(|mut scope| {
+            let model = (!is_guide).then(|| Arc::clone(&scope.context.model));
+            let numbers = (STEP.to_owned(), scope.next_step.saturating_sub(1));
+            let (mut world, inbox) = scope.script_host(model, numbers);
+            world.world = machine;
+            run(
+                script,
+                text,
+                order.map(|order| (spawn_script(order, library, world), inbox)),
+                scope,
+            )
+        });
     }
 }
 
@@ -223,14 +149,29 @@ pub(super) fn spawn_script(
     came
 }
 
+/// Replaces a failure's hints about command-line flags with those for the terminal.
+fn with_session_hints(failure: LocatedError) -> LocatedError {
+    let mut what = failure.message;
+    let pairs = [
+        (script_run::NO_SCRIPT, script_run::NO_SCRIPT_HERE),
+        (script_run::NO_TYPE, script_run::NO_TYPE_HERE),
+        (script_run::UNTRUSTED, script_run::UNTRUSTED_HERE),
+        (script_run::STEP_DECLINED, script_run::STEP_DECLINED_HERE),
+    ];
+    if let Some((_, here)) = pairs.into_iter().find(|(word, _)| *word == what.phrase()) {
+        what = what.with_phrase(here);
+    }
+    LocatedError { message: what, ..failure }
+}
+
 /// Shows what a script does: in a turn of its own, or as a step of another.
 pub(super) trait ScriptListener {
-    fn host(&mut self) -> &mut TurnHost;
+    fn scope(&mut self) -> &mut TurnScope;
 
     async fn handle_event(&mut self, told: ScriptEvent);
 
-    /// Makes room for a question, and numbers it.
-    async fn number_question(&mut self, asked: &ScriptQuestion) -> AskId;
+    /// Makes room for a question.
+    async fn prepare_question(&mut self, _: &ScriptQuestion) {}
 }
 
 /// Runs a script to its end, while the user hears of it and answers its questions.
@@ -239,7 +180,7 @@ pub(super) async fn play(
     mut running: oneshot::Receiver<Result<RunResult, LocatedError>>,
     mut inbox: ScriptInbox,
 ) -> ScriptOutcome {
-    let cancel = listener.host().context.cancel.clone();
+    let cancel = listener.scope().context.cancel.clone();
     let came = loop {
         tokio::select! {
             biased;
@@ -252,10 +193,10 @@ pub(super) async fn play(
             },
             came = &mut running => break ScriptOutcome::Ended(match came {
                 Ok(Ok(done)) => Ok(display_value(&done.value)),
-                Ok(Err(failure)) => Err(script_tool::with_session_hints(failure).localized()),
+                Ok(Err(failure)) => Err(with_session_hints(failure).localized()),
                 Err(_) => Err(words::SCRIPT_BROKE.into()),
             }),
-            () = listener.host().outbox.flush(), if listener.host().outbox.has_unsent() => {}
+            () = listener.scope().outbox.flush(), if listener.scope().outbox.has_unsent() => {}
         }
     };
     if !matches!(came, ScriptOutcome::Ended(_)) {
@@ -269,58 +210,49 @@ pub(super) async fn play(
     came
 }
 
-/// Asks the user a question; a cancel withdraws it.
+/// Asks the user a question.
 async fn ask_user(
     listener: &mut impl ScriptListener,
     asked: ScriptQuestion,
 ) -> Result<ScriptAnswer, ScriptOutcome> {
-    let id = listener.number_question(&asked).await;
-    let host = listener.host();
+    listener.prepare_question(&asked).await;
+    let scope = listener.scope();
     let question = match asked {
         ScriptQuestion::Step { question, .. } => *question,
         ScriptQuestion::Call(say) => {
-            let lang = host.script_runner.lang;
-            call_question(&host.context.redactor.mask(&say.text(lang)), lang)
+            let lang = scope.context.lang;
+            call_question(&scope.context.redactor.mask(&say.text(lang)), lang)
         }
     };
-    let cancel = host.context.cancel.clone();
-    let decision = tokio::select! {
-        biased;
-        () = cancel.cancelled() => None,
-        decision = host.ask(Ask { id, question }) => Some(decision),
-    };
-    let Some(decision) = decision else {
-        host.emit(Event::QuestionClosed { ask: id }).await;
-        return Err(ScriptOutcome::Cancelled);
-    };
+    let decision = scope.ask(question).await.ok_or(ScriptOutcome::Cancelled)?;
     script_answer(decision).ok_or(ScriptOutcome::Stopped)
 }
 
-async fn run(job: Job, mut host: TurnHost) -> TurnResult {
-    let started = Instant::now();
-    let Job { turn, text, script, order, library, world, inbox, next_numbers } = job;
-    let opened = Event::TurnStarted { turn, text: text.clone(), origin: TurnOrigin::Typed };
-    host.emit(opened).await;
+type StartedScript = (oneshot::Receiver<Result<RunResult, LocatedError>>, ScriptInbox);
+
+async fn run(
+    script: String,
+    text: String,
+    started: Result<StartedScript, LocalizedText>,
+    mut scope: TurnScope,
+) -> FinishedTurn {
+    scope.begin(text.clone(), TurnOrigin::Typed);
     let mut stage = ScriptTurn {
-        host: &mut host,
+        scope: &mut scope,
         partial_reply: None,
         last_answer: String::new(),
         answers: Vec::new(),
         observations: Vec::new(),
         calls: 0,
         usage: Usage::default(),
-        next_numbers,
     };
-    let came = match order {
-        Ok(order) => play(&mut stage, spawn_script(order, library, world), inbox).await,
+    let came = match started {
+        Ok((running, inbox)) => play(&mut stage, running, inbox).await,
         Err(why) => ScriptOutcome::Ended(Err(why)),
     };
     let (ending, result) = stage.finish(came).await;
-    let (kept, usage) = (stage.turn_record(&script, &text, &result), stage.usage);
-    let (next_step, next_ask) = stage.next_numbers;
-    let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    host.emit(Event::TurnEnded { turn, ending: ending.clone(), usage, elapsed_ms }).await;
-    TurnResult { ending, record: kept, usage, next_step, next_ask }
+    let (record, usage) = (stage.turn_record(&script, &text, &result), stage.usage);
+    scope.end(ending, record, usage).await
 }
 
 /// The meaning of a decision for a script; `None`: the user wants everything to stop.
@@ -361,7 +293,7 @@ pub(super) enum ScriptOutcome {
 
 /// The shown turn of a script.
 struct ScriptTurn<'h> {
-    host: &'h mut TurnHost,
+    scope: &'h mut TurnScope,
     /// The growing answer; `None` if there is none.
     partial_reply: Option<String>,
     /// The last answer, and all answers for the model.
@@ -370,24 +302,20 @@ struct ScriptTurn<'h> {
     observations: Vec<Observation>,
     calls: usize,
     usage: Usage,
-    /// The numbers of the next step and the next question.
-    next_numbers: (u64, u64),
 }
 
 impl ScriptListener for ScriptTurn<'_> {
-    fn host(&mut self) -> &mut TurnHost {
-        self.host
+    fn scope(&mut self) -> &mut TurnScope {
+        self.scope
     }
 
-    async fn number_question(&mut self, asked: &ScriptQuestion) -> AskId {
+    async fn prepare_question(&mut self, asked: &ScriptQuestion) {
         self.close_reply().await;
         if let ScriptQuestion::Step { question, .. } = asked
             && let Question::Step { step, .. } = question.as_ref()
         {
             self.count_step(&step.id);
         }
-        self.next_numbers.1 += 1;
-        AskId(self.next_numbers.1 - 1)
     }
 
     async fn handle_event(&mut self, told: ScriptEvent) {
@@ -401,9 +329,11 @@ impl ScriptListener for ScriptTurn<'_> {
                 if let Some(growing) = &mut self.partial_reply {
                     growing.push_str(&text);
                 }
-                self.host.outbox.stream(Event::Delta { text });
+                self.scope.outbox.stream(Event::Delta { text });
             }
-            ScriptEvent::Reasoning(text) => self.host.outbox.stream(Event::ReasoningDelta { text }),
+            ScriptEvent::Reasoning(text) => {
+                self.scope.outbox.stream(Event::ReasoningDelta { text })
+            }
             ScriptEvent::Print(value) => {
                 self.close_reply().await;
                 self.show_reply(display_value(&value), false).await;
@@ -413,14 +343,14 @@ impl ScriptListener for ScriptTurn<'_> {
                 self.close_reply().await;
                 let (step, risk) = *began;
                 self.count_step(&step.id);
-                self.host.emit(Event::StepStarted { step, risk }).await;
+                self.scope.emit(Event::StepStarted { step, risk }).await;
             }
-            ScriptEvent::Output(id, text) => self.host.emit(Event::StepOutput { id, text }).await,
+            ScriptEvent::Output(id, text) => self.scope.emit(Event::StepOutput { id, text }).await,
             ScriptEvent::StepFinished(seen) => {
                 self.close_reply().await;
                 self.count_step(&seen.step.id);
                 self.observations.push((*seen).clone());
-                self.host.emit(Event::StepFinished(seen)).await;
+                self.scope.emit(Event::StepFinished(seen)).await;
             }
             ScriptEvent::ScriptCalled(name) => {
                 self.calls += 1;
@@ -429,9 +359,9 @@ impl ScriptListener for ScriptTurn<'_> {
                     std::cmp::Ordering::Equal => words::SCRIPT_MORE_CALLS.into(),
                     std::cmp::Ordering::Greater => return,
                 };
-                self.host.emit(Event::Notice(Notice::info(say))).await;
+                self.scope.emit(Event::Notice(Notice::info(say))).await;
             }
-            ScriptEvent::Note(say) => self.host.emit(Event::Notice(Notice::warning(say))).await,
+            ScriptEvent::Note(say) => self.scope.emit(Event::Notice(Notice::warning(say))).await,
         }
     }
 }
@@ -440,7 +370,7 @@ impl ScriptTurn<'_> {
     async fn open_reply(&mut self) {
         if self.partial_reply.is_none() {
             self.partial_reply = Some(String::new());
-            self.host.emit(Event::ReplyStarted).await;
+            self.scope.emit(Event::ReplyStarted).await;
         }
     }
 
@@ -454,7 +384,7 @@ impl ScriptTurn<'_> {
 
     async fn show_reply(&mut self, text: String, markdown: bool) {
         if !text.is_empty() {
-            self.host.emit(Event::ReplyStarted).await;
+            self.scope.emit(Event::ReplyStarted).await;
             self.finish_reply(text, markdown).await;
         }
     }
@@ -465,14 +395,14 @@ impl ScriptTurn<'_> {
             self.answers.push(shorten::cut_middle(&message, MOST_KEPT));
         }
         let replied = ModelMessage { message, markdown, ..ModelMessage::default() };
-        self.host.emit(Event::Replied(replied)).await;
+        self.scope.emit(Event::Replied(replied)).await;
     }
 
     /// The script's host numbers its steps.
     fn count_step(&mut self, id: &str) {
         let number = id.rsplit('_').next().and_then(|digits| digits.parse::<u64>().ok());
-        self.next_numbers.0 =
-            self.next_numbers.0.max(number.map_or(0, |number| number.saturating_add(1)));
+        self.scope.next_step =
+            self.scope.next_step.max(number.map_or(0, |number| number.saturating_add(1)));
     }
 
     /// Shows the result, and returns the text for the model.

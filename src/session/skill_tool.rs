@@ -12,7 +12,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use super::script_tool::ModelScript;
+use super::script_places::ModelScript;
 use crate::context::shorten;
 use crate::extensions::skill_list::BUDGET;
 use crate::extensions::{ExtensionSet, Skill};

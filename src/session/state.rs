@@ -11,12 +11,10 @@ use tokio_util::sync::CancellationToken;
 use super::event_sink::Outbox;
 use super::extensions::ExtensionCache;
 use super::persistence::SessionStore;
-use super::queue::UserInput;
-use super::run::TurnHandle;
 use super::skill_tool::ActiveSkills;
-use super::turn_host::TurnMessage;
+use super::turn_messages::{FinishedTurn, TurnHandle, TurnMessage};
+use super::user_input::UserInput;
 use super::{Connected, FoundServer, Persona, Security, SessionConfig};
-use crate::agent::drive::TurnResult;
 use crate::context::window::{Bounds, ContextUsage, History, TurnPosition};
 use crate::protocol::{
     Ask, AskId, Decision, Event, Question, SessionInfo, Step, StepAction, Usage,
@@ -95,7 +93,7 @@ impl Session {
         &mut self,
         cancel: CancellationToken,
         (decisions, steers): TurnHandle,
-        task: tokio::task::JoinHandle<TurnResult>,
+        task: tokio::task::JoinHandle<FinishedTurn>,
     ) {
         self.running = Some(RunningTurn {
             turn: self.info.turns,
@@ -272,7 +270,7 @@ pub struct RunningTurn {
     pub open_question: Option<Box<Ask>>,
     /// The tools that an entered skill leaves it.
     pub restriction: Option<ToolRestriction>,
-    pub task: JoinHandle<TurnResult>,
+    pub task: JoinHandle<FinishedTurn>,
     pub after: AfterTurn,
 }
 

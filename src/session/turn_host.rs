@@ -1,199 +1,24 @@
-//! Serves the requests of a running turn: the model's answer, the user's decision, a step's run. It
-//! belongs to the turn's task, so it may wait.
+//! Serves the requests of a turn that the model decides: its answer, the user's decision, a step's
+//! run. It belongs to the turn's task, so it may wait.
 
-use std::sync::Arc;
-
-use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt};
-use tokio::sync::{mpsc, watch};
-use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
-use tokio_util::sync::CancellationToken;
 
-use super::context::{InstructionsCheck, Summarizer};
-use super::event_sink::Outbox;
-use super::extensions::ExtensionScan;
-use super::script_tool;
-use super::skill_tool;
+use super::turn_messages::{FinishedTurn, TurnMessage};
+use super::turn_scope::TurnScope;
+use super::{script_tool, skill_tool};
+use crate::agent::drive::{TurnResult, drive};
+use crate::agent::turn::{Turn, TurnStart};
 use crate::agent::{Host, ModelAnswer, ModelRequest};
-use crate::config::project_instructions::ProjectInstructions;
-use crate::context::window::{self, Bounds, ContextUsage, History};
-use crate::extensions::ExtensionSet;
-use crate::i18n::session as words;
-use crate::model::{Chunk, Model, ModelError, Request};
+use crate::context::window;
+use crate::model::{Chunk, ModelError, Request};
 use crate::protocol::streaming::Partial;
 use crate::protocol::{
-    ApprovalScope, Ask, AskId, Decision, Event, Message, Observation, Outcome, Params,
-    SandboxStatus, Truncation, TrustOffer, Usage, reply,
+    ApprovalScope, Decision, Event, Message, Observation, Question, Truncation, Usage, reply,
 };
-use crate::safety::redact::Redactor;
-use crate::safety::{
-    Cleared, Grant, Machine, Policy, PolicyContext, ToolRestriction, ToolTask, Workspace,
-};
-use crate::tools::{PipedOutput, RunControl, ShellInput, Tool, Toolbox};
+use crate::safety::{Cleared, Grant, PolicyContext, ToolTask};
 
-/// A message from a turn to its session.
-#[derive(Debug)]
-pub enum TurnMessage {
-    /// The turn waits for the user.
-    QuestionOpened(Box<Ask>),
-    /// The turn does not wait any more.
-    QuestionClosed,
-    /// The user wants a rule that covers this from now on.
-    Remember {
-        rule: String,
-    },
-    RuleGranted {
-        grant: Box<Grant>,
-        scope: ApprovalScope,
-    },
-    /// The user trusts the folder, at the question of a step.
-    FolderTrusted,
-    /// A skill was entered: its name and its text.
-    SkillEntered {
-        name: String,
-        text: String,
-    },
-    /// The start is over, and the extensions can be read.
-    RefreshExtensions,
-    /// The extensions were read.
-    ExtensionsScanned {
-        number: u64,
-        looked: ExtensionScan,
-    },
-    /// An event to keep for an export.
-    Record(Box<Event>),
-    /// An entered skill limits the turn to its tools, or none does any more.
-    ToolsRestricted(Option<ToolRestriction>),
-    /// A step ended.
-    StepFinished,
-    /// The turn read the first of the messages sent to it.
-    SteeringRead,
-    /// The parts of the request that is being answered.
-    RequestSent(Box<ContextUsage>),
-    /// The history was compressed.
-    HistoryCompacted(Arc<History>),
-    /// The current project instructions.
-    InstructionsRead(Arc<ProjectInstructions>),
-}
-
-/// The data that stays the same throughout a turn.
-#[derive(Clone)]
-pub struct TurnContext {
-    pub model: Arc<dyn Model>,
-    pub params: Params,
-    /// Masked.
-    pub system: Arc<str>,
-    pub history: Arc<History>,
-    pub instructions: Arc<ProjectInstructions>,
-    pub summarizer: Summarizer,
-    pub bounds: Bounds,
-    pub tools: Toolbox,
-    pub extensions: Arc<ExtensionSet>,
-    pub redactor: Arc<Redactor>,
-    /// Whether shell commands that are not of high risk were approved in advance.
-    pub approves_template_commands: bool,
-    pub cancel: CancellationToken,
-}
-
-/// The host of one turn.
-pub struct TurnHost {
-    pub turn: u64,
-    pub context: TurnContext,
-    pub outbox: Outbox,
-    /// The events still to be delivered before anything that `outbox` sends from now on.
-    pub background: Option<JoinHandle<()>>,
-    /// They include the user's message: no request is sent before it is saved.
-    pub has_unsaved_message: bool,
-    pub turn_messages: mpsc::UnboundedSender<TurnMessage>,
-    pub inbox: TurnInbox,
-    /// The size of the request that is being answered, in bytes.
-    pub request_bytes: usize,
-    /// The reply so far; it outlives a call that is dropped.
-    pub answer: ModelAnswer,
-    pub judge: StepJudge,
-    /// The work before the first call has been done.
-    pub prepared: bool,
-    /// A running check for changed project instructions.
-    pub instructions_check: Option<InstructionsCheck>,
-    /// The tokens used by summaries and scripts.
-    pub extra_usage: Usage,
-    /// Scripts that run as steps.
-    pub script_runner: script_tool::ScriptRunner,
-    /// The contents of the folder, for a question that offers trust in it.
-    pub trust_offer: TrustOffer,
-}
-
-/// The channels from a session to its turn.
-pub struct TurnInbox {
-    pub decisions: mpsc::UnboundedReceiver<(AskId, Decision)>,
-    /// The messages of the user to the running turn.
-    pub steering: mpsc::UnboundedReceiver<String>,
-}
-
-/// The parts that judge steps.
-pub struct StepJudge {
-    /// The current policy: a rule may be added while the turn runs.
-    changes: watch::Receiver<Policy>,
-    policy: Policy,
-    place: Workspace,
-    world: Arc<dyn Machine>,
-    /// The tools that an entered skill leaves.
-    restriction: Option<ToolRestriction>,
-    /// The result of testing the sandbox; `None`: not awaited yet.
-    sandbox_status: Option<SandboxStatus>,
-}
-
-impl StepJudge {
-    pub fn new(
-        mut changes: watch::Receiver<Policy>,
-        place: Workspace,
-        world: Arc<dyn Machine>,
-    ) -> StepJudge {
-        let policy = changes.borrow_and_update().clone();
-        StepJudge { changes, policy, place, world, restriction: None, sandbox_status: None }
-    }
-
-    fn restrict(&mut self, narrowed: Option<ToolRestriction>) {
-        self.policy.narrowed = narrowed.clone();
-        self.restriction = narrowed;
-    }
-
-    fn set_sandbox_status(&mut self, shelter: SandboxStatus) {
-        self.policy.shelter = shelter;
-        self.sandbox_status = Some(shelter);
-    }
-
-    pub fn is_trusted(&self) -> bool {
-        self.place.trusted
-    }
-
-    /// From now on, steps are judged as in a trusted folder.
-    pub fn set_trusted(&mut self) {
-        self.place.trusted = true;
-    }
-
-    /// The parts that judge the steps of a script.
-    pub fn parts(&mut self) -> (Policy, Workspace, Arc<dyn Machine>) {
-        let policy = self.policy_context().policy.clone();
-        (policy, self.place.clone(), Arc::clone(&self.world))
-    }
-
-    pub fn folder(&self) -> &std::path::Path {
-        &self.place.cwd
-    }
-
-    fn policy_context(&mut self) -> PolicyContext<'_> {
-        if self.changes.has_changed().unwrap_or(false) {
-            self.policy = self.changes.borrow_and_update().clone();
-            self.policy.narrowed = self.restriction.clone();
-            self.policy.shelter = self.sandbox_status.unwrap_or(self.policy.shelter);
-        }
-        PolicyContext { policy: &self.policy, place: &self.place, world: self.world.as_ref() }
-    }
-}
-
-impl Host for TurnHost {
+impl Host for TurnScope {
     fn policy_context(&mut self) -> PolicyContext<'_> {
         self.judge.policy_context()
     }
@@ -240,37 +65,19 @@ impl Host for TurnHost {
         std::iter::from_fn(|| self.inbox.steering.try_recv().ok()).collect()
     }
 
-    async fn ask(&mut self, mut ask: Ask) -> Decision {
-        let id = ask.id;
-        let offers = self.complete_trust_offer(&mut ask);
-        self.notify(TurnMessage::QuestionOpened(Box::new(ask.clone())));
-        self.flush_background().await;
-        self.outbox.send(Event::Asked(Box::new(ask))).await;
-        let decision = loop {
-            match self.inbox.decisions.recv().await {
-                Some((to, decision)) if to == id => break decision,
-                // An answer to a question that was withdrawn.
-                Some(_) => {}
-                None => break Decision::Stop,
-            }
-        };
-        if offers && decision == Decision::Trust {
-            self.set_trusted();
-        }
-        self.emit(Event::QuestionClosed { ask: id }).await;
-        decision
+    async fn ask(&mut self, question: Question) -> Option<Decision> {
+        self.ask(question).await
     }
 
     async fn run(&mut self, step: Cleared) -> Observation {
-        self.flush_background().await;
-        let wants =
-            matches!(&step.assessment().task, Some(ToolTask::Plugin(plugin)) if plugin.interactive);
-        let observation = match wants {
-            true => self.run_in_terminal(step).await,
-            false if script_tool::script_call(&step.assessment().step.work).is_some() => {
-                self.run_script(step).await
+        let judged = step.assessment();
+        let is_script = script_tool::script_call(&judged.step.work).is_some();
+        let observation = match &judged.task {
+            Some(ToolTask::Plugin(plugin)) if plugin.interactive => {
+                self.run_in_terminal(step).await
             }
-            false => run_step(&self.context, &mut self.outbox, step).await,
+            _ if is_script => self.run_script(step).await,
+            _ => self.run_step(step).await,
         };
         self.notify(TurnMessage::StepFinished);
         if let Some((name, _)) = skill_tool::skill_call(&observation.step.work)
@@ -283,16 +90,13 @@ impl Host for TurnHost {
     }
 
     async fn emit(&mut self, event: Event) {
-        self.notify_session(&event);
-        self.flush_background().await;
-        self.outbox.send(event).await;
+        self.emit(event).await;
     }
 
     async fn emit_before_call(&mut self, events: Vec<Event>) {
         events.iter().for_each(|event| self.notify_session(event));
-        let asks =
-            |event: &Event| matches!(event, Event::TurnStarted { .. } | Event::Steered { .. });
-        self.has_unsaved_message |= events.iter().any(asks);
+        let steers = |event: &Event| matches!(event, Event::Steered { .. });
+        self.has_unsaved_message |= events.iter().any(steers);
         self.send_in_background(events);
     }
 
@@ -305,116 +109,15 @@ impl Host for TurnHost {
     }
 }
 
-/// The request for the terminal has a number that no question has.
-const TERMINAL: AskId = AskId(u64::MAX);
-
-impl TurnHost {
-    /// Notes for the session about an event sent to the frontends.
-    fn notify_session(&mut self, event: &Event) {
-        if matches!(
-            event,
-            Event::TurnStarted { .. }
-                | Event::Steered { .. }
-                | Event::Replied(_)
-                | Event::StepFinished(_)
-                | Event::Plan { .. }
-                | Event::Undone { .. }
-                | Event::FilesKept { .. }
-                | Event::TurnEnded { .. }
-        ) {
-            self.notify(TurnMessage::Record(Box::new(event.clone())));
-        }
-        if let Event::Plan { items } = event {
-            self.set_plan(items);
-        }
-        if matches!(event, Event::Steered { .. }) {
-            self.notify(TurnMessage::SteeringRead);
-        }
-        if matches!(event, Event::QuestionClosed { .. }) {
-            self.notify(TurnMessage::QuestionClosed);
-        }
-    }
-
-    /// Waits until it is known whether the sandbox works: a step judged earlier would run without a
-    /// question on a system without one.
-    pub(super) async fn await_sandbox_status(&mut self) {
-        if self.judge.sandbox_status.is_none()
-            && let Some(shelter) = self.context.tools.sandbox_status().await
-        {
-            self.judge.set_sandbox_status(shelter);
-        }
-    }
-
-    /// Sends without waiting, while the turn continues. Later ordinary sends wait for it: see
-    /// [`TurnHost::flush_background`].
-    fn send_in_background(&mut self, events: Vec<Event>) {
-        if events.is_empty() {
-            return;
-        }
-        let (before, mut outbox) = (self.background.take(), self.outbox.split_off());
-        self.background = Some(tokio::spawn(async move {
-            if let Some(before) = before {
-                let _ = before.await;
-            }
-            for event in events {
-                outbox.send(event).await;
-            }
-        }));
-    }
-
-    /// Waits for the events that were sent in advance.
-    async fn flush_background(&mut self) {
-        if let Some(ahead) = &mut self.background {
-            let _ = ahead.await;
-            self.background = None;
-        }
-    }
-
-    /// Borrows the terminal for a step; if there is none, the step reports it itself.
-    async fn run_in_terminal(&mut self, step: Cleared) -> Observation {
-        self.outbox.send(Event::TerminalRequested { ask: TERMINAL }).await;
+impl TurnScope {
+    /// Lets the model decide until the turn ends.
+    pub(super) async fn drive(mut self, start: TurnStart) -> FinishedTurn {
+        let start = TurnStart { next_step: self.next_step, ..start };
         let cancel = self.context.cancel.clone();
-        let lent = loop {
-            tokio::select! {
-                biased;
-                () = cancel.cancelled() => break false,
-                decided = self.inbox.decisions.recv() => match decided {
-                    Some((TERMINAL, decision)) => break decision == Decision::Approve,
-                    Some(_) => {}
-                    None => break false,
-                },
-            }
-        };
-        let run = |tool: &dyn Tool, step, watch| {
-            let running = match lent {
-                true => tool.run_in_terminal(step, watch),
-                false => tool.run(step, watch),
-            };
-            running.map(|seen| PipedOutput { observation: seen, output: None }).boxed()
-        };
-        let seen = run_watched(&self.context, &mut self.outbox, step, run).await.observation;
-        self.outbox.send(Event::TerminalReturned).await;
-        seen
-    }
-
-    /// Limits the following steps to the tools of a skill; the latest counts.
-    pub(super) fn restrict_tools(&mut self, narrowed: Option<ToolRestriction>) {
-        self.notify(TurnMessage::ToolsRestricted(narrowed.clone()));
-        self.judge.restrict(narrowed);
-    }
-
-    /// Puts a skill in view.
-    pub(super) fn enter_skill(&self, name: &str, text: &str) {
-        self.notify(TurnMessage::SkillEntered { name: name.to_owned(), text: text.to_owned() });
-    }
-
-    pub(super) fn notify(&self, note: TurnMessage) {
-        // A closed session needs no notes.
-        let _ = self.turn_messages.send(note);
-    }
-
-    pub(super) fn mask_message(&self, message: Message) -> Message {
-        Message { content: self.context.redactor.mask(&message.content).into_owned(), ..message }
+        let TurnResult { ending, record, usage, next_step } =
+            drive(Turn::new(start), &mut self, cancel).await;
+        self.next_step = next_step;
+        self.end(ending, record, usage).await
     }
 
     /// Reads the stream to its end, and shows the growing reply.
@@ -485,61 +188,4 @@ impl TurnHost {
 fn estimate_usage(text: &str, sent: usize) -> Usage {
     let tokens = |bytes: usize| u64::try_from(bytes / 4).unwrap_or(u64::MAX);
     Usage { input_tokens: tokens(sent), output_tokens: tokens(text.len()), estimated: true }
-}
-
-/// Runs one cleared step, and forwards its output as it arrives.
-pub async fn run_step(desk: &TurnContext, outbox: &mut Outbox, cleared: Cleared) -> Observation {
-    let run = |tool: &dyn Tool, step, watch| {
-        tool.run(step, watch).map(|seen| PipedOutput { observation: seen, output: None }).boxed()
-    };
-    run_watched(desk, outbox, cleared, run).await.observation
-}
-
-/// Runs a shell command of a template the same way, and collects its whole output.
-pub async fn pipe_step(
-    desk: &TurnContext,
-    outbox: &mut Outbox,
-    cleared: Cleared,
-    input: ShellInput,
-) -> PipedOutput {
-    run_watched(desk, outbox, cleared, |tool, step, watch| tool.run_piped(step, input, watch)).await
-}
-
-async fn run_watched(
-    desk: &TurnContext,
-    outbox: &mut Outbox,
-    cleared: Cleared,
-    run: impl FnOnce(&dyn Tool, Cleared, RunControl) -> BoxFuture<'static, PipedOutput>,
-) -> PipedOutput {
-    let judged = cleared.assessment();
-    let (step, risk) = (judged.step.clone(), judged.risk.clone());
-    let Some(tool) = desk.tools.find(&step.work).cloned() else {
-        let mut seen = Observation::not_run(
-            step.clone(),
-            judged.cwd.display().to_string(),
-            risk,
-            Outcome::Refused,
-        );
-        seen.note = Some(words::NO_TOOL.with("tool", step.work.tool()));
-        return PipedOutput { observation: seen, output: None };
-    };
-    outbox.send(Event::StepStarted { step: step.clone(), risk }).await;
-    let (sender, mut output) = mpsc::unbounded_channel();
-    let watch = RunControl { cancel: desk.cancel.clone(), output: sender };
-    let mut running = run(tool.as_ref(), cleared, watch);
-    let started = Instant::now();
-    let mut piped = loop {
-        tokio::select! {
-            piped = &mut running => break piped,
-            Some(text) = output.recv() => {
-                outbox.send(Event::StepOutput { id: step.id.clone(), text }).await;
-            }
-        }
-    };
-    let seen = &mut piped.observation;
-    if seen.duration_ms == 0 {
-        seen.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    }
-    desk.redactor.mask_output(seen);
-    piped
 }

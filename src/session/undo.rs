@@ -6,24 +6,18 @@
 //! made by programs are not known here.
 
 use std::collections::BTreeSet;
-use std::time::Instant;
 
-use tokio_util::sync::CancellationToken;
-
-use super::run::turn_channels;
 use super::shell_turn;
 use super::state::Session;
-use super::turn_host::{TurnHost, run_step};
-use crate::agent::Host;
-use crate::agent::drive::TurnResult;
+use super::turn_messages::FinishedTurn;
+use super::turn_scope::TurnScope;
 use crate::context::history::TurnRecord;
 use crate::i18n::{plural, session as words};
 use crate::protocol::{
-    AskId, Change, Event, Notice, Observation, Outcome, Page, PageRow, TurnOrigin, TurnOutcome,
-    Usage,
+    Change, Event, Notice, Observation, Page, PageRow, TurnOrigin, TurnOutcome, Usage,
 };
+use crate::safety;
 use crate::safety::tools::Restore;
-use crate::safety::{self, Verdict};
 
 /// The change of one file by one turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -212,19 +206,7 @@ impl Session {
 
     /// Starts the turn that undoes the changes.
     pub(super) fn start_undo(&mut self, whose: UndoScope, back: Vec<Restore>, text: &'static str) {
-        self.info.turns += 1;
-        let job = Job {
-            turn: self.info.turns,
-            text,
-            scope: whose,
-            restore_steps: back,
-            step: self.conversation.next_step,
-            ask: self.conversation.next_ask,
-        };
-        let cancel = CancellationToken::new();
-        let (wires, ends) = turn_channels();
-        let task = tokio::spawn(run(job, self.turn_host(&cancel, wires)));
-        self.set_running(cancel, ends, task);
+        self.start_turn(|scope| run(text, whose, back, scope));
     }
 
     /// The files that this session changed, as a page.
@@ -244,60 +226,36 @@ impl Session {
     }
 }
 
-struct Job {
-    turn: u64,
-    /// The request.
-    text: &'static str,
-    scope: UndoScope,
+async fn run(
+    text: &str,
+    whose: UndoScope,
     restore_steps: Vec<Restore>,
-    step: u64,
-    ask: u64,
-}
-
-async fn run(job: Job, mut host: TurnHost) -> TurnResult {
-    let started = Instant::now();
-    let text = job.text.to_owned();
-    let all: Vec<String> = job.restore_steps.iter().map(|restore| restore.path.clone()).collect();
-    host.emit(Event::TurnStarted { turn: job.turn, text, origin: TurnOrigin::Command }).await;
-    let (mut step, mut ask) = (job.step, job.ask);
+    mut scope: TurnScope,
+) -> FinishedTurn {
+    scope.begin(text.to_owned(), TurnOrigin::Command);
+    let all: Vec<String> = restore_steps.iter().map(|restore| restore.path.clone()).collect();
     let (mut ending, mut done) = (TurnOutcome::Done, Vec::new());
-    for restore in job.restore_steps {
+    for restore in restore_steps {
+        let id = scope.next_step_id();
+        let verdict = safety::assess_restore(&id, &restore, scope.policy_context());
+        let (end, seen) = shell_turn::run_or_ask(verdict, &mut scope).await;
+        done.push(seen);
+        ending = end;
         if ending != TurnOutcome::Done {
             break;
-        }
-        let id = format!("cmd_{step:03}");
-        step += 1;
-        let seen = match safety::assess_restore(&id, &restore, host.policy_context()) {
-            Verdict::Run(cleared) => Some(run_step(&host.context, &mut host.outbox, cleared).await),
-            Verdict::Refuse(refused) => {
-                Some(shell_turn::not_run_observation(refused.assessment(), Outcome::Refused))
-            }
-            Verdict::Ask(held) => {
-                ask += 1;
-                let (end, seen) = shell_turn::ask_and_run(AskId(ask - 1), held, &mut host).await;
-                ending = end;
-                seen
-            }
-        };
-        if let Some(seen) = seen {
-            host.emit(Event::StepFinished(Box::new(seen.clone()))).await;
-            done.push(seen);
         }
     }
     let back: Vec<Observation> = done.into_iter().filter(Observation::succeeded).collect();
     if !back.is_empty() {
-        let UndoScope { turns, kept_turns: left, kept_changes: stays } = job.scope;
-        host.emit(Event::Undone { turns, kept_files_of: left }).await;
+        let UndoScope { turns, kept_turns: left, kept_changes: stays } = whose;
+        scope.emit(Event::Undone { turns, kept_files_of: left }).await;
         if let Some(event) = files_kept_event(&stays) {
-            host.emit(event).await;
+            scope.emit(event).await;
         }
         let say = plural(back.len(), words::UNDONE_ONE, words::UNDONE_MANY);
-        host.emit(Event::Notice(Notice::info(say))).await;
+        scope.emit(Event::Notice(Notice::info(say))).await;
     }
-    let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let usage = Usage::default();
-    host.emit(Event::TurnEnded { turn: job.turn, ending: ending.clone(), usage, elapsed_ms }).await;
-    TurnResult { ending, record: undo_record(&all, &back), usage, next_step: step, next_ask: ask }
+    scope.end(ending, undo_record(&all, &back), Usage::default()).await
 }
 
 /// The report for the model with the next message, including files that could not be restored.

@@ -17,12 +17,12 @@ impl Turn {
         match &judged.task {
             Some(ToolTask::Ask(choice)) => {
                 self.waiting = Waiting::Choice { judged: Box::new(judged.clone()) };
-                self.ask_question(Question::Choice {
+                TurnAction::Ask(Box::new(Question::Choice {
                     step: judged.step.id.clone(),
                     text: choice.text.clone(),
                     choices: choice.choices.clone(),
                     free: choice.free,
-                })
+                }))
             }
             Some(ToolTask::Plan(items)) => {
                 self.emit(Event::Plan { items: items.clone() });

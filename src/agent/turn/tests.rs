@@ -55,16 +55,7 @@ struct Bench {
 impl Bench {
     fn with_limit(max_steps: usize) -> Bench {
         let folder = PathBuf::from("/work");
-        let start = TurnStart {
-            turn: 7,
-            text: "do it".into(),
-            origin: TurnOrigin::Typed,
-            opening: Opening::Emit,
-            max_steps,
-            check: None,
-            next_step: 1,
-            next_ask: 1,
-        };
+        let start = TurnStart { text: "do it".into(), max_steps, check: None, next_step: 1 };
         Bench {
             turn: Turn::new(start),
             policy: Policy::default(),
@@ -183,7 +174,7 @@ fn line(action: &TurnAction) -> String {
         TurnAction::Run(cleared) => {
             format!("run {}", cleared.assessment().step.work.short_line())
         }
-        TurnAction::Ask(ask) => match &ask.question {
+        TurnAction::Ask(ask) => match &**ask {
             Question::Step { step, number, of, risk, .. } => {
                 let step = step.work.short_line();
                 format!("ask {number}/{of} {} {step}", risk.tier.name())
@@ -235,8 +226,6 @@ fn a_turn_begins_with_the_message_and_ends_with_the_answer() {
         ..ModelMessage::default()
     };
     assert_eq!(bench.replied(), [&replied]);
-    let started = Event::TurnStarted { turn: 7, text: "do it".into(), origin: TurnOrigin::Typed };
-    assert_eq!(bench.events().next(), Some(&started));
     let kept =
         [Message::user("do it"), Message::assistant(r#"{"type":"chat","message":"**hi**"}"#)];
     assert_eq!(bench.history(), kept);
@@ -310,10 +299,7 @@ fn steps_that_need_approval_are_asked_about_one_by_one() {
     let action = bench.exits(action, 0);
     assert_eq!(line(&action), "ask 3/3 L1 git commit -m x");
     let TurnAction::Ask(ask) = &action else { panic!("asks") };
-    assert_eq!(ask.id, AskId(2));
-    let Question::Step { why, expected, resolved, cwd, .. } = &ask.question else {
-        panic!("a step")
-    };
+    let Question::Step { why, expected, resolved, cwd, .. } = &**ask else { panic!("a step") };
     assert_eq!((why.as_str(), expected.as_str(), cwd.as_str()), ("why", "e", "/work"));
     assert_eq!(resolved.as_deref(), Some("/usr/bin/git"));
 }
@@ -449,7 +435,7 @@ fn a_remembered_step_runs_and_its_rule_goes_to_the_session() {
     let mut bench = begun();
     let action = bench.proposes(&["npm install left-pad"]);
     let TurnAction::Ask(ask) = &action else { panic!("asks") };
-    let Question::Step { rule: Some(rule), .. } = &ask.question else { panic!("offers a rule") };
+    let Question::Step { rule: Some(rule), .. } = &**ask else { panic!("offers a rule") };
     let rule = rule.clone();
     let action = bench.decides(Decision::Remember(ApprovalScope::Session));
     assert_eq!(line(&action), "run npm install left-pad");

@@ -48,7 +48,7 @@ impl Turn {
             rest: Vec::new(),
         };
         self.waiting = Waiting::Unsandboxed { held: Box::new(held) };
-        self.ask_question(question)
+        TurnAction::Ask(Box::new(question))
     }
 
     /// Only a plain approval runs it.

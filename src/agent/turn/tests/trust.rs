@@ -13,7 +13,7 @@ fn turn_in_untrusted_folder(lines: &[&str]) -> (Bench, Ask) {
 }
 
 fn offered_folder(ask: &Ask) -> Option<&str> {
-    let Question::Step { trust, .. } = &ask.question else { panic!("a step") };
+    let Question::Step { trust, .. } = &*ask else { panic!("a step") };
     trust.as_ref().map(|trust| trust.folder.as_str())
 }
 
@@ -36,7 +36,6 @@ fn a_step_that_also_asks_in_a_trusted_folder_is_asked_about_again_without_the_of
     bench.place.trusted = true;
     let TurnAction::Ask(again) = bench.decides(Decision::Trust) else { panic!("asks") };
     assert_eq!(offered_folder(&again), None);
-    assert!(again.id != ask.id);
     assert!(matches!(bench.decides(Decision::Approve), TurnAction::Run(_)));
 }
 

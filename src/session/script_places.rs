@@ -1,0 +1,160 @@
+//! The script folders: which scripts can be named, and which of them a model may run.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::context::shorten;
+use crate::i18n::{LocalizedText, script_run as words};
+use crate::script::built_in;
+use crate::script::manifest::Manifest;
+use crate::script::source::{ScriptEntry, ScriptLibrary, SourceFiles, is_script, stem};
+
+/// The maximum number of names offered.
+const MOST_NAMES: usize = 200;
+/// The maximum number of files read from one folder.
+const MOST_FILES: usize = 200;
+/// The maximum length of a script's line of help, in bytes.
+const MOST_HELP: usize = 512;
+/// The maximum size of a script or module, in bytes.
+const MOST_BYTES: u64 = 16 << 20;
+/// The maximum number of names from one folder.
+const MOST_ENTRIES: usize = 5000;
+
+/// The script folders; true: those of the project as well.
+pub type FindScripts = Arc<dyn Fn(bool) -> ScriptPlaces + Send + Sync>;
+
+/// The script folders, and the trusted ones among them, with links resolved.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScriptPlaces {
+    pub folders: Vec<PathBuf>,
+    pub trusted: Vec<PathBuf>,
+}
+
+impl ScriptPlaces {
+    pub(super) fn library(self) -> ScriptLibrary {
+        let disk = DiskFiles { trusted: self.trusted };
+        ScriptLibrary::new(Arc::new(disk), self.folders, built_in::SCRIPTS)
+    }
+
+    /// The scripts that can be named: those of the working folder, of these folders, and the
+    /// built-in ones. Blocks; reads only names.
+    pub fn names(&self, cwd: &Path) -> Vec<String> {
+        let disk = DiskFiles { trusted: Vec::new() };
+        let folders = std::iter::once(cwd).chain(self.folders.iter().map(PathBuf::as_path));
+        let files = folders.flat_map(|folder| disk.list(folder));
+        let found = files.filter(|entry| !entry.is_folder && is_script(&entry.name));
+        let found = found.map(|entry| stem(&entry.name).to_owned());
+        let built_in = built_in::SCRIPTS.iter().map(|(id, _)| (*id).to_owned());
+        let mut names: Vec<String> = Vec::new();
+        for name in found.take(MOST_NAMES).chain(built_in) {
+            let is_plain = !name.is_empty()
+                && !name.contains(|sign: char| sign.is_whitespace() || sign.is_control());
+            if is_plain && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// The inputs of each of these scripts. Blocks; reads the scripts.
+    pub fn inputs(&self, cwd: &Path, names: &[String]) -> Vec<(String, Vec<String>)> {
+        let library = self.clone().library();
+        let inputs = |name: &String| {
+            let shape = Manifest::load(library.find(name, cwd).ok()?, &library).ok()?;
+            let inputs: Vec<String> = shape.inputs.iter().map(|it| it.name.clone()).collect();
+            (!inputs.is_empty()).then(|| (name.clone(), inputs))
+        };
+        names.iter().filter_map(inputs).collect()
+    }
+}
+
+/// A script that may run as a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelScript {
+    pub id: String,
+    /// One line: its usage and its purpose.
+    pub help: String,
+}
+
+/// The trusted scripts of the script folders that have a description. Blocks.
+pub(super) fn find_model_scripts(places: &ScriptPlaces) -> Vec<ModelScript> {
+    let library = places.clone().library();
+    let mut out: Vec<ModelScript> = Vec::new();
+    for folder in &places.folders {
+        let files = library.files().list(folder);
+        for file in files.iter().filter(|it| !it.is_folder && is_script(&it.name)).take(MOST_FILES)
+        {
+            let Ok(source) = library.find(&file.name, folder) else { continue };
+            let Ok(shape) = Manifest::load(source, &library) else { continue };
+            let help = shape.help().filter(|_| shape.origin.trusted);
+            if let Some(help) = help.filter(|help| out.iter().all(|it| it.id != help.id)) {
+                let line = help.text().lines().next().unwrap_or_default().replacen("- @", "- ", 1);
+                out.push(ModelScript { id: help.id, help: shorten::cut_middle(&line, MOST_HELP) });
+            }
+        }
+    }
+    out
+}
+
+/// The scripts on the disk. Links are followed, and the target's path counts.
+#[derive(Clone, Debug)]
+pub struct DiskFiles {
+    /// Folders whose scripts the user trusts, links resolved.
+    pub trusted: Vec<PathBuf>,
+}
+
+impl SourceFiles for DiskFiles {
+    fn read(&self, path: &Path) -> Result<Option<String>, LocalizedText> {
+        let Some(bytes) = self.read_bytes(path)? else { return Ok(None) };
+        let name = path.display().to_string();
+        match String::from_utf8(bytes) {
+            Ok(text) => Ok(Some(text)),
+            Err(_) => Err(words::NOT_TEXT.with("name", name)),
+        }
+    }
+
+    fn read_bytes(&self, path: &Path) -> Result<Option<Vec<u8>>, LocalizedText> {
+        let fault = |error: std::io::Error| {
+            let name = path.display().to_string();
+            words::UNREADABLE.with("name", name).with("why", error.to_string())
+        };
+        match fs::metadata(path) {
+            Ok(about) if about.is_file() => {}
+            // A pipe or a device would never end; a folder is not a script.
+            Ok(_) => return Ok(None),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => return Ok(None),
+            Err(error) => return Err(fault(error)),
+        }
+        let mut bytes = Vec::new();
+        let file = fs::File::open(path).map_err(fault)?;
+        file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(fault)?;
+        match bytes.len() as u64 > MOST_BYTES {
+            true => Err(words::TOO_LONG.with("most", MOST_BYTES >> 20)),
+            false => Ok(Some(bytes)),
+        }
+    }
+
+    fn list(&self, folder: &Path) -> Vec<ScriptEntry> {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+        let mut out: Vec<ScriptEntry> = entries
+            .filter_map(Result::ok)
+            .take(MOST_ENTRIES)
+            .map(|entry| ScriptEntry {
+                name: entry.file_name().to_string_lossy().into_owned(),
+                // Linked folders are not searched: a link may form a cycle.
+                is_folder: entry.file_type().is_ok_and(|kind| kind.is_dir()),
+            })
+            .collect();
+        out.sort_by(|left, right| left.name.cmp(&right.name));
+        out
+    }
+
+    fn is_trusted(&self, path: &Path) -> bool {
+        let Ok(real) = path.canonicalize() else { return false };
+        self.trusted.iter().any(|folder| real.starts_with(folder))
+    }
+}

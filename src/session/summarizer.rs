@@ -1,0 +1,35 @@
+//! Chooses the model that sums up a long conversation.
+
+use std::sync::Arc;
+
+use super::{Connect, Connected, Wanted};
+use crate::i18n::Lang;
+use crate::model::Model;
+use crate::protocol::{Mode, Provider};
+
+/// The model that sums up: the profile's model for mode low if it is at the same server as the
+/// model that answers, so that the conversation is sent to no other server.
+#[derive(Clone)]
+pub struct Summarizer {
+    connect: Connect,
+    connected: Connected,
+    lang: Lang,
+}
+
+impl Summarizer {
+    pub fn new(connect: &Connect, now: &Connected, lang: Lang) -> Summarizer {
+        Summarizer { connect: Arc::clone(connect), connected: now.clone(), lang }
+    }
+
+    /// Created when it is needed. The guide cannot sum up.
+    pub fn model(&self) -> Option<Arc<dyn Model>> {
+        match self.connected.provider {
+            Provider::Guide => None,
+            Provider::OpenAi => match (self.connect)(&Wanted::Mode(Mode::Low), self.lang) {
+                Ok(low) if low.base_url == self.connected.base_url => Some(low.model),
+                Ok(_) | Err(_) => Some(Arc::clone(&self.connected.model)),
+            },
+            Provider::Scripted => Some(Arc::clone(&self.connected.model)),
+        }
+    }
+}

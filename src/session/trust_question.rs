@@ -1,0 +1,128 @@
+//! The question whether this folder is trusted: when to ask it, and what an answer changes.
+
+use super::state::Session;
+use super::trust::{AfterTrust, TrustAnswer};
+use crate::i18n::{LocalizedText, sandbox as held, session as words};
+use crate::protocol::{Ask, AskId, Decision, Event, Notice, Question, SandboxStatus};
+use crate::tools::git_branch;
+
+impl Session {
+    /// Asks the question that has waited since the start.
+    pub(super) async fn ask_trust_at_start(&mut self) {
+        if let Some(because) = self.security.trust.ask_because.take() {
+            self.ask_trust(because).await;
+        }
+    }
+
+    /// `/trust`: shows whether the folder is trusted, and asks again.
+    pub(super) async fn ask_trust_again(&mut self) {
+        let because = match self.security.place.trusted {
+            true => words::TRUST_IS,
+            false => words::TRUST_IS_NOT,
+        };
+        if self.security.trust.open_question.is_none() && self.is_idle() {
+            self.ask_trust(because.into()).await;
+        }
+    }
+
+    async fn ask_trust(&mut self, because: LocalizedText) {
+        let id = AskId(self.conversation.next_ask);
+        self.conversation.next_ask += 1;
+        self.security.trust.open_question = Some(id);
+        let found = self.security.trust.untrusted_files.clone();
+        let because = match &self.security.trust.hazard {
+            Some(hazard) => {
+                words::TRUST_HAZARD.with("because", because).with("hazard", hazard.clone())
+            }
+            None => because,
+        };
+        let (folder, above) = (self.info.cwd.clone(), self.security.trust.parent.clone());
+        let question = Question::Trust { folder, above, because, found };
+        self.outbox.send(Event::Asked(Box::new(Ask { id, question }))).await;
+    }
+
+    /// Handles the answer. Only a plain yes grants trust, and one that names the parent folder
+    /// trusts that.
+    pub(super) async fn apply_trust_answer(
+        &mut self,
+        ask: AskId,
+        decision: Decision,
+    ) -> AfterTrust {
+        self.security.trust.open_question = None;
+        self.outbox.send(Event::QuestionClosed { ask }).await;
+        let given = match decision {
+            Decision::Approve | Decision::Trust => TrustAnswer::Folder,
+            Decision::ApproveAll { steps }
+                if !steps.is_empty() && self.security.trust.parent.as_slice() == steps =>
+            {
+                TrustAnswer::Parent
+            }
+            Decision::Reject { .. }
+            | Decision::Remember(_)
+            | Decision::ApproveAll { .. }
+            | Decision::Answer { .. }
+            | Decision::Edit(_) => TrustAnswer::Untrusted,
+            // It stays unchanged, and the question may return.
+            Decision::Dismiss => {
+                let trusted = self.security.place.trusted;
+                let word = if trusted { words::TRUST_STAYS } else { words::TRUST_STAYS_OFF };
+                let notice = Notice::info(word);
+                self.notify(if trusted { notice } else { notice.with_hint(words::TRUST_HOW) })
+                    .await;
+                return AfterTrust::Continue;
+            }
+            Decision::Stop => return AfterTrust::Quit,
+        };
+        let notice =
+            trust_notice(given != TrustAnswer::Untrusted, self.security.trust.has_settings);
+        self.set_trust(given, notice).await;
+        AfterTrust::Continue
+    }
+
+    /// The user trusts the folder during a turn, whose steps are already judged that way.
+    pub(super) async fn trust_from_step(&mut self) {
+        let notice = Notice::info(words::TRUST_GIVEN_AT_STEP);
+        let notice = match self.security.trust.has_settings {
+            true => notice.with_hint(words::TRUST_SETTINGS),
+            false => notice,
+        };
+        self.set_trust(TrustAnswer::Folder, notice).await;
+    }
+
+    async fn set_trust(&mut self, given: TrustAnswer, notice: Notice) {
+        let trusted = given != TrustAnswer::Untrusted;
+        self.security.place.trusted = trusted;
+        self.info.trusted = trusted;
+        self.info.branch =
+            trusted.then(|| git_branch::current_branch(&self.security.place.cwd)).flatten();
+        self.send_info().await;
+        self.refresh();
+        let kept = (self.security.trust.save)(given);
+        self.notify(notice).await;
+        if let Err(why) = kept {
+            self.notify(Notice::warning(words::TRUST_NOT_KEPT.with("why", why))).await;
+        }
+    }
+}
+
+impl Session {
+    /// The result of testing the sandbox.
+    pub(super) async fn set_sandbox_status(&mut self, shelter: SandboxStatus) {
+        self.info.shelter = shelter;
+        self.security.policy.shelter = shelter;
+        self.policy.send_replace(self.security.policy.clone());
+        self.send_info().await;
+        if shelter == SandboxStatus::Absent && (self.security.trust.mark_sandbox_warning)() {
+            let notice = Notice::warning(held::TOLD_ABSENT).with_hint(held::TOLD_ABSENT_HINT);
+            self.notify(notice).await;
+        }
+    }
+}
+
+fn trust_notice(trusted: bool, settings: bool) -> Notice {
+    match (trusted, settings) {
+        (true, true) => Notice::info(words::TRUST_GIVEN).with_hint(words::TRUST_SETTINGS),
+        (true, false) => Notice::info(words::TRUST_GIVEN),
+        (false, _) => Notice::info(words::TRUST_HELD_BACK).with_hint(words::TRUST_HOW),
+    }
+}

@@ -1,0 +1,85 @@
+//! The channels between a session and its running turn: plain data in both directions.
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use super::extensions::ExtensionScan;
+use crate::config::project_instructions::ProjectInstructions;
+use crate::context::history::TurnRecord;
+use crate::context::window::{ContextUsage, History};
+use crate::protocol::{ApprovalScope, Ask, AskId, Decision, Event, TurnOutcome, Usage};
+use crate::safety::{Grant, ToolRestriction};
+
+/// A message from a turn to its session.
+#[derive(Debug)]
+pub enum TurnMessage {
+    /// The turn waits for the user.
+    QuestionOpened(Box<Ask>),
+    /// The turn does not wait any more.
+    QuestionClosed,
+    /// The user wants a rule that covers this from now on.
+    Remember {
+        rule: String,
+    },
+    RuleGranted {
+        grant: Box<Grant>,
+        scope: ApprovalScope,
+    },
+    /// The user trusts the folder, at the question of a step.
+    FolderTrusted,
+    /// A skill was entered: its name and its text.
+    SkillEntered {
+        name: String,
+        text: String,
+    },
+    /// The start is over, and the extensions can be read.
+    RefreshExtensions,
+    /// The extensions were read.
+    ExtensionsScanned {
+        number: u64,
+        looked: ExtensionScan,
+    },
+    /// An event to keep for an export.
+    Record(Box<Event>),
+    /// An entered skill limits the turn to its tools, or none does any more.
+    ToolsRestricted(Option<ToolRestriction>),
+    /// A step ended.
+    StepFinished,
+    /// The turn read the first of the messages sent to it.
+    SteeringRead,
+    /// The parts of the request that is being answered.
+    RequestSent(Box<ContextUsage>),
+    /// The history was compressed.
+    HistoryCompacted(Arc<History>),
+    /// The current project instructions.
+    InstructionsRead(Arc<ProjectInstructions>),
+}
+
+/// The channels from a session to its turn.
+pub struct TurnInbox {
+    pub decisions: UnboundedReceiver<(AskId, Decision)>,
+    /// The messages of the user to the running turn.
+    pub steering: UnboundedReceiver<String>,
+}
+
+/// The session's ends of a turn's channels.
+pub type TurnHandle = (UnboundedSender<(AskId, Decision)>, UnboundedSender<String>);
+
+pub fn turn_channels() -> (TurnInbox, TurnHandle) {
+    let (send_decision, decisions) = unbounded_channel();
+    let (steer, steering) = unbounded_channel();
+    (TurnInbox { decisions, steering }, (send_decision, steer))
+}
+
+/// The end of a turn, for the session to store.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FinishedTurn {
+    pub ending: TurnOutcome,
+    /// The turn's record for the conversation history.
+    pub record: TurnRecord,
+    pub usage: Usage,
+    /// The first free step and question numbers for the next turn.
+    pub next_step: u64,
+    pub next_ask: u64,
+}

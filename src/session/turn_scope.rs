@@ -1,0 +1,373 @@
+//! One turn as the session runs it: it begins, asks, runs steps and ends the same way, whoever
+//! decides what happens in it: the model, a script, a shell line, a template or an undo.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures_util::future::BoxFuture;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::event_sink::Outbox;
+use super::running_step::{RunningStep, StepProgress, without_output};
+use super::script_places::ScriptPlaces;
+use super::summarizer::Summarizer;
+use super::turn_messages::{FinishedTurn, TurnInbox, TurnMessage};
+use crate::agent::ModelAnswer;
+use crate::config::project_instructions::ProjectInstructions;
+use crate::context::history::TurnRecord;
+use crate::context::window::{Bounds, History};
+use crate::extensions::ExtensionSet;
+use crate::i18n::{Lang, session as words};
+use crate::model::Model;
+use crate::protocol::{
+    Ask, AskId, Decision, Event, Message, Observation, Outcome, Params, Question, SandboxStatus,
+    TrustOffer, TurnOrigin, TurnOutcome, Usage,
+};
+use crate::safety::redact::Redactor;
+use crate::safety::{Cleared, Machine, Policy, PolicyContext, ToolRestriction, Workspace};
+use crate::store::Store;
+use crate::tools::{PipedOutput, RunControl, ShellInput, Tool, Toolbox};
+
+/// A check of the project instructions; `None` in it: they have not changed.
+pub type InstructionsCheck = tokio::task::JoinHandle<Option<Arc<ProjectInstructions>>>;
+
+/// The data that stays the same throughout a turn.
+#[derive(Clone)]
+pub struct TurnContext {
+    pub model: Arc<dyn Model>,
+    pub params: Params,
+    /// Masked.
+    pub system: Arc<str>,
+    pub history: Arc<History>,
+    pub instructions: Arc<ProjectInstructions>,
+    pub summarizer: Summarizer,
+    pub bounds: Bounds,
+    pub tools: Toolbox,
+    pub extensions: Arc<ExtensionSet>,
+    pub redactor: Arc<Redactor>,
+    /// Whether shell commands that are not of high risk were approved in advance.
+    pub approves_template_commands: bool,
+    /// The script folders, and the store for the data that scripts save.
+    pub script_places: ScriptPlaces,
+    pub script_store: Store,
+    pub lang: Lang,
+    pub cancel: CancellationToken,
+}
+
+/// A running turn.
+pub struct TurnScope {
+    pub turn: u64,
+    pub started: Instant,
+    /// The numbers of the next step and of the next question.
+    pub next_step: u64,
+    pub next_ask: u64,
+    pub context: TurnContext,
+    pub outbox: Outbox,
+    /// The events still to be delivered before anything that `outbox` sends from now on.
+    pub background: Option<JoinHandle<()>>,
+    /// They include the user's message: no request is sent before it is saved.
+    pub has_unsaved_message: bool,
+    pub turn_messages: mpsc::UnboundedSender<TurnMessage>,
+    pub inbox: TurnInbox,
+    /// The size of the request that is being answered, in bytes.
+    pub request_bytes: usize,
+    /// The reply so far; it outlives a call that is dropped.
+    pub answer: ModelAnswer,
+    pub judge: StepJudge,
+    /// The work before the first call has been done.
+    pub prepared: bool,
+    /// A running check for changed project instructions.
+    pub instructions_check: Option<InstructionsCheck>,
+    /// The tokens used by summaries and scripts.
+    pub extra_usage: Usage,
+    /// The contents of the folder, for a question that offers trust in it.
+    pub trust_offer: TrustOffer,
+}
+
+/// The parts that judge steps.
+pub struct StepJudge {
+    /// The current policy: a rule may be added while the turn runs.
+    changes: watch::Receiver<Policy>,
+    policy: Policy,
+    place: Workspace,
+    world: Arc<dyn Machine>,
+    /// The tools that an entered skill leaves.
+    restriction: Option<ToolRestriction>,
+    /// The result of testing the sandbox; `None`: not awaited yet.
+    pub sandbox_status: Option<SandboxStatus>,
+}
+
+impl StepJudge {
+    pub fn new(
+        mut changes: watch::Receiver<Policy>,
+        place: Workspace,
+        world: Arc<dyn Machine>,
+    ) -> StepJudge {
+        let policy = changes.borrow_and_update().clone();
+        StepJudge { changes, policy, place, world, restriction: None, sandbox_status: None }
+    }
+
+    pub fn restrict(&mut self, narrowed: Option<ToolRestriction>) {
+        self.policy.narrowed = narrowed.clone();
+        self.restriction = narrowed;
+    }
+
+    pub fn set_sandbox_status(&mut self, shelter: SandboxStatus) {
+        self.policy.shelter = shelter;
+        self.sandbox_status = Some(shelter);
+    }
+
+    pub fn is_trusted(&self) -> bool {
+        self.place.trusted
+    }
+
+    /// From now on, steps are judged as in a trusted folder.
+    pub fn set_trusted(&mut self) {
+        self.place.trusted = true;
+    }
+
+    /// The parts that judge the steps of a script.
+    pub fn parts(&mut self) -> (Policy, Workspace, Arc<dyn Machine>) {
+        let policy = self.policy_context().policy.clone();
+        (policy, self.place.clone(), Arc::clone(&self.world))
+    }
+
+    pub fn folder(&self) -> &std::path::Path {
+        &self.place.cwd
+    }
+
+    pub fn policy_context(&mut self) -> PolicyContext<'_> {
+        if self.changes.has_changed().unwrap_or(false) {
+            self.policy = self.changes.borrow_and_update().clone();
+            self.policy.narrowed = self.restriction.clone();
+            self.policy.shelter = self.sandbox_status.unwrap_or(self.policy.shelter);
+        }
+        PolicyContext { policy: &self.policy, place: &self.place, world: self.world.as_ref() }
+    }
+}
+
+impl TurnScope {
+    /// Shows that the turn begins. Does not wait for it: a request to the model waits until the
+    /// message is saved.
+    pub fn begin(&mut self, text: String, origin: TurnOrigin) {
+        let started = Event::TurnStarted { turn: self.turn, text, origin };
+        self.notify_session(&started);
+        self.has_unsaved_message = true;
+        self.send_in_background(vec![started]);
+    }
+
+    /// Shows that the turn ended.
+    pub async fn end(
+        mut self,
+        ending: TurnOutcome,
+        record: TurnRecord,
+        usage: Usage,
+    ) -> FinishedTurn {
+        let elapsed_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let ended = Event::TurnEnded { turn: self.turn, ending: ending.clone(), usage, elapsed_ms };
+        self.emit(ended).await;
+        let (next_step, next_ask) = (self.next_step, self.next_ask);
+        FinishedTurn { ending, record, usage, next_step, next_ask }
+    }
+
+    pub fn next_step_id(&mut self) -> String {
+        self.next_step += 1;
+        format!("cmd_{:03}", self.next_step - 1)
+    }
+
+    fn next_ask_id(&mut self) -> AskId {
+        self.next_ask += 1;
+        AskId(self.next_ask - 1)
+    }
+
+    /// Shows a question and waits for its decision; `None`: the turn was cancelled, and the question
+    /// is withdrawn.
+    pub async fn ask(&mut self, mut question: Question) -> Option<Decision> {
+        let offers_trust = self.complete_trust_offer(&mut question);
+        let ask = self.next_ask_id();
+        let asked = Box::new(Ask { id: ask, question });
+        self.notify(TurnMessage::QuestionOpened(asked.clone()));
+        self.flush_background().await;
+        self.outbox.send(Event::Asked(asked)).await;
+        let decision = self.decision(ask).await;
+        if offers_trust && decision == Some(Decision::Trust) {
+            // The next steps are judged as in a trusted folder; the session saves the answer.
+            self.judge.set_trusted();
+            self.notify(TurnMessage::FolderTrusted);
+        }
+        self.emit(Event::QuestionClosed { ask }).await;
+        decision
+    }
+
+    async fn decision(&mut self, ask: AskId) -> Option<Decision> {
+        loop {
+            tokio::select! {
+                biased;
+                () = self.context.cancel.cancelled() => return None,
+                decided = self.inbox.decisions.recv() => match decided {
+                    Some((to, decision)) if to == ask => return Some(decision),
+                    // An answer to a question that was withdrawn.
+                    Some(_) => {}
+                    None => return Some(Decision::Stop),
+                },
+            }
+        }
+    }
+
+    /// Shows the contents of the folder if a question offers trust in it; true if it does.
+    fn complete_trust_offer(&self, question: &mut Question) -> bool {
+        let Question::Step { trust: Some(trust), .. } = question else { return false };
+        let TrustOffer { hazard, found, .. } = self.trust_offer.clone();
+        **trust = TrustOffer { folder: std::mem::take(&mut trust.folder), hazard, found };
+        true
+    }
+
+    /// Runs a cleared step, and passes its output on as it arrives.
+    pub async fn run_step(&mut self, cleared: Cleared) -> Observation {
+        let run = |tool: &dyn Tool, step, control| without_output(tool.run(step, control));
+        self.run_step_with(cleared, run).await.observation
+    }
+
+    /// Runs a shell command of a template the same way, and collects its whole output.
+    pub async fn pipe_step(&mut self, cleared: Cleared, input: ShellInput) -> PipedOutput {
+        self.run_step_with(cleared, |tool, step, control| tool.run_piped(step, input, control))
+            .await
+    }
+
+    /// Borrows the terminal for a step; if there is none, the step reports it itself.
+    pub async fn run_in_terminal(&mut self, cleared: Cleared) -> Observation {
+        self.flush_background().await;
+        let ask = self.next_ask_id();
+        self.outbox.send(Event::TerminalRequested { ask }).await;
+        let is_lent = self.decision(ask).await == Some(Decision::Approve);
+        let run = |tool: &dyn Tool, step, control| {
+            without_output(match is_lent {
+                true => tool.run_in_terminal(step, control),
+                false => tool.run(step, control),
+            })
+        };
+        let seen = self.run_step_with(cleared, run).await.observation;
+        self.outbox.send(Event::TerminalReturned).await;
+        seen
+    }
+
+    async fn run_step_with(
+        &mut self,
+        cleared: Cleared,
+        run: impl FnOnce(&dyn Tool, Cleared, RunControl) -> BoxFuture<'static, PipedOutput>,
+    ) -> PipedOutput {
+        self.flush_background().await;
+        let judged = cleared.assessment();
+        let (step, risk) = (judged.step.clone(), judged.risk.clone());
+        let Some(tool) = self.context.tools.find(&step.work).cloned() else {
+            let cwd = judged.cwd.display().to_string();
+            let note = Some(words::NO_TOOL.with("tool", step.work.tool()));
+            let seen = Observation::not_run(step, cwd, risk, Outcome::Refused);
+            return PipedOutput { observation: Observation { note, ..seen }, output: None };
+        };
+        self.outbox.send(Event::StepStarted { step: step.clone(), risk }).await;
+        let start = |control| run(tool.as_ref(), cleared, control);
+        let mut running = RunningStep::start(&self.context.cancel, start);
+        loop {
+            match running.next(&self.context.redactor).await {
+                StepProgress::Output(text) => {
+                    self.outbox.send(Event::StepOutput { id: step.id.clone(), text }).await;
+                }
+                StepProgress::Ended(piped) => return piped,
+            }
+        }
+    }
+
+    pub async fn emit(&mut self, event: Event) {
+        self.notify_session(&event);
+        self.flush_background().await;
+        self.outbox.send(event).await;
+    }
+
+    pub fn policy_context(&mut self) -> PolicyContext<'_> {
+        self.judge.policy_context()
+    }
+
+    /// Notes for the session about an event sent to the frontends.
+    pub fn notify_session(&mut self, event: &Event) {
+        if matches!(
+            event,
+            Event::TurnStarted { .. }
+                | Event::Steered { .. }
+                | Event::Replied(_)
+                | Event::StepFinished(_)
+                | Event::Plan { .. }
+                | Event::Undone { .. }
+                | Event::FilesKept { .. }
+                | Event::TurnEnded { .. }
+        ) {
+            self.notify(TurnMessage::Record(Box::new(event.clone())));
+        }
+        if let Event::Plan { items } = event {
+            self.set_plan(items);
+        }
+        if matches!(event, Event::Steered { .. }) {
+            self.notify(TurnMessage::SteeringRead);
+        }
+        if matches!(event, Event::QuestionClosed { .. }) {
+            self.notify(TurnMessage::QuestionClosed);
+        }
+    }
+
+    /// Waits until it is known whether the sandbox works: a step judged earlier would run without a
+    /// question on a system without one.
+    pub async fn await_sandbox_status(&mut self) {
+        if self.judge.sandbox_status.is_none()
+            && let Some(shelter) = self.context.tools.sandbox_status().await
+        {
+            self.judge.set_sandbox_status(shelter);
+        }
+    }
+
+    /// Sends without waiting, while the turn continues. Later ordinary sends wait for it: see
+    /// [`TurnScope::flush_background`].
+    pub fn send_in_background(&mut self, events: Vec<Event>) {
+        if events.is_empty() {
+            return;
+        }
+        let (before, mut outbox) = (self.background.take(), self.outbox.split_off());
+        self.background = Some(tokio::spawn(async move {
+            if let Some(before) = before {
+                let _ = before.await;
+            }
+            for event in events {
+                outbox.send(event).await;
+            }
+        }));
+    }
+
+    /// Waits for the events that were sent in advance.
+    pub async fn flush_background(&mut self) {
+        if let Some(ahead) = &mut self.background {
+            let _ = ahead.await;
+            self.background = None;
+        }
+    }
+
+    /// Limits the following steps to the tools of a skill; the latest counts.
+    pub fn restrict_tools(&mut self, narrowed: Option<ToolRestriction>) {
+        self.notify(TurnMessage::ToolsRestricted(narrowed.clone()));
+        self.judge.restrict(narrowed);
+    }
+
+    /// Puts a skill in view.
+    pub fn enter_skill(&self, name: &str, text: &str) {
+        self.notify(TurnMessage::SkillEntered { name: name.to_owned(), text: text.to_owned() });
+    }
+
+    pub fn notify(&self, note: TurnMessage) {
+        // A closed session needs no notes.
+        let _ = self.turn_messages.send(note);
+    }
+
+    pub fn mask_message(&self, message: Message) -> Message {
+        Message { content: self.context.redactor.mask(&message.content).into_owned(), ..message }
+    }
+}
