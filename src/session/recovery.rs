@@ -211,7 +211,6 @@ pub fn rebuild_history(
 
 #[cfg(test)]
 mod tests {
-    use super::persistence::events_of;
     use super::*;
     use crate::context::compact;
     use crate::context::history::Summary;

@@ -158,3 +158,33 @@ impl SourceFiles for DiskFiles {
         self.trusted.iter().any(|folder| real.starts_with(folder))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trust_applies_to_the_target_of_a_link() {
+        let root = tempfile::tempdir().unwrap();
+        let real = root.path().canonicalize().unwrap();
+        let (inside, outside) = (real.join("in"), real.join("out"));
+        for folder in [&inside, &outside] {
+            fs::create_dir(folder).unwrap();
+            fs::write(folder.join("a.ai.yaml"), "user: x").unwrap();
+        }
+        let disk = DiskFiles { trusted: vec![inside.clone()] };
+        assert!(disk.is_trusted(&inside.join("a.ai.yaml")));
+        assert!(!disk.is_trusted(&outside.join("a.ai.yaml")));
+        assert!(!disk.is_trusted(&inside.join("../out/a.ai.yaml")));
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(outside.join("a.ai.yaml"), inside.join("b.ai.yaml"))
+                .unwrap();
+            assert!(!disk.is_trusted(&inside.join("b.ai.yaml")));
+        }
+        assert_eq!(disk.read(&inside.join("none.ai.yaml")).unwrap(), None);
+        assert_eq!(disk.read(&inside).unwrap(), None);
+        let names: Vec<String> = disk.list(&real).into_iter().map(|entry| entry.name).collect();
+        assert_eq!(names, ["in", "out"]);
+    }
+}

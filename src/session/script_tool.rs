@@ -204,6 +204,7 @@ mod tests {
 
     use serde_json::json;
 
+    use super::super::script_places::{ScriptPlaces, find_model_scripts};
     use super::*;
 
     #[test]

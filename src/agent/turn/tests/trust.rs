@@ -5,15 +5,15 @@ use pretty_assertions::assert_eq;
 use super::*;
 
 /// A turn in an untrusted folder, at the question of the first step.
-fn turn_in_untrusted_folder(lines: &[&str]) -> (Bench, Ask) {
+fn turn_in_untrusted_folder(lines: &[&str]) -> (Bench, Question) {
     let mut bench = begun();
     bench.place.trusted = false;
     let TurnAction::Ask(ask) = bench.proposes(lines) else { panic!("asks") };
     (bench, *ask)
 }
 
-fn offered_folder(ask: &Ask) -> Option<&str> {
-    let Question::Step { trust, .. } = &*ask else { panic!("a step") };
+fn offered_folder(ask: &Question) -> Option<&str> {
+    let Question::Step { trust, .. } = ask else { panic!("a step") };
     trust.as_ref().map(|trust| trust.folder.as_str())
 }
 

@@ -13,7 +13,7 @@ fn denied_observation(action: TurnAction) -> Observation {
 }
 
 /// A turn at the question whether a step runs again, with another step after it.
-fn turn_at_sandbox_question() -> (Bench, Ask) {
+fn turn_at_sandbox_question() -> (Bench, Question) {
     let mut bench = begun();
     bench.proposes(&["git add .", "ls"]);
     let action = bench.decides(Decision::Approve);
@@ -26,7 +26,7 @@ fn turn_at_sandbox_question() -> (Bench, Ask) {
 #[test]
 fn an_approved_step_that_the_sandbox_denied_is_asked_about_again_with_what_was_denied() {
     let (_, ask) = turn_at_sandbox_question();
-    let Question::Step { risk, rule, rest, .. } = &*ask else { panic!("a step") };
+    let Question::Step { risk, rule, rest, .. } = &ask else { panic!("a step") };
     assert_eq!((risk.rule.as_str(), rule, rest.len()), ("sandbox.denied", &None, 0));
     let why = risk.main_reason().expect("a reason").text(Lang::En);
     assert!(why.contains("changing `/elsewhere/x`"), "{why}");
