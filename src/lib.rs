@@ -17,6 +17,9 @@ pub mod app;
 pub mod cli;
 pub mod tui;
 
+// Presentation: what every frontend offers and shows, decided once.
+pub mod present;
+
 // Sessions: runs each line of input.
 pub mod commands;
 pub mod session;

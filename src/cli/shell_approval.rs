@@ -2,11 +2,9 @@
 //! each one, where there is no screen.
 
 use crate::i18n::{LocalizedText, Phrase, linear, prompt as w, screen};
+use crate::present::Severity;
 use crate::protocol::{AskId, Decision, TemplateCommand, Tier};
 use crate::text::escape;
-
-/// The word that approves a command of high risk, so that no habit approves it.
-pub const GRAVE: &str = "YES";
 
 /// All commands, each with the programs it runs and why it does more than read.
 pub fn command_lines(of: &str, cwd: &str, pieces: &[TemplateCommand]) -> Vec<LocalizedText> {
@@ -102,7 +100,7 @@ impl TemplateApproval {
         };
         let typed = normalize_width(typed);
         let (yes, no) = (is_yes(&typed), is_no(&typed));
-        if (piece.is_high_risk() && typed == GRAVE) || (!piece.is_high_risk() && yes) {
+        if Severity::of(&piece.risk).is_confirmed(&typed, yes) {
             self.approved.push(piece.id.clone());
         } else if !no {
             let say = if piece.is_high_risk() { linear::NEEDS_YES } else { w::TERMINAL_Y_OR_N };

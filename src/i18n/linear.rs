@@ -54,6 +54,7 @@ words! { "linear":
     WORD: "What should the model know? Type it and press Enter.", "想对模型说什么？输入后按 Enter。";
     PICK_WORD: "reject and say why", "拒绝并说明原因";
     PICK_RUN: "run once", "运行一次";
+    PICK_APPLY: "apply", "应用";
     PICK_ALL: "run this and the steps listed after it", "运行这一步及后续步骤";
     PICK_SESSION: "run, and don't ask again in this session", "运行，本次会话不再询问";
     PICK_PROJECT: "run, and don't ask again in this project", "运行，本项目不再询问";

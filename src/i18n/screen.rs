@@ -216,6 +216,8 @@ words! { "screen":
     PICK_RUN: "Run once", "运行一次";
     PICK_RUN_GRAVE: "Run once (capital letter)", "运行一次（大写字母）";
     PICK_RUN_SHORT: "Run", "运行";
+    PICK_APPLY: "Apply", "应用";
+    PICK_APPLY_GRAVE: "Apply (capital letter)", "应用（大写字母）";
     PICK_ALL: "Run this and the steps listed after it", "运行这一步及后续步骤";
     PICK_ALL_SHORT: "All", "全部";
     PICK_SESSION: "Run, don't ask again this session", "运行，本次会话不再询问";

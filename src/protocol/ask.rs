@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Change, Risk, Step, StepAction, Tier};
+use super::{Change, Risk, Step, StepAction};
 use crate::i18n::LocalizedText;
 
 /// Identifies one question; an answer to another one is ignored.
@@ -148,7 +148,7 @@ pub struct TemplateCommand {
 impl TemplateCommand {
     /// Needs its own approval: an L2, including one that settings lifted.
     pub fn is_high_risk(&self) -> bool {
-        self.risk.tier == Tier::L2 || self.risk.lifted
+        self.risk.is_high_risk()
     }
 }
 

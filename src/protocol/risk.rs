@@ -90,6 +90,11 @@ impl Risk {
             && !self.effects.iter().any(|effect| GRAVE.contains(effect))
     }
 
+    /// Takes a deliberate approval: an L2, including one that settings lifted.
+    pub fn is_high_risk(&self) -> bool {
+        self.tier == Tier::L2 || self.lifted
+    }
+
     /// The sentence of the deciding reason.
     pub fn main_reason(&self) -> Option<&LocalizedText> {
         self.reasons.first().map(|reason| &reason.say)

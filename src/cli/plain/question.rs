@@ -1,10 +1,11 @@
 //! Shows a question as numbered lines, and reads the lines that answer it.
 
-use crate::cli::shell_approval::{self, GRAVE, normalize_width, tier_phrase};
+use crate::cli::shell_approval::{self, normalize_width, tier_phrase};
 use crate::i18n::{LocalizedText, Phrase, common, linear as w, prompt as p};
+use crate::present::{ChoicePick, PickEffect, QuestionKind, QuestionOffer, Severity, YES};
 use crate::protocol::{
-    ApprovalScope, Ask, AskId, Change, Decision, Question, Reason, Risk, StepAction,
-    TemplateCommand, Tier, TrustOffer, UntrustedFile,
+    Ask, AskId, Change, Decision, Question, Reason, Risk, StepAction, TemplateCommand, Tier,
+    TrustOffer, UntrustedFile,
 };
 use crate::safety::editable::{self, EditableForm};
 use crate::text::{escape, one_line};
@@ -12,7 +13,7 @@ use crate::text::{escape, one_line};
 #[derive(Debug)]
 pub struct PlainQuestion {
     ask: Ask,
-    choices: Vec<(PlainChoice, Phrase)>,
+    offer: QuestionOffer,
     stage: AnswerStage,
 }
 
@@ -30,27 +31,9 @@ enum AnswerStage {
     /// A yes or no to a changed step that has its verdict.
     ConfirmingChange { work: StepAction, grave: bool },
     /// The word that confirms remembering or trusting.
-    Confirming(PlainChoice),
+    Confirming(ChoicePick),
     /// A yes or no to one of the shell commands; `run`: the ids of the approved ones before it.
     DecidingCommand { at: usize, run: Vec<String> },
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PlainChoice {
-    Reject,
-    RejectWithReason,
-    Run,
-    All,
-    Session,
-    Project,
-    Stop,
-    Continue,
-    /// Decide about each shell command.
-    DecideEach,
-    /// Change the step first.
-    Edit,
-    /// Trust the folder first.
-    Trust,
 }
 
 /// The result of reading a line.
@@ -69,8 +52,19 @@ pub enum ParsedLine {
 
 impl PlainQuestion {
     pub fn new(ask: Ask) -> PlainQuestion {
-        let choices = choices(&ask.question);
-        PlainQuestion { ask, choices, stage: AnswerStage::Choosing }
+        let mut offer = QuestionOffer::new(&ask.question);
+        // A line of text cannot show every step so that it could be typed again.
+        let editable = match &ask.question {
+            Question::Step { step, .. } => editable::to_line(&step.work).is_some(),
+            _ => false,
+        };
+        offer.picks.retain(|pick| editable || *pick != ChoicePick::Edit);
+        offer.picks.sort_by_key(|pick| match pick {
+            ChoicePick::Edit => 1,
+            ChoicePick::TrustFirst => 2,
+            _ => 0,
+        });
+        PlainQuestion { ask, offer, stage: AnswerStage::Choosing }
     }
 
     pub fn id(&self) -> AskId {
@@ -90,8 +84,9 @@ impl PlainQuestion {
                 return model_question_lines(text, choices, *free);
             }
         };
-        for (at, (_, word)) in self.choices.iter().enumerate() {
-            says.push(w::CHOICE.with("n", at + 1).with("choice", LocalizedText::from(*word)));
+        for (at, pick) in self.offer.picks.iter().enumerate() {
+            let label = LocalizedText::from(label(self.offer.kind, *pick));
+            says.push(w::CHOICE.with("n", at + 1).with("choice", label));
         }
         let how = match (self.is_high_risk(), self.is_trust()) {
             (true, _) => w::HOW_GRAVE,
@@ -130,24 +125,18 @@ impl PlainQuestion {
         if typed.is_empty() && self.is_trust() {
             return ParsedLine::Decided(Decision::Dismiss);
         }
-        if typed == GRAVE && self.is_high_risk() {
+        if typed == YES && self.is_high_risk() {
             return ParsedLine::Decided(Decision::Approve);
         }
         match self.choice_by_number(typed) {
-            Some(PlainChoice::Run) if self.is_high_risk() => {
+            Some(ChoicePick::Run) if self.is_high_risk() => {
                 ParsedLine::AskAgain(w::NEEDS_YES.into())
             }
-            Some(PlainChoice::RejectWithReason) => {
-                self.stage = AnswerStage::WritingReason;
-                ParsedLine::AskAgain(w::WORD.into())
-            }
-            Some(PlainChoice::DecideEach) => self.ask_next_command(0, Vec::new()),
-            Some(PlainChoice::Edit) => self.start_change(),
-            Some(pick) if let Some(word) = self.confirmation_word(pick) => {
+            Some(pick) if let Some(word) = confirmation_word(pick) => {
                 self.stage = AnswerStage::Confirming(pick);
                 ParsedLine::AskAgain(w::CONFIRM.with("word", word))
             }
-            Some(pick) => ParsedLine::Decided(self.decision(pick)),
+            Some(pick) => self.apply(pick),
             None => ParsedLine::AskAgain(w::NO_CHOICE.into()),
         }
     }
@@ -156,29 +145,23 @@ impl PlainQuestion {
         matches!(self.ask.question, Question::Trust { .. })
     }
 
-    /// The word that confirms a choice that lasts beyond this question: a mistyped number must not.
-    fn confirmation_word(&self, pick: PlainChoice) -> Option<&'static str> {
-        let trusts = self.is_trust();
-        match pick {
-            PlainChoice::Session | PlainChoice::Project => Some(REMEMBER),
-            PlainChoice::Trust => Some(TRUST),
-            PlainChoice::Continue | PlainChoice::All if trusts => Some(TRUST),
-            PlainChoice::Reject
-            | PlainChoice::RejectWithReason
-            | PlainChoice::Run
-            | PlainChoice::All
-            | PlainChoice::Stop
-            | PlainChoice::Continue
-            | PlainChoice::DecideEach
-            | PlainChoice::Edit => None,
+    fn apply(&mut self, pick: ChoicePick) -> ParsedLine {
+        match self.offer.effect(pick) {
+            PickEffect::Decide(decision) => ParsedLine::Decided(decision),
+            PickEffect::DecideEach => self.ask_next_command(0, Vec::new()),
+            PickEffect::Edit => self.start_change(),
+            PickEffect::WriteReason => {
+                self.stage = AnswerStage::WritingReason;
+                ParsedLine::AskAgain(w::WORD.into())
+            }
         }
     }
 
     /// Any other text goes back to the choices.
-    fn confirm_lasting(&self, pick: PlainChoice, typed: &str) -> ParsedLine {
-        let word = self.confirmation_word(pick);
+    fn confirm_lasting(&mut self, pick: ChoicePick, typed: &str) -> ParsedLine {
+        let word = confirmation_word(pick);
         match word.is_some_and(|word| normalize_width(typed).eq_ignore_ascii_case(word)) {
-            true => ParsedLine::Decided(self.decision(pick)),
+            true => self.apply(pick),
             false => ParsedLine::Lines(self.lines()),
         }
     }
@@ -246,7 +229,7 @@ impl PlainQuestion {
             says.extend(diff_lines(work.tool(), change));
         }
         says.extend(risk.reasons.iter().map(reason_line));
-        let (doing, how) = match (risk.tier, is_high_risk(risk)) {
+        let (doing, how) = match (risk.tier, risk.is_high_risk()) {
             (Tier::L2, _) => (AnswerStage::Changing, w::EDIT_REFUSED),
             (_, grave) => {
                 let how = if grave { w::EDIT_RUN_GRAVE } else { w::EDIT_RUN };
@@ -262,7 +245,7 @@ impl PlainQuestion {
         match (parse_number(typed), grave) {
             (Some(1), _) => ParsedLine::Lines(self.lines()),
             (Some(2), false) => ParsedLine::Decided(Decision::Edit(work)),
-            _ if grave && typed == GRAVE => ParsedLine::Decided(Decision::Edit(work)),
+            _ if grave && typed == YES => ParsedLine::Decided(Decision::Edit(work)),
             _ => {
                 self.stage = AnswerStage::ConfirmingChange { work, grave };
                 ParsedLine::AskAgain(if grave { w::NEEDS_YES } else { w::NO_CHOICE }.into())
@@ -298,11 +281,8 @@ impl PlainQuestion {
         let Some(piece) = self.template_commands().get(at) else {
             return self.ask_next_command(at, run);
         };
-        let yes = match piece.is_high_risk() {
-            true => typed == GRAVE,
-            false => parse_number(typed) == Some(2),
-        };
-        if yes {
+        let usual = parse_number(typed) == Some(2);
+        if Severity::of(&piece.risk).is_confirmed(typed, usual) {
             run.push(piece.id.clone());
         } else if parse_number(typed) != Some(1) {
             let say = if piece.is_high_risk() { w::NEEDS_YES } else { w::NO_CHOICE };
@@ -313,43 +293,12 @@ impl PlainQuestion {
     }
 
     /// The choice with this number.
-    fn choice_by_number(&self, typed: &str) -> Option<PlainChoice> {
-        self.choices.get(parse_number(typed)?.checked_sub(1)?).map(|(pick, _)| *pick)
-    }
-
-    fn decision(&self, pick: PlainChoice) -> Decision {
-        match pick {
-            PlainChoice::Reject
-            | PlainChoice::RejectWithReason
-            | PlainChoice::DecideEach
-            | PlainChoice::Edit => Decision::Reject { word: None },
-            PlainChoice::Run | PlainChoice::Continue => Decision::Approve,
-            PlainChoice::All => Decision::ApproveAll { steps: self.ids_of_rest() },
-            PlainChoice::Session => Decision::Remember(ApprovalScope::Session),
-            PlainChoice::Project => Decision::Remember(ApprovalScope::Project),
-            PlainChoice::Stop => Decision::Stop,
-            PlainChoice::Trust => Decision::Trust,
-        }
-    }
-
-    fn ids_of_rest(&self) -> Vec<String> {
-        match &self.ask.question {
-            Question::Step { rest, .. } => rest.iter().map(|step| step.id.clone()).collect(),
-            Question::Trust { above, .. } => above.iter().cloned().collect(),
-            Question::Choice { .. } | Question::Pieces { .. } | Question::Pause { .. } => {
-                Vec::new()
-            }
-        }
+    fn choice_by_number(&self, typed: &str) -> Option<ChoicePick> {
+        self.offer.picks.get(parse_number(typed)?.checked_sub(1)?).copied()
     }
 
     fn is_high_risk(&self) -> bool {
-        match &self.ask.question {
-            Question::Step { risk, .. } => is_high_risk(risk),
-            Question::Choice { .. }
-            | Question::Pieces { .. }
-            | Question::Pause { .. }
-            | Question::Trust { .. } => false,
-        }
+        self.offer.severity == Severity::HighRisk
     }
 }
 
@@ -362,57 +311,38 @@ fn parse_number(typed: &str) -> Option<usize> {
     normalize_width(typed).parse().ok()
 }
 
-fn is_high_risk(risk: &Risk) -> bool {
-    risk.lifted || risk.tier == Tier::L2
+/// The word that confirms a choice that lasts beyond this question: a mistyped number must not.
+fn confirmation_word(pick: ChoicePick) -> Option<&'static str> {
+    let word = match pick {
+        ChoicePick::Session | ChoicePick::Project => REMEMBER,
+        _ => TRUST,
+    };
+    pick.is_lasting().then_some(word)
 }
 
-fn choices(question: &Question) -> Vec<(PlainChoice, Phrase)> {
-    let (step, risk, rule, rest, trust) = match question {
-        Question::Step { step, risk, rule, rest, trust, .. } => (step, risk, rule, rest, trust),
-        Question::Choice { .. } => return Vec::new(),
-        Question::Pieces { pieces, .. } => {
-            let mut choices = vec![(PlainChoice::Reject, p::LINE_NONE)];
-            if pieces.iter().any(|piece| !piece.is_high_risk()) {
-                choices.push((PlainChoice::Run, p::LINE_ALL));
-            }
-            choices.push((PlainChoice::DecideEach, p::LINE_EACH));
-            return choices;
-        }
-        Question::Pause { .. } => {
-            return vec![
-                (PlainChoice::Stop, common::STOP_HERE),
-                (PlainChoice::Continue, w::PICK_GO_ON),
-            ];
-        }
-        Question::Trust { above, .. } => {
-            let mut choices = vec![
-                (PlainChoice::Reject, w::PICK_READ_ONLY),
-                (PlainChoice::Continue, w::PICK_TRUST),
-            ];
-            choices.extend(above.is_some().then_some((PlainChoice::All, w::PICK_TRUST_ABOVE)));
-            choices.push((PlainChoice::Stop, w::PICK_LEAVE));
-            return choices;
-        }
-    };
-    let mut choices =
-        vec![(PlainChoice::Reject, common::REJECT), (PlainChoice::RejectWithReason, w::PICK_WORD)];
-    choices.push((PlainChoice::Stop, common::STOP_TURN));
-    choices.push((PlainChoice::Run, w::PICK_RUN));
-    let mild = risk.can_batch_approve() && rest.iter().all(|step| step.risk.can_batch_approve());
-    if mild && !rest.is_empty() {
-        choices.push((PlainChoice::All, w::PICK_ALL));
+fn label(kind: QuestionKind, pick: ChoicePick) -> Phrase {
+    use ChoicePick as Pick;
+    match (pick, kind) {
+        (Pick::Reject, QuestionKind::Template) => p::LINE_NONE,
+        (Pick::Reject, QuestionKind::Trust) => w::PICK_READ_ONLY,
+        (Pick::Reject, _) => common::REJECT,
+        (Pick::RejectWithReason, _) => w::PICK_WORD,
+        (Pick::Stop, QuestionKind::Pause) => common::STOP_HERE,
+        (Pick::Stop, QuestionKind::Trust) => w::PICK_LEAVE,
+        (Pick::Stop, _) => common::STOP_TURN,
+        (Pick::Edit, _) => w::PICK_EDIT,
+        (Pick::Run, QuestionKind::Template) => p::LINE_ALL,
+        (Pick::Run, QuestionKind::Change) => w::PICK_APPLY,
+        (Pick::Run, _) => w::PICK_RUN,
+        (Pick::All, _) => w::PICK_ALL,
+        (Pick::Session, _) => w::PICK_SESSION,
+        (Pick::Project, _) => w::PICK_PROJECT,
+        (Pick::TrustFirst, _) => w::PICK_TRUST_FIRST,
+        (Pick::Continue, _) => w::PICK_GO_ON,
+        (Pick::Trust, _) => w::PICK_TRUST,
+        (Pick::TrustAbove, _) => w::PICK_TRUST_ABOVE,
+        (Pick::Each, _) => p::LINE_EACH,
     }
-    if rule.is_some() && !is_high_risk(risk) {
-        choices.extend([
-            (PlainChoice::Session, w::PICK_SESSION),
-            (PlainChoice::Project, w::PICK_PROJECT),
-        ]);
-    }
-    if editable::to_line(&step.work).is_some() {
-        choices.push((PlainChoice::Edit, w::PICK_EDIT));
-    }
-    choices.extend(trust.is_some().then_some((PlainChoice::Trust, w::PICK_TRUST_FIRST)));
-    choices
 }
 
 /// The contents of a folder that is not trusted yet: named and measured, not shown.

@@ -4,13 +4,13 @@
 use ratatui::style::Modifier;
 use ratatui::text::Line;
 
-use super::choice::{Choices, Severity};
 use super::dialog::Dialog;
 use super::dialog_frame::DialogPage;
 use super::question::{QuestionState, Subject};
 use super::rows::{LongDiffCache, Rows};
 use super::step_details::{self, StepDetails};
 use crate::i18n::{LocalizedText, common, screen as words};
+use crate::present::QuestionOffer;
 use crate::protocol::{AskId, Change, Risk, StepAction, Tier, TrustOffer, UpcomingStep};
 use crate::tui::draw::DrawContext;
 
@@ -43,21 +43,6 @@ pub struct StepQuestion {
 }
 
 impl StepQuestion {
-    pub fn severity(&self) -> Severity {
-        if self.risk.lifted || self.risk.tier == Tier::L2 {
-            Severity::HighRisk
-        } else {
-            Severity::Plain
-        }
-    }
-
-    /// True when the steps after it may be approved together with it.
-    fn can_approve_all(&self) -> bool {
-        let mild = self.risk.can_batch_approve()
-            && self.upcoming.iter().all(|step| step.risk.can_batch_approve());
-        mild && !self.upcoming.is_empty()
-    }
-
     /// `2 of 5`; empty for a single step.
     pub fn count_text(&self, pen: &DrawContext<'_>) -> String {
         match self.count {
@@ -87,7 +72,7 @@ impl Dialog for ApproveDialog {
         let title = if subject.change.is_some() { words::CHANGE_TITLE } else { words::ASK_TITLE };
         let mut page = subject.page(title, width, pen);
         // The end of a very long diff need not be seen if the diff is read page by page.
-        let paged = subject.change.is_some() && self.step.severity() == Severity::HighRisk;
+        let paged = subject.change.is_some() && self.step.risk.is_high_risk();
         let most = if paged { super::file_change::MUST } else { usize::MAX };
         let long = page.required.split_off(page.required.len().min(most));
         page.count = self.step.count_text(pen);
@@ -110,14 +95,10 @@ impl Dialog for ApproveDialog {
 }
 
 impl ApproveDialog {
-    pub fn new(id: AskId, held: StepQuestion) -> ApproveDialog {
-        let choices = Choices::for_step(held.severity(), held.rule.is_some());
-        let rest = held.upcoming.iter().map(|step| step.id.clone()).collect();
-        let choices = if held.can_approve_all() { choices.with_all(rest) } else { choices };
-        let choices = choices.with_trust(held.trust.is_some());
+    pub fn new(id: AskId, offer: QuestionOffer, held: StepQuestion) -> ApproveDialog {
         let slight =
             held.change.is_some() && held.risk.tier == Tier::L1 && held.risk.can_batch_approve();
-        let asking = QuestionState::new(id, choices, held.severity()).with_skippable_rest(slight);
+        let asking = QuestionState::new(id, offer).with_skippable_rest(slight);
         ApproveDialog { question: asking, step: held }
     }
 

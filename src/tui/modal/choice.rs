@@ -6,25 +6,11 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use crate::i18n::{Phrase, common, prompt, screen as words};
+use crate::present::{ChoicePick, QuestionKind, QuestionOffer, Severity};
 use crate::tui::draw::DrawContext;
 use crate::tui::keys;
 use crate::tui::status::KeyHint;
 use crate::tui::symbols::{CHOSEN, NOT_CHOSEN};
-
-/// The possible answers of the user.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChoicePick {
-    Reject,
-    Run,
-    Session,
-    Project,
-    All,
-    Edit,
-    RejectWithReason,
-    Stop,
-    Continue,
-    Trust,
-}
 
 /// One row: its letter, its label, and a short label for narrow dialogs.
 #[derive(Clone, Copy, Debug)]
@@ -33,62 +19,41 @@ pub struct QuestionChoice {
     pub pick: ChoicePick,
     pub label: Phrase,
     pub short: Phrase,
-    /// It has effect beyond this question: its letter only selects it, Enter confirms.
-    pub is_lasting: bool,
 }
 
-const fn choice(letter: char, pick: ChoicePick, label: Phrase, short: Phrase) -> QuestionChoice {
-    QuestionChoice { letter, pick, label, short, is_lasting: false }
-}
-
-/// A choice that is remembered, or that grants trust.
-const fn lasting(letter: char, pick: ChoicePick, label: Phrase, short: Phrase) -> QuestionChoice {
-    QuestionChoice { letter, pick, label, short, is_lasting: true }
-}
-
-const REJECT: QuestionChoice =
-    choice('n', ChoicePick::Reject, words::PICK_REJECT, words::PICK_REJECT);
-const RUN: QuestionChoice = choice('y', ChoicePick::Run, words::PICK_RUN, words::PICK_RUN_SHORT);
-/// A high-risk step takes a capital letter, so that habit cannot answer it.
-const RUN_GRAVE: QuestionChoice =
-    choice('Y', ChoicePick::Run, words::PICK_RUN_GRAVE, words::PICK_RUN_SHORT);
-const SESSION: QuestionChoice =
-    lasting('s', ChoicePick::Session, words::PICK_SESSION, words::PICK_SESSION_SHORT);
-const PROJECT: QuestionChoice =
-    lasting('p', ChoicePick::Project, words::PICK_PROJECT, words::PICK_PROJECT_SHORT);
-/// This step and the ones after it that the dialog shows.
-const ALL: QuestionChoice = choice('a', ChoicePick::All, words::PICK_ALL, words::PICK_ALL_SHORT);
-const EDIT: QuestionChoice =
-    choice('e', ChoicePick::Edit, words::PICK_EDIT, words::PICK_EDIT_SHORT);
-const WORD: QuestionChoice =
-    choice('w', ChoicePick::RejectWithReason, words::PICK_WORD, words::PICK_WORD_SHORT);
-const STOP: QuestionChoice =
-    choice('x', ChoicePick::Stop, words::PICK_STOP, words::PICK_STOP_SHORT);
-const HALT: QuestionChoice =
-    choice('n', ChoicePick::Stop, words::PICK_HALT, words::PICK_STOP_SHORT);
-const READ_ONLY: QuestionChoice =
-    choice('n', ChoicePick::Reject, words::PICK_READ_ONLY, words::PICK_READ_ONLY_SHORT);
-const TRUST: QuestionChoice =
-    lasting('t', ChoicePick::Run, words::PICK_TRUST, words::PICK_TRUST_SHORT);
-const TRUST_ABOVE: QuestionChoice =
-    lasting('a', ChoicePick::All, words::PICK_TRUST_ABOVE, words::PICK_TRUST_ABOVE_SHORT);
-/// In the question about a step: trust the folder first, then assess the step again.
-const TRUST_FIRST: QuestionChoice =
-    lasting('t', ChoicePick::Trust, words::PICK_TRUST_FIRST, words::PICK_TRUST_SHORT);
-const LEAVE: QuestionChoice = choice('x', ChoicePick::Stop, words::PICK_LEAVE, common::QUIT);
-const NONE: QuestionChoice = choice('n', ChoicePick::Reject, prompt::PICK_NONE, words::PICK_REJECT);
-/// The marked shell pieces.
-const MARKED: QuestionChoice =
-    choice('y', ChoicePick::All, prompt::PICK_MARKED, prompt::PICK_MARKED_SHORT);
-const GO_ON: QuestionChoice =
-    choice('y', ChoicePick::Continue, words::PICK_GO_ON, words::PICK_GO_ON);
-
-/// The care that an approval takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Severity {
-    Plain,
-    /// An L2 step: only its capital letter runs it.
-    HighRisk,
+/// How a choice looks in a question.
+fn row(kind: QuestionKind, severity: Severity, pick: ChoicePick) -> QuestionChoice {
+    use ChoicePick as Pick;
+    use QuestionKind as Kind;
+    let (letter, label, short) = match (pick, kind) {
+        (Pick::Reject, Kind::Template) => ('n', prompt::PICK_NONE, words::PICK_REJECT),
+        (Pick::Reject, Kind::Trust) => ('n', words::PICK_READ_ONLY, words::PICK_READ_ONLY_SHORT),
+        (Pick::Reject, _) => ('n', words::PICK_REJECT, words::PICK_REJECT),
+        (Pick::RejectWithReason, _) => ('w', words::PICK_WORD, words::PICK_WORD_SHORT),
+        (Pick::Stop, Kind::Pause) => ('n', words::PICK_HALT, words::PICK_STOP_SHORT),
+        (Pick::Stop, Kind::Trust) => ('x', words::PICK_LEAVE, common::QUIT),
+        (Pick::Stop, _) => ('x', words::PICK_STOP, words::PICK_STOP_SHORT),
+        (Pick::Edit, _) => ('e', words::PICK_EDIT, words::PICK_EDIT_SHORT),
+        // A high-risk step takes a capital letter, so that habit cannot answer it.
+        (Pick::Run, Kind::Change) if severity == Severity::HighRisk => {
+            ('Y', words::PICK_APPLY_GRAVE, words::PICK_APPLY)
+        }
+        (Pick::Run, Kind::Change) => ('y', words::PICK_APPLY, words::PICK_APPLY),
+        (Pick::Run, _) if severity == Severity::HighRisk => {
+            ('Y', words::PICK_RUN_GRAVE, words::PICK_RUN_SHORT)
+        }
+        (Pick::Run, _) => ('y', words::PICK_RUN, words::PICK_RUN_SHORT),
+        (Pick::All, _) => ('a', words::PICK_ALL, words::PICK_ALL_SHORT),
+        (Pick::Session, _) => ('s', words::PICK_SESSION, words::PICK_SESSION_SHORT),
+        (Pick::Project, _) => ('p', words::PICK_PROJECT, words::PICK_PROJECT_SHORT),
+        (Pick::TrustFirst, _) => ('t', words::PICK_TRUST_FIRST, words::PICK_TRUST_SHORT),
+        (Pick::Trust, _) => ('t', words::PICK_TRUST, words::PICK_TRUST_SHORT),
+        (Pick::TrustAbove, _) => ('a', words::PICK_TRUST_ABOVE, words::PICK_TRUST_ABOVE_SHORT),
+        (Pick::Continue, _) => ('y', words::PICK_GO_ON, words::PICK_GO_ON),
+        // All of them at once: each has a mark.
+        (Pick::Each, _) => ('y', prompt::PICK_MARKED, prompt::PICK_MARKED_SHORT),
+    };
+    QuestionChoice { letter, pick, label, short }
 }
 
 /// The choices in order, and the one that Enter confirms.
@@ -98,8 +63,7 @@ pub struct Choices {
     chosen: usize,
     /// The choice selected until the user moves.
     default: usize,
-    /// The steps that "all" includes besides the one in question.
-    batch_steps: Vec<String>,
+    pub offer: QuestionOffer,
     /// The cursor is elsewhere: no choice looks selected.
     is_cursor_elsewhere: bool,
     /// Keys go elsewhere for now: no choice looks selected either.
@@ -107,61 +71,28 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// The choices for a step. `remember`: a rule can be saved.
-    pub fn for_step(care: Severity, remember: bool) -> Choices {
-        let rows = match (care, remember) {
-            (Severity::HighRisk, _) => vec![REJECT, WORD, STOP, EDIT, RUN_GRAVE],
-            (Severity::Plain, false) => vec![REJECT, WORD, STOP, EDIT, RUN],
-            (Severity::Plain, true) => vec![REJECT, WORD, STOP, EDIT, RUN, SESSION, PROJECT],
-        };
-        Choices::from_rows(rows)
-    }
-
-    /// Offers to approve the following steps as well.
-    #[must_use]
-    pub fn with_all(mut self, rest: Vec<String>) -> Choices {
-        let behind = self.rows.iter().position(|row| row.pick == ChoicePick::Run);
-        self.rows.insert(behind.map_or(self.rows.len(), |run| run + 1), ALL);
-        self.batch_steps = rest;
-        self
-    }
-
-    /// Offers trust in the folder.
-    #[must_use]
-    pub fn with_trust(mut self, offered: bool) -> Choices {
-        self.rows.extend(offered.then_some(TRUST_FIRST));
-        self
-    }
-
-    pub fn batch_steps(&self) -> &[String] {
-        &self.batch_steps
-    }
-
-    fn from_rows(rows: Vec<QuestionChoice>) -> Choices {
+    pub fn new(offer: QuestionOffer) -> Choices {
+        // Here the marks say which commands of a template run.
+        let shown =
+            |pick: &&ChoicePick| offer.kind != QuestionKind::Template || **pick != ChoicePick::Run;
+        let row = |pick: &ChoicePick| row(offer.kind, offer.severity, *pick);
+        let rows = offer.picks.iter().filter(shown).map(row).collect();
         Choices {
             rows,
             chosen: 0,
             default: 0,
-            batch_steps: Vec::new(),
+            offer,
             is_cursor_elsewhere: false,
             is_inactive: false,
         }
     }
 
-    /// The choices for a shell line.
-    pub fn for_shell(care: Severity) -> Choices {
-        let run = if care == Severity::HighRisk { RUN_GRAVE } else { RUN };
-        Choices::from_rows(vec![REJECT, EDIT, run])
-    }
-
-    /// The choices for the shell pieces of a template.
-    pub fn for_template() -> Choices {
-        Choices::from_rows(vec![NONE, MARKED])
-    }
-
-    /// Sets the steps that "all" includes.
-    pub fn set_batch_steps(&mut self, rest: Vec<String>) {
-        self.batch_steps = rest;
+    /// Selects this choice until the user moves.
+    #[must_use]
+    pub fn with_default(mut self, pick: ChoicePick) -> Choices {
+        self.default = self.rows.iter().position(|row| row.pick == pick).unwrap_or(0);
+        self.chosen = self.default;
+        self
     }
 
     /// The cursor leaves or comes back.
@@ -203,46 +134,16 @@ impl Choices {
         self.chosen + 1 >= self.rows.len()
     }
 
-    /// The choices for a pause of the turn.
-    pub fn for_pause() -> Choices {
-        Choices::from_rows(vec![HALT, GO_ON])
-    }
-
-    /// The choices for trust in the folder. The current state is selected.
-    pub fn for_trust(above: Option<String>, trusted: bool) -> Choices {
-        let mut choices = match above {
-            Some(above) => {
-                let rows = vec![READ_ONLY, TRUST, TRUST_ABOVE, LEAVE];
-                Choices { batch_steps: vec![above], ..Choices::from_rows(rows) }
-            }
-            None => Choices::from_rows(vec![READ_ONLY, TRUST, LEAVE]),
-        };
-        if trusted {
-            choices.mark(&TRUST);
-            choices.default = choices.chosen;
-        }
-        choices
-    }
-
-    /// It is about a folder; without approval only reads are allowed there.
-    pub fn is_trust(&self) -> bool {
-        self.rows.iter().any(|row| row.label == words::PICK_READ_ONLY)
-    }
-
-    /// True when there is nothing that could be rejected.
-    pub fn has_nothing_to_reject(&self) -> bool {
-        self.rows.iter().all(|row| matches!(row.pick, ChoicePick::Stop | ChoicePick::Continue))
-    }
-
     /// The keys worth showing.
     pub fn hints(&self) -> &'static [KeyHint] {
-        let marks =
-            self.rows.iter().any(|row| row.pick == ChoicePick::All && row.letter == MARKED.letter);
-        match (self.has_nothing_to_reject(), marks) {
-            (true, _) => PAUSING,
-            (false, _) if self.is_trust() => TRUSTING,
-            (false, true) => MARKING,
-            (false, false) => CHOOSING,
+        match self.offer.kind {
+            QuestionKind::Pause => PAUSING,
+            QuestionKind::Trust => TRUSTING,
+            QuestionKind::Template => MARKING,
+            QuestionKind::Step
+            | QuestionKind::Change
+            | QuestionKind::Shell
+            | QuestionKind::Model => CHOOSING,
         }
     }
 
@@ -334,18 +235,31 @@ enum LabelLength {
     Short,
 }
 
+/// Every choice about a step.
+const STEP_PICKS: [ChoicePick; 9] = [
+    ChoicePick::Reject,
+    ChoicePick::RejectWithReason,
+    ChoicePick::Stop,
+    ChoicePick::Edit,
+    ChoicePick::Run,
+    ChoicePick::All,
+    ChoicePick::Session,
+    ChoicePick::Project,
+    ChoicePick::TrustFirst,
+];
+
 /// Whether a letter answers some question, if not this one: the user then meant to answer.
 pub fn is_answer_letter(typed: char) -> bool {
-    let rows = [REJECT, WORD, STOP, EDIT, RUN, ALL, SESSION, PROJECT, TRUST_FIRST];
-    typed.is_ascii_digit() || rows.iter().any(|row| row.letter.eq_ignore_ascii_case(&typed))
+    let answers = |pick| row(QuestionKind::Step, Severity::Plain, pick).letter;
+    typed.is_ascii_digit() || STEP_PICKS.map(answers).contains(&typed.to_ascii_lowercase())
 }
 
 /// The letters, for help.
 pub fn letters() -> Vec<(char, Phrase)> {
-    [REJECT, WORD, STOP, EDIT, RUN, ALL, SESSION, PROJECT, RUN_GRAVE]
-        .iter()
-        .map(|row| (row.letter, row.label))
-        .collect()
+    let row = |(severity, pick)| row(QuestionKind::Step, severity, pick);
+    let plain = STEP_PICKS.into_iter().take(8).map(|pick| (Severity::Plain, pick));
+    let rows = plain.chain([(Severity::HighRisk, ChoicePick::Run)]).map(row);
+    rows.map(|row| (row.letter, row.label)).collect()
 }
 
 const MARKING: &[KeyHint] = &[

@@ -12,6 +12,7 @@ use super::draw::DrawContext;
 use super::guard::FocusNotice;
 use super::keys::ScrollAction;
 use crate::i18n::Lang;
+use crate::present::QuestionOffer;
 use crate::protocol::{Ask, AskId, Change, Extensions, Question, Risk, SessionInfo, StepAction};
 
 mod action;
@@ -64,13 +65,14 @@ impl Modal {
     /// The modal for a question of the session.
     pub fn for_question(ask: Ask, facts: &SessionInfo) -> Modal {
         let Ask { id, question } = ask;
+        let offer = QuestionOffer::new(&question);
         match question {
-            Question::Pause { why } => Modal::Pause(Box::new(PauseDialog::new(id, why))),
+            Question::Pause { why } => Modal::Pause(Box::new(PauseDialog::new(id, offer, why))),
             Question::Pieces { of, cwd, pieces } => {
-                Modal::TemplateCommands(Box::new(TemplateDialog::new(id, of, cwd, pieces)))
+                Modal::TemplateCommands(Box::new(TemplateDialog::new(id, offer, of, cwd, pieces)))
             }
             Question::Trust { folder, above, because, found } => Modal::Trust(Box::new(
-                TrustDialog::new(id, (folder, above), facts.trusted, because, found),
+                TrustDialog::new(id, offer, (folder, above), facts.trusted, because, found),
             )),
             Question::Choice { text, choices, free, .. } => {
                 let text = crate::tui::text::sanitize(&text);
@@ -112,10 +114,10 @@ impl Modal {
                 };
                 match held.work {
                     StepAction::Shell { .. } => {
-                        Modal::Shell(Box::new(ShellDialog::new(id, held, pieces)))
+                        Modal::Shell(Box::new(ShellDialog::new(id, offer, held, pieces)))
                     }
                     StepAction::Exec { .. } | StepAction::Tool { .. } => {
-                        Modal::Approve(Box::new(ApproveDialog::new(id, held)))
+                        Modal::Approve(Box::new(ApproveDialog::new(id, offer, held)))
                     }
                 }
             }

@@ -2,11 +2,11 @@
 
 use ratatui::text::Line;
 
-use super::choice::{Choices, Severity};
 use super::dialog::Dialog;
 use super::dialog_frame::DialogPage;
 use super::question::QuestionState;
 use crate::i18n::{LocalizedText, common};
+use crate::present::QuestionOffer;
 use crate::protocol::{AskId, Risk, StepAction};
 use crate::tui::draw::DrawContext;
 use crate::tui::text;
@@ -18,8 +18,8 @@ pub struct PauseDialog {
 }
 
 impl PauseDialog {
-    pub fn new(id: AskId, why: LocalizedText) -> PauseDialog {
-        PauseDialog { question: QuestionState::new(id, Choices::for_pause(), Severity::Plain), why }
+    pub fn new(id: AskId, offer: QuestionOffer, why: LocalizedText) -> PauseDialog {
+        PauseDialog { question: QuestionState::new(id, offer), why }
     }
 }
 

@@ -7,13 +7,14 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
 use super::ModalAction;
-use super::choice::{self, ChoicePick, Choices, QuestionChoice, Severity};
+use super::choice::{self, Choices, QuestionChoice};
 use super::dialog_frame::{self, DialogFrame, DialogPage, Foot, MessageUntil};
 use super::edit::{EditAssessment, Editor};
 use super::rows::LongDiffCache;
 use super::step_details;
 use crate::i18n::{Lang, LocalizedText, Phrase, common, prompt, screen as words};
-use crate::protocol::{ApprovalScope, AskId, Change, Decision, Op, Risk, StepAction};
+use crate::present::{ChoicePick, PickEffect, QuestionOffer, Severity};
+use crate::protocol::{AskId, Change, Decision, Op, Risk, StepAction};
 use crate::tui::composer::{Composer, ComposerStyle};
 use crate::tui::draw::DrawContext;
 use crate::tui::guard::FocusNotice;
@@ -30,7 +31,6 @@ pub struct QuestionState {
     pub choices: Choices,
     pub mode: QuestionMode,
     frame: DialogFrame,
-    severity: Severity,
     /// A low-risk change of a file, whose rest may stay unseen.
     can_skip_rest: bool,
     listening: FocusNotice,
@@ -59,26 +59,27 @@ pub enum QuestionMode {
 }
 
 impl QuestionState {
-    pub fn new(id: AskId, choices: Choices, care: Severity) -> QuestionState {
-        let (sheet, doing) = (DialogFrame::default(), QuestionMode::Choosing);
-        let listening = FocusNotice::default();
+    pub fn new(id: AskId, offer: QuestionOffer) -> QuestionState {
         QuestionState {
             id,
-            choices,
-            mode: doing,
-            frame: sheet,
-            severity: care,
+            choices: Choices::new(offer),
+            mode: QuestionMode::Choosing,
+            frame: DialogFrame::default(),
             can_skip_rest: false,
-            listening,
+            listening: FocusNotice::default(),
             refusal: None,
             long_diffs: LongDiffCache::default(),
         }
     }
 
+    fn severity(&self) -> Severity {
+        self.choices.offer.severity
+    }
+
     /// Lets a second press approve what was not all seen.
     #[must_use]
     pub fn with_skippable_rest(mut self, slight: bool) -> QuestionState {
-        self.can_skip_rest = slight && self.severity == Severity::Plain;
+        self.can_skip_rest = slight && self.severity() == Severity::Plain;
         self
     }
 
@@ -102,7 +103,7 @@ impl QuestionState {
 
     /// Scrolls what does not fit; false if everything fits.
     pub fn scroll(&mut self, by: ScrollAction) -> bool {
-        self.frame.scroll(by, self.severity == Severity::Plain)
+        self.frame.scroll(by, self.severity() == Severity::Plain)
     }
 
     /// The current content of the dialog, for a question about `work` with the assessment `risk`.
@@ -188,7 +189,7 @@ impl QuestionState {
     ) -> ModalAction {
         if let Some(choice) = self.choices.choice_for_key(key) {
             let typed = keys::letter(key) == Some(choice.letter);
-            if choice.is_lasting {
+            if choice.pick.is_lasting() {
                 self.choices.mark(&choice);
                 return self.refuse_with(words::MARKED);
             }
@@ -206,7 +207,7 @@ impl QuestionState {
                     ModalAction::Unhandled
                 };
             }
-            Some(KeyAction::Close) => return self.reject(held),
+            Some(KeyAction::Close) => return self.send(self.choices.offer.dismissal()),
             Some(KeyAction::Accept) => {
                 if let Some(choice) = self.choices.chosen() {
                     return self.apply_choice(
@@ -223,15 +224,6 @@ impl QuestionState {
         ModalAction::Stay
     }
 
-    /// Esc gives the answer that changes nothing.
-    fn reject(&mut self, held: Option<(&StepAction, &Risk)>) -> ModalAction {
-        match (held, self.choices.has_nothing_to_reject()) {
-            (None, true) => self.send(Decision::Stop),
-            (None, false) if self.choices.is_trust() => self.send(Decision::Dismiss),
-            (Some(_), _) | (None, false) => self.send(Decision::Reject { word: None }),
-        }
-    }
-
     fn apply_choice(
         &mut self,
         choice: QuestionChoice,
@@ -239,27 +231,34 @@ impl QuestionState {
         held: Option<(&StepAction, &Risk)>,
         lang: Lang,
     ) -> ModalAction {
-        match choice.pick {
-            ChoicePick::Reject => self.send(Decision::Reject { word: None }),
-            ChoicePick::Stop => self.send(Decision::Stop),
-            ChoicePick::Continue => self.send(Decision::Approve),
-            ChoicePick::Run => self.approve(Decision::Approve, press),
-            ChoicePick::All | ChoicePick::Trust if !self.frame.is_all_seen() => {
-                self.refuse_unseen(true, press.at)
+        let needs_all = matches!(
+            choice.pick,
+            ChoicePick::All | ChoicePick::Each | ChoicePick::TrustAbove | ChoicePick::TrustFirst
+        );
+        if needs_all && !self.frame.is_all_seen() {
+            return self.refuse_unseen(true, press.at);
+        }
+        match self.choices.offer.effect(choice.pick) {
+            // "All" of nothing is not an answer.
+            PickEffect::DecideEach if self.choices.offer.batch.is_empty() => {
+                self.refuse_with(prompt::PIECES_NONE)
             }
-            ChoicePick::Trust => self.send(Decision::Trust),
-            ChoicePick::All if self.is_batch_empty() => self.refuse_with(prompt::PIECES_NONE),
-            ChoicePick::All => {
-                let steps = self.choices.batch_steps().to_vec();
+            PickEffect::DecideEach => {
+                let steps = self.choices.offer.batch.clone();
                 self.approve(Decision::ApproveAll { steps }, press)
             }
-            ChoicePick::Session => self.approve(Decision::Remember(ApprovalScope::Session), press),
-            ChoicePick::Project => self.approve(Decision::Remember(ApprovalScope::Project), press),
-            ChoicePick::RejectWithReason => {
+            PickEffect::Decide(decision) => match choice.pick {
+                ChoicePick::Reject
+                | ChoicePick::Stop
+                | ChoicePick::Continue
+                | ChoicePick::TrustFirst => self.send(decision),
+                _ => self.approve(decision, press),
+            },
+            PickEffect::WriteReason => {
                 self.mode = QuestionMode::WritingReason(Box::new(Composer::new(Vec::new())));
                 ModalAction::Stay
             }
-            ChoicePick::Edit => {
+            PickEffect::Edit => {
                 if let Some((work, risk)) = held {
                     self.mode =
                         QuestionMode::Editing(Box::new(Editor::new(work, Some(risk), lang)));
@@ -281,7 +280,7 @@ impl QuestionState {
                 return self.refuse_unseen(false, press.at);
             }
         }
-        if self.severity == Severity::HighRisk && !press.typed {
+        if self.severity() == Severity::HighRisk && !press.typed {
             return self.refuse_with(words::REFUSED_CAPITAL);
         }
         self.send(decision)
@@ -369,7 +368,7 @@ impl QuestionState {
     }
 
     fn unseen_phrase(&self, all: bool) -> Phrase {
-        match (self.severity, self.can_skip_rest && !all) {
+        match (self.severity(), self.can_skip_rest && !all) {
             (Severity::HighRisk, _) => words::REFUSED_UNSEEN_GRAVE,
             (Severity::Plain, true) => words::REFUSED_UNSEEN_SLIGHT,
             (Severity::Plain, false) => words::REFUSED_UNSEEN,
@@ -379,11 +378,6 @@ impl QuestionState {
     /// Scrolls to a row of the page.
     pub fn reveal(&mut self, row: usize) {
         self.frame.reveal(row);
-    }
-
-    /// "All" of nothing is not an answer.
-    fn is_batch_empty(&self) -> bool {
-        self.choices.batch_steps().is_empty()
     }
 
     fn send(&mut self, decision: Decision) -> ModalAction {

@@ -5,12 +5,12 @@ use ratatui::style::Modifier;
 use ratatui::text::Line;
 
 use super::approve::StepQuestion;
-use super::choice::Choices;
 use super::dialog::Dialog;
 use super::dialog_frame::DialogPage;
 use super::question::{QuestionState, Subject};
 use super::step_details::{self, StepDetails};
 use crate::i18n::{common, screen as words};
+use crate::present::QuestionOffer;
 use crate::protocol::{AskId, Risk, StepAction, SubCommand};
 use crate::tui::draw::{self, DrawContext};
 
@@ -40,13 +40,13 @@ impl Dialog for ShellDialog {
 }
 
 impl ShellDialog {
-    pub fn new(id: AskId, held: StepQuestion, pieces: Vec<SubCommand>) -> ShellDialog {
-        let choices = Choices::for_shell(held.severity());
-        ShellDialog {
-            question: QuestionState::new(id, choices, held.severity()),
-            step: held,
-            commands: pieces,
-        }
+    pub fn new(
+        id: AskId,
+        offer: QuestionOffer,
+        step: StepQuestion,
+        commands: Vec<SubCommand>,
+    ) -> ShellDialog {
+        ShellDialog { question: QuestionState::new(id, offer), step, commands }
     }
 
     /// Each simple command after its tier; a high-risk one gives its reasons below.

@@ -6,12 +6,12 @@ use crossterm::event::KeyEvent;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use super::choice::{Choices, Severity};
 use super::dialog::Dialog;
 use super::dialog_frame::DialogPage;
 use super::question::QuestionState;
 use super::step_details::{self, StepDetails};
 use crate::i18n::{common, prompt as words};
+use crate::present::QuestionOffer;
 use crate::protocol::{AskId, Risk, StepAction, TemplateCommand};
 use crate::text::escape;
 use crate::tui::draw::{self, DrawContext};
@@ -117,15 +117,20 @@ impl Dialog for TemplateDialog {
 }
 
 impl TemplateDialog {
-    pub fn new(id: AskId, of: String, cwd: String, pieces: Vec<TemplateCommand>) -> TemplateDialog {
-        let asking = QuestionState::new(id, Choices::for_template(), Severity::Plain);
+    pub fn new(
+        id: AskId,
+        offer: QuestionOffer,
+        of: String,
+        cwd: String,
+        pieces: Vec<TemplateCommand>,
+    ) -> TemplateDialog {
         let rows = pieces.into_iter().map(|piece| TemplateCommandRow {
             marked: !piece.is_high_risk(),
             command: piece,
             line: 0,
         });
         let mut pieces = TemplateDialog {
-            question: asking,
+            question: QuestionState::new(id, offer),
             template: of,
             cwd,
             rows: rows.collect(),
@@ -167,7 +172,7 @@ impl TemplateDialog {
     /// Tells the choices which pieces "run the marked ones" includes.
     fn update_batch(&mut self) {
         let marked = self.rows.iter().filter(|row| row.marked);
-        self.question.choices.set_batch_steps(marked.map(|row| row.command.id.clone()).collect());
+        self.question.choices.offer.batch = marked.map(|row| row.command.id.clone()).collect();
     }
 
     /// The whole line after its mark and tier; below it its commands, and why it does more than

@@ -4,11 +4,11 @@
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-use super::choice::{Choices, Severity};
 use super::dialog::Dialog;
 use super::dialog_frame::DialogPage;
 use super::question::QuestionState;
 use crate::i18n::{LocalizedText, common, screen as words};
+use crate::present::{ChoicePick, QuestionOffer};
 use crate::protocol::{AskId, Risk, StepAction, TrustOffer, UntrustedFile};
 use crate::tui::draw::DrawContext;
 use crate::tui::text;
@@ -51,13 +51,16 @@ impl Dialog for TrustDialog {
 impl TrustDialog {
     pub fn new(
         id: AskId,
+        offer: QuestionOffer,
         (folder, above): (String, Option<String>),
         trusted: bool,
         because: LocalizedText,
         found: Vec<UntrustedFile>,
     ) -> TrustDialog {
-        let choices = Choices::for_trust(above.clone(), trusted);
-        let asking = QuestionState::new(id, choices, Severity::Plain);
+        let mut asking = QuestionState::new(id, offer);
+        if trusted {
+            asking.choices = asking.choices.with_default(ChoicePick::Trust);
+        }
         TrustDialog { question: asking, folder, folder_above: above, reason: because, files: found }
     }
 }
