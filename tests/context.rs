@@ -51,7 +51,7 @@ impl Model for Recorder {
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
-        let is_summary = request.messages[0].content.starts_with("You sum up");
+        let is_summary = request.messages[0].content.starts_with("You summarize");
         self.sent.lock().unwrap().push(request.messages);
         let script = if is_summary { &self.sums } else { &self.script };
         let next = script.lock().unwrap().pop_front();
@@ -87,7 +87,7 @@ impl Recorder {
     }
 
     fn summaries(&self) -> usize {
-        let is_one = |sent: &&Vec<Message>| sent[0].content.starts_with("You sum up");
+        let is_one = |sent: &&Vec<Message>| sent[0].content.starts_with("You summarize");
         self.requests().iter().filter(is_one).count()
     }
 }

@@ -111,7 +111,7 @@ fn request(reader: &mut BufReader<&TcpStream>) -> Option<Vec<u8>> {
 fn summary(body: &Value) -> Option<Reply> {
     let prompt = body["messages"][0]["content"].as_str()?;
     let text = json!({ "summary": "They talked.", "keyFacts": [], "openTasks": [] }).to_string();
-    let wanted = prompt.starts_with("You sum up");
+    let wanted = prompt.starts_with("You summarize");
     wanted.then(|| Reply { pieces: vec![text], pause: Duration::ZERO })
 }
 
