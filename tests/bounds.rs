@@ -6,7 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, clippy::print_stdout, reason = "tests")]
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
 
 use avocet::context::history::{History, ReplyKind, TurnRecord};
@@ -38,22 +38,6 @@ impl TestDir {
         let head = SessionHeader::new(folder.to_str().unwrap(), None);
         let store = Store::in_folder(self.root.path().join("avocet/data"));
         StoreWriter::new(store, head, redactor, faults)
-    }
-
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
-        command
-            .arg("--trust")
-            .arg(self.work())
-            .args(args)
-            .current_dir(self.work())
-            .env_clear()
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .env("HOME", self.root.path().join("home"))
-            .env("AVOCET_HOME", self.root.path().join("avocet"))
-            .env("LANG", "en_US.UTF-8")
-            .stdin(Stdio::null());
-        command
     }
 
     /// What the program prints.
@@ -140,11 +124,9 @@ fn a_long_session_is_resumed_and_exported_in_bounded_memory() {
     println!("taken up without a screen: {headless} MiB at most");
     assert!(headless < most, "{headless} MiB");
 
-    let (home, avocet) = (bench.root.path().join("home"), bench.root.path().join("avocet"));
-    let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
     let work = bench.work();
     let args = [&["--trust", work.to_str().unwrap()], &asked[..]].concat();
-    let mut screen = Screen::start(&args, &envs, &work, (100, 30));
+    let mut screen = Screen::start(&args, &bench.envs(), &work, (100, 30));
     screen.wait_for("whole book");
     screen.press("and you?\r");
     screen.wait_for("And here.");
@@ -183,18 +165,16 @@ fn a_truncated_session_list_says_how_many_more_there_are() {
     let one = bench.said(&["session", "search", "heron 512"]);
     assert!(!one.contains("and more"), "{one}");
 
-    let (home, avocet) = (bench.root.path().join("home"), bench.root.path().join("avocet"));
-    let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
     let (work, nobody) = (bench.work(), server::nobody());
     let fixed = ["--trust", work.to_str().unwrap(), "--base-url", &nobody, "--model", "loop-1"];
     let args = [&fixed[..], &["--linear"]].concat();
-    let mut screen = Screen::start(&args, &envs, &work, (100, 30));
+    let mut screen = Screen::start(&args, &bench.envs(), &work, (100, 30));
     screen.wait_for("/exit quits");
     screen.press("/sessions\r");
     screen.wait_for("and 707 older ones");
     screen.press("/exit\r");
     screen.wait_for_exit();
-    let mut screen = Screen::start(&fixed, &envs, &work, (100, 30));
+    let mut screen = Screen::start(&fixed, &bench.envs(), &work, (100, 30));
     screen.wait_for("Ask anything");
     screen.press("/sessions\r");
     screen.wait_for("707 older ones");

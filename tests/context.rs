@@ -22,7 +22,7 @@ use futures_util::stream::BoxStream;
 #[macro_use]
 mod talk;
 
-use talk::{Line, SECRET, chat, cmd, tool};
+use talk::{SECRET, SessionClient, chat, cmd, tool};
 
 const SUMMARY: &str =
     r#"{"summary":"They look at files.","keyFacts":["it is Rust"],"openTasks":["write a test"]}"#;
@@ -97,12 +97,12 @@ fn all(messages: &[Message]) -> String {
 }
 
 struct ContextSession {
-    line: Line,
+    client: SessionClient,
     model: Recorder,
     folder: tempfile::TempDir,
 }
 
-is_a_line!(ContextSession);
+derefs_to_client!(ContextSession);
 
 impl ContextSession {
     fn start() -> ContextSession {
@@ -123,19 +123,21 @@ impl ContextSession {
         let mut parts = talk::parts(&real, Arc::new(model.clone()));
         parts.bounds = bounds;
         change(&mut parts, &real);
-        ContextSession { line: Line::start(parts), model, folder }
+        ContextSession { client: SessionClient::start(parts), model, folder }
     }
 
     /// One that is kept.
     fn saved() -> ContextSession {
-        ContextSession::with(Bounds::default(), |parts, _| talk::saved(parts, false))
+        ContextSession::with(Bounds::default(), |parts, _| talk::with_store(parts, false))
     }
 
     /// Ends it, and takes it up again.
     async fn resumed(self) -> ContextSession {
-        let ContextSession { line, folder, .. } = self;
-        line.close().await;
-        ContextSession::in_folder(folder, Bounds::default(), |parts, _| talk::saved(parts, true))
+        let ContextSession { client, folder, .. } = self;
+        client.close().await;
+        ContextSession::in_folder(folder, Bounds::default(), |parts, _| {
+            talk::with_store(parts, true)
+        })
     }
 
     fn folder(&self) -> PathBuf {
@@ -559,8 +561,8 @@ async fn many_turns_are_saved_in_bounded_space() {
         }
         let summaries = talk.model.summaries();
         let (folder, bytes) = (talk.folder(), |folder: &Path| kept_bytes(folder));
-        let ContextSession { line, folder: held, .. } = talk;
-        line.close().await;
+        let ContextSession { client, folder: held, .. } = talk;
+        client.close().await;
         let (took, said) = (bytes(&folder), turns * 2_000);
         println!("{turns} turns, {summaries} summaries asked for: {took} bytes kept");
         assert!(summaries > 0);

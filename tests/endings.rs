@@ -85,11 +85,6 @@ impl ProcessTree {
     }
 }
 
-fn envs(bench: &TestDir) -> [(&'static str, String); 2] {
-    let path = |name: &str| bench.root.path().join(name).display().to_string();
-    [("HOME", path("home")), ("AVOCET_HOME", path("avocet"))]
-}
-
 fn server(way: StepSource, tree: &ProcessTree) -> Server {
     let line = tree.line();
     if way == StepSource::Script {
@@ -143,10 +138,8 @@ fn assert_ended_by(way: StepSource, (name, number): (&str, u32)) {
     fs::write(bench.root.path().join("asked"), "go\n").unwrap();
     let asked = fs::File::open(bench.root.path().join("asked")).unwrap();
     let stdin = if way == StepSource::Chat { Stdio::from(asked) } else { Stdio::null() };
-    let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
-    command.args(&args).current_dir(bench.work());
-    command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").envs(envs(&bench));
-    command.stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut command = bench.untrusted_command(&[]);
+    command.args(&args).stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
     tree.wait_for_counts([1, 1, 1], &format!("{way:?}: the step runs"));
     let began = Instant::now();
@@ -191,8 +184,7 @@ fn a_signal_ends_a_template_command_and_its_process_tree() {
 
 /// A linear conversation whose step runs, in a terminal of its own.
 fn linear(bench: &TestDir, server: &Server, tree: &ProcessTree) -> Screen {
-    let envs = envs(bench);
-    let envs: Vec<(&str, &str)> = envs.iter().map(|(name, value)| (*name, &**value)).collect();
+    let envs = bench.envs();
     let work = bench.work().display().to_string();
     let url = server.base_url();
     let args = ["--trust", &work, "--base-url", &url, "--model", "loop-1", "--linear"];

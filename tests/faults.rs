@@ -26,21 +26,15 @@ use server::{Reply, Server};
 
 const DONE: &str = r#"{"type":"chat","message":"All done.","data":{"format":"plain"}}"#;
 
-fn envs(bench: &TestDir) -> [(&'static str, String); 3] {
-    let path = |name: &str| bench.root.path().join(name).display().to_string();
-    [("HOME", path("home")), ("AVOCET_HOME", path("avocet")), ("TMPDIR", path("temp"))]
+fn envs(bench: &TestDir) -> Vec<(&'static str, String)> {
+    let temp = ("TMPDIR", bench.path("temp").display().to_string());
+    bench.envs().into_iter().chain([temp]).collect()
 }
 
 fn bench() -> TestDir {
     let bench = TestDir::new();
     fs::create_dir(bench.root.path().join("temp")).unwrap();
     bench
-}
-
-fn scripted(bench: &TestDir, replies: &[String]) -> String {
-    let path = bench.root.path().join("replies.txt");
-    fs::write(&path, replies.join("\n---\n")).unwrap();
-    format!("scripted:{}", path.display())
 }
 
 fn ls() -> String {
@@ -50,10 +44,8 @@ fn ls() -> String {
 }
 
 fn command(bench: &TestDir, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
-    command.arg("--trust").arg(bench.work()).args(args).current_dir(bench.work());
-    command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").envs(envs(bench));
-    command.stdin(Stdio::null());
+    let mut command = bench.command(args);
+    command.env("TMPDIR", bench.path("temp"));
     command
 }
 
@@ -96,7 +88,7 @@ const LIMITS: &[(&str, &[u32])] = &[
 #[test]
 fn every_resource_limit_gives_one_sentence_and_no_crash() {
     let bench = bench();
-    let model = scripted(&bench, &[ls(), DONE.to_owned()]);
+    let model = bench.script(&[ls(), DONE.to_owned()]);
     fs::write(bench.work().join("s.ai.yaml"), "user: go\nassistant: \"[[A]]\"\n").unwrap();
     let model = model.as_str();
     let ways: [&[&str]; 5] = [
@@ -127,11 +119,10 @@ fn every_resource_limit_gives_one_sentence_and_no_crash() {
 fn a_screen_without_enough_resources_says_so_and_restores_the_terminal() {
     for limit in ["-n 16", "-n 24", "-v 100000"] {
         let bench = bench();
-        let model = scripted(&bench, &[DONE.to_owned()]);
+        let model = bench.script(&[DONE.to_owned()]);
         let line = format!("ulimit -c 0; ulimit {limit}; exec \"$0\" --model {model}");
         let args = ["-c", &line, env!("CARGO_BIN_EXE_avocet")];
         let envs = envs(&bench);
-        let envs: Vec<(&str, &str)> = envs.iter().map(|(name, value)| (*name, &**value)).collect();
         let mut screen = Screen::start_program("/bin/sh", &args, &envs, &bench.work(), (80, 24));
         assert_eq!(screen.wait_for_exit(), 1, "{limit}: {}", screen.text());
         screen.wait_for("Not enough system resources");
@@ -148,7 +139,6 @@ fn running_out_of_memory_in_a_turn_restores_the_terminal() {
     let (work, url) = (bench.work().display().to_string(), server.base_url());
     let args = ["--trust", &work, "--base-url", &url, "--model", "loop-1"];
     let envs = envs(&bench);
-    let envs: Vec<(&str, &str)> = envs.iter().map(|(name, value)| (*name, &**value)).collect();
     let mut screen = Screen::start(&args, &envs, &bench.work(), (80, 24));
     screen.wait_for("loop-1");
     let status = fs::read_to_string(format!("/proc/{}/status", screen.id())).unwrap();
@@ -227,7 +217,7 @@ impl Drop for Disk {
 
 /// A turn with a step works, and what is said names the place.
 fn assert_run_succeeds(bench: &TestDir, what: &str) {
-    let model = scripted(bench, &[ls(), DONE.to_owned()]);
+    let model = bench.script(&[ls(), DONE.to_owned()]);
     let output = command(bench, &["--model", &model, "-p", "go"]).output().unwrap();
     let said = stderr_text(&output);
     assert_eq!(output.status.code(), Some(0), "{what}: {said}");
@@ -281,7 +271,7 @@ fn a_sticky_world_writable_temporary_folder_is_used() {
     let bench = bench();
     let temp = bench.root.path().join("temp");
     fs::set_permissions(&temp, fs::Permissions::from_mode(0o1777)).unwrap();
-    let model = scripted(&bench, &[ls(), DONE.to_owned()]);
+    let model = bench.script(&[ls(), DONE.to_owned()]);
     let output = command(&bench, &["--model", &model, "-p", "go"]).output().unwrap();
     assert!(!stderr_text(&output).contains(temp.to_str().unwrap()), "{}", stderr_text(&output));
 }
@@ -334,7 +324,7 @@ fn the_next_start_removes_files_of_a_write_that_was_killed() {
     let rounds = std::env::var("KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(30);
     let bench = bench();
     let root = bench.root.path();
-    let model = scripted(&bench, &writes());
+    let model = bench.script(&writes());
     // Another run lives beside the killed ones all the time, and has written as well.
     let mut living = command(&bench, &["--model", &model, "-y", "-p", "go"]);
     let living = living.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -361,7 +351,7 @@ fn the_next_start_removes_files_of_a_write_that_was_killed() {
         left += half.len() - usize::from(half.contains(&own));
         most = most.max(began.elapsed());
     }
-    let next = scripted(&bench, &[DONE.to_owned()]);
+    let next = bench.script(&[DONE.to_owned()]);
     let output = command(&bench, &["--model", &next, "-p", "go"]).output().unwrap();
     assert!(output.status.success(), "{}", stderr_text(&output));
     println!("{rounds} kills: {left} files seen half written, {most:?} at most");

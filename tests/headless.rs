@@ -22,35 +22,6 @@ impl TestDir {
         path
     }
 
-    /// A file of replies for `scripted:`, outside the folder that is worked in.
-    fn script(&self, replies: &[&str]) -> String {
-        let path = self.root.path().join("replies.txt");
-        fs::write(&path, replies.join("\n---\n")).unwrap();
-        format!("scripted:{}", path.display())
-    }
-
-    fn settings(&self, text: &str) {
-        let folder = self.root.path().join("avocet");
-        fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("config.toml"), text).unwrap();
-    }
-
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
-        command
-            .arg("--trust")
-            .arg(self.work())
-            .args(args)
-            .current_dir(self.work())
-            .env_clear()
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .env("HOME", self.root.path().join("home"))
-            .env("AVOCET_HOME", self.root.path().join("avocet"))
-            .env("LANG", "en_US.UTF-8")
-            .stdin(Stdio::null());
-        command
-    }
-
     fn run(&self, args: &[&str]) -> Output {
         self.command(args).output().unwrap()
     }

@@ -1,7 +1,7 @@
 //! Hostile bytes and replies, by every way they come, through the real program in a real
 //! terminal: nothing of them reaches it, and what is text can be read.
 //!
-//! `tests/inject/expect.json` names the ways of each file. There is no MCP yet, so that
+//! `tests/fixtures/inject/expect.json` names the ways of each file. There is no MCP yet, so that
 //! way is not taken.
 
 #![cfg(target_os = "linux")]
@@ -48,7 +48,7 @@ impl Payload {
 }
 
 fn payloads(channel: &str) -> Vec<Payload> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/inject");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/inject");
     let expect = fs::read_to_string(folder.join("expect.json")).unwrap();
     let expect: Value = serde_json::from_str(&expect).unwrap();
     let strings = |value: &Value| -> Vec<String> {
@@ -78,12 +78,10 @@ fn payloads(channel: &str) -> Vec<Payload> {
 }
 
 fn start(bench: &TestDir, server: &Server) -> Screen {
-    let (work, root) = (bench.work(), bench.root.path());
-    let (home, avocet) = (root.join("home"), root.join("avocet"));
-    let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
+    let work = bench.work();
     let url = server.base_url();
     let args = ["--trust", work.to_str().unwrap(), "--base-url", &url, "--model", "loop-1"];
-    let screen = Screen::start(&args, &envs, &work, (100, 50));
+    let screen = Screen::start(&args, &bench.envs(), &work, (100, 50));
     screen.wait_for("loop-1");
     screen
 }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use avocet::script::{LocatedError, RunResult};
 use serde_json::{Value, json};
-use support::{Seen, play_in, sent};
+use support::{HostLog, play_in, sent};
 
 /// A script with its files, arguments and canned replies.
 struct Case {
@@ -23,7 +23,7 @@ struct Case {
 
 struct Ran {
     came: Result<RunResult, LocatedError>,
-    seen: Seen,
+    seen: HostLog,
 }
 
 fn case(script: &str) -> Case {

@@ -5,7 +5,6 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use std::sync::{Arc, Mutex};
@@ -32,13 +31,9 @@ mod talk;
 
 use bench::TestDir;
 use server::{Reply, Server};
-use talk::{DONE, Line};
+use talk::{DONE, SessionClient};
 
 impl TestDir {
-    fn path(&self, name: &str) -> PathBuf {
-        self.root.path().join(name)
-    }
-
     fn write(&self, name: &str, text: &str) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -47,27 +42,6 @@ impl TestDir {
 
     fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap()
-    }
-
-    /// In a folder nobody trusted.
-    fn stranger(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
-        command
-            .args(args)
-            .current_dir(self.work())
-            .env_clear()
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .env("HOME", self.path("home"))
-            .env("AVOCET_HOME", self.path("avocet"))
-            .env("LANG", "en_US.UTF-8")
-            .stdin(Stdio::null());
-        command
-    }
-
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = self.stranger(args);
-        command.arg("--trust").arg(self.work());
-        command
     }
 
     fn run(&self, args: &[&str]) -> Output {
@@ -364,9 +338,9 @@ fn files_of_other_agents_are_used_in_place_and_project_files_need_trust() {
     assert_eq!(rendered("plan"), "Plan now\n");
     let skills = out(&bench.run(&["skill", "list"]));
     assert!(skills.contains("the project's, in .agents") && skills.contains("pdf"), "{skills}");
-    let stranger = bench.stranger(&["command", "render", "plan", "now"]).output().unwrap();
+    let stranger = bench.untrusted_command(&["command", "render", "plan", "now"]).output().unwrap();
     exits(&stranger, 2);
-    let listed = bench.stranger(&["command", "list"]).output().unwrap();
+    let listed = bench.untrusted_command(&["command", "list"]).output().unwrap();
     assert!(
         out(&listed).contains("summarize") && !out(&listed).contains("plan"),
         "{}",
@@ -572,11 +546,11 @@ impl Model for RecordingModel {
 
 struct ExtensionSession {
     bench: TestDir,
-    line: Line,
+    client: SessionClient,
     asked: Arc<Mutex<Vec<Request>>>,
 }
 
-is_a_line!(ExtensionSession);
+derefs_to_client!(ExtensionSession);
 
 impl ExtensionSession {
     fn start(bench: TestDir) -> ExtensionSession {
@@ -597,7 +571,7 @@ impl ExtensionSession {
         parts.security.world = Arc::new(world);
         parts.tools = Toolbox::new(vec![]);
         parts.extensions = ExtensionCache::new(places);
-        ExtensionSession { bench, line: Line::start(parts), asked }
+        ExtensionSession { bench, client: SessionClient::start(parts), asked }
     }
 
     async fn catalogue(&mut self) -> Extensions {
@@ -609,7 +583,7 @@ impl ExtensionSession {
     }
 
     async fn notice(&mut self) -> String {
-        self.line.notice().await.say.text(Lang::En)
+        self.client.notice().await.say.text(Lang::En)
     }
 
     async fn invokes(&mut self, name: &str, args: &str) -> String {

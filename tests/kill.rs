@@ -33,26 +33,14 @@ use pty::Screen;
 use server::{Reply, Server};
 
 impl TestDir {
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
-        command
-            .arg("--trust")
-            .arg(self.work())
-            .args(["--json", "--yes"])
-            .args(args)
-            .current_dir(self.work())
-            .env_clear()
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .env("HOME", self.root.path().join("home"))
-            .env("AVOCET_HOME", self.root.path().join("avocet"))
-            .env("LANG", "en_US.UTF-8")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null());
+    /// Approves every step; prints its events.
+    fn events_command(&self, args: &[&str]) -> Command {
+        let mut command = self.command(&[&["--json", "--yes"], args].concat());
+        command.stdout(Stdio::piped()).stderr(Stdio::null());
         command
     }
 
-    fn script(&self, name: &str, replies: &[String]) -> String {
+    fn named_script(&self, name: &str, replies: &[String]) -> String {
         let file = self.root.path().join(name);
         fs::write(&file, replies.join("\n---\n")).unwrap();
         format!("scripted:{}", file.display())
@@ -201,14 +189,14 @@ fn talk(seed: u64, what: KillTarget) -> &'static str {
     let bench = TestDir::new();
     if what == KillTarget::Long {
         let words = "A long answer that fills the window. ".repeat(900);
-        let model = bench.script(
+        let model = bench.named_script(
             "before.txt",
             &[json!({ "type": "chat", "message": words, "data": {} }).to_string()],
         );
         // Of one turn not enough is kept to be summed up.
         for more in [&[][..], &["-c"]] {
             let first = [&["--model", &model, "-p", "the first turn"], more].concat();
-            let done = bench.command(&first).output().unwrap();
+            let done = bench.events_command(&first).output().unwrap();
             assert_eq!(done.status.code(), Some(0));
         }
     }
@@ -221,7 +209,7 @@ fn talk(seed: u64, what: KillTarget) -> &'static str {
         _ => replies(what == KillTarget::Long),
     };
     let before = bench.kept();
-    let model = bench.script("replies.txt", &replies);
+    let model = bench.named_script("replies.txt", &replies);
     let more: &[&str] = if what == KillTarget::Long { &["-c"] } else { &[] };
     let mut child = bench
         .command(&[&["--model", &model, "-p", "do three things"], more].concat())
@@ -284,7 +272,7 @@ fn written(bench: &TestDir, seed: u64) -> Vec<String> {
 
 /// Two turns, of which the second wrote the files.
 fn two_turns(bench: &TestDir, model: &str) {
-    let first = bench.command(&["--model", model, "-p", "the first turn"]).output().unwrap();
+    let first = bench.events_command(&["--model", model, "-p", "the first turn"]).output().unwrap();
     assert_eq!(first.status.code(), Some(0));
     for name in files() {
         fs::write(bench.work().join(name), version(0)).unwrap();
@@ -293,9 +281,10 @@ fn two_turns(bench: &TestDir, model: &str) {
     let write = |name: &String| step("file.write", json!({ "path": name, "content": version(1) }));
     let reads: Vec<Value> = files().iter().map(read).collect();
     let writes: Vec<Value> = files().iter().map(write).collect();
-    let changing = bench.script("writes.txt", &[tools(&reads), tools(&writes), slowly("Done.")]);
+    let changing =
+        bench.named_script("writes.txt", &[tools(&reads), tools(&writes), slowly("Done.")]);
     let second = ["--model", &changing, "-c", "-p", "the second turn"];
-    let second = bench.command(&second).output().unwrap();
+    let second = bench.events_command(&second).output().unwrap();
     let said = String::from_utf8_lossy(&second.stdout).into_owned();
     assert_eq!(second.status.code(), Some(0), "{said}");
     assert_eq!(written(bench, 0).len(), files().len(), "{said}");
@@ -306,14 +295,12 @@ fn rewind(seed: u64) -> &'static str {
     let mut random = fastrand::Rng::with_seed(seed);
     let bench = TestDir::new();
     let hello = slowly("Hello.");
-    let model = bench.script("replies.txt", &[hello.clone(), hello.clone(), hello]);
+    let model = bench.named_script("replies.txt", &[hello.clone(), hello.clone(), hello]);
     two_turns(&bench, &model);
 
-    let (home, avocet) = (bench.root.path().join("home"), bench.root.path().join("avocet"));
-    let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
     let work = bench.work();
     let args = ["--linear", "--trust", work.to_str().unwrap(), "--model", &model, "-c"];
-    let mut screen = Screen::start(&args, &envs, &work, (100, 30));
+    let mut screen = Screen::start(&args, &bench.envs(), &work, (100, 30));
     screen.wait_for("Continued: ");
     screen.press("/rewind 1 both\r");
     std::thread::sleep(Duration::from_millis(random.u64(0..250)));
@@ -359,7 +346,7 @@ fn continues(bench: &TestDir, seed: u64) -> String {
     let server = Server::start(vec![Reply::chat("On we go."), Reply::chat("On we go.")]);
     let url = server.base_url();
     let args = ["--base-url", &url, "--model", "loop-1", "-c", "-p", "go on"];
-    let done = bench.command(&args).output().unwrap();
+    let done = bench.events_command(&args).output().unwrap();
     assert_eq!(done.status.code(), Some(0), "seed {seed}");
     let request = server.requests().last().unwrap().json();
     let messages = request["messages"].as_array().unwrap();
@@ -398,7 +385,7 @@ fn check(bench: &TestDir, seed: u64, before: &[Event], shown: &[Event]) {
         let server = Server::start(vec![Reply::chat("On we go.")]);
         let url = server.base_url();
         let args = ["--base-url", &url, "--model", "loop-1", "-c", "-p", "go on"];
-        let mut none = bench.command(&args);
+        let mut none = bench.events_command(&args);
         assert_eq!(none.output().unwrap().status.code(), Some(2), "seed {seed}");
         assert!(!shown.iter().any(begins), "seed {seed}: it was shown and is gone");
         return;
@@ -462,11 +449,9 @@ fn early(seed: u64) -> (SentText, bool) {
     let mut random = fastrand::Rng::with_seed(seed);
     let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("Before."), Reply::chat("Heard.")]);
-    let (home, avocet) = (bench.root.path().join("home"), bench.root.path().join("avocet"));
-    let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
     let (url, work) = (server.base_url(), bench.work());
     let fixed = ["--trust", work.to_str().unwrap(), "--base-url", &url, "--model", "loop-1"];
-    let mut screen = Screen::start(&fixed, &envs, &work, (100, 30));
+    let mut screen = Screen::start(&fixed, &bench.envs(), &work, (100, 30));
     screen.wait_for("Ask anything");
     // The first words make the file; later ones find it open.
     let is_first = random.bool();
@@ -483,7 +468,7 @@ fn early(seed: u64) -> (SentText, bool) {
     screen.wait_for_exit();
     let is_heard = server.requests().len() > usize::from(!is_first);
     let holds = |folder: &str| {
-        let files = fs::read_dir(avocet.join(folder)).into_iter().flatten().flatten();
+        let files = fs::read_dir(bench.path("avocet").join(folder)).into_iter().flatten().flatten();
         let texts = files.map(|file| fs::read(file.path()).unwrap_or_default());
         texts.map(|text| String::from_utf8_lossy(&text).into_owned()).collect::<String>()
     };
@@ -542,11 +527,9 @@ fn on_screen(seed: u64) -> (&'static str, usize) {
         Reply::text(&step, 12).pause(pause),
         Reply::text(&done, 60).pause(pause),
     ]);
-    let (home, avocet) = (bench.root.path().join("home"), bench.root.path().join("avocet"));
-    let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
     let (url, work) = (server.base_url(), bench.work());
     let fixed = ["--trust", work.to_str().unwrap(), "--base-url", &url, "--model", "loop-1"];
-    let mut screen = Screen::start(&fixed, &envs, &work, (100, 30));
+    let mut screen = Screen::start(&fixed, &bench.envs(), &work, (100, 30));
     screen.wait_for("Ask anything");
     screen.press("before\r");
     screen.wait_for("Before.");

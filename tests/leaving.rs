@@ -36,14 +36,11 @@ enum ExitKey {
 const OUT: [ExitKey; 4] = [ExitKey::Exit, ExitKey::CtrlD, ExitKey::CtrlC, ExitKey::Term];
 
 fn envs(bench: &TestDir, more: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
-    let path = |name: &str| bench.root.path().join(name).display().to_string();
-    let own = [("HOME", path("home")), ("AVOCET_HOME", path("avocet"))];
-    own.into_iter().chain(more.iter().cloned()).collect()
+    bench.envs().into_iter().chain(more.iter().cloned()).collect()
 }
 
 fn screen(bench: &TestDir, server: &Server, more: &[(&'static str, String)]) -> Screen {
     let envs = envs(bench, more);
-    let envs: Vec<(&str, &str)> = envs.iter().map(|(name, value)| (*name, &**value)).collect();
     let (work, url) = (bench.work().display().to_string(), server.base_url());
     let args = ["--trust", &work, "--base-url", &url, "--model", "loop-1"];
     let screen = Screen::start(&args, &envs, &bench.work(), (80, 24));
@@ -219,10 +216,8 @@ fn headless(bench: &TestDir, server: &Server) -> Vec<Vec<String>> {
 }
 
 fn start(bench: &TestDir, args: &[String]) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
-    command.arg("--trust").arg(bench.work()).args(args).current_dir(bench.work());
-    command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").envs(envs(bench, &[]));
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut command = bench.command(&[]);
+    command.args(args).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().unwrap()
 }
 

@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 #[path = "support/bench.rs"]
@@ -17,45 +17,27 @@ use bench::TestDir;
 use pty::Screen;
 
 impl TestDir {
-    fn script(&self, replies: &[&str]) -> String {
-        let path = self.root.path().join("replies.txt");
-        fs::write(&path, replies.join("\n---\n")).unwrap();
-        format!("scripted:{}", path.display())
-    }
-
     fn temp(&self) -> PathBuf {
         let path = self.root.path().join("temp");
         fs::create_dir_all(&path).unwrap();
         path
     }
 
-    fn command(&self, args: &[&str], temp: &Path) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
-        command
-            .arg("--trust")
-            .arg(self.work())
-            .args(args)
-            .current_dir(self.work())
-            .env_clear()
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .env("HOME", self.root.path().join("home"))
-            .env("AVOCET_HOME", self.root.path().join("avocet"))
-            .env("LANG", "en_US.UTF-8")
-            .env("TMPDIR", temp)
-            .stdin(Stdio::null());
+    fn command_with_temp(&self, args: &[&str], temp: &Path) -> Command {
+        let mut command = self.command(args);
+        command.env("TMPDIR", temp);
         command
     }
 
+    fn envs_with_temp(&self) -> Vec<(&'static str, String)> {
+        let temp = ("TMPDIR", self.temp().display().to_string());
+        self.envs().into_iter().chain([temp]).collect()
+    }
+
     fn screen(&self, model: &str) -> Screen {
-        let (home, avocet) = (self.root.path().join("home"), self.root.path().join("avocet"));
-        let (temp, work) = (self.temp(), self.work());
-        let envs = [
-            ("HOME", home.to_str().unwrap()),
-            ("AVOCET_HOME", avocet.to_str().unwrap()),
-            ("TMPDIR", temp.to_str().unwrap()),
-        ];
+        let work = self.work();
         let args = ["--trust", work.to_str().unwrap(), "--model", model];
-        Screen::start(&args, &envs, &work, (80, 24))
+        Screen::start(&args, &self.envs_with_temp(), &work, (80, 24))
     }
 }
 
@@ -147,7 +129,7 @@ fn a_program_for_another_architecture_is_reported_and_reaches_no_shell() {
     for (program, expected) in cases {
         let model = bench.script(&[&cmd(program, &[]), DONE]);
         let args = ["--model", &model, "-y", "-p", "hello"];
-        let output = bench.command(&args, &bench.temp()).output().unwrap();
+        let output = bench.command_with_temp(&args, &bench.temp()).output().unwrap();
         assert!(err(&output).contains(expected), "{program}: {}", err(&output));
     }
     assert!(!bench.work().join("made").exists());
@@ -181,13 +163,7 @@ fn exiting_is_quick_whatever_signals_a_child_ignores() {
 #[test]
 fn too_few_descriptors_give_one_sentence_and_a_failure_code() {
     let bench = TestDir::new();
-    let (home, avocet, temp) =
-        (bench.root.path().join("home"), bench.root.path().join("avocet"), bench.temp());
-    let envs = [
-        ("HOME", home.to_str().unwrap()),
-        ("AVOCET_HOME", avocet.to_str().unwrap()),
-        ("TMPDIR", temp.to_str().unwrap()),
-    ];
+    let envs = bench.envs_with_temp();
     let model = bench.script(&[DONE]);
     let line = format!("ulimit -n 16; exec {} --model {model}", env!("CARGO_BIN_EXE_avocet"));
     let mut screen =
@@ -201,7 +177,8 @@ fn an_unusable_temporary_folder_is_named_and_replaced() {
     let bench = TestDir::new();
     let model = bench.script(&[&cmd("pwd", &[]), DONE]);
     let missing = bench.root.path().join("no-such-place");
-    let output = bench.command(&["--model", &model, "-p", "hello"], &missing).output().unwrap();
+    let output =
+        bench.command_with_temp(&["--model", &model, "-p", "hello"], &missing).output().unwrap();
     assert_eq!(out(&output), "All done.\n", "{}", err(&output));
     assert!(err(&output).contains("no-such-place"), "{}", err(&output));
     assert!(!err(&output).contains("not started"), "{}", err(&output));
@@ -220,7 +197,8 @@ fn an_inaccessible_folder_is_named() {
         "data": { "cwd": closed, "commands": [{ "program": "ls", "args": [] }], "expected_effect": "" }
     });
     let model = bench.script(&[&step.to_string(), DONE]);
-    let mut command = bench.command(&["--model", &model, "-y", "-p", "hello"], &bench.temp());
+    let mut command =
+        bench.command_with_temp(&["--model", &model, "-y", "-p", "hello"], &bench.temp());
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
     // The superuser may enter everything: an ordinary user has to try it.
     let root = bench.root.path();

@@ -437,7 +437,7 @@ async fn a_redirect_is_not_followed_with_the_key() {
     assert!(other.requests().is_empty());
 }
 
-fn format_of(request: &server::Seen) -> Value {
+fn format_of(request: &server::ReceivedRequest) -> Value {
     request.json()["response_format"]["type"].take()
 }
 

@@ -27,14 +27,14 @@ use avocet::tools::system::System;
 #[macro_use]
 mod talk;
 
-use talk::{DONE, Line, cmd};
+use talk::{DONE, SessionClient, cmd};
 
 struct FolderSession {
-    line: Line,
+    client: SessionClient,
     root: tempfile::TempDir,
 }
 
-is_a_line!(FolderSession);
+derefs_to_client!(FolderSession);
 
 impl FolderSession {
     fn start(
@@ -47,7 +47,7 @@ impl FolderSession {
         let model = Scripted::parse("test", &replies.join("\n---\n")).unwrap();
         let mut parts = talk::parts(&ws, Arc::new(model));
         change(&mut parts);
-        FolderSession { line: Line::start(parts), root }
+        FolderSession { client: SessionClient::start(parts), root }
     }
 
     fn root(&self) -> PathBuf {
@@ -55,9 +55,9 @@ impl FolderSession {
     }
 
     async fn again(self, resume: bool, replies: &[&str]) -> FolderSession {
-        let FolderSession { line, root } = self;
-        line.close().await;
-        FolderSession::start(root, replies, |parts| talk::saved(parts, resume))
+        let FolderSession { client, root } = self;
+        client.close().await;
+        FolderSession::start(root, replies, |parts| talk::with_store(parts, resume))
     }
 
     async fn adds(&mut self, path: &str) -> Notice {
@@ -98,7 +98,8 @@ fn root() -> tempfile::TempDir {
 
 #[tokio::test]
 async fn an_added_folder_is_restored_when_the_session_is_resumed() {
-    let mut talk = FolderSession::start(root(), &[DONE, DONE], |parts| talk::saved(parts, false));
+    let mut talk =
+        FolderSession::start(root(), &[DONE, DONE], |parts| talk::with_store(parts, false));
     let lib = talk.root().join("lib").display().to_string();
     let late = talk.root().join("late").display().to_string();
     // Before the first message, and later.
@@ -121,7 +122,7 @@ async fn an_added_folder_is_restored_when_the_session_is_resumed() {
 
 #[tokio::test]
 async fn a_removed_or_relinked_folder_is_reported_and_not_added_again() {
-    let mut talk = FolderSession::start(root(), &[DONE], |parts| talk::saved(parts, false));
+    let mut talk = FolderSession::start(root(), &[DONE], |parts| talk::with_store(parts, false));
     let root = talk.root();
     for path in ["../lib", "../other", "../late"] {
         assert_eq!(talk.adds(path).await.say.phrase(), words::ADDED_FOLDER);
@@ -141,7 +142,7 @@ async fn a_removed_or_relinked_folder_is_reported_and_not_added_again() {
 
 #[tokio::test]
 async fn a_folder_of_one_session_is_not_part_of_another_resumed_one() {
-    let mut talk = FolderSession::start(root(), &[DONE], |parts| talk::saved(parts, false));
+    let mut talk = FolderSession::start(root(), &[DONE], |parts| talk::with_store(parts, false));
     talk.turn("the first").await;
     let mut talk = talk.again(false, &[DONE, DONE]).await;
     talk.send(Op::AddFolder { path: "../lib".into() }).await;
@@ -163,7 +164,7 @@ async fn a_folder_of_one_session_is_not_part_of_another_resumed_one() {
 #[tokio::test]
 async fn a_folder_of_the_command_line_applies_to_that_run_only() {
     let mut talk = FolderSession::start(root(), &[DONE], |parts| {
-        talk::saved(parts, false);
+        talk::with_store(parts, false);
         let lib = parts.security.place.workspace.parent().unwrap().join("lib");
         parts.info.added.push(lib.display().to_string());
         parts.security.place.added.push(lib);
@@ -196,7 +197,7 @@ fn venv(ws: &Path) -> Option<PathBuf> {
 
 /// What the question says, its answer given.
 async fn answers(talk: &mut FolderSession, decision: Decision) -> String {
-    let (ask, question) = talk.asked().await;
+    let (ask, question) = talk.next_question().await;
     let Question::Step { risk, .. } = question else { panic!("{question:?}") };
     talk.send(Op::Decide { ask, decision }).await;
     let of_folder = risk.reasons.iter().find(|reason| reason.rule == "program.folder");

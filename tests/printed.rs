@@ -6,7 +6,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
 use serde_json::json;
 
@@ -39,16 +39,8 @@ impl TestDir {
         fs::write(path, text).unwrap();
     }
 
-    fn envs(&self) -> [(&'static str, String); 2] {
-        let shown = |name| self.root.path().join(name).display().to_string();
-        [("HOME", shown("home")), ("AVOCET_HOME", shown("avocet"))]
-    }
-
     fn piped(&self, args: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
-        command.args(args).current_dir(self.work()).env_clear().envs(self.envs());
-        command.env("PATH", "/usr/bin:/bin").env("LANG", "en_US.UTF-8").stdin(Stdio::null());
-        command.output().unwrap()
+        self.untrusted_command(args).output().unwrap()
     }
 
     /// All bytes that reach the terminal.
@@ -60,8 +52,6 @@ impl TestDir {
 
     fn started(&self, args: &[&str], cwd: &Path) -> Screen {
         let envs = self.envs();
-        let envs: Vec<(&str, &str)> =
-            envs.iter().map(|(name, value)| (*name, value.as_str())).collect();
         Screen::start(args, &envs, cwd, (100, 40))
     }
 }
@@ -289,8 +279,6 @@ fn the_programs_own_name_cannot_control_the_terminal() {
     symlink(env!("CARGO_BIN_EXE_avocet"), &linked).unwrap();
     for args in [&["--help"][..], &["session"], &["--nothing"], &["completions", "bash"]] {
         let envs = bench.envs();
-        let envs: Vec<(&str, &str)> =
-            envs.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let mut screen = Screen::start_program(&linked, args, &envs, &bench.work(), (100, 40));
         screen.wait_for_exit();
         assert_no_control(&screen.raw(), args);

@@ -848,7 +848,7 @@ fn y_approves_template_commands_on_the_screen_and_in_plain_mode() {
 
 /// The models and the last words of all that was asked.
 fn asked(server: &Server) -> Vec<(String, String)> {
-    let of = |request: server::Seen| {
+    let of = |request: server::ReceivedRequest| {
         let body = request.json();
         let last = body["messages"].as_array().unwrap().last().unwrap()["content"].clone();
         (body["model"].as_str().unwrap().to_owned(), last.as_str().unwrap().to_owned())

@@ -11,7 +11,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -38,19 +38,7 @@ impl TestDir {
     }
 
     fn run(&self, args: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_avocet"))
-            .arg("--trust")
-            .arg(self.work())
-            .args(args)
-            .current_dir(self.work())
-            .env_clear()
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .env("HOME", self.root.path().join("home"))
-            .env("AVOCET_HOME", self.root.path().join("avocet"))
-            .env("LANG", "en_US.UTF-8")
-            .stdin(Stdio::null())
-            .output()
-            .unwrap()
+        self.command(args).output().unwrap()
     }
 
     fn ask(&self, server: &Server, args: &[&str]) -> Output {
@@ -62,10 +50,7 @@ impl TestDir {
         let url = server.base_url();
         let work = self.work();
         let fixed = ["--trust", work.to_str().unwrap(), "--base-url", &url, "--model", "loop-1"];
-        let home = self.root.path().join("home");
-        let avocet = self.root.path().join("avocet");
-        let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
-        Screen::start(&[&fixed, args].concat(), &envs, &work, (100, 30))
+        Screen::start(&[&fixed, args].concat(), &self.envs(), &work, (100, 30))
     }
 
     fn listed(&self) -> Vec<Value> {
@@ -583,10 +568,8 @@ fn no_command_prints_a_password_in_an_address() {
     fs::remove_file(settings).unwrap();
     let address = with(&heard.base_url());
     let work = bench.work().display().to_string();
-    let (home, avocet) = (bench.root.path().join("home"), bench.root.path().join("avocet"));
-    let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", avocet.to_str().unwrap())];
     let args = ["--trust", &work, "--base-url", &address, "--model", "loop-1"];
-    let mut screen = Screen::start(&args, &envs, &bench.work(), (100, 30));
+    let mut screen = Screen::start(&args, &bench.envs(), &bench.work(), (100, 30));
     screen.wait_for("Ask anything");
     screen.press("/status\r");
     screen.wait_for("127.0.0.1");

@@ -10,7 +10,7 @@ mod support;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use support::{Seen, joined, play_in, sent};
+use support::{HostLog, joined, play_in, sent};
 
 fn cases() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts");
@@ -72,7 +72,7 @@ fn faults(case: &Path) -> Vec<String> {
     faults
 }
 
-fn calls(expect: &Value, seen: &Seen) -> Vec<String> {
+fn calls(expect: &Value, seen: &HostLog) -> Vec<String> {
     let mut faults = Vec::new();
     if let Some(printed) = expect.get("printed")
         && *printed != Value::Array(seen.printed.clone())

@@ -5,7 +5,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use serde_json::json;
 
@@ -33,20 +32,15 @@ fn keys() -> Vec<String> {
 }
 
 impl TestDir {
-    fn envs(&self) -> Vec<(&'static str, String)> {
-        let path = |name: &str| self.root.path().join(name).display().to_string();
-        vec![
-            ("HOME", path("home")),
-            ("AVOCET_HOME", path("avocet")),
-            ("AVOCET_LOG", "trace".to_owned()),
-            ("AVOCET_API_KEY", OWN.to_owned()),
-        ]
+    fn envs_with_key(&self) -> Vec<(&'static str, String)> {
+        let more = [("AVOCET_LOG", "trace"), ("AVOCET_API_KEY", OWN)];
+        let more = more.map(|(name, value)| (name, value.to_owned()));
+        self.envs().into_iter().chain(more).collect()
     }
 
     fn screen(&self, server: &Server) -> Screen {
         let (work, url) = (self.work().display().to_string(), server.base_url());
-        let envs = self.envs();
-        let envs: Vec<(&str, &str)> = envs.iter().map(|(name, value)| (*name, &**value)).collect();
+        let envs = self.envs_with_key();
         let args = ["--trust", &work, "--base-url", &url, "--model", "loop-1"];
         let screen = Screen::start(&args, &envs, &self.work(), (100, 40));
         screen.wait_for("loop-1");
@@ -55,11 +49,8 @@ impl TestDir {
 
     /// Everything a run without the screen says.
     fn run(&self, server: &Server, args: &[&str]) -> String {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
-        command.arg("--trust").arg(self.work()).args(["--base-url", &server.base_url()]);
-        command.args(["--model", "loop-1"]).args(args).current_dir(self.work());
-        command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").envs(self.envs());
-        let output = command.stdin(Stdio::null()).output().unwrap();
+        let mut command = self.command(&["--base-url", &server.base_url(), "--model", "loop-1"]);
+        let output = command.args(args).envs(self.envs_with_key()).output().unwrap();
         let all = [output.stdout, output.stderr].concat();
         String::from_utf8_lossy(&all).into_owned()
     }

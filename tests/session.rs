@@ -23,14 +23,14 @@ use futures_util::stream::BoxStream;
 #[macro_use]
 mod talk;
 
-use talk::{DONE, Line, cmd, tool, with_files};
+use talk::{DONE, SessionClient, cmd, tool, with_files};
 
 struct TestSession {
-    line: Line,
+    client: SessionClient,
     folder: tempfile::TempDir,
 }
 
-is_a_line!(TestSession);
+derefs_to_client!(TestSession);
 
 impl TestSession {
     fn start(replies: &[&str]) -> TestSession {
@@ -49,13 +49,13 @@ impl TestSession {
         let real = folder.path().canonicalize().unwrap();
         let mut parts = parts(&real, replies);
         change(&mut parts);
-        TestSession { line: Line::start(parts), folder }
+        TestSession { client: SessionClient::start(parts), folder }
     }
 
     /// Ends it, and goes on in another one in the same folder.
     async fn again(self, replies: &[&str], change: impl FnOnce(&mut SessionConfig)) -> TestSession {
-        let TestSession { line, folder } = self;
-        line.close().await;
+        let TestSession { client, folder } = self;
+        client.close().await;
         TestSession::in_folder(folder, replies, change)
     }
 
@@ -125,7 +125,7 @@ fn stranger(replies: &[&str]) -> (TestSession, Arc<Mutex<Vec<TrustAnswer>>>) {
 #[tokio::test]
 async fn nothing_starts_before_the_trust_question_is_answered() {
     let (mut talk, kept) = stranger(&[&cmd("pwd", &[]), DONE]);
-    let (ask, question) = talk.asked().await;
+    let (ask, question) = talk.next_question().await;
     assert!(matches!(question, Question::Trust { .. }));
     talk.submit("where am I").await;
     let queued = talk
@@ -153,16 +153,16 @@ async fn nothing_starts_before_the_trust_question_is_answered() {
 async fn in_a_read_only_folder_steps_that_read_its_settings_ask_until_it_is_trusted() {
     let (mut talk, kept) =
         stranger(&[&cmd("git", &["status"]), DONE, &cmd("git", &["status"]), DONE]);
-    let (ask, _) = talk.asked().await;
+    let (ask, _) = talk.next_question().await;
     talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
     talk.submit("where am I").await;
-    let (ask, question) = talk.asked().await;
+    let (ask, question) = talk.next_question().await;
     let Question::Step { risk, rule, .. } = question else { panic!("{question:?}") };
     assert_eq!((risk.rule.as_str(), rule), ("folder.untrusted", None));
     talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
     talk.send(Op::Trust).await;
-    let (ask, _) = talk.asked().await;
+    let (ask, _) = talk.next_question().await;
     talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
     talk.submit("again").await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
@@ -178,10 +178,10 @@ async fn trusting_at_a_step_question_takes_effect_at_once_and_is_saved() {
         &cmd("git", &["status"]),
         DONE,
     ]);
-    let (ask, _) = talk.asked().await;
+    let (ask, _) = talk.next_question().await;
     talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
     talk.submit("where am I").await;
-    let (ask, question) = talk.asked().await;
+    let (ask, question) = talk.next_question().await;
     let Question::Step { trust: Some(trust), .. } = question else { panic!("{question:?}") };
     assert!(!trust.folder.is_empty());
     talk.send(Op::Decide { ask, decision: Decision::Trust }).await;
@@ -205,16 +205,16 @@ async fn trusting_at_a_step_question_takes_effect_at_once_and_is_saved() {
 async fn dismissing_the_trust_question_changes_and_saves_nothing() {
     let (mut talk, kept) =
         stranger(&[&cmd("git", &["status"]), DONE, &cmd("git", &["status"]), DONE]);
-    let (ask, _) = talk.asked().await;
+    let (ask, _) = talk.next_question().await;
     talk.send(Op::Decide { ask, decision: Decision::Dismiss }).await;
     talk.submit("where am I").await;
-    let (ask, question) = talk.asked().await;
+    let (ask, question) = talk.next_question().await;
     assert!(matches!(question, Question::Step { .. }), "{question:?}");
     talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
     for decision in [Decision::Approve, Decision::Dismiss] {
         talk.send(Op::Trust).await;
-        let (ask, _) = talk.asked().await;
+        let (ask, _) = talk.next_question().await;
         talk.send(Op::Decide { ask, decision }).await;
     }
     talk.submit("again").await;
@@ -232,7 +232,7 @@ async fn dismissing_the_trust_question_changes_and_saves_nothing() {
 #[tokio::test]
 async fn stopping_at_the_trust_question_leaves_it_undecided_and_continues() {
     let (mut talk, kept) = stranger(&[DONE]);
-    let (asked, _) = talk.asked().await;
+    let (asked, _) = talk.next_question().await;
     talk.submit("hello").await;
     talk.send(Op::Stop).await;
     let answered = talk
@@ -255,7 +255,7 @@ async fn the_parent_folder_is_trusted_only_when_the_answer_names_it() {
         (vec![], TrustAnswer::Untrusted),
     ] {
         let (mut talk, kept) = stranger(&[DONE]);
-        let (ask, question) = talk.asked().await;
+        let (ask, question) = talk.next_question().await;
         let Question::Trust { above, .. } = question else { panic!("{question:?}") };
         assert_eq!(above.as_deref(), Some("/home/ada/code"));
         let steps = named.iter().map(|name| (*name).to_owned()).collect();
@@ -269,7 +269,7 @@ async fn the_parent_folder_is_trusted_only_when_the_answer_names_it() {
 #[tokio::test]
 async fn the_user_can_quit_at_the_trust_question() {
     let (mut talk, kept) = stranger(&[DONE]);
-    let (ask, _) = talk.asked().await;
+    let (ask, _) = talk.next_question().await;
     talk.send(Op::Decide { ask, decision: Decision::Stop }).await;
     talk.next(|event| matches!(event, Event::Closed).then_some(())).await;
     assert_eq!(*kept.lock().unwrap(), [TrustAnswer::Folder; 0]);
@@ -358,7 +358,7 @@ async fn a_denied_program_stays_denied_whatever_is_allowed() {
 async fn an_edit_is_assessed_while_it_is_typed() {
     let mut talk = TestSession::start(&[&cmd("mkdir", &["a"]), DONE]);
     talk.submit("go").await;
-    let (ask, _) = talk.asked().await;
+    let (ask, _) = talk.next_question().await;
     let work = StepAction::exec("rm", &["-rf", "a"]);
     talk.send(Op::PreviewRisk { ask, work: work.clone() }).await;
     let (judged, tier) = talk
@@ -376,7 +376,7 @@ async fn an_edit_is_assessed_while_it_is_typed() {
 async fn a_stop_closes_the_question() {
     let mut talk = TestSession::start(&[&cmd("mkdir", &["a"]), DONE]);
     talk.submit("go").await;
-    let (ask, _) = talk.asked().await;
+    let (ask, _) = talk.next_question().await;
     talk.send(Op::Stop).await;
     let answered = talk
         .next(|event| match event {
@@ -405,7 +405,7 @@ async fn a_shell_line_runs_and_a_high_risk_one_asks() {
     assert_eq!((seen.stdout.as_str(), seen.step.id.is_empty()), ("ONETWO", false));
     talk.ending().await;
     talk.send(Op::Shell { line: "rm -rf gone".into(), keep: true }).await;
-    let (ask, question) = talk.asked().await;
+    let (ask, question) = talk.next_question().await;
     let Question::Step { risk, pieces, .. } = question else { panic!("a step") };
     assert_eq!((risk.tier, pieces.len()), (Tier::L2, 1));
     talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
@@ -416,7 +416,7 @@ async fn a_shell_line_runs_and_a_high_risk_one_asks() {
 async fn a_shell_line_typed_during_a_turn_runs_after_it() {
     let mut talk = TestSession::start(&[&cmd("mkdir", &["a"]), DONE]);
     talk.submit("go").await;
-    let (ask, _) = talk.asked().await;
+    let (ask, _) = talk.next_question().await;
     talk.send(Op::Shell { line: "printf two".into(), keep: true }).await;
     talk.send(Op::Shell { line: "printf three".into(), keep: false }).await;
     let queued = talk
@@ -443,7 +443,7 @@ async fn a_shell_line_typed_during_a_turn_runs_after_it() {
 #[tokio::test]
 async fn a_restored_queue_starts_only_on_request() {
     let (mut talk, _) = stranger(&[DONE, DONE, DONE]);
-    let (ask, _) = talk.asked().await;
+    let (ask, _) = talk.next_question().await;
     let kept = vec!["old one".to_owned(), "!printf old".to_owned()];
     talk.send(Op::SetQueue { texts: kept }).await;
     talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
@@ -466,7 +466,7 @@ async fn a_restored_queue_starts_only_on_request() {
 #[tokio::test]
 async fn messages_typed_at_the_trust_question_precede_the_restored_queue() {
     let (mut talk, _) = stranger(&[DONE, DONE]);
-    let (ask, _) = talk.asked().await;
+    let (ask, _) = talk.next_question().await;
     talk.send(Op::SetQueue { texts: vec!["old".to_owned()] }).await;
     talk.submit("new").await;
     talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
@@ -497,7 +497,7 @@ async fn the_shown_branch_is_updated_after_a_step() {
 async fn a_shutdown_does_not_wait_for_an_answer_about_the_shell() {
     let mut talk = TestSession::start(&[DONE]);
     talk.send(Op::Shell { line: "rm -rf gone".into(), keep: true }).await;
-    talk.asked().await;
+    talk.next_question().await;
     talk.send(Op::Shutdown).await;
     assert_eq!(talk.ending().await, TurnOutcome::Cancelled);
     talk.next(|event| matches!(event, Event::Closed).then_some(())).await;
@@ -624,7 +624,7 @@ async fn a_revoked_rule_no_longer_applies() {
         .await;
     assert_eq!(left, 0);
     talk.submit("two").await;
-    let (_, question) = talk.asked().await;
+    let (_, question) = talk.next_question().await;
     assert!(matches!(question, Question::Step { .. }));
 }
 
@@ -710,7 +710,7 @@ async fn a_change_asks_with_its_diff_and_undo_restores_the_file() {
     std::fs::write(&a, "one\r\ntwo\r\n").unwrap();
     talk.submit("change them").await;
     for _ in 0..2 {
-        let (ask, question) = talk.asked().await;
+        let (ask, question) = talk.next_question().await;
         let Question::Step { change: Some(change), .. } = question else { panic!("a change") };
         assert!(change.diff.contains("@@"), "{}", change.diff);
         talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
@@ -751,7 +751,7 @@ async fn a_file_changed_since_the_model_read_it_is_reported() {
             std::fs::write(&a, text).unwrap();
         }
         talk.submit("change it").await;
-        let (ask, question) = talk.asked().await;
+        let (ask, question) = talk.next_question().await;
         let Question::Step { risk, .. } = question else { panic!("a step") };
         let said = risk.reasons.iter().any(|reason| reason.rule == "file.changed");
         assert_eq!(said, is_said);
@@ -767,7 +767,7 @@ async fn undo_asks_when_the_file_was_changed_and_a_rejection_keeps_it() {
     let a = talk.folder().join("a.txt");
     std::fs::write(&a, "one\n").unwrap();
     talk.submit("change it").await;
-    let (ask, _) = talk.asked().await;
+    let (ask, _) = talk.next_question().await;
     talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
     talk.ending().await;
     for (decision, left) in
@@ -775,7 +775,7 @@ async fn undo_asks_when_the_file_was_changed_and_a_rejection_keeps_it() {
     {
         std::fs::write(&a, "1\nmine\n").unwrap();
         talk.send(Op::Undo { turns: 1 }).await;
-        let (ask, question) = talk.asked().await;
+        let (ask, question) = talk.next_question().await;
         let Question::Step { risk, change, .. } = question else { panic!("a step") };
         assert_eq!(risk.rule, "file.write");
         assert!(risk.reasons.iter().any(|reason| reason.rule == "file.changed"));
@@ -885,7 +885,7 @@ async fn a_script_asks_the_user_before_a_call_that_needs_approval() {
     let (mut talk, _) = scripts(&files, &[DONE], true);
     for (answer, expected) in [("Allow", true), ("Refuse", false)] {
         talk.runs("asks", "").await;
-        let (ask, question) = talk.asked().await;
+        let (ask, question) = talk.next_question().await;
         let Question::Choice { text, .. } = question else { panic!("{question:?}") };
         assert!(text.contains("weather"), "{text}");
         talk.send(Op::Decide { ask, decision: Decision::Answer { text: answer.into() } }).await;
@@ -1036,7 +1036,7 @@ async fn steps(
     talk: &mut TestSession,
     decide: Decision,
 ) -> (Vec<String>, Vec<String>, TurnOutcome) {
-    let (ask, question) = talk.asked().await;
+    let (ask, question) = talk.next_question().await;
     let Question::Step { step, .. } = question else { panic!("{question:?}") };
     assert_eq!(step.work, avocet::protocol::StepAction::exec("mkdir", &["made"]));
     talk.send(Op::Decide { ask, decision: decide }).await;
@@ -1152,7 +1152,7 @@ async fn changed_in_the_second_turn(talk: &mut TestSession) -> (PathBuf, PathBuf
     talk.ending().await;
     talk.submit("second").await;
     for _ in 0..2 {
-        let (ask, _) = talk.asked().await;
+        let (ask, _) = talk.next_question().await;
         talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
     }
     assert_eq!(talk.ending().await, TurnOutcome::Done);
@@ -1243,7 +1243,7 @@ async fn a_rewind_of_both_asks_about_files_changed_by_hand() {
         std::fs::write(&a, "mine\n").unwrap();
         talk.send(Op::Rewind { turn: 2, what: Some(Rewind::Both) }).await;
         talk.next(|event| matches!(event, Event::Rewound { turn: 2, .. }).then_some(())).await;
-        let (ask, question) = talk.asked().await;
+        let (ask, question) = talk.next_question().await;
         let Question::Step { risk, .. } = question else { panic!("a step") };
         assert!(risk.reasons.iter().any(|reason| reason.rule == "file.changed"));
         talk.send(Op::Decide { ask, decision }).await;
@@ -1266,7 +1266,7 @@ async fn changes_after_a_rewind_of_both_can_be_undone() {
     talk.submit("look").await;
     talk.ending().await;
     talk.submit("change it").await;
-    let (ask, _) = talk.asked().await;
+    let (ask, _) = talk.next_question().await;
     talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
     talk.ending().await;
     talk.send(Op::Rewind { turn: 1, what: Some(Rewind::Both) }).await;
@@ -1275,7 +1275,7 @@ async fn changes_after_a_rewind_of_both_can_be_undone() {
     assert_eq!(std::fs::read_to_string(&a).unwrap(), "one\n");
     // It has the number of the turn that was taken back.
     talk.submit("change it otherwise").await;
-    let (ask, _) = talk.asked().await;
+    let (ask, _) = talk.next_question().await;
     talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
     talk.ending().await;
     assert_eq!(std::fs::read_to_string(&a).unwrap(), "2\n");
@@ -1291,7 +1291,7 @@ async fn rewind_keeping_files(resume: bool) -> (TestSession, PathBuf, PathBuf) {
     let new = tool("file.write", serde_json::json!({"path": "b.txt", "content": "b\n"}));
     let kept = |parts: &mut SessionConfig, resume| {
         with_files(parts);
-        talk::saved(parts, resume);
+        talk::with_store(parts, resume);
     };
     let mut talk = TestSession::with(&[DONE, &edit, &new, DONE], |parts| kept(parts, false));
     let (a, b) = changed_in_the_second_turn(&mut talk).await;
@@ -1335,7 +1335,7 @@ async fn an_undo_is_recorded_for_resume_and_export() {
     let read = tool("file.read", serde_json::json!({"path": "a.txt"}));
     let kept = |parts: &mut SessionConfig, resume| {
         with_files(parts);
-        talk::saved(parts, resume);
+        talk::with_store(parts, resume);
     };
     let replies = [&read, &edit("one", "two"), DONE, &edit("two", "three"), DONE];
     let mut talk = TestSession::with(&replies, |parts| kept(parts, false));
@@ -1343,7 +1343,7 @@ async fn an_undo_is_recorded_for_resume_and_export() {
     std::fs::write(&a, "one\n").unwrap();
     for words in ["first", "second"] {
         talk.submit(words).await;
-        talk.yes().await;
+        talk.approve_next().await;
         assert_eq!(talk.ending().await, TurnOutcome::Done);
     }
     talk.send(Op::Undo { turns: 1 }).await;
@@ -1368,7 +1368,7 @@ async fn a_patched_configuration_is_undone_even_after_a_resume() {
     for resume in [false, true] {
         let kept = |parts: &mut SessionConfig, resume| {
             with_files(parts);
-            talk::saved(parts, resume);
+            talk::with_store(parts, resume);
         };
         let patch = serde_json::json!({
             "path": "~/.slothtool/plugin-configs/loc.json",
@@ -1382,7 +1382,7 @@ async fn a_patched_configuration_is_undone_even_after_a_resume() {
         let file = folder.join("loc.json");
         std::fs::write(&file, BEFORE).unwrap();
         talk.submit("make it light").await;
-        let (ask, question) = talk.asked().await;
+        let (ask, question) = talk.next_question().await;
         let Question::Step { change: Some(change), risk, .. } = question else { panic!("a step") };
         assert!(change.diff.contains("+    \"theme\": \"light\""), "{}", change.diff);
         assert_eq!(risk.tier, Tier::L1);
@@ -1422,10 +1422,10 @@ async fn a_patched_configuration_is_undone_even_after_a_resume() {
 #[tokio::test]
 async fn restored_text_with_a_secret_is_masked_and_reported() {
     let text = format!("the key is {}", talk::SECRET);
-    let mut talk = TestSession::with(&[DONE], |parts| talk::saved(parts, false));
+    let mut talk = TestSession::with(&[DONE], |parts| talk::with_store(parts, false));
     talk.submit(&text).await;
     talk.ending().await;
-    let mut talk = talk.again(&[DONE], |parts| talk::saved(parts, true)).await;
+    let mut talk = talk.again(&[DONE], |parts| talk::with_store(parts, true)).await;
     talk.send(Op::Rewind { turn: 1, what: None }).await;
     let back = talk
         .next(|event| match event {

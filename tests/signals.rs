@@ -23,16 +23,10 @@ use pty::{Modes, Screen};
 use server::{Reply, Server};
 
 impl TestDir {
-    fn envs(&self) -> [(&'static str, String); 2] {
-        let path = |name: &str| self.root.path().join(name).display().to_string();
-        [("HOME", path("home")), ("AVOCET_HOME", path("avocet"))]
-    }
-
     fn screen(&self, args: &[&str]) -> Screen {
         let work = self.work().display().to_string();
         let args: Vec<&str> = ["--trust", &work].iter().chain(args).copied().collect();
         let envs = self.envs();
-        let envs: Vec<(&str, &str)> = envs.iter().map(|(name, value)| (*name, &**value)).collect();
         Screen::start(&args, &envs, &self.work(), (80, 24))
     }
 
@@ -52,16 +46,11 @@ impl TestDir {
         screen
     }
 
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
-        command.arg("--trust").arg(self.work()).args(args).current_dir(self.work());
-        command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").envs(self.envs());
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    /// Its output goes nowhere.
+    fn silent_command(&self, args: &[&str]) -> Command {
+        let mut command = self.command(args);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
         command
-    }
-
-    fn settings(&self, text: &str) {
-        fs::write(self.root.path().join("avocet/config.toml"), text).unwrap();
     }
 }
 
@@ -234,7 +223,6 @@ fn a_terminal_left_in_raw_mode_is_restored_to_ordinary_modes() {
     let script =
         format!("stty raw -echo; {} --trust {work}; stty -a", env!("CARGO_BIN_EXE_avocet"));
     let envs = bench.envs();
-    let envs: Vec<(&str, &str)> = envs.iter().map(|(name, value)| (*name, &**value)).collect();
     let mut screen =
         Screen::start_program("/bin/sh", &["-c", &script], &envs, &bench.work(), (80, 24));
     screen.wait_for("not a language model");
@@ -290,7 +278,7 @@ fn a_signal_ends_the_running_step_in_every_headless_mode() {
             let server = Server::start(vec![step("sleep", &[&seconds])]);
             let args = &ways(&bench, &server, &seconds)[way];
             let args: Vec<&str> = args.iter().map(String::as_str).collect();
-            let mut child = bench.command(&args).spawn().unwrap();
+            let mut child = bench.silent_command(&args).spawn().unwrap();
             wait_until("the step runs", || sleeps(&seconds) == 1);
             kill(name, child.id());
             let status = child.wait().unwrap();
@@ -310,7 +298,7 @@ fn a_step_does_not_outlive_an_uncatchable_kill() {
     // The first runs by itself, so nothing that starts with it may be held as it is.
     let server = Server::start(vec![step("ls", &[]), step("bash", &["-c", &line])]);
     let model = ["--base-url", &server.base_url(), "--model", "loop-1", "-p", "-y", "go"];
-    let mut child = bench.command(&model).spawn().unwrap();
+    let mut child = bench.silent_command(&model).spawn().unwrap();
     let all = || [&one, &two, &three].map(|seconds| sleeps(seconds));
     wait_until("the step runs", || all() == [1, 1, 1]);
     // Told apart from others by a limit, which takes a moment after its start.
@@ -419,9 +407,8 @@ fn editor(bench: &TestDir, trapped: &str) -> String {
 fn lent(bench: &TestDir, server: &Server, own: bool, trapped: &str) -> Screen {
     let editor = editor(bench, trapped);
     let (work, url) = (bench.work().display().to_string(), server.base_url());
-    let envs = bench.envs();
-    let mut envs: Vec<(&str, &str)> = envs.iter().map(|(name, value)| (*name, &**value)).collect();
-    envs.push(("VISUAL", &editor));
+    let mut envs = bench.envs();
+    envs.push(("VISUAL", editor.clone()));
     let args = ["--trust", &work, "--base-url", &url, "--model", "loop-1"];
     let mut screen = Screen::start(&args, &envs, &bench.work(), (80, 24));
     screen.wait_for("loop-1");

@@ -52,12 +52,8 @@ fn start(way: RunWay, bench: &TestDir, server: &Server) -> Child {
     };
     let asked = fs::File::open(bench.root.path().join("asked")).unwrap();
     let stdin = if way == RunWay::Chat { Stdio::from(asked) } else { Stdio::null() };
-    let path = |name: &str| bench.root.path().join(name);
-    let mut command = Command::new(env!("CARGO_BIN_EXE_avocet"));
-    command.arg("--trust").arg(bench.work()).args(["--base-url", &server.base_url()]);
-    command.args(["--model", "loop-1"]).args(words).current_dir(bench.work());
-    command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
-    command.env("HOME", path("home")).env("AVOCET_HOME", path("avocet"));
+    let mut command = bench.command(&["--base-url", &server.base_url(), "--model", "loop-1"]);
+    command.args(words);
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 

@@ -22,12 +22,10 @@ use server::{Reply, Server};
 const SIZE: (u16, u16) = (100, 30);
 
 fn start(bench: &TestDir, program: &str, before: &[&str], server: &Server) -> Screen {
-    let (home, own) = (bench.root.path().join("home"), bench.root.path().join("avocet"));
-    let envs = [("HOME", home.to_str().unwrap()), ("AVOCET_HOME", own.to_str().unwrap())];
     let (work, url) = (bench.work(), server.base_url());
     let args = ["--trust", work.to_str().unwrap(), "--base-url", &url, "--model", "loop-1"];
     let args: Vec<&str> = before.iter().chain(&args).copied().collect();
-    Screen::start_program(program, &args, &envs, &work, SIZE)
+    Screen::start_program(program, &args, &bench.envs(), &work, SIZE)
 }
 
 fn against(bench: &TestDir, server: &Server) -> Screen {
@@ -198,12 +196,8 @@ fn half_an_escape_sequence_does_not_block_the_screen() {
 fn ctrl_z_restores_the_terminal_and_fg_redraws_the_screen() {
     let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("Welcome back.")]);
-    let (home, own) = (bench.root.path().join("home"), bench.root.path().join("avocet"));
-    let envs = [
-        ("HOME", home.to_str().unwrap()),
-        ("AVOCET_HOME", own.to_str().unwrap()),
-        ("PS1", "ready> "),
-    ];
+    let mut envs = bench.envs();
+    envs.push(("PS1", "ready> ".to_owned()));
     let args = ["--norc", "--noprofile", "-i"];
     let mut screen = Screen::start_program("/bin/bash", &args, &envs, &bench.work(), SIZE);
     screen.wait_for("ready>");

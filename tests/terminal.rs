@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 fn start(child: &str, size: (u16, u16)) -> Screen {
     let args = [child, "--exact", "--ignored", "--nocapture", "--test-threads=1"];
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    Screen::start_program(std::env::current_exe().unwrap(), &args, &[], here, size)
+    Screen::start_program(std::env::current_exe().unwrap(), &args, &[("", ""); 0], here, size)
 }
 
 #[test]

@@ -30,7 +30,7 @@ use pretty_assertions::assert_eq;
 #[path = "support/talk.rs"]
 mod talk;
 
-use talk::{DONE, Line, cmd, parts, row};
+use talk::{DONE, SessionClient, cmd, parts, row};
 
 const DENIED: &str = "sandbox.denied";
 
@@ -117,28 +117,28 @@ fn prompt(text: &str) -> Op {
     Op::SubmitPrompt { prompt: Box::new(prompt) }
 }
 
-async fn decides(line: &Line, ask: avocet::protocol::AskId, decision: Decision) {
-    line.send(Op::Decide { ask, decision }).await;
+async fn decides(client: &SessionClient, ask: avocet::protocol::AskId, decision: Decision) {
+    client.send(Op::Decide { ask, decision }).await;
 }
 
 #[tokio::test]
 async fn a_template_command_blocked_by_the_sandbox_asks_to_run_without_it() {
     let ground = SandboxSession::new();
     let Some(parts) = ground.sandboxed_parts(&[DONE]) else { return };
-    let mut line = Line::start(parts);
-    line.send(prompt("Made: !{touch ../outside/new && echo made}")).await;
-    let (ask, question) = line.asked().await;
+    let mut client = SessionClient::start(parts);
+    client.send(prompt("Made: !{touch ../outside/new && echo made}")).await;
+    let (ask, question) = client.next_question().await;
     let Question::Pieces { pieces, .. } = question else { panic!("{question:?}") };
     assert!(says(&pieces[0].risk, "sandbox.work").starts_with("Sandboxed"), "{pieces:?}");
-    decides(&line, ask, Decision::Approve).await;
-    let (ask, question) = line.asked().await;
+    decides(&client, ask, Decision::Approve).await;
+    let (ask, question) = client.next_question().await;
     let Question::Step { risk, .. } = question else { panic!("{question:?}") };
     assert_eq!(risk.rule, DENIED);
     let named = ground.outside().display().to_string();
     assert!(says(&risk, DENIED).contains(&named), "{risk:?}");
     assert!(!ground.outside().exists());
-    decides(&line, ask, Decision::Approve).await;
-    assert_eq!(line.ending().await, TurnOutcome::Done);
+    decides(&client, ask, Decision::Approve).await;
+    assert_eq!(client.ending().await, TurnOutcome::Done);
     assert!(ground.outside().exists());
 }
 
@@ -152,12 +152,12 @@ async fn a_template_command_stays_sandboxed_without_explicit_approval() {
         let ground = SandboxSession::new();
         let Some(mut parts) = ground.sandboxed_parts(&[DONE]) else { return };
         parts.approves_template_commands = true;
-        let mut line = Line::start(parts);
-        line.send(prompt("Made: !{touch ../outside/new}")).await;
-        let (ask, question) = line.asked().await;
+        let mut client = SessionClient::start(parts);
+        client.send(prompt("Made: !{touch ../outside/new}")).await;
+        let (ask, question) = client.next_question().await;
         assert!(matches!(&question, Question::Step { risk, .. } if risk.rule == DENIED));
-        decides(&line, ask, decision).await;
-        assert!(matches!(line.ending().await, TurnOutcome::Unsent { .. }));
+        decides(&client, ask, decision).await;
+        assert!(matches!(client.ending().await, TurnOutcome::Unsent { .. }));
         assert!(!ground.outside().exists());
     }
 }
@@ -166,14 +166,14 @@ async fn a_template_command_stays_sandboxed_without_explicit_approval() {
 async fn a_read_only_command_says_it_writes_only_in_a_temporary_folder() {
     let ground = SandboxSession::new();
     let Some(parts) = ground.sandboxed_parts(&[DONE]) else { return };
-    let mut line = Line::start(parts);
-    line.send(prompt("It is: !{cat a.txt}")).await;
-    let (ask, question) = line.asked().await;
+    let mut client = SessionClient::start(parts);
+    client.send(prompt("It is: !{cat a.txt}")).await;
+    let (ask, question) = client.next_question().await;
     let Question::Pieces { pieces, .. } = question else { panic!("{question:?}") };
     let said = says(&pieces[0].risk, "sandbox.work");
     assert!(said.contains("only in a temporary folder") && said.contains("closed"), "{said}");
-    decides(&line, ask, Decision::Approve).await;
-    assert_eq!(line.ending().await, TurnOutcome::Done);
+    decides(&client, ask, Decision::Approve).await;
+    assert_eq!(client.ending().await, TurnOutcome::Done);
 }
 
 const MAKES: &str = "---\ntitle: makes a file\n---\n$exec: {id: exec, args: {program: touch, args: [../outside/new]}}\n";
@@ -189,17 +189,17 @@ async fn a_script_step_blocked_by_the_sandbox_asks_again() {
             folders: vec![],
             trusted: trusted.clone(),
         }));
-        let mut line = Line::start(parts);
-        line.send(Op::RunScript { script: "makes.ai.yaml".into(), args: String::new() }).await;
-        let (ask, question) = line.asked().await;
+        let mut client = SessionClient::start(parts);
+        client.send(Op::RunScript { script: "makes.ai.yaml".into(), args: String::new() }).await;
+        let (ask, question) = client.next_question().await;
         let Question::Step { risk, .. } = question else { panic!("{question:?}") };
         assert!(says(&risk, "sandbox.work").starts_with("Sandboxed"), "{risk:?}");
-        decides(&line, ask, Decision::Approve).await;
-        let (ask, question) = line.asked().await;
+        decides(&client, ask, Decision::Approve).await;
+        let (ask, question) = client.next_question().await;
         let Question::Step { risk, .. } = question else { panic!("{question:?}") };
         assert_eq!(risk.rule, DENIED);
-        decides(&line, ask, decision).await;
-        line.ending().await;
+        decides(&client, ask, decision).await;
+        client.ending().await;
         assert_eq!(ground.outside().exists(), made);
     }
 }
@@ -232,10 +232,10 @@ async fn each_sandbox_setting_is_shown_by_question_session_info_and_doctor() {
         let doctor: Vec<String> = sandbox.rows().iter().map(row).collect();
         assert!(doctor.iter().any(|row| row.contains(shown.en)), "{doctor:?}");
         let parts = ground.parts(&[&cmd("touch", &["x"]), DONE], Arc::new(ground.exec(sandbox)));
-        let mut line = Line::start(parts);
-        line.facts(|facts| facts.shelter == shelter).await;
-        line.submit("go").await;
-        let (_, question) = line.asked().await;
+        let mut client = SessionClient::start(parts);
+        client.facts(|facts| facts.shelter == shelter).await;
+        client.submit("go").await;
+        let (_, question) = client.next_question().await;
         let Question::Step { risk, .. } = question else { panic!("{question:?}") };
         let start = said.en.split('{').next().unwrap();
         assert!(says(&risk, rule).starts_with(start), "{setting:?}: {risk:?}");
@@ -253,9 +253,9 @@ async fn a_kernel_without_landlock_is_reported_once() {
         let told = Arc::clone(&told);
         parts.security.trust.mark_sandbox_warning =
             Box::new(move || told.fetch_add(1, Ordering::Relaxed) == 0);
-        let mut line = Line::start(parts);
-        line.facts(|facts| facts.shelter == SandboxStatus::Absent).await;
-        for event in line.turn("go").await {
+        let mut client = SessionClient::start(parts);
+        client.facts(|facts| facts.shelter == SandboxStatus::Absent).await;
+        for event in client.turn("go").await {
             if let Event::Notice(notice) = event {
                 heard.push(notice.say);
             }
@@ -322,14 +322,14 @@ async fn no_step_is_assessed_before_the_sandbox_is_probed() {
             folders: vec![],
             trusted: trusted.clone(),
         }));
-        let mut line = Line::start(parts);
+        let mut client = SessionClient::start(parts);
         if by_script {
             let script = "prints.ai.yaml".into();
-            line.send(Op::RunScript { script, args: String::new() }).await;
+            client.send(Op::RunScript { script, args: String::new() }).await;
         } else {
-            line.submit("go").await;
+            client.submit("go").await;
         }
-        let question = line
+        let question = client
             .next(|event| match event {
                 Event::Asked(ask) => Some(ask.question),
                 Event::StepStarted { step, .. } => panic!("{step:?} ran unasked"),

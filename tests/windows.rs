@@ -28,10 +28,7 @@ fn rounds(usual: usize) -> usize {
 }
 
 fn window(bench: &TestDir, folder: &Path, args: &[&str]) -> Screen {
-    let path = |name: &str| bench.root.path().join(name).display().to_string();
-    let (home, avocet) = (path("home"), path("avocet"));
-    let envs = [("HOME", home.as_str()), ("AVOCET_HOME", avocet.as_str())];
-    Screen::start(args, &envs, folder, (100, 50))
+    Screen::start(args, &bench.envs(), folder, (100, 50))
 }
 
 /// Waits until so many questions were asked and the last one takes an answer.

@@ -3,6 +3,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
+use std::time::Instant;
 
 use super::runtime;
 use super::startup::{self, Startup};
@@ -10,13 +11,15 @@ use super::subcommands::{print_rows, print_text};
 use crate::cli::extensions;
 use crate::cli::extensions::args::{ExtensionAction, Sampling, Texts};
 use crate::cli::input::{self, Confirmation};
+use crate::cli::print::QUIET;
 use crate::cli::{Exit, messages, output};
 use crate::extensions::{
     ExtensionFileKind, ExtensionSet, LoadState, LoadedFile, edit, examples, skill,
 };
 use crate::extensions::{Maker, Owner};
-use crate::i18n::{Localize, LocalizedText, library as w};
+use crate::i18n::{Localize, LocalizedText, library as w, prompt};
 use crate::protocol::Notice;
+use crate::terminal_modes::discard_typed;
 use crate::tools::exec::editor::Editing;
 
 /// The options of the subcommand.
@@ -237,13 +240,25 @@ fn delete(ground: &Startup, file: &LoadedFile, how: ExtensionOptions) -> Exit {
     }
 }
 
-/// Asks on standard error; reads a line of standard input, if that is a terminal.
+/// Asks on standard error; reads a line of standard input, if that is a terminal. What was typed
+/// before the question could be read is no answer: the question is written again.
 fn confirm(ground: &Startup, question: LocalizedText, usual: bool) -> Confirmation {
     if !io::stdin().is_terminal() {
         return Confirmation::NoUser;
     }
     let voice = ground.printer();
-    let _ = write!(output::stderr(), "{} ", (voice.clean)(&question.text(voice.lang)));
+    loop {
+        let _ = write!(output::stderr(), "{} ", (voice.clean)(&question.text(voice.lang)));
+        let shown = Instant::now();
+        while let Some(left) = QUIET.checked_sub(shown.elapsed()) {
+            std::thread::park_timeout(left);
+        }
+        if !discard_typed() {
+            break;
+        }
+        let _ = writeln!(output::stderr());
+        messages::notice(&mut output::stderr(), &Notice::info(prompt::TERMINAL_TOO_SOON), voice);
+    }
     input::read_confirmation(io::stdin().lock(), usual)
 }
 

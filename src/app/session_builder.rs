@@ -210,18 +210,25 @@ fn tools(
     Toolbox::new(tools).with_backups(desk.backups.clone())
 }
 
+/// The policy with the rules remembered for this folder, and why there are none if they cannot be
+/// read.
+pub fn remembered_policy(ground: &Startup) -> (Policy, Approvals, Option<LocalizedText>) {
+    let mut policy = ground.loaded.settings.policy();
+    let (approvals, said) = Approvals::open(&ground.paths.approvals(), &ground.folder);
+    policy.allowed.extend(approvals.rules_without_terms());
+    policy.granted.extend(approvals.grants());
+    let denied = approvals.rules(Side::Denied);
+    policy.denied.extend(denied.iter().filter_map(|rule| PolicyRule::parse(rule).ok()));
+    (policy, approvals, said)
+}
+
 /// The policy with the rules remembered for this folder, and the way to remember more.
 fn build_security(
     ground: &Startup,
     world: System,
     redactor: Arc<Redactor>,
 ) -> (Security, Option<LocalizedText>) {
-    let mut policy = ground.loaded.settings.policy();
-    let (mut approvals, said) = Approvals::open(&ground.paths.approvals(), &ground.folder);
-    policy.allowed.extend(approvals.rules_without_terms());
-    policy.granted.extend(approvals.grants());
-    let denied = approvals.rules(Side::Denied);
-    policy.denied.extend(denied.iter().filter_map(|rule| PolicyRule::parse(rule).ok()));
+    let (policy, mut approvals, said) = remembered_policy(ground);
     let guard = Security {
         policy,
         place: ground.workspace(),
@@ -301,8 +308,7 @@ fn session_info(
     bot: Option<&str>,
 ) -> SessionInfo {
     let settings = &ground.loaded.settings;
-    let shown = |rules: &[PolicyRule]| rules.iter().map(ToString::to_string).collect();
-    SessionInfo {
+    let mut info = SessionInfo {
         profile: settings.profile.clone(),
         mode: settings.mode,
         lang: settings.lang,
@@ -313,13 +319,12 @@ fn session_info(
         // Nothing in an untrusted folder is read.
         branch: ground.trusted.then(|| git_branch::current_branch(&ground.folder)).flatten(),
         tools: tools.tool_infos(),
-        allowed: shown(&policy.allow_rules()),
-        allowed_covers: permissions::covers(policy, &ground.folder),
-        denied: shown(&policy.denied),
         max_steps: settings.limits.max_auto_steps,
         check: settings.check.clone(),
         ..SessionInfo::default()
-    }
+    };
+    permissions::show_rules(policy, &ground.folder, &mut info);
+    info
 }
 
 #[cfg(test)]

@@ -7,20 +7,21 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 
-use super::runtime;
 use super::startup::Startup;
+use super::{runtime, session_builder};
 use crate::cli::args::{self, CompletionShell, ConfigCommand};
 use crate::cli::doctor::{self, DoctorFindings, Terminal};
 use crate::cli::messages::{self, Printer};
 use crate::cli::model::ModelListing;
 use crate::cli::{Exit, config, model, output, policy, session, table};
+use crate::commands;
 use crate::config::{Connection, Environment, ProviderSetting};
 use crate::extensions::ExtensionSet;
 use crate::i18n::{Localize, cli as words};
 use crate::model::list_models;
-use crate::protocol::{InstructionFile, Notice, Page, PageRow, StepAction};
+use crate::protocol::{InstructionFile, Notice, Page, PageRow, SessionInfo, StepAction};
 use crate::safety::PolicyContext;
-use crate::session::Doctor;
+use crate::session::{Doctor, permissions};
 use crate::store::{Database, StoreError};
 use crate::tools::sandbox::Sandbox;
 
@@ -37,6 +38,15 @@ pub fn policy(ground: &Startup, asked: &args::PolicyCommand, json: bool) -> Exit
     match asked {
         args::PolicyCommand::List => print_rows(ground, &policy::list(), json),
         args::PolicyCommand::Rules => print_rows(ground, &policy::rules(), json),
+        args::PolicyCommand::Permissions => {
+            let (policy, _, unreadable) = session_builder::remembered_policy(ground);
+            if let Some(why) = unreadable {
+                ground.fail(&Notice::warning(why), Exit::Done);
+            }
+            let mut info = SessionInfo::default();
+            permissions::show_rules(&policy, &ground.folder, &mut info);
+            print_rows(ground, &commands::permission_rows(&info), json)
+        }
         args::PolicyCommand::Explain { batch: Some(file), .. } => {
             let out = output::stdout();
             let done = if file == Path::new("-") {

@@ -42,6 +42,9 @@ pub enum PolicyCommand {
     /// List every rule by its id, as `[safety] lift` names it, with its tier and reason.
     #[command(after_help = "Example:\n  avocet policy rules --json")]
     Rules,
+    /// List what you allowed and refused in this folder, and what each rule covers.
+    #[command(after_help = "Example:\n  avocet policy permissions")]
+    Permissions,
     /// List the programs the policy knows.
     #[command(after_help = "Example:\n  avocet policy list")]
     List,

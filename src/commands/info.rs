@@ -128,11 +128,16 @@ pub(super) fn rules_page(call: &CommandContext<'_>) -> CommandOutcome {
     CommandOutcome::Page { title: w::PERMISSIONS_TITLE.into(), rows: all_rules(call.facts) }
 }
 
-/// Numbered consecutively, as `revoke` counts them.
-fn all_rules(facts: &SessionInfo) -> Vec<PageRow> {
+/// The rules, numbered consecutively as `revoke` counts them.
+pub fn permission_rows(facts: &SessionInfo) -> Vec<PageRow> {
     let SessionInfo { allowed, allowed_covers, denied, .. } = facts;
     let mut rows = rule_rows(w::PERMISSIONS_ALLOWED.into(), allowed, allowed_covers, 1);
     rows.extend(rule_rows(w::PERMISSIONS_DENIED.into(), denied, &[], 1 + allowed.len()));
+    rows
+}
+
+fn all_rules(facts: &SessionInfo) -> Vec<PageRow> {
+    let mut rows = permission_rows(facts);
     rows.push(PageRow::line(w::HOW_TO_RULE));
     rows
 }

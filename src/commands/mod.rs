@@ -26,6 +26,7 @@ pub use complete::{Candidate, complete, typed_folder};
 pub use custom::{NO_BOT, bots_page, omitted_skill_rows, run_op, sections as kept_sections};
 pub use dispatch::{dispatch, dispatch_over_question, find};
 pub use help::{by_category, page as help_page, readme_table};
+pub use info::permission_rows;
 
 /// Every name and alias of the table.
 pub fn built_in_names() -> Vec<&'static str> {

@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::atomic_file;
-use crate::i18n::{self, LocalizedText};
+use super::diagnostic::{ConfigDiagnostic, ConfigError};
+use crate::i18n::{self, Localize, LocalizedText};
 use crate::protocol::Effect;
 use crate::safety::{Grant, Pinned, PolicyRule, Terms};
 
@@ -105,7 +106,10 @@ impl Approvals {
                 let told = older.filter(|_| approvals.save().is_ok());
                 told.filter(|count| *count > 0).map(narrowed_message)
             }
-            Err(()) => Some(unreadable_message(&approvals.file)),
+            Err(fault) => {
+                let cause = ConfigDiagnostic::of_file(&approvals.file, fault).localized();
+                Some(i18n::config::APPROVALS_BROKEN.with("file", cause))
+            }
         };
         (approvals, said)
     }
@@ -179,13 +183,11 @@ impl Approvals {
         if change(&mut self.contents) { self.save() } else { Ok(()) }
     }
 
-    /// The contents of the file; `Err`: it cannot be read.
-    fn read(&self) -> Result<Option<ParsedApprovals>, ()> {
-        match atomic_file::read(&self.file) {
-            Ok(None) => Ok(None),
-            Ok(Some(text)) => parse(&text, &self.contents.folder).map(Some).ok_or(()),
-            Err(_) => Err(()),
-        }
+    /// The contents of the file; `None` if there is none.
+    fn read(&self) -> Result<Option<ParsedApprovals>, ConfigError> {
+        let text = atomic_file::read(&self.file)?;
+        let parsed = |text: String| parse(&text, &self.contents.folder);
+        text.map(|text| parsed(text).ok_or(ConfigError::Damaged)).transpose()
     }
 
     fn save(&self) -> io::Result<()> {
@@ -269,10 +271,6 @@ fn upgrade_v1(first: ApprovalsV1) -> Option<ApprovalsFile> {
 
 fn narrowed_message(count: usize) -> LocalizedText {
     i18n::plural(count, i18n::rules::NARROWED, i18n::rules::NARROWED_MANY)
-}
-
-fn unreadable_message(file: &Path) -> LocalizedText {
-    i18n::config::APPROVALS_BROKEN.with("file", file.display().to_string())
 }
 
 #[cfg(test)]

@@ -43,6 +43,13 @@ pub enum ConfigError {
     },
     NotAFile,
     NotText,
+    /// Not what Avocet writes there.
+    Damaged,
+    /// Entries of a folder beyond the most that are used.
+    TooMany {
+        limit: usize,
+        more: usize,
+    },
     TooLong {
         /// Bytes.
         limit: u64,
@@ -99,6 +106,7 @@ impl ConfigError {
             ConfigError::Unreadable { .. }
             | ConfigError::NotAFile
             | ConfigError::NotText
+            | ConfigError::Damaged
             | ConfigError::TooLong { .. }
             | ConfigError::Syntax { .. } => true,
             ConfigError::Missing { .. }
@@ -107,6 +115,7 @@ impl ConfigError {
             | ConfigError::Mismatch(_)
             | ConfigError::Rule(_)
             | ConfigError::BadName
+            | ConfigError::TooMany { .. }
             | ConfigError::Loosens
             | ConfigError::NotForProjects
             | ConfigError::NoProfile { .. } => false,
@@ -169,6 +178,10 @@ impl Localize for ConfigDiagnostic {
             ConfigError::Unreadable { why } => w::UNREADABLE.with("why", why.clone()),
             ConfigError::NotAFile => w::NOT_A_FILE.into(),
             ConfigError::NotText => w::NOT_TEXT.into(),
+            ConfigError::Damaged => w::DAMAGED.into(),
+            ConfigError::TooMany { limit, more } => {
+                w::TOO_MANY.with("limit", *limit).with("more", *more)
+            }
             ConfigError::TooLong { limit } => w::TOO_LONG.with("limit", *limit),
             ConfigError::Syntax { why } => w::SYNTAX.with("why", why.as_str()),
             ConfigError::Missing { key } => {

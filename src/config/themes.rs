@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::atomic_file;
-use super::diagnostic::ConfigDiagnostic;
+use super::diagnostic::{ConfigDiagnostic, ConfigError};
 
 /// The maximum number of themes, more than a user would choose from.
 const MOST: usize = 100;
@@ -23,6 +23,11 @@ pub fn read(folder: &Path) -> (Vec<ThemeFile>, Vec<ConfigDiagnostic>) {
     let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
     paths.retain(|path| path.extension().is_some_and(|end| end == "toml"));
     paths.sort();
+    let more = paths.len().saturating_sub(MOST);
+    if more > 0 {
+        let fault = ConfigError::TooMany { limit: MOST, more };
+        problems.push(ConfigDiagnostic::of_file(folder, fault));
+    }
     for path in paths.into_iter().take(MOST) {
         let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
         if !is_name(name) {
@@ -60,5 +65,17 @@ mod tests {
         let names: Vec<_> = files.iter().map(|file| file.name.as_str()).collect();
         assert_eq!((names, problems.len()), (vec!["b", "sea"], 1));
         assert_eq!(read(&folder.path().join("none")), (vec![], vec![]));
+    }
+
+    #[test]
+    fn a_folder_of_more_themes_than_are_used_says_how_many_are_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        for n in 0..107 {
+            std::fs::write(folder.path().join(format!("t{n:03}.toml")), "").unwrap();
+        }
+        let (files, problems) = read(folder.path());
+        let left_out = ConfigError::TooMany { limit: 100, more: 7 };
+        assert_eq!(files.len(), 100);
+        assert_eq!(problems, [ConfigDiagnostic::of_file(folder.path(), left_out)]);
     }
 }

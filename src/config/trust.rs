@@ -14,8 +14,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::diagnostic::{ConfigDiagnostic, ConfigError};
 use super::{atomic_file, paths};
-use crate::i18n::{self, LocalizedText, Phrase};
+use crate::i18n::{self, Localize, LocalizedText, Phrase};
 use crate::protocol::UntrustedFile;
 use crate::safety::steering;
 
@@ -135,13 +136,13 @@ impl TrustStore {
     /// should be.
     pub fn open(file: PathBuf) -> (TrustStore, Option<LocalizedText>) {
         let empty = TrustFile { version: VERSION, folders: Vec::new() };
-        let (kept, sound) = match atomic_file::read(&file) {
-            Ok(None) => (empty, true),
-            Ok(Some(text)) => parse(&text).map_or((empty, false), |kept| (kept, true)),
-            Err(_) => (empty, false),
+        let (kept, said) = match read(&file) {
+            Ok(kept) => (kept.unwrap_or(empty), None),
+            Err(fault) => {
+                let cause = ConfigDiagnostic::of_file(&file, fault).localized();
+                (empty, Some(i18n::config::TRUST_BROKEN.with("file", cause)))
+            }
         };
-        let broken = || i18n::config::TRUST_BROKEN.with("file", file.display().to_string());
-        let said = (!sound).then(broken);
         (TrustStore { file, contents: kept }, said)
     }
 
@@ -189,9 +190,7 @@ impl TrustStore {
     /// Locks the file for a change, and reads the changes of other windows in it.
     fn lock(&mut self) -> io::Result<atomic_file::FileLock> {
         let lock = atomic_file::lock(&self.file)?;
-        if let Ok(Some(text)) = atomic_file::read(&self.file)
-            && let Some(kept) = parse(&text)
-        {
+        if let Ok(Some(kept)) = read(&self.file) {
             self.contents = kept;
         }
         Ok(lock)
@@ -199,9 +198,7 @@ impl TrustStore {
 
     fn save(&self) -> io::Result<()> {
         // An unreadable file is kept next to the new one, for the user to inspect.
-        let sound =
-            matches!(atomic_file::read(&self.file), Ok(Some(text)) if parse(&text).is_some());
-        if !sound && self.file.symlink_metadata().is_ok() {
+        if read(&self.file).is_err() && self.file.symlink_metadata().is_ok() {
             fs::rename(&self.file, self.file.with_extension("broken"))?;
         }
         let text = serde_json::to_string_pretty(&self.contents)?;
@@ -224,6 +221,12 @@ pub fn trustable_parent<'f>(folder: &'f Path, home: &Path) -> Option<&'f Path> {
     let own = fs::metadata(above).ok().filter(|meta| meta.mode() & 0o022 == 0)?;
     let deep = above.components().count() > 2;
     (own.is_dir() && deep && !home.starts_with(above)).then_some(above)
+}
+
+/// The contents of the file; `None` if there is none.
+fn read(file: &Path) -> Result<Option<TrustFile>, ConfigError> {
+    let text = atomic_file::read(file)?;
+    text.map(|text| parse(&text).ok_or(ConfigError::Damaged)).transpose()
 }
 
 fn parse(text: &str) -> Option<TrustFile> {

@@ -14,6 +14,8 @@ words! { "config":
     UNREADABLE: "{place}: cannot be read: {why}.", "{place}：无法读取：{why}。";
     NOT_A_FILE: "{place}: is not a regular file, so it was not read.", "{place}：不是普通文件，因此没有读取。";
     NOT_TEXT: "{place}: is not UTF-8 text, so it was not read.", "{place}：不是 UTF-8 文本，因此没有读取。";
+    DAMAGED: "{place}: is damaged, or was written by another version.", "{place}：已损坏，或由其他版本写入。";
+    TOO_MANY: "{place}: only the first {limit} files are used; {more} more are left out.", "{place}：只使用前 {limit} 个文件，另有 {more} 个未使用。";
     TOO_LONG: "{place}: is longer than {limit} bytes, so it was not read.", "{place}：超过 {limit} 字节，因此没有读取。";
     SYNTAX: "{place}: not valid TOML: {why}.", "{place}：不是有效的 TOML：{why}。";
     UNKNOWN: "{place}: there is no key `{key}`.", "{place}：没有名为 `{key}` 的键。";
@@ -76,9 +78,9 @@ words! { "config":
     KEY_ELSEWHERE: "`{key}` cannot be set in the file. {where}", "`{key}` 不能写进设置文件。{where}";
 
 
-    APPROVALS_BROKEN: "The remembered rules for this folder could not be read, so none apply: {file}.", "为此目录记住的规则无法读取，因此都不生效：{file}。";
+    APPROVALS_BROKEN: "The remembered rules for this folder do not apply. {file}", "为此目录记住的规则都不生效。{file}";
 
-    TRUST_BROKEN: "The list of trusted folders could not be read, so no folder is trusted: {file}.", "无法读取受信任目录的记录，因此暂不信任任何目录：{file}。";
+    TRUST_BROKEN: "The list of trusted folders is not used, so no folder is trusted. {file}", "受信任目录的记录未被采用，因此暂不信任任何目录。{file}";
 
     // System errors; these are parts of a sentence.
     IO_NOT_FOUND: "no such file or folder", "文件或目录不存在";

@@ -35,6 +35,7 @@ words! { "session":
     DOCTOR: "Doctor", "诊断";
     TURN_CRASHED: "The turn failed because of a bug in Avocet: {why}. You can continue the conversation.", "本轮因 Avocet 内部错误中断：{why}。对话可以继续。";
     SCRIPT_CALLS: "The script calls `{name}`.", "脚本调用 `{name}`。";
+    MORE_SCRIPTS: "Not every script is offered while you type: {n} more run by their names.", "输入时不会列出所有脚本：另有 {n} 个可按名称运行。";
     SCRIPT_MORE_CALLS: "The script makes more calls; they are no longer shown one by one.", "脚本还有更多调用，不再逐一提示。";
     SCRIPT_BROKE: "The script ended without a result because of a bug in Avocet.", "Avocet 内部错误，脚本运行结束但没有结果。";
     SCRIPT_MAY: "Allow", "允许";

@@ -81,6 +81,7 @@ impl Session {
         let ExtensionScan { library, scripts } = looked;
         let (names, inputs) = (scripts.names.clone(), scripts.inputs.clone());
         let catalogue = Box::new(Extensions { scripts: names, inputs, ..library.extensions() });
+        let more = (scripts.more != kept.scripts.more).then_some(scripts.more);
         (kept.library, kept.scripts) = (library, scripts);
         let tools = self.toolbox().tool_infos();
         if tools != self.info.tools {
@@ -88,6 +89,9 @@ impl Session {
             self.send_info().await;
         }
         self.outbox.send(Event::Catalogue(catalogue)).await;
+        if let Some(more) = more.filter(|more| *more > 0) {
+            self.notify(Notice::info(words::MORE_SCRIPTS.with("n", more))).await;
+        }
     }
 
     /// A frontend asks for the extensions.

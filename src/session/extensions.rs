@@ -44,6 +44,8 @@ pub struct ExtensionScan {
 pub struct Scripts {
     pub(super) places: ScriptPlaces,
     pub(super) names: Vec<String>,
+    /// Scripts beyond the most that are listed.
+    pub(super) more: usize,
     /// The inputs of each script that takes any.
     pub(super) inputs: Vec<(String, Vec<String>)>,
     /// The scripts that the model may run.
@@ -54,13 +56,13 @@ impl Scripts {
     /// Lists the current scripts. Blocks. Without `all`, it opens them only if the list of files
     /// changed.
     fn list(before: Arc<Scripts>, places: ScriptPlaces, cwd: &Path, all: bool) -> Arc<Scripts> {
-        let names = places.names(cwd);
-        if !all && before.places == places && before.names == names {
+        let (names, more) = places.names(cwd);
+        if !all && (&before.places, &before.names, before.more) == (&places, &names, more) {
             return before;
         }
         let inputs = places.inputs(cwd, &names);
         let offered = Arc::new(find_model_scripts(&places));
-        Arc::new(Scripts { places, names, inputs, model_scripts: offered })
+        Arc::new(Scripts { places, names, more, inputs, model_scripts: offered })
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{RuleChange, Security};
 use crate::i18n::{LocalizedText, session as words};
-use crate::protocol::{ApprovalScope, Notice};
+use crate::protocol::{ApprovalScope, Notice, SessionInfo};
 use crate::safety::{self, Grant, Policy, PolicyContext, PolicyRule};
 
 /// `/allow`: allows this from now on. A program in the folder is allowed with its current content.
@@ -44,8 +44,16 @@ pub fn grant(guard: &mut Security, grant: Grant, scope: ApprovalScope) -> Notice
     notice
 }
 
+/// Puts the rules into the session's information, with what each allowing one covers.
+pub fn show_rules(policy: &Policy, folder: &Path, info: &mut SessionInfo) {
+    let shown = |rules: &[PolicyRule]| rules.iter().map(ToString::to_string).collect();
+    info.allowed = shown(&policy.allow_rules());
+    info.allowed_covers = covers(policy, folder);
+    info.denied = shown(&policy.denied);
+}
+
 /// What each allowing rule covers, in the order of [`Policy::allow_rules`].
-pub fn covers(policy: &Policy, folder: &Path) -> Vec<Vec<LocalizedText>> {
+fn covers(policy: &Policy, folder: &Path) -> Vec<Vec<LocalizedText>> {
     let written = policy.allowed.iter().map(|rule| safety::describe_coverage(rule, None, folder));
     let granted = policy.granted.iter();
     let granted = granted.map(|one| safety::describe_coverage(&one.rule, Some(&one.terms), folder));

@@ -19,7 +19,6 @@ use crate::i18n::{LocalizedText, session as words};
 use crate::protocol::{
     AskId, Decision, Event, ExportFormat, Notice, NoticeLevel, Op, Report, TurnOutcome, Usage,
 };
-use crate::safety;
 use crate::tools::git_branch;
 
 /// The maximum number of ops that wait for a session.
@@ -383,11 +382,7 @@ impl Session {
 
     async fn publish_rules(&mut self, notice: Notice) {
         self.policy.send_replace(self.security.policy.clone());
-        let shown = |rules: &[safety::PolicyRule]| rules.iter().map(ToString::to_string).collect();
-        self.info.allowed = shown(&self.security.policy.allow_rules());
-        self.info.allowed_covers =
-            permissions::covers(&self.security.policy, &self.security.place.cwd);
-        self.info.denied = shown(&self.security.policy.denied);
+        permissions::show_rules(&self.security.policy, &self.security.place.cwd, &mut self.info);
         self.send_info().await;
         self.notify(notice).await;
     }

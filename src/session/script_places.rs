@@ -39,8 +39,8 @@ impl ScriptPlaces {
     }
 
     /// The scripts that can be named: those of the working folder, of these folders, and the
-    /// built-in ones. Blocks; reads only names.
-    pub fn names(&self, cwd: &Path) -> Vec<String> {
+    /// built-in ones; and how many more there are. Blocks; reads only names.
+    pub fn names(&self, cwd: &Path) -> (Vec<String>, usize) {
         let disk = DiskFiles { trusted: Vec::new() };
         let folders = std::iter::once(cwd).chain(self.folders.iter().map(PathBuf::as_path));
         let files = folders.flat_map(|folder| disk.list(folder));
@@ -48,14 +48,16 @@ impl ScriptPlaces {
         let found = found.map(|entry| stem(&entry.name).to_owned());
         let built_in = built_in::SCRIPTS.iter().map(|(id, _)| (*id).to_owned());
         let mut names: Vec<String> = Vec::new();
-        for name in found.take(MOST_NAMES).chain(built_in) {
+        let found: Vec<String> = found.collect();
+        let more = found.len().saturating_sub(MOST_NAMES);
+        for name in found.into_iter().take(MOST_NAMES).chain(built_in) {
             let is_plain = !name.is_empty()
                 && !name.contains(|sign: char| sign.is_whitespace() || sign.is_control());
             if is_plain && !names.contains(&name) {
                 names.push(name);
             }
         }
-        names
+        (names, more)
     }
 
     /// The inputs of each of these scripts. Blocks; reads the scripts.

@@ -175,8 +175,8 @@ impl AutoSaver {
         }
     }
 
-    /// Before a frame shows typed text, the thread writes it, without syncing it.
-    pub fn save_before_frame(&mut self, state: &State, at: Millis) {
+    /// Gives the thread what a frame is about to show, to be written without syncing it.
+    pub fn start_saving_frame(&mut self, state: &State, at: Millis) {
         if self.has_new_input && self.next_write_at <= at {
             self.has_new_input = false;
             let draft = self.with_sent_lines(state.draft());
@@ -185,6 +185,10 @@ impl AutoSaver {
             self.next_write_at = at + Millis::try_from(size / BYTES).unwrap_or(Millis::MAX);
             self.save_unsynced(draft);
         }
+    }
+
+    /// Waits until what was typed is written, before the frame with it reaches the terminal.
+    pub fn finish_saving_frame(&mut self) {
         let most = if self.is_slow { Duration::ZERO } else { GRACE };
         if let Some(written) = &self.pending_write {
             self.is_slow = written.recv_timeout(most) == Err(RecvTimeoutError::Timeout);

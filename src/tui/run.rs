@@ -33,7 +33,6 @@ use crate::config::draft::SavedDraft;
 use crate::i18n::{LocalizedText, input as words};
 use crate::protocol::{self, AskId, Decision, Op};
 use crate::signals::{self, Signal};
-use crate::tools::exec::Watchdog;
 use crate::tools::exec::editor::Editing;
 use crate::tools::temp::RunFolder;
 
@@ -89,7 +88,7 @@ pub async fn run(
         hangup: HangUp::watch(),
     };
     let watchdog = std::mem::take(&mut config.watchdog);
-    let screen = Screen::enter(config.terminal_caps.supports_links, watchdog.clone())?;
+    let screen = Screen::enter(config.terminal_caps.supports_links, watchdog)?;
     let mut driver = Driver {
         state: State::new(config),
         screen,
@@ -100,7 +99,6 @@ pub async fn run(
         frame_limiter: FrameLimiter::default(),
         highlight_worker: HighlightWorker::default(),
         workers: aside,
-        watchdog,
         next: Next::Continue,
         late_signals_until: 0,
     };
@@ -143,7 +141,6 @@ struct Driver {
     frame_limiter: FrameLimiter,
     highlight_worker: HighlightWorker,
     workers: Workers,
-    watchdog: Watchdog,
     next: Next,
     /// Until then Ctrl-C and Ctrl-\\ may have been for the program that had the terminal.
     late_signals_until: Millis,
@@ -531,19 +528,22 @@ impl Driver {
 
     fn draw(&mut self) -> io::Result<()> {
         let now = self.now();
-        self.workers.auto_saver.save_before_frame(&self.state, now);
+        // The thread writes while the frame is drawn into memory.
+        let auto_saver = &mut self.workers.auto_saver;
+        auto_saver.start_saving_frame(&self.state, now);
         let state = &mut self.state;
         self.screen.draw(|frame| {
             view(state, frame, now);
-            state.transcript.visible_hyperlinks(frame.buffer_mut())
+            let links = state.transcript.visible_hyperlinks(frame.buffer_mut());
+            auto_saver.finish_saving_frame();
+            links
         })?;
         if self.frame_limiter.is_first_frame() && self.state.appearance.needs_background() {
             self.screen.query_background()?;
         }
         if self.frame_limiter.is_first_frame() {
             // After the first frame, which nothing may delay.
-            self.watchdog.start();
-            self.screen.register_with_watchdog();
+            self.screen.start_watchdog();
         }
         self.frame_limiter.record_frame(now);
         self.highlight_worker.request_next(&self.state.transcript, now);

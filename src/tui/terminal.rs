@@ -304,11 +304,21 @@ impl Screen {
         self.lock.enter_modes()
     }
 
-    /// Tells the watchdog about the terminal, if it was started after the terminal was taken over.
-    pub fn register_with_watchdog(&self) {
-        if self.has_terminal() {
-            self.lock.watchdog.terminal_taken(&restore_sequence());
-        }
+    /// Starts the watchdog on a thread, since starting a process would hold up the first key, and
+    /// tells it about the terminal. Without the thread, the first step starts it.
+    pub fn start_watchdog(&self) {
+        let TerminalLock { is_held, watchdog } = self.lock.clone();
+        let start = move || {
+            watchdog.start();
+            if is_held.load(Ordering::SeqCst) {
+                watchdog.terminal_taken(&restore_sequence());
+            }
+            // It may have been released in between, which the watchdog must hear last.
+            if !is_held.load(Ordering::SeqCst) {
+                watchdog.terminal_released();
+            }
+        };
+        let _ = std::thread::Builder::new().name("watchdog".into()).spawn(start);
     }
 
     /// Hands the terminal to another program for a while.

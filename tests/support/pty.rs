@@ -18,7 +18,7 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// What the terminal has shown so far.
-struct Seen {
+struct ScreenOutput {
     parser: vt100::Parser,
     raw: Vec<u8>,
     /// The program closed its side.
@@ -27,7 +27,7 @@ struct Seen {
     paused: bool,
 }
 
-type Shared = Arc<(Mutex<Seen>, Condvar)>;
+type Shared = Arc<(Mutex<ScreenOutput>, Condvar)>;
 type Keyboard = Arc<Mutex<Box<dyn Write + Send>>>;
 
 pub struct Screen {
@@ -40,7 +40,12 @@ pub struct Screen {
 
 impl Screen {
     /// Starts this package's program. `size` is columns and rows.
-    pub fn start(args: &[&str], envs: &[(&str, &str)], cwd: &Path, size: (u16, u16)) -> Screen {
+    pub fn start(
+        args: &[&str],
+        envs: &[(&str, impl AsRef<OsStr>)],
+        cwd: &Path,
+        size: (u16, u16),
+    ) -> Screen {
         Screen::start_program(env!("CARGO_BIN_EXE_avocet"), args, envs, cwd, size)
     }
 
@@ -48,7 +53,7 @@ impl Screen {
     pub fn start_program(
         program: impl AsRef<OsStr>,
         args: &[&str],
-        envs: &[(&str, &str)],
+        envs: &[(&str, impl AsRef<OsStr>)],
         cwd: &Path,
         size: (u16, u16),
     ) -> Screen {
@@ -68,7 +73,12 @@ impl Screen {
         drop(pair.slave);
         let keyboard: Keyboard = Arc::new(Mutex::new(pair.master.take_writer().unwrap()));
         let seen: Shared = Arc::new((
-            Mutex::new(Seen { parser: parser(size), raw: Vec::new(), over: false, paused: false }),
+            Mutex::new(ScreenOutput {
+                parser: parser(size),
+                raw: Vec::new(),
+                over: false,
+                paused: false,
+            }),
             Condvar::new(),
         ));
         let reader = pair.master.try_clone_reader().unwrap();
@@ -266,7 +276,7 @@ impl Screen {
     }
 
     #[track_caller]
-    fn wait_until(&self, what: &str, done: impl Fn(&Seen) -> bool) {
+    fn wait_until(&self, what: &str, done: impl Fn(&ScreenOutput) -> bool) {
         let (seen, changed) = &*self.seen;
         let deadline = Instant::now() + PATIENCE;
         let mut seen = seen.lock().unwrap();
@@ -302,7 +312,7 @@ pub struct Modes {
     pub hidden_cursor: bool,
 }
 
-fn modes_of(seen: &Seen) -> Modes {
+fn modes_of(seen: &ScreenOutput) -> Modes {
     let screen = seen.parser.screen();
     Modes {
         alternate: screen.alternate_screen(),
@@ -312,7 +322,7 @@ fn modes_of(seen: &Seen) -> Modes {
     }
 }
 
-fn screen_text(seen: &Seen) -> String {
+fn screen_text(seen: &ScreenOutput) -> String {
     let screen = seen.parser.screen();
     let (_, columns) = screen.size();
     screen

@@ -53,7 +53,7 @@ impl SourceFiles for Disk {
 
 /// What a run asked and told.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
+pub struct HostLog {
     pub calls: Vec<ModelCall>,
     pub printed: Vec<Value>,
     pub deltas: String,
@@ -65,9 +65,9 @@ pub struct Seen {
 }
 
 /// A world with canned replies.
-pub struct Canned {
+pub struct ReplayHost {
     pub replies: VecDeque<Value>,
-    pub seen: Arc<Mutex<Seen>>,
+    pub seen: Arc<Mutex<HostLog>>,
     /// What a person says to a question.
     pub says: bool,
     /// What scripts remember.
@@ -78,7 +78,7 @@ fn named(key: &PackKey) -> String {
     format!("{}/{}/{}", key.database, key.table, key.id)
 }
 
-impl ScriptHost for Canned {
+impl ScriptHost for ReplayHost {
     fn call_model(
         &mut self,
         call: ModelCall,
@@ -185,9 +185,9 @@ pub fn play_in(
     replies: &[Value],
     trusted: bool,
     says: bool,
-) -> (Result<RunResult, LocatedError>, Seen) {
-    let seen = Arc::new(Mutex::new(Seen::default()));
-    let host = Canned {
+) -> (Result<RunResult, LocatedError>, HostLog) {
+    let seen = Arc::new(Mutex::new(HostLog::default()));
+    let host = ReplayHost {
         replies: replies.iter().cloned().collect(),
         seen: seen.clone(),
         says,

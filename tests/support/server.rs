@@ -153,7 +153,7 @@ fn split(text: &str, pieces: usize) -> Vec<String> {
 
 /// One request as it arrived.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct ReceivedRequest {
     /// `POST /v1/chat/completions`.
     pub line: String,
     /// Names in lower case.
@@ -161,7 +161,7 @@ pub struct Seen {
     pub body: String,
 }
 
-impl Seen {
+impl ReceivedRequest {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -173,7 +173,7 @@ impl Seen {
 
 #[derive(Clone, Debug, Default)]
 struct Log {
-    requests: Vec<Seen>,
+    requests: Vec<ReceivedRequest>,
     /// Clients that went away before their answer was whole.
     gone: usize,
     /// Answers that were written to their end.
@@ -247,7 +247,7 @@ impl Server {
         self.shared.replies.lock().unwrap().push_back(reply);
     }
 
-    pub fn requests(&self) -> Vec<Seen> {
+    pub fn requests(&self) -> Vec<ReceivedRequest> {
         self.shared.log.borrow().requests.clone()
     }
 
@@ -369,7 +369,7 @@ fn head(reply: &Reply) -> String {
 }
 
 /// Reads one request; `None` for a connection that asks nothing.
-fn request(client: &TcpStream) -> std::io::Result<Option<Seen>> {
+fn request(client: &TcpStream) -> std::io::Result<Option<ReceivedRequest>> {
     let mut reader = BufReader::new(client);
     let mut line = String::new();
     reader.read_line(&mut line)?;
@@ -385,7 +385,7 @@ fn request(client: &TcpStream) -> std::io::Result<Option<Seen>> {
         };
         headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
     }
-    let mut seen = Seen { line: line.to_owned(), headers, body: String::new() };
+    let mut seen = ReceivedRequest { line: line.to_owned(), headers, body: String::new() };
     let length = seen.header("content-length").and_then(|length| length.parse().ok());
     let mut body = vec![0; length.unwrap_or(0)];
     reader.read_exact(&mut body)?;

@@ -51,32 +51,32 @@ pub fn tool(name: &str, input: serde_json::Value) -> String {
 }
 
 /// The way to a session.
-pub struct Line {
+pub struct SessionClient {
     pub handle: Handle,
 }
 
-/// Lets a test's own conversation, which holds a [`Line`] as `line`, be talked to as one.
-macro_rules! is_a_line {
+/// Lets a test's own conversation, which holds a [`SessionClient`] as `client`, be talked to as one.
+macro_rules! derefs_to_client {
     ($talk:ty) => {
         impl std::ops::Deref for $talk {
-            type Target = Line;
+            type Target = SessionClient;
 
-            fn deref(&self) -> &Line {
-                &self.line
+            fn deref(&self) -> &SessionClient {
+                &self.client
             }
         }
 
         impl std::ops::DerefMut for $talk {
-            fn deref_mut(&mut self) -> &mut Line {
-                &mut self.line
+            fn deref_mut(&mut self) -> &mut SessionClient {
+                &mut self.client
             }
         }
     };
 }
 
-impl Line {
-    pub fn start(parts: SessionConfig) -> Line {
-        Line { handle: session::start(parts) }
+impl SessionClient {
+    pub fn start(parts: SessionConfig) -> SessionClient {
+        SessionClient { handle: session::start(parts) }
     }
 
     pub async fn send(&self, op: Op) {
@@ -108,7 +108,7 @@ impl Line {
         .await
     }
 
-    pub async fn asked(&mut self) -> (AskId, Question) {
+    pub async fn next_question(&mut self) -> (AskId, Question) {
         self.next(|event| match event {
             Event::Asked(ask) => Some((ask.id, ask.question)),
             _ => None,
@@ -117,8 +117,8 @@ impl Line {
     }
 
     /// Says yes to the next question.
-    pub async fn yes(&mut self) {
-        let (ask, _) = self.asked().await;
+    pub async fn approve_next(&mut self) {
+        let (ask, _) = self.next_question().await;
         self.send(Op::Decide { ask, decision: Decision::Approve }).await;
     }
 
@@ -258,7 +258,7 @@ pub fn with_files(parts: &mut SessionConfig) {
 }
 
 /// Kept in a folder of the folder; the last conversation goes on where there is one.
-pub fn saved(parts: &mut SessionConfig, resume: bool) {
+pub fn with_store(parts: &mut SessionConfig, resume: bool) {
     let store = Store::in_folder(parts.security.place.workspace.join(".data"));
     let resume = resume.then_some(ResumeTarget::Last);
     parts.persistence = Persistence { store, resume, replay: Replay::All };
