@@ -54,6 +54,18 @@ fn stderr_text(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(out), String::from_utf8_lossy(err))
 }
 
+/// Everything in the home, for the ordinary user that root runs the program as.
+fn open_to_all(bench: &TestDir) {
+    let mut folders = vec![bench.path("avocet")];
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
+            let mode = if path.is_dir() { 0o777 } else { 0o666 };
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            folders.extend(path.is_dir().then_some(path));
+        }
+    }
+}
+
 /// Runs with limits, as an ordinary user where that can be: root has no limit of processes.
 fn limited(bench: &TestDir, limit: &str, args: &[&str]) -> Output {
     let is_root = rustix::process::getuid().is_root();
@@ -76,6 +88,53 @@ fn limited(bench: &TestDir, limit: &str, args: &[&str]) -> Output {
     command.args(&words[1..]).current_dir(bench.work()).stdin(Stdio::null());
     command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").envs(envs(bench));
     command.output().unwrap()
+}
+
+/// Parts of a home in use that nobody may read: what a command says of each, and its exit code.
+const CLOSED: &[(&str, &[&str], &str, i32)] = &[
+    ("config.toml", &["-p", "hi"], "config.toml: cannot be read: permission denied", 0),
+    ("data/trust.json", &["-p", "hi"], "trust.json: cannot be read: permission denied", 0),
+    ("data/approvals", &["-p", "hi"], "remembered rules for this folder do not apply", 0),
+    ("data/approvals", &["policy", "permissions"], "cannot be read: permission denied", 0),
+    ("data/sessions.db", &["-p", "hi"], "was not saved", 1),
+    ("data/sessions.db", &["session", "list"], "sessions.db", 1),
+    ("state/history", &["-p", "hi"], "", 0),
+    ("state/drafts", &["-p", "hi"], "", 0),
+    ("bots", &["bot", "list"], "permission denied", 0),
+    ("commands", &["command", "list"], "permission denied", 0),
+    ("skills", &["skill", "list"], "permission denied", 0),
+];
+
+#[test]
+fn a_part_of_the_home_that_may_not_be_read_is_named_and_stays_as_it_is() {
+    let bench = bench();
+    let model = bench.script(&[DONE]);
+    bench.settings("theme = \"light\"\n");
+    let home = bench.path("avocet");
+    for folder in ["data/approvals", "state/drafts", "bots", "commands", "skills"] {
+        fs::create_dir_all(home.join(folder)).unwrap();
+    }
+    fs::write(home.join("bots/b.toml"), "system_prompt = \"be brief\"\n").unwrap();
+    fs::write(home.join("data/trust.json"), "{\"version\":1,\"folders\":[]}\n").unwrap();
+    fs::write(home.join("state/history"), "\"typed before\"\n").unwrap();
+    open_to_all(&bench);
+    limited(&bench, "-c 0", &["--model", &model, "-p", "hi"]);
+    for (name, args, says, code) in CLOSED {
+        let path = home.join(name);
+        let before = fs::metadata(&path).unwrap().permissions();
+        let contents = fs::read(&path).ok();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
+        let output = limited(&bench, "-c 0", &[&["--model", &model], *args].concat());
+        fs::set_permissions(&path, before).unwrap();
+        let said = stderr_text(&output);
+        assert_eq!(output.status.code(), Some(*code), "{name}, {args:?}: {said}");
+        let named = said.matches(says).count();
+        assert!(says.is_empty() || (1..=2).contains(&named), "{name}, {args:?}: {said}");
+        assert!(!said.contains("panicked"), "{name}, {args:?}: {said}");
+        assert_eq!(fs::read(&path).ok(), contents, "{name}, {args:?}");
+    }
+    let listed = stderr_text(&limited(&bench, "-c 0", &["session", "list"]));
+    assert!(listed.contains("hi"), "what was saved is still there: {listed}");
 }
 
 /// The first do not let a program be loaded.

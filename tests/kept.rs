@@ -23,6 +23,8 @@ use serde_json::Value;
 
 #[path = "support/bench.rs"]
 mod bench;
+#[path = "support/pty.rs"]
+mod pty;
 #[path = "support/server.rs"]
 mod server;
 #[path = "support/talk.rs"]
@@ -30,6 +32,7 @@ mod server;
 mod talk;
 
 use bench::TestDir;
+use pty::Screen;
 use server::{Reply, Server};
 use talk::{DONE, SessionClient};
 
@@ -469,6 +472,35 @@ fn nothing_is_deleted_without_confirmation() {
         assert!(!bench.path("avocet/bots/b.toml").exists());
     }
     exits(&bench.run(&["bot", "delete", "b", "-y"]), 2);
+}
+
+#[test]
+fn what_was_typed_before_a_deletion_was_asked_about_is_no_answer() {
+    let bench = TestDir::new();
+    bench.write("avocet/bots/b.toml", "");
+    let work = bench.work();
+    let args = ["--trust", work.to_str().unwrap(), "bot", "delete", "b"];
+    let mut screen = Screen::start(&args, &bench.envs(), &work, (100, 20));
+    // Before the question is there, and while it has just appeared.
+    screen.press("y\r");
+    screen.wait_for("b.toml");
+    screen.press("y\r");
+    screen.wait_for("is not taken as an answer");
+    assert!(bench.path("avocet/bots/b.toml").exists());
+}
+
+#[test]
+fn the_rules_remembered_for_a_folder_are_printed_with_what_they_cover() {
+    let bench = TestDir::new();
+    bench.settings("[safety]\nallow = [\"git push *\"]\ndeny = [\"curl *\"]\n");
+    let said = out(&bench.run(&["policy", "permissions"]));
+    let work = bench.work().canonicalize().unwrap();
+    let covers = format!("run in `{}`", work.display());
+    for part in ["1. git push *", "2. curl *", covers.as_str()] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let json = out(&bench.run(&["policy", "permissions", "--json"]));
+    assert!(json.contains("git push *") && json.contains(&covers), "{json}");
 }
 
 #[test]

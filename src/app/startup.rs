@@ -121,7 +121,8 @@ impl Startup {
         let place =
             policy::workspace_in(&self.folder, &self.paths.home, self.trusted, &self.system());
         let own = [&self.paths.config, &self.paths.data, &self.paths.state];
-        let own = own.into_iter().map(|path| system::resolve_path(path));
+        // As named too: a program that follows links meets a linked folder by that name.
+        let own = own.into_iter().flat_map(|path| [system::resolve_path(path), path.clone()]);
         // A folder that contains the workspace or the home does not belong to this program alone.
         let holds = |own: &PathBuf| place.workspace.starts_with(own) || place.home.starts_with(own);
         let own = own.filter(|own| !holds(own)).collect();

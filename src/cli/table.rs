@@ -55,10 +55,11 @@ pub fn json(rows: &[PageRow], lang: Lang) -> Json {
                 page.insert(name.clone(), json!({}));
                 section = Some(name);
             }
-            (PageRow::Pair { label, value }, Some(target)) => {
+            (PageRow::Pair { label, value }, Some(target)) if !text(label, Lang::En).is_empty() => {
                 target.insert(text(label, Lang::En), Json::from(text(value, lang)));
             }
-            (PageRow::Line(line), Some(target)) => {
+            // Rows that go on with what is above them have no label.
+            (PageRow::Line(line) | PageRow::Pair { value: line, .. }, Some(target)) => {
                 let lines = target.entry("lines").or_insert_with(|| json!([]));
                 if let Some(lines) = lines.as_array_mut() {
                     lines.push(Json::from(text(line, lang)));

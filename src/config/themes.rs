@@ -19,7 +19,16 @@ pub struct ThemeFile {
 /// folder has none.
 pub fn read(folder: &Path) -> (Vec<ThemeFile>, Vec<ConfigDiagnostic>) {
     let (mut files, mut problems) = (Vec::new(), Vec::new());
-    let Ok(entries) = std::fs::read_dir(folder) else { return (files, problems) };
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) => {
+            if error.kind() == std::io::ErrorKind::PermissionDenied {
+                let fault = ConfigError::unreadable(&error);
+                problems.push(ConfigDiagnostic::of_file(folder, fault));
+            }
+            return (files, problems);
+        }
+    };
     let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
     paths.retain(|path| path.extension().is_some_and(|end| end == "toml"));
     paths.sort();

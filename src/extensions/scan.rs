@@ -5,9 +5,11 @@
 
 use std::collections::VecDeque;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{ExtensionFileKind, Maker, SearchDir, name, skill};
+use crate::config::diagnostic;
 use crate::i18n::{LocalizedText, library as w};
 
 /// How deep folders are searched, how many of them, and how many entries in one.
@@ -144,7 +146,17 @@ impl Walk<'_> {
             }
         }
         self.out.stamps.push(FileStamp::read(folder));
-        let Ok(entries) = fs::read_dir(folder) else { return };
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) => {
+                if error.kind() == io::ErrorKind::PermissionDenied {
+                    let (name, path) = (prefix.to_owned(), folder.to_owned());
+                    let found = ScannedFile { name, path };
+                    self.out.refused.push((found, diagnostic::io_reason(&error)));
+                }
+                return;
+            }
+        };
         let mut entries = entries.flatten();
         let mut found: Vec<fs::DirEntry> = entries.by_ref().take(MOST_ENTRIES).collect();
         if entries.next().is_some() {

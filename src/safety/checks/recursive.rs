@@ -34,7 +34,8 @@ pub fn grep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findi
             findings,
         );
     }
-    for folder in sensitive::excluded_folders() {
+    let excluded = sensitive::excluded_folders().map(str::to_owned);
+    for folder in excluded.chain(own_folder_names(call)) {
         call.insert(end, &format!("--exclude-dir={folder}"), findings);
     }
 }
@@ -65,6 +66,19 @@ fn check_excluded_folder(call: &Invocation<'_>, text: &str, at: usize, findings:
     }
 }
 
+/// The names of our own folders that lie in the workspace: without a sandbox nothing else keeps
+/// a program out of them.
+fn own_folder_names(call: &Invocation<'_>) -> impl Iterator<Item = String> {
+    let place = call.ground.scene.place;
+    let inside = place.own.iter().filter(|own| place.contains(own));
+    inside.filter_map(|own| own.file_name()?.to_str()).map(escape_glob)
+}
+
+/// A name as a glob that matches it alone.
+fn escape_glob(name: &str) -> String {
+    name.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '?' }).collect()
+}
+
 /// `ls -LR`: goes through the folders that links lead to.
 pub fn ls(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let deep = args::find_flag(tokens, "-R|--recursive").is_some();
@@ -86,7 +100,8 @@ pub fn rg(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Finding
     }
     let end = args::end_of_options(call.args, tokens);
     // The last match decides, and these come after all that are given with `-g`.
-    for glob in sensitive::sensitive_globs().chain(credential_globs()) {
+    let own = own_folder_names(call).map(|name| format!("**/{name}/**"));
+    for glob in sensitive::sensitive_globs().chain(credential_globs()).chain(own) {
         call.insert(end, &format!("--iglob=!{glob}"), findings);
     }
 }
@@ -213,7 +228,7 @@ fn insert_diff_excludes(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings
     let globs = sensitive::sensitive_globs();
     let globs = globs.map(|glob| sensitive::case_insensitive_glob(&glob));
     let folders = sensitive::excluded_folders().map(str::to_owned);
-    for excluded in globs.chain(folders) {
+    for excluded in globs.chain(folders).chain(own_folder_names(call)) {
         call.insert(end, &format!("--exclude={excluded}"), findings);
     }
 }

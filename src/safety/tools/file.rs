@@ -1,5 +1,7 @@
 //! Judges the tools that only read: `file.read`, `file.list`, `file.search`.
 
+use std::path::{Path, PathBuf};
+
 use serde_json::Value;
 
 use super::input::{InputFields, Names, PATH};
@@ -75,7 +77,13 @@ pub fn list(
     let glob = input.optional_text(GLOB)?.map(str::to_owned);
     let depth = input.number(&["depth", "max_depth"])?;
     let all = input.flag(&["all", "hidden"])?;
-    Ok(ToolTask::List(ListTask { spot, glob, depth, all }))
+    let closed = own_folders_below(&spot.path, ground);
+    Ok(ToolTask::List(ListTask { spot, glob, depth, all, closed }))
+}
+
+fn own_folders_below(folder: &Path, ground: &JudgeContext<'_>) -> Vec<PathBuf> {
+    let own = ground.scene.place.own.iter();
+    own.filter(|own| own.starts_with(folder)).cloned().collect()
 }
 
 pub fn search(
@@ -97,6 +105,7 @@ pub fn search(
         _ => named,
     };
     Ok(ToolTask::Search(SearchTask {
+        closed: own_folders_below(&spot.path, ground),
         spot,
         query,
         regex,

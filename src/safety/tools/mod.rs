@@ -97,6 +97,8 @@ pub struct ListTask {
     pub depth: Option<usize>,
     /// Whether ignored and hidden names are listed as well.
     pub all: bool,
+    /// Our own folders in it, which stay closed.
+    pub closed: Vec<PathBuf>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,6 +112,8 @@ pub struct SearchTask {
     pub glob: Option<String>,
     /// Lines shown around a match.
     pub context: usize,
+    /// Our own folders in it, which stay closed.
+    pub closed: Vec<PathBuf>,
 }
 
 /// One file, and what becomes of it.

@@ -1,6 +1,6 @@
 //! `file.list`: the names below a folder.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::WalkBuilder;
@@ -34,7 +34,11 @@ pub fn run(list: &ListTask, cancel: &CancellationToken) -> FileToolResult {
         Err(say) => return FileToolResult::failed(say),
     };
     let (mut out, mut total, mut cut) = (String::new(), 0_usize, false);
-    for entry in walk(&spot.path, list.all).max_depth(list.depth).build().filter_map(Result::ok) {
+    for entry in walk(&spot.path, list.all, &list.closed)
+        .max_depth(list.depth)
+        .build()
+        .filter_map(Result::ok)
+    {
         if cancel.is_cancelled() {
             return cancelled();
         }
@@ -78,8 +82,9 @@ fn file_list(total: usize, stdout: String, truncated: bool) -> FileToolResult {
 }
 
 /// The names below a folder: ignore files count, links are not followed. `all`: hidden and
-/// ignored names as well, except git's own folder.
-pub(super) fn walk(root: &Path, all: bool) -> WalkBuilder {
+/// ignored names as well, except git's own folder. What is closed is passed over.
+pub(super) fn walk(root: &Path, all: bool, closed: &[PathBuf]) -> WalkBuilder {
+    let closed = closed.to_vec();
     let mut walk = WalkBuilder::new(root);
     walk.follow_links(false)
         .require_git(false)
@@ -90,7 +95,10 @@ pub(super) fn walk(root: &Path, all: bool) -> WalkBuilder {
         .parents(!all)
         .git_global(false)
         .sort_by_file_name(std::ffi::OsStr::cmp)
-        .filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
+        .filter_entry(move |entry| {
+            entry.depth() == 0
+                || (entry.file_name() != ".git" && !closed.iter().any(|own| own == entry.path()))
+        });
     walk
 }
 

@@ -52,7 +52,7 @@ pub fn run(search: &SearchTask, cancel: &CancellationToken) -> FileToolResult {
         found.search_file(&spot.path, &spot.shown, &expression, &mut searcher);
         return found.into_result(note);
     }
-    for entry in walk(&spot.path, false).build().filter_map(Result::ok) {
+    for entry in walk(&spot.path, false, &search.closed).build().filter_map(Result::ok) {
         if cancel.is_cancelled() {
             return cancelled();
         }

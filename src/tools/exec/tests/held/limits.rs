@@ -40,6 +40,36 @@ async fn a_step_with_too_many_processes_is_ended_for_every_user() {
     assert_eq!(field.run_automatic(few).await.stdout, "all\n");
 }
 
+/// How many processes there are with this word in their command.
+#[cfg(target_os = "linux")]
+fn count_processes(word: &str) -> usize {
+    let entries = std::fs::read_dir("/proc").expect("a list").flatten();
+    let lines = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    lines.filter(|line| String::from_utf8_lossy(line).contains(word)).count()
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_forks_into_new_sessions_ends_with_its_step_and_at_the_limit_of_processes() {
+    let field = SandboxFixture::new(SandboxMode::Off);
+    // Each round leaves the session, clears the environment and starts two more.
+    let rounds = |depth: u32, rest: &str| {
+        let fork = "exec setsid env -i PATH=/usr/bin:/bin sh bomb.sh $((n-1)) &";
+        let script = format!("n=$1; [ $n -gt 0 ] && {{ {fork} }} && {{ {fork} }}; {rest}\n");
+        let script = script.replace("exec setsid", "setsid");
+        std::fs::write(field.at("ws/bomb.sh"), script).expect("a script");
+        format!("sh bomb.sh {depth}; sleep 0.5; echo over")
+    };
+    let seen = field.run_automatic(&rounds(4, "sleep 67.25")).await;
+    assert_eq!(count_processes("67.25"), 0, "{}", seen.stderr);
+    let began = Instant::now();
+    // 2,047 processes, were they let.
+    let seen = field.run_automatic(&rounds(10, "sleep 67.75")).await;
+    assert_eq!(count_processes("67.75"), 0, "{}", seen.stderr);
+    assert!(!seen.stdout.contains("over") || seen.stderr.contains("fork"), "{}", seen.stdout);
+    assert!(began.elapsed() < Duration::from_secs(25), "it was ended and did not time out");
+}
+
 /// Runtimes that reserve much and start many threads.
 #[tokio::test]
 async fn runtimes_start_within_the_limits_of_an_automatic_step() {
