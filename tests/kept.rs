@@ -754,7 +754,7 @@ async fn project_extensions_load_once_the_folder_is_trusted() {
 fn help_is_in_the_language_of_the_settings() {
     let bench = TestDir::new();
     let help = |args: &[&str]| {
-        let output = bench.stranger(args).output().unwrap();
+        let output = bench.untrusted_command(args).output().unwrap();
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).unwrap()
     };
