@@ -282,3 +282,191 @@ fn every_phrase_is_used() {
 fn names(text: &str) -> BTreeSet<&str> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect()
 }
+
+/// One file of `src` as a module: what it imports, and the names in the rest of it.
+#[derive(Debug, Default)]
+struct Module {
+    imports: Vec<Import>,
+    names: BTreeSet<String>,
+}
+
+#[derive(Debug)]
+struct Import {
+    path: Vec<String>,
+    name: String,
+    passed_on: bool,
+}
+
+type Modules = BTreeMap<Vec<String>, Module>;
+
+fn modules(sources: &[(String, String)]) -> Modules {
+    let files = sources.iter().filter(|(path, _)| !path.contains("tests"));
+    files
+        .map(|(path, text)| {
+            let path = path.strip_prefix("src/").unwrap().trim_end_matches(".rs");
+            let parts = path.split('/').filter(|part| !["mod", "lib"].contains(part));
+            (parts.map(str::to_owned).collect(), module(text))
+        })
+        .collect()
+}
+
+fn module(text: &str) -> Module {
+    let mut module = Module::default();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let code = line.trim_start();
+        if line.starts_with("#[cfg(test)]") {
+            // To the end of the item below.
+            let item = lines.find(|line| !line.starts_with("#[")).unwrap_or_default();
+            if !item.ends_with([';', '}']) {
+                lines.find(|line| ["}", ");", "];"].contains(line));
+            }
+            continue;
+        }
+        let visible = code.split_once("use ").filter(|(before, _)| {
+            before.is_empty() || before.starts_with("pub") && before.ends_with([' ', ')'])
+        });
+        let Some((before, tree)) = visible.filter(|_| !code.starts_with("//")) else {
+            let code = code.split("// ").next().unwrap_or_default();
+            module.names.extend(names(code).into_iter().map(str::to_owned));
+            continue;
+        };
+        let mut tree = tree.to_owned();
+        while !tree.ends_with(';') {
+            tree.push_str(lines.next().unwrap_or(";").trim());
+        }
+        for (path, name) in expand(tree.trim_end_matches(';')) {
+            module.imports.push(Import { path, name, passed_on: !before.is_empty() });
+        }
+    }
+    module
+}
+
+/// `a::{b, c as d}` is `a::b` under the name `b` and `a::c` under the name `d`.
+fn expand(tree: &str) -> Vec<(Vec<String>, String)> {
+    let words = |path: &str| path.split("::").map(|part| part.trim().to_owned()).collect();
+    let Some((before, list)) = tree.split_once('{') else {
+        let (path, name) = tree.split_once(" as ").unwrap_or((tree, ""));
+        let mut path: Vec<String> = words(path);
+        if path.last().is_some_and(|last| last == "self") {
+            path.pop();
+        }
+        let name =
+            if name.is_empty() { path.last().cloned().unwrap_or_default() } else { name.into() };
+        return vec![(path, name)];
+    };
+    let list = list.trim().strip_suffix('}').unwrap();
+    let (mut depth, mut parts) = (0, vec![String::new()]);
+    for c in list.chars() {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        match c {
+            ',' if depth == 0 => parts.push(String::new()),
+            c => parts.last_mut().unwrap().push(c),
+        }
+    }
+    let parts = parts.iter().filter(|part| !part.trim().is_empty());
+    parts.flat_map(|part| expand(&format!("{before}{}", part.trim()))).collect()
+}
+
+/// The module that defines what `path` names in `from`, also through what others pass on.
+fn defined_in(
+    modules: &Modules,
+    from: &[String],
+    path: &[String],
+    depth: usize,
+) -> Option<Vec<String>> {
+    let mut at = from.to_vec();
+    let mut rest = path;
+    while let Some((head, tail)) = rest.split_first() {
+        match head.as_str() {
+            "crate" => at.clear(),
+            "super" => drop(at.pop()),
+            "self" => {}
+            _ => break,
+        }
+        rest = tail;
+    }
+    let inside =
+        rest.first().is_some_and(|head| modules.contains_key(&[&*at, &[head.clone()]].concat()));
+    if rest.len() == path.len() && !inside {
+        return None;
+    }
+    while let Some((head, tail)) = rest.split_first() {
+        let below = [&*at, &[head.clone()]].concat();
+        if !modules.contains_key(&below) {
+            break;
+        }
+        (at, rest) = (below, tail);
+    }
+    let passed = rest.split_first().filter(|_| depth < 8).and_then(|(head, tail)| {
+        let import = modules.get(&at)?.imports.iter().find(|import| import.name == *head)?;
+        defined_in(modules, &at, &[&*import.path, tail].concat(), depth + 1)
+    });
+    passed.or(Some(at))
+}
+
+/// Files that import each other, directly or through others.
+fn circles(sources: &[(String, String)]) -> Vec<Vec<String>> {
+    let modules = modules(sources);
+    let places: BTreeMap<&Vec<String>, usize> = modules.keys().zip(0..).collect();
+    let mut reached = vec![vec![false; modules.len()]; modules.len()];
+    let edges: Vec<BTreeSet<usize>> = modules
+        .iter()
+        .map(|(from, module)| {
+            let used = |import: &&Import| !import.passed_on || module.names.contains(&import.name);
+            let to = module.imports.iter().filter(used);
+            let to = to.filter_map(|import| defined_in(&modules, from, &import.path, 0));
+            to.filter(|to| to != from && !to.is_empty())
+                .filter_map(|to| places.get(&to).copied())
+                .collect()
+        })
+        .collect();
+    for (from, reached) in reached.iter_mut().enumerate() {
+        let mut open = vec![from];
+        while let Some(at) = open.pop() {
+            open.extend(edges[at].iter().filter(|to| !std::mem::replace(&mut reached[**to], true)));
+        }
+    }
+    let mut found: BTreeSet<Vec<String>> = BTreeSet::new();
+    for from in 0..modules.len() {
+        let circle: Vec<String> = modules
+            .keys()
+            .enumerate()
+            .filter(|(to, _)| reached[from][*to] && reached[*to][from])
+            .map(|(_, name)| name.join("::"))
+            .collect();
+        found.extend((circle.len() > 1).then_some(circle));
+    }
+    found.into_iter().collect()
+}
+
+/// Circles of imports, and the most files in one. They may only become fewer.
+const CIRCLES: (usize, usize) = (26, 28);
+
+#[test]
+fn imports_run_in_few_and_small_circles() {
+    let sources: Vec<_> = sources().into_iter().map(|source| (source.path, source.text)).collect();
+    let circles = circles(&sources);
+    let largest = circles.iter().map(Vec::len).max().unwrap_or(0);
+    let list: Vec<String> = circles.iter().map(|circle| circle.join(" ")).collect();
+    assert_eq!((circles.len(), largest), CIRCLES, "circles of imports:\n{}", list.join("\n"));
+}
+
+#[test]
+fn a_circle_of_imports_is_found_through_what_a_module_passes_on() {
+    let file = |path: &str, text: &str| (format!("src/{path}"), text.to_owned());
+    let mut sources = vec![
+        file("lib.rs", "mod a;\nmod b;"),
+        file("a/mod.rs", "mod deep;\npub use deep::Deep;\nuse crate::b::Other;"),
+        file(
+            "a/deep.rs",
+            "pub struct Deep;\n#[cfg(test)]\nmod tests {\n    use crate::b::Other;\n}\n",
+        ),
+        file("b.rs", "use super::a::{self as first, Deep};\npub struct Other;"),
+    ];
+    assert_eq!(circles(&sources), [["a", "b"]]);
+    sources[3].1 = "use super::a::{\n    Deep,\n};\npub struct Other;".to_owned();
+    assert_eq!(circles(&sources), Vec::<Vec<String>>::new());
+    sources[2].1.push_str("use crate::b::Other;\n");
+    assert_eq!(circles(&sources), [["a::deep", "b"]]);
+}

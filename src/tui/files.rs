@@ -4,17 +4,14 @@
 //! A thread, `finder`, searches; this file holds the query, filters the results so far, selects and
 //! draws.
 
-use nucleo_matcher::Matcher;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Clear, Widget as _};
 
 use super::composer::MentionDraft;
-use super::draw::{self, DrawContext, HorizontalRule};
+use super::draw::{self, DrawContext};
+use super::fuzzy_list::{self, ListSelection, RowStyle};
 use super::keys::KeyAction;
-use super::symbols::{CHOSEN, NOT_CHOSEN};
 use super::text;
 use crate::i18n::{common, input as words};
 
@@ -24,9 +21,6 @@ mod matcher;
 pub use finder::Finder;
 pub use matcher::{FileMatch, FileMatcher, FileMatches, MatchCoverage};
 
-/// Names visible at once.
-const ROWS: usize = 8;
-
 #[derive(Debug, Default)]
 pub struct FileList {
     /// The mention at the cursor.
@@ -34,7 +28,7 @@ pub struct FileList {
     /// The start of a mention whose list the user closed.
     closed_mention: Option<(usize, usize)>,
     matches: FileMatches,
-    chosen: usize,
+    selection: ListSelection,
 }
 
 /// The result of a key in the list.
@@ -71,9 +65,8 @@ impl FileList {
             (_, None) => self.matches = FileMatches::default(),
             (Some(before), Some(now)) if before.query == now.query => {}
             (_, Some(now)) => {
-                self.chosen = 0;
-                let mut matcher = Matcher::new(matcher::config());
-                self.matches.narrow(&now.query, &mut matcher);
+                self.selection = ListSelection::default();
+                self.matches.narrow(&now.query);
             }
         }
     }
@@ -81,12 +74,16 @@ impl FileList {
     /// Takes results. Those for another query came too late.
     pub fn set_matches(&mut self, found: FileMatches) {
         if self.query() == Some(found.query.as_str()) {
-            let kept = self.matches.hits.get(self.chosen).map(|hit| hit.path.clone());
-            let place = |kept: String| found.hits.iter().position(|hit| hit.path == kept);
             // A moved selection stays on its item; an unmoved one stays on the first.
-            self.chosen = kept.filter(|_| self.chosen > 0).and_then(place).unwrap_or(0);
+            let kept = self.selected_path().filter(|_| self.selection.is_moved());
+            let place = kept.and_then(|kept| found.hits.iter().position(|hit| hit.path == kept));
+            self.selection = place.map(ListSelection::at).unwrap_or_default();
             self.matches = found;
         }
+    }
+
+    fn selected_path(&self) -> Option<String> {
+        self.matches.hits.get(self.selection.row()).map(|hit| hit.path.clone())
     }
 
     pub fn close(&mut self) {
@@ -95,11 +92,10 @@ impl FileList {
     }
 
     pub fn act(&mut self, action: KeyAction) -> FileListAction {
-        let count = self.matches.hits.len().max(1);
-        let path = self.matches.hits.get(self.chosen).map(|hit| hit.path.clone());
-        match (action, path) {
-            (KeyAction::Next, _) => self.chosen = (self.chosen + 1) % count,
-            (KeyAction::Previous, _) => self.chosen = (self.chosen + count - 1) % count,
+        let count = self.matches.hits.len();
+        match (action, self.selected_path()) {
+            (KeyAction::Next, _) => self.selection.next(count),
+            (KeyAction::Previous, _) => self.selection.previous(count),
             (KeyAction::Complete, Some(path)) if path.ends_with('/') => {
                 return FileListAction::OpenFolder(path);
             }
@@ -113,68 +109,46 @@ impl FileList {
 
     /// Draws the list at the bottom of `above`, on top of the content.
     pub fn draw(&self, above: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
+        let hits = &self.matches.hits;
         let looking = self.matches.coverage == MatchCoverage::Searching;
-        if self.mention.is_none() || above.width < 12 || (self.matches.hits.is_empty() && !looking)
-        {
+        if self.mention.is_none() || (hits.is_empty() && !looking) {
             return;
         }
-        let room = usize::from(above.height.saturating_sub(1)).min(ROWS);
-        let shown = self.matches.hits.len().min(room);
-        let height = u16::try_from(shown + 1).unwrap_or(1).min(above.height);
-        let area = Rect { y: above.bottom() - height, height, ..above };
-        Clear.render(area, buf);
-        HorizontalRule::new(pen.theme.border)
-            .left(Span::styled(words::FILES_TITLE.text(pen.lang), pen.theme.accent))
-            .right(Span::styled(self.count(pen), pen.theme.dim))
-            .draw(area, buf);
-        let first = (self.chosen + 1).saturating_sub(shown);
-        for (row, hit) in self.matches.hits.iter().enumerate().skip(first).take(shown) {
-            let y = area.y + 1 + u16::try_from(row - first).unwrap_or(0);
-            hit.draw(Rect { y, height: 1, ..area }, buf, pen, row == self.chosen);
-        }
+        let Some(area) = fuzzy_list::list_area(hits.len(), above) else { return };
+        let title = words::FILES_TITLE.text(pen.lang);
+        let rows = fuzzy_list::draw_head(area, buf, pen, title, self.count(pen));
+        self.selection.draw_rows(hits.len(), rows, buf, pen.theme, |row, area, buf, style| {
+            if let Some(hit) = hits.get(row) {
+                hit.draw(area, buf, style);
+            }
+        });
     }
 
     /// `3/1,204`, and whether that is all.
     fn count(&self, pen: &DrawContext<'_>) -> String {
-        let place = (self.chosen + 1).min(self.matches.hits.len());
-        let count = format!("{place}/{}", self.matches.match_count);
         let note = match self.matches.coverage {
-            MatchCoverage::Searching => common::SEARCHING.text(pen.lang).to_owned(),
-            MatchCoverage::Complete => return count,
+            MatchCoverage::Searching => Some(common::SEARCHING.text(pen.lang).to_owned()),
+            MatchCoverage::Complete => None,
             MatchCoverage::Truncated => {
-                words::FILES_CUT.with("n", self.matches.names_read).text(pen.lang)
+                Some(words::FILES_CUT.with("n", self.matches.names_read).text(pen.lang))
             }
         };
-        format!("{count}  {note}")
+        self.selection.count(self.matches.match_count, note.as_deref())
     }
 }
 
 impl FileMatch {
-    fn draw(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>, chosen: bool) {
-        let theme = pen.theme;
-        let (sigil, base) =
-            if chosen { (CHOSEN, theme.selection) } else { (NOT_CHOSEN, theme.text) };
-        if chosen {
-            buf.set_style(area, theme.selection);
-        }
-        let mut line = Line::from(Span::styled(sigil, base));
+    fn draw(&self, area: Rect, buf: &mut Buffer, style: &RowStyle) {
+        let mut line = Line::from(style.sigil());
         let room = usize::from(area.width).saturating_sub(4);
-        let hit = base.patch(Style { bg: base.bg, ..theme.accent }).add_modifier(Modifier::BOLD);
         let skipped = match skipped_chars(&self.path, room) {
             0 => 0,
             _ => skipped_chars(&self.path, room.saturating_sub(text::GAP.len() - 1)),
         };
         if skipped > 0 {
-            line.push_span(Span::styled(text::GAP, base));
+            line.push_span(Span::styled(text::GAP, style.base));
         }
-        for (at, c) in self.path.chars().enumerate().skip(skipped) {
-            let marked = u32::try_from(at).is_ok_and(|at| self.positions.contains(&at));
-            let style = if marked { hit } else { base };
-            match line.spans.last_mut() {
-                Some(span) if span.style == style => span.content.to_mut().push(c),
-                _ => line.push_span(Span::styled(c.to_string(), style)),
-            }
-        }
+        line.spans.extend(style.highlight(&self.path, skipped, &self.positions));
         draw::line(area, buf, 0, area.width.into(), &line);
     }
 }

@@ -14,7 +14,7 @@ const AHEAD: Millis = 2_000;
 
 /// The target of a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Focus {
+pub enum KeyTarget {
     Question,
     #[default]
     Draft,
@@ -35,7 +35,7 @@ pub enum KeyKind {
 /// What happens to a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
-    To(Focus),
+    To(KeyTarget),
     /// The focus moved; the key did nothing else.
     FocusMoved,
 }
@@ -115,48 +115,48 @@ impl QuestionGuard {
         self.wrote.is_some_and(|at| now < at.saturating_add(AHEAD))
     }
 
-    /// The current focus. `draft`: the draft contains text.
-    pub fn focus(&self, now: Millis, draft: bool) -> Focus {
+    /// Who gets keys now. `draft`: the draft contains text.
+    pub fn target(&self, now: Millis, draft: bool) -> KeyTarget {
         match self.is_ready(now) && (self.has_moved_focus || !(draft || self.is_typing_ahead(now)))
         {
-            true => Focus::Question,
-            false => Focus::Draft,
+            true => KeyTarget::Question,
+            false => KeyTarget::Draft,
         }
     }
 
     pub fn focus_notice(&self, now: Millis, draft: bool) -> FocusNotice {
-        match self.focus(now, draft) {
-            Focus::Question if draft => FocusNotice::QuestionWithDraft,
-            Focus::Question => FocusNotice::Question,
-            Focus::Draft if self.has_moved_focus || !(draft || self.is_ready(now)) => {
+        match self.target(now, draft) {
+            KeyTarget::Question if draft => FocusNotice::QuestionWithDraft,
+            KeyTarget::Question => FocusNotice::Question,
+            KeyTarget::Draft if self.has_moved_focus || !(draft || self.is_ready(now)) => {
                 FocusNotice::Waiting
             }
-            Focus::Draft => FocusNotice::Draft,
+            KeyTarget::Draft => FocusNotice::Draft,
         }
     }
 
     /// Routes a key, and updates the focus.
     pub fn route_key(&mut self, kind: KeyKind, now: Millis, draft: bool) -> Route {
-        let (focus, ready) = (self.focus(now, draft), self.is_ready(now));
+        let (target, ready) = (self.target(now, draft), self.is_ready(now));
         self.record_key(now);
-        match (focus, kind) {
-            (Focus::Question, KeyKind::Tab | KeyKind::Esc) if draft => {
+        match (target, kind) {
+            (KeyTarget::Question, KeyKind::Tab | KeyKind::Esc) if draft => {
                 (self.is_answering, self.has_moved_focus) = (false, false);
                 Route::FocusMoved
             }
-            (Focus::Question, _) => {
+            (KeyTarget::Question, _) => {
                 self.is_answering = true;
-                Route::To(Focus::Question)
+                Route::To(KeyTarget::Question)
             }
-            (Focus::Draft, KeyKind::Tab | KeyKind::Edge) => {
+            (KeyTarget::Draft, KeyKind::Tab | KeyKind::Edge) => {
                 (self.is_answering, self.has_moved_focus) = (ready, true);
                 Route::FocusMoved
             }
-            (Focus::Draft, KeyKind::Text) => {
+            (KeyTarget::Draft, KeyKind::Text) => {
                 self.record_typing(now);
-                Route::To(Focus::Draft)
+                Route::To(KeyTarget::Draft)
             }
-            (Focus::Draft, KeyKind::Esc | KeyKind::Other) => Route::To(Focus::Draft),
+            (KeyTarget::Draft, KeyKind::Esc | KeyKind::Other) => Route::To(KeyTarget::Draft),
         }
     }
 
@@ -197,7 +197,7 @@ mod tests {
                     guard.restart(now);
                 }
                 now += gap;
-                prop_assert_ne!(guard.route_key(kind, now, draft), Route::To(Focus::Question));
+                prop_assert_ne!(guard.route_key(kind, now, draft), Route::To(KeyTarget::Question));
                 if busy {
                     guard.record_typing(now);
                 }
@@ -213,7 +213,7 @@ mod tests {
             guard.record_typing(now);
             for gap in keys {
                 now += gap;
-                prop_assert_eq!(guard.route_key(KeyKind::Text, now, true), Route::To(Focus::Draft));
+                prop_assert_eq!(guard.route_key(KeyKind::Text, now, true), Route::To(KeyTarget::Draft));
             }
         }
     }
@@ -222,9 +222,9 @@ mod tests {
     fn a_key_restarts_the_quiet_time() {
         let mut guard = QuestionGuard::default();
         guard.restart(1_000);
-        assert_eq!(guard.route_key(KeyKind::Other, 1_699, false), Route::To(Focus::Draft));
-        assert_eq!(guard.focus(2_398, false), Focus::Draft);
-        assert_eq!(guard.focus(2_399, false), Focus::Question);
+        assert_eq!(guard.route_key(KeyKind::Other, 1_699, false), Route::To(KeyTarget::Draft));
+        assert_eq!(guard.target(2_398, false), KeyTarget::Draft);
+        assert_eq!(guard.target(2_399, false), KeyTarget::Question);
     }
 
     #[test]
@@ -232,10 +232,10 @@ mod tests {
         let mut guard = QuestionGuard::default();
         guard.restart(0);
         for now in [700, 701, 701, 750] {
-            assert_eq!(guard.route_key(KeyKind::Other, now, false), Route::To(Focus::Question));
+            assert_eq!(guard.route_key(KeyKind::Other, now, false), Route::To(KeyTarget::Question));
         }
         guard.restart(800);
-        assert_eq!(guard.route_key(KeyKind::Other, 1_449, false), Route::To(Focus::Draft));
+        assert_eq!(guard.route_key(KeyKind::Other, 1_449, false), Route::To(KeyTarget::Draft));
     }
 
     #[test]
@@ -245,9 +245,9 @@ mod tests {
         assert_eq!(guard.focus_notice(5_000, true), FocusNotice::Draft);
         assert_eq!(guard.route_key(KeyKind::Tab, 5_000, true), Route::FocusMoved);
         assert_eq!(guard.focus_notice(5_001, true), FocusNotice::QuestionWithDraft);
-        assert_eq!(guard.route_key(KeyKind::Text, 5_100, true), Route::To(Focus::Question));
+        assert_eq!(guard.route_key(KeyKind::Text, 5_100, true), Route::To(KeyTarget::Question));
         assert_eq!(guard.route_key(KeyKind::Esc, 5_200, true), Route::FocusMoved);
-        assert_eq!(guard.route_key(KeyKind::Text, 9_000, true), Route::To(Focus::Draft));
+        assert_eq!(guard.route_key(KeyKind::Text, 9_000, true), Route::To(KeyTarget::Draft));
     }
 
     #[test]
@@ -258,10 +258,10 @@ mod tests {
         assert_eq!(guard.route_key(KeyKind::Tab, 200, true), Route::FocusMoved);
         assert_eq!(guard.focus_notice(899, true), FocusNotice::Waiting);
         assert_eq!(guard.focus_notice(900, true), FocusNotice::QuestionWithDraft);
-        assert_eq!(guard.route_key(KeyKind::Text, 899, true), Route::To(Focus::Draft));
+        assert_eq!(guard.route_key(KeyKind::Text, 899, true), Route::To(KeyTarget::Draft));
         assert_eq!(
             guard.route_key(KeyKind::Text, 9_000, true),
-            Route::To(Focus::Draft),
+            Route::To(KeyTarget::Draft),
             "it moved back"
         );
     }
@@ -271,7 +271,7 @@ mod tests {
         let mut guard = QuestionGuard::default();
         guard.record_typing(1_000);
         guard.restart(1_100);
-        assert_eq!(guard.focus(2_999, false), Focus::Draft);
-        assert_eq!(guard.focus(3_000, false), Focus::Question);
+        assert_eq!(guard.target(2_999, false), KeyTarget::Draft);
+        assert_eq!(guard.target(3_000, false), KeyTarget::Question);
     }
 }

@@ -2,23 +2,18 @@
 //!
 //! Completions come from [`crate::commands`]; this file matches, highlights, selects and draws.
 
-use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
-use nucleo_matcher::{Config, Matcher, Utf32Str};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::draw::{self, DrawContext, HorizontalRule};
+use super::draw::{self, DrawContext};
+use super::fuzzy_list::{self, FuzzyMatcher, ListSelection, RowStyle};
 use super::keys::KeyAction;
-use super::symbols::{CHOSEN, NOT_CHOSEN};
 use super::text;
 use super::theme::Theme;
 use crate::commands::{self, ArgsSpec, Candidate, CommandContext, SlashCommand, complete};
 use crate::i18n::{Lang, screen as words};
 
-/// Candidates visible at once.
-const ROWS: usize = 8;
 /// From this width on, each row names its category; below it the head does, for the selected one.
 const WIDE: usize = 110;
 /// Candidates that are kept at most.
@@ -30,8 +25,7 @@ pub struct Palette {
     items: Vec<PaletteItem>,
     /// Candidates that are not kept.
     omitted: usize,
-    /// The row that the user selected; `None`: the first, because the selection was not moved.
-    selected: Option<usize>,
+    selection: ListSelection,
     /// The text of the input when the palette was opened over it.
     draft: Option<String>,
     /// It opened, and has not been reported yet.
@@ -83,7 +77,7 @@ impl Palette {
 
     /// Matches again, after the input changed.
     pub fn refresh(&mut self, input: &str, call: &CommandContext<'_>) {
-        self.selected = None;
+        self.selection = ListSelection::default();
         let was_closed = self.stage == CompletionStage::Closed;
         self.stage = stage(input);
         self.is_newly_opened |= was_closed && self.stage == CompletionStage::Name;
@@ -127,8 +121,14 @@ impl Palette {
 
     pub fn act(&mut self, action: KeyAction) -> PaletteAction {
         match action {
-            KeyAction::Next => self.step(1),
-            KeyAction::Previous => self.step(self.items.len().saturating_sub(1)),
+            KeyAction::Next => {
+                self.selection.next(self.items.len());
+                PaletteAction::Stay
+            }
+            KeyAction::Previous => {
+                self.selection.previous(self.items.len());
+                PaletteAction::Stay
+            }
             KeyAction::Complete => match self.current() {
                 // A folder may be completed further.
                 Some(found) if found.candidate.text.ends_with('/') => {
@@ -145,14 +145,8 @@ impl Palette {
         }
     }
 
-    fn step(&mut self, by: usize) -> PaletteAction {
-        let now = self.selected.unwrap_or(0);
-        self.selected = Some((now + by) % self.items.len().max(1));
-        PaletteAction::Stay
-    }
-
     fn current(&self) -> Option<&PaletteItem> {
-        self.items.get(self.selected.unwrap_or(0))
+        self.items.get(self.selection.row())
     }
 
     /// Enter: runs a complete command, or continues with the argument where one is needed. The
@@ -162,7 +156,7 @@ impl Palette {
         let text = found.candidate.text.clone();
         match self.stage {
             CompletionStage::Closed => PaletteAction::Send,
-            CompletionStage::Free if self.selected.is_none() => PaletteAction::Send,
+            CompletionStage::Free if !self.selection.is_moved() => PaletteAction::Send,
             CompletionStage::Name
                 if needs_argument(&text) || found.candidate.hint.starts_with('<') =>
             {
@@ -176,32 +170,25 @@ impl Palette {
 
     /// Draws the list at the bottom of `above`, on top of the content.
     pub fn draw(&self, above: Rect, buf: &mut Buffer, theme: &Theme, lang: Lang) {
-        let room = usize::from(above.height.saturating_sub(1)).min(ROWS);
-        let shown = self.items.len().min(room);
-        if shown == 0 || above.width < 12 {
+        if self.items.is_empty() {
             return;
         }
-        let height = u16::try_from(shown + 1).unwrap_or(above.height);
-        let area = Rect { y: above.bottom() - height, height, ..above };
-        draw::clear(area, buf, theme);
-        let now = self.selected.unwrap_or(0);
+        let Some(area) = fuzzy_list::list_area(self.items.len(), above) else { return };
+        let pen = DrawContext { theme, lang, now: 0 };
         let category = self.current().and_then(|found| found.candidate.category);
         let category = category.map_or("", |category| category.name().text(lang));
-        let mut count = format!("{category}  {}/{}", now + 1, self.items.len());
-        if self.omitted > 0 {
-            count = format!("{count}  {}", words::QUEUE_MORE.with("n", self.omitted).text(lang));
-        }
-        HorizontalRule::new(theme.border)
-            .left(Span::styled(words::PALETTE_TITLE.text(lang), theme.accent))
-            .right(Span::styled(count.trim_start().to_owned(), theme.dim))
-            .draw(area, buf);
-        let first = (now + 1).saturating_sub(shown).min(self.items.len() - shown);
+        let omitted =
+            (self.omitted > 0).then(|| words::QUEUE_MORE.with("n", self.omitted).text(lang));
+        let count = self.selection.count(self.items.len(), omitted.as_deref());
+        let count = format!("{category}  {count}").trim_start().to_owned();
+        let title = words::PALETTE_TITLE.text(lang);
+        let rows = fuzzy_list::draw_head(area, buf, &pen, title, count);
         let columns = Columns::measure(&self.items, area.width, lang);
-        for (row, found) in self.items.iter().enumerate().skip(first).take(shown) {
-            let y = area.y + 1 + u16::try_from(row - first).unwrap_or(0);
-            let line = Rect { y, height: 1, ..area };
-            found.draw(line, buf, &DrawContext { theme, lang, now: 0 }, &columns, row == now);
-        }
+        self.selection.draw_rows(self.items.len(), rows, buf, theme, |row, area, buf, style| {
+            if let Some(found) = self.items.get(row) {
+                found.draw(area, buf, lang, &columns, style);
+            }
+        });
     }
 }
 
@@ -227,52 +214,25 @@ impl Columns {
 }
 
 impl PaletteItem {
-    fn draw(
-        &self,
-        area: Rect,
-        buf: &mut Buffer,
-        pen: &DrawContext<'_>,
-        columns: &Columns,
-        chosen: bool,
-    ) {
-        let theme = pen.theme;
-        let (sigil, base) =
-            if chosen { (CHOSEN, theme.selection) } else { (NOT_CHOSEN, theme.text) };
-        if chosen {
-            buf.set_style(area, theme.selection);
-        }
-        let quiet = if chosen { theme.selection } else { theme.dim };
-        let mut name = vec![Span::styled(sigil, base)];
-        name.extend(self.highlighted_text(base, theme));
+    fn draw(&self, area: Rect, buf: &mut Buffer, lang: Lang, columns: &Columns, style: &RowStyle) {
+        let quiet = style.quiet;
+        let mut name = vec![style.sigil()];
+        name.extend(style.highlight(&self.candidate.text, 0, &self.matched_chars));
         name.push(Span::raw(" "));
         let used = text::width(&self.candidate.text) + 3;
         let room = columns.about.saturating_sub(used + 2);
         name.push(Span::styled(text::elide_end(&self.candidate.hint, room), quiet));
         draw::line(area, buf, 0, columns.about.saturating_sub(2), &Line::from(name));
         let end = columns.category.unwrap_or(area.width.into());
-        let about = self.candidate.about.as_ref().map_or_else(String::new, |it| it.text(pen.lang));
+        let about = self.candidate.about.as_ref().map_or_else(String::new, |it| it.text(lang));
         let about =
             text::elide_end(&text::single_line(&about), end.saturating_sub(columns.about + 2));
         draw::line(area, buf, columns.about, end, &Line::styled(about, quiet));
         if let Some(at) = columns.category {
-            let category = self.candidate.category.map_or("", |it| it.name().text(pen.lang));
+            let category = self.candidate.category.map_or("", |it| it.name().text(lang));
             let category = Line::styled(category, quiet);
             draw::line(area, buf, at, area.width.into(), &category);
         }
-    }
-
-    /// The text, with the typed characters in bold.
-    fn highlighted_text(&self, base: Style, theme: &Theme) -> Vec<Span<'static>> {
-        let hit = base.patch(Style { bg: base.bg, ..theme.accent }).add_modifier(Modifier::BOLD);
-        let mut spans: Vec<Span<'static>> = Vec::new();
-        for (at, c) in (0_u32..).zip(self.candidate.text.chars()) {
-            let style = if self.matched_chars.contains(&at) { hit } else { base };
-            match spans.last_mut() {
-                Some(span) if span.style == style => span.content.to_mut().push(c),
-                _ => spans.push(Span::styled(c.to_string(), style)),
-            }
-        }
-        spans
     }
 }
 
@@ -317,15 +277,13 @@ fn needs_argument(line: &str) -> bool {
 /// The candidates, which come best first, with the typed letters.
 fn find(input: &str, candidates: Vec<Candidate>) -> Vec<PaletteItem> {
     let (before, typed) = split_typed(input);
-    let pattern = Pattern::new(typed, CaseMatching::Ignore, Normalization::Smart, AtomKind::Fuzzy);
-    let mut matcher = Matcher::new(Config::DEFAULT);
+    let mut fuzzy = FuzzyMatcher::new(typed);
     candidates
         .into_iter()
         .take(MOST)
         .map(|candidate| {
-            let (mut chars, mut marks) = (Vec::new(), Vec::new());
             let name: String = candidate.text.chars().skip(before).collect();
-            pattern.indices(Utf32Str::new(&name, &mut chars), &mut matcher, &mut marks);
+            let (_, mut marks) = fuzzy.positions(&name).unwrap_or_default();
             let before = u32::try_from(before).unwrap_or(0);
             marks.iter_mut().for_each(|at| *at += before);
             PaletteItem { candidate, matched_chars: marks }

@@ -6,6 +6,7 @@ use crossterm::event::{
 };
 
 use super::event::{ScreenEffect, ScreenInput, TimedInput};
+use super::focus::{Focus, focus, input_focus};
 use super::keys::{self, KeyAction, KeyContext, ScrollAction};
 use super::modal::{Modal, ModalAction};
 use super::notify::NotifyMethod;
@@ -109,42 +110,34 @@ fn handle_tick(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// A key goes to the topmost part: a dialog, the palette, the input, and then to its global
-/// meaning.
+/// A key goes to what has the focus, and then to its global meaning.
 fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffect> {
     let leaving = state.presence.confirm_quit_until.take();
     state.presence.should_quit_after_export = false;
-    if state.modals.is_question_on_top() {
-        return asking::handle_key(state, key, at);
+    let focus = focus(state, at);
+    if matches!(focus, Focus::Question | Focus::Draft) {
+        return asking::handle_key(state, key, focus, at);
     }
     state.guard.record_key(at);
-    if !state.modals.is_empty() {
+    if matches!(focus, Focus::Page | Focus::Picker) {
         return modal_key(state, key, at);
     }
     if state.activity.is_busy() && asking::is_text_key(key) {
         state.guard.record_typing(at);
     }
-    if state.queue.has_selection()
-        && let Some(effects) = input::queue_key(state, key)
-    {
+    // A key that a selection or a search does not know has its usual meaning.
+    match focus {
+        Focus::Queue => {
+            if let Some(effects) = input::queue_key(state, key) {
+                return effects;
+            }
+        }
+        Focus::HistorySearch if input::search_key(state, key) => return Vec::new(),
+        Focus::TranscriptSearch if state.transcript.search_key(key) => return Vec::new(),
+        _ => {}
+    }
+    if let Some(effects) = list_key(state, key, at) {
         return effects;
-    }
-    if state.composer.active_search().is_some() && input::search_key(state, key) {
-        return Vec::new();
-    }
-    if state.transcript.search_key(key) {
-        return Vec::new();
-    }
-    if state.palette.is_open()
-        && let Some(action) = keys::action(KeyContext::Palette, key)
-    {
-        return palette_key(state, action, at);
-    }
-    if state.composer.files.is_open()
-        && let Some(action) = keys::action(KeyContext::Palette, key)
-    {
-        input::files_key(state, action);
-        return Vec::new();
     }
     if state.composer.vim_key(key) {
         input_changed(state);
@@ -158,12 +151,27 @@ fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffec
     match action {
         Some(KeyAction::Interrupt) => interrupt(state, leaving, at),
         Some(action) => act(state, action, key, at),
-        None => {
-            if state.composer.type_key(key) {
-                input_changed(state);
-            }
-            Vec::new()
+        None => type_key(state, key),
+    }
+}
+
+fn type_key(state: &mut State, key: &KeyEvent) -> Vec<ScreenEffect> {
+    if state.composer.type_key(key) {
+        input_changed(state);
+    }
+    Vec::new()
+}
+
+/// A key of a list that is open over the input; `None`: it is none of its keys.
+fn list_key(state: &mut State, key: &KeyEvent, at: Millis) -> Option<Vec<ScreenEffect>> {
+    let action = keys::action(KeyContext::Palette, key)?;
+    match input_focus(state) {
+        Focus::Palette => Some(palette_key(state, action, at)),
+        Focus::Files => {
+            input::files_key(state, action);
+            Some(Vec::new())
         }
+        _ => None,
     }
 }
 
@@ -364,34 +372,37 @@ fn handle_paste(state: &mut State, text: &str, at: Millis) -> Vec<ScreenEffect> 
         state.transcript.add_notice(Notice::warning(size));
         return Vec::new();
     }
-    if state.modals.is_question_on_top() {
-        return asking::handle_paste(state, text, at);
+    let focus = focus(state, at);
+    if matches!(focus, Focus::Question | Focus::Draft) {
+        return asking::handle_paste(state, text, focus, at);
     }
     state.guard.record_key(at);
-    if state.composer.active_search().is_some() && state.modals.is_empty() {
-        state.composer.extend_search(text.lines().next().unwrap_or_default());
-        return Vec::new();
-    }
-    if state.modals.is_empty() && state.transcript.search_paste(text) {
-        return Vec::new();
-    }
-    if state.modals.is_empty() {
-        state.composer.paste(text, lang);
-        input_changed(state);
+    match focus {
+        Focus::Question | Focus::Draft | Focus::Page | Focus::Picker => {}
+        Focus::HistorySearch => {
+            state.composer.extend_search(text.lines().next().unwrap_or_default())
+        }
+        Focus::TranscriptSearch => state.transcript.search_paste(text),
+        Focus::Queue | Focus::Palette | Focus::Files | Focus::Composer => {
+            state.composer.paste(text, lang);
+            input_changed(state);
+        }
     }
     Vec::new()
 }
 
 fn handle_mouse(state: &mut State, mouse: MouseEvent, at: Millis) -> Vec<ScreenEffect> {
+    let focus = focus(state, at);
+    let dialog = matches!(focus, Focus::Question | Focus::Draft | Focus::Page | Focus::Picker);
     let lines = match mouse.kind {
         MouseEventKind::ScrollUp => -WHEEL,
         MouseEventKind::ScrollDown => WHEEL,
-        MouseEventKind::Down(_) if state.modals.is_question_on_top() => {
+        MouseEventKind::Down(_) if matches!(focus, Focus::Question | Focus::Draft) => {
             state.guard.record_key(at);
             return Vec::new();
         }
         MouseEventKind::Down(MouseButton::Left) if mouse.modifiers == KeyModifiers::NONE => {
-            if state.modals.is_empty() {
+            if !dialog {
                 state.transcript.press(mouse.column, mouse.row, at);
             }
             return Vec::new();
@@ -400,7 +411,7 @@ fn handle_mouse(state: &mut State, mouse: MouseEvent, at: Millis) -> Vec<ScreenE
             state.transcript.drag(mouse.column, mouse.row);
             return Vec::new();
         }
-        MouseEventKind::Up(MouseButton::Left) if state.modals.is_empty() => {
+        MouseEventKind::Up(MouseButton::Left) if !dialog => {
             return match state.transcript.release(mouse.column, mouse.row) {
                 ReleaseOutcome::Selected(text) => vec![ScreenEffect::Copy(text)],
                 ReleaseOutcome::Clicked => Vec::new(),
@@ -408,10 +419,10 @@ fn handle_mouse(state: &mut State, mouse: MouseEvent, at: Millis) -> Vec<ScreenE
         }
         _ => return Vec::new(),
     };
-    if state.modals.is_empty() || state.modals.is_docked() {
-        state.transcript.scroll(Scroll::Lines(lines));
-    } else {
-        state.modals.scroll_lines(lines);
+    match focus {
+        Focus::Page => state.modals.scroll_lines(lines),
+        // Elsewhere the transcript is in view.
+        _ => state.transcript.scroll(Scroll::Lines(lines)),
     }
     Vec::new()
 }

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 
 use super::composer::ComposerStyle;
 use super::draw::{self, DrawContext, HorizontalRule};
-use super::guard::Focus;
+use super::focus::{Focus, focus, input_focus};
 use super::state::{MouseOwner, State};
 use super::status::{self, KeyHint};
 use super::time::Millis;
@@ -49,9 +49,13 @@ pub fn view(state: &mut State, frame: &mut Frame<'_>, now: Millis) {
         draw_too_small(screen, frame, &pen);
         return;
     }
-    let caret = match state.modals.is_question_on_top() {
-        true => draw_with_question(state, screen, frame, &pen),
-        false => draw_without_question(state, screen, frame, &pen),
+    let caret = match focus(state, now) {
+        focus @ (Focus::Question | Focus::Draft) => {
+            draw_with_question(state, screen, frame, &pen, focus)
+        }
+        Focus::Page => state.modals.draw(screen, frame.buffer_mut(), &pen),
+        Focus::Picker => draw_with_picker(state, screen, frame, &pen),
+        focus => draw_main(state, screen, frame, &pen, focus),
     };
     if let Some(caret) = caret.filter(|caret| screen.contains(*caret)) {
         frame.set_cursor_position(caret);
@@ -64,6 +68,7 @@ fn draw_with_question(
     screen: Rect,
     frame: &mut Frame<'_>,
     pen: &DrawContext<'_>,
+    focus: Focus,
 ) -> Option<Position> {
     let writes = !state.composer.is_blank();
     state.modals.set_listening(state.guard.focus_notice(pen.now, writes));
@@ -84,11 +89,8 @@ fn draw_with_question(
         return answers;
     }
     let draft = Rect { y: queue.bottom(), height: rows, ..screen };
-    let written = draw_draft(state, draft, frame, pen);
-    match state.guard.focus(pen.now, writes) {
-        Focus::Question => answers,
-        Focus::Draft => written,
-    }
+    let written = draw_draft(state, draft, frame, pen, focus);
+    if focus == Focus::Draft { written } else { answers }
 }
 
 /// The draft below a question; highlighted while keys go there.
@@ -97,9 +99,9 @@ fn draw_draft(
     area: Rect,
     frame: &mut Frame<'_>,
     pen: &DrawContext<'_>,
+    focus: Focus,
 ) -> Option<Position> {
-    let writes = !state.composer.is_blank();
-    let here = state.guard.focus(pen.now, writes) == Focus::Draft;
+    let here = focus == Focus::Draft;
     let tone = if here { pen.theme.accent } else { pen.theme.dim };
     let line = state.palette.draft().is_some();
     let label = if line { words::LINE_LABEL } else { words::DRAFT_LABEL };
@@ -112,29 +114,29 @@ fn draw_draft(
         ComposerStyle { theme: pen.theme, hint: "", sigil: tone.add_modifier(Modifier::BOLD) };
     let caret = state.composer.draw(inner, frame.buffer_mut(), &dress);
     let above = Rect { y: 0, height: area.y, ..area };
-    if state.palette.is_open() {
-        state.palette.draw(above, frame.buffer_mut(), pen.theme, pen.lang);
-    } else {
-        state.composer.files.draw(above, frame.buffer_mut(), pen);
-    }
+    draw_list(state, above, frame.buffer_mut(), pen, input_focus(state));
     caret
 }
 
-fn draw_without_question(
+/// The list over the input. While its first names are looked for it gets no keys yet.
+fn draw_list(state: &State, above: Rect, buf: &mut Buffer, pen: &DrawContext<'_>, focus: Focus) {
+    match focus {
+        Focus::Palette => state.palette.draw(above, buf, pen.theme, pen.lang),
+        Focus::Files | Focus::Composer => state.composer.files.draw(above, buf, pen),
+        _ => {}
+    }
+}
+
+fn draw_with_picker(
     state: &mut State,
     screen: Rect,
     frame: &mut Frame<'_>,
     pen: &DrawContext<'_>,
 ) -> Option<Position> {
-    match state.modals.height(screen, pen) {
-        Some(height) => {
-            let rest = Rect { height: screen.height.saturating_sub(height), ..screen };
-            draw_transcript(state, rest, frame, pen);
-            state.modals.draw(screen, frame.buffer_mut(), pen)
-        }
-        None if !state.modals.is_empty() => state.modals.draw(screen, frame.buffer_mut(), pen),
-        None => draw_main(state, screen, frame, pen),
-    }
+    let height = state.modals.height(screen, pen).unwrap_or(0);
+    let rest = Rect { height: screen.height.saturating_sub(height), ..screen };
+    draw_transcript(state, rest, frame, pen);
+    state.modals.draw(screen, frame.buffer_mut(), pen)
 }
 
 fn draw_too_small(screen: Rect, frame: &mut Frame<'_>, pen: &DrawContext<'_>) {
@@ -147,8 +149,9 @@ fn draw_main(
     screen: Rect,
     frame: &mut Frame<'_>,
     pen: &DrawContext<'_>,
+    focus: Focus,
 ) -> Option<Position> {
-    let areas = divide_screen(state, screen);
+    let areas = divide_screen(state, screen, focus);
     draw_transcript(state, areas.transcript, frame, pen);
     let buf = frame.buffer_mut();
     state.queue.draw(bottom_rows(areas.queue, state.queue.rows()), buf, pen);
@@ -161,18 +164,13 @@ fn draw_main(
     if areas.activity.height > 0 {
         state.activity.draw(areas.activity, buf, pen, &right);
     }
-    let caret = draw_input(state, areas.input, frame, pen);
-    if state.composer.active_search().is_some() {
+    let caret = draw_input(state, areas.input, frame, pen, focus);
+    if focus == Focus::HistorySearch {
         return draw_search(state, areas.status, frame, pen);
     }
-    draw_status(state, &areas, frame, pen, &right);
-    if state.palette.is_open() {
-        let above = Rect { height: areas.input.y - screen.y, ..screen };
-        state.palette.draw(above, frame.buffer_mut(), pen.theme, pen.lang);
-    } else {
-        let above = Rect { height: areas.input.y - screen.y, ..screen };
-        state.composer.files.draw(above, frame.buffer_mut(), pen);
-    }
+    draw_status(state, &areas, frame, pen, (&right, focus));
+    let above = Rect { height: areas.input.y - screen.y, ..screen };
+    draw_list(state, above, frame.buffer_mut(), pen, focus);
     caret
 }
 
@@ -182,12 +180,12 @@ fn bottom_rows(area: Rect, rows: u16) -> Rect {
     Rect { y: area.bottom() - rows, height: rows, ..area }
 }
 
-fn divide_screen(state: &mut State, screen: Rect) -> Areas {
+fn divide_screen(state: &mut State, screen: Rect, focus: Focus) -> Areas {
     let low = screen.height < LOW;
     let rules = if low { 0 } else { 2 };
-    let wanted = match state.transcript.search_status() {
-        Some(_) => 1,
-        None => state.composer.rows(input_width(screen)),
+    let wanted = match focus {
+        Focus::TranscriptSearch => 1,
+        _ => state.composer.rows(input_width(screen)),
     };
     let rows = wanted.min((screen.height / 3).max(1));
     let status = 1;
@@ -260,9 +258,10 @@ fn draw_input(
     area: Rect,
     frame: &mut Frame<'_>,
     pen: &DrawContext<'_>,
+    focus: Focus,
 ) -> Option<Position> {
     let buf = frame.buffer_mut();
-    if state.transcript.search_status().is_some() {
+    if focus == Focus::TranscriptSearch {
         let inner = match area.height {
             0..3 => area,
             _ => {
@@ -342,22 +341,15 @@ fn draw_status(
     areas: &Areas,
     frame: &mut Frame<'_>,
     pen: &DrawContext<'_>,
-    right: &Line<'_>,
+    (right, focus): (&Line<'_>, Focus),
 ) {
     let buf = frame.buffer_mut();
     let area = draw_vim_mode(state, areas.status, buf, pen);
     if state.presence.confirm_quit_until.is_some() {
         let say = text::elide_end(words::LEAVE_ASKED.text(pen.lang), area.width.into());
         draw::line(area, buf, 2, area.width.into(), &Line::styled(say, pen.theme.warn));
-    } else if let Some(found) = state.transcript.search_status() {
-        let typing = found.stage == Stage::Typing;
-        status::draw_hints(area, buf, pen, if typing { SEARCH } else { FOUND });
-    } else if state.queue.has_selection() {
-        status::draw_hints(area, buf, pen, QUEUE);
-    } else if state.palette.is_open() {
-        status::draw_hints(area, buf, pen, PALETTE);
-    } else if state.composer.files.is_open() {
-        status::draw_hints(area, buf, pen, FILES);
+    } else if let Some(hints) = list_hints(state, focus) {
+        status::draw_hints(area, buf, pen, hints);
     } else if areas.activity.height == 0 && (state.activity.is_busy() || right.width() > 0) {
         state.activity.draw(area, buf, pen, right);
     } else if state.mouse == MouseOwner::Terminal {
@@ -375,6 +367,20 @@ fn draw_vim_mode(state: &State, area: Rect, buf: &mut Buffer, pen: &DrawContext<
     draw::line(area, buf, 2, area.width.into(), &Line::styled(name, style));
     let taken = u16::try_from(text::width(name) + 3).unwrap_or(0).min(area.width);
     Rect { x: area.x + taken, width: area.width - taken, ..area }
+}
+
+/// The keys of the list or the search that has the focus.
+fn list_hints(state: &State, focus: Focus) -> Option<&'static [KeyHint]> {
+    match focus {
+        Focus::TranscriptSearch => {
+            let stage = state.transcript.search_status()?.stage;
+            Some(if stage == Stage::Typing { SEARCH } else { FOUND })
+        }
+        Focus::Queue => Some(QUEUE),
+        Focus::Palette => Some(PALETTE),
+        Focus::Files => Some(FILES),
+        _ => None,
+    }
 }
 
 /// The useful keys at this moment.

@@ -2,8 +2,7 @@
 
 use std::cmp::Reverse;
 
-use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
-use nucleo_matcher::{Config, Matcher, Utf32Str};
+use crate::tui::fuzzy_list::FuzzyMatcher;
 
 /// Matching names that are kept.
 const MOST: usize = 100;
@@ -43,24 +42,17 @@ type Rank = (Reverse<u32>, usize);
 
 pub struct FileMatcher {
     query: String,
-    pattern: Pattern,
-    matcher: Matcher,
+    fuzzy: FuzzyMatcher,
     /// The best, best first, by their index among the names.
     best: Vec<(Rank, usize)>,
     match_count: usize,
     names_read: usize,
 }
 
-/// Paths match best at the start of their parts.
-pub fn config() -> Config {
-    Config::DEFAULT.match_paths()
-}
-
 impl FileMatcher {
     pub fn new(query: String) -> FileMatcher {
-        let pattern = pattern(&query);
-        let matcher = Matcher::new(config());
-        FileMatcher { query, pattern, matcher, best: Vec::new(), match_count: 0, names_read: 0 }
+        let fuzzy = FuzzyMatcher::for_paths(&query);
+        FileMatcher { query, fuzzy, best: Vec::new(), match_count: 0, names_read: 0 }
     }
 
     /// The number of names it has read.
@@ -70,11 +62,9 @@ impl FileMatcher {
 
     /// Reads the next `count` names.
     pub fn match_next(&mut self, names: &[String], count: usize) {
-        let mut chars = Vec::new();
         for (at, name) in names.iter().enumerate().skip(self.names_read).take(count) {
             self.names_read += 1;
-            let text = Utf32Str::new(name, &mut chars);
-            let Some(score) = self.pattern.score(text, &mut self.matcher) else { continue };
+            let Some(score) = self.fuzzy.score(name) else { continue };
             self.match_count += 1;
             self.insert((Reverse(score), weight(&self.query, name)), at, names);
         }
@@ -98,7 +88,7 @@ impl FileMatcher {
             .iter()
             .filter_map(|(_, at)| names.get(*at))
             .map(|name| FileMatch {
-                positions: match_positions(&self.pattern, name, &mut self.matcher),
+                positions: self.fuzzy.positions(name).unwrap_or_default().1,
                 path: name.clone(),
             })
             .collect();
@@ -114,18 +104,14 @@ impl FileMatcher {
 
 impl FileMatches {
     /// Filters and sorts the results by a query typed since.
-    pub fn narrow(&mut self, query: &str, matcher: &mut Matcher) {
-        let pattern = pattern(query);
-        let mut chars = Vec::new();
+    pub fn narrow(&mut self, query: &str) {
+        let mut fuzzy = FuzzyMatcher::for_paths(query);
         let mut kept: Vec<(Rank, FileMatch)> = std::mem::take(&mut self.hits)
             .into_iter()
             .filter_map(|hit| {
-                let score = pattern.score(Utf32Str::new(&hit.path, &mut chars), matcher)?;
-                let marks = match_positions(&pattern, &hit.path, matcher);
-                Some((
-                    (Reverse(score), weight(query, &hit.path)),
-                    FileMatch { positions: marks, ..hit },
-                ))
+                let (score, positions) = fuzzy.positions(&hit.path)?;
+                let rank = (Reverse(score), weight(query, &hit.path));
+                Some((rank, FileMatch { positions, ..hit }))
             })
             .collect();
         kept.sort_by(|(one, a), (other, b)| one.cmp(other).then_with(|| a.path.cmp(&b.path)));
@@ -136,23 +122,12 @@ impl FileMatches {
     }
 }
 
-fn pattern(query: &str) -> Pattern {
-    Pattern::new(query, CaseMatching::Smart, Normalization::Smart, AtomKind::Fuzzy)
-}
-
 /// Of names that match equally well, short ones come first; with an empty query, near ones.
 fn weight(query: &str, name: &str) -> usize {
     match query.is_empty() {
         true => name.trim_end_matches('/').matches('/').count(),
         false => name.len(),
     }
-}
-
-fn match_positions(pattern: &Pattern, name: &str, matcher: &mut Matcher) -> Vec<u32> {
-    let (mut chars, mut marks) = (Vec::new(), Vec::new());
-    pattern.indices(Utf32Str::new(name, &mut chars), matcher, &mut marks);
-    marks.sort_unstable();
-    marks
 }
 
 #[cfg(test)]

@@ -195,9 +195,8 @@ impl Modals {
         self.0.iter().any(Modal::is_question)
     }
 
-    /// True when the transcript is visible above the top dialog.
-    pub fn is_docked(&self) -> bool {
-        self.0.last().is_some_and(|modal| modal.is_question() || matches!(modal, Modal::Picker(_)))
+    pub fn is_picker_on_top(&self) -> bool {
+        matches!(self.0.last(), Some(Modal::Picker(_)))
     }
 
     /// The picker, when it is on top.

@@ -4,16 +4,15 @@
 //! It is docked to the bottom edge, so that its effect is visible above it.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
-use nucleo_matcher::{Config, Matcher, Utf32Str};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use ratatui::style::{Modifier, Style};
+use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::{ModalAction, PickerAction, Topic};
-use crate::i18n::{LocalizedText, Phrase, common, screen as words};
+use crate::i18n::{Lang, LocalizedText, Phrase, common, screen as words};
 use crate::tui::draw::{self, DrawContext, HorizontalRule};
+use crate::tui::fuzzy_list::{FuzzyMatcher, ListSelection, RowStyle};
 use crate::tui::keys::{self, KeyAction, KeyContext};
 use crate::tui::{status, text};
 
@@ -56,7 +55,7 @@ pub struct Picker {
     rows: Vec<PickerRow>,
     filter_text: String,
     matches: Vec<PickerMatch>,
-    selected: usize,
+    selection: ListSelection,
     /// How many more there are that are not among the rows.
     pub unlisted_count: usize,
     /// A note about the selected row.
@@ -79,12 +78,13 @@ impl Picker {
             rows,
             filter_text: typed,
             matches: found,
-            selected: 0,
+            selection: ListSelection::default(),
             unlisted_count: 0,
             note: None,
         };
         choose.update_matches();
-        choose.selected = choose.rows.iter().position(|row| row.value == now).unwrap_or(0);
+        let now = choose.rows.iter().position(|row| row.value == now);
+        choose.selection = now.map(ListSelection::at).unwrap_or_default();
         choose
     }
 
@@ -100,8 +100,14 @@ impl Picker {
 
     pub fn key(&mut self, key: &KeyEvent) -> ModalAction {
         match keys::action(KeyContext::Palette, key) {
-            Some(KeyAction::Next | KeyAction::Complete) => self.step(1),
-            Some(KeyAction::Previous) => self.step(self.matches.len().saturating_sub(1)),
+            Some(KeyAction::Next | KeyAction::Complete) => {
+                self.selection.next(self.matches.len());
+                self.selected_action()
+            }
+            Some(KeyAction::Previous) => {
+                self.selection.previous(self.matches.len());
+                self.selected_action()
+            }
             Some(KeyAction::Accept) => match self.value() {
                 Some(value) => self.action(PickerAction::Confirmed(value)),
                 None => ModalAction::Stay,
@@ -154,15 +160,14 @@ impl Picker {
         let c = c.to_ascii_lowercase();
         match self.rows.iter().position(|row| row.value.starts_with(c)) {
             Some(at) => {
-                self.selected = at;
-                self.step(0)
+                self.selection = ListSelection::at(at);
+                self.selected_action()
             }
             None => ModalAction::Stay,
         }
     }
 
-    fn step(&mut self, by: usize) -> ModalAction {
-        self.selected = (self.selected + by) % self.matches.len().max(1);
+    fn selected_action(&self) -> ModalAction {
         self.value().map_or(ModalAction::Stay, |value| self.action(PickerAction::Selected(value)))
     }
 
@@ -170,22 +175,21 @@ impl Picker {
         ModalAction::Picked(self.topic, choice)
     }
 
+    fn selected_row(&self) -> Option<&PickerRow> {
+        self.rows.get(self.matches.get(self.selection.row())?.row)
+    }
+
     fn value(&self) -> Option<String> {
-        let row = self.rows.get(self.matches.get(self.selected)?.row)?;
-        Some(row.value.clone())
+        Some(self.selected_row()?.value.clone())
     }
 
     /// The rows that match the filter, the best first; all in order without a filter.
     fn update_matches(&mut self) {
-        let (case, kind) = (CaseMatching::Ignore, AtomKind::Fuzzy);
-        let pattern = Pattern::new(&self.filter_text, case, Normalization::Smart, kind);
-        let mut matcher = Matcher::new(Config::DEFAULT);
+        let mut fuzzy = FuzzyMatcher::new(&self.filter_text);
         let mut found: Vec<(u32, PickerMatch)> = Vec::new();
         for (row, one) in self.rows.iter().enumerate() {
-            let (mut chars, mut letters) = (Vec::new(), Vec::new());
-            let text = Utf32Str::new(one.display_text(), &mut chars);
-            match pattern.indices(text, &mut matcher, &mut letters) {
-                Some(score) => found.push((score, PickerMatch { row, letters })),
+            match fuzzy.positions(one.display_text()) {
+                Some((score, letters)) => found.push((score, PickerMatch { row, letters })),
                 None if self.has_details() && one.contains_words(&self.filter_text) => {
                     found.push((0, PickerMatch { row, letters: Vec::new() }));
                 }
@@ -196,7 +200,7 @@ impl Picker {
             found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
         }
         self.matches = found.into_iter().map(|(_, found)| found).collect();
-        self.selected = 0;
+        self.selection = ListSelection::default();
     }
 
     /// Rows whose descriptions are searched too, and which have more to show.
@@ -247,8 +251,8 @@ impl Picker {
 
     /// More of the selected row.
     fn preview(&self, area: Rect, pen: &DrawContext<'_>) -> Line<'static> {
-        let row = self.matches.get(self.selected).and_then(|found| self.rows.get(found.row));
-        let more = row.map(|row| text::single_line(&row.details)).unwrap_or_default();
+        let more =
+            self.selected_row().map(|row| text::single_line(&row.details)).unwrap_or_default();
         let room = usize::from(area.width).saturating_sub(3);
         Line::styled(text::elide_end(&more, room), pen.theme.dim)
     }
@@ -258,11 +262,9 @@ impl Picker {
         let mut rule = HorizontalRule::new(pen.theme.border)
             .left(Span::styled(self.topic.title().text(pen.lang), bold));
         if !self.matches.is_empty() {
-            let mut count = format!("{}/{}", self.selected + 1, self.matches.len());
-            if self.unlisted_count > 0 {
-                let more = words::CHOOSE_MORE.with("n", self.unlisted_count).text(pen.lang);
-                count = format!("{count}  {more}");
-            }
+            let more = (self.unlisted_count > 0)
+                .then(|| words::CHOOSE_MORE.with("n", self.unlisted_count).text(pen.lang));
+            let count = self.selection.count(self.matches.len(), more.as_deref());
             rule = rule.right(Span::styled(count, pen.theme.dim));
         }
         rule.draw(area, buf);
@@ -282,7 +284,6 @@ impl Picker {
     }
 
     fn draw_rows(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
-        let room = usize::from(area.height);
         if self.matches.is_empty() {
             let say =
                 if self.rows.is_empty() { self.topic.empty_text() } else { words::CHOOSE_NONE };
@@ -296,48 +297,33 @@ impl Picker {
             _ => area.width / 2,
         };
         let column = (widest + 4).min(usize::from(most).max(12));
-        let first = (self.selected + 1).saturating_sub(room);
-        for (at, found) in self.matches.iter().enumerate().skip(first).take(room) {
-            let y = area.y + u16::try_from(at - first).unwrap_or(0);
-            let line = Rect { y, height: 1, ..area };
-            self.draw_row(line, buf, pen, (found, at == self.selected), column);
-        }
+        let count = self.matches.len();
+        self.selection.draw_rows(count, area, buf, pen.theme, |row, area, buf, style| {
+            if let Some(found) = self.matches.get(row) {
+                self.draw_row(area, buf, pen.lang, (found, style), column);
+            }
+        });
     }
 
     fn draw_row(
         &self,
         area: Rect,
         buf: &mut Buffer,
-        pen: &DrawContext<'_>,
-        (found, marked): (&PickerMatch, bool),
+        lang: Lang,
+        (found, style): (&PickerMatch, &RowStyle),
         column: usize,
     ) {
         let Some(row) = self.rows.get(found.row) else { return };
-        let theme = pen.theme;
-        let (sigil, base, quiet) = match marked {
-            true => ("> ", theme.selection, theme.selection),
-            false => ("  ", theme.text, theme.dim),
-        };
-        if marked {
-            buf.set_style(area, theme.selection);
-        }
-        let hit = base.patch(Style { bg: base.bg, ..theme.accent }).add_modifier(Modifier::BOLD);
-        let mut name = vec![Span::styled(sigil, base)];
+        let mut name = vec![style.sigil()];
         // A name that had to be made safe has other characters than those that matched.
-        let shown = row.display_text();
-        if text::single_line(shown) == shown {
-            name.extend((0_u32..).zip(shown.chars()).map(|(at, c)| {
-                let style = if found.letters.contains(&at) { hit } else { base };
-                Span::styled(c.to_string(), style)
-            }));
-        } else {
-            name.push(Span::styled(text::single_line(shown), base));
-        }
+        let shown = text::single_line(row.display_text());
+        let letters = if shown == row.display_text() { &*found.letters } else { &[] };
+        name.extend(style.highlight(&shown, 0, letters));
         draw::line(area, buf, 0, column.saturating_sub(1), &Line::from(name));
         if let Some(about) = &row.about {
             let room = usize::from(area.width).saturating_sub(column + 2);
-            let about = text::elide_end(&about.text(pen.lang), room);
-            draw::line(area, buf, column, area.width.into(), &Line::styled(about, quiet));
+            let about = text::elide_end(&about.text(lang), room);
+            draw::line(area, buf, column, area.width.into(), &Line::styled(about, style.quiet));
         }
     }
 }

@@ -70,12 +70,11 @@ impl Transcript {
         true
     }
 
-    /// Handles a paste while a search is open; false when none is.
-    pub fn search_paste(&mut self, text: &str) -> bool {
-        let Some(search) = &mut self.search else { return false };
+    /// Handles a paste while a search is open.
+    pub fn search_paste(&mut self, text: &str) {
+        let Some(search) = &mut self.search else { return };
         let words = format!("{}{}", search.query(), text.lines().next().unwrap_or_default());
         search.set_query(&words);
-        true
     }
 
     fn step_to_hit(&mut self, forward: bool) -> bool {

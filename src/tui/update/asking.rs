@@ -3,11 +3,12 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{act, input, input_changed, palette_key};
+use super::{act, input_changed, list_key, type_key};
 use crate::protocol::{Decision, Op};
 use crate::tui::Millis;
 use crate::tui::event::ScreenEffect;
-use crate::tui::guard::{Focus, KeyKind, Route};
+use crate::tui::focus::{Focus, input_focus};
+use crate::tui::guard::{KeyKind, KeyTarget, Route};
 use crate::tui::keys::{self, EditAction, KeyAction, KeyContext, ScrollAction};
 use crate::tui::modal::ModalAction;
 use crate::tui::state::State;
@@ -16,18 +17,23 @@ use crate::tui::{pickers, submit};
 /// A second Esc counts within this time.
 const AGAIN: Millis = 1_000;
 
-pub(super) fn handle_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffect> {
+pub(super) fn handle_key(
+    state: &mut State,
+    key: &KeyEvent,
+    focus: Focus,
+    at: Millis,
+) -> Vec<ScreenEffect> {
     let draft = !state.composer.is_blank();
     let ready = state.guard.is_ready(at);
-    let kind = key_kind(state, key, state.guard.focus(at, draft));
+    let kind = key_kind(state, key, focus);
     match state.guard.route_key(kind, at, draft) {
         Route::FocusMoved => {
             close_lists(state);
             state.modals.reset_selection();
             Vec::new()
         }
-        Route::To(Focus::Question) => handle_question_key(state, key, at),
-        Route::To(Focus::Draft) => {
+        Route::To(KeyTarget::Question) => handle_question_key(state, key, at),
+        Route::To(KeyTarget::Draft) => {
             state.modals.reset_selection();
             let effects = handle_draft_key(state, key, ready, at);
             // The user deleted the whole draft, so typing ahead is over.
@@ -47,9 +53,13 @@ pub(super) fn open_question(state: &mut State, at: Millis) {
 }
 
 /// Pastes into a field of the question, else into the draft.
-pub(super) fn handle_paste(state: &mut State, text: &str, at: Millis) -> Vec<ScreenEffect> {
+pub(super) fn handle_paste(
+    state: &mut State,
+    text: &str,
+    focus: Focus,
+    at: Millis,
+) -> Vec<ScreenEffect> {
     let lang = state.appearance.lang;
-    let focus = state.guard.focus(at, !state.composer.is_blank());
     if focus == Focus::Question && state.modals.has_text_field() {
         state.guard.record_paste(at);
         return match state.modals.paste(text, lang) {
@@ -69,8 +79,7 @@ pub(super) fn handle_paste(state: &mut State, text: &str, at: Millis) -> Vec<Scr
 }
 
 fn key_kind(state: &State, key: &KeyEvent, focus: Focus) -> KeyKind {
-    let lists = state.palette.is_open() || state.composer.files.is_open();
-    let listed = focus == Focus::Draft && lists;
+    let listed = focus == Focus::Draft && input_focus(state) != Focus::Composer;
     match key.code {
         KeyCode::Esc if listed || (focus == Focus::Question && state.modals.has_text_field()) => {
             KeyKind::Other
@@ -196,29 +205,14 @@ fn handle_draft_key(
     }
 }
 
-/// A key of a list that is open over the draft; `None`: it is none of its keys.
+/// A key of a list that is open over the draft.
 fn handle_list_key(state: &mut State, key: &KeyEvent, at: Millis) -> Option<Vec<ScreenEffect>> {
-    let action = keys::action(KeyContext::Palette, key)?;
-    if state.palette.is_open() {
-        let line = state.palette.draft().is_some();
-        let effects = palette_key(state, action, at);
-        if line && state.palette.draft().is_none() {
-            state.guard.focus_question(at);
-        }
-        return Some(effects);
+    let line = state.palette.draft().is_some();
+    let effects = list_key(state, key, at)?;
+    if line && state.palette.draft().is_none() {
+        state.guard.focus_question(at);
     }
-    if state.composer.files.is_open() {
-        input::files_key(state, action);
-        return Some(Vec::new());
-    }
-    None
-}
-
-fn type_key(state: &mut State, key: &KeyEvent) -> Vec<ScreenEffect> {
-    if state.composer.type_key(key) {
-        input_changed(state);
-    }
-    Vec::new()
+    Some(effects)
 }
 
 /// Enter queues the draft, as it does while a turn runs. An empty draft sends nothing, and an Enter

@@ -16,6 +16,7 @@ use crate::tui::view::view;
 
 mod asking;
 mod copying;
+mod focus;
 mod queueing;
 mod settings;
 mod typing;
