@@ -440,8 +440,9 @@ fn circles(sources: &[(String, String)]) -> Vec<Vec<String>> {
     found.into_iter().collect()
 }
 
-/// Circles of imports, and the most files in one. They may only become fewer.
-const CIRCLES: (usize, usize) = (26, 28);
+/// The circles of imports that are left, and the files in the largest. Both may only shrink.
+const CIRCLES: usize = 17;
+const LARGEST_CIRCLE: usize = 28;
 
 #[test]
 fn imports_run_in_few_and_small_circles() {
@@ -449,7 +450,8 @@ fn imports_run_in_few_and_small_circles() {
     let circles = circles(&sources);
     let largest = circles.iter().map(Vec::len).max().unwrap_or(0);
     let list: Vec<String> = circles.iter().map(|circle| circle.join(" ")).collect();
-    assert_eq!((circles.len(), largest), CIRCLES, "circles of imports:\n{}", list.join("\n"));
+    let few = circles.len() <= CIRCLES && largest <= LARGEST_CIRCLE;
+    assert!(few, "{} circles, the largest of {largest}:\n{}", circles.len(), list.join("\n"));
 }
 
 #[test]
