@@ -1,5 +1,5 @@
 //! Saves a conversation that could not be saved at exit in another place: the first that is
-//! writable. The user is told which.
+//! writable. The user learns which.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};

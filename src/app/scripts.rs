@@ -269,7 +269,7 @@ fn check(ground: &Startup, order: &RunRequest, library: &ScriptLibrary, json: bo
 /// The most calls of a dry run: a loop may wait for a reply that never comes.
 const MOST_DRY: usize = 32;
 
-/// A host without a model: each call is recorded, and a placeholder stands in for its answer.
+/// A host without a model: each call is recorded, and answered with a placeholder.
 /// Nothing is changed: files are read, and other steps are skipped.
 struct DryRunHost {
     inner: SessionScriptHost,

@@ -153,7 +153,7 @@ fn answer_query(
         SessionCommand::List { here } => list(disk, desk, *here),
         SessionCommand::Search { words } => {
             let words = words.join(" ");
-            // A program gets all of them, a person the latest.
+            // A program gets all of them, a user the latest.
             match desk.json {
                 true => Ok(SessionAnswer::Out(json_lines(
                     disk.search(&words, usize::MAX)?.iter().map(hit_json),

@@ -92,7 +92,7 @@ pub enum Side {
 impl Approvals {
     /// Reads the rules in `store` for `folder`, whose links are resolved already. The sentence says
     /// why nothing is remembered although something should be, or that rules of an older version
-    /// now cover less; that is said once.
+    /// now cover less; this is reported once.
     pub fn open(store: &Path, folder: &Path) -> (Approvals, Option<LocalizedText>) {
         let folder = folder.to_string_lossy().into_owned();
         let file = store.join(format!("{}.json", file_name(&folder)));

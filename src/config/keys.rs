@@ -6,7 +6,7 @@ use super::toml_schema::SettingKey;
 use super::toml_schema::TomlKind::{Choice, Count, Flag, List, Renamed, Text};
 use crate::i18n::config as w;
 
-/// Every setting. A `*` stands for a name that the user chooses.
+/// Every setting. A `*` is a name that the user chooses.
 #[rustfmt::skip]
 pub const KEYS: &[SettingKey] = &[
     SettingKey { path: "profile",                kind: Text,                                      built_in: "default", strictest: None,           variables: &["AVOCET_PROFILE"], elsewhere: None },

@@ -17,7 +17,7 @@ use crate::i18n::{self, LocalizedText, Phrase};
 /// One row of a table of keys.
 #[derive(Clone, Copy, Debug)]
 pub struct SettingKey {
-    /// Dotted; `*` stands for one name that the user chooses.
+    /// Dotted; `*` is one name that the user chooses.
     pub path: &'static str,
     pub kind: TomlKind,
     /// The built-in value; empty: none.

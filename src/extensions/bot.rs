@@ -28,7 +28,7 @@ const fn key(
     SettingKey { path, kind, built_in: "", strictest: None, variables: &[], elsewhere }
 }
 
-/// All keys of a bot, and keys people write that belong elsewhere.
+/// All keys of a bot, and common mistakes that belong elsewhere.
 #[rustfmt::skip]
 const KEYS: &[SettingKey] = &[
     key("description",        Text, None),

@@ -41,7 +41,7 @@ impl Cleaner {
     }
 
     /// Appends the safe form of `chunk` to `out`. For [`TextSource::Command`] the last
-    /// line of `out` may be taken back, so `out` must be what this cleaner wrote.
+    /// line of `out` may be undone, so `out` must be what this cleaner wrote.
     pub fn push(&mut self, chunk: &str, out: &mut String) {
         out.reserve(chunk.len());
         for c in chunk.chars() {

@@ -182,7 +182,7 @@ pub enum Remembered {
     Whole { turn: u64, history: String },
 }
 
-/// What the user is told about saving sessions.
+/// The reports to the user about saving sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SavingError {
     /// Nothing is saved at the moment; saving is tried again.

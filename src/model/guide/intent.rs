@@ -149,7 +149,7 @@ fn as_path(word: &str) -> Option<String> {
     (!word.is_empty() && !common.contains(&word) && !word.starts_with('-')).then(|| word.to_owned())
 }
 
-/// Files that people name without a dot.
+/// Files that users name without a dot.
 const KNOWN: &[(&str, &str)] = &[
     ("readme", "README.md"),
     ("makefile", "Makefile"),
@@ -189,7 +189,7 @@ fn find(line: &PhraseMatch<'_>) -> Option<GuideIntent> {
     (!text.is_empty()).then(|| GuideIntent::Find { text: text.to_owned(), place })
 }
 
-/// Words before the search text, in the order people write them.
+/// Words before the search text, in the order users write them.
 const FILLERS: &[&str] = &[
     "for ",
     "me ",
@@ -251,7 +251,7 @@ fn tests(line: &PhraseMatch<'_>) -> Option<GuideIntent> {
     line.file().is_none().then_some(GuideIntent::Tests)
 }
 
-/// What people call the files of a language, and their extensions.
+/// What users call the files of a language, and their extensions.
 const KINDS: &[(&[&str], &str)] = &[
     (&["rust"], ".rs"),
     (&["python"], ".py"),

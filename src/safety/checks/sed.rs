@@ -88,7 +88,7 @@ struct SedParser<'a> {
     boundaries: Vec<usize>,
 }
 
-/// Commands of one letter that write nothing and run nothing. `D` begins anew without
+/// Commands of one letter that write nothing and run nothing. `D` starts over without
 /// reading on, and may never end.
 const PLAIN: &str = "pdq=lPnNgGhHx";
 

@@ -1,7 +1,7 @@
 //! The settings of a repository that make git start a program, and those of their values
 //! that are known to be harmless.
 //!
-//! The subsection does not matter: whoever can write `diff.x.command` can choose any `x`.
+//! The subsection does not matter: anyone who can write `diff.x.command` can choose any `x`.
 
 use super::settings::GitSetting;
 

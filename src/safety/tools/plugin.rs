@@ -1,5 +1,5 @@
 //! Judges `plugin.run` (001 §12.1): a plugin of slothtool, found in its registry, run by
-//! `node`. The registry is read anew for each judgement and never written.
+//! `node`. The registry is read again for each judgement and never written.
 
 use std::path::{Path, PathBuf};
 
