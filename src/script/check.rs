@@ -7,7 +7,7 @@ use super::fault::quoted;
 use super::js::{function_name, function_source};
 use super::manifest::imports::strip_dollar;
 use super::manifest::{Instruction, Manifest};
-use super::run::locate_failure;
+use super::run::frame::locate_failure;
 use super::source::ScriptLibrary;
 use super::syntax::{ScriptNode, Tree};
 use super::text::args;

@@ -3,12 +3,11 @@
 use serde_json::{Map, Number, Value};
 
 use super::super::fault::quoted;
-use super::super::run::calls::CallSyntax;
+use super::super::run::arguments::{ArgValues, CallSyntax};
+use super::super::run::frame::{CallResult, Frame, ScriptFlow, ScriptResult, ScriptRun};
 use super::super::run::scope::text_of;
-use super::super::run::{Frame, ScriptFlow, ScriptRun};
 use super::super::syntax::{ScriptNode, Tree};
 use super::super::text::delimiters::unquote;
-use super::{DirectiveCall, DirectiveResult};
 use crate::i18n::script_run as words;
 
 /// Maximum number of iterations of one loop.
@@ -31,46 +30,34 @@ fn subject(called: &CallSyntax<'_>, name: &str) -> Option<ScriptNode> {
 }
 
 /// `$if: condition`, `then:`, `else:`.
-pub fn run_if<'a>(
-    run: &'a mut ScriptRun,
-    frame: &'a mut Frame,
-    given: DirectiveCall<'a>,
-) -> DirectiveResult<'a> {
-    Box::pin(async move {
-        let condition = subject(&given.call, "if").ok_or(words::NO_CONDITION)?;
-        let name = if run.is_condition_true(frame, &condition).await? { "then" } else { "else" };
-        if let Some(block) = sibling_node(&given.call, name) {
-            run.run_block(frame, block).await?;
-        }
-        Ok(None)
-    })
+pub async fn run_if(run: &mut ScriptRun, frame: &mut Frame, call: CallSyntax<'_>) -> CallResult {
+    let condition = subject(&call, "if").ok_or(words::NO_CONDITION)?;
+    let name = if run.is_condition_true(frame, &condition).await? { "then" } else { "else" };
+    if let Some(block) = sibling_node(&call, name) {
+        run.run_block(frame, block).await?;
+    }
+    Ok(None)
 }
 
 /// `$while: condition`, `do:`.
-pub fn run_while<'a>(
-    run: &'a mut ScriptRun,
-    frame: &'a mut Frame,
-    given: DirectiveCall<'a>,
-) -> DirectiveResult<'a> {
-    Box::pin(async move {
-        let condition = subject(&given.call, "while").ok_or(words::NO_CONDITION)?;
-        let mut turns = 0;
-        while run.is_condition_true(frame, &condition).await? {
-            run.count_instruction()?;
-            turns += 1;
-            if turns > MOST_TURNS {
-                return Err(words::TOO_MANY_TURNS.with("most", MOST_TURNS).into());
-            }
-            if let Some(block) = sibling_node(&given.call, "do")
-                && !run_iteration(run, frame, block).await?
-            {
-                break;
-            }
-            // The condition may depend on a reply of this iteration.
-            run.flush_placeholders(frame).await?;
+pub async fn run_while(run: &mut ScriptRun, frame: &mut Frame, call: CallSyntax<'_>) -> CallResult {
+    let condition = subject(&call, "while").ok_or(words::NO_CONDITION)?;
+    let mut turns = 0;
+    while run.is_condition_true(frame, &condition).await? {
+        run.count_instruction()?;
+        turns += 1;
+        if turns > MOST_TURNS {
+            return Err(words::TOO_MANY_TURNS.with("most", MOST_TURNS).into());
         }
-        Ok(None)
-    })
+        if let Some(block) = sibling_node(&call, "do")
+            && !run_iteration(run, frame, block).await?
+        {
+            break;
+        }
+        // The condition may depend on a reply of this iteration.
+        run.flush_placeholders(frame).await?;
+    }
+    Ok(None)
 }
 
 /// One iteration of a loop; `false` when the loop is over.
@@ -78,7 +65,7 @@ async fn run_iteration(
     run: &mut ScriptRun,
     frame: &mut Frame,
     block: &ScriptNode,
-) -> Result<bool, ScriptFlow> {
+) -> ScriptResult<bool> {
     match run.run_block(frame, block).await {
         Ok(()) | Err(ScriptFlow::Continue) => Ok(true),
         Err(ScriptFlow::Break) => Ok(false),
@@ -87,37 +74,31 @@ async fn run_iteration(
 }
 
 /// `$for: items`, `do:`, `as:`.
-pub fn run_for<'a>(
-    run: &'a mut ScriptRun,
-    frame: &'a mut Frame,
-    given: DirectiveCall<'a>,
-) -> DirectiveResult<'a> {
-    Box::pin(async move {
-        let subject = subject(&given.call, "items").ok_or(words::NO_ITEMS)?;
-        let pairs = loop_items(run, frame, &subject).await?;
-        let names = match sibling_node(&given.call, "as") {
-            Some(node) => LoopNames::from_value(&node.to_value()),
-            None => LoopNames::default(),
-        };
-        let Some(block) = sibling_node(&given.call, "do") else { return Ok(None) };
-        let all: Value = pairs.iter().map(|(_, value)| value.clone()).collect();
-        for (index, value) in pairs {
-            run.count_instruction()?;
-            let mut local = Map::new();
-            local.insert(names.value.clone(), value);
-            local.insert(names.index.clone(), index);
-            if names.needs_items {
-                local.insert(names.items.clone(), all.clone());
-            }
-            frame.values.locals.push(local);
-            let came = run_iteration(run, frame, block).await;
-            frame.values.locals.pop();
-            if !came? {
-                break;
-            }
+pub async fn run_for(run: &mut ScriptRun, frame: &mut Frame, call: CallSyntax<'_>) -> CallResult {
+    let subject = subject(&call, "items").ok_or(words::NO_ITEMS)?;
+    let pairs = loop_items(run, frame, &subject).await?;
+    let names = match sibling_node(&call, "as") {
+        Some(node) => LoopNames::from_value(&node.to_value()),
+        None => LoopNames::default(),
+    };
+    let Some(block) = sibling_node(&call, "do") else { return Ok(None) };
+    let all: Value = pairs.iter().map(|(_, value)| value.clone()).collect();
+    for (index, value) in pairs {
+        run.count_instruction()?;
+        let mut local = Map::new();
+        local.insert(names.value.clone(), value);
+        local.insert(names.index.clone(), index);
+        if names.needs_items {
+            local.insert(names.items.clone(), all.clone());
         }
-        Ok(None)
-    })
+        frame.values.locals.push(local);
+        let came = run_iteration(run, frame, block).await;
+        frame.values.locals.pop();
+        if !came? {
+            break;
+        }
+    }
+    Ok(None)
 }
 
 struct LoopNames {
@@ -161,7 +142,7 @@ async fn loop_items(
     run: &mut ScriptRun,
     frame: &mut Frame,
     node: &ScriptNode,
-) -> Result<LoopPairs, ScriptFlow> {
+) -> ScriptResult<LoopPairs> {
     let value = match &node.tree {
         Tree::Text(text) => {
             let text = text.strip_prefix("?=").unwrap_or(text).trim();
@@ -223,7 +204,7 @@ async fn range_from_text(
     run: &mut ScriptRun,
     frame: &mut Frame,
     text: &str,
-) -> Result<Option<LoopPairs>, ScriptFlow> {
+) -> ScriptResult<Option<LoopPairs>> {
     if text.starts_with(['[', '{', '"', '\'']) {
         return Ok(None);
     }
@@ -249,7 +230,7 @@ async fn range_from_text(
     number_pairs(start, end, step).map(Some)
 }
 
-fn number_pairs(start: f64, end: f64, step: f64) -> Result<LoopPairs, ScriptFlow> {
+fn number_pairs(start: f64, end: f64, step: f64) -> ScriptResult<LoopPairs> {
     if step == 0.0 || !start.is_finite() || !end.is_finite() || !step.is_finite() {
         return Err(words::NOT_ITEMS.with("what", format!("{start}..{end}")).into());
     }
@@ -268,7 +249,7 @@ fn number_pairs(start: f64, end: f64, step: f64) -> Result<LoopPairs, ScriptFlow
     Ok((0..turns).map(|at| (Value::from(at), number(start + step * at as f64))).collect())
 }
 
-fn check_item_count(turns: usize) -> Result<(), ScriptFlow> {
+fn check_item_count(turns: usize) -> ScriptResult {
     match turns > MOST_TURNS {
         true => Err(words::TOO_MANY_TURNS.with("most", MOST_TURNS).into()),
         false => Ok(()),
@@ -276,40 +257,32 @@ fn check_item_count(turns: usize) -> Result<(), ScriptFlow> {
 }
 
 /// `$on: {event, callback}` or `$on(event, callback)`.
-pub fn on<'a>(
-    run: &'a mut ScriptRun,
-    frame: &'a mut Frame,
-    given: DirectiveCall<'a>,
-) -> DirectiveResult<'a> {
-    Box::pin(async move { register_handler(run, frame, given, false).await })
+pub async fn on(run: &mut ScriptRun, frame: &mut Frame, call: CallSyntax<'_>) -> CallResult {
+    register_handler(run, frame, call, false).await
 }
 
 /// `$once`: runs only the first time.
-pub fn once<'a>(
-    run: &'a mut ScriptRun,
-    frame: &'a mut Frame,
-    given: DirectiveCall<'a>,
-) -> DirectiveResult<'a> {
-    Box::pin(async move { register_handler(run, frame, given, true).await })
+pub async fn once(run: &mut ScriptRun, frame: &mut Frame, call: CallSyntax<'_>) -> CallResult {
+    register_handler(run, frame, call, true).await
 }
 
 async fn register_handler(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    given: DirectiveCall<'_>,
+    call: CallSyntax<'_>,
     once: bool,
-) -> Result<Option<Value>, ScriptFlow> {
-    let by_place = |at: usize| given.call.args.get(at).map(|arg| unquoted(&arg.expr));
+) -> CallResult {
+    let by_place = |at: usize| call.args.get(at).map(|arg| unquoted(&arg.expr));
     let named = |name: &str| {
-        let arg = given.call.args.iter().find(|arg| arg.name.as_deref() == Some(name));
+        let arg = call.args.iter().find(|arg| arg.name.as_deref() == Some(name));
         arg.map(|arg| unquoted(&arg.expr))
     };
-    let event = match sibling_node(&given.call, "event") {
+    let event = match sibling_node(&call, "event") {
         Some(node) => node.key_text(),
         None => named("event").or_else(|| by_place(0)),
     };
-    let event = event.or_else(|| given.call.head.and_then(ScriptNode::key_text));
-    let callback = match sibling_node(&given.call, "callback") {
+    let event = event.or_else(|| call.head.and_then(ScriptNode::key_text));
+    let callback = match sibling_node(&call, "callback") {
         Some(node) => Some(run.callback_name(frame, node).await?),
         None => named("callback").or_else(|| by_place(1)),
     };
@@ -327,76 +300,44 @@ fn unquoted(text: &str) -> String {
 }
 
 /// `$off: event`, or `{event, callback}`.
-pub fn off<'a>(
-    _: &'a mut ScriptRun,
-    frame: &'a mut Frame,
-    given: DirectiveCall<'a>,
-) -> DirectiveResult<'a> {
-    Box::pin(async move {
-        let event = given.args.text("event").unwrap_or_default();
-        let by_place = given.args.positional.get(1);
-        let callback = given.args.get("callback").or(by_place).map(text_of);
-        frame.remove_handlers(&event, callback.as_deref());
-        Ok(None)
-    })
+pub fn off(frame: &mut Frame, args: ArgValues) -> CallResult {
+    let event = args.text("event").unwrap_or_default();
+    let by_place = args.positional.get(1);
+    let callback = args.get("callback").or(by_place).map(text_of);
+    frame.remove_handlers(&event, callback.as_deref());
+    Ok(None)
 }
 
 /// `$emit: {event, args}`.
-pub fn emit<'a>(
-    run: &'a mut ScriptRun,
-    frame: &'a mut Frame,
-    given: DirectiveCall<'a>,
-) -> DirectiveResult<'a> {
-    Box::pin(async move {
-        let event = given.args.text("event").unwrap_or_default();
-        let args = match given.args.get("args") {
-            Some(Value::Array(args)) => args.clone(),
-            Some(arg) => vec![arg.clone()],
-            None => given.args.positional.iter().skip(1).cloned().collect(),
-        };
-        run.emit(frame, &event, args).await?;
-        Ok(None)
-    })
+pub async fn emit(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> CallResult {
+    let event = args.text("event").unwrap_or_default();
+    let args = match args.get("args") {
+        Some(Value::Array(args)) => args.clone(),
+        Some(arg) => vec![arg.clone()],
+        None => args.positional.iter().skip(1).cloned().collect(),
+    };
+    run.emit(frame, &event, args).await?;
+    Ok(None)
 }
 
 /// `$break`.
-pub fn break_loop<'a>(
-    _: &'a mut ScriptRun,
-    _: &'a mut Frame,
-    _: DirectiveCall<'a>,
-) -> DirectiveResult<'a> {
-    Box::pin(async move { Err(ScriptFlow::Break) })
+pub fn break_loop(_: &mut Frame, _: ArgValues) -> CallResult {
+    Err(ScriptFlow::Break)
 }
 
 /// `$continue`.
-pub fn continue_loop<'a>(
-    _: &'a mut ScriptRun,
-    _: &'a mut Frame,
-    _: DirectiveCall<'a>,
-) -> DirectiveResult<'a> {
-    Box::pin(async move { Err(ScriptFlow::Continue) })
+pub fn continue_loop(_: &mut Frame, _: ArgValues) -> CallResult {
+    Err(ScriptFlow::Continue)
 }
 
 /// `$throw: message`.
-pub fn throw<'a>(
-    _: &'a mut ScriptRun,
-    _: &'a mut Frame,
-    given: DirectiveCall<'a>,
-) -> DirectiveResult<'a> {
-    Box::pin(async move {
-        let message = given.args.text("message").unwrap_or_default();
-        Err(words::THROWN.with("message", quoted(&message)).into())
-    })
+pub fn throw(_: &mut Frame, args: ArgValues) -> CallResult {
+    let message = args.text("message").unwrap_or_default();
+    Err(words::THROWN.with("message", quoted(&message)).into())
 }
 
 /// `$exit` ends the whole run.
-pub fn exit<'a>(
-    _: &'a mut ScriptRun,
-    frame: &'a mut Frame,
-    given: DirectiveCall<'a>,
-) -> DirectiveResult<'a> {
-    Box::pin(async move {
-        let value = given.args.first().cloned();
-        Err(ScriptFlow::Exit(value.unwrap_or_else(|| frame.values.latest.clone())))
-    })
+pub fn exit(frame: &mut Frame, args: ArgValues) -> CallResult {
+    let value = args.first().cloned();
+    Err(ScriptFlow::Exit(value.unwrap_or_else(|| frame.values.latest.clone())))
 }

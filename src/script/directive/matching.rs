@@ -2,63 +2,55 @@
 
 use serde_json::Value;
 
+use super::super::run::arguments::CallSyntax;
+use super::super::run::frame::{CallResult, Frame, ScriptFlow, ScriptResult, ScriptRun};
 use super::super::run::scope::{is_truthy, text_of};
-use super::super::run::{Frame, ScriptFlow, ScriptRun};
 use super::super::syntax::ScriptNode;
 use super::super::text::json5;
 use super::control::sibling_node;
-use super::{DirectiveCall, DirectiveResult};
 use crate::i18n::script_run as words;
 
 /// The name by which a case refers to the value.
 const VALUE: &str = "COND__";
 const BACKTRACKS: usize = 1_000_000;
 
-pub fn run_match<'a>(
-    run: &'a mut ScriptRun,
-    frame: &'a mut Frame,
-    given: DirectiveCall<'a>,
-) -> DirectiveResult<'a> {
-    Box::pin(async move {
-        let called = &given.call;
-        let value = match (called.args.first(), called.head) {
-            (Some(arg), _) => {
-                run.evaluate_expression(frame, &arg.expr).await?.unwrap_or(Value::Null)
+pub async fn run_match(run: &mut ScriptRun, frame: &mut Frame, call: CallSyntax<'_>) -> CallResult {
+    let called = &call;
+    let value = match (called.args.first(), called.head) {
+        (Some(arg), _) => run.evaluate_expression(frame, &arg.expr).await?.unwrap_or(Value::Null),
+        (None, Some(node)) => match node.as_text() {
+            Some(text) => {
+                let expression = text.strip_prefix("?=").unwrap_or(text);
+                let value = run.evaluate_expression(frame, expression).await?;
+                value.unwrap_or_else(|| Value::String(text.to_owned()))
             }
-            (None, Some(node)) => match node.as_text() {
-                Some(text) => {
-                    let expression = text.strip_prefix("?=").unwrap_or(text);
-                    let value = run.evaluate_expression(frame, expression).await?;
-                    value.unwrap_or_else(|| Value::String(text.to_owned()))
-                }
-                None => run.evaluate_value(frame, node).await?,
-            },
-            (None, None) => return Err(words::NO_CONDITION.into()),
-        };
-        let named = called.args.iter().find(|arg| arg.name.as_deref() == Some("allMatches"));
-        let all = sibling_node(called, "allMatches")
-            .map(ScriptNode::to_value)
-            .is_some_and(|it| is_truthy(&it))
-            || named.is_some_and(|arg| arg.expr == "true");
-        let mut local = serde_json::Map::new();
-        local.insert(VALUE.to_owned(), value.clone());
-        frame.values.locals.push(local);
-        let came = run_cases(run, frame, &given, &value, all).await;
-        frame.values.locals.pop();
-        came.map(|()| None)
-    })
+            None => run.evaluate_value(frame, node).await?,
+        },
+        (None, None) => return Err(words::NO_CONDITION.into()),
+    };
+    let named = called.args.iter().find(|arg| arg.name.as_deref() == Some("allMatches"));
+    let all = sibling_node(called, "allMatches")
+        .map(ScriptNode::to_value)
+        .is_some_and(|it| is_truthy(&it))
+        || named.is_some_and(|arg| arg.expr == "true");
+    let mut local = serde_json::Map::new();
+    local.insert(VALUE.to_owned(), value.clone());
+    frame.values.locals.push(local);
+    let came = run_cases(run, frame, called, &value, all).await;
+    frame.values.locals.pop();
+    came.map(|()| None)
 }
 
 async fn run_cases(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    given: &DirectiveCall<'_>,
+    called: &CallSyntax<'_>,
     value: &Value,
     all: bool,
-) -> Result<(), ScriptFlow> {
+) -> ScriptResult {
     let mut matched = false;
     let mut otherwise = None;
-    for (key, block) in given.call.other_keys {
+    for (key, block) in called.other_keys {
         let Some(key) = key.key_text() else { continue };
         if key == "_" || key == ":_" {
             otherwise = Some(*block);
@@ -85,7 +77,7 @@ async fn pattern_matches(
     frame: &mut Frame,
     pattern: &str,
     value: &Value,
-) -> Result<bool, ScriptFlow> {
+) -> ScriptResult<bool> {
     if let Some((source, flags)) = pattern.strip_prefix('/').and_then(|it| it.rsplit_once('/')) {
         return regex_matches(source, flags, &text_of(value));
     }
@@ -146,7 +138,7 @@ fn contains(wanted: &Value, value: &Value) -> bool {
     }
 }
 
-fn regex_matches(source: &str, flags: &str, text: &str) -> Result<bool, ScriptFlow> {
+fn regex_matches(source: &str, flags: &str, text: &str) -> ScriptResult<bool> {
     let flags: String = flags.chars().filter(|c| matches!(c, 'i' | 'm' | 's')).collect();
     let whole = if flags.is_empty() { source.to_owned() } else { format!("(?{flags}){source}") };
     let fault = |error: fancy_regex::Error| {

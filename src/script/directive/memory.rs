@@ -5,12 +5,11 @@ use serde_json::{Value, json};
 
 use super::super::fault::quoted;
 use super::super::host::PackKey;
-use super::super::run::calls::ArgValues;
+use super::super::run::arguments::ArgValues;
 use super::super::run::dialogue::DialogueMessage;
+use super::super::run::frame::{CallResult, Frame, ScriptResult, ScriptRun};
 use super::super::run::scope::text_of;
 use super::super::run::tools::MemoryEvent;
-use super::super::run::{Frame, ScriptFlow, ScriptRun};
-use super::{DirectiveCall, DirectiveResult};
 use crate::i18n::script_run as words;
 
 /// The collection of dialogues among the script's own values.
@@ -37,7 +36,7 @@ fn default_database(frame: &Frame) -> String {
 }
 
 /// The key a directive names: a `pack://` address, or an ID with `tbl` and `db` next to it.
-fn key_from_args(frame: &Frame, passed: &ArgValues) -> Result<PackKey, ScriptFlow> {
+fn key_from_args(frame: &Frame, passed: &ArgValues) -> ScriptResult<PackKey> {
     let id = passed.text("id").filter(|id| !id.is_empty()).ok_or(words::KEEP_NEEDS)?;
     if let Some(key) = pack_key(frame, &id) {
         return Ok(key);
@@ -51,42 +50,30 @@ fn key_from_args(frame: &Frame, passed: &ArgValues) -> Result<PackKey, ScriptFlo
 }
 
 /// `$remember: {id, value}` stores a value beyond the run.
-pub fn remember<'a>(
-    run: &'a mut ScriptRun,
-    frame: &'a mut Frame,
-    given: DirectiveCall<'a>,
-) -> DirectiveResult<'a> {
-    Box::pin(async move {
-        let key = key_from_args(frame, &given.args)?;
-        let by_place = given.args.positional.get(1);
-        let value = given.args.get("value").or(by_place).cloned().ok_or(words::KEEP_NEEDS)?;
-        let before = run.host.store_value(key.clone(), Some(value.clone())).await?;
-        let (what, before) = match before {
-            None => (MemoryEvent::Added, Value::Null),
-            Some(before) => (MemoryEvent::Updated, before),
-        };
-        if what == MemoryEvent::Added || before != value {
-            let memory = json!({ "id": key.id, "value": value, "before": before });
-            run.run_memory_tools(frame, what, memory).await?;
-        }
-        Ok(None)
-    })
+pub async fn remember(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> CallResult {
+    let key = key_from_args(frame, &args)?;
+    let by_place = args.positional.get(1);
+    let value = args.get("value").or(by_place).cloned().ok_or(words::KEEP_NEEDS)?;
+    let before = run.host.store_value(key.clone(), Some(value.clone())).await?;
+    let (what, before) = match before {
+        None => (MemoryEvent::Added, Value::Null),
+        Some(before) => (MemoryEvent::Updated, before),
+    };
+    if what == MemoryEvent::Added || before != value {
+        let memory = json!({ "id": key.id, "value": value, "before": before });
+        run.run_memory_tools(frame, what, memory).await?;
+    }
+    Ok(None)
 }
 
 /// `$forget: id` removes a value.
-pub fn forget<'a>(
-    run: &'a mut ScriptRun,
-    frame: &'a mut Frame,
-    given: DirectiveCall<'a>,
-) -> DirectiveResult<'a> {
-    Box::pin(async move {
-        let key = key_from_args(frame, &given.args)?;
-        if let Some(before) = run.host.store_value(key.clone(), None).await? {
-            let memory = json!({ "id": key.id, "value": before });
-            run.run_memory_tools(frame, MemoryEvent::Removed, memory).await?;
-        }
-        Ok(None)
-    })
+pub async fn forget(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> CallResult {
+    let key = key_from_args(frame, &args)?;
+    if let Some(before) = run.host.store_value(key.clone(), None).await? {
+        let memory = json!({ "id": key.id, "value": before });
+        run.run_memory_tools(frame, MemoryEvent::Removed, memory).await?;
+    }
+    Ok(None)
 }
 
 fn chats_key(frame: &Frame, passed: &ArgValues) -> PackKey {
@@ -99,82 +86,52 @@ fn chats_key(frame: &Frame, passed: &ArgValues) -> PackKey {
 }
 
 /// `$saveChats: name` saves the visible dialogue.
-pub fn save_chats<'a>(
-    run: &'a mut ScriptRun,
-    frame: &'a mut Frame,
-    given: DirectiveCall<'a>,
-) -> DirectiveResult<'a> {
-    Box::pin(async move {
-        let key = chats_key(frame, &given.args);
-        let of = |role: &str, text: String| json!({ "role": role, "content": text });
-        let mut list = Vec::new();
-        for line in frame.dialogue.visible() {
-            list.push(of(&line.role, line.text()));
-            list.extend(line.replies.iter().map(|(role, text)| of(role, text.clone())));
-        }
-        run.host.store_value(key, Some(Value::Array(list))).await?;
-        Ok(None)
-    })
+pub async fn save_chats(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> CallResult {
+    let key = chats_key(frame, &args);
+    let of = |role: &str, text: String| json!({ "role": role, "content": text });
+    let mut list = Vec::new();
+    for line in frame.dialogue.visible() {
+        list.push(of(&line.role, line.text()));
+        list.extend(line.replies.iter().map(|(role, text)| of(role, text.clone())));
+    }
+    run.host.store_value(key, Some(Value::Array(list))).await?;
+    Ok(None)
 }
 
 /// `$loadChats: name` inserts a saved dialogue; its value is the number of messages inserted.
-pub fn load_chats<'a>(
-    run: &'a mut ScriptRun,
-    frame: &'a mut Frame,
-    given: DirectiveCall<'a>,
-) -> DirectiveResult<'a> {
-    Box::pin(async move {
-        let key = chats_key(frame, &given.args);
-        let name = key.id.clone();
-        let list = match run.host.load_value(key).await? {
-            None => Vec::new(),
-            Some(Value::Array(list)) => list,
-            Some(_) => return Err(words::CHATS_BROKEN.with("name", quoted(&name)).into()),
-        };
-        for message in &list {
-            let part = |name: &str| message.get(name).and_then(Value::as_str).unwrap_or_default();
-            // Saved messages are not parsed again, whatever they contain.
-            frame.dialogue.push(DialogueMessage::rendered(part("role"), part("content")));
-        }
-        Ok(Some(Value::from(list.len())))
-    })
+pub async fn load_chats(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> CallResult {
+    let key = chats_key(frame, &args);
+    let name = key.id.clone();
+    let list = match run.host.load_value(key).await? {
+        None => Vec::new(),
+        Some(Value::Array(list)) => list,
+        Some(_) => return Err(words::CHATS_BROKEN.with("name", quoted(&name)).into()),
+    };
+    for message in &list {
+        let part = |name: &str| message.get(name).and_then(Value::as_str).unwrap_or_default();
+        // Saved messages are not parsed again, whatever they contain.
+        frame.dialogue.push(DialogueMessage::rendered(part("role"), part("content")));
+    }
+    Ok(Some(Value::from(list.len())))
 }
 
 /// `$abort` ends the running model call; the text received so far is the answer.
-pub fn abort<'a>(
-    _: &'a mut ScriptRun,
-    frame: &'a mut Frame,
-    _: DirectiveCall<'a>,
-) -> DirectiveResult<'a> {
-    Box::pin(async move {
-        frame.dialogue.aborted = true;
-        Ok(None)
-    })
+pub fn abort(frame: &mut Frame, _: ArgValues) -> CallResult {
+    frame.dialogue.aborted = true;
+    Ok(None)
 }
 
 /// `$tokenize: text` splits a text roughly as models do. Each model has its own tokens, and servers
 /// do not report them: good for measuring, not for biases.
-pub fn tokenize<'a>(
-    _: &'a mut ScriptRun,
-    _: &'a mut Frame,
-    given: DirectiveCall<'a>,
-) -> DirectiveResult<'a> {
-    Box::pin(async move {
-        let text = given.args.text("content").unwrap_or_default();
-        Ok(Some(split_tokens(&text).into_iter().map(Value::from).collect()))
-    })
+pub fn tokenize(_: &mut Frame, args: ArgValues) -> CallResult {
+    let text = args.text("content").unwrap_or_default();
+    Ok(Some(split_tokens(&text).into_iter().map(Value::from).collect()))
 }
 
 /// `$countTokens: text`, by the same measure.
-pub fn count_tokens<'a>(
-    _: &'a mut ScriptRun,
-    _: &'a mut Frame,
-    given: DirectiveCall<'a>,
-) -> DirectiveResult<'a> {
-    Box::pin(async move {
-        let text = given.args.text("content").unwrap_or_default();
-        Ok(Some(Value::from(split_tokens(&text).len())))
-    })
+pub fn count_tokens(_: &mut Frame, args: ArgValues) -> CallResult {
+    let text = args.text("content").unwrap_or_default();
+    Ok(Some(Value::from(split_tokens(&text).len())))
 }
 
 /// Longest piece of a word, and of a number, in characters.

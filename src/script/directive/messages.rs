@@ -2,130 +2,85 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::run::calls::ArgValues;
-use super::super::run::instruction::message_from_value;
+use super::super::run::arguments::ArgValues;
+use super::super::run::dialogue::DialogueMessage;
+use super::super::run::frame::{CallResult, Frame, ScriptRun};
 use super::super::run::scope::text_of;
-use super::super::run::{Frame, ScriptRun};
-use super::{DirectiveCall, DirectiveResult};
 use crate::i18n::script_run as words;
 
 /// `$AI: {parameters}`: the model answers now.
-pub fn ai<'a>(
-    run: &'a mut ScriptRun,
-    frame: &'a mut Frame,
-    given: DirectiveCall<'a>,
-) -> DirectiveResult<'a> {
-    Box::pin(async move {
-        let mut call = given.args.to_map();
-        for (name, value) in given.args.passed_variables {
-            call.entry(name).or_insert(value);
-        }
-        run.answer(frame, &call).await?;
-        Ok(None)
-    })
+pub async fn ai(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> CallResult {
+    let mut call = args.to_map();
+    for (name, value) in args.passed_variables {
+        call.entry(name).or_insert(value);
+    }
+    run.answer(frame, &call).await?;
+    Ok(None)
 }
 
 /// `$tool: {name: llm, …}` is `$AI`; any other name is a script.
-pub fn tool<'a>(
-    run: &'a mut ScriptRun,
-    frame: &'a mut Frame,
-    given: DirectiveCall<'a>,
-) -> DirectiveResult<'a> {
-    Box::pin(async move {
-        let mut call = given.args.to_map();
-        let name = call.shift_remove("name").map(|name| text_of(&name));
-        match name.or_else(|| given.args.text("name")).as_deref() {
-            Some("llm") | None => run.answer(frame, &call).await.map(|_| None),
-            Some(name) => {
-                let passed = ArgValues { named: call, ..ArgValues::default() };
-                run.call_script(frame, name, passed.into_script_args()).await.map(Some)
-            }
+pub async fn tool(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> CallResult {
+    let mut call = args.to_map();
+    let name = call.shift_remove("name").map(|name| text_of(&name));
+    match name.or_else(|| args.text("name")).as_deref() {
+        Some("llm") | None => run.answer(frame, &call).await.map(|_| None),
+        Some(name) => {
+            let passed = ArgValues { named: call, ..ArgValues::default() };
+            run.call_script(frame, name, passed.into_script_args()).await.map(Some)
         }
-    })
+    }
 }
 
 /// `$interact: {message}`: one more user message, and its answer.
-pub fn interact<'a>(
-    run: &'a mut ScriptRun,
-    frame: &'a mut Frame,
-    given: DirectiveCall<'a>,
-) -> DirectiveResult<'a> {
-    Box::pin(async move {
-        let message = given.args.text("message").unwrap_or_default();
-        frame
-            .dialogue
-            .push(super::super::run::dialogue::DialogueMessage::rendered("user", message));
-        run.answer(frame, &Map::new()).await?;
-        Ok(None)
-    })
+pub async fn interact(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> CallResult {
+    let message = args.text("message").unwrap_or_default();
+    frame.dialogue.push(DialogueMessage::rendered("user", message));
+    run.answer(frame, &Map::new()).await?;
+    Ok(None)
 }
 
 /// A separator: returns to the messages above the first one.
-pub fn init_done<'a>(
-    run: &'a mut ScriptRun,
-    frame: &'a mut Frame,
-    given: DirectiveCall<'a>,
-) -> DirectiveResult<'a> {
-    Box::pin(async move {
-        let forced = given.args.get("force") == Some(&Value::Bool(true));
-        match frame.dialogue.prologue_len {
-            Some(prologue) if !forced => {
-                run.flush_placeholders(frame).await?;
-                frame.dialogue.messages.truncate(prologue);
-            }
-            _ => frame.dialogue.prologue_len = Some(frame.dialogue.messages.len()),
+pub async fn init_done(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> CallResult {
+    let forced = args.get("force") == Some(&Value::Bool(true));
+    match frame.dialogue.prologue_len {
+        Some(prologue) if !forced => {
+            run.flush_placeholders(frame).await?;
+            frame.dialogue.messages.truncate(prologue);
         }
-        Ok(None)
-    })
+        _ => frame.dialogue.prologue_len = Some(frame.dialogue.messages.len()),
+    }
+    Ok(None)
 }
 
 /// `$pushMessage: {role, content}`.
-pub fn push_message<'a>(
-    _: &'a mut ScriptRun,
-    frame: &'a mut Frame,
-    given: DirectiveCall<'a>,
-) -> DirectiveResult<'a> {
-    Box::pin(async move {
-        let role = given.args.get("role").map_or_else(|| "user".to_owned(), text_of);
-        let content = given.args.get("content").or(given.args.get("message"));
-        let content = content.or(given.args.first()).cloned().unwrap_or_default();
-        frame.dialogue.push(message_from_value(&role, &content));
-        Ok(None)
-    })
+pub fn push_message(frame: &mut Frame, args: ArgValues) -> CallResult {
+    let role = args.get("role").map_or_else(|| "user".to_owned(), text_of);
+    let content = args.get("content").or(args.get("message"));
+    let content = content.or(args.first()).cloned().unwrap_or_default();
+    frame.dialogue.push(DialogueMessage::from_value(&role, &content));
+    Ok(None)
 }
 
 /// `$replaceMessage: {index, role, content}`.
-pub fn replace_message<'a>(
-    _: &'a mut ScriptRun,
-    frame: &'a mut Frame,
-    given: DirectiveCall<'a>,
-) -> DirectiveResult<'a> {
-    Box::pin(async move {
-        let index = given.args.get("index").and_then(Value::as_i64).unwrap_or(-1);
-        let Some(at) = frame.dialogue.resolve_index(index) else {
-            return Err(words::NO_MESSAGE_AT.with("at", index).into());
-        };
-        let content = given.args.get("content").or(given.args.get("message"));
-        let content = content.or(given.args.first()).cloned().unwrap_or_default();
-        let role = given.args.get("role").map(text_of);
-        let role = role.unwrap_or_else(|| frame.dialogue.messages[at].role.clone());
-        frame.dialogue.messages[at] = message_from_value(&role, &content);
-        Ok(None)
-    })
+pub fn replace_message(frame: &mut Frame, args: ArgValues) -> CallResult {
+    let index = args.get("index").and_then(Value::as_i64).unwrap_or(-1);
+    let Some(at) = frame.dialogue.resolve_index(index) else {
+        return Err(words::NO_MESSAGE_AT.with("at", index).into());
+    };
+    let content = args.get("content").or(args.get("message"));
+    let content = content.or(args.first()).cloned().unwrap_or_default();
+    let role = args.get("role").map(text_of);
+    let role = role.unwrap_or_else(|| frame.dialogue.messages[at].role.clone());
+    frame.dialogue.messages[at] = DialogueMessage::from_value(&role, &content);
+    Ok(None)
 }
 
 /// `$getMessages` returns the dialogue as a list.
-pub fn get_messages<'a>(
-    _: &'a mut ScriptRun,
-    frame: &'a mut Frame,
-    _: DirectiveCall<'a>,
-) -> DirectiveResult<'a> {
-    Box::pin(async move {
-        let list = frame
-            .dialogue
-            .messages
-            .iter()
-            .map(|line| json!({ "role": line.role, "content": line.text() }));
-        Ok(Some(list.collect()))
-    })
+pub fn get_messages(frame: &mut Frame, _: ArgValues) -> CallResult {
+    let list = frame
+        .dialogue
+        .messages
+        .iter()
+        .map(|line| json!({ "role": line.role, "content": line.text() }));
+    Ok(Some(list.collect()))
 }

@@ -2,10 +2,9 @@
 //! folder.
 
 use futures_util::future::BoxFuture;
-use serde_json::Value;
 
-use super::run::calls::{ArgValues, CallSyntax};
-use super::run::{Frame, ScriptFlow, ScriptRun};
+use super::run::arguments::{ArgValues, CallSyntax};
+use super::run::frame::{CallResult, Frame, ScriptRun};
 
 mod control;
 mod io;
@@ -24,85 +23,131 @@ pub enum Flush {
     Nothing,
 }
 
-/// The call of a directive.
-#[derive(Clone, Debug)]
-pub struct DirectiveCall<'a> {
-    pub call: CallSyntax<'a>,
-    /// Its arguments as values; empty for a lazy directive.
-    pub args: ArgValues,
+/// How a directive runs; without a value it leaves the last result unchanged.
+#[derive(Clone, Copy)]
+pub enum DirectiveFn {
+    /// Needs the script's own state alone.
+    Local(fn(&mut Frame, ArgValues) -> CallResult),
+    Eager(for<'a> fn(&'a mut ScriptRun, &'a mut Frame, ArgValues) -> DirectiveFuture<'a>),
+    /// Evaluates its arguments itself.
+    Lazy(for<'a> fn(&'a mut ScriptRun, &'a mut Frame, CallSyntax<'a>) -> DirectiveFuture<'a>),
 }
 
-/// The function of a directive; `None` leaves the last result unchanged.
-pub type DirectiveFn =
-    for<'a> fn(&'a mut ScriptRun, &'a mut Frame, DirectiveCall<'a>) -> DirectiveResult<'a>;
-pub type DirectiveResult<'a> = BoxFuture<'a, Result<Option<Value>, ScriptFlow>>;
+pub type DirectiveFuture<'a> = BoxFuture<'a, CallResult>;
 
 #[derive(Clone, Copy)]
 pub struct DirectiveSpec {
     pub name: &'static str,
     pub flush: Flush,
-    /// Its arguments are not evaluated before it runs.
-    pub lazy: bool,
     pub run: DirectiveFn,
 }
 
-const fn eager(name: &'static str, flush: Flush, run: DirectiveFn) -> DirectiveSpec {
-    DirectiveSpec { name, flush, lazy: false, run }
+impl DirectiveSpec {
+    pub fn is_lazy(&self) -> bool {
+        matches!(self.run, DirectiveFn::Lazy(_))
+    }
+
+    /// Runs it with these arguments.
+    pub async fn run_with(
+        &self,
+        run: &mut ScriptRun,
+        frame: &mut Frame,
+        args: ArgValues,
+    ) -> CallResult {
+        match self.run {
+            DirectiveFn::Local(start) => start(frame, args),
+            DirectiveFn::Eager(start) => start(run, frame, args).await,
+            DirectiveFn::Lazy(start) => {
+                let call = CallSyntax {
+                    name: self.name,
+                    pipe: false,
+                    args: &[],
+                    head: None,
+                    other_keys: &[],
+                };
+                start(run, frame, call).await
+            }
+        }
+    }
 }
 
-const fn lazy(name: &'static str, run: DirectiveFn) -> DirectiveSpec {
-    DirectiveSpec { name, flush: Flush::Placeholders, lazy: true, run }
+const fn local(
+    name: &'static str,
+    flush: Flush,
+    run: fn(&mut Frame, ArgValues) -> CallResult,
+) -> DirectiveSpec {
+    DirectiveSpec { name, flush, run: DirectiveFn::Local(run) }
+}
+
+macro_rules! eager {
+    ($name:literal, $flush:expr, $run:path) => {
+        DirectiveSpec {
+            name: $name,
+            flush: $flush,
+            run: DirectiveFn::Eager(|run, frame, args| Box::pin($run(run, frame, args))),
+        }
+    };
+}
+
+macro_rules! lazy {
+    ($name:literal, $flush:expr, $run:path) => {
+        DirectiveSpec {
+            name: $name,
+            flush: $flush,
+            run: DirectiveFn::Lazy(|run, frame, call| Box::pin($run(run, frame, call))),
+        }
+    };
 }
 
 /// All directives.
 pub const TABLE: &[DirectiveSpec] = &[
     // Values.
-    eager("print", Flush::All, values::print),
-    eager("echo", Flush::All, values::echo),
-    eager("ret", Flush::All, values::ret),
-    eager("set", Flush::All, values::set),
-    eager("get", Flush::All, values::get),
-    eager("unset", Flush::Placeholders, values::unset),
-    eager("push", Flush::Placeholders, values::push),
-    eager("format", Flush::Placeholders, values::format),
-    eager("ctx", Flush::Placeholders, values::ctx),
-    eager("cleanResult", Flush::Placeholders, values::clean_result),
-    eager("prompt", Flush::Placeholders, values::prompt),
-    eager("parameters", Flush::Placeholders, values::parameters),
+    eager!("print", Flush::All, values::print),
+    local("echo", Flush::All, values::echo),
+    local("ret", Flush::All, values::ret),
+    local("set", Flush::All, values::set),
+    local("get", Flush::All, values::get),
+    local("unset", Flush::Placeholders, values::unset),
+    local("push", Flush::Placeholders, values::push),
+    eager!("format", Flush::Placeholders, values::format),
+    local("ctx", Flush::Placeholders, values::ctx),
+    local("cleanResult", Flush::Placeholders, values::clean_result),
+    local("prompt", Flush::Placeholders, values::prompt),
+    local("parameters", Flush::Placeholders, values::parameters),
     // Flow.
-    lazy("if", control::run_if),
-    lazy("for", control::run_for),
-    lazy("while", control::run_while),
-    lazy("match", matching::run_match),
-    lazy("on", control::on),
-    lazy("once", control::once),
-    eager("off", Flush::Placeholders, control::off),
-    eager("emit", Flush::Placeholders, control::emit),
-    eager("break", Flush::Nothing, control::break_loop),
-    eager("continue", Flush::Nothing, control::continue_loop),
-    eager("throw", Flush::Placeholders, control::throw),
-    eager("exit", Flush::All, control::exit),
+    lazy!("if", Flush::Placeholders, control::run_if),
+    lazy!("for", Flush::Placeholders, control::run_for),
+    lazy!("while", Flush::Placeholders, control::run_while),
+    lazy!("match", Flush::Placeholders, matching::run_match),
+    lazy!("on", Flush::Placeholders, control::on),
+    lazy!("once", Flush::Placeholders, control::once),
+    local("off", Flush::Placeholders, control::off),
+    eager!("emit", Flush::Placeholders, control::emit),
+    local("break", Flush::Nothing, control::break_loop),
+    local("continue", Flush::Nothing, control::continue_loop),
+    local("throw", Flush::Placeholders, control::throw),
+    local("exit", Flush::All, control::exit),
     // Messages.
-    eager("AI", Flush::Nothing, messages::ai),
-    eager("tool", Flush::Nothing, messages::tool),
-    eager("interact", Flush::All, messages::interact),
-    eager("initDone", Flush::Nothing, messages::init_done),
-    eager("pushMessage", Flush::Nothing, messages::push_message),
-    eager("replaceMessage", Flush::Nothing, messages::replace_message),
-    eager("getMessages", Flush::All, messages::get_messages),
+    eager!("AI", Flush::Nothing, messages::ai),
+    eager!("tool", Flush::Nothing, messages::tool),
+    eager!("interact", Flush::All, messages::interact),
+    eager!("initDone", Flush::Nothing, messages::init_done),
+    local("pushMessage", Flush::Nothing, messages::push_message),
+    local("replaceMessage", Flush::Nothing, messages::replace_message),
+    local("getMessages", Flush::All, messages::get_messages),
     // Other scripts, files and steps.
-    eager("exec", Flush::Placeholders, io::exec),
-    eager("pipe", Flush::All, io::pipe),
-    eager("ready", Flush::Nothing, io::ready),
-    eager("remember", Flush::All, memory::remember),
-    eager("forget", Flush::All, memory::forget),
-    eager("saveChats", Flush::All, memory::save_chats),
-    eager("loadChats", Flush::Placeholders, memory::load_chats),
-    eager("abort", Flush::Nothing, memory::abort),
-    eager("tokenize", Flush::Placeholders, memory::tokenize),
-    eager("countTokens", Flush::Placeholders, memory::count_tokens),
-    eager("readFile", Flush::Nothing, io::read_file),
-    eager("fetchUrl", Flush::Nothing, io::fetch_url),
+    eager!("exec", Flush::Placeholders, io::exec),
+    eager!("pipe", Flush::All, io::pipe),
+    local("ready", Flush::Nothing, io::ready),
+    eager!("remember", Flush::All, memory::remember),
+    eager!("forget", Flush::All, memory::forget),
+    eager!("saveChats", Flush::All, memory::save_chats),
+    eager!("loadChats", Flush::Placeholders, memory::load_chats),
+    local("abort", Flush::Nothing, memory::abort),
+    local("tokenize", Flush::Placeholders, memory::tokenize),
+    local("countTokens", Flush::Placeholders, memory::count_tokens),
+    eager!("readFile", Flush::Nothing, io::read_file),
+    eager!("fetchUrl", Flush::Nothing, io::fetch_url),
 ];
 
 /// The row for a name, written without `$`.

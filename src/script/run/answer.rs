@@ -8,9 +8,9 @@ use super::super::fault::quoted;
 use super::super::host::{AnswerPart, ModelCall, ScriptEvent};
 use super::super::output;
 use super::dialogue::{DialogueMessage, SystemParts, Titles, View, messages};
+use super::frame::{Frame, LONGEST_TEXT, MOST_CALLS, ScriptFlow, ScriptResult, ScriptRun};
 use super::params::{self, ModelCallSettings};
 use super::reasoning::{self, ThinkPlan};
-use super::{Frame, LONGEST_TEXT, MOST_CALLS, ScriptFlow, ScriptRun};
 use crate::deadline::Allowance;
 use crate::i18n::script_run as words;
 use crate::protocol::{Message, Truncation};
@@ -41,7 +41,7 @@ impl ScriptRun {
         &mut self,
         frame: &mut Frame,
         call: &Map<String, Value>,
-    ) -> Result<Value, ScriptFlow> {
+    ) -> ScriptResult<Value> {
         for line in frame.dialogue.messages.iter_mut().filter(|line| line.is_pending()) {
             line.locals.push(call.clone());
         }
@@ -57,7 +57,7 @@ impl ScriptRun {
         &mut self,
         frame: &mut Frame,
         call: &Map<String, Value>,
-    ) -> Result<Value, ScriptFlow> {
+    ) -> ScriptResult<Value> {
         if frame.values.flag("disableLlmRequest") == Some(true) {
             frame.dialogue.model_calls += 1;
             return Ok(Value::Null);
@@ -118,7 +118,7 @@ impl ScriptRun {
         frame: &mut Frame,
         sent: Vec<Message>,
         wish: CallOptions,
-    ) -> Result<ModelReply, ScriptFlow> {
+    ) -> ScriptResult<ModelReply> {
         if frame.values.flag("disableLlmRequest") == Some(true) {
             return Ok(ModelReply::default());
         }
@@ -174,7 +174,7 @@ impl ScriptRun {
         growing: PartialReply<'_>,
         plan: Option<&ThinkPlan>,
         shows: bool,
-    ) -> Result<Option<Truncation>, ScriptFlow> {
+    ) -> ScriptResult<Option<Truncation>> {
         self.calls += 1;
         if self.calls > MOST_CALLS {
             return Err(words::TOO_MANY_CALLS.with("most", MOST_CALLS).into());
@@ -234,7 +234,7 @@ impl ScriptRun {
         name: Option<&str>,
         whole: &str,
         reply: &ModelReply,
-    ) -> Result<Value, ScriptFlow> {
+    ) -> ScriptResult<Value> {
         let format = frame.values.response_format().unwrap_or_default();
         let only_reply = format.get("conversionScope").and_then(Value::as_str) == Some("response");
         let text = if only_reply { reply.text.as_str() } else { whole };

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::super::tool_protocol::{Param, ToolHelp};
-use super::{ScriptFlow, ScriptRun};
+use super::frame::{ScriptResult, ScriptRun};
 use crate::i18n::script_run as words;
 use crate::protocol::StepAction;
 
@@ -99,7 +99,7 @@ impl BuiltinTool {
     }
 
     /// The step for these arguments.
-    pub fn step_action(&self, args: &Map<String, Value>) -> Result<StepAction, ScriptFlow> {
+    pub fn step_action(&self, args: &Map<String, Value>) -> ScriptResult<StepAction> {
         if self.id != "exec" {
             return Ok(StepAction::Tool { name: self.id.to_owned(), input: json!(args) });
         }
@@ -120,7 +120,7 @@ impl ScriptRun {
         &mut self,
         own: &BuiltinTool,
         args: &Map<String, Value>,
-    ) -> Result<Value, ScriptFlow> {
+    ) -> ScriptResult<Value> {
         self.count_instruction()?;
         let work = own.step_action(args)?;
         Ok(Value::String(self.host.run_step(work).await?))

@@ -6,127 +6,20 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::super::directive::{self, DirectiveCall, Flush};
+use super::super::directive::{self, DirectiveFn, DirectiveSpec, Flush};
 use super::super::fault::quoted;
 use super::super::host::ScriptEvent;
 use super::super::manifest::Manifest;
 use super::super::manifest::input::ScriptArgs;
 use super::super::permission::{self, CallVerdict};
-use super::super::syntax::ScriptNode;
 use super::super::text::CallMark;
-use super::super::text::args::Arg;
+use super::arguments::{ArgValues, CallSyntax};
 use super::builtin_tools;
-use super::import::Callee;
-use super::scope::{merge, text_of};
+use super::dialogue::DialogueMessage;
+use super::frame::{CallResult, Callee, Frame, ScriptFlow, ScriptResult, ScriptRun};
+use super::scope::text_of;
 use super::tools::is_not_found;
-use super::{Frame, ScriptFlow, ScriptRun};
 use crate::i18n::script_run as words;
-
-/// A call as written in the script.
-#[derive(Clone, Copy, Debug)]
-pub struct CallSyntax<'a> {
-    pub name: &'a str,
-    /// `$|name`: the last result is passed in.
-    pub pipe: bool,
-    /// The arguments in brackets.
-    pub args: &'a [Arg],
-    /// The value of the key.
-    pub head: Option<&'a ScriptNode>,
-    /// The other keys.
-    pub other_keys: &'a [(&'a ScriptNode, &'a ScriptNode)],
-}
-
-/// The evaluated arguments of a call.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ArgValues {
-    pub positional: Vec<Value>,
-    pub named: Map<String, Value>,
-    /// Plain variables that were passed by position, under their names.
-    pub passed_variables: Map<String, Value>,
-}
-
-impl ArgValues {
-    pub fn first(&self) -> Option<&Value> {
-        self.positional.first()
-    }
-
-    /// An argument by name, including one inside a single map.
-    pub fn get(&self, name: &str) -> Option<&Value> {
-        let inside = match self.positional.as_slice() {
-            [Value::Object(map)] => map.get(name),
-            _ => None,
-        };
-        self.named.get(name).or(inside)
-    }
-
-    /// An argument by name, or the first one.
-    pub fn get_or_first(&self, name: &str) -> Option<&Value> {
-        self.get(name).or_else(|| self.first())
-    }
-
-    pub fn text(&self, name: &str) -> Option<String> {
-        self.get_or_first(name).filter(|value| !value.is_null()).map(text_of)
-    }
-
-    /// All named arguments, including those of a single map.
-    pub fn to_map(&self) -> Map<String, Value> {
-        let mut map = match self.positional.as_slice() {
-            [Value::Object(map)] => map.clone(),
-            _ => Map::new(),
-        };
-        map.extend(self.named.clone());
-        map
-    }
-
-    /// In the form a script takes.
-    pub fn into_script_args(self) -> ScriptArgs {
-        let mut named = self.to_map();
-        for (name, value) in self.passed_variables {
-            named.entry(name).or_insert(value);
-        }
-        let by_place = match self.positional.as_slice() {
-            [Value::Object(_)] => Vec::new(),
-            _ => self.positional,
-        };
-        ScriptArgs { positional: by_place, named }
-    }
-
-    /// In the form a function takes: by position, or as one object.
-    pub fn into_function_args(self) -> Vec<Value> {
-        if self.named.is_empty() {
-            return self.positional;
-        }
-        let mut map = Map::new();
-        for (at, value) in self.positional.iter().enumerate() {
-            match value {
-                Value::Object(inside) if self.positional.len() == 1 => map.extend(inside.clone()),
-                value => {
-                    map.insert(at.to_string(), value.clone());
-                }
-            }
-        }
-        map.extend(self.named);
-        vec![Value::Object(map)]
-    }
-
-    /// Adds the last result to the arguments; explicit arguments win.
-    pub fn add_latest(&mut self, latest: &Value) {
-        match latest {
-            Value::Null => {}
-            Value::Object(map) => {
-                let mut piped = map.clone();
-                merge(&mut piped, std::mem::take(&mut self.named));
-                self.named = piped;
-            }
-            latest => {
-                let given = self.get("content").is_some();
-                if !given {
-                    self.named.insert("content".to_owned(), latest.clone());
-                }
-            }
-        }
-    }
-}
 
 impl ScriptRun {
     /// Whether a name can be called.
@@ -139,7 +32,7 @@ impl ScriptRun {
         &mut self,
         frame: &mut Frame,
         called: CallSyntax<'_>,
-    ) -> Result<(), ScriptFlow> {
+    ) -> ScriptResult {
         if let Some(value) = self.call(frame, called).await? {
             frame.values.hidden.clear();
             frame.values.latest = value;
@@ -152,7 +45,7 @@ impl ScriptRun {
         &'a mut self,
         frame: &'a mut Frame,
         called: CallSyntax<'a>,
-    ) -> BoxFuture<'a, Result<Option<Value>, ScriptFlow>> {
+    ) -> BoxFuture<'a, CallResult> {
         Box::pin(async move {
             self.count_instruction()?;
             if called.name != "initDone" {
@@ -171,23 +64,13 @@ impl ScriptRun {
             if called.pipe {
                 self.flush(frame).await?;
             }
+            if let Some(DirectiveSpec { run: DirectiveFn::Lazy(start), .. }) = row {
+                return start(self, frame, called).await;
+            }
+            let args = self.evaluate_call_args(frame, &called).await?;
             match row {
-                Some(row) if row.lazy => {
-                    (row.run)(
-                        self,
-                        frame,
-                        DirectiveCall { call: called, args: ArgValues::default() },
-                    )
-                    .await
-                }
-                Some(row) => {
-                    let passed = self.evaluate_call_args(frame, &called).await?;
-                    (row.run)(self, frame, DirectiveCall { call: called, args: passed }).await
-                }
-                None => {
-                    let passed = self.evaluate_call_args(frame, &called).await?;
-                    self.call_function(frame, called.name, passed).await
-                }
+                Some(row) => row.run_with(self, frame, args).await,
+                None => self.call_function(frame, called.name, args).await,
             }
         })
     }
@@ -197,11 +80,12 @@ impl ScriptRun {
         &mut self,
         frame: &mut Frame,
         called: &CallSyntax<'_>,
-    ) -> Result<ArgValues, ScriptFlow> {
+    ) -> ScriptResult<ArgValues> {
         let mut passed = self.evaluate_args(frame, called.args).await?;
         if let Some(head) = called.head {
             match self.evaluate_value(frame, head).await? {
-                Value::Null => {}
+                // `$ret:` without a value returns null, unlike `$ret`.
+                Value::Null if called.name != "ret" || called.pipe => {}
                 Value::Object(map) if !called.args.is_empty() || !called.other_keys.is_empty() => {
                     for (key, value) in map {
                         passed.named.entry(key).or_insert(value);
@@ -229,7 +113,7 @@ impl ScriptRun {
         frame: &mut Frame,
         name: &str,
         passed: ArgValues,
-    ) -> Result<Option<Value>, ScriptFlow> {
+    ) -> CallResult {
         match frame.imports.callee(name) {
             Some(Callee::Js { name, .. }) => {
                 self.call_js(frame, &name, passed.into_function_args()).await
@@ -258,11 +142,7 @@ impl ScriptRun {
     }
 
     /// `[[@id(args)]]` and `[[@$name(args)]]`.
-    pub async fn invoke(
-        &mut self,
-        frame: &mut Frame,
-        invoke: &CallMark,
-    ) -> Result<Value, ScriptFlow> {
+    pub async fn invoke(&mut self, frame: &mut Frame, invoke: &CallMark) -> ScriptResult<Value> {
         let CallMark { name, directive, args } = invoke;
         if *directive {
             let called = CallSyntax { name, pipe: false, args, head: None, other_keys: &[] };
@@ -293,7 +173,7 @@ impl ScriptRun {
             Value::Null => frame.dialogue.messages.iter().rev().find(|line| !line.is_pending()),
             latest => return text_of(latest),
         }
-        .map(super::dialogue::DialogueMessage::text)
+        .map(DialogueMessage::text)
         .unwrap_or_default()
     }
 
@@ -303,7 +183,7 @@ impl ScriptRun {
         frame: &'a mut Frame,
         name: &'a str,
         args: ScriptArgs,
-    ) -> BoxFuture<'a, Result<Value, ScriptFlow>> {
+    ) -> BoxFuture<'a, ScriptResult<Value>> {
         Box::pin(async move {
             self.require_trust(frame, &format!("@{name}"))?;
             self.check_permission(frame, name, &args.named).await?;
@@ -324,7 +204,7 @@ impl ScriptRun {
     }
 
     /// The script a name refers to, as seen from another one.
-    pub fn find_script(&self, frame: &Frame, name: &str) -> Result<Arc<Manifest>, ScriptFlow> {
+    pub fn find_script(&self, frame: &Frame, name: &str) -> ScriptResult<Arc<Manifest>> {
         if name == frame.manifest.id() {
             return Ok(frame.manifest.clone());
         }
@@ -338,7 +218,7 @@ impl ScriptRun {
         caller: &Frame,
         shape: Arc<Manifest>,
         args: ScriptArgs,
-    ) -> Result<Value, ScriptFlow> {
+    ) -> ScriptResult<Value> {
         self.host.emit(ScriptEvent::ScriptCalled(shape.id().to_owned()));
         let mut frame = Frame::new(shape, args, &caller.permissions)?;
         self.run_frame(&mut frame).await
@@ -350,7 +230,7 @@ impl ScriptRun {
         frame: &Frame,
         name: &str,
         args: &Map<String, Value>,
-    ) -> Result<(), ScriptFlow> {
+    ) -> ScriptResult {
         for rules in frame.permissions.iter().rev() {
             match permission::judge(rules, name, args)? {
                 CallVerdict::Allow => {}
@@ -379,9 +259,9 @@ impl ScriptRun {
         shape: Arc<Manifest>,
         args: Map<String, Value>,
         message: String,
-    ) -> Result<Value, ScriptFlow> {
+    ) -> ScriptResult<Value> {
         let key = shape.origin.file.clone();
-        let mut agent = match caller.imports.take_agent(&key) {
+        let mut agent = match caller.imports.agents.remove(&key) {
             Some(agent) => agent,
             None => {
                 let args = ScriptArgs { positional: Vec::new(), named: args };
@@ -390,10 +270,10 @@ impl ScriptRun {
                 agent
             }
         };
-        agent.dialogue.push(super::dialogue::DialogueMessage::rendered("user", message));
+        agent.dialogue.push(DialogueMessage::rendered("user", message));
         let came = self.answer(&mut agent, &Map::new()).await;
         let said = agent.values.latest.clone();
-        caller.imports.put_agent(key, agent);
+        caller.imports.agents.insert(key, agent);
         came?;
         Ok(said)
     }
@@ -402,7 +282,7 @@ impl ScriptRun {
     pub fn run_without_answer<'a>(
         &'a mut self,
         frame: &'a mut Frame,
-    ) -> BoxFuture<'a, Result<(), ScriptFlow>> {
+    ) -> BoxFuture<'a, ScriptResult> {
         Box::pin(async move {
             self.prepare(frame).await?;
             match self.run_body(frame).await {

@@ -1,16 +1,15 @@
 //! `-> a(x) -> $b`: passes the last result from one script or function to the next.
 
-use super::super::directive::{self, DirectiveCall};
+use super::super::directive;
 use super::super::fault::quoted;
 use super::super::text::args;
-use super::calls::{ArgValues, CallSyntax};
-use super::import::Callee;
-use super::{Frame, ScriptFlow, ScriptRun};
+use super::arguments::{ArgValues, CallSyntax};
+use super::frame::{Callee, Frame, ScriptResult, ScriptRun};
 use crate::i18n::script_run as words;
 
 impl ScriptRun {
     /// Runs the links of a chain from left to right.
-    pub async fn run_chain(&mut self, frame: &mut Frame, text: &str) -> Result<(), ScriptFlow> {
+    pub async fn run_chain(&mut self, frame: &mut Frame, text: &str) -> ScriptResult {
         let links =
             args::parse_chain(text).ok_or_else(|| words::NO_CHAIN.with("text", quoted(text)))?;
         self.require_trust(frame, "->")?;
@@ -19,24 +18,14 @@ impl ScriptRun {
             self.count_instruction()?;
             let latest = frame.values.latest.clone();
             if link.directive && !frame.imports.has_function(&link.name) {
-                let called = CallSyntax {
-                    name: &link.name,
-                    pipe: link.pipe,
-                    args: &link.args,
-                    head: None,
-                    other_keys: &[],
-                };
+                let called = CallSyntax::from(&link);
                 match directive::find(&link.name) {
                     // Without arguments it gets the last result as its only argument.
-                    Some(row) if link.args.is_empty() && !row.lazy => {
-                        let by_place = if latest.is_null() { vec![] } else { vec![latest] };
-                        let passed = ArgValues { positional: by_place, ..ArgValues::default() };
-                        if let Some(value) =
-                            (row.run)(self, frame, DirectiveCall { call: called, args: passed })
-                                .await?
-                        {
-                            frame.values.latest = value;
-                        }
+                    Some(row) if link.args.is_empty() && !row.is_lazy() => {
+                        let given = if latest.is_null() { vec![] } else { vec![latest] };
+                        let value = row.run_with(self, frame, ArgValues::from(given)).await?;
+                        frame.values.latest =
+                            value.unwrap_or(std::mem::take(&mut frame.values.latest));
                     }
                     _ => self.run_directive(frame, called).await?,
                 }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::super::failure::Location;
 use super::super::text::roles::{Addressee, is_private};
 use super::super::text::{Bias, RenderedText};
+use super::scope::text_of;
 use crate::protocol::Message;
 
 /// The name of the user in a group.
@@ -92,6 +93,15 @@ impl DialogueMessage {
 
     pub fn rendered(role: impl Into<String>, text: impl Into<String>) -> DialogueMessage {
         DialogueMessage::new(role, MessageBody::Rendered(RenderedText::literal(text)))
+    }
+
+    /// A message of plain values, in the form of `prompt.messages`.
+    pub fn from_value(role: &str, content: &Value) -> DialogueMessage {
+        let body = match content {
+            Value::Object(_) if role == "system" => MessageBody::PendingParts(content.clone()),
+            content => MessageBody::Pending { text: text_of(content), how: RenderMode::Template },
+        };
+        DialogueMessage::new(role, body)
     }
 
     pub fn is_pending(&self) -> bool {

@@ -10,17 +10,13 @@ use super::super::syntax::{ScriptNode, Tree};
 use super::super::text::args::{self, Arg};
 use super::super::text::prefix::{self, PrefixPosition, TextPrefix};
 use super::super::text::{MessageText, interpolation, json5};
-use super::calls::{ArgValues, CallSyntax};
-use super::{Frame, ScriptFlow, ScriptRun};
+use super::arguments::{ArgValues, CallSyntax};
+use super::frame::{CallResult, Frame, ScriptResult, ScriptRun};
 use crate::i18n::script_run as words;
 
 impl ScriptRun {
     /// The value of a JavaScript expression; `None` if it is undefined.
-    pub async fn evaluate_expression(
-        &mut self,
-        frame: &mut Frame,
-        text: &str,
-    ) -> Result<Option<Value>, ScriptFlow> {
+    pub async fn evaluate_expression(&mut self, frame: &mut Frame, text: &str) -> CallResult {
         match self.known_value(frame, text) {
             KnownValue::Value(value) => Ok(Some(value)),
             KnownValue::Undefined => Ok(None),
@@ -61,7 +57,7 @@ impl ScriptRun {
         frame: &mut Frame,
         expression: &str,
         written: &str,
-    ) -> Result<Value, ScriptFlow> {
+    ) -> ScriptResult<Value> {
         match self.evaluate_expression(frame, expression).await? {
             Some(Value::String(text)) => match text.strip_prefix('#') {
                 Some(template) => Ok(Value::String(self.render(frame, template).await?)),
@@ -77,7 +73,7 @@ impl ScriptRun {
         &mut self,
         frame: &mut Frame,
         node: &ScriptNode,
-    ) -> Result<bool, ScriptFlow> {
+    ) -> ScriptResult<bool> {
         let value = match node.as_text() {
             Some(text) => {
                 let text = text.strip_prefix("?=").unwrap_or(text);
@@ -107,11 +103,7 @@ impl ScriptRun {
     }
 
     /// An expression with its `{{…}}` filled in: their values are data, never code.
-    async fn fill_interpolations(
-        &mut self,
-        frame: &mut Frame,
-        text: &str,
-    ) -> Result<String, ScriptFlow> {
+    async fn fill_interpolations(&mut self, frame: &mut Frame, text: &str) -> ScriptResult<String> {
         let mut out = String::new();
         for part in interpolation::split(text) {
             match part {
@@ -130,7 +122,7 @@ impl ScriptRun {
         &'a mut self,
         frame: &'a mut Frame,
         node: &'a ScriptNode,
-    ) -> BoxFuture<'a, Result<Value, ScriptFlow>> {
+    ) -> BoxFuture<'a, ScriptResult<Value>> {
         Box::pin(async move {
             if node.tag.is_some() {
                 let source = node.as_text().unwrap_or_default();
@@ -158,7 +150,7 @@ impl ScriptRun {
         frame: &mut Frame,
         node: &ScriptNode,
         pairs: &[(ScriptNode, ScriptNode)],
-    ) -> Result<Value, ScriptFlow> {
+    ) -> ScriptResult<Value> {
         let is_call = |key: &ScriptNode| {
             key.as_text().is_some_and(|key| key.starts_with('$') && args::parse_call(key).is_some())
         };
@@ -177,11 +169,7 @@ impl ScriptRun {
     }
 
     /// A text as an argument.
-    pub async fn evaluate_text(
-        &mut self,
-        frame: &mut Frame,
-        text: &str,
-    ) -> Result<Value, ScriptFlow> {
+    pub async fn evaluate_text(&mut self, frame: &mut Frame, text: &str) -> ScriptResult<Value> {
         match prefix::read(text, PrefixPosition::Value) {
             (TextPrefix::Expression, expression) => {
                 return self.evaluate_or_text(frame, expression, text).await;
@@ -197,13 +185,7 @@ impl ScriptRun {
             && self.is_callable(frame, &call.name)
         {
             let before = frame.values.latest.clone();
-            let called = CallSyntax {
-                name: &call.name,
-                pipe: call.pipe,
-                args: &call.args,
-                head: None,
-                other_keys: &[],
-            };
+            let called = CallSyntax::from(&call);
             self.run_directive(frame, called).await?;
             return Ok(std::mem::replace(&mut frame.values.latest, before));
         }
@@ -220,7 +202,7 @@ impl ScriptRun {
     }
 
     /// `[[@call]]`s in an argument. A text that consists of one call is its value.
-    async fn evaluate_calls(&mut self, frame: &mut Frame, text: &str) -> Result<Value, ScriptFlow> {
+    async fn evaluate_calls(&mut self, frame: &mut Frame, text: &str) -> ScriptResult<Value> {
         let mut draft = MessageText::read(text);
         if draft.spans().len() == 1
             && let Some((_, invoke)) = draft.next_call()
@@ -233,11 +215,7 @@ impl ScriptRun {
     }
 
     /// A text that is rendered at once, including the calls in it.
-    pub async fn render_now(
-        &mut self,
-        frame: &mut Frame,
-        text: &str,
-    ) -> Result<String, ScriptFlow> {
+    pub async fn render_now(&mut self, frame: &mut Frame, text: &str) -> ScriptResult<String> {
         let mut draft = MessageText::read(text);
         self.fill_marks(frame, &mut draft).await?;
         let sealed = draft.mask();
@@ -250,7 +228,7 @@ impl ScriptRun {
         &mut self,
         frame: &mut Frame,
         args: &[Arg],
-    ) -> Result<ArgValues, ScriptFlow> {
+    ) -> ScriptResult<ArgValues> {
         let mut passed = ArgValues::default();
         for arg in args {
             let value = self.evaluate_arg(frame, &arg.expr).await?;
@@ -269,7 +247,7 @@ impl ScriptRun {
         Ok(passed)
     }
 
-    async fn evaluate_arg(&mut self, frame: &mut Frame, text: &str) -> Result<Value, ScriptFlow> {
+    async fn evaluate_arg(&mut self, frame: &mut Frame, text: &str) -> ScriptResult<Value> {
         if let Some(value) = json5::parse_literal(text) {
             return match value {
                 Value::String(text) if text.contains("{{") => {

@@ -4,45 +4,12 @@ use serde_json::Value;
 
 use super::super::syntax::{ScriptNode, Tree};
 use super::super::text::args;
-use super::calls::ArgValues;
-use super::{Frame, ScriptFlow, ScriptRun};
-
-/// Maximum number of handlers of one script.
-const MOST: usize = 256;
-
-/// The handler of an event.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Handler {
-    pub event: String,
-    /// The name of a function, or `?=` and an expression.
-    pub callback: String,
-    pub once: bool,
-}
-
-impl Frame {
-    /// Whether an event has a handler.
-    pub fn has_handler(&self, event: &str) -> bool {
-        self.handlers.iter().any(|handler| handler.event == event)
-    }
-
-    pub fn add_handler(&mut self, event: &str, callback: &str, once: bool) {
-        if self.handlers.len() < MOST {
-            let callback = callback.strip_prefix('$').unwrap_or(callback).to_owned();
-            self.handlers.push(Handler { event: event.to_owned(), callback, once });
-        }
-    }
-
-    pub fn remove_handlers(&mut self, event: &str, callback: Option<&str>) {
-        let callback = callback.map(|name| name.strip_prefix('$').unwrap_or(name));
-        self.handlers.retain(|handler| {
-            handler.event != event || callback.is_some_and(|name| name != handler.callback)
-        });
-    }
-}
+use super::arguments::ArgValues;
+use super::frame::{Frame, ScriptResult, ScriptRun};
 
 impl ScriptRun {
     /// The handlers of the head: `on:` as a list of `"event:$fn"`, or a map.
-    pub async fn add_declared_handlers(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
+    pub async fn add_declared_handlers(&mut self, frame: &mut Frame) -> ScriptResult {
         let Some(on) = frame.manifest.front_matter.get("on").cloned() else { return Ok(()) };
         let items = match on.tree {
             Tree::List(items) => items,
@@ -68,7 +35,7 @@ impl ScriptRun {
         &mut self,
         frame: &mut Frame,
         node: &ScriptNode,
-    ) -> Result<String, ScriptFlow> {
+    ) -> ScriptResult<String> {
         match (&node.tag, node.as_text()) {
             (Some(_), Some(source)) => self.define_anonymous(frame, source).await,
             (None, Some(text)) => Ok(text.to_owned()),
@@ -77,12 +44,7 @@ impl ScriptRun {
     }
 
     /// Calls every handler of an event.
-    pub async fn emit(
-        &mut self,
-        frame: &mut Frame,
-        event: &str,
-        args: Vec<Value>,
-    ) -> Result<(), ScriptFlow> {
+    pub async fn emit(&mut self, frame: &mut Frame, event: &str, args: Vec<Value>) -> ScriptResult {
         if !frame.has_handler(event) {
             return Ok(());
         }
@@ -94,7 +56,7 @@ impl ScriptRun {
             if let Some(expression) = handler.callback.strip_prefix("?=") {
                 Box::pin(self.evaluate_expression(frame, expression)).await?;
             } else if let Some(call) = args::parse_call(&handler.callback) {
-                let passed = ArgValues { positional: all, ..ArgValues::default() };
+                let passed = ArgValues::from(all);
                 Box::pin(self.call_function(frame, &call.name, passed)).await?;
             }
         }

@@ -6,18 +6,14 @@ use serde_json::{Map, Value};
 use super::super::text::{Placeholder, RenderedText};
 use super::answer::{CallOptions, ModelReply, answer_format, no_choice_error};
 use super::dialogue::{DialogueMessage, MessageBody, SystemParts};
-use super::{Frame, ScriptFlow, ScriptRun};
+use super::frame::{Frame, ScriptResult, ScriptRun};
 
 /// How often the model is asked again when its reply was not one of the choices.
 const TRIES: usize = 3;
 
 impl ScriptRun {
     /// Asks for every missing reply of one message, from left to right.
-    pub async fn fill_placeholders(
-        &mut self,
-        frame: &mut Frame,
-        at: usize,
-    ) -> Result<(), ScriptFlow> {
+    pub async fn fill_placeholders(&mut self, frame: &mut Frame, at: usize) -> ScriptResult {
         loop {
             let Some(line) = frame.dialogue.messages.get(at) else { return Ok(()) };
             let MessageBody::Rendered(settled) = &line.body else { return Ok(()) };
@@ -67,7 +63,7 @@ impl ScriptRun {
         ask: &Placeholder,
         before: String,
         params: Map<String, Value>,
-    ) -> Result<ModelReply, ScriptFlow> {
+    ) -> ScriptResult<ModelReply> {
         if ask.pick.random && !ask.choices.is_empty() {
             return Ok(ModelReply { text: pick_random(ask), ..ModelReply::default() });
         }
@@ -98,7 +94,7 @@ impl ScriptRun {
         begun: &DialogueMessage,
         ask: &Placeholder,
         params: Map<String, Value>,
-    ) -> Result<ModelReply, ScriptFlow> {
+    ) -> ScriptResult<ModelReply> {
         let mut last = String::new();
         for _ in 0..TRIES {
             let extra = SystemParts { notes: choice_instruction(ask), ..SystemParts::default() };

@@ -1,7 +1,6 @@
 //! The names a running script can call: its own functions, imported modules, other scripts and
 //! their exports.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,116 +8,21 @@ use serde_json::{Value, json};
 
 use super::super::failure::LocatedError;
 use super::super::fault::quoted;
-use super::super::js::Engine;
 use super::super::manifest::imports::strip_dollar;
 use super::super::manifest::input::ScriptArgs;
 use super::super::manifest::{Export, Import, ImportKind, ImportPick, Manifest, Picks};
 use super::super::source;
 use super::super::wasm;
-use super::calls::ArgValues;
-use super::{Frame, ScriptFlow, ScriptRun};
+use super::arguments::ArgValues;
+use super::frame::{Callee, Frame, ScriptFlow, ScriptResult, ScriptRun};
 use crate::i18n::script_run as words;
 
 /// The name of a module's initialiser.
 const INIT: &str = "initializeExec";
 
-/// The target of a name.
-#[derive(Clone, Debug)]
-pub enum Callee {
-    /// A function of the script's engine.
-    Js {
-        name: String,
-        takes_object: bool,
-    },
-    Wasm {
-        module: usize,
-        name: String,
-    },
-    Script(Arc<Manifest>),
-    /// `$id.interact({message})`.
-    Interact(Arc<Manifest>),
-    /// A function of another script.
-    OtherScript {
-        module: usize,
-        name: String,
-    },
-}
-
-/// Everything a script can call by name.
-#[derive(Default)]
-pub struct Imports {
-    callees: BTreeMap<String, Callee>,
-    /// Template functions: their name in templates, and their name in the engine.
-    templates: BTreeMap<String, String>,
-    pub engine: Option<Engine>,
-    modules: Vec<Option<Frame>>,
-    pub wasm: Vec<wasm::Module>,
-    roles: BTreeMap<String, Frame>,
-    agents: BTreeMap<String, Frame>,
-    pub anonymous_count: usize,
-}
-
-impl Imports {
-    pub fn has_function(&self, name: &str) -> bool {
-        self.callees.contains_key(name)
-    }
-
-    pub fn callee(&self, name: &str) -> Option<Callee> {
-        self.callees.get(name).cloned()
-    }
-
-    pub fn template_names(&self) -> Vec<String> {
-        self.templates.keys().cloned().collect()
-    }
-
-    pub fn template_function(&self, name: &str) -> Option<String> {
-        self.templates.get(name).cloned()
-    }
-
-    /// Adds a name for a function; an existing name stays.
-    pub fn add(&mut self, name: &str, callee: Callee) {
-        self.callees.entry(name.to_owned()).or_insert(callee);
-    }
-
-    pub fn add_template(&mut self, name: &str, function: &str) {
-        self.templates.entry(name.to_owned()).or_insert_with(|| function.to_owned());
-    }
-
-    pub fn take_module(&mut self, at: usize) -> Option<Frame> {
-        self.modules.get_mut(at)?.take()
-    }
-
-    pub fn put_module(&mut self, at: usize, frame: Frame) {
-        if let Some(place) = self.modules.get_mut(at) {
-            *place = Some(frame);
-        }
-    }
-
-    fn add_module(&mut self, frame: Frame) -> usize {
-        self.modules.push(Some(frame));
-        self.modules.len() - 1
-    }
-
-    pub fn take_role(&mut self, role: &str) -> Option<Frame> {
-        self.roles.remove(role)
-    }
-
-    pub fn put_role(&mut self, role: String, frame: Frame) {
-        self.roles.insert(role, frame);
-    }
-
-    pub fn take_agent(&mut self, key: &str) -> Option<Frame> {
-        self.agents.remove(key)
-    }
-
-    pub fn put_agent(&mut self, key: String, frame: Frame) {
-        self.agents.insert(key, frame);
-    }
-}
-
 impl ScriptRun {
     /// Loads the imports of the script, and runs their initialisers.
-    pub async fn load_imports(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
+    pub async fn load_imports(&mut self, frame: &mut Frame) -> ScriptResult {
         let shape = frame.manifest.clone();
         for import in &shape.imports {
             self.require_trust(frame, "import")?;
@@ -132,7 +36,7 @@ impl ScriptRun {
         Ok(())
     }
 
-    async fn load_import(&mut self, frame: &mut Frame, import: &Import) -> Result<(), ScriptFlow> {
+    async fn load_import(&mut self, frame: &mut Frame, import: &Import) -> ScriptResult {
         match &import.kind {
             ImportKind::Module(name) => {
                 let (id, names) = self.load_js_module(frame, name, Vec::new()).await?;
@@ -157,7 +61,7 @@ impl ScriptRun {
         module: &str,
         short: &str,
         names: Vec<String>,
-    ) -> Result<(), ScriptFlow> {
+    ) -> ScriptResult {
         let inside = |name: &str| format!("{module}.{name}");
         let plain: Vec<&String> = names.iter().filter(|name| strip_dollar(name) != INIT).collect();
         match &import.picks {
@@ -204,7 +108,7 @@ impl ScriptRun {
         inside: &str,
         name: &str,
         template: bool,
-    ) -> Result<(), ScriptFlow> {
+    ) -> ScriptResult {
         match name.strip_prefix("template$").or(template.then_some(name)) {
             Some(name) => frame.imports.add_template(name, inside),
             // An existing name stays.
@@ -218,12 +122,7 @@ impl ScriptRun {
         Ok(())
     }
 
-    fn import_wasm(
-        &mut self,
-        frame: &mut Frame,
-        import: &Import,
-        name: &str,
-    ) -> Result<(), ScriptFlow> {
+    fn import_wasm(&mut self, frame: &mut Frame, import: &Import, name: &str) -> ScriptResult {
         let path = self.library.resolve_import(name, &frame.manifest.origin.folder);
         let bytes = self
             .library
@@ -261,7 +160,7 @@ impl ScriptRun {
         frame: &mut Frame,
         import: &Import,
         name: &str,
-    ) -> Result<(), ScriptFlow> {
+    ) -> ScriptResult {
         let source = self.library.find(name, &frame.manifest.origin.folder)?;
         let is_package = source.origin.package.is_some() && !name.contains('#');
         let shape = Arc::new(Manifest::load(source, &self.library)?);
@@ -303,7 +202,7 @@ impl ScriptRun {
         import: &Import,
         shape: &Arc<Manifest>,
         is_package: bool,
-    ) -> Result<Vec<(String, Callee)>, ScriptFlow> {
+    ) -> ScriptResult<Vec<(String, Callee)>> {
         let itself = |shape: &Arc<Manifest>| {
             vec![
                 (shape.id().to_owned(), Callee::Script(shape.clone())),
@@ -359,7 +258,7 @@ impl ScriptRun {
     }
 
     /// Runs the initialiser of an imported script.
-    async fn run_initialiser(&mut self, module: &mut Frame, data: Value) -> Result<(), ScriptFlow> {
+    async fn run_initialiser(&mut self, module: &mut Frame, data: Value) -> ScriptResult {
         let setting = module.manifest.front_matter.get("$initializeExec").cloned();
         let before = module.values.flag("runSelfBeforeInitializeExec") == Some(true);
         match setting {
@@ -369,7 +268,7 @@ impl ScriptRun {
                     Box::pin(self.run_body_and_flush(module)).await?;
                 }
                 let name = self.callback_name(module, &node).await?;
-                let passed = ArgValues { positional: vec![data], ..ArgValues::default() };
+                let passed = ArgValues::from(vec![data]);
                 Box::pin(self.call_function(module, &strip_dollar(&name), passed)).await?;
                 return Ok(());
             }
@@ -379,14 +278,14 @@ impl ScriptRun {
             if before {
                 Box::pin(self.run_body_and_flush(module)).await?;
             }
-            let passed = ArgValues { positional: vec![data], ..ArgValues::default() };
+            let passed = ArgValues::from(vec![data]);
             Box::pin(self.call_function(module, INIT, passed)).await?;
             return Ok(());
         }
         Box::pin(self.run_body_and_flush(module)).await
     }
 
-    async fn run_body_and_flush(&mut self, module: &mut Frame) -> Result<(), ScriptFlow> {
+    async fn run_body_and_flush(&mut self, module: &mut Frame) -> ScriptResult {
         match self.run_body(module).await {
             Ok(()) | Err(ScriptFlow::Return(_) | ScriptFlow::Break | ScriptFlow::Continue) => {}
             Err(halt) => return Err(halt),
@@ -401,7 +300,7 @@ impl ScriptRun {
         module: usize,
         name: &str,
         args: Vec<Value>,
-    ) -> Result<Value, ScriptFlow> {
+    ) -> ScriptResult<Value> {
         let module = frame
             .imports
             .wasm

@@ -8,10 +8,9 @@ use super::super::fault::quoted;
 use super::super::syntax::{ScriptNode, Tree};
 use super::super::text::prefix::{self, MessageEdit, PrefixPosition, TextPrefix};
 use super::super::text::{args, roles};
-use super::calls::CallSyntax;
+use super::arguments::CallSyntax;
 use super::dialogue::{DialogueMessage, MessageBody, RenderMode};
-use super::scope::text_of;
-use super::{Frame, MOST_LINES, ScriptFlow, ScriptRun, locate_in_block};
+use super::frame::{Frame, MOST_LINES, ScriptResult, ScriptRun, locate_in_block};
 use crate::i18n::script_run as words;
 
 impl ScriptRun {
@@ -20,7 +19,7 @@ impl ScriptRun {
         &'a mut self,
         frame: &'a mut Frame,
         node: &'a ScriptNode,
-    ) -> BoxFuture<'a, Result<(), ScriptFlow>> {
+    ) -> BoxFuture<'a, ScriptResult> {
         Box::pin(async move {
             self.count_instruction()?;
             match &node.tree {
@@ -34,11 +33,7 @@ impl ScriptRun {
     }
 
     /// The instructions of a block: a list, or a single one.
-    pub async fn run_block(
-        &mut self,
-        frame: &mut Frame,
-        node: &ScriptNode,
-    ) -> Result<(), ScriptFlow> {
+    pub async fn run_block(&mut self, frame: &mut Frame, node: &ScriptNode) -> ScriptResult {
         match &node.tree {
             Tree::List(items) => {
                 for item in items {
@@ -53,22 +48,11 @@ impl ScriptRun {
         }
     }
 
-    async fn run_text(
-        &mut self,
-        frame: &mut Frame,
-        text: &str,
-        node: &ScriptNode,
-    ) -> Result<(), ScriptFlow> {
+    async fn run_text(&mut self, frame: &mut Frame, text: &str, node: &ScriptNode) -> ScriptResult {
         if text.starts_with('$')
             && let Some(call) = args::parse_call(text)
         {
-            let called = CallSyntax {
-                name: &call.name,
-                pipe: call.pipe,
-                args: &call.args,
-                head: None,
-                other_keys: &[],
-            };
+            let called = CallSyntax::from(&call);
             return self.run_directive(frame, called).await;
         }
         if text.starts_with("->") {
@@ -87,18 +71,12 @@ impl ScriptRun {
         frame: &mut Frame,
         node: &ScriptNode,
         pairs: &[(ScriptNode, ScriptNode)],
-    ) -> Result<(), ScriptFlow> {
+    ) -> ScriptResult {
         if let Some(called) = split_directive(pairs) {
             let (key, head, more) = called;
             let call =
                 args::parse_call(&key).ok_or_else(|| words::NO_CALL.with("name", quoted(&key)))?;
-            let called = CallSyntax {
-                name: &call.name,
-                pipe: call.pipe,
-                args: &call.args,
-                head,
-                other_keys: &more,
-            };
+            let called = CallSyntax { head, other_keys: &more, ..CallSyntax::from(&call) };
             return self.run_directive(frame, called).await;
         }
         match pairs {
@@ -123,7 +101,7 @@ impl ScriptRun {
         frame: &mut Frame,
         key: Option<&str>,
         content: &ScriptNode,
-    ) -> Result<(), ScriptFlow> {
+    ) -> ScriptResult {
         let (role, to) = roles::parse_key(key.unwrap_or("user"));
         if role.is_empty() {
             return Err(words::NO_ROLE.into());
@@ -164,7 +142,7 @@ impl ScriptRun {
         mut line: DialogueMessage,
         edit: &MessageEdit,
         key: Option<&str>,
-    ) -> Result<(), ScriptFlow> {
+    ) -> ScriptResult {
         let Some(at) = frame.dialogue.resolve_index(edit.at.unwrap_or(-1)) else {
             let at = edit.at.unwrap_or(-1).to_string();
             return Err(words::NO_MESSAGE_AT.with("at", at).into());
@@ -184,7 +162,7 @@ impl ScriptRun {
         frame: &mut Frame,
         mut line: DialogueMessage,
         edit: Option<&MessageEdit>,
-    ) -> Result<(), ScriptFlow> {
+    ) -> ScriptResult {
         if frame.dialogue.messages.len() >= MOST_LINES {
             return Err(words::TOO_MANY_MESSAGES.with("most", MOST_LINES).into());
         }
@@ -241,13 +219,4 @@ fn message_body(frame: &Frame, lead: &TextPrefix, text: &str) -> MessageBody {
         }
     };
     MessageBody::Pending { text: text.to_owned(), how }
-}
-
-/// A message of plain values, in the form of `prompt.messages`.
-pub fn message_from_value(role: &str, content: &Value) -> DialogueMessage {
-    let body = match content {
-        Value::Object(_) if role == "system" => MessageBody::PendingParts(content.clone()),
-        content => MessageBody::Pending { text: text_of(content), how: RenderMode::Template },
-    };
-    DialogueMessage::new(role, body)
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::super::directive::{self, DirectiveCall};
+use super::super::directive;
 use super::super::fault::quoted;
 use super::super::host::ScriptEvent;
 use super::super::js::{
@@ -11,11 +11,10 @@ use super::super::js::{
 };
 use super::super::manifest::DeclaredFunction;
 use super::super::manifest::imports::strip_dollar;
-use super::calls::{ArgValues, CallSyntax};
-use super::import::Callee;
+use super::arguments::ArgValues;
+use super::frame::{CallResult, Callee, Frame, ScriptFlow, ScriptResult, ScriptRun};
 use super::modules::JsFile;
 use super::scope::text_of;
-use super::{Frame, ScriptFlow, ScriptRun};
 use crate::i18n::script_run as words;
 
 /// How many unknown names a condition may hold; they count as undefined.
@@ -23,7 +22,7 @@ const MOST_UNKNOWN: usize = 16;
 
 impl ScriptRun {
     /// Declares the functions defined in the script.
-    pub async fn declare_functions(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
+    pub async fn declare_functions(&mut self, frame: &mut Frame) -> ScriptResult {
         let shape = frame.manifest.clone();
         for function in &shape.functions {
             self.require_trust(frame, "!fn")?;
@@ -42,7 +41,7 @@ impl ScriptRun {
         &mut self,
         frame: &mut Frame,
         function: &DeclaredFunction,
-    ) -> Result<(), ScriptFlow> {
+    ) -> ScriptResult {
         let source = js_source(&function.source)?;
         let name = function_name(source).ok_or(words::FUNCTION_NO_NAME)?;
         let name = strip_dollar(name);
@@ -63,7 +62,7 @@ impl ScriptRun {
         frame: &mut Frame,
         name: &str,
         source: &str,
-    ) -> Result<(), ScriptFlow> {
+    ) -> ScriptResult {
         let task = JsTask::Define { name: name.to_owned(), source: source.to_owned() };
         match self.run_task(frame, task, Map::new()).await? {
             TaskOutcome::Invalid(why) => Err(words::BAD_FUNCTION.with("why", quoted(&why)).into()),
@@ -76,7 +75,7 @@ impl ScriptRun {
         &mut self,
         frame: &mut Frame,
         source: &str,
-    ) -> Result<String, ScriptFlow> {
+    ) -> ScriptResult<String> {
         self.require_trust(frame, "!fn")?;
         frame.imports.anonymous_count += 1;
         let name = format!("nameless{}", frame.imports.anonymous_count);
@@ -88,11 +87,7 @@ impl ScriptRun {
     }
 
     /// Runs an expression in the engine.
-    pub async fn evaluate(
-        &mut self,
-        frame: &mut Frame,
-        text: &str,
-    ) -> Result<TaskOutcome, ScriptFlow> {
+    pub async fn evaluate(&mut self, frame: &mut Frame, text: &str) -> ScriptResult<TaskOutcome> {
         let scope = expression_scope(frame);
         self.run_task(frame, JsTask::Eval(text.to_owned()), scope).await
     }
@@ -102,7 +97,7 @@ impl ScriptRun {
         &mut self,
         frame: &mut Frame,
         text: &str,
-    ) -> Result<TaskOutcome, ScriptFlow> {
+    ) -> ScriptResult<TaskOutcome> {
         let mut unknown = Vec::new();
         loop {
             let mut scope = expression_scope(frame);
@@ -119,12 +114,7 @@ impl ScriptRun {
     }
 
     /// Calls a function of the engine.
-    pub async fn call_js(
-        &mut self,
-        frame: &mut Frame,
-        name: &str,
-        args: Vec<Value>,
-    ) -> Result<Option<Value>, ScriptFlow> {
+    pub async fn call_js(&mut self, frame: &mut Frame, name: &str, args: Vec<Value>) -> CallResult {
         let scope = expression_scope(frame);
         match self.run_task(frame, JsTask::Call { name: name.to_owned(), args }, scope).await? {
             TaskOutcome::Value(value) => Ok(Some(value)),
@@ -142,7 +132,7 @@ impl ScriptRun {
         frame: &mut Frame,
         name: &str,
         args: Vec<Value>,
-    ) -> Result<Option<Value>, ScriptFlow> {
+    ) -> CallResult {
         let function = frame
             .imports
             .template_function(name)
@@ -157,7 +147,7 @@ impl ScriptRun {
         frame: &mut Frame,
         name: &str,
         mut files: Vec<JsFile>,
-    ) -> Result<(String, Vec<String>), ScriptFlow> {
+    ) -> ScriptResult<(String, Vec<String>)> {
         frame.imports.anonymous_count += 1;
         let id = format!("module{}", frame.imports.anonymous_count);
         let at = |file: &JsFile| format!("{id}/{}", file.name);
@@ -182,17 +172,12 @@ impl ScriptRun {
     }
 
     /// Binds a name to a module or one of its functions, inside the engine too.
-    pub async fn bind_js(
-        &mut self,
-        frame: &mut Frame,
-        name: &str,
-        to: &str,
-    ) -> Result<(), ScriptFlow> {
+    pub async fn bind_js(&mut self, frame: &mut Frame, name: &str, to: &str) -> ScriptResult {
         let task = JsTask::Bind { name: name.to_owned(), to: to.to_owned() };
         self.run_task(frame, task, Map::new()).await.map(|_| ())
     }
 
-    fn engine(&self, frame: &mut Frame) -> Result<Engine, ScriptFlow> {
+    fn engine(&self, frame: &mut Frame) -> ScriptResult<Engine> {
         self.require_trust(frame, "JavaScript")?;
         if let Some(engine) = &frame.imports.engine {
             return Ok(engine.clone());
@@ -208,7 +193,7 @@ impl ScriptRun {
         frame: &mut Frame,
         task: JsTask,
         scope_now: Map<String, Value>,
-    ) -> Result<TaskOutcome, ScriptFlow> {
+    ) -> ScriptResult<TaskOutcome> {
         let engine = self.engine(frame)?;
         let mut under_way = engine.run(task, scope_now);
         loop {
@@ -233,22 +218,15 @@ impl ScriptRun {
     }
 
     /// Serves a call that JavaScript makes to the runtime.
-    async fn serve_runtime_call(
-        &mut self,
-        frame: &mut Frame,
-        want: RuntimeCall,
-    ) -> Result<Option<Value>, ScriptFlow> {
+    async fn serve_runtime_call(&mut self, frame: &mut Frame, want: RuntimeCall) -> CallResult {
         self.count_instruction()?;
         let passed = ArgValues { positional: want.args, ..ArgValues::default() };
         if !frame.imports.has_function(&want.name)
             && let Some(row) = directive::find(&want.name)
         {
             self.require_trust(frame, &format!("${}", want.name))?;
-            let called =
-                CallSyntax { name: row.name, pipe: false, args: &[], head: None, other_keys: &[] };
             let before = frame.values.latest.clone();
-            let value =
-                (row.run)(self, frame, DirectiveCall { call: called, args: passed }).await?;
+            let value = row.run_with(self, frame, passed).await?;
             let changed = (frame.values.latest != before).then(|| frame.values.latest.clone());
             return Ok(value.or(changed));
         }
@@ -279,7 +257,7 @@ fn apply_changes(frame: &mut Frame, changes: &ScopeChanges) {
     }
 }
 
-fn js_source(text: &str) -> Result<&str, ScriptFlow> {
+fn js_source(text: &str) -> ScriptResult<&str> {
     function_source(text)
         .map_err(|foreign| words::FOREIGN_LANGUAGE.with("name", quoted(&foreign.0)).into())
 }

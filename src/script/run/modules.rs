@@ -11,7 +11,7 @@ use regex::Regex;
 use super::super::failure::LocatedError;
 use super::super::fault::quoted;
 use super::super::source;
-use super::{Frame, ScriptFlow, ScriptRun};
+use super::frame::{Frame, ScriptResult, ScriptRun};
 use crate::i18n::script_run as words;
 
 /// Maximum number of files of one module, and of bytes in total.
@@ -34,7 +34,7 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| {
 
 impl ScriptRun {
     /// The file at a path with all its imports, dependencies first.
-    pub fn read_js_files(&self, frame: &Frame, path: &Path) -> Result<Vec<JsFile>, ScriptFlow> {
+    pub fn read_js_files(&self, frame: &Frame, path: &Path) -> ScriptResult<Vec<JsFile>> {
         let own = &frame.manifest.origin.folder;
         let folder = match path.starts_with(own) {
             true => own.clone(),
@@ -51,7 +51,7 @@ impl ScriptRun {
         Ok(gathered.files)
     }
 
-    fn collect_files(&self, to: &mut ModuleFiles, path: &Path) -> Result<(), ScriptFlow> {
+    fn collect_files(&self, to: &mut ModuleFiles, path: &Path) -> ScriptResult {
         if !to.visited.insert(path.to_owned()) {
             return match to.in_progress.iter().any(|open| open == path) {
                 true => {

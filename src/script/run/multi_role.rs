@@ -5,18 +5,14 @@ use super::super::fault::quoted;
 use super::super::manifest::input::ScriptArgs;
 use super::answer::{CallOptions, ModelReply};
 use super::dialogue::{SystemParts, messages_for_role};
-use super::{Frame, ScriptFlow, ScriptRun};
+use super::frame::{Frame, ScriptResult, ScriptRun};
 use crate::i18n::script_run as words;
 use crate::protocol::Message;
 use serde_json::{Map, Value};
 
 impl ScriptRun {
     /// Lets every addressed role answer a message, one after the other.
-    pub async fn answer_as_roles(
-        &mut self,
-        frame: &mut Frame,
-        at: usize,
-    ) -> Result<(), ScriptFlow> {
+    pub async fn answer_as_roles(&mut self, frame: &mut Frame, at: usize) -> ScriptResult {
         let to =
             frame.dialogue.messages.get(at).map(|line| line.addressees.clone()).unwrap_or_default();
         for to in to {
@@ -43,7 +39,7 @@ impl ScriptRun {
         script: &str,
         end: usize,
         begun: String,
-    ) -> Result<ModelReply, ScriptFlow> {
+    ) -> ScriptResult<ModelReply> {
         let mut actor = self.role_frame(frame, role, script).await?;
         let mut sent = self.model_messages(
             &actor,
@@ -59,7 +55,7 @@ impl ScriptRun {
         }
         let came = self.complete(&mut actor, sent, CallOptions::default()).await;
         let own = actor.manifest.name().to_owned();
-        frame.imports.put_role(role.to_owned(), actor);
+        frame.imports.roles.insert(role.to_owned(), actor);
         frame.dialogue.model_calls += 1;
         let reply = came?;
         let text = strip_role_name(&reply.text, &[role, &own]);
@@ -71,8 +67,8 @@ impl ScriptRun {
         frame: &mut Frame,
         role: &str,
         script: &str,
-    ) -> Result<Frame, ScriptFlow> {
-        if let Some(actor) = frame.imports.take_role(role) {
+    ) -> ScriptResult<Frame> {
+        if let Some(actor) = frame.imports.roles.remove(role) {
             return Ok(actor);
         }
         self.require_trust(frame, &format!("@{role}"))?;

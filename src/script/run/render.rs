@@ -10,8 +10,8 @@ use super::super::template::{self, Format, Functions, Rendered};
 use super::super::text::roles;
 use super::super::text::{MessageText, RegexMark, RenderedText};
 use super::dialogue::{DialogueMessage, MessageBody, RenderMode, SystemParts};
+use super::frame::{Frame, LONGEST_TEXT, ScriptFlow, ScriptResult, ScriptRun};
 use super::scope::text_of;
-use super::{Frame, LONGEST_TEXT, ScriptFlow, ScriptRun};
 use crate::i18n::script_run as words;
 
 /// Backtracking steps before a regular expression is given up.
@@ -19,14 +19,14 @@ const BACKTRACKS: usize = 1_000_000;
 
 impl ScriptRun {
     /// Renders every pending message, in order, and asks the model where a mark requires it.
-    pub async fn flush(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
+    pub async fn flush(&mut self, frame: &mut Frame) -> ScriptResult {
         let end = frame.dialogue.messages.len();
         self.flush_to(frame, end).await
     }
 
     /// The same, but only up to the last mark that waits: the next instruction may read a reply,
     /// while rendering can wait.
-    pub async fn flush_placeholders(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
+    pub async fn flush_placeholders(&mut self, frame: &mut Frame) -> ScriptResult {
         let waits = frame.dialogue.messages.iter().rposition(needs_early_flush);
         match waits {
             Some(last) => self.flush_to(frame, last + 1).await,
@@ -34,11 +34,7 @@ impl ScriptRun {
         }
     }
 
-    fn flush_to<'a>(
-        &'a mut self,
-        frame: &'a mut Frame,
-        end: usize,
-    ) -> BoxFuture<'a, Result<(), ScriptFlow>> {
+    fn flush_to<'a>(&'a mut self, frame: &'a mut Frame, end: usize) -> BoxFuture<'a, ScriptResult> {
         Box::pin(async move {
             if frame.dialogue.is_flushing {
                 // A call inside a message flushes nothing: that message is being rendered.
@@ -51,7 +47,7 @@ impl ScriptRun {
         })
     }
 
-    async fn flush_messages(&mut self, frame: &mut Frame, end: usize) -> Result<(), ScriptFlow> {
+    async fn flush_messages(&mut self, frame: &mut Frame, end: usize) -> ScriptResult {
         for at in 0..end.min(frame.dialogue.messages.len()) {
             if !frame.dialogue.messages.get(at).is_some_and(DialogueMessage::is_pending) {
                 continue;
@@ -67,7 +63,7 @@ impl ScriptRun {
         Ok(())
     }
 
-    async fn flush_message(&mut self, frame: &mut Frame, at: usize) -> Result<(), ScriptFlow> {
+    async fn flush_message(&mut self, frame: &mut Frame, at: usize) -> ScriptResult {
         let Some(mut line) = frame.dialogue.messages.get(at).cloned() else { return Ok(()) };
         self.render_message(frame, &mut line).await?;
         let addressed = !line.addressees.is_empty();
@@ -86,7 +82,7 @@ impl ScriptRun {
         &mut self,
         frame: &mut Frame,
         line: &mut DialogueMessage,
-    ) -> Result<(), ScriptFlow> {
+    ) -> ScriptResult {
         let locals = std::mem::replace(&mut frame.values.locals, line.locals.clone());
         let was = std::mem::replace(&mut frame.dialogue.is_flushing, true);
         let came = self.render_body(frame, line).await;
@@ -95,11 +91,7 @@ impl ScriptRun {
         came
     }
 
-    async fn render_body(
-        &mut self,
-        frame: &mut Frame,
-        line: &mut DialogueMessage,
-    ) -> Result<(), ScriptFlow> {
+    async fn render_body(&mut self, frame: &mut Frame, line: &mut DialogueMessage) -> ScriptResult {
         match line.body.clone() {
             MessageBody::Rendered(_) | MessageBody::Parts(_) => {}
             MessageBody::PendingParts(value) => {
@@ -135,7 +127,7 @@ impl ScriptRun {
         frame: &mut Frame,
         text: &str,
         how: RenderMode,
-    ) -> Result<(RenderedText, Vec<super::super::text::Bias>), ScriptFlow> {
+    ) -> ScriptResult<(RenderedText, Vec<super::super::text::Bias>)> {
         let mut draft = MessageText::read(text);
         let bias = draft.bias().to_vec();
         self.fill_marks(frame, &mut draft).await?;
@@ -148,11 +140,7 @@ impl ScriptRun {
     }
 
     /// Fills in the results of calls and regular expressions.
-    pub async fn fill_marks(
-        &mut self,
-        frame: &mut Frame,
-        draft: &mut MessageText,
-    ) -> Result<(), ScriptFlow> {
+    pub async fn fill_marks(&mut self, frame: &mut Frame, draft: &mut MessageText) -> ScriptResult {
         while let Some((at, invoke)) = draft.next_call().map(|(at, it)| (at, it.clone())) {
             let value = self.invoke(frame, &invoke).await?;
             let text = text_of(&value);
@@ -170,7 +158,7 @@ impl ScriptRun {
     }
 
     /// Renders a template with everything the script knows.
-    pub async fn render(&mut self, frame: &mut Frame, text: &str) -> Result<String, ScriptFlow> {
+    pub async fn render(&mut self, frame: &mut Frame, text: &str) -> ScriptResult<String> {
         let format = match frame.values.option("templateFormat") {
             Some(Value::String(name)) => {
                 Format::parse(&name).ok_or_else(|| words::NO_FORMAT.with("name", quoted(&name)))?
@@ -199,7 +187,7 @@ impl ScriptRun {
         &mut self,
         frame: &mut Frame,
         value: &Value,
-    ) -> Result<SystemParts, ScriptFlow> {
+    ) -> ScriptResult<SystemParts> {
         let mut parts = SystemParts::default();
         let Value::Object(map) = value else {
             return Err(words::SYSTEM_NO_PARTS.into());
@@ -280,7 +268,7 @@ fn template_data(frame: &Frame) -> Map<String, Value> {
 }
 
 /// The match of a regular expression in a text; the whole text if nothing matches.
-fn first_match(pattern: &RegexMark, text: &str) -> Result<String, ScriptFlow> {
+fn first_match(pattern: &RegexMark, text: &str) -> ScriptResult<String> {
     let flags: String = pattern.flags.chars().filter(|c| matches!(c, 'i' | 'm' | 's')).collect();
     let source = match flags.is_empty() {
         true => pattern.source.clone(),

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
 use super::super::host::{AnswerPart, ModelCall, PackKey, ScriptEvent, ScriptHost};
-use super::ScriptRun;
+use super::frame::ScriptRun;
 use crate::i18n::{LocalizedText, script_run as words};
 use crate::protocol::StepAction;
 

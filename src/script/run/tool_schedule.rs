@@ -16,10 +16,10 @@ use super::super::fault::quoted;
 use super::super::host::ScriptEvent;
 use super::super::manifest::input::ScriptArgs;
 use super::super::tool_protocol::ToolCall;
+use super::frame::{Frame, ScriptResult, ScriptRun};
 use super::scope::text_of;
 use super::shared_host::Relay;
 use super::tools::{MOST_CALLS, Results, ScriptTool, ToolKind};
-use super::{Frame, ScriptFlow, ScriptRun};
 use crate::i18n::script_run as words;
 
 /// Maximum number of rounds of calls for one answer.
@@ -45,7 +45,7 @@ const READY: &str = "Name the calls that can run now; you are asked again with t
 
 impl ToolSchedule {
     /// The mode that the settings of a script ask for.
-    pub fn from_settings(frame: &Frame) -> Result<ToolSchedule, ScriptFlow> {
+    pub fn from_settings(frame: &Frame) -> ScriptResult<ToolSchedule> {
         let text = |name: &str| frame.values.option(name).map(|value| text_of(&value));
         let level = frame.values.option("concurrency_level");
         let level = level.and_then(|it| it.as_u64()).and_then(|it| usize::try_from(it).ok());
@@ -76,7 +76,7 @@ impl ScriptRun {
         wanted: &[ToolCall],
         at_once: usize,
         done: &mut Results,
-    ) -> Result<(), ScriptFlow> {
+    ) -> ScriptResult {
         let found = |call: &ToolCall| {
             let tool = tools.iter().find(|tool| tool.id == call.id)?;
             Some((*tool, tool.help().bind_args(call)))
@@ -110,7 +110,7 @@ impl ScriptRun {
         frame: &Frame,
         jobs: &[(&ScriptTool, Map<String, Value>)],
         at_once: usize,
-    ) -> Vec<Result<Value, ScriptFlow>> {
+    ) -> Vec<ScriptResult<Value>> {
         let (relay, mut asked) = Relay::new();
         let start = self.counts();
         let runs: Vec<_> = jobs

@@ -10,12 +10,12 @@ use super::super::manifest::input::ScriptArgs;
 use super::super::manifest::{Export, ImportKind, Manifest};
 use super::super::tool_protocol::{self, Param, ToolCall, ToolHelp};
 use super::answer::{CallOptions, ModelReply};
+use super::arguments::ArgValues;
 use super::builtin_tools::{self, BuiltinTool};
-use super::calls::ArgValues;
 use super::dialogue::SystemParts;
+use super::frame::{Frame, ScriptFlow, ScriptResult, ScriptRun};
 use super::scope::{merge, text_of};
 use super::tool_schedule::ToolSchedule;
-use super::{Frame, ScriptFlow, ScriptRun};
 use crate::i18n::script_run as words;
 use crate::protocol::Message;
 
@@ -114,7 +114,7 @@ impl ScriptRun {
         &mut self,
         frame: &mut Frame,
         end: usize,
-    ) -> Result<Option<ModelReply>, ScriptFlow> {
+    ) -> ScriptResult<Option<ModelReply>> {
         let asked = end.checked_sub(1).and_then(|at| frame.dialogue.messages.get(at));
         let Some(said) = asked.filter(|line| line.role == "user").map(|line| line.text()) else {
             return Ok(None);
@@ -163,7 +163,7 @@ impl ScriptRun {
         tools: &[&ScriptTool],
         mode: ToolSchedule,
         done: &Results,
-    ) -> Result<Vec<ToolCall>, ScriptFlow> {
+    ) -> ScriptResult<Vec<ToolCall>> {
         let mut sent: Vec<Message> = self.model_messages(frame, end, None, &SystemParts::default());
         sent.retain(|message| message.role != crate::protocol::Role::System);
         sent.insert(0, Message::system(tools_prompt(tools, mode)));
@@ -187,7 +187,7 @@ impl ScriptRun {
         tool: &ScriptTool,
         given: Map<String, Value>,
         done: &mut Results,
-    ) -> Result<(), ScriptFlow> {
+    ) -> ScriptResult {
         let args = tool.complete_args(given);
         done.add_call(tool, &args);
         // A forbidden call is not retried in another way: it ends the script.
@@ -208,8 +208,8 @@ impl ScriptRun {
     pub fn result_value(
         &mut self,
         tool: &ScriptTool,
-        came: Result<Value, ScriptFlow>,
-    ) -> Result<Value, ScriptFlow> {
+        came: ScriptResult<Value>,
+    ) -> ScriptResult<Value> {
         match came {
             Ok(value) => Ok(value),
             Err(ScriptFlow::Failed(failure)) => {
@@ -222,11 +222,7 @@ impl ScriptRun {
     }
 
     /// Runs the tools that are notified of an answer.
-    pub async fn run_after_answer_tools(
-        &mut self,
-        frame: &mut Frame,
-        text: &str,
-    ) -> Result<(), ScriptFlow> {
+    pub async fn run_after_answer_tools(&mut self, frame: &mut Frame, text: &str) -> ScriptResult {
         self.run_event_tools(frame, &[AFTER_AI], || json!({ "message": text })).await
     }
 
@@ -236,17 +232,13 @@ impl ScriptRun {
         frame: &mut Frame,
         what: MemoryEvent,
         memory: Value,
-    ) -> Result<(), ScriptFlow> {
+    ) -> ScriptResult {
         let args = || json!({ "memory": memory, "operation": what.operation() });
         self.run_event_tools(frame, &[MEMORY, what.event()], args).await
     }
 
     /// The tools of a script, as its settings name them.
-    async fn list_tools(
-        &mut self,
-        frame: &mut Frame,
-        said: &str,
-    ) -> Result<Vec<ScriptTool>, ScriptFlow> {
+    async fn list_tools(&mut self, frame: &mut Frame, said: &str) -> ScriptResult<Vec<ScriptTool>> {
         let Some(wanted) = frame.manifest.config.get("tools").cloned() else {
             return Ok(Vec::new());
         };
@@ -256,7 +248,7 @@ impl ScriptRun {
             if let Some(route) = id.strip_prefix('$') {
                 let defaults = about.get("globalDefaults").or(about.get("defaults")).cloned();
                 let args = vec![Value::from(said), defaults.unwrap_or(Value::Null)];
-                let passed = ArgValues { positional: args, ..ArgValues::default() };
+                let passed = ArgValues::from(args);
                 let listed = Box::pin(self.call_function(frame, route, passed)).await?;
                 for (id, about) in tool_entries(&listed.unwrap_or(Value::Null)) {
                     self.add_tool(frame, &id, &about, &Map::new(), &mut out)?;
@@ -276,7 +268,7 @@ impl ScriptRun {
         about: &Value,
         over: &Map<String, Value>,
         out: &mut Vec<ScriptTool>,
-    ) -> Result<(), ScriptFlow> {
+    ) -> ScriptResult {
         if out.len() >= MOST_TOOLS {
             return Err(words::TOO_MANY_TOOLS.with("most", MOST_TOOLS).into());
         }
@@ -321,7 +313,7 @@ impl ScriptRun {
     }
 
     /// Runs the tools of the startup event.
-    pub async fn run_startup_tools(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
+    pub async fn run_startup_tools(&mut self, frame: &mut Frame) -> ScriptResult {
         if frame.values.flag("concurrent_answer") == Some(true) {
             self.emit_note(words::ANSWER_WAITS);
         }
@@ -330,7 +322,7 @@ impl ScriptRun {
     }
 
     /// Runs the tools of the shutdown event.
-    pub async fn run_shutdown_tools(&mut self, frame: &mut Frame) -> Result<(), ScriptFlow> {
+    pub async fn run_shutdown_tools(&mut self, frame: &mut Frame) -> ScriptResult {
         let args = Value::Object(frame.values.args.clone());
         self.run_event_tools(frame, &[SHUTDOWN], || args).await
     }
@@ -341,7 +333,7 @@ impl ScriptRun {
         frame: &mut Frame,
         events: &[&str],
         args: impl FnOnce() -> Value,
-    ) -> Result<(), ScriptFlow> {
+    ) -> ScriptResult {
         let Some(wanted) = frame.manifest.config.get("tools").cloned() else { return Ok(()) };
         // A route lists tools for the model to choose from; a missing one is reported when it is
         // used.
@@ -408,7 +400,7 @@ fn script_tool(
     shape: Arc<Manifest>,
     about: &Value,
     defaults: Map<String, Value>,
-) -> Result<ScriptTool, ScriptFlow> {
+) -> ScriptResult<ScriptTool> {
     let own = shape.text_setting("title").or(shape.text_setting("description"));
     let title = about.get("title").and_then(Value::as_str).or(own);
     let Some(title) = title.map(|title| title.lines().next().unwrap_or("").to_owned()) else {

@@ -1,0 +1,335 @@
+//! The state of a run: the limits all its scripts share, and for each script what it declares, says
+//! and can call.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::super::failure::LocatedError;
+use super::super::fault::{ScriptError, quoted};
+use super::super::host::{ScriptEvent, ScriptHost};
+use super::super::js::Engine;
+use super::super::manifest::input::{self, ScriptArgs};
+use super::super::manifest::{Instruction, Manifest};
+use super::super::source::ScriptLibrary;
+use super::super::syntax::ScriptNode;
+use super::super::wasm;
+use super::dialogue::{Dialogue, DialogueMessage};
+use super::scope::ScopeValues;
+use crate::i18n::{LocalizedText, Phrase, script_run as words};
+
+/// Maximum number of instructions in one run, counting repetitions in loops.
+const MOST_STEPS: usize = 200_000;
+/// Maximum number of model calls in one run.
+pub const MOST_CALLS: usize = 1000;
+/// Maximum number of messages in one dialogue, and largest text in bytes.
+pub const MOST_LINES: usize = 10_000;
+pub const LONGEST_TEXT: usize = 16 << 20;
+
+/// Maximum number of handlers of one script.
+const MOST_HANDLERS: usize = 256;
+
+pub type ScriptResult<T = ()> = Result<T, ScriptFlow>;
+/// The value of a call, if it has one.
+pub type CallResult = ScriptResult<Option<Value>>;
+
+/// The reason an instruction did not end normally.
+#[derive(Debug)]
+pub enum ScriptFlow {
+    Failed(Box<LocatedError>),
+    /// `$ret`: ends the script.
+    Return(Value),
+    Break,
+    Continue,
+    /// `$exit`: ends every script.
+    Exit(Value),
+}
+
+impl From<LocatedError> for ScriptFlow {
+    fn from(failure: LocatedError) -> ScriptFlow {
+        ScriptFlow::Failed(Box::new(failure))
+    }
+}
+
+impl From<ScriptError> for ScriptFlow {
+    fn from(fault: ScriptError) -> ScriptFlow {
+        LocatedError::from(fault).into()
+    }
+}
+
+impl From<LocalizedText> for ScriptFlow {
+    fn from(what: LocalizedText) -> ScriptFlow {
+        LocatedError::new(what).into()
+    }
+}
+
+impl From<Phrase> for ScriptFlow {
+    fn from(what: Phrase) -> ScriptFlow {
+        LocatedError::new(what).into()
+    }
+}
+
+/// One run of a script with everything it calls.
+pub struct ScriptRun {
+    pub host: Box<dyn ScriptHost>,
+    pub library: ScriptLibrary,
+    pub streams: bool,
+    pub depth: usize,
+    pub steps: usize,
+    pub calls: usize,
+}
+
+/// One running script.
+pub struct Frame {
+    pub manifest: Arc<Manifest>,
+    pub values: ScopeValues,
+    pub dialogue: Dialogue,
+    pub imports: Imports,
+    pub handlers: Vec<Handler>,
+    /// The permissions of this script and of its callers.
+    pub permissions: Vec<Arc<Value>>,
+    /// An unnamed text that no input takes.
+    pub unbound_arg: Option<Value>,
+    /// The file of the running instruction: a base has its own.
+    pub file: Arc<str>,
+}
+
+/// The handler of an event.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Handler {
+    pub event: String,
+    /// The name of a function, or `?=` and an expression.
+    pub callback: String,
+    pub once: bool,
+}
+
+/// The target of a name.
+#[derive(Clone, Debug)]
+pub enum Callee {
+    /// A function of the script's engine.
+    Js {
+        name: String,
+        takes_object: bool,
+    },
+    Wasm {
+        module: usize,
+        name: String,
+    },
+    Script(Arc<Manifest>),
+    /// `$id.interact({message})`.
+    Interact(Arc<Manifest>),
+    /// A function of another script.
+    OtherScript {
+        module: usize,
+        name: String,
+    },
+}
+
+/// Everything a script can call by name.
+#[derive(Default)]
+pub struct Imports {
+    pub callees: BTreeMap<String, Callee>,
+    /// Template functions: their name in templates, and their name in the engine.
+    templates: BTreeMap<String, String>,
+    pub engine: Option<Engine>,
+    modules: Vec<Option<Frame>>,
+    pub wasm: Vec<wasm::Module>,
+    pub roles: BTreeMap<String, Frame>,
+    pub agents: BTreeMap<String, Frame>,
+    pub anonymous_count: usize,
+}
+
+impl Imports {
+    pub fn has_function(&self, name: &str) -> bool {
+        self.callees.contains_key(name)
+    }
+
+    pub fn callee(&self, name: &str) -> Option<Callee> {
+        self.callees.get(name).cloned()
+    }
+
+    pub fn template_names(&self) -> Vec<String> {
+        self.templates.keys().cloned().collect()
+    }
+
+    pub fn template_function(&self, name: &str) -> Option<String> {
+        self.templates.get(name).cloned()
+    }
+
+    /// Adds a name for a function; an existing name stays.
+    pub fn add(&mut self, name: &str, callee: Callee) {
+        self.callees.entry(name.to_owned()).or_insert(callee);
+    }
+
+    pub fn add_template(&mut self, name: &str, function: &str) {
+        self.templates.entry(name.to_owned()).or_insert_with(|| function.to_owned());
+    }
+
+    pub fn take_module(&mut self, at: usize) -> Option<Frame> {
+        self.modules.get_mut(at)?.take()
+    }
+
+    pub fn put_module(&mut self, at: usize, frame: Frame) {
+        if let Some(place) = self.modules.get_mut(at) {
+            *place = Some(frame);
+        }
+    }
+
+    pub fn add_module(&mut self, frame: Frame) -> usize {
+        self.modules.push(Some(frame));
+        self.modules.len() - 1
+    }
+}
+
+impl ScriptRun {
+    /// Counts an instruction against the limit.
+    pub fn count_instruction(&mut self) -> ScriptResult {
+        self.steps += 1;
+        match self.steps > MOST_STEPS {
+            true => Err(words::TOO_MANY_STEPS.with("most", MOST_STEPS).into()),
+            false => Ok(()),
+        }
+    }
+
+    /// A script of an untrusted folder may contain messages, and nothing else.
+    pub fn require_trust(&self, frame: &Frame, what: &str) -> ScriptResult {
+        match frame.manifest.origin.trusted {
+            true => Ok(()),
+            false => Err(words::UNTRUSTED
+                .with("file", frame.manifest.origin.file.clone())
+                .with("what", quoted(what))
+                .into()),
+        }
+    }
+
+    pub fn emit_note(&mut self, say: impl Into<LocalizedText>) {
+        self.host.emit(ScriptEvent::Note(say.into()));
+    }
+}
+
+impl Frame {
+    /// A script that is about to start, with its arguments checked.
+    pub fn new(
+        shape: Arc<Manifest>,
+        args: ScriptArgs,
+        callers: &[Arc<Value>],
+    ) -> Result<Frame, LocatedError> {
+        let (args, left) = input::bind(&shape.inputs, args);
+        let mut config = shape.config.clone();
+        let prompt = take_map(&mut config, "prompt");
+        let parameters = take_map(&mut config, "parameters");
+        // A character card keeps in `character` what other scripts declare at the top level.
+        if let Some(Value::Object(character)) = config.get("character").cloned() {
+            for (name, value) in character {
+                config.entry(name).or_insert(value);
+            }
+        }
+        for input in &shape.inputs {
+            let unset = config.get(&input.name).is_none_or(Value::is_null);
+            if let Some(default) = input.default.clone().filter(|_| unset) {
+                config.insert(input.name.clone(), default);
+            }
+        }
+        let mut frame = Frame {
+            permissions: callers.to_vec(),
+            values: ScopeValues { args, prompt, parameters, config, ..ScopeValues::default() },
+            dialogue: Dialogue::default(),
+            imports: Imports::default(),
+            handlers: Vec::new(),
+            unbound_arg: None,
+            file: Arc::from(shape.origin.file.as_str()),
+            manifest: shape,
+        };
+        frame.assign_unbound_arg(left);
+        let values = &frame.values;
+        let known = |name: &str| values.args.get(name).or_else(|| values.config.get(name));
+        input::check(&frame.manifest.inputs, known).map_err(|failure| {
+            failure.or_location(&frame.manifest.origin.file, frame.manifest.front_matter.position)
+        })?;
+        if let Some(rules) = frame.manifest.config.get("permissions") {
+            frame.permissions.push(Arc::new(rules.clone()));
+        }
+        add_prompt_messages(&mut frame);
+        Ok(frame)
+    }
+
+    /// A text that no input takes becomes the script's `content` if the script mentions that,
+    /// otherwise one more message of the user.
+    fn assign_unbound_arg(&mut self, left: Option<Value>) {
+        let Some(left) = left else { return };
+        let speaks = |item: &Instruction| item.node.to_value().to_string().contains("content");
+        let knows = self.manifest.inputs.iter().any(|input| input.name == "content")
+            || self.manifest.body.iter().any(speaks)
+            || self.manifest.functions.iter().any(|function| function.source.contains("content"));
+        match knows && !self.values.args.contains_key("content") {
+            true => {
+                self.values.args.insert("content".to_owned(), left);
+            }
+            false => self.unbound_arg = Some(left),
+        }
+    }
+
+    /// The script of a chat role.
+    pub fn role_script(&self, role: &str) -> Option<String> {
+        let script = self.manifest.roles().get(role)?.as_str()?.to_owned();
+        Some(script)
+    }
+
+    /// Whether an event has a handler.
+    pub fn has_handler(&self, event: &str) -> bool {
+        self.handlers.iter().any(|handler| handler.event == event)
+    }
+
+    pub fn add_handler(&mut self, event: &str, callback: &str, once: bool) {
+        if self.handlers.len() < MOST_HANDLERS {
+            let callback = callback.strip_prefix('$').unwrap_or(callback).to_owned();
+            self.handlers.push(Handler { event: event.to_owned(), callback, once });
+        }
+    }
+
+    pub fn remove_handlers(&mut self, event: &str, callback: Option<&str>) {
+        let callback = callback.map(|name| name.strip_prefix('$').unwrap_or(name));
+        self.handlers.retain(|handler| {
+            handler.event != event || callback.is_some_and(|name| name != handler.callback)
+        });
+    }
+}
+
+/// Adds `prompt.messages` to the dialogue.
+pub fn add_prompt_messages(frame: &mut Frame) {
+    let Some(Value::Array(messages)) = frame.values.prompt.shift_remove("messages") else { return };
+    for message in messages {
+        let role = message.get("role").and_then(Value::as_str).unwrap_or("user").to_owned();
+        if let Some(content) = message.get("content") {
+            frame.dialogue.push(DialogueMessage::from_value(&role, content));
+        }
+    }
+}
+
+fn take_map(config: &mut Map<String, Value>, key: &str) -> Map<String, Value> {
+    match config.shift_remove(key) {
+        Some(Value::Object(map)) => map,
+        _ => Map::new(),
+    }
+}
+
+/// The failure with the place of the instruction it came from.
+pub fn locate_failure(failure: LocatedError, item: &Instruction) -> LocatedError {
+    failure.or_location(&item.file, item.node.position)
+}
+
+pub fn locate_halt(halt: ScriptFlow, item: &Instruction) -> ScriptFlow {
+    match halt {
+        ScriptFlow::Failed(failure) => locate_failure(*failure, item).into(),
+        other => other,
+    }
+}
+
+/// The same for an instruction inside a block.
+pub fn locate_in_block(halt: ScriptFlow, frame: &Frame, node: &ScriptNode) -> ScriptFlow {
+    match halt {
+        ScriptFlow::Failed(failure) => failure.or_location(&frame.file, node.position).into(),
+        other => other,
+    }
+}
