@@ -3,8 +3,14 @@
 use std::fmt;
 
 use super::fault::ScriptError;
-use super::syntax::SourcePosition;
 use crate::i18n::{Localize, LocalizedText, Phrase, script_run as words};
+
+/// Line and column, counted from 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SourcePosition {
+    pub line: u32,
+    pub column: u32,
+}
 
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

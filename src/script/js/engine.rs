@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::{
+use super::task::{
     JsLimits, JsScope, JsTask, ModuleKind, RuntimeCall, ScopeChanges, TaskEnd, TaskEvent,
     TaskOutcome,
 };

@@ -1,5 +1,7 @@
 //! The engine from outside: values, functions, modules, requests, and every limit.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::*;

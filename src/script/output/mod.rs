@@ -15,6 +15,7 @@ mod natural_object;
 mod schema;
 
 pub use describe::{describe, describe_field};
+use natural_object::{parse_bool, strip_fence};
 pub use schema::{check, normalize};
 
 /// Longest text that is parsed, in bytes.
@@ -38,34 +39,6 @@ pub fn convert(kind: &str, text: &str, output: Option<&Value>) -> Result<Value, 
         check(&value, schema)?;
     }
     Ok(value)
-}
-
-/// The content of the only code fence of a text, or the text itself, trimmed.
-pub fn strip_fence(text: &str) -> &str {
-    let text = text.trim();
-    fence_content(text).unwrap_or(text)
-}
-
-/// The content of the first closed fence.
-fn fence_content(text: &str) -> Option<&str> {
-    for fence in ["```", "~~~"] {
-        let Some((before, after)) = text.split_once(fence) else { continue };
-        // A fence starts its line.
-        if !before.is_empty() && !before.trim_end_matches([' ', '\t']).ends_with('\n') {
-            continue;
-        }
-        let (info, inside) = after.split_once('\n').unwrap_or((after, ""));
-        if let Some((one_line, _)) = info.split_once(fence) {
-            return Some(one_line.trim_start_matches("json").trim());
-        }
-        let close = format!("\n{fence}");
-        let inside = match inside.split_once(close.as_str()) {
-            Some((inside, _)) => inside,
-            None => inside.strip_suffix(fence)?,
-        };
-        return Some(inside.trim());
-    }
-    None
 }
 
 fn parse_json(text: &str, schema: Option<&Value>) -> Result<Value, ScriptError> {
@@ -110,17 +83,6 @@ fn parse_scalar(text: &str, schema: Option<&Value>) -> Option<Value> {
         _ => return None,
     };
     Some(value)
-}
-
-/// The words for true and false.
-fn parse_bool(text: &str) -> Option<Value> {
-    match text.trim().trim_end_matches(['.', '。']).to_lowercase().as_str() {
-        "true" | "yes" | "y" | "on" | "是" | "对" | "真" | "有" => Some(Value::Bool(true)),
-        "false" | "no" | "n" | "off" | "否" | "不是" | "不" | "假" | "无" | "没有" => {
-            Some(Value::Bool(false))
-        }
-        _ => None,
-    }
 }
 
 fn parse_yaml(text: &str, schema: Option<&Value>) -> Result<Value, ScriptError> {

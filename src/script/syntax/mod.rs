@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::failure::{LocatedError, Location};
+use super::failure::{LocatedError, Location, SourcePosition};
 use crate::i18n::{LocalizedText, script_run as words};
 
 mod lines;
@@ -15,7 +15,7 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
-pub use tree::{ScriptNode, SourcePosition, Tree};
+pub use tree::{ScriptNode, Tree};
 
 /// Largest script, in bytes.
 pub const MOST: usize = 4 << 20;

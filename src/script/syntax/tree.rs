@@ -7,17 +7,11 @@ use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 use serde_json::{Map, Number, Value};
 
 use crate::i18n::{LocalizedText, script_run as words};
+use crate::script::failure::SourcePosition;
 
 /// Deepest nesting, and maximum number of nodes including those that aliases expand to.
 const DEEPEST: usize = 64;
 const MOST: usize = 200_000;
-
-/// Line and column, counted from 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SourcePosition {
-    pub line: u32,
-    pub column: u32,
-}
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScriptNode {

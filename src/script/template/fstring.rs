@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::limits::{MOST_OUTPUT, output_limit_error};
 use super::print;
 use crate::script::fault::ScriptError;
 use crate::script::text::delimiters;
@@ -27,12 +28,12 @@ pub(super) fn render(text: &str, data: &Value) -> Result<String, ScriptError> {
             out.push_str(brace);
             rest = after;
         }
-        if out.len() > super::MOST_OUTPUT {
-            return Err(super::output_limit_error());
+        if out.len() > MOST_OUTPUT {
+            return Err(output_limit_error());
         }
     }
     out.push_str(rest);
-    if out.len() > super::MOST_OUTPUT { Err(super::output_limit_error()) } else { Ok(out) }
+    if out.len() > MOST_OUTPUT { Err(output_limit_error()) } else { Ok(out) }
 }
 
 /// `{name}`, `{a.b}`, `{a[0]}`, `{price:.2f}`, `{name!r}`: its text and the rest.

@@ -7,10 +7,8 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Rest, Serde, Value};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior};
 
+use super::limits::{self, MOST_OUTPUT, output_limit_error, template_error};
 use super::py_methods::{self, value_text};
-use super::{
-    Functions, MOST_OUTPUT, Rendered, TemplateCall, limits, output_limit_error, template_error,
-};
 use crate::i18n::script as words;
 use crate::script::fault::ScriptError;
 
@@ -20,6 +18,47 @@ const FUEL: u64 = 200_000;
 const COPIES: u64 = 512 * 1024 * 1024;
 /// Deepest nesting of macros and recursive loops.
 const DEPTH: usize = 100;
+
+/// The template functions of a script, and the results of their calls so far.
+#[derive(Clone, Debug, Default)]
+pub struct Functions {
+    names: Vec<String>,
+    pub(super) results: Vec<(TemplateCall, serde_json::Value)>,
+}
+
+/// A call of a template function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TemplateCall {
+    pub name: String,
+    pub args: Vec<serde_json::Value>,
+}
+
+impl Functions {
+    /// The functions that may be called, by the names templates use.
+    pub fn new(names: impl IntoIterator<Item = String>) -> Functions {
+        Functions { names: names.into_iter().collect(), results: Vec::new() }
+    }
+
+    /// Stores the result of a call, so that the next rendering has it.
+    pub fn add_result(&mut self, call: TemplateCall, value: serde_json::Value) {
+        self.results.push((call, value));
+    }
+
+    fn find(&self, name: &str, args: &[serde_json::Value]) -> Option<&serde_json::Value> {
+        self.results
+            .iter()
+            .find(|(call, _)| call.name == name && call.args == args)
+            .map(|(_, value)| value)
+    }
+}
+
+/// The result of a rendering.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rendered {
+    Done(String),
+    /// It needs the value of this call: [`Functions::add_result`] it and render again.
+    NeedsCall(TemplateCall),
+}
 
 pub(super) fn render(
     text: &str,

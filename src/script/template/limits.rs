@@ -3,7 +3,12 @@
 //! that gets a name passes a filter that measures it, and the number of joins in one template is
 //! limited.
 
+use crate::i18n::script as words;
+use crate::script::fault::{ScriptError, quoted};
 use crate::script::text::delimiters;
+
+/// Longest rendered text, in bytes.
+pub const MOST_OUTPUT: usize = 8 * 1024 * 1024;
 
 /// The name of the measuring filter; no author would write it by chance.
 pub(super) const FILTER: &str = "avocet__bounded";
@@ -177,6 +182,16 @@ fn measure_names<'a>(names: impl Iterator<Item = &'a str>, tag: &str, out: &mut 
             out.push_str(&format!("{{% set {name} = {name}|{FILTER} {tail}"));
         }
     }
+}
+
+/// The error for a template that cannot be parsed or does not match its data.
+pub(super) fn template_error(line: usize, why: impl Into<String>) -> ScriptError {
+    words::TEMPLATE_BROKEN.with("line", line).with("why", quoted(&why.into())).into()
+}
+
+/// The error for a rendering that got too long.
+pub(super) fn output_limit_error() -> ScriptError {
+    words::TEMPLATE_OUTPUT.with("limit", MOST_OUTPUT).into()
 }
 
 #[cfg(test)]

@@ -16,10 +16,10 @@ mod limits;
 pub mod print;
 mod py_methods;
 
+pub use hf::{Functions, Rendered, TemplateCall};
+
 /// Longest template, in bytes.
 pub const LONGEST: usize = 1024 * 1024;
-/// Longest rendered text, in bytes.
-pub const MOST_OUTPUT: usize = 8 * 1024 * 1024;
 /// Maximum number of calls of template functions in one rendering.
 const MOST_CALLS: usize = 1000;
 
@@ -54,47 +54,6 @@ impl Format {
     }
 }
 
-/// The template functions of a script, and the results of their calls so far.
-#[derive(Clone, Debug, Default)]
-pub struct Functions {
-    names: Vec<String>,
-    results: Vec<(TemplateCall, Value)>,
-}
-
-/// A call of a template function.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TemplateCall {
-    pub name: String,
-    pub args: Vec<Value>,
-}
-
-impl Functions {
-    /// The functions that may be called, by the names templates use.
-    pub fn new(names: impl IntoIterator<Item = String>) -> Functions {
-        Functions { names: names.into_iter().collect(), results: Vec::new() }
-    }
-
-    /// Stores the result of a call, so that the next rendering has it.
-    pub fn add_result(&mut self, call: TemplateCall, value: Value) {
-        self.results.push((call, value));
-    }
-
-    fn find(&self, name: &str, args: &[Value]) -> Option<&Value> {
-        self.results
-            .iter()
-            .find(|(call, _)| call.name == name && call.args == args)
-            .map(|(_, value)| value)
-    }
-}
-
-/// The result of a rendering.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Rendered {
-    Done(String),
-    /// It needs the value of this call: [`Functions::add_result`] it and render again.
-    NeedsCall(TemplateCall),
-}
-
 /// Renders a text with plain data.
 pub fn render(format: Format, text: &str, data: &Value) -> Result<String, ScriptError> {
     match render_with(format, text, data, &Functions::default())? {
@@ -126,16 +85,6 @@ pub fn render_with(
         Format::Golang => go::render(text, data).map(Rendered::Done),
         Format::FString => fstring::render(text, data).map(Rendered::Done),
     }
-}
-
-/// The error for a template that cannot be parsed or does not match its data.
-fn template_error(line: usize, why: impl Into<String>) -> ScriptError {
-    words::TEMPLATE_BROKEN.with("line", line).with("why", quoted(&why.into())).into()
-}
-
-/// The error for a rendering that got too long.
-fn output_limit_error() -> ScriptError {
-    words::TEMPLATE_OUTPUT.with("limit", MOST_OUTPUT).into()
 }
 
 #[cfg(test)]

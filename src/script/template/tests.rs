@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use serde_json::json;
 
+use super::limits::MOST_OUTPUT;
 use super::*;
 
 fn hf(text: &str, data: &Value) -> String {

@@ -1,6 +1,6 @@
 //! The stages of a script's text on its way to a message: parsed once, filled, rendered, settled.
 
-use super::Placeholder;
+use super::ask::Placeholder;
 use super::bias::{self, Bias};
 use super::placeholder::{self, CallMark, PlaceholderMark, RegexMark};
 
@@ -64,13 +64,6 @@ impl MessageText {
         self.spans.iter().enumerate().find_map(|(at, piece)| match piece {
             TextSpan::Mark { mark: PlaceholderMark::Regex(pattern), .. } => Some((at, pattern)),
             _ => None,
-        })
-    }
-
-    /// True when a reply of the model is inserted into this text.
-    pub fn has_placeholder(&self) -> bool {
-        self.spans.iter().any(|piece| {
-            matches!(piece, TextSpan::Mark { mark: PlaceholderMark::Placeholder(_), .. })
         })
     }
 

@@ -5,7 +5,8 @@ use std::cmp::Ordering;
 use serde_json::Value;
 
 use crate::script::fault::ScriptError;
-use crate::script::template::{MOST_OUTPUT, output_limit_error, print, template_error};
+use crate::script::template::limits::{MOST_OUTPUT, output_limit_error, template_error};
+use crate::script::template::print;
 
 /// Largest width, and largest number of digits, that `printf` accepts.
 const WIDEST: usize = 1000;

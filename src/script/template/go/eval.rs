@@ -6,7 +6,8 @@ use super::call;
 use super::parse::{GoNode, Pipe, Term};
 use crate::i18n::script as words;
 use crate::script::fault::ScriptError;
-use crate::script::template::{MOST_OUTPUT, output_limit_error, print, template_error};
+use crate::script::template::limits::{MOST_OUTPUT, output_limit_error, template_error};
+use crate::script::template::print;
 
 /// Maximum number of nodes and terms one rendering may visit.
 const STEPS: usize = 2_000_000;

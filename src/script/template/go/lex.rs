@@ -1,7 +1,7 @@
 //! Splits a template into text and actions, and an action into tokens.
 
 use crate::script::fault::ScriptError;
-use crate::script::template::template_error;
+use crate::script::template::limits::template_error;
 use crate::script::text::delimiters;
 
 /// A part of the template, with the line it begins on, counted from 1.

@@ -2,7 +2,7 @@
 
 use super::lex::{self, GoPart, GoToken};
 use crate::script::fault::ScriptError;
-use crate::script::template::template_error;
+use crate::script::template::limits::template_error;
 
 /// Deepest nesting of blocks and brackets.
 const DEPTH: usize = 64;

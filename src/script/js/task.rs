@@ -1,0 +1,135 @@
+//! What an engine is told to do, and what it tells.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::script::fault::ScriptError;
+
+/// The values of a script, by name.
+pub type JsScope = Map<String, Value>;
+
+/// The limits of one engine.
+#[derive(Clone, Copy, Debug)]
+pub struct JsLimits {
+    /// Bytes of all its values together.
+    pub memory: usize,
+    /// Bytes of its call stack.
+    pub stack: usize,
+    /// How long it may compute without a request.
+    pub time: Duration,
+}
+
+impl Default for JsLimits {
+    fn default() -> JsLimits {
+        JsLimits { memory: 64 * 1024 * 1024, stack: 512 * 1024, time: Duration::from_secs(5) }
+    }
+}
+
+/// A task for the engine.
+#[derive(Clone, Debug, PartialEq)]
+pub enum JsTask {
+    /// The value of an expression. Names of the scope may be used directly.
+    Eval(String),
+    /// Declares `$name`; `source` is the body of an `!fn` without its language mark.
+    Define { name: String, source: String },
+    /// Calls a function that was defined, imported or returned. One object as the only argument is
+    /// the named form.
+    Call { name: String, args: Vec<Value> },
+    /// Evaluates a module and keeps its exports under `id`; the value is
+    /// `{functions: [names], values: [names]}`.
+    /// `file` is the name that relative imports in it start from.
+    Module { id: String, kind: ModuleKind, file: String, source: String },
+    /// Stores a file that modules import by this name; none of it runs yet.
+    Declare { file: String, source: String },
+    /// Binds `$name` to `to`: `id`, `id.export` or another function.
+    Bind { name: String, to: String },
+}
+
+/// The module system a module is written for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModuleKind {
+    /// `import`/`export`.
+    Module,
+    /// `exports`, `module.exports`, `require`.
+    Common,
+    /// Detected from the text.
+    Auto,
+    /// A built-in module; the source is its name.
+    Builtin,
+}
+
+/// A message from a running task.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TaskEvent {
+    /// A line of `console.log`.
+    Log(String),
+    /// Continues when [`JsRun::answer`](super::JsRun::answer) is called with this id.
+    Call(RuntimeCall),
+    Ended(TaskEnd),
+}
+
+/// A call of the runtime: `this.$name(args)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RuntimeCall {
+    pub id: u64,
+    /// Without `$`; may have a field after a dot (`agent.interact`).
+    pub name: String,
+    pub args: Vec<Value>,
+    pub changes: ScopeChanges,
+}
+
+/// The end of a task.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskEnd {
+    pub outcome: Result<TaskOutcome, ScriptError>,
+    pub changes: ScopeChanges,
+}
+
+/// The result of a task.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TaskOutcome {
+    Value(Value),
+    Undefined,
+    /// A function, by a name that [`JsTask::Call`] takes.
+    Function(String),
+    /// The expression uses an unknown name; for a call: there is no such function.
+    Unknown(String),
+    /// The text is not an expression; with the engine's reason.
+    Invalid(String),
+}
+
+impl TaskOutcome {
+    /// The plain value, null for `undefined`; `None` if there is no value.
+    pub fn value(self) -> Option<Value> {
+        match self {
+            TaskOutcome::Value(value) => Some(value),
+            TaskOutcome::Undefined => Some(Value::Null),
+            TaskOutcome::Function(name) => Some(Value::String(name)),
+            TaskOutcome::Unknown(_) | TaskOutcome::Invalid(_) => None,
+        }
+    }
+}
+
+/// Values that JavaScript assigned or removed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ScopeChanges {
+    pub set: Vec<(String, Value)>,
+    pub removed: Vec<String>,
+}
+
+impl ScopeChanges {
+    pub fn is_empty(&self) -> bool {
+        self.set.is_empty() && self.removed.is_empty()
+    }
+
+    /// Applies JavaScript's changes to these values.
+    pub fn apply(&self, scope: &mut JsScope) {
+        for (name, value) in &self.set {
+            scope.insert(name.clone(), value.clone());
+        }
+        for name in &self.removed {
+            scope.remove(name);
+        }
+    }
+}
