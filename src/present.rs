@@ -129,6 +129,9 @@ impl QuestionOffer {
                 }
             }
             Question::Choice { .. } => (QuestionKind::Model, Vec::new()),
+            Question::ScriptCall { .. } => {
+                (QuestionKind::Model, vec![(Pick::Continue, true), (Pick::Reject, true)])
+            }
             Question::Pieces { pieces, .. } => {
                 let mild = pieces.iter().any(|piece| !piece.risk.is_high_risk());
                 let choices = vec![(Pick::Reject, true), (Pick::Run, mild), (Pick::Each, true)];
@@ -138,7 +141,6 @@ impl QuestionOffer {
                 (QuestionKind::Pause, vec![(Pick::Stop, true), (Pick::Continue, true)])
             }
             Question::Trust { above, .. } => {
-                batch.extend(above.clone());
                 let above = (Pick::TrustAbove, above.is_some());
                 let choices =
                     vec![(Pick::Reject, true), (Pick::Trust, true), above, (Pick::Stop, true)];
@@ -158,9 +160,8 @@ impl QuestionOffer {
             ChoicePick::Reject => Decision::Reject { word: None },
             ChoicePick::Stop => Decision::Stop,
             ChoicePick::Run | ChoicePick::Continue | ChoicePick::Trust => Decision::Approve,
-            ChoicePick::All | ChoicePick::TrustAbove => {
-                Decision::ApproveAll { steps: self.batch.clone() }
-            }
+            ChoicePick::All => Decision::ApproveAll { steps: self.batch.clone() },
+            ChoicePick::TrustAbove => Decision::TrustParent,
             ChoicePick::Session => Decision::Remember(ApprovalScope::Session),
             ChoicePick::Project => Decision::Remember(ApprovalScope::Project),
             ChoicePick::TrustFirst => Decision::Trust,

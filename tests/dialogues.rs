@@ -247,6 +247,7 @@ impl Host for DialogueHost {
                 let (tier, line) = (risk.tier.name(), line(&step.work));
                 self.note(format!("ask {number}/{of} {tier} {} {line}{rule}", step.id));
             }
+            Question::ScriptCall { text } => self.note(format!("script asks: {text}")),
             Question::Trust { folder, .. } => self.note(format!("trust: {folder}")),
             Question::Choice { text, choices, .. } => {
                 self.note(format!("question: {text} {choices:?}"));

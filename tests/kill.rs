@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use avocet::protocol::{Event, Outcome};
-use avocet::store::{Database, Store, is_saved};
+use avocet::store::{Database, Store};
 use serde_json::{Value, json};
 
 #[path = "support/bench.rs"]
@@ -159,7 +159,7 @@ fn firm(events: &[Event]) -> Vec<Event> {
                 | Event::ReplyStarted
         )
     };
-    events.iter().filter(|event| is_saved(event) && !grows(event)).cloned().collect()
+    events.iter().filter(|event| event.is_recorded() && !grows(event)).cloned().collect()
 }
 
 /// What is killed.

@@ -883,12 +883,14 @@ async fn a_script_asks_the_user_before_a_call_that_needs_approval() {
         ("weather.ai.yaml", "---\ntitle: w\n---\n$echo: rain\n"),
     ];
     let (mut talk, _) = scripts(&files, &[DONE], true);
-    for (answer, expected) in [("Allow", true), ("Refuse", false)] {
+    for (decision, expected) in
+        [(Decision::Approve, true), (Decision::Reject { word: None }, false)]
+    {
         talk.runs("asks", "").await;
         let (ask, question) = talk.next_question().await;
-        let Question::Choice { text, .. } = question else { panic!("{question:?}") };
+        let Question::ScriptCall { text } = question else { panic!("{question:?}") };
         assert!(text.contains("weather"), "{text}");
-        talk.send(Op::Decide { ask, decision: Decision::Answer { text: answer.into() } }).await;
+        talk.send(Op::Decide { ask, decision }).await;
         let (said, ending) = talk.played().await;
         assert_eq!(ending == TurnOutcome::Done, expected, "{ending:?}");
         assert_eq!(said == ["rain"], expected, "{said:?}");

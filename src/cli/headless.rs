@@ -258,16 +258,12 @@ impl<'a> HeadlessTurn<'a> {
                 self.untrusted = trust.as_ref().map(|trust| trust.folder.clone());
                 self.on_step_question(ask.id, step, risk)
             }
-            // A question without a step comes from a script that wants to call a tool.
-            Question::Choice { step, text, choices, .. } => {
-                if let Some(option) = self.options.approved.steps
-                    && step.is_empty()
-                {
-                    let line = w::SAID_YES.with("step", text.as_str()).with("why", w::SCRIPT_ASKS);
-                    let line = HeadlessEffect::Tell(StderrLine::Line(line.with("option", option)));
-                    let text = choices.first().cloned().unwrap_or_default();
-                    return vec![line, decide(ask.id, Decision::Answer { text })];
-                }
+            Question::ScriptCall { text } if let Some(option) = self.options.approved.steps => {
+                let line = w::SAID_YES.with("step", text.as_str()).with("why", w::SCRIPT_ASKS);
+                let line = HeadlessEffect::Tell(StderrLine::Line(line.with("option", option)));
+                vec![line, decide(ask.id, Decision::Approve)]
+            }
+            Question::Choice { text, .. } | Question::ScriptCall { text } => {
                 let word = Some(w::NOBODY_ANSWERS.text(crate::i18n::Lang::En).to_owned());
                 let notice = Notice::info(common::MODEL_ASKS.with("text", text.as_str()));
                 vec![

@@ -12,7 +12,7 @@ use super::Clean;
 use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
 use crate::protocol::{ExportFormat, Page};
 use crate::safety::redact::Redactor;
-use crate::session::export::{self, Pages};
+use crate::session::export::Pages;
 use crate::session::listing::{hits_page, list_page};
 use crate::store::{Database, Listed, SessionHit, Store, StoreError};
 
@@ -249,7 +249,7 @@ fn write_conversation(
     }
     let Some(pages) = &mut to.pages else { return Ok(()) };
     let read = disk.for_each_event(known.key, to.last_written, |seq, event| {
-        if export::is_exported(&event) {
+        if event.is_transcript() {
             put(&pages.event(&event))?;
         }
         to.last_written = seq;

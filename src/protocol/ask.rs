@@ -74,6 +74,9 @@ pub enum Question {
         /// Whether a text other than the choices is accepted.
         free: bool,
     },
+    /// May a script make this call, which its permissions leave to the user? A plain approval
+    /// allows it.
+    ScriptCall { text: String },
     /// May these shell pieces run? All pieces of one template together. The answer is
     /// [`Decision::ApproveAll`] with the ids of those that may; a plain approval means all but the
     /// high-risk ones, and if none is approved nothing is sent.
@@ -87,8 +90,7 @@ pub enum Question {
     /// The turn paused by itself; should it continue?
     Pause { why: LocalizedText },
     /// Is this folder trusted? An approval trusts it, a rejection leaves it untrusted, a stop exits
-    /// the program. [`Decision::ApproveAll`] with `above` trusts that folder too, and the folders
-    /// in it. The question does not belong to a turn.
+    /// the program, and [`Decision::TrustParent`] trusts `above` too, and the folders in it. The question does not belong to a turn.
     Trust {
         /// Absolute.
         folder: String,
@@ -181,6 +183,8 @@ pub enum Decision {
     /// Trust the folder, then judge the step again: it runs, or is asked about for the remaining
     /// reasons. Only if the question offers it.
     Trust,
+    /// Trust the folder, its parent, and the folders in that.
+    TrustParent,
     /// Run this instead. It is judged again, and the model is told.
     Edit(StepAction),
     /// The answer to a [`Question::Choice`].

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{
     Ask, AskId, AttachmentInfo, Change, Compaction, Extensions, Observation, Page, PlanItem,
-    Rewind, Risk, SessionInfo, SessionRow, Step, StepAction,
+    Question, Rewind, Risk, SessionInfo, SessionRow, Step, StepAction,
 };
 use crate::i18n::{LocalizedText, session};
 
@@ -173,6 +173,77 @@ pub enum Event {
     Cleared,
     /// The session has ended; no event follows.
     Closed,
+}
+
+impl Event {
+    /// Whether the event is saved with its session. The rest is only shown, or is sent again.
+    pub fn is_recorded(&self) -> bool {
+        match self {
+            Event::TurnStarted { .. }
+            | Event::Attached { .. }
+            | Event::Rendered { .. }
+            | Event::Compacted(_)
+            | Event::Plan { .. }
+            | Event::Undone { .. }
+            | Event::FilesKept { .. }
+            | Event::Steered { .. }
+            | Event::ReplyStarted
+            | Event::Delta { .. }
+            | Event::ReasoningDelta { .. }
+            | Event::Retrying { .. }
+            | Event::Repairing { .. }
+            | Event::Replied(_)
+            | Event::StepStarted { .. }
+            | Event::StepOutput { .. }
+            | Event::StepFinished(_)
+            | Event::TurnEnded { .. }
+            | Event::FolderAdded { .. }
+            | Event::Page(_) => true,
+            // It would appear once more with every start.
+            Event::Notice(notice) => notice.topic != Topic::Resumed,
+            Event::Asked(ask) => matches!(ask.question, Question::Step { .. }),
+            _ => false,
+        }
+    }
+
+    /// Whether the event is part of the conversation, for exports and for what is undone.
+    pub fn is_transcript(&self) -> bool {
+        matches!(
+            self,
+            Event::TurnStarted { .. }
+                | Event::Steered { .. }
+                | Event::Replied(_)
+                | Event::StepFinished(_)
+                | Event::Plan { .. }
+                | Event::Undone { .. }
+                | Event::FilesKept { .. }
+                | Event::Compacted(_)
+                | Event::TurnEnded { .. }
+        )
+    }
+
+    /// True for text that comes in many small deltas and may wait a moment.
+    pub fn is_growing_text(&self) -> bool {
+        matches!(
+            self,
+            Event::Delta { .. } | Event::ReasoningDelta { .. } | Event::StepOutput { .. }
+        )
+    }
+
+    /// The approximate size of a transcript event, in bytes.
+    pub fn weight(&self) -> usize {
+        match self {
+            Event::TurnStarted { text, .. } | Event::Steered { text } => text.len(),
+            Event::Replied(replied) => replied.message.len(),
+            Event::StepFinished(seen) => {
+                let diff = seen.change.as_ref().map_or(0, |change| change.diff.len());
+                seen.stdout.len() + seen.stderr.len() + diff + 512
+            }
+            Event::Plan { items } => items.iter().map(|item| item.text.len() + 32).sum(),
+            Event::FilesKept { files, .. } => files.len() * 256,
+            _ => 64,
+        }
+    }
 }
 
 /// The source of a turn's message.

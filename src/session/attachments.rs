@@ -157,7 +157,8 @@ async fn ask_approval(
         | Decision::Edit(_)
         | Decision::Reject { .. }
         | Decision::Dismiss
-        | Decision::Trust => Ok(None),
+        | Decision::Trust
+        | Decision::TrustParent => Ok(None),
         Decision::Stop => Err(ExpansionStop::Stopped),
     }
 }

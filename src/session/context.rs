@@ -102,9 +102,7 @@ impl TurnScope {
         self.context.history = Arc::clone(&history);
         self.notify(TurnMessage::HistoryCompacted(history));
         if !receipt.shortened.is_empty() || receipt.summary.is_some() {
-            let event = Event::Compacted(Box::new(receipt));
-            self.notify(TurnMessage::Record(Box::new(event.clone())));
-            self.emit(event).await;
+            self.emit(Event::Compacted(Box::new(receipt))).await;
         }
     }
 

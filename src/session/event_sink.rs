@@ -12,7 +12,7 @@ use tokio::sync::mpsc::Sender;
 use tokio::time::Instant;
 
 use crate::protocol::Event;
-use crate::store::{Recorder, is_saved};
+use crate::store::Recorder;
 
 /// The maximum number of events that wait for a frontend.
 pub const ROOM: usize = 256;
@@ -58,7 +58,7 @@ impl Outbox {
     /// Sends, waiting for room. A closed frontend is not an error: its events are dropped.
     pub async fn send(&mut self, event: Event) {
         self.release();
-        if is_saved(&event) {
+        if event.is_recorded() {
             self.record(&event).await;
         }
         self.flush().await;

@@ -70,22 +70,6 @@ pub fn file_extension(format: ExportFormat) -> &'static str {
     }
 }
 
-/// Whether an event is part of the export.
-pub fn is_exported(event: &Event) -> bool {
-    matches!(
-        event,
-        Event::TurnStarted { .. }
-            | Event::Steered { .. }
-            | Event::Replied(_)
-            | Event::StepFinished(_)
-            | Event::Plan { .. }
-            | Event::Undone { .. }
-            | Event::FilesKept { .. }
-            | Event::Compacted(_)
-            | Event::TurnEnded { .. }
-    )
-}
-
 fn markdown(event: &Event, lang: Lang) -> String {
     match event {
         Event::TurnStarted { text, .. } | Event::Steered { text } => {
@@ -262,7 +246,7 @@ mod tests {
             Event::Undone { turns: vec![1], kept_files_of: vec![] },
             Event::FilesKept { turn: 2, files: vec![Default::default()] },
         ];
-        assert!(record.iter().all(is_exported));
+        assert!(record.iter().all(Event::is_transcript));
         let text = render(&record, ExportFormat::Md, Lang::En);
         assert!(
             text.contains("- [>] write <it>") && text.contains("The files were restored"),

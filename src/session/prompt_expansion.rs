@@ -253,6 +253,7 @@ impl TurnScope {
             | Decision::Remember(_)
             | Decision::Answer { .. }
             | Decision::Trust
+            | Decision::TrustParent
             | Decision::Edit(_) => Ok(None),
         }
     }
@@ -315,6 +316,7 @@ fn approved_ids(decision: Decision, pieces: &[TemplateCommand]) -> Option<Vec<St
         | Decision::Reject { .. }
         | Decision::Dismiss
         | Decision::Trust
+        | Decision::TrustParent
         | Decision::Stop => Vec::new(),
     };
     (!ids.is_empty()).then_some(ids)

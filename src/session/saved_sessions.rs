@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::listing::{hits_page, list_page};
 use super::persistence::{Replay, ResumeTarget, StoreEvent, events_of, format_time, local_millis};
+use super::recovery;
 use super::state::Session;
 use super::user_input::UserInput;
-use super::{export, recovery};
 use crate::context::history::{History, TurnPosition};
 use crate::i18n::{Localize, LocalizedText, plural, session as words};
 use crate::protocol::{Event, Notice, Op, Rewind, SessionRow, Topic, TurnOrigin, UnsavedWork};
@@ -183,7 +183,7 @@ impl Session {
         }
         let interrupted = !closing.is_empty();
         events.extend(closing);
-        let told = events.iter().filter(|event| export::is_exported(event));
+        let told = events.iter().filter(|event| event.is_transcript());
         told.for_each(|event| self.conversation.push_event(event.clone()));
         if self.store.is_persistent {
             self.info.session.clone_from(&known.id);
@@ -245,7 +245,7 @@ impl Session {
     async fn send_history_chunk(&mut self, piece: EventPage) {
         let events = events_of(&piece);
         let told: Vec<Event> =
-            events.iter().filter(|event| export::is_exported(event)).cloned().collect();
+            events.iter().filter(|event| event.is_transcript()).cloned().collect();
         self.conversation.prepend_events(&told);
         self.store.bytes_read += piece.bytes;
         let full = self.store.bytes_read > READ_BACK;

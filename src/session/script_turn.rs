@@ -220,8 +220,8 @@ async fn ask_user(
     let question = match asked {
         ScriptQuestion::Step { question, .. } => *question,
         ScriptQuestion::Call(say) => {
-            let lang = scope.context.lang;
-            call_question(&scope.context.redactor.mask(&say.text(lang)), lang)
+            let text = scope.context.redactor.mask(&say.text(scope.context.lang)).into_owned();
+            Question::ScriptCall { text }
         }
     };
     let decision = scope.ask(question).await.ok_or(ScriptOutcome::Cancelled)?;
@@ -257,30 +257,18 @@ async fn run(
 
 /// The meaning of a decision for a script; `None`: the user wants everything to stop.
 fn script_answer(decision: Decision) -> Option<ScriptAnswer> {
-    let may =
-        |text: &str| [Lang::En, Lang::Zh].iter().any(|lang| words::SCRIPT_MAY.text(*lang) == text);
     Some(match decision {
         Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_) => {
             ScriptAnswer::Yes
         }
         Decision::Edit(work) => ScriptAnswer::RunInstead(work),
-        Decision::Answer { text } if may(&text) => ScriptAnswer::Yes,
         Decision::Trust => ScriptAnswer::Trust,
-        Decision::Answer { .. } | Decision::Reject { .. } | Decision::Dismiss => ScriptAnswer::No,
+        Decision::TrustParent
+        | Decision::Answer { .. }
+        | Decision::Reject { .. }
+        | Decision::Dismiss => ScriptAnswer::No,
         Decision::Stop => return None,
     })
-}
-
-/// The question whether a script may make a call; it belongs to no step.
-fn call_question(text: &str, lang: Lang) -> Question {
-    Question::Choice {
-        step: String::new(),
-        text: text.to_owned(),
-        choices: [words::SCRIPT_MAY, words::SCRIPT_MAY_NOT]
-            .map(|word| word.text(lang).to_owned())
-            .to_vec(),
-        free: false,
-    }
 }
 
 pub(super) enum ScriptOutcome {

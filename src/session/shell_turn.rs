@@ -66,6 +66,7 @@ async fn ask_and_run(held: NeedsApproval, scope: &mut TurnScope) -> (TurnOutcome
             | Decision::Reject { .. }
             | Decision::Dismiss
             | Decision::Trust
+            | Decision::TrustParent
             | Decision::Answer { .. },
         ) => return (TurnOutcome::Done, not_run(Outcome::Declined)),
     };

@@ -171,19 +171,19 @@ impl Default for Conversation {
 
 impl Conversation {
     pub fn push_event(&mut self, event: Event) {
-        self.bytes += event_bytes(&event);
+        self.bytes += event.weight();
         self.record.push_back(event);
         while self.bytes > RECORD
             && let Some(dropped) = self.record.pop_front()
         {
-            self.bytes -= event_bytes(&dropped);
+            self.bytes -= dropped.weight();
         }
     }
 
     /// Adds earlier events before the recorded ones, as far as there is room.
     pub fn prepend_events(&mut self, events: &[Event]) {
         for event in events.iter().rev() {
-            let weight = event_bytes(event);
+            let weight = event.weight();
             if self.bytes + weight > RECORD {
                 // Older events do not fit either: a record has no gaps.
                 self.bytes = RECORD;
@@ -212,7 +212,7 @@ impl Conversation {
         let starts = |event: &Event| matches!(event, Event::TurnStarted { turn: number, .. } if *number == turn);
         if let Some(from) = self.record.iter().rposition(starts) {
             self.record.truncate(from);
-            self.bytes = self.record.iter().map(event_bytes).sum();
+            self.bytes = self.record.iter().map(Event::weight).sum();
         }
         self.last_input = None;
     }
@@ -237,20 +237,6 @@ impl Conversation {
             next_ask: self.next_ask,
             ..Conversation::default()
         };
-    }
-}
-
-fn event_bytes(event: &Event) -> usize {
-    match event {
-        Event::TurnStarted { text, .. } | Event::Steered { text } => text.len(),
-        Event::Replied(replied) => replied.message.len(),
-        Event::StepFinished(seen) => {
-            let diff = seen.change.as_ref().map_or(0, |change| change.diff.len());
-            seen.stdout.len() + seen.stderr.len() + diff + 512
-        }
-        Event::Plan { items } => items.iter().map(|item| item.text.len() + 32).sum(),
-        Event::FilesKept { files, .. } => files.len() * 256,
-        _ => 64,
     }
 }
 

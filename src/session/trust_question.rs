@@ -52,12 +52,9 @@ impl Session {
         self.outbox.send(Event::QuestionClosed { ask }).await;
         let given = match decision {
             Decision::Approve | Decision::Trust => TrustAnswer::Folder,
-            Decision::ApproveAll { steps }
-                if !steps.is_empty() && self.security.trust.parent.as_slice() == steps =>
-            {
-                TrustAnswer::Parent
-            }
+            Decision::TrustParent if self.security.trust.parent.is_some() => TrustAnswer::Parent,
             Decision::Reject { .. }
+            | Decision::TrustParent
             | Decision::Remember(_)
             | Decision::ApproveAll { .. }
             | Decision::Answer { .. }

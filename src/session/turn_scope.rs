@@ -292,17 +292,7 @@ impl TurnScope {
 
     /// Notes for the session about an event sent to the frontends.
     pub fn notify_session(&mut self, event: &Event) {
-        if matches!(
-            event,
-            Event::TurnStarted { .. }
-                | Event::Steered { .. }
-                | Event::Replied(_)
-                | Event::StepFinished(_)
-                | Event::Plan { .. }
-                | Event::Undone { .. }
-                | Event::FilesKept { .. }
-                | Event::TurnEnded { .. }
-        ) {
+        if event.is_transcript() {
             self.notify(TurnMessage::Record(Box::new(event.clone())));
         }
         if let Event::Plan { items } = event {

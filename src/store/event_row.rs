@@ -1,7 +1,7 @@
 //! Converts events to rows: JSON with secrets masked, the searchable words, and the title of the
 //! session.
 
-use crate::protocol::{Event, Observation, Question, StepAction, Topic, TurnOrigin};
+use crate::protocol::{Event, Observation, Question, StepAction, TurnOrigin};
 use crate::safety::redact::Redactor;
 use crate::safety::sanitize::{self, TextSource};
 use crate::text;
@@ -97,41 +97,6 @@ impl RowAction {
     }
 }
 
-/// Whether a session shows this event again later.
-pub fn is_saved(event: &Event) -> bool {
-    match event {
-        Event::TurnStarted { .. }
-        | Event::Attached { .. }
-        | Event::Rendered { .. }
-        | Event::Compacted(_)
-        | Event::Plan { .. }
-        | Event::Undone { .. }
-        | Event::FilesKept { .. }
-        | Event::Steered { .. }
-        | Event::ReplyStarted
-        | Event::Delta { .. }
-        | Event::ReasoningDelta { .. }
-        | Event::Retrying { .. }
-        | Event::Repairing { .. }
-        | Event::Replied(_)
-        | Event::StepStarted { .. }
-        | Event::StepOutput { .. }
-        | Event::StepFinished(_)
-        | Event::TurnEnded { .. }
-        | Event::FolderAdded { .. }
-        | Event::Page(_) => true,
-        // It would appear once more with every start.
-        Event::Notice(notice) => notice.topic != Topic::Resumed,
-        Event::Asked(ask) => matches!(ask.question, Question::Step { .. }),
-        _ => false,
-    }
-}
-
-/// True for text that comes in many small deltas and may wait a moment.
-pub fn is_growing_text(event: &Event) -> bool {
-    matches!(event, Event::Delta { .. } | Event::ReasoningDelta { .. } | Event::StepOutput { .. })
-}
-
 impl EventRow {
     pub fn new(event: &Event, at: i64, redactor: &Redactor) -> Option<EventRow> {
         let kept;
@@ -186,6 +151,7 @@ fn next_numbers(event: &Event) -> (u64, u64) {
                 Question::Pause { .. }
                 | Question::Trust { .. }
                 | Question::Pieces { .. }
+                | Question::ScriptCall { .. }
                 | Question::Choice { .. } => 0,
             };
             (step, ask.id.0.saturating_add(1))
@@ -249,6 +215,7 @@ pub fn head(text: &str, most: usize) -> &str {
 mod tests {
     use super::*;
     use crate::protocol::Notice;
+    use crate::protocol::Topic;
 
     #[test]
     fn a_continued_session_is_reported_and_not_saved() {
@@ -256,7 +223,7 @@ mod tests {
         let told = |say: crate::i18n::Phrase| Event::Notice(Notice::info(say));
         let resumed =
             Notice::info(session::RESUMED.with("title", "tests")).with_topic(Topic::Resumed);
-        assert!(!is_saved(&Event::Notice(resumed)));
-        assert!(is_saved(&told(session::INTERRUPTED)));
+        assert!(!Event::Notice(resumed).is_recorded());
+        assert!(told(session::INTERRUPTED).is_recorded());
     }
 }

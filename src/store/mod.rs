@@ -41,7 +41,7 @@ mod write;
 mod writer;
 
 pub use database::Database;
-pub use event_row::{is_saved, title_of};
+pub use event_row::title_of;
 pub use key_value::KeyValue;
 pub use read::SessionRecord;
 pub use recorder::Recorder;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::connection::PATIENCE;
-use super::event_row::{EventRow, is_growing_text, is_saved};
+use super::event_row::EventRow;
 use super::file_watch::PathState;
 use super::moved::ExportedSession;
 use super::read::SessionRecord;
@@ -138,14 +138,14 @@ impl StoreWriter {
         if !self.has_begun && matches!(event, Event::FolderAdded { .. }) {
             return self.early_events.push(event);
         }
-        if !is_saved(&event)
+        if !event.is_recorded()
             || matches!(self.write_lock, WriteLock::ReadOnly)
             || !(self.has_begun || starts)
         {
             return;
         }
         self.has_begun = true;
-        if is_growing_text(&event) {
+        if event.is_growing_text() {
             return self.append_growing(event);
         }
         self.flush_growing(None);

@@ -31,7 +31,11 @@ impl Turn {
                     self.limits.reset();
                     self.advance(scene)
                 }
-                Decision::Reject { .. } | Decision::Dismiss | Decision::Trust | Decision::Stop => {
+                Decision::Reject { .. }
+                | Decision::Dismiss
+                | Decision::Trust
+                | Decision::TrustParent
+                | Decision::Stop => {
                     self.stop_batch(scene);
                     self.end(TurnOutcome::Limit { why })
                 }
@@ -70,9 +74,10 @@ impl Turn {
                 self.batch.todo.push_front(door.assessment().step.clone());
                 self.advance(scene)
             }
-            Decision::Reject { word: None } | Decision::Dismiss | Decision::Trust => {
-                self.reject_step(&door, words::DECLINED.into(), scene)
-            }
+            Decision::Reject { word: None }
+            | Decision::Dismiss
+            | Decision::Trust
+            | Decision::TrustParent => self.reject_step(&door, words::DECLINED.into(), scene),
             // An answer to a step that was not a question is not an approval.
             Decision::Reject { word: Some(word) } | Decision::Answer { text: word } => {
                 self.reject_step(&door, words::DECLINED_WORD.with("word", word), scene)

@@ -54,6 +54,7 @@ impl Turn {
             Decision::Reject { word: None }
             | Decision::Dismiss
             | Decision::Trust
+            | Decision::TrustParent
             | Decision::Approve
             | Decision::ApproveAll { .. }
             | Decision::Remember(_)

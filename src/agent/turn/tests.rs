@@ -182,7 +182,9 @@ fn line(action: &TurnAction) -> String {
             Question::Pieces { of, .. } => format!("pieces of {of}"),
             Question::Pause { why } => format!("pause: {}", why.text(Lang::En)),
             Question::Trust { folder, .. } => format!("trust: {folder}"),
-            Question::Choice { text, .. } => format!("question: {text}"),
+            Question::Choice { text, .. } | Question::ScriptCall { text } => {
+                format!("question: {text}")
+            }
         },
         TurnAction::Call(call) => format!("call{}", if call.repair { " again" } else { "" }),
         TurnAction::End(ending) => match ending {

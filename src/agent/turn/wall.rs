@@ -68,6 +68,7 @@ impl Turn {
             Decision::Reject { .. }
             | Decision::Dismiss
             | Decision::Trust
+            | Decision::TrustParent
             | Decision::ApproveAll { .. }
             | Decision::Remember(_)
             | Decision::Answer { .. } => {

@@ -1,7 +1,7 @@
 //! Shows a question as numbered lines, and reads the lines that answer it.
 
 use crate::cli::shell_approval::{self, normalize_width, tier_phrase};
-use crate::i18n::{LocalizedText, Phrase, common, linear as w, prompt as p};
+use crate::i18n::{LocalizedText, Phrase, common, linear as w, prompt as p, session};
 use crate::present::{ChoicePick, PickEffect, QuestionKind, QuestionOffer, Severity, YES};
 use crate::protocol::{
     Ask, AskId, Change, Decision, Question, Reason, Risk, StepAction, TemplateCommand, Tier,
@@ -80,6 +80,7 @@ impl PlainQuestion {
             Question::Trust { folder, above, because, found } => {
                 trust_question_lines(folder, above.as_deref(), because, found)
             }
+            Question::ScriptCall { text } => vec![common::MODEL_ASKS.with("text", text.as_str())],
             Question::Choice { text, choices, free, .. } => {
                 return model_question_lines(text, choices, *free);
             }
@@ -170,6 +171,7 @@ impl PlainQuestion {
         match &self.ask.question {
             Question::Step { step, .. } => Some(&step.work),
             Question::Choice { .. }
+            | Question::ScriptCall { .. }
             | Question::Pieces { .. }
             | Question::Pause { .. }
             | Question::Trust { .. } => None,
@@ -258,6 +260,7 @@ impl PlainQuestion {
             Question::Pieces { pieces, .. } => pieces,
             Question::Step { .. }
             | Question::Choice { .. }
+            | Question::ScriptCall { .. }
             | Question::Pause { .. }
             | Question::Trust { .. } => &[],
         }
@@ -325,6 +328,7 @@ fn label(kind: QuestionKind, pick: ChoicePick) -> Phrase {
     match (pick, kind) {
         (Pick::Reject, QuestionKind::Template) => p::LINE_NONE,
         (Pick::Reject, QuestionKind::Trust) => w::PICK_READ_ONLY,
+        (Pick::Reject, QuestionKind::Model) => session::SCRIPT_MAY_NOT,
         (Pick::Reject, _) => common::REJECT,
         (Pick::RejectWithReason, _) => w::PICK_WORD,
         (Pick::Stop, QuestionKind::Pause) => common::STOP_HERE,
@@ -338,6 +342,7 @@ fn label(kind: QuestionKind, pick: ChoicePick) -> Phrase {
         (Pick::Session, _) => w::PICK_SESSION,
         (Pick::Project, _) => w::PICK_PROJECT,
         (Pick::TrustFirst, _) => w::PICK_TRUST_FIRST,
+        (Pick::Continue, QuestionKind::Model) => session::SCRIPT_MAY,
         (Pick::Continue, _) => w::PICK_GO_ON,
         (Pick::Trust, _) => w::PICK_TRUST,
         (Pick::TrustAbove, _) => w::PICK_TRUST_ABOVE,

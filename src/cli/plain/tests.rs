@@ -193,6 +193,16 @@ fn asked_about_trust() -> PlainSession {
 }
 
 #[test]
+fn a_script_call_is_allowed_or_refused_by_number() {
+    for (number, decision) in [("1", Decision::Approve), ("2", Decision::Reject { word: None })] {
+        let mut linear = linear();
+        let question = Question::ScriptCall { text: "May it call `x`?".into() };
+        linear.on_event(Event::Asked(Box::new(Ask { id: AskId(3), question })));
+        assert_eq!(linear.on_line(number), decides(decision));
+    }
+}
+
+#[test]
 fn remembering_or_trusting_requires_the_whole_word() {
     for (number, scope) in [("5", ApprovalScope::Session), ("6", ApprovalScope::Project)] {
         let mut linear = asked(risk(Tier::L1, false)).0;
@@ -202,7 +212,7 @@ fn remembering_or_trusting_requires_the_whole_word() {
         linear.on_line(number);
         assert_eq!(linear.on_line("remember"), decides(Decision::Remember(scope)));
     }
-    let above = Decision::ApproveAll { steps: vec!["/".into()] };
+    let above = Decision::TrustParent;
     for (number, decision) in [("2", Decision::Approve), ("3", above)] {
         let mut linear = asked_about_trust();
         assert!(written(&linear.on_line(number))[0].contains("TRUST"));

@@ -74,6 +74,11 @@ impl Modal {
             Question::Trust { folder, above, because, found } => Modal::Trust(Box::new(
                 TrustDialog::new(id, offer, (folder, above), facts.trusted, because, found),
             )),
+            Question::ScriptCall { text } => {
+                let text = crate::tui::text::sanitize(&text);
+                let dialog = ModelQuestionDialog::for_script_call(id, text, facts.lang);
+                Modal::ModelQuestion(Box::new(dialog))
+            }
             Question::Choice { text, choices, free, .. } => {
                 let text = crate::tui::text::sanitize(&text);
                 let choices =

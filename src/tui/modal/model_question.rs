@@ -10,7 +10,7 @@ use ratatui::text::{Line, Span};
 use super::ModalAction;
 use super::dialog_frame::{self, DialogFrame, DialogPage, Foot};
 use super::question::{self, Field};
-use crate::i18n::{Lang, Phrase, common, screen as words};
+use crate::i18n::{Lang, Phrase, common, screen as words, session};
 use crate::protocol::{AskId, Decision, Op};
 use crate::tui::composer::{Composer, ComposerStyle};
 use crate::tui::draw::{self, DrawContext};
@@ -29,6 +29,8 @@ pub struct ModelQuestionDialog {
     pub id: AskId,
     text: String,
     choices: Vec<String>,
+    /// The decision that each of them stands for.
+    decisions: Vec<Decision>,
     allows_own_answer: bool,
     chosen: usize,
     mode: ModelQuestionMode,
@@ -52,15 +54,25 @@ enum ModelQuestionRow {
 }
 
 impl ModelQuestionDialog {
+    /// Whether a script may make a call.
+    pub fn for_script_call(id: AskId, text: String, lang: Lang) -> ModelQuestionDialog {
+        let choices = [session::SCRIPT_MAY, session::SCRIPT_MAY_NOT];
+        let choices = choices.map(|word| word.text(lang).to_owned()).to_vec();
+        let decisions = vec![Decision::Approve, Decision::Reject { word: None }];
+        ModelQuestionDialog { decisions, ..ModelQuestionDialog::new(id, text, choices, false) }
+    }
+
     pub fn new(id: AskId, text: String, choices: Vec<String>, free: bool) -> ModelQuestionDialog {
         let doing = match choices.is_empty() {
             true => ModelQuestionMode::Writing(Box::new(Composer::new(Vec::new()))),
             false => ModelQuestionMode::Choosing,
         };
         let (sheet, listening) = (DialogFrame::default(), FocusNotice::default());
+        let answer = |text: &String| Decision::Answer { text: text.clone() };
         ModelQuestionDialog {
             id,
             text,
+            decisions: choices.iter().map(answer).collect(),
             choices,
             allows_own_answer: free,
             chosen: 0,
@@ -165,8 +177,8 @@ impl ModelQuestionDialog {
 
     fn activate_row(&mut self, row: ModelQuestionRow) -> ModalAction {
         match row {
-            ModelQuestionRow::Choice(at) => match self.choices.get(at).cloned() {
-                Some(text) => self.send(Decision::Answer { text }),
+            ModelQuestionRow::Choice(at) => match self.decisions.get(at).cloned() {
+                Some(decision) => self.send(decision),
                 None => ModalAction::Stay,
             },
             ModelQuestionRow::OwnAnswer => {

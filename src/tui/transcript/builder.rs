@@ -371,7 +371,10 @@ impl TranscriptBuilder {
                     );
                 }
             }
-            Question::Choice { .. } | Question::Pause { .. } | Question::Trust { .. } => {}
+            Question::Choice { .. }
+            | Question::ScriptCall { .. }
+            | Question::Pause { .. }
+            | Question::Trust { .. } => {}
         }
     }
 

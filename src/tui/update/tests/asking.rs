@@ -204,8 +204,19 @@ fn lasting_choices_require_enter_on_a_selected_row() {
     assert_eq!(press_at(&mut state, "tat", 5_000), []);
     assert_eq!(press_at(&mut state, "\n", 5_100), decides(Decision::Approve));
     let mut state = trusts(false);
-    let above = Decision::ApproveAll { steps: vec!["/".into()] };
+    let above = Decision::TrustParent;
     assert_eq!(press_at(&mut state, "a\n", 5_000), decides(above));
+}
+
+#[test]
+fn a_script_call_is_allowed_or_refused_by_its_row() {
+    for (key, decision) in [("1", Decision::Approve), ("2", Decision::Reject { word: None })] {
+        let mut state = screen();
+        let question = Question::ScriptCall { text: "May it call `x`?".into() };
+        receive(&mut state, protocol::Event::Asked(Box::new(Ask { id: AskId(7), question })));
+        draw(&mut state, SIZE);
+        assert_eq!(press_at(&mut state, key, 5_000), decides(decision));
+    }
 }
 
 #[test]
