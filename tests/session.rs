@@ -247,22 +247,23 @@ async fn stopping_at_the_trust_question_leaves_it_undecided_and_continues() {
 }
 
 #[tokio::test]
-async fn the_parent_folder_is_trusted_only_when_the_answer_names_it() {
-    for (named, expected) in [
-        (vec!["/home/ada/code"], TrustAnswer::Parent),
-        (vec!["/home/ada"], TrustAnswer::Untrusted),
-        (vec!["/home/ada/code", "/"], TrustAnswer::Untrusted),
-        (vec![], TrustAnswer::Untrusted),
+async fn the_parent_folder_is_trusted_only_when_the_answer_says_so() {
+    let approve_all = |steps: &[&str]| Decision::ApproveAll {
+        steps: steps.iter().map(|step| (*step).to_owned()).collect(),
+    };
+    for (decision, expected) in [
+        (Decision::TrustParent, TrustAnswer::Parent),
+        (approve_all(&["/home/ada/code"]), TrustAnswer::Untrusted),
+        (approve_all(&[]), TrustAnswer::Untrusted),
     ] {
         let (mut talk, kept) = stranger(&[DONE]);
         let (ask, question) = talk.next_question().await;
         let Question::Trust { above, .. } = question else { panic!("{question:?}") };
         assert_eq!(above.as_deref(), Some("/home/ada/code"));
-        let steps = named.iter().map(|name| (*name).to_owned()).collect();
-        talk.send(Op::Decide { ask, decision: Decision::ApproveAll { steps } }).await;
+        talk.send(Op::Decide { ask, decision }).await;
         talk.submit("go").await;
         assert_eq!(talk.ending().await, TurnOutcome::Done);
-        assert_eq!(*kept.lock().unwrap(), [expected], "{named:?}");
+        assert_eq!(*kept.lock().unwrap(), [expected]);
     }
 }
 
