@@ -1,4 +1,5 @@
-//! Holds the tree to the rules that `src/lib.rs` states: shelves, doors, and sizes.
+//! Checks that the source follows the rules stated in `src/lib.rs`: layers, the modules that may do
+//! I/O, and file sizes.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 

@@ -1,6 +1,6 @@
-//! What a long conversation costs: memory to take it up and to export it, and what is said
-//! where a list does not hold all. `MEGABYTES` is the size of the conversation; 60 by itself.
-//! `MEGABYTES=500 cargo test --release --test bounds -- --nocapture` prints the figures.
+//! What a long conversation costs: memory to resume and to export it, and that a list says when it
+//! is not complete. `MEGABYTES` is the size of the conversation, 60 by default. `MEGABYTES=500
+//! cargo test --release --test bounds -- --nocapture` prints the figures.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, clippy::print_stdout, reason = "tests")]

@@ -1,5 +1,5 @@
-//! Hostile bytes, by every way they can come, drawn on a real screen: nothing of them
-//! may control it, and nothing that is text may be lost.
+//! Draws hostile bytes from every source on a real screen: none may control the terminal, and no
+//! text may be lost.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 

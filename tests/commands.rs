@@ -1,4 +1,4 @@
-//! The table of slash commands: sound in itself, and the same in the README.
+//! Checks that the table of slash commands is consistent and agrees with the README.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 

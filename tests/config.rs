@@ -1,4 +1,4 @@
-//! Settings from real files: what counts, what won, and what is said about the rest.
+//! Reads settings from real files: which apply, which win, and what is reported about the rest.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
 

@@ -1,5 +1,5 @@
-//! The context through a real session: what each request holds, when the past is summed
-//! up, what a person sees of it. The model is a recorder with a script.
+//! The context of a real session: what each request contains, when earlier turns are summarised,
+//! and what the user sees of it. The model is scripted and records its requests.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
 

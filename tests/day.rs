@@ -1,5 +1,5 @@
-//! The harmless reading of a working day, run for real with nothing around it: it changes
-//! nothing, starts nothing that lies in the workspace, and shows nothing that is closed.
+//! Runs the harmless commands of a working day for real and without a sandbox: they change nothing,
+//! start no program of the workspace, and show no protected file.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "tests")]

@@ -1,5 +1,5 @@
-//! A signal in every way without a full screen: the step that runs ends with all it
-//! started, and the exit code names the signal.
+//! A signal in every mode without the full screen: the running step ends with all its processes,
+//! and the exit code names the signal.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]

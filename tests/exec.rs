@@ -1,5 +1,5 @@
-//! Real child processes, through the tool a session uses. Facts are waited for with a
-//! deadline; nothing sleeps for a fixed time.
+//! Real child processes, run by the tool that sessions use. Tests wait for facts with a deadline;
+//! none sleeps for a fixed time.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "tests")]

@@ -1,5 +1,5 @@
-//! Faults of the machine around a run: limits of the system, folders that are closed or
-//! gone, temporary places that are of no use, and kills in the middle of a write.
+//! Faults of the machine: system limits, folders that are closed or missing, unusable temporary
+//! folders, and kills in the middle of a write.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]

@@ -1,4 +1,4 @@
-//! The binary without a screen: what it prints where, and how it exits.
+//! The program without a screen: what it prints where, and its exit codes.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
 

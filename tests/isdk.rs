@@ -1,4 +1,4 @@
-//! The rows of the ISDK table that a case folder does not show, one test each, by number.
+//! The rows of the ISDK table that no case folder covers, one test each, by number.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 

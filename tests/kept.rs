@@ -1,5 +1,5 @@
-//! Bots, commands and skills through the binary: as the seed writes them, where other
-//! agents keep them, and what is made, changed and deleted from the command line.
+//! Bots, commands and skills through the program: in the seed's format, in the formats of other
+//! agents, and created, changed and deleted from the command line.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
 

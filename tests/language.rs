@@ -1,5 +1,5 @@
-//! Measures of how the code reads, which may only get better: type names that mean more
-//! than one thing, comments in translated idiom, long functions.
+//! Measures how the code reads. Each figure may only get better: type names with several meanings,
+//! comments in translated idiom, long functions.
 //!
 //! `cargo test --test language -- --nocapture` prints the figures.
 

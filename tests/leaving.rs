@@ -1,4 +1,4 @@
-//! Leaving takes three seconds at most, whatever runs, hangs or is held meanwhile.
+//! Quitting takes three seconds at most, whatever is running, hanging or locked.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, clippy::print_stdout, reason = "tests")]

@@ -1,4 +1,4 @@
-//! What is left of a run: no temporary file, and no process of a step.
+//! Nothing is left of a run: no temporary file and no process of a step.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]

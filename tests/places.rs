@@ -1,5 +1,5 @@
-//! Places beside the folder of a session: folders the user adds, and programs that a project
-//! or a toolchain manager brings. The programs are real, the model is a script.
+//! Folders besides the session's own: those the user adds, and programs provided by a project or a
+//! toolchain manager. The programs are real, the model is scripted.
 
 #![cfg(unix)]
 #![allow(

@@ -1,5 +1,5 @@
-//! The plain mode, by the real program: what was typed before a question could be read
-//! not taken as an answer.
+//! The plain mode of the real program: a line typed before a question could be read does not answer
+//! it.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]

@@ -1,5 +1,5 @@
-//! What is printed on a terminal without the screen: no byte of it steers the terminal,
-//! wherever it comes from; into a pipe it goes as it is.
+//! What commands print on a terminal without the full screen: no byte of it controls the terminal,
+//! whatever its source. Into a pipe it goes unchanged.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, clippy::string_slice, reason = "tests")]

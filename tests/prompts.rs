@@ -1,5 +1,5 @@
-//! Prompts from what a person typed or a template holds to one user message: real files,
-//! real shells, the real policy, a scripted model that keeps what it was sent.
+//! From the user's input or a template to one user message: real files, real shells, the real
+//! policy, and a scripted model that records its requests.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 

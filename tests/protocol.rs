@@ -1,5 +1,5 @@
-//! Whatever a model sends, cut wherever it is cut: reading it never falls over, and what
-//! was shown while it came is what the whole says in the end.
+//! Replies of any kind, truncated anywhere: parsing never panics, and the streamed text agrees with
+//! the final message.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 

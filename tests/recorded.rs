@@ -1,5 +1,5 @@
-//! A conversation that version 0.1 saved opens in every later version: it is listed,
-//! exported event by event as it was, and continued with all that was said in it.
+//! A conversation saved by version 0.1 opens in every later version: it is listed, exported event
+//! by event without a change, and continued with its whole history.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]

@@ -1,5 +1,5 @@
-//! Repositories that would run something, through the tool a session uses: git steps
-//! either wait for a yes or run and nothing fires. Each payload only leaves a mark.
+//! Repositories that would run something, through the tool that sessions use: git steps either ask
+//! or run without starting anything. Each payload only leaves a mark.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]

@@ -1,4 +1,4 @@
-//! The table of commands and the tiers they must get, on real files and links.
+//! The table of commands and the tiers they must get, with real files and links.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use avocet::protocol::Tier;

@@ -1,7 +1,6 @@
-//! The proof by trial: whatever the policy calls harmless is run by the real executor
-//! inside the sandbox, in a folder that must be as it was before. Where the machine has
-//! no sandbox the folder must be untouched all the same; only what needs one is skipped,
-//! and that is said.
+//! Runs what the policy calls harmless with the real executor inside the sandbox, in a folder that
+//! must not change. Without a sandbox on this machine the folder must not change either; only what
+//! needs one is skipped, and that is reported.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "tests")]

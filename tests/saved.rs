@@ -1,5 +1,5 @@
-//! Conversations that are kept: taken up again, listed, searched, exported, forked and
-//! taken back, by the real program.
+//! Saved conversations in the real program: resumed, listed, searched, exported, forked and
+//! rewound.
 
 #![cfg(target_os = "linux")]
 #![allow(

@@ -1,6 +1,6 @@
-//! Scripts with canned replies. A folder of `tests/scripts` is a case: `script.ai.yaml`,
-//! the scripts beside it, `llm.json` with the replies in their order, perhaps `args.json`,
-//! and `expect.json`.
+//! Scripts with canned replies. A folder of `tests/scripts` is a case: `script.ai.yaml`, the
+//! scripts next to it, `llm.json` with the replies in order, optionally `args.json`, and
+//! `expect.json`.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 

@@ -1,4 +1,4 @@
-//! Keys in what servers say and in what users type: masked wherever it is shown or kept.
+//! Keys in servers' messages and in the user's input: masked wherever they are shown or saved.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]

@@ -1,5 +1,5 @@
-//! A session from outside: ops in, events out. The model is a script, the programs are
-//! real, the policy is the real one.
+//! A session from outside: ops in, events out. The model is scripted; the programs and the policy
+//! are real.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 

@@ -1,4 +1,4 @@
-//! Lines for a shell: what must be seen in them, and how grave they are.
+//! Shell lines: what the policy must see in them, and the risk they carry.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::io::Cursor;

@@ -1,5 +1,5 @@
-//! Deaths, stops and strange input: the terminal always comes back, nothing of a step lives
-//! on, and what a terminal sends is never taken for what a user typed.
+//! Deaths, stops and strange input: the terminal is always restored, no process of a step survives,
+//! and what a terminal sends is never taken for the user's input.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]

@@ -1,5 +1,5 @@
-//! Time in which the program was stopped counts for no limit: not that of a server's
-//! silence, of a step, of a shell piece or of a script's answer.
+//! Time in which the program was stopped counts towards no limit: not for a server's silence, a
+//! step, a shell command of a template, or a script's answer.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]

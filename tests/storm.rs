@@ -1,5 +1,5 @@
-//! Whatever is typed, pasted, heard and resized, in whatever order: the screen draws,
-//! and draws nothing but printable cells.
+//! Random typing, pasting, events and resizing in any order: the screen draws, and draws printable
+//! cells only.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 

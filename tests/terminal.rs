@@ -1,7 +1,7 @@
-//! The screen in a real terminal: what it takes over it gives back.
+//! The screen in a real terminal: whatever it switches on it switches off again.
 //!
-//! The program under test is this very test, started again in a pty with one of the
-//! ignored tests below: each is a small session around [`avocet::tui::run()`].
+//! The program under test is this test itself, started again in a pty with one of the ignored tests
+//! below: each is a small session around [`avocet::tui::run()`].
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "tests")]

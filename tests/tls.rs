@@ -1,4 +1,4 @@
-//! A server whose certificate cannot be taken: what is said of it.
+//! A server whose certificate is not acceptable, and what the user is told about it.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
 

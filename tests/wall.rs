@@ -1,5 +1,5 @@
-//! A session whose steps are really held: what a question says of the sandbox, what follows
-//! when a shell piece or a step of a script meets it, and what happens where there is none.
+//! A session whose steps run in the sandbox: what a question says about it, what follows when a
+//! shell command of a template or a step of a script is denied, and what happens without a sandbox.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests")]

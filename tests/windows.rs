@@ -1,5 +1,5 @@
-//! Two windows at once: what one remembers, trusts, sets or is told is not lost by what the
-//! other does in the same moment.
+//! Two windows at once: what one remembers, trusts, sets or records is not lost by the other's
+//! changes at the same moment.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]

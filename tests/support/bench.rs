@@ -1,4 +1,4 @@
-//! A folder to work in and a home of its own, gone with the test.
+//! A folder to work in and a home of its own, removed after the test.
 
 #![allow(
     dead_code,

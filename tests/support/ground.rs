@@ -1,5 +1,5 @@
-//! Real files for the policy to judge: a workspace with what the cases speak of, a home
-//! with secrets that are none, and folders outside of both.
+//! Real files for the policy to judge: a workspace with the files that the cases name, a home with
+//! fake secrets, and folders outside both.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use std::fs;

@@ -1,6 +1,6 @@
-//! A machine for judging: it has every program, every path is a folder, and of files only
-//! those it is given. Whoever includes it names the types of `safety` above it, since the
-//! crate's own tests have another name for them than those outside.
+//! A machine for the policy: it has every program, every path is a folder, and it has only the
+//! files it is given. A file that includes it imports the types of `safety` first, since the
+//! crate's own tests have another path for them than outside tests.
 
 #![allow(dead_code, reason = "tests use what they need")]
 

@@ -1,4 +1,4 @@
-//! Runs scripts of a folder with canned replies, and keeps what they asked and told.
+//! Runs the scripts of a folder with canned replies, and records what they ask and report.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! A session from outside: ops in, events out. The programs are real, the policy is the
-//! real one; the model is what a test says.
+//! A session from outside: ops in, events out. The programs and the policy are real; the model says
+//! what a test wants.
 
 #![allow(dead_code, unused_macros, clippy::unwrap_used, reason = "tests use what they need")]
 
