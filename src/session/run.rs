@@ -140,15 +140,8 @@ impl Session {
             Op::SetLang { lang } => self.set_lang(lang).await,
             Op::Allow { rule } => self.add_rule(&rule, Adding::Allow).await,
             Op::Deny { rule } => self.add_rule(&rule, Adding::Deny).await,
-            Op::Revoke { rule } => {
-                let notice = permissions::revoke(&mut self.security, &rule);
-                self.publish_rules(notice).await;
-            }
-            Op::Export { format, path } => {
-                let notice = pages::export(self, format, path).await;
-                self.mark_exported(&notice).await;
-                self.notify(notice).await;
-            }
+            Op::Revoke { rule } => self.revoke_rule(&rule).await,
+            Op::Export { format, path } => self.export(format, path).await,
             Op::Compress { focus } => self.compress(focus).await,
             Op::Recall { id } => self.recall(&id).await,
             Op::Report { report } => self.send_report(report),
@@ -184,6 +177,17 @@ impl Session {
             Op::Shutdown => {}
         }
         AfterTrust::Continue
+    }
+
+    async fn revoke_rule(&mut self, rule: &str) {
+        let notice = permissions::revoke(&mut self.security, rule);
+        self.publish_rules(notice).await;
+    }
+
+    async fn export(&mut self, format: ExportFormat, path: Option<String>) {
+        let notice = pages::export(self, format, path).await;
+        self.mark_exported(&notice).await;
+        self.notify(notice).await;
     }
 
     async fn handle_turn_message(&mut self, note: TurnMessage) {

@@ -20,7 +20,7 @@ pub(super) struct RunningStep {
 pub(super) enum StepProgress {
     Output(String),
     /// Masked.
-    Ended(PipedOutput),
+    Ended(Box<PipedOutput>),
 }
 
 impl RunningStep {
@@ -46,7 +46,7 @@ impl RunningStep {
                 u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         }
         redactor.mask_output(seen);
-        StepProgress::Ended(piped)
+        StepProgress::Ended(Box::new(piped))
     }
 }
 

@@ -26,7 +26,7 @@ use crate::safety::{
 use crate::script::host::PackKey;
 use crate::script::{AnswerPart, ModelCall, ScriptEvent, ScriptHost};
 use crate::store::{KeyValue, Store, StoreError};
-use crate::tools::{PipedOutput, Toolbox, attachments};
+use crate::tools::{Toolbox, attachments};
 
 /// The prefix of step IDs.
 pub const STEP: &str = "script_";
@@ -284,7 +284,8 @@ impl SessionScriptHost {
         loop {
             match running.next(&self.redactor).await {
                 StepProgress::Output(text) => self.emit(ScriptEvent::Output(id.clone(), text)),
-                StepProgress::Ended(PipedOutput { observation, .. }) => {
+                StepProgress::Ended(piped) => {
+                    let observation = piped.observation;
                     self.emit(ScriptEvent::StepFinished(Box::new(observation.clone())));
                     return Ok(observation);
                 }

@@ -275,7 +275,7 @@ impl TurnScope {
                 StepProgress::Output(text) => {
                     self.outbox.send(Event::StepOutput { id: step.id.clone(), text }).await;
                 }
-                StepProgress::Ended(piped) => return piped,
+                StepProgress::Ended(piped) => return *piped,
             }
         }
     }

@@ -11,6 +11,7 @@ use super::Millis;
 use super::draw::DrawContext;
 use super::guard::FocusNotice;
 use super::keys::ScrollAction;
+use super::text;
 use crate::i18n::Lang;
 use crate::present::QuestionOffer;
 use crate::protocol::{Ask, AskId, Change, Extensions, Question, Risk, SessionInfo, StepAction};
@@ -64,9 +65,8 @@ pub enum Modal {
 impl Modal {
     /// The modal for a question of the session.
     pub fn for_question(ask: Ask, facts: &SessionInfo) -> Modal {
-        let Ask { id, question } = ask;
-        let offer = QuestionOffer::new(&question);
-        match question {
+        let (id, offer) = (ask.id, QuestionOffer::new(&ask.question));
+        match ask.question {
             Question::Pause { why } => Modal::Pause(Box::new(PauseDialog::new(id, offer, why))),
             Question::Pieces { of, cwd, pieces } => {
                 Modal::TemplateCommands(Box::new(TemplateDialog::new(id, offer, of, cwd, pieces)))
@@ -75,14 +75,13 @@ impl Modal {
                 TrustDialog::new(id, offer, (folder, above), facts.trusted, because, found),
             )),
             Question::ScriptCall { text } => {
-                let text = crate::tui::text::sanitize(&text);
+                let text = text::sanitize(&text);
                 let dialog = ModelQuestionDialog::for_script_call(id, text, facts.lang);
                 Modal::ModelQuestion(Box::new(dialog))
             }
             Question::Choice { text, choices, free, .. } => {
-                let text = crate::tui::text::sanitize(&text);
-                let choices =
-                    choices.iter().map(|text| crate::tui::text::single_line(text)).collect();
+                let text = text::sanitize(&text);
+                let choices = choices.iter().map(|choice| text::single_line(choice)).collect();
                 Modal::ModelQuestion(Box::new(ModelQuestionDialog::new(id, text, choices, free)))
             }
             Question::Step {
@@ -101,16 +100,14 @@ impl Modal {
                 change,
                 rest,
             } => {
-                let count = (number, of);
-                let work = step.work;
                 let held = StepQuestion {
-                    work,
+                    work: step.work,
                     risk,
                     resolved,
                     cwd,
                     why,
                     expected,
-                    count,
+                    count: (number, of),
                     rule,
                     rule_covers,
                     trust,
