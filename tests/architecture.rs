@@ -387,13 +387,14 @@ fn defined_in(
         }
         rest = tail;
     }
-    let inside =
-        rest.first().is_some_and(|head| modules.contains_key(&[&*at, &[head.clone()]].concat()));
+    let inside = rest
+        .first()
+        .is_some_and(|head| modules.contains_key(&[&*at, std::slice::from_ref(head)].concat()));
     if rest.len() == path.len() && !inside {
         return None;
     }
     while let Some((head, tail)) = rest.split_first() {
-        let below = [&*at, &[head.clone()]].concat();
+        let below = [&*at, std::slice::from_ref(head)].concat();
         if !modules.contains_key(&below) {
             break;
         }
@@ -429,11 +430,11 @@ fn circles(sources: &[(String, String)]) -> Vec<Vec<String>> {
         }
     }
     let mut found: BTreeSet<Vec<String>> = BTreeSet::new();
-    for from in 0..modules.len() {
+    for (from, forth) in reached.iter().enumerate() {
         let circle: Vec<String> = modules
             .keys()
             .enumerate()
-            .filter(|(to, _)| reached[from][*to] && reached[*to][from])
+            .filter(|(to, _)| forth[*to] && reached[*to][from])
             .map(|(_, name)| name.join("::"))
             .collect();
         found.extend((circle.len() > 1).then_some(circle));

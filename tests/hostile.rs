@@ -171,8 +171,10 @@ fn a_folder_of_a_step_that_is_a_link_out_of_the_workspace_runs_nothing_unasked()
             program("grep", &["-r", "contents", "."]),
             program("ls", &[]),
         ];
-        let mut replies: Vec<String> =
-            commands.iter().map(|command| steps(&[command.clone()], Some("sub"))).collect();
+        let mut replies: Vec<String> = commands
+            .iter()
+            .map(|command| steps(std::slice::from_ref(command), Some("sub")))
+            .collect();
         replies.push(steps(&[file("file.read", json!({ "path": "sub/secret.txt" }))], None));
         replies.push(steps(&[file("file.list", json!({ "path": "sub" }))], None));
         for reply in replies {
@@ -333,7 +335,7 @@ fn avocets_own_folder_is_closed_by_each_of_its_names_when_its_home_is_a_link() {
             commands.push(program("grep", &["-R", "folder-key", "."]));
             commands.push(file("file.search", json!({ "pattern": "folder-key" })));
             for command in commands {
-                let replies = [steps(&[command.clone()], None), DONE.to_owned()];
+                let replies = [steps(std::slice::from_ref(&command), None), DONE.to_owned()];
                 let model = bench.script(&replies);
                 let mut run = bench.command(&["--model", &model, "--json", "-p", "go"]);
                 let said = assert_orderly(&run.env("AVOCET_HOME", &link).output().unwrap());
