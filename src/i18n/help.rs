@@ -75,6 +75,7 @@ pub const CHINESE: &[(&str, &str)] = &[
     ("List all skills, including unused ones and why they are unused", "列出所有技能，包括未使用的及其原因"),
     ("List conversations, latest first", "列出对话，最近的在前"),
     ("List every rule by its id, as `[safety] lift` names it, with its tier and reason", "按 ID（即 `[safety] lift` 所用的名称）列出每条规则，及其等级和理由"),
+    ("List what you allowed and refused in this folder, and what each rule covers", "列出你在此目录中允许和拒绝的内容，以及每条规则的适用范围"),
     ("List the available models", "列出可用的模型"),
     ("List the installed plugins", "列出已安装的插件"),
     ("List the programs the policy knows", "列出策略所了解的程序"),
