@@ -335,7 +335,7 @@ async fn the_context_page_shows_what_a_request_contains() {
         assert!(page.contains(label), "{label} in {page}");
     }
     assert!(page.contains("15.6 KiB, about 6000 tokens"), "{page}");
-    assert!(page.contains("project instructions: AGENTS.md (9 B)"), "{page}");
+    assert!(page.contains("project instructions: AGENTS.md (9 bytes)"), "{page}");
     assert!(page.contains("included: 2; too old to include: 0"), "{page}");
 }
 
