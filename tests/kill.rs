@@ -212,7 +212,7 @@ fn talk(seed: u64, what: KillTarget) -> &'static str {
     let model = bench.named_script("replies.txt", &replies);
     let more: &[&str] = if what == KillTarget::Long { &["-c"] } else { &[] };
     let mut child = bench
-        .command(&[&["--model", &model, "-p", "do three things"], more].concat())
+        .events_command(&[&["--model", &model, "-p", "do three things"], more].concat())
         .spawn()
         .unwrap();
     let (shown, reader) = listen(&mut child);
