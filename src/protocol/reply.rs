@@ -88,13 +88,13 @@ impl ParsedReply {
 /// Reads a whole answer of the model.
 ///
 /// ```
-/// use avocet::protocol::reply::{Found, Reading, Reply, read};
+/// use avocet::protocol::reply::{ParsedReply, Reply, ReplyRepair, read};
 ///
 /// let text = "Sure!\n```json\n{\"type\":\"chat\",\"message\":\"hi\"}\n```";
-/// let Reading::Valid { reply: Reply::Chat { message, .. }, found } = read(text) else {
+/// let ParsedReply::Valid { reply: Reply::Chat { message, .. }, found } = read(text) else {
 ///     panic!("not read");
 /// };
-/// assert_eq!((message.as_str(), found), ("hi", Found::Fenced));
+/// assert_eq!((message.as_str(), found), ("hi", ReplyRepair::Fenced));
 /// ```
 pub fn read(text: &str) -> ParsedReply {
     if text.len() > LONGEST {

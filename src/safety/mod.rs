@@ -414,20 +414,22 @@ impl std::fmt::Debug for PolicyContext<'_> {
 /// runs although it is L1.
 ///
 /// ```
-/// use avocet::protocol::{Requires, Step, Work};
-/// # use avocet::safety::{Contents, Kind, Place, Policy, Program, Scene, Verdict, World, assess};
+/// use avocet::protocol::{Requires, Step, StepAction};
+/// # use avocet::safety::{
+/// #     Contents, Machine, PathKind, Policy, PolicyContext, Program, Verdict, Workspace, assess,
+/// # };
 /// # struct Empty;
-/// # impl World for Empty {
-/// #     fn real(&self, path: &std::path::Path) -> std::path::PathBuf { path.into() }
-/// #     fn kind(&self, _: &std::path::Path) -> Kind { Kind::Folder }
+/// # impl Machine for Empty {
+/// #     fn resolve(&self, path: &std::path::Path) -> std::path::PathBuf { path.into() }
+/// #     fn kind(&self, _: &std::path::Path) -> PathKind { PathKind::Folder }
 /// #     fn program(&self, _: &str) -> Option<Program> { None }
 /// #     fn read(&self, _: &std::path::Path, _: usize) -> Contents { Contents::Missing }
 /// # }
 /// # let policy = Policy::default();
-/// # let place = Place::new("/w", "/h");
-/// # let scene = Scene { policy: &policy, place: &place, world: &Empty };
+/// # let place = Workspace::new("/w", "/h");
+/// # let scene = PolicyContext { policy: &policy, place: &place, world: &Empty };
 /// # let step = |args: &[&str]| Step {
-/// #     id: String::new(), work: Work::exec("git", args), requires: Requires::default(), cwd: None,
+/// #     id: String::new(), work: StepAction::exec("git", args), requires: Requires::default(), cwd: None,
 /// # };
 /// assert!(matches!(assess(step(&["status"]), scene), Verdict::Run(_)));
 /// assert!(matches!(assess(step(&["commit"]), scene), Verdict::Ask(_)));
