@@ -151,6 +151,7 @@ impl Screen {
         };
         terminal_modes::restore_from_raw(io::stdin());
         screen.lock.acquire()?;
+        screen.start_watchdog();
         Ok(screen)
     }
 
@@ -304,9 +305,9 @@ impl Screen {
         self.lock.enter_modes()
     }
 
-    /// Starts the watchdog on a thread, since starting a process would hold up the first key, and
+    /// Starts the watchdog on a thread, since starting a process would hold up the first frame, and
     /// tells it about the terminal. Without the thread, the first step starts it.
-    pub fn start_watchdog(&self) {
+    fn start_watchdog(&self) {
         let TerminalLock { is_held, watchdog } = self.lock.clone();
         let start = move || {
             watchdog.start();
