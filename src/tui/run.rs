@@ -541,6 +541,10 @@ impl Driver {
         if self.frame_limiter.is_first_frame() && self.state.appearance.needs_background() {
             self.screen.query_background()?;
         }
+        if self.frame_limiter.is_first_frame() {
+            // After the first frame, which nothing may delay.
+            self.screen.start_watchdog();
+        }
         self.frame_limiter.record_frame(now);
         self.highlight_worker.request_next(&self.state.transcript, now);
         Ok(())

@@ -151,7 +151,6 @@ impl Screen {
         };
         terminal_modes::restore_from_raw(io::stdin());
         screen.lock.acquire()?;
-        screen.start_watchdog();
         Ok(screen)
     }
 
@@ -305,21 +304,12 @@ impl Screen {
         self.lock.enter_modes()
     }
 
-    /// Starts the watchdog on a thread, since starting a process would hold up the first frame, and
-    /// tells it about the terminal. Without the thread, the first step starts it.
-    fn start_watchdog(&self) {
-        let TerminalLock { is_held, watchdog } = self.lock.clone();
-        let start = move || {
-            watchdog.start();
-            if is_held.load(Ordering::SeqCst) {
-                watchdog.terminal_taken(&restore_sequence());
-            }
-            // It may have been released in between, which the watchdog must hear last.
-            if !is_held.load(Ordering::SeqCst) {
-                watchdog.terminal_released();
-            }
-        };
-        let _ = std::thread::Builder::new().name("watchdog".into()).spawn(start);
+    /// Starts the watchdog, and tells it about the terminal.
+    pub fn start_watchdog(&self) {
+        self.lock.watchdog.start();
+        if self.has_terminal() {
+            self.lock.watchdog.terminal_taken(&restore_sequence());
+        }
     }
 
     /// Hands the terminal to another program for a while.
