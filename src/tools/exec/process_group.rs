@@ -122,6 +122,8 @@ pub(super) struct Group {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
+    /// What it started before it was marked may still be without the mark.
+    Starting,
     Running,
     Ended,
 }
@@ -136,13 +138,14 @@ impl Group {
         if let Some(watcher) = &watcher {
             watcher.started(leader.as_raw_nonzero().get(), &mark);
         }
-        Some(Group { leader, number, mark, state: State::Running, watcher })
+        Some(Group { leader, number, mark, state: State::Starting, watcher })
     }
 
     /// Marks the processes the child started before it was marked itself. Looks at other
     /// processes, so this is for a thread that no sandbox restricts.
-    pub(super) async fn mark_early_processes(&self) {
+    pub(super) async fn mark_early_processes(&mut self) {
         mark_early_processes(self.leader, self.number).await;
+        self.state = State::Running;
     }
 
     /// Ends once the step has more processes and threads than this, as far as the system
@@ -175,9 +178,10 @@ impl Drop for Group {
         if self.state == State::Ended {
             return;
         }
-        // One may have left the session before its leader was marked, and between two looks.
         #[cfg(target_os = "linux")]
-        descendants::mark_early_processes(self.leader, self.number);
+        if self.state == State::Starting {
+            descendants::mark_early_processes(self.leader, self.number);
+        }
         self.signal(Signal::KILL);
         // Not in a task: a group that is dropped last, as the program exits, would never
         // see it run.

@@ -101,8 +101,8 @@ pub(super) async fn start(
         Ok(started)
     };
     let started = sandbox.start(judged, from, start).await;
-    let started = started.map_err(unable).and_then(|(running, inside)| Ok((running?, inside)));
-    match &started {
+    let mut started = started.map_err(unable).and_then(|(running, inside)| Ok((running?, inside)));
+    match &mut started {
         Ok(((_, group), _)) => group.mark_early_processes().await,
         Err(_) => exec.steps.not_started(mark),
     }

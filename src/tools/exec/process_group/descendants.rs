@@ -18,6 +18,8 @@ struct Process {
     parent: i32,
     session: i32,
     zombie: bool,
+    /// It waits for something, or has ended.
+    waits: bool,
     threads: usize,
     /// When it was started, in ticks since the machine was.
     since: u64,
@@ -95,13 +97,20 @@ pub(super) fn end_marked(leader: Option<Pid>, mark: &str) {
 
 /// Marks what a step started before its leader was marked. Repeats until two looks find
 /// nothing without a mark: a marked process passes the mark on, an unmarked one may start
-/// another, and one in the middle of an exec cannot be told from others at once.
+/// another, and one in the middle of an exec cannot be told from others at once. A process
+/// that was marked in the middle of a fork has a child without the mark that is not listed
+/// yet, so each one that was marked is awaited until it is seen to wait for something.
 pub(super) fn mark_early_processes(leader: Pid, mark: StepMark) {
     let own = getpid().as_raw_nonzero().get();
     let (leader, text) = (leader.as_raw_nonzero().get(), mark.text());
+    let mut may_fork = BTreeSet::from([leader]);
     let mut clean = 0;
     for _ in 0..MARK_LOOKS {
         let all = list_descendants(own);
+        may_fork.retain(|pid| {
+            let listed = all.iter().find(|process| process.pid == *pid);
+            listed.is_some_and(|process| !process.waits || process.threads > 1)
+        });
         let of = |pid: i32| all.iter().find(|process| process.pid == pid);
         let since = of(leader).map(|leader| leader.since);
         let session = read_process(own).map(|own| own.session);
@@ -122,16 +131,19 @@ pub(super) fn mark_early_processes(leader: Pid, mark: StepMark) {
             if !process.zombie && is_unmarked(process.pid) {
                 let pid = Pid::from_raw(process.pid);
                 found |= pid.is_some_and(|pid| limit::apply_mark(pid, mark.0));
+                may_fork.insert(process.pid);
             }
         }
         let in_exec = |process: &Process| may_be_orphan(process) && is_in_exec(process.pid);
-        if !found && all.iter().any(in_exec) {
-            std::thread::park_timeout(EXEC_TIME);
-            continue;
-        }
-        clean = if found { 0 } else { clean + 1 };
-        if clean == 2 {
-            return;
+        if found {
+            clean = 0;
+        } else if !may_fork.is_empty() || all.iter().any(in_exec) {
+            std::thread::park_timeout(BETWEEN_LOOKS);
+        } else {
+            clean += 1;
+            if clean == 2 {
+                return;
+            }
         }
     }
 }
@@ -185,10 +197,10 @@ fn members(all: &[Process], own: i32, leader: i32, marked: impl Fn(i32) -> bool)
 /// How long to wait before a look at all processes is repeated.
 const AGAIN: std::time::Duration = std::time::Duration::from_millis(20);
 
-/// How often a new step's processes are looked at until all are marked, and how long a
-/// process may take to become another program.
-const MARK_LOOKS: u32 = 50;
-const EXEC_TIME: std::time::Duration = std::time::Duration::from_millis(1);
+/// How often a new step's processes are looked at until all are marked, and the pause while
+/// one of them is in the middle of a fork or an exec.
+const MARK_LOOKS: u32 = 40;
+const BETWEEN_LOOKS: std::time::Duration = std::time::Duration::from_micros(250);
 
 /// How often the lists are read again while they change.
 const LOOKS: u32 = 10;
@@ -287,7 +299,8 @@ fn process(stat: &str) -> Option<Process> {
     let threads = fields.nth(13)?.parse().ok()?;
     let since = fields.nth(1)?.parse().ok()?;
     let zombie = matches!(state, "Z" | "X");
-    Some(Process { pid: pid.parse().ok()?, parent, session, zombie, threads, since })
+    let waits = zombie || matches!(state, "S" | "T" | "t");
+    Some(Process { pid: pid.parse().ok()?, parent, session, zombie, waits, threads, since })
 }
 
 /// In its environment, which a program may clear, or in its limits, which none can.
@@ -323,14 +336,21 @@ mod tests {
     use super::*;
 
     fn sample_process(pid: i32, parent: i32, session: i32) -> Process {
-        Process { pid, parent, session, zombie: false, threads: 1, since: 0 }
+        Process { pid, parent, session, zombie: false, waits: true, threads: 1, since: 0 }
     }
 
     #[test]
     fn a_line_of_proc_is_read_whatever_the_name_is() {
         let line = "42 (a) R (b) Z 7 42 40 0 -1 4194304 0 0 0 0 1 2 0 0 20 0 3 0 987 0";
-        let wanted =
-            Process { pid: 42, parent: 7, session: 40, zombie: true, threads: 3, since: 987 };
+        let wanted = Process {
+            pid: 42,
+            parent: 7,
+            session: 40,
+            zombie: true,
+            waits: true,
+            threads: 3,
+            since: 987,
+        };
         assert_eq!(process(line), Some(wanted));
         assert_eq!(process("42 (a"), None);
     }
