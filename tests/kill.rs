@@ -443,8 +443,8 @@ enum SentText {
     Nowhere,
 }
 
-/// Kills up to 50 ms after Enter, which is pressed once the words are seen; the answer is where the words are, and whether the server
-/// has heard them.
+/// Kills up to 50 ms after Enter, which is pressed once the words are seen; the answer is where the
+/// words are, and whether the server has heard them.
 fn early(seed: u64) -> (SentText, bool) {
     let mut random = fastrand::Rng::with_seed(seed);
     let bench = TestDir::new();

@@ -55,7 +55,8 @@ pub struct SessionClient {
     pub handle: Handle,
 }
 
-/// Lets a test's own conversation, which holds a [`SessionClient`] as `client`, be talked to as one.
+/// Lets a test's own conversation, which holds a [`SessionClient`] as `client`, be talked to as
+/// one.
 macro_rules! derefs_to_client {
     ($talk:ty) => {
         impl std::ops::Deref for $talk {

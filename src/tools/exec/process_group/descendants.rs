@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::io::Read;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
 
@@ -105,7 +106,8 @@ pub(super) fn mark_early_processes(leader: Pid, mark: StepMark) {
     let (leader, text) = (leader.as_raw_nonzero().get(), mark.text());
     let mut may_fork = BTreeSet::from([leader]);
     let mut clean = 0;
-    for _ in 0..MARK_LOOKS {
+    let began = Instant::now();
+    while began.elapsed() < MARK_TIME {
         let all = list_descendants(own);
         may_fork.retain(|pid| {
             let listed = all.iter().find(|process| process.pid == *pid);
@@ -195,12 +197,12 @@ fn members(all: &[Process], own: i32, leader: i32, marked: impl Fn(i32) -> bool)
 }
 
 /// How long to wait before a look at all processes is repeated.
-const AGAIN: std::time::Duration = std::time::Duration::from_millis(20);
+const AGAIN: Duration = Duration::from_millis(20);
 
-/// How often a new step's processes are looked at until all are marked, and the pause while
-/// one of them is in the middle of a fork or an exec.
-const MARK_LOOKS: u32 = 40;
-const BETWEEN_LOOKS: std::time::Duration = std::time::Duration::from_micros(250);
+/// How long a new step's processes are looked at until all are marked, since the step is not
+/// bounded meanwhile, and the pause while one of them is in the middle of a fork or an exec.
+const MARK_TIME: Duration = Duration::from_millis(20);
+const BETWEEN_LOOKS: Duration = Duration::from_micros(250);
 
 /// How often the lists are read again while they change.
 const LOOKS: u32 = 10;
