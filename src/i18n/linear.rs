@@ -56,9 +56,11 @@ words! { "linear":
     PICK_RUN: "run once", "运行一次";
     PICK_APPLY: "apply", "应用";
     PICK_ALL: "run this and the steps listed after it", "运行这一步及后续步骤";
+    PICK_APPLY_SESSION: "apply, and don't ask again in this session", "应用，本次会话不再询问";
+    PICK_APPLY_PROJECT: "apply, and don't ask again in this project", "应用，本项目不再询问";
     PICK_SESSION: "run, and don't ask again in this session", "运行，本次会话不再询问";
     PICK_PROJECT: "run, and don't ask again in this project", "运行，本项目不再询问";
-    PICK_EDIT: "edit it first", "修改后再运行";
+    PICK_EDIT: "edit it first", "修改后再执行";
     EDIT_NOW: "It is now: {line}", "目前是：{line}";
     EDIT_HOW: "Type the command to run; quote words with spaces. An empty line goes back.", "请输入要运行的命令，含空格的词请加引号。直接按 Enter 返回。";
     EDIT_HOW_SHELL: "Type the line to run. An empty line goes back.", "请输入要运行的命令行。直接按 Enter 返回。";

@@ -1,8 +1,8 @@
 //! The catalogue: every sentence that users read, in English and in Chinese.
 //!
 //! A row has both languages, so a missing translation does not compile, and a sentence is named by
-//! a constant, so a missing key does not either. Lower layers return a [`LocalizedText`] (a word and its
-//! values); only a user interface turns it into text, in the language set at that moment.
+//! a constant, so a missing key does not either. Lower layers return a [`LocalizedText`] (a word
+//! and its values); only a user interface turns it into text, in the language set at that moment.
 //!
 //! The rows are here and not in files under `assets/`, because a key that is a Rust name is checked
 //! by the compiler, and two files can drift apart. Text for the model is in `assets/prompts`

@@ -211,13 +211,15 @@ words! { "screen":
     PICK_WORD_SHORT: "Say why", "说明";
     PICK_STOP: "Stop the turn", "停止本轮";
     PICK_STOP_SHORT: "Stop", "停止";
-    PICK_EDIT: "Edit it first", "修改后再运行";
+    PICK_EDIT: "Edit it first", "修改后再执行";
     PICK_EDIT_SHORT: "Edit", "修改";
     PICK_RUN: "Run once", "运行一次";
     PICK_RUN_GRAVE: "Run once (capital letter)", "运行一次（大写字母）";
     PICK_RUN_SHORT: "Run", "运行";
     PICK_APPLY: "Apply", "应用";
     PICK_APPLY_GRAVE: "Apply (capital letter)", "应用（大写字母）";
+    PICK_APPLY_SESSION: "Apply, don't ask again this session", "应用，本次会话不再询问";
+    PICK_APPLY_PROJECT: "Apply, don't ask again this project", "应用，本项目不再询问";
     PICK_ALL: "Run this and the steps listed after it", "运行这一步及后续步骤";
     PICK_ALL_SHORT: "All", "全部";
     PICK_SESSION: "Run, don't ask again this session", "运行，本次会话不再询问";

@@ -339,6 +339,8 @@ fn label(kind: QuestionKind, pick: ChoicePick) -> Phrase {
         (Pick::Run, QuestionKind::Change) => w::PICK_APPLY,
         (Pick::Run, _) => w::PICK_RUN,
         (Pick::All, _) => w::PICK_ALL,
+        (Pick::Session, QuestionKind::Change) => w::PICK_APPLY_SESSION,
+        (Pick::Project, QuestionKind::Change) => w::PICK_APPLY_PROJECT,
         (Pick::Session, _) => w::PICK_SESSION,
         (Pick::Project, _) => w::PICK_PROJECT,
         (Pick::TrustFirst, _) => w::PICK_TRUST_FIRST,

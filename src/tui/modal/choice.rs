@@ -44,6 +44,12 @@ fn row(kind: QuestionKind, severity: Severity, pick: ChoicePick) -> QuestionChoi
         }
         (Pick::Run, _) => ('y', words::PICK_RUN, words::PICK_RUN_SHORT),
         (Pick::All, _) => ('a', words::PICK_ALL, words::PICK_ALL_SHORT),
+        (Pick::Session, Kind::Change) => {
+            ('s', words::PICK_APPLY_SESSION, words::PICK_SESSION_SHORT)
+        }
+        (Pick::Project, Kind::Change) => {
+            ('p', words::PICK_APPLY_PROJECT, words::PICK_PROJECT_SHORT)
+        }
         (Pick::Session, _) => ('s', words::PICK_SESSION, words::PICK_SESSION_SHORT),
         (Pick::Project, _) => ('p', words::PICK_PROJECT, words::PICK_PROJECT_SHORT),
         (Pick::TrustFirst, _) => ('t', words::PICK_TRUST_FIRST, words::PICK_TRUST_SHORT),
