@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Profile;
-use super::landlock::{self, Kernel, Layer, ReadAccess, WorkAccess};
+use super::landlock::{self, Kernel, Layer};
 use super::programs::{self, ProgramDirs};
 use super::readable_paths::{self, SandboxPaths, Stamp, Trees, read_stamp};
+use super::rights::{ReadAccess, WorkAccess};
 use super::temps::StepTempFolder;
 use super::workspace::WorkspaceRules;
 

@@ -12,7 +12,7 @@ use landlock::{
 };
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
-use super::rights::Rights;
+use super::rights::{ReadAccess, Rights, WorkAccess};
 use super::{Confinement, seccomp};
 
 /// The device every step may write to.
@@ -58,25 +58,6 @@ impl Kernel {
 /// One layer, made and not yet in force.
 #[derive(Debug)]
 pub(super) struct Layer(RulesetCreated);
-
-/// The files a step that runs by itself may read and start.
-#[derive(Debug)]
-pub(super) struct ReadAccess<'a> {
-    /// Contents and names.
-    pub read: &'a [PathBuf],
-    /// Names only.
-    pub list: &'a [PathBuf],
-    /// Files that may be started, and folders of them.
-    pub run: &'a [PathBuf],
-}
-
-/// The files an approved step may read and write.
-#[derive(Debug)]
-pub(super) struct WorkAccess<'a> {
-    pub read: &'a [PathBuf],
-    pub write: &'a [PathBuf],
-    pub network: bool,
-}
 
 /// Makes the layer for reading. Nothing is restricted yet.
 pub(super) fn read_layer(reading: &ReadAccess<'_>) -> Result<Layer, String> {

@@ -1,5 +1,26 @@
-//! The rights Landlock can restrict, by the number of its interface. Where a kernel lacks
-//! one, another means is used, or the gap is reported.
+//! The rights Landlock can restrict, by the number of its interface, and what a layer of it
+//! gives access to. Where a kernel lacks a right, another means is used, or the gap is reported.
+
+use std::path::PathBuf;
+
+/// The files a step that runs by itself may read and start.
+#[derive(Debug)]
+pub(super) struct ReadAccess<'a> {
+    /// Contents and names.
+    pub read: &'a [PathBuf],
+    /// Names only.
+    pub list: &'a [PathBuf],
+    /// Files that may be started, and folders of them.
+    pub run: &'a [PathBuf],
+}
+
+/// The files an approved step may read and write.
+#[derive(Debug)]
+pub(super) struct WorkAccess<'a> {
+    pub read: &'a [PathBuf],
+    pub write: &'a [PathBuf],
+    pub network: bool,
+}
 
 /// One version of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! Replaces `landlock` on systems that are not Linux: there is no such kernel, so nothing of
 //! it is available.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::Confinement;
-use super::rights::Rights;
+use super::rights::{ReadAccess, Rights, WorkAccess};
 
 /// Has no values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,20 +27,6 @@ impl Kernel {
 /// Has no values either.
 #[derive(Debug)]
 pub(super) enum Layer {}
-
-#[derive(Debug)]
-pub(super) struct ReadAccess<'a> {
-    pub read: &'a [PathBuf],
-    pub list: &'a [PathBuf],
-    pub run: &'a [PathBuf],
-}
-
-#[derive(Debug)]
-pub(super) struct WorkAccess<'a> {
-    pub read: &'a [PathBuf],
-    pub write: &'a [PathBuf],
-    pub network: bool,
-}
 
 pub(super) fn read_layer(_access: &ReadAccess<'_>) -> Result<Layer, String> {
     Err("there is no such kernel".to_owned())
