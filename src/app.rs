@@ -3,7 +3,7 @@
 //!
 //! | file | builds |
 //! |---|---|
-//! | `ground` | environment, folders, settings, language: the basis of every run |
+//! | `startup` | environment, folders, settings, language: the basis of every run |
 //! | `room` | whether the system has enough resources |
 //! | `models` | models: by settings, by name, by search |
 //! | `plugins` | the plugins of slothtool, listed and run |

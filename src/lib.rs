@@ -5,10 +5,10 @@
 //! layer below its own, and nothing else: modules of one layer do not know each other.
 //! `tests/architecture.rs` reads this list and checks that the source follows it.
 //!
-//! It also checks what must be absent: `text`, `protocol`, `safety`, `context`, `prompt` and `agent::turn`
-//! use no `async`, no I/O and no clock. Only `tools::exec` starts processes, only `model` speaks
-//! HTTP, only `config` reads the environment, only `tui` names ratatui or crossterm, and only
-//! `safety` makes a [`safety::Cleared`] step.
+//! It also checks what must be absent: `text`, `protocol`, `safety`, `context`, `prompt` and
+//! `agent::turn` use no `async`, no I/O and no clock. Only `tools::exec` starts processes, only
+//! `model` speaks HTTP, only `config` reads the environment, only `tui` names ratatui or crossterm,
+//! and only `safety` makes a [`safety::Cleared`] step.
 
 // Top: builds and connects all parts, once.
 pub mod app;

@@ -108,16 +108,16 @@ fn sources() -> Vec<Source> {
         .collect()
 }
 
-/// The shelf of each module, counted from the top, as `src/lib.rs` lists them.
+/// The layer of each module, counted from the top, as `src/lib.rs` lists them.
 fn layers() -> BTreeMap<String, usize> {
     let map = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();
-    let mut shelf = 0;
+    let mut layer = 0;
     let mut out = BTreeMap::new();
     for line in map.lines() {
         if line.starts_with("// ") {
-            shelf += 1;
+            layer += 1;
         } else if let Some(name) = line.strip_prefix("pub mod ") {
-            out.insert(name.trim_end_matches(';').to_owned(), shelf);
+            out.insert(name.trim_end_matches(';').to_owned(), layer);
         }
     }
     out
@@ -162,21 +162,21 @@ fn the_screen_draws_no_characters_of_ambiguous_width() {
 
 #[test]
 fn a_module_uses_only_lower_layers() {
-    let shelves = layers();
-    assert!(shelves.len() > 10, "src/lib.rs lists the modules");
+    let layers = layers();
+    assert!(layers.len() > 10, "src/lib.rs lists the modules");
     let mut wrong = Vec::new();
     for source in sources().iter().filter(|source| !source.is_unit_test()) {
         let module = source.module();
-        let Some(own) = shelves.get(module) else { continue };
+        let Some(own) = layers.get(module) else { continue };
         for (number, line) in source.code() {
-            for other in named(line, &shelves) {
-                if other != module && shelves[&other] <= *own {
+            for other in named(line, &layers) {
+                if other != module && layers[&other] <= *own {
                     wrong.push(format!("{}:{number}: {module} uses {other}", source.path));
                 }
             }
         }
     }
-    assert!(wrong.is_empty(), "not on a lower shelf:\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "not on a lower layer:\n{}", wrong.join("\n"));
 }
 
 #[test]

@@ -37,8 +37,8 @@ pub trait Host: Send {
         Vec::new()
     }
 
-    /// Shows a question and waits for its decision; `None`: the turn was cancelled, and the question
-    /// is withdrawn.
+    /// Shows a question and waits for its decision; `None`: the turn was cancelled, and the
+    /// question is withdrawn.
     fn ask(&mut self, question: Question) -> impl Future<Output = Option<Decision>> + Send;
 
     /// Runs a cleared step; a cancel stops it, but it still returns an observation.

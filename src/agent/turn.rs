@@ -1,10 +1,10 @@
 //! Decides what a turn does next. Pure: no waiting, no I/O, no clock.
 //!
 //! A [`TurnInput`] says what happened, the returned [`TurnAction`] says what to do; events for the
-//! surfaces are drained with [`Turn::take_side_effects`]. The order of a reply's steps: all are judged before
-//! the first one runs, so that a later refusal is known in advance; each is judged again when its
-//! turn comes, since an earlier one may have changed the environment; a refused, declined or failed
-//! one ends the list.
+//! surfaces are drained with [`Turn::take_side_effects`]. The order of a reply's steps: all are
+//! judged before the first one runs, so that a later refusal is known in advance; each is judged
+//! again when its turn comes, since an earlier one may have changed the environment; a refused,
+//! declined or failed one ends the list.
 
 use std::collections::VecDeque;
 

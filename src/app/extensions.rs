@@ -241,7 +241,7 @@ fn delete(ground: &Startup, file: &LoadedFile, how: ExtensionOptions) -> Exit {
 }
 
 /// Asks on standard error; reads a line of standard input, if that is a terminal. What was typed
-/// before the question could be read is no answer: the question is written again.
+/// before the question could be read does not answer it: the question is written again.
 fn confirm(ground: &Startup, question: LocalizedText, usual: bool) -> Confirmation {
     if !io::stdin().is_terminal() {
         return Confirmation::NoUser;

@@ -216,8 +216,8 @@ impl Startup {
         })
     }
 
-    /// Masks the values of environment variables that are named like secrets, unless they are ordinary
-    /// words, and the program's own keys.
+    /// Masks the values of environment variables that are named like secrets, unless they are
+    /// ordinary words, and the program's own keys.
     pub fn redactor(&self, keeps: bool) -> Redactor {
         let named = self.environment.iter().filter_map(|(name, value)| {
             let (name, value) = (name.to_str()?, value.to_str()?);
@@ -261,7 +261,8 @@ impl Startup {
         });
         let holds_all =
             |folder: &PathBuf| self.folder.starts_with(folder) || home.starts_with(folder);
-        // Also the paths as configured: a link in the workspace could be changed to point elsewhere.
+        // Also the paths as configured: a link in the workspace could be changed to point
+        // elsewhere.
         let named = self.paths.program_files().into_iter();
         let mut own: Vec<PathBuf> =
             named.flat_map(|path| [system::resolve_path(&path), path]).collect();

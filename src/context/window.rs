@@ -3,8 +3,8 @@
 //! A request is the system prompt with the project's instructions, the summary, the latest results,
 //! as many of the latest turns as fit, and the running turn, which is always included, whole or
 //! shortened. For any history it stays within two bounds, in bytes and in estimated tokens, and
-//! building one only reads what it sends. The [`ContextUsage`] says how the room was divided and what did
-//! not fit.
+//! building one only reads what it sends. The [`ContextUsage`] says how the room was divided and
+//! what did not fit.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! The errors of a model: a variant for each different remedy.
 //!
-//! A server's texts in here are already cleaned and shortened ([`super::error_body`]), and no variant
-//! ever holds a key. [`ModelError::retry_advice`] says whether a call is worth another try;
+//! A server's texts in here are already cleaned and shortened ([`super::error_body`]), and no
+//! variant ever holds a key. [`ModelError::retry_advice`] says whether a call is worth another try;
 //! [`super::Retry`] retries.
 
 use std::time::Duration;

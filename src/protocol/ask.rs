@@ -90,7 +90,8 @@ pub enum Question {
     /// The turn paused by itself; should it continue?
     Pause { why: LocalizedText },
     /// Is this folder trusted? An approval trusts it, a rejection leaves it untrusted, a stop exits
-    /// the program, and [`Decision::TrustParent`] trusts `above` too, and the folders in it. The question does not belong to a turn.
+    /// the program, and [`Decision::TrustParent`] trusts `above` too, and the folders in it. The
+    /// question does not belong to a turn.
     Trust {
         /// Absolute.
         folder: String,

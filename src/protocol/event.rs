@@ -163,7 +163,7 @@ pub enum Event {
         #[serde(default)]
         more: usize,
     },
-    /// Commands, skills and bots as loaded; also the answer to `Op::Look`.
+    /// Commands, skills and bots as loaded; also the answer to `Op::RefreshExtensions`.
     Catalogue(Box<Extensions>),
     /// Earlier turns are being summarised.
     Compacting,

@@ -429,7 +429,8 @@ impl std::fmt::Debug for PolicyContext<'_> {
 /// # let place = Workspace::new("/w", "/h");
 /// # let scene = PolicyContext { policy: &policy, place: &place, world: &Empty };
 /// # let step = |args: &[&str]| Step {
-/// #     id: String::new(), work: StepAction::exec("git", args), requires: Requires::default(), cwd: None,
+/// #     id: String::new(), work: StepAction::exec("git", args), requires: Requires::default(),
+/// cwd: None,
 /// # };
 /// assert!(matches!(assess(step(&["status"]), scene), Verdict::Run(_)));
 /// assert!(matches!(assess(step(&["commit"]), scene), Verdict::Ask(_)));

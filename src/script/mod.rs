@@ -12,19 +12,19 @@
 //! | `js` `wasm` | engines without host objects, within limits |
 //! | `permission` | what a script may call |
 //!
-//! A script reaches the outside through [`ScriptHost`] alone, as plain data. Text from a model, a file or
-//! an argument is inserted once and never scanned for marks again.
+//! A script reaches the outside through [`ScriptHost`] alone, as plain data. Text from a model, a
+//! file or an argument is inserted once and never scanned for marks again.
 //!
 //! Encrypted prompts (a design, not built): the language lets a script be sealed for a local model,
 //! so that the user who runs it does not read it. A sealed script would be a file whose head stays
 //! plain and whose body is one `age` message for a key that the user's key store holds under the
-//! publisher's name; `source` would decrypt it in memory, mark its [`source::ScriptOrigin`] as sealed,
-//! and [`ScriptHost`] would refuse a sealed script any model that is not on this machine and show neither
-//! its messages nor a dry run. Sealing protects against copying and casual reading, not against the
-//! owner of the machine: what a local model receives can be read from its memory, so the promise
-//! would be no more than that. It depends on the signatures (`签`) that identify a script's publisher:
-//! without them a sealed script could not be told apart from a hostile one, and could not be
-//! inspected.
+//! publisher's name; `source` would decrypt it in memory, mark its [`source::ScriptOrigin`] as
+//! sealed, and [`ScriptHost`] would refuse a sealed script any model that is not on this machine
+//! and show neither its messages nor a dry run. Sealing protects against copying and casual
+//! reading, not against the owner of the machine: what a local model receives can be read from its
+//! memory, so the promise would be no more than that. It depends on the signatures (`签`) that
+//! identify a script's publisher: without them a sealed script could not be told apart from a
+//! hostile one, and could not be inspected.
 //!
 //! Not in here: files, processes, network and keys. The host has them and applies the policy.
 

@@ -1,8 +1,9 @@
 //! One conversation in one folder: reads [`Op`]s, runs turns, writes [`Event`]s.
 //!
-//! `run` is the loop and only dispatches; a running turn is its own task with a `turn_scope::TurnScope`,
-//! so an op is answered at any moment. Two channels lead in and out; three small ones connect
-//! the loop and its turn (decisions down, the policy down, notes up), all with plain data.
+//! `run` is the loop and only dispatches; a running turn is its own task with a
+//! `turn_scope::TurnScope`, so an op is answered at any moment. Two channels lead in and out; three
+//! small ones connect the loop and its turn (decisions down, the policy down, notes up), all with
+//! plain data.
 //!
 //! Not here: the meaning of a line (`commands`, `prompt`), and any frontend.
 

@@ -60,7 +60,7 @@ pub enum ScriptAnswer {
 /// Nested scripts use a lot of stack, most of all in a debug build.
 pub const STACK: usize = 64 << 20;
 
-/// Asks the user a question; `Said::No` if there is no user.
+/// Asks the user a question; `ScriptAnswer::No` if there is no user.
 pub type AskUser = Arc<dyn Fn(ScriptQuestion) -> BoxFuture<'static, ScriptAnswer> + Send + Sync>;
 
 /// The host of one run.

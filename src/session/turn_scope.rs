@@ -182,8 +182,8 @@ impl TurnScope {
         AskId(self.next_ask - 1)
     }
 
-    /// Shows a question and waits for its decision; `None`: the turn was cancelled, and the question
-    /// is withdrawn.
+    /// Shows a question and waits for its decision; `None`: the turn was cancelled, and the
+    /// question is withdrawn.
     pub async fn ask(&mut self, mut question: Question) -> Option<Decision> {
         let offers_trust = self.complete_trust_offer(&mut question);
         let ask = self.next_ask_id();

@@ -3,7 +3,7 @@
 //!
 //! | file | what it is for |
 //! |---|---|
-//! | `disk` | opens the file: folder, locks, damage, version |
+//! | `database` | opens the file: folder, locks, damage, version |
 //! | `schema` | the tables, one migration a version |
 //! | `write`, `read` | what is added, and what is looked up |
 //! | `event_row` | what of an event is kept, found again, and called a title |

@@ -4,7 +4,8 @@
 //! `sessions` a row each · `events` what happened, in the order of `id` · `history` what
 //! goes to the model · `words` an index of what can be searched, by the `id` of the event,
 //! without the text itself · `said` and `found` the same of files of 0.1, which copied the
-//! text: nothing is added to them · `pairs` named values. What was taken back stays and names in `undone` the event that did it.
+//! text: nothing is added to them · `pairs` named values. What was taken back stays and names in
+//! `undone` the event that did it.
 
 use rusqlite::{Connection, TransactionBehavior, params};
 

@@ -1,5 +1,5 @@
-//! Shows a text for deciding: nothing is left out, what is shown can be read back to the exact text,
-//! and the places of invisible characters are named so that they can be highlighted.
+//! Shows a text for deciding: nothing is left out, what is shown can be read back to the exact
+//! text, and the places of invisible characters are named so that they can be highlighted.
 
 use std::fmt::Write as _;
 use std::ops::Range;

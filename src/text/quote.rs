@@ -1,5 +1,5 @@
-//! Writes the words of a command so that spaces, line ends and invisible characters show, in the one
-//! form that every frontend uses and that [`crate::safety::argv`] reads back.
+//! Writes the words of a command so that spaces, line ends and invisible characters show, in the
+//! one form that every frontend uses and that [`crate::safety::argv`] reads back.
 
 use std::ops::Range;
 

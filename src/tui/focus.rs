@@ -1,4 +1,5 @@
-//! Who gets a key, a paste or a turn of the wheel: decided here, for the keys and for what is drawn.
+//! Who gets a key, a paste or a turn of the wheel: decided here, for the keys and for what is
+//! drawn.
 
 use super::guard::KeyTarget;
 use super::state::State;

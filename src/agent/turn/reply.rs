@@ -1,5 +1,5 @@
-//! Handles the model's reply: shows a message, starts a list of steps, or asks once more for a reply
-//! that cannot be read.
+//! Handles the model's reply: shows a message, starts a list of steps, or asks once more for a
+//! reply that cannot be read.
 
 use super::{Batch, Turn, TurnAction, transcript};
 use crate::agent::ModelAnswer;

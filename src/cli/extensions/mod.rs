@@ -1,5 +1,6 @@
 //! Answers `avocet bot …`, `avocet command …` and `avocet skill …` as rows and JSON, and drafts the
-//! text of a new file. [`extensions`](crate::extensions) reads and writes the files; `app` connects both.
+//! text of a new file. [`extensions`](crate::extensions) reads and writes the files; `app` connects
+//! both.
 
 pub mod args;
 

@@ -5,8 +5,8 @@
 //! real loop, the real tiers and the real questions. It sees only the messages of the request and
 //! is deterministic.
 //!
-//! `progress` reads the messages, `wish` recognises the request, `plan` chooses the next step or the
-//! answer, `report` words the results.
+//! `progress` reads the messages, `intent` recognises the request, `plan` chooses the next step or
+//! the answer, `report` words the results.
 
 use futures_util::stream::{self, BoxStream, StreamExt};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! The body of a request, and the optional parts of it that a server may not support.
 //!
-//! Servers differ in what they accept in addition to messages. [`RequestFeatures`] says what is requested;
-//! [`CapabilityCache`] remembers the refusals, for as long as the client lives.
+//! Servers differ in what they accept in addition to messages. [`RequestFeatures`] says what is
+//! requested; [`CapabilityCache`] remembers the refusals, for as long as the client lives.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 

@@ -9,8 +9,8 @@
 //! | the contents of a file | `@{path}`, in place | `@path`, after the message |
 //!
 //! Parsing happens before anything is inserted. An inserted argument or file name becomes
-//! [`PromptPart::Text`] or a word of a shell line and is never parsed again; nothing here parses a part.
-//! Files and shell lines are handled elsewhere.
+//! [`PromptPart::Text`] or a word of a shell line and is never parsed again; nothing here parses a
+//! part. Files and shell lines are handled elsewhere.
 //!
 //! In fenced code of Markdown only arguments are inserted: an example is not an instruction.
 

@@ -198,7 +198,8 @@ const SUBS: &[Spec] = &[
         Spec::ask("deinit", words::GIT_DELETES, &[Delete]).dangers(&[Danger::refuse("force", FORCE, words::GIT_DISCARDS, &[Delete, Irreversible])]).raised(&["git submodule deinit -f x"]),
         Spec::ask("foreach", words::GIT_RUNS, &[Write, Exec]).posix().flags("-q --quiet --recursive").check(wrappers::judge_joined_operands).keeps(&["git submodule foreach ls"]).raised(&["git submodule foreach 'rm -rf x'", "git submodule foreach --recursive rm -rf x"]),
     ]).keeps(&["git submodule update", "git submodule foreach ls", "git submodule status"]),
-    // Names are harmless; a value may be a password, so each is asked about but those that cannot be.
+    // Names are harmless; a value may be a password, so each is asked about but those that cannot
+    // be.
     Spec::ask("config", words::GIT_CONFIGURES, &[Write, Exec]).quiet(CONFIG_QUIET).check(checks::git_config)
         .keeps(&["git config user.name x", "git config --add a.b c", "git config --get x.y --unset z", "git config --file x --list", "git config list --file x", "git config --get http.extraheader", "git config --edit", "git config alias.st status", "git config core.editor vim"])
         .raised(&["git config alias.x '!rm -rf /'", "git config --global core.pager 'less; rm -rf ~'", "git config set credential.helper '!rm -rf x'"]),

@@ -1,10 +1,10 @@
 //! JavaScript for conditions, expressions, `!fn` functions and imported modules.
 //!
 //! One [`Engine`] is one QuickJS runtime on a thread of its own, since a long native call cannot be
-//! interrupted. It has no host objects: it sends each request to the runtime as [`TaskEvent::Call`],
-//! plain data, and continues when that is answered. In between it may serve other runs, so an
-//! answer may itself need the engine. No value is shared: the values of the script come with each
-//! order, and the changes that JavaScript made come back with each answer.
+//! interrupted. It has no host objects: it sends each request to the runtime as
+//! [`TaskEvent::Call`], plain data, and continues when that is answered. In between it may serve
+//! other runs, so an answer may itself need the engine. No value is shared: the values of the
+//! script come with each order, and the changes that JavaScript made come back with each answer.
 //!
 //! Memory, stack and time are limited, each with its own error sentence.
 

@@ -2,8 +2,9 @@
 //! runs a call, asks a model or renders a template.
 //!
 //! The author's text is parsed once, by [`MessageText::read`]. A result from elsewhere enters as
-//! [`TextSpan::Literal`], and [`MessageText::into_unrendered`] makes a [`RenderedText`] text that is never parsed again. So
-//! a reply, a file or an argument that contains `[[AI]]` or `{{x}}` stays text.
+//! [`TextSpan::Literal`], and [`MessageText::into_unrendered`] makes a [`RenderedText`] text that
+//! is never parsed again. So a reply, a file or an argument that contains `[[AI]]` or `{{x}}` stays
+//! text.
 
 pub mod args;
 mod ask;

@@ -2,8 +2,8 @@
 //!
 //! Loading the syntaxes and parsing code takes milliseconds, so it never happens while a frame is
 //! drawn: code is shown plain, [`super::Transcript::next_unhighlighted`] says what is in view, a
-//! [`Highlighter`] on another thread paints it, and [`super::Transcript::add_highlight`] takes the result.
-//! A line that changed meanwhile stays plain until it is painted again.
+//! [`Highlighter`] on another thread paints it, and [`super::Transcript::add_highlight`] takes the
+//! result. A line that changed meanwhile stays plain until it is painted again.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};

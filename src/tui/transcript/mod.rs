@@ -1,8 +1,8 @@
 //! The conversation on the screen: messages, answers, reasoning, steps and notices.
 //!
-//! `builder` turns events into blocks, `block` lays one out in rows, `scroll` finds the rows in view.
-//! Nothing else is ever laid out: a frame costs what it shows, however long the conversation is.
-//! Sources are kept once; rows are kept only near the view; the height of a finished part is
+//! `builder` turns events into blocks, `block` lays one out in rows, `scroll` finds the rows in
+//! view. Nothing else is ever laid out: a frame costs what it shows, however long the conversation
+//! is. Sources are kept once; rows are kept only near the view; the height of a finished part is
 //! remembered until the width changes. No I/O and no clock: what moves (a spinner, a running time)
 //! is passed in.
 
