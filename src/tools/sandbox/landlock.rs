@@ -4,7 +4,7 @@
 //! made once and used for many steps, and one for writing, which names its own folder. An
 //! approved one passes one layer, made once too.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, LandlockStatus, PathBeneath, PathFd, Ruleset,
@@ -170,6 +170,8 @@ fn allow(
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
 
     #[test]
