@@ -243,9 +243,12 @@ fn a_machine_wrapper_forwards_every_trait_method() {
         heads.map(|head| head.split('(').next().unwrap().to_owned()).collect()
     };
     let asked = functions(text("src/safety/mod.rs"), "pub trait Machine");
-    let answered =
-        functions(text("src/session/skill_tool.rs"), "impl Machine for MachineWithSkills");
-    assert_eq!(asked, answered);
+    for (path, block) in [
+        ("src/session/skill_tool.rs", "impl Machine for MachineWithSkills"),
+        ("src/safety/snapshot.rs", "impl Machine for MachineSnapshot"),
+    ] {
+        assert_eq!(asked, functions(text(path), block), "{path}");
+    }
 }
 
 #[test]

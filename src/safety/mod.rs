@@ -35,6 +35,7 @@ mod scripted;
 mod sensitive;
 mod shell;
 mod skill;
+mod snapshot;
 mod spec;
 pub mod steering;
 mod step;

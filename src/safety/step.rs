@@ -9,6 +9,7 @@ use crate::protocol::{Effect, Requires, SandboxStatus, Step, StepAction, Tier};
 use super::command::{self, ArgPosition, JudgeContext};
 use super::findings::{Findings, excerpt};
 use super::grant::{self, GrantQuestion};
+use super::snapshot::MachineSnapshot;
 use super::{
     Assessment, Launch, Limit, PathKind, Policy, PolicyContext, Program, ToolTask, malformed,
     paths, scripted, shell, skill, tools,
@@ -19,6 +20,8 @@ const UNHELD: &str = "sandbox.absent.language";
 
 /// The judgement, and whether a rule of the user lets it run unasked.
 pub fn judge(step: Step, scene: PolicyContext<'_>) -> (Assessment, bool) {
+    let world = MachineSnapshot::new(scene.world);
+    let scene = PolicyContext { world: &world, ..scene };
     let cwd = step_folder(step.cwd.as_deref(), scene);
     let ground = JudgeContext { scene, cwd };
     let mut findings = Findings::default();

@@ -214,3 +214,53 @@ fn avocet_folders_stay_closed_wherever_they_are() {
     let working = Workspace { own: vec!["/data".into()], ..workspace_at("/data/ws", "/h") };
     assert_eq!(risk_in(&working, "cat", &["a.txt"]).tier, Tier::L0);
 }
+
+/// A machine on which `/w/link` leads in and out of the workspace by turns.
+struct Flipping(std::sync::atomic::AtomicUsize);
+
+impl Machine for Flipping {
+    fn resolve(&self, path: &Path) -> PathBuf {
+        if paths::normalize(path) != Path::new("/w/link") {
+            return paths::normalize(path);
+        }
+        let asked = self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        if asked.is_multiple_of(2) { "/w/plain".into() } else { "/outside/file".into() }
+    }
+
+    fn kind(&self, path: &Path) -> PathKind {
+        if path.starts_with("/w/link") { PathKind::File } else { PathKind::Folder }
+    }
+
+    fn program(&self, name: &str) -> Option<Program> {
+        Fake::default().program(name)
+    }
+
+    fn read(&self, _: &Path, _: usize) -> Contents {
+        Contents::Bytes(b"text\n".to_vec())
+    }
+}
+
+#[test]
+fn a_link_that_changes_while_it_is_judged_leads_to_one_place() {
+    let (policy, place) = (Policy::default(), place());
+    let tool = |name: &str, input: serde_json::Value| Step {
+        work: StepAction::Tool { name: name.to_owned(), input },
+        ..step("ls", &[])
+    };
+    let steps = [
+        tool("file.read", serde_json::json!({ "path": "link" })),
+        tool("file.list", serde_json::json!({ "path": "link" })),
+        tool("file.search", serde_json::json!({ "pattern": "text", "path": "link" })),
+        step("cat", &["link"]),
+        step("diff", &["link", "plain"]),
+    ];
+    for (step, first) in steps.iter().flat_map(|step| (0..4).map(move |first| (step, first))) {
+        let world = Flipping(first.into());
+        let scene = PolicyContext { policy: &policy, place: &place, world: &world };
+        let verdict = assess(step.clone(), scene);
+        let judged = verdict.assessment();
+        let passed_on = format!("{:?} {:?}", judged.task, judged.launch.reads);
+        let leads_out = passed_on.contains("/outside") || first % 2 == 1;
+        assert_eq!(judged.risk.tier, if leads_out { Tier::L1 } else { Tier::L0 }, "{passed_on}");
+    }
+}

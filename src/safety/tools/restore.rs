@@ -9,6 +9,7 @@ use crate::i18n::safety as words;
 use crate::protocol::{Effect, Requires, Step, StepAction, Tier};
 use crate::safety::command::JudgeContext;
 use crate::safety::findings::Findings;
+use crate::safety::snapshot::MachineSnapshot;
 use crate::safety::{Assessment, Launch, PolicyContext};
 
 /// A file of this size was never changed by us, in bytes.
@@ -27,6 +28,8 @@ pub struct Restore {
 
 /// The judgement of one restoring.
 pub fn judge(id: &str, restore: &Restore, scene: PolicyContext<'_>) -> Assessment {
+    let world = MachineSnapshot::new(scene.world);
+    let scene = PolicyContext { world: &world, ..scene };
     let cwd = scene.world.resolve(&scene.place.cwd);
     let ground = JudgeContext { scene, cwd };
     let mut findings = Findings::default();

@@ -1,0 +1,81 @@
+//! The machine as one judgement sees it: a path leads to the same place however often it is asked
+//! about, so a link that is changed meanwhile cannot be inside when it is checked and outside when
+//! it is passed on.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use super::redact::Redactor;
+use super::{Contents, FileKind, Machine, OwnProgram, PathKind, Program, SkillInfo};
+
+pub(super) struct MachineSnapshot<'a> {
+    world: &'a dyn Machine,
+    resolved: Mutex<BTreeMap<PathBuf, PathBuf>>,
+}
+
+impl<'a> MachineSnapshot<'a> {
+    pub fn new(world: &'a dyn Machine) -> MachineSnapshot<'a> {
+        MachineSnapshot { world, resolved: Mutex::default() }
+    }
+}
+
+impl Machine for MachineSnapshot<'_> {
+    fn resolve(&self, path: &Path) -> PathBuf {
+        let mut resolved = self.resolved.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = resolved.get(path) {
+            return known.clone();
+        }
+        let real = self.world.resolve(path);
+        resolved.insert(path.to_owned(), real.clone());
+        real
+    }
+
+    fn kind(&self, path: &Path) -> PathKind {
+        self.world.kind(path)
+    }
+
+    fn program(&self, name: &str) -> Option<Program> {
+        self.world.program(name)
+    }
+
+    fn untrusted_program_folder(&self, name: &str) -> Option<PathBuf> {
+        self.world.untrusted_program_folder(name)
+    }
+
+    fn own_program(&self, name: &str) -> Option<OwnProgram> {
+        self.world.own_program(name)
+    }
+
+    fn executable_at(&self, path: &Path) -> Option<Program> {
+        self.world.executable_at(path)
+    }
+
+    fn enclosing_repository(&self, folder: &Path, home: &Path) -> Option<PathBuf> {
+        self.world.enclosing_repository(folder, home)
+    }
+
+    fn has_script(&self, script: &str) -> bool {
+        self.world.has_script(script)
+    }
+
+    fn skill(&self, name: &str) -> Option<SkillInfo> {
+        self.world.skill(name)
+    }
+
+    fn entries(&self, folder: &Path, most: usize) -> Vec<(PathBuf, FileKind)> {
+        self.world.entries(folder, most)
+    }
+
+    fn read(&self, path: &Path, most: usize) -> Contents {
+        self.world.read(path, most)
+    }
+
+    fn last_known_digest(&self, path: &Path) -> Option<String> {
+        self.world.last_known_digest(path)
+    }
+
+    fn redactor(&self) -> Option<&Redactor> {
+        self.world.redactor()
+    }
+}
