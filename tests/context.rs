@@ -11,9 +11,11 @@ use std::sync::{Arc, Mutex};
 use avocet::context::history::messages_size;
 use avocet::context::size::ContextSize;
 use avocet::context::window::Bounds;
-use avocet::i18n::{Lang, context as words};
+use avocet::i18n::{Lang, context as words, session as session_words};
 use avocet::model::{Chunk, Model, ModelError, Request};
-use avocet::protocol::{Compaction, Event, Message, Op, Page, Report, Role, TurnOutcome};
+use avocet::protocol::{
+    Compaction, Decision, Event, ExportFormat, Message, Op, Page, Report, Rewind, Role, TurnOutcome,
+};
 use avocet::session::{self, SessionConfig};
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -316,6 +318,157 @@ async fn no_secret_is_sent_in_a_turn_or_in_a_summary() {
     talk.turn("next").await;
     for sent in talk.model.requests() {
         assert!(!all(&sent).contains(SECRET), "{}", all(&sent));
+    }
+}
+
+/// The mask of a secret in what was sent. The first one is an example in the system prompt.
+fn mask_in(messages: &[Message]) -> String {
+    let sent = all(messages);
+    let (_, rest) = sent.rsplit_once("‹secret:").unwrap();
+    let (inner, _) = rest.split_once('›').unwrap();
+    format!("‹secret:{inner}›")
+}
+
+/// Approves everything until the turn ends; returns all events.
+async fn approve_all(talk: &mut ContextSession) -> Vec<Event> {
+    let mut events = Vec::new();
+    loop {
+        let event = talk.next(Some).await;
+        if let Event::Asked(ask) = &event {
+            talk.send(Op::Decide { ask: ask.id, decision: Decision::Approve }).await;
+        }
+        let is_over = matches!(event, Event::TurnEnded { .. });
+        events.push(event);
+        if is_over {
+            return events;
+        }
+    }
+}
+
+/// The files in a folder that contain the secret. What files contained before is left out: an
+/// undo writes it back.
+fn files_with(folder: &Path, secret: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.is_dir() && !path.ends_with(".kept") {
+            found.extend(files_with(&path, secret));
+        } else if let Ok(bytes) = fs::read(&path)
+            && bytes.windows(secret.len()).any(|part| part == secret.as_bytes())
+        {
+            found.push(path);
+        }
+    }
+    found
+}
+
+fn read_conf() -> String {
+    tool("file.read", serde_json::json!({ "path": "conf.txt" }))
+}
+
+fn with_files_and_store(parts: &mut SessionConfig, resume: bool) {
+    talk::with_files(parts);
+    talk::with_store(parts, resume);
+}
+
+/// A session in which the model changed the line next to a secret, and the mask it was shown.
+async fn session_with_a_changed_secret(secret: &str) -> (ContextSession, String, Vec<Event>) {
+    let mut talk =
+        ContextSession::with(Bounds::default(), |parts, _| with_files_and_store(parts, false));
+    let conf = talk.folder().join("conf.txt");
+    fs::write(&conf, format!("key = {secret}\nmode = one\n")).unwrap();
+    talk.model.will(read_conf());
+    talk.submit("look").await;
+    let mut events = approve_all(&mut talk).await;
+    let mask = mask_in(&talk.model.last());
+    let (old, new) = (format!("key = {mask}\nmode = one"), format!("key = {mask}\nmode = two"));
+    let edit = serde_json::json!({ "path": "conf.txt", "old": old, "new": new });
+    talk.model.will(tool("file.edit", edit));
+    talk.submit("change the mode").await;
+    events.extend(approve_all(&mut talk).await);
+    assert_eq!(fs::read_to_string(&conf).unwrap(), format!("key = {secret}\nmode = two\n"));
+    talk.fill(3, 10).await;
+    (talk, mask, events)
+}
+
+async fn resume(talk: ContextSession) -> ContextSession {
+    let ContextSession { client, folder, .. } = talk;
+    client.close().await;
+    let mut talk = ContextSession::in_folder(folder, Bounds::default(), |parts, _| {
+        with_files_and_store(parts, true);
+    });
+    assert_eq!(talk.notice().await.say.phrase(), session_words::RESUMED);
+    talk
+}
+
+/// Takes something back, or compacts; the model's summary contains the secret itself.
+async fn take_back(talk: &mut ContextSession, op: Op, secret: &str) -> Vec<Event> {
+    let summary = serde_json::json!({
+        "summary": format!("The key is {secret}."), "keyFacts": [secret], "openTasks": [],
+    });
+    talk.model.summarizes(ModelBehavior::Text(summary.to_string()));
+    let is_chat = matches!(op, Op::Rewind { what: Some(Rewind::Chat), .. });
+    talk.send(op).await;
+    if !is_chat {
+        return approve_all(talk).await;
+    }
+    let rewound = |event| matches!(event, Event::Rewound { .. }).then_some(event);
+    vec![talk.next(rewound).await]
+}
+
+/// Writes the mask to another file, and exports: the secret is in the files of the user alone.
+async fn check_masks(mut talk: ContextSession, secret: &str, mask: &str, mut events: Vec<Event>) {
+    let copy = serde_json::json!({ "path": "copy.txt", "content": format!("again {mask}\n") });
+    // What was read before may have been taken out of the conversation.
+    talk.model.will(read_conf());
+    talk.model.will(tool("file.write", copy));
+    talk.submit("copy it").await;
+    events.extend(approve_all(&mut talk).await);
+    let folder = talk.folder();
+    assert_eq!(fs::read_to_string(folder.join("copy.txt")).unwrap(), format!("again {secret}\n"));
+    for format in [ExportFormat::Json, ExportFormat::Md] {
+        let path = Some(format!("{format:?}.txt").to_lowercase());
+        talk.send(Op::Export { format, path }).await;
+        assert_eq!(talk.notice().await.say.phrase(), session_words::EXPORTED);
+    }
+    for sent in talk.model.requests() {
+        assert!(!all(&sent).contains(secret), "{}", all(&sent));
+    }
+    let events = serde_json::to_string(&events).unwrap();
+    assert!(!events.contains(secret), "{events}");
+    let ContextSession { client, folder: _held, .. } = talk;
+    client.close().await;
+    let mut found = files_with(&folder, secret);
+    found.sort();
+    assert_eq!(found, ["conf.txt", "copy.txt"].map(|name| folder.join(name)));
+}
+
+#[tokio::test]
+async fn a_secret_keeps_its_value_in_files_and_its_mask_elsewhere_after_undo_rewind_and_compaction()
+{
+    let ops: [(Option<Op>, &str); 5] = [
+        (None, "two"),
+        (Some(Op::Undo { turns: 1 }), "one"),
+        (Some(Op::Rewind { turn: 2, what: Some(Rewind::Files) }), "one"),
+        (Some(Op::Rewind { turn: 2, what: Some(Rewind::Chat) }), "two"),
+        (Some(Op::Compress { focus: None }), "two"),
+    ];
+    for (secret, resumes) in [(SECRET, false), (SECRET, true), ("AKIAQ7ZK3T5M2X9WB4CD", false)] {
+        for (op, mode) in ops.clone() {
+            println!("{secret}, resumed {resumes}, {op:?}");
+            let (mut talk, mask, mut events) = session_with_a_changed_secret(secret).await;
+            for sent in talk.model.requests() {
+                assert!(!all(&sent).contains(secret), "{}", all(&sent));
+            }
+            if resumes {
+                talk = resume(talk).await;
+            }
+            if let Some(op) = op {
+                events.extend(take_back(&mut talk, op, secret).await);
+            }
+            let now = fs::read_to_string(talk.folder().join("conf.txt")).unwrap();
+            assert_eq!(now, format!("key = {secret}\nmode = {mode}\n"));
+            check_masks(talk, secret, &mask, events).await;
+        }
     }
 }
 

@@ -253,8 +253,11 @@ pub fn with_files(parts: &mut SessionConfig) {
         backups: Some(kept),
         journal: None,
     };
-    parts.security.world =
-        Arc::new(System::new(&folder, &home, &[]).with_read_tracker(desk.read_tracker.clone()));
+    parts.security.world = Arc::new(
+        System::new(&folder, &home, &[])
+            .with_read_tracker(desk.read_tracker.clone())
+            .with_secrets(Arc::clone(&parts.security.redactor)),
+    );
     parts.tools = Toolbox::new(file::all(&desk)).with_backups(desk.backups);
 }
 
