@@ -20,8 +20,8 @@ pub const ROOM: usize = 256;
 /// The most text sent as one event without checking for more, in bytes.
 const PIECE: usize = 2048;
 
-/// How long text waits for more text: each event wakes the thread that writes and the frontend,
-/// which shows it at once.
+/// How long text waits for more text: no screen shows it faster, and each event wakes the frontend
+/// and the thread that writes.
 const BEAT: Duration = Duration::from_millis(40);
 
 #[derive(Clone, Debug)]

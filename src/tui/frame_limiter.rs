@@ -1,5 +1,5 @@
-//! Limits frames: at most sixty per second, at once for what changes. Streamed text comes at
-//! intervals, which the session keeps. Pure: the driver supplies the time.
+//! Limits frames: at most sixty per second, at once for what the user does or waits for, with a
+//! delay for streamed text. Pure: the driver supplies the time.
 //!
 //! It is a token bucket: a key is shown at once even between two frames of a stream, and a burst of
 //! keys still stays within the limit. The last token is reserved for the first word of a reply, so
@@ -15,6 +15,8 @@ pub const FRAME: Millis = 16;
 const COST: Millis = 18;
 /// The size of the bucket: frames that may follow each other at once.
 const PURSE: Millis = 4 * COST;
+/// The interval between frames of streamed text.
+const LEISURE: Millis = 34;
 
 /// The urgency of a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,8 +24,10 @@ enum Urgency {
     /// Nothing has changed.
     #[default]
     None,
+    /// May wait for the next interval.
+    Deferred,
     /// As soon as the bucket allows, leaving its last token.
-    Normal,
+    Immediate,
     /// As soon as the bucket allows.
     FirstDelta,
 }
@@ -40,8 +44,9 @@ pub struct FrameLimiter {
 }
 
 impl FrameLimiter {
-    pub fn request_frame(&mut self) {
-        self.urgency = self.urgency.max(Urgency::Normal);
+    /// A change without urgency.
+    pub fn request_deferred(&mut self) {
+        self.urgency = self.urgency.max(Urgency::Deferred);
     }
 
     /// True until a frame was drawn.
@@ -51,23 +56,59 @@ impl FrameLimiter {
 
     /// Takes note of an event that changes the screen.
     pub fn note_input(&mut self, input: &ScreenInput) {
-        self.request_frame();
-        let ScreenInput::Session(event) = input else { return };
-        self.is_awaiting_delta |= matches!(**event, Event::ReplyStarted);
-        let text = matches!(**event, Event::Delta { .. } | Event::ReasoningDelta { .. });
-        // The user waits for the first word of a reply.
+        let haste = match input {
+            ScreenInput::Tick | ScreenInput::Highlighted(_) => Urgency::Deferred,
+            ScreenInput::Session(event) => self.session(event),
+            ScreenInput::Key(_)
+            | ScreenInput::Paste(_)
+            | ScreenInput::Mouse(_)
+            | ScreenInput::Resized
+            | ScreenInput::FocusGained
+            | ScreenInput::FocusLost
+            | ScreenInput::ScreenReturned
+            | ScreenInput::FileMatches(_)
+            | ScreenInput::Folders(_)
+            | ScreenInput::Copied(_)
+            | ScreenInput::Background(_)
+            | ScreenInput::SettingNotSaved(_)
+            | ScreenInput::EditorClosed(_)
+            | ScreenInput::FirstMessage(_) => Urgency::Immediate,
+        };
+        self.urgency = self.urgency.max(haste);
+    }
+
+    fn session(&mut self, event: &Event) -> Urgency {
+        self.is_awaiting_delta |= matches!(event, Event::ReplyStarted);
+        let text = matches!(event, Event::Delta { .. } | Event::ReasoningDelta { .. });
+        // The user waits for the first word of a reply; the rest may be delayed.
         if text && std::mem::take(&mut self.is_awaiting_delta) {
-            self.urgency = Urgency::FirstDelta;
+            return Urgency::FirstDelta;
         }
+        let flows = matches!(
+            event,
+            Event::TurnStarted { .. }
+                | Event::ReplyStarted
+                | Event::StepStarted { .. }
+                | Event::StepOutput { .. }
+                | Event::StepFinished(_)
+                | Event::Replied(_)
+                | Event::TurnEnded { .. }
+                | Event::Facts(_)
+                | Event::Models { .. }
+                | Event::Catalogue(_)
+        );
+        if text || flows { Urgency::Deferred } else { Urgency::Immediate }
     }
 
     /// When the next frame is due; `None` when nothing has changed.
     pub fn due(&self) -> Option<Millis> {
         let affordable = (self.full_at + COST).saturating_sub(PURSE);
         let spared = (self.full_at + 2 * COST).saturating_sub(PURSE);
+        let beat = self.last_frame.map_or(0, |drawn| drawn + LEISURE);
         match self.urgency {
             Urgency::None => None,
-            Urgency::Normal => Some(spared),
+            Urgency::Deferred => Some(spared.max(beat)),
+            Urgency::Immediate => Some(spared),
             Urgency::FirstDelta => Some(affordable),
         }
     }
@@ -115,15 +156,15 @@ mod tests {
     }
 
     #[test]
-    fn text_is_shown_when_it_comes_and_does_not_delay_a_key() {
+    fn a_stream_keeps_its_interval_and_a_key_is_not_delayed() {
         let mut pace = FrameLimiter::default();
-        for now in (0..1_000).step_by(40) {
-            pace.note_input(&delta());
-            assert!(pace.is_due(now));
-            pace.record_frame(now);
-            pace.note_input(&ScreenInput::FocusGained);
-            assert!(pace.is_due(now + 1));
-        }
+        let streamed = frames(&mut pace, &delta(), 1_001);
+        assert_eq!(streamed.len(), 30);
+        let last = streamed.last().copied().unwrap_or_default();
+        pace.note_input(&delta());
+        assert!(!pace.is_due(last + 1));
+        pace.note_input(&ScreenInput::FocusGained);
+        assert!(pace.is_due(last + 1));
     }
 
     #[test]

@@ -102,7 +102,7 @@ pub async fn run(
         next: Next::Continue,
         late_signals_until: 0,
     };
-    driver.frame_limiter.request_frame();
+    driver.frame_limiter.request_deferred();
     driver.pending_ops.extend(driver.state.requeue_op());
     driver.send_pending();
     if let Some(text) = first {
@@ -288,7 +288,7 @@ impl Driver {
                 self.handle_input(ScreenInput::Highlighted(Box::new(painted)))
             }
             // The next piece is requested after a frame.
-            Wakeup::Highlighted(None) => self.frame_limiter.request_frame(),
+            Wakeup::Highlighted(None) => self.frame_limiter.request_deferred(),
             Wakeup::Copied(copied) => self.handle_input(ScreenInput::Copied(copied)),
             Wakeup::FileMatches(Some(found)) => self.handle_input(ScreenInput::FileMatches(found)),
             Wakeup::Folders(Some(found)) => self.handle_input(ScreenInput::Folders(found)),
