@@ -98,6 +98,11 @@ impl SessionStore {
         self.recorder.clone()
     }
 
+    /// From now on the session waits for no slow disk.
+    pub fn begin_closing(&self) {
+        self.recorder.begin_closing();
+    }
+
     /// The next message from the store.
     pub async fn next(&mut self) -> StoreEvent {
         let SessionStore { faults, pending_page: earlier, .. } = self;

@@ -441,6 +441,7 @@ impl Session {
     }
 
     async fn close(mut self, notes: &mut mpsc::UnboundedReceiver<TurnMessage>) -> Option<Rescue> {
+        self.store.begin_closing();
         if let Some(mut running) = self.running.take() {
             running.cancel.cancel();
             let _ = (&mut running.task).await;

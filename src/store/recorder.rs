@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::{self, Receiver, Sender, UnboundedSender, error::TrySendError};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout, timeout_at};
+use tokio_util::sync::CancellationToken;
 
 use super::write::SessionHeader;
 use super::writer::StoreWriter;
@@ -41,6 +42,8 @@ enum Job {
 #[derive(Clone, Debug)]
 pub struct Recorder {
     jobs: Sender<Job>,
+    /// The session is ending: a slow disk delays nothing any longer.
+    closing: CancellationToken,
 }
 
 impl Recorder {
@@ -52,7 +55,8 @@ impl Recorder {
         faults: UnboundedSender<SavingError>,
     ) -> Recorder {
         let (jobs, waiting) = mpsc::channel(ROOM);
-        let desk = StoreWriter::new(store, head, redactor, faults);
+        let closing = CancellationToken::new();
+        let desk = StoreWriter::new(store, head, redactor, faults, closing.clone());
         let started = std::thread::Builder::new()
             .name("store".into())
             .spawn(move || run_writer(desk, waiting));
@@ -60,14 +64,14 @@ impl Recorder {
             // Every job is then dropped, and dropping one answers it.
             tracing::warn!(%error, "no thread for the store");
         }
-        Recorder { jobs }
+        Recorder { jobs, closing }
     }
 
     /// Waits until the event is in the file, or until it is clear that it cannot be.
     pub async fn append(&self, event: &Event) {
         let (done, written) = oneshot::channel();
         if self.jobs.send(Job::Event(Box::new(event.clone()), done)).await.is_ok() {
-            let _ = timeout(PATIENCE, written).await;
+            let _ = timeout(PATIENCE, self.closing.run_until_cancelled(written)).await;
         }
     }
 
@@ -107,8 +111,14 @@ impl Recorder {
         answered.await.ok()
     }
 
+    /// From now on nothing waits for a slow disk: what is sent is still written in order.
+    pub fn begin_closing(&self) {
+        self.closing.cancel();
+    }
+
     /// Waits briefly until all jobs are written. Returns the error if they could not be.
     pub async fn close(&self) -> Option<LocalizedText> {
+        self.begin_closing();
         let close = self.call(|desk| {
             desk.close();
             desk.unsaved_reason()

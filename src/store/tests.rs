@@ -1,8 +1,10 @@
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
 use std::sync::Arc;
+use std::task::{Context, Waker};
 
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio_util::sync::CancellationToken;
 
 use super::writer::merge_text;
 use super::*;
@@ -39,7 +41,8 @@ impl StoreFixture {
         self.faults.push(told);
         let secrets = [("API_KEY", "hunter2hunter2")];
         let redactor = Arc::new(Redactor::new(secrets, [7; 16]));
-        StoreWriter::new(self.store(), SessionHeader::new(folder, None), redactor, faults)
+        let head = SessionHeader::new(folder, None);
+        StoreWriter::new(self.store(), head, redactor, faults, CancellationToken::new())
     }
 
     /// What the desks were told, oldest desk first.
@@ -581,6 +584,31 @@ async fn an_early_start_event_is_written_once_and_before_it_is_awaited() {
     recorder.append(&started(2, "and now?")).await;
     assert_eq!(kept(), [started(1, "hello"), started(1, "hello"), started(2, "and now?")]);
     recorder.close().await;
+}
+
+#[tokio::test]
+async fn an_ending_session_waits_for_no_slow_disk_and_still_writes_in_order() {
+    let bench = StoreFixture::new();
+    let (faults, _told) = unbounded_channel();
+    let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
+    let head = SessionHeader::new("/work", None);
+    let id = head.id.clone();
+    let recorder = Recorder::start(bench.store(), head, redactor, faults);
+    let (go_on, slow) = std::sync::mpsc::channel::<()>();
+    let busy = recorder.clone();
+    tokio::spawn(async move { busy.call(move |_| drop(slow.recv())).await });
+    tokio::task::yield_now().await;
+    let event = started(1, "hello");
+    let mut appended = std::pin::pin!(recorder.append(&event));
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(appended.as_mut().poll(&mut context).is_pending());
+    recorder.begin_closing();
+    assert!(appended.poll(&mut context).is_ready());
+    go_on.send(()).unwrap();
+    recorder.call(|_| ()).await.unwrap();
+    let disk = Database::open(&bench.store()).unwrap().0;
+    let known = disk.find(&id).unwrap();
+    assert_eq!(events(&disk.event_page(known.key, None, 99).unwrap()), [started(1, "hello")]);
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
 
 use super::connection::PATIENCE;
 use super::event_row::EventRow;
@@ -88,6 +89,8 @@ pub struct StoreWriter {
     restored_report: Option<SavingError>,
     /// The last try failed: later tries delay nothing for long.
     last_try_failed: bool,
+    /// The session is ending.
+    closing: CancellationToken,
 }
 
 /// Rows that are not in the file yet.
@@ -106,6 +109,7 @@ impl StoreWriter {
         head: SessionHeader,
         redactor: Arc<Redactor>,
         faults: UnboundedSender<SavingError>,
+        closing: CancellationToken,
     ) -> StoreWriter {
         StoreWriter {
             store,
@@ -123,6 +127,7 @@ impl StoreWriter {
             exported: None,
             restored_report: None,
             last_try_failed: false,
+            closing,
         }
     }
 
@@ -371,7 +376,7 @@ impl StoreWriter {
     }
 
     fn busy_timeout(&self) -> Duration {
-        if self.last_try_failed { HURRY } else { PATIENCE }
+        if self.last_try_failed || self.closing.is_cancelled() { HURRY } else { PATIENCE }
     }
 
     fn record_failure(&mut self, error: StoreError) {
