@@ -54,7 +54,7 @@ fn event(number: usize) -> Event {
             Event::TurnStarted { turn, text, origin: TurnOrigin::Typed }
         }
         9 => {
-            let usage = Usage { input_tokens: 900, output_tokens: 60, estimated: false };
+            let usage = Usage::counted(900, 60);
             Event::TurnEnded { turn, ending: TurnOutcome::Done, usage, elapsed_ms: 900 }
         }
         _ => reply(number),

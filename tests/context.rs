@@ -53,7 +53,7 @@ impl Model for Recorder {
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
-        let is_summary = request.messages[0].content.starts_with("You summarize");
+        let is_summary = request.messages[0].text().starts_with("You summarize");
         self.sent.lock().unwrap().push(request.messages);
         let script = if is_summary { &self.sums } else { &self.script };
         let next = script.lock().unwrap().pop_front();
@@ -89,13 +89,13 @@ impl Recorder {
     }
 
     fn summaries(&self) -> usize {
-        let is_one = |sent: &&Vec<Message>| sent[0].content.starts_with("You summarize");
+        let is_one = |sent: &&Vec<Message>| sent[0].text().starts_with("You summarize");
         self.requests().iter().filter(is_one).count()
     }
 }
 
 fn all(messages: &[Message]) -> String {
-    messages.iter().map(|message| message.content.as_str()).collect::<Vec<_>>().join("\n")
+    messages.iter().map(|message| message.text()).collect::<Vec<_>>().join("\n")
 }
 
 struct ContextSession {
@@ -216,8 +216,8 @@ async fn a_long_history_is_summarized_once_and_the_compaction_is_reported() {
     assert!(page.contains("open task: write a test"), "{page}");
     let sent = talk.model.last();
     let system: Vec<&Message> = sent.iter().filter(|it| it.role == Role::System).collect();
-    assert!(system[1].content.contains("They look at files."), "{}", system[1].content);
-    assert!(system[1].content.contains("write a test"), "open tasks are pinned");
+    assert!(system[1].text().contains("They look at files."), "{}", system[1].text());
+    assert!(system[1].text().contains("write a test"), "open tasks are pinned");
     assert!(!all(&sent).contains("question 0\n") && all(&sent).contains("question 23"));
 }
 

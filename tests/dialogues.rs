@@ -368,7 +368,7 @@ fn told(event: &Event) -> Option<String> {
 }
 
 fn shown(message: &Message) -> String {
-    format!("{:?}: {}\n", message.role, message.content)
+    format!("{:?}: {}\n", message.role, message.text())
 }
 
 fn line(work: &StepAction) -> String {

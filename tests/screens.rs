@@ -146,7 +146,7 @@ fn facts(lang: Lang) -> SessionInfo {
         cwd: "/home/ada/code/shop".into(),
         branch: Some("main".into()),
         max_steps: 25,
-        usage: Usage { input_tokens: 4_210, output_tokens: 912, estimated: false },
+        usage: Usage::counted(4_210, 912),
         ..SessionInfo::default()
     }
 }
@@ -166,7 +166,7 @@ fn started(text: &str) -> Event {
 }
 
 fn ended() -> Event {
-    let usage = Usage { input_tokens: 2_100, output_tokens: 320, estimated: false };
+    let usage = Usage::counted(2_100, 320);
     Event::TurnEnded { turn: 1, ending: TurnOutcome::Done, usage, elapsed_ms: 4_200 }
 }
 

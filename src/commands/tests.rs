@@ -364,7 +364,7 @@ fn the_current_value_is_shown() {
 #[test]
 fn the_status_page_omits_empty_lines() {
     let mut desk = fixture();
-    desk.facts.usage = Usage { input_tokens: 10, output_tokens: 2, estimated: true };
+    desk.facts.usage = Usage { estimated: true, ..Usage::counted(10, 2) };
     let page = page_rows(desk.dispatch_line("/status"));
     assert!(page.contains(&"model: large".to_owned()), "{page:?}");
     assert!(page.contains(&"tokens: about 10 in, 2 out".to_owned()), "{page:?}");

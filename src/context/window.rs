@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::history::{ENVELOPE, JOINT, content_size, messages_size};
+use super::history::{ENVELOPE, JOINT, content_size, message_size, messages_size};
 pub use super::history::{History, TurnPosition, TurnRecord};
 use super::shorten;
 use super::size::{ContextSize, cut_to_fit};
@@ -112,8 +112,7 @@ pub fn request(parts: RequestParts<'_>, bounds: Bounds) -> (Vec<Message>, Contex
     let turn = fit_turn(parts.turn, left);
     let taken = messages_size(&turn);
     left = left.saturating_sub(taken);
-    let whole: usize =
-        parts.turn.iter().map(|message| message.content.len() + ENVELOPE.bytes).sum();
+    let whole: usize = parts.turn.iter().map(|message| message.len() + ENVELOPE.bytes).sum();
     let past = result_messages(parts.history, room, &mut left, &mut ledger);
     out.extend(past);
     let recent = recent_turns(parts.history, bounds, &mut left, &mut ledger);
@@ -123,8 +122,7 @@ pub fn request(parts: RequestParts<'_>, bounds: Bounds) -> (Vec<Message>, Contex
     for message in recent.into_iter().chain(turn) {
         match out.last_mut() {
             Some(last) if last.role == message.role && last.role != Role::System => {
-                last.content.push_str(JOINT);
-                last.content.push_str(&message.content);
+                last.merge(message);
             }
             Some(_) | None => out.push(message),
         }
@@ -255,8 +253,7 @@ fn recent_turns(
 /// exchanges, then the middle of the longest message. The user's message, which comes first, is cut
 /// last.
 fn fit_turn(turn: &[Message], room: ContextSize) -> Vec<Message> {
-    let mut sizes: Vec<ContextSize> =
-        turn.iter().map(|message| content_size(&message.content)).collect();
+    let mut sizes: Vec<ContextSize> = turn.iter().map(message_size).collect();
     let mut total = sizes.iter().fold(ContextSize::default(), |sum, size| sum + *size);
     let mut turn = turn.to_vec();
     let newest = turn.len().saturating_sub(1);
@@ -265,14 +262,17 @@ fn fit_turn(turn: &[Message], room: ContextSize) -> Vec<Message> {
             return turn;
         }
         if let (Some(message), Some(size)) = (turn.get_mut(at), sizes.get_mut(at)) {
-            message.content = cut_to_fit(&message.content, room.fraction(8), shorten::shorten);
-            let now = content_size(&message.content);
+            cut_texts(message, room.fraction(8));
+            let now = message_size(message);
             total = total.saturating_sub(*size) + now;
             *size = now;
         }
     }
+    // Results stay with the calls they answer.
+    let has_results = |at: usize| turn.get(at).is_some_and(Message::has_results);
+    let kept = if has_results(newest) { 3 } else { 2 };
     let mut gone = 0;
-    while !total.fits(room) && turn.len() - gone > 2 {
+    while turn.len() - gone > kept && (!total.fits(room) || has_results(1 + gone)) {
         gone += 1;
         total = total.saturating_sub(sizes.get(gone).copied().unwrap_or_default());
     }
@@ -286,12 +286,20 @@ fn fit_turn(turn: &[Message], room: ContextSize) -> Vec<Message> {
 /// Gives each message an equal share, and the unused part of short ones to the longer ones.
 fn share_room(turn: &mut [Message], mut room: ContextSize) {
     let mut order: Vec<&mut Message> = turn.iter_mut().collect();
-    order.sort_by_key(|message| message.content.len());
+    order.sort_by_key(|message| message.len());
     let count = order.len();
     for (done, message) in order.into_iter().enumerate() {
         let share = room.fraction(count - done).saturating_sub(ENVELOPE);
-        message.content = cut_to_fit(&message.content, share, shorten::shorten);
-        room = room.saturating_sub(content_size(&message.content));
+        cut_texts(message, share);
+        room = room.saturating_sub(message_size(message));
+    }
+}
+
+/// Gives each text of a message an equal share of this room.
+fn cut_texts(message: &mut Message, room: ContextSize) {
+    let share = room.fraction(message.cuttable_texts_mut().count().max(1));
+    for text in message.cuttable_texts_mut() {
+        *text = cut_to_fit(text, share, shorten::shorten);
     }
 }
 

@@ -6,11 +6,14 @@
 //!
 //! Not in here: what the text means (`protocol::reply`), and what is sent (`context::window`).
 
+use std::sync::Arc;
+
 use futures_util::stream::BoxStream;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::i18n::LocalizedText;
-use crate::protocol::{Message, Params, Truncation, Usage};
+use crate::protocol::{Message, Opaque, Params, ToolCall, Truncation, Usage};
 
 mod address;
 mod default_model;
@@ -44,12 +47,41 @@ pub trait Model: Send + Sync {
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>>;
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request {
     pub messages: Vec<Message>,
     pub params: Params,
     /// The JSON Schema the answer should follow, sent if the server accepts one.
     pub schema: Option<Value>,
+    /// The tools the model may call in the wire format's own way; none in the JSON dialect.
+    pub tools: Arc<[ToolSchema]>,
+    /// How much the model should think; its own habit if not set.
+    pub effort: Option<Effort>,
+    /// Names the conversation to servers that keep prompts for it.
+    pub cache_key: Option<String>,
+}
+
+/// A tool as it is described to a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolSchema {
+    /// Letters, digits, `_` and `-`, at most 64.
+    pub name: String,
+    pub description: String,
+    /// The JSON Schema of its arguments, always an object.
+    pub parameters: Value,
+}
+
+/// How much a model thinks before it answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effort {
+    None,
+    Minimal,
+    Low,
+    Medium,
+    High,
+    XHigh,
+    Max,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +90,14 @@ pub enum Chunk {
     Text(String),
     /// More of the model's reasoning, if the server separates it.
     Thought(String),
+    /// What the provider wants back with the reasoning or text before it, which is then complete;
+    /// with an empty one if none is open (reasoning that is not shown).
+    SealedText(Opaque),
+    SealedThought(Opaque),
+    /// A call of a tool, complete.
+    Call(ToolCall),
+    /// An event that could not be read was skipped here: what follows may lack a part.
+    Gap,
     /// The call failed before any output, and is repeated after a wait.
     Retrying {
         attempt: u32,

@@ -180,7 +180,7 @@ fn play(reply: &Reply, file: &str) -> BoxStream<'static, Item> {
         return with_delay(items, how.delay_ms).chain(stream::pending()).boxed();
     }
     items.extend(how.usage.map(|[input_tokens, output_tokens]| {
-        Ok(Chunk::Usage(Usage { input_tokens, output_tokens, estimated: false }))
+        Ok(Chunk::Usage(Usage::counted(input_tokens, output_tokens)))
     }));
     items.push(last_item(how, file));
     with_delay(items, how.delay_ms).boxed()
@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     fn call(model: &Scripted) -> Vec<Item> {
-        let request = Request { messages: vec![], params: Default::default(), schema: None };
+        let request = Request::default();
         model.stream(request).collect::<Vec<_>>().now_or_never().unwrap_or_default()
     }
 
@@ -265,7 +265,7 @@ mod tests {
             "#! {\"error\":\"no\"}\nhalf\n---\n",
             "#! {\"cut\":\"broken\"}\nhalf",
         ));
-        let usage = Usage { input_tokens: 3, output_tokens: 4, estimated: false };
+        let usage = Usage::counted(3, 4);
         let expected = [
             Ok(Chunk::Thought("hm".into())),
             text("字二"),
@@ -283,7 +283,7 @@ mod tests {
     fn a_reply_with_wait_never_ends() {
         let model = scripted("#! {\"wait\":\"before\"}\nx\n---\n#! {\"wait\":\"after\"}\ny");
         assert_eq!(call(&model), []);
-        let request = Request { messages: vec![], params: Default::default(), schema: None };
+        let request = Request::default();
         let mut chunks = model.stream(request);
         assert_eq!(chunks.next().now_or_never(), Some(Some(text("y"))));
         assert_eq!(chunks.next().now_or_never(), None);

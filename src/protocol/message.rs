@@ -1,6 +1,13 @@
-//! The messages sent to a model: roles, messages, sampling parameters.
+//! The messages sent to a model: roles, blocks, sampling parameters.
+//!
+//! A message is a role and a list of blocks. What a provider wants back unchanged (a signature, an
+//! encrypted thought, the id of an item) hangs on the block it came with, as [`Opaque`] data that
+//! only the same provider and model ever receive.
+
+use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -10,26 +17,186 @@ pub enum Role {
     Assistant,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What one side says at once. Results of calls are blocks of the user's side.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Message {
     pub role: Role,
+    pub blocks: Vec<ContentBlock>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ContentBlock {
+    Text(TextBlock),
+    Reasoning(TextBlock),
+    ToolCall(ToolCall),
+    ToolResult(ToolResult),
+    Image(Image),
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TextBlock {
+    pub text: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opaque: Option<Box<Opaque>>,
+}
+
+/// A call of a tool, as the model wrote it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// The provider's id; ours where it gives none. Results refer to it.
+    pub id: String,
+    pub name: String,
+    /// The arguments as JSON text, which may be broken.
+    pub arguments: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opaque: Option<Box<Opaque>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolResult {
+    /// The id of the call.
+    pub call: String,
+    /// The tool's name: some providers match by it.
+    pub name: String,
     pub content: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_error: bool,
+}
+
+/// An image, as base64 text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Image {
+    pub mime: String,
+    pub data: String,
+}
+
+/// Data of a provider that goes back to it unchanged, and to nobody else.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Opaque {
+    /// The wire format it belongs to, as the setting `provider` names it.
+    pub wire: String,
+    pub model: String,
+    pub data: Value,
 }
 
 impl Message {
+    pub fn new(role: Role, content: impl Into<String>) -> Message {
+        Message { role, blocks: vec![ContentBlock::text(content)] }
+    }
+
     pub fn system(content: impl Into<String>) -> Message {
-        Message { role: Role::System, content: content.into() }
+        Message::new(Role::System, content)
     }
 
     pub fn user(content: impl Into<String>) -> Message {
-        Message { role: Role::User, content: content.into() }
+        Message::new(Role::User, content)
     }
 
     pub fn assistant(content: impl Into<String>) -> Message {
-        Message { role: Role::Assistant, content: content.into() }
+        Message::new(Role::Assistant, content)
+    }
+
+    /// The text of its text blocks, joined by empty lines.
+    pub fn text(&self) -> Cow<'_, str> {
+        let mut texts = self.blocks.iter().filter_map(|block| match block {
+            ContentBlock::Text(text) => Some(text.text.as_str()),
+            _ => None,
+        });
+        let first = texts.next().unwrap_or_default();
+        match texts.next() {
+            None => Cow::Borrowed(first),
+            Some(second) => {
+                let rest =
+                    texts.fold(format!("{first}\n\n{second}"), |all, text| all + "\n\n" + text);
+                Cow::Owned(rest)
+            }
+        }
+    }
+
+    /// Appends text after this separator, or as a new block if the last one is no text.
+    pub fn push_text(&mut self, separator: &str, more: &str) {
+        match self.blocks.last_mut() {
+            Some(ContentBlock::Text(last)) => {
+                last.text.push_str(separator);
+                last.text.push_str(more);
+            }
+            _ => self.blocks.push(ContentBlock::text(more)),
+        }
+    }
+
+    /// Appends another message of the same role; two texts that meet are joined by an empty line.
+    pub fn merge(&mut self, other: Message) {
+        let mut blocks = other.blocks.into_iter();
+        match blocks.next() {
+            Some(ContentBlock::Text(text)) => self.push_text("\n\n", &text.text),
+            first => self.blocks.extend(first),
+        }
+        self.blocks.extend(blocks);
+    }
+
+    /// Everything in it that is written by a user, a model or a tool and may be masked or cut.
+    pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        self.blocks.iter_mut().filter_map(ContentBlock::text_mut)
+    }
+
+    /// The texts that may be cut: not those that must stay whole to be understood.
+    pub fn cuttable_texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        self.blocks.iter_mut().filter_map(|block| match block {
+            ContentBlock::Text(text) => Some(&mut text.text),
+            ContentBlock::ToolResult(result) => Some(&mut result.content),
+            ContentBlock::Reasoning(_) | ContentBlock::ToolCall(_) | ContentBlock::Image(_) => None,
+        })
+    }
+
+    pub fn has_results(&self) -> bool {
+        self.blocks.iter().any(|block| matches!(block, ContentBlock::ToolResult(_)))
+    }
+
+    /// Its size in bytes, without the overhead of the wire.
+    pub fn len(&self) -> usize {
+        self.blocks.iter().map(ContentBlock::len).sum()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.blocks.iter().filter_map(|block| match block {
+            ContentBlock::ToolCall(call) => Some(call),
+            _ => None,
+        })
     }
 }
 
+impl ContentBlock {
+    pub fn text(text: impl Into<String>) -> ContentBlock {
+        ContentBlock::Text(TextBlock { text: text.into(), opaque: None })
+    }
+
+    fn text_mut(&mut self) -> Option<&mut String> {
+        match self {
+            ContentBlock::Text(text) | ContentBlock::Reasoning(text) => Some(&mut text.text),
+            ContentBlock::ToolCall(call) => Some(&mut call.arguments),
+            ContentBlock::ToolResult(result) => Some(&mut result.content),
+            ContentBlock::Image(_) => None,
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        match self {
+            ContentBlock::Text(text) | ContentBlock::Reasoning(text) => text.text.len(),
+            ContentBlock::ToolCall(call) => call.name.len() + call.arguments.len(),
+            ContentBlock::ToolResult(result) => result.content.len(),
+            ContentBlock::Image(image) => image.data.len(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
 /// Sampling parameters; `None` is not sent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -49,5 +216,5 @@ pub struct Params {
     pub stop: Vec<String>,
     /// Parameters that only some servers know, by their names on the wire.
     #[serde(flatten)]
-    pub more: serde_json::Map<String, serde_json::Value>,
+    pub more: serde_json::Map<String, Value>,
 }

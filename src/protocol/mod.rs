@@ -44,7 +44,9 @@ pub use event::{
     Event, ModelMessage, Notice, NoticeLevel, Topic, Truncation, TurnOrigin, TurnOutcome, Usage,
 };
 pub use extensions::{Extension, ExtensionKind, ExtensionState, Extensions, OmittedSkills};
-pub use message::{Message, Params, Role};
+pub use message::{
+    ContentBlock, Image, Message, Opaque, Params, Role, TextBlock, ToolCall, ToolResult,
+};
 pub use observation::{Observation, Outcome, ParsedOutput};
 pub use op::{ExportFormat, Op, Report, Rewind, SessionRow};
 pub use page::{Page, PageRow};

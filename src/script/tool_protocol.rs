@@ -107,7 +107,7 @@ impl ToolHelp {
 
     /// Arguments of a call by name: positional ones are assigned to the parameters in order,
     /// missing ones get their default. An extra argument keeps its position as its name.
-    pub fn bind_args(&self, call: &ToolCall) -> Map<String, Value> {
+    pub fn bind_args(&self, call: &ParsedToolCall) -> Map<String, Value> {
         let mut out = Map::new();
         for (at, (name, value)) in call.args.iter().enumerate() {
             let name = match name {
@@ -149,12 +149,12 @@ pub fn tools_help(tools: &[ToolHelp]) -> String {
 
 /// A call as a model wrote it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ToolCall {
+pub struct ParsedToolCall {
     pub id: String,
     pub args: Vec<(Option<String>, Value)>,
 }
 
-impl ToolCall {
+impl ParsedToolCall {
     /// The line a model would write: `@id(a="x")`.
     pub fn text(&self) -> String {
         let args: Vec<String> = self
@@ -175,7 +175,7 @@ impl ToolCall {
 
 /// The calls in a reply: one per line, of tools for which `is_tool` is true. Dashes, numbers and
 /// code marks at the start of a line are skipped.
-pub fn parse_calls(reply: &str, is_tool: impl Fn(&str) -> bool) -> Vec<ToolCall> {
+pub fn parse_calls(reply: &str, is_tool: impl Fn(&str) -> bool) -> Vec<ParsedToolCall> {
     let mut out = Vec::new();
     let mut rest = reply;
     while let Some(line) = rest.lines().next() {
@@ -202,7 +202,10 @@ pub fn parse_calls(reply: &str, is_tool: impl Fn(&str) -> bool) -> Vec<ToolCall>
 }
 
 /// A call at the start of the text; its brackets may span lines.
-fn parse_call<'a>(text: &'a str, is_tool: &impl Fn(&str) -> bool) -> Option<(ToolCall, &'a str)> {
+fn parse_call<'a>(
+    text: &'a str,
+    is_tool: &impl Fn(&str) -> bool,
+) -> Option<(ParsedToolCall, &'a str)> {
     let after = text.strip_prefix('@')?;
     let end = after
         .find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '$')))
@@ -216,12 +219,12 @@ fn parse_call<'a>(text: &'a str, is_tool: &impl Fn(&str) -> bool) -> Option<(Too
     }
     let id = id.to_owned();
     let Some(open) = rest.strip_prefix('(') else {
-        return Some((ToolCall { id, args: Vec::new() }, rest));
+        return Some((ParsedToolCall { id, args: Vec::new() }, rest));
     };
     let bound = (0..=LONGEST_LINE.min(open.len())).rev().find(|at| open.is_char_boundary(*at))?;
     let (within, _) = delimiters::bracket_content(open.split_at(bound).0, ')')?;
     let rest = open.split_at(within.len() + 1).1;
-    Some((ToolCall { id, args: parse_args(within) }, rest))
+    Some((ParsedToolCall { id, args: parse_args(within) }, rest))
 }
 
 fn parse_args(within: &str) -> Vec<(Option<String>, Value)> {
@@ -314,7 +317,7 @@ mod tests {
     /// ISDK-038, 094: defaults complete a call, and hidden parameters are omitted from its result.
     #[test]
     fn isdk_094_a_call_gets_the_defaults_and_its_result_omits_hidden_parameters() {
-        let call = ToolCall { id: "weather".to_owned(), args: vec![(None, json!("Paris"))] };
+        let call = ParsedToolCall { id: "weather".to_owned(), args: vec![(None, json!("Paris"))] };
         let args = weather().bind_args(&call);
         assert_eq!(
             Value::Object(args.clone()),
@@ -332,7 +335,7 @@ mod tests {
         let read = |text: &str| -> Vec<String> {
             parse_calls(text, |id| matches!(id, "weather" | "now" | "a/b"))
                 .iter()
-                .map(ToolCall::text)
+                .map(ParsedToolCall::text)
                 .collect()
         };
         assert_eq!(

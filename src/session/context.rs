@@ -17,9 +17,7 @@ use crate::context::history::{History, Summary, TurnRecord};
 use crate::context::shorten::cut_middle;
 use crate::i18n::{Localize, LocalizedText, context as words};
 use crate::model::{Chunk, Model, Request};
-use crate::protocol::{
-    Compaction, Event, Notice, Observation, Params, PlanItem, TurnOrigin, TurnOutcome,
-};
+use crate::protocol::{Compaction, Event, Notice, Observation, PlanItem, TurnOrigin, TurnOutcome};
 use crate::safety::redact::Redactor;
 use crate::text;
 
@@ -118,8 +116,8 @@ impl TurnScope {
         let messages = compact::summary_request(history, plan, focus, self.context.bounds);
         let request = Request {
             messages: messages.into_iter().map(|message| self.mask_message(message)).collect(),
-            params: Params::default(),
             schema: Some(schema()),
+            ..Request::default()
         };
         let text = self.collect_answer(model.stream(request)).await?;
         let Some(mut summary) = compact::parse_summary(&text, &history.summary) else {
@@ -147,7 +145,12 @@ impl TurnScope {
                 Chunk::Retrying { attempt, of, wait_ms, why } => {
                     self.emit(Event::Retrying { attempt, of, wait_ms, why }).await;
                 }
-                Chunk::Thought(_) | Chunk::Finished(None) => {}
+                Chunk::Thought(_)
+                | Chunk::Gap
+                | Chunk::SealedText(_)
+                | Chunk::SealedThought(_)
+                | Chunk::Call(_)
+                | Chunk::Finished(None) => {}
             }
             if text.len() > LONGEST {
                 return Err(words::SUM_NONSENSE.into());

@@ -353,9 +353,9 @@ mod tests {
         let sent = sent(&history);
         let roles: Vec<Role> = sent.iter().map(|message| message.role).collect();
         assert_eq!(roles, [Role::User, Role::Assistant, Role::User, Role::Assistant, Role::User]);
-        assert!(sent[1].content.contains("cargo test"), "{}", sent[1].content);
-        assert_eq!(sent[2].content, "quickly");
-        let last = &sent[3].content;
+        assert!(sent[1].text().contains("cargo test"), "{}", sent[1].text());
+        assert_eq!(sent[2].text(), "quickly");
+        let last = &sent[3].text();
         assert!(last.contains("Now the change.") && last.contains("interrupted"), "{last}");
     }
 
@@ -375,7 +375,7 @@ mod tests {
             let sent = sent(&after(&all[..len]));
             assert!(sent.windows(2).all(|pair| pair[0].role != pair[1].role), "{len}: {sent:?}");
             assert_eq!(sent.last().map(|last| last.role), Some(Role::User));
-            assert!(sent[0].content.starts_with("fix it"), "{len}: {sent:?}");
+            assert!(sent[0].text().starts_with("fix it"), "{len}: {sent:?}");
         }
     }
 
@@ -388,7 +388,7 @@ mod tests {
         let said = |ending: TurnOutcome| {
             let events = [started("fix it", TurnOrigin::Typed), replied("Done."), ended(ending)];
             let sent = sent(&after(&events));
-            sent.into_iter().map(|message| message.content).collect::<String>()
+            sent.iter().map(Message::text).collect::<String>()
         };
         assert!(!said(TurnOutcome::Done).contains("interrupted"));
         assert!(said(TurnOutcome::Cancelled).contains("(cancelled by the user)"));
@@ -431,7 +431,7 @@ mod tests {
         };
         let history = rebuild_history(&remembered, &[(3, piece)], "/w");
         assert_eq!(history.turns(), 3);
-        let text = sent(&history).iter().map(|one| one.content.as_str()).collect::<String>();
+        let text = sent(&history).iter().map(|one| one.text()).collect::<String>();
         let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}: {text}"));
         assert!(at("all before") < at("second") && at("second") < at("third"), "{text}");
     }

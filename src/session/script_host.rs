@@ -155,9 +155,9 @@ impl SessionScriptHost {
         PolicyContext { policy: &self.policy, place: &self.place, world: self.world.as_ref() }
     }
 
-    fn mask_message(&self, message: Message) -> Message {
-        let content = self.redactor.mask(&message.content).into_owned();
-        Message { content, ..message }
+    fn mask_message(&self, mut message: Message) -> Message {
+        message.texts_mut().for_each(|text| *text = self.redactor.mask(text).into_owned());
+        message
     }
 
     /// The step, if it runs without asking or the user approves it.
@@ -318,7 +318,8 @@ impl ScriptHost for SessionScriptHost {
         }
         let messages =
             call.messages.into_iter().map(|message| self.mask_message(message)).collect();
-        let request = Request { messages, params: call.params, schema: call.schema };
+        let request =
+            Request { messages, params: call.params, schema: call.schema, ..Request::default() };
         self.emit(ScriptEvent::ModelCallStarted);
         let told = self.events.clone();
         let stream = model.stream(request).take_until(self.cancel.clone().cancelled_owned());
@@ -332,7 +333,13 @@ impl ScriptHost for SessionScriptHost {
                     let _ = told.send(ScriptEvent::TokensUsed(usage));
                     None
                 }
-                Ok(Chunk::Retrying { .. }) => None,
+                Ok(
+                    Chunk::Retrying { .. }
+                    | Chunk::Gap
+                    | Chunk::SealedText(_)
+                    | Chunk::SealedThought(_)
+                    | Chunk::Call(_),
+                ) => None,
                 Err(error) => Some(Err(error.localized())),
             })
         });

@@ -38,11 +38,12 @@ impl Host for TurnScope {
         };
         let (messages, ledger) = window::request(parts, self.context.bounds);
         self.notify(TurnMessage::RequestSent(Box::new(ledger)));
-        self.request_bytes = messages.iter().map(|message| message.content.len()).sum();
+        self.request_bytes = messages.iter().map(Message::len).sum();
         let request = Request {
             messages,
             params: self.context.params.clone(),
             schema: Some(reply::schema()),
+            ..Request::default()
         };
         self.answer = ModelAnswer::default();
         if std::mem::take(&mut self.has_unsaved_message) {
@@ -178,6 +179,7 @@ impl TurnScope {
             Chunk::Retrying { attempt, of, wait_ms, why } => {
                 self.outbox.send(Event::Retrying { attempt, of, wait_ms, why }).await;
             }
+            Chunk::Gap | Chunk::SealedText(_) | Chunk::SealedThought(_) | Chunk::Call(_) => {}
             Chunk::Usage(usage) => self.answer.usage = usage,
             Chunk::Finished(cut) => self.answer.cut = cut,
         }
@@ -187,5 +189,5 @@ impl TurnScope {
 /// The estimated tokens of an answer whose server counts none: about four bytes each.
 fn estimate_usage(text: &str, sent: usize) -> Usage {
     let tokens = |bytes: usize| u64::try_from(bytes / 4).unwrap_or(u64::MAX);
-    Usage { input_tokens: tokens(sent), output_tokens: tokens(text.len()), estimated: true }
+    Usage { estimated: true, ..Usage::counted(tokens(sent), tokens(text.len())) }
 }

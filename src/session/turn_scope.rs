@@ -357,7 +357,9 @@ impl TurnScope {
         let _ = self.turn_messages.send(note);
     }
 
-    pub fn mask_message(&self, message: Message) -> Message {
-        Message { content: self.context.redactor.mask(&message.content).into_owned(), ..message }
+    pub fn mask_message(&self, mut message: Message) -> Message {
+        let redactor = &self.context.redactor;
+        message.texts_mut().for_each(|text| *text = redactor.mask(text).into_owned());
+        message
     }
 }

@@ -134,6 +134,7 @@ impl Database {
                         input_tokens: column_u64(row, 8)?,
                         output_tokens: column_u64(row, 9)?,
                         estimated: row.get(10)?,
+                        ..Usage::default()
                     },
                     turn: column_u64(row, 11)?,
                 })

@@ -56,7 +56,7 @@ impl Recorder {
     ) -> Recorder {
         let (jobs, waiting) = mpsc::channel(ROOM);
         let closing = CancellationToken::new();
-        let desk = StoreWriter::new(store, head, redactor, faults, closing.clone());
+        let desk = StoreWriter::new(store, head, redactor, faults).hurry_after(closing.clone());
         let started = std::thread::Builder::new()
             .name("store".into())
             .spawn(move || run_writer(desk, waiting));

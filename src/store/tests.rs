@@ -1,10 +1,8 @@
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
 use std::sync::Arc;
-use std::task::{Context, Waker};
 
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
-use tokio_util::sync::CancellationToken;
 
 use super::writer::merge_text;
 use super::*;
@@ -17,6 +15,7 @@ use crate::safety::redact::Redactor;
 
 mod damage;
 mod moved;
+mod recorder;
 
 struct StoreFixture {
     folder: tempfile::TempDir,
@@ -42,7 +41,7 @@ impl StoreFixture {
         let secrets = [("API_KEY", "hunter2hunter2")];
         let redactor = Arc::new(Redactor::new(secrets, [7; 16]));
         let head = SessionHeader::new(folder, None);
-        StoreWriter::new(self.store(), head, redactor, faults, CancellationToken::new())
+        StoreWriter::new(self.store(), head, redactor, faults)
     }
 
     /// What the desks were told, oldest desk first.
@@ -67,7 +66,7 @@ fn replied(text: &str) -> Event {
 }
 
 fn ended(turn: u64) -> Event {
-    let usage = Usage { input_tokens: 10, output_tokens: 5, estimated: false };
+    let usage = Usage::counted(10, 5);
     Event::TurnEnded { turn, ending: TurnOutcome::Done, usage, elapsed_ms: 1 }
 }
 
@@ -539,85 +538,4 @@ fn named_values_are_separate_by_namespace_and_limited_in_size() {
     assert!(one.remove("k").unwrap() && !one.remove("k").unwrap());
     assert!(matches!(one.set("k", &"x".repeat((1 << 20) + 1)), Err(StoreError::TooLong)));
     assert!(matches!(one.set(&"x".repeat(600), ""), Err(StoreError::TooLong)));
-}
-
-#[tokio::test]
-async fn an_appended_event_is_visible_to_another_reader_at_once() {
-    let bench = StoreFixture::new();
-    let (faults, _told) = unbounded_channel();
-    let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
-    let head = SessionHeader::new("/work", None);
-    let id = head.id.clone();
-    let recorder = Recorder::start(bench.store(), head, redactor, faults);
-    recorder.append(&started(1, "hello")).await;
-    assert_eq!(recorder.try_send(delta("text that grows")), None);
-    recorder.append(&Event::ReplyStarted).await;
-    let disk = Database::open(&bench.store()).unwrap().0;
-    let known = disk.find(&id).unwrap();
-    let kept = events(&disk.event_page(known.key, None, 99).unwrap());
-    assert_eq!(kept, [started(1, "hello"), delta("text that grows"), Event::ReplyStarted]);
-    recorder.close().await;
-}
-
-#[tokio::test]
-async fn an_early_start_event_is_written_once_and_before_it_is_awaited() {
-    let bench = StoreFixture::new();
-    let (faults, _told) = unbounded_channel();
-    let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
-    let head = SessionHeader::new("/work", None);
-    let id = head.id.clone();
-    let recorder = Recorder::start(bench.store(), head, redactor, faults);
-    let kept = || {
-        let disk = Database::open(&bench.store()).unwrap().0;
-        let known = disk.find(&id).unwrap();
-        events(&disk.event_page(known.key, None, 99).unwrap())
-    };
-    recorder.prepare(Some(started(1, "hello")));
-    // Only to know that it was done.
-    recorder.call(|_| ()).await.unwrap();
-    assert_eq!(kept(), [started(1, "hello")]);
-    recorder.append(&started(1, "hello")).await;
-    assert_eq!(kept(), [started(1, "hello")]);
-    // What is asked a second time is another question.
-    recorder.append(&started(1, "hello")).await;
-    recorder.prepare(Some(started(2, "and now?")));
-    recorder.append(&started(2, "and now?")).await;
-    assert_eq!(kept(), [started(1, "hello"), started(1, "hello"), started(2, "and now?")]);
-    recorder.close().await;
-}
-
-#[tokio::test]
-async fn an_ending_session_waits_for_no_slow_disk_and_still_writes_in_order() {
-    let bench = StoreFixture::new();
-    let (faults, _told) = unbounded_channel();
-    let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
-    let head = SessionHeader::new("/work", None);
-    let id = head.id.clone();
-    let recorder = Recorder::start(bench.store(), head, redactor, faults);
-    let (go_on, slow) = std::sync::mpsc::channel::<()>();
-    let busy = recorder.clone();
-    tokio::spawn(async move { busy.call(move |_| drop(slow.recv())).await });
-    tokio::task::yield_now().await;
-    let event = started(1, "hello");
-    let mut appended = std::pin::pin!(recorder.append(&event));
-    let mut context = Context::from_waker(Waker::noop());
-    assert!(appended.as_mut().poll(&mut context).is_pending());
-    recorder.begin_closing();
-    assert!(appended.poll(&mut context).is_ready());
-    go_on.send(()).unwrap();
-    recorder.call(|_| ()).await.unwrap();
-    let disk = Database::open(&bench.store()).unwrap().0;
-    let known = disk.find(&id).unwrap();
-    assert_eq!(events(&disk.event_page(known.key, None, 99).unwrap()), [started(1, "hello")]);
-}
-
-#[tokio::test]
-async fn an_in_memory_store_works_and_saves_nothing() {
-    let (faults, _told) = unbounded_channel();
-    let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
-    let recorder =
-        Recorder::start(Store::in_memory(), SessionHeader::new("/work", None), redactor, faults);
-    recorder.append(&started(1, "hello")).await;
-    let listed = recorder.call(|desk| desk.list(None, 9)).await.unwrap().unwrap();
-    assert_eq!(listed.len(), 1);
 }

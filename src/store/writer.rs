@@ -109,7 +109,6 @@ impl StoreWriter {
         head: SessionHeader,
         redactor: Arc<Redactor>,
         faults: UnboundedSender<SavingError>,
-        closing: CancellationToken,
     ) -> StoreWriter {
         StoreWriter {
             store,
@@ -127,8 +126,13 @@ impl StoreWriter {
             exported: None,
             restored_report: None,
             last_try_failed: false,
-            closing,
+            closing: CancellationToken::new(),
         }
+    }
+
+    /// Once this is cancelled, another window that holds the file is waited for only briefly.
+    pub fn hurry_after(self, closing: CancellationToken) -> StoreWriter {
+        StoreWriter { closing, ..self }
     }
 
     pub fn id(&self) -> &str {

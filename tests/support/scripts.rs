@@ -237,7 +237,7 @@ pub fn sent(messages: &[Message]) -> Vec<(String, String)> {
         .iter()
         .map(|message| {
             let role = serde_json::to_value(message.role).unwrap();
-            (role.as_str().unwrap().to_owned(), message.content.clone())
+            (role.as_str().unwrap().to_owned(), message.text().into_owned())
         })
         .collect();
     joined(pairs.iter().map(|(role, text)| (role.as_str(), text.as_str())))

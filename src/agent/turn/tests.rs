@@ -87,7 +87,7 @@ impl Bench {
     fn last_message(action: &TurnAction) -> String {
         match action {
             TurnAction::Call(call) => {
-                call.messages.last().map(|last| last.content.clone()).unwrap_or_default()
+                call.messages.last().map(|last| last.text().into_owned()).unwrap_or_default()
             }
             other => panic!("a call, not {other:?}"),
         }
@@ -200,7 +200,8 @@ fn sent(action: &TurnAction) -> Vec<Value> {
     let TurnAction::Call(call) = action else { panic!("no call: {action:?}") };
     let last = call.messages.last().expect("a call has messages");
     assert_eq!(last.role, Role::User);
-    last.content
+    last.text()
+        .into_owned()
         .lines()
         .map(|line| serde_json::from_str(line).expect("one object a line"))
         .collect()
@@ -252,14 +253,14 @@ fn a_failing_model_ends_the_turn_with_its_reason() {
 #[test]
 fn usage_is_added_up() {
     let mut bench = begun();
-    let usage = Usage { input_tokens: 10, output_tokens: 2, estimated: false };
+    let usage = Usage::counted(10, 2);
     for text in [cmd(&["ls"]), HI.to_owned()] {
         let action = bench.next(TurnInput::Replied(Ok(ModelAnswer { text, usage, cut: None })));
         if matches!(action, TurnAction::Run(_)) {
             bench.exits(action, 0);
         }
     }
-    let sum = Usage { input_tokens: 20, output_tokens: 4, estimated: false };
+    let sum = Usage::counted(20, 4);
     assert_eq!(bench.turn.result(TurnOutcome::Done).usage, sum);
 }
 

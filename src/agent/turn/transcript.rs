@@ -105,8 +105,7 @@ impl TurnMessages {
         self.record.add_user(words);
         match self.messages.last_mut() {
             Some(last) if last.role == Role::User => {
-                last.content.push_str("\n\n");
-                last.content.push_str(words);
+                last.push_text("\n\n", words);
             }
             _ => self.messages.push(Message::user(words)),
         }
@@ -121,8 +120,7 @@ impl TurnMessages {
     fn append_to_results(&mut self, event: &Value) {
         match self.messages.last_mut() {
             Some(last) if last.role == Role::User => {
-                last.content.push('\n');
-                last.content.push_str(&event.to_string());
+                last.push_text("\n", &event.to_string());
             }
             _ => self.messages.push(Message::user(event.to_string())),
         }

@@ -48,8 +48,8 @@ fn a_history_still_too_long_is_summarised_except_for_the_latest_turns() {
     let mut history = history(25, 400);
     let plan = plan(&history, BOUNDS(), CompactionTrigger::Automatic).expect("there is enough");
     let asked = summary_request(&history, plan, Some("the lexer"), BOUNDS());
-    assert!(asked[1].content.contains("question 1\n") && asked[1].content.contains("the lexer"));
-    assert!(!asked[1].content.contains("question 25"));
+    assert!(asked[1].text().contains("question 1\n") && asked[1].text().contains("the lexer"));
+    assert!(!asked[1].text().contains("question 25"));
     let receipt = apply(&mut history, plan, summary("They talked."));
     assert_eq!((receipt.summed.len(), receipt.turns), (22, 3));
     assert!(receipt.after < receipt.before);

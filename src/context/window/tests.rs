@@ -1,11 +1,12 @@
 use proptest::prelude::*;
+use serde_json::json;
 
 use super::super::history::ReplyKind;
 use super::*;
 use crate::protocol::{Observation, Outcome, Risk, Step, StepAction, Tier};
 
-fn contents(messages: &[Message]) -> Vec<&str> {
-    messages.iter().map(|message| message.content.as_str()).collect()
+fn contents(messages: &[Message]) -> Vec<std::borrow::Cow<'_, str>> {
+    messages.iter().map(|message| message.text()).collect()
 }
 
 fn chat(words: &str, answer: &str) -> TurnRecord {
@@ -69,10 +70,11 @@ fn a_turn_keeps_what_ran_and_not_its_output() {
     let history =
         history([turn_with_step("find foo", "cmd_001", &"line\n".repeat(900)), chat("a", "b")]);
     let sent = sent(&history, &[Message::user("now")], Bounds::default());
-    assert_eq!(sent[2].content, "find foo");
-    assert_eq!(sent[3].content, "ran: rg foo → exit 0\nchat: Found.");
-    assert!(sent[1].content.starts_with(RESULTS), "{}", sent[1].content);
-    let digest = sent[1].content.lines().nth(1).expect("a digest");
+    assert_eq!(sent[2].text(), "find foo");
+    assert_eq!(sent[3].text(), "ran: rg foo → exit 0\nchat: Found.");
+    assert!(sent[1].text().starts_with(RESULTS), "{}", sent[1].text());
+    let results = sent[1].text();
+    let digest = results.lines().nth(1).expect("a digest");
     let digest: serde_json::Value = serde_json::from_str(digest).expect("JSON");
     assert_eq!((digest["id"].as_str(), digest["exitCode"].as_i64()), (Some("cmd_001"), Some(0)));
     assert!(digest["stdoutTail"].as_str().expect("a tail").len() <= 2_000);
@@ -82,7 +84,7 @@ fn a_turn_keeps_what_ran_and_not_its_output() {
 fn at_most_three_digests_are_included() {
     let turns = (1..=5).map(|n| turn_with_step("find", &format!("cmd_00{n}"), "out"));
     let sent = sent(&history(turns), &[Message::user("now")], Bounds::default());
-    let ids: Vec<bool> = (1..=5).map(|n| sent[1].content.contains(&format!("cmd_00{n}"))).collect();
+    let ids: Vec<bool> = (1..=5).map(|n| sent[1].text().contains(&format!("cmd_00{n}"))).collect();
     assert_eq!(ids, [false, false, true, true, true]);
 }
 
@@ -101,12 +103,12 @@ fn summary_then_results_come_between_the_prompt_and_the_turns() {
         },
         Bounds::default(),
     );
-    assert_eq!(sent[0].content, "sys\n\nuse tabs");
+    assert_eq!(sent[0].text(), "sys\n\nuse tabs");
     assert!(
-        sent[1].content.contains("They fix a lexer.") && sent[1].content.contains("write a test")
+        sent[1].text().contains("They fix a lexer.") && sent[1].text().contains("write a test")
     );
-    assert!(sent[2].content.contains("[turn_9]\nold words"));
-    assert!(sent[3].content.contains("cmd_001"));
+    assert!(sent[2].text().contains("[turn_9]\nold words"));
+    assert!(sent[3].text().contains("cmd_001"));
     assert!(sent[..4].iter().all(|message| message.role == Role::System));
     let parts: Vec<Section> = ledger.sections.iter().map(|share| share.section).collect();
     let all = [
@@ -139,7 +141,8 @@ fn lines_added_after_a_mark_can_be_removed() {
 fn a_short_turn_adds_at_most_a_hundred_bytes() {
     let json = |history: &History| {
         let sent = sent(history, &[Message::user("hi")], Bounds::default());
-        serde_json::to_string(&sent).expect("JSON").len()
+        let wire = |message: &Message| json!({ "role": message.role, "content": message.text() });
+        sent.iter().map(wire).collect::<serde_json::Value>().to_string().len()
     };
     let turns = |n| history((0..n).map(|n| chat("hi", &format!("reply {n}"))));
     for n in 1..6 {
@@ -197,7 +200,7 @@ fn long_messages_stay_whole_while_they_fit() {
     let words = "w".repeat(40_000);
     let turn = [Message::user(words.as_str()), Message::assistant("c"), Message::user("r")];
     let sent = sent(&History::default(), &turn, Bounds::default());
-    assert_eq!(sent[1].content, words);
+    assert_eq!(sent[1].text(), words);
 }
 
 #[test]
@@ -214,8 +217,8 @@ fn old_results_are_shortened_before_anything_is_omitted() {
     let sent = sent(&History::default(), &turn, room(5_000, 5_000));
     assert_eq!(sent.len(), 6);
     assert_eq!(sent[1], turn[0]);
-    assert!(sent[3].content.contains("bytes left out"), "{}", sent[3].content);
-    assert_eq!(sent[5].content, format!("second {long}"), "the newest is whole");
+    assert!(sent[3].text().contains("bytes left out"), "{}", sent[3].text());
+    assert_eq!(sent[5].text(), format!("second {long}"), "the newest is whole");
 }
 
 fn text() -> impl Strategy<Value = String> {
@@ -265,7 +268,7 @@ fn kept() -> impl Strategy<Value = TurnRecord> {
 
 fn running() -> impl Strategy<Value = Vec<Message>> {
     let role = prop_oneof![Just(Role::User), Just(Role::Assistant)];
-    let message = (role, text()).prop_map(|(role, content)| Message { role, content });
+    let message = (role, text()).prop_map(|(role, content)| Message::new(role, content));
     prop::collection::vec(message, 1..10)
 }
 

@@ -77,7 +77,8 @@ pub(super) fn parse_conversation(messages: &[Message]) -> GuideConversation {
     let mut talk = GuideConversation::default();
     for message in messages.iter().filter(|message| message.role != Role::Assistant) {
         // An attachment is neither a request nor the result of a step.
-        let content = message.content.split("\n\n[Attached @").next().unwrap_or_default();
+        let text = message.text();
+        let content = text.split("\n\n[Attached @").next().unwrap_or_default();
         let events = events(content);
         if !events.is_empty() {
             talk.findings.extend(events.iter().filter_map(parse_result));

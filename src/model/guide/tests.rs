@@ -78,10 +78,7 @@ fn each_request_begins_with_its_steps() {
 #[test]
 fn a_reply_is_the_protocol_and_comes_in_small_pieces() {
     let guide = Guide::new(Lang::Zh);
-    let request =
-        Request {
-            messages: results("改了什么？", &[]), params: Default::default(), schema: None
-        };
+    let request = Request { messages: results("改了什么？", &[]), ..Request::default() };
     let chunks = guide.stream(request).collect::<Vec<_>>().now_or_never().unwrap_or_default();
     assert!(chunks.len() > 5);
     assert_eq!(chunks.last(), Some(&Ok(Chunk::Finished(None))));

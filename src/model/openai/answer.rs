@@ -284,11 +284,8 @@ fn usage(value: &Value) -> Option<Usage> {
     let count = |names: [&str; 2]| names.iter().find_map(|name| value.get(name)?.as_u64());
     let input = count(["prompt_tokens", "input_tokens"]);
     let output = count(["completion_tokens", "output_tokens"]);
-    (input.is_some() || output.is_some()).then(|| Usage {
-        input_tokens: input.unwrap_or(0),
-        output_tokens: output.unwrap_or(0),
-        estimated: false,
-    })
+    (input.is_some() || output.is_some())
+        .then(|| Usage::counted(input.unwrap_or(0), output.unwrap_or(0)))
 }
 
 #[cfg(test)]

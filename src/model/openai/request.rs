@@ -177,8 +177,8 @@ impl CapabilityCache {
 /// The JSON to send.
 pub(super) fn body(model: &str, request: &Request, shape: RequestFeatures) -> Value {
     let messages = match shape.has(RequestFeatures::ONE_SYSTEM) {
-        true => json!(one_system(&request.messages)),
-        false => json!(request.messages),
+        true => wire_messages(&one_system(&request.messages)),
+        false => wire_messages(&request.messages),
     };
     let mut body = json!({ "model": model, "messages": messages, "stream": true });
     if let Ok(Value::Object(params)) = serde_json::to_value(&request.params) {
@@ -199,14 +199,19 @@ pub(super) fn body(model: &str, request: &Request, shape: RequestFeatures) -> Va
     body
 }
 
+/// The messages as the format writes them.
+fn wire_messages(messages: &[Message]) -> Value {
+    let wire = |message: &Message| json!({ "role": message.role, "content": message.text() });
+    messages.iter().map(wire).collect()
+}
+
 /// Joins adjacent system messages.
 fn one_system(messages: &[Message]) -> Vec<Message> {
     let mut out: Vec<Message> = Vec::with_capacity(messages.len());
     for message in messages {
         match out.last_mut() {
             Some(last) if last.role == Role::System && message.role == Role::System => {
-                last.content.push_str("\n\n");
-                last.content.push_str(&message.content);
+                last.merge(message.clone());
             }
             Some(_) | None => out.push(message.clone()),
         }
@@ -240,6 +245,7 @@ mod tests {
             messages: vec![Message::system("s"), Message::user("u")],
             params: Params { max_tokens: Some(9), temperature: Some(0.5), ..Params::default() },
             schema: Some(json!({ "type": "object" })),
+            ..Request::default()
         }
     }
 

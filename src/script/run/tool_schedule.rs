@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use super::super::fault::quoted;
 use super::super::host::ScriptEvent;
 use super::super::manifest::input::ScriptArgs;
-use super::super::tool_protocol::ToolCall;
+use super::super::tool_protocol::ParsedToolCall;
 use super::frame::{Frame, ScriptResult, ScriptRun};
 use super::scope::text_of;
 use super::shared_host::Relay;
@@ -73,11 +73,11 @@ impl ScriptRun {
         &mut self,
         frame: &mut Frame,
         tools: &[&ScriptTool],
-        wanted: &[ToolCall],
+        wanted: &[ParsedToolCall],
         at_once: usize,
         done: &mut Results,
     ) -> ScriptResult {
-        let found = |call: &ToolCall| {
+        let found = |call: &ParsedToolCall| {
             let tool = tools.iter().find(|tool| tool.id == call.id)?;
             Some((*tool, tool.help().bind_args(call)))
         };

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::super::fault::quoted;
 use super::super::manifest::input::ScriptArgs;
 use super::super::manifest::{Export, ImportKind, Manifest};
-use super::super::tool_protocol::{self, Param, ToolCall, ToolHelp};
+use super::super::tool_protocol::{self, Param, ParsedToolCall, ToolHelp};
 use super::answer::{CallOptions, ModelReply};
 use super::arguments::ArgValues;
 use super::builtin_tools::{self, BuiltinTool};
@@ -94,7 +94,7 @@ impl Results {
             !help.params.iter().any(|it| it.name == **name && it.is_hidden_in_result())
         });
         let shown = shown.map(|(name, value)| (Some(name.clone()), value.clone()));
-        self.calls.push(ToolCall { id: tool.id.clone(), args: shown.collect() }.text());
+        self.calls.push(ParsedToolCall { id: tool.id.clone(), args: shown.collect() }.text());
     }
 
     pub fn add_result(&mut self, tool: &ScriptTool, args: &Map<String, Value>, value: &Value) {
@@ -163,7 +163,7 @@ impl ScriptRun {
         tools: &[&ScriptTool],
         mode: ToolSchedule,
         done: &Results,
-    ) -> ScriptResult<Vec<ToolCall>> {
+    ) -> ScriptResult<Vec<ParsedToolCall>> {
         let mut sent: Vec<Message> = self.model_messages(frame, end, None, &SystemParts::default());
         sent.retain(|message| message.role != crate::protocol::Role::System);
         sent.insert(0, Message::system(tools_prompt(tools, mode)));

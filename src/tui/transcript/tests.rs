@@ -150,7 +150,7 @@ fn step_ran(step: Step, exit_code: i32, stdout: &str, stderr: &str) -> Event {
 }
 
 fn turn_ended(ending: TurnOutcome) -> Event {
-    let usage = Usage { input_tokens: 3_210, output_tokens: 842, estimated: false };
+    let usage = Usage::counted(3_210, 842);
     Event::TurnEnded { turn: 1, ending, usage, elapsed_ms: 72_000 }
 }
 

@@ -37,14 +37,14 @@ fn a_cancel_at_any_moment_leaves_a_valid_history() {
         let mut bench = begun();
         assert_eq!(line(&cancel(&mut bench)), "end Cancelled", "{when}");
         let history = bench.history();
-        assert!(history[0].content.starts_with("do it"), "{when}");
+        assert!(history[0].text().starts_with("do it"), "{when}");
         assert!(history.windows(2).all(|pair| pair[0].role != pair[1].role), "{when}: {history:?}");
         let last = &history[history.len() - 1];
         assert_eq!(last.role, Role::User, "{when}");
-        assert!(last.content.ends_with("{\"_event\":\"cancelled_by_user\"}"), "{when}: {last:?}");
-        let proposed = history.iter().filter(|m| m.content.contains("\"program\":\"ls\"")).count();
+        assert!(last.text().ends_with("{\"_event\":\"cancelled_by_user\"}"), "{when}: {last:?}");
+        let proposed = history.iter().filter(|m| m.text().contains("\"program\":\"ls\"")).count();
         assert!(
-            proposed == 0 || last.content.contains("cmd_002"),
+            proposed == 0 || last.text().contains("cmd_002"),
             "{when}: every step has a result"
         );
     }

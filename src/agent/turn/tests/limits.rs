@@ -22,7 +22,7 @@ fn at_the_limit_the_turn_pauses_and_continuing_resets_the_count() {
     assert_eq!(line(&end), format!("limit: {why}"));
     assert_eq!(bench.outcomes().last().map(String::as_str), Some("cmd_005 cancelled"));
     let last = bench.history().pop().expect("results");
-    assert_eq!(last.content.lines().count(), 5, "each step has its result");
+    assert_eq!(last.text().lines().count(), 5, "each step has its result");
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn the_last_token_count_is_reported_once_before_the_end() {
         json!({ "choices": [], "usage": null }),
         json!({ "choices": [], "usage": usage(5, 7) }),
     ];
-    let usage = Usage { input_tokens: 5, output_tokens: 7, estimated: false };
+    let usage = Usage::counted(5, 7);
     assert_eq!(feed(&events), Ok(vec![text("a"), Chunk::Usage(usage), Chunk::Finished(None)]));
 }
 
@@ -204,7 +204,7 @@ fn a_whole_body_is_one_answer() {
     });
     let mut reader = reader();
     assert_eq!(reader.push_body(body.to_string().as_bytes()), Ok(()));
-    let usage = Usage { input_tokens: 2, output_tokens: 3, estimated: false };
+    let usage = Usage::counted(2, 3);
     let finished = Chunk::Finished(Some(Truncation::Length));
     assert_eq!(drain(&mut reader), [thought("hm"), text("hi"), Chunk::Usage(usage), finished]);
 }
