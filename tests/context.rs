@@ -500,11 +500,11 @@ async fn project_instructions_are_sent_and_reread_when_they_change() {
     let facts = talk.facts(|facts| !facts.notes.is_empty()).await;
     assert_eq!(facts.notes[0].path, "AGENTS.md");
     talk.turn("one").await;
-    let first = talk.model.last()[0].content.clone();
+    let first = talk.model.last()[0].text().into_owned();
     assert!(first.contains("Use tabs.") && !first.contains(SECRET), "{first}");
     fs::write(talk.folder().join("AGENTS.override.md"), "Use spaces instead.").unwrap();
     talk.turn("two").await;
-    let second = talk.model.last()[0].content.clone();
+    let second = talk.model.last()[0].text().into_owned();
     assert!(second.contains("Use spaces instead.") && !second.contains("Use tabs."), "{second}");
 }
 
@@ -555,8 +555,10 @@ async fn open_plan_items_are_sent_with_every_request_until_they_are_done() {
     talk.turn("plan it").await;
     let pinned = |sent: &[Message]| {
         let system = sent.iter().filter(|message| message.role == Role::System);
-        let plan = system.filter_map(|message| message.content.split_once("Your plan, "));
-        plan.map(|(_, plan)| plan.to_owned()).collect::<String>()
+        let plan = system.filter_map(|message| {
+            message.text().split_once("Your plan, ").map(|(_, plan)| plan.to_owned())
+        });
+        plan.collect::<String>()
     };
     // In the turn itself already, and long after it was summed up.
     assert!(pinned(&talk.model.last()).contains("- mend it\n- rotate ‹secret:key"));
@@ -587,8 +589,8 @@ async fn the_longest_plan_is_truncated_to_fit() {
     talk.turn("next").await;
     let sent = talk.model.last();
     assert!(messages_size(&sent).fits(Bounds::default().room));
-    let system = sent.iter().find(|message| message.content.contains("Your plan, ")).unwrap();
-    assert!(system.content.len() < 4 * 1024, "{}", system.content.len());
+    let system = sent.iter().find(|message| message.text().contains("Your plan, ")).unwrap();
+    assert!(system.text().len() < 4 * 1024, "{}", system.text().len());
 }
 
 #[tokio::test]
@@ -634,7 +636,7 @@ async fn after_a_compaction_requests_contain_the_summary_and_later_turns() {
     // The same but for the turn that came to its end meanwhile and the new words.
     // Only the newest answer stands as the model wrote it.
     assert_eq!(before[..before.len() - 2], after[..before.len() - 2]);
-    let rest: Vec<&str> = after[before.len() - 1..].iter().map(|it| it.content.as_str()).collect();
+    let rest: Vec<_> = after[before.len() - 1..].iter().map(|it| it.text()).collect();
     assert!(rest[0].ends_with("the last question") && rest[2] == "one more", "{rest:?}");
 }
 

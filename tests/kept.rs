@@ -622,7 +622,7 @@ impl ExtensionSession {
         let (name, args) = (name.to_owned(), args.to_owned());
         self.send(Op::Invoke { name, args, mentions: vec![] }).await;
         self.ended().await;
-        self.last().messages.last().unwrap().content.clone()
+        self.last().messages.last().unwrap().text().into_owned()
     }
 
     async fn ended(&mut self) {
@@ -678,7 +678,7 @@ async fn extensions_are_loaded_before_the_first_message_is_sent() {
     let mut talk = ExtensionSession::start(bench);
     talk.send(Op::Submit { text: "hello".into() }).await;
     talk.ended().await;
-    let told = talk.last().messages[0].content.clone();
+    let told = talk.last().messages[0].text().into_owned();
     assert!(told.contains("- find-bug: This skill should be used when it fails."), "{told}");
 }
 
@@ -718,7 +718,7 @@ async fn switching_bots_takes_effect_in_the_next_turn() {
     talk.send(Op::Submit { text: "hello".into() }).await;
     talk.ended().await;
     let request = talk.last();
-    assert!(request.messages[0].content.contains("Be warm."));
+    assert!(request.messages[0].text().contains("Be warm."));
     assert_eq!((request.params.temperature, request.params.top_p), (Some(1.5), None));
     talk.send(Op::SetBot { name: Some("reviewr".into()) }).await;
     assert!(talk.notice().await.contains("`reviewer`"));
@@ -726,7 +726,7 @@ async fn switching_bots_takes_effect_in_the_next_turn() {
     talk.notice().await;
     talk.send(Op::Submit { text: "again".into() }).await;
     talk.ended().await;
-    assert!(!talk.last().messages[0].content.contains("Be warm."));
+    assert!(!talk.last().messages[0].text().contains("Be warm."));
     assert_eq!(talk.last().params, Params::default());
 }
 

@@ -52,6 +52,7 @@ fn request() -> Request {
         messages: vec![Message::system("Be brief."), Message::user("Hello?")],
         params: Params::default(),
         schema: Some(json!({ "type": "object" })),
+        ..Request::default()
     }
 }
 
@@ -141,7 +142,7 @@ async fn a_server_that_does_not_stream_works() {
         "usage": { "prompt_tokens": 3, "completion_tokens": 1 },
     });
     let server = Server::start(vec![Reply::json(200, &body)]);
-    let usage = Usage { input_tokens: 3, output_tokens: 1, estimated: false };
+    let usage = Usage::counted(3, 1);
     let expected = [Ok(Chunk::Text("whole".into())), Ok(Chunk::Usage(usage)), DONE];
     assert_eq!(call(&client(&server)).await, expected);
 }
@@ -151,7 +152,7 @@ async fn token_counts_and_truncation_are_reported() {
     let count = json!({ "choices": [], "usage": { "prompt_tokens": 7, "completion_tokens": 2 } });
     let events = [event(&delta("half")), event(&finish("length")), event(&count)];
     let server = Server::start(vec![Reply::events(events)]);
-    let usage = Usage { input_tokens: 7, output_tokens: 2, estimated: false };
+    let usage = Usage::counted(7, 2);
     let expected = [
         Ok(Chunk::Text("half".into())),
         Ok(Chunk::Usage(usage)),

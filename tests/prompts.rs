@@ -53,7 +53,8 @@ impl Model for RecordingModel {
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
         let last = request.messages.iter().rfind(|message| message.role == Role::User);
-        let (last, first) = (last.map(|m| m.content.clone()), request.messages[0].content.clone());
+        let (last, first) =
+            (last.map(|m| m.text().into_owned()), request.messages[0].text().into_owned());
         self.heard.users.lock().unwrap().push(last.unwrap_or_default());
         self.heard.systems.lock().unwrap().push(first);
         self.inner.stream(request)

@@ -796,7 +796,7 @@ impl Model for RecordingModel {
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
-        let said = request.messages.iter().map(|message| message.content.as_str());
+        let said = request.messages.iter().map(|message| message.text());
         self.1.lock().unwrap().push(said.collect::<Vec<_>>().join("\n"));
         self.0.stream(request)
     }
