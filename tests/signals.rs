@@ -430,7 +430,10 @@ fn lent(bench: &TestDir, server: &Server, own: bool, trapped: &str) -> Screen {
         }
         false => screen.press(&format!("!{editor}\r")),
     }
-    wait_until("it runs", || bench.work().join("editor.pid").exists());
+    // The file is there before its content is.
+    wait_until("it runs", || {
+        fs::read_to_string(bench.work().join("editor.pid")).is_ok_and(|id| id.ends_with('\n'))
+    });
     screen
 }
 
