@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `startup` | environment, folders, settings, language: the basis of every run |
 //! | `room` | whether the system has enough resources |
+//! | `runtime` | threads and timers, and how they end |
 //! | `models` | models: by settings, by name, by search |
 //! | `plugins` | the plugins of slothtool, listed and run |
 //! | `session_builder` | a session's parts: policy, tools, masks, bot |
@@ -18,10 +19,6 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
-
-use tokio::runtime::{Builder, Runtime};
-use tokio::task::JoinHandle;
 
 use crate::cli::args::{ResumeChoice, RunMode, Terminals};
 use crate::cli::messages::{self, Printer};
@@ -33,7 +30,6 @@ use crate::config::draft;
 use crate::config::history::InputHistory;
 use crate::i18n::{Localize, cli as words};
 use crate::protocol::{Notice, SessionInfo};
-use crate::session::Rescue;
 use crate::session::persistence::{Replay, ResumeTarget};
 use crate::tools::exec::watchdog;
 use crate::{session, signals, tui};
@@ -44,12 +40,14 @@ mod models;
 mod plugins;
 mod rescue;
 mod room;
+mod runtime;
 mod scripts;
 mod session_builder;
 mod startup;
 mod subcommands;
 
 use headless::{HeadlessInput, HeadlessOptions};
+use runtime::{LEAVING, runtime, screen_runtime, wait_for_session};
 use startup::Startup;
 
 /// Runs the program.
@@ -141,18 +139,6 @@ fn needs_threads(way: &RunMode) -> bool {
         | RunMode::Plugin(_)
         | RunMode::Completions(_) => false,
     }
-}
-
-/// One worker thread, for the session and what it waits for: it mostly passes messages on, and
-/// doing so between two threads costs more than the work itself. Slow work has threads of its own.
-/// The user interface has the main thread.
-fn runtime() -> io::Result<Runtime> {
-    Builder::new_multi_thread().worker_threads(1).enable_all().build()
-}
-
-/// For the screen alone: its timers and signals wake no other thread.
-fn screen_runtime() -> io::Result<Runtime> {
-    Builder::new_current_thread().enable_all().build()
 }
 
 /// Runs the full screen. The first frame is drawn before any search starts.
@@ -301,73 +287,10 @@ fn resume_target(take: ResumeChoice) -> Option<ResumeTarget> {
     }
 }
 
-/// Whether a session ended in time.
-#[derive(Debug)]
-enum SessionEnd {
-    /// With the data that could not be saved.
-    Ended(Option<Rescue>),
-    Late,
-}
-
-/// How long exiting may take, before whatever is late is dropped. A child that ignores signals
-/// takes one second, a database that another program has locked one and a half.
-const LEAVING: Duration = Duration::from_millis(2500);
-
-/// What is left of that time after a turn without a screen.
-fn shutdown_timeout(exit: Exit) -> Duration {
-    match exit {
-        Exit::Signal(_) => LEAVING.saturating_sub(print::GRACE),
-        _ => LEAVING,
-    }
-}
-
-/// Lets a session finish its work, for this long at most.
-async fn wait_for_session(task: JoinHandle<Option<Rescue>>, most: Duration) -> SessionEnd {
-    match tokio::time::timeout(most, task).await {
-        Ok(ended) => SessionEnd::Ended(ended.ok().flatten()),
-        Err(_) => SessionEnd::Late,
-    }
-}
-
-impl SessionEnd {
-    /// Ends a session's runtime. Late tasks are dropped, which kills every step that is still
-    /// running. Returns the data that could not be saved.
-    fn shut_down(self, runtime: Runtime) -> Option<Rescue> {
-        match self {
-            SessionEnd::Ended(rescue) => {
-                runtime.shutdown_background();
-                rescue
-            }
-            SessionEnd::Late => {
-                runtime.shutdown_timeout(DROPPED);
-                None
-            }
-        }
-    }
-}
-
-/// How long dropping late tasks may take.
-const DROPPED: Duration = Duration::from_millis(300);
-
 fn exit_for_cause(cause: tui::Cause) -> Exit {
     match cause {
         tui::Cause::UserQuit | tui::Cause::SessionClosed => Exit::Done,
         tui::Cause::Signal(number) => Exit::by_signal(number),
         tui::Cause::TerminalGone => Exit::by_signal(signals::HUP),
-    }
-}
-
-/// A start that failed.
-#[derive(Debug)]
-pub(crate) struct StartError {
-    notice: Box<Notice>,
-    exit: Exit,
-    voice: Printer,
-}
-
-impl StartError {
-    fn report(&self) -> Exit {
-        messages::notice(&mut output::stderr(), &self.notice, self.voice);
-        self.exit
     }
 }

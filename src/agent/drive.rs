@@ -3,21 +3,9 @@
 
 use tokio_util::sync::CancellationToken;
 
-use super::turn::{SideEffect, Turn, TurnAction, TurnInput};
+use super::turn::{SideEffect, Turn, TurnAction, TurnInput, TurnResult};
 use super::{Host, ModelAnswer};
-use crate::context::history::TurnRecord;
-use crate::protocol::{Truncation, TurnOutcome, Usage};
-
-/// The result of a turn.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TurnResult {
-    pub ending: TurnOutcome,
-    /// The turn's record for the conversation history.
-    pub record: TurnRecord,
-    pub usage: Usage,
-    /// The first free step number for the next turn.
-    pub next_step: u64,
-}
+use crate::protocol::Truncation;
 
 /// Runs a turn to its end. A cancel drops the model call and lets a running step end by itself (its
 /// tool gets the same cancel); the host withdraws a question.

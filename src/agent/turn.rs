@@ -8,8 +8,8 @@
 
 use std::collections::VecDeque;
 
-use super::drive::TurnResult;
 use super::{ModelAnswer, ModelRequest};
+use crate::context::history::TurnRecord;
 use crate::i18n::{Localize, LocalizedText, Phrase, agent as words};
 use crate::model::ModelError;
 use crate::protocol::{
@@ -73,6 +73,17 @@ pub enum TurnAction {
 pub enum SideEffect {
     Event(Box<Event>),
     Remember { grant: Box<Grant>, scope: ApprovalScope },
+}
+
+/// The result of a turn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TurnResult {
+    pub ending: TurnOutcome,
+    /// The turn's record for the conversation history.
+    pub record: TurnRecord,
+    pub usage: Usage,
+    /// The first free step number for the next turn.
+    pub next_step: u64,
 }
 
 #[derive(Debug)]

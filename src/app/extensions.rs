@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use super::runtime;
+use super::runtime::runtime;
 use super::startup::{self, Startup};
 use super::subcommands::{print_rows, print_text};
 use crate::cli::extensions;

@@ -3,8 +3,9 @@
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
+use super::runtime::{runtime, shutdown_timeout, wait_for_session};
 use super::startup::{self, Startup};
-use super::{runtime, session_builder, shutdown_timeout, subcommands, wait_for_session};
+use super::{session_builder, subcommands};
 use crate::cli::args::{ApprovalFlags, ResumeChoice};
 use crate::cli::extensions::args::AfterFill;
 use crate::cli::headless::Options;

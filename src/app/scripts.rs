@@ -11,8 +11,9 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::runtime::LEAVING;
+use super::session_builder;
 use super::startup::{self, Startup};
-use super::{LEAVING, session_builder};
 use crate::cli::Exit;
 use crate::cli::args::{ApprovalFlags, RunScript};
 use crate::cli::messages::{self, Printer};

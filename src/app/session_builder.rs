@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::StartError;
 use super::models::{self, ModelConnector};
-use super::startup::Startup;
+use super::startup::{StartError, Startup};
 use crate::cli::Exit;
 use crate::config::approvals::{Approvals, Side};
 use crate::config::paths::project_files;

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::StartError;
 use crate::cli::messages::{self, Printer};
 use crate::cli::policy;
 use crate::cli::{Cli, Exit, output};
@@ -66,6 +65,21 @@ pub struct TrustState {
     pub is_named: bool,
     /// The folder of `--trust`, links resolved: scripts in it may run, wherever it is.
     pub trusted_folder: Option<PathBuf>,
+}
+
+/// A start that failed.
+#[derive(Debug)]
+pub struct StartError {
+    pub notice: Box<Notice>,
+    pub exit: Exit,
+    pub voice: Printer,
+}
+
+impl StartError {
+    pub fn report(&self) -> Exit {
+        messages::notice(&mut output::stderr(), &self.notice, self.voice);
+        self.exit
+    }
 }
 
 impl Startup {

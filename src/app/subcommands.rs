@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 
+use super::runtime::runtime;
+use super::session_builder;
 use super::startup::Startup;
-use super::{runtime, session_builder};
 use crate::cli::args::{self, CompletionShell, ConfigCommand};
 use crate::cli::doctor::{self, DoctorFindings, Terminal};
 use crate::cli::messages::{self, Printer};

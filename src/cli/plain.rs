@@ -17,13 +17,14 @@ use crate::protocol::{
 };
 use crate::text::escape;
 
+mod leave_question;
 mod leaving;
 mod question;
 pub mod run;
 #[cfg(test)]
 mod tests;
 
-use leaving::LeaveQuestion;
+use leave_question::LeaveQuestion;
 use question::PlainQuestion;
 
 /// An action for the driver.

@@ -17,7 +17,7 @@ pub mod load;
 pub mod log;
 pub mod paths;
 pub mod project_instructions;
-mod rule_tests;
+mod rule_samples;
 pub mod settings;
 pub mod suggest;
 pub mod themes;

@@ -10,7 +10,7 @@ use toml_edit::{Document, Item, TableLike};
 use super::diagnostic::{
     ConfigDiagnostic, ConfigError, DiagnosticSource, TextPosition, describe_item, describe_text,
 };
-use super::rule_tests;
+use super::rule_samples;
 use super::suggest;
 use crate::i18n::{self, LocalizedText, Phrase};
 
@@ -169,7 +169,7 @@ impl TomlReader<'_> {
     ) {
         let checked = match (key.kind, item.as_array()) {
             (TomlKind::List(ListKind::Rules), Some(items)) if items.len() <= MOST_ITEMS => {
-                let (rules, faults) = rule_tests::read(&path, items);
+                let (rules, faults) = rule_samples::read(&path, items);
                 for (span, fault) in faults {
                     self.report(span.or(value_at), Some(path.clone()), fault);
                 }
@@ -303,7 +303,7 @@ fn list_value(of: ListKind, item: &Item) -> Result<TomlValue, LocalizedText> {
         return Err(i18n::config::FOUND_MANY.with("count", items.len()));
     }
     if of == ListKind::Rules {
-        let (rules, faults) = rule_tests::read("", items);
+        let (rules, faults) = rule_samples::read("", items);
         return match faults.into_iter().next() {
             None => Ok(TomlValue::List(rules)),
             Some((_, ConfigError::Rule(say))) => Err(say),
@@ -332,7 +332,7 @@ impl ListKind {
                     let of_id = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
                     !text.is_empty() && text.chars().all(of_id)
                 }
-                ListKind::Rules => rule_tests::is_rule(text),
+                ListKind::Rules => rule_samples::is_rule(text),
                 ListKind::Paths => text.starts_with('/') || text.starts_with("~/"),
                 ListKind::Words => true,
             }

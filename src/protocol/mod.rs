@@ -32,6 +32,7 @@ mod risk;
 mod session_info;
 mod step;
 pub mod streaming;
+mod usage;
 
 pub use ask::{
     ApprovalScope, Ask, AskId, Decision, Question, SubCommand, TemplateCommand, TrustOffer,
@@ -41,7 +42,7 @@ pub use change::{Change, PlanItem, PlanState};
 pub use compaction::{Compaction, CompactionSummary, DroppedPart};
 pub use denied::SandboxDenial;
 pub use event::{
-    Event, ModelMessage, Notice, NoticeLevel, Topic, Truncation, TurnOrigin, TurnOutcome, Usage,
+    Event, ModelMessage, Notice, NoticeLevel, Topic, Truncation, TurnOrigin, TurnOutcome,
 };
 pub use extensions::{Extension, ExtensionKind, ExtensionState, Extensions, OmittedSkills};
 pub use message::{
@@ -60,3 +61,4 @@ pub use session_info::{
     InstructionFile, Provider, SandboxMode, SandboxStatus, SessionInfo, ToolInfo, UnsavedWork,
 };
 pub use step::{Mode, Requires, Step, StepAction};
+pub use usage::Usage;

@@ -24,8 +24,6 @@ pub use schema::schema;
 
 /// Longest reply that is parsed, in bytes.
 pub const LONGEST: usize = 4 * 1024 * 1024;
-/// Deepest nesting of a reply.
-pub const DEEPEST: usize = 64;
 /// Maximum number of commands in one reply.
 pub const MOST_COMMANDS: usize = 64;
 

@@ -96,7 +96,7 @@ impl ScriptStore {
         // A separator that appears in neither name keeps `a/b` and `c` distinct from `a` and `b/c`.
         let name = format!("pack\u{1f}{}\u{1f}{}", key.database, key.table);
         let store = &self.store;
-        self.collections.entry(name).or_insert_with_key(|name| store.key_value(name))
+        self.collections.entry(name).or_insert_with_key(|name| KeyValue::new(store, name))
     }
 
     fn get(&mut self, key: &PackKey) -> Result<Option<Value>, LocalizedText> {

@@ -20,8 +20,9 @@ pub struct KeyValue {
 }
 
 impl KeyValue {
-    pub(super) fn new(store: Store, namespace: &str) -> KeyValue {
-        KeyValue { store, namespace: namespace.to_owned(), disk: None }
+    /// Separate for each `namespace`.
+    pub fn new(store: &Store, namespace: &str) -> KeyValue {
+        KeyValue { store: store.clone(), namespace: namespace.to_owned(), disk: None }
     }
 
     /// # Errors

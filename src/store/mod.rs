@@ -75,11 +75,6 @@ impl Store {
         Some(self.folder.as_ref()?.join("sessions.db"))
     }
 
-    /// Named values that outlive a session, separate for each `namespace`.
-    pub fn key_value(&self, namespace: &str) -> KeyValue {
-        KeyValue::new(self.clone(), namespace)
-    }
-
     /// Locks a session for writing; `None` if another window has it. The lock ends with the
     /// process, however that ends.
     ///

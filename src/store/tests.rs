@@ -527,13 +527,14 @@ fn deltas_of_one_kind_are_merged_and_of_two_kinds_are_not() {
 #[test]
 fn named_values_are_separate_by_namespace_and_limited_in_size() {
     let bench = StoreFixture::new();
-    let (mut one, mut two) = (bench.store().key_value("a"), bench.store().key_value("b"));
+    let (mut one, mut two) =
+        (KeyValue::new(&bench.store(), "a"), KeyValue::new(&bench.store(), "b"));
     assert_eq!(one.get("k").unwrap(), None);
     one.set("k", "1").unwrap();
     one.set("k", "2").unwrap();
     two.set("k", "另一个").unwrap();
     assert_eq!(one.get("k").unwrap().as_deref(), Some("2"));
-    assert_eq!(bench.store().key_value("b").get("k").unwrap().as_deref(), Some("另一个"));
+    assert_eq!(KeyValue::new(&bench.store(), "b").get("k").unwrap().as_deref(), Some("另一个"));
     assert_eq!(one.names().unwrap(), ["k"]);
     assert!(one.remove("k").unwrap() && !one.remove("k").unwrap());
     assert!(matches!(one.set("k", &"x".repeat((1 << 20) + 1)), Err(StoreError::TooLong)));

@@ -8,21 +8,18 @@
 //! Not in here: whether it may run (`safety`), and what its output means (`parse`).
 
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use tokio_util::sync::CancellationToken;
 
-use super::sandbox::Sandbox;
 use super::sandbox::denied::SandboxBounds;
 use super::{PipedOutput, RunControl, ShellInput, Tool, parse};
-use crate::i18n::{Lang, LocalizedText, Phrase, exec as words};
+use crate::i18n::{LocalizedText, Phrase, exec as words};
 use crate::protocol::{Observation, Outcome, ParsedOutput, SandboxStatus, StepAction, Tier};
-use crate::safety::redact::Redactor;
 use crate::safety::{Assessment, Cleared};
 
 mod bounds;
@@ -35,6 +32,7 @@ mod helper;
 mod live_output;
 mod plugins;
 mod process_group;
+mod setup;
 mod spawn;
 mod supervise;
 pub mod watchdog;
@@ -43,85 +41,12 @@ pub use environment::{ChildEnvironment, Variables};
 pub use helper::{HelperProgram, read_from_helper, write_to_helper};
 pub use plugins::run_in_terminal;
 pub use process_group::StepWatch;
+pub use setup::{Exec, Setup, StepLimits};
 pub use watchdog::Watchdog;
 
 use capture::CapturedText;
-use process_group::StepGroups;
 use spawn::StepStartError;
 use supervise::{ChildOutput, Finished, Pipes, StepEnd, Times};
-
-/// The parts that run steps.
-#[derive(Clone, Debug)]
-pub struct Setup {
-    /// The user's shell, absolute: what `!cmd` is given to with `-c`.
-    pub shell: PathBuf,
-    pub environment: ChildEnvironment,
-    pub limits: StepLimits,
-    /// Masks output before it is cut, so that no half of a secret stays. What is sent
-    /// live goes through it too.
-    pub redactor: Option<Arc<Redactor>>,
-    /// Of the one line of our own that live output may hold.
-    pub lang: Lang,
-}
-
-/// How long a step may take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StepLimits {
-    /// One that runs by itself.
-    pub alone: Duration,
-    /// One the user approved.
-    pub approved: Duration,
-    /// A shell piece of a template.
-    pub piece: Duration,
-    /// Between SIGINT, SIGTERM and SIGKILL.
-    pub grace: Duration,
-}
-
-impl Default for StepLimits {
-    fn default() -> StepLimits {
-        StepLimits {
-            alone: Duration::from_secs(30),
-            approved: Duration::from_secs(600),
-            piece: Duration::from_secs(10),
-            grace: Duration::from_secs(2),
-        }
-    }
-}
-
-/// The tool `exec`. Building one makes this process adopt orphans and switches core
-/// files off, once for all.
-#[derive(Clone, Debug)]
-pub struct Exec {
-    setup: Arc<Setup>,
-    sandbox: Arc<Sandbox>,
-    steps: StepGroups,
-}
-
-impl Exec {
-    /// Steps run unheld until [`Exec::with_sandbox`] says otherwise.
-    pub fn new(setup: Setup) -> Exec {
-        process_group::prepare();
-        Exec {
-            setup: Arc::new(setup),
-            sandbox: Arc::new(Sandbox::off()),
-            steps: StepGroups::default(),
-        }
-    }
-
-    pub fn with_sandbox(self, sandbox: Arc<Sandbox>) -> Exec {
-        Exec { sandbox, ..self }
-    }
-
-    /// Tells of the processes of every step.
-    pub fn with_step_watch(self, told: Arc<dyn StepWatch>) -> Exec {
-        Exec { steps: StepGroups { watcher: Some(told), ..self.steps }, ..self }
-    }
-
-    /// Ends running steps sooner once the program is exiting.
-    pub fn with_exit_token(self, leaving: CancellationToken) -> Exec {
-        Exec { steps: StepGroups { exiting: leaving, ..self.steps }, ..self }
-    }
-}
 
 impl Tool for Exec {
     fn name(&self) -> &'static str {

@@ -46,6 +46,7 @@ mod landlock;
 #[path = "sandbox/unsupported.rs"]
 mod landlock;
 mod probe;
+mod profile;
 mod programs;
 mod readable_paths;
 mod rights;
@@ -60,6 +61,7 @@ pub use readable_paths::SandboxPaths;
 use built::LayerCache;
 use denied::SandboxBounds;
 use landlock::Kernel;
+use profile::Profile;
 use temps::{StepTempFolder, StepTempFolders};
 
 /// The sandbox of a session.
@@ -70,16 +72,6 @@ pub struct Sandbox {
     found: OnceLock<SandboxSupport>,
     layers: LayerCache,
     temps: StepTempFolders,
-}
-
-/// How far a step is restricted by filters of its system calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Confinement {
-    /// It reads, and that is all.
-    ReadOnly,
-    Approved {
-        network: bool,
-    },
 }
 
 /// The result of trying it out.
@@ -105,36 +97,6 @@ pub enum StepOrigin {
     Template,
     /// The user saw what the sandbox denied, and wants it to run without.
     Unsandboxed,
-}
-
-/// The files and folders one step may reach.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Profile {
-    Read {
-        /// Its program and those it is known to start.
-        programs: Vec<PathBuf>,
-        /// Files and folders of helpers.
-        helpers: Vec<PathBuf>,
-        /// Folders read as the workspace is.
-        readable: Vec<PathBuf>,
-        /// Its git compares the workspace's files, credentials that are tracked too.
-        compares_tracked_files: bool,
-    },
-    Work {
-        /// Read although closed.
-        opened: Vec<PathBuf>,
-        writes: Vec<PathBuf>,
-        network: bool,
-    },
-}
-
-impl Profile {
-    fn confinement(&self) -> Confinement {
-        match self {
-            Profile::Read { .. } => Confinement::ReadOnly,
-            Profile::Work { network, .. } => Confinement::Approved { network: *network },
-        }
-    }
 }
 
 /// The surroundings of a started step.

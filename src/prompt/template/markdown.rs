@@ -1,32 +1,9 @@
 //! The placeholders of Markdown commands and skills.
 
-use super::{ArgPlaceholder, PathPart, Piece, TemplateForm, push_piece_text, shell};
+use super::{PathPart, Piece, TemplateForm, placeholder, push_piece_text, shell};
 use crate::i18n::LocalizedText;
 use crate::prompt::mention;
 use crate::protocol::LineRange;
-
-/// Names of the folder of a skill.
-const ROOTS: &[&str] = &["${SKILL_ROOT}", "${CLAUDE_SKILL_DIR}"];
-const ARGUMENTS: &str = "$ARGUMENTS";
-
-/// The placeholder for an argument at the start of `text`, and its length.
-pub(super) fn placeholder(text: &str) -> Option<(ArgPlaceholder, usize)> {
-    let rest = text.strip_prefix('$')?;
-    if let Some(root) = ROOTS.iter().find(|root| text.starts_with(**root)) {
-        return Some((ArgPlaceholder::Root, root.len()));
-    }
-    if let Some(behind) = text.strip_prefix(ARGUMENTS) {
-        let goes_on = behind.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
-        return (!goes_on).then_some((ArgPlaceholder::All, ARGUMENTS.len()));
-    }
-    let mut chars = rest.chars();
-    let digit = chars.next()?.to_digit(10).filter(|digit| *digit > 0)?;
-    let (next, after) = (chars.next(), chars.next());
-    let digit_at = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
-    // `$10` and `$1.50` are sums of money.
-    let money = digit_at(next) || (matches!(next, Some('.' | ',')) && digit_at(after));
-    (!money).then_some((ArgPlaceholder::Nth(usize::try_from(digit).ok()?), 2))
-}
 
 pub(super) fn parse(text: &str) -> Result<Vec<Piece>, LocalizedText> {
     let mut pieces = Vec::new();
@@ -79,7 +56,8 @@ fn parse_line(
     {
         let free = within == LineContext::Text && !code;
         let found = match c {
-            '$' => placeholder(rest).map(|(hole, len)| (Piece::Placeholder(hole), len)),
+            '$' => placeholder(rest, TemplateForm::Markdown)
+                .map(|(hole, len)| (Piece::Placeholder(hole), len)),
             '!' if free && mention::can_begin_after(before) => parse_shell(rest)?,
             '@' if free && mention::can_begin_after(before) => parse_mention(rest),
             _ => None,
@@ -122,7 +100,7 @@ fn parse_mention(text: &str) -> Option<(Piece, usize)> {
     let mut at = 1;
     loop {
         let rest = text.get(at..)?;
-        if let Some((hole, len)) = placeholder(rest) {
+        if let Some((hole, len)) = placeholder(rest, TemplateForm::Markdown) {
             path.push(PathPart::Placeholder(hole));
             at += len;
             continue;
@@ -135,7 +113,9 @@ fn parse_mention(text: &str) -> Option<(Piece, usize)> {
         path.push(PathPart::Text(mention.path));
         at += len;
         lines = mention.lines;
-        if lines.is_some() || text.get(at..).and_then(placeholder).is_none() {
+        if lines.is_some()
+            || text.get(at..).and_then(|rest| placeholder(rest, TemplateForm::Markdown)).is_none()
+        {
             break;
         }
     }

@@ -14,32 +14,25 @@
 //!
 //! In fenced code of Markdown only arguments are inserted: an example is not an instruction.
 
-use std::borrow::Cow;
-
-use super::{args, mention};
+use super::mention;
 use crate::i18n::{LocalizedText, Phrase, prompt as words};
 use crate::protocol::{LineRange, Mention, PromptPart};
 
 mod markdown;
+mod placeholder;
 mod shell;
 #[cfg(test)]
 mod tests;
 
+pub use placeholder::{ArgPlaceholder, TemplateForm, TemplateValues};
 pub use shell::TemplateLine;
+
+use placeholder::{ARGS, placeholder};
 
 /// Longest template, in bytes.
 const LONGEST: usize = 1024 * 1024;
 /// Maximum number of shell lines in one template: the user reads them all.
 const MOST_SHELL: usize = 32;
-
-/// The syntax of the placeholders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TemplateForm {
-    /// `{{args}}`, `!{…}`, `@{…}`.
-    Braces,
-    /// `$1`, `$ARGUMENTS`, `${SKILL_ROOT}`, `` !`…` ``, `@path`.
-    Markdown,
-}
 
 /// A parsed template.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,41 +54,6 @@ enum Piece {
 enum PathPart {
     Text(String),
     Placeholder(ArgPlaceholder),
-}
-
-/// A placeholder for a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ArgPlaceholder {
-    /// All arguments, as they were typed.
-    All,
-    /// One of them, counted from 1.
-    Nth(usize),
-    /// The folder of the skill.
-    Root,
-}
-
-/// The values to insert.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TemplateValues {
-    all: String,
-    words: Vec<String>,
-    root: Option<String>,
-}
-
-impl TemplateValues {
-    /// `root`: the folder of the skill, if there is one.
-    pub fn new(args: &str, root: Option<String>) -> TemplateValues {
-        TemplateValues { all: args.trim().to_owned(), words: args::split(args), root }
-    }
-
-    fn get(&self, hole: ArgPlaceholder) -> &str {
-        let found = match hole {
-            ArgPlaceholder::All => Some(&self.all),
-            ArgPlaceholder::Nth(n) => n.checked_sub(1).and_then(|at| self.words.get(at)),
-            ArgPlaceholder::Root => self.root.as_ref(),
-        };
-        found.map_or("", String::as_str)
-    }
 }
 
 impl Template {
@@ -220,16 +178,6 @@ pub fn fill_line(line: &str, args: &str) -> Option<String> {
     Some(line.fill(&TemplateValues::new(args, None)))
 }
 
-const ARGS: &str = "{{args}}";
-
-/// The placeholder for an argument at the start of `text`, and its length.
-fn placeholder(text: &str, form: TemplateForm) -> Option<(ArgPlaceholder, usize)> {
-    match form {
-        TemplateForm::Braces => text.starts_with(ARGS).then_some((ArgPlaceholder::All, ARGS.len())),
-        TemplateForm::Markdown => markdown::placeholder(text),
-    }
-}
-
 fn parse_braces(text: &str) -> Result<Vec<Piece>, LocalizedText> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -323,21 +271,4 @@ fn split_range(mut bits: Vec<PathPart>) -> Option<(Vec<PathPart>, Option<LineRan
 
 fn line_number(text: &str, at: usize) -> usize {
     1 + text.get(..at).map_or(0, |before| before.matches('\n').count())
-}
-
-/// A value for a shell line, quoted for its place.
-fn quote(value: &str, quoting: shell::Quoting) -> Cow<'_, str> {
-    use shell::Quoting;
-    let escape = |signs: &str| {
-        let escaped =
-            value.chars().flat_map(|c| signs.contains(c).then_some('\\').into_iter().chain([c]));
-        Cow::Owned(escaped.collect())
-    };
-    match quoting {
-        Quoting::Word if value.is_empty() => Cow::Borrowed(""),
-        Quoting::Word => Cow::Owned(format!("'{}'", value.replace('\'', r"'\''"))),
-        Quoting::Single => Cow::Owned(value.replace('\'', r"'\''")),
-        Quoting::Double => escape("\\\"$`"),
-        Quoting::Ansi => escape("\\'"),
-    }
 }

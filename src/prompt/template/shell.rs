@@ -4,7 +4,9 @@
 //! It follows quotes, substitutions, parentheses, comments and here-documents. If an argument is in
 //! a place that cannot hold any text as one word, the template is refused rather than filled.
 
-use super::{ArgPlaceholder, TemplateForm, TemplateValues, placeholder, quote};
+use std::borrow::Cow;
+
+use super::placeholder::{ArgPlaceholder, TemplateForm, TemplateValues, placeholder};
 use crate::i18n::{Phrase, prompt as words};
 
 /// A line with its placeholders.
@@ -441,4 +443,20 @@ impl<'a> LineParser<'a> {
 
 fn is_placeholder(row: &str, at: usize, form: TemplateForm) -> bool {
     row.get(at..).is_some_and(|rest| placeholder(rest, form).is_some())
+}
+
+/// A value for a shell line, quoted for its place.
+fn quote(value: &str, quoting: Quoting) -> Cow<'_, str> {
+    let escape = |signs: &str| {
+        let escaped =
+            value.chars().flat_map(|c| signs.contains(c).then_some('\\').into_iter().chain([c]));
+        Cow::Owned(escaped.collect())
+    };
+    match quoting {
+        Quoting::Word if value.is_empty() => Cow::Borrowed(""),
+        Quoting::Word => Cow::Owned(format!("'{}'", value.replace('\'', r"'\''"))),
+        Quoting::Single => Cow::Owned(value.replace('\'', r"'\''")),
+        Quoting::Double => escape("\\\"$`"),
+        Quoting::Ansi => escape("\\'"),
+    }
 }

@@ -7,7 +7,7 @@
 use serde_json::{Number, Value};
 
 use super::super::json_string::Unescape;
-use super::DEEPEST;
+use super::strict::DEEPEST;
 
 /// The object at the start of `text`, as valid JSON; `None` if it is nested too deep. Text after
 /// the object is ignored.

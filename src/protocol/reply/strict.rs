@@ -6,8 +6,10 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use super::DEEPEST;
 use crate::i18n::{LocalizedText, protocol as words};
+
+/// Deepest nesting of a reply.
+pub(super) const DEEPEST: usize = 64;
 
 /// Why a text is not one JSON object.
 #[derive(Clone, Debug, PartialEq)]

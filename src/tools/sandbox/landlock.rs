@@ -12,8 +12,9 @@ use landlock::{
 };
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
 
+use super::profile::Confinement;
 use super::rights::{ReadAccess, Rights, WorkAccess};
-use super::{Confinement, seccomp};
+use super::seccomp;
 
 /// The device every step may write to.
 const NOTHING: &[&str] = &["/dev/null"];

@@ -10,7 +10,7 @@ use seccompiler::{
     SeccompRule, TargetArch, sock_filter,
 };
 
-use super::Confinement;
+use super::profile::Confinement;
 use super::rights::Rights;
 
 /// A call by its number on x86-64 and on 64-bit ARM.

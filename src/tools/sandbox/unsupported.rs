@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::Confinement;
+use super::profile::Confinement;
 use super::rights::{ReadAccess, Rights, WorkAccess};
 
 /// Has no values.
