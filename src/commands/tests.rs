@@ -3,7 +3,7 @@
 use super::dispatch::{dispatch_in, find_in};
 use super::*;
 use crate::i18n;
-use crate::i18n::{Lang, LocalizedText, Phrase, PhraseValue};
+use crate::i18n::{Lang, PhraseValue};
 use crate::protocol::{
     ExportFormat, Extension, ExtensionKind, ExtensionState, Extensions, Mode, Notice,
     OmittedSkills, Op, Report, SessionInfo, ToolInfo, Usage,

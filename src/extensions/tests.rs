@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::*;
 use crate::config::Paths;
-use crate::i18n::Lang;
+use crate::i18n::{Lang, Localize};
 use crate::protocol::ExtensionState;
 
 struct LibraryFixture {

@@ -1,3 +1,4 @@
+use super::strict::DEEPEST;
 use super::*;
 use crate::i18n::Lang;
 

@@ -1,14 +1,16 @@
 //! Tests that need a judgement made by hand: tiers, programs that do not start.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
+use crate::i18n::Lang;
 use crate::protocol::{Requires, Risk, Step};
 use crate::safety::Program;
+use crate::safety::redact::Redactor;
 
 fn judged(tier: Tier, cwd: &Path, program: &Path, args: &[&str]) -> Assessment {
     let name = program.file_name().expect("a name").to_string_lossy();

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use super::super::*;
 use super::judged;
-use crate::i18n::PhraseValue;
+use crate::i18n::{Lang, PhraseValue};
 use crate::protocol::{Effect, PageRow, SandboxMode};
-use crate::tools::sandbox::SandboxPaths;
+use crate::tools::sandbox::{Sandbox, SandboxPaths};
 
 mod limits;
 
