@@ -242,7 +242,7 @@ fn a_machine_wrapper_forwards_every_trait_method() {
         let heads = block.lines().filter_map(|line| line.trim().strip_prefix("fn "));
         heads.map(|head| head.split('(').next().unwrap().to_owned()).collect()
     };
-    let asked = functions(text("src/safety/mod.rs"), "pub trait Machine");
+    let asked = functions(text("src/safety/machine.rs"), "pub trait Machine");
     for (path, block) in [
         ("src/session/skill_tool.rs", "impl Machine for MachineWithSkills"),
         ("src/safety/snapshot.rs", "impl Machine for MachineSnapshot"),
@@ -446,8 +446,8 @@ fn circles(sources: &[(String, String)]) -> Vec<Vec<String>> {
 }
 
 /// The circles of imports that are left, and the files in the largest. Both may only shrink.
-const CIRCLES: usize = 2;
-const LARGEST_CIRCLE: usize = 28;
+const CIRCLES: usize = 1;
+const LARGEST_CIRCLE: usize = 2;
 
 #[test]
 fn imports_run_in_few_and_small_circles() {

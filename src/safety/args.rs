@@ -6,64 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::spec::{ArgOrder, Spec};
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ArgToken<'a> {
-    /// Index into the arguments.
-    pub at: usize,
-    pub part: ArgPart<'a>,
-    /// Whether its value is the next argument.
-    pub separate: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ArgPart<'a> {
-    Flag { name: Cow<'a, str>, value: Option<&'a str>, known: Option<Takes> },
-    Operand(&'a str),
-}
-
-/// The values that a flag of the row takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Takes {
-    Nothing,
-    Value(ValueKind),
-    /// A value only after `=`, or attached to the letter.
-    Attached(ValueKind),
-    /// No value, and it is listed among the dangers.
-    Risky,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ValueKind {
-    /// `text`: a word, a number, a pattern.
-    Text,
-    /// `path`: a file it reads.
-    Path,
-    /// `sure`: a pattern or a script, which every version of the program takes as the
-    /// value and never as a file.
-    Sure,
-    /// `glob`: a pattern of file names.
-    Glob,
-    /// The value of a danger.
-    Danger,
-}
-
-impl<'a> ArgToken<'a> {
-    pub fn operand(&self) -> Option<&'a str> {
-        match self.part {
-            ArgPart::Operand(text) => Some(text),
-            ArgPart::Flag { .. } => None,
-        }
-    }
-
-    pub fn flag(&self) -> Option<&str> {
-        match &self.part {
-            ArgPart::Flag { name, .. } => Some(name),
-            ArgPart::Operand(_) => None,
-        }
-    }
-}
+use super::spec::{ArgOrder, ArgPart, ArgToken, Spec, Takes, ValueKind};
 
 /// Splits `args` by the grammar of `spec`.
 pub fn parse<'a>(args: &'a [String], spec: &Spec) -> Vec<ArgToken<'a>> {

@@ -10,71 +10,32 @@ use std::path::{Path, PathBuf};
 use crate::i18n::safety as words;
 use crate::protocol::{Effect, Tier};
 
-use super::args::{self, ArgPart, ArgToken, Takes, ValueKind};
-use super::checks;
 use super::findings::{Findings, excerpt};
-use super::paths;
 use super::rules::forms::CommandForm;
-use super::spec::{ArgOrder, Operands, Spec};
-use super::{PathKind, PolicyContext, malformed, refusal, rules, sensitive, wrappers};
+use super::spec::{
+    ArgOrder, ArgPart, ArgPosition, ArgToken, Invocation, JudgeContext, Judges, Operands, Spec,
+    Takes, ValueKind, operands,
+};
+use super::{
+    PathKind, PolicyContext, args, checks, malformed, paths, refusal, rules, sensitive, shell,
+    wrappers,
+};
 
-mod call;
 mod identify;
 
-pub use call::UNGUARDED;
 pub use identify::own_program;
 
 use identify::{ProgramOwner, check_allow_list, identify};
 
-/// Where a command is judged.
-#[derive(Clone, Debug)]
-pub struct JudgeContext<'a> {
-    pub scene: PolicyContext<'a>,
-    pub cwd: PathBuf,
-}
-
-/// A command that has a row in the tables.
-#[derive(Clone, Debug)]
-pub struct Invocation<'a> {
-    /// The rule id of its row: `git.reset`.
-    pub id: String,
-    pub name: &'a str,
-    pub args: &'a [String],
-    pub seat: ArgPosition,
-    pub depth: usize,
-    pub ground: &'a JudgeContext<'a>,
-}
-
-/// Where a command's arguments are in the step that is judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ArgPosition {
-    /// The first of them is this argument of the step.
-    From(usize),
-    /// They are a part of this argument.
-    Within(usize),
-    /// The step has no arguments: it is a shell line.
-    Line,
-}
-
 const MOST_DEPTH: usize = 8;
 
-impl ArgPosition {
-    /// The argument of the step that `at` refers to.
-    pub fn arg(self, at: usize) -> Option<usize> {
-        match self {
-            ArgPosition::From(first) => Some(first + at),
-            ArgPosition::Within(arg) => Some(arg),
-            ArgPosition::Line => None,
-        }
-    }
+/// The judges that checks call back.
+static JUDGES: Judges =
+    Judges { find_row: rules::find, judge_row, judge_command, judge_line: shell::judge_line };
 
-    /// The seat of what begins at `at`.
-    pub fn offset_by(self, at: usize) -> ArgPosition {
-        match self {
-            ArgPosition::From(first) => ArgPosition::From(first + at),
-            ArgPosition::Within(_) | ArgPosition::Line => self,
-        }
-    }
+/// The context of a step in this folder.
+pub fn judge_context(scene: PolicyContext<'_>, cwd: PathBuf) -> JudgeContext<'_> {
+    JudgeContext { scene, cwd, judges: &JUDGES }
 }
 
 /// Judges `name` with `args`; `named` is the argument that contains the name, if one does.
@@ -327,8 +288,7 @@ fn check_operands(
     tokens: &[ArgToken<'_>],
     findings: &mut Findings,
 ) {
-    let words: Vec<(usize, &str)> =
-        tokens.iter().filter_map(|t| t.operand().map(|text| (t.at, text))).collect();
+    let words: Vec<(usize, &str)> = operands(tokens).collect();
     match spec.grammar.operands {
         Operands::Text => {}
         Operands::None => check_operand_count(call, &words, 0, findings),
@@ -409,7 +369,7 @@ fn judge_sub_command(
     tokens: &[ArgToken<'_>],
     findings: &mut Findings,
 ) {
-    let first = tokens.iter().find_map(|token| token.operand().map(|text| (token.at, text)));
+    let first = operands(tokens).next();
     let row = first.and_then(|(at, name)| {
         spec.subs.iter().find_map(|sub| sub.matching_name(name).map(|id| (at, sub, id)))
     });
@@ -421,8 +381,7 @@ fn judge_sub_command(
         }
         None => {
             add_row_finding(spec, call, first.and_then(|(at, _)| call.seat.arg(at)), findings);
-            let text = tokens.iter().filter_map(|t| t.operand().map(|text| (t.at, text)));
-            text.for_each(|(at, text)| check_possible_paths(call, text, at, findings));
+            operands(tokens).for_each(|(at, text)| check_possible_paths(call, text, at, findings));
             check_unknown_options(call, tokens, findings);
         }
     }

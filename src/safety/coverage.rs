@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::i18n::{LocalizedText, rules as words};
 use crate::protocol::{Requires, Step, StepAction, Tier};
 
-use super::grant::{Grant, Terms, starts_with_script_file};
-use super::policy::PolicyRule;
+use super::grant::starts_with_script_file;
+use super::policy::{Grant, PolicyRule, Terms};
 use super::reach;
 use super::rules::remembered::{Operand, Rest, RuleReach};
 use super::{Policy, PolicyContext, Verdict, Workspace, assess, tools};

@@ -42,6 +42,13 @@ pub struct Finding {
     pub effects: Vec<Effect>,
 }
 
+/// Effects of what is lost for good.
+pub const DELETES: &[Effect] = &[Effect::Delete, Effect::Irreversible];
+/// Effects of what changes the machine itself.
+pub const POWER: &[Effect] = &[Effect::Elevate, Effect::Irreversible];
+/// The effect of what leaves the workspace.
+pub const OUT: &[Effect] = &[Effect::Outside];
+
 /// How many commands one step may hide in wrappers and shell strings.
 const MOST_COMMANDS: usize = 256;
 

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::{Assessment, Launch, ToolTask};
-use crate::protocol::{StepAction, Tier};
+use super::Launch;
+use crate::protocol::Tier;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seal([u8; 32]);
@@ -42,32 +42,6 @@ impl Seal {
         }
         Seal(hash.finalize().into())
     }
-
-    /// Over a judgement.
-    pub(super) fn from_assessment(judged: &Assessment) -> Seal {
-        let program = judged.program.as_ref().map(|program| program.path.as_path());
-        let (program, args) = match &judged.step.work {
-            StepAction::Exec { args, .. } => (program, args.clone()),
-            StepAction::Shell { line } => (None, vec!["-c".to_owned(), line.clone()]),
-            StepAction::Tool { name, input } => match &judged.task {
-                // The file its script is given to, with the script as its first argument.
-                Some(ToolTask::Plugin(plugin)) => (program, plugin.node_args()),
-                task => (None, task_words(name, input, task.as_ref())),
-            },
-        };
-        let (cwd, tier, launch) = (&judged.cwd, judged.risk.tier, &judged.launch);
-        Seal::from_request(LaunchRequest { program, args: &args, cwd, tier, launch })
-    }
-}
-
-/// The words a tool's step is sealed by: for a change, also which file becomes what.
-fn task_words(name: &str, input: &serde_json::Value, task: Option<&ToolTask>) -> Vec<String> {
-    let mut words = vec![name.to_owned(), input.to_string()];
-    if let Some(change) = task.and_then(ToolTask::change) {
-        words.push(change.path.clone());
-        words.extend([&change.before, &change.after].map(|at| at.clone().unwrap_or_default()));
-    }
-    words
 }
 
 #[cfg(test)]

@@ -7,48 +7,19 @@
 //! the workspace's own folder; with `*` it answers only what its row always asks about.
 //! Some reasons no rule answers.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::protocol::{Effect, Requires, Step, StepAction, Tier};
 
 use super::findings::Findings;
 use super::paths::{self, PathClass};
-use super::policy::{Policy, PolicyRule};
+use super::policy::{Grant, Pinned, Policy, PolicyRule, Terms};
 use super::reach::{self, OperandScope};
 use super::rules::remembered::RuleReach;
 use super::spec::Operands;
 use super::{
     Assessment, Contents, PathKind, PolicyContext, Program, Workspace, rules, steering, tools,
 };
-
-/// A rule with the terms it was given on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Grant {
-    pub rule: PolicyRule,
-    pub terms: Terms,
-}
-
-/// The terms of the step that a rule was given for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Terms {
-    /// The folder it ran in, absolute.
-    pub folder: PathBuf,
-    /// Ids of the rules that asked.
-    pub reasons: Vec<String>,
-    pub effects: Vec<Effect>,
-    /// The file, where it is a program of the folder.
-    pub pinned: Option<Pinned>,
-    /// The file that an interpreter is given.
-    pub script: Option<Pinned>,
-}
-
-/// A program of the folder, by its content.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pinned {
-    pub path: PathBuf,
-    /// SHA-256 in hex; of a file too large for that, what identifies it.
-    pub digest: String,
-}
 
 /// A step that would be asked about.
 #[derive(Clone, Copy)]

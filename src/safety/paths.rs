@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::sensitive::{SECRET_FOLDERS, SENSITIVE_PAIRS, is_sensitive_name, plain_names};
 use super::{PolicyContext, Workspace};
+use crate::i18n::{Phrase, safety as words};
 
 /// The kind of place a path leads to, from harmless to grave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -153,6 +154,21 @@ pub(super) fn is_secret(path: &Path, place: &Workspace) -> bool {
         .components()
         .any(|part| SECRET_FOLDERS.iter().any(|folder| part.as_os_str() == *folder));
     of_home || anywhere || is_avocet_path(path, place) || is_system_secret(path, place)
+}
+
+impl Workspace {
+    /// Why a folder cannot be added to a session; `None`: it can. The path has its links
+    /// resolved.
+    pub fn reason_not_to_add(&self, folder: &Path) -> Option<Phrase> {
+        let own = self.own.iter().any(|own| own.starts_with(folder) || folder.starts_with(own));
+        if folder == Path::new("/") || self.home.starts_with(folder) {
+            Some(words::ADD_TOO_MUCH)
+        } else if own {
+            Some(words::ADD_OWN)
+        } else {
+            is_secret(folder, self).then_some(words::ADD_SECRET)
+        }
+    }
 }
 
 /// Our own folders; where the user works below one, that is theirs.

@@ -1,13 +1,14 @@
-//! The user's settings and remembered rules for the policy.
+//! What a step is judged by: the user's settings, the rules they wrote and those that were
+//! remembered.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use crate::i18n::{LocalizedText, safety as words};
-use crate::protocol::SandboxStatus;
+use crate::protocol::{Effect, SandboxStatus};
 use crate::text::quote_visible;
 
-use super::grant::Grant;
-use super::skill::ToolRestriction;
+use super::{Machine, Workspace};
 
 /// The user's settings, as data. Project settings may only make it stricter.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,6 +77,57 @@ pub struct PolicyRule {
     pub args: Vec<String>,
     /// True when more args may follow (`*` at the end).
     pub open: bool,
+}
+
+/// A rule with the terms it was given on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    pub rule: PolicyRule,
+    pub terms: Terms,
+}
+
+/// The terms of the step that a rule was given for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// The folder it ran in, absolute.
+    pub folder: PathBuf,
+    /// Ids of the rules that asked.
+    pub reasons: Vec<String>,
+    pub effects: Vec<Effect>,
+    /// The file, where it is a program of the folder.
+    pub pinned: Option<Pinned>,
+    /// The file that an interpreter is given.
+    pub script: Option<Pinned>,
+}
+
+/// A program of the folder, by its content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pinned {
+    pub path: PathBuf,
+    /// SHA-256 in hex; of a file too large for that, what identifies it.
+    pub digest: String,
+}
+
+/// The restrictions of a turn since a skill was entered that names its tools. They only
+/// take away: a step beyond them asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolRestriction {
+    pub skill: String,
+    pub tools: Vec<String>,
+}
+
+/// Where a step would run, and under which policy.
+#[derive(Clone, Copy)]
+pub struct PolicyContext<'a> {
+    pub policy: &'a Policy,
+    pub place: &'a Workspace,
+    pub world: &'a dyn Machine,
+}
+
+impl fmt::Debug for PolicyContext<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scene").field("place", self.place).finish_non_exhaustive()
+    }
 }
 
 impl Policy {

@@ -3,9 +3,7 @@
 
 use serde_json::json;
 
-use super::{
-    Assessment, Cleared, DeniedStep, NeedsApproval, Policy, PolicyContext, Unknown, Verdict, step,
-};
+use super::{Assessment, Policy, PolicyContext, Unknown, Verdict, step};
 use crate::protocol::{Requires, Step, StepAction, Tier};
 
 /// Judges a line for the user's shell; a program that is not on the list is an L1, since
@@ -28,8 +26,8 @@ pub(super) fn has_nul(judged: &Assessment) -> bool {
 pub fn assess_template_command(id: &str, text: &str, scene: PolicyContext<'_>) -> Verdict {
     let judged = judge_user_line(id, text, scene);
     match has_nul(&judged) {
-        true => Verdict::Refuse(DeniedStep(judged)),
-        false => Verdict::Ask(NeedsApproval::new(judged)),
+        true => Verdict::refuse(judged),
+        false => Verdict::ask(judged),
     }
 }
 
@@ -43,7 +41,7 @@ pub fn assess_mention(id: &str, path: &str, scene: PolicyContext<'_>) -> Verdict
     let step = Step { id: id.to_owned(), work, requires: Requires::default(), cwd: None };
     let (judged, _) = step::judge(step, scene);
     match judged.risk.tier {
-        Tier::L0 => Verdict::Run(Cleared::new(judged)),
-        Tier::L1 | Tier::L2 => Verdict::Ask(NeedsApproval::new(judged)),
+        Tier::L0 => Verdict::run(judged),
+        Tier::L1 | Tier::L2 => Verdict::ask(judged),
     }
 }

@@ -4,11 +4,11 @@
 //! options skipped, by other names of the same sub-command, and with the words of the rule
 //! in order but not necessarily adjacent. Refusing too much costs a question.
 
-use super::args::{self, ArgPart};
+use super::args;
 use super::policy::PolicyRule;
 use super::rules;
 use super::rules::remembered::{ABBREVIATES, ALIKE};
-use super::spec::Spec;
+use super::spec::{ArgPart, Spec};
 
 /// A reading of a command: its program and sub-command by the names of their rows, and the
 /// rest.

@@ -1,15 +1,18 @@
-//! The types of a row of the policy tables. The rows are in `rules/`.
+//! The types of a row of the policy tables, and of the call that it judges. The rows are in
+//! `rules/`.
 //!
 //! A row that promises L0 is a proof: its flags are an allow-list, its operands have a
 //! kind, and anything not listed raises the step to a question. `dangers` name the forms
 //! that need a warning; they are looked for with the permissive grammar, so that an
 //! abbreviation or a cluster does not hide one.
 
-use crate::i18n::Phrase;
-use crate::protocol::{Effect, Tier};
+use std::borrow::Cow;
+use std::path::PathBuf;
 
-use super::args::ArgToken;
-use super::command::Invocation;
+use crate::i18n::Phrase;
+use crate::protocol::{Effect, SubCommand, Tier};
+
+use super::PolicyContext;
 use super::findings::Findings;
 
 /// One program, or one sub-command of a program.
@@ -53,7 +56,7 @@ pub struct Grammar {
     pub flags: &'static str,
     /// Harmless flags with a value: `-k=text --key=text`; `--color=?text` takes one only
     /// after `=`. A value that is an argument of its own is judged as an operand too,
-    /// except those of the kind `sure`. Kinds: see [`super::args::ValueKind`].
+    /// except those of the kind `sure`. Kinds: see [`ValueKind`].
     pub values: &'static str,
     pub order: ArgOrder,
     pub operands: Operands,
@@ -254,5 +257,143 @@ impl Danger {
         effects: &'static [Effect],
     ) -> Danger {
         Danger { id, tier: Tier::L2, all, why, effects }
+    }
+}
+
+/// An argument as the grammar of a row reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArgToken<'a> {
+    /// Index into the arguments.
+    pub at: usize,
+    pub part: ArgPart<'a>,
+    /// Whether its value is the next argument.
+    pub separate: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArgPart<'a> {
+    Flag { name: Cow<'a, str>, value: Option<&'a str>, known: Option<Takes> },
+    Operand(&'a str),
+}
+
+/// The values that a flag of the row takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    Nothing,
+    Value(ValueKind),
+    /// A value only after `=`, or attached to the letter.
+    Attached(ValueKind),
+    /// No value, and it is listed among the dangers.
+    Risky,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueKind {
+    /// `text`: a word, a number, a pattern.
+    Text,
+    /// `path`: a file it reads.
+    Path,
+    /// `sure`: a pattern or a script, which every version of the program takes as the
+    /// value and never as a file.
+    Sure,
+    /// `glob`: a pattern of file names.
+    Glob,
+    /// The value of a danger.
+    Danger,
+}
+
+impl<'a> ArgToken<'a> {
+    pub fn operand(&self) -> Option<&'a str> {
+        match self.part {
+            ArgPart::Operand(text) => Some(text),
+            ArgPart::Flag { .. } => None,
+        }
+    }
+
+    pub fn flag(&self) -> Option<&str> {
+        match &self.part {
+            ArgPart::Flag { name, .. } => Some(name),
+            ArgPart::Operand(_) => None,
+        }
+    }
+}
+
+/// The operands among the tokens, each with its index into the arguments.
+pub fn operands<'a>(tokens: &[ArgToken<'a>]) -> impl Iterator<Item = (usize, &'a str)> {
+    tokens.iter().filter_map(|token| token.operand().map(|text| (token.at, text)))
+}
+
+/// Where a command is judged, and what judges the commands and lines inside it.
+#[derive(Clone, Debug)]
+pub struct JudgeContext<'a> {
+    pub scene: PolicyContext<'a>,
+    pub cwd: PathBuf,
+    pub judges: &'static Judges,
+}
+
+/// What a check calls back, so that a hidden command meets the same tables.
+#[derive(Debug)]
+pub struct Judges {
+    pub find_row: fn(&str) -> Option<(&'static Spec, &'static str)>,
+    pub judge_row: fn(&Spec, &Invocation<'_>, &mut Findings),
+    pub judge_command: CommandJudge,
+    pub judge_line:
+        fn(&str, ArgPosition, usize, &JudgeContext<'_>, &mut Findings) -> Vec<SubCommand>,
+}
+
+type CommandJudge =
+    fn(&str, Option<usize>, &[String], ArgPosition, usize, &JudgeContext<'_>, &mut Findings);
+
+impl JudgeContext<'_> {
+    /// The row of a program, if it has one.
+    pub fn row(&self, name: &str) -> Option<&'static Spec> {
+        (self.judges.find_row)(name).map(|(spec, _)| spec)
+    }
+}
+
+/// A command that has a row in the tables.
+#[derive(Clone, Debug)]
+pub struct Invocation<'a> {
+    /// The rule id of its row: `git.reset`.
+    pub id: String,
+    pub name: &'a str,
+    pub args: &'a [String],
+    pub seat: ArgPosition,
+    pub depth: usize,
+    pub ground: &'a JudgeContext<'a>,
+}
+
+/// Where a command's arguments are in the step that is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArgPosition {
+    /// The first of them is this argument of the step.
+    From(usize),
+    /// They are a part of this argument.
+    Within(usize),
+    /// The step has no arguments: it is a shell line.
+    Line,
+}
+
+impl ArgPosition {
+    /// The argument of the step that `at` refers to.
+    pub fn arg(self, at: usize) -> Option<usize> {
+        match self {
+            ArgPosition::From(first) => Some(first + at),
+            ArgPosition::Within(arg) => Some(arg),
+            ArgPosition::Line => None,
+        }
+    }
+
+    /// The seat of what is inside the argument `at`.
+    pub fn within(self, at: usize) -> ArgPosition {
+        self.arg(at).map_or(ArgPosition::Line, ArgPosition::Within)
+    }
+
+    /// The seat of what begins at `at`.
+    pub fn offset_by(self, at: usize) -> ArgPosition {
+        match self {
+            ArgPosition::From(first) => ArgPosition::From(first + at),
+            ArgPosition::Within(_) | ArgPosition::Line => self,
+        }
     }
 }

@@ -6,13 +6,14 @@ use std::path::PathBuf;
 use crate::i18n::safety as words;
 use crate::protocol::{Effect, Requires, SandboxStatus, Step, StepAction, Tier};
 
-use super::command::{self, ArgPosition, JudgeContext};
+use super::command;
 use super::findings::{Findings, excerpt};
 use super::grant::{self, GrantQuestion};
 use super::snapshot::MachineSnapshot;
+use super::spec::{ArgPosition, JudgeContext};
 use super::{
     Assessment, Launch, Limit, PathKind, Policy, PolicyContext, Program, ToolTask, malformed,
-    paths, scripted, shell, skill, tools,
+    paths, shell, tools,
 };
 
 /// Its proof is a language in an argument, and nothing would hold it.
@@ -23,7 +24,7 @@ pub fn judge(step: Step, scene: PolicyContext<'_>) -> (Assessment, bool) {
     let world = MachineSnapshot::new(scene.world);
     let scene = PolicyContext { world: &world, ..scene };
     let cwd = step_folder(step.cwd.as_deref(), scene);
-    let ground = JudgeContext { scene, cwd };
+    let ground = command::judge_context(scene, cwd);
     let mut findings = Findings::default();
     let (mut pieces, mut task) = (Vec::new(), None);
     match &step.work {
@@ -42,12 +43,6 @@ pub fn judge(step: Step, scene: PolicyContext<'_>) -> (Assessment, bool) {
         StepAction::Shell { line } => {
             pieces = shell::judge_line(line, ArgPosition::Line, 0, &ground, &mut findings)
         }
-        StepAction::Tool { name, input } if name == skill::TOOL => {
-            skill::judge(input, &ground, &mut findings);
-        }
-        StepAction::Tool { name, input } if name == scripted::TOOL => {
-            scripted::judge(input, &ground, &mut findings);
-        }
         StepAction::Tool { name, input } => {
             task = tools::judge(name, input, &ground, &mut findings);
         }
@@ -55,7 +50,7 @@ pub fn judge(step: Step, scene: PolicyContext<'_>) -> (Assessment, bool) {
     if let StepAction::Tool { name, .. } = &step.work {
         command::check_denied(name, None, &[], &ground, &mut findings);
     }
-    skill::check_restriction(&step.work, scene.policy, &mut findings);
+    tools::skill::check_restriction(&step.work, scene.policy, &mut findings);
     check_masks(&step.work, &ground, &mut findings);
     if !matches!(step.work, StepAction::Tool { .. }) {
         check_folder_and_trust(&ground, &mut findings);

@@ -1,12 +1,14 @@
 //! Tests of the policy as users meet it, on a made-up machine.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
 use super::policy::PolicyRule;
 use super::*;
-use crate::protocol::{Effect, Requires, StepAction};
+use crate::i18n::safety as words;
+use crate::protocol::{Effect, Requires, Risk, StepAction};
 
 mod closed;
 mod day;

@@ -4,12 +4,10 @@
 use crate::i18n::safety as words;
 use crate::protocol::{Effect, Tier};
 
-use super::args::{ArgPart, ArgToken};
-use super::checks::{self, Site};
-use super::command::{self, ArgPosition, Invocation};
+use super::checks::lines;
 use super::findings::{Findings, excerpt};
+use super::spec::{ArgPart, ArgPosition, ArgToken, Invocation, operands};
 use super::warning::Warning;
-use super::{rules, shell};
 
 /// Judges the command after `own` operands of the wrapper. If the wrapper has an unknown
 /// option, everything that could be the command is looked at.
@@ -19,16 +17,15 @@ pub fn judge_wrapped(
     own: usize,
     findings: &mut Findings,
 ) {
-    let mut operands = tokens.iter().filter(|token| token.operand().is_some()).skip(own);
-    if let Some(first) = operands.next() {
-        call.judge_inner(first.at, findings);
+    if let Some((at, _)) = operands(tokens).nth(own) {
+        call.judge_inner(at, findings);
     }
     let doubtful =
         tokens.iter().any(|t| matches!(t.part, ArgPart::Flag { known: None, value: None, .. }));
     if doubtful {
         for (at, arg) in call.args.iter().enumerate() {
             let name = arg.rsplit('/').next().unwrap_or(arg);
-            if rules::find(name).is_some() && findings.count_command() {
+            if call.ground.row(name).is_some() && findings.count_command() {
                 call.judge_inner(at, findings);
             }
         }
@@ -41,12 +38,11 @@ pub fn env(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findin
         if let ArgPart::Flag { name, value: Some(value), .. } = &token.part
             && matches!(name.as_ref(), "-S" | "--split-string")
         {
-            judge_shell_line(value, token.at, call, findings);
+            call.judge_line(value, token.at, findings);
         }
     }
     check_stripped_environment(call, tokens, findings);
-    let mut operands = tokens.iter().filter_map(|t| t.operand().map(|text| (t.at, text)));
-    let command = operands.by_ref().find(|(at, text)| match text.split_once('=') {
+    let command = operands(tokens).find(|(at, text)| match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => {
             judge_variable(name, value, *at, call, findings);
             false
@@ -106,9 +102,8 @@ pub fn shell_string(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &m
             .flag()
             .is_some_and(|f| matches!(f, "-c" | "--command" | "-Command" | "-EncodedCommand"))
     });
-    let operand = tokens.iter().find_map(|token| token.operand().map(|text| (token.at, text)));
-    if let (true, Some((at, text))) = (asked, operand) {
-        judge_shell_line(text, at, call, findings);
+    if let (true, Some((at, text))) = (asked, operands(tokens).next()) {
+        call.judge_line(text, at, findings);
     }
 }
 
@@ -118,7 +113,7 @@ pub fn dash_c(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Fin
         if let ArgPart::Flag { name, value: Some(value), .. } = &token.part
             && matches!(name.as_ref(), "-c" | "--command" | "--call" | "-cmd")
         {
-            judge_shell_line(value, token.at, call, findings);
+            call.judge_line(value, token.at, findings);
         }
     }
 }
@@ -129,10 +124,9 @@ pub fn judge_joined_operands(
     tokens: &[ArgToken<'_>],
     findings: &mut Findings,
 ) {
-    let first = tokens.iter().find(|token| token.operand().is_some());
-    if let Some(first) = first {
-        let line = call.args.get(first.at..).unwrap_or_default().join(" ");
-        judge_shell_line(&line, first.at, call, findings);
+    if let Some((at, _)) = operands(tokens).next() {
+        let line = call.args.get(at..).unwrap_or_default().join(" ");
+        call.judge_line(&line, at, findings);
     }
     dash_c(call, tokens, findings);
 }
@@ -154,15 +148,6 @@ pub fn scan_code(text: &str, arg: Option<usize>, id: &str, findings: &mut Findin
     }
 }
 
-/// A line for a shell inside an argument.
-pub fn judge_shell_line(line: &str, at: usize, call: &Invocation<'_>, findings: &mut Findings) {
-    let arg = call.seat.arg(at);
-    let say = words::SHELL_STRING.with("program", call.name.to_owned());
-    findings.add("shell.string", Tier::L1, say, arg, &[Effect::Exec]);
-    let seat = arg.map_or(ArgPosition::Line, ArgPosition::Within);
-    shell::judge_line(line, seat, call.depth + 1, call.ground, findings);
-}
-
 fn judge_variable(
     name: &str,
     value: &str,
@@ -174,9 +159,7 @@ fn judge_variable(
     if !is_harmless_variable(name, value) {
         let say = words::SETS_VARIABLE.with("name", excerpt(name));
         call.add_finding("variable", Tier::L1, say, at, &[Effect::Exec], findings);
-        let seat = call.seat.arg(at).map_or(ArgPosition::Line, ArgPosition::Within);
-        let site = Site { seat, depth: call.depth, ground: call.ground, program: call.name };
-        checks::judge_variable(name, value, site, findings);
+        lines::judge_variable(name, value, call, at, findings);
     }
 }
 
@@ -258,16 +241,6 @@ const CODE: &[(&str, crate::i18n::Phrase, Effect)] = &[
     ("%ENV", words::CODE_ENVIRONMENT, Effect::Secret),
 ];
 
-/// Judges the name and the arguments after `at`, for programs that carry a command in the
-/// middle of their own arguments and end it themselves.
-pub fn judge_section(call: &Invocation<'_>, at: usize, end: usize, findings: &mut Findings) {
-    if let Some((name, rest)) = call.args.get(at..end).and_then(<[String]>::split_first) {
-        let named = call.seat.arg(at);
-        let seat = call.seat.offset_by(at + 1);
-        command::judge_command(name, named, rest, seat, call.depth + 1, call.ground, findings);
-    }
-}
-
 /// `fd -x COMMAND`: the rest runs for each file.
 pub fn fd_exec(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let exec = |token: &&ArgToken<'_>| {
@@ -279,11 +252,7 @@ pub fn fd_exec(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Fi
     let Some(token) = tokens.iter().find(exec) else { return };
     match &token.part {
         ArgPart::Flag { value: Some(value), .. } => {
-            let name = [(*value).to_owned()];
-            let inner =
-                Invocation { args: &name, seat: ArgPosition::From(token.at), ..call.clone() };
-            let inner = Invocation { seat: call.seat.offset_by(token.at), ..inner };
-            inner.judge_inner(0, findings);
+            call.judge_words(&[(*value).to_owned()], token.at, findings);
         }
         ArgPart::Flag { value: None, .. } | ArgPart::Operand(_) => {
             call.judge_inner(token.at + 1, findings)
@@ -297,7 +266,7 @@ pub fn git_exec(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut F
         if let ArgPart::Flag { name, value: Some(value), .. } = &token.part
             && matches!(name.as_ref(), "-x" | "--exec" | "--extcmd")
         {
-            judge_shell_line(value, token.at, call, findings);
+            call.judge_line(value, token.at, findings);
         }
     }
 }
@@ -316,11 +285,10 @@ pub fn after_numbers(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &
 
 /// `flock FILE COMMAND` and `flock FILE -c LINE`.
 pub fn flock(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    let command = tokens.iter().filter(|token| token.operand().is_some()).nth(1);
-    match command.and_then(|token| token.operand().map(|text| (token.at, text))) {
+    match operands(tokens).nth(1) {
         Some((at, "-c" | "--command")) => {
             for (at, line) in call.args.iter().enumerate().skip(at + 1) {
-                judge_shell_line(line, at, call, findings);
+                call.judge_line(line, at, findings);
             }
         }
         Some(_) | None => judge_wrapped(call, tokens, 1, findings),
@@ -332,9 +300,9 @@ pub fn flock(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Find
 pub fn npm(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     for (at, arg) in call.args.iter().enumerate() {
         if let Some(line) = arg.strip_prefix("--call=") {
-            judge_shell_line(line, at, call, findings);
+            call.judge_line(line, at, findings);
         } else if let ("-c" | "--call", Some(line)) = (arg.as_str(), call.args.get(at + 1)) {
-            judge_shell_line(line, at + 1, call, findings);
+            call.judge_line(line, at + 1, findings);
         }
     }
 }

@@ -7,11 +7,9 @@
 use crate::i18n::safety as words;
 use crate::protocol::{Effect, Tier};
 
-use super::super::args::{ArgPart, ArgToken};
-use super::super::command::Invocation;
 use super::super::findings::Findings;
+use super::super::spec::{ArgPart, ArgToken, Invocation, operands};
 use super::super::wrappers;
-use super::operands;
 
 /// `awk`: a program that reads its operands and prints, no more.
 pub fn awk(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {

@@ -3,11 +3,8 @@
 use crate::i18n::safety as words;
 use crate::protocol::Tier;
 
-use super::super::args::ArgToken;
-use super::super::command::Invocation;
-use super::super::findings::Findings;
-use super::super::wrappers;
-use super::DELETES;
+use super::super::findings::{DELETES, Findings};
+use super::super::spec::{ArgToken, Invocation};
 
 /// Statements that throw away more than a row, in lower case with single blanks.
 const LOSES: &[&str] = &[
@@ -47,7 +44,7 @@ pub fn statements(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Find
         }
         for start in LEAVES {
             if let Some((_, line)) = arg.split_once(start) {
-                wrappers::judge_shell_line(line, at, call, findings);
+                call.judge_line(line, at, findings);
                 break;
             }
         }

@@ -4,11 +4,9 @@
 use crate::i18n::safety as words;
 use crate::protocol::{Effect, Tier};
 
-use super::super::args::ArgToken;
-use super::super::command::{self, ArgPosition, Invocation};
-use super::super::findings::{Findings, excerpt};
-use super::super::{sensitive, wrappers};
-use super::{DELETES, OUT};
+use super::super::findings::{DELETES, Findings, OUT, excerpt};
+use super::super::sensitive;
+use super::super::spec::{ArgPosition, ArgToken, Invocation};
 
 /// `find`: where to look, then an expression. Only tests, logic and printing are L0.
 pub fn find(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
@@ -91,7 +89,7 @@ fn check_exec(call: &Invocation<'_>, at: usize, findings: &mut Findings) -> usiz
     let say =
         words::RUNS_FOR_EACH.with("program", excerpt(rest.first().map_or("", String::as_str)));
     call.add_finding("exec", Tier::L1, say, at, &[Effect::Exec], findings);
-    wrappers::judge_section(call, at + 1, at + 1 + length, findings);
+    call.judge_words(words, at + 1, findings);
     length + 2
 }
 
@@ -135,7 +133,7 @@ pub(super) fn exec_read_findings(
     // An arbitrary file name, which no language takes for a program; where it represents
     // many, one more could be a file that is written.
     let found = if each { &FOUND[..1] } else { FOUND };
-    let filled: Vec<String> = args
+    let filled: Vec<String> = words
         .iter()
         .flat_map(|arg| match arg.as_str() {
             "{}" => found.to_vec(),
@@ -144,8 +142,7 @@ pub(super) fn exec_read_findings(
         .map(str::to_owned)
         .collect();
     let mut inner = Findings::default();
-    let (named, seat) = (call.seat.arg(at), call.seat.offset_by(at + 1));
-    command::judge_command(name, named, &filled, seat, call.depth + 1, call.ground, &mut inner);
+    call.judge_words(&filled, at, &mut inner);
     (inner.tier_or(Tier::L1) == Tier::L0).then_some(inner)
 }
 

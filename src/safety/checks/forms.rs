@@ -4,12 +4,11 @@
 use crate::i18n::safety as words;
 use crate::protocol::{Effect, Tier};
 
-use super::super::args::{ArgPart, ArgToken};
-use super::super::command::{self, ArgPosition, Invocation};
 use super::super::findings::{Findings, excerpt};
-use super::super::{rules, sensitive};
+use super::super::spec::{ArgPart, ArgPosition, ArgToken, Invocation, operands};
+use super::super::{args, sensitive};
 use super::find::exec_read_findings;
-use super::{jq, operands};
+use super::jq;
 
 /// Raises the call because of the argument at `at`.
 fn raise_at(call: &Invocation<'_>, at: usize, findings: &mut Findings) {
@@ -100,7 +99,7 @@ pub fn fd_reads(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findin
     let ends = end.is_none_or(|end| end + 1 == call.args.len());
     let plain = words.iter().all(|word| word == "{}" || !word.contains('{'));
     let each = FD_EACH.contains(&call.args.get(at).map_or("", String::as_str));
-    let (Some((spec, _)), true) = (rules::find("fd"), ends && plain) else {
+    let (Some(spec), true) = (call.ground.row("fd"), ends && plain) else {
         return raise_at(call, at, findings);
     };
     // Where no place is given for the matches, they go at the end.
@@ -113,7 +112,7 @@ pub fn fd_reads(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findin
     };
     let before = call.args.get(..at).unwrap_or_default();
     // Each kind adds to the others, and a link that is found would be followed.
-    let linked = super::args::parse(before, spec).iter().any(|token| match &token.part {
+    let linked = args::parse(before, spec).iter().any(|token| match &token.part {
         ArgPart::Flag { name, value, .. } if matches!(name.as_ref(), "-t" | "--type") => {
             !value.is_some_and(|kind| FD_KINDS.contains(&kind))
         }
@@ -122,7 +121,7 @@ pub fn fd_reads(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findin
     if linked {
         return raise_at(call, at, findings);
     }
-    command::judge_row(spec, &Invocation { args: before, ..call.clone() }, findings);
+    (call.ground.judges.judge_row)(spec, &Invocation { args: before, ..call.clone() }, findings);
     // An argument that begins with `/` is never an option.
     ["--type=file", "--absolute-path"].iter().for_each(|word| call.insert(0, word, findings));
     let folders = sensitive::excluded_folders().map(str::to_owned);

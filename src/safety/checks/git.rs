@@ -6,11 +6,10 @@ use std::path::Path;
 use crate::i18n::{LocalizedText, Phrase, safety as words};
 use crate::protocol::{Effect, Tier};
 
-use super::super::args::{self, ArgPart, ArgToken};
-use super::super::command::{ArgPosition, Invocation};
-use super::super::findings::{Findings, excerpt};
+use super::super::args;
+use super::super::findings::{DELETES, Findings, excerpt};
 use super::super::repository::{self, Tracked, Worry};
-use super::{DELETES, operands};
+use super::super::spec::{ArgPart, ArgPosition, ArgToken, Invocation, operands};
 
 /// What the repository itself would make `git` start, in any folder `-C` leads to; and
 /// submodules, whose settings a second git would read without our overrides.
@@ -139,7 +138,7 @@ pub fn git_symbolic_ref(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings
 /// `git reflog` shows; `expire` and `delete` throw away the way back.
 pub fn git_reflog(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     git_format(call, tokens, findings);
-    let first = tokens.iter().find_map(|token| token.operand().map(|text| (token.at, text)));
+    let first = operands(tokens).next();
     if let Some((at, "expire" | "delete" | "drop" | "write")) = first {
         call.add_finding("expire", Tier::L2, words::GIT_DISCARDS, at, DELETES, findings);
     }

@@ -4,10 +4,9 @@
 use crate::i18n::safety as words;
 use crate::protocol::{Effect, Tier};
 
-use super::super::args::{self, ArgToken};
-use super::super::command::Invocation;
+use super::super::args;
 use super::super::findings::Findings;
-use super::operands;
+use super::super::spec::{ArgToken, Invocation, operands};
 
 /// `jq`: a filter of known functions only; `env`, `input` and modules are not among
 /// them.

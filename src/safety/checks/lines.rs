@@ -2,77 +2,56 @@
 //! aliases, pagers, editors, filters, transport hooks. Each is judged as the line it is, so
 //! that what is refused in a shell is refused here, too.
 
-use crate::i18n::safety as words;
-use crate::protocol::{Effect, Tier};
+use crate::protocol::Tier;
 
-use super::super::args::{ArgPart, ArgToken};
-use super::super::command::{self, ArgPosition, Invocation, JudgeContext};
+use super::super::Contents;
 use super::super::findings::Findings;
 use super::super::policy::split;
 use super::super::repository::{self, GitSetting};
-use super::super::{Contents, rules, shell};
+use super::super::spec::{ArgPart, ArgToken, Invocation, operands};
 use crate::text::quote_visible;
 
-/// The place a line was found in.
-#[derive(Clone, Copy, Debug)]
-pub struct Site<'a> {
-    pub seat: ArgPosition,
-    pub depth: usize,
-    pub ground: &'a JudgeContext<'a>,
-    pub program: &'a str,
+/// Judges a line that may be run later, or by another program. A program that is not on
+/// the list is a question there: that it is named does not start it.
+fn judge_stored_line(call: &Invocation<'_>, at: usize, line: &str, findings: &mut Findings) {
+    let mut found = Findings::default();
+    call.judge_line(line, at, &mut found);
+    for finding in found.iter_mut() {
+        if matches!(finding.reason.rule.as_str(), "program.unknown" | "program.outside") {
+            finding.reason.tier = Tier::L1;
+        }
+    }
+    findings.merge(&found);
 }
 
-impl<'a> Site<'a> {
-    fn from_call(call: &'a Invocation<'_>, at: usize) -> Site<'a> {
-        let seat = call.seat.arg(at).map_or(ArgPosition::Line, ArgPosition::Within);
-        Site { seat, depth: call.depth, ground: call.ground, program: call.name }
-    }
-
-    /// Judges a line that is run at once.
-    fn judge_line(self, line: &str, findings: &mut Findings) {
-        let say = words::SHELL_STRING.with("program", self.program.to_owned());
-        findings.add("shell.string", Tier::L1, say, self.seat.arg(0), &[Effect::Exec]);
-        shell::judge_line(line, self.seat, self.depth + 1, self.ground, findings);
-    }
-
-    /// Judges a line that may be run later, or by another program. A program that is not on
-    /// the list is a question there: that it is named does not start it.
-    fn judge_stored_line(self, line: &str, findings: &mut Findings) {
-        let mut found = Findings::default();
-        self.judge_line(line, &mut found);
-        for finding in found.iter_mut() {
-            if matches!(finding.reason.rule.as_str(), "program.unknown" | "program.outside") {
-                finding.reason.tier = Tier::L1;
-            }
-        }
+/// Judges a possible line: only what would be refused counts.
+fn judge_possible_line(call: &Invocation<'_>, at: usize, text: &str, findings: &mut Findings) {
+    let mut found = Findings::default();
+    judge_stored_line(call, at, text, &mut found);
+    if found.tier_or(Tier::L0) == Tier::L2 {
         findings.merge(&found);
     }
+}
 
-    /// Judges a possible line: only what would be refused counts.
-    fn judge_possible_line(self, text: &str, findings: &mut Findings) {
-        let mut found = Findings::default();
-        self.judge_stored_line(text, &mut found);
-        if found.tier_or(Tier::L0) == Tier::L2 {
-            findings.merge(&found);
-        }
+/// Judges the value of one of git's settings.
+fn judge_setting(
+    call: &Invocation<'_>,
+    at: usize,
+    (key, value): (&str, &str),
+    findings: &mut Findings,
+) {
+    if let Some(line) = GitSetting::from_key_value(key, value).as_ref().and_then(setting_line) {
+        judge_stored_line(call, at, &line, findings);
     }
+}
 
-    /// The value of one of git's settings.
-    fn judge_setting(self, key: &str, value: &str, findings: &mut Findings) {
-        if let Some(line) = GitSetting::from_key_value(key, value).as_ref().and_then(setting_line) {
-            self.judge_stored_line(&line, findings);
-        }
+/// Judges several settings in a variable: `'alias.x=!ls' 'core.pager'='cat'`.
+fn judge_settings(call: &Invocation<'_>, at: usize, text: &str, findings: &mut Findings) {
+    for (word, _) in split(text).unwrap_or_default() {
+        judge_setting(call, at, word.split_once('=').unwrap_or((&word, "")), findings);
     }
-
-    /// Several settings in a variable: `'alias.x=!ls' 'core.pager'='cat'`.
-    fn judge_settings(self, text: &str, findings: &mut Findings) {
-        for (word, _) in split(text).unwrap_or_default() {
-            let (key, value) = word.split_once('=').unwrap_or((&word, ""));
-            self.judge_setting(key, value, findings);
-        }
-        if split(text).is_none() {
-            self.judge_possible_line(text, findings);
-        }
+    if split(text).is_none() {
+        judge_possible_line(call, at, text, findings);
     }
 }
 
@@ -95,22 +74,27 @@ fn setting_line(entry: &GitSetting) -> Option<String> {
 const NO_LINES: &[&str] = &["protocol", "url"];
 
 /// A variable in which programs look for a line.
-pub fn judge_variable(name: &str, value: &str, site: Site<'_>, findings: &mut Findings) {
+pub fn judge_variable(
+    name: &str,
+    value: &str,
+    call: &Invocation<'_>,
+    at: usize,
+    findings: &mut Findings,
+) {
     let expands = ["BASH_ENV", "ENV", "PS0", "PS1", "PS2", "PS4"].contains(&name);
     match name {
-        "GIT_CONFIG_PARAMETERS" => site.judge_settings(value, findings),
+        "GIT_CONFIG_PARAMETERS" => judge_settings(call, at, value, findings),
         _ if name.starts_with("GIT_CONFIG_VALUE_") => {
             let value = value.strip_prefix('!').unwrap_or(value);
-            site.judge_possible_line(
-                value.split_once("::").map_or(value, |(_, line)| line),
-                findings,
-            );
+            let line = value.split_once("::").map_or(value, |(_, line)| line);
+            judge_possible_line(call, at, line, findings);
         }
         _ if is_line_variable(name) => {
-            site.judge_stored_line(value.trim_start_matches(['|', '-', '!', ' ']), findings);
+            let line = value.trim_start_matches(['|', '-', '!', ' ']);
+            judge_stored_line(call, at, line, findings);
         }
         _ if expands && (value.contains("$(") || value.contains('`')) => {
-            site.judge_stored_line(&format!("echo \"{value}\""), findings);
+            judge_stored_line(call, at, &format!("echo \"{value}\""), findings);
         }
         _ => {}
     }
@@ -139,13 +123,11 @@ pub fn git(
     found: &repository::RepositorySettings,
     findings: &mut Findings,
 ) {
-    let sub = tokens.iter().find_map(|token| token.operand().map(|text| (token.at, text)));
     let given: Vec<(usize, &str)> = tokens.iter().filter_map(config_flag_value).collect();
     for (at, setting) in &given {
-        let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
-        Site::from_call(call, *at).judge_setting(key, value, findings);
+        judge_setting(call, *at, setting.split_once('=').unwrap_or((setting, "")), findings);
     }
-    let Some((at, name)) = sub else {
+    let Some((at, name)) = operands(tokens).next() else {
         return given
             .iter()
             .for_each(|(at, setting)| judge_alias_definition(call, *at, setting, findings));
@@ -154,8 +136,8 @@ pub fn git(
     for (at, setting) in &given {
         judge_alias_definition(call, *at, setting, findings);
     }
-    let known = rules::find("git")
-        .is_some_and(|(spec, _)| spec.subs.iter().any(|sub| sub.matching_name(name).is_some()));
+    let row = call.ground.row("git");
+    let known = row.is_some_and(|row| row.subs.iter().any(|sub| sub.matching_name(name).is_some()));
     if known && !given.iter().any(|(_, setting)| names_alias(setting, name)) {
         return;
     }
@@ -165,7 +147,7 @@ pub fn git(
     let alias = own.chain(kept).chain(users).find(|entry| is_alias(entry, name));
     if let Some(alias) = alias {
         let rest = call.args.get(at + 1..).unwrap_or_default();
-        judge_alias(&alias.value, rest, Site::from_call(call, at), findings);
+        judge_alias(&alias.value, rest, call, at, findings);
     }
 }
 
@@ -186,7 +168,7 @@ fn judge_alias_definition(
     if let Some(entry) = GitSetting::parse_pair(setting)
         && entry.section == "alias"
     {
-        judge_alias(&entry.value, &[], Site::from_call(call, at), findings);
+        judge_alias(&entry.value, &[], call, at, findings);
     }
 }
 
@@ -204,17 +186,23 @@ fn is_alias(entry: &GitSetting, name: &str) -> bool {
 }
 
 /// An alias with its value: a shell line, or words of git.
-fn judge_alias(value: &str, rest: &[String], site: Site<'_>, findings: &mut Findings) {
+fn judge_alias(
+    value: &str,
+    rest: &[String],
+    call: &Invocation<'_>,
+    at: usize,
+    findings: &mut Findings,
+) {
     let value = value.trim_start();
     if let Some(line) = value.strip_prefix('!') {
         let words: Vec<String> = rest.iter().map(|word| quote_visible(word)).collect();
-        return site.judge_line(&format!("{line} {}", words.join(" ")), findings);
+        return call.judge_line(&format!("{line} {}", words.join(" ")), at, findings);
     }
     let Some(own) = split(value).filter(|own| !own.is_empty()) else { return };
-    let args: Vec<String> =
-        own.into_iter().map(|(word, _)| word).chain(rest.iter().cloned()).collect();
-    let named = site.seat.arg(0);
-    command::judge_command("git", named, &args, site.seat, site.depth + 1, site.ground, findings);
+    let own = own.into_iter().map(|(word, _)| word).chain(rest.iter().cloned());
+    let words: Vec<String> = std::iter::once("git".to_owned()).chain(own).collect();
+    let inside = Invocation { seat: call.seat.within(at), ..call.clone() };
+    inside.judge_words(&words, 0, findings);
 }
 
 /// The contents of the user's own settings files.
@@ -244,7 +232,7 @@ fn judge_line_options(call: &Invocation<'_>, (at, name): (usize, &str), findings
     let sets = matches!(name, "clone" | "submodule" | "init");
     for (at, arg) in call.args.iter().enumerate().skip(at + 1) {
         if let Some(line) = arg.strip_prefix("ext::") {
-            Site::from_call(call, at).judge_stored_line(line, findings);
+            judge_stored_line(call, at, line, findings);
         }
         let next = call.args.get(at + 1).map(|next| (at + 1, next.as_str()));
         let (option, value) = match arg.split_once('=') {
@@ -253,11 +241,10 @@ fn judge_line_options(call: &Invocation<'_>, (at, name): (usize, &str), findings
         };
         let Some((at, value)) = value else { continue };
         if options.contains(&option) {
-            Site::from_call(call, at).judge_stored_line(value, findings);
+            judge_stored_line(call, at, value, findings);
         }
         if sets && matches!(option, "-c" | "--config") {
-            let (key, value) = value.split_once('=').unwrap_or((value, ""));
-            Site::from_call(call, at).judge_setting(key, value, findings);
+            judge_setting(call, at, value.split_once('=').unwrap_or((value, "")), findings);
         }
     }
 }
@@ -266,13 +253,13 @@ fn judge_line_options(call: &Invocation<'_>, (at, name): (usize, &str), findings
 pub fn git_config(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     for (at, key) in call.args.iter().enumerate().filter(|(_, arg)| arg.contains('.')) {
         if let Some(entry) = GitSetting::parse_pair(key).filter(|_| key.contains('=')) {
-            Site::from_call(call, at).judge_setting(&entry.key(), &entry.value, findings);
+            judge_setting(call, at, (&entry.key(), &entry.value), findings);
         }
         let behind = || call.args.iter().enumerate().skip(at + 1);
         let next = behind().next();
         let operand = behind().find(|(_, arg)| !arg.starts_with('-'));
         for (at, value) in next.into_iter().chain(operand.filter(|found| Some(*found) != next)) {
-            Site::from_call(call, at).judge_setting(key, value, findings);
+            judge_setting(call, at, (key, value), findings);
         }
     }
 }

@@ -6,9 +6,9 @@
 use crate::i18n::safety as words;
 use crate::protocol::{Effect, Tier};
 
-use super::args::{self, ArgPart, ArgToken};
-use super::command::Invocation;
-use super::findings::{Findings, excerpt};
+use super::findings::{DELETES, Findings, POWER, excerpt};
+use super::spec::{ArgPart, ArgToken, Invocation, operands};
+use super::{args, wrappers};
 
 mod awk;
 mod data;
@@ -16,7 +16,7 @@ mod find;
 mod forms;
 mod git;
 mod jq;
-mod lines;
+pub mod lines;
 mod pathspec;
 mod recursive;
 mod remote;
@@ -35,19 +35,11 @@ pub use git::{
     git_repository, git_symbolic_ref, git_tag,
 };
 pub use jq::{jq, unnamed};
-pub use lines::{Site, git_config, judge_variable};
+pub use lines::git_config;
 pub use pathspec::{git_grep, git_object, git_paths, git_stash};
 pub use recursive::{diff, grep, ls, rg};
 pub use remote::{destroys, docker, forge, prune};
 pub use sed::sed;
-
-fn operands<'a>(tokens: &[ArgToken<'a>]) -> impl Iterator<Item = (usize, &'a str)> {
-    tokens.iter().filter_map(|token| token.operand().map(|text| (token.at, text)))
-}
-
-const DELETES: &[Effect] = &[Effect::Delete, Effect::Irreversible];
-
-const OUT: &[Effect] = &[Effect::Outside];
 
 /// `date`: an operand that is not a format sets the clock.
 pub fn date(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
@@ -62,8 +54,6 @@ pub fn hostname(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut F
         call.add_finding("set", Tier::L2, words::SETS_HOSTNAME, at, POWER, findings);
     }
 }
-
-const POWER: &[Effect] = &[Effect::Elevate, Effect::Irreversible];
 
 /// `kill`: `-1` as a target is every process there is, `1` is the first of all.
 pub fn kill(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
@@ -88,7 +78,7 @@ pub fn printenv(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut F
     let harmless =
         ["HOME", "USER", "SHELL", "LANG", "PWD", "TERM", "TZ", "EDITOR", "PATH", "LOGNAME"];
     let told = names.is_empty() || names.iter().any(|(_, name)| !harmless.contains(name));
-    if told && !super::wrappers::prints_own_environment(call, tokens) {
+    if told && !wrappers::prints_own_environment(call, tokens) {
         call.add_finding(
             "print",
             Tier::L1,

@@ -8,12 +8,11 @@
 use crate::i18n::safety as words;
 use crate::protocol::{Effect, Tier};
 
-use super::super::args::{self, ArgPart, ArgToken};
-use super::super::command::Invocation;
+use super::super::args;
 use super::super::findings::{Findings, excerpt};
 use super::super::repository::{self, Tracked};
+use super::super::spec::{ArgPart, ArgToken, Invocation, operands};
 use super::super::{PathKind, sensitive};
-use super::operands;
 
 /// `git grep`: it reads every file of the tree.
 pub fn git_grep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {

@@ -6,12 +6,11 @@ use std::path::Path;
 use crate::i18n::safety as words;
 use crate::protocol::{Effect, Tier};
 
-use super::super::args::{self, ArgPart, ArgToken};
-use super::super::command::Invocation;
-use super::super::findings::{Findings, excerpt};
+use super::super::args;
+use super::super::findings::{Findings, OUT, excerpt};
 use super::super::paths::{self, PathClass};
+use super::super::spec::{ArgPart, ArgToken, Invocation, operands};
 use super::super::{FileKind, PathKind, sensitive};
-use super::{OUT, operands};
 
 /// `grep -r`: credentials are left out. Without it only named files are read.
 pub fn grep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {

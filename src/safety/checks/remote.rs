@@ -3,10 +3,8 @@
 use crate::i18n::safety as words;
 use crate::protocol::{Effect, Tier};
 
-use super::super::args::ArgToken;
-use super::super::command::Invocation;
-use super::super::findings::{Findings, excerpt};
-use super::{DELETES, POWER, operands};
+use super::super::findings::{DELETES, Findings, POWER, excerpt};
+use super::super::spec::{ArgToken, Invocation, operands};
 
 /// `docker run` with the machine's own insides handed over.
 pub fn docker(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {

@@ -4,10 +4,9 @@
 use crate::i18n::safety as words;
 use crate::protocol::{Effect, Tier};
 
-use super::super::args::{self, ArgPart, ArgToken};
-use super::super::command::Invocation;
+use super::super::args;
 use super::super::findings::Findings;
-use super::operands;
+use super::super::spec::{ArgPart, ArgToken, Invocation, operands};
 
 /// `sed`: only printing, deleting and replacing on the way to standard output.
 pub fn sed(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {

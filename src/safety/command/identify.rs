@@ -6,8 +6,8 @@ use crate::protocol::{Effect, Tier};
 
 use super::super::findings::{Findings, excerpt};
 use super::super::policy::Unknown;
+use super::super::spec::JudgeContext;
 use super::super::{OwnProgram, Shelf, paths};
-use super::JudgeContext;
 
 /// The name to look a row up by; `None` when the program is not trusted and every finding
 /// about it was added.

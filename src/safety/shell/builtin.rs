@@ -4,7 +4,6 @@
 use crate::i18n::safety as words;
 use crate::protocol::{Effect, Tier};
 
-use super::super::command::{Invocation, JudgeContext};
 use super::super::findings::{Findings, excerpt};
 use super::super::paths;
 use super::super::warning::Warning;
@@ -169,17 +168,7 @@ impl LineJudge<'_, '_> {
 
     fn check_read(&self, path: &str, findings: &mut Findings) {
         for cwd in self.folders.iter() {
-            let ground = JudgeContext { cwd: cwd.clone(), ..self.ground.clone() };
-            let (seat, depth) = (self.seat, self.depth);
-            let call = Invocation {
-                id: "shell".into(),
-                name: "sh",
-                args: &[],
-                seat,
-                depth,
-                ground: &ground,
-            };
-            call.check_read(path, 0, findings);
+            self.as_call("sh", &self.ground_in(cwd)).check_read(path, 0, findings);
         }
     }
 

@@ -4,14 +4,16 @@
 //! not, makes the line opaque, and it is never harmless then. Nothing in here is ever
 //! handed back to a shell: a line runs as it was typed.
 
+use std::path::Path;
+
 use crate::i18n::{LocalizedText, safety as words};
 use crate::protocol::{Effect, SubCommand, Tier};
 
-use super::checks::{self, Site};
-use super::command::{self, ArgPosition, Invocation, JudgeContext};
+use super::checks::lines;
 use super::findings::{Findings, excerpt};
+use super::spec::{ArgPosition, Invocation, JudgeContext};
 use super::warning::Warning;
-use super::{malformed, rules, sensitive, wrappers};
+use super::{malformed, sensitive, wrappers};
 
 mod ast;
 mod brace_expansion;
@@ -148,14 +150,20 @@ impl LineJudge<'_, '_> {
         findings.warn(Warning::EnvAssign);
         if !wrappers::is_harmless_variable(name, value) {
             add_variable(name, self.seat, findings);
-            let (seat, depth, ground) = (self.seat, self.depth, self.ground);
-            checks::judge_variable(
-                name,
-                value,
-                Site { seat, depth, ground, program: name },
-                findings,
-            );
+            let call = self.as_call(name, self.ground);
+            lines::judge_variable(name, value, &call, 0, findings);
         }
+    }
+
+    /// The line as a call of what it names.
+    fn as_call<'c>(&self, name: &'c str, ground: &'c JudgeContext<'_>) -> Invocation<'c> {
+        let (seat, depth) = (self.seat, self.depth);
+        Invocation { id: "shell".into(), name, args: &[], seat, depth, ground }
+    }
+
+    /// The ground in a folder that the line may have gone to.
+    fn ground_in(&self, cwd: &Path) -> JudgeContext<'_> {
+        JudgeContext { cwd: cwd.to_owned(), ..self.ground.clone() }
     }
 
     /// The expansions among the words after the name.
@@ -204,7 +212,7 @@ impl LineJudge<'_, '_> {
 
     /// The same command with its braces spread out, as the shell will: `rm {-rf,x}`.
     fn judge_brace_expansion(&self, name: &str, rest: &[ShellWord], findings: &mut Findings) {
-        if rest.iter().any(|word| word.has(Trait::Braces)) && rules::find(name).is_some() {
+        if rest.iter().any(|word| word.has(Trait::Braces)) && self.ground.row(name).is_some() {
             let args: Vec<String> =
                 rest.iter().flat_map(|word| brace_expansion::expand(&word.text)).collect();
             let kept = findings.program_count();
@@ -220,7 +228,7 @@ impl LineJudge<'_, '_> {
         let parts: Vec<String> = plain.split(' ').chain(rest).map(str::to_owned).collect();
         let parts: Vec<String> = parts.into_iter().skip_while(String::is_empty).collect();
         if let Some((name, args)) = parts.split_first()
-            && rules::find(name).is_some()
+            && self.ground.row(name).is_some()
         {
             self.judge_program(name, args, self.depth, findings);
         }
@@ -248,7 +256,7 @@ impl LineJudge<'_, '_> {
         }
         if self.script.functions.iter().any(|function| function == name) {
             findings.record_program(name);
-            if rules::find(short).is_some() || builtin::is_builtin(name) {
+            if self.ground.row(short).is_some() || builtin::is_builtin(name) {
                 let say = words::SHELL_RENAMED.with("program", excerpt(name));
                 add_opaque(say, self.seat, findings);
             }
@@ -268,10 +276,10 @@ impl LineJudge<'_, '_> {
     /// A program, in every folder the line may have gone to.
     fn judge_program(&self, name: &str, args: &[String], depth: usize, findings: &mut Findings) {
         for cwd in self.folders.iter() {
-            let ground = JudgeContext { cwd: cwd.clone(), ..self.ground.clone() };
+            let ground = self.ground_in(cwd);
             let arg = self.seat.arg(0);
             let kept = findings.program_count();
-            command::judge_command(name, arg, args, self.seat, depth, &ground, findings);
+            (ground.judges.judge_command)(name, arg, args, self.seat, depth, &ground, findings);
             if self.folders.is_first(cwd) {
                 continue;
             }
@@ -295,8 +303,7 @@ impl LineJudge<'_, '_> {
                 continue;
             }
             for cwd in self.folders.iter() {
-                let ground = JudgeContext { cwd: cwd.clone(), ..self.ground.clone() };
-                self.judge_redirect(redirect.way, text, &ground, findings);
+                self.judge_redirect(redirect.way, text, &self.ground_in(cwd), findings);
             }
         }
     }
@@ -308,8 +315,7 @@ impl LineJudge<'_, '_> {
         ground: &JudgeContext<'_>,
         findings: &mut Findings,
     ) {
-        let (seat, depth) = (self.seat, self.depth);
-        let call = Invocation { id: "shell".into(), name: "sh", args: &[], seat, depth, ground };
+        let (seat, call) = (self.seat, self.as_call("sh", ground));
         if matches!(way, RedirectKind::Read | RedirectKind::Both) && !text.is_empty() {
             call.check_read(text, 0, findings);
         }

@@ -15,9 +15,9 @@ use super::{
 };
 use crate::i18n::{LocalizedText, safety as words};
 use crate::protocol::{Change, Effect, Tier};
-use crate::safety::command::JudgeContext;
 use crate::safety::findings::Findings;
 use crate::safety::paths::PathClass;
+use crate::safety::spec::JudgeContext;
 use crate::safety::steering;
 
 /// A file larger than this is not changed, in bytes.

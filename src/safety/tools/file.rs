@@ -9,8 +9,8 @@ use super::{
     Access, InputError, ListTask, Read, SearchTask, ToolTask, add_read_findings, resolve_path,
 };
 use crate::i18n::safety as words;
-use crate::safety::command::JudgeContext;
 use crate::safety::findings::Findings;
+use crate::safety::spec::JudgeContext;
 
 const FROM: Names = &["from", "start", "start_line", "line_start", "offset", "line"];
 const TO: Names = &["to", "end", "end_line", "line_end"];

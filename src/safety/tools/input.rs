@@ -4,8 +4,22 @@
 
 use serde_json::{Map, Value};
 
-use super::InputError;
-use crate::i18n::{Phrase, common, safety as words};
+use crate::i18n::{LocalizedText, Phrase, common, safety as words};
+use crate::safety::findings::excerpt;
+
+/// The fault in an input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InputError {
+    pub say: LocalizedText,
+    /// More of it for the model: regions of files, as text.
+    pub detail: String,
+}
+
+impl From<LocalizedText> for InputError {
+    fn from(say: LocalizedText) -> InputError {
+        InputError { say, detail: String::new() }
+    }
+}
 
 /// The fields of one input.
 #[derive(Clone, Copy, Debug)]
@@ -118,7 +132,7 @@ impl<'a> InputFields<'a> {
             .collect();
         let there = match there.is_empty() {
             true => "-".to_owned(),
-            false => super::excerpt(&there.join(", ")),
+            false => excerpt(&there.join(", ")),
         };
         words::FIELD_MISSING
             .with("tool", self.tool)
@@ -133,7 +147,7 @@ impl<'a> InputFields<'a> {
             .with("tool", self.tool)
             .with("field", name.or(names.first()).copied().unwrap_or_default())
             .with("wanted", wanted)
-            .with("found", super::excerpt(&found.to_string()))
+            .with("found", excerpt(&found.to_string()))
             .into()
     }
 }

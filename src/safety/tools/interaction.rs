@@ -6,8 +6,8 @@ use super::input::{InputFields, Names};
 use super::{ChoiceTask, InputError, ToolTask};
 use crate::i18n::safety as words;
 use crate::protocol::{PlanItem, PlanState, Tier};
-use crate::safety::command::JudgeContext;
 use crate::safety::findings::Findings;
+use crate::safety::spec::JudgeContext;
 use crate::text::cut;
 
 const QUESTION: Names = &["question", "text", "message", "prompt"];

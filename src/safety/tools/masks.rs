@@ -11,9 +11,9 @@ use serde_json::Value;
 use super::{InputError, ResolvedPath, excerpt};
 use crate::i18n::safety as words;
 use crate::protocol::{Effect, Tier};
-use crate::safety::command::JudgeContext;
 use crate::safety::findings::Findings;
 use crate::safety::redact::{Redactor, Revealed, UnknownMask};
+use crate::safety::spec::JudgeContext;
 
 /// The masks of one step, against the file as it is.
 pub(super) struct Masks<'a> {

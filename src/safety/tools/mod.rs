@@ -14,9 +14,9 @@ use std::sync::Arc;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::command::JudgeContext;
 use super::findings::{Findings, excerpt};
 use super::paths::{self, PathClass};
+use super::spec::JudgeContext;
 use super::{Contents, PathKind};
 use crate::i18n::{LocalizedText, common, safety as words};
 use crate::protocol::{Change, Effect, PlanItem, StepAction, Tier};
@@ -33,7 +33,10 @@ pub(super) mod masks;
 mod patch;
 mod plugin;
 mod restore;
+pub(super) mod scripted;
+pub(super) mod skill;
 
+pub use input::InputError;
 pub use plugin::{PluginEntry, Registry, alias_of};
 pub use restore::{Restore, judge as restored};
 
@@ -53,20 +56,6 @@ pub enum ToolTask {
     Ask(ChoiceTask),
     /// Shown to the user.
     Plan(Vec<PlanItem>),
-}
-
-/// The fault in an input.
-#[derive(Clone, Debug, PartialEq)]
-pub struct InputError {
-    pub say: LocalizedText,
-    /// More of it for the model: regions of files, as text.
-    pub detail: String,
-}
-
-impl From<LocalizedText> for InputError {
-    fn from(say: LocalizedText) -> InputError {
-        InputError { say, detail: String::new() }
-    }
 }
 
 /// A place in the file system as it was judged.
@@ -189,8 +178,23 @@ const TOOLS: &[(&str, Judge)] = &[
 /// Tools whose remembered approval covers what they do in the workspace.
 pub const REMEMBERED: &[&str] = &["file.write", "file.edit"];
 
-/// The task, and the findings about it. `None`: there is no such tool.
+/// The task, and the findings about it. `None`: there is no such tool, or it is none of
+/// files and programs.
 pub fn judge(
+    name: &str,
+    input: &Value,
+    ground: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> Option<ToolTask> {
+    match name {
+        skill::TOOL => skill::judge(input, ground, out),
+        scripted::TOOL => scripted::judge(input, ground, out),
+        _ => return judge_task(name, input, ground, out),
+    }
+    None
+}
+
+fn judge_task(
     name: &str,
     input: &Value,
     ground: &JudgeContext<'_>,

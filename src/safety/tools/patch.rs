@@ -12,9 +12,9 @@ use super::{
 };
 use crate::i18n::{LocalizedText, safety as words};
 use crate::protocol::{Effect, Tier};
-use crate::safety::command::JudgeContext;
 use crate::safety::findings::Findings;
 use crate::safety::paths;
+use crate::safety::spec::JudgeContext;
 
 /// A settings file is not larger, in bytes.
 const MOST: usize = 1024 * 1024;

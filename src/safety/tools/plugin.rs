@@ -9,9 +9,9 @@ use super::input::{InputFields, Names};
 use super::{InputError, PluginTask, ToolTask, excerpt};
 use crate::i18n::{LocalizedText, safety as words};
 use crate::protocol::{Effect, Tier};
-use crate::safety::command::JudgeContext;
 use crate::safety::findings::Findings;
 use crate::safety::paths::{self, PathClass};
+use crate::safety::spec::JudgeContext;
 use crate::safety::{Contents, Machine};
 
 const ALIAS: Names = &["alias", "plugin", "name"];

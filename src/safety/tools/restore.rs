@@ -7,10 +7,10 @@ use super::change::{add_write_findings, build_change};
 use super::{Access, ResolvedPath, ToolTask, Write, content, digest, excerpt, patch, resolve_path};
 use crate::i18n::safety as words;
 use crate::protocol::{Effect, Requires, Step, StepAction, Tier};
-use crate::safety::command::JudgeContext;
 use crate::safety::findings::Findings;
 use crate::safety::snapshot::MachineSnapshot;
-use crate::safety::{Assessment, Launch, PolicyContext};
+use crate::safety::spec::JudgeContext;
+use crate::safety::{Assessment, Launch, PolicyContext, command};
 
 /// A file of this size was never changed by us, in bytes.
 const MOST: usize = 64 * 1024 * 1024;
@@ -31,7 +31,7 @@ pub fn judge(id: &str, restore: &Restore, scene: PolicyContext<'_>) -> Assessmen
     let world = MachineSnapshot::new(scene.world);
     let scene = PolicyContext { world: &world, ..scene };
     let cwd = scene.world.resolve(&scene.place.cwd);
-    let ground = JudgeContext { scene, cwd };
+    let ground = command::judge_context(scene, cwd);
     let mut findings = Findings::default();
     let task = restore_task(restore, &ground, &mut findings);
     let shown = match &task {

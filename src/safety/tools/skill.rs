@@ -5,34 +5,15 @@
 
 use serde_json::Value;
 
-use super::command::{ArgPosition, JudgeContext};
-use super::findings::{Findings, excerpt};
-use super::policy::{Policy, PolicyRule};
-use super::shell;
 use crate::i18n::prompt as words;
 use crate::protocol::{Effect, StepAction, Tier};
+use crate::safety::findings::{Findings, excerpt};
+use crate::safety::policy::{Policy, PolicyRule, ToolRestriction};
+use crate::safety::shell;
+use crate::safety::spec::{ArgPosition, JudgeContext};
 
 /// The tool.
 pub const TOOL: &str = "skill";
-
-/// The declarations of a skill, as far as a judgement needs them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SkillInfo {
-    /// The model may choose it by itself.
-    pub open: bool,
-    /// `allowed-tools`, as the file names them.
-    pub tools: Vec<String>,
-    /// Its shell lines, as they are written.
-    pub shell: Vec<String>,
-}
-
-/// The restrictions of a turn since a skill was entered that names its tools. They only
-/// take away: a step beyond them asks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolRestriction {
-    pub skill: String,
-    pub tools: Vec<String>,
-}
 
 /// Other agents' names for our tools.
 #[rustfmt::skip]
@@ -49,7 +30,7 @@ const MILD: &[&str] = &["file.read", "file.list", "file.search", "skill", "ask",
 const ALWAYS: &[&str] = &["skill", "ask", "plan"];
 
 /// Judges `{name, args}`.
-pub(super) fn judge(input: &Value, ground: &JudgeContext<'_>, findings: &mut Findings) {
+pub fn judge(input: &Value, ground: &JudgeContext<'_>, findings: &mut Findings) {
     let text = |key: &str| input.get(key).and_then(Value::as_str);
     let known = |key: &String| matches!(key.as_str(), "name" | "args");
     let sound = input.as_object().is_some_and(|fields| fields.keys().all(known))
@@ -81,7 +62,7 @@ pub(super) fn judge(input: &Value, ground: &JudgeContext<'_>, findings: &mut Fin
 }
 
 /// Adds that a step is not among the tools of the entered skill.
-pub(super) fn check_restriction(work: &StepAction, policy: &Policy, findings: &mut Findings) {
+pub fn check_restriction(work: &StepAction, policy: &Policy, findings: &mut Findings) {
     let Some(narrowed) = &policy.narrowed else { return };
     if !matches!(work, StepAction::Shell { .. }) && !narrowed.allows(work) {
         let say = words::SKILL_NARROWS.with("name", excerpt(&narrowed.skill));

@@ -6,10 +6,10 @@ use std::path::Path;
 use crate::i18n::safety as words;
 use crate::protocol::{Effect, Tier};
 
-use super::super::findings::{Findings, excerpt};
-use super::super::paths::{self, PathClass};
-use super::super::{Contents, PathKind, steering};
-use super::{ArgPosition, Invocation, judge_command};
+use super::findings::{Findings, excerpt};
+use super::paths::{self, PathClass};
+use super::spec::{ArgPosition, Invocation};
+use super::{Contents, PathKind, steering};
 
 /// A part of a line that is harmless only with arguments added at its start.
 pub const UNGUARDED: &str = "shell.unguarded";
@@ -17,11 +17,24 @@ pub const UNGUARDED: &str = "shell.unguarded";
 impl<'a> Invocation<'a> {
     /// Judges the arguments from `at` on as a command of its own.
     pub fn judge_inner(&self, at: usize, findings: &mut Findings) {
-        if let Some((name, rest)) = self.args.get(at..).and_then(<[String]>::split_first) {
-            let named = self.seat.arg(at);
-            let seat = self.seat.offset_by(at + 1);
-            judge_command(name, named, rest, seat, self.depth + 1, self.ground, findings);
+        self.judge_words(self.args.get(at..).unwrap_or_default(), at, findings);
+    }
+
+    /// Judges a name and its arguments, where the name is the argument `at`.
+    pub fn judge_words(&self, words: &[String], at: usize, findings: &mut Findings) {
+        if let Some((name, rest)) = words.split_first() {
+            let (named, seat) = (self.seat.arg(at), self.seat.offset_by(at + 1));
+            let judge = self.ground.judges.judge_command;
+            judge(name, named, rest, seat, self.depth + 1, self.ground, findings);
         }
+    }
+
+    /// Judges a line for a shell inside the argument `at`.
+    pub fn judge_line(&self, line: &str, at: usize, findings: &mut Findings) {
+        let say = words::SHELL_STRING.with("program", self.name.to_owned());
+        findings.add("shell.string", Tier::L1, say, self.seat.arg(at), &[Effect::Exec]);
+        let seat = self.seat.within(at);
+        (self.ground.judges.judge_line)(line, seat, self.depth + 1, self.ground, findings);
     }
 
     /// Adds an argument in front of `at` when the step is started.

@@ -4,16 +4,16 @@
 
 use serde_json::Value;
 
-use super::command::JudgeContext;
-use super::findings::{Findings, excerpt};
 use crate::i18n::prompt as words;
 use crate::protocol::{Effect, Tier};
+use crate::safety::findings::{Findings, excerpt};
+use crate::safety::spec::JudgeContext;
 
 /// The tool.
 pub const TOOL: &str = "script.run";
 
 /// Judges `{script, args}`.
-pub(super) fn judge(input: &Value, ground: &JudgeContext<'_>, findings: &mut Findings) {
+pub fn judge(input: &Value, ground: &JudgeContext<'_>, findings: &mut Findings) {
     let known = |key: &String| matches!(key.as_str(), "script" | "args");
     let args = input.get("args");
     let sound = input.as_object().is_some_and(|fields| fields.keys().all(known))

@@ -1,0 +1,187 @@
+//! The folders that a judgement speaks of, and the questions it may ask of the machine.
+
+use std::path::{Path, PathBuf};
+
+use super::redact::Redactor;
+
+/// The folders a judgement speaks of, all absolute with links resolved.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Workspace {
+    pub workspace: PathBuf,
+    pub home: PathBuf,
+    /// The folder a step without a `cwd` of its own runs in.
+    pub cwd: PathBuf,
+    /// Whether the user trusts the workspace.
+    pub trusted: bool,
+    /// Folders that may be read as the workspace is, and not changed: the repository
+    /// around it.
+    pub readable: Vec<PathBuf>,
+    /// Folders the user added to the session: read and changed as the workspace is.
+    pub added: Vec<PathBuf>,
+    /// Our own folders, which stay closed wherever they are.
+    pub own: Vec<PathBuf>,
+}
+
+impl Workspace {
+    /// A trusted workspace without added folders.
+    pub fn new(workspace: impl Into<PathBuf>, home: impl Into<PathBuf>) -> Workspace {
+        let workspace = workspace.into();
+        let cwd = workspace.clone();
+        Workspace { workspace, home: home.into(), cwd, trusted: true, ..Workspace::default() }
+    }
+
+    /// The workspace or the added folder that contains a path, the innermost of them.
+    pub fn root_of(&self, path: &Path) -> Option<&Path> {
+        let roots = std::iter::once(&self.workspace).chain(&self.added);
+        let holding = roots.filter(|root| path.starts_with(root));
+        holding.max_by_key(|root| root.components().count()).map(PathBuf::as_path)
+    }
+
+    /// Whether a path is in the workspace or in a folder the user added.
+    pub fn contains(&self, path: &Path) -> bool {
+        self.root_of(path).is_some()
+    }
+
+    /// Whether a path may be read as the workspace is.
+    pub fn can_read(&self, path: &Path) -> bool {
+        self.contains(path) || self.readable.iter().any(|folder| path.starts_with(folder))
+    }
+}
+
+/// The questions a judgement may ask of the machine. Reads only.
+pub trait Machine: Send + Sync {
+    /// The path with every link resolved, as far as it exists; the rest is appended
+    /// after normalising `.` and `..`.
+    fn resolve(&self, path: &Path) -> PathBuf;
+    fn kind(&self, path: &Path) -> PathKind;
+    /// The program a name refers to, looked up in trusted folders only.
+    fn program(&self, name: &str) -> Option<Program>;
+    /// A folder of the user's own `PATH` that holds such a program, where no trusted one
+    /// does: it is named in a hint, nothing of it runs.
+    fn untrusted_program_folder(&self, _name: &str) -> Option<PathBuf> {
+        None
+    }
+    /// The program that a name or an absolute path refers to in a folder of the project's
+    /// own programs, or of a toolchain manager. A bare name means one only where that
+    /// folder comes first in the user's own `PATH`.
+    fn own_program(&self, _name: &str) -> Option<OwnProgram> {
+        None
+    }
+    /// The executable file at an absolute path, in any folder: the program of a step that
+    /// names a file of the workspace.
+    fn executable_at(&self, _path: &Path) -> Option<Program> {
+        None
+    }
+    /// The root of the repository that a folder is a part of, where the folder is not the
+    /// root itself and the repository is plainly the user's own.
+    fn enclosing_repository(&self, _folder: &Path, _home: &Path) -> Option<PathBuf> {
+        None
+    }
+    /// Whether there is a script of this name that a model may run.
+    fn has_script(&self, _script: &str) -> bool {
+        false
+    }
+    /// The declarations of the skill of this name; `None`: there is none.
+    fn skill(&self, _name: &str) -> Option<SkillInfo> {
+        None
+    }
+    /// The entries of a folder, at most so many, links not followed. A folder that cannot
+    /// be read counts as empty: what runs as the user cannot read it either.
+    fn entries(&self, _folder: &Path, _most: usize) -> Vec<(PathBuf, FileKind)> {
+        Vec::new()
+    }
+    /// The contents of a regular file, links followed. More than `most` bytes are an error.
+    fn read(&self, path: &Path, most: usize) -> Contents;
+    /// The digest of a file's content as the model saw it last, or as it was left by us;
+    /// `None`: the model has not seen it. The path has its links resolved.
+    fn last_known_digest(&self, _path: &Path) -> Option<String> {
+        None
+    }
+    /// The values of the masks of this session; `None`: nothing is masked.
+    fn redactor(&self) -> Option<&Redactor> {
+        None
+    }
+}
+
+/// The result of reading a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Contents {
+    Missing,
+    Bytes(Vec<u8>),
+    /// It exists and is not a file, is too long, or cannot be opened.
+    Unreadable,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathKind {
+    Missing,
+    File,
+    Folder,
+    Other,
+}
+
+/// The kind of an entry of a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    File,
+    Folder,
+    Link,
+    Other,
+}
+
+/// A program that was found, with what identifies the file at the moment of judging.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    pub path: PathBuf,
+    pub device: u64,
+    pub inode: u64,
+    /// Nanoseconds since the epoch.
+    pub modified: i128,
+    /// Where the path is a link that is started as itself, as `.venv/bin/python` is:
+    /// what identifies the link. The fields above are those of the file it leads to.
+    pub link: Option<LinkIdentity>,
+}
+
+/// The identity of a link at the moment of judging.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkIdentity {
+    pub device: u64,
+    pub inode: u64,
+    /// Nanoseconds since the epoch.
+    pub modified: i128,
+}
+
+/// A program of a folder that belongs to the project or to a toolchain manager. Its
+/// path is the one that was named, whatever it links to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnProgram {
+    pub program: Program,
+    pub folder: PathBuf,
+    pub kind: Shelf,
+}
+
+/// The kind of such a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shelf {
+    /// A Python environment.
+    Venv,
+    /// `node_modules/.bin`.
+    NodeModules,
+    /// `vendor/bin`.
+    Vendor,
+    /// The folder of nvm, pyenv, rbenv, asdf, mise, volta, fnm and their like.
+    Manager,
+    /// A folder of the workspace that the user listed.
+    Listed,
+}
+
+/// The declarations of a skill, as far as a judgement needs them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SkillInfo {
+    /// The model may choose it by itself.
+    pub open: bool,
+    /// `allowed-tools`, as the file names them.
+    pub tools: Vec<String>,
+    /// Its shell lines, as they are written.
+    pub shell: Vec<String>,
+}

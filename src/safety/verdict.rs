@@ -1,0 +1,178 @@
+//! The judged step, and what may become of it: it runs, the user is asked, or it is refused.
+
+use std::path::PathBuf;
+
+use super::{Launch, LaunchRequest, Program, Seal, SeenPrograms, ToolTask};
+use crate::protocol::{Change, Risk, Step, StepAction, SubCommand};
+
+/// The judgement, and with it the next possible action.
+#[derive(Debug)]
+pub enum Verdict {
+    Run(Cleared),
+    Ask(NeedsApproval),
+    Refuse(DeniedStep),
+}
+
+impl Verdict {
+    pub(super) fn run(judged: Assessment) -> Verdict {
+        Verdict::Run(Cleared { seal: judged.seal(), judged, unsandboxed: false })
+    }
+
+    pub(super) fn ask(judged: Assessment) -> Verdict {
+        Verdict::Ask(NeedsApproval { seal: judged.seal(), judged })
+    }
+
+    pub(super) fn refuse(judged: Assessment) -> Verdict {
+        Verdict::Refuse(DeniedStep(judged))
+    }
+
+    pub fn assessment(&self) -> &Assessment {
+        match self {
+            Verdict::Run(Cleared { judged, .. })
+            | Verdict::Ask(NeedsApproval { judged, .. })
+            | Verdict::Refuse(DeniedStep(judged)) => judged,
+        }
+    }
+
+    /// The step as a question, whether or not it would run by itself; `None`: it is refused.
+    pub fn into_needs_approval(self) -> Option<NeedsApproval> {
+        match self {
+            Verdict::Run(cleared) => Some(cleared.into_needs_approval()),
+            Verdict::Ask(held) => Some(held),
+            Verdict::Refuse(_) => None,
+        }
+    }
+}
+
+/// A step that may run, sealed as it was judged. Only `safety` makes one.
+#[derive(Debug)]
+pub struct Cleared {
+    judged: Assessment,
+    seal: Seal,
+    /// The user saw what the sandbox denied, and wants it to run without.
+    unsandboxed: bool,
+}
+
+/// A step that waits for the user.
+#[derive(Debug)]
+pub struct NeedsApproval {
+    judged: Assessment,
+    seal: Seal,
+}
+
+/// A step that does not run, with the reasons.
+#[derive(Debug)]
+pub struct DeniedStep(Assessment);
+
+/// The judged step: the exact step, and the findings about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assessment {
+    pub step: Step,
+    pub risk: Risk,
+    /// The program that will run, resolved once; `None` for tools.
+    pub program: Option<Program>,
+    /// The absolute folder it runs in.
+    pub cwd: PathBuf,
+    /// The simple commands of a shell line.
+    pub pieces: Vec<SubCommand>,
+    /// The programs and forms that were met on the way.
+    pub seen: SeenPrograms,
+    /// The task of a tool; `None` for programs and lines.
+    pub task: Option<ToolTask>,
+    /// The inputs a program is started with beyond its own words.
+    pub launch: Launch,
+}
+
+impl Assessment {
+    /// Its effect on a file, where that is known before it runs.
+    pub fn change(&self) -> Option<&Change> {
+        self.task.as_ref().and_then(ToolTask::change)
+    }
+
+    /// Everything that was judged, sealed.
+    fn seal(&self) -> Seal {
+        let program = self.program.as_ref().map(|program| program.path.as_path());
+        let (program, args) = match &self.step.work {
+            StepAction::Exec { args, .. } => (program, args.clone()),
+            StepAction::Shell { line } => (None, vec!["-c".to_owned(), line.clone()]),
+            StepAction::Tool { name, input } => match &self.task {
+                // The file its script is given to, with the script as its first argument.
+                Some(ToolTask::Plugin(plugin)) => (program, plugin.node_args()),
+                task => (None, task_words(name, input, task.as_ref())),
+            },
+        };
+        let (cwd, tier, launch) = (&self.cwd, self.risk.tier, &self.launch);
+        Seal::from_request(LaunchRequest { program, args: &args, cwd, tier, launch })
+    }
+}
+
+impl NeedsApproval {
+    /// The user approved exactly this.
+    pub fn approve(self) -> Cleared {
+        Cleared { judged: self.judged, seal: self.seal, unsandboxed: false }
+    }
+
+    /// The user approved exactly this without the sandbox, which had denied it something.
+    pub fn approve_unsandboxed(self) -> Cleared {
+        Cleared { unsandboxed: true, ..self.approve() }
+    }
+
+    pub fn assessment(&self) -> &Assessment {
+        &self.judged
+    }
+}
+
+impl Cleared {
+    pub fn assessment(&self) -> &Assessment {
+        &self.judged
+    }
+
+    /// Whether the user wants it to run without the sandbox.
+    pub fn is_unsandboxed(&self) -> bool {
+        self.unsandboxed
+    }
+
+    /// Back to a question: the user is asked whether it shall run without the sandbox.
+    pub fn into_needs_approval(self) -> NeedsApproval {
+        NeedsApproval { judged: self.judged, seal: self.seal }
+    }
+
+    /// The fingerprint of the judged step, to compare with what is about to start.
+    pub fn seal(&self) -> Seal {
+        self.seal
+    }
+
+    /// Whether the judgement is still the one that was sealed.
+    pub fn is_intact(&self) -> bool {
+        self.judged.seal() == self.seal
+    }
+
+    /// A judgement made by hand, as nothing but a test can.
+    #[cfg(test)]
+    pub fn new_for_test(judged: Assessment) -> Cleared {
+        Cleared { seal: judged.seal(), judged, unsandboxed: false }
+    }
+
+    /// Changed in spite of the seal, as only a test can.
+    #[cfg(test)]
+    pub fn tampered(mut self, change: impl FnOnce(&mut Assessment)) -> Cleared {
+        change(&mut self.judged);
+        self
+    }
+}
+
+impl DeniedStep {
+    pub fn assessment(&self) -> &Assessment {
+        &self.0
+    }
+}
+
+/// The words a tool's step is sealed by: for a change, also which file becomes what.
+fn task_words(name: &str, input: &serde_json::Value, task: Option<&ToolTask>) -> Vec<String> {
+    let mut words = vec![name.to_owned(), input.to_string()];
+    if let Some(change) = task.and_then(ToolTask::change) {
+        words.push(change.path.clone());
+        words.extend([&change.before, &change.after].map(|at| at.clone().unwrap_or_default()));
+    }
+    words
+}
