@@ -2,12 +2,10 @@
 //! exist.
 
 use super::directive;
-use super::failure::LocatedError;
-use super::fault::quoted;
+use super::error::{LocatedError, quoted};
 use super::js::{function_name, function_source};
 use super::manifest::imports::strip_dollar;
 use super::manifest::{Instruction, Manifest};
-use super::run::frame::locate_failure;
 use super::source::ScriptLibrary;
 use super::syntax::{ScriptNode, Tree};
 use super::text::args;
@@ -42,7 +40,8 @@ struct Checker<'a> {
 
 impl Checker<'_> {
     fn check_instruction(&self, item: &Instruction) -> Result<(), LocatedError> {
-        self.check_node(&item.node).map_err(|failure| locate_failure(failure, item))
+        let came = self.check_node(&item.node);
+        came.map_err(|failure| failure.or_location(&item.file, item.node.position))
     }
 
     fn check_node(&self, node: &ScriptNode) -> Result<(), LocatedError> {

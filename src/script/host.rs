@@ -45,6 +45,12 @@ pub trait ScriptHost: Send {
     }
 }
 
+impl dyn ScriptHost + '_ {
+    pub fn emit_note(&mut self, say: impl Into<LocalizedText>) {
+        self.emit(ScriptEvent::Note(say.into()));
+    }
+}
+
 /// One model call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelCall {

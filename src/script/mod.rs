@@ -31,8 +31,7 @@
 pub mod built_in;
 mod check;
 pub mod directive;
-mod failure;
-mod fault;
+mod error;
 pub mod host;
 pub mod js;
 pub mod manifest;
@@ -47,7 +46,6 @@ pub mod tool_protocol;
 pub mod wasm;
 
 pub use check::check;
-pub use failure::{LocatedError, Location};
-pub use fault::{ScriptError, quoted};
+pub use error::{LocatedError, Location, ScriptError, quoted};
 pub use host::{AnswerPart, ModelCall, ScriptEvent, ScriptHost};
 pub use run::{RunRequest, RunResult, run};

@@ -7,7 +7,7 @@
 use globset::{GlobBuilder, GlobMatcher};
 use serde_json::{Map, Value};
 
-use super::fault::{ScriptError, quoted};
+use super::error::{ScriptError, quoted};
 use super::template::print;
 use crate::i18n::{LocalizedText, script as words};
 

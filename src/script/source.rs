@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::failure::LocatedError;
+use super::error::LocatedError;
 use super::syntax::{self, Document};
 use crate::i18n::{LocalizedText, script_run as words};
 
@@ -90,7 +90,7 @@ impl ScriptLibrary {
             None => (asked, None),
         };
         let missing =
-            || LocatedError::new(words::NO_SCRIPT.with("name", super::fault::quoted(name)));
+            || LocatedError::new(words::NO_SCRIPT.with("name", super::error::quoted(name)));
         if package.is_empty() || package.contains('\0') {
             return Err(missing());
         }

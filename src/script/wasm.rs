@@ -7,7 +7,7 @@ use wasmi::{
     ValType,
 };
 
-use super::fault::{ScriptError, quoted};
+use super::error::{ScriptError, quoted};
 use crate::i18n::script as words;
 
 /// Largest module, in bytes.

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Number, Value};
 
-use super::super::fault::quoted;
+use super::super::error::{CallResult, ScriptFlow, ScriptResult, quoted};
 use super::super::run::arguments::{ArgValues, CallSyntax};
-use super::super::run::frame::{CallResult, Frame, ScriptFlow, ScriptResult, ScriptRun};
+use super::super::run::frame::{Frame, ScriptRun};
 use super::super::run::scope::text_of;
 use super::super::syntax::{ScriptNode, Tree};
 use super::super::text::delimiters::unquote;
@@ -44,7 +44,7 @@ pub async fn run_while(run: &mut ScriptRun, frame: &mut Frame, call: CallSyntax<
     let condition = subject(&call, "while").ok_or(words::NO_CONDITION)?;
     let mut turns = 0;
     while run.is_condition_true(frame, &condition).await? {
-        run.count_instruction()?;
+        run.limits.count_instruction()?;
         turns += 1;
         if turns > MOST_TURNS {
             return Err(words::TOO_MANY_TURNS.with("most", MOST_TURNS).into());
@@ -84,7 +84,7 @@ pub async fn run_for(run: &mut ScriptRun, frame: &mut Frame, call: CallSyntax<'_
     let Some(block) = sibling_node(&call, "do") else { return Ok(None) };
     let all: Value = pairs.iter().map(|(_, value)| value.clone()).collect();
     for (index, value) in pairs {
-        run.count_instruction()?;
+        run.limits.count_instruction()?;
         let mut local = Map::new();
         local.insert(names.value.clone(), value);
         local.insert(names.index.clone(), index);

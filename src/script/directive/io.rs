@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::super::fault::quoted;
+use super::super::error::{CallResult, ScriptFlow, quoted};
 use super::super::manifest::input::ScriptArgs;
 use super::super::run::arguments::ArgValues;
-use super::super::run::frame::{CallResult, Frame, ScriptFlow, ScriptRun};
+use super::super::run::frame::{Frame, ScriptRun};
 use super::super::run::scope::text_of;
 use super::super::source;
 use super::memory;
@@ -24,7 +24,7 @@ pub async fn exec(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> Ca
         None => {
             let mut rest = args.to_map();
             named.iter().for_each(|key| drop(rest.shift_remove(*key)));
-            ScriptArgs { positional: Vec::new(), named: rest }
+            ScriptArgs::from(rest)
         }
     };
     run.call_script(frame, &name, args).await.map(Some)

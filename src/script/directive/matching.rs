@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
+use super::super::error::{CallResult, ScriptFlow, ScriptResult};
 use super::super::run::arguments::CallSyntax;
-use super::super::run::frame::{CallResult, Frame, ScriptFlow, ScriptResult, ScriptRun};
+use super::super::run::frame::{Frame, ScriptRun};
 use super::super::run::scope::{is_truthy, text_of};
 use super::super::syntax::ScriptNode;
 use super::super::text::json5;

@@ -3,13 +3,14 @@
 
 use serde_json::{Value, json};
 
-use super::super::fault::quoted;
+use super::super::error::{CallResult, ScriptResult, quoted};
 use super::super::host::PackKey;
 use super::super::run::arguments::ArgValues;
 use super::super::run::dialogue::DialogueMessage;
-use super::super::run::frame::{CallResult, Frame, ScriptResult, ScriptRun};
+use super::super::run::frame::{Frame, ScriptRun};
 use super::super::run::scope::text_of;
 use super::super::run::tools::MemoryEvent;
+use super::super::run::tools::run_memory_tools;
 use crate::i18n::script_run as words;
 
 /// The collection of dialogues among the script's own values.
@@ -61,7 +62,7 @@ pub async fn remember(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -
     };
     if what == MemoryEvent::Added || before != value {
         let memory = json!({ "id": key.id, "value": value, "before": before });
-        run.run_memory_tools(frame, what, memory).await?;
+        run_memory_tools(run, frame, what, memory).await?;
     }
     Ok(None)
 }
@@ -71,7 +72,7 @@ pub async fn forget(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> 
     let key = key_from_args(frame, &args)?;
     if let Some(before) = run.host.store_value(key.clone(), None).await? {
         let memory = json!({ "id": key.id, "value": before });
-        run.run_memory_tools(frame, MemoryEvent::Removed, memory).await?;
+        run_memory_tools(run, frame, MemoryEvent::Removed, memory).await?;
     }
     Ok(None)
 }

@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
+use super::super::error::CallResult;
 use super::super::run::arguments::ArgValues;
 use super::super::run::dialogue::DialogueMessage;
-use super::super::run::frame::{CallResult, Frame, ScriptRun};
+use super::super::run::frame::{Frame, ScriptRun};
 use super::super::run::scope::text_of;
 use crate::i18n::script_run as words;
 

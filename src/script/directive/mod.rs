@@ -3,8 +3,9 @@
 
 use futures_util::future::BoxFuture;
 
+use super::error::CallResult;
 use super::run::arguments::{ArgValues, CallSyntax};
-use super::run::frame::{CallResult, Frame, ScriptRun};
+use super::run::frame::{Frame, ScriptRun};
 
 mod control;
 mod io;

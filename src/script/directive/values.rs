@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value};
 
+use super::super::error::{CallResult, ScriptFlow};
 use super::super::host::ScriptEvent;
 use super::super::run::arguments::ArgValues;
-use super::super::run::frame::{CallResult, Frame, ScriptFlow, ScriptRun, add_prompt_messages};
+use super::super::run::frame::{Frame, ScriptRun, add_prompt_messages};
 use super::super::run::scope::{merge, text_of};
 use crate::i18n::script_run as words;
 

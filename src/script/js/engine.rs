@@ -20,7 +20,7 @@ use super::task::{
 };
 use crate::deadline::{LATE, with_timeout};
 use crate::i18n::script as words;
-use crate::script::fault::{ScriptError, quoted};
+use crate::script::error::{ScriptError, quoted};
 
 const PRELUDE: &str = include_str!("prelude.js");
 /// Longest value that is passed in or out, in bytes of its JSON.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::script::fault::ScriptError;
+use crate::script::error::ScriptError;
 
 /// The values of a script, by name.
 pub type JsScope = Map<String, Value>;

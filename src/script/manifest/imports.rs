@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::failure::{LocatedError, Location};
-use super::super::fault::quoted;
+use super::super::error::{LocatedError, Location, quoted};
 use super::super::syntax::{ScriptNode, Tree};
 use crate::i18n::script_run as words;
 

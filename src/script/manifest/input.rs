@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::super::failure::LocatedError;
-use super::super::fault::quoted;
+use super::super::error::{LocatedError, quoted};
 use super::super::text::json5;
 use crate::i18n::{LocalizedText, cli, script_run as words};
 
@@ -81,11 +80,17 @@ pub struct ScriptArgs {
     pub named: Map<String, Value>,
 }
 
+impl From<Map<String, Value>> for ScriptArgs {
+    fn from(named: Map<String, Value>) -> ScriptArgs {
+        ScriptArgs { positional: Vec::new(), named }
+    }
+}
+
 impl ScriptArgs {
     /// One value: a map holds the arguments by name, anything else is positional.
     pub fn from_value(value: Value) -> ScriptArgs {
         match value {
-            Value::Object(named) => ScriptArgs { positional: Vec::new(), named },
+            Value::Object(named) => ScriptArgs::from(named),
             Value::Array(by_place) => ScriptArgs { positional: by_place, named: Map::new() },
             Value::Null => ScriptArgs::default(),
             value => ScriptArgs { positional: vec![value], named: Map::new() },

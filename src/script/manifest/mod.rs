@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::failure::{LocatedError, Location};
+use super::error::{LocatedError, Location};
 use super::source::{ScriptLibrary, ScriptOrigin, ScriptSource};
 use super::syntax::{ScriptNode, Tree};
 use super::tool_protocol::{Param, ToolHelp};
@@ -162,13 +162,13 @@ fn load_type(
         Err(failure) if failure.location.is_some() => return Err(failure),
         Err(_) if PLAIN_TYPES.contains(&kind) => return Ok(None),
         Err(_) => {
-            let what = words::NO_TYPE.with("name", super::fault::quoted(kind));
+            let what = words::NO_TYPE.with("name", super::error::quoted(kind));
             return Err(LocatedError::with_location(what, key_location(shape, "type")));
         }
     };
     let base = load_once(source, shape, library, seen, "type")?;
     if !base.has_type("type") {
-        let what = words::NOT_A_TYPE.with("name", super::fault::quoted(kind));
+        let what = words::NOT_A_TYPE.with("name", super::error::quoted(kind));
         return Err(LocatedError::with_location(what, key_location(shape, "type")));
     }
     Ok(Some(base))
@@ -233,7 +233,7 @@ fn parse_declarations(
                 location: Location::new(&origin.file, node.position),
             }),
             (Some(tag), _) => {
-                let what = words::UNKNOWN_TAG.with("tag", super::fault::quoted(tag));
+                let what = words::UNKNOWN_TAG.with("tag", super::error::quoted(tag));
                 return Err(LocatedError::with_location(
                     what,
                     Location::new(&origin.file, node.position),

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::fault::{ScriptError, quoted};
+use super::error::{ScriptError, quoted};
 use super::syntax;
 use super::text::json5;
 use crate::i18n::script as words;

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use crate::i18n::script as words;
-use crate::script::fault::{ScriptError, quoted};
+use crate::script::error::{ScriptError, quoted};
 use crate::script::text::json5;
 
 /// Deepest nesting of objects.

@@ -6,7 +6,7 @@ use boon::{Compiler, Draft, Schemas, UrlLoader, ValidationError};
 use serde_json::{Map, Value, json};
 
 use crate::i18n::script as words;
-use crate::script::fault::{ScriptError, quoted};
+use crate::script::error::{ScriptError, quoted};
 
 /// Depth to which a schema is normalised; deeper parts stay unchanged.
 const DEEPEST: usize = 32;

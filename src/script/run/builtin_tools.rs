@@ -3,8 +3,10 @@
 
 use serde_json::{Map, Value, json};
 
+use super::super::error::ScriptResult;
 use super::super::tool_protocol::{Param, ToolHelp};
-use super::frame::{ScriptResult, ScriptRun};
+use super::frame::ScriptRun;
+use super::scope::text_of;
 use crate::i18n::script_run as words;
 use crate::protocol::StepAction;
 
@@ -106,24 +108,17 @@ impl BuiltinTool {
         let program = args.get("program").and_then(Value::as_str).map(str::trim);
         let program = program.filter(|it| !it.is_empty()).ok_or(words::EXEC_PROGRAM)?;
         let args: Vec<String> = match args.get("args") {
-            Some(Value::Array(items)) => items.iter().map(super::scope::text_of).collect(),
+            Some(Value::Array(items)) => items.iter().map(text_of).collect(),
             Some(Value::Null) | None => Vec::new(),
-            Some(one) => vec![super::scope::text_of(one)],
+            Some(one) => vec![text_of(one)],
         };
         Ok(StepAction::Exec { program: program.to_owned(), args })
     }
-}
 
-impl ScriptRun {
-    /// Runs such a tool as a step.
-    pub async fn run_builtin_tool(
-        &mut self,
-        own: &BuiltinTool,
-        args: &Map<String, Value>,
-    ) -> ScriptResult<Value> {
-        self.count_instruction()?;
-        let work = own.step_action(args)?;
-        Ok(Value::String(self.host.run_step(work).await?))
+    /// Runs it as a step.
+    pub async fn run(&self, run: &mut ScriptRun, args: &Map<String, Value>) -> ScriptResult<Value> {
+        run.limits.count_instruction()?;
+        Ok(Value::String(run.host.run_step(self.step_action(args)?).await?))
     }
 }
 

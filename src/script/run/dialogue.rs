@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::super::failure::Location;
+use super::super::error::Location;
 use super::super::text::roles::{Addressee, is_private};
 use super::super::text::{Bias, RenderedText};
 use super::scope::text_of;

@@ -4,23 +4,26 @@
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::super::fault::quoted;
+use super::super::error::{CallResult, ScriptResult, quoted};
 use super::super::js::TaskOutcome;
 use super::super::syntax::{ScriptNode, Tree};
 use super::super::text::args::{self, Arg};
 use super::super::text::prefix::{self, PrefixPosition, TextPrefix};
 use super::super::text::{MessageText, interpolation, json5};
 use super::arguments::{ArgValues, CallSyntax};
-use super::frame::{CallResult, Frame, ScriptResult, ScriptRun};
+use super::calls::is_callable;
+use super::frame::{Frame, ScriptRun};
+use super::js::{define_anonymous, evaluate, evaluate_condition};
+use super::render::{fill_marks, render};
 use crate::i18n::script_run as words;
 
 impl ScriptRun {
     /// The value of a JavaScript expression; `None` if it is undefined.
     pub async fn evaluate_expression(&mut self, frame: &mut Frame, text: &str) -> CallResult {
-        match self.known_value(frame, text) {
+        match known_value(frame, text) {
             KnownValue::Value(value) => Ok(Some(value)),
             KnownValue::Undefined => Ok(None),
-            KnownValue::NeedsEngine => match Box::pin(self.evaluate(frame, text.trim())).await? {
+            KnownValue::NeedsEngine => match Box::pin(evaluate(self, frame, text.trim())).await? {
                 TaskOutcome::Value(value) => Ok(Some(value)),
                 TaskOutcome::Function(name) => Ok(Some(Value::String(name))),
                 TaskOutcome::Undefined | TaskOutcome::Unknown(_) => Ok(None),
@@ -29,42 +32,6 @@ impl ScriptRun {
                     .with("why", quoted(&why))
                     .into()),
             },
-        }
-    }
-
-    /// The value of an expression as far as it is known without the engine.
-    fn known_value(&self, frame: &Frame, text: &str) -> KnownValue {
-        let text = text.trim();
-        if let Some(value) = json5::parse_literal(text) {
-            return KnownValue::Value(value);
-        }
-        if is_path(text) {
-            let path = text.strip_prefix("this.").unwrap_or(text);
-            if let Some(value) = frame.values.get_path(path) {
-                return KnownValue::Value(value);
-            }
-            if is_name(text) && !is_keyword(text) {
-                return KnownValue::Undefined;
-            }
-        }
-        KnownValue::NeedsEngine
-    }
-
-    /// The value of an expression, or its source text if it has none. A text that begins with `#`
-    /// is rendered at once.
-    pub async fn evaluate_or_text(
-        &mut self,
-        frame: &mut Frame,
-        expression: &str,
-        written: &str,
-    ) -> ScriptResult<Value> {
-        match self.evaluate_expression(frame, expression).await? {
-            Some(Value::String(text)) => match text.strip_prefix('#') {
-                Some(template) => Ok(Value::String(self.render(frame, template).await?)),
-                None => Ok(Value::String(text)),
-            },
-            Some(value) => Ok(value),
-            None => Ok(Value::String(written.to_owned())),
         }
     }
 
@@ -77,12 +44,12 @@ impl ScriptRun {
         let value = match node.as_text() {
             Some(text) => {
                 let text = text.strip_prefix("?=").unwrap_or(text);
-                let text = self.fill_interpolations(frame, text).await?;
-                match self.known_value(frame, &text) {
+                let text = fill_interpolations(self, frame, text).await?;
+                match known_value(frame, &text) {
                     KnownValue::Value(value) => value,
                     KnownValue::Undefined => Value::Null,
                     KnownValue::NeedsEngine => {
-                        let got = Box::pin(self.evaluate_condition(frame, text.trim())).await?;
+                        let got = Box::pin(evaluate_condition(self, frame, text.trim())).await?;
                         match got {
                             TaskOutcome::Value(value) => value,
                             TaskOutcome::Function(_) => Value::Bool(true),
@@ -102,21 +69,6 @@ impl ScriptRun {
         Ok(super::scope::is_truthy(&value))
     }
 
-    /// An expression with its `{{…}}` filled in: their values are data, never code.
-    async fn fill_interpolations(&mut self, frame: &mut Frame, text: &str) -> ScriptResult<String> {
-        let mut out = String::new();
-        for part in interpolation::split(text) {
-            match part {
-                interpolation::InterpolationPart::Code(code) => out.push_str(code),
-                interpolation::InterpolationPart::Template { template, quote } => {
-                    let value = self.render(frame, template).await?;
-                    out.push_str(&interpolation::literal(&value, quote));
-                }
-            }
-        }
-        Ok(out)
-    }
-
     /// The value of an argument: every text in it is evaluated first.
     pub fn evaluate_value<'a>(
         &'a mut self,
@@ -126,7 +78,7 @@ impl ScriptRun {
         Box::pin(async move {
             if node.tag.is_some() {
                 let source = node.as_text().unwrap_or_default();
-                return self.define_anonymous(frame, source).await.map(Value::String);
+                return define_anonymous(self, frame, source).await.map(Value::String);
             }
             match &node.tree {
                 Tree::Null => Ok(Value::Null),
@@ -140,39 +92,16 @@ impl ScriptRun {
                     }
                     Ok(Value::Array(out))
                 }
-                Tree::Map(pairs) => self.evaluate_map(frame, node, pairs).await,
+                Tree::Map(pairs) => evaluate_map(self, frame, node, pairs).await,
             }
         })
-    }
-
-    async fn evaluate_map(
-        &mut self,
-        frame: &mut Frame,
-        node: &ScriptNode,
-        pairs: &[(ScriptNode, ScriptNode)],
-    ) -> ScriptResult<Value> {
-        let is_call = |key: &ScriptNode| {
-            key.as_text().is_some_and(|key| key.starts_with('$') && args::parse_call(key).is_some())
-        };
-        if pairs.iter().any(|(key, _)| is_call(key)) {
-            let before = frame.values.latest.clone();
-            self.run_instruction(frame, node).await?;
-            return Ok(std::mem::replace(&mut frame.values.latest, before));
-        }
-        let mut out = Map::new();
-        for (key, value) in pairs {
-            if let Some(key) = key.key_text() {
-                out.insert(key, self.evaluate_value(frame, value).await?);
-            }
-        }
-        Ok(Value::Object(out))
     }
 
     /// A text as an argument.
     pub async fn evaluate_text(&mut self, frame: &mut Frame, text: &str) -> ScriptResult<Value> {
         match prefix::read(text, PrefixPosition::Value) {
             (TextPrefix::Expression, expression) => {
-                return self.evaluate_or_text(frame, expression, text).await;
+                return evaluate_or_text(self, frame, expression, text).await;
             }
             (TextPrefix::Raw, rest) => return Ok(Value::String(rest.to_owned())),
             (TextPrefix::Now, rest) => {
@@ -182,7 +111,7 @@ impl ScriptRun {
         }
         if text.starts_with('$')
             && let Some(call) = args::parse_call(text)
-            && self.is_callable(frame, &call.name)
+            && is_callable(frame, &call.name)
         {
             let before = frame.values.latest.clone();
             let called = CallSyntax::from(&call);
@@ -192,34 +121,21 @@ impl ScriptRun {
         if let Some(name) = single_interpolation(text) {
             return Ok(match self.evaluate_expression(frame, name).await? {
                 Some(value) => value,
-                None => Value::String(self.render(frame, text).await?),
+                None => Value::String(render(self, frame, text).await?),
             });
         }
         if text.contains("[[@") || text.contains("[[/") {
-            return self.evaluate_calls(frame, text).await;
+            return evaluate_calls(self, frame, text).await;
         }
         Ok(Value::String(text.to_owned()))
-    }
-
-    /// `[[@call]]`s in an argument. A text that consists of one call is its value.
-    async fn evaluate_calls(&mut self, frame: &mut Frame, text: &str) -> ScriptResult<Value> {
-        let mut draft = MessageText::read(text);
-        if draft.spans().len() == 1
-            && let Some((_, invoke)) = draft.next_call()
-        {
-            let invoke = invoke.clone();
-            return self.invoke(frame, &invoke).await;
-        }
-        self.fill_marks(frame, &mut draft).await?;
-        Ok(Value::String(draft.into_unrendered().text()))
     }
 
     /// A text that is rendered at once, including the calls in it.
     pub async fn render_now(&mut self, frame: &mut Frame, text: &str) -> ScriptResult<String> {
         let mut draft = MessageText::read(text);
-        self.fill_marks(frame, &mut draft).await?;
+        fill_marks(self, frame, &mut draft).await?;
         let sealed = draft.mask();
-        let rendered = self.render(frame, sealed.template()).await?;
+        let rendered = render(self, frame, sealed.template()).await?;
         Ok(sealed.unmask(&rendered).text())
     }
 
@@ -231,7 +147,7 @@ impl ScriptRun {
     ) -> ScriptResult<ArgValues> {
         let mut passed = ArgValues::default();
         for arg in args {
-            let value = self.evaluate_arg(frame, &arg.expr).await?;
+            let value = evaluate_arg(self, frame, &arg.expr).await?;
             match &arg.name {
                 Some(name) => {
                     passed.named.insert(name.clone(), value);
@@ -246,42 +162,131 @@ impl ScriptRun {
         }
         Ok(passed)
     }
+}
 
-    async fn evaluate_arg(&mut self, frame: &mut Frame, text: &str) -> ScriptResult<Value> {
-        if let Some(value) = json5::parse_literal(text) {
-            return match value {
-                Value::String(text) if text.contains("{{") => {
-                    self.render(frame, &text).await.map(Value::String)
-                }
-                value => Ok(value),
-            };
+/// The value of an expression as far as it is known without the engine.
+fn known_value(frame: &Frame, text: &str) -> KnownValue {
+    let text = text.trim();
+    if let Some(value) = json5::parse_literal(text) {
+        return KnownValue::Value(value);
+    }
+    if is_path(text) {
+        let path = text.strip_prefix("this.").unwrap_or(text);
+        if let Some(value) = frame.values.get_path(path) {
+            return KnownValue::Value(value);
         }
-        if let Some(name) = single_interpolation(text)
-            && let Some(value) = frame.values.get_path(name)
-        {
-            return Ok(value);
+        if is_name(text) && !is_keyword(text) {
+            return KnownValue::Undefined;
         }
-        // If it is not an expression, its `{{…}}` are filled in as in any text.
-        let plain = match text.contains("{{") {
-            true => self.render(frame, text).await?,
-            false => text.to_owned(),
+    }
+    KnownValue::NeedsEngine
+}
+
+/// The value of an expression, or its source text if it has none. A text that begins with `#`
+/// is rendered at once.
+pub async fn evaluate_or_text(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    expression: &str,
+    written: &str,
+) -> ScriptResult<Value> {
+    match run.evaluate_expression(frame, expression).await? {
+        Some(Value::String(text)) => match text.strip_prefix('#') {
+            Some(template) => Ok(Value::String(render(run, frame, template).await?)),
+            None => Ok(Value::String(text)),
+        },
+        Some(value) => Ok(value),
+        None => Ok(Value::String(written.to_owned())),
+    }
+}
+
+/// An expression with its `{{…}}` filled in: their values are data, never code.
+async fn fill_interpolations(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    text: &str,
+) -> ScriptResult<String> {
+    let mut out = String::new();
+    for part in interpolation::split(text) {
+        match part {
+            interpolation::InterpolationPart::Code(code) => out.push_str(code),
+            interpolation::InterpolationPart::Template { template, quote } => {
+                let value = render(run, frame, template).await?;
+                out.push_str(&interpolation::literal(&value, quote));
+            }
+        }
+    }
+    Ok(out)
+}
+
+async fn evaluate_map(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    node: &ScriptNode,
+    pairs: &[(ScriptNode, ScriptNode)],
+) -> ScriptResult<Value> {
+    let is_call = |key: &ScriptNode| {
+        key.as_text().is_some_and(|key| key.starts_with('$') && args::parse_call(key).is_some())
+    };
+    if pairs.iter().any(|(key, _)| is_call(key)) {
+        let before = frame.values.latest.clone();
+        run.run_instruction(frame, node).await?;
+        return Ok(std::mem::replace(&mut frame.values.latest, before));
+    }
+    let mut out = Map::new();
+    for (key, value) in pairs {
+        if let Some(key) = key.key_text() {
+            out.insert(key, run.evaluate_value(frame, value).await?);
+        }
+    }
+    Ok(Value::Object(out))
+}
+
+/// `[[@call]]`s in an argument. A text that consists of one call is its value.
+async fn evaluate_calls(run: &mut ScriptRun, frame: &mut Frame, text: &str) -> ScriptResult<Value> {
+    let mut draft = MessageText::read(text);
+    if draft.spans().len() == 1
+        && let Some((_, invoke)) = draft.next_call()
+    {
+        let invoke = invoke.clone();
+        return run.invoke(frame, &invoke).await;
+    }
+    fill_marks(run, frame, &mut draft).await?;
+    Ok(Value::String(draft.into_unrendered().text()))
+}
+
+async fn evaluate_arg(run: &mut ScriptRun, frame: &mut Frame, text: &str) -> ScriptResult<Value> {
+    if let Some(value) = json5::parse_literal(text) {
+        return match value {
+            Value::String(text) if text.contains("{{") => {
+                render(run, frame, &text).await.map(Value::String)
+            }
+            value => Ok(value),
         };
-        let text = self.fill_interpolations(frame, text).await?;
-        let text = text.strip_prefix("?=").unwrap_or(&text);
-        let as_text = || Value::String(plain.strip_prefix("?=").unwrap_or(&plain).to_owned());
-        match self.known_value(frame, text) {
-            KnownValue::Value(value) => Ok(value),
-            KnownValue::Undefined => Ok(as_text()),
-            KnownValue::NeedsEngine if !frame.manifest.origin.trusted => Ok(as_text()),
-            KnownValue::NeedsEngine => Ok(match Box::pin(self.evaluate(frame, text)).await? {
-                TaskOutcome::Value(value) => value,
-                TaskOutcome::Function(name) => Value::String(name),
-                // A file name, a word, a date: meant as text.
-                TaskOutcome::Undefined | TaskOutcome::Unknown(_) | TaskOutcome::Invalid(_) => {
-                    as_text()
-                }
-            }),
-        }
+    }
+    if let Some(name) = single_interpolation(text)
+        && let Some(value) = frame.values.get_path(name)
+    {
+        return Ok(value);
+    }
+    // If it is not an expression, its `{{…}}` are filled in as in any text.
+    let plain = match text.contains("{{") {
+        true => render(run, frame, text).await?,
+        false => text.to_owned(),
+    };
+    let text = fill_interpolations(run, frame, text).await?;
+    let text = text.strip_prefix("?=").unwrap_or(&text);
+    let as_text = || Value::String(plain.strip_prefix("?=").unwrap_or(&plain).to_owned());
+    match known_value(frame, text) {
+        KnownValue::Value(value) => Ok(value),
+        KnownValue::Undefined => Ok(as_text()),
+        KnownValue::NeedsEngine if !frame.manifest.origin.trusted => Ok(as_text()),
+        KnownValue::NeedsEngine => Ok(match Box::pin(evaluate(run, frame, text)).await? {
+            TaskOutcome::Value(value) => value,
+            TaskOutcome::Function(name) => Value::String(name),
+            // A file name, a word, a date: meant as text.
+            TaskOutcome::Undefined | TaskOutcome::Unknown(_) | TaskOutcome::Invalid(_) => as_text(),
+        }),
     }
 }
 

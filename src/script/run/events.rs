@@ -2,34 +2,14 @@
 
 use serde_json::Value;
 
+use super::super::error::ScriptResult;
 use super::super::syntax::{ScriptNode, Tree};
 use super::super::text::args;
 use super::arguments::ArgValues;
-use super::frame::{Frame, ScriptResult, ScriptRun};
+use super::frame::{Frame, ScriptRun};
+use super::js::define_anonymous;
 
 impl ScriptRun {
-    /// The handlers of the head: `on:` as a list of `"event:$fn"`, or a map.
-    pub async fn add_declared_handlers(&mut self, frame: &mut Frame) -> ScriptResult {
-        let Some(on) = frame.manifest.front_matter.get("on").cloned() else { return Ok(()) };
-        let items = match on.tree {
-            Tree::List(items) => items,
-            _ => vec![on],
-        };
-        for item in &items {
-            if let Some(text) = item.as_text()
-                && let Some((event, callback)) = text.split_once(':')
-            {
-                frame.add_handler(event.trim(), callback.trim(), false);
-            }
-            for (event, callback) in item.pairs() {
-                let event = event.key_text().unwrap_or_default();
-                let callback = self.callback_name(frame, callback).await?;
-                frame.add_handler(&event, &callback, false);
-            }
-        }
-        Ok(())
-    }
-
     /// The name of a callback; an inline function is given one.
     pub async fn callback_name(
         &mut self,
@@ -37,7 +17,7 @@ impl ScriptRun {
         node: &ScriptNode,
     ) -> ScriptResult<String> {
         match (&node.tag, node.as_text()) {
-            (Some(_), Some(source)) => self.define_anonymous(frame, source).await,
+            (Some(_), Some(source)) => define_anonymous(self, frame, source).await,
             (None, Some(text)) => Ok(text.to_owned()),
             _ => Ok(String::new()),
         }
@@ -62,4 +42,26 @@ impl ScriptRun {
         }
         Ok(())
     }
+}
+
+/// The handlers of the head: `on:` as a list of `"event:$fn"`, or a map.
+pub async fn add_declared_handlers(run: &mut ScriptRun, frame: &mut Frame) -> ScriptResult {
+    let Some(on) = frame.manifest.front_matter.get("on").cloned() else { return Ok(()) };
+    let items = match on.tree {
+        Tree::List(items) => items,
+        _ => vec![on],
+    };
+    for item in &items {
+        if let Some(text) = item.as_text()
+            && let Some((event, callback)) = text.split_once(':')
+        {
+            frame.add_handler(event.trim(), callback.trim(), false);
+        }
+        for (event, callback) in item.pairs() {
+            let event = event.key_text().unwrap_or_default();
+            let callback = run.callback_name(frame, callback).await?;
+            frame.add_handler(&event, &callback, false);
+        }
+    }
+    Ok(())
 }

@@ -3,114 +3,114 @@
 
 use serde_json::{Map, Value};
 
+use super::super::error::{ScriptResult, quoted};
 use super::super::text::{Placeholder, RenderedText};
-use super::answer::{CallOptions, ModelReply, answer_format, no_choice_error};
+use super::answer::store_reply;
 use super::dialogue::{DialogueMessage, MessageBody, SystemParts};
-use super::frame::{Frame, ScriptResult, ScriptRun};
+use super::frame::{Frame, ScriptRun};
+use super::model_call::{CallOptions, ModelReply, complete, model_messages};
+use super::multi_role::role_reply;
+use super::tools::{answer_with_tools, run_after_answer_tools};
+use crate::i18n::script_run as words;
 
 /// How often the model is asked again when its reply was not one of the choices.
 const TRIES: usize = 3;
 
-impl ScriptRun {
-    /// Asks for every missing reply of one message, from left to right.
-    pub async fn fill_placeholders(&mut self, frame: &mut Frame, at: usize) -> ScriptResult {
-        loop {
-            let Some(line) = frame.dialogue.messages.get(at) else { return Ok(()) };
-            let MessageBody::Rendered(settled) = &line.body else { return Ok(()) };
-            let Some((shard, ask)) = settled.next_placeholder() else { return Ok(()) };
-            let (ask, before) = (ask.clone(), settled.text_before(shard));
-            let params = self.evaluate_args(frame, &ask.params).await?.to_map();
-            frame.values.locals.push(params.clone());
-            let came = self.answer_placeholder(frame, at, &ask, before, params).await;
-            frame.values.locals.pop();
-            let reply = came?;
-            let text = reply.text.clone();
-            let (whole, is_last) =
-                match frame.dialogue.messages.get_mut(at).map(|line| &mut line.body) {
-                    Some(MessageBody::Rendered(settled)) => {
-                        settled.fill(shard, reply.text.clone());
-                        (settled.text(), settled.next_placeholder().is_none())
-                    }
-                    _ => return Ok(()),
-                };
-            let by_chance = ask.pick.random && !ask.choices.is_empty();
-            match answer_format(frame) {
-                // The message is still incomplete; it is parsed as a whole when it is done.
-                Some(_) if !is_last || !ask.choices.is_empty() => {
-                    let value = Value::String(reply.text.clone());
-                    frame.values.replies.insert(ask.name.clone(), value);
-                }
-                _ if by_chance || !ask.choices.is_empty() => {
-                    let value = Value::String(reply.text.clone());
-                    frame.values.replies.insert(ask.name.clone(), value.clone());
-                    frame.values.replies.insert("RESPONSE".to_owned(), value.clone());
-                    frame.values.latest = value;
-                }
-                _ => {
-                    self.store_reply(frame, Some(&ask.name), &whole, &reply)?;
-                }
+/// Asks for every missing reply of one message, from left to right.
+pub async fn fill_placeholders(run: &mut ScriptRun, frame: &mut Frame, at: usize) -> ScriptResult {
+    loop {
+        let Some(line) = frame.dialogue.messages.get(at) else { return Ok(()) };
+        let MessageBody::Rendered(settled) = &line.body else { return Ok(()) };
+        let Some((shard, ask)) = settled.next_placeholder() else { return Ok(()) };
+        let (ask, before) = (ask.clone(), settled.text_before(shard));
+        let params = run.evaluate_args(frame, &ask.params).await?.to_map();
+        frame.values.locals.push(params.clone());
+        let came = answer_placeholder(run, frame, at, &ask, before, params).await;
+        frame.values.locals.pop();
+        let reply = came?;
+        let text = reply.text.clone();
+        let (whole, is_last) = match frame.dialogue.messages.get_mut(at).map(|line| &mut line.body)
+        {
+            Some(MessageBody::Rendered(settled)) => {
+                settled.fill(shard, reply.text.clone());
+                (settled.text(), settled.next_placeholder().is_none())
             }
-            if !by_chance {
-                self.run_after_answer_tools(frame, &text).await?;
+            _ => return Ok(()),
+        };
+        let is_choice = !ask.choices.is_empty();
+        // An incomplete message is parsed as a whole when it is done.
+        let is_part = frame.values.answer_format().is_some() && (!is_last || is_choice);
+        if is_part || is_choice {
+            let value = Value::String(reply.text);
+            frame.values.replies.insert(ask.name.clone(), value.clone());
+            if !is_part {
+                frame.values.set_response(value);
             }
+        } else {
+            store_reply(frame, Some(&ask.name), &whole, &reply)?;
+        }
+        if !(ask.pick.random && is_choice) {
+            run_after_answer_tools(run, frame, &text).await?;
         }
     }
+}
 
-    async fn answer_placeholder(
-        &mut self,
-        frame: &mut Frame,
-        at: usize,
-        ask: &Placeholder,
-        before: String,
-        params: Map<String, Value>,
-    ) -> ScriptResult<ModelReply> {
-        if ask.pick.random && !ask.choices.is_empty() {
-            return Ok(ModelReply { text: pick_random(ask), ..ModelReply::default() });
-        }
-        let role =
-            frame.dialogue.messages.get(at).map(|line| line.role.clone()).unwrap_or_default();
-        let is_other = role != frame.manifest.name();
-        if let Some(script) = frame.role_script(&role).filter(|_| is_other) {
-            return self.role_reply(frame, &role, &script, at, before).await;
-        }
-        if before.trim().is_empty()
-            && ask.choices.is_empty()
-            && let Some(reply) = self.answer_with_tools(frame, at).await?
-        {
+async fn answer_placeholder(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    at: usize,
+    ask: &Placeholder,
+    before: String,
+    params: Map<String, Value>,
+) -> ScriptResult<ModelReply> {
+    if ask.pick.random && !ask.choices.is_empty() {
+        return Ok(ModelReply { text: pick_random(ask), ..ModelReply::default() });
+    }
+    let role = frame.dialogue.messages.get(at).map(|line| line.role.clone()).unwrap_or_default();
+    let is_other = role != frame.manifest.name();
+    if let Some(script) = frame.role_script(&role).filter(|_| is_other) {
+        return role_reply(run, frame, &role, &script, at, before).await;
+    }
+    if before.trim().is_empty()
+        && ask.choices.is_empty()
+        && let Some(reply) = answer_with_tools(run, frame, at).await?
+    {
+        return Ok(reply);
+    }
+    let begun = DialogueMessage {
+        body: MessageBody::Rendered(RenderedText::literal(before)),
+        ..DialogueMessage::rendered(role, "")
+    };
+    ask_until_valid(run, frame, at, &begun, ask, params).await
+}
+
+/// Asks until the reply is one of the choices, if there are any.
+async fn ask_until_valid(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    at: usize,
+    begun: &DialogueMessage,
+    ask: &Placeholder,
+    params: Map<String, Value>,
+) -> ScriptResult<ModelReply> {
+    let mut last = String::new();
+    for _ in 0..TRIES {
+        let extra = SystemParts { notes: choice_instruction(ask), ..SystemParts::default() };
+        let sent = model_messages(frame, at, Some(begun), &extra);
+        let wish = CallOptions { params: params.clone(), ..CallOptions::default() };
+        let reply = complete(run, frame, sent, wish).await?;
+        if ask.choices.is_empty() {
             return Ok(reply);
         }
-        let begun = DialogueMessage {
-            body: MessageBody::Rendered(RenderedText::literal(before)),
-            ..DialogueMessage::rendered(role, "")
-        };
-        self.ask_until_valid(frame, at, &begun, ask, params).await
-    }
-
-    /// Asks until the reply is one of the choices, if there are any.
-    async fn ask_until_valid(
-        &mut self,
-        frame: &mut Frame,
-        at: usize,
-        begun: &DialogueMessage,
-        ask: &Placeholder,
-        params: Map<String, Value>,
-    ) -> ScriptResult<ModelReply> {
-        let mut last = String::new();
-        for _ in 0..TRIES {
-            let extra = SystemParts { notes: choice_instruction(ask), ..SystemParts::default() };
-            let sent = self.model_messages(frame, at, Some(begun), &extra);
-            let wish = CallOptions { params: params.clone(), ..CallOptions::default() };
-            let reply = self.complete(frame, sent, wish).await?;
-            if ask.choices.is_empty() {
-                return Ok(reply);
-            }
-            if let Some(text) = match_choices(ask, &reply.text) {
-                return Ok(ModelReply { text, ..reply });
-            }
-            last = reply.text;
+        if let Some(text) = match_choices(ask, &reply.text) {
+            return Ok(ModelReply { text, ..reply });
         }
-        Err(no_choice_error(&last, &ask.choices))
+        last = reply.text;
     }
+    Err(words::NO_CHOICE
+        .with("reply", quoted(&last))
+        .with("list", quoted(&ask.choices.join(", ")))
+        .into())
 }
 
 /// The instruction that lists the choices for the model.

@@ -6,23 +6,20 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::super::failure::LocatedError;
-use super::super::fault::{ScriptError, quoted};
-use super::super::host::{ScriptEvent, ScriptHost};
+use super::super::error::{LocatedError, ScriptResult, quoted};
+use super::super::host::ScriptHost;
 use super::super::js::Engine;
 use super::super::manifest::input::{self, ScriptArgs};
 use super::super::manifest::{Instruction, Manifest};
+use super::super::output;
+use super::super::permission::{self, CallVerdict};
 use super::super::source::ScriptLibrary;
-use super::super::syntax::ScriptNode;
 use super::super::wasm;
 use super::dialogue::{Dialogue, DialogueMessage};
+use super::limits::RunLimits;
 use super::scope::ScopeValues;
-use crate::i18n::{LocalizedText, Phrase, script_run as words};
+use crate::i18n::script_run as words;
 
-/// Maximum number of instructions in one run, counting repetitions in loops.
-const MOST_STEPS: usize = 200_000;
-/// Maximum number of model calls in one run.
-pub const MOST_CALLS: usize = 1000;
 /// Maximum number of messages in one dialogue, and largest text in bytes.
 pub const MOST_LINES: usize = 10_000;
 pub const LONGEST_TEXT: usize = 16 << 20;
@@ -30,54 +27,13 @@ pub const LONGEST_TEXT: usize = 16 << 20;
 /// Maximum number of handlers of one script.
 const MOST_HANDLERS: usize = 256;
 
-pub type ScriptResult<T = ()> = Result<T, ScriptFlow>;
-/// The value of a call, if it has one.
-pub type CallResult = ScriptResult<Option<Value>>;
-
-/// The reason an instruction did not end normally.
-#[derive(Debug)]
-pub enum ScriptFlow {
-    Failed(Box<LocatedError>),
-    /// `$ret`: ends the script.
-    Return(Value),
-    Break,
-    Continue,
-    /// `$exit`: ends every script.
-    Exit(Value),
-}
-
-impl From<LocatedError> for ScriptFlow {
-    fn from(failure: LocatedError) -> ScriptFlow {
-        ScriptFlow::Failed(Box::new(failure))
-    }
-}
-
-impl From<ScriptError> for ScriptFlow {
-    fn from(fault: ScriptError) -> ScriptFlow {
-        LocatedError::from(fault).into()
-    }
-}
-
-impl From<LocalizedText> for ScriptFlow {
-    fn from(what: LocalizedText) -> ScriptFlow {
-        LocatedError::new(what).into()
-    }
-}
-
-impl From<Phrase> for ScriptFlow {
-    fn from(what: Phrase) -> ScriptFlow {
-        LocatedError::new(what).into()
-    }
-}
-
 /// One run of a script with everything it calls.
 pub struct ScriptRun {
     pub host: Box<dyn ScriptHost>,
     pub library: ScriptLibrary,
+    pub limits: RunLimits,
+    /// Answers are streamed as they arrive.
     pub streams: bool,
-    pub depth: usize,
-    pub steps: usize,
-    pub calls: usize,
 }
 
 /// One running script.
@@ -166,6 +122,13 @@ impl Imports {
         self.templates.entry(name.to_owned()).or_insert_with(|| function.to_owned());
     }
 
+    /// Calls a function of a wasm module.
+    pub fn call_wasm(&mut self, module: usize, name: &str, args: &[Value]) -> ScriptResult<Value> {
+        let module = self.wasm.get_mut(module);
+        let module = module.ok_or_else(|| words::NO_DIRECTIVE.with("name", quoted(name)))?;
+        Ok(module.call(name, args)?)
+    }
+
     pub fn take_module(&mut self, at: usize) -> Option<Frame> {
         self.modules.get_mut(at)?.take()
     }
@@ -179,32 +142,6 @@ impl Imports {
     pub fn add_module(&mut self, frame: Frame) -> usize {
         self.modules.push(Some(frame));
         self.modules.len() - 1
-    }
-}
-
-impl ScriptRun {
-    /// Counts an instruction against the limit.
-    pub fn count_instruction(&mut self) -> ScriptResult {
-        self.steps += 1;
-        match self.steps > MOST_STEPS {
-            true => Err(words::TOO_MANY_STEPS.with("most", MOST_STEPS).into()),
-            false => Ok(()),
-        }
-    }
-
-    /// A script of an untrusted folder may contain messages, and nothing else.
-    pub fn require_trust(&self, frame: &Frame, what: &str) -> ScriptResult {
-        match frame.manifest.origin.trusted {
-            true => Ok(()),
-            false => Err(words::UNTRUSTED
-                .with("file", frame.manifest.origin.file.clone())
-                .with("what", quoted(what))
-                .into()),
-        }
-    }
-
-    pub fn emit_note(&mut self, say: impl Into<LocalizedText>) {
-        self.host.emit(ScriptEvent::Note(say.into()));
     }
 }
 
@@ -270,6 +207,62 @@ impl Frame {
         }
     }
 
+    /// A script of an untrusted folder may contain messages, and nothing else.
+    pub fn require_trust(&self, what: &str) -> ScriptResult {
+        match self.manifest.origin.trusted {
+            true => Ok(()),
+            false => Err(words::UNTRUSTED
+                .with("file", self.manifest.origin.file.clone())
+                .with("what", quoted(what))
+                .into()),
+        }
+    }
+
+    /// Whether the script and all its callers allow a call.
+    pub async fn check_permission(
+        &self,
+        host: &mut dyn ScriptHost,
+        name: &str,
+        args: &Map<String, Value>,
+    ) -> ScriptResult {
+        for rules in self.permissions.iter().rev() {
+            let allowed = match permission::judge(rules, name, args)? {
+                CallVerdict::Allow => true,
+                CallVerdict::Deny => false,
+                CallVerdict::Confirm => {
+                    let shown = Value::Object(args.clone()).to_string();
+                    let question = words::MAY_CALL
+                        .with("script", quoted(self.manifest.id()))
+                        .with("name", quoted(name))
+                        .with("args", quoted(&shown));
+                    host.confirm(question).await
+                }
+            };
+            if !allowed {
+                return Err(words::NOT_ALLOWED.with("name", quoted(name)).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// The script a name refers to, as seen from this one.
+    pub fn find_script(&self, library: &ScriptLibrary, name: &str) -> ScriptResult<Arc<Manifest>> {
+        if name == self.manifest.id() {
+            return Ok(self.manifest.clone());
+        }
+        let source = library.find(name, &self.manifest.origin.folder)?;
+        Ok(Arc::new(Manifest::load(source, library)?))
+    }
+
+    /// The script's output, as a model reads about it.
+    pub fn described_output(&self) -> Option<String> {
+        let schema = self.manifest.output()?;
+        Some(match self.values.flag("naturalOutput").unwrap_or(true) {
+            true => output::describe(schema),
+            false => schema.to_string(),
+        })
+    }
+
     /// The script of a chat role.
     pub fn role_script(&self, role: &str) -> Option<String> {
         let script = self.manifest.roles().get(role)?.as_str()?.to_owned();
@@ -311,25 +304,5 @@ fn take_map(config: &mut Map<String, Value>, key: &str) -> Map<String, Value> {
     match config.shift_remove(key) {
         Some(Value::Object(map)) => map,
         _ => Map::new(),
-    }
-}
-
-/// The failure with the place of the instruction it came from.
-pub fn locate_failure(failure: LocatedError, item: &Instruction) -> LocatedError {
-    failure.or_location(&item.file, item.node.position)
-}
-
-pub fn locate_halt(halt: ScriptFlow, item: &Instruction) -> ScriptFlow {
-    match halt {
-        ScriptFlow::Failed(failure) => locate_failure(*failure, item).into(),
-        other => other,
-    }
-}
-
-/// The same for an instruction inside a block.
-pub fn locate_in_block(halt: ScriptFlow, frame: &Frame, node: &ScriptNode) -> ScriptFlow {
-    match halt {
-        ScriptFlow::Failed(failure) => failure.or_location(&frame.file, node.position).into(),
-        other => other,
     }
 }

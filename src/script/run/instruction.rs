@@ -3,14 +3,16 @@
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use super::super::failure::Location;
-use super::super::fault::quoted;
+use super::super::error::{Location, ScriptResult, quoted};
 use super::super::syntax::{ScriptNode, Tree};
 use super::super::text::prefix::{self, MessageEdit, PrefixPosition, TextPrefix};
 use super::super::text::{args, roles};
 use super::arguments::CallSyntax;
-use super::dialogue::{DialogueMessage, MessageBody, RenderMode};
-use super::frame::{Frame, MOST_LINES, ScriptResult, ScriptRun, locate_in_block};
+use super::chain::run_chain;
+use super::dialogue::{Dialogue, DialogueMessage, MessageBody, RenderMode};
+use super::eval::evaluate_or_text;
+use super::frame::{Frame, MOST_LINES, ScriptRun};
+use super::render::render_message;
 use crate::i18n::script_run as words;
 
 impl ScriptRun {
@@ -21,10 +23,10 @@ impl ScriptRun {
         node: &'a ScriptNode,
     ) -> BoxFuture<'a, ScriptResult> {
         Box::pin(async move {
-            self.count_instruction()?;
+            self.limits.count_instruction()?;
             match &node.tree {
-                Tree::Text(text) if node.tag.is_none() => self.run_text(frame, text, node).await,
-                Tree::Map(pairs) => self.run_map(frame, node, pairs).await,
+                Tree::Text(text) if node.tag.is_none() => run_text(self, frame, text, node).await,
+                Tree::Map(pairs) => run_map(self, frame, node, pairs).await,
                 Tree::List(_) => Err(words::LIST_ITEM.into()),
                 // A number or `true` on a line of its own is not a message.
                 Tree::Text(_) | Tree::Null | Tree::Bool(_) | Tree::Number(_) => Ok(()),
@@ -37,9 +39,8 @@ impl ScriptRun {
         match &node.tree {
             Tree::List(items) => {
                 for item in items {
-                    self.run_instruction(frame, item)
-                        .await
-                        .map_err(|halt| locate_in_block(halt, frame, item))?;
+                    let came = self.run_instruction(frame, item).await;
+                    came.map_err(|halt| halt.or_location(&frame.file, item.position))?;
                 }
                 Ok(())
             }
@@ -47,138 +48,142 @@ impl ScriptRun {
             _ => self.run_instruction(frame, node).await,
         }
     }
+}
 
-    async fn run_text(&mut self, frame: &mut Frame, text: &str, node: &ScriptNode) -> ScriptResult {
-        if text.starts_with('$')
-            && let Some(call) = args::parse_call(text)
-        {
-            let called = CallSyntax::from(&call);
-            return self.run_directive(frame, called).await;
-        }
-        if text.starts_with("->") {
-            return self.run_chain(frame, text).await;
-        }
-        if let Some(expression) = text.strip_prefix("?=") {
-            self.flush_placeholders(frame).await?;
-            frame.values.latest = self.evaluate_or_text(frame, expression, text).await?;
-            return Ok(());
-        }
-        self.add_message(frame, None, &ScriptNode::text(text, node.position)).await
+async fn run_text(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    text: &str,
+    node: &ScriptNode,
+) -> ScriptResult {
+    if text.starts_with('$')
+        && let Some(call) = args::parse_call(text)
+    {
+        let called = CallSyntax::from(&call);
+        return run.run_directive(frame, called).await;
     }
-
-    async fn run_map(
-        &mut self,
-        frame: &mut Frame,
-        node: &ScriptNode,
-        pairs: &[(ScriptNode, ScriptNode)],
-    ) -> ScriptResult {
-        if let Some(called) = split_directive(pairs) {
-            let (key, head, more) = called;
-            let call =
-                args::parse_call(&key).ok_or_else(|| words::NO_CALL.with("name", quoted(&key)))?;
-            let called = CallSyntax { head, other_keys: &more, ..CallSyntax::from(&call) };
-            return self.run_directive(frame, called).await;
-        }
-        match pairs {
-            [(key, content)] => {
-                let role = key.key_text().unwrap_or_default();
-                self.add_message(frame, Some(&role), content).await
-            }
-            _ => match (node.get("role").and_then(ScriptNode::key_text), node.get("content")) {
-                (Some(role), Some(content)) => self.add_message(frame, Some(&role), content).await,
-                _ => {
-                    let keys: Vec<String> =
-                        pairs.iter().filter_map(|(key, _)| key.key_text()).collect();
-                    Err(words::UNKNOWN_OBJECT.with("keys", quoted(&keys.join(", "))).into())
-                }
-            },
-        }
+    if text.starts_with("->") {
+        return run_chain(run, frame, text).await;
     }
+    if let Some(expression) = text.strip_prefix("?=") {
+        run.flush_placeholders(frame).await?;
+        frame.values.latest = evaluate_or_text(run, frame, expression, text).await?;
+        return Ok(());
+    }
+    add_message(run, frame, None, &ScriptNode::text(text, node.position)).await
+}
 
-    /// One message: from a role, or from the user if no role is named.
-    async fn add_message(
-        &mut self,
-        frame: &mut Frame,
-        key: Option<&str>,
-        content: &ScriptNode,
-    ) -> ScriptResult {
-        let (role, to) = roles::parse_key(key.unwrap_or("user"));
-        if role.is_empty() {
-            return Err(words::NO_ROLE.into());
+async fn run_map(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    node: &ScriptNode,
+    pairs: &[(ScriptNode, ScriptNode)],
+) -> ScriptResult {
+    if let Some(called) = split_directive(pairs) {
+        let (key, head, more) = called;
+        let call =
+            args::parse_call(&key).ok_or_else(|| words::NO_CALL.with("name", quoted(&key)))?;
+        let called = CallSyntax { head, other_keys: &more, ..CallSyntax::from(&call) };
+        return run.run_directive(frame, called).await;
+    }
+    match pairs {
+        [(key, content)] => {
+            let role = key.key_text().unwrap_or_default();
+            add_message(run, frame, Some(&role), content).await
         }
-        let Some(text) = scalar_text(content) else {
-            if role != "system" {
-                return Err(words::CONTENT_NO_TEXT.with("role", quoted(role)).into());
+        _ => match (node.get("role").and_then(ScriptNode::key_text), node.get("content")) {
+            (Some(role), Some(content)) => add_message(run, frame, Some(&role), content).await,
+            _ => {
+                let keys: Vec<String> =
+                    pairs.iter().filter_map(|(key, _)| key.key_text()).collect();
+                Err(words::UNKNOWN_OBJECT.with("keys", quoted(&keys.join(", "))).into())
             }
-            let mut line =
-                DialogueMessage::new(role, MessageBody::PendingParts(content.to_value()));
-            line.location = Some(Location::new(&frame.file, content.position));
-            return self.push_message(frame, line, None);
-        };
-        let (lead, rest) = prefix::read(&text, PrefixPosition::Message);
-        let mut line = DialogueMessage::new(role, message_body(frame, &lead, rest));
-        line.addressees = to;
-        line.locals.clone_from(&frame.values.locals);
+        },
+    }
+}
+
+/// One message: from a role, or from the user if no role is named.
+async fn add_message(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    key: Option<&str>,
+    content: &ScriptNode,
+) -> ScriptResult {
+    let (role, to) = roles::parse_key(key.unwrap_or("user"));
+    if role.is_empty() {
+        return Err(words::NO_ROLE.into());
+    }
+    let Some(text) = scalar_text(content) else {
+        if role != "system" {
+            return Err(words::CONTENT_NO_TEXT.with("role", quoted(role)).into());
+        }
+        let mut line = DialogueMessage::new(role, MessageBody::PendingParts(content.to_value()));
         line.location = Some(Location::new(&frame.file, content.position));
-        let (edit, now) = match &lead {
-            TextPrefix::Replace(edit) | TextPrefix::Insert(edit) => (Some(edit), edit.now),
-            lead => (None, *lead == TextPrefix::Now),
-        };
-        let immediate = frame.values.option("formatStringStrategy");
-        let immediate = immediate.as_ref().and_then(Value::as_str) == Some("Immediate");
-        if now || (immediate && matches!(line.body, MessageBody::Pending { .. })) {
-            self.flush_placeholders(frame).await?;
-            self.render_message(frame, &mut line).await?;
-        }
-        match (&lead, edit) {
-            (TextPrefix::Replace(_), Some(edit)) => self.replace_message(frame, line, edit, key),
-            (_, edit) => self.push_message(frame, line, edit),
-        }
+        return push_message(&mut frame.dialogue, line, None);
+    };
+    let (lead, rest) = prefix::read(&text, PrefixPosition::Message);
+    let mut line = DialogueMessage::new(role, message_body(frame, &lead, rest));
+    line.addressees = to;
+    line.locals.clone_from(&frame.values.locals);
+    line.location = Some(Location::new(&frame.file, content.position));
+    let (edit, now) = match &lead {
+        TextPrefix::Replace(edit) | TextPrefix::Insert(edit) => (Some(edit), edit.now),
+        lead => (None, *lead == TextPrefix::Now),
+    };
+    let immediate = frame.values.option("formatStringStrategy");
+    let immediate = immediate.as_ref().and_then(Value::as_str) == Some("Immediate");
+    if now || (immediate && matches!(line.body, MessageBody::Pending { .. })) {
+        run.flush_placeholders(frame).await?;
+        render_message(run, frame, &mut line).await?;
     }
+    match (&lead, edit) {
+        (TextPrefix::Replace(_), Some(edit)) => {
+            replace_message(&mut frame.dialogue, line, edit, key)
+        }
+        (_, edit) => push_message(&mut frame.dialogue, line, edit),
+    }
+}
 
-    fn replace_message(
-        &mut self,
-        frame: &mut Frame,
-        mut line: DialogueMessage,
-        edit: &MessageEdit,
-        key: Option<&str>,
-    ) -> ScriptResult {
-        let Some(at) = frame.dialogue.resolve_index(edit.at.unwrap_or(-1)) else {
-            let at = edit.at.unwrap_or(-1).to_string();
-            return Err(words::NO_MESSAGE_AT.with("at", at).into());
-        };
-        let old = &mut frame.dialogue.messages[at];
-        line.role = match (&edit.role, key) {
-            (Some(role), _) => role.clone(),
-            (None, Some(_)) => line.role,
-            (None, None) => old.role.clone(),
-        };
-        *old = line;
-        Ok(())
-    }
+fn replace_message(
+    dialogue: &mut Dialogue,
+    mut line: DialogueMessage,
+    edit: &MessageEdit,
+    key: Option<&str>,
+) -> ScriptResult {
+    let Some(at) = dialogue.resolve_index(edit.at.unwrap_or(-1)) else {
+        let at = edit.at.unwrap_or(-1).to_string();
+        return Err(words::NO_MESSAGE_AT.with("at", at).into());
+    };
+    let old = &mut dialogue.messages[at];
+    line.role = match (&edit.role, key) {
+        (Some(role), _) => role.clone(),
+        (None, Some(_)) => line.role,
+        (None, None) => old.role.clone(),
+    };
+    *old = line;
+    Ok(())
+}
 
-    fn push_message(
-        &mut self,
-        frame: &mut Frame,
-        mut line: DialogueMessage,
-        edit: Option<&MessageEdit>,
-    ) -> ScriptResult {
-        if frame.dialogue.messages.len() >= MOST_LINES {
-            return Err(words::TOO_MANY_MESSAGES.with("most", MOST_LINES).into());
-        }
-        if let Some(role) = edit.and_then(|edit| edit.role.clone()) {
-            line.role = role;
-        }
-        match edit.and_then(|edit| edit.at) {
-            None => frame.dialogue.push(line),
-            Some(at) => {
-                let length = i64::try_from(frame.dialogue.messages.len()).unwrap_or(i64::MAX);
-                let at = if at < 0 { (length + at).max(0) } else { at.min(length) };
-                frame.dialogue.messages.insert(usize::try_from(at).unwrap_or(0), line);
-            }
-        }
-        Ok(())
+fn push_message(
+    dialogue: &mut Dialogue,
+    mut line: DialogueMessage,
+    edit: Option<&MessageEdit>,
+) -> ScriptResult {
+    if dialogue.messages.len() >= MOST_LINES {
+        return Err(words::TOO_MANY_MESSAGES.with("most", MOST_LINES).into());
     }
+    if let Some(role) = edit.and_then(|edit| edit.role.clone()) {
+        line.role = role;
+    }
+    match edit.and_then(|edit| edit.at) {
+        None => dialogue.push(line),
+        Some(at) => {
+            let length = i64::try_from(dialogue.messages.len()).unwrap_or(i64::MAX);
+            let at = if at < 0 { (length + at).max(0) } else { at.min(length) };
+            dialogue.messages.insert(usize::try_from(at).unwrap_or(0), line);
+        }
+    }
+    Ok(())
 }
 
 /// The key that is a call, its value, and the other keys.

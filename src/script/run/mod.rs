@@ -8,15 +8,19 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::failure::LocatedError;
-use super::fault::quoted;
+use super::error::{LocatedError, ScriptFlow, ScriptResult, quoted};
 use super::host::ScriptHost;
 use super::manifest::Manifest;
 use super::manifest::input::ScriptArgs;
 use super::permission;
 use super::source::ScriptLibrary;
 use crate::i18n::script_run as words;
-use frame::{Frame, ScriptFlow, ScriptResult, ScriptRun, locate_halt};
+use events::add_declared_handlers;
+use frame::{Frame, ScriptRun};
+use import::load_imports;
+use js::declare_functions;
+use limits::RunLimits;
+use tools::{run_shutdown_tools, run_startup_tools};
 
 mod answer;
 pub mod arguments;
@@ -31,20 +35,21 @@ pub mod frame;
 mod import;
 mod instruction;
 mod js;
+mod limits;
+mod model_call;
 mod modules;
 mod multi_role;
 mod params;
 mod reasoning;
 mod render;
 pub mod scope;
+mod script_tool;
 mod shared_host;
 mod tool_schedule;
 pub mod tools;
 
 use dialogue::DialogueMessage;
 
-/// Deepest nesting of scripts that call each other.
-const DEEPEST: usize = 16;
 /// A request to run a script.
 #[derive(Clone, Debug)]
 pub struct RunRequest {
@@ -73,7 +78,8 @@ pub async fn run(
 ) -> Result<RunResult, LocatedError> {
     let source = library.find(&order.script, &order.from)?;
     let shape = Arc::new(Manifest::load(source, &library)?);
-    let mut run = ScriptRun { host, library, streams: order.streams, depth: 0, steps: 0, calls: 0 };
+    let limits = RunLimits::default();
+    let mut run = ScriptRun { host, library, limits, streams: order.streams };
     let mut frame = Frame::new(shape, order.args, &[])?;
     let value = match run.run_frame(&mut frame).await {
         Ok(value) | Err(ScriptFlow::Exit(value) | ScriptFlow::Return(value)) => value,
@@ -92,65 +98,20 @@ impl ScriptRun {
     /// Runs a script from its first instruction to its end.
     pub fn run_frame<'a>(&'a mut self, frame: &'a mut Frame) -> BoxFuture<'a, ScriptResult<Value>> {
         Box::pin(async move {
-            if self.depth >= DEEPEST {
-                let name = quoted(frame.manifest.id());
-                return Err(words::TOO_MANY_SCRIPTS
-                    .with("most", DEEPEST)
-                    .with("name", name)
-                    .into());
-            }
-            self.depth += 1;
-            let came = self.run_to_end(frame).await;
-            self.depth -= 1;
+            self.limits.enter(frame.manifest.id())?;
+            let came = run_to_end(self, frame).await;
+            self.limits.leave();
             came
         })
     }
 
-    async fn run_to_end(&mut self, frame: &mut Frame) -> ScriptResult<Value> {
-        self.prepare(frame).await?;
-        match self.run_body(frame).await {
-            Ok(()) => self.finish(frame).await?,
-            Err(ScriptFlow::Return(value)) => frame.values.latest = value,
-            Err(ScriptFlow::Break | ScriptFlow::Continue) => {}
-            Err(halt) => return Err(halt),
-        }
-        self.run_shutdown_tools(frame).await?;
-        Ok(frame.values.latest.clone())
-    }
-
     /// Sets up everything needed before the first instruction.
     pub async fn prepare(&mut self, frame: &mut Frame) -> ScriptResult {
-        if let Some(said) =
-            frame.manifest.config.get("permissions").and_then(permission::ignored_setting_note)
-        {
-            self.emit_note(said);
-        }
-        self.report_unsupported_settings(frame);
-        self.declare_functions(frame).await?;
-        self.load_imports(frame).await?;
-        self.add_declared_handlers(frame).await?;
-        self.run_startup_tools(frame).await
-    }
-
-    /// Reports the settings that the current model cannot follow.
-    fn report_unsupported_settings(&mut self, frame: &Frame) {
-        if frame.values.option("SystemTemplate").is_some() {
-            self.emit_note(words::TEMPLATE_OF_SERVER);
-        }
-        let patterns = match frame.manifest.config.get("modelPattern") {
-            None | Some(Value::Null) => return,
-            Some(Value::Array(list)) => list.iter().map(scope::text_of).collect(),
-            Some(one) => vec![scope::text_of(one)],
-        };
-        let Some(model) = self.host.model_name() else { return };
-        if !patterns.iter().any(|pattern| params::matches_model(pattern, &model)) {
-            self.emit_note(
-                words::OTHER_MODEL
-                    .with("name", quoted(frame.manifest.id()))
-                    .with("pattern", quoted(&patterns.join(", ")))
-                    .with("model", quoted(&model)),
-            );
-        }
+        report_unsupported_settings(self.host.as_mut(), frame);
+        declare_functions(self, frame).await?;
+        load_imports(self, frame).await?;
+        add_declared_handlers(self, frame).await?;
+        run_startup_tools(self, frame).await
     }
 
     /// Runs the instructions of the script.
@@ -158,9 +119,8 @@ impl ScriptRun {
         let shape = frame.manifest.clone();
         for item in &shape.body {
             frame.file.clone_from(&item.file);
-            self.run_instruction(frame, &item.node)
-                .await
-                .map_err(|halt| locate_halt(halt, item))?;
+            let came = self.run_instruction(frame, &item.node).await;
+            came.map_err(|halt| halt.or_location(&item.file, item.node.position))?;
         }
         if let Some(extra) = frame.unbound_arg.take() {
             frame.dialogue.prologue_len.get_or_insert(frame.dialogue.messages.len());
@@ -169,18 +129,79 @@ impl ScriptRun {
         Ok(())
     }
 
-    /// Does the work that remains after the last instruction.
-    async fn finish(&mut self, frame: &mut Frame) -> ScriptResult {
-        self.flush(frame).await?;
-        let may = frame.values.flag("autoRunLLMIfPromptAvailable").unwrap_or(true);
-        let last = frame.dialogue.messages.last();
-        let asks = last.is_some_and(|line| line.role == "user" && line.replies.is_empty());
-        let never = frame.dialogue.model_calls == 0
-            && !frame.dialogue.messages.is_empty()
-            && last.is_some_and(|line| line.replies.is_empty());
-        if may && (asks || never) {
-            self.answer(frame, &Map::new()).await?;
+    /// Runs the instructions of the script without the automatic answer.
+    pub async fn run_without_answer(&mut self, frame: &mut Frame) -> ScriptResult {
+        match self.run_body(frame).await {
+            Ok(()) | Err(ScriptFlow::Return(_) | ScriptFlow::Break | ScriptFlow::Continue) => {}
+            Err(halt) => return Err(halt),
         }
-        Ok(())
+        self.flush(frame).await
     }
+
+    /// A script that has said what it says by itself, and now waits for messages.
+    pub fn start_agent<'a>(
+        &'a mut self,
+        caller: &'a Frame,
+        shape: Arc<Manifest>,
+        args: ScriptArgs,
+    ) -> BoxFuture<'a, ScriptResult<Frame>> {
+        Box::pin(async move {
+            let mut agent = Frame::new(shape, args, &caller.permissions)?;
+            self.prepare(&mut agent).await?;
+            self.run_without_answer(&mut agent).await?;
+            Ok(agent)
+        })
+    }
+}
+
+async fn run_to_end(run: &mut ScriptRun, frame: &mut Frame) -> ScriptResult<Value> {
+    run.prepare(frame).await?;
+    match run.run_body(frame).await {
+        Ok(()) => finish(run, frame).await?,
+        Err(ScriptFlow::Return(value)) => frame.values.latest = value,
+        Err(ScriptFlow::Break | ScriptFlow::Continue) => {}
+        Err(halt) => return Err(halt),
+    }
+    run_shutdown_tools(run, frame).await?;
+    Ok(frame.values.latest.clone())
+}
+
+/// Reports the settings without effect, among them those the current model cannot follow.
+fn report_unsupported_settings(host: &mut dyn ScriptHost, frame: &Frame) {
+    let permissions = frame.manifest.config.get("permissions");
+    if let Some(said) = permissions.and_then(permission::ignored_setting_note) {
+        host.emit_note(said);
+    }
+    if frame.values.option("SystemTemplate").is_some() {
+        host.emit_note(words::TEMPLATE_OF_SERVER);
+    }
+    let patterns = match frame.manifest.config.get("modelPattern") {
+        None | Some(Value::Null) => return,
+        Some(Value::Array(list)) => list.iter().map(scope::text_of).collect(),
+        Some(one) => vec![scope::text_of(one)],
+    };
+    let Some(model) = host.model_name() else { return };
+    if !patterns.iter().any(|pattern| params::matches_model(pattern, &model)) {
+        host.emit_note(
+            words::OTHER_MODEL
+                .with("name", quoted(frame.manifest.id()))
+                .with("pattern", quoted(&patterns.join(", ")))
+                .with("model", quoted(&model)),
+        );
+    }
+}
+
+/// Does the work that remains after the last instruction.
+async fn finish(run: &mut ScriptRun, frame: &mut Frame) -> ScriptResult {
+    run.flush(frame).await?;
+    let may = frame.values.flag("autoRunLLMIfPromptAvailable").unwrap_or(true);
+    let last = frame.dialogue.messages.last();
+    let asks = last.is_some_and(|line| line.role == "user" && line.replies.is_empty());
+    let never = frame.dialogue.model_calls == 0
+        && !frame.dialogue.messages.is_empty()
+        && last.is_some_and(|line| line.replies.is_empty());
+    if may && (asks || never) {
+        run.answer(frame, &Map::new()).await?;
+    }
+    Ok(())
 }

@@ -8,10 +8,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::failure::LocatedError;
-use super::super::fault::quoted;
-use super::super::source;
-use super::frame::{Frame, ScriptResult, ScriptRun};
+use super::super::error::{LocatedError, ScriptResult, quoted};
+use super::super::source::{self, SourceFiles};
 use crate::i18n::script_run as words;
 
 /// Maximum number of files of one module, and of bytes in total.
@@ -32,75 +30,68 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| {
         .unwrap()
 });
 
-impl ScriptRun {
-    /// The file at a path with all its imports, dependencies first.
-    pub fn read_js_files(&self, frame: &Frame, path: &Path) -> ScriptResult<Vec<JsFile>> {
-        let own = &frame.manifest.origin.folder;
-        let folder = match path.starts_with(own) {
-            true => own.clone(),
-            // A package of another folder has its own root.
-            false => path.parent().unwrap_or(Path::new("")).to_owned(),
-        };
-        let mut gathered = ModuleFiles {
-            folder,
-            in_progress: Vec::new(),
-            visited: BTreeSet::new(),
-            files: Vec::new(),
-        };
-        self.collect_files(&mut gathered, path)?;
-        Ok(gathered.files)
-    }
+/// The file at a path with all its imports, dependencies first.
+pub fn read_js_files(disk: &dyn SourceFiles, own: &Path, path: &Path) -> ScriptResult<Vec<JsFile>> {
+    let folder = match path.starts_with(own) {
+        true => own.to_owned(),
+        // A package of another folder has its own root.
+        false => path.parent().unwrap_or(Path::new("")).to_owned(),
+    };
+    let mut gathered = ModuleFiles {
+        folder,
+        in_progress: Vec::new(),
+        visited: BTreeSet::new(),
+        files: Vec::new(),
+    };
+    collect_files(disk, &mut gathered, path)?;
+    Ok(gathered.files)
+}
 
-    fn collect_files(&self, to: &mut ModuleFiles, path: &Path) -> ScriptResult {
-        if !to.visited.insert(path.to_owned()) {
-            return match to.in_progress.iter().any(|open| open == path) {
-                true => {
-                    Err(words::MODULE_CIRCLE.with("name", quoted(&to.relative_name(path))).into())
-                }
-                false => Ok(()),
-            };
-        }
-        if to.visited.len() > MOST_FILES {
-            let name =
-                to.in_progress.first().map_or_else(String::new, |first| to.relative_name(first));
-            return Err(words::TOO_MANY_FILES
-                .with("most", MOST_FILES)
-                .with("name", quoted(&name))
-                .into());
-        }
-        let files = self.library.files();
-        let text = files
-            .read(path)
-            .map_err(LocatedError::new)?
-            .ok_or_else(|| words::NO_FILE.with("name", quoted(&to.relative_name(path))))?;
-        if !files.is_trusted(path) {
-            return Err(words::UNTRUSTED
-                .with("file", path.display().to_string())
-                .with("what", quoted(&to.relative_name(path)))
-                .into());
-        }
-        if text.len() + to.files.iter().map(|file| file.source.len()).sum::<usize>() > MOST_BYTES {
-            return Err(words::TOO_LONG.with("most", MOST_BYTES >> 20).into());
-        }
-        to.in_progress.push(path.to_owned());
-        for named in imported_files(&text) {
-            let next = source::normalize_path(&path.parent().unwrap_or(Path::new("")).join(&named));
-            if !next.starts_with(&to.folder) {
-                return Err(words::MODULE_OUTSIDE.with("name", quoted(&named)).into());
-            }
-            // CommonJS allows leaving out the extension.
-            let found = ["", ".js", ".cjs", ".mjs", "/index.js"].iter().find_map(|end| {
-                let mut full = next.clone().into_os_string();
-                full.push(end);
-                let full = PathBuf::from(full);
-                matches!(files.read(&full), Ok(Some(_))).then_some(full)
-            });
-            self.collect_files(to, &found.unwrap_or(next))?;
-        }
-        to.in_progress.pop();
-        to.files.push(JsFile { name: to.relative_name(path), source: text });
-        Ok(())
+fn collect_files(disk: &dyn SourceFiles, to: &mut ModuleFiles, path: &Path) -> ScriptResult {
+    if !to.visited.insert(path.to_owned()) {
+        return match to.in_progress.iter().any(|open| open == path) {
+            true => Err(words::MODULE_CIRCLE.with("name", quoted(&to.relative_name(path))).into()),
+            false => Ok(()),
+        };
     }
+    if to.visited.len() > MOST_FILES {
+        let name = to.in_progress.first().map_or_else(String::new, |first| to.relative_name(first));
+        return Err(words::TOO_MANY_FILES
+            .with("most", MOST_FILES)
+            .with("name", quoted(&name))
+            .into());
+    }
+    let text = disk
+        .read(path)
+        .map_err(LocatedError::new)?
+        .ok_or_else(|| words::NO_FILE.with("name", quoted(&to.relative_name(path))))?;
+    if !disk.is_trusted(path) {
+        return Err(words::UNTRUSTED
+            .with("file", path.display().to_string())
+            .with("what", quoted(&to.relative_name(path)))
+            .into());
+    }
+    if text.len() + to.files.iter().map(|file| file.source.len()).sum::<usize>() > MOST_BYTES {
+        return Err(words::TOO_LONG.with("most", MOST_BYTES >> 20).into());
+    }
+    to.in_progress.push(path.to_owned());
+    for named in imported_files(&text) {
+        let next = source::normalize_path(&path.parent().unwrap_or(Path::new("")).join(&named));
+        if !next.starts_with(&to.folder) {
+            return Err(words::MODULE_OUTSIDE.with("name", quoted(&named)).into());
+        }
+        // CommonJS allows leaving out the extension.
+        let found = ["", ".js", ".cjs", ".mjs", "/index.js"].iter().find_map(|end| {
+            let mut full = next.clone().into_os_string();
+            full.push(end);
+            let full = PathBuf::from(full);
+            matches!(disk.read(&full), Ok(Some(_))).then_some(full)
+        });
+        collect_files(disk, to, &found.unwrap_or(next))?;
+    }
+    to.in_progress.pop();
+    to.files.push(JsFile { name: to.relative_name(path), source: text });
+    Ok(())
 }
 
 struct ModuleFiles {

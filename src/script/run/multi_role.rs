@@ -1,89 +1,81 @@
 //! Several roles in one dialogue: each has its own script and sees only public messages and those
 //! addressed to it.
 
-use super::super::fault::quoted;
-use super::super::manifest::input::ScriptArgs;
-use super::answer::{CallOptions, ModelReply};
-use super::dialogue::{SystemParts, messages_for_role};
-use super::frame::{Frame, ScriptResult, ScriptRun};
-use crate::i18n::script_run as words;
-use crate::protocol::Message;
 use serde_json::{Map, Value};
 
-impl ScriptRun {
-    /// Lets every addressed role answer a message, one after the other.
-    pub async fn answer_as_roles(&mut self, frame: &mut Frame, at: usize) -> ScriptResult {
-        let to =
-            frame.dialogue.messages.get(at).map(|line| line.addressees.clone()).unwrap_or_default();
-        for to in to {
-            let Some(script) = frame.role_script(&to.role) else {
-                return Err(words::NO_ROLE_SCRIPT.with("role", quoted(&to.role)).into());
-            };
-            let reply = self.role_reply(frame, &to.role, &script, at + 1, String::new()).await?;
-            let text = Value::String(reply.text.clone());
-            frame.values.replies.insert("RESPONSE".to_owned(), text.clone());
-            frame.values.latest = text;
-            if let Some(line) = frame.dialogue.messages.get_mut(at) {
-                line.replies.push((to.role, reply.text));
-            }
-        }
-        Ok(())
-    }
+use super::super::error::{ScriptResult, quoted};
+use super::super::manifest::input::ScriptArgs;
+use super::dialogue::{SystemParts, messages_for_role};
+use super::frame::{Frame, ScriptRun};
+use super::model_call::{CallOptions, ModelReply, complete, model_messages};
+use crate::i18n::script_run as words;
+use crate::protocol::Message;
 
-    /// The reply of a role: it gets its own script first, then the dialogue up to `end` as it sees
-    /// it, then the start of its reply.
-    pub async fn role_reply(
-        &mut self,
-        frame: &mut Frame,
-        role: &str,
-        script: &str,
-        end: usize,
-        begun: String,
-    ) -> ScriptResult<ModelReply> {
-        let mut actor = self.role_frame(frame, role, script).await?;
-        let mut sent = self.model_messages(
-            &actor,
-            actor.dialogue.messages.len(),
-            None,
-            &SystemParts::default(),
-        );
-        let from = frame.dialogue.prologue_len.unwrap_or(0).min(end);
-        let lines = frame.dialogue.messages.iter().take(end).skip(from);
-        sent.extend(messages_for_role(role, lines, frame.manifest.name()));
-        if !begun.is_empty() {
-            sent.push(Message::assistant(begun));
+/// Lets every addressed role answer a message, one after the other.
+pub async fn answer_as_roles(run: &mut ScriptRun, frame: &mut Frame, at: usize) -> ScriptResult {
+    let to =
+        frame.dialogue.messages.get(at).map(|line| line.addressees.clone()).unwrap_or_default();
+    for to in to {
+        let Some(script) = frame.role_script(&to.role) else {
+            return Err(words::NO_ROLE_SCRIPT.with("role", quoted(&to.role)).into());
+        };
+        let reply = role_reply(run, frame, &to.role, &script, at + 1, String::new()).await?;
+        let text = Value::String(reply.text.clone());
+        frame.values.set_response(text);
+        if let Some(line) = frame.dialogue.messages.get_mut(at) {
+            line.replies.push((to.role, reply.text));
         }
-        let came = self.complete(&mut actor, sent, CallOptions::default()).await;
-        let own = actor.manifest.name().to_owned();
-        frame.imports.roles.insert(role.to_owned(), actor);
-        frame.dialogue.model_calls += 1;
-        let reply = came?;
-        let text = strip_role_name(&reply.text, &[role, &own]);
-        Ok(ModelReply { text, ..reply })
     }
+    Ok(())
+}
 
-    async fn role_frame(
-        &mut self,
-        frame: &mut Frame,
-        role: &str,
-        script: &str,
-    ) -> ScriptResult<Frame> {
-        if let Some(actor) = frame.imports.roles.remove(role) {
-            return Ok(actor);
-        }
-        self.require_trust(frame, &format!("@{role}"))?;
-        self.check_permission(frame, script, &Map::new()).await?;
-        let shape = self.find_script(frame, script)?;
-        if !shape.has_type("char") {
-            return Err(words::ROLE_NO_CHAR
-                .with("role", quoted(role))
-                .with("file", shape.origin.file.clone())
-                .into());
-        }
-        let mut actor = Frame::new(shape, ScriptArgs::default(), &frame.permissions)?;
-        self.run_without_answer(&mut actor).await?;
-        Ok(actor)
+/// The reply of a role: it gets its own script first, then the dialogue up to `end` as it sees
+/// it, then the start of its reply.
+pub async fn role_reply(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    role: &str,
+    script: &str,
+    end: usize,
+    begun: String,
+) -> ScriptResult<ModelReply> {
+    let mut actor = role_frame(run, frame, role, script).await?;
+    let mut sent =
+        model_messages(&actor, actor.dialogue.messages.len(), None, &SystemParts::default());
+    let from = frame.dialogue.prologue_len.unwrap_or(0).min(end);
+    let lines = frame.dialogue.messages.iter().take(end).skip(from);
+    sent.extend(messages_for_role(role, lines, frame.manifest.name()));
+    if !begun.is_empty() {
+        sent.push(Message::assistant(begun));
     }
+    let came = complete(run, &mut actor, sent, CallOptions::default()).await;
+    let own = actor.manifest.name().to_owned();
+    frame.imports.roles.insert(role.to_owned(), actor);
+    frame.dialogue.model_calls += 1;
+    let reply = came?;
+    let text = strip_role_name(&reply.text, &[role, &own]);
+    Ok(ModelReply { text, ..reply })
+}
+
+async fn role_frame(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    role: &str,
+    script: &str,
+) -> ScriptResult<Frame> {
+    if let Some(actor) = frame.imports.roles.remove(role) {
+        return Ok(actor);
+    }
+    frame.require_trust(&format!("@{role}"))?;
+    frame.check_permission(run.host.as_mut(), script, &Map::new()).await?;
+    let shape = frame.find_script(&run.library, script)?;
+    if !shape.has_type("char") {
+        return Err(words::ROLE_NO_CHAR
+            .with("role", quoted(role))
+            .with("file", shape.origin.file.clone())
+            .into());
+    }
+    run.start_agent(frame, shape, ScriptArgs::default()).await
 }
 
 /// A model that plays a role often begins with the role's name.

@@ -4,13 +4,15 @@
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::super::fault::quoted;
-use super::super::output;
+use super::super::error::{ScriptFlow, ScriptResult, quoted};
 use super::super::template::{self, Format, Functions, Rendered};
 use super::super::text::roles;
 use super::super::text::{MessageText, RegexMark, RenderedText};
 use super::dialogue::{DialogueMessage, MessageBody, RenderMode, SystemParts};
-use super::frame::{Frame, LONGEST_TEXT, ScriptFlow, ScriptResult, ScriptRun};
+use super::fill_placeholders::fill_placeholders;
+use super::frame::{Frame, LONGEST_TEXT, ScriptRun};
+use super::js::call_template_function;
+use super::multi_role::answer_as_roles;
 use super::scope::text_of;
 use crate::i18n::script_run as words;
 
@@ -21,7 +23,7 @@ impl ScriptRun {
     /// Renders every pending message, in order, and asks the model where a mark requires it.
     pub async fn flush(&mut self, frame: &mut Frame) -> ScriptResult {
         let end = frame.dialogue.messages.len();
-        self.flush_to(frame, end).await
+        flush_to(self, frame, end).await
     }
 
     /// The same, but only up to the last mark that waits: the next instruction may read a reply,
@@ -29,190 +31,200 @@ impl ScriptRun {
     pub async fn flush_placeholders(&mut self, frame: &mut Frame) -> ScriptResult {
         let waits = frame.dialogue.messages.iter().rposition(needs_early_flush);
         match waits {
-            Some(last) => self.flush_to(frame, last + 1).await,
+            Some(last) => flush_to(self, frame, last + 1).await,
             None => Ok(()),
         }
     }
+}
 
-    fn flush_to<'a>(&'a mut self, frame: &'a mut Frame, end: usize) -> BoxFuture<'a, ScriptResult> {
-        Box::pin(async move {
-            if frame.dialogue.is_flushing {
-                // A call inside a message flushes nothing: that message is being rendered.
-                return Ok(());
-            }
-            frame.dialogue.is_flushing = true;
-            let came = self.flush_messages(frame, end).await;
-            frame.dialogue.is_flushing = false;
-            came
-        })
-    }
-
-    async fn flush_messages(&mut self, frame: &mut Frame, end: usize) -> ScriptResult {
-        for at in 0..end.min(frame.dialogue.messages.len()) {
-            if !frame.dialogue.messages.get(at).is_some_and(DialogueMessage::is_pending) {
-                continue;
-            }
-            let spot = frame.dialogue.messages.get(at).and_then(|line| line.location.clone());
-            self.flush_message(frame, at).await.map_err(|halt| match (halt, &spot) {
-                (ScriptFlow::Failed(failure), Some(spot)) => {
-                    failure.or_location(&spot.file, spot.position).into()
-                }
-                (halt, _) => halt,
-            })?;
+fn flush_to<'a>(
+    run: &'a mut ScriptRun,
+    frame: &'a mut Frame,
+    end: usize,
+) -> BoxFuture<'a, ScriptResult> {
+    Box::pin(async move {
+        if frame.dialogue.is_flushing {
+            // A call inside a message flushes nothing: that message is being rendered.
+            return Ok(());
         }
-        Ok(())
-    }
-
-    async fn flush_message(&mut self, frame: &mut Frame, at: usize) -> ScriptResult {
-        let Some(mut line) = frame.dialogue.messages.get(at).cloned() else { return Ok(()) };
-        self.render_message(frame, &mut line).await?;
-        let addressed = !line.addressees.is_empty();
-        if let Some(place) = frame.dialogue.messages.get_mut(at) {
-            *place = line;
-        }
-        self.fill_placeholders(frame, at).await?;
-        match addressed {
-            true => self.answer_as_roles(frame, at).await,
-            false => Ok(()),
-        }
-    }
-
-    /// Renders one message; replies of the model are still missing.
-    pub async fn render_message(
-        &mut self,
-        frame: &mut Frame,
-        line: &mut DialogueMessage,
-    ) -> ScriptResult {
-        let locals = std::mem::replace(&mut frame.values.locals, line.locals.clone());
-        let was = std::mem::replace(&mut frame.dialogue.is_flushing, true);
-        let came = self.render_body(frame, line).await;
-        frame.dialogue.is_flushing = was;
-        frame.values.locals = locals;
+        frame.dialogue.is_flushing = true;
+        let came = flush_messages(run, frame, end).await;
+        frame.dialogue.is_flushing = false;
         came
-    }
+    })
+}
 
-    async fn render_body(&mut self, frame: &mut Frame, line: &mut DialogueMessage) -> ScriptResult {
-        match line.body.clone() {
-            MessageBody::Rendered(_) | MessageBody::Parts(_) => {}
-            MessageBody::PendingParts(value) => {
-                line.body = MessageBody::Parts(self.render_parts(frame, &value).await?)
-            }
-            MessageBody::Pending { text, how } => {
-                let (text, how) = match how {
-                    RenderMode::Expression => match self.evaluate_expression(frame, &text).await? {
-                        Some(value) => match text_of(&value).strip_prefix('#') {
-                            Some(template) => (template.to_owned(), RenderMode::Template),
-                            None => {
-                                line.body =
-                                    MessageBody::Rendered(RenderedText::literal(text_of(&value)));
-                                return Ok(());
-                            }
-                        },
-                        None => (format!("?={text}"), RenderMode::Marks),
+async fn flush_messages(run: &mut ScriptRun, frame: &mut Frame, end: usize) -> ScriptResult {
+    for at in 0..end.min(frame.dialogue.messages.len()) {
+        if !frame.dialogue.messages.get(at).is_some_and(DialogueMessage::is_pending) {
+            continue;
+        }
+        let spot = frame.dialogue.messages.get(at).and_then(|line| line.location.clone());
+        flush_message(run, frame, at).await.map_err(|halt| match &spot {
+            Some(spot) => halt.or_location(&spot.file, spot.position),
+            None => halt,
+        })?;
+    }
+    Ok(())
+}
+
+async fn flush_message(run: &mut ScriptRun, frame: &mut Frame, at: usize) -> ScriptResult {
+    let Some(mut line) = frame.dialogue.messages.get(at).cloned() else { return Ok(()) };
+    render_message(run, frame, &mut line).await?;
+    let addressed = !line.addressees.is_empty();
+    if let Some(place) = frame.dialogue.messages.get_mut(at) {
+        *place = line;
+    }
+    fill_placeholders(run, frame, at).await?;
+    match addressed {
+        true => answer_as_roles(run, frame, at).await,
+        false => Ok(()),
+    }
+}
+
+/// Renders one message; replies of the model are still missing.
+pub async fn render_message(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    line: &mut DialogueMessage,
+) -> ScriptResult {
+    let locals = std::mem::replace(&mut frame.values.locals, line.locals.clone());
+    let was = std::mem::replace(&mut frame.dialogue.is_flushing, true);
+    let came = render_body(run, frame, line).await;
+    frame.dialogue.is_flushing = was;
+    frame.values.locals = locals;
+    came
+}
+
+async fn render_body(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    line: &mut DialogueMessage,
+) -> ScriptResult {
+    match line.body.clone() {
+        MessageBody::Rendered(_) | MessageBody::Parts(_) => {}
+        MessageBody::PendingParts(value) => {
+            line.body = MessageBody::Parts(render_parts(run, frame, &value).await?)
+        }
+        MessageBody::Pending { text, how } => {
+            let (text, how) = match how {
+                RenderMode::Expression => match run.evaluate_expression(frame, &text).await? {
+                    Some(value) => match text_of(&value).strip_prefix('#') {
+                        Some(template) => (template.to_owned(), RenderMode::Template),
+                        None => {
+                            line.body =
+                                MessageBody::Rendered(RenderedText::literal(text_of(&value)));
+                            return Ok(());
+                        }
                     },
-                    how => (text, how),
-                };
-                let text = take_addressees(frame, line, &text);
-                let (settled, bias) = self.render_text(frame, &text, how).await?;
-                line.body = MessageBody::Rendered(settled);
-                line.bias = bias;
-            }
-        }
-        Ok(())
-    }
-
-    /// Renders one text of the author, except for the parts that need the model.
-    async fn render_text(
-        &mut self,
-        frame: &mut Frame,
-        text: &str,
-        how: RenderMode,
-    ) -> ScriptResult<(RenderedText, Vec<super::super::text::Bias>)> {
-        let mut draft = MessageText::read(text);
-        let bias = draft.bias().to_vec();
-        self.fill_marks(frame, &mut draft).await?;
-        if how == RenderMode::Marks {
-            return Ok((draft.into_unrendered(), bias));
-        }
-        let sealed = draft.mask();
-        let rendered = self.render(frame, sealed.template()).await?;
-        Ok((sealed.unmask(&rendered), bias))
-    }
-
-    /// Fills in the results of calls and regular expressions.
-    pub async fn fill_marks(&mut self, frame: &mut Frame, draft: &mut MessageText) -> ScriptResult {
-        while let Some((at, invoke)) = draft.next_call().map(|(at, it)| (at, it.clone())) {
-            let value = self.invoke(frame, &invoke).await?;
-            let text = text_of(&value);
-            if text.len() > LONGEST_TEXT {
-                return Err(words::TEXT_TOO_LONG.with("most", LONGEST_TEXT >> 20).into());
-            }
-            draft.fill(at, text);
-        }
-        while let Some((at, pattern)) = draft.next_pattern().map(|(at, it)| (at, it.clone())) {
-            let value = frame.values.get_path(&pattern.variable).unwrap_or(Value::Null);
-            let found = first_match(&pattern, &text_of(&value))?;
-            draft.fill(at, found);
-        }
-        Ok(())
-    }
-
-    /// Renders a template with everything the script knows.
-    pub async fn render(&mut self, frame: &mut Frame, text: &str) -> ScriptResult<String> {
-        let format = match frame.values.option("templateFormat") {
-            Some(Value::String(name)) => {
-                Format::parse(&name).ok_or_else(|| words::NO_FORMAT.with("name", quoted(&name)))?
-            }
-            _ => Format::default(),
-        };
-        if format.is_plain(text) {
-            return Ok(text.to_owned());
-        }
-        let data = Value::Object(template_data(frame));
-        let mut functions = Functions::new(frame.imports.template_names());
-        loop {
-            match template::render_with(format, text, &data, &functions)? {
-                Rendered::Done(text) => return Ok(text),
-                Rendered::NeedsCall(call) => {
-                    let value =
-                        self.call_template_function(frame, &call.name, call.args.clone()).await?;
-                    functions.add_result(call, value.unwrap_or(Value::Null));
-                }
-            }
-        }
-    }
-
-    /// A structured system message, with each of its texts rendered.
-    async fn render_parts(
-        &mut self,
-        frame: &mut Frame,
-        value: &Value,
-    ) -> ScriptResult<SystemParts> {
-        let mut parts = SystemParts::default();
-        let Value::Object(map) = value else {
-            return Err(words::SYSTEM_NO_PARTS.into());
-        };
-        for (key, value) in map {
-            let texts = match value {
-                Value::Array(items) => items.iter().map(text_of).collect(),
-                Value::Null => Vec::new(),
-                value => vec![text_of(value)],
+                    None => (format!("?={text}"), RenderMode::Marks),
+                },
+                how => (text, how),
             };
-            let mut rendered = Vec::new();
-            for text in texts {
-                let (settled, _) = self.render_text(frame, &text, RenderMode::Template).await?;
-                rendered.push(settled.text().trim_end_matches('\n').to_owned());
-            }
-            match key.as_str() {
-                "background" => parts.background = rendered,
-                "content" => parts.content = rendered,
-                "output" => parts.output = rendered,
-                "notes" => parts.notes = rendered,
-                other => return Err(words::SYSTEM_PART.with("key", quoted(other)).into()),
+            let text = take_addressees(frame, line, &text);
+            let (settled, bias) = render_text(run, frame, &text, how).await?;
+            line.body = MessageBody::Rendered(settled);
+            line.bias = bias;
+        }
+    }
+    Ok(())
+}
+
+/// Renders one text of the author, except for the parts that need the model.
+async fn render_text(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    text: &str,
+    how: RenderMode,
+) -> ScriptResult<(RenderedText, Vec<super::super::text::Bias>)> {
+    let mut draft = MessageText::read(text);
+    let bias = draft.bias().to_vec();
+    fill_marks(run, frame, &mut draft).await?;
+    if how == RenderMode::Marks {
+        return Ok((draft.into_unrendered(), bias));
+    }
+    let sealed = draft.mask();
+    let rendered = render(run, frame, sealed.template()).await?;
+    Ok((sealed.unmask(&rendered), bias))
+}
+
+/// Fills in the results of calls and regular expressions.
+pub async fn fill_marks(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    draft: &mut MessageText,
+) -> ScriptResult {
+    while let Some((at, invoke)) = draft.next_call().map(|(at, it)| (at, it.clone())) {
+        let value = run.invoke(frame, &invoke).await?;
+        let text = text_of(&value);
+        if text.len() > LONGEST_TEXT {
+            return Err(words::TEXT_TOO_LONG.with("most", LONGEST_TEXT >> 20).into());
+        }
+        draft.fill(at, text);
+    }
+    while let Some((at, pattern)) = draft.next_pattern().map(|(at, it)| (at, it.clone())) {
+        let value = frame.values.get_path(&pattern.variable).unwrap_or(Value::Null);
+        let found = first_match(&pattern, &text_of(&value))?;
+        draft.fill(at, found);
+    }
+    Ok(())
+}
+
+/// Renders a template with everything the script knows.
+pub async fn render(run: &mut ScriptRun, frame: &mut Frame, text: &str) -> ScriptResult<String> {
+    let format = match frame.values.option("templateFormat") {
+        Some(Value::String(name)) => {
+            Format::parse(&name).ok_or_else(|| words::NO_FORMAT.with("name", quoted(&name)))?
+        }
+        _ => Format::default(),
+    };
+    if format.is_plain(text) {
+        return Ok(text.to_owned());
+    }
+    let data = Value::Object(template_data(frame));
+    let mut functions = Functions::new(frame.imports.template_names());
+    loop {
+        match template::render_with(format, text, &data, &functions)? {
+            Rendered::Done(text) => return Ok(text),
+            Rendered::NeedsCall(call) => {
+                let value =
+                    call_template_function(run, frame, &call.name, call.args.clone()).await?;
+                functions.add_result(call, value.unwrap_or(Value::Null));
             }
         }
-        Ok(parts)
     }
+}
+
+/// A structured system message, with each of its texts rendered.
+async fn render_parts(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    value: &Value,
+) -> ScriptResult<SystemParts> {
+    let mut parts = SystemParts::default();
+    let Value::Object(map) = value else {
+        return Err(words::SYSTEM_NO_PARTS.into());
+    };
+    for (key, value) in map {
+        let texts = match value {
+            Value::Array(items) => items.iter().map(text_of).collect(),
+            Value::Null => Vec::new(),
+            value => vec![text_of(value)],
+        };
+        let mut rendered = Vec::new();
+        for text in texts {
+            let (settled, _) = render_text(run, frame, &text, RenderMode::Template).await?;
+            rendered.push(settled.text().trim_end_matches('\n').to_owned());
+        }
+        match key.as_str() {
+            "background" => parts.background = rendered,
+            "content" => parts.content = rendered,
+            "output" => parts.output = rendered,
+            "notes" => parts.notes = rendered,
+            other => return Err(words::SYSTEM_PART.with("key", quoted(other)).into()),
+        }
+    }
+    Ok(parts)
 }
 
 /// Whether there are marks whose results a later instruction may need.
@@ -254,15 +266,8 @@ fn take_addressees(frame: &Frame, line: &mut DialogueMessage, text: &str) -> Str
 /// The data of templates. The output is described in words, unless the script asks for the schema.
 fn template_data(frame: &Frame) -> Map<String, Value> {
     let mut data = frame.values.scope();
-    if let Some(schema) = frame.manifest.output()
-        && data.get("output") == Some(schema)
-    {
-        let natural = frame.values.flag("naturalOutput").unwrap_or(true);
-        let text = match natural {
-            true => output::describe(schema),
-            false => schema.to_string(),
-        };
-        data.insert("output".to_owned(), Value::String(text));
+    if data.get("output").is_some_and(|output| Some(output) == frame.manifest.output()) {
+        data.insert("output".to_owned(), frame.described_output().into());
     }
     data
 }

@@ -157,6 +157,28 @@ impl ScopeValues {
         self.option(name)?.as_bool()
     }
 
+    /// Stores the model's reply as the last result.
+    pub fn set_response(&mut self, value: Value) {
+        self.replies.insert("RESPONSE".to_owned(), value.clone());
+        self.latest = value;
+    }
+
+    /// The structured format the answer must have; `None` for plain text.
+    pub fn answer_format(&self) -> Option<String> {
+        let format = self.response_format();
+        match format.as_ref().and_then(|format| format.get("type")).and_then(Value::as_str) {
+            Some("text") | None => {
+                (self.flag("forceJson") == Some(true)).then(|| "json".to_owned())
+            }
+            Some(kind) => Some(kind.to_owned()),
+        }
+    }
+
+    /// Whether an answer in another format is an error.
+    pub fn is_format_required(&self) -> bool {
+        self.flag("forceJson") != Some(false)
+    }
+
     pub fn response_format(&self) -> Option<Map<String, Value>> {
         let local = self.locals.iter().rev().find_map(|local| local.get("response_format"));
         let found = local.or(self.prompt.get("response_format"));

@@ -8,7 +8,6 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
 use super::super::host::{AnswerPart, ModelCall, PackKey, ScriptEvent, ScriptHost};
-use super::frame::ScriptRun;
 use crate::i18n::{LocalizedText, script_run as words};
 use crate::protocol::StepAction;
 
@@ -85,43 +84,20 @@ impl ScriptHost for Relay {
     }
 }
 
-impl ScriptRun {
-    /// Answers one request of a concurrent script. One that is gone needs no answer.
-    pub async fn serve_request(&mut self, asked: HostRequest) {
-        match asked {
-            HostRequest::Model(call, give) => drop(give.send(self.host.call_model(*call))),
-            HostRequest::Event(event) => self.host.emit(event),
+impl HostRequest {
+    /// Answers the request. A script that is gone needs no answer.
+    pub async fn serve(self, host: &mut dyn ScriptHost) {
+        match self {
+            HostRequest::Model(call, give) => drop(give.send(host.call_model(*call))),
+            HostRequest::Event(event) => host.emit(event),
             HostRequest::Confirm(question, give) => {
-                let _ = give.send(self.host.confirm(question).await);
+                let _ = give.send(host.confirm(question).await);
             }
-            HostRequest::Step(work, give) => drop(give.send(self.host.run_step(work).await)),
-            HostRequest::LoadValue(key, give) => drop(give.send(self.host.load_value(key).await)),
+            HostRequest::Step(work, give) => drop(give.send(host.run_step(work).await)),
+            HostRequest::LoadValue(key, give) => drop(give.send(host.load_value(key).await)),
             HostRequest::StoreValue(key, value, give) => {
-                drop(give.send(self.host.store_value(key, value).await))
+                drop(give.send(host.store_value(key, value).await))
             }
         }
-    }
-
-    /// A separate run with the same host, and with the remaining limits.
-    pub fn concurrent_run(&self, relay: Relay) -> ScriptRun {
-        ScriptRun {
-            host: Box::new(relay),
-            library: self.library.clone(),
-            // Two answers streamed at once would be mixed up.
-            streams: false,
-            depth: self.depth,
-            steps: self.steps,
-            calls: self.calls,
-        }
-    }
-
-    /// Adds the counts of a concurrent run since it was made from `start`.
-    pub fn add_counts(&mut self, start: (usize, usize), other: (usize, usize)) {
-        self.steps = self.steps.saturating_add(other.0.saturating_sub(start.0));
-        self.calls = self.calls.saturating_add(other.1.saturating_sub(start.1));
-    }
-
-    pub fn counts(&self) -> (usize, usize) {
-        (self.steps, self.calls)
     }
 }

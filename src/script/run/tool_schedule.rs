@@ -12,16 +12,18 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use serde_json::{Map, Value};
 
-use super::super::fault::quoted;
-use super::super::host::ScriptEvent;
+use super::super::error::{ScriptFlow, ScriptResult, quoted};
+use super::super::host::ScriptHost;
 use super::super::manifest::input::ScriptArgs;
 use super::super::tool_protocol::ParsedToolCall;
-use super::frame::{Frame, ScriptResult, ScriptRun};
+use super::frame::{Frame, ScriptRun};
 use super::scope::text_of;
+use super::script_tool::{Results, ScriptTool};
 use super::shared_host::Relay;
-use super::tools::{MOST_CALLS, Results, ScriptTool, ToolKind};
 use crate::i18n::script_run as words;
 
+/// Maximum number of calls in one reply.
+const MOST_CALLS: usize = 20;
 /// Maximum number of rounds of calls for one answer.
 const MOST_ROUNDS: usize = 5;
 /// Calls at a time: the default, and the maximum.
@@ -67,91 +69,117 @@ impl ToolSchedule {
     }
 }
 
-impl ScriptRun {
-    /// Runs the calls of one reply.
-    pub async fn run_calls(
-        &mut self,
-        frame: &mut Frame,
-        tools: &[&ScriptTool],
-        wanted: &[ParsedToolCall],
-        at_once: usize,
-        done: &mut Results,
-    ) -> ScriptResult {
-        let found = |call: &ParsedToolCall| {
-            let tool = tools.iter().find(|tool| tool.id == call.id)?;
-            Some((*tool, tool.help().bind_args(call)))
-        };
-        let wanted: Vec<(&ScriptTool, Map<String, Value>)> =
-            wanted.iter().filter_map(found).collect();
-        if at_once == 1 || wanted.len() < 2 {
-            for (tool, given) in wanted {
-                self.run_tool(frame, tool, given, done).await?;
-            }
-            return Ok(());
-        }
-        let mut jobs = Vec::new();
+/// Runs the calls of one reply.
+pub async fn run_calls(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    tools: &[&ScriptTool],
+    wanted: &[ParsedToolCall],
+    at_once: usize,
+    done: &mut Results,
+) -> ScriptResult {
+    let found = |call: &ParsedToolCall| {
+        let tool = tools.iter().find(|tool| tool.id == call.id)?;
+        Some((*tool, tool.help().bind_args(call)))
+    };
+    let wanted: Vec<(&ScriptTool, Map<String, Value>)> = wanted.iter().filter_map(found).collect();
+    if at_once == 1 || wanted.len() < 2 {
         for (tool, given) in wanted {
-            let args = tool.complete_args(given);
-            done.add_call(tool, &args);
-            self.check_permission(frame, &tool.id, &args).await?;
-            jobs.push((tool, args));
+            run_tool(run, frame, tool, given, done).await?;
         }
-        let came = self.run_concurrently(frame, &jobs, at_once).await;
-        for ((tool, args), came) in jobs.iter().zip(came) {
-            let value = self.result_value(tool, came)?;
-            done.add_result(tool, args, &value);
-        }
-        Ok(())
+        return Ok(());
     }
+    let mut jobs = Vec::new();
+    for (tool, given) in wanted {
+        let args = tool.complete_args(given);
+        done.add_call(tool, &args);
+        frame.check_permission(run.host.as_mut(), &tool.id, &args).await?;
+        jobs.push((tool, args));
+    }
+    let came = run_concurrently(run, frame, &jobs, at_once).await;
+    for ((tool, args), came) in jobs.iter().zip(came) {
+        let value = result_value(run.host.as_mut(), tool, came)?;
+        done.add_result(tool, args, &value);
+    }
+    Ok(())
+}
 
-    /// Runs tools concurrently, up to a limit; the results are in the order of the calls.
-    async fn run_concurrently(
-        &mut self,
-        frame: &Frame,
-        jobs: &[(&ScriptTool, Map<String, Value>)],
-        at_once: usize,
-    ) -> Vec<ScriptResult<Value>> {
-        let (relay, mut asked) = Relay::new();
-        let start = self.counts();
-        let runs: Vec<_> = jobs
-            .iter()
-            .map(|(tool, args)| {
-                let (mut run, doer) = (self.concurrent_run(relay.clone()), tool.kind.clone());
-                let (guards, args) = (frame.permissions.clone(), args.clone());
-                async move {
-                    let came = match doer {
-                        ToolKind::Builtin(own) => run.run_builtin_tool(own, &args).await,
-                        ToolKind::Script(shape) => {
-                            run.host.emit(ScriptEvent::ScriptCalled(shape.id().to_owned()));
-                            let args = ScriptArgs { positional: Vec::new(), named: args };
-                            match Frame::new(shape, args, &guards) {
-                                Ok(mut frame) => run.run_frame(&mut frame).await,
-                                Err(failure) => Err(failure.into()),
-                            }
-                        }
-                    };
-                    (came, run.counts())
-                }
-            })
-            .collect();
-        drop(relay);
-        let mut all = Box::pin(stream::iter(runs).buffered(at_once).collect::<Vec<_>>());
-        let came = loop {
-            tokio::select! {
-                biased;
-                Some(asked) = asked.recv() => self.serve_request(asked).await,
-                came = &mut all => break came,
-            }
-        };
-        // Questions sent just before the end.
-        while let Ok(asked) = asked.try_recv() {
-            self.serve_request(asked).await;
+/// Runs tools concurrently, up to a limit; the results are in the order of the calls.
+async fn run_concurrently(
+    run: &mut ScriptRun,
+    frame: &Frame,
+    jobs: &[(&ScriptTool, Map<String, Value>)],
+    at_once: usize,
+) -> Vec<ScriptResult<Value>> {
+    let (relay, mut asked) = Relay::new();
+    let start = run.limits;
+    let runs: Vec<_> = jobs
+        .iter()
+        .map(|(tool, args)| {
+            let mut run = ScriptRun {
+                host: Box::new(relay.clone()),
+                library: run.library.clone(),
+                limits: start,
+                // Two answers streamed at once would be mixed up.
+                streams: false,
+            };
+            let (tool, callers) = (tool.kind.clone(), frame.permissions.clone());
+            let args = ScriptArgs::from(args.clone());
+            async move { (tool.run(&mut run, &callers, args).await, run.limits) }
+        })
+        .collect();
+    drop(relay);
+    let mut all = Box::pin(stream::iter(runs).buffered(at_once).collect::<Vec<_>>());
+    let came = loop {
+        tokio::select! {
+            biased;
+            Some(asked) = asked.recv() => asked.serve(run.host.as_mut()).await,
+            came = &mut all => break came,
         }
-        came.into_iter()
-            .map(|(came, counts)| {
-                self.add_counts(start, counts);
-                came
-            })
-            .collect()
+    };
+    // Questions sent just before the end.
+    while let Ok(asked) = asked.try_recv() {
+        asked.serve(run.host.as_mut()).await;
+    }
+    came.into_iter()
+        .map(|(came, used)| {
+            run.limits.add_since(start, used);
+            came
+        })
+        .collect()
+}
+
+/// Runs one tool, and records its result.
+pub async fn run_tool(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    tool: &ScriptTool,
+    given: Map<String, Value>,
+    done: &mut Results,
+) -> ScriptResult {
+    let args = tool.complete_args(given);
+    done.add_call(tool, &args);
+    // A forbidden call is not retried in another way: it ends the script.
+    frame.check_permission(run.host.as_mut(), &tool.id, &args).await?;
+    let came = tool.kind.run(run, &frame.permissions, ScriptArgs::from(args.clone())).await;
+    let value = result_value(run.host.as_mut(), tool, came)?;
+    done.add_result(tool, &args, &value);
+    Ok(())
+}
+
+/// The result as the model reads it: the value, or the error.
+fn result_value(
+    host: &mut dyn ScriptHost,
+    tool: &ScriptTool,
+    came: ScriptResult<Value>,
+) -> ScriptResult<Value> {
+    match came {
+        Ok(value) => Ok(value),
+        Err(ScriptFlow::Failed(failure)) => {
+            let why = failure.message.clone();
+            host.emit_note(words::TOOL_FAILED.with("name", tool.id.clone()).with("why", why));
+            Ok(Value::String(format!("error: {}", failure.message)))
+        }
+        Err(halt) => Err(halt),
     }
 }

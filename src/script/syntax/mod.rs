@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::failure::{LocatedError, Location, SourcePosition};
+use super::error::{LocatedError, Location, SourcePosition};
 use crate::i18n::{LocalizedText, script_run as words};
 
 mod lines;

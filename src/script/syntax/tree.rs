@@ -7,7 +7,7 @@ use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 use serde_json::{Map, Number, Value};
 
 use crate::i18n::{LocalizedText, script_run as words};
-use crate::script::failure::SourcePosition;
+use crate::script::error::SourcePosition;
 
 /// Deepest nesting, and maximum number of nodes including those that aliases expand to.
 const DEEPEST: usize = 64;

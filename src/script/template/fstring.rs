@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::limits::{MOST_OUTPUT, output_limit_error};
 use super::print;
-use crate::script::fault::ScriptError;
+use crate::script::error::ScriptError;
 use crate::script::text::delimiters;
 
 pub(super) fn render(text: &str, data: &Value) -> Result<String, ScriptError> {

@@ -10,7 +10,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, Undefi
 use super::limits::{self, MOST_OUTPUT, output_limit_error, template_error};
 use super::py_methods::{self, value_text};
 use crate::i18n::script as words;
-use crate::script::fault::ScriptError;
+use crate::script::error::ScriptError;
 
 /// Maximum number of instructions of one rendering.
 const FUEL: u64 = 200_000;

@@ -4,7 +4,7 @@
 //! limited.
 
 use crate::i18n::script as words;
-use crate::script::fault::{ScriptError, quoted};
+use crate::script::error::{ScriptError, quoted};
 use crate::script::text::delimiters;
 
 /// Longest rendered text, in bytes.

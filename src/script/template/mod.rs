@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::fault::{ScriptError, quoted};
+use super::error::{ScriptError, quoted};
 use crate::i18n::script as words;
 
 mod fstring;

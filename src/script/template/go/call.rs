@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use crate::script::fault::ScriptError;
+use crate::script::error::ScriptError;
 use crate::script::template::limits::{MOST_OUTPUT, output_limit_error, template_error};
 use crate::script::template::print;
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::call;
 use super::parse::{GoNode, Pipe, Term};
 use crate::i18n::script as words;
-use crate::script::fault::ScriptError;
+use crate::script::error::ScriptError;
 use crate::script::template::limits::{MOST_OUTPUT, output_limit_error, template_error};
 use crate::script::template::print;
 

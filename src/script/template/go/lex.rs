@@ -1,6 +1,6 @@
 //! Splits a template into text and actions, and an action into tokens.
 
-use crate::script::fault::ScriptError;
+use crate::script::error::ScriptError;
 use crate::script::template::limits::template_error;
 use crate::script::text::delimiters;
 

@@ -9,7 +9,7 @@ mod parse;
 
 use serde_json::Value;
 
-use crate::script::fault::ScriptError;
+use crate::script::error::ScriptError;
 
 pub(super) fn render(text: &str, data: &Value) -> Result<String, ScriptError> {
     let nodes = parse::parse(text)?;

@@ -1,7 +1,7 @@
 //! Parses the tokens of actions to a tree.
 
 use super::lex::{self, GoPart, GoToken};
-use crate::script::fault::ScriptError;
+use crate::script::error::ScriptError;
 use crate::script::template::limits::template_error;
 
 /// Deepest nesting of blocks and brackets.

@@ -1,0 +1,173 @@
+//! A tool that a script offers to its model: a script, or one of the program's own tools; and the
+//! results of its calls.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::super::error::{ScriptResult, quoted};
+use super::super::manifest::Manifest;
+use super::super::manifest::input::ScriptArgs;
+use super::super::source::ScriptLibrary;
+use super::super::tool_protocol::{Param, ParsedToolCall, ToolHelp};
+use super::builtin_tools::{self, BuiltinTool};
+use super::frame::{Frame, ScriptRun};
+use super::scope::{merge, text_of};
+use crate::i18n::script_run as words;
+use crate::protocol::Message;
+
+/// Longest result of one call sent to the model, in characters.
+const LONGEST: usize = 20_000;
+/// Triggers of a tool that does not wait for a call of the model.
+pub const AFTER_USER: &str = "AfterUserMessage";
+pub const KEYWORD: &str = "Keyword";
+
+/// A tool the model may call.
+#[derive(Clone, Debug)]
+pub struct ScriptTool {
+    pub id: String,
+    pub title: String,
+    pub defaults: Map<String, Value>,
+    pub triggers: Vec<String>,
+    pub keywords: Vec<String>,
+    pub kind: ToolKind,
+}
+
+/// The kind of a tool.
+#[derive(Clone, Debug)]
+pub enum ToolKind {
+    Script(Arc<Manifest>),
+    /// One of the program's own tools.
+    Builtin(&'static BuiltinTool),
+}
+
+/// The calls made for one answer, and their results, a line each.
+#[derive(Clone, Debug, Default)]
+pub struct Results {
+    pub calls: Vec<String>,
+    results: Vec<String>,
+}
+
+impl ToolKind {
+    /// The tool of a name; a script takes precedence.
+    pub fn find(frame: &Frame, library: &ScriptLibrary, name: &str) -> ScriptResult<ToolKind> {
+        match (frame.find_script(library, name), builtin_tools::find(name)) {
+            (Err(halt), Some(own)) if halt.is_not_found() => Ok(ToolKind::Builtin(own)),
+            (found, _) => found.map(ToolKind::Script),
+        }
+    }
+
+    /// Runs it on behalf of scripts with these permissions.
+    pub async fn run(
+        &self,
+        run: &mut ScriptRun,
+        callers: &[Arc<Value>],
+        args: ScriptArgs,
+    ) -> ScriptResult<Value> {
+        match self {
+            ToolKind::Builtin(own) => own.run(run, &args.named).await,
+            ToolKind::Script(shape) => {
+                Box::pin(run.run_manifest(callers, shape.clone(), args)).await
+            }
+        }
+    }
+}
+
+impl Results {
+    /// A call as the model would have written it, without hidden parameters.
+    pub fn add_call(&mut self, tool: &ScriptTool, args: &Map<String, Value>) {
+        let help = tool.help();
+        let shown = args.iter().filter(|(name, _)| {
+            !help.params.iter().any(|it| it.name == **name && it.is_hidden_in_result())
+        });
+        let shown = shown.map(|(name, value)| (Some(name.clone()), value.clone()));
+        self.calls.push(ParsedToolCall { id: tool.id.clone(), args: shown.collect() }.text());
+    }
+
+    pub fn add_result(&mut self, tool: &ScriptTool, args: &Map<String, Value>, value: &Value) {
+        let line = tool.help().result_line(args, value);
+        self.results.push(line.chars().take(LONGEST).collect());
+    }
+
+    pub fn messages(&self) -> [Message; 2] {
+        [Message::assistant(self.calls.join("\n")), Message::user(self.results.join("\n"))]
+    }
+}
+
+impl ScriptTool {
+    /// The arguments of a call, completed with those the calling script adds.
+    pub fn complete_args(&self, given: Map<String, Value>) -> Map<String, Value> {
+        let mut args = self.defaults.clone();
+        merge(&mut args, given);
+        args
+    }
+
+    /// As the model sees it: the calling script's defaults take precedence.
+    pub fn help(&self) -> ToolHelp {
+        let shape = match &self.kind {
+            ToolKind::Builtin(own) => return own.help(Some(&self.title)),
+            ToolKind::Script(shape) => shape,
+        };
+        let params = shape.inputs.iter().map(|input| {
+            let set = self.defaults.get(&input.name).or(shape.config.get(&input.name));
+            Param {
+                name: input.name.clone(),
+                required: input.required,
+                default: set.or(input.default.as_ref()).cloned(),
+                about: input.about.clone(),
+            }
+        });
+        ToolHelp { id: self.id.clone(), title: self.title.clone(), params: params.collect() }
+    }
+
+    pub fn has_trigger(&self, event: &str) -> bool {
+        self.triggers.iter().any(|known| known.eq_ignore_ascii_case(event))
+    }
+
+    pub fn matches_keyword(&self, said: &str) -> bool {
+        self.has_trigger(KEYWORD) && self.keywords.iter().any(|word| said.contains(word))
+    }
+
+    /// The model decides when it runs.
+    pub fn is_model_callable(&self) -> bool {
+        let free = self.triggers.is_empty() || self.has_trigger("AI") || self.has_trigger("Auto");
+        free && !self.has_trigger(AFTER_USER)
+    }
+}
+
+pub fn script_tool(
+    shape: Arc<Manifest>,
+    about: &Value,
+    defaults: Map<String, Value>,
+) -> ScriptResult<ScriptTool> {
+    let own = shape.text_setting("title").or(shape.text_setting("description"));
+    let title = about.get("title").and_then(Value::as_str).or(own);
+    let Some(title) = title.map(|title| title.lines().next().unwrap_or("").to_owned()) else {
+        return Err(words::TOOL_NO_TITLE.with("name", quoted(shape.id())).into());
+    };
+    let list = |key: &str| match about.get(key).or(shape.config.get(key)) {
+        Some(Value::Array(items)) => items.iter().map(text_of).collect(),
+        Some(Value::Null) | None => Vec::new(),
+        Some(one) => vec![text_of(one)],
+    };
+    let (triggers, keywords) = (list("trigger"), list("keywords"));
+    let id = shape.id().to_owned();
+    Ok(ScriptTool { id, title, defaults, triggers, keywords, kind: ToolKind::Script(shape) })
+}
+
+pub fn builtin_tool(
+    own: &'static BuiltinTool,
+    about: &Value,
+    defaults: Map<String, Value>,
+) -> ScriptTool {
+    let title = about.get("title").and_then(Value::as_str);
+    let help = own.help(title);
+    ScriptTool {
+        id: own.id.to_owned(),
+        title: help.title,
+        defaults,
+        triggers: Vec::new(),
+        keywords: Vec::new(),
+        kind: ToolKind::Builtin(own),
+    }
+}
