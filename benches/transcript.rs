@@ -37,7 +37,8 @@ fn theme() -> Theme {
 
 fn frame(transcript: &mut Transcript, theme: &Theme, buf: &mut Buffer) {
     let look = DrawOptions { theme, lang: Lang::En, spinner: 1, elapsed_ms: 1_000, clock: None };
-    transcript.view(AREA, buf, &look);
+    transcript.fit(AREA, &look);
+    transcript.draw(buf);
 }
 
 fn stream(events: &[Event], each: usize) -> Transcript {

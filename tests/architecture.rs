@@ -251,6 +251,20 @@ fn a_machine_wrapper_forwards_every_trait_method() {
     }
 }
 
+/// Drawing only reads the state of the screen.
+#[test]
+fn only_update_and_its_helpers_change_the_state_of_the_screen() {
+    const MAY: [&str; 5] =
+        ["tui/update", "tui/submit.rs", "tui/pickers.rs", "tui/title.rs", "tui/run.rs"];
+    for source in sources().iter().filter(|source| source.path.starts_with("src/tui/")) {
+        if !MAY.iter().any(|may| source.path.starts_with(&format!("src/{may}"))) {
+            for (number, line) in source.code() {
+                assert!(!line.contains("&mut State"), "{}:{number} {line}", source.path);
+            }
+        }
+    }
+}
+
 #[test]
 fn only_safety_creates_a_cleared_step() {
     for source in sources() {

@@ -65,11 +65,12 @@ fn drawn(transcript: &mut Transcript, width: u16) -> String {
     let look =
         DrawOptions { theme: &theme, lang: Lang::En, spinner: 0, elapsed_ms: 0, clock: None };
     let mut out = String::new();
-    transcript.view(area, &mut Buffer::empty(area), &look);
+    transcript.fit(area, &look);
     transcript.scroll(Scroll::Top);
     loop {
         let mut buf = Buffer::empty(area);
-        transcript.view(area, &mut buf, &look);
+        transcript.fit(area, &look);
+        transcript.draw(&mut buf);
         for cell in &buf.content {
             for c in cell.symbol().chars() {
                 let hides = matches!(

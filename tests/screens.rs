@@ -105,7 +105,7 @@ impl Screen {
 
     fn draw(&mut self) {
         let (state, now) = (&mut self.state, self.now);
-        let drawn = self.terminal.draw(|frame| tui::view(state, frame, now)).unwrap();
+        let drawn = self.terminal.draw(|frame| drop(tui::draw_frame(state, frame, now))).unwrap();
         self.frame = drawn.buffer.clone();
     }
 

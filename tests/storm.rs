@@ -173,7 +173,7 @@ proptest! {
             }
             let input = input(happening).unwrap_or(ScreenInput::Resized);
             tui::update(&mut state, tui::TimedInput { at: now, input });
-            let frame = terminal.draw(|frame| tui::view(&mut state, frame, now)).unwrap();
+            let frame = terminal.draw(|frame| drop(tui::draw_frame(&mut state, frame, now))).unwrap();
             for cell in &frame.buffer.content {
                 let bad = cell.symbol().chars().find(|c| {
                     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -387,18 +387,22 @@ impl Composer {
         self.search.as_ref().map(|search| search.draw(area, buf, pen))
     }
 
-    /// Rows of the text in `width` columns, including the mark.
-    pub fn rows(&mut self, width: u16) -> u16 {
-        let text = match &mut self.search {
-            Some(search) => search.area(),
-            None => &mut self.text,
-        };
+    /// Lays the text out for `width` columns, the mark included; returns its rows.
+    pub fn fit(&mut self, width: u16, theme: &Theme) -> u16 {
+        if let Some(search) = &mut self.search {
+            search.highlight_query(theme);
+        } else if !self.is_empty() {
+            self.text.set_style(theme.text);
+            self.highlight_units(theme.accent);
+            self.highlight_selection(theme.selection);
+        }
+        let text = self.search.as_mut().map_or(&mut self.text, HistorySearch::area_mut);
         text.measure(width.saturating_sub(indent()).max(1)).content_rows.max(1)
     }
 
-    /// Draws the text; returns the position of the cursor.
+    /// Draws the text as it was laid out; returns the position of the cursor.
     pub fn draw(
-        &mut self,
+        &self,
         area: Rect,
         buf: &mut Buffer,
         dress: &ComposerStyle<'_>,
@@ -412,9 +416,8 @@ impl Composer {
             return None;
         }
         buf.set_stringn(area.x, area.y, CHOSEN, area.width.into(), dress.sigil);
-        if let Some(search) = &mut self.search {
-            search.highlight_query(dress.theme);
-            (&*search.area()).render(inner, buf);
+        if let Some(search) = &self.search {
+            search.area().render(inner, buf);
             return None;
         }
         if self.is_empty() {
@@ -422,9 +425,6 @@ impl Composer {
             buf.set_stringn(inner.x, inner.y, hint, inner.width.into(), dress.theme.dim);
             return Some(inner.as_position());
         }
-        self.text.set_style(dress.theme.text);
-        self.highlight_units(dress.theme.accent);
-        self.highlight_selection(dress.theme.selection);
         (&self.text).render(inner, buf);
         self.text.rendered_cursor_position()
     }
@@ -518,6 +518,7 @@ mod tests {
         let area = Rect::new(0, 0, width, height);
         let dress = ComposerStyle { theme: &theme, hint: "", sigil: Style::default() };
         let mut buf = Buffer::empty(area);
+        composer.fit(width, &theme);
         composer.draw(area, &mut buf, &dress).map(|at| (at.x, at.y))
     }
 

@@ -6,7 +6,7 @@ use super::state::State;
 use super::time::Millis;
 
 /// The part of the screen that gets the input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Focus {
     /// The question on top.
     Question,
@@ -25,6 +25,7 @@ pub enum Focus {
     Palette,
     /// The list of files over the input.
     Files,
+    #[default]
     Composer,
 }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crossterm::event::Event as Key;
+use ratatui::Frame;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{Instant, sleep_until, timeout};
@@ -26,7 +27,8 @@ use super::keyboard::Keyboard;
 use super::state::{ScreenConfig, State};
 use super::terminal::Screen;
 use super::time::Millis;
-use super::transcript::HighlightedCode;
+use super::transcript::{HighlightedCode, Hyperlink};
+use super::update::layout::layout;
 use super::update::update;
 use super::view::view;
 use crate::config::draft::SavedDraft;
@@ -533,8 +535,7 @@ impl Driver {
         auto_saver.start_saving_frame(&self.state, now);
         let state = &mut self.state;
         self.screen.draw(|frame| {
-            view(state, frame, now);
-            let links = state.transcript.visible_hyperlinks(frame.buffer_mut());
+            let links = draw_frame(state, frame, now);
             auto_saver.finish_saving_frame();
             links
         })?;
@@ -553,6 +554,12 @@ impl Driver {
     fn now(&self) -> Millis {
         Millis::try_from(self.started_at.elapsed().as_millis()).unwrap_or(Millis::MAX)
     }
+}
+
+/// Lays the screen out and draws it; returns the links on it.
+pub fn draw_frame(state: &mut State, frame: &mut Frame<'_>, now: Millis) -> Vec<Hyperlink> {
+    let layout = layout(state, frame.area(), now);
+    view(state, &layout, frame, now)
 }
 
 /// Whether a signal ends the program while another one has the terminal: the keyboard's signals,

@@ -20,7 +20,7 @@ fn on_screen(event: Event) -> String {
     let mut state = State::new(ScreenConfig::default());
     super::update(&mut state, TimedInput { at: 0, input: ScreenInput::Session(Box::new(event)) });
     let mut terminal = Terminal::new(TestBackend::new(120, 30)).unwrap();
-    let drawn = terminal.draw(|frame| super::view(&mut state, frame, 0)).unwrap();
+    let drawn = terminal.draw(|frame| drop(super::draw_frame(&mut state, frame, 0))).unwrap();
     drawn.buffer.content().iter().map(ratatui::buffer::Cell::symbol).collect()
 }
 

@@ -22,6 +22,7 @@ use crate::protocol::{Ask, Event as SessionEvent, Notice, Op};
 mod asking;
 mod history;
 mod input;
+pub mod layout;
 
 /// A second Ctrl-C counts within this time.
 const LEAVING: Millis = 3_000;

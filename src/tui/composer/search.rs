@@ -58,7 +58,11 @@ impl HistorySearch {
         self.hit_index().and_then(|at| entries.get(at)).map(String::as_str)
     }
 
-    pub fn area(&mut self) -> &mut TextArea<'static> {
+    pub fn area(&self) -> &TextArea<'static> {
+        &self.text
+    }
+
+    pub fn area_mut(&mut self) -> &mut TextArea<'static> {
         &mut self.text
     }
 

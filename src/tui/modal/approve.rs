@@ -62,6 +62,10 @@ impl StepQuestion {
 }
 
 impl Dialog for ApproveDialog {
+    fn question(&self) -> &QuestionState {
+        &self.question
+    }
+
     fn question_and_step(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>) {
         (&mut self.question, Some((&self.step.work, &self.step.risk)))
     }

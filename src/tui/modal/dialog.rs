@@ -2,11 +2,10 @@
 //! drawing and keys are here, once for all of them.
 
 use crossterm::event::KeyEvent;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Rect;
 
 use super::ModalAction;
-use super::dialog_frame::{self, DialogPage};
+use super::dialog_frame::DialogPage;
 use super::question::QuestionState;
 use crate::i18n::Lang;
 use crate::protocol::{Risk, StepAction};
@@ -15,6 +14,8 @@ use crate::tui::draw::DrawContext;
 
 pub trait Dialog {
     /// The common part, and the step in question where it can be edited.
+    fn question(&self) -> &QuestionState;
+
     fn question_and_step(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>);
 
     /// The content above the choices, at this width.
@@ -33,19 +34,10 @@ pub trait Dialog {
         asking.key(key, at, held, lang)
     }
 
-    fn page(&mut self, screen: u16, pen: &DrawContext<'_>) -> DialogPage {
-        let width = DialogPage::body_width(screen);
-        let mut page = self.body(width, pen);
-        self.question_and_step().0.add_foot(&mut page, width, pen);
-        page
-    }
-
-    fn height(&mut self, screen: Rect, pen: &DrawContext<'_>) -> u16 {
-        dialog_frame::height(screen, &self.page(screen.width, pen))
-    }
-
-    fn draw(&mut self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
-        let page = self.page(screen.width, pen);
-        self.question_and_step().0.draw(screen, buf, &page, pen)
+    /// Lays it out for `screen`; returns its rows.
+    fn fit(&mut self, screen: Rect, pen: &DrawContext<'_>) -> u16 {
+        let width = DialogPage::body_width(screen.width);
+        let page = self.body(width, pen);
+        self.question_and_step().0.fit(screen, page, width, pen)
     }
 }

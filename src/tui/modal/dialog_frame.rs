@@ -64,9 +64,10 @@ pub enum Foot {
     Nothing,
 }
 
-/// How much of a page has been shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// A page laid out for the screen, and how much of it has been shown.
+#[derive(Debug, Default)]
 pub struct DialogFrame {
+    page: DialogPage,
     offset: usize,
     seen_rows: usize,
     /// Identifies the page: its width and the number of its rows that must be seen.
@@ -165,21 +166,43 @@ impl DialogFrame {
 
     /// The page changed: none of it has been seen yet.
     pub fn reset(&mut self) {
-        *self = DialogFrame::default();
+        let page = std::mem::take(&mut self.page);
+        *self = DialogFrame { page, ..DialogFrame::default() };
+    }
+
+    pub fn tone(&self) -> Style {
+        self.page.tone
+    }
+
+    /// Lays a page out for `screen`; returns its rows. What is in view then counts as seen: it is
+    /// drawn next.
+    pub fn fit(&mut self, screen: Rect, page: DialogPage) -> u16 {
+        let area = docked(screen, &page);
+        self.page = page;
+        if is_too_small(screen) {
+            self.reset();
+            return area.height;
+        }
+        let page_id = (area.width.saturating_sub(MARGIN * 2), self.page.required.len());
+        if self.page_id != page_id {
+            self.reset();
+            self.page_id = page_id;
+        }
+        self.rows = self.page.required.len() + self.page.optional.len();
+        self.room = self.page.plan(area.height).body.into();
+        self.offset = self.offset.min(self.rows.saturating_sub(self.room));
+        if self.offset <= self.seen_rows {
+            self.seen_rows = self.seen_rows.max(self.rows.min(self.offset + self.room));
+        }
+        area.height
     }
 
     /// Draws the page at the bottom of `screen`; returns the area of the field.
-    pub fn draw(
-        &mut self,
-        screen: Rect,
-        buf: &mut Buffer,
-        page: &DialogPage,
-        pen: &DrawContext<'_>,
-    ) -> Option<Rect> {
+    pub fn draw(&self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Rect> {
+        let page = &self.page;
         let area = docked(screen, page);
         draw::clear(area, buf, pen.theme);
         if is_too_small(screen) {
-            self.reset();
             let calm = Line::styled(words::QUESTION_TOO_SMALL.text(pen.lang), pen.theme.warn);
             draw::lines(area, buf, &[calm]);
             return None;
@@ -192,34 +215,26 @@ impl DialogFrame {
             y: area.y + 1 + u16::from(plan.spacing == Spacing::Everywhere),
             height: plan.body,
         };
-        self.body(inner, buf, page, pen);
+        self.draw_body(inner, buf, pen);
         let below = inner.bottom() + u16::from(plan.spacing != Spacing::None);
         let above_hint = Rect { height: area.height.saturating_sub(1), ..area };
         let foot = Rect { y: below, height: plan.foot, ..inner }.intersection(above_hint);
         let hint = Rect { y: area.bottom().saturating_sub(1), height: 1, ..inner };
-        draw::lines(hint, buf, std::slice::from_ref(&self.hint(page, pen)));
+        draw::lines(hint, buf, &[self.hint(pen)]);
         page.foot(foot, buf, &plan, pen)
     }
 
-    fn body(&mut self, area: Rect, buf: &mut Buffer, page: &DialogPage, pen: &DrawContext<'_>) {
-        if self.page_id != (area.width, page.required.len()) {
-            self.reset();
-            self.page_id = (area.width, page.required.len());
-        }
-        self.rows = page.required.len() + page.optional.len();
-        self.room = area.height.into();
-        self.offset = self.offset.min(self.rows.saturating_sub(self.room));
+    fn draw_body(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
+        let page = &self.page;
         let mut shown = page.required.window(self.offset, self.room, pen);
         let past = self.offset.saturating_sub(page.required.len());
         shown.extend(page.optional.window(past, self.room - shown.len(), pen));
-        if self.offset <= self.seen_rows {
-            self.seen_rows = self.seen_rows.max(self.offset + shown.len());
-        }
         draw::lines(area, buf, &shown);
     }
 
     /// If a part is hidden, the hint says so first, and why that matters now.
-    fn hint(&self, page: &DialogPage, pen: &DrawContext<'_>) -> Line<'static> {
+    fn hint(&self, pen: &DrawContext<'_>) -> Line<'static> {
+        let page = &self.page;
         let hidden = self.rows.saturating_sub(self.offset + self.room);
         let said = page.message.as_ref().filter(|_| match page.message_until {
             MessageUntil::NextKey => true,
@@ -252,7 +267,7 @@ impl DialogFrame {
 
 /// Rows of a page on `screen`. The transcript keeps some, unless the rows that must be seen need
 /// them.
-pub fn height(screen: Rect, page: &DialogPage) -> u16 {
+fn height(screen: Rect, page: &DialogPage) -> u16 {
     if is_too_small(screen) {
         return screen.height.min(1);
     }

@@ -49,9 +49,13 @@ impl HelpDialog {
         self.page.scroll(lines);
     }
 
-    pub fn draw(&mut self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
-        let rows = self.rows(area.width, pen);
-        self.page.draw(area, buf, pen, words::HELP_TITLE.text(pen.lang), rows, HINTS);
+    pub fn fit(&mut self, screen: Rect, pen: &DrawContext<'_>) {
+        let rows = self.rows(screen.width, pen);
+        self.page.fit(screen.height, rows);
+    }
+
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
+        self.page.draw(area, buf, pen, words::HELP_TITLE.text(pen.lang), HINTS);
     }
 
     fn rows(&self, width: u16, pen: &DrawContext<'_>) -> Vec<Line<'static>> {

@@ -60,18 +60,17 @@ impl KeyPage {
         self.page.scroll(lines);
     }
 
-    pub fn draw(
-        &mut self,
-        area: Rect,
-        buf: &mut Buffer,
-        pen: &DrawContext<'_>,
-    ) -> Option<Position> {
+    pub fn fit(&mut self, screen: Rect, pen: &DrawContext<'_>) {
         let list = key_list(pen).filtered(&self.query);
         let rows = match list.is_empty() {
             true => vec![Line::styled(words::CHOOSE_NONE.text(pen.lang), pen.theme.dim)],
-            false => list.rows(area.width.saturating_sub(4).min(READABLE).into(), pen),
+            false => list.rows(screen.width.saturating_sub(4).min(READABLE).into(), pen),
         };
-        self.page.draw(area, buf, pen, words::KEYS_TITLE.text(pen.lang), rows, HINTS);
+        self.page.fit(screen.height, rows);
+    }
+
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
+        self.page.draw(area, buf, pen, words::KEYS_TITLE.text(pen.lang), HINTS);
         self.draw_search(Rect { y: area.y + 1, height: 1, ..area }.intersection(area), buf, pen)
     }
 

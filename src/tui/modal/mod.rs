@@ -135,7 +135,18 @@ impl Modal {
     }
 
     /// The question, if it is one shown in the common dialog.
-    fn dialog(&mut self) -> Option<&mut dyn Dialog> {
+    fn dialog(&self) -> Option<&dyn Dialog> {
+        match self {
+            Modal::Approve(approve) => Some(approve.as_ref()),
+            Modal::Shell(shell) => Some(shell.as_ref()),
+            Modal::Pause(pause) => Some(pause.as_ref()),
+            Modal::TemplateCommands(pieces) => Some(pieces.as_ref()),
+            Modal::Trust(trust) => Some(trust.as_ref()),
+            Modal::ModelQuestion(_) | Modal::Picker(_) | Modal::Help(_) | Modal::Keys(_) => None,
+        }
+    }
+
+    fn dialog_mut(&mut self) -> Option<&mut dyn Dialog> {
         match self {
             Modal::Approve(approve) => Some(approve.as_mut()),
             Modal::Shell(shell) => Some(shell.as_mut()),
@@ -147,26 +158,18 @@ impl Modal {
     }
 
     fn question_state(&mut self) -> Option<&mut QuestionState> {
-        self.dialog().map(|sheet| sheet.question_and_step().0)
+        self.dialog_mut().map(|sheet| sheet.question_and_step().0)
     }
 
     /// True for a question that the user must answer.
     fn is_question(&self) -> bool {
-        match self {
-            Modal::Approve(_)
-            | Modal::Shell(_)
-            | Modal::Pause(_)
-            | Modal::TemplateCommands(_)
-            | Modal::Trust(_)
-            | Modal::ModelQuestion(_) => true,
-            Modal::Picker(_) | Modal::Help(_) | Modal::Keys(_) => false,
-        }
+        matches!(self, Modal::ModelQuestion(_)) || self.dialog().is_some()
     }
 
-    fn is_about(&mut self, ask: AskId) -> bool {
+    fn is_about(&self, ask: AskId) -> bool {
         match self {
             Modal::ModelQuestion(asked) => asked.id == ask,
-            other => other.question_state().is_some_and(|asking| asking.id == ask),
+            other => other.dialog().is_some_and(|sheet| sheet.question().id == ask),
         }
     }
 
@@ -177,7 +180,7 @@ impl Modal {
             Modal::Help(help) => help.key(key),
             Modal::Keys(keys) => keys.key(key),
             sheet => {
-                sheet.dialog().map_or(ModalAction::Unhandled, |sheet| sheet.key(key, at, lang))
+                sheet.dialog_mut().map_or(ModalAction::Unhandled, |sheet| sheet.key(key, at, lang))
             }
         }
     }
@@ -226,7 +229,7 @@ impl Modals {
 
     /// The question is closed, wherever it is in the stack.
     pub fn close_question(&mut self, ask: AskId) {
-        self.0.retain_mut(|modal| !modal.is_about(ask));
+        self.0.retain(|modal| !modal.is_about(ask));
     }
 
     /// No question of a turn outlives it.
@@ -243,17 +246,9 @@ impl Modals {
     pub fn has_text_field(&self) -> bool {
         match self.0.last() {
             Some(Modal::ModelQuestion(asked)) => asked.has_text_field(),
-            Some(Modal::Approve(asked)) => asked.question.has_text_field(),
-            Some(Modal::Shell(asked)) => asked.question.has_text_field(),
-            Some(
-                Modal::Pause(_)
-                | Modal::TemplateCommands(_)
-                | Modal::Trust(_)
-                | Modal::Picker(_)
-                | Modal::Help(_)
-                | Modal::Keys(_),
-            )
-            | None => false,
+            other => {
+                other.and_then(Modal::dialog).is_some_and(|sheet| sheet.question().has_text_field())
+            }
         }
     }
 
@@ -335,25 +330,23 @@ impl Modals {
         }
     }
 
-    /// Rows of the top dialog at the bottom of the screen; `None`: the whole screen.
-    pub fn height(&mut self, screen: Rect, pen: &DrawContext<'_>) -> Option<u16> {
+    /// Lays the top dialog out for `screen`; returns its rows at the bottom, `None`: the whole
+    /// screen.
+    pub fn fit(&mut self, screen: Rect, pen: &DrawContext<'_>) -> Option<u16> {
         match self.0.last_mut()? {
-            Modal::ModelQuestion(asked) => Some(asked.height(screen, pen)),
-            Modal::Picker(choose) => Some(choose.height(screen)),
-            Modal::Help(_) | Modal::Keys(_) => None,
-            sheet => sheet.dialog().map(|sheet| sheet.height(screen, pen)),
+            Modal::ModelQuestion(asked) => return Some(asked.fit(screen, pen)),
+            Modal::Picker(choose) => return Some(choose.height(screen)),
+            Modal::Help(help) => help.fit(screen, pen),
+            Modal::Keys(keys) => keys.fit(screen, pen),
+            sheet => return sheet.dialog_mut().map(|sheet| sheet.fit(screen, pen)),
         }
+        None
     }
 
     /// Draws the top dialog over `screen`; returns the position of the cursor while a field is
     /// open.
-    pub fn draw(
-        &mut self,
-        screen: Rect,
-        buf: &mut Buffer,
-        pen: &DrawContext<'_>,
-    ) -> Option<Position> {
-        match self.0.last_mut()? {
+    pub fn draw(&self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
+        match self.0.last()? {
             Modal::ModelQuestion(asked) => asked.draw(screen, buf, pen),
             Modal::Picker(choose) => choose.draw(screen, buf, pen),
             Modal::Keys(keys) => keys.draw(screen, buf, pen),
@@ -361,7 +354,7 @@ impl Modals {
                 help.draw(screen, buf, pen);
                 None
             }
-            sheet => sheet.dialog().and_then(|sheet| sheet.draw(screen, buf, pen)),
+            sheet => sheet.dialog().and_then(|sheet| sheet.question().draw(screen, buf, pen)),
         }
     }
 }

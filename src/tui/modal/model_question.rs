@@ -210,7 +210,8 @@ impl ModelQuestionDialog {
         let hints: &[KeyHint] = match &mut self.mode {
             ModelQuestionMode::Sent => &[],
             ModelQuestionMode::Writing(field) => {
-                let rows = field.rows(u16::try_from(width).unwrap_or(u16::MAX)).min(FIELD);
+                let rows =
+                    field.fit(u16::try_from(width).unwrap_or(u16::MAX), pen.theme).min(FIELD);
                 page.foot =
                     Foot::Field { label: words::CHOICE_OWN.text(pen.lang).to_owned(), rows };
                 if self.choices.is_empty() { WRITING_ONLY } else { WRITING }
@@ -267,20 +268,16 @@ impl ModelQuestionDialog {
         lines
     }
 
-    pub fn height(&mut self, screen: Rect, pen: &DrawContext<'_>) -> u16 {
-        dialog_frame::height(screen, &self.page(screen.width, pen))
+    /// Lays it out for `screen`; returns its rows.
+    pub fn fit(&mut self, screen: Rect, pen: &DrawContext<'_>) -> u16 {
+        let page = self.page(screen.width, pen);
+        self.frame.fit(screen, page)
     }
 
-    pub fn draw(
-        &mut self,
-        screen: Rect,
-        buf: &mut Buffer,
-        pen: &DrawContext<'_>,
-    ) -> Option<Position> {
-        let page = self.page(screen.width, pen);
-        let area = self.frame.draw(screen, buf, &page, pen)?;
-        let dress = ComposerStyle { theme: pen.theme, hint: "", sigil: page.tone };
-        let caret = match &mut self.mode {
+    pub fn draw(&self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
+        let area = self.frame.draw(screen, buf, pen)?;
+        let dress = ComposerStyle { theme: pen.theme, hint: "", sigil: self.frame.tone() };
+        let caret = match &self.mode {
             ModelQuestionMode::Writing(field) => field.draw(area, buf, &dress),
             ModelQuestionMode::Choosing | ModelQuestionMode::Sent => None,
         };

@@ -15,8 +15,8 @@ use crate::tui::{status, text};
 #[derive(Debug, Default)]
 pub struct PageScroll {
     offset: usize,
-    /// Rows in all, and rows that fit, when it was last drawn.
-    rows: usize,
+    /// The rows, and how many fit, as last laid out.
+    rows: Vec<Line<'static>>,
     room: usize,
 }
 
@@ -39,7 +39,7 @@ impl PageScroll {
             ScrollAction::PageUp => self.scroll(-page),
             ScrollAction::PageDown => self.scroll(page),
             ScrollAction::Top => self.offset = 0,
-            ScrollAction::Bottom => self.offset = self.rows,
+            ScrollAction::Bottom => self.offset = self.rows.len(),
         }
         self.clamp_offset();
     }
@@ -57,27 +57,30 @@ impl PageScroll {
     }
 
     fn clamp_offset(&mut self) {
-        self.offset = self.offset.min(self.rows.saturating_sub(self.room));
+        self.offset = self.offset.min(self.rows.len().saturating_sub(self.room));
+    }
+
+    /// Lays these rows out for a screen of this height.
+    pub fn fit(&mut self, height: u16, rows: Vec<Line<'static>>) {
+        self.rows = rows;
+        self.room = usize::from(height.saturating_sub(4));
+        self.clamp_offset();
     }
 
     /// Draws the rows below a head, and the active keys at the bottom.
     pub fn draw(
-        &mut self,
+        &self,
         area: Rect,
         buf: &mut Buffer,
         pen: &DrawContext<'_>,
         title: &str,
-        rows: Vec<Line<'static>>,
         hints: &[status::KeyHint],
     ) {
         draw::clear(area, buf, pen.theme);
         if area.height < 3 || area.width < 12 {
             return;
         }
-        self.rows = rows.len();
-        self.room = usize::from(area.height.saturating_sub(4));
-        self.clamp_offset();
-        let below = self.rows.saturating_sub(self.offset + self.room);
+        let below = self.rows.len().saturating_sub(self.offset + self.room);
         let bold = pen.theme.accent.add_modifier(Modifier::BOLD);
         let mut rule =
             HorizontalRule::new(pen.theme.border).left(Span::styled(title.to_owned(), bold));
@@ -92,8 +95,7 @@ impl PageScroll {
             width: area.width.saturating_sub(4),
             height: area.height.saturating_sub(4),
         };
-        let shown: Vec<_> = rows.into_iter().skip(self.offset).take(self.room).collect();
-        draw::lines(body, buf, &shown);
+        draw::lines(body, buf, self.rows.get(self.offset..).unwrap_or_default());
         let foot = Rect { y: area.bottom() - 1, height: 1, ..area };
         status::draw_hints(foot, buf, pen, hints);
     }

@@ -24,6 +24,10 @@ impl PauseDialog {
 }
 
 impl Dialog for PauseDialog {
+    fn question(&self) -> &QuestionState {
+        &self.question
+    }
+
     fn question_and_step(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>) {
         (&mut self.question, None)
     }

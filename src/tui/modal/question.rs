@@ -385,8 +385,21 @@ impl QuestionState {
         ModalAction::Send(Op::Decide { ask: self.id, decision })
     }
 
+    /// Lays out a page with its foot; returns its rows.
+    pub fn fit(
+        &mut self,
+        screen: Rect,
+        mut page: DialogPage,
+        width: usize,
+        pen: &DrawContext<'_>,
+    ) -> u16 {
+        self.add_foot(&mut page, width, pen);
+        self.frame.fit(screen, page)
+    }
+
     /// Adds the foot below the body, and the hint under it.
-    pub fn add_foot(&mut self, page: &mut DialogPage, width: usize, pen: &DrawContext<'_>) {
+    fn add_foot(&mut self, page: &mut DialogPage, width: usize, pen: &DrawContext<'_>) {
+        let columns = u16::try_from(width).unwrap_or(u16::MAX);
         let hints: &[KeyHint] = match &mut self.mode {
             QuestionMode::Choosing => {
                 let grid = self.choices.grid(width, pen);
@@ -394,13 +407,13 @@ impl QuestionState {
                 self.choices.hints()
             }
             QuestionMode::Editing(editor) => {
-                let rows = editor.field.rows(u16::try_from(width).unwrap_or(u16::MAX)).min(6);
+                let rows = editor.field.fit(columns, pen.theme).min(6);
                 let label = words::EDIT_LABEL.text(pen.lang).to_owned();
                 page.foot = Foot::Field { label, rows };
                 EDITING
             }
             QuestionMode::WritingReason(field) => {
-                let rows = field.rows(u16::try_from(width).unwrap_or(u16::MAX)).min(6);
+                let rows = field.fit(columns, pen.theme).min(6);
                 let label = words::WORD_LABEL.text(pen.lang).to_owned();
                 page.foot = Foot::Field { label, rows };
                 WORDING
@@ -421,16 +434,10 @@ impl QuestionState {
     }
 
     /// Draws the page; returns the position of the cursor while a field is open.
-    pub fn draw(
-        &mut self,
-        screen: Rect,
-        buf: &mut Buffer,
-        page: &DialogPage,
-        pen: &DrawContext<'_>,
-    ) -> Option<Position> {
-        let area = self.frame.draw(screen, buf, page, pen)?;
-        let dress = ComposerStyle { theme: pen.theme, hint: "", sigil: page.tone };
-        let caret = match &mut self.mode {
+    pub fn draw(&self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
+        let area = self.frame.draw(screen, buf, pen)?;
+        let dress = ComposerStyle { theme: pen.theme, hint: "", sigil: self.frame.tone() };
+        let caret = match &self.mode {
             QuestionMode::Editing(editor) => editor.field.draw(area, buf, &dress),
             QuestionMode::WritingReason(field) => field.draw(area, buf, &dress),
             QuestionMode::Choosing | QuestionMode::Sent => None,

@@ -22,6 +22,10 @@ pub struct ShellDialog {
 }
 
 impl Dialog for ShellDialog {
+    fn question(&self) -> &QuestionState {
+        &self.question
+    }
+
     fn question_and_step(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>) {
         (&mut self.question, Some((&self.step.work, &self.step.risk)))
     }

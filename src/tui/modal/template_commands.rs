@@ -40,6 +40,10 @@ struct TemplateCommandRow {
 }
 
 impl Dialog for TemplateDialog {
+    fn question(&self) -> &QuestionState {
+        &self.question
+    }
+
     fn question_and_step(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>) {
         (&mut self.question, None)
     }

@@ -26,6 +26,10 @@ pub struct TrustDialog {
 }
 
 impl Dialog for TrustDialog {
+    fn question(&self) -> &QuestionState {
+        &self.question
+    }
+
     fn question_and_step(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>) {
         (&mut self.question, None)
     }

@@ -49,7 +49,7 @@ pub use viewport::Scroll;
 use block::BlockBody;
 use builder::TranscriptBuilder;
 use paragraph::{LinkColumns, MEASURE, StyledRow};
-use pointer::Pointer;
+use pointer::{CellPosition, Pointer};
 use search::{SearchHit, TranscriptSearch};
 use step::Fold;
 use time::ArrivalTime;
@@ -86,10 +86,13 @@ pub struct Transcript {
     unseen_rows: usize,
     /// The area of the last frame, and the place of each of its rows.
     drawn_rows: (Rect, Vec<RowPosition>),
+    /// The parts in it from their first row in view on.
+    drawn_parts: Vec<(RowPosition, Rc<Vec<StyledRow>>)>,
+    /// The first and the last selected cell in it.
+    drawn_selection: Option<(CellPosition, CellPosition)>,
     step_fold: Fold,
     search: Option<TranscriptSearch>,
     pointer: Pointer,
-    hyperlinks: Vec<Hyperlink>,
 }
 
 /// Cells of the screen that link to an address.
@@ -239,13 +242,12 @@ impl Transcript {
         self.row_cache.add_highlight(painted);
     }
 
-    /// Draws the rows in view.
-    pub fn view(&mut self, area: Rect, buf: &mut Buffer, look: &DrawOptions<'_>) {
+    /// Lays out the rows in view.
+    pub fn fit(&mut self, area: Rect, look: &DrawOptions<'_>) {
         let (width, height) = (area.width, area.height);
         if width == 0 || height == 0 {
             return;
         }
-        self.hyperlinks.clear();
         let stamped = look.clock.is_some() != self.row_cache.setting.clock.is_some();
         let narrower = stamped || width != self.row_cache.setting.width;
         let theme = look.theme.clone();
@@ -258,9 +260,9 @@ impl Transcript {
         }
         self.search_next_slice(narrower);
         let top = self.first_row();
-        let bottom = self.draw(top, area, buf);
+        let bottom = self.lay_out(top, area);
         self.follow_pointer();
-        self.mark_selection(buf);
+        self.drawn_selection = self.selected_range();
         self.count_unseen(bottom);
         self.row_cache.end_frame();
     }
@@ -286,41 +288,56 @@ impl Transcript {
         self.row_cache.up(blocks, end, usize::from(self.row_cache.setting.height)).0
     }
 
-    /// Draws from `top` on; returns the place after the last row.
-    fn draw(&mut self, top: RowPosition, area: Rect, buf: &mut Buffer) -> RowPosition {
-        let mut shown = Vec::with_capacity(usize::from(area.height));
-        let (mut place, mut y) = (top, area.top());
-        while y < area.bottom() && place.block < self.builder.blocks.len() {
+    /// Lays out from `top` on; returns the place after the last row.
+    fn lay_out(&mut self, top: RowPosition, area: Rect) -> RowPosition {
+        let room = usize::from(area.height);
+        let (mut shown, mut parts) = (Vec::with_capacity(room), Vec::new());
+        let mut place = top;
+        let blocks = &mut self.builder.blocks;
+        while shown.len() < room && place.block < blocks.len() {
             let at = (place.block, place.part);
-            let height = self.row_cache.height(&mut self.builder.blocks, at);
+            let height = self.row_cache.height(blocks, at);
             if place.row < height {
-                y = self.draw_part(place, Rect { y, height: area.bottom() - y, ..area }, buf);
-                let drawn = usize::from(y - area.top()) - shown.len();
-                shown.extend((0..drawn).map(|row| RowPosition { row: place.row + row, ..place }));
-                place.row += drawn;
+                parts.push((place, self.row_cache.rows(blocks, at)));
+                let end = height.min(place.row + room - shown.len());
+                shown.extend((place.row..end).map(|row| RowPosition { row, ..place }));
+                place.row = end;
             }
             if place.row >= height {
-                (place, _) = self.row_cache.down(
-                    &mut self.builder.blocks,
-                    RowPosition { row: height, ..place },
-                    0,
-                );
+                (place, _) = self.row_cache.down(blocks, RowPosition { row: height, ..place }, 0);
             }
         }
         self.drawn_rows = (area, shown);
+        self.drawn_parts = parts;
         place
     }
 
+    /// Draws the rows that were laid out; returns the links in them.
+    pub fn draw(&self, buf: &mut Buffer) -> Vec<Hyperlink> {
+        let area = self.drawn_rows.0;
+        let (mut y, mut links) = (area.y, Vec::new());
+        for (place, rows) in &self.drawn_parts {
+            let below = Rect { y, height: area.bottom() - y, ..area };
+            y = self.draw_part(*place, rows, below, buf, &mut links);
+        }
+        self.mark_selection(buf);
+        links
+    }
+
     /// Draws one part from `place` on; returns the next free row of the screen.
-    fn draw_part(&mut self, place: RowPosition, area: Rect, buf: &mut Buffer) -> u16 {
-        let at = (place.block, place.part);
-        let blank = blank_rows_before(&self.builder.blocks, at);
-        let rows = self.row_cache.rows(&mut self.builder.blocks, at);
+    fn draw_part(
+        &self,
+        place: RowPosition,
+        rows: &[StyledRow],
+        area: Rect,
+        buf: &mut Buffer,
+        links: &mut Vec<Hyperlink>,
+    ) -> u16 {
+        let blank = blank_rows_before(&self.builder.blocks, (place.block, place.part));
         let paper = self.row_cache.layout_context();
         let Some(block) = self.builder.blocks.get(place.block) else { return area.y };
         let mark_row = blank + block.mark_row(rows.len());
         let gutter = gutter(usize::from(area.width)) as u16;
-        let anchors = &mut self.hyperlinks;
         let mut y = area.y;
         for row in place.row..blank + rows.len() {
             if y >= area.bottom() {
@@ -330,7 +347,7 @@ impl Transcript {
             if let Some(line) = line {
                 buf.set_line(area.x + gutter, y, &line.line, area.width - gutter);
                 let from = area.x + gutter;
-                anchors
+                links
                     .extend(line.links.iter().map(|link| Hyperlink::from_link(link, from, y, buf)));
             }
             if row == blank && place.part == 0 {
@@ -345,26 +362,18 @@ impl Transcript {
             }
             y += 1;
         }
-        self.mark_hits(place, area, buf);
+        self.mark_hits(place, rows, area, buf);
         y
     }
 
-    /// The links on the screen that nothing else covers.
-    pub fn visible_hyperlinks(&self, buf: &Buffer) -> Vec<Hyperlink> {
-        let is_seen =
-            |anchor: &&Hyperlink| anchor.text == read_cells(buf, &anchor.columns, anchor.y);
-        self.hyperlinks.iter().filter(is_seen).cloned().collect()
-    }
-
     /// Highlights the search hits in a part that was drawn from `place` on.
-    fn mark_hits(&mut self, place: RowPosition, area: Rect, buf: &mut Buffer) {
+    fn mark_hits(&self, place: RowPosition, rows: &[StyledRow], area: Rect, buf: &mut Buffer) {
         let Some(search) = &self.search else { return };
         let at = (place.block, place.part);
         let blank = blank_rows_before(&self.builder.blocks, at);
-        let rows = self.row_cache.rows(&mut self.builder.blocks, at);
         let gutter = gutter(usize::from(area.width));
         let theme = &self.row_cache.setting.theme;
-        for (cells, now) in search.hit_cells(at, &rows) {
+        for (cells, now) in search.hit_cells(at, rows) {
             let Some(row) = (blank + cells.row).checked_sub(place.row) else { continue };
             let (y, x) = (usize::from(area.y) + row, usize::from(area.x) + gutter);
             if y < usize::from(area.bottom()) {
@@ -517,6 +526,11 @@ impl Hyperlink {
     #[cfg(test)]
     pub fn new(address: &str, y: u16, columns: Range<u16>) -> Hyperlink {
         Hyperlink { y, columns, address: address.into(), text: String::new() }
+    }
+
+    /// Whether nothing else covers its cells.
+    pub fn is_visible(&self, buf: &Buffer) -> bool {
+        self.text == read_cells(buf, &self.columns, self.y)
     }
 
     fn from_link(link: &LinkColumns, from: u16, y: u16, buf: &Buffer) -> Hyperlink {

@@ -115,18 +115,17 @@ impl Transcript {
     }
 
     /// Highlights the selection in the rows that were drawn.
-    pub(super) fn mark_selection(&mut self, buf: &mut Buffer) {
-        let Some(extent) = self.selected_range() else { return };
-        let (area, places) = std::mem::take(&mut self.drawn_rows);
+    pub(super) fn mark_selection(&self, buf: &mut Buffer) {
+        let Some(extent) = self.drawn_selection else { return };
+        let (area, places) = &self.drawn_rows;
         let left = usize::from(area.x) + gutter(usize::from(area.width));
         let style = self.row_cache.setting.theme.selection;
         let mut from = 0;
-        for part in places.chunk_by(|a, b| (a.block, a.part) == (b.block, b.part)) {
-            let Some(first) = part.first().copied() else { continue };
+        let parts = places.chunk_by(|a, b| (a.block, a.part) == (b.block, b.part));
+        for (part, (first, rows)) in parts.zip(&self.drawn_parts) {
             let at = (first.block, first.part);
-            let rows = self.row_cache.rows(&mut self.builder.blocks, at);
             let blank = blank_rows_before(&self.builder.blocks, at);
-            for line in join_rows(&rows) {
+            for line in join_rows(rows) {
                 let bytes = selected_bytes(&line, at, blank, extent).unwrap_or_default();
                 for cells in line.cells(&bytes) {
                     let row = (blank + cells.row).checked_sub(first.row);
@@ -134,12 +133,11 @@ impl Transcript {
                     let y = usize::from(area.y) + from + row;
                     let x = (left + cells.columns.start) as u16;
                     let marked = Rect::new(x, y as u16, cells.columns.len() as u16, 1);
-                    buf.set_style(marked.intersection(area), style);
+                    buf.set_style(marked.intersection(*area), style);
                 }
             }
             from += part.len();
         }
-        self.drawn_rows = (area, places);
     }
 
     /// The cell of the conversation at a cell of the screen, or the nearest.
@@ -156,7 +154,7 @@ impl Transcript {
     }
 
     /// The first and the last cell, extended to whole words or lines by the unit.
-    fn selected_range(&mut self) -> Option<(CellPosition, CellPosition)> {
+    pub(super) fn selected_range(&mut self) -> Option<(CellPosition, CellPosition)> {
         let Selection { anchor, head, unit } =
             self.pointer.selection.filter(Selection::is_nonempty)?;
         let (from, to) = (anchor.min(head), anchor.max(head));

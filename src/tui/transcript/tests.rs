@@ -48,12 +48,17 @@ impl Screen {
     }
 
     fn buffer(&mut self) -> Buffer {
+        self.draw().0
+    }
+
+    fn draw(&mut self) -> (Buffer, Vec<Hyperlink>) {
         let area = Rect::new(0, 0, self.width, self.height);
         let mut buf = Buffer::empty(area);
         let (theme, lang, clock) = (&self.theme, self.lang, self.clock);
         let look = DrawOptions { theme, lang, spinner: 3, elapsed_ms: 12_400, clock };
-        self.transcript.view(area, &mut buf, &look);
-        buf
+        self.transcript.fit(area, &look);
+        let links = self.transcript.draw(&mut buf);
+        (buf, links)
     }
 
     /// The rows without trailing spaces, down to the last one used.

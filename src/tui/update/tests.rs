@@ -11,8 +11,8 @@ use crate::protocol::{
     ApprovalScope, Ask, AskId, Decision, ModelMessage, Question, Reason, Requires, Risk, Step,
     StepAction, Tier, TurnOrigin, TurnOutcome, Usage,
 };
+use crate::tui::draw_frame;
 use crate::tui::state::ScreenConfig;
-use crate::tui::view::view;
 
 mod asking;
 mod copying;
@@ -76,7 +76,7 @@ fn visible_effects(effects: Vec<ScreenEffect>) -> Vec<ScreenEffect> {
 
 fn draw(state: &mut State, (width, height): (u16, u16)) {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a test terminal");
-    terminal.draw(|frame| view(state, frame, 10_000)).expect("a frame");
+    terminal.draw(|frame| drop(draw_frame(state, frame, 10_000))).expect("a frame");
 }
 
 fn sends(text: &str) -> Vec<ScreenEffect> {

@@ -5,12 +5,12 @@ use crate::tui::transcript::Hyperlink;
 
 /// The links: the text of their cells, and the address.
 fn visible_links(screen: &mut Screen) -> Vec<(String, String)> {
-    let buf = screen.buffer();
+    let (buf, links) = screen.draw();
     let read = |anchor: &Hyperlink| {
         let row = anchor.columns.clone().map(|x| buf[(x, anchor.y)].symbol().to_owned());
         (row.collect(), anchor.address.to_string())
     };
-    screen.transcript.visible_hyperlinks(&buf).iter().map(read).collect()
+    links.iter().filter(|link| link.is_visible(&buf)).map(read).collect()
 }
 
 fn pair(text: &str, address: &str) -> (String, String) {
@@ -57,10 +57,11 @@ fn links_in_lists_tables_and_broken_lines_cover_their_text() {
 #[test]
 fn covered_cells_are_not_links() {
     let mut screen = Screen::with_events([reply_finished("[docs](https://a.b)")]);
-    let mut buf = screen.buffer();
-    assert_eq!(screen.transcript.visible_hyperlinks(&buf).len(), 2);
+    let (mut buf, links) = screen.draw();
+    let visible = |buf: &Buffer| links.iter().filter(|link| link.is_visible(buf)).count();
+    assert_eq!(visible(&buf), 2);
     buf.set_string(2, 0, "a list", Style::new());
-    assert_eq!(screen.transcript.visible_hyperlinks(&buf).len(), 1);
+    assert_eq!(visible(&buf), 1);
 }
 
 #[test]

@@ -543,7 +543,7 @@ fn paths_and_names_are_shown_whole() {
 /// The text on the screen.
 fn text(state: &mut State, (width, height): (u16, u16)) -> String {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a test terminal");
-    let frame = terminal.draw(|frame| view(state, frame, 50_000)).expect("a frame");
+    let frame = terminal.draw(|frame| drop(draw_frame(state, frame, 50_000))).expect("a frame");
     let buf = frame.buffer;
     let row = |y: u16| (0..width).map(|x| buf[(x, y)].symbol()).collect::<String>();
     (0..height).map(row).collect::<Vec<_>>().join("\n")

@@ -58,7 +58,7 @@ fn screen_with(part: Focus) -> State {
 /// The frame, and the text in front of the cursor.
 fn picture(state: &mut State) -> (String, String) {
     let mut terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).expect("a test terminal");
-    let drawn = terminal.draw(|frame| view(state, frame, NOW)).expect("a frame");
+    let drawn = terminal.draw(|frame| drop(draw_frame(state, frame, NOW))).expect("a frame");
     let buf = drawn.buffer.clone();
     let row = |y: u16, end: u16| (0..end).map(|x| buf[(x, y)].symbol()).collect::<String>();
     let Position { x, y } = terminal.get_cursor_position().expect("a cursor");

@@ -179,7 +179,7 @@ impl TypingHarness {
     fn draw(&mut self) {
         let backend = TestBackend::new(SIZE.0, SIZE.1);
         let mut terminal = Terminal::new(backend).expect("a test terminal");
-        terminal.draw(|frame| view(&mut self.state, frame, self.now)).expect("a frame");
+        terminal.draw(|frame| drop(draw_frame(&mut self.state, frame, self.now))).expect("a frame");
     }
 
     fn draft_letters(&self) -> Vec<char> {
