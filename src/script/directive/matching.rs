@@ -2,18 +2,17 @@
 
 use serde_json::Value;
 
-use super::super::error::{CallResult, ScriptFlow, ScriptResult};
+use super::super::error::{CallResult, ScriptResult};
 use super::super::run::arguments::CallSyntax;
 use super::super::run::frame::{Frame, ScriptRun};
 use super::super::run::scope::{is_truthy, text_of};
 use super::super::syntax::ScriptNode;
-use super::super::text::json5;
+use super::super::text::{json5, regex};
 use super::control::sibling_node;
 use crate::i18n::script_run as words;
 
 /// The name by which a case refers to the value.
 const VALUE: &str = "COND__";
-const BACKTRACKS: usize = 1_000_000;
 
 pub async fn run_match(run: &mut ScriptRun, frame: &mut Frame, call: CallSyntax<'_>) -> CallResult {
     let called = &call;
@@ -80,7 +79,7 @@ async fn pattern_matches(
     value: &Value,
 ) -> ScriptResult<bool> {
     if let Some((source, flags)) = pattern.strip_prefix('/').and_then(|it| it.rsplit_once('/')) {
-        return regex_matches(source, flags, &text_of(value));
+        return Ok(regex::captures(source, flags, &text_of(value))?.is_some());
     }
     for (sign, holds) in COMPARISONS {
         if let Some(right) = pattern.strip_prefix(sign) {
@@ -137,16 +136,4 @@ fn contains(wanted: &Value, value: &Value) -> bool {
         (Value::Number(_), Value::Number(_)) => number(wanted) == number(value),
         (wanted, value) => wanted == value,
     }
-}
-
-fn regex_matches(source: &str, flags: &str, text: &str) -> ScriptResult<bool> {
-    let flags: String = flags.chars().filter(|c| matches!(c, 'i' | 'm' | 's')).collect();
-    let whole = if flags.is_empty() { source.to_owned() } else { format!("(?{flags}){source}") };
-    let fault = |error: fancy_regex::Error| {
-        ScriptFlow::from(
-            words::BAD_PATTERN.with("pattern", source.to_owned()).with("why", error.to_string()),
-        )
-    };
-    let regex = fancy_regex::RegexBuilder::new(&whole).backtrack_limit(BACKTRACKS).build();
-    regex.map_err(fault)?.is_match(text).map_err(fault)
 }

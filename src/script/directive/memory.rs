@@ -25,11 +25,15 @@ pub fn pack_key(frame: &Frame, path: &str) -> Option<PackKey> {
             query.split('&').filter_map(|pair| pair.split_once('=')).find(|it| it.0 == name);
         found.map(|(_, value)| value.to_owned())
     };
-    Some(PackKey {
-        id: id.to_owned(),
+    Some(key_with_parts(frame, id.to_owned(), part))
+}
+
+fn key_with_parts(frame: &Frame, id: String, part: impl Fn(&str) -> Option<String>) -> PackKey {
+    PackKey {
+        id,
         table: part("tbl").unwrap_or_else(|| frame.manifest.id().to_owned()),
         database: part("db").unwrap_or_else(|| default_database(frame)),
-    })
+    }
 }
 
 fn default_database(frame: &Frame) -> String {
@@ -42,12 +46,7 @@ fn key_from_args(frame: &Frame, passed: &ArgValues) -> ScriptResult<PackKey> {
     if let Some(key) = pack_key(frame, &id) {
         return Ok(key);
     }
-    let part = |name: &str| passed.get(name).map(text_of);
-    Ok(PackKey {
-        id,
-        table: part("tbl").unwrap_or_else(|| frame.manifest.id().to_owned()),
-        database: part("db").unwrap_or_else(|| default_database(frame)),
-    })
+    Ok(key_with_parts(frame, id, |name| passed.get(name).map(text_of)))
 }
 
 /// `$remember: {id, value}` stores a value beyond the run.
@@ -79,11 +78,7 @@ pub async fn forget(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> 
 
 fn chats_key(frame: &Frame, passed: &ArgValues) -> PackKey {
     let name = passed.text("id").unwrap_or_default();
-    PackKey {
-        id: format!("{CHATS}/{name}"),
-        table: frame.manifest.id().to_owned(),
-        database: default_database(frame),
-    }
+    key_with_parts(frame, format!("{CHATS}/{name}"), |_| None)
 }
 
 /// `$saveChats: name` saves the visible dialogue.

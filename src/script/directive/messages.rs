@@ -53,11 +53,15 @@ pub async fn init_done(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) 
     Ok(None)
 }
 
+fn given_content(args: &ArgValues) -> Value {
+    let content = args.get("content").or(args.get("message"));
+    content.or(args.first()).cloned().unwrap_or_default()
+}
+
 /// `$pushMessage: {role, content}`.
 pub fn push_message(frame: &mut Frame, args: ArgValues) -> CallResult {
     let role = args.get("role").map_or_else(|| "user".to_owned(), text_of);
-    let content = args.get("content").or(args.get("message"));
-    let content = content.or(args.first()).cloned().unwrap_or_default();
+    let content = given_content(&args);
     frame.dialogue.push(DialogueMessage::from_value(&role, &content));
     Ok(None)
 }
@@ -68,8 +72,7 @@ pub fn replace_message(frame: &mut Frame, args: ArgValues) -> CallResult {
     let Some(at) = frame.dialogue.resolve_index(index) else {
         return Err(words::NO_MESSAGE_AT.with("at", index).into());
     };
-    let content = args.get("content").or(args.get("message"));
-    let content = content.or(args.first()).cloned().unwrap_or_default();
+    let content = given_content(&args);
     let role = args.get("role").map(text_of);
     let role = role.unwrap_or_else(|| frame.dialogue.messages[at].role.clone());
     frame.dialogue.messages[at] = DialogueMessage::from_value(&role, &content);

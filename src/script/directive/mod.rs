@@ -58,16 +58,7 @@ impl DirectiveSpec {
         match self.run {
             DirectiveFn::Local(start) => start(frame, args),
             DirectiveFn::Eager(start) => start(run, frame, args).await,
-            DirectiveFn::Lazy(start) => {
-                let call = CallSyntax {
-                    name: self.name,
-                    pipe: false,
-                    args: &[],
-                    head: None,
-                    other_keys: &[],
-                };
-                start(run, frame, call).await
-            }
+            DirectiveFn::Lazy(start) => start(run, frame, CallSyntax::new(self.name, &[])).await,
         }
     }
 }

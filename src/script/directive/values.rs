@@ -128,8 +128,7 @@ pub fn ctx(frame: &mut Frame, _: ArgValues) -> CallResult {
 
 /// `$cleanResult` clears the last result.
 pub fn clean_result(frame: &mut Frame, _: ArgValues) -> CallResult {
-    frame.values.latest = Value::Null;
-    frame.values.hidden.clear();
+    frame.values.set_latest(Value::Null);
     Ok(None)
 }
 

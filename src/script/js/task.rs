@@ -100,13 +100,12 @@ pub enum TaskOutcome {
 }
 
 impl TaskOutcome {
-    /// The plain value, null for `undefined`; `None` if there is no value.
-    pub fn value(self) -> Option<Value> {
+    /// The value, if it has one; a function is its name.
+    pub fn into_value(self) -> Option<Value> {
         match self {
             TaskOutcome::Value(value) => Some(value),
-            TaskOutcome::Undefined => Some(Value::Null),
             TaskOutcome::Function(name) => Some(Value::String(name)),
-            TaskOutcome::Unknown(_) | TaskOutcome::Invalid(_) => None,
+            TaskOutcome::Undefined | TaskOutcome::Unknown(_) | TaskOutcome::Invalid(_) => None,
         }
     }
 }

@@ -21,10 +21,15 @@ pub struct CallSyntax<'a> {
     pub other_keys: &'a [(&'a ScriptNode, &'a ScriptNode)],
 }
 
+impl<'a> CallSyntax<'a> {
+    pub fn new(name: &'a str, args: &'a [Arg]) -> CallSyntax<'a> {
+        CallSyntax { name, pipe: false, args, head: None, other_keys: &[] }
+    }
+}
+
 impl<'a> From<&'a CallExpr> for CallSyntax<'a> {
     fn from(call: &'a CallExpr) -> CallSyntax<'a> {
-        let CallExpr { name, pipe, args, .. } = call;
-        CallSyntax { name, pipe: *pipe, args, head: None, other_keys: &[] }
+        CallSyntax { pipe: call.pipe, ..CallSyntax::new(&call.name, &call.args) }
     }
 }
 

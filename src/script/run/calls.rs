@@ -28,8 +28,7 @@ impl ScriptRun {
         called: CallSyntax<'_>,
     ) -> ScriptResult {
         if let Some(value) = call(self, frame, called).await? {
-            frame.values.hidden.clear();
-            frame.values.latest = value;
+            frame.values.set_latest(value);
         }
         Ok(())
     }
@@ -72,8 +71,9 @@ impl ScriptRun {
     pub async fn invoke(&mut self, frame: &mut Frame, invoke: &CallMark) -> ScriptResult<Value> {
         let CallMark { name, directive, args } = invoke;
         if *directive {
-            let called = CallSyntax { name, pipe: false, args, head: None, other_keys: &[] };
-            return Ok(call(self, frame, called).await?.unwrap_or(Value::Null));
+            return Ok(call(self, frame, CallSyntax::new(name, args))
+                .await?
+                .unwrap_or(Value::Null));
         }
         frame.require_trust(&format!("@{name}"))?;
         let passed = Box::pin(self.evaluate_args(frame, args)).await?;

@@ -43,8 +43,7 @@ pub async fn run_chain(run: &mut ScriptRun, frame: &mut Frame, text: &str) -> Sc
             }
         };
         if let Some(value) = value {
-            frame.values.hidden.clear();
-            frame.values.latest = value;
+            frame.values.set_latest(value);
         }
     }
     Ok(())

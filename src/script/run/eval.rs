@@ -23,15 +23,9 @@ impl ScriptRun {
         match known_value(frame, text) {
             KnownValue::Value(value) => Ok(Some(value)),
             KnownValue::Undefined => Ok(None),
-            KnownValue::NeedsEngine => match Box::pin(evaluate(self, frame, text.trim())).await? {
-                TaskOutcome::Value(value) => Ok(Some(value)),
-                TaskOutcome::Function(name) => Ok(Some(Value::String(name))),
-                TaskOutcome::Undefined | TaskOutcome::Unknown(_) => Ok(None),
-                TaskOutcome::Invalid(why) => Err(words::NO_EXPRESSION
-                    .with("text", quoted(text))
-                    .with("why", quoted(&why))
-                    .into()),
-            },
+            KnownValue::NeedsEngine => {
+                outcome_value(text, Box::pin(evaluate(self, frame, text.trim())).await?)
+            }
         }
     }
 
@@ -45,24 +39,15 @@ impl ScriptRun {
             Some(text) => {
                 let text = text.strip_prefix("?=").unwrap_or(text);
                 let text = fill_interpolations(self, frame, text).await?;
-                match known_value(frame, &text) {
-                    KnownValue::Value(value) => value,
-                    KnownValue::Undefined => Value::Null,
+                let value = match known_value(frame, &text) {
+                    KnownValue::Value(value) => Some(value),
+                    KnownValue::Undefined => None,
                     KnownValue::NeedsEngine => {
-                        let got = Box::pin(evaluate_condition(self, frame, text.trim())).await?;
-                        match got {
-                            TaskOutcome::Value(value) => value,
-                            TaskOutcome::Function(_) => Value::Bool(true),
-                            TaskOutcome::Undefined | TaskOutcome::Unknown(_) => Value::Null,
-                            TaskOutcome::Invalid(why) => {
-                                return Err(words::NO_EXPRESSION
-                                    .with("text", quoted(&text))
-                                    .with("why", quoted(&why))
-                                    .into());
-                            }
-                        }
+                        let came = Box::pin(evaluate_condition(self, frame, text.trim())).await?;
+                        outcome_value(&text, came)?
                     }
-                }
+                };
+                value.unwrap_or_default()
             }
             None => self.evaluate_value(frame, node).await?,
         };
@@ -281,12 +266,21 @@ async fn evaluate_arg(run: &mut ScriptRun, frame: &mut Frame, text: &str) -> Scr
         KnownValue::Value(value) => Ok(value),
         KnownValue::Undefined => Ok(as_text()),
         KnownValue::NeedsEngine if !frame.manifest.origin.trusted => Ok(as_text()),
-        KnownValue::NeedsEngine => Ok(match Box::pin(evaluate(run, frame, text)).await? {
-            TaskOutcome::Value(value) => value,
-            TaskOutcome::Function(name) => Value::String(name),
-            // A file name, a word, a date: meant as text.
-            TaskOutcome::Undefined | TaskOutcome::Unknown(_) | TaskOutcome::Invalid(_) => as_text(),
-        }),
+        KnownValue::NeedsEngine => {
+            // A file name, a word or a date has no value: it is meant as text.
+            let came = Box::pin(evaluate(run, frame, text)).await?;
+            Ok(came.into_value().unwrap_or_else(as_text))
+        }
+    }
+}
+
+/// The value of an expression that the engine has evaluated.
+fn outcome_value(text: &str, outcome: TaskOutcome) -> CallResult {
+    match outcome {
+        TaskOutcome::Invalid(why) => {
+            Err(words::NO_EXPRESSION.with("text", quoted(text)).with("why", quoted(&why)).into())
+        }
+        outcome => Ok(outcome.into_value()),
     }
 }
 

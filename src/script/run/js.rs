@@ -120,12 +120,10 @@ pub async fn call_js(
 ) -> CallResult {
     let scope = expression_scope(frame);
     match run_task(run, frame, JsTask::Call { name: name.to_owned(), args }, scope).await? {
-        TaskOutcome::Value(value) => Ok(Some(value)),
-        TaskOutcome::Function(name) => Ok(Some(Value::String(name))),
-        TaskOutcome::Undefined => Ok(None),
         TaskOutcome::Unknown(name) | TaskOutcome::Invalid(name) => {
             Err(words::NO_DIRECTIVE.with("name", quoted(&name)).into())
         }
+        outcome => Ok(outcome.into_value()),
     }
 }
 

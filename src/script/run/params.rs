@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::super::text::bias::{Bias, BiasAmount};
+use super::super::text::regex;
 use super::scope::ScopeValues;
 use crate::protocol::Params;
 
@@ -92,13 +93,8 @@ pub fn model_call_settings(
 
 /// Whether a model matches a script's pattern: a glob, `/re/flags`, or its name.
 pub fn matches_model(pattern: &str, model: &str) -> bool {
-    let regex = pattern.strip_prefix('/').and_then(|it| it.rsplit_once('/'));
-    if let Some((source, flags)) = regex {
-        let flags: String = flags.chars().filter(|c| matches!(c, 'i' | 'm' | 's')).collect();
-        let source =
-            if flags.is_empty() { source.to_owned() } else { format!("(?{flags}){source}") };
-        let regex = fancy_regex::RegexBuilder::new(&source).backtrack_limit(100_000).build();
-        return regex.is_ok_and(|regex| regex.is_match(model).unwrap_or(false));
+    if let Some((source, flags)) = pattern.strip_prefix('/').and_then(|it| it.rsplit_once('/')) {
+        return regex::captures(source, flags, model).is_ok_and(|found| found.is_some());
     }
     let glob = globset::GlobBuilder::new(pattern).case_insensitive(true).build();
     glob.is_ok_and(|glob| glob.compile_matcher().is_match(model))

@@ -3,10 +3,8 @@
 
 use serde_json::Value;
 
+use super::super::text::regex;
 use super::scope::ScopeValues;
-
-/// Backtracking steps before a pattern is given up.
-const BACKTRACKS: usize = 1_000_000;
 
 /// The settings of the reasoning for one answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -194,11 +192,7 @@ impl Tag {
                 })
             }
             Tag::Pattern { source, group } => {
-                let regex = fancy_regex::RegexBuilder::new(source)
-                    .backtrack_limit(BACKTRACKS)
-                    .build()
-                    .ok()?;
-                let found = regex.captures(text).ok()??;
+                let found = regex::captures(source, "", text).ok()??;
                 let whole = found.get(0)?;
                 let inside = found.name(group).or_else(|| found.get(1)).unwrap_or(whole);
                 let (before, rest) = text.split_at(whole.start());

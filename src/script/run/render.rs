@@ -4,10 +4,9 @@
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::super::error::{ScriptFlow, ScriptResult, quoted};
+use super::super::error::{ScriptResult, quoted};
 use super::super::template::{self, Format, Functions, Rendered};
-use super::super::text::roles;
-use super::super::text::{MessageText, RegexMark, RenderedText};
+use super::super::text::{Bias, MessageText, RegexMark, RenderedText, regex, roles};
 use super::dialogue::{DialogueMessage, MessageBody, RenderMode, SystemParts};
 use super::fill_placeholders::fill_placeholders;
 use super::frame::{Frame, LONGEST_TEXT, ScriptRun};
@@ -15,9 +14,6 @@ use super::js::call_template_function;
 use super::multi_role::answer_as_roles;
 use super::scope::text_of;
 use crate::i18n::script_run as words;
-
-/// Backtracking steps before a regular expression is given up.
-const BACKTRACKS: usize = 1_000_000;
 
 impl ScriptRun {
     /// Renders every pending message, in order, and asks the model where a mark requires it.
@@ -136,7 +132,7 @@ async fn render_text(
     frame: &mut Frame,
     text: &str,
     how: RenderMode,
-) -> ScriptResult<(RenderedText, Vec<super::super::text::Bias>)> {
+) -> ScriptResult<(RenderedText, Vec<Bias>)> {
     let mut draft = MessageText::read(text);
     let bias = draft.bias().to_vec();
     fill_marks(run, frame, &mut draft).await?;
@@ -274,21 +270,7 @@ fn template_data(frame: &Frame) -> Map<String, Value> {
 
 /// The match of a regular expression in a text; the whole text if nothing matches.
 fn first_match(pattern: &RegexMark, text: &str) -> ScriptResult<String> {
-    let flags: String = pattern.flags.chars().filter(|c| matches!(c, 'i' | 'm' | 's')).collect();
-    let source = match flags.is_empty() {
-        true => pattern.source.clone(),
-        false => format!("(?{flags}){}", pattern.source),
-    };
-    let fault = |why: String| {
-        ScriptFlow::from(
-            words::BAD_PATTERN.with("pattern", quoted(&pattern.source)).with("why", quoted(&why)),
-        )
-    };
-    let regex = fancy_regex::RegexBuilder::new(&source)
-        .backtrack_limit(BACKTRACKS)
-        .build()
-        .map_err(|error| fault(error.to_string()))?;
-    let Some(found) = regex.captures(text).map_err(|error| fault(error.to_string()))? else {
+    let Some(found) = regex::captures(&pattern.source, &pattern.flags, text)? else {
         return Ok(text.to_owned());
     };
     let group = match &pattern.group {

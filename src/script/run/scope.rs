@@ -157,6 +157,12 @@ impl ScopeValues {
         self.option(name)?.as_bool()
     }
 
+    /// Sets the last result, which has no hidden fields.
+    pub fn set_latest(&mut self, value: Value) {
+        self.hidden.clear();
+        self.latest = value;
+    }
+
     /// Stores the model's reply as the last result.
     pub fn set_response(&mut self, value: Value) {
         self.replies.insert("RESPONSE".to_owned(), value.clone());

@@ -15,6 +15,7 @@ pub mod json5;
 mod message_text;
 mod placeholder;
 pub mod prefix;
+pub mod regex;
 pub mod roles;
 
 pub use ask::{ChoiceMatch, Placeholder};

@@ -1,0 +1,24 @@
+//! The regular expressions of scripts: `/source/flags`, with a limit on the work of one match.
+
+use fancy_regex::{Captures, RegexBuilder};
+
+use super::super::error::{ScriptError, quoted};
+use crate::i18n::script_run as words;
+
+/// Backtracking steps before a regular expression is given up.
+const BACKTRACKS: usize = 1_000_000;
+
+/// The first match in a text. Flags of other languages are ignored.
+pub fn captures<'t>(
+    source: &str,
+    flags: &str,
+    text: &'t str,
+) -> Result<Option<Captures<'t, str>>, ScriptError> {
+    let flags: String = flags.chars().filter(|c| matches!(c, 'i' | 'm' | 's')).collect();
+    let whole = if flags.is_empty() { source.to_owned() } else { format!("(?{flags}){source}") };
+    let regex = RegexBuilder::new(&whole).backtrack_limit(BACKTRACKS).build();
+    regex.and_then(|regex| regex.captures(text)).map_err(|error| {
+        let why = quoted(&error.to_string());
+        words::BAD_PATTERN.with("pattern", quoted(source)).with("why", why).into()
+    })
+}
