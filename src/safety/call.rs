@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::i18n::safety as words;
+use crate::i18n::{LocalizedText, safety as words};
 use crate::protocol::{Effect, Tier};
 
 use super::findings::{Findings, excerpt};
@@ -74,12 +74,36 @@ impl<'a> Invocation<'a> {
         })
     }
 
+    /// Adds that an argument of this command makes it a question.
+    pub fn ask(
+        &self,
+        suffix: &str,
+        say: impl Into<LocalizedText>,
+        at: usize,
+        effects: &[Effect],
+        findings: &mut Findings,
+    ) {
+        self.add_finding(suffix, Tier::L1, say, at, effects, findings);
+    }
+
+    /// Adds that an argument of this command makes it refused.
+    pub fn refuse(
+        &self,
+        suffix: &str,
+        say: impl Into<LocalizedText>,
+        at: usize,
+        effects: &[Effect],
+        findings: &mut Findings,
+    ) {
+        self.add_finding(suffix, Tier::L2, say, at, effects, findings);
+    }
+
     /// Adds a finding about an argument of this command.
     pub fn add_finding(
         &self,
         suffix: &str,
         tier: Tier,
-        say: impl Into<crate::i18n::LocalizedText>,
+        say: impl Into<LocalizedText>,
         at: usize,
         effects: &[Effect],
         findings: &mut Findings,

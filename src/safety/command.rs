@@ -214,7 +214,7 @@ fn check_argument_files(call: &Invocation<'_>, findings: &mut Findings) {
     for (at, arg) in call.args.iter().enumerate().filter(|(_, arg)| arg.starts_with('@')) {
         let say = words::READS_ARGUMENTS.with("arg", excerpt(arg));
         let say = say.with("program", call.name.to_owned());
-        call.add_finding("arguments", Tier::L1, say, at, &[Effect::Outside], findings);
+        call.ask("arguments", say, at, &[Effect::Outside], findings);
     }
 }
 
@@ -255,7 +255,7 @@ fn check_options(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut 
                 if !findings.has_warning_at(call.seat.arg(token.at)) {
                     let say = words::OPTION_UNKNOWN.with("option", excerpt(name));
                     let say = say.with("program", call.name.to_owned());
-                    call.add_finding("option", Tier::L1, say, token.at, &[], findings);
+                    call.ask("option", say, token.at, &[], findings);
                 }
             }
             (Some(Takes::Value(kind) | Takes::Attached(kind)), Some(value)) => match kind {
@@ -275,7 +275,7 @@ fn check_options(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut 
             (Some(Takes::Value(_)), None) => {
                 let say = words::OPTION_LACKS_VALUE.with("option", excerpt(name));
                 let say = say.with("program", call.name.to_owned());
-                call.add_finding("value", Tier::L1, say, token.at, &[], findings);
+                call.ask("value", say, token.at, &[], findings);
             }
             (Some(Takes::Nothing | Takes::Attached(_)), _) => {}
         }
@@ -334,7 +334,7 @@ fn check_operand_count(
     if let Some((at, text)) = words.get(most) {
         let say = words::OPERAND_UNKNOWN.with("arg", excerpt(text));
         let say = say.with("program", call.name.to_owned());
-        call.add_finding("operand", Tier::L1, say, *at, &[Effect::Write], findings);
+        call.ask("operand", say, *at, &[Effect::Write], findings);
     }
 }
 

@@ -53,14 +53,7 @@ pub fn env(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findin
         Some((at, _)) => call.judge_inner(at, findings),
         // A step that runs by itself has no variables of the user that matter.
         None if prints_own_environment(call, tokens) => {}
-        None => call.add_finding(
-            "print",
-            Tier::L1,
-            words::PRINTS_ENVIRONMENT,
-            0,
-            &[Effect::Secret],
-            findings,
-        ),
+        None => call.ask("print", words::PRINTS_ENVIRONMENT, 0, &[Effect::Secret], findings),
     }
     if tokens.iter().any(|t| matches!(t.part, ArgPart::Flag { known: None, .. })) {
         judge_wrapped(call, tokens, 0, findings);
@@ -84,14 +77,7 @@ fn check_stripped_environment(
     let git = tokens.iter().filter_map(ArgToken::operand).any(|text| text.ends_with("git"));
     let flag = tokens.iter().find(|token| token.flag().is_some_and(|flag| names.contains(&flag)));
     if let (true, Some(token)) = (git, flag) {
-        call.add_finding(
-            "strips",
-            Tier::L1,
-            words::STRIPS_ENVIRONMENT,
-            token.at,
-            &[Effect::Exec],
-            findings,
-        );
+        call.ask("strips", words::STRIPS_ENVIRONMENT, token.at, &[Effect::Exec], findings);
     }
 }
 
@@ -158,7 +144,7 @@ fn judge_variable(
     findings.warn(Warning::EnvAssign);
     if !is_harmless_variable(name, value) {
         let say = words::SETS_VARIABLE.with("name", excerpt(name));
-        call.add_finding("variable", Tier::L1, say, at, &[Effect::Exec], findings);
+        call.ask("variable", say, at, &[Effect::Exec], findings);
         lines::judge_variable(name, value, call, at, findings);
     }
 }

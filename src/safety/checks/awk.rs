@@ -5,7 +5,7 @@
 //! differently is not understood here, and so is asked about.
 
 use crate::i18n::safety as words;
-use crate::protocol::{Effect, Tier};
+use crate::protocol::Effect;
 
 use super::super::findings::Findings;
 use super::super::spec::{ArgPart, ArgToken, Invocation, operands};
@@ -24,7 +24,7 @@ pub fn awk(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findin
         }
     }
     if let Some(at) = odd {
-        call.add_finding("script", Tier::L1, words::RUNS_AWK, at, RUNS, findings);
+        call.ask("script", words::RUNS_AWK, at, RUNS, findings);
         wrappers::scan_arguments(call, tokens, findings);
     }
 }

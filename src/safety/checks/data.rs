@@ -1,7 +1,6 @@
 //! Finds database statements that lose data or escape to a shell.
 
 use crate::i18n::safety as words;
-use crate::protocol::Tier;
 
 use super::super::findings::{DELETES, Findings};
 use super::super::spec::{ArgToken, Invocation};
@@ -40,7 +39,7 @@ pub fn statements(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Find
         let verb = VERBS.contains(&plain.as_str());
         let unbound = |lost: &&&str| **lost != "delete from" || !plain.contains(" where ");
         if verb || LOSES.iter().filter(unbound).any(|lost| plain.contains(*lost)) {
-            call.add_finding("loses", Tier::L2, words::DATABASE_LOSES, at, DELETES, findings);
+            call.refuse("loses", words::DATABASE_LOSES, at, DELETES, findings);
         }
         for start in LEAVES {
             if let Some((_, line)) = arg.split_once(start) {

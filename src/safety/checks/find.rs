@@ -24,25 +24,18 @@ pub fn find(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) 
             }
             "-exec" | "-execdir" | "-ok" | "-okdir" => check_exec(call, at, findings),
             "-delete" => {
-                call.add_finding("delete", Tier::L1, words::FIND_DELETES, at, DELETES, findings);
+                call.ask("delete", words::FIND_DELETES, at, DELETES, findings);
                 1
             }
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
                 let say = words::WRITES_A_FILE.with("arg", excerpt(value));
-                call.add_finding("output", Tier::L1, say, at, &[Effect::Write], findings);
+                call.ask("output", say, at, &[Effect::Write], findings);
                 call.check_write(value, at + 1, findings);
                 2 + usize::from(word == "-fprintf")
             }
             _ => {
                 let say = words::OPTION_UNKNOWN.with("option", excerpt(word));
-                call.add_finding(
-                    "option",
-                    Tier::L1,
-                    say.with("program", "find"),
-                    at,
-                    &[],
-                    findings,
-                );
+                call.ask("option", say.with("program", "find"), at, &[], findings);
                 1
             }
         };
@@ -56,14 +49,7 @@ fn check_start_points(call: &Invocation<'_>, findings: &mut Findings) -> usize {
         match word.as_str() {
             "-H" | "-P" | "--" => {}
             "-L" => {
-                call.add_finding(
-                    "follow",
-                    Tier::L1,
-                    words::FOLLOWS_LINKS.with("arg", "-L"),
-                    at,
-                    OUT,
-                    findings,
-                );
+                call.ask("follow", words::FOLLOWS_LINKS.with("arg", "-L"), at, OUT, findings);
             }
             word if word.starts_with('-') && word.len() > 1
                 || ["(", ")", "!", ","].contains(&word) =>
@@ -88,7 +74,7 @@ fn check_exec(call: &Invocation<'_>, at: usize, findings: &mut Findings) -> usiz
     }
     let say =
         words::RUNS_FOR_EACH.with("program", excerpt(rest.first().map_or("", String::as_str)));
-    call.add_finding("exec", Tier::L1, say, at, &[Effect::Exec], findings);
+    call.ask("exec", say, at, &[Effect::Exec], findings);
     call.judge_words(words, at + 1, findings);
     length + 2
 }

@@ -2,7 +2,7 @@
 //! findings.
 
 use crate::i18n::safety as words;
-use crate::protocol::{Effect, Tier};
+use crate::protocol::Effect;
 
 use super::super::findings::{Findings, excerpt};
 use super::super::spec::{ArgPart, ArgPosition, ArgToken, Invocation, operands};
@@ -14,14 +14,7 @@ use super::jq;
 fn raise_at(call: &Invocation<'_>, at: usize, findings: &mut Findings) {
     let text = call.args.get(at).map_or("", String::as_str);
     let say = words::OPERAND_UNKNOWN.with("program", call.name.to_owned());
-    call.add_finding(
-        "operand",
-        Tier::L1,
-        say.with("arg", excerpt(text)),
-        at,
-        &[Effect::Exec],
-        findings,
-    );
+    call.ask("operand", say.with("arg", excerpt(text)), at, &[Effect::Exec], findings);
 }
 
 fn raise_where(
@@ -147,7 +140,7 @@ pub fn journalctl(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut
     };
     if let Some(token) = tokens.iter().find(told) {
         let say = words::PRINTS_ARGUMENTS;
-        call.add_finding("print", Tier::L1, say, token.at, &[Effect::Secret], findings);
+        call.ask("print", say, token.at, &[Effect::Secret], findings);
     }
 }
 

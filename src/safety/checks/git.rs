@@ -53,7 +53,7 @@ fn describe_worry(worry: &Worry) -> (&'static str, LocalizedText) {
 
 fn add_submodules(call: &Invocation<'_>, at: usize, findings: &mut Findings) {
     let say = words::GIT_SUBMODULES;
-    call.add_finding("submodules", Tier::L1, say, at, &[Effect::Exec], findings);
+    call.ask("submodules", say, at, &[Effect::Exec], findings);
 }
 
 /// `git describe --dirty` looks into every repository that is tracked in this one.
@@ -82,14 +82,7 @@ pub fn git_format(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut
             && matches!(name.as_ref(), "--format" | "--pretty" | "--sort")
             && (value.contains("%G") || value.contains("signature") || value.contains("trust"))
         {
-            call.add_finding(
-                "signature",
-                Tier::L1,
-                words::GIT_SIGNATURE,
-                token.at,
-                &[Effect::Exec],
-                findings,
-            );
+            call.ask("signature", words::GIT_SIGNATURE, token.at, &[Effect::Exec], findings);
         }
     }
 }
@@ -117,16 +110,15 @@ fn git_list(call: &Invocation<'_>, tokens: &[ArgToken<'_>], why: Phrase, finding
         tokens.iter().any(|token| token.flag().is_some_and(|f| list.split('|').any(|l| l == f)));
     if let (false, Some((at, name))) = (lists, operands(tokens).next()) {
         let say = why.with("name", excerpt(name));
-        call.add_finding("create", Tier::L1, say, at, &[Effect::Write], findings);
+        call.ask("create", say, at, &[Effect::Write], findings);
     }
 }
 
 /// `git symbolic-ref HEAD x` moves it.
 pub fn git_symbolic_ref(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if let Some((at, _)) = operands(tokens).nth(1) {
-        call.add_finding(
+        call.ask(
             "set",
-            Tier::L1,
             words::GIT_WRITES.with("program", "git symbolic-ref"),
             at,
             &[Effect::Write],
@@ -140,7 +132,7 @@ pub fn git_reflog(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut
     git_format(call, tokens, findings);
     let first = operands(tokens).next();
     if let Some((at, "expire" | "delete" | "drop" | "write")) = first {
-        call.add_finding("expire", Tier::L2, words::GIT_DISCARDS, at, DELETES, findings);
+        call.refuse("expire", words::GIT_DISCARDS, at, DELETES, findings);
     }
 }
 
@@ -163,7 +155,7 @@ pub fn git_discard(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mu
             || text.starts_with(":!")
     });
     if let (false, Some((at, _))) = (unstages, everything) {
-        call.add_finding("all", Tier::L2, words::GIT_DISCARDS_ALL, at, DELETES, findings);
+        call.refuse("all", words::GIT_DISCARDS_ALL, at, DELETES, findings);
     }
 }
 
@@ -176,13 +168,6 @@ pub fn git_push(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut F
             _ => continue,
         };
         let say = why.with("arg", excerpt(text));
-        call.add_finding(
-            suffix,
-            Tier::L2,
-            say,
-            at,
-            &[Effect::Network, Effect::Irreversible],
-            findings,
-        );
+        call.refuse(suffix, say, at, &[Effect::Network, Effect::Irreversible], findings);
     }
 }

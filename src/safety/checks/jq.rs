@@ -2,7 +2,7 @@
 //! modules are not among them.
 
 use crate::i18n::safety as words;
-use crate::protocol::{Effect, Tier};
+use crate::protocol::Effect;
 
 use super::super::args;
 use super::super::findings::Findings;
@@ -15,7 +15,7 @@ pub fn jq(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Finding
     if let (false, Some((at, filter))) = (file, operands(tokens).next())
         && !is_plain_jq(filter)
     {
-        call.add_finding("filter", Tier::L1, words::JQ_FILTER, at, &[Effect::Secret], findings);
+        call.ask("filter", words::JQ_FILTER, at, &[Effect::Secret], findings);
     }
 }
 

@@ -4,7 +4,7 @@
 //! Each function only adds findings; a text it does not understand is raised.
 
 use crate::i18n::safety as words;
-use crate::protocol::{Effect, Tier};
+use crate::protocol::Effect;
 
 use super::findings::{DELETES, Findings, POWER, excerpt};
 use super::spec::{ArgPart, ArgToken, Invocation, operands};
@@ -44,14 +44,14 @@ pub use sed::sed;
 /// `date`: an operand that is not a format sets the clock.
 pub fn date(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if let Some((at, _)) = operands(tokens).find(|(_, text)| !text.starts_with('+')) {
-        call.add_finding("set", Tier::L2, words::SETS_CLOCK, at, POWER, findings);
+        call.refuse("set", words::SETS_CLOCK, at, POWER, findings);
     }
 }
 
 /// `hostname NAME` gives the machine another name.
 pub fn hostname(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     if let Some((at, _)) = operands(tokens).next() {
-        call.add_finding("set", Tier::L2, words::SETS_HOSTNAME, at, POWER, findings);
+        call.refuse("set", words::SETS_HOSTNAME, at, POWER, findings);
     }
 }
 
@@ -59,7 +59,7 @@ pub fn hostname(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut F
 pub fn kill(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     let everything = |(at, arg): &(usize, &String)| *at > 0 && *arg == "-1" || *arg == "1";
     if let Some((at, _)) = call.args.iter().enumerate().find(everything) {
-        call.add_finding("all", Tier::L2, words::KILLS_ALL, at, &[Effect::Irreversible], findings);
+        call.refuse("all", words::KILLS_ALL, at, &[Effect::Irreversible], findings);
     }
 }
 
@@ -68,7 +68,7 @@ pub fn kill_by_name(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &m
     if let Some((at, _)) =
         operands(tokens).find(|(_, text)| ["", ".", ".*", "*", "^"].contains(text))
     {
-        call.add_finding("all", Tier::L2, words::KILLS_ALL, at, &[Effect::Irreversible], findings);
+        call.refuse("all", words::KILLS_ALL, at, &[Effect::Irreversible], findings);
     }
 }
 
@@ -79,14 +79,7 @@ pub fn printenv(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut F
         ["HOME", "USER", "SHELL", "LANG", "PWD", "TERM", "TZ", "EDITOR", "PATH", "LOGNAME"];
     let told = names.is_empty() || names.iter().any(|(_, name)| !harmless.contains(name));
     if told && !wrappers::prints_own_environment(call, tokens) {
-        call.add_finding(
-            "print",
-            Tier::L1,
-            words::PRINTS_ENVIRONMENT,
-            0,
-            &[Effect::Secret],
-            findings,
-        );
+        call.ask("print", words::PRINTS_ENVIRONMENT, 0, &[Effect::Secret], findings);
     }
 }
 
@@ -102,24 +95,10 @@ pub fn ps(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Finding
     let format = |token: &&ArgToken<'_>| matches!(token.part, ArgPart::Flag { value: Some(v), .. } if v.contains("env"));
     let at = operands(tokens).find(odd).map(|(at, _)| at);
     if let Some(at) = at.or_else(|| tokens.iter().find(format).map(|token| token.at)) {
-        call.add_finding(
-            "print",
-            Tier::L1,
-            words::PRINTS_ENVIRONMENT,
-            at,
-            &[Effect::Secret],
-            findings,
-        );
+        call.ask("print", words::PRINTS_ENVIRONMENT, at, &[Effect::Secret], findings);
     }
     if call.is_busybox() {
-        call.add_finding(
-            "print",
-            Tier::L1,
-            words::PRINTS_ARGUMENTS,
-            0,
-            &[Effect::Secret],
-            findings,
-        );
+        call.ask("print", words::PRINTS_ARGUMENTS, 0, &[Effect::Secret], findings);
     }
     call.insert(0, if cfg!(target_os = "macos") { "-c" } else { "c" }, findings);
 }
@@ -130,14 +109,7 @@ pub fn pgrep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Find
     let lists = args::find_flag(tokens, "-l|--list-name").is_some();
     if let (Some(token), true) = (full, lists && (cfg!(target_os = "macos") || call.is_busybox())) {
         let at = token.at;
-        call.add_finding(
-            "print",
-            Tier::L1,
-            words::PRINTS_ARGUMENTS,
-            at,
-            &[Effect::Secret],
-            findings,
-        );
+        call.ask("print", words::PRINTS_ARGUMENTS, at, &[Effect::Secret], findings);
     }
 }
 
@@ -145,7 +117,7 @@ pub fn pgrep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Find
 pub fn needs_quiet(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     let say = words::OPERAND_UNKNOWN.with("program", call.name.to_owned());
     let say = say.with("arg", excerpt(&call.args.join(" ")));
-    call.add_finding("operand", Tier::L1, say, 0, &[Effect::Exec], findings);
+    call.ask("operand", say, 0, &[Effect::Exec], findings);
 }
 
 /// A target of a write that is the root, the home folder or the whole workspace.
@@ -156,7 +128,7 @@ pub fn removes(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Fi
         if recursive
             && ["/", "", "~", "$HOME", "${HOME}", "/home", "/usr", "/etc", "/var"].contains(&text)
         {
-            call.add_finding("root", Tier::L2, words::REMOVES_ROOT, at, DELETES, findings);
+            call.refuse("root", words::REMOVES_ROOT, at, DELETES, findings);
         }
     }
 }
@@ -188,7 +160,7 @@ pub fn power(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Find
         "switch-root",
     ];
     if let Some((at, _)) = operands(tokens).find(|(_, text)| words.contains(text)) {
-        call.add_finding("power", Tier::L2, words::POWER, at, POWER, findings);
+        call.refuse("power", words::POWER, at, POWER, findings);
     }
 }
 
@@ -198,7 +170,7 @@ pub fn system_settings(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings:
         text.starts_with("set-") || (call.name == "sysctl" && text.contains('='))
     };
     if let Some((at, _)) = operands(tokens).find(set) {
-        call.add_finding("set", Tier::L2, words::CHANGES_SYSTEM, at, POWER, findings);
+        call.refuse("set", words::CHANGES_SYSTEM, at, POWER, findings);
     }
 }
 
@@ -222,7 +194,7 @@ pub fn disk(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findi
         let text = text.to_ascii_lowercase();
         verbs.iter().any(|verb| text.starts_with(verb))
     }) {
-        call.add_finding("erase", Tier::L2, words::DISK, at, DELETES, findings);
+        call.refuse("erase", words::DISK, at, DELETES, findings);
     }
 }
 

@@ -80,7 +80,7 @@ pub fn git_stash(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut 
     let untracked = args::find_flag(tokens, "-u|--include-untracked|--only-untracked").is_some();
     if untracked || found.classify_tracked(scene.world) != Tracked::Ordinary {
         let say = words::READS_SECRETS.with("program", "git stash");
-        call.add_finding("credentials", Tier::L1, say, 0, &[Effect::Secret], findings);
+        call.ask("credentials", say, 0, &[Effect::Secret], findings);
     }
 }
 
@@ -100,7 +100,7 @@ fn check_follow(
     let paths: Vec<_> = paths.collect();
     if paths.is_empty() || !paths.iter().all(|(_, text)| file(text)) {
         let say = words::READS_SECRETS.with("program", "git log --follow");
-        call.add_finding("credentials", Tier::L1, say, at, &[Effect::Secret], findings);
+        call.ask("credentials", say, at, &[Effect::Secret], findings);
     }
 }
 
@@ -124,7 +124,7 @@ fn check_shown_objects(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings:
 
 fn add_number_finding(call: &Invocation<'_>, text: &str, at: usize, findings: &mut Findings) {
     let say = words::GIT_NUMBER.with("arg", excerpt(text));
-    call.add_finding("number", Tier::L1, say, at, &[Effect::Secret], findings);
+    call.ask("number", say, at, &[Effect::Secret], findings);
 }
 
 /// Whether a word may be the number of a file in the repository, whole or its start.

@@ -22,7 +22,7 @@ pub fn grep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findi
     }
     if call.is_busybox() {
         let say = words::READS_SECRETS.with("program", call.name.to_owned());
-        call.add_finding("recursive", Tier::L1, say, at, &[Effect::Secret], findings);
+        call.ask("recursive", say, at, &[Effect::Secret], findings);
         return;
     }
     let end = args::end_of_options(call.args, tokens);
@@ -84,7 +84,7 @@ pub fn ls(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Finding
     if let (true, Some(token)) = (deep, args::find_flag(tokens, "-L|--dereference")) {
         let text = call.args.get(token.at).map_or("", String::as_str);
         let say = words::FOLLOWS_LINKS.with("arg", excerpt(text));
-        call.add_finding("follow", Tier::L1, say, token.at, OUT, findings);
+        call.ask("follow", say, token.at, OUT, findings);
     }
 }
 
@@ -148,7 +148,7 @@ pub(super) fn check_split_output(
 fn add_split_finding(call: &Invocation<'_>, at: usize, findings: &mut Findings) {
     let text = call.args.get(at).map_or("", String::as_str);
     let say = words::SPLITS_OUTPUT.with("arg", excerpt(text));
-    call.add_finding("pieces", Tier::L1, say, at, &[Effect::Secret], findings);
+    call.ask("pieces", say, at, &[Effect::Secret], findings);
 }
 
 /// Whether every way through a pattern spells out at least two signs in a row.
@@ -215,7 +215,7 @@ pub fn diff(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findi
     for (at, text) in folders {
         if let Some(odd) = find_escape(call, text, deep) {
             let say = words::FOLDER_HOLDS.with("path", excerpt(&odd));
-            call.add_finding("follow", Tier::L1, say, at, OUT, findings);
+            call.ask("follow", say, at, OUT, findings);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Words that take things down on other machines and in containers.
 
 use crate::i18n::safety as words;
-use crate::protocol::{Effect, Tier};
+use crate::protocol::Effect;
 
 use super::super::findings::{DELETES, Findings, POWER, excerpt};
 use super::super::spec::{ArgToken, Invocation, operands};
@@ -27,9 +27,8 @@ pub fn docker(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings
             || host.contains(&arg.as_str())
             || arg.starts_with("--cap-add")
         {
-            call.add_finding(
+            call.refuse(
                 "host",
-                Tier::L2,
                 words::CONTAINER_HOST.with("arg", excerpt(arg)),
                 at,
                 POWER,
@@ -65,9 +64,8 @@ pub fn destroys(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findin
             || arg.starts_with("delete-")
     };
     if let Some(at) = call.args.iter().position(grave) {
-        call.add_finding(
+        call.refuse(
             "destroy",
-            Tier::L2,
             words::CLOUD_DESTROYS,
             at,
             &[Effect::Network, Effect::Irreversible],
@@ -81,7 +79,7 @@ pub fn prune(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Find
     let volume = call.id.ends_with(".volume");
     let grave = |text: &str| text == "prune" || (volume && matches!(text, "rm" | "remove"));
     if let Some((at, _)) = operands(tokens).find(|(_, text)| grave(text)) {
-        call.add_finding("prune", Tier::L2, words::CLOUD_DESTROYS, at, DELETES, findings);
+        call.refuse("prune", words::CLOUD_DESTROYS, at, DELETES, findings);
     }
 }
 
@@ -89,9 +87,8 @@ pub fn prune(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Find
 pub fn forge(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     let at = |word: &str| call.args.iter().position(|arg| arg == word);
     if let Some(at) = at("delete").or_else(|| at("DELETE")).or_else(|| at("-XDELETE")) {
-        call.add_finding(
+        call.refuse(
             "delete",
-            Tier::L2,
             words::CLOUD_DESTROYS,
             at,
             &[Effect::Network, Effect::Irreversible],
@@ -99,6 +96,6 @@ pub fn forge(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings)
         );
     }
     if let Some(at) = at("token").or_else(|| at("--show-token")) {
-        call.add_finding("token", Tier::L1, words::SHOWS_SECRETS, at, &[Effect::Secret], findings);
+        call.ask("token", words::SHOWS_SECRETS, at, &[Effect::Secret], findings);
     }
 }

@@ -2,7 +2,7 @@
 //! is L0.
 
 use crate::i18n::safety as words;
-use crate::protocol::{Effect, Tier};
+use crate::protocol::Effect;
 
 use super::super::args;
 use super::super::findings::Findings;
@@ -36,7 +36,7 @@ pub fn sed(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findin
 
 fn sed_script(script: &str, at: usize, call: &Invocation<'_>, findings: &mut Findings) {
     if !is_plain_script(script) {
-        call.add_finding("script", Tier::L1, words::SED_SCRIPT, at, &[Effect::Write], findings);
+        call.ask("script", words::SED_SCRIPT, at, &[Effect::Write], findings);
     }
 }
 
