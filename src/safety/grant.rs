@@ -39,32 +39,13 @@ const MOST_ARG: usize = 200;
 const OF_FOLDER: &[&str] = &["program.path", "program.folder"];
 
 /// Reasons that no rule of the user answers.
+#[rustfmt::skip]
 const NEVER_REMEMBERED: &[&str] = &[
-    "folder.untrusted",
-    "malformed.hidden",
-    "shell.string",
-    "shell.opaque",
-    "cwd.outside",
-    "cwd.missing",
-    "requires.confirm",
-    "requires.elevated",
-    "git-config-exec",
-    "git-config-unread",
-    "git-bare",
-    "git-outside",
-    "sandbox.denied",
-    "skill.narrow",
-    "path.git",
-    "path.steers",
-    "path.outside",
-    "path.outside.write",
-    "path.secret",
-    "path.secret.write",
-    "file.changed",
-    "file.unread",
-    "secret.value",
-    "plugin.run",
-    "config.patch",
+    "folder.untrusted", "malformed.hidden", "shell.string", "shell.opaque", "cwd.outside",
+    "cwd.missing", "requires.confirm", "requires.elevated", "git-config-exec", "git-config-unread",
+    "git-bare", "git-outside", "sandbox.denied", "skill.narrow", "path.git", "path.steers",
+    "path.outside", "path.outside.write", "path.secret", "path.secret.write", "file.changed",
+    "file.unread", "secret.value", "plugin.run", "config.patch",
 ];
 /// What the model itself declared a step needs, with the effect of it.
 const REQUIRED: &[(&str, Effect)] =

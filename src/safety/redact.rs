@@ -46,19 +46,10 @@ const WORDS: &[&str] =
     &["disabled", "required", "optional", "password", "anonymous", "undefined", "changeme"];
 
 /// Endings of variable names that hold a secret.
+#[rustfmt::skip]
 const SECRET_ENDINGS: &[&str] = &[
-    "KEY",
-    "TOKEN",
-    "SECRET",
-    "PASS",
-    "PASSWORD",
-    "PASSWD",
-    "PASSPHRASE",
-    "CREDENTIAL",
-    "CREDENTIALS",
-    "AUTH",
-    "COOKIE",
-    "PRIVATE",
+    "KEY", "TOKEN", "SECRET", "PASS", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL",
+    "CREDENTIALS", "AUTH", "COOKIE", "PRIVATE",
 ];
 
 /// Last words of names that say where something is, not what it is.

@@ -182,21 +182,10 @@ const STARTS: &[&str] = &[
     "MAVEN_", "GRADLE_", "BROWSER", "SHELL", "GCONV_PATH", "OPENSSL_CONF", "command_not_found_handle",
 ];
 
+#[rustfmt::skip]
 const HARMLESS: &[&str] = &[
-    "LANG",
-    "LANGUAGE",
-    "TZ",
-    "NO_COLOR",
-    "FORCE_COLOR",
-    "CLICOLOR",
-    "CLICOLOR_FORCE",
-    "COLUMNS",
-    "LINES",
-    "TERM",
-    "CI",
-    "RUST_BACKTRACE",
-    "TIME_STYLE",
-    "BLOCK_SIZE",
+    "LANG", "LANGUAGE", "TZ", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS",
+    "LINES", "TERM", "CI", "RUST_BACKTRACE", "TIME_STYLE", "BLOCK_SIZE",
 ];
 
 #[rustfmt::skip]

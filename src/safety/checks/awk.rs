@@ -275,41 +275,16 @@ fn set_end(set: &str) -> Option<usize> {
 }
 
 /// Words that reach beyond the input text, whatever surrounds them.
+#[rustfmt::skip]
 const RESERVED: &[&str] = &[
-    "system",
-    "getline",
-    "ENVIRON",
-    "ARGV",
-    "ARGC",
-    "PROCINFO",
-    "SYMTAB",
-    "FUNCTAB",
-    "function",
-    "func",
-    "close",
-    "FILENAME",
-    "use",
-    "namespace",
-    "awk",
-    "include",
-    "load",
-    "eval",
+    "system", "getline", "ENVIRON", "ARGV", "ARGC", "PROCINFO", "SYMTAB", "FUNCTAB", "function",
+    "func", "close", "FILENAME", "use", "namespace", "awk", "include", "load", "eval",
 ];
 
+#[rustfmt::skip]
 const KEYWORDS: &[&str] = &[
-    "BEGIN",
-    "END",
-    "BEGINFILE",
-    "ENDFILE",
-    "else",
-    "do",
-    "in",
-    "next",
-    "nextfile",
-    "exit",
-    "delete",
-    "break",
-    "continue",
+    "BEGIN", "END", "BEGINFILE", "ENDFILE", "else", "do", "in", "next", "nextfile", "exit",
+    "delete", "break", "continue",
 ];
 
 const BUILTINS: &[&str] = &[

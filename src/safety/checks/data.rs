@@ -6,25 +6,11 @@ use super::super::findings::{DELETES, Findings};
 use super::super::spec::{ArgToken, Invocation};
 
 /// Statements that throw away more than a row, in lower case with single blanks.
+#[rustfmt::skip]
 const LOSES: &[&str] = &[
-    "drop table",
-    "drop database",
-    "drop schema",
-    "drop user",
-    "drop role",
-    "drop view",
-    "drop index",
-    "drop column",
-    "drop keyspace",
-    "drop owned",
-    "truncate ",
-    "flushall",
-    "flushdb",
-    "dropdatabase",
-    ".drop(",
-    "deletemany({})",
-    "delete from",
-    "shutdown",
+    "drop table", "drop database", "drop schema", "drop user", "drop role", "drop view",
+    "drop index", "drop column", "drop keyspace", "drop owned", "truncate ", "flushall", "flushdb",
+    "dropdatabase", ".drop(", "deletemany({})", "delete from", "shutdown",
 ];
 /// Words of a command line that do the same, whole.
 const VERBS: &[&str] = &["drop", "del", "unlink", "--clean", "--drop", "truncate"];

@@ -263,21 +263,10 @@ impl<'a> Listing<'a> {
     }
 }
 
+#[rustfmt::skip]
 const LISTS: &[&str] = &[
-    "--verbose",
-    "--gzip",
-    "--gunzip",
-    "--bzip2",
-    "--xz",
-    "--zstd",
-    "--lzma",
-    "--auto-compress",
-    "--utc",
-    "--full-time",
-    "--numeric-owner",
-    "--wildcards",
-    "--no-wildcards",
-    "--ignore-case",
+    "--verbose", "--gzip", "--gunzip", "--bzip2", "--xz", "--zstd", "--lzma", "--auto-compress",
+    "--utc", "--full-time", "--numeric-owner", "--wildcards", "--no-wildcards", "--ignore-case",
 ];
 
 /// Settings whose values are secrets: they are asked for one by one.

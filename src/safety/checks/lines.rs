@@ -102,15 +102,10 @@ pub fn judge_variable(
 
 fn is_line_variable(name: &str) -> bool {
     const ENDS: &[&str] = &["PAGER", "EDITOR", "ASKPASS", "BROWSER", "SSH_COMMAND", "_RSH", "_SSH"];
+    #[rustfmt::skip]
     const NAMES: &[&str] = &[
-        "VISUAL",
-        "FCEDIT",
-        "PROMPT_COMMAND",
-        "LESSOPEN",
-        "LESSCLOSE",
-        "GIT_EXTERNAL_DIFF",
-        "GIT_PROXY_COMMAND",
-        "GIT_SSH",
+        "VISUAL", "FCEDIT", "PROMPT_COMMAND", "LESSOPEN", "LESSCLOSE", "GIT_EXTERNAL_DIFF",
+        "GIT_PROXY_COMMAND", "GIT_SSH",
     ];
     NAMES.contains(&name) || ENDS.iter().any(|end| name.ends_with(end))
 }

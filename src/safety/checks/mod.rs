@@ -142,21 +142,10 @@ pub fn links(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Find
 
 /// Words that stop the machine, for the programs that manage it.
 pub fn power(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    #[rustfmt::skip]
     let words = [
-        "poweroff",
-        "reboot",
-        "halt",
-        "kexec",
-        "suspend",
-        "hibernate",
-        "hybrid-sleep",
-        "emergency",
-        "suspend-then-hibernate",
-        "rescue",
-        "default",
-        "isolate",
-        "exit",
-        "soft-reboot",
+        "poweroff", "reboot", "halt", "kexec", "suspend", "hibernate", "hybrid-sleep", "emergency",
+        "suspend-then-hibernate", "rescue", "default", "isolate", "exit", "soft-reboot",
         "switch-root",
     ];
     if let Some((at, _)) = operands(tokens).find(|(_, text)| words.contains(text)) {
@@ -176,19 +165,10 @@ pub fn system_settings(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings:
 
 /// `diskutil` verbs that lose the contents of a disk.
 pub fn disk(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    #[rustfmt::skip]
     let verbs = [
-        "erase",
-        "partition",
-        "secureerase",
-        "reformat",
-        "zero",
-        "random",
-        "apfs",
-        "merge",
-        "split",
-        "resize",
-        "unmount",
-        "eject",
+        "erase", "partition", "secureerase", "reformat", "zero", "random", "apfs", "merge", "split",
+        "resize", "unmount", "eject",
     ];
     if let Some((at, _)) = operands(tokens).next().filter(|(_, text)| {
         let text = text.to_ascii_lowercase();

@@ -161,44 +161,18 @@ fn shows_content(call: &Invocation<'_>, tokens: &[ArgToken<'_>]) -> bool {
 }
 
 /// Options that show what changed in files.
+#[rustfmt::skip]
 const CONTENT: &[&str] = &[
-    "-p",
-    "-u",
-    "--patch",
-    "--patch-with-raw",
-    "--patch-with-stat",
-    "-U",
-    "--unified",
-    "-c",
-    "--cc",
-    "--dd",
-    "-m",
-    "--diff-merges",
-    "--remerge-diff",
-    "-W",
-    "--function-context",
-    "--word-diff",
-    "--word-diff-regex",
-    "--color-words",
-    "--binary",
-    "--full-index",
-    "--check",
+    "-p", "-u", "--patch", "--patch-with-raw", "--patch-with-stat", "-U", "--unified", "-c", "--cc",
+    "--dd", "-m", "--diff-merges", "--remerge-diff", "-W", "--function-context", "--word-diff",
+    "--word-diff-regex", "--color-words", "--binary", "--full-index", "--check",
 ];
 
 /// Options that show less than what changed in files.
+#[rustfmt::skip]
 const NAMES: &[&str] = &[
-    "--stat",
-    "--numstat",
-    "--shortstat",
-    "--dirstat",
-    "--compact-summary",
-    "--summary",
-    "--name-only",
-    "--name-status",
-    "--raw",
-    "-s",
-    "--no-patch",
-    "--quiet",
+    "--stat", "--numstat", "--shortstat", "--dirstat", "--compact-summary", "--summary",
+    "--name-only", "--name-status", "--raw", "-s", "--no-patch", "--quiet",
 ];
 
 /// Asks about patterns that target credentials; true: files are named at all.

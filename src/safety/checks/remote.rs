@@ -13,12 +13,9 @@ pub fn docker(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings
             || arg.contains("=/:")
             || arg.contains("src=/,")
             || arg.contains("source=/,");
+        #[rustfmt::skip]
         let host = [
-            "--privileged",
-            "--pid=host",
-            "--net=host",
-            "--network=host",
-            "--ipc=host",
+            "--privileged", "--pid=host", "--net=host", "--network=host", "--ipc=host",
             "--userns=host",
         ];
         if root
@@ -40,22 +37,10 @@ pub fn docker(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings
 
 /// Sub-commands of cloud tools that take things down, or change them without asking.
 pub fn destroys(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
+    #[rustfmt::skip]
     let verbs = [
-        "destroy",
-        "delete",
-        "rm",
-        "rb",
-        "remove",
-        "uninstall",
-        "drain",
-        "purge",
-        "down",
-        "teardown",
-        "terminate-instances",
-        "--delete",
-        "nuke",
-        "undeploy",
-        "deregister",
+        "destroy", "delete", "rm", "rb", "remove", "uninstall", "drain", "purge", "down",
+        "teardown", "terminate-instances", "--delete", "nuke", "undeploy", "deregister",
     ];
     let unasked = ["-auto-approve", "--auto-approve", "--force", "-force", "--destroy", "-destroy"];
     let grave = |arg: &String| {

@@ -107,6 +107,7 @@ fn unknown_tier(ground: &JudgeContext<'_>) -> Tier {
     }
 }
 
+#[rustfmt::skip]
 const BUILT_IN: &[&str] = &[
     "cd", "export", "source", ".", "eval", "alias", "unalias", "exec", "builtin", "set", "unset",
     "trap", "ulimit", "umask", "read", "wait", "jobs", "fg", "bg", "history", "type", "hash",

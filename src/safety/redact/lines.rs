@@ -496,56 +496,17 @@ fn is_version(text: &str) -> bool {
     text.bytes().filter(u8::is_ascii_alphabetic).count() <= 1
 }
 
+#[rustfmt::skip]
 const SCHEMES: &[&str] = &[
-    "basic",
-    "digest",
-    "oauth",
-    "oauth2",
-    "bearer",
-    "token",
-    "ldap",
-    "saml",
-    "md5",
-    "trust",
-    "peer",
-    "scram",
-    "scram-sha-256",
-    "password",
-    "plain",
-    "login",
-    "jwt",
-    "session",
-    "local",
-    "external",
+    "basic", "digest", "oauth", "oauth2", "bearer", "token", "ldap", "saml", "md5", "trust", "peer",
+    "scram", "scram-sha-256", "password", "plain", "login", "jwt", "session", "local", "external",
 ];
 
+#[rustfmt::skip]
 const NOTHING: &[&str] = &[
-    "true",
-    "false",
-    "yes",
-    "no",
-    "on",
-    "off",
-    "none",
-    "null",
-    "nil",
-    "undefined",
-    "disabled",
-    "enabled",
-    "required",
-    "optional",
-    "default",
-    "0",
-    "1",
-    "empty",
-    "unset",
-    "n/a",
-    "na",
-    "ask",
-    "prompt",
-    "auto",
-    "never",
-    "always",
+    "true", "false", "yes", "no", "on", "off", "none", "null", "nil", "undefined", "disabled",
+    "enabled", "required", "optional", "default", "0", "1", "empty", "unset", "n/a", "na", "ask",
+    "prompt", "auto", "never", "always",
 ];
 
 #[rustfmt::skip]

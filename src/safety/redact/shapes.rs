@@ -194,19 +194,10 @@ const AUTHORIZATION: &str = concat!(
 );
 
 /// Placeholders for secrets in documentation.
+#[rustfmt::skip]
 const PLACEHOLDERS: &[&str] = &[
-    "your",
-    "example",
-    "xxxx",
-    "****",
-    "....",
-    "placeholder",
-    "changeme",
-    "dummy",
-    "redacted",
-    "insert",
-    "replace",
-    "todo",
+    "your", "example", "xxxx", "****", "....", "placeholder", "changeme", "dummy", "redacted",
+    "insert", "replace", "todo",
 ];
 
 /// Names of secrets: a value that is made of them names a secret and is not one itself.

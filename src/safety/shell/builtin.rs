@@ -24,26 +24,10 @@ const HARMLESS: &[&str] = &[
 ];
 const RUNS: &[&str] =
     &["exec", "command", "builtin", "eval", "trap", "source", ".", "alias", "noglob", "nocorrect"];
+#[rustfmt::skip]
 const STATE: &[&str] = &[
-    "set",
-    "shopt",
-    "unset",
-    "umask",
-    "ulimit",
-    "enable",
-    "hash",
-    "bind",
-    "complete",
-    "compgen",
-    "compopt",
-    "mapfile",
-    "readarray",
-    "history",
-    "fc",
-    "setopt",
-    "unsetopt",
-    "autoload",
-    "emulate",
+    "set", "shopt", "unset", "umask", "ulimit", "enable", "hash", "bind", "complete", "compgen",
+    "compopt", "mapfile", "readarray", "history", "fc", "setopt", "unsetopt", "autoload", "emulate",
 ];
 const SETS: &[&str] = &["export", "declare", "typeset", "readonly", "local"];
 const FOLDERS: &[&str] = &["cd", "pushd", "popd", "chdir"];
