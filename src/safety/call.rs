@@ -1,14 +1,14 @@
 //! The interface between a check and the command it looks at: adds findings about its
 //! arguments, judges commands inside it, and collects arguments to insert at its start.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::i18n::{LocalizedText, safety as words};
 use crate::protocol::{Effect, Tier};
 
 use super::findings::{Findings, excerpt};
 use super::paths::{self, PathClass};
-use super::spec::{ArgPosition, Invocation};
+use super::spec::{ArgPosition, ArgToken, Invocation, flag_values};
 use super::{Contents, PathKind, steering};
 
 /// A part of a line that is harmless only with arguments added at its start.
@@ -96,6 +96,23 @@ impl<'a> Invocation<'a> {
         findings: &mut Findings,
     ) {
         self.add_finding(suffix, Tier::L2, say, at, effects, findings);
+    }
+
+    /// Adds that an operand at `at` is not one that is known to be harmless.
+    pub fn ask_operand(&self, text: &str, at: usize, effects: &[Effect], findings: &mut Findings) {
+        let say = words::OPERAND_UNKNOWN.with("arg", excerpt(text));
+        self.ask("operand", say.with("program", self.name.to_owned()), at, effects, findings);
+    }
+
+    /// Adds that a name or a pattern at `at` is one of credentials.
+    pub fn ask_sensitive(&self, text: &str, at: usize, findings: &mut Findings) {
+        let say = words::PATH_SENSITIVE.with("path", excerpt(text));
+        findings.add("path.sensitive", Tier::L1, say, self.seat.arg(at), &[Effect::Secret]);
+    }
+
+    /// The folder it runs in after `-C FOLDER` in front of a sub-command.
+    pub fn folder_after_chdir(&self, tokens: &[ArgToken<'_>]) -> PathBuf {
+        flag_values(tokens, "-C").fold(self.ground.cwd.clone(), |cwd, (_, to)| cwd.join(to))
     }
 
     /// Adds a finding about an argument of this command.

@@ -14,7 +14,7 @@ use super::findings::{Findings, excerpt};
 use super::rules::forms::CommandForm;
 use super::spec::{
     ArgOrder, ArgPart, ArgPosition, ArgToken, Invocation, JudgeContext, Judges, Operands, Spec,
-    Takes, ValueKind, operands,
+    Takes, ValueKind, is_doubtful, operands,
 };
 use super::{
     PathKind, PolicyContext, args, checks, malformed, paths, refusal, rules, sensitive, shell,
@@ -261,9 +261,7 @@ fn check_options(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut 
             (Some(Takes::Value(kind) | Takes::Attached(kind)), Some(value)) => match kind {
                 ValueKind::Path => call.check_read(value, token.at, findings),
                 ValueKind::Glob if names_secrets(value) => {
-                    let say = words::PATH_SENSITIVE.with("path", excerpt(value));
-                    let arg = call.seat.arg(token.at);
-                    findings.add("path.sensitive", Tier::L1, say, arg, &[Effect::Secret]);
+                    call.ask_sensitive(value, token.at, findings);
                 }
                 // Another version of the program may take no value there.
                 ValueKind::Text if token.separate && value.chars().count() > 1 => {
@@ -332,9 +330,7 @@ fn check_operand_count(
     findings: &mut Findings,
 ) {
     if let Some((at, text)) = words.get(most) {
-        let say = words::OPERAND_UNKNOWN.with("arg", excerpt(text));
-        let say = say.with("program", call.name.to_owned());
-        call.ask("operand", say, *at, &[Effect::Write], findings);
+        call.ask_operand(text, *at, &[Effect::Write], findings);
     }
 }
 
@@ -376,7 +372,8 @@ fn judge_sub_command(
     match row {
         Some((at, sub, id)) => {
             check_options(call, tokens, findings);
-            let ground = context_after_chdir(call.ground, tokens);
+            let ground =
+                JudgeContext { cwd: call.folder_after_chdir(tokens), ..call.ground.clone() };
             judge_sub_row(sub, id, &Invocation { ground: &ground, ..call.clone() }, at, findings);
         }
         None => {
@@ -386,9 +383,7 @@ fn judge_sub_command(
         }
     }
     // An unknown option may take the next argument, and then the sub-command comes later.
-    let doubtful = spec.grammar.order == ArgOrder::Posix
-        && tokens.iter().any(|t| matches!(t.part, ArgPart::Flag { known: None, value: None, .. }));
-    if doubtful {
+    if spec.grammar.order == ArgOrder::Posix && is_doubtful(tokens) {
         let from = first.map_or(0, |(at, _)| at);
         for (at, name) in call.args.iter().enumerate().skip(from) {
             let found =
@@ -400,19 +395,6 @@ fn judge_sub_command(
             }
         }
     }
-}
-
-/// The ground after `-C FOLDER` in front of a sub-command.
-fn context_after_chdir<'a>(ground: &JudgeContext<'a>, tokens: &[ArgToken<'_>]) -> JudgeContext<'a> {
-    let mut moved = ground.clone();
-    for token in tokens {
-        if let ArgPart::Flag { name, value: Some(folder), .. } = &token.part
-            && name == "-C"
-        {
-            moved.cwd = moved.cwd.join(folder);
-        }
-    }
-    moved
 }
 
 fn judge_sub_row(sub: &Spec, id: &str, call: &Invocation<'_>, at: usize, findings: &mut Findings) {

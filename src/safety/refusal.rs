@@ -8,7 +8,7 @@ use super::args;
 use super::policy::PolicyRule;
 use super::rules;
 use super::rules::remembered::{ABBREVIATES, ALIKE};
-use super::spec::{ArgPart, Spec};
+use super::spec::{Spec, is_doubtful};
 
 /// A reading of a command: its program and sub-command by the names of their rows, and the
 /// rest.
@@ -104,8 +104,7 @@ fn sub_command_positions(spec: &Spec, own: &str, args: &[String]) -> Vec<usize> 
     let tokens = args::parse(args, spec);
     let first = tokens.iter().find(|token| token.operand().is_some()).map(|token| token.at);
     // An unknown option may have taken what looks like the sub-command.
-    let doubtful =
-        tokens.iter().any(|t| matches!(t.part, ArgPart::Flag { known: None, value: None, .. }));
+    let doubtful = is_doubtful(&tokens);
     let from = first.map_or(args.len(), |at| at + 1);
     let others = args.iter().enumerate().skip(from).filter(|(_, arg)| {
         doubtful

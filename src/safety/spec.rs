@@ -316,6 +316,32 @@ impl<'a> ArgToken<'a> {
             ArgPart::Operand(_) => None,
         }
     }
+
+    /// The value of one of these flags, by its exact name: `-e|--regexp`.
+    pub fn value_of(&self, names: &str) -> Option<&'a str> {
+        match &self.part {
+            ArgPart::Flag { name, value, .. } if names.split('|').any(|one| one == name) => *value,
+            ArgPart::Flag { .. } | ArgPart::Operand(_) => None,
+        }
+    }
+
+    /// An option the row does not list.
+    pub fn is_unknown(&self) -> bool {
+        matches!(self.part, ArgPart::Flag { known: None, .. })
+    }
+}
+
+/// Whether an unknown option may take the next argument.
+pub fn is_doubtful(tokens: &[ArgToken<'_>]) -> bool {
+    tokens.iter().any(|t| matches!(t.part, ArgPart::Flag { known: None, value: None, .. }))
+}
+
+/// The values of these flags, each with the index of its flag.
+pub fn flag_values<'a>(
+    tokens: &[ArgToken<'a>],
+    names: &'static str,
+) -> impl Iterator<Item = (usize, &'a str)> {
+    tokens.iter().filter_map(move |token| Some((token.at, token.value_of(names)?)))
 }
 
 /// The operands among the tokens, each with its index into the arguments.

@@ -6,7 +6,7 @@ use crate::protocol::{Effect, Tier};
 
 use super::checks::lines;
 use super::findings::{Findings, excerpt};
-use super::spec::{ArgPart, ArgPosition, ArgToken, Invocation, operands};
+use super::spec::{ArgPart, ArgPosition, ArgToken, Invocation, flag_values, is_doubtful, operands};
 use super::warning::Warning;
 
 /// Judges the command after `own` operands of the wrapper. If the wrapper has an unknown
@@ -20,9 +20,7 @@ pub fn judge_wrapped(
     if let Some((at, _)) = operands(tokens).nth(own) {
         call.judge_inner(at, findings);
     }
-    let doubtful =
-        tokens.iter().any(|t| matches!(t.part, ArgPart::Flag { known: None, value: None, .. }));
-    if doubtful {
+    if is_doubtful(tokens) {
         for (at, arg) in call.args.iter().enumerate() {
             let name = arg.rsplit('/').next().unwrap_or(arg);
             if call.ground.row(name).is_some() && findings.count_command() {
@@ -34,13 +32,7 @@ pub fn judge_wrapped(
 
 /// `env`: variables, then a command; alone it prints the environment.
 pub fn env(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    for token in tokens {
-        if let ArgPart::Flag { name, value: Some(value), .. } = &token.part
-            && matches!(name.as_ref(), "-S" | "--split-string")
-        {
-            call.judge_line(value, token.at, findings);
-        }
-    }
+    judge_values(call, tokens, "-S|--split-string", findings);
     check_stripped_environment(call, tokens, findings);
     let command = operands(tokens).find(|(at, text)| match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => {
@@ -55,7 +47,7 @@ pub fn env(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findin
         None if prints_own_environment(call, tokens) => {}
         None => call.ask("print", words::PRINTS_ENVIRONMENT, 0, &[Effect::Secret], findings),
     }
-    if tokens.iter().any(|t| matches!(t.part, ArgPart::Flag { known: None, .. })) {
+    if tokens.iter().any(ArgToken::is_unknown) {
         judge_wrapped(call, tokens, 0, findings);
     }
 }
@@ -63,8 +55,7 @@ pub fn env(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findin
 /// Whether it prints what the step itself was given, and that is what a step is given
 /// that runs by itself; a line for a shell has the user's own environment.
 pub fn prints_own_environment(call: &Invocation<'_>, tokens: &[ArgToken<'_>]) -> bool {
-    let known = |token: &ArgToken<'_>| !matches!(token.part, ArgPart::Flag { known: None, .. });
-    matches!(call.seat, ArgPosition::From(_)) && tokens.iter().all(known)
+    matches!(call.seat, ArgPosition::From(_)) && !tokens.iter().any(ArgToken::is_unknown)
 }
 
 /// Without its variables git would do what a repository's own settings say.
@@ -95,13 +86,17 @@ pub fn shell_string(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &m
 
 /// Options whose value is a line for a shell: `script -c`, `npx -c`, `flock -c`.
 pub fn dash_c(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    for token in tokens {
-        if let ArgPart::Flag { name, value: Some(value), .. } = &token.part
-            && matches!(name.as_ref(), "-c" | "--command" | "--call" | "-cmd")
-        {
-            call.judge_line(value, token.at, findings);
-        }
-    }
+    judge_values(call, tokens, "-c|--command|--call|-cmd", findings);
+}
+
+/// Judges the values of these flags as lines for a shell.
+fn judge_values(
+    call: &Invocation<'_>,
+    tokens: &[ArgToken<'_>],
+    names: &'static str,
+    findings: &mut Findings,
+) {
+    flag_values(tokens, names).for_each(|(at, line)| call.judge_line(line, at, findings));
 }
 
 /// Programs that join their operands to a line for a shell: `watch`, `parallel`.
@@ -237,13 +232,7 @@ pub fn fd_exec(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Fi
 
 /// `git rebase -x LINE`, `git difftool -x LINE`: the line goes to a shell.
 pub fn git_exec(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    for token in tokens {
-        if let ArgPart::Flag { name, value: Some(value), .. } = &token.part
-            && matches!(name.as_ref(), "-x" | "--exec" | "--extcmd")
-        {
-            call.judge_line(value, token.at, findings);
-        }
-    }
+    judge_values(call, tokens, "-x|--exec|--extcmd", findings);
 }
 
 /// `taskset MASK COMMAND`, `chrt PRIORITY COMMAND`: the command is the first word that is

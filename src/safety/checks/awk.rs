@@ -8,22 +8,15 @@ use crate::i18n::safety as words;
 use crate::protocol::Effect;
 
 use super::super::findings::Findings;
-use super::super::spec::{ArgPart, ArgToken, Invocation, operands};
+use super::super::spec::{ArgToken, Invocation, flag_values, operands};
 use super::super::wrappers;
 
 /// `awk`: a program that reads its operands and prints, no more.
 pub fn awk(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let program = operands(tokens).next();
-    let mut odd = program.filter(|(_, program)| !is_plain_awk(program)).map(|(at, _)| at);
-    for token in tokens {
-        if let ArgPart::Flag { name, value: Some(value), .. } = &token.part
-            && name == "-v"
-            && !is_plain_assignment(value)
-        {
-            odd = odd.or(Some(token.at));
-        }
-    }
-    if let Some(at) = odd {
+    let odd = program.filter(|(_, program)| !is_plain_awk(program));
+    let mut set = flag_values(tokens, "-v");
+    if let Some((at, _)) = odd.or_else(|| set.find(|(_, value)| !is_plain_assignment(value))) {
         call.ask("script", words::RUNS_AWK, at, RUNS, findings);
         wrappers::scan_arguments(call, tokens, findings);
     }

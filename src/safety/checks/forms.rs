@@ -4,8 +4,8 @@
 use crate::i18n::safety as words;
 use crate::protocol::Effect;
 
-use super::super::findings::{Findings, excerpt};
-use super::super::spec::{ArgPart, ArgPosition, ArgToken, Invocation, operands};
+use super::super::findings::Findings;
+use super::super::spec::{ArgPosition, ArgToken, Invocation, flag_values, operands};
 use super::super::{args, sensitive};
 use super::find::exec_read_findings;
 use super::jq;
@@ -13,8 +13,7 @@ use super::jq;
 /// Raises the call because of the argument at `at`.
 fn raise_at(call: &Invocation<'_>, at: usize, findings: &mut Findings) {
     let text = call.args.get(at).map_or("", String::as_str);
-    let say = words::OPERAND_UNKNOWN.with("program", call.name.to_owned());
-    call.ask("operand", say.with("arg", excerpt(text)), at, &[Effect::Exec], findings);
+    call.ask_operand(text, at, &[Effect::Exec], findings);
 }
 
 fn raise_where(
@@ -105,11 +104,10 @@ pub fn fd_reads(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findin
     };
     let before = call.args.get(..at).unwrap_or_default();
     // Each kind adds to the others, and a link that is found would be followed.
-    let linked = args::parse(before, spec).iter().any(|token| match &token.part {
-        ArgPart::Flag { name, value, .. } if matches!(name.as_ref(), "-t" | "--type") => {
-            !value.is_some_and(|kind| FD_KINDS.contains(&kind))
-        }
-        ArgPart::Flag { .. } | ArgPart::Operand(_) => false,
+    let linked = args::parse(before, spec).iter().any(|token| {
+        let kind = token.value_of("-t|--type");
+        matches!(token.flag(), Some("-t" | "--type"))
+            && kind.is_none_or(|kind| !FD_KINDS.contains(&kind))
     });
     if linked {
         return raise_at(call, at, findings);
@@ -130,17 +128,14 @@ const FD_EXEC: &[&str] = &["-x", "--exec", "-X", "--exec-batch"];
 
 /// `journalctl -o json`: every field of an entry, the arguments of programs among them.
 pub fn journalctl(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    let told = |token: &&ArgToken<'_>| match &token.part {
-        ArgPart::Flag { name, value: Some(value), .. } => match name.as_ref() {
-            "-o" | "--output" => JOURNAL_FIELDS.iter().any(|kind| value.starts_with(kind)),
-            "-F" | "--field" | "--output-fields" => value.to_ascii_uppercase().contains("CMDLINE"),
-            _ => false,
-        },
-        ArgPart::Flag { .. } | ArgPart::Operand(_) => false,
+    let told = |token: &&ArgToken<'_>| {
+        let format = token.value_of("-o|--output").unwrap_or_default();
+        let field = token.value_of("-F|--field|--output-fields").unwrap_or_default();
+        JOURNAL_FIELDS.iter().any(|kind| format.starts_with(kind))
+            || field.to_ascii_uppercase().contains("CMDLINE")
     };
     if let Some(token) = tokens.iter().find(told) {
-        let say = words::PRINTS_ARGUMENTS;
-        call.ask("print", say, token.at, &[Effect::Secret], findings);
+        call.ask("print", words::PRINTS_ARGUMENTS, token.at, &[Effect::Secret], findings);
     }
 }
 
@@ -148,15 +143,14 @@ const JOURNAL_FIELDS: &[&str] = &["json", "export", "verbose"];
 
 /// `git range-diff`: files of credentials are left out of the comparison.
 pub fn git_range_diff(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    if super::args::find_flag(tokens, "-s|--no-patch").is_none() {
+    if args::find_flag(tokens, "-s|--no-patch").is_none() {
         super::pathspec::exclude_credentials(call, findings);
     }
 }
 
 /// `openssl req` without a request would make one.
 pub fn openssl_req(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    let given = |token: &ArgToken<'_>| matches!(&token.part, ArgPart::Flag { name, value: Some(_), .. } if name == "-in");
-    if !tokens.iter().any(given) {
+    if flag_values(tokens, "-in").next().is_none() {
         raise_at(call, 0, findings);
     }
 }

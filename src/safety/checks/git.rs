@@ -9,7 +9,7 @@ use crate::protocol::{Effect, Tier};
 use super::super::args;
 use super::super::findings::{DELETES, Findings, excerpt};
 use super::super::repository::{self, Tracked, Worry};
-use super::super::spec::{ArgPart, ArgPosition, ArgToken, Invocation, operands};
+use super::super::spec::{ArgPosition, ArgToken, Invocation, operands};
 
 /// What the repository itself would make `git` start, in any folder `-C` leads to; and
 /// submodules, whose settings a second git would read without our overrides.
@@ -17,12 +17,8 @@ pub fn git_repository(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: 
     if let ArgPosition::From(first) = call.seat {
         findings.launch.git.get_or_insert(first);
     }
-    let moves = tokens.iter().filter_map(|token| match &token.part {
-        ArgPart::Flag { name, value: Some(value), .. } if name == "-C" => Some(*value),
-        ArgPart::Flag { .. } | ArgPart::Operand(_) => None,
-    });
     let scene = call.ground.scene;
-    let folder = moves.fold(call.ground.cwd.clone(), |folder, to| folder.join(to));
+    let folder = call.folder_after_chdir(tokens);
     let found = repository::read(scene.world, &scene.world.resolve(&folder));
     super::lines::git(call, tokens, &found, findings);
     for worry in &repository::find_worries(&found, scene) {
@@ -72,16 +68,11 @@ pub fn git_format(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut
     super::git_paths(call, tokens, findings);
     for token in tokens {
         // `-L1,5:FILE`, `-L:FUNCTION:FILE`: the lines of a file through time.
-        if let ArgPart::Flag { name, value: Some(value), .. } = &token.part
-            && name == "-L"
-            && let Some((_, file)) = value.rsplit_once(':')
-        {
+        if let Some((_, file)) = token.value_of("-L").and_then(|value| value.rsplit_once(':')) {
             call.check_read(file, token.at, findings);
         }
-        if let ArgPart::Flag { name, value: Some(value), .. } = &token.part
-            && matches!(name.as_ref(), "--format" | "--pretty" | "--sort")
-            && (value.contains("%G") || value.contains("signature") || value.contains("trust"))
-        {
+        let format = token.value_of("--format|--pretty|--sort").unwrap_or_default();
+        if ["%G", "signature", "trust"].iter().any(|part| format.contains(part)) {
             call.ask("signature", words::GIT_SIGNATURE, token.at, &[Effect::Exec], findings);
         }
     }

@@ -8,7 +8,7 @@ use super::super::Contents;
 use super::super::findings::Findings;
 use super::super::policy::split;
 use super::super::repository::{self, GitSetting};
-use super::super::spec::{ArgPart, ArgToken, Invocation, operands};
+use super::super::spec::{ArgToken, Invocation, flag_values, operands};
 use crate::text::quote_visible;
 
 /// Judges a line that may be run later, or by another program. A program that is not on
@@ -118,7 +118,7 @@ pub fn git(
     found: &repository::RepositorySettings,
     findings: &mut Findings,
 ) {
-    let given: Vec<(usize, &str)> = tokens.iter().filter_map(config_flag_value).collect();
+    let given: Vec<(usize, &str)> = flag_values(tokens, "-c").collect();
     for (at, setting) in &given {
         judge_setting(call, *at, setting.split_once('=').unwrap_or((setting, "")), findings);
     }
@@ -143,13 +143,6 @@ pub fn git(
     if let Some(alias) = alias {
         let rest = call.args.get(at + 1..).unwrap_or_default();
         judge_alias(&alias.value, rest, call, at, findings);
-    }
-}
-
-fn config_flag_value<'a>(token: &ArgToken<'a>) -> Option<(usize, &'a str)> {
-    match &token.part {
-        ArgPart::Flag { name, value: Some(value), .. } if name == "-c" => Some((token.at, value)),
-        ArgPart::Flag { .. } | ArgPart::Operand(_) => None,
     }
 }
 

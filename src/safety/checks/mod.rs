@@ -6,8 +6,8 @@
 use crate::i18n::safety as words;
 use crate::protocol::Effect;
 
-use super::findings::{DELETES, Findings, POWER, excerpt};
-use super::spec::{ArgPart, ArgToken, Invocation, operands};
+use super::findings::{DELETES, Findings, POWER};
+use super::spec::{ArgPart, ArgToken, Invocation, flag_values, operands};
 use super::{args, wrappers};
 
 mod awk;
@@ -115,9 +115,7 @@ pub fn pgrep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Find
 
 /// For rows of which only the quiet forms are harmless.
 pub fn needs_quiet(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
-    let say = words::OPERAND_UNKNOWN.with("program", call.name.to_owned());
-    let say = say.with("arg", excerpt(&call.args.join(" ")));
-    call.ask("operand", say, 0, &[Effect::Exec], findings);
+    call.ask_operand(&call.args.join(" "), 0, &[Effect::Exec], findings);
 }
 
 /// A target of a write that is the root, the home folder or the whole workspace.
@@ -180,25 +178,7 @@ pub fn disk(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findi
 
 /// `sort -o`-like options that write to their value.
 pub fn output(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    for token in tokens {
-        if let ArgPart::Flag { name, value: Some(value), .. } = &token.part
-            && matches!(
-                name.as_ref(),
-                "-o" | "--output"
-                    | "-O"
-                    | "--output-document"
-                    | "-t"
-                    | "--target-directory"
-                    | "-C"
-                    | "--directory"
-                    | "-d"
-                    | "-P"
-                    | "--directory-prefix"
-                    | "-D"
-                    | "--output-dir"
-            )
-        {
-            call.check_write(value, token.at, findings);
-        }
-    }
+    let names = "-o|--output|-O|--output-document|-t|--target-directory|-C|--directory|-d|-P|\
+                 --directory-prefix|-D|--output-dir";
+    flag_values(tokens, names).for_each(|(at, file)| call.check_write(file, at, findings));
 }

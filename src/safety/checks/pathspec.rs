@@ -6,12 +6,12 @@
 //! is asked.
 
 use crate::i18n::safety as words;
-use crate::protocol::{Effect, Tier};
+use crate::protocol::Effect;
 
 use super::super::args;
 use super::super::findings::{Findings, excerpt};
 use super::super::repository::{self, Tracked};
-use super::super::spec::{ArgPart, ArgToken, Invocation, operands};
+use super::super::spec::{ArgToken, Invocation, operands};
 use super::super::{PathKind, sensitive};
 
 /// `git grep`: it reads every file of the tree.
@@ -151,12 +151,7 @@ const PATCHES: &[&str] = &["git.diff", "git.show"];
 
 /// Whether more than names is shown.
 fn shows_content(call: &Invocation<'_>, tokens: &[ArgToken<'_>]) -> bool {
-    let asked = |list: &[&str]| {
-        tokens.iter().any(|token| match &token.part {
-            ArgPart::Flag { name, .. } => list.contains(&name.as_ref()),
-            ArgPart::Operand(_) => false,
-        })
-    };
+    let asked = |list: &[&str]| tokens.iter().filter_map(ArgToken::flag).any(|f| list.contains(&f));
     asked(CONTENT) || PATCHES.contains(&call.id.as_str()) && !asked(NAMES)
 }
 
@@ -189,8 +184,7 @@ fn check_path_patterns(
         let wild = pattern.contains(['*', '?', '[']);
         told |= wild || pattern.len() < text.len() || path_exists(call, text);
         if wild && sensitive::targets_credentials(pattern) {
-            let say = words::PATH_SENSITIVE.with("path", excerpt(text));
-            findings.add("path.sensitive", Tier::L1, say, call.seat.arg(at), &[Effect::Secret]);
+            call.ask_sensitive(text, at, findings);
         }
     }
     told

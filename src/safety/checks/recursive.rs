@@ -4,12 +4,12 @@
 use std::path::Path;
 
 use crate::i18n::safety as words;
-use crate::protocol::{Effect, Tier};
+use crate::protocol::Effect;
 
 use super::super::args;
 use super::super::findings::{Findings, OUT, excerpt};
 use super::super::paths::{self, PathClass};
-use super::super::spec::{ArgPart, ArgToken, Invocation, operands};
+use super::super::spec::{ArgToken, Invocation, flag_values, operands};
 use super::super::{FileKind, PathKind, sensitive};
 
 /// `grep -r`: credentials are left out. Without it only named files are read.
@@ -41,14 +41,10 @@ pub fn grep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findi
 
 /// The argument that makes `grep` go through folders.
 fn recursive_flag(tokens: &[ArgToken<'_>]) -> Option<usize> {
-    let recursive = |token: &&ArgToken<'_>| match &token.part {
-        ArgPart::Flag { name, value: Some(value), .. } => {
-            matches!(name.as_ref(), "-d" | "--directories") && value.starts_with('r')
-        }
-        ArgPart::Flag { .. } | ArgPart::Operand(_) => false,
-    };
     let flag = args::find_flag(tokens, "-r|-R|--recursive|--dereference-recursive");
-    flag.or_else(|| tokens.iter().find(recursive)).map(|token| token.at)
+    let mut ways = flag_values(tokens, "-d|--directories");
+    flag.map(|token| token.at)
+        .or_else(|| ways.find(|(_, way)| way.starts_with('r')).map(|(at, _)| at))
 }
 
 /// A folder that is left out when it is met, and would be read because it is named.
@@ -60,8 +56,7 @@ fn check_excluded_folder(call: &Invocation<'_>, text: &str, at: usize, findings:
             .any(|part| sensitive::excluded_folders().any(|folder| part.as_os_str() == folder))
     };
     if closed(&real) {
-        let say = words::PATH_SENSITIVE.with("path", excerpt(text));
-        findings.add("path.sensitive", Tier::L1, say, call.seat.arg(at), &[Effect::Secret]);
+        call.ask_sensitive(text, at, findings);
     }
 }
 
@@ -122,15 +117,8 @@ pub(super) fn check_split_output(
     findings: &mut Findings,
 ) {
     let Some(only) = args::find_flag(tokens, "-o|--only-matching") else { return };
-    let given = tokens.iter().filter_map(|token| match &token.part {
-        ArgPart::Flag { name, value: Some(value), .. }
-            if matches!(name.as_ref(), "-e" | "--regexp") =>
-        {
-            Some(*value)
-        }
-        ArgPart::Flag { .. } | ArgPart::Operand(_) => None,
-    });
-    let mut patterns: Vec<&str> = given.collect();
+    let mut patterns: Vec<&str> =
+        flag_values(tokens, "-e|--regexp").map(|(_, pattern)| pattern).collect();
     let file = args::find_flag(tokens, "-f|--file").is_some();
     if patterns.is_empty() && !file {
         patterns.extend(operands(tokens).next().map(|(_, text)| text));
@@ -183,14 +171,9 @@ fn longest_literal_run(way: &str) -> usize {
 /// `diff` of folders: it follows the links in them, and reads every file.
 pub fn diff(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let world = call.ground.scene.world;
-    let named = tokens.iter().filter_map(|token| match &token.part {
-        ArgPart::Operand(text) => Some((token.at, *text)),
-        ArgPart::Flag { name, value: Some(value), .. }
-            if matches!(name.as_ref(), "--from-file" | "--to-file") =>
-        {
-            Some((token.at, *value))
-        }
-        ArgPart::Flag { .. } => None,
+    let named = tokens.iter().filter_map(|token| {
+        let text = token.operand().or_else(|| token.value_of("--from-file|--to-file"));
+        text.map(|text| (token.at, text))
     });
     let folder = |text: &str| world.kind(&call.ground.cwd.join(text)) == PathKind::Folder;
     let folders: Vec<_> = named.filter(|(_, text)| folder(text)).collect();

@@ -6,23 +6,21 @@ use crate::protocol::Effect;
 
 use super::super::args;
 use super::super::findings::Findings;
-use super::super::spec::{ArgPart, ArgToken, Invocation, operands};
+use super::super::spec::{ArgToken, Invocation, operands};
 
 /// `sed`: only printing, deleting and replacing on the way to standard output.
 pub fn sed(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let mut given = false;
     for token in tokens {
-        let ArgPart::Flag { name, value: Some(value), .. } = &token.part else { continue };
-        match name.as_ref() {
-            "-e" | "--expression" => {
-                given = true;
-                sed_script(value, token.at, call, findings);
-            }
-            // Where it takes no value this is the script.
-            "-l" if token.separate && !value.bytes().all(|byte| byte.is_ascii_digit()) => {
-                sed_script(value, token.at + 1, call, findings);
-            }
-            _ => {}
+        if let Some(script) = token.value_of("-e|--expression") {
+            given = true;
+            sed_script(script, token.at, call, findings);
+        }
+        // Where it takes no value this is the script.
+        if let Some(value) = token.value_of("-l").filter(|_| token.separate)
+            && !value.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            sed_script(value, token.at + 1, call, findings);
         }
     }
     if call.supports_option("--sandbox") {

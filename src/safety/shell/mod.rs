@@ -179,8 +179,7 @@ impl LineJudge<'_, '_> {
             findings.add("shell.expansion", Tier::L1, say, arg, &[]);
         }
         if let Some(word) = rest.iter().find(|w| w.has(Trait::Pattern) && is_hidden_glob(&w.text)) {
-            let say = words::PATH_SENSITIVE.with("path", excerpt(&word.text));
-            findings.add("path.sensitive", Tier::L1, say, arg, &[Effect::Secret]);
+            self.as_call("sh", self.ground).ask_sensitive(&word.text, 0, findings);
         }
     }
 
