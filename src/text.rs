@@ -16,6 +16,11 @@ pub fn cut(text: &str, most: usize) -> String {
     }
 }
 
+/// The last part of a path: the name of a program or a file without its folder.
+pub fn short_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
 /// The text on one line: white space and control characters become single spaces.
 pub fn one_line(text: &str) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control());

@@ -9,7 +9,7 @@ use crate::protocol::{Effect, Tier};
 use super::findings::{Findings, excerpt};
 use super::paths::{self, PathClass};
 use super::spec::{ArgPosition, ArgToken, Invocation, flag_values};
-use super::{Contents, PathKind, steering};
+use super::{Contents, PathKind};
 
 /// A part of a line that is harmless only with arguments added at its start.
 pub const UNGUARDED: &str = "shell.unguarded";
@@ -131,31 +131,17 @@ impl<'a> Invocation<'a> {
     /// Adds what reading `text` as a file means.
     pub fn check_read(&self, text: &str, at: usize, findings: &mut Findings) {
         // Most programs read what comes in for `-`; some open a file of that name.
+        let (scene, cwd) = (self.ground.scene, &self.ground.cwd);
         let text = match text {
-            "-" if self.ground.scene.world.kind(&self.ground.cwd.join("-"))
-                == PathKind::Missing =>
-            {
-                return;
-            }
+            "-" if scene.world.kind(&cwd.join("-")) == PathKind::Missing => return,
             "-" => "./-",
             text => text,
         };
-        let arg = self.seat.arg(at);
-        let (rule, why, effects): (_, _, &[Effect]) =
-            match paths::classify(text, &self.ground.cwd, self.ground.scene) {
-                PathClass::Inside | PathClass::Public => return,
-                PathClass::Sensitive => {
-                    ("path.sensitive", words::PATH_SENSITIVE, &[Effect::Secret])
-                }
-                PathClass::Outside => ("path.outside", words::PATH_OUTSIDE, &[Effect::Outside]),
-                PathClass::Secret => {
-                    ("path.secret", words::PATH_SECRET, &[Effect::Secret, Effect::Outside])
-                }
-            };
-        let scene = self.ground.scene;
-        let place = paths::absolute(text, &self.ground.cwd, &scene.place.home);
-        findings.launch.reads.push(scene.world.resolve(&place));
-        findings.add(rule, Tier::L1, why.with("path", self.display_path(text)), arg, effects);
+        if let Some((rule, why, effects)) = paths::classify(text, cwd, scene).read_risk() {
+            findings.launch.reads.push(scene.resolve(text, cwd));
+            let say = why.with("path", self.display_path(text));
+            findings.add(rule, Tier::L1, say, self.seat.arg(at), effects);
+        }
     }
 
     /// A path as a sentence names it: one of dots alone says too little.
@@ -170,21 +156,11 @@ impl<'a> Invocation<'a> {
 
     /// Adds what writing to `text` means beyond the write itself.
     pub fn check_write(&self, text: &str, at: usize, findings: &mut Findings) {
-        let arg = self.seat.arg(at);
-        let class = paths::classify(text, &self.ground.cwd, self.ground.scene);
-        let (rule, tier, why) = match class {
-            PathClass::Inside if is_in_repository(text) => {
-                ("path.git", Tier::L1, words::WRITES_REPOSITORY)
-            }
-            PathClass::Inside if self.is_steering_file(text) => {
-                ("path.steers", Tier::L1, words::WRITES_STEERING)
-            }
-            PathClass::Inside => return,
-            PathClass::Sensitive => ("path.sensitive.write", Tier::L1, words::WRITES_SENSITIVE),
-            PathClass::Outside | PathClass::Public => {
-                ("path.outside.write", Tier::L1, words::WRITES_OUTSIDE)
-            }
-            PathClass::Secret => ("path.secret.write", Tier::L2, words::WRITES_SECRET),
+        let (scene, cwd) = (self.ground.scene, &self.ground.cwd);
+        let class = paths::classify(text, cwd, scene);
+        let steers = || scene.is_steering_file(text, cwd);
+        let Some((rule, tier, why)) = class.write_risk(is_in_repository(text), steers) else {
+            return;
         };
         let effects: &[Effect] = match class {
             PathClass::Inside | PathClass::Sensitive => &[Effect::Write],
@@ -192,19 +168,8 @@ impl<'a> Invocation<'a> {
                 &[Effect::Write, Effect::Outside]
             }
         };
-        findings.add(rule, tier, why.with("path", self.display_path(text)), arg, effects);
-    }
-}
-
-impl Invocation<'_> {
-    /// Whether a path of the workspace names what steers programs.
-    fn is_steering_file(&self, text: &str) -> bool {
-        let place = self.ground.scene.place;
-        let path = paths::absolute(text, &self.ground.cwd, &place.home);
-        let path = self.ground.scene.world.resolve(&path);
-        place.root_of(&path).is_some_and(|root| {
-            path.strip_prefix(root).is_ok_and(|path| steering::steered_by(path).is_some())
-        })
+        let say = why.with("path", self.display_path(text));
+        findings.add(rule, tier, say, self.seat.arg(at), effects);
     }
 }
 

@@ -17,9 +17,8 @@ use super::policy::{Grant, Pinned, Policy, PolicyRule, Terms};
 use super::reach::{self, OperandScope};
 use super::rules::remembered::RuleReach;
 use super::spec::Operands;
-use super::{
-    Assessment, Contents, PathKind, PolicyContext, Program, Workspace, rules, steering, tools,
-};
+use super::{Assessment, Contents, PathKind, PolicyContext, Program, Workspace, rules, tools};
+use crate::text::short_name;
 
 /// A step that would be asked about.
 #[derive(Clone, Copy)]
@@ -162,7 +161,7 @@ fn required_effect(id: &str) -> Option<Effect> {
 
 /// The id of a command's row: `git.stash.drop`.
 fn row_id(program: &str, args: &[String]) -> String {
-    let short = program.rsplit('/').next().unwrap_or(program);
+    let short = short_name(program);
     let Some((mut spec, own)) = rules::find(short) else { return short.to_owned() };
     let mut id = own.to_owned();
     for arg in args {
@@ -217,8 +216,7 @@ fn rule_covers_args(
 }
 
 fn is_wrapper(program: &str) -> bool {
-    let short = program.rsplit('/').next().unwrap_or(program);
-    let row = rules::find(short);
+    let row = rules::find(short_name(program));
     row.is_some_and(|(spec, _)| matches!(spec.grammar.operands, Operands::Command(_)))
 }
 
@@ -230,16 +228,13 @@ struct CommandFolder<'a> {
 
 impl OperandScope for CommandFolder<'_> {
     fn is_inside(&self, text: &str) -> bool {
-        let place = self.scene.place;
-        let path = self.scene.world.resolve(&paths::absolute(text, self.cwd, &place.home));
-        place.root_of(&path).is_some()
+        let path = self.scene.resolve(text, self.cwd);
+        self.scene.place.root_of(&path).is_some()
             && paths::classify(text, self.cwd, self.scene) == PathClass::Inside
     }
 
     fn is_steering_file(&self, text: &str) -> bool {
-        let place = self.scene.place;
-        let path = self.scene.world.resolve(&paths::absolute(text, self.cwd, &place.home));
-        place.root_of(&path).is_some_and(|root| is_steering_file(&path, root))
+        self.scene.is_steering_file(text, self.cwd)
     }
 
     fn has_local_program(&self, name: &str) -> bool {
@@ -253,10 +248,6 @@ impl OperandScope for CommandFolder<'_> {
 
 fn is_in_workspace(program: Option<&Program>, scene: PolicyContext<'_>) -> bool {
     program.is_some_and(|program| program.path.starts_with(&scene.place.workspace))
-}
-
-fn is_steering_file(path: &Path, root: &Path) -> bool {
-    path.strip_prefix(root).is_ok_and(|path| steering::steered_by(path).is_some())
 }
 
 /// The content of a program that is to be remembered by it.
@@ -307,7 +298,7 @@ impl ScriptArg {
         }
         // `deno run x.ts`: the first word that is a file.
         let file = |name: &&String| {
-            let path = scene.world.resolve(&paths::absolute(name, cwd, &scene.place.home));
+            let path = scene.resolve(name, cwd);
             match scene.world.read(&path, MOST_PROGRAM) {
                 Contents::Bytes(bytes) => Some(Pinned { path, digest: tools::digest(&bytes) }),
                 Contents::Missing | Contents::Unreadable => None,
@@ -369,8 +360,7 @@ fn suggest_rule(
     of_folder: bool,
     here: &CommandFolder<'_>,
 ) -> Option<PolicyRule> {
-    let short = program.rsplit('/').next().unwrap_or(program);
-    let row = rules::find(short);
+    let row = rules::find(short_name(program));
     let known = row.is_some_and(|(spec, _)| spec.tier == Tier::L1);
     let odd = |arg: &String| arg.len() > MOST_ARG || arg.contains(char::is_control);
     let option_first = row.is_some_and(|(spec, _)| !spec.subs.is_empty())

@@ -7,8 +7,9 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::sensitive::{SECRET_FOLDERS, SENSITIVE_PAIRS, is_sensitive_name, plain_names};
-use super::{PolicyContext, Workspace};
+use super::{PolicyContext, Workspace, steering};
 use crate::i18n::{Phrase, safety as words};
+use crate::protocol::{Effect, Tier};
 
 /// The kind of place a path leads to, from harmless to grave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,6 +23,61 @@ pub enum PathClass {
     Outside,
     /// Credentials, devices, the insides of processes.
     Secret,
+}
+
+impl PathClass {
+    /// The rule that reading there meets, with its sentence and effects.
+    pub fn read_risk(self) -> Option<(&'static str, Phrase, &'static [Effect])> {
+        match self {
+            PathClass::Inside | PathClass::Public => None,
+            PathClass::Sensitive => {
+                Some(("path.sensitive", words::PATH_SENSITIVE, &[Effect::Secret]))
+            }
+            PathClass::Outside => Some(("path.outside", words::PATH_OUTSIDE, &[Effect::Outside])),
+            PathClass::Secret => {
+                Some(("path.secret", words::PATH_SECRET, &[Effect::Secret, Effect::Outside]))
+            }
+        }
+    }
+
+    /// The rule that writing there meets; in a repository's own folder and in what steers
+    /// programs it is another.
+    pub fn write_risk(
+        self,
+        in_repository: bool,
+        steers: impl FnOnce() -> bool,
+    ) -> Option<(&'static str, Tier, Phrase)> {
+        match self {
+            PathClass::Inside if in_repository => {
+                Some(("path.git", Tier::L1, words::WRITES_REPOSITORY))
+            }
+            PathClass::Inside => {
+                steers().then_some(("path.steers", Tier::L1, words::WRITES_STEERING))
+            }
+            PathClass::Sensitive => {
+                Some(("path.sensitive.write", Tier::L1, words::WRITES_SENSITIVE))
+            }
+            PathClass::Outside | PathClass::Public => {
+                Some(("path.outside.write", Tier::L1, words::WRITES_OUTSIDE))
+            }
+            PathClass::Secret => Some(("path.secret.write", Tier::L2, words::WRITES_SECRET)),
+        }
+    }
+}
+
+impl PolicyContext<'_> {
+    /// Where a text leads that names a path, seen from `cwd`.
+    pub fn resolve(&self, text: &str, cwd: &Path) -> PathBuf {
+        self.world.resolve(&absolute(text, cwd, &self.place.home))
+    }
+
+    /// Whether a path of the workspace names what steers agents or programs.
+    pub fn is_steering_file(&self, text: &str, cwd: &Path) -> bool {
+        let path = self.resolve(text, cwd);
+        let root = self.place.root_of(&path);
+        let inside = root.and_then(|root| path.strip_prefix(root).ok());
+        inside.is_some_and(|inside| steering::steered_by(inside).is_some())
+    }
 }
 
 /// Classifies a path as it appears in an argument, seen from `cwd`. A program takes it

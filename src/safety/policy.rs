@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::i18n::{LocalizedText, safety as words};
 use crate::protocol::{Effect, SandboxStatus};
-use crate::text::quote_visible;
+use crate::text::{quote_visible, short_name};
 
 use super::{Machine, Workspace};
 
@@ -182,7 +182,7 @@ impl PolicyRule {
 
     /// Whether these are the program and the args the rule speaks of.
     pub fn matches(&self, program: &str, args: &[String]) -> bool {
-        let short = program.rsplit('/').next().unwrap_or(program);
+        let short = short_name(program);
         let named = self.program == program || self.program == short;
         let same = if self.open { args.starts_with(&self.args) } else { args == self.args };
         named && same

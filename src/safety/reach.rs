@@ -5,6 +5,7 @@
 
 use super::rules;
 use super::rules::remembered::{FORMS, Operand, Rest, RuleReach};
+use crate::text::short_name;
 
 /// The form that counts for a command, and how many of its arguments are words of it.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +29,7 @@ pub trait OperandScope {
 /// The longest matching form; for a command without one, a rule the user wrote may allow
 /// plain words.
 pub fn match_form(program: &str, args: &[String]) -> MatchedForm {
-    let short = program.rsplit('/').next().unwrap_or(program);
+    let short = short_name(program);
     let own = rules::find(short).map_or(short, |(_, own)| own);
     let fitting = FORMS.iter().filter_map(|form| {
         let words = matched_words(form.start, own, args)?;
@@ -89,8 +90,7 @@ pub fn is_program_present(
 }
 
 fn has_sub_commands(program: &str) -> bool {
-    let short = program.rsplit('/').next().unwrap_or(program);
-    rules::find(short).is_some_and(|(spec, _)| !spec.subs.is_empty())
+    rules::find(short_name(program)).is_some_and(|(spec, _)| !spec.subs.is_empty())
 }
 
 /// How many arguments are words of the form, if it fits.

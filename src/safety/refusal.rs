@@ -9,6 +9,7 @@ use super::policy::PolicyRule;
 use super::rules;
 use super::rules::remembered::{ABBREVIATES, ALIKE};
 use super::spec::{Spec, is_doubtful};
+use crate::text::short_name;
 
 /// A reading of a command: its program and sub-command by the names of their rows, and the
 /// rest.
@@ -50,7 +51,7 @@ fn is_subsequence(words: &[String], line: &[String]) -> bool {
 
 /// Every way a command may be read, the likeliest first.
 fn readings(program: &str, args: &[String]) -> Vec<Reading> {
-    let short = program.rsplit('/').next().unwrap_or(program);
+    let short = short_name(program);
     let Some((spec, own)) = rules::find(short) else {
         return vec![reading(short, None, args)];
     };

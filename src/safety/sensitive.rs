@@ -4,6 +4,8 @@
 //! that a recursive reader leaves out ([`sensitive_globs`]). All is lower case here and
 //! compared without regard to case.
 
+use crate::text::short_name;
+
 /// Names of one class: each stem, as it is or with each of the endings.
 struct CredentialNames {
     stems: &'static [&'static str],
@@ -61,7 +63,7 @@ pub fn excluded_folders() -> impl Iterator<Item = &'static str> {
 pub fn targets_credentials(glob: &str) -> bool {
     let glob = glob.to_ascii_lowercase();
     expand_braces(&glob).iter().any(|glob| {
-        let name = glob.rsplit('/').next().unwrap_or(glob);
+        let name = short_name(glob);
         let secret = |secret: &str| matches_glob(name.as_bytes(), secret.as_bytes());
         is_sensitive_name(name)
             || AIMS.iter().any(|aim| secret(aim)) && !EVERYDAY.iter().any(|name| secret(name))

@@ -93,7 +93,7 @@ fn build_launch(findings: &mut Findings, ground: &JudgeContext<'_>) -> Launch {
 fn step_folder(asked: Option<&str>, scene: PolicyContext<'_>) -> PathBuf {
     let place = scene.place;
     match asked {
-        Some(text) => scene.world.resolve(&paths::absolute(text, &place.cwd, &place.home)),
+        Some(text) => scene.resolve(text, &place.cwd),
         None => scene.world.resolve(&place.cwd),
     }
 }

@@ -8,6 +8,7 @@ use super::checks::lines;
 use super::findings::{Findings, excerpt};
 use super::spec::{ArgPart, ArgPosition, ArgToken, Invocation, flag_values, is_doubtful, operands};
 use super::warning::Warning;
+use crate::text::short_name;
 
 /// Judges the command after `own` operands of the wrapper. If the wrapper has an unknown
 /// option, everything that could be the command is looked at.
@@ -22,7 +23,7 @@ pub fn judge_wrapped(
     }
     if is_doubtful(tokens) {
         for (at, arg) in call.args.iter().enumerate() {
-            let name = arg.rsplit('/').next().unwrap_or(arg);
+            let name = short_name(arg);
             if call.ground.row(name).is_some() && findings.count_command() {
                 call.judge_inner(at, findings);
             }

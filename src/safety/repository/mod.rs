@@ -12,7 +12,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Contents, Machine, PathKind, PolicyContext, paths};
+use super::{Contents, Machine, PathKind, PolicyContext};
 
 mod index;
 mod keys;
@@ -131,7 +131,7 @@ fn can_start_program(
 /// A file with the user's own settings of git: `~/.gitconfig-work`.
 fn is_user_settings_file(path: &str, from: &Path, scene: PolicyContext<'_>) -> bool {
     let place = scene.place;
-    let real = scene.world.resolve(&paths::absolute(path, from, &place.home));
+    let real = scene.resolve(path, from);
     let settings = real.strip_prefix(&place.home).is_ok_and(|inner| {
         let name = inner.to_str().unwrap_or_default();
         inner.starts_with(".config/git") || name.starts_with(".gitconfig") && !name.contains('/')

@@ -24,6 +24,7 @@ mod parser;
 mod redirect;
 mod word;
 
+use crate::text::short_name;
 use ast::{RedirectKind, Script, ShellWord, Simple, Trait};
 use cwd::Folders;
 use parser::parse;
@@ -241,7 +242,7 @@ impl LineJudge<'_, '_> {
         depth: usize,
         findings: &mut Findings,
     ) {
-        let short = name.rsplit('/').next().unwrap_or(name);
+        let short = short_name(name);
         if depth > MOST_DEPTH {
             return add_opaque(words::SHELL_TOO_DEEP, self.seat, findings);
         }
@@ -332,14 +333,12 @@ impl LineJudge<'_, '_> {
     fn judge_input(&mut self, simple: &Simple, before: Option<&Simple>, findings: &mut Findings) {
         let words = &simple.words;
         let interprets = |word: &ShellWord| {
-            let name = word.text.rsplit('/').next().unwrap_or(&word.text);
+            let name = short_name(&word.text);
             is_shell(name) || INTERPRETERS.iter().any(|own| name.starts_with(own))
         };
         let Some(at) = words.iter().position(interprets) else { return };
         let rest = words.get(at + 1..).unwrap_or_default();
-        let shell = words
-            .get(at)
-            .is_some_and(|word| is_shell(word.text.rsplit('/').next().unwrap_or(&word.text)));
+        let shell = words.get(at).is_some_and(|word| is_shell(short_name(&word.text)));
         let text = simple
             .fed
             .clone()
@@ -396,7 +395,7 @@ fn is_flat_pattern(text: &str) -> bool {
 
 /// A pattern that a shell would also find hidden files or keys with.
 fn is_hidden_glob(text: &str) -> bool {
-    let name = text.rsplit('/').next().unwrap_or(text);
+    let name = short_name(text);
     let ending = name.rsplit('.').next().unwrap_or(name);
     name.contains(['*', '?', '['])
         && (name.starts_with('.') || sensitive::is_sensitive_name(&format!("x.{ending}")))

@@ -11,7 +11,8 @@ use super::edit::{self, TextEdit};
 use super::input::{InputFields, Names, PATH};
 use super::masks::Masks;
 use super::{
-    Access, InputError, ResolvedPath, ToolTask, Write, content, digest, excerpt, resolve_path,
+    Access, InputError, Judged, ResolvedPath, ToolTask, Write, as_text, content, digest, excerpt,
+    resolve_path,
 };
 use crate::i18n::{LocalizedText, safety as words};
 use crate::protocol::{Change, Effect, Tier};
@@ -31,26 +32,17 @@ const OLD: Names = &["old", "old_string", "old_str", "oldText", "search", "find"
 const NEW: Names = &["new", "new_string", "new_str", "newText", "replace", "replacement", "after"];
 const ALL: Names = &["all", "replace_all", "replaceAll"];
 
-pub fn write(
-    input: &InputFields<'_>,
-    ground: &JudgeContext<'_>,
-    out: &mut Findings,
-) -> Result<ToolTask, InputError> {
+pub fn write(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> Judged {
     let (spot, class) = resolve_path(input.text(PATH)?, Access::Writes, ground, out)?;
     add_write_findings(&spot, class, out);
     let text = input.text(CONTENT)?;
     if text.len() > MOST {
-        return Err(words::TOOL_TOO_BIG
-            .with("path", excerpt(&spot.shown))
-            .with("most", MOST / 1024)
-            .into());
+        return Err(spot.say(words::TOOL_TOO_BIG).with("most", MOST / 1024).into());
     }
     let before = content(&spot, ground, MOST)?;
     let old = match &before {
         None => None,
-        Some(bytes) => Some(std::str::from_utf8(bytes).map_err(|_| {
-            InputError::from(words::TOOL_NOT_TEXT.with("path", excerpt(&spot.shown)))
-        })?),
+        Some(bytes) => Some(as_text(bytes, &spot)?),
     };
     let mut masks = Masks::new(ground, old.unwrap_or_default());
     let real = masks.reveal(text)?;
@@ -66,11 +58,7 @@ pub fn write(
     change_task(spot, before.clone(), after, note, ground)
 }
 
-pub fn edit(
-    input: &InputFields<'_>,
-    ground: &JudgeContext<'_>,
-    out: &mut Findings,
-) -> Result<ToolTask, InputError> {
+pub fn edit(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> Judged {
     let (spot, class) = resolve_path(input.text(PATH)?, Access::Writes, ground, out)?;
     add_write_findings(&spot, class, out);
     let edits = parse_edits(input)?;
@@ -84,11 +72,10 @@ pub fn edit(
                 let shown = masks.has_masks().then(|| masks.masked_display(new, &real));
                 change_task(spot, None, FileAfter { bytes: real.as_bytes(), shown }, None, ground)
             }
-            _ => Err(words::TOOL_NO_FILE.with("path", excerpt(&spot.shown)).into()),
+            _ => Err(spot.say(words::TOOL_NO_FILE).into()),
         };
     };
-    let text = std::str::from_utf8(&bytes)
-        .map_err(|_| InputError::from(words::TOOL_NOT_TEXT.with("path", excerpt(&spot.shown))))?;
+    let text = as_text(&bytes, &spot)?;
     let mut masks = Masks::new(ground, text);
     let (done, shown) = apply_edits(text, edits, &mut masks)?;
     masks.add_findings(&spot, out);
@@ -192,31 +179,17 @@ fn check_last_seen(
 
 /// The kind of place, for writing.
 pub fn add_write_findings(spot: &ResolvedPath, class: PathClass, out: &mut Findings) {
-    let say = words::TOOL_WRITES.with("path", excerpt(&spot.shown));
+    let say = spot.say(words::TOOL_WRITES);
     out.add("file.write", Tier::L1, say, None, &[Effect::Write]);
     let git = spot.path.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git"));
-    let (rule, tier, why, effects): (_, _, _, &[Effect]) = match class {
-        PathClass::Inside if git => {
-            ("path.git", Tier::L1, words::WRITES_REPOSITORY, &[Effect::Exec])
-        }
-        PathClass::Inside if is_steering_file(spot) => {
-            ("path.steers", Tier::L1, words::WRITES_STEERING, &[Effect::Exec])
-        }
-        PathClass::Inside => return,
-        PathClass::Sensitive => {
-            ("path.sensitive.write", Tier::L1, words::WRITES_SENSITIVE, &[Effect::Secret])
-        }
-        PathClass::Outside | PathClass::Public => {
-            ("path.outside.write", Tier::L1, words::WRITES_OUTSIDE, &[Effect::Outside])
-        }
-        PathClass::Secret => (
-            "path.secret.write",
-            Tier::L2,
-            words::WRITES_SECRET,
-            &[Effect::Secret, Effect::Outside],
-        ),
+    let Some((rule, tier, why)) = class.write_risk(git, || is_steering_file(spot)) else { return };
+    let effects: &[Effect] = match class {
+        PathClass::Inside => &[Effect::Exec],
+        PathClass::Sensitive => &[Effect::Secret],
+        PathClass::Outside | PathClass::Public => &[Effect::Outside],
+        PathClass::Secret => &[Effect::Secret, Effect::Outside],
     };
-    out.add(rule, tier, why.with("path", excerpt(&spot.shown)), None, effects);
+    out.add(rule, tier, spot.say(why), None, effects);
 }
 
 /// Files that tell agents and programs what to do and what to run.
@@ -240,7 +213,7 @@ pub fn change_task(
     ground: &JudgeContext<'_>,
 ) -> Result<ToolTask, InputError> {
     if before.as_deref() == Some(after.bytes) {
-        return Err(words::NOTHING_CHANGES.with("path", excerpt(&spot.shown)).into());
+        return Err(spot.say(words::NOTHING_CHANGES).into());
     }
     let seen = after.shown.as_deref().map_or(after.bytes, str::as_bytes);
     let mut change = build_change(&spot, (before.as_deref(), Some(seen)), ground);

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::input::{InputFields, Names, PATH};
 use super::{
-    Access, InputError, ListTask, Read, SearchTask, ToolTask, add_read_findings, resolve_path,
+    Access, InputError, Judged, ListTask, Read, SearchTask, ToolTask, add_read_findings,
+    resolve_path,
 };
 use crate::i18n::safety as words;
 use crate::safety::findings::Findings;
@@ -21,11 +22,7 @@ const QUERY: Names = &["query", "text", "pattern", "regex", "search"];
 const SEARCHED: Names = &["glob", "include", "files"];
 const MOST_CONTEXT: usize = 20;
 
-pub fn read(
-    input: &InputFields<'_>,
-    ground: &JudgeContext<'_>,
-    out: &mut Findings,
-) -> Result<ToolTask, InputError> {
+pub fn read(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> Judged {
     let (spot, class) = resolve_path(input.text(PATH)?, Access::Reads, ground, out)?;
     add_read_findings(&spot, class, out);
     let (from, to) = match input.get(RANGE) {
@@ -66,11 +63,7 @@ fn parse_range(value: &Value) -> Option<(Option<usize>, Option<usize>)> {
     }
 }
 
-pub fn list(
-    input: &InputFields<'_>,
-    ground: &JudgeContext<'_>,
-    out: &mut Findings,
-) -> Result<ToolTask, InputError> {
+pub fn list(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> Judged {
     let (spot, class) =
         resolve_path(input.optional_text(PATH)?.unwrap_or("."), Access::Reads, ground, out)?;
     add_read_findings(&spot, class, out);
@@ -86,11 +79,7 @@ fn own_folders_below(folder: &Path, ground: &JudgeContext<'_>) -> Vec<PathBuf> {
     own.filter(|own| own.starts_with(folder)).cloned().collect()
 }
 
-pub fn search(
-    input: &InputFields<'_>,
-    ground: &JudgeContext<'_>,
-    out: &mut Findings,
-) -> Result<ToolTask, InputError> {
+pub fn search(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> Judged {
     let (spot, class) =
         resolve_path(input.optional_text(PATH)?.unwrap_or("."), Access::Reads, ground, out)?;
     add_read_findings(&spot, class, out);

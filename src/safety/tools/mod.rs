@@ -18,7 +18,7 @@ use super::findings::{Findings, excerpt};
 use super::paths::{self, PathClass};
 use super::spec::JudgeContext;
 use super::{Contents, PathKind};
-use crate::i18n::{LocalizedText, common, safety as words};
+use crate::i18n::{LocalizedText, Phrase, common, safety as words};
 use crate::protocol::{Change, Effect, PlanItem, StepAction, Tier};
 
 mod change;
@@ -67,6 +67,13 @@ pub struct ResolvedPath {
     pub shown: String,
     /// Whether it is in the workspace.
     pub inside: bool,
+}
+
+impl ResolvedPath {
+    /// A sentence about it.
+    fn say(&self, phrase: Phrase) -> LocalizedText {
+        phrase.with("path", excerpt(&self.shown))
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,7 +167,8 @@ impl ToolTask {
     }
 }
 
-type Judge = fn(&InputFields<'_>, &JudgeContext<'_>, &mut Findings) -> Result<ToolTask, InputError>;
+type Judged = Result<ToolTask, InputError>;
+type Judge = fn(&InputFields<'_>, &JudgeContext<'_>, &mut Findings) -> Judged;
 
 /// Every tool a model may name.
 const TOOLS: &[(&str, Judge)] = &[
@@ -284,20 +292,19 @@ fn resolve_path(
 
 /// The kind of place, for reading.
 fn add_read_findings(spot: &ResolvedPath, class: PathClass, findings: &mut Findings) {
-    let path = excerpt(&spot.shown);
-    let (rule, why, effects): (_, _, &[Effect]) = match class {
-        PathClass::Inside | PathClass::Public => {
-            let say = words::TOOL_READS.with("path", path);
-            findings.add("file.read", Tier::L0, say, None, &[Effect::Read]);
-            return;
+    match class.read_risk() {
+        Some((rule, why, effects)) => {
+            findings.add(rule, Tier::L1, spot.say(why), None, effects);
         }
-        PathClass::Sensitive => ("path.sensitive", words::PATH_SENSITIVE, &[Effect::Secret]),
-        PathClass::Outside => ("path.outside", words::PATH_OUTSIDE, &[Effect::Outside]),
-        PathClass::Secret => {
-            ("path.secret", words::PATH_SECRET, &[Effect::Secret, Effect::Outside])
+        None => {
+            findings.add("file.read", Tier::L0, spot.say(words::TOOL_READS), None, &[Effect::Read]);
         }
-    };
-    findings.add(rule, Tier::L1, why.with("path", path), None, effects);
+    }
+}
+
+/// The bytes of a file as text.
+fn as_text<'a>(bytes: &'a [u8], spot: &ResolvedPath) -> Result<&'a str, InputError> {
+    std::str::from_utf8(bytes).map_err(|_| spot.say(words::TOOL_NOT_TEXT).into())
 }
 
 /// The bytes of a file to change; `None`: there is none.
@@ -310,15 +317,12 @@ fn content(
     match (world.read(&spot.path, most), world.kind(&spot.path)) {
         (Contents::Bytes(bytes), _) => Ok(Some(bytes)),
         (Contents::Missing, _) => Ok(None),
-        (Contents::Unreadable, PathKind::Folder) => {
-            Err(common::IS_FOLDER.with("path", excerpt(&spot.shown)).into())
+        (Contents::Unreadable, PathKind::Folder) => Err(spot.say(common::IS_FOLDER).into()),
+        (Contents::Unreadable, PathKind::File) => {
+            Err(spot.say(words::TOOL_TOO_BIG).with("most", most / 1024).into())
         }
-        (Contents::Unreadable, PathKind::File) => Err(words::TOOL_TOO_BIG
-            .with("path", excerpt(&spot.shown))
-            .with("most", most / 1024)
-            .into()),
         (Contents::Unreadable, PathKind::Missing | PathKind::Other) => {
-            Err(words::TOOL_NO_FILE.with("path", excerpt(&spot.shown)).into())
+            Err(spot.say(words::TOOL_NO_FILE).into())
         }
     }
 }

@@ -8,44 +8,37 @@ use super::change::{FileAfter, change_task};
 use super::input::{InputFields, Names, PATH};
 use super::masks::Masks;
 use super::{
-    Access, InputError, ResolvedPath, ToolTask, content, excerpt, json_edit, resolve_path,
+    Access, InputError, Judged, ResolvedPath, ToolTask, as_text, content, excerpt, json_edit,
+    resolve_path,
 };
 use crate::i18n::{LocalizedText, safety as words};
 use crate::protocol::{Effect, Tier};
 use crate::safety::findings::Findings;
-use crate::safety::paths;
 use crate::safety::spec::JudgeContext;
 
 /// A settings file is not larger, in bytes.
 const MOST: usize = 1024 * 1024;
 const PATCH: Names = &["patch", "ops", "operations"];
 
-pub fn judge(
-    input: &InputFields<'_>,
-    ground: &JudgeContext<'_>,
-    out: &mut Findings,
-) -> Result<ToolTask, InputError> {
+pub fn judge(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> Judged {
     let (spot, _) =
         resolve_path(input.text(PATH)?, Access::Writes, ground, &mut Findings::default())?;
     if !is_listed(&spot, ground) {
-        let say = words::CONFIG_NOT_LISTED.with("path", excerpt(&spot.shown));
+        let say = spot.say(words::CONFIG_NOT_LISTED);
         out.add("config.path", Tier::L2, say, None, &[Effect::Write, Effect::Outside]);
-        return Err(words::CONFIG_NOT_LISTED.with("path", excerpt(&spot.shown)).into());
+        return Err(spot.say(words::CONFIG_NOT_LISTED).into());
     }
     let bytes = content(&spot, ground, MOST)?;
     let text = match &bytes {
         None => "{}\n",
-        Some(bytes) => std::str::from_utf8(bytes).map_err(|_| {
-            InputError::from(words::TOOL_NOT_TEXT.with("path", excerpt(&spot.shown)))
-        })?,
+        Some(bytes) => as_text(bytes, &spot)?,
     };
     let (mark, body) = match text.strip_prefix('\u{feff}') {
         Some(body) => ("\u{feff}", body),
         None => ("", text),
     };
-    let old = json_edit::parse(body).map_err(|why| {
-        InputError::from(words::CONFIG_NOT_JSON.with("path", excerpt(&spot.shown)).with("why", why))
-    })?;
+    let old = json_edit::parse(body)
+        .map_err(|why| InputError::from(spot.say(words::CONFIG_NOT_JSON).with("why", why)))?;
     let mut masks = Masks::new(ground, text);
     let real = masks.reveal_value(input.raw_value())?;
     let becomes = |input: &InputFields<'_>| {
@@ -63,7 +56,7 @@ pub fn judge(
         false => None,
     };
     masks.add_findings(&spot, out);
-    let say = words::TOOL_PATCHES.with("path", excerpt(&spot.shown));
+    let say = spot.say(words::TOOL_PATCHES);
     let after = FileAfter { bytes: after.as_bytes(), shown };
     let task = change_task(spot, bytes.clone(), after, None, ground)?;
     out.add("config.patch", Tier::L1, say, None, &[Effect::Write, Effect::Outside]);
@@ -81,10 +74,7 @@ pub fn is_listed(spot: &ResolvedPath, ground: &JudgeContext<'_>) -> bool {
     let home = scene.world.resolve(&scene.place.home.join(".slothtool"));
     let of_plugin = spot.path.parent() == Some(&home.join("plugin-configs"))
         && spot.path.extension().is_some_and(|end| end == "json");
-    let listed = |text: &String| {
-        let written = paths::absolute(text, &scene.place.workspace, &scene.place.home);
-        spot.path == scene.world.resolve(&written)
-    };
+    let listed = |text: &String| spot.path == scene.resolve(text, &scene.place.workspace);
     of_plugin
         || spot.path == home.join("settings.json")
         || scene.policy.config_files.iter().any(listed)

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::input::{InputFields, Names};
-use super::{InputError, PluginTask, ToolTask, excerpt};
+use super::{Judged, PluginTask, ToolTask, excerpt};
 use crate::i18n::{LocalizedText, safety as words};
 use crate::protocol::{Effect, Tier};
 use crate::safety::findings::Findings;
-use crate::safety::paths::{self, PathClass};
+use crate::safety::paths;
 use crate::safety::spec::JudgeContext;
 use crate::safety::{Contents, Machine};
 
@@ -97,11 +97,7 @@ pub fn alias_of(package: &str) -> &str {
     bare.strip_prefix("plugin-").filter(|rest| !rest.is_empty()).unwrap_or(bare)
 }
 
-pub fn judge(
-    input: &InputFields<'_>,
-    ground: &JudgeContext<'_>,
-    out: &mut Findings,
-) -> Result<ToolTask, InputError> {
+pub fn judge(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> Judged {
     let scene = ground.scene;
     let alias = input.text(ALIAS)?;
     let args = input.texts(ARGS)?;
@@ -149,16 +145,10 @@ fn check_argument_path(arg: &str, ground: &JudgeContext<'_>, out: &mut Findings)
     if !paths::looks_like_path(value) {
         return;
     }
-    let (rule, why, effects): (_, _, &[Effect]) =
-        match paths::classify(value, &ground.cwd, ground.scene) {
-            PathClass::Inside | PathClass::Public => return,
-            PathClass::Sensitive => ("path.sensitive", words::PATH_SENSITIVE, &[Effect::Secret]),
-            PathClass::Outside => ("path.outside", words::PATH_OUTSIDE, &[Effect::Outside]),
-            PathClass::Secret => {
-                ("path.secret", words::PATH_SECRET, &[Effect::Secret, Effect::Outside])
-            }
-        };
-    out.add_repeated(rule, Tier::L1, why.with("path", excerpt(value)), effects);
+    let class = paths::classify(value, &ground.cwd, ground.scene);
+    if let Some((rule, why, effects)) = class.read_risk() {
+        out.add_repeated(rule, Tier::L1, why.with("path", excerpt(value)), effects);
+    }
 }
 
 /// Whether it would talk: its package says that it can, and the arguments ask for it or

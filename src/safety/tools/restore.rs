@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::change::{add_write_findings, build_change};
-use super::{Access, ResolvedPath, ToolTask, Write, content, digest, excerpt, patch, resolve_path};
+use super::{Access, ResolvedPath, ToolTask, Write, content, digest, patch, resolve_path};
 use crate::i18n::safety as words;
 use crate::protocol::{Effect, Requires, Step, StepAction, Tier};
 use crate::safety::findings::Findings;
@@ -71,18 +71,18 @@ fn restore_task(
     let (spot, class) = resolve_path(&restore.path, Access::Writes, ground, out)?;
     // Where only a patch may write, only a patch can be undone.
     if patch::is_listed(&spot, ground) {
-        let say = words::TOOL_PATCHES.with("path", excerpt(&spot.shown));
+        let say = spot.say(words::TOOL_PATCHES);
         out.add("config.patch", Tier::L1, say, None, &[Effect::Write, Effect::Outside]);
     } else {
         add_write_findings(&spot, class, out);
     }
     let now = content(&spot, ground, MOST)?;
     if now.as_deref().map(digest) != restore.after && now != restore.before {
-        let say = words::FILE_CHANGED_SINCE.with("path", excerpt(&spot.shown));
+        let say = spot.say(words::FILE_CHANGED_SINCE);
         out.add("file.changed", Tier::L1, say, None, &[]);
     }
     if now == restore.before {
-        return Err(words::NOTHING_CHANGES.with("path", excerpt(&spot.shown)).into());
+        return Err(spot.say(words::NOTHING_CHANGES).into());
     }
     let shown = build_change(&spot, (now.as_deref(), restore.before.as_deref()), ground);
     let after = restore.before.as_deref().map(Arc::from);
