@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::{Contents, Machine, PathKind, Policy, PolicyContext, Program, Workspace};
+use super::super::{Contents, Machine, PathKind, Policy, PolicyContext, Program, Workspace, paths};
 use super::*;
 
 /// A tree of files. A path with a file below it is a folder.
