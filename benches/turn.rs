@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use avocet::agent::ModelAnswer;
 use avocet::agent::turn::{Turn, TurnAction, TurnInput, TurnStart};
+use avocet::protocol::budget::Budget;
 use avocet::protocol::{Observation, Outcome};
 use avocet::safety::tools::digest;
 use avocet::safety::{Contents, Machine, PathKind, Policy, PolicyContext, Program, Workspace};
@@ -41,8 +42,13 @@ fn run(replies: &[String]) -> usize {
     let policy = Policy::default();
     let machine = TestMachine::EMPTY;
     let scene = || PolicyContext { policy: &policy, place: &place, world: &machine };
-    let mut turn =
-        Turn::new(TurnStart { text: "look".into(), max_steps: 1_000, check: None, next_step: 1 });
+    let mut turn = Turn::new(TurnStart {
+        text: "look".into(),
+        max_steps: 1_000,
+        check: None,
+        budget: Budget::default(),
+        next_step: 1,
+    });
     let mut replies = replies.iter();
     let mut action = turn.next(TurnInput::Begin, scene());
     loop {

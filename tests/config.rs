@@ -11,7 +11,7 @@ use avocet::config::{
     paths::project_files,
 };
 use avocet::i18n::{Lang, Localize};
-use avocet::protocol::Mode;
+use avocet::protocol::{Mode, Money};
 use avocet::safety::{Limit, PolicyRule, Unknown};
 
 /// A person with a home and a project, each in a folder of its own.
@@ -101,6 +101,39 @@ max_auto_steps_per_turn = 7
 [limits]
 idle_timeout_s = 5
 "#;
+
+#[test]
+fn models_are_described_by_patterns_and_prices_have_a_file_of_their_own() {
+    let desk = ConfigFixture::with(
+        "[models.\"qwen3.5*\"]\nwindow = 8192\ntools = false\nprice_input = 2\n[limits.cost]\nturn = 0.5\n",
+    );
+    fs::write(
+        desk.paths().prices(),
+        "[models.\"qwen3.5*\"]\nprice_input = 1\nprice_output = 4.5\n[models.mine]\nwindow = 9000\n",
+    )
+    .unwrap();
+    let loaded = desk.load();
+    let problems = problem_texts(&loaded);
+    assert!(matches!(&problems[..], [one] if one.contains("models.mine.window")), "{problems:?}");
+    let [qwen] = &loaded.settings.models[..] else { panic!("{:?}", loaded.settings.models) };
+    assert_eq!(
+        (qwen.pattern.as_str(), qwen.window, qwen.tools),
+        ("qwen3.5*", Some(8192), Some(false))
+    );
+    let prices = qwen.prices.unwrap().usual;
+    assert_eq!((prices.input, prices.output), (Money(2_000_000), Money(4_500_000)));
+    assert_eq!(loaded.settings.spend_limits.turn.cost, Some(Money(500_000)));
+    let key = "models.\"qwen3.5*\".window";
+    edit::set(&desk.file(), key, "4096").unwrap();
+    assert_eq!(desk.load().get(key), Some(TomlValue::Count(4096)));
+    assert_eq!(
+        desk.load().settings.models.len(),
+        1,
+        "{}",
+        fs::read_to_string(desk.file()).unwrap()
+    );
+    assert_eq!(edit::unset(&desk.file(), key), Ok(true));
+}
 
 #[test]
 fn a_complete_file_is_parsed() {

@@ -27,6 +27,7 @@ use avocet::agent::{Host, ModelAnswer, ModelRequest};
 use avocet::context::window::{Bounds, History, RequestParts, request};
 use avocet::i18n::Lang;
 use avocet::model::ModelError;
+use avocet::protocol::budget::Budget;
 use avocet::protocol::{
     ApprovalScope, Decision, Event, Message, Observation, Outcome, Question, StepAction,
     Truncation, TurnOutcome,
@@ -140,6 +141,7 @@ async fn play(case: &str) -> DialogueHost {
                 let words: Vec<&str> = line.trim().split(' ').collect();
                 StepAction::exec(words[0], &words[1..])
             }),
+            budget: Budget::default(),
             next_step,
         };
         stage.note(format!("turn {}: {text}", turn + 1));

@@ -524,6 +524,44 @@ fn a_limit_of_steps_ends_the_turn_with_4() {
 }
 
 #[test]
+fn a_limit_of_tokens_ends_the_turn_with_4_and_the_conversation_goes_on() {
+    let bench = TestDir::new();
+    bench.settings("[limits.tokens]\nturn = 100\n");
+    let costly = |reply: &str| format!("#! {{\"usage\":[90,10]}}\n{reply}");
+    let model = bench.script(&[costly(&cmd("pwd", &[])), costly(DONE)]);
+    let output = bench.run(&["--model", &model, "-p", "go"]);
+    exits(&output, 4);
+    assert!(err(&output).contains("limits.tokens.turn"), "{}", err(&output));
+    let model = bench.script(&[DONE]);
+    exits(&bench.run(&["--model", &model, "-c", "-p", "go on"]), 0);
+}
+
+#[test]
+fn a_limit_of_money_ends_the_turn_with_4_by_the_prices_of_the_user() {
+    let bench = TestDir::new();
+    bench.settings("[limits.cost]\nsession = 0.01\n");
+    std::fs::write(
+        bench.path("avocet/prices.toml"),
+        "[models.\"tiny-1.5*\"]\nprice_input = 100\nprice_output = 100\n",
+    )
+    .unwrap();
+    let usage = serde_json::json!({ "choices": [], "usage": { "prompt_tokens": 90, "completion_tokens": 10 } });
+    let reply = |text: &str| {
+        let events = [server::delta(text), server::finish("stop"), usage.clone()];
+        let done = ["data: [DONE]\n\n".to_owned()];
+        server::Reply::events(events.iter().map(server::event).chain(done))
+    };
+    let server = server::Server::start(vec![reply(&cmd("pwd", &[])), reply(DONE)]);
+    let address = server.base_url();
+    let output = bench.run(&["--base-url", &address, "--model", "tiny-1.5b", "--json", "-p", "go"]);
+    exits(&output, 4);
+    let said = out(&output);
+    assert!(said.contains("SESSION_COST") && said.contains("limits.cost.session"), "{said}");
+    assert!(said.contains("\"cost_micros\":10000"), "{said}");
+    assert_eq!(server.requests().len(), 1, "the second request was not paid for");
+}
+
+#[test]
 fn an_unreachable_server_is_one_sentence_and_5() {
     let bench = TestDir::new();
     // Port 9 of the loopback address answers nobody.

@@ -12,6 +12,7 @@ use super::{ModelAnswer, ModelRequest};
 use crate::context::history::TurnRecord;
 use crate::i18n::{Localize, LocalizedText, Phrase, agent as words};
 use crate::model::ModelError;
+use crate::protocol::budget::Budget;
 use crate::protocol::{
     ApprovalScope, Decision, Event, Observation, Outcome, Question, Step, StepAction, Tier,
     TurnOutcome, Usage,
@@ -43,6 +44,8 @@ pub struct TurnStart {
     pub max_steps: usize,
     /// The project's check, which runs after a list of steps that changed files.
     pub check: Option<StepAction>,
+    /// What the turn may spend.
+    pub budget: Budget,
     /// The number of the first step.
     pub next_step: u64,
 }
@@ -134,11 +137,18 @@ enum Waiting {
     /// The user's decision whether to continue.
     Pause {
         why: LocalizedText,
+        before: PausedBefore,
     },
     /// The end of a running step. `instead_of`: the step as the model had proposed it.
     Run {
         instead_of: Option<StepAction>,
     },
+}
+
+#[derive(Clone, Copy, Debug)]
+enum PausedBefore {
+    Step,
+    Call,
 }
 
 /// A step waiting for the user: held by the policy, or cleared but still asked about because the
@@ -237,6 +247,9 @@ impl Turn {
     // Replies
 
     fn call_model(&mut self) -> TurnAction {
+        if let Some(why) = self.start.budget.stop_reason(self.usage) {
+            return self.ask_to_continue(why, PausedBefore::Call);
+        }
         self.waiting = Waiting::Reply;
         TurnAction::Call(ModelRequest {
             messages: self.transcript.messages().to_vec(),
@@ -253,7 +266,7 @@ impl Turn {
             return self.send_results();
         }
         if let Some(why) = self.limits.pause_reason(self.batch.todo.front()) {
-            return self.ask_to_continue(why);
+            return self.ask_to_continue(why, PausedBefore::Step);
         }
         let step = self.batch.todo.pop_front().or_else(|| self.check_step());
         let Some(step) = step else { return self.send_results() };
@@ -322,8 +335,8 @@ impl Turn {
         TurnAction::Ask(Box::new(question))
     }
 
-    fn ask_to_continue(&mut self, why: LocalizedText) -> TurnAction {
-        self.waiting = Waiting::Pause { why: why.clone() };
+    fn ask_to_continue(&mut self, why: LocalizedText, before: PausedBefore) -> TurnAction {
+        self.waiting = Waiting::Pause { why: why.clone(), before };
         TurnAction::Ask(Box::new(Question::Pause { why }))
     }
 

@@ -9,10 +9,11 @@ use super::startup::Startup;
 use crate::config::{Connection, Environment, ProviderSetting};
 use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
 use crate::model::{
-    Auto, Endpoint, Guide, LOCAL, Model, ModelError, OpenAi, Retry, RetryPolicy, Scripted,
-    ServerOffer, Timeouts, discover, display_address, list_models,
+    Auto, Endpoint, Guide, LOCAL, Model, ModelError, OpenAi, PriceOf, Priced, Retry, RetryPolicy,
+    Scripted, ServerOffer, Timeouts, capabilities, discover, display_address, list_models,
+    provider_name,
 };
-use crate::protocol::{Mode, Provider};
+use crate::protocol::{Mode, ModelOverride, Provider};
 use crate::session::{Connect, Connected, FoundServer, Wanted};
 
 /// What a connection needs; owned, because the session keeps it.
@@ -21,6 +22,8 @@ pub struct ModelConnector {
     connection: Option<Connection>,
     environment: Environment,
     timeouts: Timeouts,
+    /// What the user says of models.
+    overrides: Arc<[ModelOverride]>,
 }
 
 impl ModelConnector {
@@ -29,6 +32,7 @@ impl ModelConnector {
             connection: ground.loaded.settings.connection.clone(),
             environment: ground.environment.clone(),
             timeouts: Timeouts::with_idle(ground.loaded.settings.limits.idle_timeout),
+            overrides: ground.loaded.settings.models.clone().into(),
         }
     }
 
@@ -114,8 +118,9 @@ impl ModelConnector {
             Arc::new(OpenAi::new(endpoint).map_err(|error| error.localized())?)
         };
         let (url, key_name) = (base_url.to_owned(), key_name.to_owned());
+        let retried = Arc::new(Retry::new(client, RetryPolicy::default()));
         Ok(Connected {
-            model: Arc::new(Retry::new(client, RetryPolicy::default())),
+            model: Arc::new(Priced::new(retried, self.prices_at(base_url))),
             provider: Provider::OpenAi,
             base_url: display_address(base_url),
             list: Arc::new(move || {
@@ -123,6 +128,11 @@ impl ModelConnector {
                 async move { list_models(&url, key.as_deref(), &key_name).await }.boxed()
             }),
         })
+    }
+
+    fn prices_at(&self, base_url: &str) -> PriceOf {
+        let (provider, overrides) = (provider_name(base_url), Arc::clone(&self.overrides));
+        Arc::new(move |model| capabilities::capabilities(&provider, model, None, &overrides).prices)
     }
 }
 
@@ -184,6 +194,7 @@ mod tests {
             connection: None,
             environment: Environment::default(),
             timeouts: Timeouts::default(),
+            overrides: Arc::default(),
         };
         let named = |name| {
             knowledge

@@ -319,6 +319,7 @@ fn session_info(
         branch: ground.trusted.then(|| git_branch::current_branch(&ground.folder)).flatten(),
         tools: tools.tool_infos(),
         max_steps: settings.limits.max_auto_steps,
+        spend_limits: settings.spend_limits,
         check: settings.check.clone(),
         ..SessionInfo::default()
     };

@@ -1,7 +1,9 @@
 //! Commands that show information and change nothing.
 
 use super::{CommandContext, CommandOutcome, PageRow, Surface, UiAction};
-use crate::i18n::{LocalizedText, PhraseValue, commands as w, common, sandbox as held, session};
+use crate::i18n::{
+    Localize, LocalizedText, PhraseValue, commands as w, common, sandbox as held, session,
+};
 use crate::protocol::{Notice, Op, Report, SandboxStatus, SessionInfo};
 
 pub(super) fn help(_: &CommandContext<'_>, topic: &str) -> CommandOutcome {
@@ -36,10 +38,6 @@ pub(super) fn status(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
     let SessionInfo { model, provider, base_url, profile, mode, lang, bot, .. } = call.facts;
     let SessionInfo { cwd, branch, turns, steps, usage, .. } = call.facts;
     let session = format!("{}  {}", call.facts.session, call.facts.title);
-    let tokens = match usage.estimated {
-        true => common::TOKEN_ESTIMATE,
-        false => common::TOKEN_COUNTS,
-    };
     let rows = [
         (common::MODEL, PhraseValue::from(model.as_str())),
         (common::PROVIDER, provider.name().into()),
@@ -53,10 +51,7 @@ pub(super) fn status(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
         (w::STATUS_SESSION, session.trim().into()),
         (w::STATUS_TURNS, (*turns).into()),
         (w::STATUS_STEPS, (*steps).into()),
-        (
-            common::TOKENS,
-            tokens.with("input", usage.input_tokens).with("output", usage.output_tokens).into(),
-        ),
+        (common::TOKENS, usage.localized().into()),
     ];
     // The server may have changed since.
     let exposed = Some(call.facts.exposed.as_str()).filter(|host| !host.is_empty());

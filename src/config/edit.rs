@@ -127,7 +127,7 @@ fn insert_value(
     path: &str,
     value: &TomlValue,
 ) -> Result<(), ConfigError> {
-    let Some((section, rest)) = path.split_once('.') else {
+    let Some((section, rest)) = toml_schema::split_first(path) else {
         let mut new = value.toml();
         if let Some(old) = table.get(path).and_then(Item::as_value) {
             *new.decor_mut() = old.decor().clone();
@@ -158,7 +158,7 @@ fn section_item(rest: &str) -> Item {
 }
 
 fn remove_value(table: &mut dyn TableLike, path: &str) -> bool {
-    match path.split_once('.') {
+    match toml_schema::split_first(path) {
         None => table.remove(path).is_some(),
         Some((section, rest)) => table
             .get_mut(section)

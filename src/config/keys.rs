@@ -3,7 +3,7 @@
 
 use super::toml_schema::ListKind::{Paths, Programs, RuleIds, Rules, Words};
 use super::toml_schema::SettingKey;
-use super::toml_schema::TomlKind::{Choice, Count, Flag, List, Renamed, Text};
+use super::toml_schema::TomlKind::{Choice, Count, Flag, List, Number, Renamed, Text};
 use crate::i18n::config as w;
 
 /// Every setting. A `*` is a name that the user chooses.
@@ -18,6 +18,16 @@ pub const KEYS: &[SettingKey] = &[
     SettingKey { path: "color",                  kind: Choice(&["auto", "never"]),                built_in: "auto",    strictest: None,           variables: &["NO_COLOR"],       elsewhere: None },
     SettingKey { path: "notify",                 kind: Choice(&["auto", "bell", "off"]),          built_in: "auto",    strictest: None,           variables: &["AVOCET_NOTIFY"],  elsewhere: None },
     SettingKey { path: "log",                    kind: Choice(&["off", "error", "warn", "info", "debug", "trace"]), built_in: "off", strictest: None, variables: &["AVOCET_LOG"],   elsewhere: None },
+
+    // What the user says of models, by a pattern of their names.
+    SettingKey { path: "models.*.window",        kind: Count { min: 512, max: 100_000_000 },      built_in: "",        strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "models.*.output",        kind: Count { min: 1, max: 100_000_000 },        built_in: "",        strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "models.*.tools",         kind: Flag,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "models.*.images",        kind: Flag,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "models.*.price_input",   kind: Number { min: 0.0, max: 1e6 },             built_in: "",        strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "models.*.price_output",  kind: Number { min: 0.0, max: 1e6 },             built_in: "",        strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "models.*.price_cached",  kind: Number { min: 0.0, max: 1e6 },             built_in: "",        strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "models.*.price_written", kind: Number { min: 0.0, max: 1e6 },             built_in: "",        strictest: None,           variables: &[], elsewhere: None },
 
     // The connection of this run. In the file it is described by a profile.
     SettingKey { path: "model",                  kind: Text, built_in: "", strictest: None, variables: &["AVOCET_MODEL", "R9S_MODEL"],                              elsewhere: Some(w::MODEL_IN_PROFILE) },
@@ -50,6 +60,12 @@ pub const KEYS: &[SettingKey] = &[
 
     SettingKey { path: "limits.idle_timeout_s",  kind: Count { min: 1, max: 3600 },               built_in: "90",      strictest: None,           variables: &["AVOCET_IDLE_TIMEOUT_S"], elsewhere: None },
     SettingKey { path: "limits.piece_timeout_s", kind: Count { min: 1, max: 3600 },               built_in: "10",      strictest: None,           variables: &["AVOCET_PIECE_TIMEOUT_S"], elsewhere: None },
+    SettingKey { path: "limits.cost.turn",       kind: Number { min: 0.0, max: 1e6 },             built_in: "",        strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "limits.cost.session",    kind: Number { min: 0.0, max: 1e6 },             built_in: "",        strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "limits.cost.run",        kind: Number { min: 0.0, max: 1e6 },             built_in: "",        strictest: None,           variables: &["AVOCET_MAX_COST"], elsewhere: None },
+    SettingKey { path: "limits.tokens.turn",     kind: Count { min: 1, max: 1_000_000_000_000 },  built_in: "",        strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "limits.tokens.session",  kind: Count { min: 1, max: 1_000_000_000_000 },  built_in: "",        strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "limits.tokens.run",      kind: Count { min: 1, max: 1_000_000_000_000 },  built_in: "",        strictest: None,           variables: &["AVOCET_MAX_TOKENS"], elsewhere: None },
     SettingKey { path: "limits.step_timeout_s",  kind: Count { min: 1, max: 86_400 },             built_in: "120",     strictest: None,           variables: &["AVOCET_STEP_TIMEOUT_S"], elsewhere: None },
 ];
 

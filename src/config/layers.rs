@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::keys::KEYS;
 use super::toml_schema::{self, SettingKey, TomlValue};
 use crate::i18n::{self, Localize, LocalizedText};
+use crate::protocol::Money;
 
 /// The layer that set a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +71,14 @@ impl Layers {
         }
     }
 
+    /// An amount in dollars.
+    pub fn money(&self, path: &str) -> Option<Money> {
+        match self.get(path) {
+            Some(TomlValue::Number(dollars)) => Money::from_dollars(dollars),
+            _ => None,
+        }
+    }
+
     pub fn list(&self, path: &str) -> Vec<String> {
         match self.get(path) {
             Some(TomlValue::List(items)) => items,
@@ -91,6 +100,18 @@ impl Layers {
             .collect();
         names.dedup();
         names
+    }
+
+    /// The sections below a table that the user names: `models."qwen3*"`.
+    pub fn sections(&self, table: &str) -> Vec<String> {
+        let below = |path: &String| {
+            let parts: Vec<&str> = toml_schema::raw_parts(path).collect();
+            let [first, name, _] = parts[..] else { return None };
+            (first == table).then(|| format!("{first}.{name}"))
+        };
+        let mut sections: Vec<String> = self.values.keys().filter_map(below).collect();
+        sections.dedup();
+        sections
     }
 
     pub(super) fn set(&mut self, path: &str, value: TomlValue, layer: SettingsLayer) {

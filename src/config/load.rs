@@ -68,7 +68,8 @@ impl Loaded {
 /// counts.
 pub fn load(sources: Sources<'_>) -> Loaded {
     let mut stack = Layers::default();
-    let mut problems = load_user(sources.paths, &mut stack);
+    let mut problems = load_prices(sources.paths, &mut stack);
+    problems.extend(load_user(sources.paths, &mut stack));
     for file in sources.project {
         problems.extend(load_project(file, &mut stack));
     }
@@ -78,9 +79,21 @@ pub fn load(sources: Sources<'_>) -> Loaded {
     Loaded { settings, problems, stack }
 }
 
+/// The user's prices, in a file of their own so that a list of them can be replaced as a whole.
+fn load_prices(paths: &Paths, stack: &mut Layers) -> Vec<ConfigDiagnostic> {
+    let file = paths.prices();
+    let prices: Vec<SettingKey> =
+        KEYS.iter().filter(|key| key.path.starts_with("models.*.price_")).copied().collect();
+    let reading = read(&file, &prices);
+    for TomlEntry { path, value, .. } in reading.found {
+        stack.set(&path, value, SettingsLayer::User(file.clone()));
+    }
+    reading.problems
+}
+
 fn load_user(paths: &Paths, stack: &mut Layers) -> Vec<ConfigDiagnostic> {
     let file = paths.settings();
-    let reading = read(&file);
+    let reading = read(&file, KEYS);
     for TomlEntry { path, value, .. } in reading.found {
         stack.set(&path, value, SettingsLayer::User(file.clone()));
     }
@@ -88,10 +101,10 @@ fn load_user(paths: &Paths, stack: &mut Layers) -> Vec<ConfigDiagnostic> {
     reading.problems
 }
 
-fn read(file: &Path) -> TomlReport {
+fn read(file: &Path, keys: &[SettingKey]) -> TomlReport {
     match atomic_file::read(file) {
         Ok(None) => TomlReport::default(),
-        Ok(Some(text)) => toml_schema::read(file, &text, KEYS),
+        Ok(Some(text)) => toml_schema::read(file, &text, keys),
         Err(fault) => {
             TomlReport { found: Vec::new(), problems: vec![ConfigDiagnostic::of_file(file, fault)] }
         }
@@ -139,7 +152,7 @@ fn set_strictest(which: impl Fn(&SettingKey) -> bool, file: &Path, stack: &mut L
 }
 
 fn load_project(file: &Path, stack: &mut Layers) -> Vec<ConfigDiagnostic> {
-    let reading = read(file);
+    let reading = read(file, KEYS);
     let mut problems = reading.problems;
     fall_back(&problems, file, stack);
     for TomlEntry { path, value, place } in reading.found {

@@ -72,7 +72,7 @@ impl Paths {
     /// The program's own files: no step reads or writes there. A folder that may be shared with
     /// other files is also named by its parts.
     pub fn program_files(&self) -> Vec<PathBuf> {
-        let parts = [self.settings(), self.bots(), self.scripts(), self.themes()];
+        let parts = [self.settings(), self.prices(), self.bots(), self.scripts(), self.themes()];
         let folders = [&self.config, &self.data, &self.state].map(Clone::clone);
         folders.into_iter().chain(parts).collect()
     }
@@ -89,6 +89,11 @@ impl Paths {
 
     pub fn settings(&self) -> PathBuf {
         self.config.join("config.toml")
+    }
+
+    /// The user's own prices of models.
+    pub fn prices(&self) -> PathBuf {
+        self.config.join("prices.toml")
     }
 
     /// The folder of the user's own bots.

@@ -9,8 +9,10 @@ use std::time::Duration;
 use super::Environment;
 use super::diagnostic::{ConfigDiagnostic, ConfigError, DiagnosticSource};
 use super::layers::{Layers, SettingsLayer};
+use super::toml_schema;
 use crate::i18n::Lang;
-use crate::protocol::{self, Mode, SandboxMode, SandboxStatus};
+use crate::protocol::budget::{SpendLimit, SpendLimits};
+use crate::protocol::{self, Mode, ModelOverride, SandboxMode, SandboxStatus, TokenPrices};
 use crate::safety::{Limit, Policy, PolicyRule, Unknown};
 
 #[derive(Clone, Debug)]
@@ -27,6 +29,10 @@ pub struct Settings {
     /// `None` if no setting says how to reach a model.
     pub connection: Option<Connection>,
     pub limits: LimitSettings,
+    /// What a turn, a session and a run may spend.
+    pub spend_limits: SpendLimits,
+    /// What the user says of models.
+    pub models: Vec<ModelOverride>,
     pub sandbox: SandboxMode,
     /// A program with its arguments that checks the project; empty: none.
     pub check: Vec<String>,
@@ -183,6 +189,8 @@ impl Settings {
                 step_timeout: Duration::from_secs(stack.count("limits.step_timeout_s")),
                 piece_timeout: Duration::from_secs(stack.count("limits.piece_timeout_s")),
             },
+            spend_limits: spend_limits(stack),
+            models: model_overrides(stack),
             sandbox: sandbox(stack),
             check: stack.list("project.check"),
             program_folders: stack.list("safety.program_folders"),
@@ -316,6 +324,37 @@ fn find_key(
         (SettingsLayer::Variable(name), Some(_)) => secret(name),
         _ => (None, OWN_KEY.to_owned()),
     }
+}
+
+fn spend_limits(stack: &Layers) -> SpendLimits {
+    let of = |scope: &str| SpendLimit {
+        cost: stack.money(&format!("limits.cost.{scope}")),
+        tokens: Some(stack.count(&format!("limits.tokens.{scope}"))).filter(|most| *most > 0),
+    };
+    SpendLimits { turn: of("turn"), session: of("session"), run: of("run") }
+}
+
+fn model_overrides(stack: &Layers) -> Vec<ModelOverride> {
+    let of = |section: &String| {
+        let path = |key: &str| format!("{section}.{key}");
+        let count = |key| Some(stack.count(&path(key))).filter(|count| *count > 0);
+        let flag = |key| stack.get(&path(key)).map(|_| stack.flag(&path(key)));
+        let price = |key| stack.money(&path(key));
+        let prices = price("price_input").zip(price("price_output")).map(|(input, output)| {
+            let cached = price("price_cached").unwrap_or(input);
+            let written = price("price_written").unwrap_or(input);
+            TokenPrices { input, output, cached, written }.into()
+        });
+        ModelOverride {
+            pattern: toml_schema::path_parts(section).nth(1).unwrap_or_default(),
+            window: count("window"),
+            output: count("output"),
+            tools: flag("tools"),
+            images: flag("images"),
+            prices,
+        }
+    };
+    stack.sections("models").iter().map(of).collect()
 }
 
 fn sandbox(stack: &Layers) -> SandboxMode {

@@ -130,8 +130,10 @@ impl TomlReader<'_> {
     fn table(&mut self, prefix: &str, table: &dyn TableLike) {
         for (name, item) in table.iter() {
             let at = table.key(name).and_then(|key| key.span()).map(|span| span.start);
-            let path = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") };
-            if is_name(name) {
+            let quoted = prefix == MODELS && !is_name(name);
+            let part = if quoted { format!("\"{name}\"") } else { name.to_owned() };
+            let path = if prefix.is_empty() { part } else { format!("{prefix}.{part}") };
+            if is_name(name) || quoted && is_pattern(name) {
                 self.item(at, path, item);
             } else {
                 self.report(at, Some(path), ConfigError::BadName);
@@ -339,9 +341,33 @@ impl ListKind {
     }
 }
 
+/// The one table whose names are patterns, and may hold dots.
+const MODELS: &str = "models";
+
+/// The parts of a dotted path; one that holds dots stands in quotes.
+pub fn raw_parts(path: &str) -> impl Iterator<Item = &str> {
+    let mut quoted = false;
+    path.split(move |c| {
+        quoted ^= c == '"';
+        c == '.' && !quoted
+    })
+}
+
+/// The first part of a dotted path without quotes, and the rest; `None` if it is the only one.
+pub fn split_first(path: &str) -> Option<(&str, &str)> {
+    let first = raw_parts(path).next()?;
+    let rest = path.get(first.len() + 1..)?;
+    Some((first.trim_matches('"'), rest))
+}
+
+/// The same, without the quotes.
+pub fn path_parts(path: &str) -> impl Iterator<Item = String> {
+    raw_parts(path).map(|part| part.trim_matches('"').to_owned())
+}
+
 /// `profiles.*.high` covers `profiles.work.high`.
 fn covers(pattern: &str, path: &str) -> bool {
-    let mut parts = path.split('.');
+    let mut parts = raw_parts(path);
     let all = pattern.split('.').all(|wanted| {
         parts.next().is_some_and(|part| wanted == part || (wanted == "*" && !part.is_empty()))
     });
@@ -350,7 +376,7 @@ fn covers(pattern: &str, path: &str) -> bool {
 
 /// True if there are keys below this path.
 fn is_section(keys: &[SettingKey], path: &str) -> bool {
-    let depth = path.split('.').count();
+    let depth = raw_parts(path).count();
     keys.iter().any(|key| {
         let parts: Vec<&str> = key.path.split('.').collect();
         parts.len() > depth
@@ -360,7 +386,7 @@ fn is_section(keys: &[SettingKey], path: &str) -> bool {
 
 /// A pattern with its `*` replaced by the name at that position of `path`.
 fn fill_wildcard(pattern: &str, path: &str) -> String {
-    let mut parts = path.split('.');
+    let mut parts = raw_parts(path);
     let filled = pattern.split('.').map(|wanted| {
         let part = parts.next().unwrap_or(wanted);
         if wanted == "*" { part } else { wanted }
@@ -372,6 +398,11 @@ fn fill_wildcard(pattern: &str, path: &str) -> String {
 fn is_name(name: &str) -> bool {
     let of_name = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     !name.is_empty() && name.len() <= 64 && name.chars().all(of_name)
+}
+
+/// A pattern of the names of models; a quote would make a path ambiguous.
+fn is_pattern(name: &str) -> bool {
+    !name.is_empty() && name.len() <= 200 && !name.chars().any(|c| c == '"' || c.is_control())
 }
 
 /// Counts lines and characters up to a byte.

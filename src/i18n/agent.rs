@@ -2,6 +2,12 @@
 
 words! { "agent":
     LIMIT: "This turn has reached its step limit ({n}).", "本轮已达到步数上限（{n} 步）。";
+    TURN_COST: "This turn has cost {spent}; `{key}` allows {most}.", "本轮已花费 {spent}，`{key}` 允许 {most}。";
+    TURN_TOKENS: "This turn has used {spent} tokens; `{key}` allows {most}.", "本轮已用 {spent} 个词元，`{key}` 允许 {most}。";
+    SESSION_COST: "This conversation has cost {spent}; `{key}` allows {most}.", "这段对话已花费 {spent}，`{key}` 允许 {most}。";
+    SESSION_TOKENS: "This conversation has used {spent} tokens; `{key}` allows {most}.", "这段对话已用 {spent} 个词元，`{key}` 允许 {most}。";
+    RUN_COST: "This run has cost {spent}; `{key}` allows {most}.", "本次运行已花费 {spent}，`{key}` 允许 {most}。";
+    RUN_TOKENS: "This run has used {spent} tokens; `{key}` allows {most}.", "本次运行已用 {spent} 个词元，`{key}` 允许 {most}。";
     SAME_STEP: "The model proposed the same step three times: `{step}`.", "模型三次提出同样的步骤：`{step}`。";
     SAME_FAILURE: "`{program}` failed three times in a row.", "`{program}` 连续失败了三次。";
     REFUSALS: "Three steps in a row were refused.", "连续三个步骤被拒绝执行。";

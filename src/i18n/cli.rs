@@ -36,7 +36,7 @@ words! { "cli":
     SCRIPT_ASKS: "its permissions require your approval", "其权限设置要求由你批准";
     NO_REASON: "no reason given", "没有给出原因";
     RETRYING: "Trying again in {wait} ms, attempt {attempt} of {of}: {why}", "{wait} 毫秒后重试，第 {attempt} 次，共 {of} 次：{why}";
-    PAUSED_HINT: "Continuing needs the full screen: run it there, or raise `safety.max_auto_steps_per_turn` to allow more steps per turn.", "没有界面时无法确认继续。请在全屏界面中运行；若要每轮更多步骤，请调高 `safety.max_auto_steps_per_turn`。";
+    PAUSED_HINT: "Continuing needs the full screen: run it there, or raise the setting that limits it (for steps, `safety.max_auto_steps_per_turn`).", "没有界面时无法确认继续。请在全屏界面中运行，或调高相应的限制（步数为 `safety.max_auto_steps_per_turn`）。";
 
     // Results.
     MODEL_ERROR: "The model returned an error: {text}", "模型返回了错误：{text}";

@@ -41,6 +41,8 @@ words! { "common":
     TOKENS: "tokens", "词元";
     TOKEN_COUNTS: "{input} in, {output} out", "输入 {input}，输出 {output}";
     TOKEN_ESTIMATE: "about {input} in, {output} out", "输入约 {input}，输出约 {output}";
+    TOKENS_CACHED: "{tokens}, {cached} from the cache", "{tokens}，其中缓存 {cached}";
+    TOKENS_COST: "{tokens}, {cost}", "{tokens}，{cost}";
     TRUST_ASK: "If you trust {folder}, read-only commands run without asking and remembered rules apply; its instructions for agents apply from your next message, its settings from the next start.",
         "如果信任 {folder}，只读命令无需询问，已记住的规则生效；其中给智能体的说明从下一条消息起生效，项目设置从下次启动起生效。";
     TRUST_PARENT: "The parent folder is {folder}. Trusting it also trusts the folders in it, except those with files that steer programs.",

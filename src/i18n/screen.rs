@@ -105,6 +105,7 @@ words! { "screen":
     LEAVE_WRITE: "Write it to {path} and quit", "写到 {path} 后退出";
     LEAVE_OTHER: "Choose another path", "指定其他位置";
     LEAVE_LOSE: "Quit without saving", "不保存，直接退出";
+    STATUS_CACHED: "{cached} cached", "缓存 {cached}";
     STATUS_TOKENS: "{in} in, {out} out", "输入 {in}，输出 {out}";
     // screen: the welcome screen
     START_ABOUT: "It proposes. You decide.", "它提议，你决定。";

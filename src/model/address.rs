@@ -53,6 +53,11 @@ impl Address {
         strip_secrets(self.base.clone()).to_string().trim_end_matches('/').to_owned()
     }
 
+    /// The host, in lower case.
+    pub fn host(&self) -> String {
+        self.base.host_str().unwrap_or_default().to_lowercase()
+    }
+
     /// True when the connection is not encrypted.
     pub fn is_plain(&self) -> bool {
         self.base.scheme() == "http"

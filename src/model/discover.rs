@@ -49,6 +49,7 @@ pub struct Local<'a> {
 #[rustfmt::skip]
 pub const HOSTED: &[Hosted<'static>] = &[
     Hosted { name: "OpenAI",     key_env: "OPENAI_API_KEY",     base_url: "https://api.openai.com/v1" },
+    Hosted { name: "Anthropic",  key_env: "ANTHROPIC_API_KEY",  base_url: "https://api.anthropic.com/v1" },
     Hosted { name: "OpenRouter", key_env: "OPENROUTER_API_KEY", base_url: "https://openrouter.ai/api/v1" },
     Hosted { name: "DeepSeek",   key_env: "DEEPSEEK_API_KEY",   base_url: "https://api.deepseek.com/v1" },
     Hosted { name: "Groq",       key_env: "GROQ_API_KEY",       base_url: "https://api.groq.com/openai/v1" },
@@ -57,6 +58,7 @@ pub const HOSTED: &[Hosted<'static>] = &[
     Hosted { name: "Gemini",     key_env: "GEMINI_API_KEY",     base_url: "https://generativelanguage.googleapis.com/v1beta/openai" },
     Hosted { name: "Moonshot",   key_env: "MOONSHOT_API_KEY",   base_url: "https://api.moonshot.cn/v1" },
     Hosted { name: "DashScope",  key_env: "DASHSCOPE_API_KEY",  base_url: "https://dashscope.aliyuncs.com/compatible-mode/v1" },
+    Hosted { name: "Z.ai",       key_env: "ZAI_API_KEY",        base_url: "https://api.z.ai/api/paas/v4" },
     Hosted { name: "Together",   key_env: "TOGETHER_API_KEY",   base_url: "https://api.together.xyz/v1" },
 ];
 

@@ -16,27 +16,36 @@ use crate::i18n::LocalizedText;
 use crate::protocol::{Message, Opaque, Params, ToolCall, Truncation, Usage};
 
 mod address;
+pub mod capabilities;
 mod default_model;
 mod discover;
 mod error;
 mod error_body;
 mod guide;
 mod http;
+mod name_pattern;
 mod openai;
+mod priced;
+mod provider_name;
 mod retry;
 mod scripted;
+mod server_facts;
 pub mod sse;
 mod status;
 
 pub use address::{display_address, exposed_host};
+pub use capabilities::{Caching, Capabilities, ServerFacts};
 pub use default_model::Auto;
 pub use discover::{HOSTED, Hosted, LOCAL, Local, ServerOffer, discover, list_models};
 pub use error::{ConnectError, ModelError, RetryAdvice};
 pub use guide::Guide;
 pub use http::Timeouts;
 pub use openai::{Endpoint, OpenAi};
+pub use priced::{PriceOf, Priced};
+pub use provider_name::provider_name;
 pub use retry::{Retry, RetryPolicy};
 pub use scripted::Scripted;
+pub use server_facts::{facts_of_listed, facts_of_props, facts_of_show};
 
 /// Something that answers messages.
 pub trait Model: Send + Sync {

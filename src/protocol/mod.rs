@@ -16,13 +16,17 @@
 //! A session reads [`Op`]s and writes [`Event`]s; nothing else is exchanged.
 
 mod ask;
+pub mod budget;
 mod change;
 mod compaction;
+mod cost;
 mod denied;
 mod event;
 mod extensions;
 mod json_string;
 mod message;
+mod model_override;
+mod money;
 mod observation;
 mod op;
 mod page;
@@ -40,6 +44,7 @@ pub use ask::{
 };
 pub use change::{Change, PlanItem, PlanState};
 pub use compaction::{Compaction, CompactionSummary, DroppedPart};
+pub use cost::{Prices, TokenPrices, cost};
 pub use denied::SandboxDenial;
 pub use event::{
     Event, ModelMessage, Notice, NoticeLevel, Topic, Truncation, TurnOrigin, TurnOutcome,
@@ -48,6 +53,8 @@ pub use extensions::{Extension, ExtensionKind, ExtensionState, Extensions, Omitt
 pub use message::{
     ContentBlock, Image, Message, Opaque, Params, Role, TextBlock, ToolCall, ToolResult,
 };
+pub use model_override::ModelOverride;
+pub use money::Money;
 pub use observation::{Observation, Outcome, ParsedOutput};
 pub use op::{ExportFormat, Op, Report, Rewind, SessionRow};
 pub use page::{Page, PageRow};

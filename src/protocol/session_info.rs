@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::budget::SpendLimits;
 use super::{Mode, Usage};
 use crate::i18n::{Lang, LocalizedText, context as words};
 use crate::text;
@@ -40,6 +41,9 @@ pub struct SessionInfo {
     pub allowed_covers: Vec<Vec<LocalizedText>>,
     /// Number of steps a turn runs before it pauses.
     pub max_steps: usize,
+    /// What a turn, the session and this run may spend.
+    #[serde(skip)]
+    pub spend_limits: SpendLimits,
     /// The project's check: a program and its args, run after changes of files.
     #[serde(default)]
     pub check: Vec<String>,

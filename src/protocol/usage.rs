@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Money;
+use crate::i18n::{Localize, LocalizedText, common as words};
+
 /// Token counts reported by the server, or estimated if it reports none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
@@ -16,7 +19,25 @@ pub struct Usage {
     /// Of the output: spent on reasoning.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reasoning_tokens: u64,
+    /// By the prices of the model; nothing if they are not known.
+    #[serde(default, rename = "cost_micros", skip_serializing_if = "Money::is_zero")]
+    pub cost: Money,
     pub estimated: bool,
+}
+
+/// The counts, what came from the cache, and the cost if it is known.
+impl Localize for Usage {
+    fn localized(&self) -> LocalizedText {
+        let counts = if self.estimated { words::TOKEN_ESTIMATE } else { words::TOKEN_COUNTS };
+        let mut text = counts.with("input", self.input_tokens).with("output", self.output_tokens);
+        if self.cached_tokens > 0 {
+            text = words::TOKENS_CACHED.with("tokens", text).with("cached", self.cached_tokens);
+        }
+        if !self.cost.is_zero() {
+            text = words::TOKENS_COST.with("tokens", text).with("cost", self.cost.to_string());
+        }
+        text
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
@@ -30,15 +51,36 @@ impl Usage {
         Usage { input_tokens, output_tokens, ..Usage::default() }
     }
 
+    pub fn total_tokens(self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
+
     #[must_use]
     pub fn plus(self, other: Usage) -> Usage {
         Usage {
-            input_tokens: self.input_tokens + other.input_tokens,
-            output_tokens: self.output_tokens + other.output_tokens,
-            cached_tokens: self.cached_tokens + other.cached_tokens,
-            cache_write_tokens: self.cache_write_tokens + other.cache_write_tokens,
-            reasoning_tokens: self.reasoning_tokens + other.reasoning_tokens,
+            input_tokens: self.input_tokens.saturating_add(other.input_tokens),
+            output_tokens: self.output_tokens.saturating_add(other.output_tokens),
+            cached_tokens: self.cached_tokens.saturating_add(other.cached_tokens),
+            cache_write_tokens: self.cache_write_tokens.saturating_add(other.cache_write_tokens),
+            reasoning_tokens: self.reasoning_tokens.saturating_add(other.reasoning_tokens),
+            cost: self.cost + other.cost,
             estimated: self.estimated || other.estimated,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::i18n::Lang;
+
+    #[test]
+    fn a_count_shows_the_cache_and_the_cost_only_where_there_are_any() {
+        let text = |usage: Usage| usage.localized().text(Lang::En);
+        let counted = Usage::counted(1_000, 20);
+        assert_eq!(text(counted), "1000 in, 20 out");
+        let cached = Usage { cached_tokens: 900, cost: Money(12_300), ..counted };
+        assert_eq!(text(cached), "1000 in, 20 out, 900 from the cache, $0.0123");
+        assert_eq!(text(Usage { estimated: true, ..counted }), "about 1000 in, 20 out");
     }
 }

@@ -9,7 +9,7 @@ use tokio::io::AsyncWriteExt;
 use super::state::Session;
 use super::{Connected, FoundServer, export};
 use crate::context::window::{self, ContextUsage, RequestParts, Section};
-use crate::i18n::{Localize, LocalizedText, Phrase, common, context as said, session as words};
+use crate::i18n::{Localize, Phrase, common, context as said, session as words};
 use crate::model::ModelError;
 use crate::protocol::{Event, ExportFormat, Notice, Page, PageRow, Usage};
 use crate::safety::Machine;
@@ -164,16 +164,12 @@ pub fn plugins(home: &Path, world: &dyn Machine) -> Page {
 
 /// Token counts of the latest turns, and their total.
 pub fn usage(turns: &VecDeque<(u64, Usage)>, all: Usage) -> Page {
-    let tokens = |usage: &Usage| -> LocalizedText {
-        let word = if usage.estimated { common::TOKEN_ESTIMATE } else { common::TOKEN_COUNTS };
-        word.with("input", usage.input_tokens).with("output", usage.output_tokens)
-    };
     let row = |(turn, usage): &(u64, Usage)| {
-        PageRow::pair(words::USAGE_TURN.with("n", *turn), tokens(usage))
+        PageRow::pair(words::USAGE_TURN.with("n", *turn), usage.localized())
     };
     let spent = |(_, usage): &&(u64, Usage)| usage.input_tokens + usage.output_tokens > 0;
     let mut rows: Vec<PageRow> = turns.iter().filter(spent).map(row).collect();
-    rows.push(PageRow::pair(words::USAGE_ALL, tokens(&all)));
+    rows.push(PageRow::pair(words::USAGE_ALL, all.localized()));
     Page { title: words::USAGE.into(), rows }
 }
 

@@ -18,6 +18,7 @@ use crate::agent::ModelAnswer;
 use crate::agent::turn::TurnStart;
 use crate::context::system::{self, SystemFacts};
 use crate::i18n::session as words;
+use crate::protocol::budget::{Budget, Spent};
 use crate::protocol::{Event, Notice, Prompt, TurnOrigin, Usage};
 use crate::tools::Tool;
 
@@ -165,6 +166,10 @@ impl Session {
             text: String::new(),
             max_steps: self.info.max_steps,
             check: state::check_action(&self.info),
+            budget: Budget::new(
+                self.info.spend_limits,
+                Spent { session: self.info.usage, run: self.run_usage, turn: Usage::default() },
+            ),
             next_step: self.conversation.next_step,
         }
     }

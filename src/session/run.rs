@@ -297,6 +297,7 @@ impl Session {
         self.conversation.next_step = self.conversation.next_step.max(ended.next_step);
         self.conversation.next_ask = self.conversation.next_ask.max(ended.next_ask);
         self.info.usage = self.info.usage.plus(ended.usage);
+        self.run_usage = self.run_usage.plus(ended.usage);
         if !ended.record.is_empty() {
             let redactor = &self.security.redactor;
             Arc::make_mut(&mut self.conversation.history)

@@ -53,6 +53,8 @@ pub(super) struct Session {
     /// How many of the added folders come from the command line: they belong to this run, not to a
     /// session.
     pub command_line_folders: usize,
+    /// What this run spent, over all its conversations.
+    pub run_usage: Usage,
 }
 
 impl Session {
@@ -64,6 +66,7 @@ impl Session {
     ) -> Session {
         let (policy, _) = watch::channel(parts.security.policy.clone());
         Session {
+            run_usage: Usage::default(),
             command_line_folders: parts.security.place.added.len(),
             info: parts.info,
             responder: Responder {

@@ -97,6 +97,13 @@ fn parts(facts: &SessionInfo, pen: &DrawContext<'_>) -> Vec<StatusPart> {
             .with("out", format!("{about}{}", format_count(usage.output_tokens)));
         parts.push(part(3, tokens.text(pen.lang), theme.dim));
     }
+    if usage.cached_tokens > 0 {
+        let cached = words::STATUS_CACHED.with("cached", format_count(usage.cached_tokens));
+        parts.push(part(1, cached.text(pen.lang), theme.dim));
+    }
+    if !usage.cost.is_zero() {
+        parts.push(part(2, usage.cost.to_string(), theme.dim));
+    }
     parts
 }
 

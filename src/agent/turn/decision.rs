@@ -1,6 +1,6 @@
 //! Applies the user's decision about a step.
 
-use super::{PendingStep, SideEffect, Turn, TurnAction, Waiting, trust};
+use super::{PausedBefore, PendingStep, SideEffect, Turn, TurnAction, Waiting, trust};
 use crate::i18n::{LocalizedText, agent as words};
 use crate::protocol::{Decision, Outcome, Step, StepAction, TurnOutcome};
 use crate::safety::{self, Assessment, Grant, PolicyContext, Verdict};
@@ -22,14 +22,18 @@ impl Turn {
             Waiting::Unsandboxed { held } => {
                 self.apply_unsandboxed_decision(*held, decision, scene)
             }
-            Waiting::Pause { why } => match decision {
+            Waiting::Pause { why, before } => match decision {
                 Decision::Approve
                 | Decision::Answer { .. }
                 | Decision::ApproveAll { .. }
                 | Decision::Remember(_)
                 | Decision::Edit(_) => {
                     self.limits.reset();
-                    self.advance(scene)
+                    self.start.budget.extend(self.usage);
+                    match before {
+                        PausedBefore::Step => self.advance(scene),
+                        PausedBefore::Call => self.call_model(),
+                    }
                 }
                 Decision::Reject { .. }
                 | Decision::Dismiss

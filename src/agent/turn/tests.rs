@@ -54,8 +54,13 @@ struct Bench {
 
 impl Bench {
     fn with_limit(max_steps: usize) -> Bench {
+        Bench::with_start(max_steps, Budget::default())
+    }
+
+    fn with_start(max_steps: usize, budget: Budget) -> Bench {
         let folder = PathBuf::from("/work");
-        let start = TurnStart { text: "do it".into(), max_steps, check: None, next_step: 1 };
+        let text = "do it".into();
+        let start = TurnStart { text, max_steps, check: None, budget, next_step: 1 };
         Bench {
             turn: Turn::new(start),
             policy: Policy::default(),

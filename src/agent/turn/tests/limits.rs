@@ -3,6 +3,7 @@
 use pretty_assertions::assert_eq;
 
 use super::*;
+use crate::protocol::budget::{SpendLimit, SpendLimits, Spent};
 
 #[test]
 fn at_the_limit_the_turn_pauses_and_continuing_resets_the_count() {
@@ -99,4 +100,43 @@ fn searches_that_find_nothing_are_not_failures() {
         let action = bench.proposes(&[&format!("rg word{n}")]);
         assert_eq!(line(&bench.exits(action, 1)), "call");
     }
+}
+
+fn budget(most: u64, before: u64) -> Budget {
+    let limit = SpendLimit { tokens: Some(most), cost: None };
+    let limits = SpendLimits { session: limit, ..SpendLimits::default() };
+    let session = Usage::counted(before, 0);
+    Budget::new(limits, Spent { session, ..Spent::default() })
+}
+
+fn spends(bench: &mut Bench, tokens: u64, programs: &[&str]) -> TurnAction {
+    let usage = Usage::counted(tokens, 0);
+    let answer = ModelAnswer { text: cmd(programs), usage, ..ModelAnswer::default() };
+    bench.next(TurnInput::Replied(Ok(answer)))
+}
+
+#[test]
+fn a_turn_that_spent_its_budget_pauses_before_the_next_call_with_the_results_kept() {
+    let mut bench = Bench::with_start(25, budget(1_000, 400));
+    assert_eq!(line(&bench.next(TurnInput::Begin)), "call");
+    let action = spends(&mut bench, 599, &["ls"]);
+    assert_eq!(line(&bench.exits(action, 0)), "call");
+    let action = spends(&mut bench, 1, &["pwd"]);
+    let action = bench.exits(action, 0);
+    let why = "This conversation has used 1000 tokens; `limits.tokens.session` allows 1000.";
+    assert_eq!(line(&action), format!("pause: {why}"));
+    assert_eq!(line(&bench.decides(Decision::Stop)), format!("limit: {why}"));
+    assert_eq!(bench.outcomes(), ["cmd_001 ran", "cmd_002 ran"]);
+    assert_eq!(bench.history().len(), 5, "the message, two proposals and their results");
+}
+
+#[test]
+fn a_user_who_goes_on_past_the_budget_is_asked_again_when_it_is_spent_once_more() {
+    let mut bench = Bench::with_start(25, budget(100, 100));
+    assert!(line(&bench.next(TurnInput::Begin)).starts_with("pause: "));
+    assert_eq!(line(&bench.decides(Decision::Approve)), "call");
+    let action = spends(&mut bench, 99, &["ls"]);
+    assert_eq!(line(&bench.exits(action, 0)), "call");
+    let action = spends(&mut bench, 1, &["pwd"]);
+    assert!(line(&bench.exits(action, 0)).starts_with("pause: "));
 }

@@ -1,0 +1,311 @@
+//! What a model can do and costs: what is known of it, over that what its server says, over both
+//! what the user says. Pure; the table is read when it is first asked for.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::{Effort, name_pattern};
+use crate::protocol::{ModelOverride, Money, Prices, TokenPrices};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// The context in tokens, the answer included.
+    pub window: u64,
+    /// The longest answer in tokens.
+    pub output: u64,
+    /// Whether it takes tools in the wire format's own way.
+    pub tools: bool,
+    pub images: bool,
+    /// The levels of reasoning it accepts; empty: it cannot be told how much to reason.
+    pub effort: Vec<Effort>,
+    pub caching: Caching,
+    /// `None`: not known.
+    pub prices: Option<Prices>,
+    /// How many parameters it has, if the server or the name says so.
+    pub parameters: Option<u64>,
+    /// Whether anything is known of the model itself, or these are careful guesses.
+    pub known: bool,
+}
+
+/// How a provider keeps the beginning of a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caching {
+    None,
+    /// By itself, wherever a request begins like an earlier one.
+    Automatic,
+    /// Up to the marks in the request.
+    Marked,
+}
+
+/// What a server says of a model; what it does not say is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerFacts {
+    pub window: Option<u64>,
+    pub output: Option<u64>,
+    pub tools: Option<bool>,
+    pub images: Option<bool>,
+    pub parameters: Option<u64>,
+    pub prices: Option<Prices>,
+}
+
+impl ServerFacts {
+    /// These facts, and `other` where they say nothing.
+    #[must_use]
+    pub fn or(self, other: ServerFacts) -> ServerFacts {
+        ServerFacts {
+            window: self.window.or(other.window),
+            output: self.output.or(other.output),
+            tools: self.tools.or(other.tools),
+            images: self.images.or(other.images),
+            parameters: self.parameters.or(other.parameters),
+            prices: self.prices.or(other.prices),
+        }
+    }
+}
+
+/// The careful guesses for a model of which nothing is known.
+const UNKNOWN: Capabilities = Capabilities {
+    window: 32_768,
+    output: 4_096,
+    tools: false,
+    images: false,
+    effort: Vec::new(),
+    caching: Caching::None,
+    prices: None,
+    parameters: None,
+    known: false,
+};
+
+/// What is known of `model` at `provider` (a name of the table, such as `openai`; any other text
+/// for a server that is none of them). Of several settings that cover it, the last one counts.
+pub fn capabilities(
+    provider: &str,
+    model: &str,
+    server: Option<&ServerFacts>,
+    settings: &[ModelOverride],
+) -> Capabilities {
+    let mut all = known(provider, model);
+    if let Some(facts) = server {
+        all.window = facts.window.unwrap_or(all.window);
+        all.output = facts.output.unwrap_or(all.output);
+        all.tools = facts.tools.unwrap_or(all.tools);
+        all.images = facts.images.unwrap_or(all.images);
+        all.parameters = facts.parameters.or(all.parameters);
+        all.prices = facts.prices.or(all.prices);
+        all.known |= *facts != ServerFacts::default();
+    }
+    for said in settings.iter().filter(|said| name_pattern::covers(&said.pattern, model)) {
+        all.window = said.window.unwrap_or(all.window);
+        all.output = said.output.unwrap_or(all.output);
+        all.tools = said.tools.unwrap_or(all.tools);
+        all.images = said.images.unwrap_or(all.images);
+        all.prices = said.prices.or(all.prices);
+        all.known = true;
+    }
+    // An answer that fills the context leaves no room for a question.
+    all.output = all.output.min(all.window / 2).max(1);
+    all
+}
+
+fn known(provider: &str, model: &str) -> Capabilities {
+    let caching = match provider {
+        "anthropic" => Caching::Marked,
+        "local" => Caching::Automatic,
+        provider if TABLE.contains_key(provider) => Caching::Automatic,
+        _ => Caching::None,
+    };
+    let row_of = |provider: &str| {
+        let rows = TABLE.get(provider)?;
+        rows.iter().find(|row| name_pattern::covers(&row.pattern, model))
+    };
+    let own = row_of(provider);
+    let anywhere = || ANYWHERE.iter().find_map(|provider| row_of(provider));
+    let parameters = parameters_in_name(model);
+    let Some(row) = own.or_else(anywhere) else {
+        return Capabilities { caching, parameters, ..UNKNOWN };
+    };
+    Capabilities {
+        window: row.window,
+        output: row.output,
+        tools: row.tools,
+        images: row.images,
+        effort: row.effort.clone(),
+        caching,
+        prices: own.and_then(ModelRow::prices),
+        parameters,
+        known: true,
+    }
+}
+
+/// Where a model is looked up that its own provider has no row for: makers first, then open models.
+#[rustfmt::skip]
+const ANYWHERE: &[&str] = &[
+    "openai", "anthropic", "gemini", "deepseek", "moonshot", "zai", "dashscope", "mistral", "xai",
+    "local",
+];
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ModelRow {
+    #[serde(rename = "match")]
+    pattern: String,
+    window: u64,
+    output: u64,
+    #[serde(default = "yes")]
+    tools: bool,
+    #[serde(default)]
+    images: bool,
+    #[serde(default)]
+    effort: Vec<Effort>,
+    price: Option<[f64; 4]>,
+    long: Option<LongPrice>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LongPrice {
+    above: u64,
+    price: [f64; 4],
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl ModelRow {
+    fn prices(&self) -> Option<Prices> {
+        let long = self.long.as_ref().and_then(|long| Some((long.above, tokens(long.price)?)));
+        Some(Prices { usual: tokens(self.price?)?, long })
+    }
+}
+
+fn tokens(price: [f64; 4]) -> Option<TokenPrices> {
+    let [input, output, cached, written] = price.map(Money::from_dollars);
+    Some(TokenPrices { input: input?, output: output?, cached: cached?, written: written? })
+}
+
+static TABLE: LazyLock<BTreeMap<String, Vec<ModelRow>>> =
+    LazyLock::new(|| toml::from_str(TABLE_TEXT).unwrap_or_default());
+
+const TABLE_TEXT: &str = include_str!("../../assets/models.toml");
+
+/// `qwen3-30b-a3b` has thirty thousand million parameters: the largest number before a `b`, or
+/// before an `m` for millions.
+fn parameters_in_name(model: &str) -> Option<u64> {
+    let model = model.to_lowercase();
+    let words = model.split(|c: char| !(c.is_ascii_alphanumeric() || c == '.'));
+    let size = |word: &str| {
+        let (number, unit) = match word.strip_suffix('b') {
+            Some(number) => (number, 1e9),
+            None => (word.strip_suffix('m')?, 1e6),
+        };
+        let number: f64 = number.parse().ok().filter(|number| *number > 0.0)?;
+        Some((number * unit) as u64)
+    };
+    words.filter_map(size).filter(|size| *size <= 10_000_000_000_000).max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_readable_and_its_rows_are_sound() {
+        let table: BTreeMap<String, Vec<ModelRow>> = toml::from_str(TABLE_TEXT).unwrap();
+        for provider in ANYWHERE {
+            assert!(table.contains_key(*provider), "{provider} has no rows");
+        }
+        for (provider, rows) in &table {
+            for row in rows {
+                let name = format!("{provider}: {}", row.pattern);
+                assert!(row.output <= row.window && row.window >= 2_048, "{name}");
+                assert!(row.price.is_none() || row.prices().is_some(), "{name}");
+                if let Some(prices) = row.prices() {
+                    assert!(prices.usual.cached <= prices.usual.input, "{name}");
+                    assert!(prices.usual.input <= prices.usual.output, "{name}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_row_is_hidden_by_a_wider_one_before_it() {
+        for (provider, rows) in TABLE.iter() {
+            for (at, row) in rows.iter().enumerate() {
+                // A name that the pattern itself spells out.
+                let name: String = row.pattern.replace('*', "zz").replace('?', "9");
+                let name = match name.split_once('[') {
+                    Some((before, after)) => {
+                        let (choice, rest) = after.split_once(']').unwrap();
+                        format!("{before}{}{rest}", &choice[..1])
+                    }
+                    None => name,
+                };
+                let first = rows.iter().position(|row| name_pattern::covers(&row.pattern, &name));
+                assert_eq!(first, Some(at), "{provider}: {} is never used", row.pattern);
+            }
+        }
+    }
+
+    #[test]
+    fn a_known_model_has_the_figures_of_its_row() {
+        let sonnet = capabilities("anthropic", "claude-sonnet-4-5-20250929", None, &[]);
+        assert_eq!((sonnet.window, sonnet.output), (200_000, 64_000));
+        assert!(sonnet.tools && sonnet.images && sonnet.known);
+        assert_eq!(sonnet.caching, Caching::Marked);
+        assert_eq!(sonnet.prices.unwrap().usual.written, Money(3_750_000));
+        let flash = capabilities("gemini", "models/gemini-2.5-pro", None, &[]);
+        assert_eq!(flash.prices.unwrap().long.unwrap().0, 200_000);
+        let gpt = capabilities("openai", "gpt-5-mini-2025-08-07", None, &[]);
+        assert_eq!(gpt.effort, [Effort::Minimal, Effort::Low, Effort::Medium, Effort::High]);
+    }
+
+    #[test]
+    fn a_model_at_another_host_keeps_its_abilities_and_has_no_price() {
+        let proxied = capabilities("", "openai/gpt-5", None, &[]);
+        assert_eq!((proxied.window, proxied.prices), (400_000, None));
+        let local = capabilities("local", "qwen3:8b", None, &[]);
+        assert_eq!((local.window, local.prices), (40_960, None));
+        assert_eq!(local.parameters, Some(8_000_000_000));
+    }
+
+    #[test]
+    fn nothing_is_promised_for_an_unknown_model() {
+        let unknown = capabilities("", "my-own-model", None, &[]);
+        assert_eq!(unknown, UNKNOWN);
+        assert!(!unknown.tools && !unknown.known);
+    }
+
+    #[test]
+    fn the_server_counts_more_than_the_table_and_the_user_more_than_both() {
+        let facts = ServerFacts { window: Some(8_192), tools: Some(false), ..Default::default() };
+        let said = capabilities("local", "qwen3:8b", Some(&facts), &[]);
+        assert_eq!((said.window, said.output, said.tools), (8_192, 4_096, false));
+        let mine = [
+            ModelOverride { pattern: "*".into(), window: Some(4_096), ..Default::default() },
+            ModelOverride { pattern: "qwen3*".into(), tools: Some(true), ..Default::default() },
+            ModelOverride { pattern: "llama*".into(), images: Some(true), ..Default::default() },
+        ];
+        let said = capabilities("local", "qwen3:8b", Some(&facts), &mine);
+        assert_eq!(
+            (said.window, said.output, said.tools, said.images),
+            (4_096, 2_048, true, false)
+        );
+    }
+
+    #[test]
+    fn the_size_of_a_model_is_read_from_its_name() {
+        for (name, size) in [
+            ("qwen3-30b-a3b", Some(30_000_000_000)),
+            ("SmolLM2-135M-Instruct-Q4_1.gguf", Some(135_000_000)),
+            ("llama3.2:1b", Some(1_000_000_000)),
+            ("qwen2.5-0.5b-instruct", Some(500_000_000)),
+            ("gpt-5", None),
+            ("claude-opus-4-5-20251101", None),
+        ] {
+            assert_eq!(parameters_in_name(name), size, "{name}");
+        }
+    }
+}

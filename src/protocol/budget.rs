@@ -1,0 +1,163 @@
+//! What a turn, a session and a run may spend, and the sentence when it is spent.
+
+use super::{Money, Usage};
+use crate::i18n::{LocalizedText, Phrase, agent as words};
+
+/// The most that may be spent; `None`: no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SpendLimit {
+    pub cost: Option<Money>,
+    pub tokens: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SpendLimits {
+    pub turn: SpendLimit,
+    /// The whole conversation, also before it was resumed.
+    pub session: SpendLimit,
+    /// Since the program started.
+    pub run: SpendLimit,
+}
+
+/// What has been spent, or was before the current turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    pub turn: Usage,
+    pub session: Usage,
+    pub run: Usage,
+}
+
+impl Spent {
+    /// The same after more was spent on the current turn.
+    #[must_use]
+    pub fn plus(self, more: Usage) -> Spent {
+        Spent {
+            turn: self.turn.plus(more),
+            session: self.session.plus(more),
+            run: self.run.plus(more),
+        }
+    }
+}
+
+/// What a turn may spend, given what was spent before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Budget {
+    limits: SpendLimits,
+    /// The limits, and what the user allowed on top of them during the turn.
+    allowed: SpendLimits,
+    before: Spent,
+}
+
+impl Budget {
+    pub fn new(limits: SpendLimits, before: Spent) -> Budget {
+        Budget { limits, allowed: limits, before }
+    }
+
+    /// The reason to stop before the next request, after the turn itself used this much.
+    pub fn stop_reason(&self, turn: Usage) -> Option<LocalizedText> {
+        check(&self.before.plus(turn), &self.allowed)
+    }
+
+    /// The user lets the turn go on: each limit that is reached is granted once more.
+    pub fn extend(&mut self, turn: Usage) {
+        let spent = self.before.plus(turn);
+        self.allowed.turn.extend(spent.turn, self.limits.turn);
+        self.allowed.session.extend(spent.session, self.limits.session);
+        self.allowed.run.extend(spent.run, self.limits.run);
+    }
+}
+
+impl SpendLimit {
+    fn extend(&mut self, spent: Usage, by: SpendLimit) {
+        if self.cost.is_some_and(|most| spent.cost >= most) {
+            self.cost = by.cost.map(|more| spent.cost + more);
+        }
+        let used = spent.total_tokens();
+        if self.tokens.is_some_and(|most| used >= most) {
+            self.tokens = by.tokens.map(|more| used.saturating_add(more));
+        }
+    }
+}
+
+/// The reason to stop before the next request, if a limit is reached. The narrowest comes first.
+pub fn check(spent: &Spent, limits: &SpendLimits) -> Option<LocalizedText> {
+    let scopes = [
+        (spent.turn, limits.turn, "turn", words::TURN_COST, words::TURN_TOKENS),
+        (spent.session, limits.session, "session", words::SESSION_COST, words::SESSION_TOKENS),
+        (spent.run, limits.run, "run", words::RUN_COST, words::RUN_TOKENS),
+    ];
+    scopes.into_iter().find_map(|(usage, limit, scope, cost, tokens)| {
+        let say = |phrase: Phrase, kind: &str, spent: String, most: String| {
+            let key = format!("limits.{kind}.{scope}");
+            phrase.with("spent", spent).with("most", most).with("key", key)
+        };
+        let used = usage.total_tokens();
+        let money = limit.cost.filter(|most| usage.cost >= *most);
+        let money = money.map(|most| say(cost, "cost", usage.cost.to_string(), most.to_string()));
+        money.or_else(|| {
+            let most = limit.tokens.filter(|most| used >= *most)?;
+            Some(say(tokens, "tokens", used.to_string(), most.to_string()))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::i18n::Lang;
+
+    fn spent(tokens: u64, micros: u64) -> Usage {
+        Usage { cost: Money(micros), ..Usage::counted(tokens, 0) }
+    }
+
+    #[test]
+    fn without_limits_nothing_stops() {
+        let all = Spent::default().plus(spent(u64::MAX, u64::MAX));
+        assert_eq!(check(&all, &SpendLimits::default()), None);
+    }
+
+    #[test]
+    fn a_limit_stops_when_it_is_reached_and_names_its_setting_in_both_languages() {
+        let limits = SpendLimits {
+            turn: SpendLimit { cost: Some(Money(500_000)), tokens: None },
+            session: SpendLimit { cost: None, tokens: Some(1_000) },
+            run: SpendLimit { cost: Some(Money(900_000)), tokens: None },
+        };
+        let before = Spent::default();
+        assert_eq!(check(&before.plus(spent(999, 499_999)), &limits), None);
+        for (usage, key, amount) in [
+            (spent(1, 500_000), "limits.cost.turn", "$0.5000"),
+            (spent(1_000, 0), "limits.tokens.session", "1000"),
+        ] {
+            let why = check(&before.plus(usage), &limits).unwrap();
+            for lang in [Lang::En, Lang::Zh] {
+                let text = why.text(lang);
+                assert!(text.contains(key) && text.contains(amount), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_user_who_goes_on_grants_the_limit_once_more() {
+        let turn = SpendLimit { cost: None, tokens: Some(100) };
+        let limits = SpendLimits { turn, ..SpendLimits::default() };
+        let mut budget = Budget::new(limits, Spent::default());
+        assert!(budget.stop_reason(spent(120, 0)).is_some());
+        budget.extend(spent(120, 0));
+        assert_eq!(budget.stop_reason(spent(219, 0)), None);
+        assert!(budget.stop_reason(spent(220, 0)).is_some());
+    }
+
+    #[test]
+    fn what_earlier_turns_spent_counts_for_the_session_and_the_run_only() {
+        let limits = SpendLimits {
+            turn: SpendLimit { cost: None, tokens: Some(100) },
+            run: SpendLimit { cost: None, tokens: Some(150) },
+            ..SpendLimits::default()
+        };
+        let before = Spent { run: spent(90, 0), ..Spent::default() };
+        assert_eq!(check(&before.plus(spent(50, 0)), &limits), None);
+        let why = check(&before.plus(spent(60, 0)), &limits).unwrap();
+        assert!(why.text(Lang::En).contains("limits.tokens.run"));
+    }
+}
