@@ -71,7 +71,8 @@ impl DifferentialFixture {
 
     fn fill(&self) {
         let outside = self.root().join("outside");
-        for folder in ["outside/docs", "home", "work/src/deep", "work/two", "work/.aws"] {
+        let folders = ["outside/docs", "home", "work/src/deep", "work/two", "work/.aws"];
+        for folder in folders.into_iter().chain(["work/.docker", "work/two/.kube"]) {
             std::fs::create_dir_all(self.root().join(folder)).unwrap();
         }
         for (name, text) in [
@@ -91,6 +92,8 @@ impl DifferentialFixture {
             ("work/two/.env.example", "KEY=a-sample\n"),
             ("work/two/.env", "KEY=SENSITIVE-MARK-TWO\n"),
             ("work/.aws/config", "SENSITIVE-MARK\n"),
+            ("work/.docker/config.json", "{\"auth\": \"SENSITIVE-MARK\"}\n"),
+            ("work/two/.kube/config", "token: SENSITIVE-MARK\n"),
             ("work/secrets.json", "{\"k\": \"SENSITIVE-MARK\"}\n"),
         ] {
             std::fs::write(self.root().join(name), text).unwrap();
@@ -142,14 +145,18 @@ impl DifferentialFixture {
         self.system().program(program).is_some()
     }
 
-    /// What a step that runs by itself shows; `None`: it does not.
+    /// What a step that runs by itself shows; `None`: it does not. A first word `in:DIR` is
+    /// the step's folder.
     async fn run_unasked(&self, words: &[String]) -> Option<Observation> {
         let (policy, world) = (Policy::default(), self.system());
         let place = Workspace::new(self.work(), self.root().join("home"));
         let scene = PolicyContext { policy: &policy, place: &place, world: &world };
+        let cwd = words[0].strip_prefix("in:");
+        let words = &words[usize::from(cwd.is_some())..];
         let (program, args) = words.split_first().unwrap();
         let work = StepAction::Exec { program: program.clone(), args: args.to_vec() };
-        let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
+        let cwd = cwd.map(str::to_owned);
+        let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd };
         let Verdict::Run(cleared) = safety::assess(step, scene) else { return None };
         assert_eq!(cleared.assessment().risk.tier, Tier::L0);
         let (output, _live) = tokio::sync::mpsc::unbounded_channel();
@@ -436,6 +443,40 @@ const ONCE_PASSED: &[&str] = &[
     "fd -HI -tl -tf notes -X head",
     "fd -HI --exec head",
     "fd -HI -X grep MARK",
+    "find .docker -exec cat {} ;",
+    "find .docker -type f -exec cat {} +",
+    "find -H .docker -exec cat {} ;",
+    "find .git -name config -exec cat {} +",
+    "find . -type d -exec grep -r auth {} ;",
+    "find . -name .docker -exec grep -d recurse auth {} ;",
+    "in:.docker find . -exec cat {} ;",
+    "in:.docker find -exec cat {} ;",
+    "in:.docker grep -r MARK",
+    "in:.aws grep -r MARK",
+    "in:.aws rg MARK",
+    "in:.docker rg -uu auth",
+    "in:two/.kube rg -uu token",
+    "in:.docker fdfind . -x cat",
+    "in:.docker fdfind -HI . -X cat",
+    "in:.git fdfind -HI config -X cat",
+    "fdfind -HI . .docker -x cat",
+    "fdfind -HI --search-path .docker -X cat",
+    "fdfind -HI --base-directory .docker . -X cat",
+    "fdfind -HI . two/.kube -X cat",
+    "fdfind -HI config .git -X cat",
+    "rg -uu auth ./.docker/.",
+    "rg -uu --files --json MARK .",
+    "rg -uu --files -l --json auth .docker",
+    "git grep auth HEAD:.docker",
+    "git grep token HEAD:two/.kube",
+    "in:.docker git grep auth HEAD:./",
+    "git diff HEAD:.docker HEAD:src",
+    "git diff HEAD:src..HEAD:two/.kube",
+    "git diff HEAD:src HEAD:.docker -- .",
+    "git diff-tree -p HEAD:src HEAD:.docker",
+    "git diff TREE HEAD:src",
+    "git diff TREE..HEAD:src",
+    "git diff-tree -p HEAD:src TREE",
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -447,7 +488,8 @@ async fn past_bypasses_show_and_change_nothing() {
         named.iter().fold(text.to_owned(), |text, (name, value)| text.replace(name, value))
     };
     let lines = ONCE_PASSED.iter().map(|text| line(&filled(text))).collect::<Vec<_>>();
-    let lines = lines.into_iter().filter(|line| bench.has(&line[0])).collect();
+    let known = |line: &Vec<String>| line.iter().take(2).any(|word| bench.has(word));
+    let lines = lines.into_iter().filter(known).collect();
     let (ran, wrong) = bench.violations(lines).await;
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(ran > 4, "some of them run, with less to show");
@@ -576,7 +618,7 @@ async fn lines_from_a_given_file_show_and_change_nothing_protected() {
 }
 
 /// What the lines name, and what it is on this bench.
-fn named(bench: &DifferentialFixture) -> [(&'static str, String); 4] {
+fn named(bench: &DifferentialFixture) -> [(&'static str, String); 5] {
     let git = |args: &[&str]| {
         let out = Command::new("git").args(args).current_dir(bench.work()).output().unwrap();
         String::from_utf8(out.stdout).unwrap().trim().to_owned()
@@ -584,6 +626,7 @@ fn named(bench: &DifferentialFixture) -> [(&'static str, String); 4] {
     [
         ("OUT", bench.root().join("outside/notes.txt").to_string_lossy().into_owned()),
         ("BLOB", git(&["rev-parse", "HEAD:.env"])),
+        ("TREE", git(&["rev-parse", "HEAD:.docker"])),
         ("STASH", git(&["-c", "user.name=a", "-c", "user.email=a@b", "stash", "create"])),
         ("EMPTY", "4b825dc642cb6eb9a060e54bf8d69288fbee4904".to_owned()),
     ]

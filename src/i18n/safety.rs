@@ -59,7 +59,7 @@ words! { "safety":
     RUNS_PROGRAM_GIVEN: "`{program}` runs the program or file it is given.", "`{program}` 会运行给它的程序或文件。";
     STARTS_PROGRAM: "`{arg}`: starts another program.", "`{arg}`：会启动另一个程序。";
     SETS_VARIABLE: "Sets `{name}`, which can change what a program does.", "设置 `{name}`，可能改变程序的行为。";
-    STRIPS_ENVIRONMENT: "Removes the variables that keep git from running programs named by the repository.", "会去掉使 git 不运行仓库所指定程序的环境变量。";
+    STRIPS_ENVIRONMENT: "Removes the variables that keep programs from starting others and from going online.", "会去掉使程序不启动其他程序、不联网的环境变量。";
     PRINTS_ARGUMENTS: "Shows the arguments of running programs, which may contain passwords.", "会显示正在运行的程序的参数，其中可能有密码。";
     PRINTS_ENVIRONMENT: "Shows environment variables, which may contain keys.", "会显示环境变量，其中可能有密钥。";
     CODE_DELETES: "The code deletes files (`{arg}`).", "代码会删除文件（`{arg}`）。";

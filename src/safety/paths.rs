@@ -194,7 +194,8 @@ pub fn is_credential_entry(folder: Option<&str>, name: &str) -> bool {
 /// Whether a path is one of credentials by its names.
 pub(super) fn is_credential_path(path: &Path) -> bool {
     let pairs = path.components().zip(path.components().skip(1));
-    path.components().any(|part| part.as_os_str().to_str().is_some_and(is_sensitive_name))
+    let alone = |name: &str| is_sensitive_name(name) || SECRET_FOLDERS.contains(&name);
+    path.components().any(|part| part.as_os_str().to_str().is_some_and(alone))
         || pairs.into_iter().any(|(folder, file)| {
             SENSITIVE_PAIRS.iter().any(|(a, b)| folder.as_os_str() == *a && file.as_os_str() == *b)
         })

@@ -59,16 +59,20 @@ pub fn prints_own_environment(call: &Invocation<'_>, tokens: &[ArgToken<'_>]) ->
     matches!(call.seat, ArgPosition::From(_)) && !tokens.iter().any(ArgToken::is_unknown)
 }
 
-/// Without its variables git would do what a repository's own settings say.
+/// Without its variables git would do what a repository's own settings say, and others
+/// would page, ask or go online. Programs that only ever read have none of their own.
 fn check_stripped_environment(
     call: &Invocation<'_>,
     tokens: &[ArgToken<'_>],
     findings: &mut Findings,
 ) {
     let names = ["-i", "--ignore-environment", "-u", "--unset"];
-    let git = tokens.iter().filter_map(ArgToken::operand).any(|text| text.ends_with("git"));
+    let steered = tokens.iter().filter_map(ArgToken::operand).any(|text| {
+        let row = call.ground.row(text.rsplit('/').next().unwrap_or(text));
+        row.is_some_and(|spec| spec.tier != Tier::L0)
+    });
     let flag = tokens.iter().find(|token| token.flag().is_some_and(|flag| names.contains(&flag)));
-    if let (true, Some(token)) = (git, flag) {
+    if let (true, Some(token)) = (steered, flag) {
         call.ask("strips", words::STRIPS_ENVIRONMENT, token.at, &[Effect::Exec], findings);
     }
 }

@@ -125,7 +125,9 @@ impl<'a> AwkParser<'a> {
         match sign {
             '\n' if within => return None,
             '\n' if self.last == LastToken::Open => {}
-            '\n' if self.last == LastToken::Doubtful => self.prints = false,
+            // After some words one of them reads on.
+            '\n' if self.last == LastToken::Doubtful && self.prints => return None,
+            '\n' if self.last == LastToken::Doubtful => {}
             '{' | '}' if within => return None,
             ';' if within => self.last = LastToken::Open,
             _ => {
@@ -371,6 +373,8 @@ mod tests {
             "{print $1,\n\"x\" > \"out\"}",
             "{print $1 &&\n\"x\" > \"out\"}",
             "{print ($1\n) > \"out\"}",
+            "{print \"x\" in\na > \"out\"}",
+            "BEGIN{print (1)in\na > \"out\"}",
             "{print (1;2) > \"out\"}",
             "{if (x)\n/\"/; system(\"id\") #\"/}",
             "/=\"/ {print}",

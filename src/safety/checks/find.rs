@@ -5,8 +5,9 @@ use crate::i18n::safety as words;
 use crate::protocol::{Effect, Tier};
 
 use super::super::findings::{DELETES, Findings, OUT, excerpt};
-use super::super::sensitive;
 use super::super::spec::{ArgPosition, ArgToken, Invocation};
+use super::super::{args, sensitive};
+use super::recursive;
 
 /// `find`: where to look, then an expression. Only tests, logic and printing are L0.
 pub fn find(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
@@ -51,15 +52,23 @@ fn check_start_points(call: &Invocation<'_>, findings: &mut Findings) -> usize {
             "-L" => {
                 call.ask("follow", words::FOLLOWS_LINKS.with("arg", "-L"), at, OUT, findings);
             }
-            word if word.starts_with('-') && word.len() > 1
-                || ["(", ")", "!", ","].contains(&word) =>
-            {
-                return at;
-            }
+            word if begins_expression(word) => return at,
             place => call.check_read(place, at, findings),
         }
     }
     call.args.len()
+}
+
+fn begins_expression(word: &str) -> bool {
+    word.starts_with('-') && word.len() > 1 || ["(", ")", "!", ","].contains(&word)
+}
+
+/// The places to search.
+fn start_points<'a>(call: &Invocation<'a>) -> impl Iterator<Item = (usize, &'a str)> {
+    let option = |word: &str| matches!(word, "-H" | "-P" | "-L" | "--");
+    let words = call.args.iter().map(String::as_str).enumerate();
+    let words = words.take_while(move |(_, word)| option(word) || !begins_expression(word));
+    words.filter(move |(_, word)| !option(word))
 }
 
 fn check_exec(call: &Invocation<'_>, at: usize, findings: &mut Findings) -> usize {
@@ -95,6 +104,7 @@ fn is_plain_exec(
     let Some(inner) = known.then(|| exec_read_findings(call, at + 1, words, each)).flatten() else {
         return false;
     };
+    recursive::check_start_folders(call, start_points(call), findings);
     for word in exclusion_tests() {
         call.insert(at, &word, findings);
     }
@@ -113,7 +123,12 @@ pub(super) fn exec_read_findings(
     let (name, args) = words.split_first()?;
     let known = EXEC_READS.contains(&name.as_str())
         && args.iter().all(|arg| arg == "{}" || !arg.contains("{}"));
-    if !known {
+    // It would go through a found folder, whatever that is called.
+    let greps = matches!(name.as_str(), "grep" | "egrep" | "fgrep");
+    let row = call.ground.row(name).filter(|_| greps);
+    let deep =
+        row.is_some_and(|spec| recursive::recursive_flag(&args::parse(args, spec)).is_some());
+    if !known || deep {
         return None;
     }
     // An arbitrary file name, which no language takes for a program; where it represents

@@ -8,7 +8,7 @@ use super::super::findings::Findings;
 use super::super::spec::{ArgPosition, ArgToken, Invocation, flag_values, operands};
 use super::super::{args, sensitive};
 use super::find::exec_read_findings;
-use super::jq;
+use super::{jq, recursive};
 
 /// Raises the call because of the argument at `at`.
 fn raise_at(call: &Invocation<'_>, at: usize, findings: &mut Findings) {
@@ -103,8 +103,11 @@ pub fn fd_reads(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findin
         return raise_at(call, at, findings);
     };
     let before = call.args.get(..at).unwrap_or_default();
+    let tokens = args::parse(before, spec);
+    let folders = flag_values(&tokens, "--search-path|-C|--base-directory");
+    recursive::check_start_folders(call, operands(&tokens).skip(1).chain(folders), findings);
     // Each kind adds to the others, and a link that is found would be followed.
-    let linked = args::parse(before, spec).iter().any(|token| {
+    let linked = tokens.iter().any(|token| {
         let kind = token.value_of("-t|--type");
         matches!(token.flag(), Some("-t" | "--type"))
             && kind.is_none_or(|kind| !FD_KINDS.contains(&kind))
@@ -148,10 +151,12 @@ pub fn git_range_diff(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: 
     }
 }
 
-/// `openssl req` without a request would make one.
-pub fn openssl_req(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    if flag_values(tokens, "-in").next().is_none() {
-        raise_at(call, 0, findings);
+/// `openssl req` without a request would make one, and an address is asked for over the
+/// network.
+pub fn openssl_input(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    let input = flag_values(tokens, "-in").next();
+    if input.is_none_or(|(_, text)| text.contains(':')) {
+        raise_at(call, input.map_or(0, |(at, _)| at), findings);
     }
 }
 

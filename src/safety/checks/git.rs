@@ -8,7 +8,7 @@ use crate::protocol::{Effect, Tier};
 
 use super::super::args;
 use super::super::findings::{DELETES, Findings, excerpt};
-use super::super::repository::{self, Tracked, Worry};
+use super::super::repository::{self, Worry};
 use super::super::spec::{ArgPosition, ArgToken, Invocation, operands};
 
 /// What the repository itself would make `git` start, in any folder `-C` leads to; and
@@ -57,7 +57,7 @@ pub fn git_dirty(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut 
     let Some(token) = args::find_flag(tokens, "--dirty|--broken") else { return };
     let scene = call.ground.scene;
     let found = repository::read(scene.world, &scene.world.resolve(&call.ground.cwd));
-    if matches!(found.classify_tracked(scene.world), Tracked::Submodules | Tracked::Unknown) {
+    if found.classify_tracked(scene.world).is_none_or(|tracked| tracked.submodules) {
         add_submodules(call, token.at, findings);
     }
 }

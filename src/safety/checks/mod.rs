@@ -27,7 +27,7 @@ pub use data::statements;
 pub use find::find;
 pub use forms::{
     ar_lists, fd_reads, git_help, git_one_setting, git_range_diff, git_setting, journalctl, lsof,
-    lsof_files, names_only, no_cache, no_list_file, no_pager_command, numbers_only, openssl_req,
+    lsof_files, names_only, no_cache, no_list_file, no_pager_command, numbers_only, openssl_input,
     tar_lists, yq,
 };
 pub use git::{

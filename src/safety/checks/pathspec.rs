@@ -27,8 +27,36 @@ pub fn git_grep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut F
             add_number_finding(call, text, at, findings);
         }
     }
+    check_named_trees(call, tokens, skip, findings);
     exclude_credentials(call, findings);
     super::recursive::check_split_output(call, tokens, "-F|--fixed-strings", findings);
+}
+
+/// `REVISION:FOLDER`: paths below it are given without it, so that what is left out by
+/// the folder's name is not left out there.
+fn check_named_trees(
+    call: &Invocation<'_>,
+    tokens: &[ArgToken<'_>],
+    skip: usize,
+    findings: &mut Findings,
+) {
+    for (at, text) in operands(tokens).skip(skip).filter(|(_, text)| !text.starts_with(':')) {
+        for (_, folder) in text.split("..").filter_map(|part| part.split_once(':')) {
+            super::recursive::check_excluded_folder(call, folder, at, findings);
+        }
+    }
+}
+
+/// The same by its number, which shows no name; where no such folder is tracked it is not
+/// one.
+fn check_numbered_trees(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    let numbered = |text: &str| text.split("..").any(|part| may_be_file(part.trim_matches('.')));
+    let Some((at, text)) = operands(tokens).find(|(_, text)| numbered(text)) else { return };
+    let scene = call.ground.scene;
+    let found = repository::read(scene.world, &scene.world.resolve(&call.ground.cwd));
+    if found.classify_tracked(scene.world).is_none_or(|tracked| tracked.credential_folders) {
+        add_number_finding(call, text, at, findings);
+    }
 }
 
 /// `git cat-file`: a file by its number shows no name.
@@ -60,6 +88,10 @@ pub fn git_paths(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut 
     if let Some(token) = args::find_flag(tokens, "--follow") {
         return check_follow(call, tokens, token.at, findings);
     }
+    check_named_trees(call, tokens, 0, findings);
+    if call.id.starts_with("git.diff") {
+        check_numbered_trees(call, tokens, findings);
+    }
     if !told && (shows || is_log(call)) {
         // Paths would leave out commits as well.
         let verb = call.id.ends_with(".reflog") && call.args.first().is_some_and(|it| it == "show");
@@ -78,7 +110,7 @@ pub fn git_stash(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut 
     let scene = call.ground.scene;
     let found = repository::read(scene.world, &scene.world.resolve(&call.ground.cwd));
     let untracked = args::find_flag(tokens, "-u|--include-untracked|--only-untracked").is_some();
-    if untracked || found.classify_tracked(scene.world) != Tracked::Ordinary {
+    if untracked || found.classify_tracked(scene.world) != Some(Tracked::default()) {
         let say = words::READS_SECRETS.with("program", "git stash");
         call.ask("credentials", say, 0, &[Effect::Secret], findings);
     }

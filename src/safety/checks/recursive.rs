@@ -17,9 +17,7 @@ pub fn grep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findi
     let Some(at) = recursive_flag(tokens) else { return };
     check_split_output(call, tokens, "-F|--fixed-strings", findings);
     let given = args::find_flag(tokens, "-e|--regexp|-f|--file").is_some();
-    for (at, text) in operands(tokens).skip(usize::from(!given)) {
-        check_excluded_folder(call, text, at, findings);
-    }
+    check_start_folders(call, operands(tokens).skip(usize::from(!given)), findings);
     if call.is_busybox() {
         let say = words::READS_SECRETS.with("program", call.name.to_owned());
         call.ask("recursive", say, at, &[Effect::Secret], findings);
@@ -40,22 +38,42 @@ pub fn grep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findi
 }
 
 /// The argument that makes `grep` go through folders.
-fn recursive_flag(tokens: &[ArgToken<'_>]) -> Option<usize> {
+pub(super) fn recursive_flag(tokens: &[ArgToken<'_>]) -> Option<usize> {
     let flag = args::find_flag(tokens, "-r|-R|--recursive|--dereference-recursive");
     let mut ways = flag_values(tokens, "-d|--directories");
     flag.map(|token| token.at)
         .or_else(|| ways.find(|(_, way)| way.starts_with('r')).map(|(at, _)| at))
 }
 
-/// A folder that is left out when it is met, and would be read because it is named.
-fn check_excluded_folder(call: &Invocation<'_>, text: &str, at: usize, findings: &mut Findings) {
-    let world = call.ground.scene.world;
-    let real = world.resolve(&call.ground.cwd.join(text));
-    let closed = |path: &Path| {
-        path.components()
-            .any(|part| sensitive::excluded_folders().any(|folder| part.as_os_str() == folder))
+/// Where a program starts that goes through folders: its operands, or the step's folder.
+pub(super) fn check_start_folders<'t>(
+    call: &Invocation<'_>,
+    named: impl Iterator<Item = (usize, &'t str)>,
+    findings: &mut Findings,
+) {
+    let mut named = named.peekable();
+    if named.peek().is_none() {
+        check_excluded_folder(call, ".", 0, findings);
+    }
+    named.for_each(|(at, text)| check_excluded_folder(call, text, at, findings));
+}
+
+/// A folder that is left out when it is met, and would be read because it is named or
+/// because the program starts in it.
+pub(super) fn check_excluded_folder(
+    call: &Invocation<'_>,
+    text: &str,
+    at: usize,
+    findings: &mut Findings,
+) {
+    let scene = call.ground.scene;
+    let real = scene.world.resolve(&call.ground.cwd.join(text));
+    let root = scene.place.root_of(&real).unwrap_or(Path::new("/"));
+    let inner = real.strip_prefix(root).unwrap_or(&real);
+    let closed = |part: &std::ffi::OsStr| {
+        sensitive::excluded_folders().any(|folder| part.eq_ignore_ascii_case(folder))
     };
-    if closed(&real) {
+    if inner.components().any(|part| closed(part.as_os_str())) {
         call.ask_sensitive(text, at, findings);
     }
 }
@@ -85,13 +103,16 @@ pub fn ls(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Finding
 
 /// `rg`: reads all there is below, and credentials are left out.
 pub fn rg(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
-    if args::find_flag(tokens, "--files|--type-list").is_some() {
+    let lists = args::find_flag(tokens, "--files|--type-list").is_some();
+    if lists && args::find_flag(tokens, SEARCHES).is_none() {
         return;
     }
     check_split_output(call, tokens, "-F|--fixed-strings", findings);
     if let Some(token) = args::find_flag(tokens, "-r=|--replace=") {
         add_split_finding(call, token.at, findings);
     }
+    let given = lists || args::find_flag(tokens, "-e|--regexp|-f|--file").is_some();
+    check_start_folders(call, operands(tokens).skip(usize::from(!given)), findings);
     let end = args::end_of_options(call.args, tokens);
     // The last match decides, and these come after all that are given with `-g`.
     let own = own_folder_names(call).map(|name| format!("**/{name}/**"));
@@ -99,6 +120,10 @@ pub fn rg(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Finding
         call.insert(end, &format!("--iglob=!{glob}"), findings);
     }
 }
+
+/// Options that some versions of `rg` take for a search, whatever came before them.
+const SEARCHES: &str = "-c|--count|--count-matches|-l|--files-with-matches|--files-without-match|\
+                        --json|--generate=";
 
 /// Files and folders of credentials that more than a name tells.
 fn credential_globs() -> impl Iterator<Item = String> {

@@ -1,6 +1,6 @@
 //! Reads git's index of tracked files, as far as a judgement needs it.
 
-use super::super::paths;
+use super::super::{paths, sensitive};
 use super::Tracked;
 
 /// The most of it that is read, in bytes.
@@ -15,10 +15,9 @@ const KIND: u32 = 0o170_000;
 const SPLIT: &[u8] = b"link";
 
 /// The tracked files. A list in another form than git's second to fourth is unknown.
-pub(super) fn classify_index(bytes: &[u8]) -> Tracked {
+pub(super) fn classify_index(bytes: &[u8]) -> Option<Tracked> {
     // The index does not say which of the two hash lengths it uses.
-    let read = [20, 32].into_iter().find_map(|name| classify_entries(bytes, name));
-    read.unwrap_or(Tracked::Unknown)
+    [20, 32].into_iter().find_map(|name| classify_entries(bytes, name))
 }
 
 fn classify_entries(bytes: &[u8], name: usize) -> Option<Tracked> {
@@ -28,7 +27,7 @@ fn classify_entries(bytes: &[u8], name: usize) -> Option<Tracked> {
     let version = read_u32(bytes, 4)?;
     let count = read_u32(bytes, 8)?;
     let (mut at, mut path) = (HEADER, Vec::new());
-    let (mut credentials, mut submodules) = (false, false);
+    let mut tracked = Tracked::default();
     for _ in 0..count {
         let kind = read_u32(bytes, at + 24)? & KIND;
         let flags = read_u16(bytes, at + FACTS + name)?;
@@ -46,19 +45,19 @@ fn classify_entries(bytes: &[u8], name: usize) -> Option<Tracked> {
             // Padded with one to eight zeros.
             at + (end - at) / 8 * 8 + 8
         };
-        submodules |= kind == SUBMODULE;
-        credentials |= paths::is_credential_path(String::from_utf8_lossy(&path).as_ref().as_ref());
+        tracked.submodules |= kind == SUBMODULE;
+        let path = String::from_utf8_lossy(&path);
+        let credential = paths::is_credential_path(path.as_ref().as_ref());
+        tracked.credentials |= credential;
+        tracked.credential_folders |=
+            credential && !path.split('/').any(sensitive::is_sensitive_name);
         at = end;
     }
     // The rest begins with four letters, or is the checksum.
     if bytes.get(at..at + 4) == Some(SPLIT) || bytes.len() < at + name {
         return None;
     }
-    Some(match () {
-        () if submodules => Tracked::Submodules,
-        () if credentials => Tracked::Credentials,
-        () => Tracked::Ordinary,
-    })
+    Some(tracked)
 }
 
 fn read_u32(bytes: &[u8], at: usize) -> Option<u32> {

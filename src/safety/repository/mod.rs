@@ -51,17 +51,14 @@ pub struct RepositorySettings {
     indexes: Vec<PathBuf>,
 }
 
-/// The contents of the list of tracked files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tracked {
-    /// No file of credentials, and no repository in it.
-    Ordinary,
-    /// A file of credentials, by its name.
-    Credentials,
+/// What is among the tracked files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tracked {
+    pub credentials: bool,
+    /// Credentials that only the folder they are in tells.
+    pub credential_folders: bool,
     /// A repository within the repository.
-    Submodules,
-    /// It cannot be read, or not as a whole.
-    Unknown,
+    pub submodules: bool,
 }
 
 /// One fact that makes a question of a git step.
@@ -141,13 +138,13 @@ fn is_user_settings_file(path: &str, from: &Path, scene: PolicyContext<'_>) -> b
 
 impl RepositorySettings {
     /// The tracked files in the repository that git finds; where there are none, nothing is
-    /// worth a question.
-    pub fn classify_tracked(&self, world: &dyn Machine) -> Tracked {
-        let Some(index) = self.index() else { return Tracked::Ordinary };
+    /// worth a question. `None`: the list cannot be read, or not as a whole.
+    pub fn classify_tracked(&self, world: &dyn Machine) -> Option<Tracked> {
+        let Some(index) = self.index() else { return Some(Tracked::default()) };
         match world.read(index, index::MOST) {
-            Contents::Missing => Tracked::Ordinary,
+            Contents::Missing => Some(Tracked::default()),
             Contents::Bytes(bytes) => index::classify_index(&bytes),
-            Contents::Unreadable => Tracked::Unknown,
+            Contents::Unreadable => None,
         }
     }
 

@@ -105,7 +105,8 @@ pub(super) const FORMS: &[CommandForm] = &[
     probe("make gmake ninja cmake ctest", &["--version", "-v"]),
     probe("rustup", &["toolchain list -v"]),
     probe("volta fnm asdf mise pyenv rbenv nodenv goenv jenv sdk brew nix", &["--version"]),
-    probe("kustomize istioctl skaffold argocd flux eksctl k9s stern", &["version --client", "version --short", "--version"]),
+    probe("kustomize istioctl skaffold argocd flux eksctl k9s stern", &["version --client", "--version"]),
+    probe("kustomize", &["version", "version --short"]),
     probe("pulumi doctl flyctl fly hcloud aws", &["--version", "version"]),
     probe("ollama zoxide fzf lazygit tig delta difft colordiff htop btop glances nvidia-smi arduino-cli gpg-agent age sops git-lfs", VERSIONS),
     probe("pg_ctl pg_restore mysqldump etcdctl influx", &["--version", "-V"]),
@@ -195,8 +196,8 @@ pub(super) const FORMS: &[CommandForm] = &[
     // Certificates and digests.
     here(Spec::ask("openssl", words::SHOWS_SECRETS, &[Exec]).posix().subs(&[
         Spec::read("x509").flags("-noout -text -subject -issuer -dates -enddate -startdate -serial -fingerprint -purpose -modulus -email -hash -subject_hash -issuer_hash -ocsp_uri -pubkey -alias -sha1 -sha256 -sha384 -sha512 -md5")
-            .values("-in=path -inform=text -ext=text -nameopt=text -certopt=text -checkend=text -checkhost=text -dateopt=text").operands(No),
-        Spec::read("req crl").flags("-noout -text -subject -issuer -verify -lastupdate -nextupdate -pubkey -modulus").values("-in=path -inform=text -nameopt=text").operands(No).check(checks::openssl_req),
+            .values("-in=path -inform=text -ext=text -nameopt=text -certopt=text -checkend=text -checkhost=text -dateopt=text").operands(No).check(checks::openssl_input),
+        Spec::read("req crl").flags("-noout -text -subject -issuer -verify -lastupdate -nextupdate -pubkey -modulus").values("-in=path -inform=text -nameopt=text").operands(No).check(checks::openssl_input),
         Spec::read("dgst sha1 sha224 sha256 sha384 sha512 md5").flags("-sha1 -sha224 -sha256 -sha384 -sha512 -md5 -sha3-256 -blake2b512 -r -hex -c").operands(Reads(ANY)),
         Spec::read("rand").flags("-hex -base64").operands(Text).check(checks::numbers_only),
         Spec::read("list").flags("-commands -digest-commands -cipher-commands -digest-algorithms -cipher-algorithms -public-key-algorithms -1").operands(No),

@@ -34,9 +34,9 @@ pub(super) const ROWS: &[Spec] = &[
         .keeps(&["date", "date +%F", "date -u +%s", "date -d yesterday", "date -Iseconds", "date --iso-8601=date"])
         .raised(&["date -s 12:00", "date --set=12:00", "date --se 12:00", "date 010100002030", "date -us 12:00", "date -f x", "date -s12:00", "date -r .env"]),
     Spec::read("hostname")
-        .flags("-s -f -I --short --fqdn --long --all-ip-addresses").operands(Text)
-        .dangers(&[Danger::refuse("set", &["-F=|--file=|-b|--boot"], words::SETS_HOSTNAME, &[Elevate, Irreversible])])
-        .check(checks::hostname).keeps(&["hostname", "hostname -s"]).raised(&["hostname box", "hostname -F name.txt", "hostname -b x", "hostname --fil x"]),
+        .flags("-s -I --short --all-ip-addresses").operands(Text)
+        .dangers(&[Danger::ask("lookup", &["-f|--fqdn|--long"], words::USES_NETWORK, &[Network]), Danger::refuse("set", &["-F=|--file=|-b|--boot"], words::SETS_HOSTNAME, &[Elevate, Irreversible])])
+        .check(checks::hostname).keeps(&["hostname", "hostname -s"]).raised(&["hostname box", "hostname -F name.txt", "hostname -b x", "hostname --fil x", "hostname -f", "hostname --fq"]),
     Spec::read("ps")
         .flags("-e -A -a -d -f -F -l -M -j -H -w -x -L -T -y -N -c --forest --headers --no-headers --deselect")
         .values("-o=text --format=text -C=text -u=text -U=text --user=text --User=text -p=text --pid=text --ppid=text -g=text -G=text -t=text --tty=text -q=text --sort=text --cols=text --width=text -s=text")

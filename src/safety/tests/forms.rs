@@ -22,6 +22,18 @@ fn anything_but_exactly_a_harmless_form_asks() {
         "go version -m ./x",
         "kubectl version",
         "docker version",
+        // Whose cluster it asks is told by the user's settings.
+        "argocd version --short",
+        "istioctl version --short",
+        // Without the variables that keep them from going online.
+        "env -i terraform version",
+        "env -u COREPACK_ENABLE_NETWORK yarn --version",
+        "env -u LESSSECURE less a.txt",
+        "timeout 3 env -i man ls",
+        // An address, where a file is expected.
+        "openssl x509 -noout -in http://127.0.0.1:9/x",
+        "openssl x509 -noout -in file:/etc/x",
+        "openssl crl -noout -in http://127.0.0.1:9/x",
         "mvn --version -f x",
         "pip --version install x",
         "python -m pip list",

@@ -71,6 +71,16 @@ const SET: &[(&str, &str)] = &[
     ("SYSTEMD_PAGER", "cat"),
     ("COREPACK_ENABLE_NETWORK", "0"),
     ("CHECKPOINT_DISABLE", "1"),
+    ("NO_UPDATE_NOTIFIER", "1"),
+    ("GH_NO_UPDATE_NOTIFIER", "1"),
+    ("DENO_NO_UPDATE_CHECK", "1"),
+    ("PULUMI_SKIP_UPDATE_CHECK", "true"),
+    ("FLY_NO_UPDATE_CHECK", "1"),
+    ("SKAFFOLD_UPDATE_CHECK", "false"),
+    ("MISE_HIDE_UPDATE_WARNING", "1"),
+    ("DOTNET_CLI_TELEMETRY_OPTOUT", "1"),
+    ("AZURE_CORE_COLLECT_TELEMETRY", "false"),
+    ("CLOUDSDK_CORE_DISABLE_USAGE_REPORTING", "true"),
     ("CARGO_NET_OFFLINE", "true"),
 ];
 
