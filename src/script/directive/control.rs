@@ -272,21 +272,7 @@ async fn register_handler(
     call: CallSyntax<'_>,
     once: bool,
 ) -> CallResult {
-    let by_place = |at: usize| call.args.get(at).map(|arg| unquoted(&arg.expr));
-    let named = |name: &str| {
-        let arg = call.args.iter().find(|arg| arg.name.as_deref() == Some(name));
-        arg.map(|arg| unquoted(&arg.expr))
-    };
-    let event = match sibling_node(&call, "event") {
-        Some(node) => node.key_text(),
-        None => named("event").or_else(|| by_place(0)),
-    };
-    let event = event.or_else(|| call.head.and_then(ScriptNode::key_text));
-    let callback = match sibling_node(&call, "callback") {
-        Some(node) => Some(run.callback_name(frame, node).await?),
-        None => named("callback").or_else(|| by_place(1)),
-    };
-    match (event, callback) {
+    match handler_names(run, frame, &call).await? {
         (Some(event), Some(callback)) => {
             frame.add_handler(&event, &callback, once);
             Ok(None)
@@ -295,16 +281,36 @@ async fn register_handler(
     }
 }
 
+/// The event and the callback as they are written: the callback is named, not called.
+async fn handler_names(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    call: &CallSyntax<'_>,
+) -> ScriptResult<(Option<String>, Option<String>)> {
+    let by_place = |at: usize| call.args.get(at).map(|arg| unquoted(&arg.expr));
+    let named = |name: &str| {
+        let arg = call.args.iter().find(|arg| arg.name.as_deref() == Some(name));
+        arg.map(|arg| unquoted(&arg.expr))
+    };
+    let event = match sibling_node(call, "event") {
+        Some(node) => node.key_text(),
+        None => named("event").or_else(|| by_place(0)),
+    };
+    let callback = match sibling_node(call, "callback") {
+        Some(node) => Some(run.callback_name(frame, node).await?),
+        None => named("callback").or_else(|| by_place(1)),
+    };
+    Ok((event.or_else(|| call.head.and_then(ScriptNode::key_text)), callback))
+}
+
 fn unquoted(text: &str) -> String {
     unquote(text).unwrap_or_else(|| text.to_owned())
 }
 
 /// `$off: event`, or `{event, callback}`.
-pub fn off(frame: &mut Frame, args: ArgValues) -> CallResult {
-    let event = args.text("event").unwrap_or_default();
-    let by_place = args.positional.get(1);
-    let callback = args.get("callback").or(by_place).map(text_of);
-    frame.remove_handlers(&event, callback.as_deref());
+pub async fn off(run: &mut ScriptRun, frame: &mut Frame, call: CallSyntax<'_>) -> CallResult {
+    let (event, callback) = handler_names(run, frame, &call).await?;
+    frame.remove_handlers(&event.unwrap_or_default(), callback.as_deref());
     Ok(None)
 }
 

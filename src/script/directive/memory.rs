@@ -42,7 +42,8 @@ fn default_database(frame: &Frame) -> String {
 
 /// The key a directive names: a `pack://` address, or an ID with `tbl` and `db` next to it.
 fn key_from_args(frame: &Frame, passed: &ArgValues) -> ScriptResult<PackKey> {
-    let id = passed.text("id").filter(|id| !id.is_empty()).ok_or(words::KEEP_NEEDS)?;
+    let id = passed.get_or_first("id").filter(|id| !id.is_object()).map(text_of);
+    let id = id.filter(|id| !id.is_empty()).ok_or(words::KEEP_NEEDS)?;
     if let Some(key) = pack_key(frame, &id) {
         return Ok(key);
     }

@@ -113,7 +113,7 @@ pub const TABLE: &[DirectiveSpec] = &[
     lazy!("match", Flush::Placeholders, matching::run_match),
     lazy!("on", Flush::Placeholders, control::on),
     lazy!("once", Flush::Placeholders, control::once),
-    local("off", Flush::Placeholders, control::off),
+    lazy!("off", Flush::Placeholders, control::off),
     eager!("emit", Flush::Placeholders, control::emit),
     local("break", Flush::Nothing, control::break_loop),
     local("continue", Flush::Nothing, control::continue_loop),
