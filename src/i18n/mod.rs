@@ -323,6 +323,7 @@ pub const RENAMED: &[(&str, &[&str])] = &[
     ("screen.PICK_GO_ON", &["screen.PICK_GO_ON_SHORT"]),
     ("screen.PICK_REJECT", &["screen.PICK_REJECT_SHORT"]),
     ("screen.SECONDS", &["screen.TIME_SECONDS"]),
+    ("script.ENGINE_THREW", &["script_run.BAD_FUNCTION", "script_run.NO_MODULE"]),
 ];
 
 /// The sentence with this key, which may be one of an earlier version.

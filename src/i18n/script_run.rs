@@ -26,13 +26,11 @@ words! { "script_run":
     INPUT_NOT_LISTED: "The input `{name}` cannot be `{value}`; it must be one of: {list}.", "输入 `{name}` 不能是 `{value}`，只能是以下之一：{list}。";
     LINK_UNCLEAR: "An import or export must be a name, a list of names, or `name: what`.", "导入或导出项应为名称、名称列表，或 `名称: 内容`。";
     FOREIGN_LANGUAGE: "`{name}` is not JavaScript, wasm or an AI script; no other language can be run.", "`{name}` 不是 JavaScript、wasm 或 AI 脚本，其他语言无法运行。";
-    NO_MODULE: "There is no JavaScript module `{name}`.", "没有 JavaScript 模块 `{name}`。";
     MODULE_OUTSIDE: "`{name}` points outside the script's folder, so it is not imported.", "`{name}` 指向脚本目录之外，不予导入。";
     MODULE_CIRCLE: "`{name}` imports itself, directly or through other files.", "`{name}` 直接或间接导入了自身。";
     TOO_MANY_FILES: "More than {most} files are imported below `{name}`.", "`{name}` 之下导入的文件超过 {most} 个。";
     NO_EXPORT: "`{name}` is not exported there.", "该处没有导出 `{name}`。";
     FUNCTION_NO_NAME: "This function has no name, so nothing can call it.", "该函数没有名称，无法被调用。";
-    BAD_FUNCTION: "This function is not JavaScript: {why}.", "该函数不是有效的 JavaScript：{why}。";
     UNTRUSTED: "{file} is in a folder you do not trust, so only its messages may be used, not {what}. Check the script, then trust the folder with `--trust`.", "{file} 所在的目录未被信任，只能使用其中的消息，不能使用 {what}。请先检查脚本，再用 `--trust` 信任该目录。";
 
     UNTRUSTED_HERE: "{file} is in a folder you do not trust, so only its messages may be used, not {what}. Check the script, then trust the folder with `/trust`.", "{file} 所在的目录未被信任，只能使用其中的消息，不能使用 {what}。请先检查脚本，再用 `/trust` 信任该目录。";

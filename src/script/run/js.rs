@@ -58,10 +58,7 @@ async fn define_function(
     source: &str,
 ) -> ScriptResult {
     let task = JsTask::Define { name: name.to_owned(), source: source.to_owned() };
-    match run_task(run, frame, task, Map::new()).await? {
-        TaskOutcome::Invalid(why) => Err(words::BAD_FUNCTION.with("why", quoted(&why)).into()),
-        _ => Ok(()),
-    }
+    run_task(run, frame, task, Map::new()).await.map(|_| ())
 }
 
 /// Names an anonymous function, and returns the name.
@@ -162,14 +159,9 @@ pub async fn load_js_module(
         None => (ModuleKind::Builtin, String::new(), name.to_owned()),
     };
     let task = JsTask::Module { id: id.clone(), kind, file, source };
-    match run_task(run, frame, task, Map::new()).await? {
-        TaskOutcome::Value(value) => {
-            let functions = value.get("functions").and_then(Value::as_array);
-            let names = functions.into_iter().flatten().map(text_of).collect();
-            Ok((id, names))
-        }
-        _ => Err(words::NO_MODULE.with("name", quoted(name)).into()),
-    }
+    let listed = run_task(run, frame, task, Map::new()).await?.into_value().unwrap_or_default();
+    let functions = listed.get("functions").and_then(Value::as_array);
+    Ok((id, functions.into_iter().flatten().map(text_of).collect()))
 }
 
 /// Binds a name to a module or one of its functions, inside the engine too.
