@@ -130,3 +130,58 @@ impl ArgValues {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn args(positional: Value, named: Value) -> ArgValues {
+        let (Value::Array(positional), Value::Object(named)) = (positional, named) else {
+            panic!("a list and a map");
+        };
+        ArgValues { positional, named, ..ArgValues::default() }
+    }
+
+    #[test]
+    fn a_single_map_gives_named_arguments_and_explicit_ones_win() {
+        let passed = args(json!([{"a": 1, "b": 2}]), json!({"b": 3}));
+        assert_eq!((passed.get("a"), passed.get("b")), (Some(&json!(1)), Some(&json!(3))));
+        assert_eq!(Value::Object(passed.to_map()), json!({"a": 1, "b": 3}));
+        let several = args(json!([{"a": 1}, {"b": 2}]), json!({}));
+        assert_eq!(several.get("a"), None);
+    }
+
+    #[test]
+    fn a_function_takes_its_arguments_by_position_or_as_one_object() {
+        let of = |positional, named| args(positional, named).into_function_args();
+        assert_eq!(of(json!([1, "b"]), json!({})), [json!(1), json!("b")]);
+        assert_eq!(of(json!([]), json!({"x": 1})), [json!({"x": 1})]);
+        assert_eq!(of(json!([{"a": 1}]), json!({"x": 2})), [json!({"a": 1, "x": 2})]);
+        assert_eq!(of(json!(["p", "q"]), json!({"x": 1})), [json!({"0": "p", "1": "q", "x": 1})]);
+    }
+
+    #[test]
+    fn a_script_takes_plain_variables_under_their_names() {
+        let mut passed = args(json!([5]), json!({"a": 1}));
+        passed.passed_variables.insert("n".to_owned(), json!(5));
+        passed.passed_variables.insert("a".to_owned(), json!(9));
+        let passed = passed.into_script_args();
+        assert_eq!(passed.positional, [json!(5)]);
+        assert_eq!(Value::Object(passed.named), json!({"a": 1, "n": 5}));
+    }
+
+    #[test]
+    fn isdk_082_the_last_result_is_added_unless_it_is_given() {
+        let with = |named: Value, latest: Value| {
+            let mut passed = args(json!([]), named);
+            passed.add_latest(&latest);
+            Value::Object(passed.named)
+        };
+        assert_eq!(with(json!({"a": 1}), json!({"a": 2, "b": 3})), json!({"a": 1, "b": 3}));
+        assert_eq!(with(json!({"a": 1}), json!("text")), json!({"a": 1, "content": "text"}));
+        assert_eq!(with(json!({"content": "own"}), json!("text")), json!({"content": "own"}));
+        assert_eq!(with(json!({}), Value::Null), json!({}));
+    }
+}

@@ -256,3 +256,89 @@ fn role_message(from: &str, text: &str, role: &str, own: &str) -> Message {
         false => Message::user(format!("{name}: {text}")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn titles() -> Titles {
+        Titles { notes: "Notes".to_owned(), output: "Output (JSON):".to_owned() }
+    }
+
+    fn line(role: &str, to: &[(&str, Option<&str>)], text: &str) -> DialogueMessage {
+        let to = to
+            .iter()
+            .map(|(role, arg)| Addressee { role: (*role).to_owned(), arg: arg.map(str::to_owned) });
+        DialogueMessage { addressees: to.collect(), ..DialogueMessage::rendered(role, text) }
+    }
+
+    fn said(messages: &[Message]) -> Vec<String> {
+        messages.iter().map(|it| format!("{:?}: {}", it.role, it.text())).collect()
+    }
+
+    #[test]
+    fn isdk_016_the_parts_of_a_system_message_stand_in_order_with_their_titles() {
+        let list = |items: &[&str]| items.iter().map(|it| (*it).to_owned()).collect();
+        let parts = SystemParts {
+            background: list(&["b1", "b2"]),
+            content: list(&["c"]),
+            output: list(&["* a list already"]),
+            notes: list(&["n1", "n2"]),
+        };
+        let wanted = "b1\nb2\n\nc\n\nOutput (JSON):\n* a list already\n\nNotes:\n* n1\n* n2";
+        assert_eq!(parts.text(&titles()), wanted);
+        assert_eq!(SystemParts::default().text(&titles()), "");
+    }
+
+    #[test]
+    fn isdk_013_system_messages_become_one_and_stand_first() {
+        let titles = titles();
+        let view = View { own_name: "guide", titles: &titles };
+        let mut addressed = line("user", &[], "q");
+        addressed.replies.push(("dobby".to_owned(), "r".to_owned()));
+        let lines = [
+            addressed,
+            line("system", &[], "one"),
+            line("guide", &[], "own"),
+            line("assistant", &[], ""),
+            line("system", &[], "two"),
+        ];
+        let extra = SystemParts { notes: vec!["n".to_owned()], ..SystemParts::default() };
+        let sent = messages(lines.iter(), &view, &extra);
+        assert_eq!(
+            said(&sent),
+            ["System: one\ntwo\n\nNotes:\n* n", "User: q", "User: dobby: r", "Assistant: own"]
+        );
+    }
+
+    #[test]
+    fn isdk_023_a_role_sees_public_messages_and_those_to_it_alone() {
+        let lines = [
+            line("system", &[], "S"),
+            line("user", &[], "to all"),
+            line("user", &[("dobby", Some("PM"))], "to dobby alone"),
+            line("user", &[("harry", Some("PM"))], "to harry alone"),
+            line("harry", &[], "from harry"),
+            line("assistant", &[], "from the guide"),
+        ];
+        let seen = messages_for_role("harry", lines.iter(), "guide");
+        assert_eq!(
+            said(&seen),
+            [
+                "User: User: to all",
+                "User: User: to harry alone",
+                "Assistant: from harry",
+                "User: guide: from the guide"
+            ]
+        );
+    }
+
+    #[test]
+    fn isdk_152_a_position_counts_from_the_start_or_from_the_end() {
+        let mut dialogue = Dialogue::default();
+        (0..3).for_each(|_| dialogue.push(line("user", &[], "q")));
+        let at = |at| dialogue.resolve_index(at);
+        assert_eq!([at(0), at(2), at(-1), at(-3)], [Some(0), Some(2), Some(2), Some(0)]);
+        assert_eq!([at(3), at(-4), at(i64::MIN + 3)], [None; 3]);
+    }
+}

@@ -64,7 +64,7 @@ async fn answer_placeholder(
     params: Map<String, Value>,
 ) -> ScriptResult<ModelReply> {
     if ask.pick.random && !ask.choices.is_empty() {
-        return Ok(ModelReply { text: pick_random(ask), ..ModelReply::default() });
+        return Ok(ModelReply { text: ask.pick_random(), ..ModelReply::default() });
     }
     let role = frame.dialogue.messages.get(at).map(|line| line.role.clone()).unwrap_or_default();
     let is_other = role != frame.manifest.name();
@@ -95,14 +95,14 @@ async fn ask_until_valid(
 ) -> ScriptResult<ModelReply> {
     let mut last = String::new();
     for _ in 0..TRIES {
-        let extra = SystemParts { notes: choice_instruction(ask), ..SystemParts::default() };
+        let extra = SystemParts { notes: ask.choice_instruction(), ..SystemParts::default() };
         let sent = model_messages(frame, at, Some(begun), &extra);
         let wish = CallOptions { params: params.clone(), ..CallOptions::default() };
         let reply = complete(run, frame, sent, wish).await?;
         if ask.choices.is_empty() {
             return Ok(reply);
         }
-        if let Some(text) = match_choices(ask, &reply.text) {
+        if let Some(text) = ask.match_choices(&reply.text) {
             return Ok(ModelReply { text, ..reply });
         }
         last = reply.text;
@@ -111,63 +111,4 @@ async fn ask_until_valid(
         .with("reply", quoted(&last))
         .with("list", quoted(&ask.choices.join(", ")))
         .into())
-}
-
-/// The instruction that lists the choices for the model.
-fn choice_instruction(ask: &Placeholder) -> Vec<String> {
-    if ask.choices.is_empty() {
-        return Vec::new();
-    }
-    let list: Vec<String> = ask.choices.iter().map(|choice| format!("\"{choice}\"")).collect();
-    let how_many = match ask.pick.max {
-        1 => "exactly one of these, and nothing else".to_owned(),
-        most => format!(
-            "at most {most} of these, separated by \"{}\", and nothing else",
-            ask.pick.separator
-        ),
-    };
-    vec![format!("Answer with {how_many}: {}", list.join(", "))]
-}
-
-fn pick_random(ask: &Placeholder) -> String {
-    let mut choices: Vec<&str> = ask.choices.iter().map(String::as_str).collect();
-    fastrand::shuffle(&mut choices);
-    choices.truncate(ask.pick.max);
-    choices.join(&ask.pick.separator)
-}
-
-/// The choices a reply names, spelled as listed.
-fn match_choices(ask: &Placeholder, reply: &str) -> Option<String> {
-    let bare = |text: &str| {
-        let trimmed = text.trim().trim_matches(|c: char| {
-            c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '.' | '。' | '*' | '“' | '”')
-        });
-        trimmed.to_lowercase()
-    };
-    let said = bare(reply);
-    if let Some(choice) = ask.choices.iter().find(|choice| bare(choice) == said) {
-        return Some(choice.clone());
-    }
-    // The longest first, so that `red wine` is not taken for `red`.
-    let mut by_length: Vec<&String> = ask.choices.iter().collect();
-    by_length.sort_by_key(|choice| std::cmp::Reverse(choice.len()));
-    let mut rest = said;
-    let mut found: Vec<(usize, &String)> = Vec::new();
-    for choice in by_length {
-        let word = bare(choice);
-        if word.is_empty() {
-            continue;
-        }
-        if let Some(at) = rest.find(&word) {
-            found.push((at, choice));
-            rest = rest.replace(&word, &"\u{0}".repeat(word.len()));
-        }
-    }
-    found.sort_by_key(|(at, _)| *at);
-    if found.is_empty() || (ask.pick.max == 1 && found.len() > 1) {
-        return None;
-    }
-    let names: Vec<&str> =
-        found.into_iter().take(ask.pick.max).map(|(_, it)| it.as_str()).collect();
-    Some(names.join(&ask.pick.separator))
 }

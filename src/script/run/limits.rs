@@ -54,3 +54,36 @@ impl RunLimits {
         self.calls += other.calls.saturating_sub(start.calls);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::error::ScriptFlow;
+    use super::*;
+
+    #[test]
+    fn each_limit_ends_a_run_with_its_own_sentence() {
+        let mut limits = RunLimits::default();
+        let last = |result: ScriptResult| match result {
+            Err(ScriptFlow::Failed(failure)) => failure.to_string(),
+            other => panic!("{other:?}"),
+        };
+        (0..MOST_STEPS).for_each(|_| limits.count_instruction().unwrap());
+        assert!(last(limits.count_instruction()).starts_with("More than 200000 instructions"));
+        (0..MOST_CALLS).for_each(|_| limits.count_model_call().unwrap());
+        assert!(last(limits.count_model_call()).starts_with("More than 1000 model calls"));
+        (0..DEEPEST).for_each(|_| limits.enter("a").unwrap());
+        assert!(last(limits.enter("b")).starts_with("`b` would nest more than 16 scripts"));
+        limits.leave();
+        limits.enter("b").unwrap();
+    }
+
+    #[test]
+    fn what_concurrent_runs_use_adds_up() {
+        let mut limits = RunLimits { steps: 10, calls: 2, depth: 1 };
+        let start = limits;
+        for other in [RunLimits { steps: 15, calls: 3, depth: 1 }, start] {
+            limits.add_since(start, other);
+        }
+        assert_eq!(limits, RunLimits { steps: 15, calls: 3, depth: 1 });
+    }
+}

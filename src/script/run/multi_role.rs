@@ -88,3 +88,17 @@ fn strip_role_name(text: &str, names: &[&str]) -> String {
     }
     text.to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_loses_the_name_its_role_begins_with() {
+        let names = ["dobby", "Dobby the elf"];
+        assert_eq!(strip_role_name("dobby: hello", &names), "hello");
+        assert_eq!(strip_role_name(" Dobby the elf：你好", &names), "你好");
+        assert_eq!(strip_role_name("dobby hello", &names), "dobby hello");
+        assert_eq!(strip_role_name("harry: dobby: hi", &names), "harry: dobby: hi");
+    }
+}

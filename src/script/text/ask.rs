@@ -109,6 +109,66 @@ impl Placeholder {
         }
         true
     }
+
+    /// The instruction that lists the choices for the model.
+    pub fn choice_instruction(&self) -> Vec<String> {
+        if self.choices.is_empty() {
+            return Vec::new();
+        }
+        let list: Vec<String> = self.choices.iter().map(|choice| format!("\"{choice}\"")).collect();
+        let how_many = match self.pick.max {
+            1 => "exactly one of these, and nothing else".to_owned(),
+            most => format!(
+                "at most {most} of these, separated by \"{}\", and nothing else",
+                self.pick.separator
+            ),
+        };
+        vec![format!("Answer with {how_many}: {}", list.join(", "))]
+    }
+
+    /// Some of the choices, by chance.
+    pub fn pick_random(&self) -> String {
+        let mut choices: Vec<&str> = self.choices.iter().map(String::as_str).collect();
+        fastrand::shuffle(&mut choices);
+        choices.truncate(self.pick.max);
+        choices.join(&self.pick.separator)
+    }
+
+    /// The choices a reply names, spelled as listed.
+    pub fn match_choices(&self, reply: &str) -> Option<String> {
+        let bare = |text: &str| {
+            let trimmed = text.trim().trim_matches(|c: char| {
+                c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '.' | '。' | '*' | '“' | '”')
+            });
+            trimmed.to_lowercase()
+        };
+        let said = bare(reply);
+        if let Some(choice) = self.choices.iter().find(|choice| bare(choice) == said) {
+            return Some(choice.clone());
+        }
+        // The longest first, so that `red wine` is not taken for `red`.
+        let mut by_length: Vec<&String> = self.choices.iter().collect();
+        by_length.sort_by_key(|choice| std::cmp::Reverse(choice.len()));
+        let mut rest = said;
+        let mut found: Vec<(usize, &String)> = Vec::new();
+        for choice in by_length {
+            let word = bare(choice);
+            if word.is_empty() {
+                continue;
+            }
+            if let Some(at) = rest.find(&word) {
+                found.push((at, choice));
+                rest = rest.replace(&word, &"\u{0}".repeat(word.len()));
+            }
+        }
+        found.sort_by_key(|(at, _)| *at);
+        if found.is_empty() || (self.pick.max == 1 && found.len() > 1) {
+            return None;
+        }
+        let names: Vec<&str> =
+            found.into_iter().take(self.pick.max).map(|(_, it)| it.as_str()).collect();
+        Some(names.join(&self.pick.separator))
+    }
 }
 
 fn unquoted(text: &str) -> String {
@@ -157,5 +217,41 @@ mod tests {
             ["red, dark", "blue"]
         );
         assert_eq!(Placeholder::with_options("F", "|'a|b'|\"c:2\"").choices, ["a|b", "c:2"]);
+    }
+
+    fn pick(options: &str, reply: &str) -> Option<String> {
+        Placeholder::with_options("R", options).match_choices(reply)
+    }
+
+    #[test]
+    fn isdk_068_a_choice_is_recognized_in_another_spelling_or_in_a_sentence() {
+        assert_eq!(pick("|Yes|No", "yes."), Some("Yes".to_owned()));
+        assert_eq!(pick("|Yes|No", " **\"NO\"** "), Some("No".to_owned()));
+        assert_eq!(pick("|是|否", "是。"), Some("是".to_owned()));
+        assert_eq!(pick("|red|red wine", "I take red wine, please"), Some("red wine".to_owned()));
+        assert_eq!(pick("|red|blue", "green"), None);
+        assert_eq!(pick("|red|blue", "red or blue"), None);
+    }
+
+    #[test]
+    fn isdk_070_several_choices_stand_in_the_order_of_the_reply() {
+        assert_eq!(pick("|a1|b2|c3:2:', '", "c3 and a1"), Some("c3, a1".to_owned()));
+        assert_eq!(pick("|a1|b2|c3:2:', '", "c3, b2, a1"), Some("c3, b2".to_owned()));
+        let told = |options: &str| Placeholder::with_options("R", options).choice_instruction();
+        assert!(told("|a1|b2:2:', '")[0].contains("at most 2 of these, separated by \", \""));
+        assert!(
+            told("|a1|b2")[0].ends_with("exactly one of these, and nothing else: \"a1\", \"b2\"")
+        );
+        assert_eq!(told("temperature=1"), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn isdk_069_chance_picks_only_listed_choices_and_each_once() {
+        let ask = Placeholder::with_options("R", "|a|b|c:random:2:'+'");
+        for _ in 0..50 {
+            let picked = ask.pick_random();
+            let (one, other) = picked.split_once('+').unwrap();
+            assert!(one != other && [one, other].iter().all(|it| "abc".contains(it)), "{picked}");
+        }
     }
 }

@@ -22,3 +22,27 @@ pub fn captures<'t>(
         words::BAD_PATTERN.with("pattern", quoted(source)).with("why", why).into()
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(source: &str, flags: &str, text: &str) -> Option<String> {
+        captures(source, flags, text).unwrap().map(|it| it.get(0).unwrap().as_str().to_owned())
+    }
+
+    #[test]
+    fn isdk_078_flags_are_followed_and_those_of_javascript_alone_ignored() {
+        assert_eq!(found("ab", "", "xAB"), None);
+        assert_eq!(found("ab", "gi", "xAB"), Some("AB".to_owned()));
+        assert_eq!(found("a.b", "s", "a\nb"), Some("a\nb".to_owned()));
+        assert_eq!(found("^b", "my", "a\nb"), Some("b".to_owned()));
+    }
+
+    #[test]
+    fn a_pattern_that_is_wrong_or_explodes_is_an_error() {
+        let error = captures("(", "", "").unwrap_err().to_string();
+        assert!(error.contains("`(`"), "{error}");
+        assert!(captures("(a|b|ab)*(?>c)", "", &"ab".repeat(28)).is_err());
+    }
+}
