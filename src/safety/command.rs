@@ -17,8 +17,8 @@ use super::spec::{
     Takes, ValueKind, is_doubtful, operands,
 };
 use super::{
-    PathKind, PolicyContext, args, checks, malformed, paths, refusal, rules, sensitive, shell,
-    wrappers,
+    Launch, PathKind, PolicyContext, args, checks, malformed, paths, refusal, rules, sensitive,
+    shell, wrappers,
 };
 
 mod identify;
@@ -125,7 +125,7 @@ fn matches_harmless_form(key: &str, call: &Invocation<'_>, findings: &mut Findin
     if let (Some(args), Some((spec, _))) = (given, rules::find(key)) {
         let mut found = Findings::default();
         judge_row(spec, &Invocation { args: &args, ..call.clone() }, &mut found);
-        if found.tier_or(Tier::L1) == Tier::L0 && found.launch == super::Launch::default() {
+        if found.tier_or(Tier::L1) == Tier::L0 && found.launch == Launch::default() {
             findings.merge(&found);
             return true;
         }
@@ -366,11 +366,8 @@ fn judge_sub_command(
     findings: &mut Findings,
 ) {
     let first = operands(tokens).next();
-    let row = first.and_then(|(at, name)| {
-        spec.subs.iter().find_map(|sub| sub.matching_name(name).map(|id| (at, sub, id)))
-    });
-    match row {
-        Some((at, sub, id)) => {
+    match first.and_then(|(at, name)| Some((at, spec.sub(name)?))) {
+        Some((at, (sub, id))) => {
             check_options(call, tokens, findings);
             let ground =
                 JudgeContext { cwd: call.folder_after_chdir(tokens), ..call.ground.clone() };
@@ -386,9 +383,7 @@ fn judge_sub_command(
     if spec.grammar.order == ArgOrder::Posix && is_doubtful(tokens) {
         let from = first.map_or(0, |(at, _)| at);
         for (at, name) in call.args.iter().enumerate().skip(from) {
-            let found =
-                spec.subs.iter().find_map(|sub| sub.matching_name(name).map(|id| (sub, id)));
-            if let Some((sub, id)) = found
+            if let Some((sub, id)) = spec.sub(name)
                 && findings.count_command()
             {
                 judge_sub_row(sub, id, call, at, findings);

@@ -1,16 +1,16 @@
-//! Describes in sentences what a rule covers and what it leaves to a question, and whether
-//! it can answer anything at all.
+//! Describes in sentences what a rule covers and what it leaves to a question, whether it
+//! can answer anything at all, and which content it is bound to.
 
 use std::path::Path;
 
 use crate::i18n::{LocalizedText, rules as words};
-use crate::protocol::{Requires, Step, StepAction, Tier};
+use crate::protocol::{Effect, Requires, Step, StepAction, Tier};
 
-use super::grant::starts_with_script_file;
+use super::grant::{self, starts_with_script_file};
 use super::policy::{Grant, PolicyRule, Terms};
 use super::reach;
 use super::rules::remembered::{Operand, Rest, RuleReach};
-use super::{Policy, PolicyContext, Verdict, Workspace, assess, tools};
+use super::{Policy, PolicyContext, Verdict, Workspace, assess, paths, tools};
 
 /// Options that are named one by one.
 const NAMED: usize = 12;
@@ -127,9 +127,7 @@ pub fn why_never_applies(
         ..scene.policy.clone()
     };
     let place = Workspace { trusted: true, ..scene.place.clone() };
-    let work = StepAction::Exec { program: rule.program.clone(), args: rule.args.clone() };
-    let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
-    let verdict = assess(step, PolicyContext { policy: &policy, place: &place, ..scene });
+    let verdict = assess_rule(rule, PolicyContext { policy: &policy, place: &place, ..scene });
     let risk = &verdict.assessment().risk;
     let why = risk.reasons.first().map(|reason| reason.say.clone())?;
     match verdict {
@@ -146,4 +144,34 @@ pub fn why_never_applies(
         }
         Verdict::Run(_) => None,
     }
+}
+
+/// The content that a rule the user writes is bound to: a program of the folder, or the
+/// script passed to an interpreter. An error: it names neither.
+pub fn bind_to_content(rule: PolicyRule, scene: PolicyContext<'_>) -> Result<Grant, PolicyRule> {
+    let folder = scene.place.cwd.clone();
+    let path = paths::absolute(&rule.program, &folder, &scene.place.home);
+    let named = rule.program.contains('/').then(|| scene.world.executable_at(&path)).flatten();
+    let trusted = scene.world.program(&path.to_string_lossy()).is_some();
+    let pinned = grant::pin(named.as_ref().filter(|_| !trusted), scene);
+    let Some(pinned) = pinned else { return bind_to_script(rule, scene) };
+    let reasons = grant::OF_FOLDER.iter().map(|reason| (*reason).to_owned()).collect();
+    let (effects, pinned) = (vec![Effect::Exec], Some(pinned));
+    Ok(Grant { rule, terms: Terms { folder, reasons, effects, pinned, script: None } })
+}
+
+/// The same for an interpreter that is given a script: what its step would be offered.
+fn bind_to_script(rule: PolicyRule, scene: PolicyContext<'_>) -> Result<Grant, PolicyRule> {
+    let place = Workspace { trusted: true, ..scene.place.clone() };
+    let policy = Policy { allowed: vec![], granted: vec![], ..scene.policy.clone() };
+    let scene = PolicyContext { policy: &policy, place: &place, ..scene };
+    let offered = grant::suggest_grant(assess_rule(&rule, scene).assessment(), scene);
+    offered.filter(|grant| grant.rule == rule && grant.terms.script.is_some()).ok_or(rule)
+}
+
+/// Judges exactly what a rule names.
+fn assess_rule(rule: &PolicyRule, scene: PolicyContext<'_>) -> Verdict {
+    let work = StepAction::Exec { program: rule.program.clone(), args: rule.args.clone() };
+    let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
+    assess(step, scene)
 }

@@ -90,7 +90,7 @@ impl Findings {
     }
 
     pub fn tier(&self) -> Tier {
-        self.list.iter().map(|finding| finding.reason.tier).max().unwrap_or(Tier::L1)
+        self.tier_or(Tier::L1)
     }
 
     /// Whether this argument already has a finding above L0.

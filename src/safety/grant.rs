@@ -9,7 +9,7 @@
 
 use std::path::Path;
 
-use crate::protocol::{Effect, Requires, Step, StepAction, Tier};
+use crate::protocol::{Effect, StepAction, Tier};
 
 use super::findings::Findings;
 use super::paths::{self, PathClass};
@@ -17,7 +17,7 @@ use super::policy::{Grant, Pinned, Policy, PolicyRule, Terms};
 use super::reach::{self, OperandScope};
 use super::rules::remembered::RuleReach;
 use super::spec::Operands;
-use super::{Assessment, Contents, PathKind, PolicyContext, Program, Workspace, rules, tools};
+use super::{Assessment, Contents, PathKind, PolicyContext, Program, rules, tools};
 use crate::text::short_name;
 
 /// A step that would be asked about.
@@ -35,7 +35,7 @@ const MOST_PROGRAM: usize = 4 * 1024 * 1024;
 /// An argument longer than this is not a pattern the user reads.
 const MOST_ARG: usize = 200;
 /// Reasons about a program in the folder; answered by its content alone.
-const OF_FOLDER: &[&str] = &["program.path", "program.folder"];
+pub(super) const OF_FOLDER: &[&str] = &["program.path", "program.folder"];
 
 /// Reasons that no rule of the user answers.
 #[rustfmt::skip]
@@ -165,8 +165,7 @@ fn row_id(program: &str, args: &[String]) -> String {
     let Some((mut spec, own)) = rules::find(short) else { return short.to_owned() };
     let mut id = own.to_owned();
     for arg in args {
-        let sub = spec.subs.iter().find_map(|sub| sub.matching_name(arg).map(|own| (sub, own)));
-        let Some((sub, own)) = sub else { break };
+        let Some((sub, own)) = spec.sub(arg) else { break };
         id = format!("{id}.{own}");
         spec = sub;
     }
@@ -251,7 +250,7 @@ fn is_in_workspace(program: Option<&Program>, scene: PolicyContext<'_>) -> bool 
 }
 
 /// The content of a program that is to be remembered by it.
-fn pin(program: Option<&Program>, scene: PolicyContext<'_>) -> Option<Pinned> {
+pub(super) fn pin(program: Option<&Program>, scene: PolicyContext<'_>) -> Option<Pinned> {
     let program = program?;
     let path = program.path.clone();
     let digest = match scene.world.read(&path, MOST_PROGRAM) {
@@ -267,8 +266,7 @@ fn pin(program: Option<&Program>, scene: PolicyContext<'_>) -> Option<Pinned> {
 /// Whether the interpreter is given the script that a rule is bound to, with the content it
 /// had; true where it is given none.
 fn is_same_script(asked: GrantQuestion<'_>, known: Option<&Pinned>) -> bool {
-    let StepAction::Exec { program, args } = asked.work else { return true };
-    match ScriptArg::from_args(program, args, asked.cwd, asked.scene) {
+    match ScriptArg::from_work(asked.work, asked.cwd, asked.scene) {
         ScriptArg::No => true,
         ScriptArg::File(script) => known == Some(&script),
         ScriptArg::Unread => false,
@@ -285,12 +283,8 @@ enum ScriptArg {
 }
 
 impl ScriptArg {
-    fn from_args(
-        program: &str,
-        args: &[String],
-        cwd: &Path,
-        scene: PolicyContext<'_>,
-    ) -> ScriptArg {
+    fn from_work(work: &StepAction, cwd: &Path, scene: PolicyContext<'_>) -> ScriptArg {
+        let StepAction::Exec { program, args } = work else { return ScriptArg::No };
         let takes_file = matches!(reach::match_form(program, args).reach, RuleReach::Script);
         let names: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
         if !takes_file || names.is_empty() {
@@ -338,15 +332,10 @@ pub fn suggest_grant(judged: &Assessment, scene: PolicyContext<'_>) -> Option<Gr
         }
         StepAction::Shell { .. } => return None,
     };
-    let script = match &judged.step.work {
-        StepAction::Exec { program, args } => {
-            match ScriptArg::from_args(program, args, &judged.cwd, scene) {
-                ScriptArg::No => None,
-                ScriptArg::File(script) => Some(script),
-                ScriptArg::Unread => return None,
-            }
-        }
-        StepAction::Tool { .. } | StepAction::Shell { .. } => None,
+    let script = match ScriptArg::from_work(&judged.step.work, &judged.cwd, scene) {
+        ScriptArg::No => None,
+        ScriptArg::File(script) => Some(script),
+        ScriptArg::Unread => return None,
     };
     let reasons = asking().map(|reason| reason.rule.clone()).collect();
     let (folder, effects) = (judged.cwd.clone(), risk.effects.clone());
@@ -394,29 +383,4 @@ pub(super) fn starts_with_script_file(args: &[String]) -> bool {
     }
     let first = args.iter().find(|arg| !PLAIN.contains(&arg.as_str()));
     first.is_some_and(|first| !first.starts_with('-'))
-}
-
-/// The content that a rule the user writes is bound to: a program of the folder, or the
-/// script passed to an interpreter. An error: it names neither.
-pub fn bind_to_content(rule: PolicyRule, scene: PolicyContext<'_>) -> Result<Grant, PolicyRule> {
-    let folder = scene.place.cwd.clone();
-    let path = paths::absolute(&rule.program, &folder, &scene.place.home);
-    let named = rule.program.contains('/').then(|| scene.world.executable_at(&path)).flatten();
-    let trusted = scene.world.program(&path.to_string_lossy()).is_some();
-    let pinned = pin(named.as_ref().filter(|_| !trusted), scene);
-    let Some(pinned) = pinned else { return bind_to_script(rule, scene) };
-    let reasons = OF_FOLDER.iter().map(|reason| (*reason).to_owned()).collect();
-    let (effects, pinned) = (vec![Effect::Exec], Some(pinned));
-    Ok(Grant { rule, terms: Terms { folder, reasons, effects, pinned, script: None } })
-}
-
-/// The same for an interpreter that is given a script: what its step would be offered.
-fn bind_to_script(rule: PolicyRule, scene: PolicyContext<'_>) -> Result<Grant, PolicyRule> {
-    let work = StepAction::Exec { program: rule.program.clone(), args: rule.args.clone() };
-    let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
-    let place = Workspace { trusted: true, ..scene.place.clone() };
-    let policy = Policy { allowed: vec![], granted: vec![], ..scene.policy.clone() };
-    let scene = PolicyContext { policy: &policy, place: &place, ..scene };
-    let offered = suggest_grant(super::assess(step, scene).assessment(), scene);
-    offered.filter(|grant| grant.rule == rule && grant.terms.script.is_some()).ok_or(rule)
 }

@@ -45,10 +45,10 @@ mod wrappers;
 #[cfg(test)]
 mod tests;
 
-pub use coverage::{describe_coverage, why_never_applies};
+pub use coverage::{bind_to_content, describe_coverage, why_never_applies};
 pub use findings::SeenPrograms;
 pub use fingerprint::{LaunchRequest, Seal};
-pub use grant::{bind_to_content, suggest_grant};
+pub use grant::suggest_grant;
 pub use launch::Launch;
 pub use machine::{
     Contents, FileKind, LinkIdentity, Machine, OwnProgram, PathKind, Program, Shelf, SkillInfo,

@@ -107,11 +107,11 @@ fn sub_command_positions(spec: &Spec, own: &str, args: &[String]) -> Vec<usize> 
     // An unknown option may have taken what looks like the sub-command.
     let doubtful = is_doubtful(&tokens);
     let from = first.map_or(args.len(), |at| at + 1);
-    let others = args.iter().enumerate().skip(from).filter(|(_, arg)| {
-        doubtful
-            && !arg.starts_with('-')
-            && spec.subs.iter().any(|sub| sub.matching_name(arg).is_some())
-    });
+    let others = args
+        .iter()
+        .enumerate()
+        .skip(from)
+        .filter(|(_, arg)| doubtful && !arg.starts_with('-') && spec.sub(arg).is_some());
     first.into_iter().chain(others.map(|(at, _)| at)).collect()
 }
 

@@ -231,6 +231,11 @@ impl Spec {
         self
     }
 
+    /// The row of a sub-command, and the name it has there.
+    pub fn sub(&self, name: &str) -> Option<(&'static Spec, &'static str)> {
+        self.subs.iter().find_map(|sub| sub.matching_name(name).map(|own| (sub, own)))
+    }
+
     /// The name in the row that `name` matches, if it does.
     pub fn matching_name(&self, name: &str) -> Option<&'static str> {
         self.names.split_ascii_whitespace().find_map(|own| match own.strip_suffix('*') {

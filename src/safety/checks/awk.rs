@@ -35,7 +35,7 @@ fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && text.chars().all(is_word)
 }
 
-fn is_word(c: char) -> bool {
+pub(super) fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
@@ -216,7 +216,7 @@ impl<'a> AwkParser<'a> {
 }
 
 /// The end of a text that began before; `\` protects the character after it.
-fn closing_delimiter(text: &str, sign: char) -> Option<usize> {
+pub(super) fn closing_delimiter(text: &str, sign: char) -> Option<usize> {
     let mut protected = false;
     for (at, c) in text.char_indices() {
         match c {

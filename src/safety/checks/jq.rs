@@ -7,6 +7,7 @@ use crate::protocol::Effect;
 use super::super::args;
 use super::super::findings::Findings;
 use super::super::spec::{ArgToken, Invocation, operands};
+use super::awk::is_word;
 
 /// `jq`: a filter of known functions only; `env`, `input` and modules are not among
 /// them.
@@ -71,10 +72,6 @@ pub(super) fn is_plain_jq(filter: &str) -> bool {
         }
     }
     true
-}
-
-fn is_word(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
 }
 
 /// An open `\(` in a text.

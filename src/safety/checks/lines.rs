@@ -132,7 +132,7 @@ pub fn git(
         judge_alias_definition(call, *at, setting, findings);
     }
     let row = call.ground.row("git");
-    let known = row.is_some_and(|row| row.subs.iter().any(|sub| sub.matching_name(name).is_some()));
+    let known = row.is_some_and(|row| row.sub(name).is_some());
     if known && !given.iter().any(|(_, setting)| names_alias(setting, name)) {
         return;
     }

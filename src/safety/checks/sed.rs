@@ -7,6 +7,7 @@ use crate::protocol::Effect;
 use super::super::args;
 use super::super::findings::Findings;
 use super::super::spec::{ArgToken, Invocation, operands};
+use super::awk::closing_delimiter;
 
 /// `sed`: only printing, deleting and replacing on the way to standard output.
 pub fn sed(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
@@ -201,8 +202,7 @@ impl SedParser<'_> {
 
     /// Up to the sign that ends a replacement, where brackets mean nothing.
     fn replacement(&mut self, sign: char) -> Option<()> {
-        let end = after_delimiter(self.rest(), sign)?;
-        self.at += end;
+        self.at += closing_delimiter(self.rest(), sign)? + sign.len_utf8();
         self.boundaries.push(self.at);
         Some(())
     }
@@ -243,21 +243,6 @@ impl SedParser<'_> {
             first = false;
         }
     }
-}
-
-/// The start of the text after the next delimiter that is not escaped with a backslash.
-fn after_delimiter(text: &str, sign: char) -> Option<usize> {
-    let mut protected = false;
-    for (at, c) in text.char_indices() {
-        match c {
-            '\n' => return None,
-            _ if protected => protected = false,
-            '\\' => protected = true,
-            _ if c == sign => return Some(at + c.len_utf8()),
-            _ => {}
-        }
-    }
-    None
 }
 
 #[cfg(test)]

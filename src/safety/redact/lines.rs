@@ -290,6 +290,8 @@ fn is_secret(form: BindingForm, class: NameClass, name: &str, value: &CandidateV
     match (form, value.quoted) {
         (BindingForm::Variable, _) => look.is_variable_secret(name),
         (BindingForm::Flag, _) => look.is_flag_secret(),
+        (BindingForm::Spaced, false) => !look.is_code() && look.is_spaced_secret(),
+        _ if speaks || look.is_label() || look.is_common() => false,
         (BindingForm::Field, _) => !look.is_code() && look.is_field_secret(name),
         (BindingForm::Capitals, true) => look.is_quoted_secret(name, true),
         (BindingForm::Colon | BindingForm::Tight | BindingForm::Spaced, true) => {
@@ -299,7 +301,6 @@ fn is_secret(form: BindingForm, class: NameClass, name: &str, value: &CandidateV
         (BindingForm::Colon | BindingForm::Tight, false) => {
             !look.is_code() && look.is_bare_secret(name)
         }
-        (BindingForm::Spaced, false) => !look.is_code() && look.is_spaced_secret(),
     }
 }
 
@@ -349,9 +350,6 @@ impl SecretCheck<'_> {
 
     /// In a file of settings or a document of data.
     fn is_field_secret(&self, name: &str) -> bool {
-        if self.is_secret_name || self.is_label() || self.is_common() {
-            return false;
-        }
         let bare_word = name == "pass";
         match self.class {
             NameClass::Password if bare_word => shapes::has_letter_and_digit(self.text),
@@ -367,9 +365,6 @@ impl SecretCheck<'_> {
 
     /// In code, written out.
     fn is_quoted_secret(&self, name: &str, capitals: bool) -> bool {
-        if self.is_secret_name || self.is_label() || self.is_common() {
-            return false;
-        }
         let bare_word = name == "pass";
         match self.class {
             NameClass::Password if bare_word => shapes::has_letter_and_digit(self.text),
@@ -384,9 +379,6 @@ impl SecretCheck<'_> {
     }
 
     fn is_constant_secret(&self) -> bool {
-        if self.is_secret_name || self.is_label() || self.is_common() {
-            return false;
-        }
         match self.class {
             NameClass::Password => !self.is_number() || self.text.len() >= 4,
             NameClass::Service => false,
@@ -396,9 +388,6 @@ impl SecretCheck<'_> {
 
     /// `password: hunter2`, `password=hunter2`
     fn is_bare_secret(&self, name: &str) -> bool {
-        if self.is_secret_name || self.is_label() || self.is_common() {
-            return false;
-        }
         let of_npm = name.starts_with("_auth") || name.starts_with("_password");
         let tight = self.form == BindingForm::Tight
             && matches!(self.value.next, Some(' ' | '\t' | '&' | '"' | '\'' | ';'));

@@ -290,8 +290,13 @@ fn resolve_path(
     Ok((ResolvedPath { path, shown, inside }, class))
 }
 
-/// The kind of place, for reading.
-fn add_read_findings(spot: &ResolvedPath, class: PathClass, findings: &mut Findings) {
+/// The place of a path that is read.
+fn spot_to_read(
+    text: &str,
+    ground: &JudgeContext<'_>,
+    findings: &mut Findings,
+) -> Result<ResolvedPath, InputError> {
+    let (spot, class) = resolve_path(text, Access::Reads, ground, findings)?;
     match class.read_risk() {
         Some((rule, why, effects)) => {
             findings.add(rule, Tier::L1, spot.say(why), None, effects);
@@ -300,6 +305,7 @@ fn add_read_findings(spot: &ResolvedPath, class: PathClass, findings: &mut Findi
             findings.add("file.read", Tier::L0, spot.say(words::TOOL_READS), None, &[Effect::Read]);
         }
     }
+    Ok(spot)
 }
 
 /// The bytes of a file as text.

@@ -8,8 +8,8 @@ use super::change::{FileAfter, change_task};
 use super::input::{InputFields, Names, PATH};
 use super::masks::Masks;
 use super::{
-    Access, InputError, Judged, ResolvedPath, ToolTask, as_text, content, excerpt, json_edit,
-    resolve_path,
+    Access, InputError, Judged, ResolvedPath, ToolTask, Write, as_text, content, excerpt,
+    json_edit, resolve_path,
 };
 use crate::i18n::{LocalizedText, safety as words};
 use crate::protocol::{Effect, Tier};
@@ -61,9 +61,7 @@ pub fn judge(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findi
     let task = change_task(spot, bytes.clone(), after, None, ground)?;
     out.add("config.patch", Tier::L1, say, None, &[Effect::Write, Effect::Outside]);
     match task {
-        ToolTask::Change(write) => {
-            Ok(ToolTask::Change(Box::new(super::Write { backup: true, ..*write })))
-        }
+        ToolTask::Change(write) => Ok(ToolTask::Change(Box::new(Write { backup: true, ..*write }))),
         other => Ok(other),
     }
 }

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use super::change::{add_write_findings, build_change};
-use super::{Access, ResolvedPath, ToolTask, Write, content, digest, patch, resolve_path};
+use super::{
+    Access, InputError, ResolvedPath, ToolTask, Write, content, digest, patch, resolve_path,
+};
 use crate::i18n::safety as words;
 use crate::protocol::{Effect, Requires, Step, StepAction, Tier};
 use crate::safety::findings::Findings;
@@ -67,7 +69,7 @@ fn restore_task(
     restore: &Restore,
     ground: &JudgeContext<'_>,
     out: &mut Findings,
-) -> Result<(ResolvedPath, ToolTask), super::InputError> {
+) -> Result<(ResolvedPath, ToolTask), InputError> {
     let (spot, class) = resolve_path(&restore.path, Access::Writes, ground, out)?;
     // Where only a patch may write, only a patch can be undone.
     if patch::is_listed(&spot, ground) {
