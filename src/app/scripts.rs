@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -68,15 +68,13 @@ pub fn run_script(ground: Startup, asked: &RunScript, json: bool, approved: Appr
     host.set_store(ground.store());
     let leaving = [ground.leaving.clone(), host.cancel.clone()];
     let look = run_format(&ground, json, asked.no_stream);
-    let (host, seen): (Box<dyn ScriptHost>, _) = match asked.dry_run {
-        false => (Box::new(host), None),
-        true => {
-            let seen = Arc::new(Mutex::new(Vec::new()));
-            (Box::new(DryRunHost { inner: host, calls: seen.clone() }), Some(seen))
-        }
+    let (calls, recorded) = mpsc::unbounded_channel();
+    let host: Box<dyn ScriptHost> = match asked.dry_run {
+        false => Box::new(host),
+        true => Box::new(DryRunHost { inner: host, count: 0, calls }),
     };
     let voice = ground.printer();
-    let work = move || run_and_print(order, library, host, (hear, leaving), look, seen);
+    let work = move || run_and_print(order, library, host, (hear, leaving), look, recorded);
     let ended = std::thread::Builder::new().stack_size(STACK).spawn(work).map(|it| it.join());
     match ended {
         Ok(Ok(Ok(ScriptEnd::Done))) => Exit::Done,
@@ -102,16 +100,21 @@ enum ScriptEnd {
 }
 
 /// The messages of each call that a dry run would have made.
-type RecordedCalls = Arc<Mutex<Vec<Vec<Message>>>>;
+type RecordedCalls = mpsc::UnboundedReceiver<Vec<Message>>;
 
-/// Prints problems that did not end the run.
-fn print_note(told: &ScriptEvent, look: RunFormat) {
+/// Prints an event; problems that did not end the run are notices.
+fn print_event(writer: &mut Writer<impl io::Write>, told: &ScriptEvent) -> io::Result<()> {
     if let ScriptEvent::Note(say) = told
-        && !look.json
+        && !writer.format.json
     {
-        let voice = Printer { lang: look.lang, clean: startup::clean };
-        messages::notice(&mut output::stderr(), &Notice::warning(say.clone()), voice);
+        print_notice(&Notice::warning(say.clone()), writer.format);
     }
+    writer.write_event(told)
+}
+
+fn print_notice(notice: &Notice, look: RunFormat) {
+    let voice = Printer { lang: look.lang, clean: startup::clean };
+    messages::notice(&mut output::stderr(), notice, voice);
 }
 
 fn run_and_print(
@@ -120,7 +123,7 @@ fn run_and_print(
     host: Box<dyn ScriptHost>,
     (mut hear, leaving): (mpsc::UnboundedReceiver<ScriptEvent>, [CancellationToken; 2]),
     look: RunFormat,
-    seen: Option<RecordedCalls>,
+    mut recorded: RecordedCalls,
 ) -> io::Result<ScriptEnd> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut writer = Writer::new(output::stdout(), look);
@@ -130,10 +133,7 @@ fn run_and_print(
         let came = loop {
             tokio::select! {
                 biased;
-                Some(told) = hear.recv() => {
-                    print_note(&told, look);
-                    writer.write_event(&told)?;
-                }
+                Some(told) = hear.recv() => print_event(&mut writer, &told)?,
                 came = &mut running => break Ok(came),
                 Some(number) = signals.recv() => {
                     leaving.iter().for_each(CancellationToken::cancel);
@@ -144,20 +144,17 @@ fn run_and_print(
             }
         };
         while let Ok(told) = hear.try_recv() {
-            print_note(&told, look);
-            writer.write_event(&told)?;
+            print_event(&mut writer, &told)?;
         }
         io::Result::Ok(came)
     })?;
     runtime.shutdown_background();
-    let calls = seen.and_then(|seen| Some(std::mem::take(&mut *seen.lock().ok()?)));
-    let calls = calls.unwrap_or_default();
+    let calls: Vec<_> = std::iter::from_fn(|| recorded.try_recv().ok()).collect();
     match (came, calls.is_empty()) {
         (Err(number), _) => Ok(ScriptEnd::Signal(number)),
         (Ok(came), false) => {
             for (at, messages) in calls.iter().enumerate() {
-                let messages = serde_json::to_value(messages).unwrap_or(Value::Null);
-                writer.write_messages(&messages, (calls.len() > 1).then_some(at + 1))?;
+                writer.write_messages(messages, (calls.len() > 1).then_some(at + 1))?;
             }
             let rest = match came {
                 Err(failure) => Some(words::DRY_REST.with("why", failure.message)),
@@ -165,8 +162,7 @@ fn run_and_print(
                 Ok(_) => None,
             };
             if let Some(rest) = rest {
-                let voice = Printer { lang: look.lang, clean: startup::clean };
-                messages::notice(&mut output::stderr(), &Notice::info(rest), voice);
+                print_notice(&Notice::info(rest), look);
             }
             Ok(ScriptEnd::Done)
         }
@@ -274,7 +270,8 @@ const MOST_DRY: usize = 32;
 /// Nothing is changed: files are read, and other steps are skipped.
 struct DryRunHost {
     inner: SessionScriptHost,
-    calls: RecordedCalls,
+    count: usize,
+    calls: mpsc::UnboundedSender<Vec<Message>>,
 }
 
 impl ScriptHost for DryRunHost {
@@ -282,14 +279,13 @@ impl ScriptHost for DryRunHost {
         &mut self,
         call: ModelCall,
     ) -> BoxStream<'static, Result<AnswerPart, LocalizedText>> {
-        let Ok(mut seen) = self.calls.lock() else {
-            return stream::iter([Err(words::DRY_RUN.into())]).boxed();
-        };
-        if seen.len() >= MOST_DRY {
+        if self.count >= MOST_DRY {
             return stream::iter([Err(words::DRY_RUN.into())]).boxed();
         }
-        seen.push(call.messages);
-        let answer = AnswerPart::Text(format!("<reply {}>", seen.len()));
+        self.count += 1;
+        // The run is being dropped: there is no receiver.
+        let _ = self.calls.send(call.messages);
+        let answer = AnswerPart::Text(format!("<reply {}>", self.count));
         stream::iter([Ok(answer), Ok(AnswerPart::Finished(None))]).boxed()
     }
 

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use super::Clean;
 use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
+use crate::protocol::Message;
 use crate::script::manifest::input::ScriptArgs;
 use crate::script::{LocatedError, RunResult, ScriptEvent};
 use crate::session::script_turn::display_value;
@@ -38,7 +39,7 @@ pub struct RunFormat {
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
-    format: RunFormat,
+    pub format: RunFormat,
     /// The part of an answer on the line that is not finished.
     streamed: String,
 }
@@ -106,20 +107,20 @@ impl<W: Write> Writer<W> {
     }
 
     /// The messages of one call of a dry run, with its number if there are several.
-    pub fn write_messages(&mut self, messages: &Value, call: Option<usize>) -> io::Result<()> {
-        match self.format.json {
-            true => self.line(&json!({ "type": "messages", "messages": messages })),
-            false => {
-                if let Some(call) = call {
-                    self.text(&words::DRY_CALL.with("n", call).text(self.format.lang))?;
-                }
-                for message in messages.as_array().into_iter().flatten() {
-                    let part = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or("");
-                    self.text(&format!("{}: {}", part("role"), part("content")))?;
-                }
-                Ok(())
-            }
+    pub fn write_messages(&mut self, messages: &[Message], call: Option<usize>) -> io::Result<()> {
+        let pairs = messages.iter().map(|message| (json!(message.role), message.text()));
+        if self.format.json {
+            let messages = pairs.map(|(role, content)| json!({ "role": role, "content": content }));
+            let messages: Value = messages.collect();
+            return self.line(&json!({ "type": "messages", "messages": messages }));
         }
+        if let Some(call) = call {
+            self.text(&words::DRY_CALL.with("n", call).text(self.format.lang))?;
+        }
+        for (role, text) in pairs {
+            self.text(&format!("{}: {text}", role.as_str().unwrap_or_default()))?;
+        }
+        Ok(())
     }
 
     fn line(&mut self, value: &Value) -> io::Result<()> {
