@@ -257,6 +257,67 @@ fn a_check_runs_nothing() {
 }
 
 #[test]
+fn a_check_finds_names_that_do_not_exist_in_blocks_chains_and_roles() {
+    let wrong = [
+        ("- $if: a\n  then:\n    - $pritn: x\n", "1:3", "pritn"),
+        ("user: q\n- $for: 2\n  do:\n    - $on: {event: e}\n    - $nowhere: x\n", "2:3", "nowhere"),
+        ("user: q\n-> missing(a=1)\n", "2:1", "missing"),
+        ("user: q\n$echo: 1\n-> $missing\n", "3:1", "missing"),
+        ("- [a, b]\n", "1:3", "A list is not an instruction"),
+        ("---\nroles: {dobby: nobody-here}\n---\nuser: q\n", "", "nobody-here"),
+    ];
+    for (script, position, part) in wrong {
+        let ran = place().file("s.ai.yaml", script).run(&["s", "--check"], &[]);
+        let said = err(&ran);
+        assert_eq!((ran.status.code(), out(&ran).as_str()), (Some(1), ""), "{script}{said}");
+        assert!(said.contains(position) && said.contains(part), "{script}{said}");
+    }
+    let right = "---\nimport: ./m.mjs\n---\n$imported: x\n-> imported-too\n";
+    let own = "!fn |-\n  mine(a) { return a }\n$mine: 1\n-> s\n-> $mine\n";
+    for script in [right, own] {
+        let ran = place().file("s.ai.yaml", script).run(&["s", "--check"], &[]);
+        assert_eq!(ran.status.code(), Some(0), "{script}{}", err(&ran));
+    }
+}
+
+#[test]
+fn a_step_that_is_refused_or_declined_or_fails_ends_the_script_with_its_reason() {
+    let exec = |call: &str| format!("$exec: {{id: exec, args: {{{call}}}}}\n$print: never\n");
+    let place = place()
+        .file("refused.ai.yaml", &exec("program: rm, args: ['-rf', '/']"))
+        .file("declined.ai.yaml", &exec("program: mkdir, args: [made]"))
+        .file("failed.ai.yaml", &exec("program: ls, args: [not-here]"))
+        .file("nameless.ai.yaml", &exec("args: [made]"));
+    let error = |args: &[&str]| {
+        let ran = place.run(args, &[]);
+        assert_eq!((ran.status.code(), out(&ran).as_str()), (Some(1), ""), "{}", err(&ran));
+        err(&ran)
+    };
+    let said = error(&["refused", "-y"]);
+    assert!(said.contains("The safety policy refuses this step of the script"), "{said}");
+    let said = error(&["declined"]);
+    assert!(said.contains("needs an approval it did not get") && said.contains("-y"), "{said}");
+    assert!(!place.bench.work().join("made").exists());
+    let said = error(&["failed"]);
+    assert!(
+        said.contains("failed.ai.yaml:1:1: `exec` failed") && said.contains("not-here"),
+        "{said}"
+    );
+    let said = error(&["nameless"]);
+    assert!(said.contains("nameless.ai.yaml:1:1"), "{said}");
+}
+
+#[test]
+fn a_script_that_is_no_text_is_named() {
+    let place = place();
+    fs::write(place.bench.work().join("b.ai.yaml"), b"user: \xff\xfe\n").unwrap();
+    let ran = place.run(&["b"], &[]);
+    assert!(err(&ran).contains("b.ai.yaml is not UTF-8 text"), "{}", err(&ran));
+    let ran = place.run(&["nowhere"], &[]);
+    assert!(err(&ran).contains("There is no script `nowhere`"), "{}", err(&ran));
+}
+
+#[test]
 fn an_untrusted_script_can_only_send_messages() {
     let place = place().file("m.ai.yaml", "user: q\n").file("p.ai.yaml", "$print: x\n").untrusted();
     assert_eq!(out(&place.run(&["m"], &["hi"])), "hi\n");
