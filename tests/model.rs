@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use avocet::model::{
-    Chunk, ConnectError, Endpoint, Local, Model, ModelError, OpenAi, Request, Retry, RetryPolicy,
-    Timeouts, discover, list_models,
+    Chunk, ConnectError, Endpoint, HttpModel, Local, Model, ModelError, Request, Retry,
+    RetryPolicy, Timeouts, discover, list_models,
 };
 use avocet::protocol::{Message, Params, Truncation, Usage};
 use futures_util::StreamExt;
@@ -22,21 +22,20 @@ const KEY: &str = "sk-test-0123456789";
 
 fn endpoint(base_url: String) -> Endpoint {
     Endpoint {
-        base_url,
         api_key: Some(KEY.into()),
         key_name: "TEST_KEY".into(),
         model: "tiny".into(),
-        timeouts: Timeouts::default(),
+        ..Endpoint::at(base_url)
     }
 }
 
-fn client(server: &Server) -> OpenAi {
-    OpenAi::new(endpoint(server.base_url())).unwrap()
+fn client(server: &Server) -> HttpModel {
+    HttpModel::new(endpoint(server.base_url())).unwrap()
 }
 
-fn impatient(server: &Server, idle: Duration) -> OpenAi {
+fn impatient(server: &Server, idle: Duration) -> HttpModel {
     let timeouts = Timeouts { idle, first_byte: idle, ..Timeouts::default() };
-    OpenAi::new(Endpoint { timeouts, ..endpoint(server.base_url()) }).unwrap()
+    HttpModel::new(Endpoint { timeouts, ..endpoint(server.base_url()) }).unwrap()
 }
 
 fn patient(model: impl Model + 'static) -> Retry {
@@ -107,7 +106,7 @@ async fn the_key_is_sent_only_in_its_header() {
 async fn without_a_key_no_header_is_sent() {
     let server = Server::start(vec![Reply::text("x", 1)]);
     let keyless = Endpoint { api_key: Some("  ".into()), ..endpoint(server.base_url()) };
-    call(&OpenAi::new(keyless).unwrap()).await;
+    call(&HttpModel::new(keyless).unwrap()).await;
     assert_eq!(server.requests().remove(0).header("authorization"), None);
 }
 
@@ -169,6 +168,10 @@ async fn every_recorded_stream_ends_as_it_should() {
     assert!(index.len() > 20);
     for row in index {
         let file = row["file"].as_str().unwrap();
+        let others = ["responses", "anthropic", "gemini/", "ndjson", "replicate"];
+        if others.iter().any(|other| file.contains(other)) {
+            continue;
+        }
         let bytes = std::fs::read(root.join(file)).unwrap();
         let pieces: Vec<_> = bytes.chunks(1_000).map(<[u8]>::to_vec).collect();
         let server = Server::start(vec![Reply::events(pieces)]);
@@ -396,7 +399,7 @@ async fn one_invalid_line_does_not_end_the_answer() {
 #[tokio::test]
 async fn an_unreachable_server_is_reported_at_once() {
     let closed = server::nobody();
-    let chunks = call(&patient(OpenAi::new(endpoint(closed.clone())).unwrap())).await;
+    let chunks = call(&patient(HttpModel::new(endpoint(closed.clone())).unwrap())).await;
     let gone = ModelError::Unreachable { url: closed, why: ConnectError::Refused };
     assert_eq!(chunks, [Err(gone)]);
 }
@@ -405,7 +408,7 @@ async fn an_unreachable_server_is_reported_at_once() {
 async fn an_https_address_of_an_http_server_is_one_sentence() {
     let server = Server::start(vec![]);
     let secure = server.base_url().replace("http:", "https:");
-    let chunks = call(&OpenAi::new(endpoint(secure.clone())).unwrap()).await;
+    let chunks = call(&HttpModel::new(endpoint(secure.clone())).unwrap()).await;
     assert!(matches!(fault(&chunks), ModelError::Unreachable { url, .. } if *url == secure));
 }
 
@@ -484,13 +487,13 @@ async fn a_vague_refusal_leads_to_one_plain_request() {
 #[tokio::test]
 async fn the_models_of_a_server_are_listed() {
     let server = Server::start_with_models(vec![], &["small", "large"]);
-    let models = list_models(&server.base_url(), Some(KEY), "TEST_KEY").await;
+    let models = list_models(endpoint(server.base_url())).await;
     assert_eq!(models, Ok(vec!["small".to_owned(), "large".to_owned()]));
 
     let shut = Server::start(vec![Reply::status(401), Reply::status(200).body("<html>")]);
-    let models = list_models(&shut.base_url(), None, "TEST_KEY").await;
+    let models = list_models(Endpoint::at(shut.base_url())).await;
     assert!(matches!(models, Err(ModelError::KeyMissing { .. })), "{models:?}");
-    let models = list_models(&shut.base_url(), None, "TEST_KEY").await;
+    let models = list_models(Endpoint::at(shut.base_url())).await;
     assert!(matches!(models, Err(ModelError::WebPage { .. })), "{models:?}");
 }
 
@@ -522,6 +525,6 @@ fn a_client_is_created_without_a_runtime_or_a_connection() {
     assert_eq!(client(&server).name(), "tiny");
     assert!(server.requests().is_empty());
     let unusable = Endpoint { api_key: Some("a\nb".into()), ..endpoint(server.base_url()) };
-    let error = OpenAi::new(unusable).map(|_| ());
+    let error = HttpModel::new(unusable).map(|_| ());
     assert_eq!(error, Err(ModelError::KeyUnusable { key: "TEST_KEY".into() }));
 }

@@ -9,7 +9,7 @@ use super::startup::Startup;
 use crate::config::{Connection, Environment, ProviderSetting};
 use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
 use crate::model::{
-    Auto, Endpoint, Guide, LOCAL, Model, ModelError, OpenAi, PriceOf, Priced, Retry, RetryPolicy,
+    Auto, Endpoint, Guide, HttpModel, LOCAL, Model, ModelError, PriceOf, Priced, Retry, RetryPolicy,
     Scripted, ServerOffer, Timeouts, capabilities, discover, display_address, list_models,
     provider_name,
 };
@@ -75,7 +75,13 @@ impl ModelConnector {
                 let key = self.environment.get(&key_name).map(str::to_owned);
                 // The server's own name selects its default model.
                 let model = if name.eq_ignore_ascii_case(&found.name) { "" } else { name };
-                self.model_of_server(&found.base_url, key, &key_name, model)
+                self.model_of_server(Endpoint {
+                    api_key: key,
+                    key_name,
+                    model: model.to_owned(),
+                    timeouts: self.timeouts,
+                    ..Endpoint::at(&found.base_url)
+                })
             }
             (None, Some(connection)) => self.model_from_settings(connection, name, lang),
             (None, None) => Err(words::NO_CONNECTION.into()),
@@ -91,48 +97,47 @@ impl ModelConnector {
         match &connection.provider {
             ProviderSetting::Guide => Ok(guide(lang)),
             ProviderSetting::Scripted(file) => scripted(file),
-            ProviderSetting::OpenAi => {
-                let key = connection.api_key.as_ref().map(|key| key.expose().to_owned());
-                self.model_of_server(&connection.base_url, key, &connection.key_variable, model)
-            }
+            ProviderSetting::Server(_) => self.model_of_server(Endpoint {
+                model: model.to_owned(),
+                timeouts: self.timeouts,
+                ..endpoint(connection)
+            }),
         }
     }
 
-    fn model_of_server(
-        &self,
-        base_url: &str,
-        key: Option<String>,
-        key_name: &str,
-        model: &str,
-    ) -> Result<Connected, LocalizedText> {
-        let endpoint = Endpoint {
-            base_url: base_url.to_owned(),
-            api_key: key.clone(),
-            key_name: key_name.to_owned(),
-            model: model.to_owned(),
-            timeouts: self.timeouts,
-        };
-        let client: Arc<dyn Model> = if model.is_empty() {
+    fn model_of_server(&self, endpoint: Endpoint) -> Result<Connected, LocalizedText> {
+        let asked = endpoint.clone();
+        let provider = endpoint.provider.unwrap_or_else(|| Provider::at(&endpoint.base_url));
+        let base_url = display_address(&endpoint.base_url);
+        let prices = self.prices_at(&endpoint.base_url);
+        let client: Arc<dyn Model> = if endpoint.model.is_empty() {
             Arc::new(Auto::new(endpoint).map_err(|error| error.localized())?)
         } else {
-            Arc::new(OpenAi::new(endpoint).map_err(|error| error.localized())?)
+            Arc::new(HttpModel::new(endpoint).map_err(|error| error.localized())?)
         };
-        let (url, key_name) = (base_url.to_owned(), key_name.to_owned());
         let retried = Arc::new(Retry::new(client, RetryPolicy::default()));
         Ok(Connected {
-            model: Arc::new(Priced::new(retried, self.prices_at(base_url))),
-            provider: Provider::OpenAi,
-            base_url: display_address(base_url),
-            list: Arc::new(move || {
-                let (url, key, key_name) = (url.clone(), key.clone(), key_name.clone());
-                async move { list_models(&url, key.as_deref(), &key_name).await }.boxed()
-            }),
+            model: Arc::new(Priced::new(retried, prices)),
+            provider,
+            base_url,
+            list: Arc::new(move || list_models(asked.clone()).boxed()),
         })
     }
 
     fn prices_at(&self, base_url: &str) -> PriceOf {
         let (provider, overrides) = (provider_name(base_url), Arc::clone(&self.overrides));
         Arc::new(move |model| capabilities::capabilities(&provider, model, None, &overrides).prices)
+    }
+}
+
+/// The server of a connection; its model is not chosen yet.
+pub fn endpoint(connection: &Connection) -> Endpoint {
+    let provider = connection.provider.kind();
+    Endpoint {
+        provider: provider.is_server().then_some(provider),
+        api_key: connection.api_key.as_ref().map(|key| key.expose().to_owned()),
+        key_name: connection.key_variable.clone(),
+        ..Endpoint::at(&connection.base_url)
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 
+use super::models::endpoint;
 use super::runtime::runtime;
 use super::session_builder;
 use super::startup::Startup;
@@ -16,7 +17,7 @@ use crate::cli::messages::{self, Printer};
 use crate::cli::model::ModelListing;
 use crate::cli::{Exit, config, model, output, policy, session, table};
 use crate::commands;
-use crate::config::{Connection, Environment, ProviderSetting};
+use crate::config::{Connection, Environment};
 use crate::extensions::ExtensionSet;
 use crate::i18n::{Localize, cli as words};
 use crate::model::list_models;
@@ -116,15 +117,8 @@ fn fetch_models_blocking(ground: &Startup) -> io::Result<ModelListing> {
 /// The answer of the configured server to the request for its models.
 async fn fetch_models(connection: Option<Connection>) -> ModelListing {
     match connection {
-        Some(Connection {
-            provider: ProviderSetting::OpenAi,
-            base_url,
-            api_key,
-            key_variable,
-            ..
-        }) => {
-            let key = api_key.as_ref().map(|key| key.expose());
-            match list_models(&base_url, key, &key_variable).await {
+        Some(connection) if connection.provider.kind().is_server() => {
+            match list_models(endpoint(&connection)).await {
                 Ok(models) => ModelListing::Models(models),
                 Err(error) => ModelListing::Failed(error.localized()),
             }

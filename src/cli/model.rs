@@ -21,7 +21,7 @@ pub enum ModelListing {
 /// The models as rows, with the profile's models marked.
 pub fn rows(settings: &Settings, offer: &ModelListing) -> Vec<PageRow> {
     let mut rows = Vec::new();
-    if let Some(Connection { provider: ProviderSetting::OpenAi, base_url, .. }) =
+    if let Some(Connection { provider: ProviderSetting::Server(_), base_url, .. }) =
         &settings.connection
     {
         rows.push(PageRow::heading(display_address(base_url)));

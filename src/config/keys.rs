@@ -6,6 +6,13 @@ use super::toml_schema::SettingKey;
 use super::toml_schema::TomlKind::{Choice, Count, Flag, List, Number, Renamed, Text};
 use crate::i18n::config as w;
 
+/// Who answers; `auto` tells it by the address.
+#[rustfmt::skip]
+const PROVIDERS: &[&str] = &[
+    "auto", "openai", "openai-responses", "anthropic", "gemini", "ollama", "azure", "openrouter",
+    "guide", "scripted",
+];
+
 /// Every setting. A `*` is a name that the user chooses.
 #[rustfmt::skip]
 pub const KEYS: &[SettingKey] = &[
@@ -34,7 +41,7 @@ pub const KEYS: &[SettingKey] = &[
     SettingKey { path: "base_url",               kind: Text, built_in: "", strictest: None, variables: &["AVOCET_BASE_URL", "R9S_BASE_URL", "OPENAI_BASE_URL"],     elsewhere: Some(w::BASE_URL_IN_PROFILE) },
     SettingKey { path: "api_key",                kind: Text, built_in: "", strictest: None, variables: &["AVOCET_API_KEY", "R9S_API_KEY", "OPENAI_API_KEY"],        elsewhere: Some(w::KEY_IN_ENVIRONMENT) },
 
-    SettingKey { path: "profiles.*.provider",    kind: Choice(&["openai", "guide", "scripted"]),  built_in: "openai",  strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "profiles.*.provider",    kind: Choice(PROVIDERS),                          built_in: "auto",    strictest: None,           variables: &[], elsewhere: None },
     SettingKey { path: "profiles.*.base_url",    kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: None },
     SettingKey { path: "profiles.*.api_key_env", kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: None },
     SettingKey { path: "profiles.*.low",         kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: None },

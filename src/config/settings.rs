@@ -107,7 +107,7 @@ impl Connection {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProviderSetting {
-    OpenAi,
+    Server(protocol::Provider),
     Guide,
     Scripted(PathBuf),
 }
@@ -115,7 +115,7 @@ pub enum ProviderSetting {
 impl ProviderSetting {
     pub fn kind(&self) -> protocol::Provider {
         match self {
-            ProviderSetting::OpenAi => protocol::Provider::OpenAi,
+            ProviderSetting::Server(provider) => *provider,
             ProviderSetting::Guide => protocol::Provider::Guide,
             ProviderSetting::Scripted(_) => protocol::Provider::Scripted,
         }
@@ -270,15 +270,23 @@ fn connection(profile: &str, stack: &Layers, environment: &Environment) -> Optio
             high: name,
         });
     }
-    let to_profile = named.is_none().then(|| of_profile("base_url")).flatten();
+    let of_server = of_profile("base_url");
+    let is_own = named.is_none() || of_server.is_none();
+    let provider = of_profile("provider").filter(|_| is_own);
+    let provider = provider.and_then(|name| protocol::Provider::from_name(&name));
+    let to_profile = named.is_none().then_some(of_server).flatten();
+    let home = || provider.and_then(protocol::Provider::home).map(str::to_owned);
+    let address = named.or_else(|| to_profile.clone()).or_else(home);
+    let usual = address.as_deref().map(protocol::key_variables).unwrap_or_default();
     let (api_key, key_variable) =
-        find_key(stack, environment, to_profile.is_some(), of_profile("api_key_env"));
+        find_key(stack, environment, to_profile.is_some(), of_profile("api_key_env"), &usual);
     let named_by_profile = of_profile("api_key_env").is_some_and(|name| name == key_variable);
     let of_openai = api_key.is_some() && (named_by_profile || key_variable == "OPENAI_API_KEY");
-    let base_url = named.or(to_profile).or_else(|| of_openai.then(|| OPENAI.to_owned()))?;
+    let base_url = address.or_else(|| of_openai.then(|| OPENAI.to_owned()))?;
     let base_url = base_url.trim_end_matches('/').to_owned();
+    let provider = provider.unwrap_or_else(|| protocol::Provider::at(&base_url));
     Some(Connection {
-        provider: ProviderSetting::OpenAi,
+        provider: ProviderSetting::Server(provider),
         base_url,
         api_key,
         key_variable,
@@ -306,23 +314,27 @@ fn built_in_model(
 
 /// The key for the active server. A key that is in the environment for other programs (`R9S_…`,
 /// `OPENAI_…`) is never sent to a server that the settings file names: that one gets
-/// `AVOCET_API_KEY` or the variable its profile names.
+/// `AVOCET_API_KEY` or the variable its profile names. A known host gets its own variable
+/// (`usual`), whoever names it.
 fn find_key(
     stack: &Layers,
     environment: &Environment,
     to_profile: bool,
     of_profile: Option<String>,
+    usual: &[&str],
 ) -> (Option<Secret>, String) {
     let (secret, server_named) = (
         |name: String| (environment.get(&name).map(Secret::new), name),
         stack.text("base_url").is_some(),
     );
+    let own = || usual.iter().find(|name| environment.get(name).is_some());
     match (stack.layer("api_key"), of_profile) {
         (SettingsLayer::Variable(name), _) if name == OWN_KEY => secret(name),
         (_, Some(name)) if !server_named => secret(name),
+        _ if own().is_some() => secret(own().copied().unwrap_or_default().to_owned()),
         (SettingsLayer::Variable(name), None) if !to_profile => secret(name),
         (SettingsLayer::Variable(name), Some(_)) => secret(name),
-        _ => (None, OWN_KEY.to_owned()),
+        _ => (None, usual.first().copied().unwrap_or(OWN_KEY).to_owned()),
     }
 }
 

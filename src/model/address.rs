@@ -16,7 +16,8 @@ use reqwest::Url;
 use super::ModelError;
 
 /// Endpoints that may follow the base and are not part of it.
-const ENDPOINTS: &[&str] = &["/chat/completions", "/completions", "/models"];
+const ENDPOINTS: &[&str] =
+    &["/chat/completions", "/completions", "/responses", "/messages", "/api/chat", "/models"];
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Address {
@@ -24,7 +25,8 @@ pub(super) struct Address {
 }
 
 impl Address {
-    pub fn parse(given: &str) -> Result<Address, ModelError> {
+    /// A bare host gets the path `usual`.
+    pub fn parse(given: &str, usual: &str) -> Result<Address, ModelError> {
         let fault = || ModelError::Address { given: display_invalid(given) };
         let text = given.trim();
         let mut base = match text.contains("://") {
@@ -35,15 +37,24 @@ impl Address {
         if !matches!(base.scheme(), "http" | "https") || base.host_str().is_none() {
             return Err(fault());
         }
-        let path = base_path(base.path());
+        let path = base_path(base.path(), usual);
         base.set_path(&path);
         base.set_fragment(None);
         Ok(Address { base })
     }
 
-    /// The URL of one endpoint, such as `chat/completions`.
+    pub fn host(&self) -> &str {
+        self.base.host_str().unwrap_or_default()
+    }
+
+    /// The URL of one endpoint, such as `chat/completions`, which may have a query of its own.
     pub fn endpoint(&self, name: &str) -> Url {
         let mut url = self.base.clone();
+        let (name, query) = name.split_once('?').unwrap_or((name, ""));
+        if !query.is_empty() {
+            let joined = [self.base.query().unwrap_or_default(), query].join("&");
+            url.set_query(Some(joined.trim_start_matches('&')));
+        }
         url.set_path(&format!("{}/{name}", self.base.path().trim_end_matches('/')));
         url
     }
@@ -91,7 +102,7 @@ pub fn display_address(given: &str) -> String {
 /// The host to which a key, or a password in the address itself, would be sent readable by anyone
 /// on the way: not encrypted, and not this machine.
 pub fn exposed_host(given: &str, has_key: bool) -> Option<String> {
-    let address = Address::parse(given).ok()?;
+    let address = Address::parse(given, "").ok()?;
     let base = &address.base;
     let secret = has_key || base.password().is_some() || base.query().is_some();
     let open = secret && address.is_plain() && !address.is_loopback();
@@ -103,12 +114,12 @@ fn parse_without_scheme(text: &str) -> Result<Url, <Url as std::str::FromStr>::E
     if is_loopback(&plain) { Ok(plain) } else { Url::parse(&format!("https://{text}")) }
 }
 
-fn base_path(path: &str) -> String {
+fn base_path(path: &str, usual: &str) -> String {
     let mut path = path.trim_end_matches('/');
     for endpoint in ENDPOINTS {
         path = path.strip_suffix(endpoint).unwrap_or(path).trim_end_matches('/');
     }
-    if path.is_empty() { "/v1".to_owned() } else { path.to_owned() }
+    if path.is_empty() { usual.to_owned() } else { path.to_owned() }
 }
 
 fn is_loopback(url: &Url) -> bool {
@@ -137,7 +148,7 @@ mod tests {
     use super::*;
 
     fn chat(given: &str) -> String {
-        match Address::parse(given) {
+        match Address::parse(given, "/v1") {
             Ok(address) => address.endpoint("chat/completions").to_string(),
             Err(error) => error.to_string(),
         }
@@ -184,14 +195,14 @@ mod tests {
 
     #[test]
     fn a_password_in_the_address_is_never_shown() {
-        let address = Address::parse("https://me:secret@h.example/v1?token=secret");
+        let address = Address::parse("https://me:secret@h.example/v1?token=secret", "/v1");
         assert_eq!(address.map(|a| a.display()), Ok("https://h.example/v1".into()));
         assert!(!chat("ftp://me:secret@h.example").contains("secret"));
     }
 
     #[test]
     fn this_machine_is_recognised_by_name_and_by_address() {
-        let local = |given| Address::parse(given).is_ok_and(|address| address.is_loopback());
+        let local = |given| Address::parse(given, "/v1").is_ok_and(|address| address.is_loopback());
         assert!(local("http://127.0.0.1:1") && local("http://[::1]:1") && local("localhost"));
         assert!(!local("http://10.0.0.1") && !local("https://localhost.example"));
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use futures_util::stream::{self, BoxStream, StreamExt};
 
-use super::{Chunk, Endpoint, Model, ModelError, OpenAi, Request, list_models};
+use super::{Chunk, Endpoint, HttpModel, Model, ModelError, Request, list_models};
 
 /// The model's name until the server has listed its models.
 const UNNAMED: &str = "auto";
@@ -23,41 +23,34 @@ const MUTE: &[&str] = &[
 
 #[derive(Clone, Debug)]
 pub struct Auto {
-    client: OpenAi,
     server: Arc<DefaultServer>,
 }
 
 #[derive(Debug)]
 struct DefaultServer {
-    base_url: String,
-    api_key: Option<String>,
-    key_name: String,
-    chosen: OnceLock<String>,
+    endpoint: Endpoint,
+    client: HttpModel,
+    chosen: OnceLock<HttpModel>,
 }
 
 impl Auto {
     /// Does not connect yet; the endpoint's own model is ignored.
     pub fn new(endpoint: Endpoint) -> Result<Auto, ModelError> {
-        let server = DefaultServer {
-            base_url: endpoint.base_url.clone(),
-            api_key: endpoint.api_key.clone(),
-            key_name: endpoint.key_name.clone(),
-            chosen: OnceLock::new(),
-        };
-        Ok(Auto { client: OpenAi::new(endpoint)?, server: Arc::new(server) })
+        let client = HttpModel::new(endpoint.clone())?;
+        Ok(Auto { server: Arc::new(DefaultServer { endpoint, client, chosen: OnceLock::new() }) })
     }
 
-    async fn choose(&self) -> Result<String, ModelError> {
-        if let Some(chosen) = self.server.chosen.get() {
-            return Ok(chosen.clone());
+    async fn choose(&self) -> Result<&HttpModel, ModelError> {
+        let DefaultServer { endpoint, client, chosen } = &*self.server;
+        if let Some(chosen) = chosen.get() {
+            return Ok(chosen);
         }
-        let DefaultServer { base_url, api_key, key_name, .. } = &*self.server;
-        let name = match list_models(base_url, api_key.as_deref(), key_name).await {
+        let name = match list_models(endpoint.clone()).await {
             Ok(models) => first_chat_model(models).unwrap_or_else(|| ANY.to_owned()),
             Err(ModelError::NoEndpoint { .. } | ModelError::NoModel { .. }) => ANY.to_owned(),
             Err(error) => return Err(error),
         };
-        Ok(self.server.chosen.get_or_init(|| name).clone())
+        Ok(chosen.get_or_init(|| client.with_model(name)))
     }
 }
 
@@ -73,14 +66,14 @@ fn first_chat_model(models: Vec<String>) -> Option<String> {
 
 impl Model for Auto {
     fn name(&self) -> &str {
-        self.server.chosen.get().map_or(UNNAMED, String::as_str)
+        self.server.chosen.get().map_or(UNNAMED, Model::name)
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
         let auto = self.clone();
         stream::once(async move {
             match auto.choose().await {
-                Ok(name) => auto.client.with_model(name).stream(request),
+                Ok(chosen) => chosen.stream(request),
                 Err(error) => stream::once(ready(Err(error))).boxed(),
             }
         })

@@ -11,8 +11,9 @@ use serde_json::Value;
 
 use super::error_body::{ServerMessage, clean, is_html};
 use super::http::{self, Server, Timeouts};
-use super::{ModelError, status};
+use super::{Endpoint, ModelError, status};
 use crate::deadline::with_timeout;
+use crate::protocol::HOSTED;
 
 /// How long a server on this machine may take to respond.
 const LOCAL_WAIT: Duration = Duration::from_secs(1);
@@ -31,36 +32,12 @@ pub struct ServerOffer {
     pub models: Vec<String>,
 }
 
-/// A service whose key may be in the environment.
-#[derive(Clone, Copy, Debug)]
-pub struct Hosted<'a> {
-    pub name: &'a str,
-    pub key_env: &'a str,
-    pub base_url: &'a str,
-}
-
 /// A server that may run on this machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Local<'a> {
     pub name: &'a str,
     pub base_url: &'a str,
 }
-
-#[rustfmt::skip]
-pub const HOSTED: &[Hosted<'static>] = &[
-    Hosted { name: "OpenAI",     key_env: "OPENAI_API_KEY",     base_url: "https://api.openai.com/v1" },
-    Hosted { name: "Anthropic",  key_env: "ANTHROPIC_API_KEY",  base_url: "https://api.anthropic.com/v1" },
-    Hosted { name: "OpenRouter", key_env: "OPENROUTER_API_KEY", base_url: "https://openrouter.ai/api/v1" },
-    Hosted { name: "DeepSeek",   key_env: "DEEPSEEK_API_KEY",   base_url: "https://api.deepseek.com/v1" },
-    Hosted { name: "Groq",       key_env: "GROQ_API_KEY",       base_url: "https://api.groq.com/openai/v1" },
-    Hosted { name: "Mistral",    key_env: "MISTRAL_API_KEY",    base_url: "https://api.mistral.ai/v1" },
-    Hosted { name: "xAI",        key_env: "XAI_API_KEY",        base_url: "https://api.x.ai/v1" },
-    Hosted { name: "Gemini",     key_env: "GEMINI_API_KEY",     base_url: "https://generativelanguage.googleapis.com/v1beta/openai" },
-    Hosted { name: "Moonshot",   key_env: "MOONSHOT_API_KEY",   base_url: "https://api.moonshot.cn/v1" },
-    Hosted { name: "DashScope",  key_env: "DASHSCOPE_API_KEY",  base_url: "https://dashscope.aliyuncs.com/compatible-mode/v1" },
-    Hosted { name: "Z.ai",       key_env: "ZAI_API_KEY",        base_url: "https://api.z.ai/api/paas/v4" },
-    Hosted { name: "Together",   key_env: "TOGETHER_API_KEY",   base_url: "https://api.together.xyz/v1" },
-];
 
 #[rustfmt::skip]
 pub const LOCAL: &[Local<'static>] = &[
@@ -78,20 +55,31 @@ pub async fn discover(
 ) -> Vec<ServerOffer> {
     let mut offers: Vec<ServerOffer> =
         join_all(local.iter().map(probe)).await.into_iter().flatten().collect();
-    offers.extend(HOSTED.iter().filter_map(|hosted| {
-        env(hosted.key_env).filter(|key| !key.trim().is_empty())?;
-        Some(ServerOffer {
-            name: hosted.name.to_owned(),
-            base_url: hosted.base_url.to_owned(),
-            key_env: Some(hosted.key_env.to_owned()),
-            models: Vec::new(),
-        })
-    }));
+    for hosted in HOSTED {
+        let set = |name: &str| env(name).filter(|value| !value.trim().is_empty());
+        let url = if hosted.url_env.is_empty() {
+            Some(hosted.base_url.to_owned())
+        } else {
+            set(hosted.url_env)
+        };
+        if let (Some(_), Some(base_url)) = (set(hosted.key_env), url)
+            && offers.iter().all(|offer| offer.base_url != base_url)
+        {
+            let key_env = Some(hosted.key_env.to_owned());
+            offers.push(ServerOffer {
+                name: hosted.name.to_owned(),
+                base_url,
+                key_env,
+                models: Vec::new(),
+            });
+        }
+    }
     offers
 }
 
 async fn probe(local: &Local<'_>) -> Option<ServerOffer> {
-    let asked = list(Server::new(local.base_url, None, "", Timeouts::with_idle(LOCAL_WAIT)).ok()?);
+    let timeouts = Timeouts::with_idle(LOCAL_WAIT);
+    let asked = list(Server::new(Endpoint { timeouts, ..Endpoint::at(local.base_url) }).ok()?);
     let models = with_timeout(LOCAL_WAIT, asked).await.ok()?.ok()?;
     Some(ServerOffer {
         name: local.name.to_owned(),
@@ -101,19 +89,14 @@ async fn probe(local: &Local<'_>) -> Option<ServerOffer> {
     })
 }
 
-/// The models a server offers, in its order. `key_name` says where the key comes from, for error
-/// messages.
-pub async fn list_models(
-    base_url: &str,
-    key: Option<&str>,
-    key_name: &str,
-) -> Result<Vec<String>, ModelError> {
-    list(Server::new(base_url, key, key_name, Timeouts::with_idle(LIST_WAIT))?).await
+/// The models a server offers, in its order; the endpoint's own model and patience are ignored.
+pub async fn list_models(endpoint: Endpoint) -> Result<Vec<String>, ModelError> {
+    list(Server::new(Endpoint { timeouts: Timeouts::with_idle(LIST_WAIT), ..endpoint })?).await
 }
 
 async fn list(server: Server) -> Result<Vec<String>, ModelError> {
     let server = std::sync::Arc::new(server);
-    let response = server.send(server.get("models")?).await?;
+    let response = server.send(server.get(server.api().models)?).await?;
     if !response.status().is_success() {
         return Err(server.refusal(response, "").await.0);
     }

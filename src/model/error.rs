@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use crate::i18n::{Localize, LocalizedText, Phrase, model as words};
+use crate::protocol::Provider;
 
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}", self.localized())]
@@ -44,6 +45,12 @@ pub enum ModelError {
     },
     NoEndpoint {
         url: String,
+        said: String,
+    },
+    /// The model, or its server, takes no tools.
+    NoTools {
+        url: String,
+        model: String,
         said: String,
     },
     /// The messages do not fit into the model's context.
@@ -99,6 +106,11 @@ pub enum ModelError {
     Foreign {
         url: String,
         said: String,
+    },
+    /// The answer is written in the format of another provider.
+    OtherFormat {
+        url: String,
+        provider: Provider,
     },
     /// An error inside an answer that began with status 200.
     Reported {
@@ -189,6 +201,8 @@ impl ModelError {
             | ModelError::Unpaid { .. }
             | ModelError::NoModel { .. }
             | ModelError::NoEndpoint { .. }
+            | ModelError::NoTools { .. }
+            | ModelError::OtherFormat { .. }
             | ModelError::TooLong { .. }
             | ModelError::Rejected { .. }
             | ModelError::Redirected { .. }
@@ -227,6 +241,12 @@ impl Localize for ModelError {
                 with_server_text(with_url(words::NO_MODEL, url).with("model", model.as_str()), said)
             }
             ModelError::NoEndpoint { url, said } => server_error(words::NO_ENDPOINT, url, said),
+            ModelError::NoTools { url, model, said } => {
+                with_server_text(with_url(words::NO_TOOLS, url).with("model", model.as_str()), said)
+            }
+            ModelError::OtherFormat { url, provider } => {
+                with_url(words::OTHER_FORMAT, url).with("provider", provider.name())
+            }
             ModelError::TooLong { model, said } => {
                 with_server_text(words::TOO_LONG.with("model", model.as_str()), said)
             }

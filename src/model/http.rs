@@ -17,10 +17,13 @@ use tokio::time::{Instant, timeout_at};
 
 use super::ModelError;
 use super::address::{Address, strip_secrets};
+use super::client::Endpoint;
 use super::error::ConnectError;
 use super::error_body::{ServerMessage, clean};
 use super::status::{self, ErrorContext};
+use super::wire::Api;
 use crate::deadline::with_timeout;
+use crate::protocol::Provider;
 
 /// Maximum size of one answer, in bytes.
 pub(super) const BODY_CAP: usize = 16 << 20;
@@ -55,6 +58,8 @@ impl Default for Timeouts {
 /// One server and how to speak to it.
 pub(super) struct Server {
     address: Address,
+    provider: Provider,
+    api: &'static Api,
     key: Option<Key>,
     key_name: String,
     timeouts: Timeouts,
@@ -68,25 +73,36 @@ struct Key {
 }
 
 impl Server {
-    /// `key_name` says where the key comes from, for error messages.
-    pub fn new(
-        base_url: &str,
-        key: Option<&str>,
-        key_name: &str,
-        timeouts: Timeouts,
-    ) -> Result<Server, ModelError> {
-        let key_name = key_name.to_owned();
+    pub fn new(endpoint: Endpoint) -> Result<Server, ModelError> {
+        let Endpoint { base_url, provider, api_key, key_name, model: _, timeouts } = endpoint;
+        let provider = provider.unwrap_or_else(|| Provider::at(&base_url));
+        let api = Api::of(provider);
+        let key = api_key.as_deref().map(str::trim).filter(|key| !key.is_empty());
+        let key = key.map(|key| {
+            let unusable = || ModelError::KeyUnusable { key: key_name.clone() };
+            Key::new(key, api).ok_or_else(unusable)
+        });
         Ok(Server {
-            address: Address::parse(base_url)?,
-            key: key.map(str::trim).filter(|key| !key.is_empty()).map_or(Ok(None), |key| {
-                Key::new(key)
-                    .map(Some)
-                    .ok_or_else(|| ModelError::KeyUnusable { key: key_name.clone() })
-            })?,
+            address: Address::parse(&base_url, api.base)?,
+            provider,
+            api,
+            key: key.transpose()?,
             key_name,
             timeouts,
             client: OnceLock::new(),
         })
+    }
+
+    pub fn api(&self) -> &'static Api {
+        self.api
+    }
+
+    pub fn provider(&self) -> Provider {
+        self.provider
+    }
+
+    pub fn host(&self) -> &str {
+        self.address.host()
     }
 
     /// The address for display.
@@ -103,16 +119,19 @@ impl Server {
     }
 
     pub fn get(&self, endpoint: &str) -> Result<RequestBuilder, ModelError> {
-        Ok(self.with_key(self.client()?.get(self.address.endpoint(endpoint))))
+        Ok(self.with_headers(self.client()?.get(self.address.endpoint(endpoint))))
     }
 
     pub fn post(&self, endpoint: &str) -> Result<RequestBuilder, ModelError> {
-        Ok(self.with_key(self.client()?.post(self.address.endpoint(endpoint))))
+        Ok(self.with_headers(self.client()?.post(self.address.endpoint(endpoint))))
     }
 
-    fn with_key(&self, request: RequestBuilder) -> RequestBuilder {
+    fn with_headers(&self, mut request: RequestBuilder) -> RequestBuilder {
+        for (name, value) in self.api.headers {
+            request = request.header(*name, *value);
+        }
         match &self.key {
-            Some(key) => request.header(reqwest::header::AUTHORIZATION, key.header.clone()),
+            Some(key) => request.header(self.api.key.0, key.header.clone()),
             None => request,
         }
     }
@@ -222,8 +241,8 @@ fn target(response: &Response) -> String {
 }
 
 impl Key {
-    fn new(text: &str) -> Option<Key> {
-        let mut header = HeaderValue::from_str(&format!("Bearer {text}")).ok()?;
+    fn new(text: &str, api: &Api) -> Option<Key> {
+        let mut header = HeaderValue::from_str(&format!("{}{text}", api.key.1)).ok()?;
         header.set_sensitive(true);
         Some(Key { text: text.to_owned(), header })
     }

@@ -1,7 +1,7 @@
 //! Talks to models. A [`Model`] turns messages into a stream of [`Chunk`]s; dropping the stream
 //! cancels the call and frees the connection.
 //!
-//! Three kinds: [`OpenAi`] over HTTP (through [`Auto`] if no model is named), [`Scripted`] from a
+//! Three kinds: [`HttpModel`] over HTTP (through [`Auto`] if no model is named), [`Scripted`] from a
 //! file, and [`Guide`], which needs neither network nor settings. [`Retry`] wraps any of them.
 //!
 //! Not in here: what the text means (`protocol::reply`), and what is sent (`context::window`).
@@ -17,6 +17,7 @@ use crate::protocol::{Message, Opaque, Params, ToolCall, Truncation, Usage};
 
 mod address;
 pub mod capabilities;
+mod client;
 mod default_model;
 mod discover;
 mod error;
@@ -24,7 +25,6 @@ mod error_body;
 mod guide;
 mod http;
 mod name_pattern;
-mod openai;
 mod priced;
 mod provider_name;
 mod retry;
@@ -32,15 +32,16 @@ mod scripted;
 mod server_facts;
 pub mod sse;
 mod status;
+mod wire;
 
 pub use address::{display_address, exposed_host};
 pub use capabilities::{Caching, Capabilities, ServerFacts};
+pub use client::{Endpoint, HttpModel};
 pub use default_model::Auto;
-pub use discover::{HOSTED, Hosted, LOCAL, Local, ServerOffer, discover, list_models};
+pub use discover::{LOCAL, Local, ServerOffer, discover, list_models};
 pub use error::{ConnectError, ModelError, RetryAdvice};
 pub use guide::Guide;
 pub use http::Timeouts;
-pub use openai::{Endpoint, OpenAi};
 pub use priced::{PriceOf, Priced};
 pub use provider_name::provider_name;
 pub use retry::{Retry, RetryPolicy};

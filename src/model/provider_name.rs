@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use super::address::Address;
-use super::discover::HOSTED;
+use crate::protocol::HOSTED;
 
 /// Other hosts of a provider.
 const ALSO: &[(&str, &str)] = &[
@@ -15,13 +15,14 @@ const ALSO: &[(&str, &str)] = &[
 /// `openai` for `https://api.openai.com/v1`, `local` for a server of this machine or network, and
 /// nothing for any other.
 pub fn provider_name(base_url: &str) -> String {
-    let Ok(address) = Address::parse(base_url) else { return String::new() };
+    let Ok(address) = Address::parse(base_url, "") else { return String::new() };
     let host = address.host();
     let hosted = HOSTED
         .iter()
-        .find(|hosted| Address::parse(hosted.base_url).is_ok_and(|address| address.host() == host));
-    let also = || ALSO.iter().find(|(also, _)| *also == host).map(|(_, name)| (*name).to_owned());
-    match hosted.map(|hosted| hosted.name.to_lowercase().replace('.', "")).or_else(also) {
+        .find(|hosted| Address::parse(hosted.base_url, "").is_ok_and(|address| address.host() == host));
+    let also = ALSO.iter().find(|(also, _)| *also == host).map(|(_, name)| (*name).to_owned());
+    let usual = || hosted.map(|hosted| hosted.name.to_lowercase().replace('.', ""));
+    match also.or_else(usual) {
         Some(name) => name,
         None if address.is_loopback() || is_private(&host) => "local".to_owned(),
         None => String::new(),

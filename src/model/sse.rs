@@ -45,15 +45,7 @@ where
     B: AsRef<[u8]> + Send,
     E: Send,
 {
-    let mut lines = Lines::new(cap);
-    let pieces = bytes.map_ok(Some).chain(stream::once(async { Ok(None) }));
-    let lines = pieces.flat_map(move |piece| {
-        stream::iter(match piece {
-            Ok(Some(bytes)) => lines.feed(bytes.as_ref()),
-            Ok(None) => lines.end(),
-            Err(error) => vec![Err(SseError::Source(error))],
-        })
-    });
+    let lines = split(bytes, Lines::new(cap, false));
     let mut over = false;
     EventStream::new(lines)
         .filter_map(|event| async {
@@ -71,10 +63,45 @@ where
         })
 }
 
+/// The lines of a server that streams one JSON value a line, as events.
+pub fn lines<S, B, E>(
+    bytes: S,
+    cap: usize,
+) -> impl Stream<Item = Result<SseEvent, SseError<E>>> + Send
+where
+    S: Stream<Item = Result<B, E>> + Send,
+    B: AsRef<[u8]> + Send,
+    E: Send,
+{
+    split(bytes, Lines::new(cap, true))
+        .map_ok(|line| SseEvent { name: "message".to_owned(), data: line.trim().to_owned() })
+}
+
+fn split<S, B, E>(
+    bytes: S,
+    mut lines: Lines,
+) -> impl Stream<Item = Result<String, SseError<E>>> + Send
+where
+    S: Stream<Item = Result<B, E>> + Send,
+    B: AsRef<[u8]> + Send,
+    E: Send,
+{
+    let pieces = bytes.map_ok(Some).chain(stream::once(async { Ok(None) }));
+    pieces.flat_map(move |piece| {
+        stream::iter(match piece {
+            Ok(Some(bytes)) => lines.feed(bytes.as_ref()),
+            Ok(None) => lines.end(),
+            Err(error) => vec![Err(SseError::Source(error))],
+        })
+    })
+}
+
 /// Splits bytes into lines that end in `\n`, whatever their original line ending.
 #[derive(Debug)]
 struct Lines {
     cap: usize,
+    /// Each line counts by itself.
+    is_event: bool,
     /// The incomplete last line.
     partial: Vec<u8>,
     /// Bytes of the event before `partial`.
@@ -86,9 +113,10 @@ struct Lines {
 }
 
 impl Lines {
-    fn new(cap: usize) -> Lines {
+    fn new(cap: usize, is_event: bool) -> Lines {
         Lines {
             cap,
+            is_event,
             partial: Vec::new(),
             event_bytes: 0,
             has_begun: false,
@@ -140,7 +168,8 @@ impl Lines {
             Some(rest) if !begun => rest,
             _ => &line,
         };
-        self.event_bytes = if line.is_empty() { 0 } else { self.event_bytes + line.len() };
+        self.event_bytes =
+            if self.is_event || line.is_empty() { 0 } else { self.event_bytes + line.len() };
         let mut line = String::from_utf8_lossy(line).into_owned();
         line.push('\n');
         line

@@ -31,6 +31,7 @@ mod observation;
 mod op;
 mod page;
 mod prompt;
+mod provider;
 pub mod reply;
 mod risk;
 mod session_info;
@@ -62,10 +63,11 @@ pub use prompt::{
     AttachmentInfo, AttachmentSize, LineRange, Mention, Prompt, PromptPart, PromptSource,
     PromptSourceKind,
 };
+pub use provider::{HOSTED, Hosted, Provider, key_variables};
 pub use reply::Reply;
 pub use risk::{Effect, Reason, Risk, Tier};
 pub use session_info::{
-    InstructionFile, Provider, SandboxMode, SandboxStatus, SessionInfo, ToolInfo, UnsavedWork,
+    InstructionFile, SandboxMode, SandboxStatus, SessionInfo, ToolInfo, UnsavedWork,
 };
 pub use step::{Mode, Requires, Step, StepAction};
 pub use usage::Usage;

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::budget::SpendLimits;
-use super::{Mode, Usage};
+use super::{Mode, Provider, Usage};
 use crate::i18n::{Lang, LocalizedText, context as words};
 use crate::text;
 
@@ -12,7 +12,7 @@ use crate::text;
 pub struct SessionInfo {
     /// The current model, as the server names it.
     pub model: String,
-    /// `openai`, `guide` or `scripted`.
+    /// Who answers.
     pub provider: Provider,
     /// The address of its server; empty for a built-in one.
     pub base_url: String,
@@ -90,30 +90,6 @@ pub struct InstructionFile {
     /// Its size in bytes, and the bytes of it that are sent.
     pub bytes: usize,
     pub sent: usize,
-}
-
-/// The kind of the model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Provider {
-    /// A server that speaks OpenAI's chat completions.
-    #[default]
-    OpenAi,
-    /// The built-in offline guide, which is not a language model.
-    Guide,
-    /// Replies from a file.
-    Scripted,
-}
-
-impl Provider {
-    /// The name in the settings file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Provider::OpenAi => "openai",
-            Provider::Guide => "guide",
-            Provider::Scripted => "scripted",
-        }
-    }
 }
 
 impl InstructionFile {

@@ -92,9 +92,7 @@ impl Session {
     pub(super) fn model_scripts(&self) -> Arc<Vec<ModelScript>> {
         match self.responder.connected.provider {
             Provider::Guide => Arc::default(),
-            Provider::OpenAi | Provider::Scripted => {
-                Arc::clone(&self.responder.extensions.scripts.model_scripts)
-            }
+            _ => Arc::clone(&self.responder.extensions.scripts.model_scripts),
         }
     }
 

@@ -25,11 +25,11 @@ impl Summarizer {
     pub fn model(&self) -> Option<Arc<dyn Model>> {
         match self.connected.provider {
             Provider::Guide => None,
-            Provider::OpenAi => match (self.connect)(&Wanted::Mode(Mode::Low), self.lang) {
+            Provider::Scripted => Some(Arc::clone(&self.connected.model)),
+            _ => match (self.connect)(&Wanted::Mode(Mode::Low), self.lang) {
                 Ok(low) if low.base_url == self.connected.base_url => Some(low.model),
                 Ok(_) | Err(_) => Some(Arc::clone(&self.connected.model)),
             },
-            Provider::Scripted => Some(Arc::clone(&self.connected.model)),
         }
     }
 }

@@ -33,6 +33,7 @@ fn recordings() -> Vec<PathBuf> {
     folders
         .flat_map(|folder| std::fs::read_dir(folder).unwrap())
         .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "sse"))
         .collect()
 }
 

@@ -1,28 +1,27 @@
-//! Chat completions of any compatible server, streamed or whole.
+//! Calls a model server over HTTP, streamed or whole, in any wire format ([`super::wire`]).
 //!
-//! One call is one or more requests: if a server does not support an optional part
-//! (`response_format`, `stream_options`), the request is repeated without it and the refusal is
-//! remembered; that is not a failure. [`super::Retry`] handles failures.
+//! One call is one or more requests: if a server does not support an optional part (a schema, token
+//! counts), the request is repeated without it and the refusal is remembered; that is not a failure.
+//! [`super::Retry`] handles failures.
 
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
 use reqwest::Response;
 
-use self::answer::{AnswerReader, BodyKind};
-use self::request::{CapabilityCache, Downgrade};
 use super::http::{self, Server, Timeouts};
 use super::sse::{self, EVENT_CAP, SseError, SseEvent};
+use super::wire::answer::{AnswerReader, BodyKind};
+use super::wire::features::{CapabilityCache, Downgrade, RequestFeatures};
+use super::wire::{Api, WireCall};
 use super::{Chunk, Model, ModelError, Request};
 use crate::deadline::with_timeout;
-
-mod answer;
-mod halves;
-mod request;
+use crate::protocol::Provider;
 
 /// How long a stream may consist of comments alone.
 const WITHOUT_CONTENT: Duration = Duration::from_secs(300);
@@ -33,8 +32,10 @@ const AFTER_FINISH: Duration = Duration::from_secs(5);
 /// The settings of a server.
 #[derive(Clone)]
 pub struct Endpoint {
-    /// With or without scheme, trailing slash and `/v1`: a bare host gets `/v1`.
+    /// With or without scheme, trailing slash and path: a bare host gets the usual one.
     pub base_url: String,
+    /// The address tells if this does not.
+    pub provider: Option<Provider>,
     pub api_key: Option<String>,
     /// Where the key comes from (`OPENAI_API_KEY`), for error messages.
     pub key_name: String,
@@ -42,57 +43,103 @@ pub struct Endpoint {
     pub timeouts: Timeouts,
 }
 
-/// A model of a server that speaks chat completions.
+impl Endpoint {
+    /// A server without a key.
+    pub fn at(base_url: impl Into<String>) -> Endpoint {
+        Endpoint {
+            base_url: base_url.into(),
+            provider: None,
+            api_key: None,
+            key_name: String::new(),
+            model: String::new(),
+            timeouts: Timeouts::default(),
+        }
+    }
+}
+
+/// A model of a server.
 #[derive(Clone, Debug)]
-pub struct OpenAi {
+pub struct HttpModel {
     server: Arc<Server>,
     /// The parts the server refused; shared by all models of this client.
     capabilities: Arc<CapabilityCache>,
     model: String,
+    /// The model takes no tools.
+    refuses_tools: Arc<AtomicBool>,
 }
 
-impl OpenAi {
+impl HttpModel {
     /// Does not connect yet. Fails on an invalid address or key.
-    pub fn new(endpoint: Endpoint) -> Result<OpenAi, ModelError> {
-        let Endpoint { base_url, api_key, key_name, model, timeouts } = endpoint;
-        let server = Server::new(&base_url, api_key.as_deref(), &key_name, timeouts)?;
-        let ladder = Arc::new(CapabilityCache::for_server(server.is_local()));
-        Ok(OpenAi { server: Arc::new(server), capabilities: ladder, model })
+    pub fn new(endpoint: Endpoint) -> Result<HttpModel, ModelError> {
+        let model = endpoint.model.clone();
+        let server = Server::new(endpoint)?;
+        let capabilities = Arc::new(CapabilityCache::for_server(server.is_local()));
+        Ok(HttpModel {
+            server: Arc::new(server),
+            capabilities,
+            model,
+            refuses_tools: Arc::default(),
+        })
     }
 
     /// Another model of the same server, over the same connections.
     #[must_use]
-    pub fn with_model(&self, model: impl Into<String>) -> OpenAi {
-        OpenAi { model: model.into(), ..self.clone() }
+    pub fn with_model(&self, model: impl Into<String>) -> HttpModel {
+        HttpModel { model: model.into(), refuses_tools: Arc::default(), ..self.clone() }
+    }
+
+    fn api(&self) -> &'static Api {
+        self.server.api()
+    }
+
+    fn call<'a>(&'a self, request: &'a Request, features: RequestFeatures) -> WireCall<'a> {
+        let (provider, host) = (self.server.provider(), self.server.host());
+        WireCall { provider, host, model: &self.model, request, features }
     }
 
     /// Makes the request, stepping down when a part of it is refused.
     async fn send_with_downgrades(&self, request: &Request) -> Result<Response, ModelError> {
-        let mut shape = self.capabilities.features();
+        let has_tools = !request.tools.is_empty();
+        if has_tools && self.refuses_tools.load(Ordering::Relaxed) {
+            return Err(self.no_tools(String::new()));
+        }
+        let format = self.api().format;
+        let mut features = self.capabilities.features();
         loop {
-            let body = request::body(&self.model, request, shape);
-            let response =
-                self.server.send(self.server.post("chat/completions")?.json(&body)).await?;
+            let body = format.body(&self.call(request, features));
+            let post = self.server.post(&format.path(&self.model))?;
+            let response = self.server.send(post.json(&body)).await?;
             if response.status().is_success() {
-                self.capabilities.remember(shape);
+                self.capabilities.remember(features);
                 return Ok(response);
             }
             let status = response.status().as_u16();
             let (error, said) = self.server.refusal(response, &self.model).await;
-            shape = match shape.step_down(request, status, &said).ok_or(error)? {
-                Downgrade::Guessed(shape) => shape,
-                Downgrade::Named(shape) => {
-                    self.capabilities.remember(shape);
-                    shape
+            features = match features.step_down(request, status, &said).ok_or(error)? {
+                Downgrade::Guessed(features) => features,
+                Downgrade::Named(features) => {
+                    self.capabilities.remember(features);
+                    features
+                }
+                Downgrade::NoTools => {
+                    self.refuses_tools.store(true, Ordering::Relaxed);
+                    return Err(self.no_tools(said.text));
                 }
             };
         }
     }
 
+    fn no_tools(&self, said: String) -> ModelError {
+        ModelError::NoTools { url: self.server.url(), model: self.model.clone(), said }
+    }
+
     async fn open(self, request: Request) -> Result<Chunks, ModelError> {
         let response = self.send_with_downgrades(&request).await?;
+        let format = self.api().format;
+        let reader = format.reader(&self.call(&request, self.capabilities.features()));
+        let key = self.server.key().map(str::to_owned);
+        let reader = AnswerReader::new(self.server.url(), key, self.api().provider, reader);
         let mut body = Box::pin(http::body(Arc::clone(&self.server), response));
-        let reader = AnswerReader::new(self.server.url(), self.server.key().map(str::to_owned));
         let mut head = Vec::new();
         let kind = loop {
             match body.next().await.transpose()? {
@@ -107,14 +154,19 @@ impl OpenAi {
                 None => {}
             }
         };
-        match kind {
-            BodyKind::Html => Err(ModelError::WebPage { url: self.server.url() }),
-            BodyKind::Json => read_whole(reader, head, body).await,
-            BodyKind::Events => {
-                let bytes = stream::iter([Ok(Bytes::from(head))]).chain(body);
-                Ok(stream_chunks(self.server, reader, Box::pin(sse::events(bytes, EVENT_CAP))))
-            }
+        let is_lines = format.is_lines();
+        if kind == BodyKind::Html {
+            return Err(ModelError::WebPage { url: self.server.url() });
         }
+        if kind == BodyKind::Json && !is_lines {
+            return read_whole(reader, head, body).await;
+        }
+        let bytes = stream::iter([Ok(Bytes::from(head))]).chain(body);
+        let events: Events = match kind {
+            BodyKind::Json => sse::lines(bytes, EVENT_CAP).boxed(),
+            BodyKind::Events | BodyKind::Html => sse::events(bytes, EVENT_CAP).boxed(),
+        };
+        Ok(stream_chunks(self.server, reader, events))
     }
 }
 
@@ -122,7 +174,7 @@ type Chunks = BoxStream<'static, Result<Chunk, ModelError>>;
 type Body = Pin<Box<dyn Stream<Item = Result<Bytes, ModelError>> + Send>>;
 type Events = BoxStream<'static, Result<SseEvent, SseError<ModelError>>>;
 
-impl Model for OpenAi {
+impl Model for HttpModel {
     fn name(&self) -> &str {
         &self.model
     }

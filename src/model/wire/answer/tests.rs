@@ -2,10 +2,22 @@
 
 use serde_json::json;
 
+use super::super::super::Request;
+use super::super::features::RequestFeatures;
+use super::super::{Api, WireCall};
 use super::*;
 
 fn reader() -> AnswerReader {
-    AnswerReader::new("http://s/v1".into(), Some("sk-secret".into()))
+    let request = Request::default();
+    let call = WireCall {
+        provider: Provider::OpenAi,
+        host: "s",
+        model: "m",
+        request: &request,
+        features: RequestFeatures::default(),
+    };
+    let reader = Api::of(Provider::OpenAi).format.reader(&call);
+    AnswerReader::new("http://s/v1".into(), Some("sk-secret".into()), Provider::OpenAi, reader)
 }
 
 fn drain(reader: &mut AnswerReader) -> Vec<Chunk> {
@@ -155,6 +167,31 @@ fn invalid_json_is_reported_and_truncated_json_is_a_break() {
     assert_eq!(read(""), Ok(()));
 }
 
+#[test]
+fn events_without_an_empty_line_between_them_are_read_one_by_one() {
+    let (a, b) = (delta(json!({ "content": "a" })), delta(json!({ "content": "b" })));
+    let joined = format!("{a}\n{b}\n{}", finish("stop"));
+    let whole = Ok(vec![text("a"), text("b"), Chunk::Finished(None)]);
+    assert_eq!(lines(&[&joined, "[DONE]"]), whole);
+}
+
+#[test]
+fn an_answer_in_another_format_is_named_at_its_first_event() {
+    let cases = [
+        (json!({ "type": "message_start", "message": {} }), Provider::Anthropic),
+        (json!({ "type": "response.created", "response": {} }), Provider::OpenAiResponses),
+        (json!({ "candidates": [] }), Provider::Gemini),
+        (json!({ "message": { "content": "x" }, "done": false }), Provider::Ollama),
+    ];
+    for (event, provider) in cases {
+        let error = ModelError::OtherFormat { url: "http://s/v1".into(), provider };
+        assert_eq!(feed(&[event.clone(), json!({})]), Err(error.clone()));
+        assert_eq!(reader().push_body(event.to_string().as_bytes()), Err(error));
+    }
+    let unknown = [json!({ "type": "message-start" }), json!({ "type": "content-delta" })];
+    assert!(matches!(feed(&unknown), Err(ModelError::Foreign { .. })));
+}
+
 fn lines(lines: &[&str]) -> Result<Vec<Chunk>, ModelError> {
     let mut reader = reader();
     for data in lines {
@@ -171,8 +208,10 @@ fn one_invalid_event_does_not_end_the_answer() {
     let half = r#"{"choices":[{"del"#;
     let whole = Ok(vec![text("a"), text("b"), Chunk::Finished(None)]);
     for bad in ["not json", half, "<html>", "{'choices': 1}", "\u{0}"] {
-        assert_eq!(lines(&[bad, &a, &b, &end, "[DONE]"]), whole, "{bad}");
-        assert_eq!(lines(&[&a, bad, bad, &b, &end]), whole, "{bad}");
+        let gap = Ok(vec![Chunk::Gap, text("a"), text("b"), Chunk::Finished(None)]);
+        assert_eq!(lines(&[bad, &a, &b, &end, "[DONE]"]), gap, "{bad}");
+        let gap = Ok(vec![text("a"), Chunk::Gap, Chunk::Gap, text("b"), Chunk::Finished(None)]);
+        assert_eq!(lines(&[&a, bad, bad, &b, &end]), gap, "{bad}");
         assert_eq!(lines(&[&a, &b, &end, bad, "[DONE]"]), whole, "{bad}");
     }
     // Invalid events alone, or without end, mean another protocol; a stream that merely broke off

@@ -1,23 +1,25 @@
-//! The body of a request, and the optional parts of it that a server may not support.
+//! The optional parts of a request, which a server may not support.
 //!
 //! Servers differ in what they accept in addition to messages. [`RequestFeatures`] says what is
 //! requested; [`CapabilityCache`] remembers the refusals, for as long as the client lives.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU16, Ordering};
 
 use serde_json::{Value, json};
 
-use super::super::Request;
 use super::super::error_body::ServerMessage;
-use crate::protocol::{Message, Role};
+use super::super::{Effort, Request};
+use crate::protocol::Role;
 
 /// The optional parts of one request. Each bit is a part given up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct RequestFeatures(u8);
+pub(in crate::model) struct RequestFeatures(u16);
 
 /// The request to try next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Downgrade {
+pub(in crate::model) enum Downgrade {
+    /// The server takes no tools.
+    NoTools,
     /// The server named the part it refuses.
     Named(RequestFeatures),
     /// It named none; whether this was the cause is known when it accepts.
@@ -30,13 +32,16 @@ impl RequestFeatures {
     const NO_USAGE: RequestFeatures = RequestFeatures(4);
     const NEW_LIMIT: RequestFeatures = RequestFeatures(8);
     /// All system messages are sent as one: some templates accept only one.
-    const ONE_SYSTEM: RequestFeatures = RequestFeatures(16);
+    pub(super) const ONE_SYSTEM: RequestFeatures = RequestFeatures(16);
     /// Biases by text: only servers with their own tokenizer accept them.
     const NO_BIAS: RequestFeatures = RequestFeatures(32);
-    /// Everything but messages and parameters.
-    const PLAIN: RequestFeatures = RequestFeatures(1 | 2 | 4 | 32);
+    const NO_EFFORT: RequestFeatures = RequestFeatures(64);
+    /// No thinking, said in words: some models take tools only so.
+    const EFFORT_NONE: RequestFeatures = RequestFeatures(128);
+    /// Everything but messages, parameters and tools.
+    const PLAIN: RequestFeatures = RequestFeatures(1 | 2 | 4 | 32 | 64);
 
-    fn has(self, part: RequestFeatures) -> bool {
+    pub(super) fn has(self, part: RequestFeatures) -> bool {
         self.0 & part.0 == part.0
     }
 
@@ -51,34 +56,51 @@ impl RequestFeatures {
         status: u16,
         said: &ServerMessage,
     ) -> Option<Downgrade> {
-        if !matches!(status, 400 | 415 | 422 | 500 | 501) {
+        if !matches!(status, 400 | 404 | 415 | 422 | 500 | 501) {
             return None;
         }
-        if self.asks_usage() && said.mentions(&["stream_options", "include_usage"]) {
-            return Some(Downgrade::Named(self.with(RequestFeatures::NO_USAGE)));
+        if let Some(part) = self.named_part(request, said) {
+            return Some(Downgrade::Named(self.with(part)));
         }
-        if request.params.max_tokens.is_some()
-            && !self.has(RequestFeatures::NEW_LIMIT)
-            && said.mentions(&["max_completion_tokens"])
-        {
-            return Some(Downgrade::Named(self.with(RequestFeatures::NEW_LIMIT)));
-        }
-        let systems = request.messages.iter().filter(|message| message.role == Role::System);
-        if systems.count() > 1 && !self.has(RequestFeatures::ONE_SYSTEM) && said.mentions(SYSTEMS) {
-            return Some(Downgrade::Named(self.with(RequestFeatures::ONE_SYSTEM)));
-        }
-        if self.bias(request).is_some() && said.mentions(&["logit_bias", "logit bias"]) {
-            return Some(Downgrade::Named(self.with(RequestFeatures::NO_BIAS)));
+        if !request.tools.is_empty() && refuses_tools(said) {
+            return Some(Downgrade::NoTools);
         }
         if said.mentions(FORMAT) {
             return self.next_format(request).map(Downgrade::Named);
         }
         // The refusal names nothing, but complains of something unknown: send the plain request,
         // once.
-        let vague = status != 500 && (said.text.is_empty() || said.mentions(VAGUE));
+        if matches!(status, 404 | 500) || !(said.text.is_empty() || said.mentions(VAGUE)) {
+            return None;
+        }
         let plain = self.with(RequestFeatures::PLAIN);
-        (vague && plain.optional_parts(request) != self.optional_parts(request))
-            .then_some(Downgrade::Guessed(plain))
+        if plain.optional_parts(request) != self.optional_parts(request) {
+            Some(Downgrade::Guessed(plain))
+        } else {
+            (!request.tools.is_empty()).then_some(Downgrade::NoTools)
+        }
+    }
+
+    /// The part that the server names.
+    fn named_part(self, request: &Request, said: &ServerMessage) -> Option<RequestFeatures> {
+        let refused = |part: RequestFeatures, is_sent: bool, names: &[&str]| {
+            (is_sent && !self.has(part) && said.mentions(names)).then_some(part)
+        };
+        let systems = request.messages.iter().filter(|message| message.role == Role::System);
+        let clashes = !request.tools.is_empty() && said.mentions(&["function tools with"]);
+        let effort = self.effort(request).is_some() && said.mentions(UNSUPPORTED);
+        refused(RequestFeatures::NO_USAGE, true, &["stream_options", "include_usage"])
+            .or_else(|| {
+                let limit = request.params.max_tokens.is_some();
+                refused(RequestFeatures::NEW_LIMIT, limit, &["max_completion_tokens"])
+            })
+            .or_else(|| refused(RequestFeatures::ONE_SYSTEM, systems.count() > 1, SYSTEMS))
+            .or_else(|| {
+                let bias = self.bias(request).is_some();
+                refused(RequestFeatures::NO_BIAS, bias, &["logit_bias", "logit bias"])
+            })
+            .or_else(|| refused(RequestFeatures::EFFORT_NONE, clashes, &["reasoning_effort"]))
+            .or_else(|| refused(RequestFeatures::NO_EFFORT, effort, EFFORT))
     }
 
     fn next_format(self, request: &Request) -> Option<RequestFeatures> {
@@ -92,13 +114,46 @@ impl RequestFeatures {
         }
     }
 
-    fn asks_usage(self) -> bool {
+    pub(super) fn asks_usage(self) -> bool {
         !self.has(RequestFeatures::NO_USAGE)
     }
 
     /// The optional parts that are actually sent with this request.
-    fn optional_parts(self, request: &Request) -> (Option<Value>, bool, Option<&Value>) {
-        (self.format(request), self.asks_usage(), self.bias(request))
+    fn optional_parts(
+        self,
+        request: &Request,
+    ) -> (Option<Value>, bool, Option<&Value>, Option<Effort>) {
+        (self.format(request), self.asks_usage(), self.bias(request), self.effort(request))
+    }
+
+    /// How much the model is told to think.
+    pub(super) fn effort(self, request: &Request) -> Option<Effort> {
+        if self.has(RequestFeatures::EFFORT_NONE) && !request.tools.is_empty() {
+            return Some(Effort::None);
+        }
+        request.effort.filter(|_| !self.has(RequestFeatures::NO_EFFORT))
+    }
+
+    /// The schema, as long as the server takes one.
+    pub(super) fn schema(self, request: &Request) -> Option<&Value> {
+        request.schema.as_ref().filter(|_| !self.has(RequestFeatures::NO_SCHEMA))
+    }
+
+    /// Any JSON is asked for.
+    pub(super) fn asks_json(self, request: &Request) -> bool {
+        request.schema.is_some() && !self.has(RequestFeatures::NO_OBJECT)
+    }
+
+    /// The parameters under their own names.
+    pub(super) fn write_params(self, request: &Request, body: &mut Value) {
+        let Ok(Value::Object(params)) = serde_json::to_value(&request.params) else { return };
+        for (name, value) in params {
+            if name == BIAS && value.is_array() && self.has(RequestFeatures::NO_BIAS) {
+                continue;
+            }
+            let new = name == "max_tokens" && self.has(RequestFeatures::NEW_LIMIT);
+            body[if new { "max_completion_tokens".to_owned() } else { name }] = value;
+        }
     }
 
     /// Biases by text that are sent; those by token are an ordinary parameter.
@@ -107,17 +162,20 @@ impl RequestFeatures {
         (!self.has(RequestFeatures::NO_BIAS)).then_some(bias)
     }
 
-    fn format(self, request: &Request) -> Option<Value> {
-        let schema = request.schema.as_ref()?;
-        if !self.has(RequestFeatures::NO_SCHEMA) {
+    pub(super) fn format(self, request: &Request) -> Option<Value> {
+        if let Some(schema) = self.schema(request) {
             let schema = json!({ "name": "reply", "schema": schema });
             Some(json!({ "type": "json_schema", "json_schema": schema }))
-        } else if !self.has(RequestFeatures::NO_OBJECT) {
-            Some(json!({ "type": "json_object" }))
         } else {
-            None
+            self.asks_json(request).then(|| json!({ "type": "json_object" }))
         }
     }
+}
+
+/// True if the server says that it, or the model, takes no tools; not if it complains of how one is
+/// written or answered.
+fn refuses_tools(said: &ServerMessage) -> bool {
+    said.mentions(TOOLS) && said.mentions(UNSUPPORTED) && !said.mentions(TOOL_MISTAKES)
 }
 
 /// The parameter, and its form by text: `[["happy", 0.2], ["never", false]]`.
@@ -126,6 +184,56 @@ const BIAS: &str = "logit_bias";
 /// How servers name the part that asks for JSON.
 const FORMAT: &[&str] =
     &["response_format", "response format", "json_schema", "json_object", "json schema", "grammar"];
+
+/// How servers name tools.
+const TOOLS: &[&str] = &[
+    "tools",
+    "tool use",
+    "tool_use",
+    "tool call",
+    "tool_call",
+    "tool choice",
+    "function call",
+    "functions",
+    "tool-call",
+];
+
+/// How servers complain of a particular tool, call or result.
+const TOOL_MISTAKES: &[&str] = &[
+    "tool_call_id",
+    "tool_calls must",
+    "tool_calls\" must",
+    "tool messages",
+    "role 'tool'",
+    "without",
+    "tools.0",
+    "tools[0]",
+    "schema for function",
+    "thought_signature",
+    "reasoning_content",
+];
+
+/// How servers name how much to think.
+const EFFORT: &[&str] = &["effort", "think", "reasoning"];
+
+/// How servers say that they lack something.
+const UNSUPPORTED: &[&str] = &[
+    "support",
+    "unavailable",
+    "not available",
+    "not enabled",
+    "requires --",
+    "unknown",
+    "unrecognized",
+    "unrecognised",
+    "unexpected",
+    "not permitted",
+    "not allowed",
+    "extra ",
+    "not implemented",
+    "invalid value",
+    "invalid option",
+];
 
 /// How templates complain of a second system message.
 const SYSTEMS: &[&str] = &[
@@ -151,7 +259,7 @@ const VAGUE: &[&str] = &[
 
 /// The refusals of a server.
 #[derive(Debug, Default)]
-pub(super) struct CapabilityCache(AtomicU8);
+pub(in crate::model) struct CapabilityCache(AtomicU16);
 
 impl CapabilityCache {
     /// The initial assumptions about a server: one on another machine has an unknown tokenizer, and
@@ -174,55 +282,19 @@ impl CapabilityCache {
     }
 }
 
-/// The JSON to send.
-pub(super) fn body(model: &str, request: &Request, shape: RequestFeatures) -> Value {
-    let messages = match shape.has(RequestFeatures::ONE_SYSTEM) {
-        true => wire_messages(&one_system(&request.messages)),
-        false => wire_messages(&request.messages),
-    };
-    let mut body = json!({ "model": model, "messages": messages, "stream": true });
-    if let Ok(Value::Object(params)) = serde_json::to_value(&request.params) {
-        for (name, value) in params {
-            if name == BIAS && value.is_array() && shape.has(RequestFeatures::NO_BIAS) {
-                continue;
-            }
-            let new = name == "max_tokens" && shape.has(RequestFeatures::NEW_LIMIT);
-            body[if new { "max_completion_tokens".to_owned() } else { name }] = value;
-        }
-    }
-    if shape.asks_usage() {
-        body["stream_options"] = json!({ "include_usage": true });
-    }
-    if let Some(format) = shape.format(request) {
-        body["response_format"] = format;
-    }
-    body
-}
-
-/// The messages as the format writes them.
-fn wire_messages(messages: &[Message]) -> Value {
-    let wire = |message: &Message| json!({ "role": message.role, "content": message.text() });
-    messages.iter().map(wire).collect()
-}
-
-/// Joins adjacent system messages.
-fn one_system(messages: &[Message]) -> Vec<Message> {
-    let mut out: Vec<Message> = Vec::with_capacity(messages.len());
-    for message in messages {
-        match out.last_mut() {
-            Some(last) if last.role == Role::System && message.role == Role::System => {
-                last.merge(message.clone());
-            }
-            Some(_) | None => out.push(message.clone()),
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::WireCall;
+    use super::super::WireFormat;
+    use super::super::chat::ChatCompletions;
     use super::*;
-    use crate::protocol::Params;
+    use crate::model::ToolSchema;
+    use crate::protocol::{Message, Params, Provider};
+
+    fn body(model: &str, request: &Request, features: RequestFeatures) -> Value {
+        let (provider, host) = (Provider::OpenAi, "server.example");
+        ChatCompletions.body(&WireCall { provider, host, model, request, features })
+    }
 
     #[test]
     fn a_server_that_accepts_one_system_message_gets_one() {
@@ -342,5 +414,53 @@ mod tests {
         assert_eq!(limit, Some(Downgrade::Named(RequestFeatures::NEW_LIMIT)));
         let sent = body("m", &request(), RequestFeatures::NEW_LIMIT);
         assert_eq!((sent.get("max_tokens"), &sent["max_completion_tokens"]), (None, &json!(9)));
+    }
+
+    #[test]
+    fn a_server_without_tools_is_recognised_and_a_mistake_in_a_call_is_not() {
+        let tool = ToolSchema {
+            name: "shell".into(),
+            description: "Runs.".into(),
+            parameters: json!({ "type": "object" }),
+        };
+        let request = Request { tools: [tool].into(), ..request() };
+        let step = |status, message: &str| {
+            let said = ServerMessage { text: message.into(), ..ServerMessage::default() };
+            RequestFeatures::default().step_down(&request, status, &said)
+        };
+        for (status, message) in [
+            (400, "registry.ollama.ai/library/gemma:2b does not support tools"),
+            (404, "No endpoints found that support tool use."),
+            (500, "tools param requires --jinja flag"),
+            (400, "\"auto\" tool choice requires --enable-auto-tool-choice to be set"),
+            (400, "This model does not support function calling"),
+            (422, "Unrecognized request argument supplied: tools"),
+        ] {
+            assert_eq!(step(status, message), Some(Downgrade::NoTools), "{message}");
+        }
+        for message in [
+            "tool_use ids were found without tool_result blocks immediately after",
+            "Invalid schema for function 'shell': unknown type",
+            "An assistant message with 'tool_calls' must be followed by tool messages",
+        ] {
+            assert_ne!(step(400, message), Some(Downgrade::NoTools), "{message}");
+        }
+        let clash = "Function tools with reasoning_effort are not supported for m in \
+                     /v1/chat/completions. Set reasoning_effort to 'none'.";
+        assert_eq!(step(400, clash), Some(Downgrade::Named(RequestFeatures::EFFORT_NONE)));
+        let sent = body("m", &request, RequestFeatures::EFFORT_NONE);
+        assert_eq!(sent["reasoning_effort"], "none");
+    }
+
+    #[test]
+    fn a_server_that_cannot_be_told_how_much_to_think_is_not_told() {
+        let request = Request { effort: Some(Effort::High), ..request() };
+        let said = ServerMessage {
+            text: "\"llama3\" does not support thinking".into(),
+            ..ServerMessage::default()
+        };
+        let step = RequestFeatures::default().step_down(&request, 400, &said);
+        assert_eq!(step, Some(Downgrade::Named(RequestFeatures::NO_EFFORT)));
+        assert!(body("m", &request, RequestFeatures::NO_EFFORT).get("reasoning_effort").is_none());
     }
 }

@@ -1,0 +1,329 @@
+//! Turns a server's response into chunks, whatever its format: events of a stream, lines, or one
+//! JSON body. Skips what is broken, recognises another format, and knows when the answer is over.
+
+use std::collections::VecDeque;
+
+use serde_json::Value;
+
+use super::super::error_body::{ServerMessage, clean, is_html};
+use super::super::sse::SseEvent;
+use super::super::{Chunk, ModelError, status};
+use super::surrogates::SurrogateJoiner;
+use super::{ReadError, WireReader, recognise};
+use crate::protocol::{Opaque, Provider, ToolCall, Truncation, Usage};
+
+/// A byte order mark.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The kind of a body, from its first visible byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::model) enum BodyKind {
+    Events,
+    Json,
+    Html,
+}
+
+impl BodyKind {
+    /// `None` as long as there is only white space, or the beginning of a byte order mark. The
+    /// content type is not used: servers send streams as text and errors as streams.
+    pub fn detect(head: &[u8]) -> Option<BodyKind> {
+        if MARK.len() > head.len() && MARK.starts_with(head) {
+            return None;
+        }
+        let head = head.strip_prefix(MARK).unwrap_or(head);
+        match head.iter().find(|byte| !byte.is_ascii_whitespace())? {
+            b'{' | b'[' => Some(BodyKind::Json),
+            b'<' => Some(BodyKind::Html),
+            _ => Some(BodyKind::Events),
+        }
+    }
+}
+
+/// How the server ended the answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum AnswerEnd {
+    #[default]
+    Open,
+    /// A finish reason has arrived; token counts may still follow.
+    Finishing(Option<Truncation>),
+    Done,
+}
+
+/// What a format has read of an answer.
+#[derive(Debug, Default)]
+pub(in crate::model) struct Answer {
+    chunks: VecDeque<Chunk>,
+    usage: Option<Usage>,
+    end: AnswerEnd,
+    is_last: bool,
+}
+
+impl Answer {
+    pub fn text(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.chunks.push_back(Chunk::Text(text.to_owned()));
+        }
+    }
+
+    pub fn thought(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.chunks.push_back(Chunk::Thought(text.to_owned()));
+        }
+    }
+
+    pub fn seal_text(&mut self, opaque: Opaque) {
+        self.chunks.push_back(Chunk::SealedText(opaque));
+    }
+
+    pub fn seal_thought(&mut self, opaque: Opaque) {
+        self.chunks.push_back(Chunk::SealedThought(opaque));
+    }
+
+    pub fn call(&mut self, call: ToolCall) {
+        self.chunks.push_back(Chunk::Call(call));
+    }
+
+    /// The last count is the one that holds.
+    pub fn count(&mut self, usage: Option<Usage>) {
+        self.usage = usage.or(self.usage);
+    }
+
+    pub fn usage(&self) -> Usage {
+        self.usage.unwrap_or_default()
+    }
+
+    /// A finish reason has arrived.
+    pub fn finish(&mut self, cut: Option<Truncation>) {
+        self.end = AnswerEnd::Finishing(cut);
+    }
+
+    /// Nothing follows this event.
+    pub fn close(&mut self) {
+        self.is_last = true;
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.end == AnswerEnd::Open
+    }
+}
+
+/// Parses one answer.
+#[derive(Debug)]
+pub(in crate::model) struct AnswerReader {
+    url: String,
+    key: Option<String>,
+    provider: Provider,
+    reader: Box<dyn WireReader>,
+    answer: Answer,
+    surrogates: SurrogateJoiner,
+    /// An event of this format has arrived.
+    is_known: bool,
+    /// The error of the first event that meant nothing, and the number of broken ones.
+    first_invalid: Option<ModelError>,
+    invalid_count: usize,
+}
+
+/// Maximum number of invalid events to skip in one answer.
+const PASSED_OVER: usize = 64;
+
+impl AnswerReader {
+    pub fn new(
+        url: String,
+        key: Option<String>,
+        provider: Provider,
+        reader: Box<dyn WireReader>,
+    ) -> AnswerReader {
+        AnswerReader {
+            url,
+            key,
+            provider,
+            reader,
+            answer: Answer::default(),
+            surrogates: SurrogateJoiner::default(),
+            is_known: false,
+            first_invalid: None,
+            invalid_count: 0,
+        }
+    }
+
+    /// The next chunk that has not been taken yet.
+    pub fn next_chunk(&mut self) -> Option<Chunk> {
+        self.answer.chunks.pop_front()
+    }
+
+    /// True when a finish reason has arrived: the rest is not worth a long wait.
+    pub fn is_finishing(&self) -> bool {
+        matches!(self.answer.end, AnswerEnd::Finishing(_))
+    }
+
+    pub fn is_done(&self) -> bool {
+        self.answer.end == AnswerEnd::Done
+    }
+
+    /// Processes one event of a stream.
+    pub fn push_event(&mut self, event: &SseEvent) -> Result<(), ModelError> {
+        let data = event.data.trim();
+        if data == "[DONE]" {
+            self.fail_if_foreign()?;
+            self.finish();
+            return Ok(());
+        }
+        if data.is_empty() || event.name == "ping" || self.is_done() {
+            return Ok(());
+        }
+        match self.parse(data) {
+            Ok(value) if event.name == "error" => Err(self.reported_error(&value)),
+            Ok(value) => self.push_value(&value),
+            Err(_) if event.name == "error" => Err(self.reported_error(&Value::from(data))),
+            Err(_) if data.contains('\n') => self.push_lines(data),
+            Err(error) if error.is_eof() => {
+                self.skip_invalid(ModelError::Broken { url: self.url.clone() })
+            }
+            Err(_) => self.skip_invalid(self.foreign_error(data)),
+        }
+    }
+
+    /// Some servers put no empty line between events: each line is one.
+    fn push_lines(&mut self, data: &str) -> Result<(), ModelError> {
+        if !data
+            .lines()
+            .any(|line| serde_json::from_str::<Value>(line).is_ok_and(|v| v.is_object()))
+        {
+            return self.skip_invalid(self.foreign_error(data));
+        }
+        data.lines().try_for_each(|line| {
+            let event = SseEvent { name: "message".to_owned(), data: line.to_owned() };
+            self.push_event(&event)
+        })
+    }
+
+    fn parse(&mut self, data: &str) -> serde_json::Result<Value> {
+        if !self.surrogates.is_waiting()
+            && let Ok(value) = serde_json::from_str(data)
+        {
+            return Ok(value);
+        }
+        serde_json::from_str(&self.surrogates.join(data))
+    }
+
+    /// One invalid event does not cost the rest of the answer, but it may have held a part of it.
+    /// A server that sends nothing else speaks another protocol.
+    fn skip_invalid(&mut self, error: ModelError) -> Result<(), ModelError> {
+        tracing::warn!(%error, "an event of the answer was skipped");
+        self.invalid_count += 1;
+        if self.invalid_count > PASSED_OVER {
+            return Err(self.first_invalid.take().unwrap_or(error));
+        }
+        if self.answer.is_open() {
+            self.answer.chunks.push_back(Chunk::Gap);
+        }
+        self.first_invalid.get_or_insert(error);
+        Ok(())
+    }
+
+    fn fail_if_foreign(&mut self) -> Result<(), ModelError> {
+        match self.first_invalid.take() {
+            Some(error) if !self.is_known => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Processes the body of a server that did not stream.
+    pub fn push_body(&mut self, body: &[u8]) -> Result<(), ModelError> {
+        let text = String::from_utf8_lossy(body);
+        let text = text.trim_start_matches('\u{feff}');
+        if is_html(text) {
+            return Err(ModelError::WebPage { url: self.url.clone() });
+        }
+        match serde_json::from_str::<Value>(text) {
+            Ok(value) => {
+                self.push_value(&value)?;
+                self.fail_if_foreign()?;
+                self.finish();
+                Ok(())
+            }
+            Err(error) if error.is_eof() => Err(ModelError::Broken { url: self.url.clone() }),
+            Err(_) => {
+                self.push_lines(text)?;
+                self.close()
+            }
+        }
+    }
+
+    /// The stream ended: normally if the answer was finished, otherwise it broke off.
+    pub fn close(&mut self) -> Result<(), ModelError> {
+        self.fail_if_foreign()?;
+        if self.answer.is_open() {
+            return Err(ModelError::Broken { url: self.url.clone() });
+        }
+        self.finish();
+        Ok(())
+    }
+
+    fn finish(&mut self) {
+        if self.is_done() {
+            return;
+        }
+        self.reader.end(&mut self.answer);
+        let cut = match self.answer.end {
+            AnswerEnd::Finishing(cut) => cut,
+            AnswerEnd::Open | AnswerEnd::Done => None,
+        };
+        self.answer.end = AnswerEnd::Done;
+        let usage = self.answer.usage.take();
+        self.answer.chunks.extend(usage.map(Chunk::Usage));
+        self.answer.chunks.push_back(Chunk::Finished(cut));
+    }
+
+    fn push_value(&mut self, value: &Value) -> Result<(), ModelError> {
+        let first = value.get(0).unwrap_or(value);
+        let is_error = |field: &str| first.get(field).and_then(Value::as_str) == Some("error");
+        if first.get("error").is_some_and(|error| !error.is_null())
+            || is_error("object")
+            || is_error("type")
+        {
+            return Err(self.reported_error(value));
+        }
+        if !self.is_known {
+            match recognise(value) {
+                Some(format) if format == self.provider.format() => self.is_known = true,
+                Some(format) => return Err(self.other_format(format)),
+                None => {
+                    let error = self.foreign_error(&value.to_string());
+                    self.first_invalid.get_or_insert(error);
+                }
+            }
+        }
+        let read = self.reader.read(value, &mut self.answer);
+        read.map_err(|error| self.read_error(&error))?;
+        if self.answer.is_last {
+            self.finish();
+        }
+        Ok(())
+    }
+
+    fn read_error(&self, error: &ReadError) -> ModelError {
+        match self.reported_error(&error.said) {
+            ModelError::Reported { url, said, passing } => {
+                ModelError::Reported { url, said, passing: passing || error.passing }
+            }
+            other => other,
+        }
+    }
+
+    fn reported_error(&self, value: &Value) -> ModelError {
+        status::reported_error(&self.url, ServerMessage::from_value(value, self.key.as_deref()))
+    }
+
+    fn foreign_error(&self, text: &str) -> ModelError {
+        let said = clean(text, self.key.as_deref());
+        ModelError::Foreign { url: self.url.clone(), said }
+    }
+
+    fn other_format(&self, format: Provider) -> ModelError {
+        ModelError::OtherFormat { url: self.url.clone(), provider: format }
+    }
+}
+
+#[cfg(test)]
+mod tests;
