@@ -512,7 +512,7 @@ async fn discovery_finds_running_servers_and_set_keys() {
         "GROQ_API_KEY" => Some(String::new()),
         _ => None,
     };
-    let offers = discover(env, &local).await;
+    let offers = find_servers(env, &local).await;
     let found: Vec<_> =
         offers.iter().map(|o| (o.name.as_str(), o.key_env.as_deref(), o.models.len())).collect();
     assert_eq!(found, [("Up", None, 1), ("OpenAI", Some("OPENAI_API_KEY"), 0)]);

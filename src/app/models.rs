@@ -10,7 +10,7 @@ use crate::config::{Connection, Environment, ProviderSetting};
 use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
 use crate::model::{
     Auto, Endpoint, Guide, HttpModel, LOCAL, Model, ModelError, PriceOf, Priced, Retry, RetryPolicy,
-    Scripted, ServerOffer, Timeouts, capabilities, discover, display_address, list_models,
+    Scripted, ServerOffer, Timeouts, capabilities, display_address, find_servers, list_models,
     provider_name,
 };
 use crate::protocol::{Mode, ModelOverride, Provider};
@@ -145,7 +145,7 @@ pub fn endpoint(connection: &Connection) -> Endpoint {
 pub fn discover_servers(environment: Environment) -> BoxFuture<'static, Vec<FoundServer>> {
     async move {
         let look_up = |name: &str| environment.get(name).map(str::to_owned);
-        let offers = discover(look_up, LOCAL).await;
+        let offers = find_servers(look_up, LOCAL).await;
         offers.into_iter().map(found_server).collect()
     }
     .boxed()

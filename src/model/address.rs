@@ -43,10 +43,6 @@ impl Address {
         Ok(Address { base })
     }
 
-    pub fn host(&self) -> &str {
-        self.base.host_str().unwrap_or_default()
-    }
-
     /// The URL of one endpoint, such as `chat/completions`, which may have a query of its own.
     pub fn endpoint(&self, name: &str) -> Url {
         let mut url = self.base.clone();

@@ -4,7 +4,6 @@
 //! counts), the request is repeated without it and the refusal is remembered; that is not a failure.
 //! [`super::Retry`] handles failures.
 
-use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,48 +13,20 @@ use bytes::Bytes;
 use futures_util::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
 use reqwest::Response;
 
-use super::http::{self, Server, Timeouts};
+use super::http::{self, Endpoint, Server};
 use super::sse::{self, EVENT_CAP, SseError, SseEvent};
+use super::wire::Api;
 use super::wire::answer::{AnswerReader, BodyKind};
 use super::wire::features::{CapabilityCache, Downgrade, RequestFeatures};
-use super::wire::{Api, WireCall};
+use super::wire::format::WireCall;
 use super::{Chunk, Model, ModelError, Request};
 use crate::deadline::with_timeout;
-use crate::protocol::Provider;
 
 /// How long a stream may consist of comments alone.
 const WITHOUT_CONTENT: Duration = Duration::from_secs(300);
 
 /// After the finish reason only token counts can follow; this is the longest wait for them.
 const AFTER_FINISH: Duration = Duration::from_secs(5);
-
-/// The settings of a server.
-#[derive(Clone)]
-pub struct Endpoint {
-    /// With or without scheme, trailing slash and path: a bare host gets the usual one.
-    pub base_url: String,
-    /// The address tells if this does not.
-    pub provider: Option<Provider>,
-    pub api_key: Option<String>,
-    /// Where the key comes from (`OPENAI_API_KEY`), for error messages.
-    pub key_name: String,
-    pub model: String,
-    pub timeouts: Timeouts,
-}
-
-impl Endpoint {
-    /// A server without a key.
-    pub fn at(base_url: impl Into<String>) -> Endpoint {
-        Endpoint {
-            base_url: base_url.into(),
-            provider: None,
-            api_key: None,
-            key_name: String::new(),
-            model: String::new(),
-            timeouts: Timeouts::default(),
-        }
-    }
-}
 
 /// A model of a server.
 #[derive(Clone, Debug)]
@@ -238,15 +209,5 @@ impl ChunkStream {
             Ok(Some(Err(SseError::TooLarge))) => Err(self.server.too_large(EVENT_CAP)),
             Err(_) => Err(self.server.stalled(WITHOUT_CONTENT)),
         }
-    }
-}
-
-impl fmt::Debug for Endpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Endpoint")
-            .field("key_name", &self.key_name)
-            .field("model", &self.model)
-            .field("timeouts", &self.timeouts)
-            .finish_non_exhaustive()
     }
 }

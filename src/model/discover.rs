@@ -49,7 +49,7 @@ pub const LOCAL: &[Local<'static>] = &[
 
 /// Looks for servers on this machine, all at once, and for keys. `env` returns the value of a
 /// variable. Running servers come first: they need no key.
-pub async fn discover(
+pub async fn find_servers(
     env: impl Fn(&str) -> Option<String>,
     local: &[Local<'_>],
 ) -> Vec<ServerOffer> {

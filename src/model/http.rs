@@ -17,7 +17,6 @@ use tokio::time::{Instant, timeout_at};
 
 use super::ModelError;
 use super::address::{Address, strip_secrets};
-use super::client::Endpoint;
 use super::error::ConnectError;
 use super::error_body::{ServerMessage, clean};
 use super::status::{self, ErrorContext};
@@ -55,9 +54,38 @@ impl Default for Timeouts {
     }
 }
 
+/// The settings of a server.
+#[derive(Clone)]
+pub struct Endpoint {
+    /// With or without scheme, trailing slash and path: a bare host gets the usual one.
+    pub base_url: String,
+    /// The address tells if this does not.
+    pub provider: Option<Provider>,
+    pub api_key: Option<String>,
+    /// Where the key comes from (`OPENAI_API_KEY`), for error messages.
+    pub key_name: String,
+    pub model: String,
+    pub timeouts: Timeouts,
+}
+
+impl Endpoint {
+    /// A server without a key.
+    pub fn at(base_url: impl Into<String>) -> Endpoint {
+        Endpoint {
+            base_url: base_url.into(),
+            provider: None,
+            api_key: None,
+            key_name: String::new(),
+            model: String::new(),
+            timeouts: Timeouts::default(),
+        }
+    }
+}
+
 /// One server and how to speak to it.
 pub(super) struct Server {
     address: Address,
+    host: String,
     provider: Provider,
     api: &'static Api,
     key: Option<Key>,
@@ -82,8 +110,10 @@ impl Server {
             let unusable = || ModelError::KeyUnusable { key: key_name.clone() };
             Key::new(key, api).ok_or_else(unusable)
         });
+        let address = Address::parse(&base_url, api.base)?;
         Ok(Server {
-            address: Address::parse(&base_url, api.base)?,
+            host: address.host(),
+            address,
             provider,
             api,
             key: key.transpose()?,
@@ -102,7 +132,7 @@ impl Server {
     }
 
     pub fn host(&self) -> &str {
-        self.address.host()
+        &self.host
     }
 
     /// The address for display.
@@ -245,6 +275,16 @@ impl Key {
         let mut header = HeaderValue::from_str(&format!("{}{text}", api.key.1)).ok()?;
         header.set_sensitive(true);
         Some(Key { text: text.to_owned(), header })
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("key_name", &self.key_name)
+            .field("model", &self.model)
+            .field("timeouts", &self.timeouts)
+            .finish_non_exhaustive()
     }
 }
 

@@ -36,12 +36,12 @@ mod wire;
 
 pub use address::{display_address, exposed_host};
 pub use capabilities::{Caching, Capabilities, ServerFacts};
-pub use client::{Endpoint, HttpModel};
+pub use client::HttpModel;
 pub use default_model::Auto;
-pub use discover::{LOCAL, Local, ServerOffer, discover, list_models};
+pub use discover::{LOCAL, Local, ServerOffer, find_servers, list_models};
 pub use error::{ConnectError, ModelError, RetryAdvice};
 pub use guide::Guide;
-pub use http::Timeouts;
+pub use http::{Endpoint, Timeouts};
 pub use priced::{PriceOf, Priced};
 pub use provider_name::provider_name;
 pub use retry::{Retry, RetryPolicy};

@@ -114,7 +114,7 @@ impl Provider {
     }
 }
 
-/// The host in lower case, with its port, and the path with a `/` in front and none behind.
+/// The host in lower case, with its port, and the path with a `/` at its start and none at its end.
 fn host_and_path(address: &str) -> (String, String) {
     let address = address.trim();
     let address = address.split_once("://").map_or(address, |(_, rest)| rest);

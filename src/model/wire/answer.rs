@@ -1,16 +1,14 @@
 //! Turns a server's response into chunks, whatever its format: events of a stream, lines, or one
 //! JSON body. Skips what is broken, recognises another format, and knows when the answer is over.
 
-use std::collections::VecDeque;
-
 use serde_json::Value;
 
 use super::super::error_body::{ServerMessage, clean, is_html};
 use super::super::sse::SseEvent;
 use super::super::{Chunk, ModelError, status};
+use super::format::{Answer, AnswerEnd, ReadError, WireReader, recognise};
 use super::surrogates::SurrogateJoiner;
-use super::{ReadError, WireReader, recognise};
-use crate::protocol::{Opaque, Provider, ToolCall, Truncation, Usage};
+use crate::protocol::Provider;
 
 /// A byte order mark.
 const MARK: &[u8] = b"\xef\xbb\xbf";
@@ -36,74 +34,6 @@ impl BodyKind {
             b'<' => Some(BodyKind::Html),
             _ => Some(BodyKind::Events),
         }
-    }
-}
-
-/// How the server ended the answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum AnswerEnd {
-    #[default]
-    Open,
-    /// A finish reason has arrived; token counts may still follow.
-    Finishing(Option<Truncation>),
-    Done,
-}
-
-/// What a format has read of an answer.
-#[derive(Debug, Default)]
-pub(in crate::model) struct Answer {
-    chunks: VecDeque<Chunk>,
-    usage: Option<Usage>,
-    end: AnswerEnd,
-    is_last: bool,
-}
-
-impl Answer {
-    pub fn text(&mut self, text: &str) {
-        if !text.is_empty() {
-            self.chunks.push_back(Chunk::Text(text.to_owned()));
-        }
-    }
-
-    pub fn thought(&mut self, text: &str) {
-        if !text.is_empty() {
-            self.chunks.push_back(Chunk::Thought(text.to_owned()));
-        }
-    }
-
-    pub fn seal_text(&mut self, opaque: Opaque) {
-        self.chunks.push_back(Chunk::SealedText(opaque));
-    }
-
-    pub fn seal_thought(&mut self, opaque: Opaque) {
-        self.chunks.push_back(Chunk::SealedThought(opaque));
-    }
-
-    pub fn call(&mut self, call: ToolCall) {
-        self.chunks.push_back(Chunk::Call(call));
-    }
-
-    /// The last count is the one that holds.
-    pub fn count(&mut self, usage: Option<Usage>) {
-        self.usage = usage.or(self.usage);
-    }
-
-    pub fn usage(&self) -> Usage {
-        self.usage.unwrap_or_default()
-    }
-
-    /// A finish reason has arrived.
-    pub fn finish(&mut self, cut: Option<Truncation>) {
-        self.end = AnswerEnd::Finishing(cut);
-    }
-
-    /// Nothing follows this event.
-    pub fn close(&mut self) {
-        self.is_last = true;
-    }
-
-    pub fn is_open(&self) -> bool {
-        self.end == AnswerEnd::Open
     }
 }
 

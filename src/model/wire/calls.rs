@@ -1,13 +1,13 @@
 //! Puts calls of tools together from their pieces, and gives each an id of its own.
 //!
-//! Servers differ in what they repeat: an index, an id or a name may stand in every piece, in the
+//! Servers differ in what they repeat: an index, an id or a name may be in every piece, in the
 //! first, or in none; ids may be empty, or the same for every call.
 
 use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::text_at;
+use super::format::text_at;
 use crate::protocol::{Opaque, ToolCall};
 
 /// The calls of one answer, in the order in which they began.

@@ -4,11 +4,13 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use super::answer::Answer;
 use super::calls::{CallPieces, id_for_wire};
 use super::features::RequestFeatures;
+use super::format::{
+    Answer, Origin, ReadError, WireCall, WireFormat, WireReader, arguments_object, count_at,
+    text_at, text_of,
+};
 use super::habits::{Habits, ReasoningReturn};
-use super::{Origin, ReadError, WireCall, WireFormat, WireReader, count_at, text_at, text_of};
 use crate::protocol::{
     ContentBlock, Message, Provider, Role, TextBlock, ToolCall, Truncation, Usage,
 };
@@ -201,7 +203,7 @@ fn wire_call(call: &ToolCall, habits: Habits) -> Value {
     let is_read = serde_json::from_str::<Map<String, Value>>(&call.arguments).is_ok();
     let arguments = match is_read {
         true => call.arguments.clone(),
-        false => super::arguments_object(&call.arguments).to_string(),
+        false => arguments_object(&call.arguments).to_string(),
     };
     json!({
         "id": id_for_wire(&call.id, habits.id_length),

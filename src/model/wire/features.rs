@@ -36,7 +36,7 @@ impl RequestFeatures {
     /// Biases by text: only servers with their own tokenizer accept them.
     const NO_BIAS: RequestFeatures = RequestFeatures(32);
     const NO_EFFORT: RequestFeatures = RequestFeatures(64);
-    /// No thinking, said in words: some models take tools only so.
+    /// No thinking, requested explicitly: some models take tools only then.
     const EFFORT_NONE: RequestFeatures = RequestFeatures(128);
     /// Everything but messages, parameters and tools.
     const PLAIN: RequestFeatures = RequestFeatures(1 | 2 | 4 | 32 | 64);
@@ -126,7 +126,7 @@ impl RequestFeatures {
         (self.format(request), self.asks_usage(), self.bias(request), self.effort(request))
     }
 
-    /// How much the model is told to think.
+    /// The effort that is requested.
     pub(super) fn effort(self, request: &Request) -> Option<Effort> {
         if self.has(RequestFeatures::EFFORT_NONE) && !request.tools.is_empty() {
             return Some(Effort::None);
@@ -284,9 +284,8 @@ impl CapabilityCache {
 
 #[cfg(test)]
 mod tests {
-    use super::super::WireCall;
-    use super::super::WireFormat;
     use super::super::chat::ChatCompletions;
+    use super::super::format::{WireCall, WireFormat};
     use super::*;
     use crate::model::ToolSchema;
     use crate::protocol::{Message, Params, Provider};

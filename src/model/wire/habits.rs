@@ -16,7 +16,7 @@ pub(super) enum ReasoningReturn {
     Always(&'static str),
 }
 
-/// How a server is told how much to think.
+/// How the effort is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EffortField {
     /// `reasoning_effort`.

@@ -6,11 +6,17 @@ use std::path::Path;
 use futures_util::{FutureExt, StreamExt, stream};
 use serde_json::json;
 
+use serde_json::Value;
+
 use super::answer::AnswerReader;
+use super::features::RequestFeatures;
+use super::format::{WireCall, text_at};
 use super::*;
 use crate::model::sse::{self, EVENT_CAP, SseError, SseEvent};
-use crate::model::{Chunk, Effort, ModelError, ToolSchema};
-use crate::protocol::{ContentBlock, Image, Message, Role, TextBlock, ToolCall, ToolResult};
+use crate::model::{Chunk, Effort, ModelError, Request, ToolSchema};
+use crate::protocol::{
+    ContentBlock, Image, Message, Opaque, Role, TextBlock, ToolCall, ToolResult,
+};
 
 /// Cuts are made at every byte of the two ends of a recording, and at every one of these between.
 const STRIDE: usize = 61;

@@ -3,9 +3,11 @@
 use serde_json::json;
 
 use super::super::super::Request;
+use super::super::Api;
 use super::super::features::RequestFeatures;
-use super::super::{Api, WireCall};
+use super::super::format::WireCall;
 use super::*;
+use crate::protocol::{Truncation, Usage};
 
 fn reader() -> AnswerReader {
     let request = Request::default();

@@ -1,0 +1,394 @@
+//! Anthropic's Messages.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value, json};
+
+use super::calls::{id_for_wire, new_call};
+use super::format::{
+    Answer, Origin, ReadError, WireCall, WireFormat, WireReader, arguments_object, count_at,
+    text_at,
+};
+use crate::model::Effort;
+use crate::protocol::{ContentBlock, Message, Role, TextBlock, Truncation, Usage};
+
+#[derive(Debug)]
+pub(super) struct Messages;
+
+/// Every request must say how long the answer may be.
+const MAX_TOKENS: u32 = 16_384;
+
+/// The longest id of a call.
+const ID_LENGTH: usize = 64;
+
+/// Parameters that are known here; others would be refused.
+const PARAMS: &[&str] = &["temperature", "top_p", "top_k", "metadata", "service_tier"];
+
+/// Families that take a number of tokens for thinking instead of an effort.
+const BUDGETED: &[&str] =
+    &["claude-3", "sonnet-4-0", "opus-4-0", "sonnet-4-2", "opus-4-2", "opus-4-1", "-4-5", "-4.5"];
+
+impl WireFormat for Messages {
+    fn path(&self, _: &str) -> String {
+        "messages".to_owned()
+    }
+
+    fn body(&self, call: &WireCall<'_>) -> Value {
+        let request = call.request;
+        let thinking = Thinking::of(call);
+        let limit =
+            request.params.max_tokens.unwrap_or(MAX_TOKENS).saturating_add(thinking.budget());
+        let mut body = json!({
+            "model": call.model,
+            "max_tokens": limit,
+            "messages": messages(call, thinking != Thinking::Off),
+            "stream": true,
+            // The last block of each request is kept, so that the next one continues it.
+            "cache_control": { "type": "ephemeral" },
+        });
+        let system = system(&request.messages);
+        if !system.is_empty() {
+            let kept = json!({ "type": "ephemeral" });
+            body["system"] = json!([{ "type": "text", "text": system, "cache_control": kept }]);
+        }
+        if !request.tools.is_empty() {
+            let tools = request.tools.iter().map(|tool| {
+                json!({
+                    "name": tool.name,
+                    "description": tool.description,
+                    "input_schema": tool.parameters,
+                })
+            });
+            body["tools"] = tools.collect();
+        }
+        params(call, thinking, &mut body);
+        thinking.write(&mut body);
+        body
+    }
+
+    fn reader(&self, call: &WireCall<'_>) -> Box<dyn WireReader> {
+        Box::new(MessagesReader {
+            origin: call.origin(),
+            keeps_thinking: call.keeps_opaque(),
+            taken: call.taken_ids(),
+            block: Block::Other,
+            cut: None,
+        })
+    }
+}
+
+/// How thinking is requested.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Thinking {
+    Off,
+    Adaptive(Effort),
+    Budget(u32),
+}
+
+impl Thinking {
+    fn of(call: &WireCall<'_>) -> Thinking {
+        let effort = match call.features.effort(call.request) {
+            None | Some(Effort::None) => return Thinking::Off,
+            Some(effort) => effort,
+        };
+        let model = call.model.to_lowercase();
+        if !BUDGETED.iter().any(|family| model.contains(family)) {
+            return Thinking::Adaptive(effort);
+        }
+        // A turn that was begun without thinking cannot go on with it.
+        if model.contains("claude-3-5") || model.contains("claude-3-h") || !can_go_on(call) {
+            return Thinking::Off;
+        }
+        Thinking::Budget(match effort {
+            Effort::None | Effort::Minimal => 1_024,
+            Effort::Low => 2_048,
+            Effort::Medium => 8_192,
+            Effort::High => 16_384,
+            Effort::XHigh | Effort::Max => 31_999,
+        })
+    }
+
+    fn budget(self) -> u32 {
+        match self {
+            Thinking::Budget(tokens) => tokens,
+            Thinking::Off | Thinking::Adaptive(_) => 0,
+        }
+    }
+
+    fn write(self, body: &mut Value) {
+        match self {
+            Thinking::Off => {}
+            Thinking::Budget(tokens) => {
+                body["thinking"] = json!({ "type": "enabled", "budget_tokens": tokens });
+            }
+            Thinking::Adaptive(effort) => {
+                let effort = effort.max(Effort::Low);
+                body["thinking"] = json!({ "type": "adaptive", "display": "summarized" });
+                body["output_config"] = json!({ "effort": effort });
+            }
+        }
+    }
+}
+
+/// True if an open loop of calls began with thinking of this model.
+fn can_go_on(call: &WireCall<'_>) -> bool {
+    let mut messages = call.request.messages.iter().rev();
+    let open = match messages.next() {
+        Some(last) if last.has_results() => messages.next(),
+        _ => return true,
+    };
+    open.is_none_or(|turn| turn.blocks.iter().any(|block| thinking_block(call, block).is_some()))
+}
+
+fn params(call: &WireCall<'_>, thinking: Thinking, body: &mut Value) {
+    let params = &call.request.params;
+    if !params.stop.is_empty() {
+        body["stop_sequences"] = json!(params.stop);
+    }
+    let Ok(Value::Object(given)) = serde_json::to_value(params) else { return };
+    for (name, value) in given {
+        // A model that thinks has its own sampling.
+        let samples = matches!(name.as_str(), "temperature" | "top_p" | "top_k");
+        if PARAMS.contains(&name.as_str()) && !(samples && thinking != Thinking::Off) {
+            body[name] = value;
+        }
+    }
+}
+
+fn system(messages: &[Message]) -> String {
+    let systems = messages.iter().filter(|message| message.role == Role::System);
+    systems.map(|message| message.text()).collect::<Vec<_>>().join("\n\n")
+}
+
+/// Roles alternate, and the last message is the user's: an answer that only began is not taken.
+fn messages(call: &WireCall<'_>, thinks: bool) -> Value {
+    let mut wire: Vec<(Role, Vec<Value>)> = Vec::new();
+    for message in &call.request.messages {
+        if message.role == Role::System {
+            continue;
+        }
+        let mut blocks = blocks(call, message, thinks);
+        match wire.last_mut() {
+            Some((role, last)) if *role == message.role => last.append(&mut blocks),
+            _ if blocks.is_empty() => {}
+            _ => wire.push((message.role, blocks)),
+        }
+    }
+    if wire.last().is_none_or(|(role, _)| *role == Role::Assistant) {
+        wire.push((Role::User, vec![json!({ "type": "text", "text": "Go on." })]));
+    }
+    let message = |(role, content)| json!({ "role": role, "content": content });
+    wire.into_iter().map(message).collect()
+}
+
+/// Thinking first, results first.
+fn blocks(call: &WireCall<'_>, message: &Message, thinks: bool) -> Vec<Value> {
+    let (mut first, mut rest) = (Vec::new(), Vec::new());
+    let has_calls = message.calls().next().is_some();
+    for block in &message.blocks {
+        match block {
+            ContentBlock::Text(TextBlock { text, .. }) if text.trim().is_empty() => {}
+            ContentBlock::Text(TextBlock { text, .. }) => {
+                rest.push(json!({ "type": "text", "text": text }));
+            }
+            ContentBlock::Reasoning(_) => {
+                first.extend(thinking_block(call, block).filter(|_| thinks && has_calls));
+            }
+            ContentBlock::ToolCall(made) => rest.push(json!({
+                "type": "tool_use",
+                "id": id_for_wire(&made.id, ID_LENGTH),
+                "name": made.name,
+                "input": arguments_object(&made.arguments),
+            })),
+            ContentBlock::ToolResult(result) => first.push(json!({
+                "type": "tool_result",
+                "tool_use_id": id_for_wire(&result.call, ID_LENGTH),
+                "content": result.content,
+                "is_error": result.is_error,
+            })),
+            ContentBlock::Image(image) => rest.push(json!({
+                "type": "image",
+                "source": { "type": "base64", "media_type": image.mime, "data": image.data },
+            })),
+        }
+    }
+    first.append(&mut rest);
+    first
+}
+
+/// Thinking as it came, with its signature; without one it would be refused.
+fn thinking_block(call: &WireCall<'_>, block: &ContentBlock) -> Option<Value> {
+    let ContentBlock::Reasoning(TextBlock { text, opaque }) = block else { return None };
+    let data = call.opened(opaque)?;
+    if let Some(data) = data.get("redacted") {
+        return Some(json!({ "type": "redacted_thinking", "data": data }));
+    }
+    let signature = data.get("signature")?;
+    Some(json!({ "type": "thinking", "thinking": text, "signature": signature }))
+}
+
+/// Reads the events of one answer.
+#[derive(Debug)]
+struct MessagesReader {
+    origin: Origin,
+    keeps_thinking: bool,
+    taken: HashSet<String>,
+    block: Block,
+    cut: Option<Truncation>,
+}
+
+/// The block that is being read.
+#[derive(Debug)]
+enum Block {
+    Text,
+    Thinking { signature: String },
+    ToolUse { id: String, name: String, input: Value, pieces: String },
+    Other,
+}
+
+impl WireReader for MessagesReader {
+    fn read(&mut self, event: &Value, answer: &mut Answer) -> Result<(), ReadError> {
+        match text_at(event, "type") {
+            "message_start" => {
+                let message = event.get("message").unwrap_or(&Value::Null);
+                count(message, answer);
+                // Some servers put a first part in here.
+                self.whole(message, answer);
+            }
+            "message" => {
+                self.whole(event, answer);
+                count(event, answer);
+                self.stop(event, answer);
+            }
+            "content_block_start" => {
+                self.close(answer);
+                self.open(event.get("content_block").unwrap_or(&Value::Null), answer);
+            }
+            "content_block_delta" => {
+                self.delta(event.get("delta").unwrap_or(&Value::Null), answer);
+            }
+            "content_block_stop" => self.close(answer),
+            "message_delta" => {
+                count(event, answer);
+                self.stop(event.get("delta").unwrap_or(&Value::Null), answer);
+            }
+            "message_stop" => {
+                if answer.is_open() {
+                    answer.finish(self.cut);
+                }
+                answer.close();
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, answer: &mut Answer) {
+        self.close(answer);
+    }
+}
+
+impl MessagesReader {
+    fn whole(&mut self, message: &Value, answer: &mut Answer) {
+        for block in message.get("content").and_then(Value::as_array).into_iter().flatten() {
+            self.open(block, answer);
+            self.close(answer);
+        }
+    }
+
+    fn open(&mut self, block: &Value, answer: &mut Answer) {
+        self.block = match text_at(block, "type") {
+            "text" => {
+                answer.text(text_at(block, "text"));
+                Block::Text
+            }
+            "thinking" => {
+                answer.thought(text_at(block, "thinking"));
+                Block::Thinking { signature: text_at(block, "signature").to_owned() }
+            }
+            "redacted_thinking" => {
+                self.seal(json!({ "redacted": text_at(block, "data") }), answer);
+                Block::Other
+            }
+            "tool_use" => Block::ToolUse {
+                id: text_at(block, "id").to_owned(),
+                name: text_at(block, "name").to_owned(),
+                input: block.get("input").cloned().unwrap_or_default(),
+                pieces: String::new(),
+            },
+            _ => Block::Other,
+        };
+    }
+
+    fn delta(&mut self, delta: &Value, answer: &mut Answer) {
+        match (text_at(delta, "type"), &mut self.block) {
+            ("text_delta", _) => answer.text(text_at(delta, "text")),
+            ("thinking_delta", block) => {
+                answer.thought(text_at(delta, "thinking"));
+                if !matches!(block, Block::Thinking { .. }) {
+                    *block = Block::Thinking { signature: String::new() };
+                }
+            }
+            ("signature_delta", Block::Thinking { signature }) => {
+                signature.push_str(text_at(delta, "signature"));
+            }
+            ("input_json_delta", Block::ToolUse { pieces, .. }) => {
+                pieces.push_str(text_at(delta, "partial_json"));
+            }
+            _ => {}
+        }
+    }
+
+    fn close(&mut self, answer: &mut Answer) {
+        match std::mem::replace(&mut self.block, Block::Other) {
+            Block::Thinking { signature } if !signature.is_empty() => {
+                self.seal(json!({ "signature": signature }), answer);
+            }
+            Block::ToolUse { id, name, input, pieces } => {
+                let arguments = match pieces.is_empty() {
+                    false => pieces,
+                    true if input.is_null() => Value::Object(Map::new()).to_string(),
+                    true => input.to_string(),
+                };
+                answer.call(new_call(&id, name, arguments, None, &mut self.taken));
+            }
+            Block::Text | Block::Thinking { .. } | Block::Other => {}
+        }
+    }
+
+    fn seal(&self, data: Value, answer: &mut Answer) {
+        if self.keeps_thinking {
+            answer.seal_thought(self.origin.seal(data));
+        }
+    }
+
+    fn stop(&mut self, delta: &Value, answer: &mut Answer) {
+        self.cut = match text_at(delta, "stop_reason") {
+            "" => return,
+            "max_tokens" | "model_context_window_exceeded" => Some(Truncation::Length),
+            "refusal" => Some(Truncation::Filtered),
+            _ => None,
+        };
+        answer.finish(self.cut);
+    }
+}
+
+/// Counts are cumulative; a later event may leave some out.
+fn count(event: &Value, answer: &mut Answer) {
+    let Some(usage) = event.get("usage").filter(|usage| usage.is_object()) else { return };
+    let before = answer.usage();
+    let at = |path: &str, before: u64| count_at(usage, path).unwrap_or(before);
+    let cached_tokens = at("/cache_read_input_tokens", before.cached_tokens);
+    let cache_write_tokens = at("/cache_creation_input_tokens", before.cache_write_tokens);
+    let fresh = before.input_tokens - before.cached_tokens - before.cache_write_tokens;
+    let input_tokens = at("/input_tokens", fresh) + cached_tokens + cache_write_tokens;
+    answer.count(Some(Usage {
+        cached_tokens,
+        cache_write_tokens,
+        reasoning_tokens: at("/output_tokens_details/thinking_tokens", before.reasoning_tokens),
+        ..Usage::counted(input_tokens, at("/output_tokens", before.output_tokens))
+    }));
+}
+
+#[cfg(test)]
+mod tests;

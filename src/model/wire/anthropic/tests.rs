@@ -1,0 +1,143 @@
+//! Requests as they are written, and answers as they are read.
+
+use super::super::tests::{call, conversation, gather, read, written};
+use super::*;
+use crate::model::{Chunk, Request};
+use crate::protocol::{Opaque, Params, Provider, ToolCall};
+
+fn request() -> Request {
+    let signature = json!({ "signature": "c2ln" });
+    conversation(Provider::Anthropic, [Some(signature), None, None])
+}
+
+fn write(model: &str, request: &Request) -> Value {
+    Messages.body(&call(Provider::Anthropic, model, request))
+}
+
+fn sealed(data: Value) -> Chunk {
+    Chunk::SealedThought(Opaque { wire: "anthropic".into(), model: "m".into(), data })
+}
+
+#[test]
+fn a_request_holds_thinking_calls_results_images_and_breakpoints() {
+    insta::assert_snapshot!(written(Provider::Anthropic, "m", &request()));
+}
+
+#[test]
+fn thinking_comes_first_and_goes_back_to_its_model_alone() {
+    let types = |sent: &Value| -> Vec<String> {
+        let blocks = sent["messages"][1]["content"].as_array().cloned().unwrap_or_default();
+        blocks.iter().map(|block| text_at(block, "type").to_owned()).collect()
+    };
+    assert_eq!(types(&write("m", &request())), ["thinking", "text", "tool_use", "tool_use"]);
+    assert_eq!(types(&write("n", &request())), ["text", "tool_use", "tool_use"]);
+    let unsigned = conversation(Provider::Anthropic, [Some(json!({})), None, None]);
+    assert_eq!(types(&write("m", &unsigned)), ["text", "tool_use", "tool_use"]);
+    let hidden = json!({ "redacted": "x" });
+    let hidden = conversation(Provider::Anthropic, [Some(hidden), None, None]);
+    let block = json!({ "type": "redacted_thinking", "data": "x" });
+    assert_eq!(write("m", &hidden)["messages"][1]["content"][0], block);
+}
+
+#[test]
+fn older_models_think_by_a_budget_and_only_if_the_turn_began_so() {
+    let mut request = request();
+    request.params.max_tokens = Some(1_000);
+    let sent = write("claude-sonnet-4-5", &request);
+    assert_eq!(sent.get("thinking"), None, "the open turn began without it");
+    request.messages.truncate(2);
+    let sent = write("claude-sonnet-4-5", &request);
+    assert_eq!(sent["thinking"], json!({ "type": "enabled", "budget_tokens": 16_384 }));
+    assert_eq!(sent["max_tokens"], 17_384);
+    assert_eq!(write("claude-opus-4-8", &request)["output_config"]["effort"], "high");
+}
+
+#[test]
+fn the_last_message_is_the_users_and_parameters_it_lacks_are_left_out() {
+    let params = Params {
+        temperature: Some(0.2),
+        presence_penalty: Some(1.0),
+        stop: vec!["END".into()],
+        ..Params::default()
+    };
+    let messages = vec![Message::user("a"), Message::user("b"), Message::assistant("{")];
+    let sent = write("m", &Request { messages, params, ..Request::default() });
+    assert_eq!(sent["messages"][0]["content"].as_array().map(Vec::len), Some(2));
+    assert_eq!(sent["messages"].as_array().map(Vec::len), Some(3));
+    assert_eq!(sent["messages"][2]["role"], "user");
+    assert_eq!((&sent["temperature"], &sent["stop_sequences"]), (&json!(0.2), &json!(["END"])));
+    assert_eq!(sent.get("presence_penalty"), None);
+}
+
+#[test]
+fn counts_are_cumulative_and_hold_what_was_cached() {
+    let events = [
+        json!({ "type": "message_start", "message": { "usage": {
+            "input_tokens": 3, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 20,
+            "output_tokens": 1,
+        } } }),
+        json!({ "type": "message_delta", "delta": { "stop_reason": "end_turn" }, "usage": { "output_tokens": 9 } }),
+        json!({ "type": "message_stop" }),
+    ];
+    let usage = Usage { cached_tokens: 100, cache_write_tokens: 20, ..Usage::counted(123, 9) };
+    assert_eq!(gather(Provider::Anthropic, &events), [Chunk::Usage(usage), Chunk::Finished(None)]);
+}
+
+#[test]
+fn redacted_and_signed_thinking_are_sealed_and_unknown_blocks_are_passed_over() {
+    let start = |index, block| json!({ "type": "content_block_start", "index": index, "content_block": block });
+    let stop = |index| json!({ "type": "content_block_stop", "index": index });
+    let delta = |delta| json!({ "type": "content_block_delta", "index": 0, "delta": delta });
+    let events = [
+        json!({ "type": "message_start", "message": { "usage": null } }),
+        start(0, json!({ "type": "thinking", "thinking": "" })),
+        delta(json!({ "type": "thinking_delta", "thinking": "hm" })),
+        delta(json!({ "type": "signature_delta", "signature": "c2" })),
+        delta(json!({ "type": "signature_delta", "signature": "ln" })),
+        stop(0),
+        start(1, json!({ "type": "redacted_thinking", "data": "x" })),
+        stop(1),
+        start(2, json!({ "type": "compaction", "content": null })),
+        delta(json!({ "type": "compaction_delta", "content": "?" })),
+        stop(2),
+        start(3, json!({ "type": "tool_use", "id": "", "name": "f", "input": {} })),
+        delta(json!({ "type": "input_json_delta", "partial_json": "" })),
+        stop(3),
+        json!({ "type": "novelty" }),
+        json!({ "type": "message_delta", "delta": { "stop_reason": "tool_use" } }),
+        json!({ "type": "message_stop" }),
+    ];
+    let chunks = gather(Provider::Anthropic, &events);
+    let call =
+        ToolCall { id: "call_0".into(), name: "f".into(), arguments: "{}".into(), opaque: None };
+    let expected = [
+        Chunk::Thought("hm".into()),
+        sealed(json!({ "signature": "c2ln" })),
+        sealed(json!({ "redacted": "x" })),
+        Chunk::Call(call),
+        Chunk::Finished(None),
+    ];
+    assert_eq!(chunks, expected);
+}
+
+#[test]
+fn a_body_that_was_not_streamed_and_an_error_in_the_middle_are_read() {
+    let body = json!({
+        "type": "message",
+        "content": [{ "type": "text", "text": "hi" }],
+        "stop_reason": "max_tokens",
+        "usage": { "input_tokens": 2, "output_tokens": 3 },
+    });
+    let expected = [
+        Chunk::Text("hi".into()),
+        Chunk::Usage(Usage::counted(2, 3)),
+        Chunk::Finished(Some(Truncation::Length)),
+    ];
+    assert_eq!(gather(Provider::Anthropic, &[body]), expected);
+    let overloaded = json!({ "type": "error", "error": { "type": "overloaded_error", "message": "Overloaded" } });
+    let (_, error) = read(Provider::Anthropic, &[overloaded]);
+    assert!(
+        matches!(error, Some(crate::model::ModelError::Reported { passing: true, .. })),
+        "{error:?}"
+    );
+}
