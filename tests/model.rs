@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use avocet::model::{
     Chunk, ConnectError, Endpoint, HttpModel, Local, Model, ModelError, Request, Retry,
-    RetryPolicy, Timeouts, discover, list_models,
+    RetryPolicy, Timeouts, find_servers, list_models,
 };
 use avocet::protocol::{Message, Params, Truncation, Usage};
 use futures_util::StreamExt;
