@@ -9,9 +9,9 @@ use super::startup::Startup;
 use crate::config::{Connection, Environment, ProviderSetting};
 use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
 use crate::model::{
-    Auto, Endpoint, Guide, HttpModel, LOCAL, Model, ModelError, PriceOf, Priced, Retry, RetryPolicy,
-    Scripted, ServerOffer, Timeouts, capabilities, display_address, find_servers, list_models,
-    provider_name,
+    Auto, Endpoint, Guide, HttpModel, LOCAL, Model, ModelError, PriceOf, Priced, Retry,
+    RetryPolicy, Scripted, ServerOffer, Timeouts, capabilities, display_address, find_servers,
+    list_models, provider_name,
 };
 use crate::protocol::{Mode, ModelOverride, Provider};
 use crate::session::{Connect, Connected, FoundServer, Wanted};

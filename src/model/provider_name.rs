@@ -17,9 +17,9 @@ const ALSO: &[(&str, &str)] = &[
 pub fn provider_name(base_url: &str) -> String {
     let Ok(address) = Address::parse(base_url, "") else { return String::new() };
     let host = address.host();
-    let hosted = HOSTED
-        .iter()
-        .find(|hosted| Address::parse(hosted.base_url, "").is_ok_and(|address| address.host() == host));
+    let hosted = HOSTED.iter().find(|hosted| {
+        Address::parse(hosted.base_url, "").is_ok_and(|address| address.host() == host)
+    });
     let also = ALSO.iter().find(|(also, _)| *also == host).map(|(_, name)| (*name).to_owned());
     let usual = || hosted.map(|hosted| hosted.name.to_lowercase().replace('.', ""));
     match also.or_else(usual) {
