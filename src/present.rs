@@ -181,3 +181,6 @@ impl QuestionOffer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

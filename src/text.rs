@@ -6,7 +6,7 @@ mod escape;
 mod quote;
 
 pub use escape::{Escaped, MARKS, escape, visible, write_escape};
-pub use quote::{QuotedWord, quote, quote_visible};
+pub use quote::{QuotedWord, command_line, quote, quote_visible};
 
 /// The text, or its first characters and `…`.
 pub fn cut(text: &str, most: usize) -> String {

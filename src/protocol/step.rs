@@ -58,8 +58,7 @@ impl StepAction {
     pub fn command_line(&self) -> String {
         match self {
             StepAction::Exec { program, args } => {
-                let words = std::iter::once(program).chain(args);
-                words.map(|word| text::quote(word).text).collect::<Vec<_>>().join(" ")
+                text::command_line(std::iter::once(program).chain(args))
             }
             StepAction::Tool { name, input } => text::visible(&StepAction::summary(name, input)),
             StepAction::Shell { line } => text::visible(line),

@@ -34,6 +34,11 @@ pub fn quote_visible(word: &str) -> String {
     }
 }
 
+/// A program and its arguments as one line.
+pub fn command_line<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> String {
+    words.into_iter().map(|word| quote(word.as_ref()).text).collect::<Vec<_>>().join(" ")
+}
+
 /// The form `$'…'`. What is already escaped is kept; quotes and other backslashes are
 /// escaped here.
 fn ansi_quoted(escaped: &Escaped) -> QuotedWord {
@@ -76,6 +81,12 @@ mod tests {
         for (word, shown) in cases {
             assert_eq!(quote(word).text, shown, "{word:?}");
         }
+    }
+
+    #[test]
+    fn a_command_line_quotes_each_word_that_a_shell_would_split_or_expand() {
+        assert_eq!(command_line(["rg", "-n", "a b", "*.rs", ""]), "rg -n 'a b' '*.rs' ''");
+        assert_eq!(command_line::<&str>([]), "");
     }
 
     #[test]

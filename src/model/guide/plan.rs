@@ -7,6 +7,7 @@ use super::intent::GuideIntent;
 use super::progress::StepResult;
 use super::report::{self, HEAD, ReportWriter};
 use crate::i18n::{self, Lang, Phrase, guide as words_of};
+use crate::text;
 
 #[derive(Debug, PartialEq)]
 pub(super) enum Next {
@@ -237,7 +238,7 @@ fn tests(findings: &[StepResult], lang: Lang) -> Next {
             match TESTS.iter().find(|(name, _)| has(name)) {
                 None => answer_with(words_of::NO_TESTS, lang),
                 Some((_, line)) => {
-                    let why = words_of::WHY_TESTS.with("line", line.join(" "));
+                    let why = words_of::WHY_TESTS.with("line", text::command_line(*line));
                     propose(why, words_of::WANT_TESTS, vec![command(line)], lang)
                 }
             }
@@ -249,7 +250,7 @@ fn tests(findings: &[StepResult], lang: Lang) -> Next {
 fn run(line: &[String], findings: &[StepResult], lang: Lang) -> Next {
     match findings.last() {
         None => {
-            let why = words_of::WHY_RUN.with("line", line.join(" "));
+            let why = words_of::WHY_RUN.with("line", text::command_line(line));
             propose(why, words_of::WANT_RUN, vec![line.to_vec()], lang)
         }
         Some(last) => Next::Say(report::output(last, lang)),

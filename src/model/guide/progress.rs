@@ -3,6 +3,7 @@
 use serde_json::{Deserializer, Value};
 
 use crate::protocol::{Message, Role};
+use crate::text;
 
 /// The running turn.
 #[derive(Debug, Default, PartialEq)]
@@ -49,12 +50,7 @@ impl StepResult {
     }
 
     pub fn command_line(&self) -> String {
-        let quoted = |word: &String| match word.is_empty() || word.contains(char::is_whitespace) {
-            true => format!("'{word}'"),
-            false => word.clone(),
-        };
-        let args: Vec<String> = self.args.iter().map(quoted).collect();
-        format!("{} {}", self.program, args.join(" ")).trim_end().to_owned()
+        text::command_line(std::iter::once(&self.program).chain(&self.args))
     }
 
     /// Names of files: as parsed, else the lines of the output.

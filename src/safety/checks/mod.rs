@@ -115,7 +115,7 @@ pub fn pgrep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Find
 
 /// For rows of which only the quiet forms are harmless.
 pub fn needs_quiet(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
-    call.ask_operand(&call.args.join(" "), 0, &[Effect::Exec], findings);
+    call.ask_operand(&crate::text::command_line(call.args), 0, &[Effect::Exec], findings);
 }
 
 /// A target of a write that is the root, the home folder or the whole workspace.

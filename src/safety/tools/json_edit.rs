@@ -1,5 +1,6 @@
 //! Edits a JSON text as a user would: unchanged parts keep their bytes, their place and
-//! their indentation.
+//! their indentation. (Editors of JSON with comments accept more than JSON, and set what was on one
+//! line on several as soon as something is added.)
 
 use std::ops::Range;
 

@@ -1,0 +1,214 @@
+use super::ChoicePick as Pick;
+use super::*;
+use crate::i18n::common;
+use crate::protocol::{
+    Change, Effect, Requires, Step, TemplateCommand, Tier, TrustOffer, UpcomingStep,
+};
+
+fn risk(tier: Tier) -> Risk {
+    Risk { tier, rule: "r".into(), reasons: Vec::new(), effects: Vec::new(), lifted: false }
+}
+
+fn lifted() -> Risk {
+    Risk { lifted: true, ..risk(Tier::L1) }
+}
+
+fn upcoming(id: &str, risk: Risk) -> UpcomingStep {
+    UpcomingStep { id: id.into(), work: StepAction::exec("ls", &[]), risk, change: None }
+}
+
+/// A step that offers everything it can.
+fn step_question(work: StepAction, risk: Risk, rest: Vec<UpcomingStep>) -> Question {
+    Question::Step {
+        step: Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None },
+        risk,
+        resolved: None,
+        cwd: "/work".into(),
+        why: String::new(),
+        expected: String::new(),
+        number: 1,
+        of: 1 + rest.len(),
+        pieces: Vec::new(),
+        rule: Some("cargo test".into()),
+        rule_covers: Vec::new(),
+        trust: Some(Box::new(TrustOffer::default())),
+        change: None,
+        rest,
+    }
+}
+
+fn command(risk: Risk, rest: Vec<UpcomingStep>) -> QuestionOffer {
+    QuestionOffer::new(&step_question(StepAction::exec("cargo", &["test"]), risk, rest))
+}
+
+fn templates(risks: &[Risk]) -> QuestionOffer {
+    let piece = |risk: &Risk| TemplateCommand {
+        id: "cmd_001".into(),
+        line: "ls".into(),
+        risk: risk.clone(),
+        commands: Vec::new(),
+    };
+    let pieces = risks.iter().map(piece).collect();
+    QuestionOffer::new(&Question::Pieces { of: "/c".into(), cwd: "/work".into(), pieces })
+}
+
+fn trust(above: Option<&str>) -> QuestionOffer {
+    QuestionOffer::new(&Question::Trust {
+        folder: "/work".into(),
+        above: above.map(str::to_owned),
+        because: common::CONTINUE_ASK.into(),
+        found: Vec::new(),
+    })
+}
+
+fn pause() -> QuestionOffer {
+    QuestionOffer::new(&Question::Pause { why: common::CONTINUE_ASK.into() })
+}
+
+fn model_choice() -> QuestionOffer {
+    QuestionOffer::new(&Question::Choice {
+        step: "cmd_001".into(),
+        text: "which".into(),
+        choices: vec!["a".into()],
+        free: true,
+    })
+}
+
+#[test]
+fn a_refusal_is_the_first_choice_of_a_step_and_everything_lasting_the_last() {
+    let offer = command(risk(Tier::L1), vec![upcoming("cmd_002", risk(Tier::L0))]);
+    let picks = [
+        Pick::Reject,
+        Pick::RejectWithReason,
+        Pick::Stop,
+        Pick::Edit,
+        Pick::Run,
+        Pick::All,
+        Pick::Session,
+        Pick::Project,
+        Pick::TrustFirst,
+    ];
+    assert_eq!((offer.kind, offer.severity), (QuestionKind::Step, Severity::Plain));
+    assert_eq!(offer.picks, picks);
+    assert!(picks[..6].iter().all(|pick| !pick.is_lasting()));
+    assert!(picks[6..].iter().all(|pick| pick.is_lasting()));
+}
+
+#[test]
+fn a_high_risk_step_cannot_be_remembered_or_approved_with_others() {
+    for risk in [risk(Tier::L2), lifted()] {
+        let offer = command(risk, vec![upcoming("cmd_002", super::tests::risk(Tier::L0))]);
+        assert_eq!(offer.severity, Severity::HighRisk);
+        for pick in [Pick::All, Pick::Session, Pick::Project] {
+            assert!(!offer.picks.contains(&pick), "{pick:?}");
+        }
+        assert!(offer.picks.contains(&Pick::Run));
+    }
+}
+
+#[test]
+fn all_is_offered_only_with_later_steps_that_can_be_approved_together() {
+    let secret = Risk { effects: vec![Effect::Secret], ..risk(Tier::L1) };
+    let cases = [
+        (vec![], false),
+        (vec![upcoming("a", risk(Tier::L1)), upcoming("b", risk(Tier::L0))], true),
+        (vec![upcoming("a", risk(Tier::L0)), upcoming("b", risk(Tier::L2))], false),
+        (vec![upcoming("a", lifted())], false),
+        (vec![upcoming("a", secret)], false),
+    ];
+    for (rest, offered) in cases {
+        let offer = command(risk(Tier::L1), rest.clone());
+        assert_eq!(offer.picks.contains(&Pick::All), offered, "{rest:?}");
+    }
+}
+
+#[test]
+fn all_approves_exactly_the_steps_the_question_named() {
+    let rest = ["cmd_002", "cmd_003"].map(|id| upcoming(id, risk(Tier::L0)));
+    let offer = command(risk(Tier::L1), rest.into());
+    let steps = vec!["cmd_002".to_owned(), "cmd_003".to_owned()];
+    assert_eq!(offer.effect(Pick::All), PickEffect::Decide(Decision::ApproveAll { steps }));
+}
+
+#[test]
+fn a_change_of_a_file_is_told_from_a_step_whose_change_is_unknown() {
+    let tool = StepAction::Tool { name: "file.write".into(), input: serde_json::json!({}) };
+    let mut question = step_question(tool, risk(Tier::L1), Vec::new());
+    assert_eq!(QuestionOffer::new(&question).kind, QuestionKind::Step);
+    if let Question::Step { change, .. } = &mut question {
+        *change = Some(Change::default());
+    }
+    assert_eq!(QuestionOffer::new(&question).kind, QuestionKind::Change);
+}
+
+#[test]
+fn a_shell_line_of_the_user_is_only_run_edited_or_left() {
+    let line = StepAction::Shell { line: "make && ls".into() };
+    let offer = QuestionOffer::new(&step_question(line, risk(Tier::L1), Vec::new()));
+    assert_eq!(offer.kind, QuestionKind::Shell);
+    assert_eq!(offer.picks, [Pick::Reject, Pick::Edit, Pick::Run]);
+}
+
+#[test]
+fn commands_of_a_template_run_together_unless_every_one_has_a_high_risk() {
+    let together = |risks: &[Risk]| templates(risks).picks.contains(&Pick::Run);
+    assert!(together(&[risk(Tier::L1), risk(Tier::L2)]));
+    assert!(!together(&[risk(Tier::L2), lifted()]));
+    assert_eq!(templates(&[lifted()]).picks, [Pick::Reject, Pick::Each]);
+}
+
+#[test]
+fn trust_in_the_folder_above_is_offered_only_where_there_is_one() {
+    assert_eq!(trust(None).picks, [Pick::Reject, Pick::Trust, Pick::Stop]);
+    let offer = trust(Some("/"));
+    assert_eq!(offer.picks, [Pick::Reject, Pick::Trust, Pick::TrustAbove, Pick::Stop]);
+    assert_eq!(offer.effect(Pick::TrustAbove), PickEffect::Decide(Decision::TrustParent));
+}
+
+#[test]
+fn the_choices_of_a_question_of_the_model_are_its_own() {
+    assert_eq!((model_choice().kind, model_choice().picks.len()), (QuestionKind::Model, 0));
+    let call = QuestionOffer::new(&Question::ScriptCall { text: "call".into() });
+    assert_eq!((call.kind, call.picks), (QuestionKind::Model, vec![Pick::Continue, Pick::Reject]));
+}
+
+#[test]
+fn every_choice_has_the_effect_its_name_says() {
+    let offer = command(risk(Tier::L1), Vec::new());
+    let decisions = [
+        (Pick::Reject, Decision::Reject { word: None }),
+        (Pick::Stop, Decision::Stop),
+        (Pick::Run, Decision::Approve),
+        (Pick::Continue, Decision::Approve),
+        (Pick::Trust, Decision::Approve),
+        (Pick::TrustFirst, Decision::Trust),
+        (Pick::Session, Decision::Remember(ApprovalScope::Session)),
+        (Pick::Project, Decision::Remember(ApprovalScope::Project)),
+    ];
+    for (pick, decision) in decisions {
+        assert_eq!(offer.effect(pick), PickEffect::Decide(decision), "{pick:?}");
+    }
+    assert_eq!(offer.effect(Pick::RejectWithReason), PickEffect::WriteReason);
+    assert_eq!(offer.effect(Pick::Edit), PickEffect::Edit);
+    assert_eq!(offer.effect(Pick::Each), PickEffect::DecideEach);
+}
+
+#[test]
+fn leaving_a_question_approves_nothing() {
+    let reject = Decision::Reject { word: None };
+    assert_eq!(command(risk(Tier::L0), Vec::new()).dismissal(), reject);
+    assert_eq!(templates(&[risk(Tier::L0)]).dismissal(), reject);
+    assert_eq!(model_choice().dismissal(), reject);
+    assert_eq!(pause().dismissal(), Decision::Stop);
+    assert_eq!(trust(None).dismissal(), Decision::Dismiss);
+}
+
+#[test]
+fn a_typed_line_approves_high_risk_only_with_the_whole_word() {
+    for typed in ["", "y", "yes", "Yes", "YES "] {
+        assert!(!Severity::HighRisk.is_confirmed(typed, true), "{typed:?}");
+        assert!(Severity::Plain.is_confirmed(typed, true), "{typed:?}");
+    }
+    assert!(Severity::HighRisk.is_confirmed(YES, false));
+    assert!(!Severity::Plain.is_confirmed(YES, false));
+}
