@@ -1,7 +1,7 @@
 //! What a question offers, decided once for every frontend: its choices in order, what each of them
 //! does, and the care that an approval takes. A frontend shows them and reads keys or lines.
 
-use crate::protocol::{ApprovalScope, Decision, Question, Risk, StepAction};
+use crate::protocol::{ApprovalScope, Decision, Question, Risk, StepAction, StepQuestion};
 
 /// The word that approves high risk where lines are typed, so that no habit approves it.
 pub const YES: &str = "YES";
@@ -100,7 +100,7 @@ impl QuestionOffer {
         let mut batch = Vec::new();
         // Each choice, and whether it is offered here.
         let (kind, choices) = match question {
-            Question::Step { step, risk, rule, rest, trust, change, .. } => {
+            Question::Step(StepQuestion { step, risk, rule, rest, trust, change, .. }) => {
                 severity = Severity::of(risk);
                 batch = rest.iter().map(|step| step.id.clone()).collect();
                 let rule = rule.is_some() && severity == Severity::Plain;

@@ -30,7 +30,7 @@ use avocet::model::ModelError;
 use avocet::protocol::budget::Budget;
 use avocet::protocol::{
     ApprovalScope, Decision, Event, Message, Observation, Outcome, Question, StepAction,
-    Truncation, TurnOutcome,
+    StepQuestion, Truncation, TurnOutcome,
 };
 use avocet::safety::tools::digest;
 use avocet::safety::{
@@ -244,7 +244,7 @@ impl Host for DialogueHost {
 
     async fn ask(&mut self, question: Question) -> Option<Decision> {
         match &question {
-            Question::Step { step, risk, number, of, rule, .. } => {
+            Question::Step(StepQuestion { step, risk, number, of, rule, .. }) => {
                 let rule = rule.as_ref().map_or(String::new(), |rule| format!(" (rule: {rule})"));
                 let (tier, line) = (risk.tier.name(), line(&step.work));
                 self.note(format!("ask {number}/{of} {tier} {} {line}{rule}", step.id));

@@ -19,6 +19,7 @@ use avocet::i18n::{Lang, session as words};
 use avocet::model::Scripted;
 use avocet::protocol::{
     ApprovalScope, Decision, Event, Notice, Observation, Op, Question, Rewind, SessionInfo,
+    StepQuestion,
 };
 use avocet::session::SessionConfig;
 use avocet::tools::system::System;
@@ -198,7 +199,7 @@ fn venv(ws: &Path) -> Option<PathBuf> {
 /// What the question says, its answer given.
 async fn answers(talk: &mut FolderSession, decision: Decision) -> String {
     let (ask, question) = talk.next_question().await;
-    let Question::Step { risk, .. } = question else { panic!("{question:?}") };
+    let Question::Step(StepQuestion { risk, .. }) = question else { panic!("{question:?}") };
     talk.send(Op::Decide { ask, decision }).await;
     let of_folder = risk.reasons.iter().find(|reason| reason.rule == "program.folder");
     of_folder.map(|reason| reason.say.text(Lang::En)).unwrap_or_default()

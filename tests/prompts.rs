@@ -15,8 +15,8 @@ use avocet::prompt::input;
 use avocet::prompt::template::{Template, TemplateForm, TemplateValues};
 use avocet::protocol::{
     AskId, AttachmentInfo, AttachmentSize, Decision, Event, Notice, Observation, Op, Outcome,
-    Prompt, PromptSource, PromptSourceKind, Question, Role, SessionInfo, StepAction, Tier,
-    TurnOutcome,
+    Prompt, PromptSource, PromptSourceKind, Question, Role, SessionInfo, StepAction, StepQuestion,
+    Tier, TurnOutcome,
 };
 use avocet::safety::redact::Redactor;
 use avocet::safety::{Policy, Workspace};
@@ -503,7 +503,7 @@ async fn a_file_outside_the_workspace_or_with_secrets_asks_first() {
     let mut tiers = Vec::new();
     let seen = talk
         .until_the_end(|question| {
-            let Question::Step { risk, .. } = question else { panic!() };
+            let Question::Step(StepQuestion { risk, .. }) = question else { panic!() };
             tiers.push((risk.tier, risk.rule.clone()));
             if tiers.len() == 1 { Decision::Reject { word: None } } else { Decision::Approve }
         })
@@ -656,7 +656,7 @@ async fn a_sensitive_skill_is_never_entered_silently() {
     let mut rules = Vec::new();
     let seen = talk
         .until_the_end(|question| {
-            let Question::Step { risk, why, .. } = question else { panic!() };
+            let Question::Step(StepQuestion { risk, why, .. }) = question else { panic!() };
             rules.push((risk.tier, risk.rule.clone(), why.clone()));
             Decision::Reject { word: None }
         })
@@ -672,7 +672,7 @@ async fn a_skills_commands_ask_and_never_run_for_a_model() {
     let mut talk = PromptSession::skilled(&[&routed, DONE], &[("stamp", WRITES)]);
     talk.types("set a stamp").await;
     let seen = talk.until_the_end(all).await;
-    let [Question::Step { risk, .. }] = &seen.asked[..] else { panic!("{seen:?}") };
+    let [Question::Step(StepQuestion { risk, .. })] = &seen.asked[..] else { panic!("{seen:?}") };
     assert_eq!((risk.tier, risk.rule.as_str()), (Tier::L1, "skill.shell"));
     assert!(talk.sent()[1].contains("!`touch stamped`"), "{:?}", talk.sent());
     assert!(!talk.path("stamped").exists());
@@ -696,7 +696,7 @@ async fn a_skills_tools_are_allowed_for_its_turn_and_others_ask() {
         PromptSession::skilled(&[&routed, &steps, DONE, &steps, DONE], &[("look", READS)]);
     talk.types("look at it").await;
     let seen = talk.until_the_end(all).await;
-    let [Question::Step { risk, .. }] = &seen.asked[..] else { panic!("{seen:?}") };
+    let [Question::Step(StepQuestion { risk, .. })] = &seen.asked[..] else { panic!("{seen:?}") };
     assert_eq!((risk.tier, risk.rule.as_str()), (Tier::L1, "skill.narrow"));
     talk.types("and now").await;
     talk.until_the_end(nobody).await;

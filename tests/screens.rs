@@ -9,7 +9,8 @@ use avocet::protocol::{
     Ask, AskId, AttachmentInfo, AttachmentSize, Change, Decision, Effect as May, Event, Extension,
     ExtensionKind, ExtensionState, Extensions, Mode, ModelMessage, Notice, Observation, Op,
     Outcome, PlanItem, PlanState, Question, Reason, Requires, Risk, SessionInfo, Step, StepAction,
-    SubCommand, TemplateCommand, Tier, TurnOrigin, TurnOutcome, UntrustedFile, UpcomingStep, Usage,
+    StepQuestion, SubCommand, TemplateCommand, Tier, TurnOrigin, TurnOutcome, UntrustedFile,
+    UpcomingStep, Usage,
 };
 use avocet::tui::theme::{Depth, Theme};
 use avocet::tui::{self, ScreenConfig, ScreenEffect, ScreenInput, State};
@@ -238,22 +239,16 @@ fn ask(work: StepAction, risk: Risk, rule: Option<&str>, pieces: Vec<SubCommand>
     };
     Event::Asked(Box::new(Ask {
         id: AskId(7),
-        question: Question::Step {
-            step: step("cmd_002", work),
-            risk,
+        question: Question::Step(StepQuestion {
             resolved,
-            cwd: "/home/ada/code/shop".into(),
             why: "The price column needs padding, and left-pad does exactly that.".into(),
             expected: "left-pad stands in package.json".into(),
             number: 2,
             of: 5,
             pieces,
             rule: rule.map(str::to_owned),
-            rule_covers: Vec::new(),
-            trust: None,
-            change: None,
-            rest: Vec::new(),
-        },
+            ..StepQuestion::new(step("cmd_002", work), risk, "/home/ada/code/shop")
+        }),
     }))
 }
 
@@ -265,7 +260,7 @@ fn asks_to_install() -> Event {
 /// The same with steps behind it, the last one as risky as given.
 fn asks_with_more_steps(last: Risk) -> Event {
     let Event::Asked(mut asked) = asks_to_install() else { panic!("asks") };
-    let Question::Step { rest, .. } = &mut asked.question else { panic!("a step") };
+    let Question::Step(StepQuestion { rest, .. }) = &mut asked.question else { panic!("a step") };
     let ahead = |id: &str, work, risk| UpcomingStep { id: id.into(), work, risk, change: None };
     rest.extend([
         ahead("cmd_003", StepAction::exec("npm", &["test"]), install_risk()),
@@ -1337,22 +1332,15 @@ fn edits() -> StepAction {
 
 fn asks_for_change() -> Event {
     let risk = risk(Tier::L1, vec![reason(Tier::L1, "file.write", WRITES, None)], &[May::Write]);
-    let question = Question::Step {
-        step: step("cmd_002", edits()),
-        risk,
-        resolved: None,
-        cwd: "/home/ada/code/shop".into(),
+    let question = Question::Step(StepQuestion {
         why: "The discount was never taken off.".into(),
         expected: "Totals are right.".into(),
-        number: 1,
-        of: 1,
         pieces: vec![],
         rule: Some("file.edit *".into()),
-        rule_covers: Vec::new(),
-        trust: None,
         change: Some(change()),
         rest: vec![],
-    };
+        ..StepQuestion::new(step("cmd_002", edits()), risk, "/home/ada/code/shop")
+    });
     Event::Asked(Box::new(Ask { id: AskId(7), question }))
 }
 

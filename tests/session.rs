@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 use avocet::i18n::{Lang, session as words};
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::protocol::{
-    Decision, Event, ExportFormat, Mode, Op, Outcome, Question, Report, Rewind, StepAction, Tier,
-    TurnOrigin, TurnOutcome,
+    Decision, Event, ExportFormat, Mode, Op, Outcome, Question, Report, Rewind, StepAction,
+    StepQuestion, Tier, TurnOrigin, TurnOutcome,
 };
 use avocet::session::extensions::ExtensionCache;
 use avocet::session::script_places::ScriptPlaces;
@@ -157,7 +157,7 @@ async fn in_a_read_only_folder_steps_that_read_its_settings_ask_until_it_is_trus
     talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
     talk.submit("where am I").await;
     let (ask, question) = talk.next_question().await;
-    let Question::Step { risk, rule, .. } = question else { panic!("{question:?}") };
+    let Question::Step(StepQuestion { risk, rule, .. }) = question else { panic!("{question:?}") };
     assert_eq!((risk.rule.as_str(), rule), ("folder.untrusted", None));
     talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
@@ -182,7 +182,9 @@ async fn trusting_at_a_step_question_takes_effect_at_once_and_is_saved() {
     talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
     talk.submit("where am I").await;
     let (ask, question) = talk.next_question().await;
-    let Question::Step { trust: Some(trust), .. } = question else { panic!("{question:?}") };
+    let Question::Step(StepQuestion { trust: Some(trust), .. }) = question else {
+        panic!("{question:?}")
+    };
     assert!(!trust.folder.is_empty());
     talk.send(Op::Decide { ask, decision: Decision::Trust }).await;
     for _ in 0..2 {
@@ -407,7 +409,7 @@ async fn a_shell_line_runs_and_a_high_risk_one_asks() {
     talk.ending().await;
     talk.send(Op::Shell { line: "rm -rf gone".into(), keep: true }).await;
     let (ask, question) = talk.next_question().await;
-    let Question::Step { risk, pieces, .. } = question else { panic!("a step") };
+    let Question::Step(StepQuestion { risk, pieces, .. }) = question else { panic!("a step") };
     assert_eq!((risk.tier, pieces.len()), (Tier::L2, 1));
     talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
     assert_eq!(talk.ending().await, TurnOutcome::Done);
@@ -712,7 +714,9 @@ async fn a_change_asks_with_its_diff_and_undo_restores_the_file() {
     talk.submit("change them").await;
     for _ in 0..2 {
         let (ask, question) = talk.next_question().await;
-        let Question::Step { change: Some(change), .. } = question else { panic!("a change") };
+        let Question::Step(StepQuestion { change: Some(change), .. }) = question else {
+            panic!("a change")
+        };
         assert!(change.diff.contains("@@"), "{}", change.diff);
         talk.send(Op::Decide { ask, decision: Decision::Approve }).await;
     }
@@ -753,7 +757,7 @@ async fn a_file_changed_since_the_model_read_it_is_reported() {
         }
         talk.submit("change it").await;
         let (ask, question) = talk.next_question().await;
-        let Question::Step { risk, .. } = question else { panic!("a step") };
+        let Question::Step(StepQuestion { risk, .. }) = question else { panic!("a step") };
         let said = risk.reasons.iter().any(|reason| reason.rule == "file.changed");
         assert_eq!(said, is_said);
         talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
@@ -777,7 +781,7 @@ async fn undo_asks_when_the_file_was_changed_and_a_rejection_keeps_it() {
         std::fs::write(&a, "1\nmine\n").unwrap();
         talk.send(Op::Undo { turns: 1 }).await;
         let (ask, question) = talk.next_question().await;
-        let Question::Step { risk, change, .. } = question else { panic!("a step") };
+        let Question::Step(StepQuestion { risk, change, .. }) = question else { panic!("a step") };
         assert_eq!(risk.rule, "file.write");
         assert!(risk.reasons.iter().any(|reason| reason.rule == "file.changed"));
         assert!(change.unwrap().diff.contains("-mine"));
@@ -1040,7 +1044,7 @@ async fn steps(
     decide: Decision,
 ) -> (Vec<String>, Vec<String>, TurnOutcome) {
     let (ask, question) = talk.next_question().await;
-    let Question::Step { step, .. } = question else { panic!("{question:?}") };
+    let Question::Step(StepQuestion { step, .. }) = question else { panic!("{question:?}") };
     assert_eq!(step.work, avocet::protocol::StepAction::exec("mkdir", &["made"]));
     talk.send(Op::Decide { ask, decision: decide }).await;
     let (mut began, mut ran) = (Vec::new(), Vec::new());
@@ -1247,7 +1251,7 @@ async fn a_rewind_of_both_asks_about_files_changed_by_hand() {
         talk.send(Op::Rewind { turn: 2, what: Some(Rewind::Both) }).await;
         talk.next(|event| matches!(event, Event::Rewound { turn: 2, .. }).then_some(())).await;
         let (ask, question) = talk.next_question().await;
-        let Question::Step { risk, .. } = question else { panic!("a step") };
+        let Question::Step(StepQuestion { risk, .. }) = question else { panic!("a step") };
         assert!(risk.reasons.iter().any(|reason| reason.rule == "file.changed"));
         talk.send(Op::Decide { ask, decision }).await;
         talk.ending().await;
@@ -1386,7 +1390,9 @@ async fn a_patched_configuration_is_undone_even_after_a_resume() {
         std::fs::write(&file, BEFORE).unwrap();
         talk.submit("make it light").await;
         let (ask, question) = talk.next_question().await;
-        let Question::Step { change: Some(change), risk, .. } = question else { panic!("a step") };
+        let Question::Step(StepQuestion { change: Some(change), risk, .. }) = question else {
+            panic!("a step")
+        };
         assert!(change.diff.contains("+    \"theme\": \"light\""), "{}", change.diff);
         assert_eq!(risk.tier, Tier::L1);
         talk.send(Op::Decide { ask, decision: Decision::Approve }).await;

@@ -6,8 +6,8 @@
 use avocet::i18n::{Lang, screen as words};
 use avocet::protocol::{
     Ask, AskId, Event, ModelMessage, Notice, Observation, Outcome, Question, Reason, Requires,
-    Risk, SessionInfo, Step, StepAction, SubCommand, Tier, Truncation, TurnOrigin, TurnOutcome,
-    Usage,
+    Risk, SessionInfo, Step, StepAction, StepQuestion, SubCommand, Tier, Truncation, TurnOrigin,
+    TurnOutcome, Usage,
 };
 use avocet::tui::{self, ScreenConfig, ScreenInput, State};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent, MouseEventKind};
@@ -97,22 +97,15 @@ fn event() -> impl Strategy<Value = Event> {
         }
         11 => Event::Asked(Box::new(Ask {
             id: AskId(id),
-            question: Question::Step {
-                step: step(&text),
-                risk: risk(tier),
+            question: Question::Step(StepQuestion {
                 resolved: Some(text.clone()),
-                cwd: text.clone(),
                 why: text.clone(),
                 expected: text.clone(),
-                number: 1,
                 of: 3,
                 pieces: vec![SubCommand { text: text.clone(), risk: risk(tier) }],
-                rule: Some(text),
-                rule_covers: Vec::new(),
-                trust: None,
-                change: None,
-                rest: vec![],
-            },
+                rule: Some(text.clone()),
+                ..StepQuestion::new(step(&text), risk(tier), text.clone())
+            }),
         })),
         12 => Event::QuestionClosed { ask: AskId(id) },
         13 => Event::Queued { texts: vec![text.clone(), text] },

@@ -13,7 +13,7 @@ use avocet::model::Scripted;
 use avocet::prompt::template::{Template, TemplateForm, TemplateValues};
 use avocet::protocol::{
     Decision, Event, Observation, Op, Prompt, Question, Risk, SandboxMode, SandboxStatus,
-    TurnOutcome,
+    StepQuestion, TurnOutcome,
 };
 use avocet::safety::Cleared;
 use avocet::session::SessionConfig;
@@ -132,7 +132,7 @@ async fn a_template_command_blocked_by_the_sandbox_asks_to_run_without_it() {
     assert!(says(&pieces[0].risk, "sandbox.work").starts_with("Sandboxed"), "{pieces:?}");
     decides(&client, ask, Decision::Approve).await;
     let (ask, question) = client.next_question().await;
-    let Question::Step { risk, .. } = question else { panic!("{question:?}") };
+    let Question::Step(StepQuestion { risk, .. }) = question else { panic!("{question:?}") };
     assert_eq!(risk.rule, DENIED);
     let named = ground.outside().display().to_string();
     assert!(says(&risk, DENIED).contains(&named), "{risk:?}");
@@ -155,7 +155,9 @@ async fn a_template_command_stays_sandboxed_without_explicit_approval() {
         let mut client = SessionClient::start(parts);
         client.send(prompt("Made: !{touch ../outside/new}")).await;
         let (ask, question) = client.next_question().await;
-        assert!(matches!(&question, Question::Step { risk, .. } if risk.rule == DENIED));
+        assert!(
+            matches!(&question, Question::Step(StepQuestion { risk, .. }) if risk.rule == DENIED)
+        );
         decides(&client, ask, decision).await;
         assert!(matches!(client.ending().await, TurnOutcome::Unsent { .. }));
         assert!(!ground.outside().exists());
@@ -192,11 +194,11 @@ async fn a_script_step_blocked_by_the_sandbox_asks_again() {
         let mut client = SessionClient::start(parts);
         client.send(Op::RunScript { script: "makes.ai.yaml".into(), args: String::new() }).await;
         let (ask, question) = client.next_question().await;
-        let Question::Step { risk, .. } = question else { panic!("{question:?}") };
+        let Question::Step(StepQuestion { risk, .. }) = question else { panic!("{question:?}") };
         assert!(says(&risk, "sandbox.work").starts_with("Sandboxed"), "{risk:?}");
         decides(&client, ask, Decision::Approve).await;
         let (ask, question) = client.next_question().await;
-        let Question::Step { risk, .. } = question else { panic!("{question:?}") };
+        let Question::Step(StepQuestion { risk, .. }) = question else { panic!("{question:?}") };
         assert_eq!(risk.rule, DENIED);
         decides(&client, ask, decision).await;
         client.ending().await;
@@ -236,7 +238,7 @@ async fn each_sandbox_setting_is_shown_by_question_session_info_and_doctor() {
         client.facts(|facts| facts.shelter == shelter).await;
         client.submit("go").await;
         let (_, question) = client.next_question().await;
-        let Question::Step { risk, .. } = question else { panic!("{question:?}") };
+        let Question::Step(StepQuestion { risk, .. }) = question else { panic!("{question:?}") };
         let start = said.en.split('{').next().unwrap();
         assert!(says(&risk, rule).starts_with(start), "{setting:?}: {risk:?}");
     }
@@ -336,7 +338,7 @@ async fn no_step_is_assessed_before_the_sandbox_is_probed() {
                 _ => None,
             })
             .await;
-        let Question::Step { risk, .. } = question else { panic!("{question:?}") };
+        let Question::Step(StepQuestion { risk, .. }) = question else { panic!("{question:?}") };
         assert_eq!(risk.rule, "sandbox.absent.language", "{risk:?}");
     }
 }

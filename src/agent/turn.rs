@@ -14,8 +14,8 @@ use crate::i18n::{Localize, LocalizedText, Phrase, agent as words};
 use crate::model::ModelError;
 use crate::protocol::budget::Budget;
 use crate::protocol::{
-    ApprovalScope, Decision, Event, Observation, Outcome, Question, Step, StepAction, Tier,
-    TurnOutcome, Usage,
+    ApprovalScope, Decision, Event, Observation, Outcome, Question, Step, StepAction, StepQuestion,
+    Tier, TurnOutcome, Usage,
 };
 use crate::safety::{self, Assessment, Cleared, Grant, NeedsApproval, PolicyContext, Verdict};
 
@@ -313,16 +313,8 @@ impl Turn {
         let ahead = RemainingSteps::assess(&self.batch.todo, scene);
         let judged = door.assessment();
         let grant = safety::suggest_grant(judged, scene).map(Box::new);
-        let question = Question::Step {
-            step: judged.step.clone(),
+        let question = Question::Step(StepQuestion {
             risk: safety::with_sandbox_reasons(judged, scene.policy),
-            resolved: judged.program.as_ref().map(|program| program.path.display().to_string()),
-            cwd: judged.cwd.display().to_string(),
-            why: self.batch.why.clone(),
-            expected: self.batch.expected.clone(),
-            number: self.batch.total - self.batch.todo.len(),
-            of: self.batch.total,
-            pieces: judged.pieces.clone(),
             rule: grant.as_ref().map(|grant| grant.rule.to_string()),
             rule_covers: grant.as_ref().map_or_else(Vec::new, |grant| {
                 safety::describe_coverage(&grant.rule, Some(&grant.terms), &judged.cwd)
@@ -330,9 +322,21 @@ impl Turn {
             trust: trust::offer(judged, scene),
             change: judged.change().cloned(),
             rest: ahead.upcoming_steps(),
-        };
+            ..self.step_question(judged)
+        });
         self.waiting = Waiting::Step { door: Box::new(door), grant, ahead };
         TurnAction::Ask(Box::new(question))
+    }
+
+    /// The question about a step of the reply, by itself.
+    fn step_question(&self, judged: &Assessment) -> StepQuestion {
+        StepQuestion {
+            why: self.batch.why.clone(),
+            expected: self.batch.expected.clone(),
+            number: self.batch.total - self.batch.todo.len(),
+            of: self.batch.total,
+            ..judged.question()
+        }
     }
 
     fn ask_to_continue(&mut self, why: LocalizedText, before: PausedBefore) -> TurnAction {

@@ -20,7 +20,9 @@ use crate::cli::messages::{self, Printer};
 use crate::cli::output;
 use crate::cli::script::{self as surface, RunFormat, Writer};
 use crate::i18n::{Localize, LocalizedText, cli as words, common};
-use crate::protocol::{Message, Notice, Provider, Question, SandboxDenial, StepAction, Tier};
+use crate::protocol::{
+    Message, Notice, Provider, Question, SandboxDenial, StepAction, StepQuestion, Tier,
+};
 use crate::script::host::PackKey;
 use crate::script::manifest::Manifest;
 use crate::script::source::ScriptLibrary;
@@ -217,7 +219,9 @@ fn auto_answer(approved: ApprovalFlags) -> AskUser {
             // Approval in advance does not cover steps without the sandbox.
             ScriptQuestion::Step { risk, question } => {
                 let hands_out = match question.as_ref() {
-                    Question::Step { step, .. } => risk.can_expose_secrets(&step.work),
+                    Question::Step(StepQuestion { step, .. }) => {
+                        risk.can_expose_secrets(&step.work)
+                    }
                     _ => true,
                 };
                 let mild =

@@ -13,7 +13,8 @@ use super::{Clean, Exit};
 use crate::i18n::{LocalizedText, cli as w, common, json_with_text, prompt, session};
 use crate::protocol::{
     Ask, AskId, AttachmentInfo, Decision, Event, ModelMessage, Notice, Observation, Op, Outcome,
-    Question, Risk, SandboxDenial, Step, StepAction, TemplateCommand, Tier, Topic, TurnOutcome,
+    Question, Risk, SandboxDenial, Step, StepAction, StepQuestion, TemplateCommand, Tier, Topic,
+    TurnOutcome,
 };
 
 #[derive(Debug)]
@@ -254,7 +255,7 @@ impl<'a> HeadlessTurn<'a> {
 
     fn on_question(&mut self, ask: &Ask) -> Vec<HeadlessEffect> {
         match &ask.question {
-            Question::Step { step, risk, trust, .. } => {
+            Question::Step(StepQuestion { step, risk, trust, .. }) => {
                 self.untrusted = trust.as_ref().map(|trust| trust.folder.clone());
                 self.on_step_question(ask.id, step, risk)
             }

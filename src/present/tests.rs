@@ -2,7 +2,7 @@ use super::ChoicePick as Pick;
 use super::*;
 use crate::i18n::common;
 use crate::protocol::{
-    Change, Effect, Requires, Step, TemplateCommand, Tier, TrustOffer, UpcomingStep,
+    Change, Effect, Requires, Step, StepQuestion, TemplateCommand, Tier, TrustOffer, UpcomingStep,
 };
 
 fn risk(tier: Tier) -> Risk {
@@ -19,22 +19,17 @@ fn upcoming(id: &str, risk: Risk) -> UpcomingStep {
 
 /// A step that offers everything it can.
 fn step_question(work: StepAction, risk: Risk, rest: Vec<UpcomingStep>) -> Question {
-    Question::Step {
-        step: Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None },
-        risk,
-        resolved: None,
-        cwd: "/work".into(),
-        why: String::new(),
-        expected: String::new(),
-        number: 1,
+    Question::Step(StepQuestion {
         of: 1 + rest.len(),
-        pieces: Vec::new(),
         rule: Some("cargo test".into()),
-        rule_covers: Vec::new(),
         trust: Some(Box::new(TrustOffer::default())),
-        change: None,
         rest,
-    }
+        ..StepQuestion::new(
+            Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None },
+            risk,
+            "/work",
+        )
+    })
 }
 
 fn command(risk: Risk, rest: Vec<UpcomingStep>) -> QuestionOffer {
@@ -135,7 +130,7 @@ fn a_change_of_a_file_is_told_from_a_step_whose_change_is_unknown() {
     let tool = StepAction::Tool { name: "file.write".into(), input: serde_json::json!({}) };
     let mut question = step_question(tool, risk(Tier::L1), Vec::new());
     assert_eq!(QuestionOffer::new(&question).kind, QuestionKind::Step);
-    if let Question::Step { change, .. } = &mut question {
+    if let Question::Step(StepQuestion { change, .. }) = &mut question {
         *change = Some(Change::default());
     }
     assert_eq!(QuestionOffer::new(&question).kind, QuestionKind::Change);

@@ -18,7 +18,7 @@ pub struct Ask {
 impl Ask {
     /// The question in its stored form: its changes are cut like those of finished steps.
     pub fn into_stored(mut self) -> Ask {
-        if let Question::Step { change, rest, .. } = &mut self.question {
+        if let Question::Step(StepQuestion { change, rest, .. }) = &mut self.question {
             let ahead = rest.iter_mut().map(|step| &mut step.change);
             for change in std::iter::once(change).chain(ahead) {
                 *change = change.take().map(Change::into_stored);
@@ -33,37 +33,7 @@ impl Ask {
 #[expect(clippy::large_enum_variant, reason = "one a question, and boxed where it travels")]
 pub enum Question {
     /// May this step run?
-    Step {
-        step: Step,
-        risk: Risk,
-        /// The absolute program that would run; `None` for tools.
-        resolved: Option<String>,
-        /// The absolute folder it would run in.
-        cwd: String,
-        /// The model's own reason, and the result it expects.
-        why: String,
-        expected: String,
-        /// The position of this step in the reply, counted from 1, and the number of steps.
-        number: usize,
-        of: usize,
-        /// For a shell line: its simple commands, each with its own judgement.
-        pieces: Vec<SubCommand>,
-        /// The exact rule "don't ask again" would add; `None` if it is not offered.
-        rule: Option<String>,
-        /// The extent and the limits of that rule, in sentences.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        rule_covers: Vec<LocalizedText>,
-        /// Trust in the folder, if the step would be judged differently with it;
-        /// [`Decision::Trust`] gives it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        trust: Option<Box<TrustOffer>>,
-        /// Its change to a file; `None` if that is not known beforehand.
-        #[serde(default)]
-        change: Option<Change>,
-        /// The later steps of the reply, in order.
-        #[serde(default)]
-        rest: Vec<UpcomingStep>,
-    },
+    Step(StepQuestion),
     /// The model asks the user something. A rejection leaves it without an answer.
     Choice {
         /// The step that asks.
@@ -102,6 +72,62 @@ pub enum Question {
         because: LocalizedText,
         found: Vec<UntrustedFile>,
     },
+}
+
+/// The question whether a step may run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StepQuestion {
+    pub step: Step,
+    pub risk: Risk,
+    /// The absolute program that would run; `None` for tools.
+    pub resolved: Option<String>,
+    /// The absolute folder it would run in.
+    pub cwd: String,
+    /// The model's own reason, and the result it expects.
+    pub why: String,
+    pub expected: String,
+    /// The position of this step in the reply, counted from 1, and the number of steps.
+    pub number: usize,
+    pub of: usize,
+    /// For a shell line: its simple commands, each with its own judgement.
+    pub pieces: Vec<SubCommand>,
+    /// The exact rule "don't ask again" would add; `None` if it is not offered.
+    pub rule: Option<String>,
+    /// The extent and the limits of that rule, in sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rule_covers: Vec<LocalizedText>,
+    /// Trust in the folder, if the step would be judged differently with it;
+    /// [`Decision::Trust`] gives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Box<TrustOffer>>,
+    /// Its change to a file; `None` if that is not known beforehand.
+    #[serde(default)]
+    pub change: Option<Change>,
+    /// The later steps of the reply, in order.
+    #[serde(default)]
+    pub rest: Vec<UpcomingStep>,
+}
+
+impl StepQuestion {
+    /// The question about a single step, with nothing else to decide.
+    pub fn new(step: Step, risk: Risk, cwd: impl Into<String>) -> StepQuestion {
+        StepQuestion {
+            step,
+            risk,
+            resolved: None,
+            cwd: cwd.into(),
+            why: String::new(),
+            expected: String::new(),
+            number: 1,
+            of: 1,
+            pieces: Vec::new(),
+            rule: None,
+            rule_covers: Vec::new(),
+            trust: None,
+            change: None,
+            rest: Vec::new(),
+        }
+    }
 }
 
 /// An offer to trust a folder, for a step that needs it.

@@ -40,8 +40,8 @@ pub mod streaming;
 mod usage;
 
 pub use ask::{
-    ApprovalScope, Ask, AskId, Decision, Question, SubCommand, TemplateCommand, TrustOffer,
-    UntrustedFile, UpcomingStep,
+    ApprovalScope, Ask, AskId, Decision, Question, StepQuestion, SubCommand, TemplateCommand,
+    TrustOffer, UntrustedFile, UpcomingStep,
 };
 pub use change::{Change, PlanItem, PlanState};
 pub use compaction::{Compaction, CompactionSummary, DroppedPart};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::{Launch, LaunchRequest, Program, Seal, SeenPrograms, ToolTask};
-use crate::protocol::{Change, Risk, Step, StepAction, SubCommand};
+use crate::protocol::{Change, Risk, Step, StepAction, StepQuestion, SubCommand};
 
 /// The judgement, and with it the next possible action.
 #[derive(Debug)]
@@ -87,6 +87,19 @@ impl Assessment {
     /// Its effect on a file, where that is known before it runs.
     pub fn change(&self) -> Option<&Change> {
         self.task.as_ref().and_then(ToolTask::change)
+    }
+
+    /// The question whether it may run, by itself.
+    pub fn question(&self) -> StepQuestion {
+        StepQuestion {
+            resolved: self.program.as_ref().map(|program| program.path.display().to_string()),
+            pieces: self.pieces.clone(),
+            ..StepQuestion::new(
+                self.step.clone(),
+                self.risk.clone(),
+                self.cwd.display().to_string(),
+            )
+        }
     }
 
     /// Everything that was judged, sealed.

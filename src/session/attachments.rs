@@ -131,22 +131,7 @@ async fn ask_approval(
     held: NeedsApproval,
 ) -> Result<Option<Cleared>, ExpansionStop> {
     let judged = held.assessment();
-    let question = Question::Step {
-        step: judged.step.clone(),
-        risk: judged.risk.clone(),
-        resolved: None,
-        cwd: judged.cwd.display().to_string(),
-        why: String::new(),
-        expected: String::new(),
-        number: 1,
-        of: 1,
-        pieces: Vec::new(),
-        rule: None,
-        rule_covers: Vec::new(),
-        trust: None,
-        change: None,
-        rest: Vec::new(),
-    };
+    let question = Question::Step(judged.question());
     let step = judged.step.clone();
     match scope.ask(question).await.ok_or(ExpansionStop::Cancelled)? {
         Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_) => {

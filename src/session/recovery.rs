@@ -8,8 +8,8 @@ use super::persistence::events_of;
 use crate::context::history::{History, Outline, ReplyKind, TurnRecord};
 use crate::i18n::{common, session as words};
 use crate::protocol::{
-    Event, ModelMessage, Observation, Outcome, Question, Risk, Step, Truncation, TurnOrigin,
-    TurnOutcome, Usage,
+    Event, ModelMessage, Observation, Outcome, Question, Risk, Step, StepQuestion, Truncation,
+    TurnOrigin, TurnOutcome, Usage,
 };
 use crate::store::{EventPage, Remembered};
 
@@ -74,7 +74,7 @@ impl OpenTurn {
             | Event::Replied(_) => self.reply.clear(),
             Event::Delta { text } => self.reply.push_str(text),
             Event::Asked(ask) => {
-                if let Question::Step { step, risk, .. } = &ask.question {
+                if let Question::Step(StepQuestion { step, risk, .. }) = &ask.question {
                     self.open_step(step, risk, false);
                 }
             }
@@ -289,22 +289,7 @@ mod tests {
     fn a_step_that_ran_has_an_unknown_outcome_and_one_that_was_asked_about_never_ran() {
         let ask = Question::Pause { why: words::INTERRUPTED.into() };
         let output = Event::StepOutput { id: "cmd_002".into(), text: "line\n".into() };
-        let asked = Question::Step {
-            step: step("cmd_003"),
-            risk: risk(),
-            resolved: None,
-            cwd: "/w".into(),
-            why: String::new(),
-            expected: String::new(),
-            number: 1,
-            of: 1,
-            pieces: Vec::new(),
-            rule: None,
-            rule_covers: Vec::new(),
-            trust: None,
-            rest: Vec::new(),
-            change: None,
-        };
+        let asked = Question::Step(StepQuestion::new(step("cmd_003"), risk(), "/w"));
         let events = [
             started("x", TurnOrigin::Typed),
             replied("steps"),

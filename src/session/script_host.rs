@@ -17,7 +17,8 @@ use crate::agent::turn::trust;
 use crate::i18n::{Localize, LocalizedText, script_run as words};
 use crate::model::{Chunk, Model, Request};
 use crate::protocol::{
-    Mention, Message, Observation, Question, Requires, Risk, SandboxStatus, Step, StepAction, Tier,
+    Mention, Message, Observation, Question, Requires, Risk, SandboxStatus, Step, StepAction,
+    StepQuestion, Tier,
 };
 use crate::safety::redact::Redactor;
 use crate::safety::{
@@ -193,7 +194,7 @@ impl SessionScriptHost {
         // A file read into the script is read exactly as named, or not at all.
         let reads = step.work.tool() == "file.read";
         let mut question = Box::new(shell_turn::question(&held));
-        if let Question::Step { risk, trust, .. } = question.as_mut() {
+        if let Question::Step(StepQuestion { risk, trust, .. }) = question.as_mut() {
             *risk = safety::with_sandbox_reasons(judged, &self.policy);
             *trust = trust::offer(judged, self.policy_context()).filter(|_| !reads);
         }
@@ -251,7 +252,7 @@ impl SessionScriptHost {
         let id = self.next_id();
         let (held, question) =
             wall::unsandboxed_retry(seen, id, |step| safety::assess(step, self.policy_context()))?;
-        let Question::Step { risk, .. } = &question else { return None };
+        let Question::Step(StepQuestion { risk, .. }) = &question else { return None };
         let asked = ScriptQuestion::Step { risk: risk.clone(), question: Box::new(question) };
         let said = (self.ask_user)(asked).await;
         (said == ScriptAnswer::Yes).then(|| held.approve_unsandboxed())

@@ -24,8 +24,8 @@ use crate::context::shorten;
 use crate::i18n::{Lang, Localize, LocalizedText, script_run, session as words};
 use crate::model::Model;
 use crate::protocol::{
-    Decision, Event, ModelMessage, Notice, Observation, Provider, Question, TurnOrigin,
-    TurnOutcome, Usage,
+    Decision, Event, ModelMessage, Notice, Observation, Provider, Question, StepQuestion,
+    TurnOrigin, TurnOutcome, Usage,
 };
 use crate::script::manifest::input::ScriptArgs;
 use crate::script::source::ScriptLibrary;
@@ -300,7 +300,7 @@ impl ScriptListener for ScriptTurn<'_> {
     async fn prepare_question(&mut self, asked: &ScriptQuestion) {
         self.close_reply().await;
         if let ScriptQuestion::Step { question, .. } = asked
-            && let Question::Step { step, .. } = question.as_ref()
+            && let Question::Step(StepQuestion { step, .. }) = question.as_ref()
         {
             self.count_step(&step.id);
         }

@@ -7,7 +7,8 @@ use super::user_input::UserInput;
 use crate::context::history::TurnRecord;
 use crate::context::shorten;
 use crate::protocol::{
-    Decision, Event, Observation, Outcome, Question, StepAction, TurnOrigin, TurnOutcome, Usage,
+    Decision, Event, Observation, Outcome, Question, StepAction, StepQuestion, TurnOrigin,
+    TurnOutcome, Usage,
 };
 use crate::safety::{self, NeedsApproval, Verdict};
 
@@ -75,22 +76,7 @@ async fn ask_and_run(held: NeedsApproval, scope: &mut TurnScope) -> (TurnOutcome
 
 pub(super) fn question(held: &NeedsApproval) -> Question {
     let judged = held.assessment();
-    Question::Step {
-        step: judged.step.clone(),
-        risk: judged.risk.clone(),
-        resolved: judged.program.as_ref().map(|program| program.path.display().to_string()),
-        cwd: judged.cwd.display().to_string(),
-        why: String::new(),
-        expected: String::new(),
-        number: 1,
-        of: 1,
-        pieces: judged.pieces.clone(),
-        rule: None,
-        rule_covers: Vec::new(),
-        trust: None,
-        change: judged.change().cloned(),
-        rest: Vec::new(),
-    }
+    Question::Step(StepQuestion { change: judged.change().cloned(), ..judged.question() })
 }
 
 fn not_run_observation(judged: &safety::Assessment, outcome: Outcome) -> Observation {

@@ -17,7 +17,7 @@ use super::user_input::UserInput;
 use super::{Connected, FoundServer, Persona, Security, SessionConfig};
 use crate::context::window::{Bounds, ContextUsage, History, TurnPosition};
 use crate::protocol::{
-    Ask, AskId, Decision, Event, Question, SessionInfo, Step, StepAction, Usage,
+    Ask, AskId, Decision, Event, Question, SessionInfo, Step, StepAction, StepQuestion, Usage,
 };
 use crate::safety::{Policy, ToolRestriction};
 use crate::tools::Toolbox;
@@ -276,7 +276,9 @@ impl RunningTurn {
     /// The step of a question, if this question is open.
     pub fn step_of_question(&self, ask: AskId) -> Option<&Step> {
         match self.open_question.as_deref() {
-            Some(Ask { id, question: Question::Step { step, .. } }) if *id == ask => Some(step),
+            Some(Ask { id, question: Question::Step(StepQuestion { step, .. }) }) if *id == ask => {
+                Some(step)
+            }
             _ => None,
         }
     }

@@ -23,7 +23,7 @@ use crate::i18n::{Lang, session as words};
 use crate::model::Model;
 use crate::protocol::{
     Ask, AskId, Decision, Event, Message, Observation, Outcome, Params, Question, SandboxStatus,
-    TrustOffer, TurnOrigin, TurnOutcome, Usage,
+    StepQuestion, TrustOffer, TurnOrigin, TurnOutcome, Usage,
 };
 use crate::safety::redact::Redactor;
 use crate::safety::{Cleared, Machine, Policy, PolicyContext, ToolRestriction, Workspace};
@@ -218,7 +218,9 @@ impl TurnScope {
 
     /// Shows the contents of the folder if a question offers trust in it; true if it does.
     fn complete_trust_offer(&self, question: &mut Question) -> bool {
-        let Question::Step { trust: Some(trust), .. } = question else { return false };
+        let Question::Step(StepQuestion { trust: Some(trust), .. }) = question else {
+            return false;
+        };
         let TrustOffer { hazard, found, .. } = self.trust_offer.clone();
         **trust = TrustOffer { folder: std::mem::take(&mut trust.folder), hazard, found };
         true

@@ -2,7 +2,7 @@
 //! the same question as after a step of the model.
 
 use super::shell_turn;
-use crate::protocol::{Observation, Question, SandboxDenial, Step};
+use crate::protocol::{Observation, Question, SandboxDenial, Step, StepQuestion};
 use crate::safety::{self, NeedsApproval, Verdict};
 
 /// The step as it would run again, and the question whether it should. `judge` judges it again,
@@ -21,7 +21,7 @@ pub(super) fn unsandboxed_retry(
 
 fn question(held: &NeedsApproval, denied: &SandboxDenial) -> Question {
     let mut question = shell_turn::question(held);
-    if let Question::Step { risk, .. } = &mut question {
+    if let Question::Step(StepQuestion { risk, .. }) = &mut question {
         *risk = safety::unsandboxed_risk(held.assessment(), denied);
     }
     question

@@ -1,7 +1,7 @@
 //! Converts events to rows: JSON with secrets masked, the searchable words, and the title of the
 //! session.
 
-use crate::protocol::{Event, Observation, Question, StepAction, TurnOrigin};
+use crate::protocol::{Event, Observation, Question, StepAction, StepQuestion, TurnOrigin};
 use crate::safety::redact::Redactor;
 use crate::safety::sanitize::{self, TextSource};
 use crate::text;
@@ -147,7 +147,7 @@ fn next_numbers(event: &Event) -> (u64, u64) {
         Event::StepFinished(seen) => (number(&seen.step.id), 0),
         Event::Asked(ask) => {
             let step = match &ask.question {
-                Question::Step { step, .. } => number(&step.id),
+                Question::Step(StepQuestion { step, .. }) => number(&step.id),
                 Question::Pause { .. }
                 | Question::Trust { .. }
                 | Question::Pieces { .. }

@@ -335,6 +335,16 @@ impl Composer {
         places
     }
 
+    /// What `make` makes of every unit of the text.
+    fn units<T>(&self, make: impl Fn(usize, &str, (usize, usize)) -> T) -> Vec<T> {
+        let lines = self.text.lines().iter().enumerate();
+        let unit = |(row, line): (usize, &String)| {
+            let ranges = self.unit_ranges(line).into_iter();
+            ranges.map(|range| make(row, line, range)).collect::<Vec<_>>()
+        };
+        lines.flat_map(unit).collect()
+    }
+
     /// The search, while one is open.
     pub fn active_search(&self) -> Option<&HistorySearch> {
         self.search.as_ref()
@@ -431,17 +441,9 @@ impl Composer {
 
     fn highlight_units(&mut self, style: Style) {
         self.text.clear_custom_highlight();
-        let ranges: Vec<_> = self
-            .text
-            .lines()
-            .iter()
-            .enumerate()
-            .flat_map(|(row, line)| {
-                self.unit_ranges(line).into_iter().map(move |(from, to)| ((row, from), (row, to)))
-            })
-            .collect();
-        for range in ranges {
-            self.text.custom_highlight(range, style.add_modifier(Modifier::BOLD), 1);
+        let style = style.add_modifier(Modifier::BOLD);
+        for range in self.units(|row, _, (from, to)| ((row, from), (row, to))) {
+            self.text.custom_highlight(range, style, 1);
         }
     }
 
@@ -463,19 +465,11 @@ impl Composer {
     /// After each change: folded pastes stay whole, and Up starts from the newest entry again.
     fn update_after_change(&mut self) {
         self.history.reset_position();
-        let ranges: Vec<_> = self
-            .text
-            .lines()
-            .iter()
-            .enumerate()
-            .flat_map(|(row, line)| {
-                self.unit_ranges(line).into_iter().map(move |(from, to)| AtomicRange {
-                    row,
-                    start_col: chars_before(line, from),
-                    end_col: chars_before(line, to),
-                })
-            })
-            .collect();
+        let ranges = self.units(|row, line, (from, to)| AtomicRange {
+            row,
+            start_col: chars_before(line, from),
+            end_col: chars_before(line, to),
+        });
         if self.text.try_set_atomic_ranges(ranges).is_err() {
             self.text.clear_atomic_ranges();
         }

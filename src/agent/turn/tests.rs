@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::i18n::Lang;
 use crate::model::ModelError;
-use crate::protocol::{Message, ModelMessage, NoticeLevel, Risk, Role, Truncation};
+use crate::protocol::{Message, ModelMessage, NoticeLevel, Risk, Role, StepQuestion, Truncation};
 use crate::safety::{Contents, Machine, PathKind, Policy, PolicyRule, Program, Unknown, Workspace};
 
 mod ahead;
@@ -180,7 +180,7 @@ fn line(action: &TurnAction) -> String {
             format!("run {}", cleared.assessment().step.work.short_line())
         }
         TurnAction::Ask(ask) => match &**ask {
-            Question::Step { step, number, of, risk, .. } => {
+            Question::Step(StepQuestion { step, number, of, risk, .. }) => {
                 let step = step.work.short_line();
                 format!("ask {number}/{of} {} {step}", risk.tier.name())
             }
@@ -307,7 +307,9 @@ fn steps_that_need_approval_are_asked_about_one_by_one() {
     let action = bench.exits(action, 0);
     assert_eq!(line(&action), "ask 3/3 L1 git commit -m x");
     let TurnAction::Ask(ask) = &action else { panic!("asks") };
-    let Question::Step { why, expected, resolved, cwd, .. } = &**ask else { panic!("a step") };
+    let Question::Step(StepQuestion { why, expected, resolved, cwd, .. }) = &**ask else {
+        panic!("a step")
+    };
     assert_eq!((why.as_str(), expected.as_str(), cwd.as_str()), ("why", "e", "/work"));
     assert_eq!(resolved.as_deref(), Some("/usr/bin/git"));
 }
@@ -443,7 +445,9 @@ fn a_remembered_step_runs_and_its_rule_goes_to_the_session() {
     let mut bench = begun();
     let action = bench.proposes(&["npm install left-pad"]);
     let TurnAction::Ask(ask) = &action else { panic!("asks") };
-    let Question::Step { rule: Some(rule), .. } = &**ask else { panic!("offers a rule") };
+    let Question::Step(StepQuestion { rule: Some(rule), .. }) = &**ask else {
+        panic!("offers a rule")
+    };
     let rule = rule.clone();
     let action = bench.decides(Decision::Remember(ApprovalScope::Session));
     assert_eq!(line(&action), "run npm install left-pad");

@@ -3,7 +3,9 @@
 
 use super::{Turn, TurnAction, Waiting};
 use crate::i18n::agent;
-use crate::protocol::{Decision, Observation, Question, SandboxDenial, Step, Tier, TurnOutcome};
+use crate::protocol::{
+    Decision, Observation, Question, SandboxDenial, Step, StepQuestion, Tier, TurnOutcome,
+};
 use crate::safety::{self, NeedsApproval, PolicyContext};
 
 impl Turn {
@@ -30,23 +32,11 @@ impl Turn {
         denied: &SandboxDenial,
     ) -> TurnAction {
         let judged = held.assessment();
-        let question = Question::Step {
-            step: judged.step.clone(),
+        // Running without the sandbox is never remembered, and never one of several.
+        let question = Question::Step(StepQuestion {
             risk: safety::unsandboxed_risk(judged, denied),
-            resolved: judged.program.as_ref().map(|program| program.path.display().to_string()),
-            cwd: judged.cwd.display().to_string(),
-            why: self.batch.why.clone(),
-            expected: self.batch.expected.clone(),
-            number: self.batch.total - self.batch.todo.len(),
-            of: self.batch.total,
-            pieces: judged.pieces.clone(),
-            // Running without the sandbox is never remembered, and never one of several.
-            rule: None,
-            rule_covers: Vec::new(),
-            trust: None,
-            change: None,
-            rest: Vec::new(),
-        };
+            ..self.step_question(judged)
+        });
         self.waiting = Waiting::Unsandboxed { held: Box::new(held) };
         TurnAction::Ask(Box::new(question))
     }

@@ -4,8 +4,8 @@ use crate::cli::shell_approval::{self, normalize_width, tier_phrase};
 use crate::i18n::{LocalizedText, Phrase, common, linear as w, prompt as p, session};
 use crate::present::{ChoicePick, PickEffect, QuestionKind, QuestionOffer, Severity, YES};
 use crate::protocol::{
-    Ask, AskId, Change, Decision, Question, Reason, Risk, StepAction, TemplateCommand, Tier,
-    TrustOffer, UntrustedFile,
+    Ask, AskId, Change, Decision, Question, Reason, Risk, StepAction, StepQuestion,
+    TemplateCommand, Tier, TrustOffer, UntrustedFile,
 };
 use crate::safety::editable::{self, EditableForm};
 use crate::text::{escape, one_line};
@@ -55,7 +55,7 @@ impl PlainQuestion {
         let mut offer = QuestionOffer::new(&ask.question);
         // A line of text cannot show every step so that it could be typed again.
         let editable = match &ask.question {
-            Question::Step { step, .. } => editable::to_line(&step.work).is_some(),
+            Question::Step(StepQuestion { step, .. }) => editable::to_line(&step.work).is_some(),
             _ => false,
         };
         offer.picks.retain(|pick| editable || *pick != ChoicePick::Edit);
@@ -75,7 +75,7 @@ impl PlainQuestion {
     pub fn lines(&self) -> Vec<LocalizedText> {
         let mut says = match &self.ask.question {
             Question::Pause { why } => vec![why.clone(), common::CONTINUE_ASK.into()],
-            Question::Step { .. } => step_question_lines(&self.ask.question),
+            Question::Step(asked) => step_question_lines(asked),
             Question::Pieces { of, cwd, pieces } => shell_approval::command_lines(of, cwd, pieces),
             Question::Trust { folder, above, because, found } => {
                 trust_question_lines(folder, above.as_deref(), because, found)
@@ -169,7 +169,7 @@ impl PlainQuestion {
 
     fn step_action(&self) -> Option<&StepAction> {
         match &self.ask.question {
-            Question::Step { step, .. } => Some(&step.work),
+            Question::Step(StepQuestion { step, .. }) => Some(&step.work),
             Question::Choice { .. }
             | Question::ScriptCall { .. }
             | Question::Pieces { .. }
@@ -388,41 +388,23 @@ fn untrusted_file_lines(found: &[UntrustedFile]) -> Vec<LocalizedText> {
 const LYING: usize = 12;
 
 /// What is asked about, with everything that the screen shows.
-fn step_question_lines(question: &Question) -> Vec<LocalizedText> {
-    let Question::Step {
-        step,
-        risk,
-        resolved,
-        cwd,
-        why,
-        number,
-        of,
-        pieces,
-        rule,
-        rule_covers,
-        trust,
-        rest,
-        change,
-        ..
-    } = question
-    else {
-        return Vec::new();
-    };
+fn step_question_lines(asked: &StepQuestion) -> Vec<LocalizedText> {
+    let StepQuestion { step, risk, change, .. } = asked;
     let tier = LocalizedText::from(tier_phrase(risk.tier));
-    let ask = w::ASKS.with("n", *number).with("of", *of).with("tier", tier);
+    let ask = w::ASKS.with("n", asked.number).with("of", asked.of).with("tier", tier);
     let mut says = vec![ask];
     match change {
         Some(change) => says.extend(diff_lines(step.work.tool(), change)),
         None => says.push(w::STEP.with("step", full_step(&step.work))),
     }
-    says.extend(resolved.iter().map(|path| w::PROGRAM.with("path", path.as_str())));
-    says.push(w::FOLDER.with("folder", escape(cwd).text));
+    says.extend(asked.resolved.iter().map(|path| w::PROGRAM.with("path", path.as_str())));
+    says.push(w::FOLDER.with("folder", escape(&asked.cwd).text));
     says.extend(risk.reasons.iter().map(reason_line));
-    for piece in pieces {
+    for piece in &asked.pieces {
         let tier = LocalizedText::from(tier_phrase(piece.risk.tier));
         says.push(w::PIECE.with("tier", tier).with("text", escape(&piece.text).text));
     }
-    for ahead in rest {
+    for ahead in &asked.rest {
         let tier = LocalizedText::from(tier_phrase(ahead.risk.tier));
         let step = match ahead.change {
             Some(_) => ahead.work.command_line(),
@@ -433,12 +415,12 @@ fn step_question_lines(question: &Question) -> Vec<LocalizedText> {
             says.extend(diff_lines(ahead.work.tool(), change));
         }
     }
-    says.extend(rule.iter().map(|rule| w::RULE.with("rule", rule.as_str())));
-    says.extend(rule_covers.iter().map(|say| w::RULE_COVERS.with("say", say.clone())));
-    says.extend(trust.iter().flat_map(|offer| trust_offer_lines(offer)));
-    if !why.trim().is_empty() {
+    says.extend(asked.rule.iter().map(|rule| w::RULE.with("rule", rule.as_str())));
+    says.extend(asked.rule_covers.iter().map(|say| w::RULE_COVERS.with("say", say.clone())));
+    says.extend(asked.trust.iter().flat_map(|offer| trust_offer_lines(offer)));
+    if !asked.why.trim().is_empty() {
         // On one line: it must not look like a line of the question.
-        says.push(w::MODEL_SAYS.with("why", one_line(why)));
+        says.push(w::MODEL_SAYS.with("why", one_line(&asked.why)));
     }
     says
 }

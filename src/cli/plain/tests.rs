@@ -3,8 +3,8 @@
 use super::*;
 use crate::protocol::{
     ApprovalScope, AskId, Decision, ExportFormat, Extension, ExtensionKind, ExtensionState,
-    Question, Reason, Requires, Risk, StepAction, TemplateCommand, TrustOffer, TurnOrigin,
-    UntrustedFile, Usage,
+    Question, Reason, Requires, Risk, StepAction, StepQuestion, TemplateCommand, TrustOffer,
+    TurnOrigin, UntrustedFile, Usage,
 };
 
 fn linear() -> PlainSession {
@@ -54,22 +54,12 @@ fn risk(tier: Tier, lifted: bool) -> Risk {
 fn asks(risk: Risk) -> Event {
     let work = StepAction::exec("git", &["push", "a\u{202e}b"]);
     let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
-    let question = Question::Step {
-        step,
-        risk,
+    let question = Question::Step(StepQuestion {
         resolved: Some("/usr/bin/git".into()),
-        cwd: "/work".into(),
         why: "please\n  4: reject".into(),
-        expected: String::new(),
-        number: 1,
-        of: 1,
-        pieces: Vec::new(),
         rule: Some("git push *".into()),
-        rule_covers: Vec::new(),
-        trust: None,
-        change: None,
-        rest: Vec::new(),
-    };
+        ..StepQuestion::new(step, risk, "/work")
+    });
     Event::Asked(Box::new(Ask { id: AskId(3), question }))
 }
 
@@ -226,7 +216,7 @@ fn remembering_or_trusting_requires_the_whole_word() {
 #[test]
 fn a_step_question_that_offers_trust_accepts_the_trust_word() {
     let Event::Asked(mut ask) = asks(risk(Tier::L1, false)) else { panic!("asks") };
-    let Question::Step { trust, .. } = &mut ask.question else { panic!("a step") };
+    let Question::Step(StepQuestion { trust, .. }) = &mut ask.question else { panic!("a step") };
     let found = vec![UntrustedFile { name: "AGENTS.md".into(), bytes: 5, steers: true }];
     *trust = Some(Box::new(TrustOffer { folder: "/work".into(), hazard: None, found }));
     let mut linear = linear();
@@ -291,7 +281,7 @@ fn a_command_during_a_question_runs_or_says_that_it_is_deferred() {
 #[test]
 fn the_input_of_a_tool_is_read_out_whole() {
     let Event::Asked(mut ask) = asks(risk(Tier::L1, false)) else { panic!("asks") };
-    let Question::Step { step, .. } = &mut ask.question else { panic!("a step") };
+    let Question::Step(StepQuestion { step, .. }) = &mut ask.question else { panic!("a step") };
     let input = serde_json::json!({ "path": "a.json", "patch": "x".repeat(900) });
     step.work = StepAction::Tool { name: "config.json_patch".into(), input };
     let lines = written(&linear().on_event(Event::Asked(ask))).join("\n");
@@ -304,7 +294,9 @@ fn a_diff_is_read_out_whole() {
     let diff = format!("--- a\n+++ a\n{rows}");
     let change = crate::protocol::Change { diff, ..Default::default() };
     let Event::Asked(mut ask) = asks(risk(Tier::L1, false)) else { panic!("asks") };
-    let Question::Step { change: shown, .. } = &mut ask.question else { panic!("a step") };
+    let Question::Step(StepQuestion { change: shown, .. }) = &mut ask.question else {
+        panic!("a step")
+    };
     *shown = Some(change);
     let lines = written(&linear().on_event(Event::Asked(ask)));
     assert!((1..=1_000).all(|n| lines.contains(&format!("    +line {n}"))));

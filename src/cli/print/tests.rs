@@ -10,7 +10,7 @@ use crate::cli::schema::Schema;
 use crate::i18n::{Lang, LocalizedText};
 use crate::protocol::{
     Ask, AskId, Decision, ModelMessage, NoticeLevel, Observation, Outcome, Question, Reason,
-    Requires, Risk, Step, StepAction, TemplateCommand, Tier, TurnOutcome, Usage,
+    Requires, Risk, Step, StepAction, StepQuestion, TemplateCommand, Tier, TurnOutcome, Usage,
 };
 
 /// The result of a run.
@@ -131,22 +131,10 @@ fn observed(tier: Tier, outcome: Outcome) -> Event {
 }
 
 fn asked(risk: Risk) -> Event {
-    let question = Question::Step {
-        step: step("git push"),
-        risk,
-        resolved: None,
-        cwd: "/w".into(),
-        why: String::new(),
-        expected: String::new(),
-        number: 1,
-        of: 1,
+    let question = Question::Step(StepQuestion {
         pieces: vec![],
-        rule: None,
-        rule_covers: Vec::new(),
-        trust: None,
-        change: None,
-        rest: Vec::new(),
-    };
+        ..StepQuestion::new(step("git push"), risk, "/w")
+    });
     Event::Asked(Box::new(Ask { id: AskId(7), question }))
 }
 

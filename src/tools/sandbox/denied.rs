@@ -99,34 +99,15 @@ impl SandboxBounds {
         let mut closed = safety::credential_places(&places.home);
         closed.extend(places.own.iter().cloned());
         let mut writes = vec![temp.path().to_owned(), "/dev".into(), "/proc".into()];
-        let own = places.own.clone();
-        match profile {
-            Profile::Read { .. } => {
-                let (opened, network, alone) = (Vec::new(), false, true);
-                SandboxBounds {
-                    home,
-                    writes,
-                    closed,
-                    opened,
-                    own_folders: own,
-                    network,
-                    is_read_only: alone,
-                }
-            }
+        let (opened, network, is_read_only) = match profile {
+            Profile::Read { .. } => (Vec::new(), false, true),
             Profile::Work { opened, writes: more, network } => {
                 writes.extend(more.iter().cloned());
-                let opened = opened.clone();
-                SandboxBounds {
-                    home,
-                    writes,
-                    closed,
-                    opened,
-                    own_folders: own,
-                    network: *network,
-                    is_read_only: false,
-                }
+                (opened.clone(), *network, false)
             }
-        }
+        };
+        let own_folders = places.own.clone();
+        SandboxBounds { home, writes, closed, opened, own_folders, network, is_read_only }
     }
 
     /// What the output of a step that failed in `cwd` shows it was denied.

@@ -9,55 +9,29 @@ use super::dialog_frame::DialogPage;
 use super::question::{QuestionState, Subject};
 use super::rows::{LongDiffCache, Rows};
 use super::step_details::{self, StepDetails};
-use crate::i18n::{LocalizedText, common, screen as words};
+use crate::i18n::{common, screen as words};
 use crate::present::QuestionOffer;
-use crate::protocol::{AskId, Change, Risk, StepAction, Tier, TrustOffer, UpcomingStep};
+use crate::protocol::{AskId, Risk, StepAction, StepQuestion, Tier, UpcomingStep};
 use crate::tui::draw::DrawContext;
 
 #[derive(Debug)]
 pub struct ApproveDialog {
     pub question: QuestionState,
-    step: StepQuestion,
+    asked: StepQuestion,
 }
 
-/// The subject of the question, as the question brought it.
-#[derive(Debug)]
-pub struct StepQuestion {
-    pub work: StepAction,
-    pub risk: Risk,
-    pub resolved: Option<String>,
-    pub cwd: String,
-    pub why: String,
-    pub expected: String,
-    /// The number of this step, and of all steps.
-    pub count: (usize, usize),
-    pub rule: Option<String>,
-    /// The commands that the rule would cover.
-    pub rule_covers: Vec<LocalizedText>,
-    /// The offer to trust the folder, where there is one.
-    pub trust: Option<Box<TrustOffer>>,
-    /// Its change of a file.
-    pub change: Option<Change>,
-    /// The steps after it.
-    pub upcoming: Vec<UpcomingStep>,
-}
-
-impl StepQuestion {
-    /// `2 of 5`; empty for a single step.
-    pub fn count_text(&self, pen: &DrawContext<'_>) -> String {
-        match self.count {
-            (_, 0..=1) => String::new(),
-            (number, of) => words::ASK_COUNT.with("n", number).with("of", of).text(pen.lang),
-        }
+/// `2 of 5`; empty for a single step.
+pub fn count_text(asked: &StepQuestion, pen: &DrawContext<'_>) -> String {
+    match asked.of {
+        0..=1 => String::new(),
+        of => words::ASK_COUNT.with("n", asked.number).with("of", of).text(pen.lang),
     }
+}
 
-    /// The file that would run; known only for the program of the question.
-    fn program_path(&self, work: &StepAction) -> Option<&str> {
-        let program = |work: &StepAction| match work {
-            StepAction::Exec { program, .. } => Some(program.clone()),
-            StepAction::Tool { .. } | StepAction::Shell { .. } => None,
-        };
-        self.resolved.as_deref().filter(|_| program(work) == program(&self.work))
+fn program(work: &StepAction) -> Option<&str> {
+    match work {
+        StepAction::Exec { program, .. } => Some(program),
+        StepAction::Tool { .. } | StepAction::Shell { .. } => None,
     }
 }
 
@@ -67,29 +41,29 @@ impl Dialog for ApproveDialog {
     }
 
     fn question_and_step(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>) {
-        (&mut self.question, Some((&self.step.work, &self.step.risk)))
+        (&mut self.question, Some((&self.asked.step.work, &self.asked.risk)))
     }
 
     fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
-        let change = self.step.change.as_ref();
-        let subject = self.question.subject(&self.step.work, &self.step.risk, change);
+        let change = self.asked.change.as_ref();
+        let subject = self.question.subject(&self.asked.step.work, &self.asked.risk, change);
         let title = if subject.change.is_some() { words::CHANGE_TITLE } else { words::ASK_TITLE };
         let mut page = subject.page(title, width, pen);
         // The end of a very long diff need not be seen if the diff is read page by page.
-        let paged = subject.change.is_some() && self.step.risk.is_high_risk();
+        let paged = subject.change.is_some() && self.asked.risk.is_high_risk();
         let most = if paged { super::file_change::MUST } else { usize::MAX };
         let long = page.required.split_off(page.required.len().min(most));
-        page.count = self.step.count_text(pen);
+        page.count = count_text(&self.asked, pen);
         page.required.push(Line::default());
         page.required.extend(self.detail_rows(&subject, width, pen));
         page.optional = long;
-        if !subject.is_edited() && !self.step.rule_covers.is_empty() {
+        if !subject.is_edited() && !self.asked.rule_covers.is_empty() {
             let mut facts = StepDetails::new(width, pen);
-            facts.push_continuation(&self.step.rule_covers, pen);
+            facts.push_continuation(&self.asked.rule_covers, pen);
             page.optional.extend(facts.into_rows());
         }
         page.optional.append(self.upcoming_rows(width, pen));
-        if let Some(trust) = &self.step.trust {
+        if let Some(trust) = &self.asked.trust {
             page.optional.push(Line::default());
             page.optional.extend(super::trust::offer_rows(trust, width, pen));
         }
@@ -103,7 +77,7 @@ impl ApproveDialog {
         let slight =
             held.change.is_some() && held.risk.tier == Tier::L1 && held.risk.can_batch_approve();
         let asking = QuestionState::new(id, offer).with_skippable_rest(slight);
-        ApproveDialog { question: asking, step: held }
+        ApproveDialog { question: asking, asked: held }
     }
 
     fn detail_rows(
@@ -113,13 +87,16 @@ impl ApproveDialog {
         pen: &DrawContext<'_>,
     ) -> Vec<Line<'static>> {
         let mut facts = StepDetails::new(width, pen);
-        if let Some(path) = self.step.program_path(subject.work) {
+        // Known only for the program of the question.
+        if program(subject.work) == program(&self.asked.step.work)
+            && let Some(path) = &self.asked.resolved
+        {
             facts.push_text(common::PROGRAM, path, pen.theme.text, pen);
         }
-        facts.push_text(common::FOLDER, &self.step.cwd, pen.theme.text, pen);
+        facts.push_text(common::FOLDER, &self.asked.cwd, pen.theme.text, pen);
         facts.push_effects(&subject.risk.effects, pen);
         facts.push_reasons(subject.work, subject.risk, pen);
-        if let Some(rule) = self.step.rule.as_ref().filter(|_| !subject.is_edited()) {
+        if let Some(rule) = self.asked.rule.as_ref().filter(|_| !subject.is_edited()) {
             facts.push_text(words::ASK_RULE, rule, pen.theme.text, pen);
         }
         facts.into_rows()
@@ -127,12 +104,12 @@ impl ApproveDialog {
 
     /// The steps after this one, each with its tier in front.
     fn upcoming_rows(&self, width: usize, pen: &DrawContext<'_>) -> Rows {
-        if self.step.upcoming.is_empty() {
+        if self.asked.rest.is_empty() {
             return Rows::default();
         }
         let head = Line::styled(words::ASK_REST.text(pen.lang), pen.theme.dim);
         let mut rows = Rows::from(vec![Line::default(), head]);
-        for step in &self.step.upcoming {
+        for step in &self.asked.rest {
             rows.append(upcoming_step_rows(step, width, pen, &self.question.long_diffs));
         }
         rows
@@ -140,11 +117,11 @@ impl ApproveDialog {
 
     fn explanation_rows(&self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
         let mut facts = StepDetails::new(width, pen);
-        if !self.step.why.trim().is_empty() || !self.step.expected.trim().is_empty() {
+        if !self.asked.why.trim().is_empty() || !self.asked.expected.trim().is_empty() {
             facts.push_blank();
         }
-        facts.push_model_text(words::ASK_MODEL_SAYS, &self.step.why, pen);
-        facts.push_model_text(words::ASK_EXPECTED, &self.step.expected, pen);
+        facts.push_model_text(words::ASK_MODEL_SAYS, &self.asked.why, pen);
+        facts.push_model_text(words::ASK_EXPECTED, &self.asked.expected, pen);
         facts.into_rows()
     }
 }

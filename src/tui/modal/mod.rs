@@ -37,7 +37,7 @@ mod template_commands;
 mod trust;
 
 pub use action::{ModalAction, PickerAction, Topic};
-use approve::{ApproveDialog, StepQuestion};
+use approve::ApproveDialog;
 use dialog::Dialog;
 use help::HelpDialog;
 use key_page::KeyPage;
@@ -84,45 +84,14 @@ impl Modal {
                 let choices = choices.iter().map(|choice| text::single_line(choice)).collect();
                 Modal::ModelQuestion(Box::new(ModelQuestionDialog::new(id, text, choices, free)))
             }
-            Question::Step {
-                step,
-                risk,
-                resolved,
-                cwd,
-                why,
-                expected,
-                number,
-                of,
-                pieces,
-                rule,
-                rule_covers,
-                trust,
-                change,
-                rest,
-            } => {
-                let held = StepQuestion {
-                    work: step.work,
-                    risk,
-                    resolved,
-                    cwd,
-                    why,
-                    expected,
-                    count: (number, of),
-                    rule,
-                    rule_covers,
-                    trust,
-                    change,
-                    upcoming: rest,
-                };
-                match held.work {
-                    StepAction::Shell { .. } => {
-                        Modal::Shell(Box::new(ShellDialog::new(id, offer, held, pieces)))
-                    }
-                    StepAction::Exec { .. } | StepAction::Tool { .. } => {
-                        Modal::Approve(Box::new(ApproveDialog::new(id, offer, held)))
-                    }
+            Question::Step(asked) => match asked.step.work {
+                StepAction::Shell { .. } => {
+                    Modal::Shell(Box::new(ShellDialog::new(id, offer, asked)))
                 }
-            }
+                StepAction::Exec { .. } | StepAction::Tool { .. } => {
+                    Modal::Approve(Box::new(ApproveDialog::new(id, offer, asked)))
+                }
+            },
         }
     }
 

@@ -4,21 +4,20 @@
 use ratatui::style::Modifier;
 use ratatui::text::Line;
 
-use super::approve::StepQuestion;
+use super::approve::count_text;
 use super::dialog::Dialog;
 use super::dialog_frame::DialogPage;
 use super::question::{QuestionState, Subject};
 use super::step_details::{self, StepDetails};
 use crate::i18n::{common, screen as words};
 use crate::present::QuestionOffer;
-use crate::protocol::{AskId, Risk, StepAction, SubCommand};
+use crate::protocol::{AskId, Risk, StepAction, StepQuestion};
 use crate::tui::draw::{self, DrawContext};
 
 #[derive(Debug)]
 pub struct ShellDialog {
     pub question: QuestionState,
-    step: StepQuestion,
-    commands: Vec<SubCommand>,
+    asked: StepQuestion,
 }
 
 impl Dialog for ShellDialog {
@@ -27,13 +26,13 @@ impl Dialog for ShellDialog {
     }
 
     fn question_and_step(&mut self) -> (&mut QuestionState, Option<(&StepAction, &Risk)>) {
-        (&mut self.question, Some((&self.step.work, &self.step.risk)))
+        (&mut self.question, Some((&self.asked.step.work, &self.asked.risk)))
     }
 
     fn body(&mut self, width: usize, pen: &DrawContext<'_>) -> DialogPage {
-        let subject = self.question.subject(&self.step.work, &self.step.risk, None);
+        let subject = self.question.subject(&self.asked.step.work, &self.asked.risk, None);
         let mut page = subject.page(words::SHELL_TITLE, width, pen);
-        page.count = self.step.count_text(pen);
+        page.count = count_text(&self.asked, pen);
         page.required.push(Line::default());
         if !subject.is_edited() {
             page.required.extend(self.command_rows(width, pen));
@@ -44,22 +43,17 @@ impl Dialog for ShellDialog {
 }
 
 impl ShellDialog {
-    pub fn new(
-        id: AskId,
-        offer: QuestionOffer,
-        step: StepQuestion,
-        commands: Vec<SubCommand>,
-    ) -> ShellDialog {
-        ShellDialog { question: QuestionState::new(id, offer), step, commands }
+    pub fn new(id: AskId, offer: QuestionOffer, asked: StepQuestion) -> ShellDialog {
+        ShellDialog { question: QuestionState::new(id, offer), asked }
     }
 
     /// Each simple command after its tier; a high-risk one gives its reasons below.
     fn command_rows(&self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
-        if self.commands.is_empty() {
+        if self.asked.pieces.is_empty() {
             return Vec::new();
         }
         let mut rows = vec![Line::styled(words::SHELL_PIECES.text(pen.lang), pen.theme.dim)];
-        for piece in &self.commands {
+        for piece in &self.asked.pieces {
             let tone = step_details::tone(&piece.risk, pen).add_modifier(Modifier::BOLD);
             let tier = piece.risk.tier.name();
             let text =
@@ -77,7 +71,7 @@ impl ShellDialog {
         pen: &DrawContext<'_>,
     ) -> Vec<Line<'static>> {
         let mut facts = StepDetails::new(width, pen);
-        facts.push_text(common::FOLDER, &self.step.cwd, pen.theme.text, pen);
+        facts.push_text(common::FOLDER, &self.asked.cwd, pen.theme.text, pen);
         facts.push_effects(&subject.risk.effects, pen);
         facts.push_reasons(subject.work, subject.risk, pen);
         facts.into_rows()

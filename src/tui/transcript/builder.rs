@@ -7,7 +7,8 @@ use super::time::ArrivalTime;
 use crate::i18n::LocalizedText;
 use crate::protocol::{
     Ask, Event, ModelMessage, Notice, NoticeLevel, Observation, PageRow, PlanItem, Question,
-    Requires, Risk, Step as Proposed, StepAction, Truncation, TurnOrigin, TurnOutcome, Usage,
+    Requires, Risk, Step as Proposed, StepAction, StepQuestion, Truncation, TurnOrigin,
+    TurnOutcome, Usage,
 };
 use crate::safety::sanitize::{Cleaner, TextSource};
 use crate::tui::text;
@@ -357,7 +358,7 @@ impl TranscriptBuilder {
 
     fn show_asked_steps(&mut self, ask: &Ask) {
         match &ask.question {
-            Question::Step { step, risk, .. } => {
+            Question::Step(StepQuestion { step, risk, .. }) => {
                 self.update_step(step, risk, StepState::AwaitingUser)
             }
             Question::Pieces { pieces, .. } => {

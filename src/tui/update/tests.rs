@@ -9,7 +9,7 @@ use super::*;
 use crate::i18n::{Lang, Phrase};
 use crate::protocol::{
     ApprovalScope, Ask, AskId, Decision, ModelMessage, Question, Reason, Requires, Risk, Step,
-    StepAction, Tier, TurnOrigin, TurnOutcome, Usage,
+    StepAction, StepQuestion, Tier, TurnOrigin, TurnOutcome, Usage,
 };
 use crate::tui::draw_frame;
 use crate::tui::state::ScreenConfig;
@@ -105,22 +105,11 @@ fn risk(tier: Tier) -> Risk {
 
 fn step_question(work: StepAction, risk: Risk) -> protocol::Event {
     let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
-    let question = Question::Step {
-        step,
-        risk,
-        resolved: None,
-        cwd: "/w".into(),
-        why: String::new(),
-        expected: String::new(),
-        number: 1,
-        of: 1,
+    let question = Question::Step(StepQuestion {
         pieces: vec![],
         rule: Some("touch *".into()),
-        rule_covers: Vec::new(),
-        trust: None,
-        change: None,
-        rest: Vec::new(),
-    };
+        ..StepQuestion::new(step, risk, "/w")
+    });
     protocol::Event::Asked(Box::new(Ask { id: AskId(7), question }))
 }
 

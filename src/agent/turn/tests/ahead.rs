@@ -3,12 +3,12 @@
 use pretty_assertions::assert_eq;
 
 use super::*;
-use crate::protocol::{self, Effect};
+use crate::protocol::{self, Effect, StepQuestion};
 
 /// At the question about the first of these lines, approves all listed steps.
 fn approves_all(bench: &mut Bench, lines: &[&str]) -> (Vec<protocol::UpcomingStep>, TurnAction) {
     let TurnAction::Ask(ask) = bench.proposes(lines) else { panic!("asks") };
-    let Question::Step { rest, .. } = *ask else { panic!("asks about a step") };
+    let Question::Step(StepQuestion { rest, .. }) = *ask else { panic!("asks about a step") };
     let steps = rest.iter().map(|step| step.id.clone()).collect();
     let action = bench.decides(Decision::ApproveAll { steps });
     (rest, action)
@@ -20,7 +20,7 @@ fn a_question_shows_the_rest_of_the_list_with_its_tiers() {
     let TurnAction::Ask(ask) = bench.proposes(&["git add a", "git status", "rm -rf /"]) else {
         panic!("asks")
     };
-    let Question::Step { rest, .. } = *ask else { panic!("asks about a step") };
+    let Question::Step(StepQuestion { rest, .. }) = *ask else { panic!("asks about a step") };
     let shown: Vec<_> = rest
         .iter()
         .map(|step| (step.id.as_str(), limits_line(step), step.risk.tier.name()))

@@ -13,7 +13,7 @@ fn turn_in_untrusted_folder(lines: &[&str]) -> (Bench, Question) {
 }
 
 fn offered_folder(ask: &Question) -> Option<&str> {
-    let Question::Step { trust, .. } = ask else { panic!("a step") };
+    let Question::Step(StepQuestion { trust, .. }) = ask else { panic!("a step") };
     trust.as_ref().map(|trust| trust.folder.as_str())
 }
 

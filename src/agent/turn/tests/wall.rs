@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 
 use super::*;
-use crate::protocol::{SandboxDenial, SandboxStatus};
+use crate::protocol::{SandboxDenial, SandboxStatus, StepQuestion};
 
 fn denied_observation(action: TurnAction) -> Observation {
     let mut seen = ran(action, Some(1), Outcome::Ran);
@@ -26,7 +26,7 @@ fn turn_at_sandbox_question() -> (Bench, Question) {
 #[test]
 fn an_approved_step_that_the_sandbox_denied_is_asked_about_again_with_what_was_denied() {
     let (_, ask) = turn_at_sandbox_question();
-    let Question::Step { risk, rule, rest, .. } = &ask else { panic!("a step") };
+    let Question::Step(StepQuestion { risk, rule, rest, .. }) = &ask else { panic!("a step") };
     assert_eq!((risk.rule.as_str(), rule, rest.len()), ("sandbox.denied", &None, 0));
     let why = risk.main_reason().expect("a reason").text(Lang::En);
     assert!(why.contains("changing `/elsewhere/x`"), "{why}");
@@ -77,7 +77,7 @@ fn a_question_says_how_the_sandbox_confines_the_step() {
     let mut bench = begun();
     bench.policy.shelter = SandboxStatus::Held;
     let TurnAction::Ask(ask) = bench.proposes(&["git push"]) else { panic!("asks") };
-    let Question::Step { risk, .. } = &*ask else { panic!("a step") };
+    let Question::Step(StepQuestion { risk, .. }) = &*ask else { panic!("a step") };
     let said = |rule: &str| {
         let reason = risk.reasons.iter().find(|reason| reason.rule == rule);
         reason.map(|reason| reason.say.text(Lang::En)).unwrap_or_default()

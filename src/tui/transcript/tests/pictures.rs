@@ -4,7 +4,7 @@ use ratatui::style::Modifier;
 
 use super::*;
 use crate::i18n::{agent, common};
-use crate::protocol::{Ask, AskId, Notice, ParsedOutput, Question};
+use crate::protocol::{Ask, AskId, Notice, ParsedOutput, Question, StepQuestion};
 
 const MARKDOWN: &str = "# Where the time goes
 
@@ -230,22 +230,10 @@ fn a_step_that_needs_approval_is_marked() {
             turn_started("Push it."),
             Event::Asked(Box::new(Ask {
                 id: AskId(1),
-                question: Question::Step {
-                    step: push,
-                    risk: risk(Tier::L1),
-                    resolved: None,
-                    cwd: "/home/ana".into(),
-                    why: String::new(),
-                    expected: String::new(),
-                    number: 1,
-                    of: 1,
+                question: Question::Step(StepQuestion {
                     pieces: vec![],
-                    rule: None,
-                    rule_covers: Vec::new(),
-                    trust: None,
-                    change: None,
-                    rest: Vec::new(),
-                },
+                    ..StepQuestion::new(push, risk(Tier::L1), "/home/ana")
+                }),
             })),
         ],
     );

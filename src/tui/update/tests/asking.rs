@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::protocol::{Change, SessionInfo, TrustOffer, UntrustedFile, UpcomingStep};
+use crate::protocol::{Change, SessionInfo, StepQuestion, TrustOffer, UntrustedFile, UpcomingStep};
 use crate::tui::guard::{FocusNotice, QUIET};
 
 /// A turn is running, and a question opens at one second.
@@ -42,7 +42,7 @@ fn listens(state: &State, at: Millis) -> FocusNotice {
 #[test]
 fn a_step_waiting_for_trust_is_answered_by_selecting_a_row_and_enter() {
     let protocol::Event::Asked(mut ask) = touches() else { panic!("asks") };
-    let Question::Step { trust, .. } = &mut ask.question else { panic!("a step") };
+    let Question::Step(StepQuestion { trust, .. }) = &mut ask.question else { panic!("a step") };
     let found = vec![UntrustedFile { name: "AGENTS.md".into(), bytes: 5, steers: true }];
     *trust = Some(Box::new(TrustOffer { folder: "/w".into(), hazard: None, found }));
     let mut state = screen_with(protocol::Event::Asked(ask));
@@ -54,7 +54,9 @@ fn a_step_waiting_for_trust_is_answered_by_selecting_a_row_and_enter() {
 /// A file with this many new lines.
 fn writes(lines: usize, risk: Risk) -> protocol::Event {
     let protocol::Event::Asked(mut ask) = touches() else { panic!("asks") };
-    let Question::Step { change, risk: old, .. } = &mut ask.question else { panic!("a step") };
+    let Question::Step(StepQuestion { change, risk: old, .. }) = &mut ask.question else {
+        panic!("a step")
+    };
     *old = risk;
     let rows: String = (1..=lines).map(|n| format!("+line {n}\n")).collect();
     let diff = format!("--- a.txt\n+++ a.txt\n@@ -0,0 +1,{lines} @@\n{rows}");
@@ -461,7 +463,7 @@ fn a_larger_window_withdraws_the_note_about_unseen_rows() {
 #[test]
 fn all_of_a_batch_must_be_seen_to_be_approved() {
     let protocol::Event::Asked(mut ask) = touches() else { panic!("asks") };
-    let Question::Step { rest, .. } = &mut ask.question else { panic!("a step") };
+    let Question::Step(StepQuestion { rest, .. }) = &mut ask.question else { panic!("a step") };
     rest.extend((0..30).map(|n| UpcomingStep {
         id: format!("cmd_{n}"),
         work: StepAction::exec("touch", &["b"]),
@@ -491,7 +493,7 @@ fn long_arguments_are_shown_with_their_middle() {
     let protocol::Event::Asked(mut ask) = step_question(behind.clone(), risk(Tier::L1)) else {
         panic!("asks")
     };
-    let Question::Step { rest, .. } = &mut ask.question else { panic!("a step") };
+    let Question::Step(StepQuestion { rest, .. }) = &mut ask.question else { panic!("a step") };
     rest.push(UpcomingStep {
         id: "cmd_2".into(),
         work: behind,
@@ -526,7 +528,9 @@ fn a_program_in_an_argument_is_shown_line_by_line() {
 #[test]
 fn paths_and_names_are_shown_whole() {
     let protocol::Event::Asked(mut ask) = writes(3, risk(Tier::L1)) else { panic!("asks") };
-    let Question::Step { change: Some(change), .. } = &mut ask.question else { panic!("a step") };
+    let Question::Step(StepQuestion { change: Some(change), .. }) = &mut ask.question else {
+        panic!("a step")
+    };
     let path = format!("{}/middle/{}.rs", "a".repeat(90), "b".repeat(90));
     change.diff = change.diff.replace("a.txt", &path);
     let mut state = screen_with(protocol::Event::Asked(ask));

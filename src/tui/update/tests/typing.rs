@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::protocol::{TemplateCommand, UpcomingStep};
+use crate::protocol::{StepQuestion, TemplateCommand, UpcomingStep};
 use crate::tui::guard::QUIET;
 
 /// One event.
@@ -57,7 +57,7 @@ fn question(kind: Kind) -> Question {
         Kind::Line => step(StepAction::Shell { line: "touch a && touch b".into() }, risk(Tier::L1)),
         Kind::Batch => {
             let mut question = step(touch(), risk(Tier::L1));
-            if let Question::Step { rest, .. } = &mut question {
+            if let Question::Step(StepQuestion { rest, .. }) = &mut question {
                 let (id, work) = ("cmd_002".to_owned(), StepAction::exec("touch", &["b"]));
                 rest.push(UpcomingStep { id, work, risk: risk(Tier::L1), change: None });
             }
