@@ -8,8 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use avocet::i18n::Lang;
-use avocet::protocol::{Requires, SandboxMode, Step, StepAction};
-use avocet::safety::{self, Policy, PolicyContext, Verdict, Workspace};
+use avocet::protocol::{Effect, Requires, SandboxMode, Step, StepAction};
+use avocet::safety::{self, Grant, Policy, PolicyContext, PolicyRule, Terms, Verdict, Workspace};
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
 use avocet::tools::sandbox::{Sandbox, SandboxPaths};
 use avocet::tools::system::System;
@@ -127,6 +127,32 @@ const JUDGED: &[&str] = &[
     "bash -c ls",
     "git status --short",
 ];
+
+/// With 500 remembered rules: the first line is covered by none of them, the next by the last.
+#[divan::bench(args = ["make other", "make t499", "ls -la src", "cargo test --lib"])]
+fn judging_with_500_rules(bencher: divan::Bencher<'_, '_>, line: &str) {
+    let field = Field::new(SandboxMode::Off);
+    let here = field.folder.path().canonicalize().unwrap();
+    let place = Workspace::new(here.clone(), here.clone());
+    let terms = Terms {
+        folder: here,
+        reasons: vec!["make".into()],
+        effects: vec![Effect::Exec, Effect::Write],
+        pinned: None,
+        script: None,
+    };
+    let granted = (0..500).map(|number| Grant {
+        rule: PolicyRule::parse(&format!("make t{number}")).unwrap(),
+        terms: terms.clone(),
+    });
+    let policy = Policy { granted: granted.collect(), ..Policy::default() };
+    let scene = PolicyContext { policy: &policy, place: &place, world: &field.system };
+    let (program, args) = line.split_once(' ').unwrap_or((line, ""));
+    let args: Vec<&str> = args.split_whitespace().collect();
+    let work = StepAction::exec(program, &args);
+    let step = Step { id: "1".into(), work, requires: Requires::default(), cwd: None };
+    bencher.with_inputs(|| step.clone()).bench_local_values(|step| safety::assess(step, scene));
+}
 
 /// Where the machine has none, all rows are the same. `work`: an approved step.
 #[divan::bench(args = ["off", "read", "work"], sample_count = 300, sample_size = 1)]

@@ -897,6 +897,25 @@ fn the_queue_runs_in_the_shown_order_after_edits_and_removals() {
 }
 
 #[test]
+fn a_queued_message_brought_back_and_a_steered_one_leave_the_others_in_order() {
+    let bench = TestDir::new();
+    let slow = Reply::chat("Slowly.").pause(Duration::from_millis(1500));
+    let replies = (1..=4).map(|n| Reply::chat(&format!("Answer {n}.")));
+    let server = Server::start([slow].into_iter().chain(replies).collect());
+    let mut screen = bench.against(&server);
+    queues(&mut screen, &server, &["one", "two", "three"]);
+    screen.press("\x1b[A\x1b[A\r");
+    screen.wait_for("› two");
+    screen.press(" again\r");
+    screen.wait_for("two again");
+    screen.press("/steer now\r");
+    screen.wait_for("Answer 4.");
+    screen.wait_until_gone("Esc stops");
+    let texts: Vec<String> = asked(&server).into_iter().map(|(_, text)| text).collect();
+    assert_eq!(texts, ["zero", "now", "one", "three", "two again"]);
+}
+
+#[test]
 fn the_queue_keeps_its_order_after_a_stop() {
     let bench = TestDir::new();
     let hanging = Reply::chat("Slowly.").hang_after(3);

@@ -112,6 +112,19 @@ fn a_key_in_a_server_error_is_masked_in_every_headless_mode() {
 }
 
 #[test]
+fn a_key_that_was_typed_is_masked_in_json_and_logs_and_the_rest_of_the_message_is_not() {
+    let bench = TestDir::new();
+    for key in keys() {
+        let prompt = format!("is {key} still good?");
+        let said = bench.run(&Server::start(vec![Reply::chat("No.")]), &["--json", "-p", &prompt]);
+        let started = said.lines().find(|line| line.contains("turn_started")).unwrap();
+        assert!(started.contains("is ") && started.contains(" still good?"), "{started}");
+        assert_no_key(&said);
+    }
+    bench.assert_no_saved_key();
+}
+
+#[test]
 fn a_key_in_a_server_error_is_masked_on_the_screen_and_in_saved_files() {
     for reply in quoting() {
         let bench = TestDir::new();

@@ -339,6 +339,31 @@ fn a_split_escape_sequence_is_one_key() {
 }
 
 #[test]
+fn an_escape_sequence_in_pieces_30_ms_apart_is_one_key_and_a_lone_escape_acts() {
+    let bench = TestDir::new();
+    let server = Server::start(vec![Reply::chat("Slowly.").hang_after(3)]);
+    let mut screen = bench.against(&server);
+    for (first, second) in [("\x1b", "[D"), ("\x1b[", "D")] {
+        // On a busy machine the second piece may come later than it was sent.
+        let is_one_key = (0..5).any(|_| {
+            screen.press("\x15ab");
+            screen.wait_for("ab");
+            screen.press(first);
+            std::thread::sleep(Duration::from_millis(30));
+            screen.press(second);
+            screen.press("Q");
+            screen.wait_for("Q");
+            screen.text().contains("aQb")
+        });
+        assert!(is_one_key, "{first:?} {second:?}: {}", screen.text());
+    }
+    screen.press("\x15go\r");
+    screen.wait_for("Esc stops");
+    screen.press("\x1b");
+    screen.wait_for("Stopped.");
+}
+
+#[test]
 fn lines_that_arrive_at_once_are_one_edit_and_send_nothing() {
     let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("Got it.")]);

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use avocet::config::approvals::{Approvals, Side};
+use avocet::config::trust::{self, FolderTrust, TrustLevel, TrustStore};
 use serde_json::json;
 
 #[path = "support/bench.rs"]
@@ -180,5 +182,50 @@ fn folders_trusted_by_two_windows_at_once_are_all_saved() {
         for n in 0..rounds {
             assert!(trusted.contains(&format!("{name}-{n}-folder")), "{name}-{n}: {trusted}");
         }
+    }
+}
+
+/// Tells a process of the next test who it is, and where it writes.
+const WRITER: &str = "AVOCET_TEST_WRITER";
+const WRITERS: usize = 4;
+const WRITES: usize = 50;
+
+/// What one of several processes does at once: a rule and a trusted folder each round.
+fn write_rounds(writer: &str, root: &Path) {
+    let store = root.join("approvals");
+    for round in 0..WRITES {
+        let (mut approvals, _) = Approvals::open(&store, Path::new("/work/project"));
+        approvals.remember(Side::Allowed, &format!("w{writer} r{round}"), None).unwrap();
+        let folder = root.join(format!("trusted-{writer}-{round}"));
+        fs::create_dir_all(&folder).unwrap();
+        let (mut trust, _) = TrustStore::open(root.join("trust.json"));
+        trust.set(&folder, &trust::survey(&folder), TrustLevel::Trusted).unwrap();
+    }
+}
+
+#[test]
+fn rules_and_trusted_folders_of_four_processes_at_once_are_all_saved() {
+    if let Some(task) = std::env::var_os(WRITER) {
+        let (writer, root) = task.to_str().unwrap().split_once(' ').unwrap();
+        return write_rounds(writer, Path::new(root));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let name = "rules_and_trusted_folders_of_four_processes_at_once_are_all_saved";
+    let writers = (0..WRITERS).map(|writer| {
+        let mut process = std::process::Command::new(std::env::current_exe().unwrap());
+        process.args([name, "--exact"]).env(WRITER, format!("{writer} {}", root.display()));
+        process.stdout(std::process::Stdio::null()).spawn().unwrap()
+    });
+    for mut writer in writers.collect::<Vec<_>>() {
+        assert!(writer.wait().unwrap().success());
+    }
+    let (approvals, said) = Approvals::open(&root.join("approvals"), Path::new("/work/project"));
+    assert_eq!((approvals.rules(Side::Allowed).len(), said), (WRITERS * WRITES, None));
+    let (trust, _) = TrustStore::open(root.join("trust.json"));
+    for (writer, round) in (0..WRITERS).flat_map(|w| (0..WRITES).map(move |r| (w, r))) {
+        let folder = root.join(format!("trusted-{writer}-{round}"));
+        let now = trust.folder_trust(&folder, &trust::survey(&folder));
+        assert!(!matches!(now, FolderTrust::Unknown), "{}", folder.display());
     }
 }

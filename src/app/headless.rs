@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::runtime::{runtime, shutdown_timeout, wait_for_session};
 use super::startup::{self, Startup};
@@ -75,6 +76,7 @@ impl HeadlessOptions {
             schema,
             voice: ground.printer(),
             clean: if out_is_terminal { startup::clean } else { str::to_owned },
+            secrets: Arc::clone(&built.security.redactor),
         };
         let runtime = match runtime() {
             Ok(runtime) => runtime,

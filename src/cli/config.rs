@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::args::ConfigCommand;
+use crate::config::diagnostic::DiagnosticSource;
 use crate::config::edit::{self, EditError};
 use crate::config::toml_schema::TomlValue;
 use crate::config::{Loaded, SettingsLayer};
@@ -27,7 +28,14 @@ pub fn run(
     lang: Lang,
 ) -> Result<ConfigAnswer, EditError> {
     let place = || file.display().to_string();
+    // Without the file the values would be those of nobody.
+    let unread = loaded.problems.iter().find(|problem| {
+        problem.fault.is_whole_file() && problem.origin == DiagnosticSource::File(file.to_owned())
+    });
     match command {
+        ConfigCommand::Get { .. } if let Some(problem) = unread => {
+            Err(EditError::Problem(Box::new(problem.clone())))
+        }
         ConfigCommand::Path => Ok(ConfigAnswer::Out(format!("{}\n", place()))),
         ConfigCommand::Get { key: Some(key), place: layer } => get(loaded, key, *layer, json, lang),
         ConfigCommand::Get { key: None, place: layer } => {

@@ -5,6 +5,9 @@
 //! error, because only the end of a turn shows which reply was the answer. [`print`](super::print)
 //! writes and waits.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use super::args::ApprovalFlags;
 use super::messages::Printer;
 use super::schema::Schema;
@@ -16,6 +19,7 @@ use crate::protocol::{
     Question, Risk, SandboxDenial, Step, StepAction, StepQuestion, TemplateCommand, Tier, Topic,
     TurnOutcome,
 };
+use crate::safety::redact::Redactor;
 
 #[derive(Debug)]
 pub struct Options {
@@ -29,6 +33,8 @@ pub struct Options {
     pub voice: Printer,
     /// Makes the answer safe for standard output; a pipe gets it unchanged.
     pub clean: Clean,
+    /// Masks keys in what the user wrote, where it is passed on.
+    pub secrets: Arc<Redactor>,
 }
 
 /// An action for the driver.
@@ -147,10 +153,23 @@ impl<'a> HeadlessTurn<'a> {
         }
     }
 
+    /// An event as a line of JSON. The user's own words stay theirs in the session; the lines go
+    /// on to other programs, so a key in them is masked.
+    fn json_line(&self, event: &Event) -> Option<String> {
+        let mut shown = Cow::Borrowed(event);
+        if let Event::TurnStarted { text, .. } | Event::Steered { text } = event
+            && let Cow::Owned(masked) = self.options.secrets.mask(text)
+            && let Event::TurnStarted { text, .. } | Event::Steered { text } = shown.to_mut()
+        {
+            *text = masked;
+        }
+        json_with_text(&*shown, self.options.voice.lang)
+    }
+
     pub fn on_event(&mut self, event: &Event) -> Vec<HeadlessEffect> {
         let mut effects = Vec::new();
         if self.options.json {
-            effects.extend(json_with_text(event, self.options.voice.lang).map(HeadlessEffect::Out));
+            effects.extend(self.json_line(event).map(HeadlessEffect::Out));
         }
         let told = self.effects_of(event);
         // In JSON the events already contain everything, except for how the run ends.

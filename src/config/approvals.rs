@@ -8,7 +8,6 @@
 //! question, inventing one could cost the work. Each change reads the file again, so that two
 //! windows of one folder do not overwrite each other's rules.
 
-use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -193,7 +192,7 @@ impl Approvals {
     fn save(&self) -> io::Result<()> {
         // An unreadable file is kept next to the new one, for the user to inspect.
         if self.read().is_err() && self.file.symlink_metadata().is_ok() {
-            fs::rename(&self.file, self.file.with_extension("broken"))?;
+            atomic_file::set_aside(&self.file)?;
         }
         let text = serde_json::to_string_pretty(&self.contents)?;
         atomic_file::write(&self.file, &format!("{text}\n"))
@@ -275,6 +274,8 @@ fn narrowed_message(count: usize) -> LocalizedText {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn open(store: &Path) -> (Approvals, Option<LocalizedText>) {
@@ -333,6 +334,22 @@ mod tests {
             again.remember(Side::Denied, "rm", None).unwrap();
             assert_eq!(fs::read_to_string(again.file.with_extension("broken")).unwrap(), text);
         }
+    }
+
+    #[test]
+    fn a_second_unreadable_file_does_not_replace_the_first_that_was_set_aside() {
+        let store = tempfile::tempdir().unwrap();
+        let kept = |file: &Path, ending: &str| fs::read_to_string(file.with_extension(ending));
+        for text in ["{first", "{second", "{third"] {
+            let (mut approvals, _) = open(store.path());
+            fs::create_dir_all(approvals.file.parent().unwrap()).unwrap();
+            fs::write(&approvals.file, text).unwrap();
+            approvals.remember(Side::Denied, text, None).unwrap();
+        }
+        let file = open(store.path()).0.file;
+        assert_eq!(kept(&file, "broken").unwrap(), "{first");
+        assert_eq!(kept(&file, "broken-2").unwrap(), "{second");
+        assert_eq!(kept(&file, "broken-3").unwrap(), "{third");
     }
 
     #[test]

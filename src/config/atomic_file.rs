@@ -100,6 +100,14 @@ pub fn write_unsynced(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// Moves a file that cannot be read out of the way, next to it; what was moved there before stays.
+pub fn set_aside(path: &Path) -> io::Result<()> {
+    let numbered = (2..).map(|number: u32| path.with_extension(format!("broken-{number}")));
+    let names = std::iter::once(path.with_extension("broken")).chain(numbered);
+    let mut free = names.filter(|name| name.symlink_metadata().is_err());
+    free.next().map_or(Ok(()), |name| fs::rename(path, name))
+}
+
 /// Writes a new file, as [`write()`] does; an existing one stays unchanged.
 pub fn create(path: &Path, text: &str) -> io::Result<()> {
     let folder = parent(path);

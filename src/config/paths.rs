@@ -1,6 +1,7 @@
 //! The paths of all files: the platform's own folders, or everything under `AVOCET_HOME`. Reads and
 //! creates nothing.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use directories::{BaseDirs, ProjectDirs};
@@ -77,14 +78,15 @@ impl Paths {
         folders.into_iter().chain(parts).collect()
     }
 
-    /// Why the folder for history and drafts is not writable, if that is known before writing.
+    /// Why history or drafts cannot be kept, if that is known before writing.
     pub fn state_error(&self) -> Option<LocalizedText> {
-        use rustix::fs::{Access, access};
-        let there = self.state.ancestors().find(|folder| folder.symlink_metadata().is_ok())?;
-        let error = access(there, Access::WRITE_OK | Access::EXEC_OK).err()?;
-        let why = super::diagnostic::io_reason(&error.into());
-        let state = self.state.display().to_string();
-        Some(i18n::config::STATE_REFUSED.with("folder", state).with("why", why))
+        let folders = [self.state.clone(), self.drafts()].map(|folder| (folder, true));
+        let places = folders.into_iter().chain([(self.history(), false)]);
+        places.into_iter().find_map(|(place, is_folder)| {
+            let why = super::diagnostic::io_reason(&write_error(&place, is_folder)?);
+            let shown = place.display().to_string();
+            Some(i18n::config::STATE_REFUSED.with("folder", shown).with("why", why))
+        })
     }
 
     pub fn settings(&self) -> PathBuf {
@@ -172,6 +174,25 @@ pub fn project_files(folder: &Path) -> Vec<PathBuf> {
     let files = project_roots(folder).into_iter();
     let files = files.map(|root| root.join(".avocet").join("config.toml"));
     files.filter(|file| file.symlink_metadata().is_ok()).collect()
+}
+
+/// Why a file or a folder cannot be written; for a missing one the folder it would be in counts.
+fn write_error(place: &Path, is_folder: bool) -> Option<io::Error> {
+    use rustix::fs::{Access, access};
+    let there = place.ancestors().find(|place| place.symlink_metadata().is_ok())?;
+    let is_folder = is_folder || there != place;
+    match there.metadata() {
+        Err(error) => return Some(error),
+        Ok(kind) if kind.is_dir() && !is_folder => {
+            return Some(io::ErrorKind::IsADirectory.into());
+        }
+        Ok(kind) if !kind.is_dir() && is_folder => {
+            return Some(io::ErrorKind::NotADirectory.into());
+        }
+        Ok(_) => {}
+    }
+    let rights = if is_folder { Access::EXEC_OK } else { Access::READ_OK };
+    access(there, Access::WRITE_OK | rights).err().map(io::Error::from)
 }
 
 #[cfg(test)]

@@ -199,7 +199,7 @@ impl TrustStore {
     fn save(&self) -> io::Result<()> {
         // An unreadable file is kept next to the new one, for the user to inspect.
         if read(&self.file).is_err() && self.file.symlink_metadata().is_ok() {
-            fs::rename(&self.file, self.file.with_extension("broken"))?;
+            atomic_file::set_aside(&self.file)?;
         }
         let text = serde_json::to_string_pretty(&self.contents)?;
         atomic_file::write(&self.file, &format!("{text}\n"))

@@ -468,6 +468,33 @@ mod tests {
     }
 
     #[test]
+    fn links_planted_where_folders_are_made_or_swept_lead_nowhere() {
+        let place = place();
+        let victim = tempfile::tempdir().unwrap();
+        fs::write(victim.path().join("file"), "mine").unwrap();
+        let link = |name: String| {
+            std::os::unix::fs::symlink(victim.path(), place.path().join(name)).unwrap();
+        };
+        let user = getuid().as_raw();
+        link(format!("avocet-{user}-{NO_PROCESS}-5"));
+        link(format!("avocet-{user}-{}", owner::this_process()));
+        let dead = leftover(place.path(), NO_PROCESS - 1, 5);
+        std::os::unix::fs::symlink(victim.path(), dead.join("step-1/link")).unwrap();
+        let run = run_folder(&place);
+        let own = run.create_folder("step");
+        if let Ok(own) = &own {
+            assert!(!own.path().canonicalize().unwrap().starts_with(victim.path()));
+            fs::write(own.path().join("file"), "ours").unwrap();
+        }
+        drop(own);
+        sweep(&[place.path().to_owned()]);
+        run.close();
+        assert!(!dead.exists());
+        assert_eq!(names(victim.path()), ["file"]);
+        assert_eq!(fs::read_to_string(victim.path().join("file")).unwrap(), "mine");
+    }
+
+    #[test]
     fn a_locked_folder_is_not_swept() {
         let place = place();
         let held = leftover(place.path(), NO_PROCESS, 5);

@@ -1,5 +1,7 @@
 //! The same command looks the same wherever it is shown.
 
+use std::sync::Arc;
+
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
@@ -14,6 +16,7 @@ use crate::protocol::{
     Event, ExportFormat, Observation, Outcome, Requires, Risk, SessionInfo, Step, StepAction, Tier,
 };
 use crate::safety::editable;
+use crate::safety::redact::Redactor;
 use crate::session::export;
 
 fn on_screen(event: Event) -> String {
@@ -42,6 +45,7 @@ fn printed(event: &Event) -> String {
         schema: None,
         voice,
         clean: str::to_owned,
+        secrets: Arc::new(Redactor::new([("NONE", "hunter2hunter2")], [7; 16])),
     };
     let line = |effect| match effect {
         HeadlessEffect::Tell(StderrLine::Line(say)) => Some(say.text(Lang::En)),

@@ -249,6 +249,10 @@ fn an_unreadable_file_trusts_nothing_and_is_reported_and_kept() {
     assert_eq!(trust.folder_trust(&desk.work(), &survey(&desk.work())), FolderTrust::Unknown);
     trust.set(&desk.work(), &survey(&desk.work()), TrustLevel::Trusted).unwrap();
     assert_eq!(fs::read_to_string(desk.file().with_extension("broken")).unwrap(), "{");
+    fs::write(desk.file(), "{again").unwrap();
+    trust.set(&desk.work(), &survey(&desk.work()), TrustLevel::Trusted).unwrap();
+    assert_eq!(fs::read_to_string(desk.file().with_extension("broken")).unwrap(), "{");
+    assert_eq!(fs::read_to_string(desk.file().with_extension("broken-2")).unwrap(), "{again");
     assert_eq!(desk.standing(), TRUSTED);
 }
 

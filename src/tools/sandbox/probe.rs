@@ -41,8 +41,7 @@ pub(super) fn probe_kernel(sandbox: &Sandbox, kernel: Kernel) -> SandboxSupport 
         };
         let own = sandbox.temp(&reader)?;
         let file = outside.path().join("file");
-        // Nothing is opened that stood there before.
-        File::options().write(true).create_new(true).open(&file).map_err(failed)?;
+        create_new_file(&file).map_err(failed)?;
         let inside = std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().name("probe".into());
             let trial = thread.spawn_scoped(scope, || {
@@ -62,6 +61,11 @@ pub(super) fn probe_kernel(sandbox: &Sandbox, kernel: Kernel) -> SandboxSupport 
     }
 }
 
+/// Nothing is opened that stood there before, a link to something else least of all.
+fn create_new_file(file: &Path) -> std::io::Result<()> {
+    File::options().write(true).create_new(true).open(file).map(drop)
+}
+
 /// The first thing that is not as it must be.
 fn find_leak(outside: &Path, file: &Path, temp: &Path) -> Option<Phrase> {
     let refused = |done: std::io::Result<()>| {
@@ -79,4 +83,21 @@ fn find_leak(outside: &Path, file: &Path, temp: &Path) -> Option<Phrase> {
         (words::TRIED_TEMP, fs::write(temp.join("own"), "").is_ok()),
     ];
     trials.into_iter().find(|(_, as_it_must)| !as_it_must).map(|(what, _)| what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_planted_where_the_trial_makes_its_file_opens_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, victim) = (folder.path().join("file"), folder.path().join("victim"));
+        std::os::unix::fs::symlink(&victim, &file).unwrap();
+        assert_eq!(create_new_file(&file).unwrap_err().kind(), ErrorKind::AlreadyExists);
+        assert!(!victim.exists());
+        fs::write(&victim, "mine").unwrap();
+        assert!(create_new_file(&file).is_err());
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
+    }
 }
