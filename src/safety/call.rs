@@ -8,6 +8,7 @@ use crate::protocol::{Effect, Tier};
 
 use super::findings::{Findings, excerpt};
 use super::paths::{self, PathClass};
+use super::repository::{self, Tracked};
 use super::spec::{ArgPosition, ArgToken, Invocation, flag_values};
 use super::{Contents, PathKind};
 
@@ -113,6 +114,12 @@ impl<'a> Invocation<'a> {
     /// The folder it runs in after `-C FOLDER` in front of a sub-command.
     pub fn folder_after_chdir(&self, tokens: &[ArgToken<'_>]) -> PathBuf {
         flag_values(tokens, "-C").fold(self.ground.cwd.clone(), |cwd, (_, to)| cwd.join(to))
+    }
+
+    /// What the repository it runs in tracks; `None`: that cannot be told.
+    pub fn tracked_files(&self) -> Option<Tracked> {
+        let world = self.ground.scene.world;
+        repository::read(world, &world.resolve(&self.ground.cwd)).classify_tracked(world)
     }
 
     /// Adds a finding about an argument of this command.

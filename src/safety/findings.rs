@@ -46,6 +46,8 @@ pub struct Finding {
 pub const DELETES: &[Effect] = &[Effect::Delete, Effect::Irreversible];
 /// Effects of what changes the machine itself.
 pub const POWER: &[Effect] = &[Effect::Elevate, Effect::Irreversible];
+/// Effects of what is lost on another machine.
+pub const REMOTE: &[Effect] = &[Effect::Network, Effect::Irreversible];
 /// The effect of what leaves the workspace.
 pub const OUT: &[Effect] = &[Effect::Outside];
 

@@ -7,7 +7,7 @@ use crate::i18n::{LocalizedText, Phrase, safety as words};
 use crate::protocol::{Effect, Tier};
 
 use super::super::args;
-use super::super::findings::{DELETES, Findings, excerpt};
+use super::super::findings::{DELETES, Findings, REMOTE, excerpt};
 use super::super::repository::{self, Worry};
 use super::super::spec::{ArgPosition, ArgToken, Invocation, operands};
 
@@ -55,9 +55,7 @@ fn add_submodules(call: &Invocation<'_>, at: usize, findings: &mut Findings) {
 /// `git describe --dirty` looks into every repository that is tracked in this one.
 pub fn git_dirty(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let Some(token) = args::find_flag(tokens, "--dirty|--broken") else { return };
-    let scene = call.ground.scene;
-    let found = repository::read(scene.world, &scene.world.resolve(&call.ground.cwd));
-    if found.classify_tracked(scene.world).is_none_or(|tracked| tracked.submodules) {
+    if call.tracked_files().is_none_or(|tracked| tracked.submodules) {
         add_submodules(call, token.at, findings);
     }
 }
@@ -159,6 +157,6 @@ pub fn git_push(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut F
             _ => continue,
         };
         let say = why.with("arg", excerpt(text));
-        call.refuse(suffix, say, at, &[Effect::Network, Effect::Irreversible], findings);
+        call.refuse(suffix, say, at, REMOTE, findings);
     }
 }

@@ -10,7 +10,7 @@ use crate::protocol::Effect;
 
 use super::super::args;
 use super::super::findings::{Findings, excerpt};
-use super::super::repository::{self, Tracked};
+use super::super::repository::Tracked;
 use super::super::spec::{ArgToken, Invocation, operands};
 use super::super::{PathKind, sensitive};
 
@@ -52,9 +52,7 @@ fn check_named_trees(
 fn check_numbered_trees(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let numbered = |text: &str| text.split("..").any(|part| may_be_file(part.trim_matches('.')));
     let Some((at, text)) = operands(tokens).find(|(_, text)| numbered(text)) else { return };
-    let scene = call.ground.scene;
-    let found = repository::read(scene.world, &scene.world.resolve(&call.ground.cwd));
-    if found.classify_tracked(scene.world).is_none_or(|tracked| tracked.credential_folders) {
+    if call.tracked_files().is_none_or(|tracked| tracked.credential_folders) {
         add_number_finding(call, text, at, findings);
     }
 }
@@ -107,10 +105,8 @@ pub fn git_stash(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut 
     if !shows_content(call, tokens) {
         return;
     }
-    let scene = call.ground.scene;
-    let found = repository::read(scene.world, &scene.world.resolve(&call.ground.cwd));
     let untracked = args::find_flag(tokens, "-u|--include-untracked|--only-untracked").is_some();
-    if untracked || found.classify_tracked(scene.world) != Some(Tracked::default()) {
+    if untracked || call.tracked_files() != Some(Tracked::default()) {
         let say = words::READS_SECRETS.with("program", "git stash");
         call.ask("credentials", say, 0, &[Effect::Secret], findings);
     }

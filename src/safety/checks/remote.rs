@@ -3,7 +3,7 @@
 use crate::i18n::safety as words;
 use crate::protocol::Effect;
 
-use super::super::findings::{DELETES, Findings, POWER, excerpt};
+use super::super::findings::{DELETES, Findings, POWER, REMOTE, excerpt};
 use super::super::spec::{ArgToken, Invocation, operands};
 
 /// `docker run` with the machine's own insides handed over.
@@ -49,13 +49,7 @@ pub fn destroys(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findin
             || arg.starts_with("delete-")
     };
     if let Some(at) = call.args.iter().position(grave) {
-        call.refuse(
-            "destroy",
-            words::CLOUD_DESTROYS,
-            at,
-            &[Effect::Network, Effect::Irreversible],
-            findings,
-        );
+        call.refuse("destroy", words::CLOUD_DESTROYS, at, REMOTE, findings);
     }
 }
 
@@ -72,13 +66,7 @@ pub fn prune(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Find
 pub fn forge(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
     let at = |word: &str| call.args.iter().position(|arg| arg == word);
     if let Some(at) = at("delete").or_else(|| at("DELETE")).or_else(|| at("-XDELETE")) {
-        call.refuse(
-            "delete",
-            words::CLOUD_DESTROYS,
-            at,
-            &[Effect::Network, Effect::Irreversible],
-            findings,
-        );
+        call.refuse("delete", words::CLOUD_DESTROYS, at, REMOTE, findings);
     }
     if let Some(at) = at("token").or_else(|| at("--show-token")) {
         call.ask("token", words::SHOWS_SECRETS, at, &[Effect::Secret], findings);

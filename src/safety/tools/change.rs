@@ -11,8 +11,8 @@ use super::edit::{self, TextEdit};
 use super::input::{InputFields, Names, PATH};
 use super::masks::Masks;
 use super::{
-    Access, InputError, Judged, ResolvedPath, ToolTask, Write, as_text, content, digest, excerpt,
-    resolve_path,
+    Access, InputError, ResolvedPath, TaskResult, ToolTask, Write, as_text, content, digest,
+    excerpt, resolve_path,
 };
 use crate::i18n::{LocalizedText, safety as words};
 use crate::protocol::{Change, Effect, Tier};
@@ -32,7 +32,7 @@ const OLD: Names = &["old", "old_string", "old_str", "oldText", "search", "find"
 const NEW: Names = &["new", "new_string", "new_str", "newText", "replace", "replacement", "after"];
 const ALL: Names = &["all", "replace_all", "replaceAll"];
 
-pub fn write(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> Judged {
+pub fn write(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
     let (spot, class) = resolve_path(input.text(PATH)?, Access::Writes, ground, out)?;
     add_write_findings(&spot, class, out);
     let text = input.text(CONTENT)?;
@@ -58,7 +58,7 @@ pub fn write(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findi
     change_task(spot, before.clone(), after, note, ground)
 }
 
-pub fn edit(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> Judged {
+pub fn edit(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
     let (spot, class) = resolve_path(input.text(PATH)?, Access::Writes, ground, out)?;
     add_write_findings(&spot, class, out);
     let edits = parse_edits(input)?;

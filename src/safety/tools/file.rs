@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::input::{InputFields, Names, PATH};
-use super::{InputError, Judged, ListTask, Read, SearchTask, ToolTask, spot_to_read};
+use super::{InputError, ListTask, Read, SearchTask, TaskResult, ToolTask, resolve_read};
 use crate::i18n::safety as words;
 use crate::safety::findings::Findings;
 use crate::safety::spec::JudgeContext;
@@ -19,8 +19,8 @@ const QUERY: Names = &["query", "text", "pattern", "regex", "search"];
 const SEARCHED: Names = &["glob", "include", "files"];
 const MOST_CONTEXT: usize = 20;
 
-pub fn read(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> Judged {
-    let spot = spot_to_read(input.text(PATH)?, ground, out)?;
+pub fn read(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
+    let spot = resolve_read(input.text(PATH)?, ground, out)?;
     let (from, to) = match input.get(RANGE) {
         Some(range) => parse_range(range)
             .ok_or_else(|| InputError::from(words::RANGE_WRONG.with("found", range.to_string())))?,
@@ -59,8 +59,8 @@ fn parse_range(value: &Value) -> Option<(Option<usize>, Option<usize>)> {
     }
 }
 
-pub fn list(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> Judged {
-    let spot = spot_to_read(input.optional_text(PATH)?.unwrap_or("."), ground, out)?;
+pub fn list(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
+    let spot = resolve_read(input.optional_text(PATH)?.unwrap_or("."), ground, out)?;
     let glob = input.optional_text(GLOB)?.map(str::to_owned);
     let depth = input.number(&["depth", "max_depth"])?;
     let all = input.flag(&["all", "hidden"])?;
@@ -73,8 +73,12 @@ fn own_folders_below(folder: &Path, ground: &JudgeContext<'_>) -> Vec<PathBuf> {
     own.filter(|own| own.starts_with(folder)).cloned().collect()
 }
 
-pub fn search(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> Judged {
-    let spot = spot_to_read(input.optional_text(PATH)?.unwrap_or("."), ground, out)?;
+pub fn search(
+    input: &InputFields<'_>,
+    ground: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> TaskResult {
+    let spot = resolve_read(input.optional_text(PATH)?.unwrap_or("."), ground, out)?;
     let query = input.text(QUERY)?.to_owned();
     if query.is_empty() {
         return Err(input.missing_field_error(QUERY));

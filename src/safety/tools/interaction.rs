@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::input::{InputFields, Names};
-use super::{ChoiceTask, InputError, Judged, ToolTask};
+use super::{ChoiceTask, InputError, TaskResult, ToolTask};
 use crate::i18n::safety as words;
 use crate::protocol::{PlanItem, PlanState, Tier};
 use crate::safety::findings::Findings;
@@ -22,7 +22,7 @@ const MOST_ITEMS: usize = 40;
 const LONG: usize = 2_000;
 const SHORT: usize = 200;
 
-pub fn ask(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) -> Judged {
+pub fn ask(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
     let text = cut(input.text(QUESTION)?.trim(), LONG);
     if text.is_empty() {
         return Err(input.missing_field_error(QUESTION));
@@ -39,7 +39,7 @@ pub fn ask(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) ->
     Ok(ToolTask::Ask(ChoiceTask { text, choices, free }))
 }
 
-pub fn plan(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) -> Judged {
+pub fn plan(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
     let list = input.list(ITEMS)?.ok_or_else(|| input.missing_field_error(ITEMS))?;
     if list.len() > MOST_ITEMS {
         let say = words::TOO_MANY_ITEMS.with("count", list.len()).with("most", MOST_ITEMS);

@@ -167,8 +167,8 @@ impl ToolTask {
     }
 }
 
-type Judged = Result<ToolTask, InputError>;
-type Judge = fn(&InputFields<'_>, &JudgeContext<'_>, &mut Findings) -> Judged;
+type TaskResult = Result<ToolTask, InputError>;
+type Judge = fn(&InputFields<'_>, &JudgeContext<'_>, &mut Findings) -> TaskResult;
 
 /// Every tool a model may name.
 const TOOLS: &[(&str, Judge)] = &[
@@ -291,7 +291,7 @@ fn resolve_path(
 }
 
 /// The place of a path that is read.
-fn spot_to_read(
+fn resolve_read(
     text: &str,
     ground: &JudgeContext<'_>,
     findings: &mut Findings,

@@ -8,7 +8,7 @@ use super::change::{FileAfter, change_task};
 use super::input::{InputFields, Names, PATH};
 use super::masks::Masks;
 use super::{
-    Access, InputError, Judged, ResolvedPath, ToolTask, Write, as_text, content, excerpt,
+    Access, InputError, ResolvedPath, TaskResult, ToolTask, Write, as_text, content, excerpt,
     json_edit, resolve_path,
 };
 use crate::i18n::{LocalizedText, safety as words};
@@ -20,7 +20,7 @@ use crate::safety::spec::JudgeContext;
 const MOST: usize = 1024 * 1024;
 const PATCH: Names = &["patch", "ops", "operations"];
 
-pub fn judge(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> Judged {
+pub fn judge(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
     let (spot, _) =
         resolve_path(input.text(PATH)?, Access::Writes, ground, &mut Findings::default())?;
     if !is_listed(&spot, ground) {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::input::{InputFields, Names};
-use super::{Judged, PluginTask, ToolTask, excerpt};
+use super::{PluginTask, TaskResult, ToolTask, excerpt};
 use crate::i18n::{LocalizedText, safety as words};
 use crate::protocol::{Effect, Tier};
 use crate::safety::findings::Findings;
@@ -97,7 +97,7 @@ pub fn alias_of(package: &str) -> &str {
     bare.strip_prefix("plugin-").filter(|rest| !rest.is_empty()).unwrap_or(bare)
 }
 
-pub fn judge(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> Judged {
+pub fn judge(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
     let scene = ground.scene;
     let alias = input.text(ALIAS)?;
     let args = input.texts(ARGS)?;
