@@ -152,18 +152,13 @@ impl Rule {
 
 fn parse_rule(item: &Value) -> Result<Rule, ScriptError> {
     match item {
-        Value::String(text) => match text.strip_prefix('!') {
-            Some(name) => Ok(Rule {
-                name: build_glob(name)?,
-                action: CallVerdict::Deny,
-                parameters: Vec::new(),
-            }),
-            None => Ok(Rule {
-                name: build_glob(text)?,
-                action: CallVerdict::Allow,
-                parameters: Vec::new(),
-            }),
-        },
+        Value::String(text) => {
+            let (name, action) = match text.strip_prefix('!') {
+                Some(name) => (name, CallVerdict::Deny),
+                None => (text.as_str(), CallVerdict::Allow),
+            };
+            Ok(Rule { name: build_glob(name)?, action, parameters: Vec::new() })
+        }
         Value::Object(map) => match (map.get("name"), map.iter().next()) {
             (Some(Value::String(name)), _) => parse_detailed_rule(name, map),
             (None, Some((name, Value::Object(details)))) if map.len() == 1 => {

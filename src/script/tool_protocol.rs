@@ -126,16 +126,18 @@ impl ToolHelp {
         out
     }
 
+    /// The arguments that are not hidden in results.
+    pub fn shown_args(&self, args: &Map<String, Value>) -> Map<String, Value> {
+        let hidden = |name: &String| {
+            self.params.iter().any(|param| param.name == *name && param.is_hidden_in_result())
+        };
+        let shown = args.iter().filter(|(name, _)| !hidden(name));
+        shown.map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
     /// `- id args: result`, without the arguments hidden in results.
     pub fn result_line(&self, args: &Map<String, Value>, result: &Value) -> String {
-        let hidden = |name: &str| {
-            self.params.iter().any(|param| param.name == name && param.is_hidden_in_result())
-        };
-        let shown: Map<String, Value> = args
-            .iter()
-            .filter(|(name, _)| !hidden(name))
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect();
+        let shown = self.shown_args(args);
         let shown =
             if shown.is_empty() { String::new() } else { format!(" {}", Value::Object(shown)) };
         format!("- {}{shown}: {}", self.id, print::text(result))

@@ -96,14 +96,22 @@ impl Manifest {
     /// Its description for a model; `None` if it does not say what it is for.
     pub fn help(&self) -> Option<ToolHelp> {
         let title = self.text_setting("title").or(self.text_setting("description"))?;
-        let params = self.inputs.iter().map(|input| Param {
-            name: input.name.clone(),
-            required: input.required,
-            default: self.config.get(&input.name).or(input.default.as_ref()).cloned(),
-            about: input.about.clone(),
-        });
         let title = title.lines().next().unwrap_or_default().to_owned();
-        Some(ToolHelp { id: self.id().to_owned(), title, params: params.collect() })
+        Some(ToolHelp { id: self.id().to_owned(), title, params: self.params(&Map::new()) })
+    }
+
+    /// Its inputs for a model; the caller's defaults take precedence.
+    pub fn params(&self, defaults: &Map<String, Value>) -> Vec<Param> {
+        let param = |input: &DeclaredInput| {
+            let set = defaults.get(&input.name).or(self.config.get(&input.name));
+            Param {
+                name: input.name.clone(),
+                required: input.required,
+                default: set.or(input.default.as_ref()).cloned(),
+                about: input.about.clone(),
+            }
+        };
+        self.inputs.iter().map(param).collect()
     }
 
     pub fn output(&self) -> Option<&Value> {

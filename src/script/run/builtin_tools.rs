@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::super::error::ScriptResult;
 use super::super::tool_protocol::{Param, ToolHelp};
 use super::frame::ScriptRun;
-use super::scope::text_of;
+use super::scope::texts_of;
 use crate::i18n::script_run as words;
 use crate::protocol::StepAction;
 
@@ -107,12 +107,7 @@ impl BuiltinTool {
         }
         let program = args.get("program").and_then(Value::as_str).map(str::trim);
         let program = program.filter(|it| !it.is_empty()).ok_or(words::EXEC_PROGRAM)?;
-        let args: Vec<String> = match args.get("args") {
-            Some(Value::Array(items)) => items.iter().map(text_of).collect(),
-            Some(Value::Null) | None => Vec::new(),
-            Some(one) => vec![text_of(one)],
-        };
-        Ok(StepAction::Exec { program: program.to_owned(), args })
+        Ok(StepAction::Exec { program: program.to_owned(), args: texts_of(args.get("args")) })
     }
 
     /// Runs it as a step.

@@ -175,13 +175,11 @@ fn report_unsupported_settings(host: &mut dyn ScriptHost, frame: &Frame) {
     if frame.values.option("SystemTemplate").is_some() {
         host.emit_note(words::TEMPLATE_OF_SERVER);
     }
-    let patterns = match frame.manifest.config.get("modelPattern") {
-        None | Some(Value::Null) => return,
-        Some(Value::Array(list)) => list.iter().map(scope::text_of).collect(),
-        Some(one) => vec![scope::text_of(one)],
-    };
+    let patterns = scope::texts_of(frame.manifest.config.get("modelPattern"));
     let Some(model) = host.model_name() else { return };
-    if !patterns.iter().any(|pattern| params::matches_model(pattern, &model)) {
+    if !patterns.is_empty()
+        && !patterns.iter().any(|pattern| params::matches_model(pattern, &model))
+    {
         host.emit_note(
             words::OTHER_MODEL
                 .with("name", quoted(frame.manifest.id()))

@@ -12,7 +12,7 @@ use super::fill_placeholders::fill_placeholders;
 use super::frame::{Frame, LONGEST_TEXT, ScriptRun};
 use super::js::call_template_function;
 use super::multi_role::answer_as_roles;
-use super::scope::text_of;
+use super::scope::{text_of, texts_of};
 use crate::i18n::script_run as words;
 
 impl ScriptRun {
@@ -202,13 +202,8 @@ async fn render_parts(
         return Err(words::SYSTEM_NO_PARTS.into());
     };
     for (key, value) in map {
-        let texts = match value {
-            Value::Array(items) => items.iter().map(text_of).collect(),
-            Value::Null => Vec::new(),
-            value => vec![text_of(value)],
-        };
         let mut rendered = Vec::new();
-        for text in texts {
+        for text in texts_of(Some(value)) {
             let (settled, _) = render_text(run, frame, &text, RenderMode::Template).await?;
             rendered.push(settled.text().trim_end_matches('\n').to_owned());
         }

@@ -232,6 +232,15 @@ pub fn text_of(value: &Value) -> String {
     }
 }
 
+/// The items of a list as texts; a single value is a list of one, and null is none.
+pub fn texts_of(value: Option<&Value>) -> Vec<String> {
+    match value {
+        Some(Value::Array(items)) => items.iter().map(text_of).collect(),
+        Some(Value::Null) | None => Vec::new(),
+        Some(one) => vec![text_of(one)],
+    }
+}
+
 /// The truth of a value, as in JavaScript.
 pub fn is_truthy(value: &Value) -> bool {
     match value {

@@ -9,10 +9,10 @@ use super::super::error::{ScriptResult, quoted};
 use super::super::manifest::Manifest;
 use super::super::manifest::input::ScriptArgs;
 use super::super::source::ScriptLibrary;
-use super::super::tool_protocol::{Param, ParsedToolCall, ToolHelp};
+use super::super::tool_protocol::{ParsedToolCall, ToolHelp};
 use super::builtin_tools::{self, BuiltinTool};
 use super::frame::{Frame, ScriptRun};
-use super::scope::{merge, text_of};
+use super::scope::{merge, texts_of};
 use crate::i18n::script_run as words;
 use crate::protocol::Message;
 
@@ -76,11 +76,8 @@ impl ToolKind {
 impl Results {
     /// A call as the model would have written it, without hidden parameters.
     pub fn add_call(&mut self, tool: &ScriptTool, args: &Map<String, Value>) {
-        let help = tool.help();
-        let shown = args.iter().filter(|(name, _)| {
-            !help.params.iter().any(|it| it.name == **name && it.is_hidden_in_result())
-        });
-        let shown = shown.map(|(name, value)| (Some(name.clone()), value.clone()));
+        let shown = tool.help().shown_args(args).into_iter();
+        let shown = shown.map(|(name, value)| (Some(name), value));
         self.calls.push(ParsedToolCall { id: tool.id.clone(), args: shown.collect() }.text());
     }
 
@@ -104,20 +101,11 @@ impl ScriptTool {
 
     /// As the model sees it: the calling script's defaults take precedence.
     pub fn help(&self) -> ToolHelp {
-        let shape = match &self.kind {
-            ToolKind::Builtin(own) => return own.help(Some(&self.title)),
-            ToolKind::Script(shape) => shape,
-        };
-        let params = shape.inputs.iter().map(|input| {
-            let set = self.defaults.get(&input.name).or(shape.config.get(&input.name));
-            Param {
-                name: input.name.clone(),
-                required: input.required,
-                default: set.or(input.default.as_ref()).cloned(),
-                about: input.about.clone(),
-            }
-        });
-        ToolHelp { id: self.id.clone(), title: self.title.clone(), params: params.collect() }
+        let (id, title) = (self.id.clone(), self.title.clone());
+        match &self.kind {
+            ToolKind::Builtin(own) => own.help(Some(&title)),
+            ToolKind::Script(shape) => ToolHelp { id, title, params: shape.params(&self.defaults) },
+        }
     }
 
     pub fn has_trigger(&self, event: &str) -> bool {
@@ -145,11 +133,7 @@ pub fn script_tool(
     let Some(title) = title.map(|title| title.lines().next().unwrap_or("").to_owned()) else {
         return Err(words::TOOL_NO_TITLE.with("name", quoted(shape.id())).into());
     };
-    let list = |key: &str| match about.get(key).or(shape.config.get(key)) {
-        Some(Value::Array(items)) => items.iter().map(text_of).collect(),
-        Some(Value::Null) | None => Vec::new(),
-        Some(one) => vec![text_of(one)],
-    };
+    let list = |key: &str| texts_of(about.get(key).or(shape.config.get(key)));
     let (triggers, keywords) = (list("trigger"), list("keywords"));
     let id = shape.id().to_owned();
     Ok(ScriptTool { id, title, defaults, triggers, keywords, kind: ToolKind::Script(shape) })
