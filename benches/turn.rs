@@ -5,10 +5,10 @@
 
 use std::path::PathBuf;
 
-use avocet::agent::ModelAnswer;
 use avocet::agent::turn::{Turn, TurnAction, TurnInput, TurnStart};
+use avocet::model::ModelReply;
 use avocet::protocol::budget::Budget;
-use avocet::protocol::{Observation, Outcome};
+use avocet::protocol::{Dialect, Observation, Outcome};
 use avocet::safety::tools::digest;
 use avocet::safety::{Contents, Machine, PathKind, Policy, PolicyContext, Program, Workspace};
 use divan::Bencher;
@@ -42,20 +42,15 @@ fn run(replies: &[String]) -> usize {
     let policy = Policy::default();
     let machine = TestMachine::EMPTY;
     let scene = || PolicyContext { policy: &policy, place: &place, world: &machine };
-    let mut turn = Turn::new(TurnStart {
-        text: "look".into(),
-        max_steps: 1_000,
-        check: None,
-        budget: Budget::default(),
-        next_step: 1,
-    });
+    let (text, dialect, budget) = ("look".into(), Dialect::Json, Budget::default());
+    let start = TurnStart { text, max_steps: 1_000, check: None, budget, next_step: 1, dialect };
+    let mut turn = Turn::new(start);
     let mut replies = replies.iter();
     let mut action = turn.next(TurnInput::Begin, scene());
     loop {
         let input = match action {
             TurnAction::Call(_) => {
-                let text = replies.next().unwrap().clone();
-                TurnInput::Replied(Ok(ModelAnswer { text, ..ModelAnswer::default() }))
+                TurnInput::Replied(Ok(ModelReply::from_text(replies.next().unwrap().clone())))
             }
             TurnAction::Run(cleared) => {
                 let judged = cleared.assessment();

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use avocet::context::history::messages_size;
+use avocet::context::message_size::messages_size;
 use avocet::context::size::ContextSize;
 use avocet::context::window::Bounds;
 use avocet::i18n::{Lang, context as words, session as session_words};

@@ -23,13 +23,13 @@ use std::path::{Path, PathBuf};
 
 use avocet::agent::drive::drive;
 use avocet::agent::turn::{Turn, TurnStart};
-use avocet::agent::{Host, ModelAnswer, ModelRequest};
+use avocet::agent::{Host, ModelRequest};
 use avocet::context::window::{Bounds, History, RequestParts, request};
 use avocet::i18n::Lang;
-use avocet::model::ModelError;
+use avocet::model::{ModelError, ModelReply};
 use avocet::protocol::budget::Budget;
 use avocet::protocol::{
-    ApprovalScope, Decision, Event, Message, Observation, Outcome, Question, StepAction,
+    ApprovalScope, Decision, Dialect, Event, Message, Observation, Outcome, Question, StepAction,
     StepQuestion, Truncation, TurnOutcome,
 };
 use avocet::safety::tools::digest;
@@ -143,6 +143,7 @@ async fn play(case: &str) -> DialogueHost {
             }),
             budget: Budget::default(),
             next_step,
+            dialect: Dialect::Json,
         };
         stage.note(format!("turn {}: {text}", turn + 1));
         stage.cancel = CancellationToken::new();
@@ -172,7 +173,7 @@ struct DialogueHost {
     decisions: VecDeque<String>,
     observations: VecDeque<String>,
     history: History,
-    heard: Option<ModelAnswer>,
+    heard: Option<ModelReply>,
     cancel: CancellationToken,
     policy: Policy,
     place: Workspace,
@@ -215,7 +216,7 @@ impl Host for DialogueHost {
         PolicyContext { policy: &self.policy, place: &self.place, world: &self.machine }
     }
 
-    async fn call_model(&mut self, call: ModelRequest) -> Result<ModelAnswer, ModelError> {
+    async fn call_model(&mut self, call: ModelRequest) -> Result<ModelReply, ModelError> {
         self.note(if call.repair { "call again" } else { "call" });
         let parts =
             RequestParts { system: "", notes: "", history: &self.history, turn: &call.messages };
@@ -223,8 +224,7 @@ impl Host for DialogueHost {
         self.sent = messages.iter().skip(1).map(shown).collect();
         let reply = self.replies.pop_front().expect("a reply for each call");
         let (first, rest) = reply.split_once('\n').unwrap_or((&reply, ""));
-        let answer =
-            |text: &str, cut| ModelAnswer { text: text.to_owned(), cut, ..ModelAnswer::default() };
+        let answer = |text: &str, cut| ModelReply { cut, ..ModelReply::from_text(text) };
         match first {
             "cut: length" => Ok(answer(rest, Some(Truncation::Length))),
             "cut: broken" => Ok(answer(rest, Some(Truncation::Broken))),
@@ -238,7 +238,7 @@ impl Host for DialogueHost {
         }
     }
 
-    fn partial_answer(&mut self) -> Option<ModelAnswer> {
+    fn partial_answer(&mut self) -> Option<ModelReply> {
         self.heard.take()
     }
 

@@ -3,8 +3,9 @@
 
 use tokio_util::sync::CancellationToken;
 
+use super::Host;
 use super::turn::{SideEffect, Turn, TurnAction, TurnInput, TurnResult};
-use super::{Host, ModelAnswer};
+use crate::model::ModelReply;
 use crate::protocol::Truncation;
 
 /// Runs a turn to its end. A cancel drops the model call and lets a running step end by itself (its
@@ -55,10 +56,10 @@ async fn apply_side_effects(effects: Vec<SideEffect>, calls: bool, host: &mut im
 }
 
 /// The part of an answer that arrived before the call was dropped is kept, marked as cut off.
-fn input_after_cancel(heard: Option<ModelAnswer>) -> TurnInput {
+fn input_after_cancel(heard: Option<ModelReply>) -> TurnInput {
     match heard {
         Some(answer) => {
-            TurnInput::Replied(Ok(ModelAnswer { cut: Some(Truncation::Cancelled), ..answer }))
+            TurnInput::Replied(Ok(ModelReply { cut: Some(Truncation::Cancelled), ..answer }))
         }
         None => TurnInput::Cancelled,
     }

@@ -5,10 +5,8 @@
 
 use std::future::Future;
 
-use crate::model::ModelError;
-use crate::protocol::{
-    ApprovalScope, Decision, Event, Message, Observation, Question, Truncation, Usage,
-};
+use crate::model::{ModelError, ModelReply};
+use crate::protocol::{ApprovalScope, Decision, Dialect, Event, Message, Observation, Question};
 use crate::safety::{Cleared, Grant, PolicyContext};
 
 pub mod drive;
@@ -24,11 +22,11 @@ pub trait Host: Send {
     fn call_model(
         &mut self,
         call: ModelRequest,
-    ) -> impl Future<Output = Result<ModelAnswer, ModelError>> + Send;
+    ) -> impl Future<Output = Result<ModelReply, ModelError>> + Send;
 
     /// The part of the last call's answer that had arrived when a cancel dropped it; `None` if
     /// there was nothing.
-    fn partial_answer(&mut self) -> Option<ModelAnswer> {
+    fn partial_answer(&mut self) -> Option<ModelReply> {
         None
     }
 
@@ -72,14 +70,7 @@ pub struct ModelRequest {
     /// The turn's messages after the session's history: the user's message first, then the model's
     /// own replies, tool results and `continue`s.
     pub messages: Vec<Message>,
+    pub dialect: Dialect,
     /// Set when the last reply was invalid and is requested again.
     pub repair: bool,
-}
-
-/// The result of a call.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ModelAnswer {
-    pub text: String,
-    pub usage: Usage,
-    pub cut: Option<Truncation>,
 }

@@ -8,14 +8,14 @@
 
 use std::collections::VecDeque;
 
-use super::{ModelAnswer, ModelRequest};
+use super::ModelRequest;
 use crate::context::history::TurnRecord;
 use crate::i18n::{Localize, LocalizedText, Phrase, agent as words};
-use crate::model::ModelError;
+use crate::model::{ModelError, ModelReply};
 use crate::protocol::budget::Budget;
 use crate::protocol::{
-    ApprovalScope, Decision, Event, Observation, Outcome, Question, Step, StepAction, StepQuestion,
-    Tier, TurnOutcome, Usage,
+    ApprovalScope, Decision, Dialect, Event, Observation, Outcome, Question, Step, StepAction,
+    StepQuestion, Tier, TurnOutcome, Usage,
 };
 use crate::safety::{self, Assessment, Cleared, Grant, NeedsApproval, PolicyContext, Verdict};
 
@@ -48,13 +48,15 @@ pub struct TurnStart {
     pub budget: Budget,
     /// The number of the first step.
     pub next_step: u64,
+    /// How the model proposes steps.
+    pub dialect: Dialect,
 }
 
 /// An event for the turn.
 #[derive(Debug)]
 pub enum TurnInput {
     Begin,
-    Replied(Result<ModelAnswer, ModelError>),
+    Replied(Result<ModelReply, ModelError>),
     Decided(Decision),
     Observed(Observation),
     /// The turn was cancelled while this step ran.
@@ -101,6 +103,10 @@ pub struct Turn {
     /// The user's messages since then; the model gets them before its next step.
     steering: Vec<String>,
     next_step: u64,
+    /// Replies in a row whose calls could not be read.
+    faulty_replies: usize,
+    /// What can be shown of the reply that is asked for again.
+    first_message: Option<String>,
 }
 
 /// The steps of one reply.
@@ -178,7 +184,7 @@ impl PendingStep {
 impl Turn {
     pub fn new(start: TurnStart) -> Turn {
         Turn {
-            transcript: TurnMessages::new(&start.text),
+            transcript: TurnMessages::new(&start.text, start.dialect),
             batch: Batch::default(),
             waiting: Waiting::Reply,
             limits: TurnLimits::new(start.max_steps),
@@ -186,6 +192,8 @@ impl Turn {
             side_effects: Vec::new(),
             steering: Vec::new(),
             next_step: start.next_step,
+            faulty_replies: 0,
+            first_message: None,
             start,
         }
     }
@@ -216,6 +224,9 @@ impl Turn {
         match input {
             TurnInput::Begin => self.call_model(),
             TurnInput::Replied(Ok(answer)) => self.handle_reply(answer, scene),
+            TurnInput::Replied(Err(ModelError::NoTools { .. })) if self.transcript.use_json() => {
+                self.call_model()
+            }
             TurnInput::Replied(Err(error)) => {
                 self.end(TurnOutcome::Failed { why: error.localized() })
             }
@@ -241,6 +252,7 @@ impl Turn {
 
     fn end(&mut self, ending: TurnOutcome) -> TurnAction {
         self.transcript.forget_repair();
+        self.transcript.close_calls();
         TurnAction::End(ending)
     }
 
@@ -253,6 +265,7 @@ impl Turn {
         self.waiting = Waiting::Reply;
         TurnAction::Call(ModelRequest {
             messages: self.transcript.messages().to_vec(),
+            dialect: self.transcript.dialect(),
             repair: self.transcript.is_repairing(),
         })
     }

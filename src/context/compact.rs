@@ -63,6 +63,7 @@ pub fn shrink(history: &mut History) -> Vec<DroppedPart> {
     let mut shortened = Vec::new();
     for exchange in history.recent.iter_mut().take(old) {
         let before = exchange.bytes();
+        exchange.sent.clear();
         for line in &mut exchange.messages {
             let (HistoryMessage::User { content: text }
             | HistoryMessage::Assistant { message: text, .. }) = line;

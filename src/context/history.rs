@@ -12,8 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::shorten::{self, Digest};
-use super::size::ContextSize;
-use crate::protocol::{ContentBlock, Message, Observation, PlanItem, PlanState};
+use crate::protocol::{Dialect, Message, Observation, PlanItem, PlanState};
 
 /// The version of the saved form.
 pub const VERSION: u32 = 1;
@@ -81,6 +80,9 @@ pub struct OpenPlan {
 pub struct PastTurn {
     pub turn: u64,
     pub messages: Vec<HistoryMessage>,
+    /// The messages as they were sent, if the model called tools; until a compaction.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) sent: Vec<Message>,
 }
 
 /// One message of it.
@@ -133,6 +135,8 @@ pub struct TurnRecord {
     lines: Vec<HistoryMessage>,
     steps: Vec<Observation>,
     plan: Option<Vec<PlanItem>>,
+    /// The messages as they were sent, in the tools dialect.
+    sent: Vec<Message>,
 }
 
 /// The data of one turn, to be saved separately and restored to its place.
@@ -142,6 +146,8 @@ pub struct TurnSnapshot {
     digests: Vec<Digest>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     plan: Option<OpenPlan>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    sent: Vec<Message>,
 }
 
 /// Everything in a history but its turns, which are saved one by one next to it: saved after a
@@ -222,6 +228,11 @@ impl TurnRecord {
         self.steps.extend(seen.iter().cloned());
     }
 
+    /// Keeps the messages of the turn as they were sent, so that later requests repeat them.
+    pub fn keep_messages(&mut self, sent: Vec<Message>) {
+        self.sent = sent;
+    }
+
     /// The plan from here on.
     pub fn set_plan(&mut self, items: &[PlanItem]) {
         self.plan = Some(items.to_vec());
@@ -291,6 +302,19 @@ impl HistoryMessage {
         }
     }
 
+    /// The message for a model that calls tools, of a turn whose messages are gone.
+    pub(super) fn to_plain_message(&self) -> Message {
+        match self {
+            HistoryMessage::User { content } => Message::user(content.as_str()),
+            HistoryMessage::Assistant { message, ran, .. } if ran.is_empty() => {
+                Message::assistant(message.as_str())
+            }
+            HistoryMessage::Assistant { message, ran, .. } => {
+                Message::assistant(format!("(Steps: {})\n{message}", ran.join("; ")))
+            }
+        }
+    }
+
     pub(super) fn bytes(&self) -> usize {
         match self {
             HistoryMessage::User { content } => content.len(),
@@ -307,7 +331,8 @@ impl PastTurn {
     }
 
     pub fn bytes(&self) -> usize {
-        self.messages.iter().map(HistoryMessage::bytes).sum()
+        let sent: usize = self.sent.iter().map(Message::len).sum();
+        sent.max(self.messages.iter().map(HistoryMessage::bytes).sum())
     }
 
     /// The beginning of the user's message.
@@ -324,7 +349,8 @@ impl History {
     /// Adds a finished turn, with every text masked by `mask`.
     pub fn push(&mut self, turn: u64, kept: TurnRecord, mask: impl Fn(&mut String)) {
         self.last = self.last.max(turn);
-        let TurnRecord { mut lines, steps, plan } = kept;
+        let TurnRecord { mut lines, steps, plan, mut sent } = kept;
+        sent.iter_mut().flat_map(Message::texts_mut).for_each(&mask);
         if let Some(items) = plan {
             self.replace_plan(turn, &items, &mask);
         }
@@ -344,7 +370,7 @@ impl History {
             }
         }
         if !lines.is_empty() {
-            self.recent.push_back(PastTurn { turn, messages: lines });
+            self.recent.push_back(PastTurn { turn, messages: lines, sent });
         }
         while self.recent.len() > TURNS {
             self.recent.pop_front();
@@ -380,10 +406,16 @@ impl History {
         self.plans.drain(..over);
     }
 
-    /// The pinned part: the summary, and the open items of the newest plan.
-    pub(super) fn pinned_text(&self) -> String {
+    /// The pinned part: the summary, and the open items of the newest plan, unless the messages
+    /// show it as it was sent.
+    pub(super) fn pinned_text(&self, dialect: Dialect) -> String {
         let mut out = self.summary.text();
-        let open = self.plans.back().map(|plan| plan.open.as_slice()).unwrap_or_default();
+        let is_shown = |turn: u64| {
+            let mut sent = self.recent.iter().filter(|past| !past.sent.is_empty());
+            dialect == Dialect::Tools && sent.any(|past| past.turn == turn)
+        };
+        let plan = self.plans.back().filter(|plan| !is_shown(plan.turn));
+        let open = plan.map(|plan| plan.open.as_slice()).unwrap_or_default();
         if !open.is_empty() {
             let before = if out.is_empty() { "" } else { "\n" };
             out.push_str(&format!(
@@ -399,7 +431,14 @@ impl History {
         self.push(turn, kept, mask);
         let Some(added) = self.recent.pop_back() else { return };
         match self.recent.back_mut() {
-            Some(last) if last.turn == added.turn => last.messages.extend(added.messages),
+            Some(last) if last.turn == added.turn => {
+                if !last.sent.is_empty() && added.sent.is_empty() {
+                    let plain = added.messages.iter().map(HistoryMessage::to_plain_message);
+                    last.sent.extend(plain);
+                }
+                last.messages.extend(added.messages);
+                last.sent.extend(added.sent);
+            }
             _ => self.recent.push_back(added),
         }
     }
@@ -442,18 +481,19 @@ impl History {
             messages: of_turn.map(|exchange| exchange.messages.clone()).unwrap_or_default(),
             digests: self.tool_digest.iter().filter(|one| one.turn == turn).cloned().collect(),
             plan: self.plans.iter().find(|plan| plan.turn == turn).cloned(),
+            sent: of_turn.map(|exchange| exchange.sent.clone()).unwrap_or_default(),
         }
     }
 
     /// Adds a saved turn. It was masked and cut when it was new.
     pub fn restore_turn(&mut self, turn: u64, trace: TurnSnapshot) {
-        let TurnSnapshot { messages, digests, plan } = trace;
+        let TurnSnapshot { messages, digests, plan, sent } = trace;
         self.last = self.last.max(turn);
         if let Some(plan) = plan {
             self.set_open_plan(plan);
         }
         if !messages.is_empty() {
-            self.recent.push_back(PastTurn { turn, messages });
+            self.recent.push_back(PastTurn { turn, messages, sent });
         }
         self.tool_digest.extend(digests);
         let over = self.tool_digest.len().saturating_sub(DIGESTS);
@@ -531,38 +571,3 @@ impl Summary {
         out
     }
 }
-
-/// Bytes and tokens of messages, including the overhead of each.
-pub fn messages_size(messages: &[Message]) -> ContextSize {
-    messages.iter().fold(ContextSize::default(), |sum, message| sum + message_size(message))
-}
-
-/// The overhead of a message; at least that of [`JOINT`].
-pub const ENVELOPE: ContextSize = ContextSize { bytes: 24, tokens: 4 };
-
-/// The separator of two parts of one message.
-pub const JOINT: &str = "\n\n";
-
-pub fn content_size(content: &str) -> ContextSize {
-    ContextSize::measure(content) + ENVELOPE
-}
-
-pub fn message_size(message: &Message) -> ContextSize {
-    message.blocks.iter().map(block_size).fold(ENVELOPE, |sum, size| sum + size)
-}
-
-fn block_size(block: &ContentBlock) -> ContextSize {
-    match block {
-        ContentBlock::Text(text) | ContentBlock::Reasoning(text) => {
-            ContextSize::measure(&text.text)
-        }
-        ContentBlock::ToolCall(call) => {
-            ContextSize::measure(&call.name) + ContextSize::measure(&call.arguments) + ENVELOPE
-        }
-        ContentBlock::ToolResult(result) => ContextSize::measure(&result.content) + ENVELOPE,
-        ContentBlock::Image(image) => ContextSize { bytes: image.data.len(), tokens: IMAGE_TOKENS },
-    }
-}
-
-/// What providers count for an image of the size that is sent, at most.
-const IMAGE_TOKENS: usize = 1_600;

@@ -4,16 +4,19 @@
 //! | file | decides |
 //! |---|---|
 //! | `history` | what is remembered: summary, latest turns, latest digests |
+//! | `request` | what is sent: by `window`, or the conversation as it was |
 //! | `window` | what of it goes into a request, within two bounds; the ledger |
 //! | `compact` | when it is too long: what is shortened, what is summarised |
 //! | `shorten` | how a result, or any text, is shortened |
-//! | `size` | bytes and estimated tokens |
+//! | `size`, `message_size` | bytes and estimated tokens |
 //! | `project_instructions` | the project's instructions (AGENTS.md) |
 //! | `system` | the system prompt |
 
 pub mod compact;
 pub mod history;
+pub mod message_size;
 pub mod project_instructions;
+pub mod request;
 pub mod shorten;
 pub mod size;
 pub mod system;

@@ -1,15 +1,18 @@
 //! The system prompt: the protocol, the tools, the environment. Its text is in
-//! `assets/prompts/system.md`; this file only fills in the placeholders, each once.
+//! `assets/prompts`, one file for each dialect; this file only fills in the placeholders, each once.
 
 use crate::i18n::{self, Lang};
+use crate::protocol::Dialect;
 use crate::text::visible;
 
 const TEMPLATE: &str = include_str!("../../assets/prompts/system.md");
+const TOOLS_TEMPLATE: &str = include_str!("../../assets/prompts/tools.md");
 
 /// The values for the prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SystemFacts<'a> {
-    /// One line for each tool.
+    pub dialect: Dialect,
+    /// One line for each tool; models that call tools get their schemas.
     pub tools: Vec<&'a str>,
     /// The session's folder, absolute.
     pub cwd: &'a str,
@@ -23,7 +26,11 @@ pub struct SystemFacts<'a> {
 
 /// The whole system prompt. A value that looks like a placeholder stays as it is.
 pub fn prompt(setting: &SystemFacts<'_>) -> String {
-    let prompt = i18n::fill(TEMPLATE.trim_end(), |name| placeholder_value(name, setting));
+    let template = match setting.dialect {
+        Dialect::Json => TEMPLATE,
+        Dialect::Tools => TOOLS_TEMPLATE,
+    };
+    let prompt = i18n::fill(template.trim_end(), |name| placeholder_value(name, setting));
     match setting.bot.map(str::trim).filter(|bot| !bot.is_empty()) {
         Some(bot) => format!("{bot}\n\n{prompt}"),
         None => prompt,
@@ -53,6 +60,7 @@ mod tests {
 
     fn setting() -> SystemFacts<'static> {
         SystemFacts {
+            dialect: Dialect::Json,
             tools: vec!["exec: a program and its args"],
             cwd: "/work/{tools}",
             os: "linux",
@@ -76,6 +84,14 @@ mod tests {
     fn a_bot_prompt_comes_first() {
         let prompt = prompt(&SystemFacts { bot: Some("You review code.\n"), ..setting() });
         assert!(prompt.starts_with("You review code.\n\nYou are Avocet"), "{prompt}");
+    }
+
+    #[test]
+    fn a_model_that_calls_tools_is_told_no_protocol() {
+        let prompt = prompt(&SystemFacts { dialect: Dialect::Tools, ..setting() });
+        assert!(!prompt.contains('{') || prompt.contains("/work/{tools}"), "{prompt}");
+        assert!(!prompt.contains("\"type\"") && prompt.contains("Folder: /work"), "{prompt}");
+        assert!(prompt.len() <= 2_100, "{}", prompt.len());
     }
 
     #[test]

@@ -8,15 +8,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::history::{ENVELOPE, JOINT, content_size, message_size, messages_size};
 pub use super::history::{History, TurnPosition, TurnRecord};
+use super::message_size::{ENVELOPE, JOINT, content_size, message_size, messages_size};
 use super::shorten;
 use super::size::{ContextSize, cut_to_fit};
-use crate::protocol::{Message, Role};
+use crate::protocol::{Dialect, Message, Role};
 
 /// The limits of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
+    /// How the conversation is written down.
+    pub dialect: Dialect,
     /// Of all contents together, plus an envelope for each.
     pub room: ContextSize,
     /// Maximum number of messages from past turns.
@@ -32,9 +34,18 @@ impl Default for Bounds {
 }
 
 impl Bounds {
+    /// The limits for a model of this window that calls tools, in tokens: a quarter of it is
+    /// left for the answer and for what the estimate misses.
+    pub fn for_tools(window: usize) -> Bounds {
+        let tokens = (window / 4).saturating_mul(3);
+        let room = ContextSize { bytes: tokens.saturating_mul(4), tokens };
+        let compact_above = room.bytes / 4 * 3;
+        Bounds { dialect: Dialect::Tools, room, messages: usize::MAX - 2, compact_above }
+    }
+
     /// The limits derived from the room.
     pub fn from_room(room: ContextSize) -> Bounds {
-        Bounds { room, messages: 40, compact_above: room.bytes / 4 }
+        Bounds { dialect: Dialect::Json, room, messages: 40, compact_above: room.bytes / 4 }
     }
 }
 
@@ -94,7 +105,7 @@ impl ContextUsage {
             .sum()
     }
 
-    fn add(&mut self, part: Section, taken: ContextSize, cut: usize) {
+    pub(super) fn add(&mut self, part: Section, taken: ContextSize, cut: usize) {
         if taken != ContextSize::default() || cut > 0 {
             self.sections.push(SectionUsage { section: part, size: taken, omitted_bytes: cut });
         }
@@ -107,7 +118,7 @@ pub fn request(parts: RequestParts<'_>, bounds: Bounds) -> (Vec<Message>, Contex
     let room = bounds.room;
     let mut ledger = ContextUsage { room, ..ContextUsage::default() };
     let mut left = room;
-    let mut out = system_messages(parts, room, &mut left, &mut ledger);
+    let mut out = system_messages(parts, bounds, &mut left, &mut ledger);
     let turn_at = ledger.sections.len();
     let turn = fit_turn(parts.turn, left);
     let taken = messages_size(&turn);
@@ -131,12 +142,13 @@ pub fn request(parts: RequestParts<'_>, bounds: Bounds) -> (Vec<Message>, Contex
 }
 
 /// The prompt followed by the project's instructions, and the summary with the open items.
-fn system_messages(
+pub(super) fn system_messages(
     parts: RequestParts<'_>,
-    room: ContextSize,
+    bounds: Bounds,
     left: &mut ContextSize,
     ledger: &mut ContextUsage,
 ) -> Vec<Message> {
+    let room = bounds.room;
     let mut prompt =
         cut_to_fit(parts.system, room.fraction(2).saturating_sub(ENVELOPE), shorten::cut_middle);
     let taken = content_size(&prompt);
@@ -153,7 +165,7 @@ fn system_messages(
         prompt.push_str(&notes);
     }
     let mut out = vec![Message::system(prompt)];
-    let whole = parts.history.pinned_text();
+    let whole = parts.history.pinned_text(bounds.dialect);
     if !whole.is_empty() {
         let share = room.fraction(10).component_min(left.fraction(2)).saturating_sub(ENVELOPE);
         let text = cut_to_fit(&whole, share, shorten::cut_middle);

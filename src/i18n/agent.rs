@@ -23,6 +23,8 @@ words! { "agent":
     CUT_BROKEN: "The connection dropped mid-answer. Nothing from it was run.", "连接在回答途中断开，其中的内容没有执行。";
     CUT_LENGTH: "The answer reached the server's token limit and was cut off. Ask for a shorter answer, or raise `max_tokens`.", "回答达到服务器的长度上限而中断。请要求更短的回答，或调大 `max_tokens`。";
     CUT_FILTERED: "The server's content filter cut off the answer.", "回答被服务器的过滤器截断了。";
+    EMPTY_REPLY: "The model answered nothing.", "模型没有给出任何回答。";
+    ONLY_THOUGHT: "The model only reasoned and gave no answer.", "模型只给出了思考，没有回答。";
     UNREADABLE: "The model gave an invalid reply twice in a row, so none of it was run. {fault}", "模型连续两次没有给出有效的回复，其中的内容没有执行。{fault}";
     UNANSWERED: "The user did not answer.", "用户没有回答。";
     UNANSWERED_WORD: "The user did not answer, and wrote: {word}", "用户没有回答，并留言：{word}";

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::i18n::LocalizedText;
-use crate::protocol::{Message, Opaque, Params, ToolCall, Truncation, Usage};
+pub use crate::protocol::ToolSchema;
+use crate::protocol::{Dialect, Message, Opaque, Params, ToolCall, Truncation, Usage};
 
 mod address;
 pub mod capabilities;
@@ -27,6 +28,7 @@ mod http;
 mod name_pattern;
 mod priced;
 mod provider_name;
+mod reply;
 mod retry;
 mod scripted;
 mod server_facts;
@@ -44,6 +46,7 @@ pub use guide::Guide;
 pub use http::{Endpoint, Timeouts};
 pub use priced::{PriceOf, Priced};
 pub use provider_name::provider_name;
+pub use reply::ModelReply;
 pub use retry::{Retry, RetryPolicy};
 pub use scripted::Scripted;
 pub use server_facts::{facts_of_listed, facts_of_props, facts_of_show};
@@ -52,6 +55,11 @@ pub use server_facts::{facts_of_listed, facts_of_props, facts_of_show};
 pub trait Model: Send + Sync {
     /// The model's name, as the server knows it.
     fn name(&self) -> &str;
+
+    /// How it is to propose steps.
+    fn dialect(&self) -> Dialect {
+        Dialect::Json
+    }
 
     /// Starts one call. Errors are items of the stream; after an error it ends.
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>>;
@@ -69,16 +77,6 @@ pub struct Request {
     pub effort: Option<Effort>,
     /// Names the conversation to servers that keep prompts for it.
     pub cache_key: Option<String>,
-}
-
-/// A tool as it is described to a model.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ToolSchema {
-    /// Letters, digits, `_` and `-`, at most 64.
-    pub name: String,
-    pub description: String,
-    /// The JSON Schema of its arguments, always an object.
-    pub parameters: Value,
 }
 
 /// How much a model thinks before it answers.

@@ -13,6 +13,7 @@ use tokio::time::sleep;
 
 use super::{Chunk, Model, ModelError, Request, RetryAdvice};
 use crate::i18n::Localize;
+use crate::protocol::Dialect;
 
 /// How often to retry, and how long to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +56,10 @@ impl Retry {
 impl Model for Retry {
     fn name(&self) -> &str {
         self.model.name()
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.model.dialect()
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {

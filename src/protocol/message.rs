@@ -17,6 +17,17 @@ pub enum Role {
     Assistant,
 }
 
+/// How a model proposes steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Dialect {
+    /// By the tool calls of its wire format.
+    Tools,
+    /// By one JSON object in its text (001).
+    #[default]
+    Json,
+}
+
 /// What one side says at once. Results of calls are blocks of the user's side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Message {
@@ -71,7 +82,17 @@ pub struct Image {
     pub data: String,
 }
 
-/// Data of a provider that goes back to it unchanged, and to nobody else.
+/// A tool as it is described to a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolSchema {
+    /// Letters, digits, `_` and `-`, at most 64.
+    pub name: String,
+    pub description: String,
+    /// The JSON Schema of its arguments, always an object.
+    pub parameters: Value,
+}
+
+/// Data of a provider that goes back to that provider unchanged, and to no other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Opaque {
     /// The wire format it belongs to, as the setting `provider` names it.
@@ -114,7 +135,7 @@ impl Message {
         }
     }
 
-    /// Appends text after this separator, or as a new block if the last one is no text.
+    /// Appends text after this separator, or as a new block if the last one is not text.
     pub fn push_text(&mut self, separator: &str, more: &str) {
         match self.blocks.last_mut() {
             Some(ContentBlock::Text(last)) => {
@@ -147,6 +168,25 @@ impl Message {
             ContentBlock::ToolResult(result) => Some(&mut result.content),
             ContentBlock::Reasoning(_) | ContentBlock::ToolCall(_) | ContentBlock::Image(_) => None,
         })
+    }
+
+    /// Turns calls and results into text, for a model that knows neither. Reasoning and images
+    /// are left out.
+    pub fn flatten(&mut self) {
+        for block in std::mem::take(&mut self.blocks) {
+            match block {
+                ContentBlock::Text(text) => self.push_text("\n", &text.text),
+                ContentBlock::ToolCall(call) => {
+                    let text = format!("(called {} {})", call.name, call.arguments);
+                    self.push_text("\n", &text);
+                }
+                ContentBlock::ToolResult(result) => {
+                    let text = format!("(result of {})\n{}", result.name, result.content);
+                    self.push_text("\n", &text);
+                }
+                ContentBlock::Reasoning(_) | ContentBlock::Image(_) => {}
+            }
+        }
     }
 
     pub fn has_results(&self) -> bool {

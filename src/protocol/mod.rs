@@ -23,6 +23,7 @@ mod cost;
 mod denied;
 mod event;
 mod extensions;
+pub mod growing_reply;
 mod json_string;
 mod message;
 mod model_override;
@@ -52,7 +53,8 @@ pub use event::{
 };
 pub use extensions::{Extension, ExtensionKind, ExtensionState, Extensions, OmittedSkills};
 pub use message::{
-    ContentBlock, Image, Message, Opaque, Params, Role, TextBlock, ToolCall, ToolResult,
+    ContentBlock, Dialect, Image, Message, Opaque, Params, Role, TextBlock, ToolCall, ToolResult,
+    ToolSchema,
 };
 pub use model_override::ModelOverride;
 pub use money::Money;

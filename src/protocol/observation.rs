@@ -152,6 +152,54 @@ impl Observation {
     }
 }
 
+impl Observation {
+    /// The result as the text that answers a call of a tool: only what the call does not say.
+    pub fn result_text(&self) -> String {
+        let mut parts = Vec::new();
+        match (self.outcome, self.exit_code) {
+            (Outcome::Ran, Some(0)) => {}
+            (Outcome::Ran, Some(code)) => parts.push(format!("exit {code}")),
+            (Outcome::Ran, None) => parts.push("ended by a signal".to_owned()),
+            (Outcome::Edited, code) => {
+                let code = code.map_or("by a signal".to_owned(), |code| code.to_string());
+                let line = self.step.work.command_line();
+                parts.push(format!("The user ran this instead: {line}\nexit {code}"));
+            }
+            (Outcome::Refused, _) => {
+                let why = self.risk.main_reason().map(|why| why.text(Lang::En));
+                parts.push(format!("refused: {}", why.unwrap_or_default()));
+            }
+            (other, _) => parts.push(other.name().replace('_', " ")),
+        }
+        parts.extend(self.note.as_ref().map(|note| note.text(Lang::En)));
+        if let Some(change) = &self.change
+            && self.outcome == Outcome::Ran
+        {
+            parts.push(format!("{}: +{} -{}", change.path, change.added, change.removed));
+        }
+        let (out, err) = (self.stdout.trim_end(), self.stderr.trim_end());
+        parts.extend((!out.is_empty()).then(|| out.to_owned()));
+        match (out.is_empty(), err.is_empty()) {
+            (_, true) => {}
+            (true, false) => parts.push(err.to_owned()),
+            (false, false) => parts.push(format!("[standard error]\n{err}")),
+        }
+        if self.truncated
+            && let Some(parsed) = &self.parsed
+        {
+            parts.push(format!(
+                "[the whole output, read: {} in all]\n{}",
+                parsed.total,
+                json!(parsed.items)
+            ));
+        }
+        if parts.is_empty() {
+            parts.push("(no output)".to_owned());
+        }
+        parts.join("\n")
+    }
+}
+
 /// Longest text of a tool's input that a result repeats, in bytes: the model wrote it itself.
 const REPEATED: usize = 160;
 

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use self::strict::ReplyError;
-use super::StepAction;
 use super::step::Requires;
+use super::{StepAction, ToolCall};
 use crate::i18n::{LocalizedText, protocol as words};
 
 mod decode;
@@ -19,6 +19,7 @@ mod schema;
 mod strict;
 #[cfg(test)]
 mod tests;
+mod tolerant;
 
 pub use schema::schema;
 
@@ -41,6 +42,41 @@ pub enum Reply {
 pub struct Proposal {
     pub work: StepAction,
     pub requires: Requires,
+}
+
+/// A step as a call of a tool proposes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NativeStep {
+    pub work: StepAction,
+    /// The folder to run a program in.
+    pub cwd: Option<String>,
+}
+
+/// The name of a tool as wire formats allow it: letters, digits, `_` and `-`.
+pub fn wire_name(tool: &str) -> String {
+    tool.replace('.', "_")
+}
+
+/// The name of a tool from the name a model calls it by.
+pub fn tool_name(called: &str) -> String {
+    match called.split_once('_') {
+        Some((family, rest)) if FAMILIES.contains(&family) => format!("{family}.{rest}"),
+        _ => called.to_owned(),
+    }
+}
+
+/// What may precede the dot of a tool's name.
+const FAMILIES: &[&str] = &["file", "config", "plugin", "script"];
+
+/// Reads a call of a tool. Arguments that are no JSON object are not repaired: a lost part could
+/// make another step of it.
+///
+/// # Errors
+/// What is wrong with the arguments, for the model.
+pub fn read_call(call: &ToolCall) -> Result<NativeStep, LocalizedText> {
+    let arguments = Some(call.arguments.trim()).filter(|text| !text.is_empty()).unwrap_or("{}");
+    let input = strict::object(arguments).map_err(|fault| fault.localized())?;
+    decode::call(&tool_name(&call.name), &input)
 }
 
 /// How the object was found in the model's text.
@@ -147,16 +183,16 @@ enum Search {
 
 fn find(text: &str) -> Search {
     match strict::object(text) {
+        Ok(object) if !tolerant::is_like_reply(&object) => return Search::NotFound,
         Ok(object) => return Search::Object(object, ReplyRepair::Whole),
         Err(flaw) if flaw.is_final() => return Search::Invalid(flaw.localized()),
         Err(_) => {}
     }
     for (before, block, after) in fenced_blocks(text) {
         match strict::object(block) {
-            Ok(object) if !is_like_reply(&object) => {}
-            Ok(_) if contains_reply(before) || contains_reply(after) => {
-                return Search::Invalid(words::TWO_OBJECTS.into());
-            }
+            Ok(object) if !tolerant::is_like_reply(&object) => {}
+            Ok(_) if contains_reply(before) => return Search::Invalid(words::TWO_OBJECTS.into()),
+            Ok(object) if contains_reply(after) => return two_objects(object, after),
             Ok(object) => return Search::Object(object, ReplyRepair::Fenced),
             Err(flaw) if flaw.is_final() => return Search::Invalid(flaw.localized()),
             Err(_) => {}
@@ -164,8 +200,8 @@ fn find(text: &str) -> Search {
     }
     for (block, after) in brace_blocks(text) {
         match strict::object(block) {
-            Ok(object) if !is_like_reply(&object) => {}
-            Ok(_) if contains_reply(after) => return Search::Invalid(words::TWO_OBJECTS.into()),
+            Ok(object) if !tolerant::is_like_reply(&object) => {}
+            Ok(object) if contains_reply(after) => return two_objects(object, after),
             Ok(object) => return Search::Object(object, ReplyRepair::Braces),
             Err(flaw) if flaw.is_final() => return Search::Invalid(flaw.localized()),
             Err(_) => {}
@@ -181,7 +217,20 @@ fn decode_object(object: &Map<String, Value>, found: ReplyRepair, text: &str) ->
     }
     match decode::reply(object) {
         Ok(reply) => ParsedReply::Valid { reply, found },
-        Err(fault) => ParsedReply::Invalid { fault, text: text.to_owned() },
+        Err(fault) => match tolerant::reply(object) {
+            Some(reply) => ParsedReply::Valid { reply, found: ReplyRepair::Repaired },
+            None => ParsedReply::Invalid { fault, text: text.to_owned() },
+        },
+    }
+}
+
+/// Of several replies that only say something the first counts.
+fn two_objects(first: Map<String, Value>, after: &str) -> Search {
+    let is_chat = |object: &_| matches!(decode::reply(object), Ok(Reply::Chat { .. }));
+    let mut others = brace_blocks(after).filter_map(|(block, _)| strict::object(block).ok());
+    match is_chat(&first) && others.all(|other| is_chat(&other)) {
+        true => Search::Object(first, ReplyRepair::Repaired),
+        false => Search::Invalid(words::TWO_OBJECTS.into()),
     }
 }
 
@@ -193,7 +242,9 @@ fn find_repaired(text: &str) -> Search {
         return Search::Invalid(ReplyError::TooDeep.localized());
     };
     match strict::object(&fixed) {
-        Ok(object) if is_like_reply(&object) => Search::Object(object, ReplyRepair::Repaired),
+        Ok(object) if tolerant::is_like_reply(&object) => {
+            Search::Object(object, ReplyRepair::Repaired)
+        }
         Err(flaw) if flaw.is_final() => Search::Invalid(flaw.localized()),
         Ok(_) | Err(_) => Search::NotFound,
     }
@@ -210,14 +261,10 @@ fn broken_object(text: &str) -> Option<&str> {
     }
 }
 
-/// Prose may mention JSON; only an object with a field of a reply is taken for one.
-fn is_like_reply(object: &Map<String, Value>) -> bool {
-    ["type", "message", "data", "_fallback"].iter().any(|key| object.contains_key(*key))
-}
-
 fn contains_reply(text: &str) -> bool {
     brace_blocks(text).any(|(block, _)| {
-        strict::object(block).map_or_else(|flaw| flaw.is_final(), |object| is_like_reply(&object))
+        strict::object(block)
+            .map_or_else(|flaw| flaw.is_final(), |object| tolerant::is_like_reply(&object))
     })
 }
 

@@ -8,7 +8,8 @@ use tokio::io::AsyncWriteExt;
 
 use super::state::Session;
 use super::{Connected, FoundServer, export};
-use crate::context::window::{self, ContextUsage, RequestParts, Section};
+use crate::context::request;
+use crate::context::window::{ContextUsage, RequestParts, Section};
 use crate::i18n::{Localize, Phrase, common, context as said, session as words};
 use crate::model::ModelError;
 use crate::protocol::{Event, ExportFormat, Notice, Page, PageRow, Usage};
@@ -77,8 +78,11 @@ pub fn context(session: &Session, sent: Option<&ContextUsage>) -> Page {
         let system = session.system_prompt();
         let notes = &session.instructions.notes.text;
         let history = &session.conversation.history;
-        window::request(RequestParts { system: &system, notes, history, turn: &[] }, session.bounds)
-            .1
+        request::build(
+            RequestParts { system: &system, notes, history, turn: &[] },
+            session.request_bounds(),
+        )
+        .1
     };
     let ledger = sent.cloned().unwrap_or_else(next);
     let (room, taken) = (ledger.room, ledger.total_size());

@@ -14,16 +14,20 @@ use super::turn_messages::{FinishedTurn, TurnInbox, turn_channels};
 use super::turn_scope::{InstructionsCheck, StepJudge, TurnContext, TurnScope};
 use super::user_input::UserInput;
 use super::{script_tool, shell_turn};
-use crate::agent::ModelAnswer;
 use crate::agent::turn::TurnStart;
 use crate::context::system::{self, SystemFacts};
+use crate::context::window::Bounds;
 use crate::i18n::session as words;
+use crate::model::ModelReply;
 use crate::protocol::budget::{Budget, Spent};
-use crate::protocol::{Event, Notice, Prompt, TurnOrigin, Usage};
+use crate::protocol::{Dialect, Event, Notice, Prompt, TurnOrigin, Usage};
 use crate::tools::Tool;
 
 /// The maximum number of commands in a reply, as stated in the prompt.
 const MAX_COMMANDS: usize = 16;
+
+/// The window of a model that calls tools and of which nothing is known, in tokens.
+const WINDOW: usize = 128_000;
 
 impl Session {
     pub(super) async fn submit(&mut self, words: UserInput) {
@@ -171,6 +175,7 @@ impl Session {
                 Spent { session: self.info.usage, run: self.run_usage, turn: Usage::default() },
             ),
             next_step: self.conversation.next_step,
+            dialect: self.responder.connected.model.dialect(),
         }
     }
 
@@ -206,7 +211,7 @@ impl Session {
                 history: Arc::clone(&self.conversation.history),
                 instructions: Arc::clone(&self.instructions),
                 summarizer: self.summarizer(),
-                bounds: self.bounds,
+                bounds: self.request_bounds(),
                 tools: self.toolbox(),
                 extensions: Arc::clone(&extensions.library),
                 redactor: Arc::clone(&self.security.redactor),
@@ -223,12 +228,20 @@ impl Session {
             turn_messages: self.turn_messages.clone(),
             inbox,
             request_bytes: 0,
-            answer: ModelAnswer::default(),
+            answer: ModelReply::default(),
             judge: StepJudge::new(self.policy.subscribe(), place, Arc::new(world)),
             prepared: false,
             instructions_check: None,
             extra_usage: Usage::default(),
             trust_offer: self.security.trust.offer(),
+        }
+    }
+
+    /// The limits of the next request.
+    pub(super) fn request_bounds(&self) -> Bounds {
+        match self.responder.connected.model.dialect() {
+            Dialect::Json => self.bounds,
+            Dialect::Tools => Bounds::for_tools(WINDOW),
         }
     }
 
@@ -239,6 +252,7 @@ impl Session {
     pub fn system_prompt(&self) -> String {
         let library = &self.responder.extensions.library;
         let prompt = system::prompt(&SystemFacts {
+            dialect: self.responder.connected.model.dialect(),
             tools: self.toolbox().iter().map(Tool::prompt).collect(),
             cwd: &self.info.cwd,
             os: std::env::consts::OS,

@@ -1,6 +1,8 @@
 //! Serves the requests of a turn that the model decides: its answer, the user's decision, a step's
 //! run. It belongs to the turn's task, so it may wait.
 
+use std::sync::Arc;
+
 use futures_util::{FutureExt, StreamExt};
 use tokio::time::{Instant, sleep_until};
 
@@ -9,12 +11,13 @@ use super::turn_scope::TurnScope;
 use super::{script_tool, skill_tool};
 use crate::agent::drive::drive;
 use crate::agent::turn::{Turn, TurnResult, TurnStart};
-use crate::agent::{Host, ModelAnswer, ModelRequest};
-use crate::context::window;
-use crate::model::{Chunk, ModelError, Request};
-use crate::protocol::streaming::Partial;
+use crate::agent::{Host, ModelRequest};
+use crate::context::{request, window};
+use crate::model::{Chunk, ModelError, ModelReply, Request};
+use crate::protocol::growing_reply::GrowingReply;
 use crate::protocol::{
-    ApprovalScope, Decision, Event, Message, Observation, Question, Truncation, Usage, reply,
+    ApprovalScope, ContentBlock, Decision, Dialect, Event, Message, Observation, Question,
+    Truncation, Usage, reply,
 };
 use crate::safety::{Cleared, Grant, PolicyContext, ToolTask};
 
@@ -23,7 +26,7 @@ impl Host for TurnScope {
         self.judge.policy_context()
     }
 
-    async fn call_model(&mut self, call: ModelRequest) -> Result<ModelAnswer, ModelError> {
+    async fn call_model(&mut self, call: ModelRequest) -> Result<ModelReply, ModelError> {
         if !std::mem::replace(&mut self.prepared, true) {
             self.prepare().await;
         }
@@ -36,30 +39,36 @@ impl Host for TurnScope {
             history: &self.context.history,
             turn: &turn,
         };
-        let (messages, ledger) = window::request(parts, self.context.bounds);
+        let bounds = self.context.bounds_for(call.dialect);
+        let (messages, ledger) = request::build(parts, bounds);
         self.notify(TurnMessage::RequestSent(Box::new(ledger)));
         self.request_bytes = messages.iter().map(Message::len).sum();
+        let (schema, tools) = match call.dialect {
+            Dialect::Json => (Some(reply::schema()), Arc::default()),
+            Dialect::Tools => (None, self.context.tools.schemas()),
+        };
         let request = Request {
             messages,
             params: self.context.params.clone(),
-            schema: Some(reply::schema()),
+            schema,
+            tools,
             ..Request::default()
         };
-        self.answer = ModelAnswer::default();
+        self.answer = ModelReply::default();
         if std::mem::take(&mut self.has_unsaved_message) {
             self.flush_background().await;
         }
         self.send_in_background(vec![Event::ReplyStarted]);
         let stream = self.context.model.stream(request);
-        let answer = self.read_stream(stream).await?;
+        let reply = self.read_stream(stream, call.dialect).await?;
         // The steps it proposes are judged next.
         self.await_sandbox_status().await;
-        let usage = answer.usage.plus(std::mem::take(&mut self.extra_usage));
-        Ok(ModelAnswer { usage, ..answer })
+        let usage = reply.usage.plus(std::mem::take(&mut self.extra_usage));
+        Ok(ModelReply { usage, ..reply })
     }
 
-    fn partial_answer(&mut self) -> Option<ModelAnswer> {
-        Some(std::mem::take(&mut self.answer)).filter(|answer| !answer.text.is_empty())
+    fn partial_answer(&mut self) -> Option<ModelReply> {
+        Some(std::mem::take(&mut self.answer)).filter(|reply| !reply.is_empty())
     }
 
     fn take_steering(&mut self) -> Vec<String> {
@@ -125,8 +134,10 @@ impl TurnScope {
     async fn read_stream(
         &mut self,
         mut stream: futures_util::stream::BoxStream<'static, Result<Chunk, ModelError>>,
-    ) -> Result<ModelAnswer, ModelError> {
-        let mut growing = Partial::new();
+        dialect: Dialect,
+    ) -> Result<ModelReply, ModelError> {
+        // What is not inside JSON is shown as it is.
+        let mut growing = (dialect == Dialect::Json).then(GrowingReply::default);
         loop {
             let chunk = if let Some(chunk) = stream.next().now_or_never() {
                 chunk
@@ -147,7 +158,7 @@ impl TurnScope {
             self.flush_background().await;
             match chunk {
                 Some(Ok(chunk)) => self.handle_chunk(chunk, &mut growing).await,
-                Some(Err(error)) if self.answer.text.is_empty() => return Err(error),
+                Some(Err(error)) if self.answer.is_empty() => return Err(error),
                 Some(Err(error)) => {
                     self.answer.cut = Some(Truncation::Broken);
                     let notice =
@@ -161,33 +172,45 @@ impl TurnScope {
         self.outbox.flush().await;
         let mut answer = std::mem::take(&mut self.answer);
         if answer.usage == Usage::default() {
-            answer.usage = estimate_usage(&answer.text, self.request_bytes);
+            answer.usage = estimate_usage(&answer, self.request_bytes);
         }
         Ok(answer)
     }
 
-    async fn handle_chunk(&mut self, chunk: Chunk, growing: &mut Partial) {
-        match chunk {
+    async fn handle_chunk(&mut self, chunk: Chunk, growing: &mut Option<GrowingReply>) {
+        match &chunk {
             Chunk::Text(text) => {
-                let shown = growing.push(&text);
-                self.answer.text.push_str(&text);
+                let shown = match growing {
+                    Some(growing) => growing.push(text),
+                    None => text.clone(),
+                };
                 if !shown.is_empty() {
                     self.outbox.gather(Event::Delta { text: shown });
                 }
             }
-            Chunk::Thought(text) => self.outbox.gather(Event::ReasoningDelta { text }),
+            Chunk::Thought(text) => {
+                self.outbox.gather(Event::ReasoningDelta { text: text.clone() });
+            }
             Chunk::Retrying { attempt, of, wait_ms, why } => {
+                let (attempt, of, wait_ms, why) = (*attempt, *of, *wait_ms, why.clone());
                 self.outbox.send(Event::Retrying { attempt, of, wait_ms, why }).await;
             }
-            Chunk::Gap | Chunk::SealedText(_) | Chunk::SealedThought(_) | Chunk::Call(_) => {}
-            Chunk::Usage(usage) => self.answer.usage = usage,
-            Chunk::Finished(cut) => self.answer.cut = cut,
+            Chunk::Gap
+            | Chunk::SealedText(_)
+            | Chunk::SealedThought(_)
+            | Chunk::Call(_)
+            | Chunk::Usage(_)
+            | Chunk::Finished(_) => {}
         }
+        self.answer.push(chunk);
     }
 }
 
 /// The estimated tokens of an answer whose server counts none: about four bytes each.
-fn estimate_usage(text: &str, sent: usize) -> Usage {
+fn estimate_usage(reply: &ModelReply, sent: usize) -> Usage {
     let tokens = |bytes: usize| u64::try_from(bytes / 4).unwrap_or(u64::MAX);
-    Usage { estimated: true, ..Usage::counted(tokens(sent), tokens(text.len())) }
+    Usage {
+        estimated: true,
+        ..Usage::counted(tokens(sent), tokens(reply.blocks.iter().map(ContentBlock::len).sum()))
+    }
 }

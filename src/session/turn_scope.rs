@@ -14,16 +14,16 @@ use super::running_step::{RunningStep, StepProgress, without_output};
 use super::script_places::ScriptPlaces;
 use super::summarizer::Summarizer;
 use super::turn_messages::{FinishedTurn, TurnInbox, TurnMessage};
-use crate::agent::ModelAnswer;
 use crate::config::project_instructions::ProjectInstructions;
 use crate::context::history::TurnRecord;
 use crate::context::window::{Bounds, History};
 use crate::extensions::ExtensionSet;
 use crate::i18n::{Lang, session as words};
 use crate::model::Model;
+use crate::model::ModelReply;
 use crate::protocol::{
-    Ask, AskId, Decision, Event, Message, Observation, Outcome, Params, Question, SandboxStatus,
-    StepQuestion, TrustOffer, TurnOrigin, TurnOutcome, Usage,
+    Ask, AskId, Decision, Dialect, Event, Message, Observation, Outcome, Params, Question,
+    SandboxStatus, StepQuestion, TrustOffer, TurnOrigin, TurnOutcome, Usage,
 };
 use crate::safety::redact::Redactor;
 use crate::safety::{Cleared, Machine, Policy, PolicyContext, ToolRestriction, Workspace};
@@ -56,6 +56,16 @@ pub struct TurnContext {
     pub cancel: CancellationToken,
 }
 
+impl TurnContext {
+    /// The limits of a request in this dialect.
+    pub fn bounds_for(&self, dialect: Dialect) -> Bounds {
+        match self.bounds.dialect == dialect {
+            true => self.bounds,
+            false => Bounds { dialect, ..Bounds::default() },
+        }
+    }
+}
+
 /// A running turn.
 pub struct TurnScope {
     pub turn: u64,
@@ -74,7 +84,7 @@ pub struct TurnScope {
     /// The size of the request that is being answered, in bytes.
     pub request_bytes: usize,
     /// The reply so far; it outlives a call that is dropped.
-    pub answer: ModelAnswer,
+    pub answer: ModelReply,
     pub judge: StepJudge,
     /// The work before the first call has been done.
     pub prepared: bool,

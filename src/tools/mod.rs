@@ -10,8 +10,8 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use crate::i18n::Phrase;
-use crate::protocol::{Observation, SandboxStatus, StepAction, ToolInfo};
-use crate::safety::Cleared;
+use crate::protocol::{Observation, SandboxStatus, StepAction, ToolInfo, ToolSchema, reply};
+use crate::safety::{self, Cleared};
 
 mod around;
 pub mod attachments;
@@ -84,6 +84,16 @@ pub struct RunControl {
     pub output: UnboundedSender<String>,
 }
 
+/// Describes a tool to a model: its line of the prompt without what the schema says.
+fn tool_schema(name: &str, prompt: &str) -> Option<ToolSchema> {
+    let about = prompt.split_once(": ").map_or(prompt, |(_, about)| about);
+    Some(ToolSchema {
+        name: reply::wire_name(name),
+        description: about.to_owned(),
+        parameters: safety::tools::input_schema(name)?,
+    })
+}
+
 /// The tools of a session, by name.
 #[derive(Clone, Default)]
 pub struct Toolbox {
@@ -129,6 +139,11 @@ impl Toolbox {
             }
             None
         }
+    }
+
+    /// Each as it is described to a model that calls tools.
+    pub fn schemas(&self) -> Arc<[ToolSchema]> {
+        self.iter().filter_map(|tool| tool_schema(tool.name(), tool.prompt())).collect()
     }
 
     /// Each by its name and purpose.

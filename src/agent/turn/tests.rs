@@ -12,6 +12,7 @@ use crate::safety::{Contents, Machine, PathKind, Policy, PolicyRule, Program, Un
 mod ahead;
 mod cancel;
 mod limits;
+mod native;
 mod replies;
 mod steers;
 mod trust;
@@ -54,13 +55,17 @@ struct Bench {
 
 impl Bench {
     fn with_limit(max_steps: usize) -> Bench {
-        Bench::with_start(max_steps, Budget::default())
+        Bench::new(max_steps, Dialect::Json)
     }
 
-    fn with_start(max_steps: usize, budget: Budget) -> Bench {
+    fn new(max_steps: usize, dialect: Dialect) -> Bench {
+        Bench::with_start(max_steps, Budget::default(), dialect)
+    }
+
+    fn with_start(max_steps: usize, budget: Budget, dialect: Dialect) -> Bench {
         let folder = PathBuf::from("/work");
         let text = "do it".into();
-        let start = TurnStart { text, max_steps, check: None, budget, next_step: 1 };
+        let start = TurnStart { text, max_steps, check: None, budget, next_step: 1, dialect };
         Bench {
             turn: Turn::new(start),
             policy: Policy::default(),
@@ -77,15 +82,12 @@ impl Bench {
     }
 
     fn says(&mut self, text: &str) -> TurnAction {
-        self.next(TurnInput::Replied(Ok(ModelAnswer {
-            text: text.into(),
-            ..ModelAnswer::default()
-        })))
+        self.next(TurnInput::Replied(Ok(ModelReply::from_text(text))))
     }
 
     fn says_cut(&mut self, text: &str, cut: Truncation) -> TurnAction {
-        let usage = Usage::default();
-        self.next(TurnInput::Replied(Ok(ModelAnswer { text: text.into(), usage, cut: Some(cut) })))
+        let reply = ModelReply { cut: Some(cut), ..ModelReply::from_text(text) };
+        self.next(TurnInput::Replied(Ok(reply)))
     }
 
     /// The last message of the newest model call.
@@ -222,7 +224,8 @@ fn note(seen: &Observation) -> String {
 fn a_turn_begins_with_the_message_and_ends_with_the_answer() {
     let mut bench = Bench::with_limit(25);
     let action = bench.next(TurnInput::Begin);
-    let call = ModelRequest { messages: vec![Message::user("do it")], repair: false };
+    let messages = vec![Message::user("do it")];
+    let call = ModelRequest { messages, dialect: Dialect::Json, repair: false };
     assert!(matches!(action, TurnAction::Call(first) if first == call));
     let action = bench.says(
         r#"{"type":"chat","message":"**hi**","data":{"format":"plain","suggestions":["more"]}}"#,
@@ -260,7 +263,8 @@ fn usage_is_added_up() {
     let mut bench = begun();
     let usage = Usage::counted(10, 2);
     for text in [cmd(&["ls"]), HI.to_owned()] {
-        let action = bench.next(TurnInput::Replied(Ok(ModelAnswer { text, usage, cut: None })));
+        let action =
+            bench.next(TurnInput::Replied(Ok(ModelReply { usage, ..ModelReply::from_text(text) })));
         if matches!(action, TurnAction::Run(_)) {
             bench.exits(action, 0);
         }

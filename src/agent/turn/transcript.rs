@@ -10,7 +10,9 @@ use crate::context::history::{ReplyKind, TurnRecord};
 use crate::context::shorten;
 use crate::i18n::{Lang, LocalizedText, exec};
 use crate::protocol::reply::{ParsedReply, Proposal, Reply};
-use crate::protocol::{Message, Observation, Outcome, Role, StepAction, streaming};
+use crate::protocol::{
+    ContentBlock, Dialect, Message, Observation, Outcome, Role, StepAction, ToolResult, streaming,
+};
 use crate::safety::{Assessment, PolicyContext};
 
 /// How much of an invalid reply is sent back with its error, in bytes.
@@ -18,22 +20,81 @@ const FAULTY: usize = 2_000;
 
 #[derive(Debug)]
 pub struct TurnMessages {
+    dialect: Dialect,
     messages: Vec<Message>,
     record: TurnRecord,
     /// Number of messages before a repair; they are truncated to it afterwards.
     before_repair: Option<usize>,
+    /// The calls of the last reply, which need a result each.
+    open_calls: Vec<OpenCall>,
+}
+
+/// A call of a tool without a result.
+#[derive(Debug)]
+pub struct OpenCall {
+    /// The provider's id, and the name it was called by.
+    pub id: String,
+    pub name: String,
+    pub becomes: CalledStep,
+}
+
+/// What became of a call.
+#[derive(Debug)]
+pub enum CalledStep {
+    /// A step, by its id.
+    Step(String),
+    /// Nothing: its arguments are wrong.
+    Fault(LocalizedText),
 }
 
 impl TurnMessages {
-    pub fn new(words: &str) -> TurnMessages {
+    pub fn new(words: &str, dialect: Dialect) -> TurnMessages {
         let mut kept = TurnRecord::default();
         kept.add_user(words);
-        TurnMessages { messages: vec![Message::user(words)], record: kept, before_repair: None }
+        TurnMessages {
+            dialect,
+            messages: vec![Message::user(words)],
+            record: kept,
+            before_repair: None,
+            open_calls: Vec::new(),
+        }
+    }
+
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// Goes on in the JSON dialect, since the server takes no tools; false if it does already.
+    pub fn use_json(&mut self) -> bool {
+        let changes = self.dialect == Dialect::Tools;
+        self.dialect = Dialect::Json;
+        self.messages.iter_mut().for_each(Message::flatten);
+        changes
     }
 
     /// The record that remains.
     pub fn record(&self) -> TurnRecord {
-        self.record.clone()
+        let mut record = self.record.clone();
+        if self.dialect == Dialect::Tools {
+            record.keep_messages(self.messages.clone());
+        }
+        record
+    }
+
+    /// Adds a reply as it came, with its calls.
+    pub fn add_native(&mut self, blocks: Vec<ContentBlock>, message: &str, calls: Vec<OpenCall>) {
+        self.forget_repair();
+        let kind = if calls.is_empty() { ReplyKind::Chat } else { ReplyKind::Cmd };
+        self.messages.push(Message { role: Role::Assistant, blocks });
+        self.record.add_reply(kind, message);
+        self.open_calls = calls;
+    }
+
+    /// Gives each call that is still open a result, so that the next request is valid.
+    pub fn close_calls(&mut self) {
+        if !self.open_calls.is_empty() {
+            self.add_results(&[]);
+        }
     }
 
     pub fn messages(&self) -> &[Message] {
@@ -45,12 +106,18 @@ impl TurnMessages {
     }
 
     pub fn add_chat(&mut self, message: &str) {
-        self.push_reply(&json!({ "type": "chat", "message": message }));
+        match self.dialect {
+            Dialect::Json => self.push_reply(&json!({ "type": "chat", "message": message })),
+            Dialect::Tools => self.push_text(message),
+        }
         self.record.add_reply(ReplyKind::Chat, message);
     }
 
     pub fn add_error(&mut self, message: &str) {
-        self.push_reply(&json!({ "type": "error", "message": message }));
+        match self.dialect {
+            Dialect::Json => self.push_reply(&json!({ "type": "error", "message": message })),
+            Dialect::Tools => self.push_text(message),
+        }
         self.record.add_reply(ReplyKind::Error, message);
     }
 
@@ -69,13 +136,19 @@ impl TurnMessages {
     /// Adds the invalid reply and its error; both are removed once a valid one arrives.
     pub fn add_repair(&mut self, text: &str, fault: &LocalizedText) {
         self.before_repair = Some(self.messages.len());
-        self.messages.push(Message::assistant(shorten::cut_middle(text, FAULTY)));
-        let event = json!({
-            "_event": "repair",
-            "fault": fault.text(Lang::En),
-            "expected": "one JSON object of type chat, cmd or error, and nothing else",
-        });
-        self.messages.push(Message::user(event.to_string()));
+        let fault = fault.text(Lang::En);
+        let text = shorten::cut_middle(text, FAULTY);
+        // Some servers refuse an empty message.
+        let text = if text.trim().is_empty() { "(nothing)".to_owned() } else { text };
+        self.messages.push(Message::assistant(text));
+        // A sentence, since a small model repeats an object that it is shown.
+        self.messages.push(Message::user(match self.dialect {
+            Dialect::Json => format!(
+                "That was no valid reply: {fault} Answer again with one JSON object of type chat, \
+                 cmd or error, and nothing else."
+            ),
+            Dialect::Tools => format!("{fault} Answer the user, or call a tool."),
+        }));
     }
 
     /// Removes an invalid reply and its error when no valid one arrived.
@@ -87,7 +160,11 @@ impl TurnMessages {
 
     /// Adds the results, one line each, as specified in 001 §10.2.
     pub fn add_results(&mut self, seen: &[Observation]) {
-        if !seen.is_empty() {
+        let calls = std::mem::take(&mut self.open_calls);
+        if !calls.is_empty() {
+            self.messages.push(results_message(calls, seen));
+            self.record.add_steps(seen);
+        } else if !seen.is_empty() {
             let lines: Vec<String> =
                 seen.iter().map(|seen| seen.tool_result().to_string()).collect();
             self.messages.push(Message::user(lines.join("\n")));
@@ -97,7 +174,10 @@ impl TurnMessages {
 
     /// Asks for the next reply, after the results.
     pub fn add_continue(&mut self) {
-        self.append_to_results(&json!({ "_event": "continue" }));
+        match self.messages.last() {
+            Some(last) if last.has_results() => {}
+            _ => self.append_to_results(&json!({ "_event": "continue" })),
+        }
     }
 
     /// Adds the user's message in the middle of a turn, after the results.
@@ -127,9 +207,37 @@ impl TurnMessages {
     }
 
     fn push_reply(&mut self, reply: &Value) {
-        self.forget_repair();
-        self.messages.push(Message::assistant(reply.to_string()));
+        self.push_text(&reply.to_string());
     }
+
+    fn push_text(&mut self, text: &str) {
+        self.forget_repair();
+        self.messages.push(Message::assistant(text));
+    }
+}
+
+/// A result for each call, in the order of the calls; steps that no call proposed follow as text.
+fn results_message(calls: Vec<OpenCall>, seen: &[Observation]) -> Message {
+    let mut blocks = Vec::with_capacity(calls.len());
+    let mut own = Vec::new();
+    for OpenCall { id, name, becomes } in calls {
+        let (content, is_error) = match &becomes {
+            CalledStep::Fault(fault) => (fault.text(Lang::En), true),
+            CalledStep::Step(step) => {
+                own.push(step.clone());
+                match seen.iter().find(|seen| seen.step.id == *step) {
+                    Some(seen) => (seen.result_text(), !seen.succeeded()),
+                    None => ("Not run.".to_owned(), true),
+                }
+            }
+        };
+        blocks.push(ContentBlock::ToolResult(ToolResult { call: id, name, content, is_error }));
+    }
+    for seen in seen.iter().filter(|seen| !own.contains(&seen.step.id)) {
+        let line = seen.step.work.short_line();
+        blocks.push(ContentBlock::text(format!("{line}\n{}", seen.result_text())));
+    }
+    Message { role: Role::User, blocks }
 }
 
 /// The readable part of an answer that is not acted on: the message of a reply, or prose. Raw JSON
@@ -148,6 +256,21 @@ pub fn readable_part(reading: &ParsedReply, text: &str) -> Option<String> {
         ParsedReply::Fallback { text } => prose(text),
     };
     message.filter(|message| !message.trim().is_empty())
+}
+
+/// Prose that is an answer although it is not the protocol: JSON that was asked for gets a
+/// fence. `None`: a reply was begun and broke, or the model repeats what it was sent.
+pub fn prose_answer(reading: &ParsedReply) -> Option<String> {
+    let ParsedReply::Fallback { text } = reading else { return None };
+    let text = text.trim();
+    let is_json = serde_json::from_str::<Value>(text).is_ok();
+    let is_begun = text.starts_with(['{', '`']) && has_open_json(text);
+    let is_ours = text.is_empty() || text.starts_with("<think>") || text.contains("\"_event\"");
+    if is_begun || is_ours {
+        return None;
+    }
+    let is_list = is_json && text.starts_with(['{', '[']);
+    Some(if is_list { format!("```json\n{text}\n```") } else { text.to_owned() })
 }
 
 fn prose(text: &str) -> Option<String> {

@@ -1,7 +1,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::context::history::{ReplyKind, TurnRecord, messages_size};
+use crate::context::history::{ReplyKind, TurnRecord};
+use crate::context::message_size::messages_size;
 
 fn chat(words: &str, answer: &str) -> TurnRecord {
     let mut kept = TurnRecord::default();

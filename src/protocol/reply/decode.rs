@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::super::{Requires, StepAction};
-use super::{MOST_COMMANDS, Proposal, Reply};
+use super::{MOST_COMMANDS, NativeStep, Proposal, Reply};
 use crate::i18n::{LocalizedText, Phrase, common, protocol as words};
 use crate::text;
 
@@ -84,6 +84,24 @@ fn exec(part: &ObjectReader<'_>, program: String) -> Result<StepAction, Localize
     Ok(StepAction::Exec { program, args: part.texts("args")? })
 }
 
+/// A call in the wire format's own way: the arguments are the tool's input.
+pub(super) fn call(name: &str, input: &Object) -> Result<NativeStep, LocalizedText> {
+    let path = name.to_owned();
+    let part = ObjectReader { object: input, path: &path };
+    let cwd = match name {
+        "exec" => part.optional_text("cwd")?.filter(|cwd| !cwd.is_empty()),
+        _ => None,
+    };
+    let work = match name {
+        "exec" => {
+            let program = part.text("program")?;
+            exec(&part, program)?
+        }
+        _ => StepAction::Tool { name: name.to_owned(), input: Value::Object(input.clone()) },
+    };
+    Ok(NativeStep { work, cwd })
+}
+
 /// `exec` as a tool name becomes the step it means, so that it is judged as one; there is no tool
 /// that takes a shell line.
 fn tool(part: &ObjectReader<'_>, name: String) -> Result<StepAction, LocalizedText> {
@@ -100,6 +118,11 @@ fn tool(part: &ObjectReader<'_>, name: String) -> Result<StepAction, LocalizedTe
         "" => Err(words::EMPTY.with("field", part.field("tool"))),
         _ => Ok(StepAction::Tool { name, input: Value::Object(input.clone()) }),
     }
+}
+
+/// The requirements of a step whose other fields are read elsewhere.
+pub(super) fn read_requires(object: &Object) -> Result<Requires, LocalizedText> {
+    requires(&ObjectReader { object, path: "" })
 }
 
 fn requires(part: &ObjectReader<'_>) -> Result<Requires, LocalizedText> {

@@ -89,7 +89,7 @@ fn cmd(command: &str) -> String {
 fn each_error_names_its_field() {
     #[rustfmt::skip]
     let cases = [
-        ("{}", "`type` is missing."),
+        (r#"{"data":{}}"#, "`type` is missing."),
         (r#"{"type":1}"#, "`type` must be a string, but it is a number."),
         (r#"{"type":"tool","message":""}"#, "`type` is `tool`; it must be `chat`, `cmd` or `error`."),
         (r#"{"type":"chat"}"#, "`message` is missing."),
@@ -110,11 +110,11 @@ fn each_error_in_a_command_names_the_command() {
     #[rustfmt::skip]
     let cases = [
         ("", "`data.commands` is empty; a `cmd` reply must propose at least one step."),
-        (r#""ls -l""#, "`data.commands[0]` must be an object, but it is a string."),
+        ("1", "`data.commands[0]` must be an object, but it is a number."),
         ("{}", "`data.commands[0]` has neither a `program` nor a `tool`."),
         (r#"{"program":"a","tool":"b"}"#, "`data.commands[0]` has both a `program` and a `tool`; it must have exactly one of them."),
         (r#"{"program":" "}"#, "`data.commands[0].program` must not be empty."),
-        (r#"{"program":"a"},{"program":"head","args":["-n",42]}"#, "`data.commands[1].args` must be a list of strings, but `data.commands[1].args[1]` is a number."),
+        (r#"{"program":"a"},{"program":"head","args":["-n",true]}"#, "`data.commands[1].args` must be a list of strings, but `data.commands[1].args[1]` is a boolean."),
         (r#"{"program":"a","requires":{"confirm":"yes"}}"#, "`data.commands[0].requires.confirm` must be true or false, but it is a string."),
         (r#"{"tool":"shell","input":{"line":"ls"}}"#, "`data.commands[0].tool` asks for a shell; a step is a `program` with its `args`."),
         (r#"{"tool":"exec"}"#, "`data.commands[0].input.program` is missing."),

@@ -10,6 +10,7 @@ use super::diff::unified;
 use super::edit::{self, TextEdit};
 use super::input::{InputFields, Names, PATH};
 use super::masks::Masks;
+use super::schema::{FieldKind, FieldRow, optional, required};
 use super::{
     Access, InputError, ResolvedPath, TaskResult, ToolTask, Write, as_text, content, digest,
     excerpt, resolve_path,
@@ -31,6 +32,20 @@ const EDITS: Names = &["edits", "changes", "replacements"];
 const OLD: Names = &["old", "old_string", "old_str", "oldText", "search", "find", "before"];
 const NEW: Names = &["new", "new_string", "new_str", "newText", "replace", "replacement", "after"];
 const ALL: Names = &["all", "replace_all", "replaceAll"];
+
+pub const WRITE_FIELDS: &[FieldRow] =
+    &[required(PATH, FieldKind::Text), required(CONTENT, FieldKind::Text)];
+pub const EDIT_FIELDS: &[FieldRow] = &[
+    required(PATH, FieldKind::Text),
+    required(
+        EDITS,
+        FieldKind::Objects(&[
+            required(OLD, FieldKind::Text),
+            required(NEW, FieldKind::Text),
+            optional(ALL, FieldKind::Flag),
+        ]),
+    ),
+];
 
 pub fn write(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
     let (spot, class) = resolve_path(input.text(PATH)?, Access::Writes, ground, out)?;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::input::{InputFields, Names, PATH};
+use super::schema::{FieldKind, FieldRow, optional, required};
 use super::{InputError, ListTask, Read, SearchTask, TaskResult, ToolTask, resolve_read};
 use crate::i18n::safety as words;
 use crate::safety::findings::Findings;
@@ -18,6 +19,26 @@ const GLOB: Names = &["glob", "pattern", "include"];
 const QUERY: Names = &["query", "text", "pattern", "regex", "search"];
 const SEARCHED: Names = &["glob", "include", "files"];
 const MOST_CONTEXT: usize = 20;
+
+pub const READ_FIELDS: &[FieldRow] = &[
+    required(PATH, FieldKind::Text),
+    optional(FROM, FieldKind::Number),
+    optional(TO, FieldKind::Number),
+];
+pub const LIST_FIELDS: &[FieldRow] = &[
+    optional(PATH, FieldKind::Text),
+    optional(GLOB, FieldKind::Text),
+    optional(&["depth"], FieldKind::Number),
+    optional(&["all"], FieldKind::Flag),
+];
+pub const SEARCH_FIELDS: &[FieldRow] = &[
+    required(QUERY, FieldKind::Text),
+    optional(PATH, FieldKind::Text),
+    optional(SEARCHED, FieldKind::Text),
+    optional(&["regex"], FieldKind::Flag),
+    optional(&["ignore_case"], FieldKind::Flag),
+    optional(&["context"], FieldKind::Number),
+];
 
 pub fn read(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
     let spot = resolve_read(input.text(PATH)?, ground, out)?;

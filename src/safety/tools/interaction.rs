@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::input::{InputFields, Names};
+use super::schema::{FieldKind, FieldRow, optional, required};
 use super::{ChoiceTask, InputError, TaskResult, ToolTask};
 use crate::i18n::safety as words;
 use crate::protocol::{PlanItem, PlanState, Tier};
@@ -15,6 +16,16 @@ const CHOICES: Names = &["choices", "options", "answers"];
 const ITEMS: Names = &["items", "steps", "plan", "todos", "tasks"];
 const TEXT: Names = &["text", "step", "title", "content", "task", "description"];
 const STATE: Names = &["state", "status"];
+
+pub const ASK_FIELDS: &[FieldRow] =
+    &[required(QUESTION, FieldKind::Text), optional(CHOICES, FieldKind::Texts)];
+pub const PLAN_FIELDS: &[FieldRow] = &[required(
+    ITEMS,
+    FieldKind::Objects(&[
+        required(TEXT, FieldKind::Text),
+        required(STATE, FieldKind::OneOf(&["pending", "doing", "done"])),
+    ]),
+)];
 /// Options that can be picked by a digit.
 const MOST_CHOICES: usize = 9;
 const MOST_ITEMS: usize = 40;

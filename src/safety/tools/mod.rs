@@ -33,6 +33,7 @@ pub(super) mod masks;
 mod patch;
 mod plugin;
 mod restore;
+mod schema;
 pub(super) mod scripted;
 pub(super) mod skill;
 
@@ -41,6 +42,7 @@ pub use plugin::{PluginEntry, Registry, alias_of};
 pub use restore::{Restore, judge as restored};
 
 use input::InputFields;
+use schema::{FieldKind, FieldRow, optional, required};
 
 /// The task of a tool.
 #[derive(Clone, Debug, PartialEq)]
@@ -170,18 +172,51 @@ impl ToolTask {
 type TaskResult = Result<ToolTask, InputError>;
 type Judge = fn(&InputFields<'_>, &JudgeContext<'_>, &mut Findings) -> TaskResult;
 
-/// Every tool a model may name.
-const TOOLS: &[(&str, Judge)] = &[
-    ("file.read", file::read),
-    ("file.list", file::list),
-    ("file.search", file::search),
-    ("file.write", change::write),
-    ("file.edit", change::edit),
-    ("config.json_patch", patch::judge),
-    ("plugin.run", plugin::judge),
-    ("ask", interaction::ask),
-    ("plan", interaction::plan),
+/// A tool: what judges it, and the fields that it reads.
+#[derive(Debug)]
+struct ToolRow {
+    name: &'static str,
+    judge: Judge,
+    fields: &'static [FieldRow],
+}
+
+/// Every tool a model may name that is judged here.
+#[rustfmt::skip]
+const TOOLS: &[ToolRow] = &[
+    ToolRow { name: "file.read",         judge: file::read,        fields: file::READ_FIELDS },
+    ToolRow { name: "file.list",         judge: file::list,        fields: file::LIST_FIELDS },
+    ToolRow { name: "file.search",       judge: file::search,      fields: file::SEARCH_FIELDS },
+    ToolRow { name: "file.write",        judge: change::write,     fields: change::WRITE_FIELDS },
+    ToolRow { name: "file.edit",         judge: change::edit,      fields: change::EDIT_FIELDS },
+    ToolRow { name: "config.json_patch", judge: patch::judge,      fields: patch::FIELDS },
+    ToolRow { name: "plugin.run",        judge: plugin::judge,     fields: plugin::FIELDS },
+    ToolRow { name: "ask",               judge: interaction::ask,  fields: interaction::ASK_FIELDS },
+    ToolRow { name: "plan",              judge: interaction::plan, fields: interaction::PLAN_FIELDS },
 ];
+
+/// Tools that are judged elsewhere in `safety`: a program, a skill, a script.
+const OTHERS: &[(&str, &[FieldRow])] = &[
+    (
+        "exec",
+        &[
+            required(&["program"], FieldKind::Text),
+            optional(&["args"], FieldKind::Texts),
+            optional(&["cwd"], FieldKind::Text),
+        ],
+    ),
+    ("skill", &[required(&["name"], FieldKind::Text), optional(&["args"], FieldKind::Text)]),
+    (
+        "script.run",
+        &[required(&["script"], FieldKind::Text), optional(&["args"], FieldKind::Object)],
+    ),
+];
+
+/// The JSON Schema of a tool's input; `None`: an unknown tool.
+pub fn input_schema(name: &str) -> Option<Value> {
+    let own = TOOLS.iter().map(|row| (row.name, row.fields));
+    let mut all = own.chain(OTHERS.iter().copied());
+    all.find(|(known, _)| *known == name).map(|(_, fields)| schema::schema(fields))
+}
 
 /// Tools whose remembered approval covers what they do in the workspace.
 pub const REMEMBERED: &[&str] = &["file.write", "file.edit"];
@@ -208,8 +243,8 @@ fn judge_task(
     ground: &JudgeContext<'_>,
     out: &mut Findings,
 ) -> Option<ToolTask> {
-    let Some((name, judge)) = TOOLS.iter().find(|(known, _)| *known == name) else {
-        let known: Vec<&str> = TOOLS.iter().map(|(name, _)| *name).collect();
+    let Some(ToolRow { name, judge, .. }) = TOOLS.iter().find(|row| row.name == name) else {
+        let known: Vec<&str> = TOOLS.iter().map(|row| row.name).collect();
         let say = words::TOOL_UNKNOWN.with("tool", excerpt(name)).with("tools", known.join(", "));
         out.add("tool.unknown", Tier::L2, say, None, &[]);
         return None;
@@ -242,7 +277,7 @@ pub fn digest(bytes: &[u8]) -> String {
 
 /// Whether this is the name of a tool.
 pub fn is_tool(name: &str) -> bool {
-    TOOLS.iter().any(|(known, _)| *known == name)
+    TOOLS.iter().any(|row| row.name == name)
 }
 
 /// The terms a rule would have to cover.

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::change::{FileAfter, change_task};
 use super::input::{InputFields, Names, PATH};
 use super::masks::Masks;
+use super::schema::{FieldKind, FieldRow, optional, required};
 use super::{
     Access, InputError, ResolvedPath, TaskResult, ToolTask, Write, as_text, content, excerpt,
     json_edit, resolve_path,
@@ -19,6 +20,20 @@ use crate::safety::spec::JudgeContext;
 /// A settings file is not larger, in bytes.
 const MOST: usize = 1024 * 1024;
 const PATCH: Names = &["patch", "ops", "operations"];
+
+pub const FIELDS: &[FieldRow] = &[
+    required(PATH, FieldKind::Text),
+    optional(&["set"], FieldKind::Object),
+    optional(&["unset"], FieldKind::Texts),
+    optional(
+        PATCH,
+        FieldKind::Objects(&[
+            required(&["op"], FieldKind::OneOf(&["add", "remove", "replace", "test"])),
+            required(&["path"], FieldKind::Text),
+            optional(&["value"], FieldKind::Anything),
+        ]),
+    ),
+];
 
 pub fn judge(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
     let (spot, _) =

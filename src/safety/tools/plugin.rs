@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::input::{InputFields, Names};
+use super::schema::{FieldKind, FieldRow, optional, required};
 use super::{PluginTask, TaskResult, ToolTask, excerpt};
 use crate::i18n::{LocalizedText, safety as words};
 use crate::protocol::{Effect, Tier};
@@ -16,6 +17,9 @@ use crate::safety::{Contents, Machine};
 
 const ALIAS: Names = &["alias", "plugin", "name"];
 const ARGS: Names = &["args", "arguments", "argv"];
+
+pub const FIELDS: &[FieldRow] =
+    &[required(ALIAS, FieldKind::Text), optional(ARGS, FieldKind::Texts)];
 /// Of a registry and of a plugin's description, in bytes.
 const MOST: usize = 1024 * 1024;
 /// Arguments that ask a plugin for its conversation.

@@ -6,7 +6,7 @@ use super::super::error::ScriptResult;
 use super::super::output;
 use super::dialogue::DialogueMessage;
 use super::frame::{Frame, ScriptRun};
-use super::model_call::{CallOptions, ModelReply, complete, model_messages};
+use super::model_call::{CallOptions, ScriptReply, complete, model_messages};
 use super::tools::{answer_with_tools, run_after_answer_tools};
 use crate::protocol::Truncation;
 
@@ -62,7 +62,7 @@ pub fn store_reply(
     frame: &mut Frame,
     name: Option<&str>,
     whole: &str,
-    reply: &ModelReply,
+    reply: &ScriptReply,
 ) -> ScriptResult<Value> {
     let format = frame.values.response_format().unwrap_or_default();
     let only_reply = format.get("conversionScope").and_then(Value::as_str) == Some("response");
@@ -115,7 +115,7 @@ fn append_answer(frame: &mut Frame, text: &str, pushes: bool, is_new: bool) -> S
 fn hidden_fields(
     frame: &Frame,
     text: &str,
-    reply: &ModelReply,
+    reply: &ScriptReply,
     value: &Value,
 ) -> Map<String, Value> {
     let mut out = Map::new();

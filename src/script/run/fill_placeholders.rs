@@ -8,7 +8,7 @@ use super::super::text::{Placeholder, RenderedText};
 use super::answer::store_reply;
 use super::dialogue::{DialogueMessage, MessageBody, SystemParts};
 use super::frame::{Frame, ScriptRun};
-use super::model_call::{CallOptions, ModelReply, complete, model_messages};
+use super::model_call::{CallOptions, ScriptReply, complete, model_messages};
 use super::multi_role::role_reply;
 use super::tools::{answer_with_tools, run_after_answer_tools};
 use crate::i18n::script_run as words;
@@ -62,9 +62,9 @@ async fn answer_placeholder(
     ask: &Placeholder,
     before: String,
     params: Map<String, Value>,
-) -> ScriptResult<ModelReply> {
+) -> ScriptResult<ScriptReply> {
     if ask.pick.random && !ask.choices.is_empty() {
-        return Ok(ModelReply { text: ask.pick_random(), ..ModelReply::default() });
+        return Ok(ScriptReply { text: ask.pick_random(), ..ScriptReply::default() });
     }
     let role = frame.dialogue.messages.get(at).map(|line| line.role.clone()).unwrap_or_default();
     let is_other = role != frame.manifest.name();
@@ -92,7 +92,7 @@ async fn ask_until_valid(
     begun: &DialogueMessage,
     ask: &Placeholder,
     params: Map<String, Value>,
-) -> ScriptResult<ModelReply> {
+) -> ScriptResult<ScriptReply> {
     let mut last = String::new();
     for _ in 0..TRIES {
         let extra = SystemParts { notes: ask.choice_instruction(), ..SystemParts::default() };
@@ -103,7 +103,7 @@ async fn ask_until_valid(
             return Ok(reply);
         }
         if let Some(text) = ask.match_choices(&reply.text) {
-            return Ok(ModelReply { text, ..reply });
+            return Ok(ScriptReply { text, ..reply });
         }
         last = reply.text;
     }

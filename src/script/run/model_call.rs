@@ -15,7 +15,7 @@ use crate::protocol::{Message, Truncation};
 
 /// The model's reply.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ModelReply {
+pub struct ScriptReply {
     /// The answer, without the reasoning.
     pub text: String,
     pub reasoning: Option<String>,
@@ -59,9 +59,9 @@ pub async fn complete(
     frame: &mut Frame,
     sent: Vec<Message>,
     wish: CallOptions,
-) -> ScriptResult<ModelReply> {
+) -> ScriptResult<ScriptReply> {
     if frame.values.flag("disableLlmRequest") == Some(true) {
-        return Ok(ModelReply::default());
+        return Ok(ScriptReply::default());
     }
     let plan = reasoning::think_plan(&frame.values).filter(|_| !wish.quiet);
     let forced = has_required_format(frame) && !wish.quiet;
@@ -101,7 +101,7 @@ pub async fn complete(
     if shows && plan.is_some() {
         run.host.emit(ScriptEvent::Delta(text.clone()));
     }
-    let reply = ModelReply { text, reasoning: thinking, cut };
+    let reply = ScriptReply { text, reasoning: thinking, cut };
     run.emit(frame, "llm", vec![json!({ "content": reply.text })]).await?;
     Ok(reply)
 }

@@ -7,7 +7,7 @@ use super::super::error::{ScriptResult, quoted};
 use super::super::manifest::input::ScriptArgs;
 use super::dialogue::{SystemParts, messages_for_role};
 use super::frame::{Frame, ScriptRun};
-use super::model_call::{CallOptions, ModelReply, complete, model_messages};
+use super::model_call::{CallOptions, ScriptReply, complete, model_messages};
 use crate::i18n::script_run as words;
 use crate::protocol::Message;
 
@@ -38,7 +38,7 @@ pub async fn role_reply(
     script: &str,
     end: usize,
     begun: String,
-) -> ScriptResult<ModelReply> {
+) -> ScriptResult<ScriptReply> {
     let mut actor = role_frame(run, frame, role, script).await?;
     let mut sent =
         model_messages(&actor, actor.dialogue.messages.len(), None, &SystemParts::default());
@@ -54,7 +54,7 @@ pub async fn role_reply(
     frame.dialogue.model_calls += 1;
     let reply = came?;
     let text = strip_role_name(&reply.text, &[role, &own]);
-    Ok(ModelReply { text, ..reply })
+    Ok(ScriptReply { text, ..reply })
 }
 
 async fn role_frame(

@@ -12,7 +12,7 @@ use super::super::tool_protocol::{self, ParsedToolCall, ToolHelp};
 use super::arguments::ArgValues;
 use super::dialogue::SystemParts;
 use super::frame::{Frame, ScriptRun};
-use super::model_call::{CallOptions, ModelReply, complete, model_messages};
+use super::model_call::{CallOptions, ScriptReply, complete, model_messages};
 use super::scope::merge;
 use super::script_tool::{
     AFTER_USER, KEYWORD, Results, ScriptTool, ToolKind, builtin_tool, script_tool,
@@ -63,7 +63,7 @@ pub async fn answer_with_tools(
     run: &mut ScriptRun,
     frame: &mut Frame,
     end: usize,
-) -> ScriptResult<Option<ModelReply>> {
+) -> ScriptResult<Option<ScriptReply>> {
     let asked = end.checked_sub(1).and_then(|at| frame.dialogue.messages.get(at));
     let Some(said) = asked.filter(|line| line.role == "user").map(|line| line.text()) else {
         return Ok(None);

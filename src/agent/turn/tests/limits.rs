@@ -111,13 +111,13 @@ fn budget(most: u64, before: u64) -> Budget {
 
 fn spends(bench: &mut Bench, tokens: u64, programs: &[&str]) -> TurnAction {
     let usage = Usage::counted(tokens, 0);
-    let answer = ModelAnswer { text: cmd(programs), usage, ..ModelAnswer::default() };
+    let answer = ModelReply { usage, ..ModelReply::from_text(cmd(programs)) };
     bench.next(TurnInput::Replied(Ok(answer)))
 }
 
 #[test]
 fn a_turn_that_spent_its_budget_pauses_before_the_next_call_with_the_results_kept() {
-    let mut bench = Bench::with_start(25, budget(1_000, 400));
+    let mut bench = Bench::with_start(25, budget(1_000, 400), Dialect::Json);
     assert_eq!(line(&bench.next(TurnInput::Begin)), "call");
     let action = spends(&mut bench, 599, &["ls"]);
     assert_eq!(line(&bench.exits(action, 0)), "call");
@@ -132,7 +132,7 @@ fn a_turn_that_spent_its_budget_pauses_before_the_next_call_with_the_results_kep
 
 #[test]
 fn a_user_who_goes_on_past_the_budget_is_asked_again_when_it_is_spent_once_more() {
-    let mut bench = Bench::with_start(25, budget(100, 100));
+    let mut bench = Bench::with_start(25, budget(100, 100), Dialect::Json);
     assert!(line(&bench.next(TurnInput::Begin)).starts_with("pause: "));
     assert_eq!(line(&bench.decides(Decision::Approve)), "call");
     let action = spends(&mut bench, 99, &["ls"]);

@@ -15,11 +15,11 @@ fn a_repaired_reply_is_asked_about_even_where_it_is_safe() {
 fn a_broken_reply_is_requested_once_more_and_then_forgotten() {
     let mut bench = begun();
     let broken =
-        r#"{"type":"cmd","message":"m","data":{"commands":[{"program":"head","args":[1]}]}}"#;
+        r#"{"type":"cmd","message":"m","data":{"commands":[{"program":"head","args":[true]}]}}"#;
     let action = bench.says(broken);
     assert_eq!(line(&action), "call again");
-    let fault = "`data.commands[0].args` must be a list of strings, but `data.commands[0].args[0]` is a number.";
-    assert_eq!(sent(&action)[0]["fault"], fault);
+    let fault = "`data.commands[0].args` must be a list of strings, but `data.commands[0].args[0]` is a boolean.";
+    assert!(Bench::last_message(&action).contains(fault));
     assert!(bench.events().any(
         |event| matches!(event, Event::Repairing { fault: said } if said.text(Lang::En) == fault)
     ));
@@ -31,20 +31,76 @@ fn a_broken_reply_is_requested_once_more_and_then_forgotten() {
 #[test]
 fn each_reply_has_its_own_second_chance() {
     let mut bench = begun();
-    bench.says("prose");
+    bench.says("{\"type\":");
     let action = bench.proposes(&["ls"]);
     bench.exits(action, 0);
-    assert_eq!(line(&bench.says("prose")), "call again");
+    assert_eq!(line(&bench.says("{\"type\":")), "call again");
 }
 
 #[test]
-fn prose_is_taken_as_the_answer_the_second_time() {
+fn prose_is_an_answer_and_json_that_was_asked_for_stands_in_a_fence() {
+    for (said, shown) in [
+        (
+            "Write `fn main() {}` and set {\"a\": 1} there.",
+            "Write `fn main() {}` and set {\"a\": 1} there.",
+        ),
+        (
+            "[Rust](https://rust-lang.org) is a language.",
+            "[Rust](https://rust-lang.org) is a language.",
+        ),
+        ("<details>more</details>", "<details>more</details>"),
+        ("{\"name\":\"demo\"}", "```json\n{\"name\":\"demo\"}\n```"),
+        ("[1, 2, 3]", "```json\n[1, 2, 3]\n```"),
+        ("| a | b |\n|---|---|", "| a | b |\n|---|---|"),
+    ] {
+        let mut bench = begun();
+        assert_eq!(line(&bench.says(said)), "end Done", "{said}");
+        assert_eq!(bench.replied()[0].message, shown);
+        assert_eq!(bench.history().len(), 2);
+    }
+}
+
+#[test]
+fn a_second_answer_that_is_no_better_does_not_replace_the_first() {
     let mut bench = begun();
-    let prose = "Write `fn main() {}` and set {\"a\": 1} there.";
-    assert_eq!(line(&bench.says(prose)), "call again");
-    assert_eq!(line(&bench.says(prose)), "end Done");
-    assert_eq!(bench.replied()[0].message, prose);
-    assert_eq!(bench.history().len(), 2);
+    bench.says(r#"{"type":"cmd","message":"I look.","data":{"commands":[]}}"#);
+    let end = bench.says(r#"{"type":"cmd","message":"Worse.","data":{"commands":[]}}"#);
+    assert!(line(&end).starts_with("failed: "));
+    assert_eq!(bench.replied()[0].message, "I look.");
+}
+
+#[test]
+fn a_repeated_event_is_no_answer() {
+    let mut bench = begun();
+    let echo = r#"{"_event":"tool_result","id":"cmd_001","exitCode":0}"#;
+    assert_eq!(line(&bench.says(echo)), "call again");
+}
+
+#[test]
+fn a_whole_object_is_a_whole_reply_whatever_the_server_says_after_it() {
+    for cut in [Truncation::Length, Truncation::Broken] {
+        let mut bench = begun();
+        assert_eq!(line(&bench.says_cut(HI, cut)), "end Done", "{cut:?}");
+        let mut bench = begun();
+        let action = bench.says_cut(&cmd(&["ls"]), cut);
+        assert_eq!(line(&action), "ask 1/1 L1 ls", "{cut:?}");
+    }
+}
+
+#[test]
+fn a_reply_that_stands_in_the_reasoning_is_read_and_asks() {
+    let mut bench = begun();
+    let thought = |text: &str| {
+        let text = crate::protocol::TextBlock { text: text.into(), opaque: None };
+        let blocks = vec![crate::protocol::ContentBlock::Reasoning(text)];
+        TurnInput::Replied(Ok(ModelReply { blocks, ..ModelReply::default() }))
+    };
+    let action = bench.next(thought(&cmd(&["ls"])));
+    assert!(line(&action).starts_with("ask 1/1"), "{}", line(&action));
+    let mut bench = begun();
+    assert_eq!(line(&bench.next(thought("I think."))), "call again");
+    let end = line(&bench.next(thought("I think.")));
+    assert!(end.contains("only reasoned"), "{end}");
 }
 
 #[test]
@@ -64,7 +120,6 @@ fn raw_json_is_never_shown() {
     for text in [
         r#"{"type":"cmd","data":{"commands":[]}}"#,
         r#"{"typ"#,
-        r#"["x"]"#,
         "```json\n{\"type\":\"cm",
         "<think>{\"a\"",
     ] {
@@ -79,22 +134,23 @@ fn raw_json_is_never_shown() {
 #[test]
 fn a_truncated_reply_is_shown_with_its_mark_and_does_not_run() {
     let whole = cmd(&["ls"]);
-    for text in [whole.as_str(), whole.split_at(whole.len() - 3).0] {
+    for (text, cut) in [
+        (whole.as_str(), Truncation::Filtered),
+        (whole.split_at(whole.len() - 3).0, Truncation::Filtered),
+        (whole.split_at(whole.len() - 3).0, Truncation::Length),
+    ] {
         let mut bench = begun();
-        let action = bench.says_cut(text, Truncation::Length);
-        assert!(line(&action).starts_with("failed: The answer reached the server's token limit"));
+        let action = bench.says_cut(text, cut);
+        assert!(line(&action).starts_with("failed: "), "{text}, {cut:?}");
         let replied = bench.replied();
-        assert_eq!(
-            (replied[0].message.as_str(), replied[0].cut),
-            ("why", Some(Truncation::Length))
-        );
+        assert_eq!((replied[0].message.as_str(), replied[0].cut), ("why", Some(cut)));
         assert!(bench.outcomes().is_empty());
     }
 }
 
 #[test]
-fn a_truncated_chat_keeps_its_mark_even_if_it_is_valid() {
-    for text in [HI, r#"{"type":"chat","message":"hi"#, "hi", "hi {\"type\":\"cm"] {
+fn a_truncated_chat_keeps_its_mark() {
+    for text in [r#"{"type":"chat","message":"hi"#, "hi", "hi {\"type\":\"cm"] {
         let mut bench = begun();
         let action = bench.says_cut(text, Truncation::Broken);
         assert!(line(&action).starts_with("failed: The connection dropped mid-answer"), "{text}");
