@@ -192,7 +192,10 @@ fn add_tool(
     }
     let shape = match ToolKind::find(frame, library, id)? {
         ToolKind::Script(shape) => shape,
-        ToolKind::Builtin(own) => return Ok(out.push(builtin_tool(own, about, defaults))),
+        ToolKind::Builtin(own) => {
+            out.push(builtin_tool(own, about, defaults));
+            return Ok(());
+        }
     };
     if let Some(exports) = &shape.exports {
         // The toolset's own settings are the weakest defaults.
