@@ -66,9 +66,9 @@ pub fn entry() -> ExitCode {
     let ends =
         Terminals { stdin: io::stdin().is_terminal(), stdout: output::stdout().is_terminal() };
     match Startup::prepare(&cli) {
-        Ok(ground) => {
-            let temp = Arc::clone(&ground.temp);
-            let exit = route(cli, ends, ground);
+        Ok(startup) => {
+            let temp = Arc::clone(&startup.temp);
+            let exit = route(cli, ends, startup);
             // Threads that are still running may hold a part of it.
             temp.close();
             exit.into()
@@ -77,48 +77,48 @@ pub fn entry() -> ExitCode {
     }
 }
 
-fn route(cli: Cli, ends: Terminals, ground: Startup) -> Exit {
+fn route(cli: Cli, ends: Terminals, startup: Startup) -> Exit {
     let (json, yes, schema) = (cli.run.json, cli.run.yes, cli.run.output_schema.clone());
     let linear = cli.look.linear;
     let approved = cli.approval_flags();
     let take = match cli.resume_choice() {
         Ok(take) => take,
-        Err(wrong) => return ground.fail(&Notice::error(wrong.localized()), Exit::WrongUse),
+        Err(wrong) => return startup.fail(&Notice::error(wrong.localized()), Exit::WrongUse),
     };
     let way = match cli.run_mode(ends) {
         Ok(way) => way,
-        Err(wrong) => return ground.fail(&Notice::error(wrong.localized()), Exit::WrongUse),
+        Err(wrong) => return startup.fail(&Notice::error(wrong.localized()), Exit::WrongUse),
     };
     if needs_threads(&way)
         && let Some(what) = room::missing_resource()
     {
-        return ground.fail(&Notice::error(words::NO_ROOM.with("what", what)), Exit::Failed);
+        return startup.fail(&Notice::error(words::NO_ROOM.with("what", what)), Exit::Failed);
     }
     match way {
         RunMode::Screen { prompt, bot } if linear => {
-            run_plain(ground, prompt, bot.as_deref(), (take, yes))
+            run_plain(startup, prompt, bot.as_deref(), (take, yes))
         }
-        RunMode::Screen { prompt, bot } => run_screen(ground, prompt, bot.as_deref(), (take, yes)),
+        RunMode::Screen { prompt, bot } => run_screen(startup, prompt, bot.as_deref(), (take, yes)),
         RunMode::Print { prompt, bot, piped } => {
             let what = HeadlessInput::Message { prompt, piped };
-            HeadlessOptions { input: what, bot, json, approved, schema, resume: take }.run(ground)
+            HeadlessOptions { input: what, bot, json, approved, schema, resume: take }.run(startup)
         }
         RunMode::Template { name, args, then, bot, piped } => {
             let what = HeadlessInput::Command { name, args, then, piped };
-            HeadlessOptions { input: what, bot, json, approved, schema, resume: take }.run(ground)
+            HeadlessOptions { input: what, bot, json, approved, schema, resume: take }.run(startup)
         }
-        RunMode::Session(session) => subcommands::session(&ground, &session, json),
-        RunMode::Script(script) => scripts::run_script(ground, &script, json, approved),
-        RunMode::Policy(policy) => subcommands::policy(&ground, &policy, json),
-        RunMode::Model(model) => subcommands::model(&ground, model, json),
+        RunMode::Session(session) => subcommands::session(&startup, &session, json),
+        RunMode::Script(script) => scripts::run_script(startup, &script, json, approved),
+        RunMode::Policy(policy) => subcommands::policy(&startup, &policy, json),
+        RunMode::Model(model) => subcommands::model(&startup, model, json),
         RunMode::Extension { kind, asked } => {
-            extensions::run(&ground, kind, asked, extensions::ExtensionOptions { json, yes })
+            extensions::run(&startup, kind, asked, extensions::ExtensionOptions { json, yes })
         }
-        RunMode::InitHome => extensions::init_home(&ground, json),
-        RunMode::Config(config) => subcommands::config(&ground, &config, json),
-        RunMode::Plugin(plugin) => plugins::run_subcommand(&ground, plugin, json),
-        RunMode::Doctor => subcommands::doctor(&ground, json),
-        RunMode::Completions(shell) => subcommands::completions(&ground, shell),
+        RunMode::InitHome => extensions::init_home(&startup, json),
+        RunMode::Config(config) => subcommands::config(&startup, &config, json),
+        RunMode::Plugin(plugin) => plugins::run_subcommand(&startup, plugin, json),
+        RunMode::Doctor => subcommands::doctor(&startup, json),
+        RunMode::Completions(shell) => subcommands::completions(&startup, shell),
     }
 }
 
@@ -143,18 +143,18 @@ fn needs_threads(way: &RunMode) -> bool {
 
 /// Runs the full screen. The first frame is drawn before any search starts.
 fn run_screen(
-    ground: Startup,
+    startup: Startup,
     mut prompt: Option<String>,
     bot: Option<&str>,
     (take, yes): (Option<ResumeChoice>, bool),
 ) -> Exit {
-    if !ground.terminal_can_draw() {
-        return ground.fail(&Notice::error(words::NO_TERM), Exit::WrongUse);
+    if !startup.terminal_can_draw() {
+        return startup.fail(&Notice::error(words::NO_TERM), Exit::WrongUse);
     }
     let mut built =
-        match session_builder::build(&ground, bot, session_builder::SessionPurpose::Screen) {
+        match session_builder::build(&startup, bot, session_builder::SessionPurpose::Screen) {
             Ok(built) => built,
-            Err(failure) => return ground.fail(&failure.notice, failure.exit),
+            Err(failure) => return startup.fail(&failure.notice, failure.exit),
         };
     approve_template_commands(&mut built, yes);
     match take {
@@ -163,20 +163,20 @@ fn run_screen(
     }
     let (runtime, own) = match runtime().and_then(|runtime| Ok((runtime, screen_runtime()?))) {
         Ok(both) => both,
-        Err(error) => return ground.fail_io(&error),
+        Err(error) => return startup.fail_io(&error),
     };
     // Held until the screen ends.
-    let slot = draft::claim(&ground.paths.drafts(), &ground.folder);
+    let slot = draft::claim(&startup.paths.drafts(), &startup.folder);
     let draft = slot.as_ref().map(|slot| slot.file.clone());
-    let config = screen_config(&ground, built.info.clone(), prompt, draft);
-    let keep = ground.setting_saver();
+    let config = screen_config(&startup, built.info.clone(), prompt, draft);
+    let keep = startup.setting_saver();
     let handle = {
         let _inside = runtime.enter();
         session::start(built)
     };
     let ended = own.block_on(async {
         let left = tui::run(config, handle.ops, handle.events, keep).await;
-        ground.leaving.cancel();
+        startup.leaving.cancel();
         (left, wait_for_session(handle.task, LEAVING).await)
     });
     own.shutdown_background();
@@ -185,86 +185,86 @@ fn run_screen(
     match ended {
         Ok(left) => {
             let rescue = rescue.filter(|_| !left.has_handled_unsaved);
-            rescue.into_iter().for_each(|rescue| rescue::write(&ground, &rescue));
+            rescue.into_iter().for_each(|rescue| rescue::write(&startup, &rescue));
             exit_for_cause(left.cause)
         }
-        Err(error) => ground.fail_io(&error),
+        Err(error) => startup.fail_io(&error),
     }
 }
 
 /// The initial configuration of the screen.
 fn screen_config(
-    ground: &Startup,
+    startup: &Startup,
     facts: SessionInfo,
     first: Option<String>,
     draft: Option<PathBuf>,
 ) -> tui::ScreenConfig {
-    let (themes, torn) = ground.themes();
-    let history = InputHistory::open(ground.paths.history());
-    let look = &ground.loaded.settings.look;
-    let secrets = Some(Arc::new(ground.redactor(true)));
-    let refused = ground.paths.state_error().map(Notice::warning);
+    let (themes, torn) = startup.themes();
+    let history = InputHistory::open(startup.paths.history());
+    let look = &startup.loaded.settings.look;
+    let secrets = Some(Arc::new(startup.redactor(true)));
+    let refused = startup.paths.state_error().map(Notice::warning);
     tui::ScreenConfig {
-        lang: ground.lang(),
+        lang: startup.lang(),
         theme: look.theme.clone(),
         themes,
-        terminal_caps: ground.terminal_caps(),
+        terminal_caps: startup.terminal_caps(),
         facts,
         history: history.entries().to_vec(),
         draft: draft.as_deref().map(draft::read).unwrap_or_default(),
-        save_paths: tui::Kept { history: Some(ground.paths.history()), draft, secrets },
-        editor: ground.editor(),
-        temp: Arc::clone(&ground.temp),
+        save_paths: tui::Kept { history: Some(startup.paths.history()), draft, secrets },
+        editor: startup.editor(),
+        temp: Arc::clone(&startup.temp),
         preferences: tui::Preferences { vim: look.vim, timestamps: look.timestamps },
         first,
-        watchdog: ground.watchdog.clone(),
+        watchdog: startup.watchdog.clone(),
         models: Vec::new(),
-        notices: ground.notices().into_iter().chain(torn).chain(refused).collect(),
+        notices: startup.notices().into_iter().chain(torn).chain(refused).collect(),
     }
 }
 
 /// Runs the conversation as plain lines.
 fn run_plain(
-    ground: Startup,
+    startup: Startup,
     prompt: Option<String>,
     bot: Option<&str>,
     (take, yes): (Option<ResumeChoice>, bool),
 ) -> Exit {
-    ground.report_problems();
+    startup.report_problems();
     if take == Some(ResumeChoice::Choose) {
-        return ground.fail(&Notice::error(words::NO_SESSION_NAMED), Exit::WrongUse);
+        return startup.fail(&Notice::error(words::NO_SESSION_NAMED), Exit::WrongUse);
     }
     let mut built =
-        match session_builder::build(&ground, bot, session_builder::SessionPurpose::Screen) {
+        match session_builder::build(&startup, bot, session_builder::SessionPurpose::Screen) {
             Ok(built) => built,
-            Err(failure) => return ground.fail(&failure.notice, failure.exit),
+            Err(failure) => return startup.fail(&failure.notice, failure.exit),
         };
     approve_template_commands(&mut built, yes);
     built.persistence.replay = Replay::End;
     built.persistence.resume = take.and_then(resume_target);
     let runtime = match runtime() {
         Ok(runtime) => runtime,
-        Err(error) => return ground.fail_io(&error),
+        Err(error) => return startup.fail_io(&error),
     };
-    let voice = Printer { lang: ground.lang(), clean: startup::clean };
-    let linear = PlainSession::new(built.info.clone(), voice.lang, voice.clean)
+    let printer = Printer { lang: startup.lang(), clean: startup::clean };
+    let linear = PlainSession::new(built.info.clone(), printer.lang, printer.clean)
         .with_user(io::stdin().is_terminal());
     let ended = runtime.block_on(async {
         let handle = session::start(built);
-        let wires = PrintChannels {
+        let channels = PrintChannels {
             ops: handle.ops,
             events: handle.events,
             signals: signals::listen_ending(),
             grace: print::GRACE,
-            leaving: ground.leaving.clone(),
+            leaving: startup.leaving.clone(),
         };
-        let left = talk(linear, prompt, wires, typed_lines(), voice, output::stdout()).await;
-        ground.leaving.cancel();
+        let left = talk(linear, prompt, channels, typed_lines(), printer, output::stdout()).await;
+        startup.leaving.cancel();
         (left, wait_for_session(handle.task, LEAVING).await)
     });
     let (PlainEnd { exit, knows_unsaved }, farewell) = ended;
     if let Some(rescue) = farewell.shut_down(runtime).filter(|_| !knows_unsaved) {
-        rescue::write(&ground, &rescue);
+        rescue::write(&startup, &rescue);
         return if exit == Exit::Done { Exit::Failed } else { exit };
     }
     exit

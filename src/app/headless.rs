@@ -43,28 +43,28 @@ pub enum HeadlessInput {
 }
 
 impl HeadlessOptions {
-    pub fn run(self, ground: Startup) -> Exit {
-        ground.report_problems();
-        let op = match self.first_op(&ground) {
+    pub fn run(self, startup: Startup) -> Exit {
+        startup.report_problems();
+        let op = match self.first_op(&startup) {
             Ok(op) => op,
             Err(exit) => return exit,
         };
         let schema = match self.schema.as_deref().map(Schema::read).transpose() {
             Ok(schema) => schema,
-            Err(error) => return ground.fail(&Notice::error(error.localized()), Exit::WrongUse),
+            Err(error) => return startup.fail(&Notice::error(error.localized()), Exit::WrongUse),
         };
         let surface = match op {
             Op::Render { .. } => session_builder::SessionPurpose::Render,
             _ => session_builder::SessionPurpose::Print,
         };
-        let mut built = match session_builder::build(&ground, self.bot.as_deref(), surface) {
+        let mut built = match session_builder::build(&startup, self.bot.as_deref(), surface) {
             Ok(built) => built,
-            Err(failure) => return ground.fail(&failure.notice, failure.exit),
+            Err(failure) => return startup.fail(&failure.notice, failure.exit),
         };
         if let Some(take) = &self.resume {
-            match subcommands::session_to_resume(&ground, take) {
+            match subcommands::session_to_resume(&startup, take) {
                 Ok(id) => built.persistence.resume = Some(ResumeTarget::Id(id)),
-                Err(why) => return ground.fail(&why.0, why.1),
+                Err(why) => return startup.fail(&why.0, why.1),
             }
         }
         let out_is_terminal = output::stdout().is_terminal();
@@ -74,47 +74,47 @@ impl HeadlessOptions {
             approved: self.approved,
             has_user: asks,
             schema,
-            voice: ground.printer(),
+            printer: startup.printer(),
             clean: if out_is_terminal { startup::clean } else { str::to_owned },
             secrets: Arc::clone(&built.security.redactor),
         };
         let runtime = match runtime() {
             Ok(runtime) => runtime,
-            Err(error) => return ground.fail_io(&error),
+            Err(error) => return startup.fail_io(&error),
         };
         let ended = runtime.block_on(async {
             let handle = session::start(built);
-            let wires = PrintChannels {
+            let channels = PrintChannels {
                 ops: handle.ops,
                 events: handle.events,
                 signals: signals::listen_ending(),
                 grace: print::GRACE,
-                leaving: ground.leaving.clone(),
+                leaving: startup.leaving.clone(),
             };
             let person = if asks { print::terminal_user() } else { print::no_user() };
             let streams = (output::stdout(), output::stderr());
-            let exit = print::run(op, wires, person, &options, streams).await;
-            ground.leaving.cancel();
+            let exit = print::run(op, channels, person, &options, streams).await;
+            startup.leaving.cancel();
             (exit, wait_for_session(handle.task, shutdown_timeout(exit)).await)
         });
         let (exit, farewell) = ended;
         match farewell.shut_down(runtime) {
             Some(unsaved) => {
                 let notice = Notice::error(words::UNSAVED.with("why", unsaved.why));
-                ground.fail(&notice, if exit == Exit::Done { Exit::Failed } else { exit })
+                startup.fail(&notice, if exit == Exit::Done { Exit::Failed } else { exit })
             }
             None => exit,
         }
     }
 
     /// The operation for the session.
-    fn first_op(&self, ground: &Startup) -> Result<Op, Exit> {
+    fn first_op(&self, startup: &Startup) -> Result<Op, Exit> {
         match &self.input {
             HeadlessInput::Message { prompt, piped } => {
-                message_op(ground, prompt.as_deref(), *piped)
+                message_op(startup, prompt.as_deref(), *piped)
             }
             HeadlessInput::Command { name, args, then, piped } => {
-                let prompt = extension_prompt(ground, name, args, *piped)?;
+                let prompt = extension_prompt(startup, name, args, *piped)?;
                 Ok(match then {
                     AfterFill::Run => Op::SubmitPrompt { prompt },
                     AfterFill::Render => Op::Render { prompt },
@@ -126,20 +126,20 @@ impl HeadlessOptions {
 
 /// The text with the piped input after it. A name after `/` is a command here too; piped input is
 /// never parsed as one.
-fn message_op(ground: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op, Exit> {
+fn message_op(startup: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op, Exit> {
     if let Some(Intent::Command { name, args, mentions }) = prompt.map(line::parse) {
         if commands::find(&name).is_some_and(|command| command.name == "run") && !args.is_empty() {
             return Ok(commands::run_op(&args));
         }
         if commands::find(&name).is_some() {
             let notice = Notice::error(words::COMMAND_ON_SCREEN.with("name", name));
-            return Err(ground.fail(&notice.with_hint(words::COMMAND_ESCAPED), Exit::WrongUse));
+            return Err(startup.fail(&notice.with_hint(words::COMMAND_ESCAPED), Exit::WrongUse));
         }
-        let mut prompt = extension_prompt(ground, &name, &args, piped)?;
+        let mut prompt = extension_prompt(startup, &name, &args, piped)?;
         prompt.attach(mentions);
         return Ok(Op::SubmitPrompt { prompt });
     }
-    let read = || input::read(io::stdin().lock()).map_err(|error| ground.fail_io(&error));
+    let read = || input::read(io::stdin().lock()).map_err(|error| startup.fail_io(&error));
     let piped = if piped { Some(read()?.text) } else { None };
     let parts = match prompt.map(line::parse) {
         Some(Intent::Message { parts }) => parts,
@@ -150,7 +150,7 @@ fn message_op(ground: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op,
     let whole = input::join_message(Some(&line::text_of(&parts)), piped.as_deref());
     let Some(shown) = whole else {
         let notice = Notice::error(words::NO_PROMPT).with_hint(words::NO_PROMPT_HINT);
-        return Err(ground.fail(&notice, Exit::WrongUse));
+        return Err(startup.fail(&notice, Exit::WrongUse));
     };
     let mentions: Vec<Mention> = parts.into_iter().filter_map(mention).collect();
     if mentions.is_empty() {
@@ -171,14 +171,14 @@ fn mention(part: PromptPart) -> Option<Mention> {
 
 /// The prompt of a user's command or skill.
 fn extension_prompt(
-    ground: &Startup,
+    startup: &Startup,
     name: &str,
     args: &str,
     piped: bool,
 ) -> Result<Box<Prompt>, Exit> {
-    let wrong = |say: LocalizedText| ground.fail(&Notice::error(say), Exit::WrongUse);
+    let wrong = |say: LocalizedText| startup.fail(&Notice::error(say), Exit::WrongUse);
     let library = ExtensionSet::load_kinds(
-        &ground.search_path(),
+        &startup.search_path(),
         &[ExtensionFileKind::Command, ExtensionFileKind::Skill],
     );
     let mut prompt = expand::by_name(&library, name, args).map_err(wrong)?;
@@ -187,14 +187,14 @@ fn extension_prompt(
     }
     if prompt.shell_lines().next().is_some() {
         let bytes =
-            input::read_bytes(io::stdin().lock(), MOST).map_err(|error| ground.fail_io(&error))?;
+            input::read_bytes(io::stdin().lock(), MOST).map_err(|error| startup.fail_io(&error))?;
         let Some(bytes) = bytes else {
             let say = w::PIPED_TOO_LONG.with("most", MOST / 1024);
-            return Err(ground.fail(&Notice::error(say), Exit::Failed));
+            return Err(startup.fail(&Notice::error(say), Exit::Failed));
         };
         prompt.input = Some(bytes);
     } else {
-        let piped = input::read(io::stdin().lock()).map_err(|error| ground.fail_io(&error))?;
+        let piped = input::read(io::stdin().lock()).map_err(|error| startup.fail_io(&error))?;
         let piped = piped.text.trim_end_matches(['\r', '\n']);
         if !piped.trim().is_empty() {
             prompt.parts.push(PromptPart::Text(format!("\n\n{piped}")));

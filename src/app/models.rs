@@ -27,12 +27,12 @@ pub struct ModelConnector {
 }
 
 impl ModelConnector {
-    pub fn new(ground: &Startup) -> ModelConnector {
+    pub fn new(startup: &Startup) -> ModelConnector {
         ModelConnector {
-            connection: ground.loaded.settings.connection.clone(),
-            environment: ground.environment.clone(),
-            timeouts: Timeouts::with_idle(ground.loaded.settings.limits.idle_timeout),
-            overrides: ground.loaded.settings.models.clone().into(),
+            connection: startup.loaded.settings.connection.clone(),
+            environment: startup.environment.clone(),
+            timeouts: Timeouts::with_idle(startup.loaded.settings.limits.idle_timeout),
+            overrides: startup.loaded.settings.models.clone().into(),
         }
     }
 

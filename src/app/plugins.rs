@@ -12,20 +12,20 @@ use crate::session::plugins_page;
 use crate::tools::exec::run_in_terminal;
 use crate::tools::system::System;
 
-pub fn run_subcommand(ground: &Startup, asked: PluginCommand, json: bool) -> Exit {
-    let world = ground.system();
+pub fn run_subcommand(startup: &Startup, asked: PluginCommand, json: bool) -> Exit {
+    let world = startup.system();
     match asked {
         PluginCommand::List => {
-            print_rows(ground, &plugins_page(&ground.paths.home, &world).rows, json)
+            print_rows(startup, &plugins_page(&startup.paths.home, &world).rows, json)
         }
-        PluginCommand::Run { alias, args } => run(ground, &world, &alias, &args),
+        PluginCommand::Run { alias, args } => run(startup, &world, &alias, &args),
     }
 }
 
 /// Finds and resolves it as for the model's `plugin.run`, then gives it the terminal.
-fn run(ground: &Startup, world: &System, alias: &str, args: &[String]) -> Exit {
-    let policy = ground.loaded.settings.policy();
-    let place = ground.workspace();
+fn run(startup: &Startup, world: &System, alias: &str, args: &[String]) -> Exit {
+    let policy = startup.loaded.settings.policy();
+    let place = startup.workspace();
     let input = serde_json::json!({ "alias": alias, "args": args });
     let work = StepAction::Tool { name: "plugin.run".to_owned(), input };
     let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
@@ -33,7 +33,7 @@ fn run(ground: &Startup, world: &System, alias: &str, args: &[String]) -> Exit {
     let judged = verdict.assessment();
     let plugin = match (&judged.task, &judged.program) {
         (Some(ToolTask::Fault(fault)), _) => {
-            return ground.fail(&Notice::error(fault.say.clone()), Exit::Failed);
+            return startup.fail(&Notice::error(fault.say.clone()), Exit::Failed);
         }
         (Some(ToolTask::Plugin(plugin)), Some(node))
             if judged.risk.tier < crate::protocol::Tier::L2 =>
@@ -42,18 +42,18 @@ fn run(ground: &Startup, world: &System, alias: &str, args: &[String]) -> Exit {
         }
         _ => {
             let why = judged.risk.main_reason().cloned().unwrap_or_else(|| words::NO_REASON.into());
-            return ground.fail(&Notice::error(why), Exit::Blocked);
+            return startup.fail(&Notice::error(why), Exit::Blocked);
         }
     };
-    match run_in_terminal(&plugin.0, &plugin.1, &ground.folder) {
+    match run_in_terminal(&plugin.0, &plugin.1, &startup.folder) {
         Ok(status) => match status.code() {
             Some(0) => Exit::Done,
             Some(_) => Exit::Failed,
             None => {
                 let say = tool_words::PLUGIN_SIGNAL.with("alias", alias);
-                ground.fail(&Notice::error(say), Exit::Failed)
+                startup.fail(&Notice::error(say), Exit::Failed)
             }
         },
-        Err(error) => ground.fail_io(&error),
+        Err(error) => startup.fail_io(&error),
     }
 }

@@ -12,8 +12,8 @@ use crate::private_dir::private_folder;
 use crate::protocol::Notice;
 use crate::session::Rescue;
 
-pub fn write(ground: &Startup, rescue: &Rescue) {
-    let paths = &ground.paths;
+pub fn write(startup: &Startup, rescue: &Rescue) {
+    let paths = &startup.paths;
     let folders =
         [paths.data.clone(), paths.state.clone(), paths.home.clone(), std::env::temp_dir()];
     let written = folders.iter().find_map(|folder| create(folder, rescue).ok());
@@ -23,7 +23,7 @@ pub fn write(ground: &Startup, rescue: &Rescue) {
         }
         None => words::LOST.with("why", rescue.why.clone()),
     };
-    ground.fail(&Notice::error(notice), Exit::Failed);
+    startup.fail(&Notice::error(notice), Exit::Failed);
 }
 
 /// Follows no link and overwrites nothing.

@@ -37,45 +37,50 @@ use crate::session::script_places::{DiskFiles, ScriptPlaces};
 use crate::signals;
 
 /// Runs a script from the command line.
-pub fn run_script(ground: Startup, asked: &RunScript, json: bool, approved: ApprovalFlags) -> Exit {
-    ground.report_problems();
+pub fn run_script(
+    startup: Startup,
+    asked: &RunScript,
+    json: bool,
+    approved: ApprovalFlags,
+) -> Exit {
+    startup.report_problems();
     let args = match typed_args(asked).and_then(|text| surface::args(text.as_deref())) {
         Ok(args) => args,
-        Err(say) => return report_error(&ground, json, say),
+        Err(say) => return report_error(&startup, json, say),
     };
-    let library = script_library(&ground, asked);
+    let library = script_library(&startup, asked);
     let order = RunRequest {
         script: asked.script.clone(),
-        from: ground.folder.clone(),
+        from: startup.folder.clone(),
         args,
         streams: !asked.no_stream,
     };
     if asked.check {
-        return check(&ground, &order, &library, json);
+        return check(&startup, &order, &library, json);
     }
     let built = match session_builder::build(
-        &ground,
+        &startup,
         asked.bot.as_deref(),
         session_builder::SessionPurpose::Script,
     ) {
         Ok(built) => built,
-        Err(failure) => return ground.fail(&failure.notice, failure.exit),
+        Err(failure) => return startup.fail(&failure.notice, failure.exit),
     };
-    let (told, hear) = mpsc::unbounded_channel();
+    let (event, hear) = mpsc::unbounded_channel();
     // The guide has a fixed role and cannot serve as the model of a script.
     let first = built.model_access.first;
     let model = (first.provider != Provider::Guide).then_some(first.model);
     let mut host =
-        SessionScriptHost::new(model, built.tools, built.security, told, auto_answer(approved));
-    host.set_store(ground.store());
-    let leaving = [ground.leaving.clone(), host.cancel.clone()];
-    let look = run_format(&ground, json, asked.no_stream);
+        SessionScriptHost::new(model, built.tools, built.security, event, auto_answer(approved));
+    host.set_store(startup.store());
+    let leaving = [startup.leaving.clone(), host.cancel.clone()];
+    let look = run_format(&startup, json, asked.no_stream);
     let (calls, recorded) = mpsc::unbounded_channel();
     let host: Box<dyn ScriptHost> = match asked.dry_run {
         false => Box::new(host),
         true => Box::new(DryRunHost { inner: host, count: 0, calls }),
     };
-    let voice = ground.printer();
+    let printer = startup.printer();
     let work = move || run_and_print(order, library, host, (hear, leaving), look, recorded);
     let ended = std::thread::Builder::new().stack_size(STACK).spawn(work).map(|it| it.join());
     match ended {
@@ -84,14 +89,14 @@ pub fn run_script(ground: Startup, asked: &RunScript, json: bool, approved: Appr
         Ok(Ok(Ok(ScriptEnd::Failed(say)))) => {
             if !json {
                 let notice = Notice::error(say);
-                messages::notice(&mut output::stderr(), &notice, voice);
+                messages::notice(&mut output::stderr(), &notice, printer);
             }
             Exit::Failed
         }
         // The reader of the output is gone, so an error message is useless.
         Ok(Ok(Err(error))) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
-        Ok(Ok(Err(error))) | Err(error) => ground.fail_io(&error),
-        Ok(Err(_)) => ground.fail_io(&io::Error::other("the script's thread broke")),
+        Ok(Ok(Err(error))) | Err(error) => startup.fail_io(&error),
+        Ok(Err(_)) => startup.fail_io(&io::Error::other("the script's thread broke")),
     }
 }
 
@@ -105,18 +110,18 @@ enum ScriptEnd {
 type RecordedCalls = mpsc::UnboundedReceiver<Vec<Message>>;
 
 /// Prints an event; problems that did not end the run are notices.
-fn print_event(writer: &mut Writer<impl io::Write>, told: &ScriptEvent) -> io::Result<()> {
-    if let ScriptEvent::Note(say) = told
+fn print_event(writer: &mut Writer<impl io::Write>, event: &ScriptEvent) -> io::Result<()> {
+    if let ScriptEvent::Note(say) = event
         && !writer.format.json
     {
         print_notice(&Notice::warning(say.clone()), writer.format);
     }
-    writer.write_event(told)
+    writer.write_event(event)
 }
 
 fn print_notice(notice: &Notice, look: RunFormat) {
-    let voice = Printer { lang: look.lang, clean: startup::clean };
-    messages::notice(&mut output::stderr(), notice, voice);
+    let printer = Printer { lang: look.lang, clean: startup::clean };
+    messages::notice(&mut output::stderr(), notice, printer);
 }
 
 fn run_and_print(
@@ -135,7 +140,7 @@ fn run_and_print(
         let came = loop {
             tokio::select! {
                 biased;
-                Some(told) = hear.recv() => print_event(&mut writer, &told)?,
+                Some(event) = hear.recv() => print_event(&mut writer, &event)?,
                 came = &mut running => break Ok(came),
                 Some(number) = signals.recv() => {
                     leaving.iter().for_each(CancellationToken::cancel);
@@ -145,8 +150,8 @@ fn run_and_print(
                 }
             }
         };
-        while let Ok(told) = hear.try_recv() {
-            print_event(&mut writer, &told)?;
+        while let Ok(event) = hear.try_recv() {
+            print_event(&mut writer, &event)?;
         }
         io::Result::Ok(came)
     })?;
@@ -193,19 +198,19 @@ fn typed_args(asked: &RunScript) -> Result<Option<String>, LocalizedText> {
 
 const MOST_TYPED: u64 = 16 << 20;
 
-fn script_library(ground: &Startup, asked: &RunScript) -> ScriptLibrary {
-    let ScriptPlaces { folders, trusted } = ground.script_folder_finder()(ground.trusted);
-    let named = asked.search.iter().map(|folder| ground.folder.join(folder));
+fn script_library(startup: &Startup, asked: &RunScript) -> ScriptLibrary {
+    let ScriptPlaces { folders, trusted } = startup.script_folder_finder()(startup.trusted);
+    let named = asked.search.iter().map(|folder| startup.folder.join(folder));
     let folders: Vec<PathBuf> = named.chain(folders).collect();
     ScriptLibrary::new(Arc::new(DiskFiles { trusted }), folders, built_in::SCRIPTS)
 }
 
-fn run_format(ground: &Startup, json: bool, no_stream: bool) -> RunFormat {
+fn run_format(startup: &Startup, json: bool, no_stream: bool) -> RunFormat {
     let is_terminal = output::stdout().is_terminal();
     RunFormat {
         json,
         live: is_terminal && !no_stream,
-        lang: ground.lang(),
+        lang: startup.lang(),
         clean: if is_terminal { startup::clean } else { str::to_owned },
     }
 }
@@ -234,34 +239,35 @@ fn auto_answer(approved: ApprovalFlags) -> AskUser {
     })
 }
 
-fn report_error(ground: &Startup, json: bool, say: LocalizedText) -> Exit {
+fn report_error(startup: &Startup, json: bool, say: LocalizedText) -> Exit {
     if json {
         let came = Err(LocatedError::new(say));
-        return match Writer::new(output::stdout(), run_format(ground, json, true)).write_end(&came)
+        return match Writer::new(output::stdout(), run_format(startup, json, true)).write_end(&came)
         {
             Ok(()) => Exit::Failed,
-            Err(error) => ground.fail_io(&error),
+            Err(error) => startup.fail_io(&error),
         };
     }
-    ground.fail(&Notice::error(say), Exit::Failed)
+    startup.fail(&Notice::error(say), Exit::Failed)
 }
 
 /// Reads and checks a script without running any of it.
-fn check(ground: &Startup, order: &RunRequest, library: &ScriptLibrary, json: bool) -> Exit {
+fn check(startup: &Startup, order: &RunRequest, library: &ScriptLibrary, json: bool) -> Exit {
     let came = library
         .find(&order.script, &order.from)
         .and_then(|source| Manifest::load(source, library))
         .and_then(|shape| crate::script::check(&shape, library).map(|()| shape));
     match came {
-        Err(failure) => report_error(ground, json, failure.localized()),
+        Err(failure) => report_error(startup, json, failure.localized()),
         Ok(shape) => {
             let said = common::NO_PROBLEMS.with("file", shape.origin.file.clone());
-            let value = Value::String(said.text(ground.lang()));
+            let value = Value::String(said.text(startup.lang()));
             let done = RunResult { value, visible: Vec::new() };
-            match Writer::new(output::stdout(), run_format(ground, json, true)).write_end(&Ok(done))
+            match Writer::new(output::stdout(), run_format(startup, json, true))
+                .write_end(&Ok(done))
             {
                 Ok(()) => Exit::Done,
-                Err(error) => ground.fail_io(&error),
+                Err(error) => startup.fail_io(&error),
             }
         }
     }
@@ -293,10 +299,10 @@ impl ScriptHost for DryRunHost {
         stream::iter([Ok(answer), Ok(AnswerPart::Finished(None))]).boxed()
     }
 
-    fn emit(&mut self, told: ScriptEvent) {
+    fn emit(&mut self, event: ScriptEvent) {
         // Output is dropped, since it may depend on answers that do not exist.
-        if let ScriptEvent::Note(_) = told {
-            self.inner.emit(told);
+        if let ScriptEvent::Note(_) = event {
+            self.inner.emit(event);
         }
     }
 

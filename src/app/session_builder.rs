@@ -41,8 +41,8 @@ pub enum SessionPurpose {
 }
 
 /// Removes the incomplete files of killed runs, in parallel with the start.
-fn sweep(ground: &Startup) {
-    let paths = &ground.paths;
+fn sweep(startup: &Startup) {
+    let paths = &startup.paths;
     let (kept, journals) = (file::Backups::new(paths.backups()), paths.journals());
     let folders = paths.program_files().into_iter().chain([paths.drafts(), paths.approvals()]);
     let folders: Vec<PathBuf> = folders.collect();
@@ -57,52 +57,52 @@ fn sweep(ground: &Startup) {
 
 /// Builds everything; nothing is connected, started or searched for yet.
 pub fn build(
-    ground: &Startup,
+    startup: &Startup,
     bot: Option<&str>,
     purpose: SessionPurpose,
 ) -> Result<SessionConfig, StartError> {
-    let settings = &ground.loaded.settings;
+    let settings = &startup.loaded.settings;
     let fail = |say: LocalizedText, exit| StartError {
         notice: Box::new(Notice::error(say)),
         exit,
-        voice: ground.printer(),
+        printer: startup.printer(),
     };
-    let persona = persona(ground, bot).map_err(|say| fail(say, Exit::WrongUse))?;
-    let connector = ModelConnector::new(ground);
+    let persona = persona(startup, bot).map_err(|say| fail(say, Exit::WrongUse))?;
+    let connector = ModelConnector::new(startup);
     let first = connector
         .initial_model(settings.mode, settings.lang)
         .map_err(|say| fail(say, Exit::WrongUse))?;
     let no_model = settings.connection.is_none();
-    let redactor = Arc::new(ground.redactor(purpose != SessionPurpose::Script));
+    let redactor = Arc::new(startup.redactor(purpose != SessionPurpose::Script));
     let desk = file::FileToolState {
         read_tracker: ReadTracker::default(),
-        backups: Some(file::Backups::new(ground.paths.backups())),
-        journal: Some(Arc::new(file::Journal::new(&ground.paths.journals()))),
+        backups: Some(file::Backups::new(startup.paths.backups())),
+        journal: Some(Arc::new(file::Journal::new(&startup.paths.journals()))),
     };
-    sweep(ground);
-    let world = ground
+    sweep(startup);
+    let world = startup
         .system()
         .with_read_tracker(desk.read_tracker.clone())
         .with_secrets(Arc::clone(&redactor));
-    let tools = tools(ground, &world, &redactor, &desk);
-    let (mut security, warnings) = build_security(ground, world, redactor);
+    let tools = tools(startup, &world, &redactor, &desk);
+    let (mut security, warnings) = build_security(startup, world, redactor);
     if purpose == SessionPurpose::Screen {
-        security.trust = trust_prompt(ground);
+        security.trust = trust_prompt(startup);
     }
-    security.trust.mark_sandbox_warning = report_missing_sandbox_once(ground);
+    security.trust.mark_sandbox_warning = report_missing_sandbox_once(startup);
     let info = SessionInfo {
         // So that the first frame shows it already.
         model: first.model.name().to_owned(),
         provider: first.provider,
         base_url: first.base_url.clone(),
-        exposed: exposed_key_host(ground).unwrap_or_default(),
-        ..session_info(ground, &tools, &security.policy, bot)
+        exposed: exposed_key_host(startup).unwrap_or_default(),
+        ..session_info(startup, &tools, &security.policy, bot)
     };
     let discover = (no_model && purpose == SessionPurpose::Screen)
-        .then(|| models::discover_servers(ground.environment.clone()));
+        .then(|| models::discover_servers(startup.environment.clone()));
     let callbacks = Callbacks {
         connect: connector.into_connect(),
-        doctor: super::subcommands::doctor_page(ground),
+        doctor: super::subcommands::doctor_page(startup),
     };
     Ok(SessionConfig {
         info,
@@ -110,76 +110,80 @@ pub fn build(
         security,
         tools,
         persona,
-        persistence: persistence(ground, purpose),
-        extensions: ExtensionCache::new(ground.search_path_finder())
-            .with_scripts(ground.script_folder_finder())
-            .with_store(ground.store()),
+        persistence: persistence(startup, purpose),
+        extensions: ExtensionCache::new(startup.search_path_finder())
+            .with_scripts(startup.script_folder_finder())
+            .with_store(startup.store()),
         bounds: Bounds::default(),
-        opening_notices: opening_notices(ground, warnings, purpose),
+        opening_notices: opening_notices(startup, warnings, purpose),
         approves_template_commands: false,
     })
 }
 
 fn opening_notices(
-    ground: &Startup,
+    startup: &Startup,
     warnings: Option<LocalizedText>,
     purpose: SessionPurpose,
 ) -> Vec<Notice> {
-    let temp = ground.temp.fallback_warning();
-    let warnings = warnings.into_iter().chain(ground.trust.store_error.clone()).chain(temp);
+    let temp = startup.temp.fallback_warning();
+    let warnings = warnings.into_iter().chain(startup.trust.store_error.clone()).chain(temp);
     let mut notices: Vec<Notice> = warnings.map(Notice::warning).collect();
     if matches!(purpose, SessionPurpose::Print | SessionPurpose::Render) {
-        notices.extend(untrusted_notice(ground));
+        notices.extend(untrusted_notice(startup));
     }
-    notices.extend(exposed_key_notice(ground));
-    if ground.loaded.settings.connection.is_none() && purpose == SessionPurpose::Print {
+    notices.extend(exposed_key_notice(startup));
+    if startup.loaded.settings.connection.is_none() && purpose == SessionPurpose::Print {
         notices.push(Notice::info(words::GUIDE).with_hint(words::GUIDE_HINT));
     }
     notices
 }
 
-fn persistence(ground: &Startup, purpose: SessionPurpose) -> Persistence {
+fn persistence(startup: &Startup, purpose: SessionPurpose) -> Persistence {
     let replay = match purpose {
         SessionPurpose::Screen => Replay::All,
         SessionPurpose::Print => Replay::Nothing,
         // An expansion that is not sent, or a script, is not a conversation.
         SessionPurpose::Render | SessionPurpose::Script => return Persistence::in_memory(),
     };
-    Persistence { store: ground.store(), resume: None, replay }
+    Persistence { store: startup.store(), resume: None, replay }
 }
 
-fn persona(ground: &Startup, bot: Option<&str>) -> Result<Persona, LocalizedText> {
+fn persona(startup: &Startup, bot: Option<&str>) -> Result<Persona, LocalizedText> {
     let Some(name) = bot else { return Ok(Persona::default()) };
-    let bot = bot::find(&ground.search_path(), name).map_err(|error| error.localized())?;
+    let bot = bot::find(&startup.search_path(), name).map_err(|error| error.localized())?;
     Ok(Persona { prompt: Some(bot.system_prompt), params: bot.params })
 }
 
 /// The host to which a key would be sent unencrypted.
-fn exposed_key_host(ground: &Startup) -> Option<String> {
-    let connection = ground.loaded.settings.connection.as_ref()?;
+fn exposed_key_host(startup: &Startup) -> Option<String> {
+    let connection = startup.loaded.settings.connection.as_ref()?;
     exposed_host(&connection.base_url, connection.api_key.is_some())
 }
 
-fn exposed_key_notice(ground: &Startup) -> Option<Notice> {
-    let notice = Notice::warning(words::KEY_IN_THE_OPEN.with("host", exposed_key_host(ground)?));
+fn exposed_key_notice(startup: &Startup) -> Option<Notice> {
+    let notice = Notice::warning(words::KEY_IN_THE_OPEN.with("host", exposed_key_host(startup)?));
     Some(notice.with_hint(words::KEY_IN_THE_OPEN_HINT))
 }
 
 fn tools(
-    ground: &Startup,
+    startup: &Startup,
     world: &System,
     redactor: &Arc<Redactor>,
     desk: &file::FileToolState,
 ) -> Toolbox {
-    let settings = &ground.loaded.settings;
+    let settings = &startup.loaded.settings;
     let own_keys = settings.connection.iter().map(|connection| connection.key_variable.clone());
     let exec = Exec::new(Setup {
-        shell: ground.environment.path("SHELL").filter(|shell| shell.is_absolute()).unwrap_or_else(
-            // Every system with a shell has this one.
-            || "/bin/sh".into(),
-        ),
+        shell: startup
+            .environment
+            .path("SHELL")
+            .filter(|shell| shell.is_absolute())
+            .unwrap_or_else(
+                // Every system with a shell has this one.
+                || "/bin/sh".into(),
+            ),
         environment: crate::tools::exec::ChildEnvironment {
-            user: ground
+            user: startup
                 .environment
                 .iter()
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -187,7 +191,7 @@ fn tools(
             path: world.child_path(),
             own_keys: own_keys.chain(["AVOCET_API_KEY".to_owned()]).collect(),
             keep: Vec::new(),
-            set: toolchain::default(&ground.environment, &ground.paths.home)
+            set: toolchain::default(&startup.environment, &startup.paths.home)
                 .map(|name| ("RUSTUP_TOOLCHAIN".to_owned(), name))
                 .into_iter()
                 .collect(),
@@ -200,9 +204,10 @@ fn tools(
         redactor: Some(Arc::clone(redactor)),
         lang: settings.lang,
     });
-    let exec =
-        exec.with_sandbox(Arc::new(ground.sandbox(world))).with_exit_token(ground.leaving.clone());
-    let exec = exec.with_step_watch(Arc::new(ground.watchdog.clone()));
+    let exec = exec
+        .with_sandbox(Arc::new(startup.sandbox(world)))
+        .with_exit_token(startup.leaving.clone());
+    let exec = exec.with_step_watch(Arc::new(startup.watchdog.clone()));
     let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(exec.clone()), exec.plugins()];
     tools.extend(file::all(desk));
     tools.extend(interaction::all());
@@ -211,9 +216,9 @@ fn tools(
 
 /// The policy with the rules remembered for this folder, and why there are none if they cannot be
 /// read.
-pub fn remembered_policy(ground: &Startup) -> (Policy, Approvals, Option<LocalizedText>) {
-    let mut policy = ground.loaded.settings.policy();
-    let (approvals, said) = Approvals::open(&ground.paths.approvals(), &ground.folder);
+pub fn remembered_policy(startup: &Startup) -> (Policy, Approvals, Option<LocalizedText>) {
+    let mut policy = startup.loaded.settings.policy();
+    let (approvals, said) = Approvals::open(&startup.paths.approvals(), &startup.folder);
     policy.allowed.extend(approvals.rules_without_terms());
     policy.granted.extend(approvals.grants());
     let denied = approvals.rules(Side::Denied);
@@ -223,14 +228,14 @@ pub fn remembered_policy(ground: &Startup) -> (Policy, Approvals, Option<Localiz
 
 /// The policy with the rules remembered for this folder, and the way to remember more.
 fn build_security(
-    ground: &Startup,
+    startup: &Startup,
     world: System,
     redactor: Arc<Redactor>,
 ) -> (Security, Option<LocalizedText>) {
-    let (policy, mut approvals, said) = remembered_policy(ground);
+    let (policy, mut approvals, said) = remembered_policy(startup);
     let guard = Security {
         policy,
-        place: ground.workspace(),
+        place: startup.workspace(),
         world: Arc::new(world),
         redactor,
         keep_rule: Box::new(move |rule, memory| {
@@ -248,8 +253,8 @@ fn build_security(
 
 /// The question of trust on the screen: asked without a command if it was never answered, or if
 /// files that steer programs have changed.
-fn trust_prompt(ground: &Startup) -> TrustPrompt {
-    let known = &ground.trust;
+fn trust_prompt(startup: &Startup) -> TrustPrompt {
+    let known = &startup.trust;
     let because = match known.standing {
         _ if known.is_named => None,
         FolderTrust::Unknown => Some(words::TRUST_NEW.into()),
@@ -257,13 +262,13 @@ fn trust_prompt(ground: &Startup) -> TrustPrompt {
         FolderTrust::Known(TrustLevel::Trusted | TrustLevel::Below | TrustLevel::ReadOnly) => None,
     };
     let (mut kept, survey) = (known.store.clone(), known.survey.clone());
-    let folder = ground.folder.clone();
-    let above = trust::trustable_parent(&folder, &ground.paths.home).map(Path::to_owned);
+    let folder = startup.folder.clone();
+    let above = trust::trustable_parent(&folder, &startup.paths.home).map(Path::to_owned);
     TrustPrompt {
         untrusted_files: survey.files.clone(),
         ask_because: because,
-        has_settings: !ground.trusted && !project_files(&ground.folder).is_empty(),
-        hazard: trust::hazard(&folder, &ground.paths.home).map(LocalizedText::from),
+        has_settings: !startup.trusted && !project_files(&startup.folder).is_empty(),
+        hazard: trust::hazard(&folder, &startup.paths.home).map(LocalizedText::from),
         parent: above.as_ref().map(|above| above.display().to_string()),
         save: Box::new(move |given| {
             let level = match given {
@@ -282,8 +287,8 @@ fn trust_prompt(ground: &Startup) -> TrustPrompt {
 }
 
 /// True the first time on this machine; a file of the program records that.
-fn report_missing_sandbox_once(ground: &Startup) -> Box<dyn FnMut() -> bool + Send> {
-    let folder = ground.paths.state.clone();
+fn report_missing_sandbox_once(startup: &Startup) -> Box<dyn FnMut() -> bool + Send> {
+    let folder = startup.paths.state.clone();
     Box::new(move || is_first_time(&folder))
 }
 
@@ -295,35 +300,35 @@ fn is_first_time(folder: &Path) -> bool {
 }
 
 /// Without a screen the question is not asked; a notice says what that means.
-fn untrusted_notice(ground: &Startup) -> Option<Notice> {
-    let how = words::TRUST_HOW_HEADLESS.with("folder", ground.folder.display().to_string());
-    (!ground.trusted).then(|| Notice::info(words::TRUST_HELD_BACK).with_hint(how))
+fn untrusted_notice(startup: &Startup) -> Option<Notice> {
+    let how = words::TRUST_HOW_HEADLESS.with("folder", startup.folder.display().to_string());
+    (!startup.trusted).then(|| Notice::info(words::TRUST_HELD_BACK).with_hint(how))
 }
 
 fn session_info(
-    ground: &Startup,
+    startup: &Startup,
     tools: &Toolbox,
     policy: &Policy,
     bot: Option<&str>,
 ) -> SessionInfo {
-    let settings = &ground.loaded.settings;
+    let settings = &startup.loaded.settings;
     let mut info = SessionInfo {
         profile: settings.profile.clone(),
         mode: settings.mode,
         lang: settings.lang,
-        trusted: ground.trusted,
+        trusted: startup.trusted,
         bot: bot.map(str::to_owned),
-        cwd: ground.folder.display().to_string(),
-        added: ground.added.iter().map(|folder| folder.display().to_string()).collect(),
+        cwd: startup.folder.display().to_string(),
+        added: startup.added.iter().map(|folder| folder.display().to_string()).collect(),
         // Nothing in an untrusted folder is read.
-        branch: ground.trusted.then(|| git_branch::current_branch(&ground.folder)).flatten(),
+        branch: startup.trusted.then(|| git_branch::current_branch(&startup.folder)).flatten(),
         tools: tools.tool_infos(),
         max_steps: settings.limits.max_auto_steps,
         spend_limits: settings.spend_limits,
         check: settings.check.clone(),
         ..SessionInfo::default()
     };
-    permissions::show_rules(policy, &ground.folder, &mut info);
+    permissions::show_rules(policy, &startup.folder, &mut info);
     info
 }
 

@@ -72,12 +72,12 @@ pub struct TrustState {
 pub struct StartError {
     pub notice: Box<Notice>,
     pub exit: Exit,
-    pub voice: Printer,
+    pub printer: Printer,
 }
 
 impl StartError {
     pub fn report(&self) -> Exit {
-        messages::notice(&mut output::stderr(), &self.notice, self.voice);
+        messages::notice(&mut output::stderr(), &self.notice, self.printer);
         self.exit
     }
 }
@@ -104,7 +104,7 @@ impl Startup {
         }
         let saves = !cli.run.no_save;
         let temp = Arc::new(RunFolder::new(temp_folders(&environment, &paths)));
-        let mut ground = Startup {
+        let mut startup = Startup {
             environment,
             paths,
             loaded,
@@ -122,12 +122,12 @@ impl Startup {
             let named = named.canonicalize().unwrap_or_else(|_| named.clone());
             let added = folders::resolve_added_folder(
                 &named.to_string_lossy(),
-                &ground.workspace(),
-                &ground.system(),
+                &startup.workspace(),
+                &startup.system(),
             );
-            ground.added.push(added.map_err(|why| start_error(why, lang))?);
+            startup.added.push(added.map_err(|why| start_error(why, lang))?);
         }
-        Ok(ground)
+        Ok(startup)
     }
 
     /// The folders that matter for an assessment.
@@ -452,6 +452,6 @@ fn start_error(say: impl Into<crate::i18n::LocalizedText>, lang: Lang) -> StartE
     StartError {
         notice: Box::new(Notice::error(say)),
         exit: Exit::WrongUse,
-        voice: printer_for(lang),
+        printer: printer_for(lang),
     }
 }

@@ -28,26 +28,26 @@ use crate::store::{Database, StoreError};
 use crate::tools::sandbox::Sandbox;
 
 /// `policy explain` and `policy list`.
-pub fn policy(ground: &Startup, asked: &args::PolicyCommand, json: bool) -> Exit {
-    let world = ground.system();
+pub fn policy(startup: &Startup, asked: &args::PolicyCommand, json: bool) -> Exit {
+    let world = startup.system();
     // The verdict of the policy, as for a batch; a note adds that in this folder every command
     // asks.
-    let place = policy::workspace_in(&ground.folder, &ground.paths.home, true, &world);
-    let rules = ground.loaded.settings.policy();
+    let place = policy::workspace_in(&startup.folder, &startup.paths.home, true, &world);
+    let rules = startup.loaded.settings.policy();
     let scene = PolicyContext { policy: &rules, place: &place, world: &world };
-    let lang = ground.lang();
-    ground.report_problems();
+    let lang = startup.lang();
+    startup.report_problems();
     match asked {
-        args::PolicyCommand::List => print_rows(ground, &policy::list(), json),
-        args::PolicyCommand::Rules => print_rows(ground, &policy::rules(), json),
+        args::PolicyCommand::List => print_rows(startup, &policy::list(), json),
+        args::PolicyCommand::Rules => print_rows(startup, &policy::rules(), json),
         args::PolicyCommand::Permissions => {
-            let (policy, _, unreadable) = session_builder::remembered_policy(ground);
+            let (policy, _, unreadable) = session_builder::remembered_policy(startup);
             if let Some(why) = unreadable {
-                ground.fail(&Notice::warning(why), Exit::Done);
+                startup.fail(&Notice::warning(why), Exit::Done);
             }
             let mut info = SessionInfo::default();
-            permissions::show_rules(&policy, &ground.folder, &mut info);
-            print_rows(ground, &commands::permission_rows(&info), json)
+            permissions::show_rules(&policy, &startup.folder, &mut info);
+            print_rows(startup, &commands::permission_rows(&info), json)
         }
         args::PolicyCommand::Explain { batch: Some(file), .. } => {
             let out = output::stdout();
@@ -58,59 +58,59 @@ pub fn policy(ground: &Startup, asked: &args::PolicyCommand, json: bool) -> Exit
                     policy::explain_batch(BufReader::new(file), out, &rules, &place, lang)
                 })
             };
-            exit_after_writing(ground, done)
+            exit_after_writing(startup, done)
         }
         args::PolicyCommand::Explain { tool: Some(name), args, .. } => {
             match policy::tool(name, args.as_deref()) {
-                Ok(work) => print_verdict(ground, &work, scene, json),
-                Err(why) => ground.fail(&Notice::error(why), Exit::WrongUse),
+                Ok(work) => print_verdict(startup, &work, scene, json),
+                Err(why) => startup.fail(&Notice::error(why), Exit::WrongUse),
             }
         }
         args::PolicyCommand::Explain { words, .. } => {
             let Some((program, args)) = words.split_first() else {
-                return ground.fail(&Notice::error(words::NO_PROGRAM), Exit::WrongUse);
+                return startup.fail(&Notice::error(words::NO_PROGRAM), Exit::WrongUse);
             };
-            if !ground.trusted {
-                ground.fail(&Notice::info(words::EXPLAIN_UNTRUSTED), Exit::Done);
+            if !startup.trusted {
+                startup.fail(&Notice::info(words::EXPLAIN_UNTRUSTED), Exit::Done);
             }
-            print_verdict(ground, &policy::command(program, args), scene, json)
+            print_verdict(startup, &policy::command(program, args), scene, json)
         }
     }
 }
 
 fn print_verdict(
-    ground: &Startup,
+    startup: &Startup,
     work: &StepAction,
     scene: PolicyContext<'_>,
     json: bool,
 ) -> Exit {
-    let lang = ground.lang();
+    let lang = startup.lang();
     let text = match json {
         true => policy::explain_json(work, scene, lang).to_string(),
         false => policy::explain_one(work, scene, lang),
     };
-    print_text(ground, &format!("{text}\n"))
+    print_text(startup, &format!("{text}\n"))
 }
 
 /// `model list`.
-pub fn model(ground: &Startup, asked: args::ModelCommand, json: bool) -> Exit {
+pub fn model(startup: &Startup, asked: args::ModelCommand, json: bool) -> Exit {
     let args::ModelCommand::List = asked;
-    let settings = &ground.loaded.settings;
-    let offer = match fetch_models_blocking(ground) {
+    let settings = &startup.loaded.settings;
+    let offer = match fetch_models_blocking(startup) {
         Ok(offer) => offer,
-        Err(error) => return ground.fail_io(&error),
+        Err(error) => return startup.fail_io(&error),
     };
     let exit = if matches!(offer, ModelListing::Failed(_)) { Exit::Model } else { Exit::Done };
     let said = if json {
-        print_text(ground, &format!("{}\n", model::json(settings, &offer, ground.lang())))
+        print_text(startup, &format!("{}\n", model::json(settings, &offer, startup.lang())))
     } else {
-        print_rows(ground, &model::rows(settings, &offer), false)
+        print_rows(startup, &model::rows(settings, &offer), false)
     };
     if said == Exit::Done { exit } else { said }
 }
 
-fn fetch_models_blocking(ground: &Startup) -> io::Result<ModelListing> {
-    let connection = ground.loaded.settings.connection.clone();
+fn fetch_models_blocking(startup: &Startup) -> io::Result<ModelListing> {
+    let connection = startup.loaded.settings.connection.clone();
     Ok(runtime()?.block_on(fetch_models(connection)))
 }
 
@@ -128,48 +128,48 @@ async fn fetch_models(connection: Option<Connection>) -> ModelListing {
 }
 
 /// `session …`.
-pub fn session(ground: &Startup, asked: &args::SessionCommand, json: bool) -> Exit {
-    let redactor = ground.redactor(false);
-    let (store, lang) = (ground.store(), ground.lang());
+pub fn session(startup: &Startup, asked: &args::SessionCommand, json: bool) -> Exit {
+    let redactor = startup.redactor(false);
+    let (store, lang) = (startup.store(), startup.lang());
     let clean = if output::stdout().is_terminal() { super::startup::clean } else { str::to_owned };
-    let (folder, redactor) = (&ground.folder, &redactor);
-    let desk = session::SessionQuery { store: &store, folder, redactor, json, lang, clean };
-    match session::run(asked, &desk, &mut output::stdout()) {
+    let (folder, redactor) = (&startup.folder, &redactor);
+    let query = session::SessionQuery { store: &store, folder, redactor, json, lang, clean };
+    match session::run(asked, &query, &mut output::stdout()) {
         Ok((answered, fault)) => {
             if let Some(fault) = fault {
-                ground.fail(&Notice::warning(fault), Exit::Done);
+                startup.fail(&Notice::warning(fault), Exit::Done);
             }
             match answered {
-                session::SessionAnswer::Page(page) => print_rows(ground, &page.rows, false),
-                session::SessionAnswer::Out(text) => print_text(ground, &clean(&text)),
-                session::SessionAnswer::Written => exit_after_writing(ground, Ok(())),
+                session::SessionAnswer::Page(page) => print_rows(startup, &page.rows, false),
+                session::SessionAnswer::Out(text) => print_text(startup, &clean(&text)),
+                session::SessionAnswer::Written => exit_after_writing(startup, Ok(())),
                 session::SessionAnswer::WriteFailed(error) => {
-                    exit_after_writing(ground, Err(error))
+                    exit_after_writing(startup, Err(error))
                 }
                 session::SessionAnswer::Messages(said) => {
                     said.into_iter().for_each(|say| {
-                        ground.fail(&Notice::info(say), Exit::Done);
+                        startup.fail(&Notice::info(say), Exit::Done);
                     });
                     Exit::Done
                 }
             }
         }
-        Err(say) => ground.fail(&Notice::error(say), Exit::Failed),
+        Err(say) => startup.fail(&Notice::error(say), Exit::Failed),
     }
 }
 
 /// The session that a run without a screen resumes. No user would see a failure later, so it is
 /// checked before the start.
 pub fn session_to_resume(
-    ground: &Startup,
+    startup: &Startup,
     take: &args::ResumeChoice,
 ) -> Result<String, Box<(Notice, Exit)>> {
     let failed = |error: StoreError| Box::new((Notice::error(error.localized()), Exit::Failed));
-    let store = ground.store();
-    let folder = ground.folder.display().to_string();
+    let store = startup.store();
+    let folder = startup.folder.display().to_string();
     let (disk, fault) = Database::open(&store).map_err(failed)?;
     if let Some(fault) = fault {
-        ground.fail(&Notice::warning(fault.localized()), Exit::Done);
+        startup.fail(&Notice::warning(fault.localized()), Exit::Done);
     }
     let known = match take {
         args::ResumeChoice::Choose => {
@@ -190,48 +190,53 @@ pub fn session_to_resume(
 }
 
 /// `config …`.
-pub fn config(ground: &Startup, asked: &ConfigCommand, json: bool) -> Exit {
-    let file = ground.paths.settings();
-    match config::run(asked, &file, &ground.loaded, json, ground.lang()) {
-        Ok(config::ConfigAnswer::Out(text)) => print_text(ground, &text),
-        Ok(config::ConfigAnswer::Message(say)) => ground.fail(&Notice::info(say), Exit::Done),
-        Err(error) => ground.fail(&Notice::error(error.localized()), Exit::WrongUse),
+pub fn config(startup: &Startup, asked: &ConfigCommand, json: bool) -> Exit {
+    let file = startup.paths.settings();
+    match config::run(asked, &file, &startup.loaded, json, startup.lang()) {
+        Ok(config::ConfigAnswer::Out(text)) => print_text(startup, &text),
+        Ok(config::ConfigAnswer::Message(say)) => startup.fail(&Notice::info(say), Exit::Done),
+        Err(error) => startup.fail(&Notice::error(error.localized()), Exit::WrongUse),
     }
 }
 
 /// `doctor`.
-pub fn doctor(ground: &Startup, json: bool) -> Exit {
-    let offer = match fetch_models_blocking(ground) {
+pub fn doctor(startup: &Startup, json: bool) -> Exit {
+    let offer = match fetch_models_blocking(startup) {
         Ok(offer) => offer,
-        Err(error) => return ground.fail_io(&error),
+        Err(error) => return startup.fail_io(&error),
     };
-    let world = ground.system();
-    let terminal = terminal_info(&ground.environment);
+    let world = startup.system();
+    let terminal = terminal_info(&startup.environment);
     let found = DoctorFindings {
-        paths: &ground.paths,
-        loaded: &ground.loaded,
+        paths: &startup.paths,
+        loaded: &startup.loaded,
         offer: &offer,
         terminal: &terminal,
-        folder: ground.folder.clone(),
-        trusted: ground.trusted,
-        notes: &instruction_files(&ground.folder, ground.trusted),
-        idle_rules: &ineffective_rules(&ground.loaded, &ground.folder, &ground.paths.home, &world),
+        folder: startup.folder.clone(),
+        trusted: startup.trusted,
+        notes: &instruction_files(&startup.folder, startup.trusted),
+        idle_rules: &ineffective_rules(
+            &startup.loaded,
+            &startup.folder,
+            &startup.paths.home,
+            &world,
+        ),
         programs: world.folders(),
-        sandbox: &ground.sandbox(&world).rows(),
-        temp: &ground.temp,
-        library: &ExtensionSet::load(&ground.search_path()),
+        sandbox: &startup.sandbox(&world).rows(),
+        temp: &startup.temp,
+        library: &ExtensionSet::load(&startup.search_path()),
     };
-    let said = print_rows(ground, &doctor::rows(&found), json);
+    let said = print_rows(startup, &doctor::rows(&found), json);
     if said == Exit::Done { doctor::exit(&found) } else { said }
 }
 
 /// The page of `/doctor`: the same findings, gathered while the session continues.
-pub fn doctor_page(ground: &Startup) -> Doctor {
-    let (paths, loaded) = (ground.paths.clone(), ground.loaded.clone());
-    let folder = ground.folder.clone();
-    let (terminal, world) = (terminal_info(&ground.environment), ground.system());
-    let (setting, places) = (ground.loaded.settings.sandbox, ground.search_path_finder());
-    let (temp, held) = (Arc::clone(&ground.temp), ground.sandbox_paths(&world));
+pub fn doctor_page(startup: &Startup) -> Doctor {
+    let (paths, loaded) = (startup.paths.clone(), startup.loaded.clone());
+    let folder = startup.folder.clone();
+    let (terminal, world) = (terminal_info(&startup.environment), startup.system());
+    let (setting, places) = (startup.loaded.settings.sandbox, startup.search_path_finder());
+    let (temp, held) = (Arc::clone(&startup.temp), startup.sandbox_paths(&world));
     Arc::new(move |trusted| {
         let (paths, loaded, folder) = (paths.clone(), loaded.clone(), folder.clone());
         let (temp, held) = (Arc::clone(&temp), held.clone());
@@ -295,32 +300,32 @@ fn terminal_info(environment: &Environment) -> Terminal {
 }
 
 /// `completions SHELL`.
-pub fn completions(ground: &Startup, shell: CompletionShell) -> Exit {
+pub fn completions(startup: &Startup, shell: CompletionShell) -> Exit {
     let done = messages::write_text(&mut output::stdout(), args::completions(shell));
-    exit_after_writing(ground, done)
+    exit_after_writing(startup, done)
 }
 
-pub fn print_rows(ground: &Startup, rows: &[PageRow], json: bool) -> Exit {
+pub fn print_rows(startup: &Startup, rows: &[PageRow], json: bool) -> Exit {
     let mut out = output::stdout();
     let done = if json {
-        messages::write_text(&mut out, format!("{}\n", table::json(rows, ground.lang())))
+        messages::write_text(&mut out, format!("{}\n", table::json(rows, startup.lang())))
     } else {
         let clean = if out.is_terminal() { super::startup::clean } else { str::to_owned };
-        table::write(&mut out, rows, Printer { lang: ground.lang(), clean })
+        table::write(&mut out, rows, Printer { lang: startup.lang(), clean })
     };
-    exit_after_writing(ground, done)
+    exit_after_writing(startup, done)
 }
 
-pub fn print_text(ground: &Startup, text: &str) -> Exit {
+pub fn print_text(startup: &Startup, text: &str) -> Exit {
     let done = messages::write_text(&mut output::stdout(), text);
-    exit_after_writing(ground, done)
+    exit_after_writing(startup, done)
 }
 
-fn exit_after_writing(ground: &Startup, done: io::Result<()>) -> Exit {
+fn exit_after_writing(startup: &Startup, done: io::Result<()>) -> Exit {
     let done = done.and_then(|()| output::stdout().flush());
     match done {
         Ok(()) => Exit::Done,
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
-        Err(error) => ground.fail_io(&error),
+        Err(error) => startup.fail_io(&error),
     }
 }

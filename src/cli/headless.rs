@@ -30,7 +30,7 @@ pub struct Options {
     pub has_user: bool,
     pub schema: Option<Schema>,
     /// Language and safety of the text on standard error.
-    pub voice: Printer,
+    pub printer: Printer,
     /// Makes the answer safe for standard output; a pipe gets it unchanged.
     pub clean: Clean,
     /// Masks keys in what the user wrote, where it is passed on.
@@ -163,7 +163,7 @@ impl<'a> HeadlessTurn<'a> {
         {
             *text = masked;
         }
-        json_with_text(&*shown, self.options.voice.lang)
+        json_with_text(&*shown, self.options.printer.lang)
     }
 
     pub fn on_event(&mut self, event: &Event) -> Vec<HeadlessEffect> {

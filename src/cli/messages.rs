@@ -14,20 +14,20 @@ pub struct Printer {
 }
 
 /// Writes a notice. A closed stream is not an error: there is no other place to report it.
-pub fn notice(out: &mut impl Write, notice: &Notice, voice: Printer) {
+pub fn notice(out: &mut impl Write, notice: &Notice, printer: Printer) {
     let label = match notice.level {
         NoticeLevel::Info => None,
         NoticeLevel::Warning => Some(w::WARNING),
         NoticeLevel::Error => Some(w::ERROR),
     };
-    let sentence = (voice.clean)(&notice.say.text(voice.lang));
+    let sentence = (printer.clean)(&notice.say.text(printer.lang));
     let _ = match label {
-        Some(label) => writeln!(out, "{}: {sentence}", label.text(voice.lang)),
+        Some(label) => writeln!(out, "{}: {sentence}", label.text(printer.lang)),
         None => writeln!(out, "{sentence}"),
     };
     if let Some(hint) = &notice.hint {
-        let hint = (voice.clean)(&hint.text(voice.lang));
-        let _ = writeln!(out, "\n{}: {hint}", w::HINT.text(voice.lang));
+        let hint = (printer.clean)(&hint.text(printer.lang));
+        let _ = writeln!(out, "\n{}: {hint}", w::HINT.text(printer.lang));
     }
 }
 

@@ -336,7 +336,7 @@ impl PlainSession {
             }
             Event::Replied(replied) => self.on_reply(&replied),
             Event::StepStarted { step, risk } => vec![self.step_line(w::RUNS, &step, risk.tier)],
-            Event::StepFinished(seen) => self.on_observation(&seen),
+            Event::StepFinished(observation) => self.on_observation(&observation),
             Event::Asked(ask) => self.on_question(*ask),
             Event::Queued { texts } if texts.is_empty() => Vec::new(),
             Event::Queued { texts } => vec![self.say(w::QUEUED.with("n", texts.len()))],
@@ -438,7 +438,9 @@ impl PlainSession {
                     effects.extend(text.lines().map(|line| self.line(&format!("> {line}"))))
                 }
                 Event::Replied(replied) => effects.extend(self.on_reply(replied)),
-                Event::StepFinished(seen) => effects.extend(self.on_observation(seen)),
+                Event::StepFinished(observation) => {
+                    effects.extend(self.on_observation(observation))
+                }
                 _ => {}
             }
         }
@@ -481,30 +483,37 @@ impl PlainSession {
         self.say(say.with("tier", LocalizedText::from(tier_phrase(tier))))
     }
 
-    fn on_observation(&self, seen: &Observation) -> Vec<PlainEffect> {
+    fn on_observation(&self, observation: &Observation) -> Vec<PlainEffect> {
         let mut effects = Vec::new();
-        for text in [&seen.stdout, &seen.stderr] {
+        for text in [&observation.stdout, &observation.stderr] {
             effects.extend(text.lines().take(OUTPUT).map(|line| self.line(&format!("  {line}"))));
             let more = text.lines().count().saturating_sub(OUTPUT);
             if more > 0 {
                 effects.push(self.say(w::MORE_OUTPUT.with("n", more)));
             }
         }
-        effects.push(match (seen.outcome, seen.exit_code) {
+        effects.push(match (observation.outcome, observation.exit_code) {
             (Came::Ran | Came::Edited, Some(0)) => self.say(w::WORKED),
             (Came::Ran | Came::Edited, Some(code)) => self.say(w::EXITED.with("code", code)),
             (Came::Ran | Came::Edited, None) => self.say(w::KILLED),
-            (Came::Declined, _) => self.step_line(w::DECLINED, &seen.step, seen.risk.tier),
-            (Came::Refused, _) => self.refusal_line(seen),
+            (Came::Declined, _) => {
+                self.step_line(w::DECLINED, &observation.step, observation.risk.tier)
+            }
+            (Came::Refused, _) => self.refusal_line(observation),
             (Came::TimedOut, _) => self.say(w::TIMED_OUT),
             (Came::Interrupted, _) => self.say(w::INTERRUPTED),
             (Came::NotStarted, _) => {
-                let why = seen.note.clone().unwrap_or_else(|| crate::i18n::cli::NO_REASON.into());
+                let why =
+                    observation.note.clone().unwrap_or_else(|| crate::i18n::cli::NO_REASON.into());
                 self.say(
-                    w::NOT_STARTED.with("step", seen.step.work.command_line()).with("why", why),
+                    w::NOT_STARTED
+                        .with("step", observation.step.work.command_line())
+                        .with("why", why),
                 )
             }
-            (Came::Cancelled, _) => self.step_line(w::CANCELLED, &seen.step, seen.risk.tier),
+            (Came::Cancelled, _) => {
+                self.step_line(w::CANCELLED, &observation.step, observation.risk.tier)
+            }
         });
         effects
     }
@@ -521,10 +530,13 @@ impl PlainSession {
         items.iter().map(line).collect()
     }
 
-    fn refusal_line(&self, seen: &Observation) -> PlainEffect {
-        let why =
-            seen.risk.main_reason().cloned().unwrap_or_else(|| crate::i18n::cli::NO_REASON.into());
-        self.say(w::REFUSED.with("step", seen.step.work.command_line()).with("why", why))
+    fn refusal_line(&self, observation: &Observation) -> PlainEffect {
+        let why = observation
+            .risk
+            .main_reason()
+            .cloned()
+            .unwrap_or_else(|| crate::i18n::cli::NO_REASON.into());
+        self.say(w::REFUSED.with("step", observation.step.work.command_line()).with("why", why))
     }
 
     fn on_question(&mut self, ask: Ask) -> Vec<PlainEffect> {

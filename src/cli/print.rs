@@ -37,7 +37,7 @@ pub const GRACE: Duration = Duration::from_millis(1400);
 /// Runs the turn that `first` begins. Always tells the session to shut down at the end.
 pub async fn run(
     first: Op,
-    mut wires: PrintChannels,
+    mut channels: PrintChannels,
     mut person: LineReader,
     options: &Options,
     streams: (impl Write, impl Write),
@@ -55,19 +55,20 @@ pub async fn run(
         if effects.iter().any(|effect| matches!(effect, HeadlessEffect::Ask(_))) {
             opens = Some(tokio::time::Instant::now() + QUIET);
         }
-        if let Some(exit) = perform(effects, &wires.ops, &mut streams).await {
+        if let Some(exit) = perform(effects, &channels.ops, &mut streams).await {
             break exit;
         }
-        let left = grace.map_or(wires.grace, |end| end.saturating_duration_since(Instant::now()));
+        let left =
+            grace.map_or(channels.grace, |end| end.saturating_duration_since(Instant::now()));
         effects = tokio::select! {
-            event = wires.events.recv() => match event {
+            event = channels.events.recv() => match event {
                 Some(event) => turn.on_event(&event),
                 None => turn.on_session_closed(),
             },
-            Some(number) = wires.signals.recv() => {
+            Some(number) = channels.signals.recv() => {
                 signal.get_or_insert(number);
-                wires.leaving.cancel();
-                grace.get_or_insert_with(|| Instant::now() + wires.grace);
+                channels.leaving.cancel();
+                grace.get_or_insert_with(|| Instant::now() + channels.grace);
                 turn.interrupt()
             }
             () = wait_until(opens), if opens.is_some() => {
@@ -91,7 +92,7 @@ pub async fn run(
         };
     };
     // A closed session does not need to be shut down.
-    let _ = wires.ops.try_send(Op::Shutdown);
+    let _ = channels.ops.try_send(Op::Shutdown);
     match signal {
         Some(number) if exit == Exit::INTERRUPTED => Exit::by_signal(number),
         _ => exit,
@@ -196,8 +197,8 @@ impl<O: Write, E: Write> Streams<'_, O, E> {
     /// before its prompt, does not answer it.
     fn ask(&mut self, question: &LocalizedText) {
         discard_typed();
-        let voice = self.options.voice;
-        let text = (voice.clean)(&question.text(voice.lang));
+        let printer = self.options.printer;
+        let text = (printer.clean)(&question.text(printer.lang));
         let _ = write!(self.err, "{text}").and_then(|()| self.err.flush());
     }
 
@@ -213,14 +214,14 @@ impl<O: Write, E: Write> Streams<'_, O, E> {
 
     /// Reports progress. A closed standard error is not an error.
     fn tell(&mut self, said: &StderrLine) {
-        let voice = self.options.voice;
+        let printer = self.options.printer;
         let _ = match said {
-            StderrLine::Text(text) => writeln!(self.err, "{}", (voice.clean)(text)),
+            StderrLine::Text(text) => writeln!(self.err, "{}", (printer.clean)(text)),
             StderrLine::Line(say) | StderrLine::Question(say) => {
-                writeln!(self.err, "{}", (voice.clean)(&say.text(voice.lang)))
+                writeln!(self.err, "{}", (printer.clean)(&say.text(printer.lang)))
             }
             StderrLine::Notice(notice) => {
-                messages::notice(&mut self.err, notice, voice);
+                messages::notice(&mut self.err, notice, printer);
                 Ok(())
             }
         };

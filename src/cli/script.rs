@@ -49,8 +49,8 @@ impl<W: Write> Writer<W> {
         Writer { out, format: look, streamed: String::new() }
     }
 
-    pub fn write_event(&mut self, told: &ScriptEvent) -> io::Result<()> {
-        match told {
+    pub fn write_event(&mut self, events: &ScriptEvent) -> io::Result<()> {
+        match events {
             ScriptEvent::Print(value) if self.format.json => {
                 self.line(&json!({ "type": "print", "text": compact(value) }))
             }
@@ -158,9 +158,9 @@ mod tests {
         RunFormat { json, live, lang: Lang::En, clean: |text| text.replace('\x1b', "␛") }
     }
 
-    fn written(look: RunFormat, told: &[ScriptEvent], value: Value) -> String {
+    fn written(look: RunFormat, events: &[ScriptEvent], value: Value) -> String {
         let mut writer = Writer::new(Vec::new(), look);
-        told.iter().for_each(|told| writer.write_event(told).unwrap());
+        events.iter().for_each(|events| writer.write_event(events).unwrap());
         let visible = vec![("user".to_owned(), "q".to_owned())];
         writer.write_end(&Ok(RunResult { value, visible })).unwrap();
         String::from_utf8(writer.out).unwrap()
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn each_event_has_its_json_form() {
-        let told = [
+        let events = [
             ScriptEvent::Delta("a".into()),
             ScriptEvent::Print(json!({"k": 1})),
             ScriptEvent::Print(json!("t")),
@@ -197,7 +197,7 @@ mod tests {
             r#"{"type":"messages","messages":[{"role":"user","content":"q"}]}"#,
             r#"{"type":"result","value":{"v":2}}"#,
         ];
-        assert_eq!(written(look(true, false), &told, json!({"v": 2})), lines.join("\n") + "\n");
+        assert_eq!(written(look(true, false), &events, json!({"v": 2})), lines.join("\n") + "\n");
         let mut writer = Writer::new(Vec::new(), look(true, false));
         writer.write_end(&Err(LocatedError::new(words::ARGS_UNREADABLE))).unwrap();
         let text = String::from_utf8(writer.out).unwrap();
@@ -206,10 +206,10 @@ mod tests {
 
     #[test]
     fn a_streamed_answer_is_not_written_again() {
-        let told = [ScriptEvent::Delta("hel".into()), ScriptEvent::Delta("lo".into())];
-        assert_eq!(written(look(false, true), &told, json!("hello")), "hello\n");
-        assert_eq!(written(look(false, true), &told, json!("other")), "hello\nother\n");
-        assert_eq!(written(look(false, false), &told, json!("hello")), "hello\n");
+        let events = [ScriptEvent::Delta("hel".into()), ScriptEvent::Delta("lo".into())];
+        assert_eq!(written(look(false, true), &events, json!("hello")), "hello\n");
+        assert_eq!(written(look(false, true), &events, json!("other")), "hello\nother\n");
+        assert_eq!(written(look(false, false), &events, json!("hello")), "hello\n");
         assert_eq!(written(look(false, false), &[], json!("")), "");
         assert_eq!(written(look(false, false), &[], json!("\x1b[2J")), "␛[2J\n");
     }

@@ -97,15 +97,15 @@ pub struct SessionQuery<'a> {
 /// The sentence that says why it failed.
 pub fn run(
     asked: &SessionCommand,
-    desk: &SessionQuery<'_>,
+    query: &SessionQuery<'_>,
     out: &mut dyn Write,
 ) -> Result<(SessionAnswer, Option<LocalizedText>), LocalizedText> {
-    let (mut disk, mut fault) = Database::open(desk.store).map_err(store_message)?;
+    let (mut disk, mut fault) = Database::open(query.store).map_err(store_message)?;
     let mut out = PagedOutput { out, pages: None, last_written: 0 };
-    let answer = match answer_query(asked, &mut disk, desk, &mut out) {
+    let answer = match answer_query(asked, &mut disk, query, &mut out) {
         Err(QueryError::Store(error)) if error.is_damage() => {
-            (disk, fault) = disk.salvage(desk.store).map_err(store_message)?;
-            answer_query(asked, &mut disk, desk, &mut out)
+            (disk, fault) = disk.salvage(query.store).map_err(store_message)?;
+            answer_query(asked, &mut disk, query, &mut out)
         }
         answer => answer,
     };
@@ -146,15 +146,15 @@ struct PagedOutput<'o> {
 fn answer_query(
     asked: &SessionCommand,
     disk: &mut Database,
-    desk: &SessionQuery<'_>,
+    query: &SessionQuery<'_>,
     out: &mut PagedOutput<'_>,
 ) -> Result<SessionAnswer, QueryError> {
     match asked {
-        SessionCommand::List { here } => list(disk, desk, *here),
+        SessionCommand::List { here } => list(disk, query, *here),
         SessionCommand::Search { words } => {
             let words = words.join(" ");
             // A program gets all of them, a user the latest.
-            match desk.json {
+            match query.json {
                 true => Ok(SessionAnswer::Out(json_lines(
                     disk.search(&words, usize::MAX)?.iter().map(hit_json),
                 ))),
@@ -164,29 +164,33 @@ fn answer_query(
             }
         }
         SessionCommand::Show { id } => {
-            let format = if desk.json { ExportFormat::Json } else { ExportFormat::Md };
-            write_conversation(disk, id, format, (desk, desk.clean), out)?;
+            let format = if query.json { ExportFormat::Json } else { ExportFormat::Md };
+            write_conversation(disk, id, format, (query, query.clean), out)?;
             Ok(SessionAnswer::Written)
         }
         SessionCommand::Export { id, file, format } => {
-            let format = choose_format(format.as_deref(), file.as_deref(), desk.json);
+            let format = choose_format(format.as_deref(), file.as_deref(), query.json);
             let Some(file) = file else {
-                write_conversation(disk, id, format, (desk, desk.clean), out)?;
+                write_conversation(disk, id, format, (query, query.clean), out)?;
                 return Ok(SessionAnswer::Written);
             };
-            export(disk, id, format, desk, file)?;
+            export(disk, id, format, query, file)?;
             let file = file.display().to_string();
             Ok(SessionAnswer::Messages(vec![words::SESSION_EXPORTED.with("file", file)]))
         }
-        SessionCommand::Delete { ids } => delete(disk, ids, desk),
+        SessionCommand::Delete { ids } => delete(disk, ids, query),
     }
 }
 
-fn list(disk: &Database, desk: &SessionQuery<'_>, here: bool) -> Result<SessionAnswer, QueryError> {
-    let folder = desk.folder.display().to_string();
+fn list(
+    disk: &Database,
+    query: &SessionQuery<'_>,
+    here: bool,
+) -> Result<SessionAnswer, QueryError> {
+    let folder = query.folder.display().to_string();
     let folder = here.then_some(folder.as_str());
     let listed = disk.list(folder, LISTED)?;
-    if desk.json {
+    if query.json {
         // The reader of this format reads all of it.
         let all = if listed.len() < LISTED { listed } else { disk.list(folder, usize::MAX)? };
         return Ok(SessionAnswer::Out(json_lines(all.iter().map(listed_json))));
@@ -236,15 +240,15 @@ fn write_conversation(
     disk: &Database,
     id: &str,
     format: ExportFormat,
-    (desk, clean): (&SessionQuery<'_>, Clean),
+    (query, clean): (&SessionQuery<'_>, Clean),
     to: &mut PagedOutput<'_>,
 ) -> Result<(), QueryError> {
     let known = disk.find(id)?;
     let mut out = BufWriter::new(&mut *to.out);
     // It was masked when it was saved; other secrets may be known by now.
-    let mut put = |text: &str| out.write_all(clean(&desk.redactor.mask(text)).as_bytes());
+    let mut put = |text: &str| out.write_all(clean(&query.redactor.mask(text)).as_bytes());
     if to.pages.is_none() {
-        let pages = to.pages.insert(Pages::new(format, desk.lang));
+        let pages = to.pages.insert(Pages::new(format, query.lang));
         put(&pages.begin()).map_err(QueryError::Output)?;
     }
     let Some(pages) = &mut to.pages else { return Ok(()) };
@@ -278,7 +282,7 @@ fn export(
     disk: &Database,
     id: &str,
     format: ExportFormat,
-    desk: &SessionQuery<'_>,
+    query: &SessionQuery<'_>,
     file: &Path,
 ) -> Result<(), QueryError> {
     let shown = file.display().to_string();
@@ -292,7 +296,7 @@ fn export(
     };
     // A wrong name must not leave a file.
     disk.find(id)?;
-    let path = desk.folder.join(file);
+    let path = query.folder.join(file);
     // The conversation is private to the user.
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -300,7 +304,7 @@ fn export(
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut to = options.open(&path).map_err(unwritten)?;
     let mut paged = PagedOutput { out: &mut to, pages: None, last_written: 0 };
-    let written = write_conversation(disk, id, format, (desk, str::to_owned), &mut paged);
+    let written = write_conversation(disk, id, format, (query, str::to_owned), &mut paged);
     let written = written.and_then(|()| to.sync_all().map_err(QueryError::Output));
     written.map_err(|wrong| {
         // Half of a conversation is useless; the file was created just now.
@@ -316,13 +320,13 @@ fn export(
 fn delete(
     disk: &mut Database,
     ids: &[String],
-    desk: &SessionQuery<'_>,
+    query: &SessionQuery<'_>,
 ) -> Result<SessionAnswer, QueryError> {
     let known = ids.iter().map(|id| disk.find(id)).collect::<Result<Vec<_>, _>>()?;
     let mut told = Vec::new();
     for one in known {
         // The same conversation may be named twice.
-        match disk.delete(desk.store, &one.id) {
+        match disk.delete(query.store, &one.id) {
             Err(StoreError::NoSession { .. }) => continue,
             done => done?,
         }

@@ -13,8 +13,9 @@ use crate::i18n::{Lang, PhraseValue};
 const WIDEST: usize = 32;
 
 /// Writes rows with aligned values.
-pub fn write(out: &mut impl Write, rows: &[PageRow], voice: Printer) -> io::Result<()> {
-    let shown = |value: &PhraseValue| (voice.clean)(&text(value, voice.lang)).replace('\n', " ");
+pub fn write(out: &mut impl Write, rows: &[PageRow], printer: Printer) -> io::Result<()> {
+    let shown =
+        |value: &PhraseValue| (printer.clean)(&text(value, printer.lang)).replace('\n', " ");
     let labels = rows.iter().filter_map(|row| match row {
         PageRow::Pair { label, .. } => Some(shown(label).width()),
         PageRow::Heading(_) | PageRow::Line(_) => None,

@@ -327,7 +327,9 @@ fn part_text(record: &[Event], id: &str) -> Option<String> {
     match id.strip_prefix("turn_") {
         Some(number) => turn_text(record, number.parse().ok()?),
         None => record.iter().rev().find_map(|event| match event {
-            Event::StepFinished(seen) if seen.step.id == id => Some(step_text(seen)),
+            Event::StepFinished(observation) if observation.step.id == id => {
+                Some(step_text(observation))
+            }
             _ => None,
         }),
     }
@@ -344,16 +346,16 @@ fn turn_text(record: &[Event], number: u64) -> Option<String> {
                 out.push_str(&format!("person: {text}\n"));
             }
             Event::Replied(replied) => out.push_str(&format!("agent: {}\n", replied.message)),
-            Event::StepFinished(seen) => out.push_str(&step_text(seen)),
+            Event::StepFinished(observation) => out.push_str(&step_text(observation)),
             _ => {}
         }
     }
     Some(out)
 }
 
-fn step_text(seen: &Observation) -> String {
-    let line = seen.step.work.command_line();
-    format!("ran: {line}\n{}{}\n", seen.stdout, seen.stderr)
+fn step_text(observation: &Observation) -> String {
+    let line = observation.step.work.command_line();
+    format!("ran: {line}\n{}{}\n", observation.stdout, observation.stderr)
 }
 
 /// The first and last ids of each kind.
@@ -363,7 +365,7 @@ fn id_ranges(record: &[Event]) -> String {
         _ => None,
     });
     let steps = record.iter().filter_map(|event| match event {
-        Event::StepFinished(seen) => Some(seen.step.id.clone()),
+        Event::StepFinished(observation) => Some(observation.step.id.clone()),
         _ => None,
     });
     let range = |ids: Vec<String>| match (ids.first(), ids.last()) {

@@ -78,7 +78,7 @@ fn markdown(event: &Event, lang: Lang) -> String {
         Event::Replied(replied) if !replied.message.is_empty() => {
             format!("\n{}\n", replied.message)
         }
-        Event::StepFinished(seen) => step_markdown(seen),
+        Event::StepFinished(observation) => step_markdown(observation),
         Event::Plan { items } => {
             let lines = items.iter().map(|item| format!("- {}\n", plan_line(item)));
             format!("\n{}", lines.collect::<String>())
@@ -107,13 +107,13 @@ fn change_sentence(event: &Event, lang: Lang) -> Option<String> {
     Some(say.text(lang))
 }
 
-fn step_markdown(seen: &Observation) -> String {
-    let text = printed_output(seen);
-    let diff = seen.change.as_ref().map(|change| change.diff.trim_end()).unwrap_or_default();
+fn step_markdown(observation: &Observation) -> String {
+    let text = printed_output(observation);
+    let diff = observation.change.as_ref().map(|change| change.diff.trim_end()).unwrap_or_default();
     let ticks = longest_run_of_ticks(&text).max(longest_run_of_ticks(diff));
     let fence = "`".repeat(ticks.max(2) + 1);
-    let line = seen.step.work.command_line();
-    let (tier, outcome) = (seen.risk.tier.name(), seen.outcome.name());
+    let line = observation.step.work.command_line();
+    let (tier, outcome) = (observation.risk.tier.name(), observation.outcome.name());
     let mut out = format!("\n{fence}\n$ {line}\n{text}[{tier} {outcome}]\n{fence}\n");
     if !diff.is_empty() {
         out.push_str(&format!("\n{fence}diff\n{diff}\n{fence}\n"));
@@ -122,8 +122,8 @@ fn step_markdown(seen: &Observation) -> String {
 }
 
 /// Printed output, followed by a line break; nothing if it is empty.
-fn printed_output(seen: &Observation) -> String {
-    let streams = [seen.stdout.trim_end(), seen.stderr.trim_end()];
+fn printed_output(observation: &Observation) -> String {
+    let streams = [observation.stdout.trim_end(), observation.stderr.trim_end()];
     streams.iter().filter(|text| !text.is_empty()).map(|text| format!("{text}\n")).collect()
 }
 
@@ -150,7 +150,7 @@ fn html(event: &Event, lang: Lang) -> String {
         Event::Replied(replied) if !replied.message.is_empty() => {
             format!("<pre class=\"answer\">{}</pre>\n", escape(&replied.message))
         }
-        Event::StepFinished(seen) => step_html(seen),
+        Event::StepFinished(observation) => step_html(observation),
         Event::Plan { items } => {
             let lines: Vec<String> = items.iter().map(plan_line).collect();
             format!("<pre class=\"plan\">{}</pre>\n", escape(&lines.join("\n")))
@@ -160,9 +160,9 @@ fn html(event: &Event, lang: Lang) -> String {
     }
 }
 
-fn step_html(seen: &Observation) -> String {
-    let text = printed_output(seen);
-    let diff = seen.change.as_ref().map(|change| change.diff.as_str()).unwrap_or_default();
+fn step_html(observation: &Observation) -> String {
+    let text = printed_output(observation);
+    let diff = observation.change.as_ref().map(|change| change.diff.as_str()).unwrap_or_default();
     let mut inside = String::new();
     for (class, text) in [("output", text.as_str()), ("diff", diff)] {
         if !text.is_empty() {
@@ -171,9 +171,9 @@ fn step_html(seen: &Observation) -> String {
     }
     format!(
         "<details><summary><code>{}</code> {} {}</summary>{inside}</details>\n",
-        escape(&seen.step.work.command_line()),
-        seen.risk.tier.name(),
-        seen.outcome.name(),
+        escape(&observation.step.work.command_line()),
+        observation.risk.tier.name(),
+        observation.outcome.name(),
     )
 }
 
@@ -227,10 +227,10 @@ mod tests {
         let step = Step { id: "cmd_001".into(), work, requires: Default::default(), cwd: None };
         let (reasons, effects) = (Vec::new(), Vec::new());
         let risk = Risk { tier: Tier::L1, rule: "x".into(), reasons, effects, lifted: false };
-        let seen = Observation::not_run(step, "/w", risk, Outcome::Ran);
+        let observation = Observation::not_run(step, "/w", risk, Outcome::Ran);
         let change = Change { diff: "@@ -1 +1 @@\n-a\n+<b>\n".into(), ..Change::default() };
-        let seen = Observation { change: Some(change), ..seen };
-        let record = [Event::StepFinished(Box::new(seen))];
+        let observation = Observation { change: Some(change), ..observation };
+        let record = [Event::StepFinished(Box::new(observation))];
         let text = render(&record, ExportFormat::Md, Lang::En);
         assert!(text.contains("[L1 ran]\n```\n\n```diff\n@@ -1 +1 @@\n-a\n+<b>\n```\n"), "{text}");
         let page = render(&record, ExportFormat::Html, Lang::En);

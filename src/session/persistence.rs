@@ -73,16 +73,16 @@ pub(super) enum StoreEvent {
 impl SessionStore {
     /// Starts the thread that writes; nothing is opened yet.
     pub fn start(
-        keeping: Persistence,
+        persistence: Persistence,
         facts: &mut SessionInfo,
         redactor: Arc<Redactor>,
     ) -> SessionStore {
-        let head = SessionHeader::new(&facts.cwd, facts.bot.as_deref());
-        let is_kept = keeping.store.is_persistent();
-        facts.session = if is_kept { head.id.clone() } else { String::new() };
+        let header = SessionHeader::new(&facts.cwd, facts.bot.as_deref());
+        let is_kept = persistence.store.is_persistent();
+        facts.session = if is_kept { header.id.clone() } else { String::new() };
         let (told, faults) = unbounded_channel();
-        let recorder = Recorder::start(keeping.store, head, redactor, told);
-        let Persistence { resume, replay, .. } = keeping;
+        let recorder = Recorder::start(persistence.store, header, redactor, told);
+        let Persistence { resume, replay, .. } = persistence;
         SessionStore {
             recorder,
             faults,
@@ -130,36 +130,36 @@ impl SessionStore {
     /// Saves the history entries of a turn.
     pub async fn save_turn(&self, turn: u64, history: &History) {
         let Ok(json) = serde_json::to_string(&history.snapshot(turn)) else { return };
-        self.recorder.call(move |desk| desk.save_turn_history(turn, &json)).await;
+        self.recorder.call(move |writer| writer.save_turn_history(turn, &json)).await;
     }
 
     /// Saves the history after a turn without its turns: earlier ones were summed up. The remaining
     /// turns are already saved.
     pub async fn save_outline(&self, turn: u64, history: &History) {
         let Ok(json) = serde_json::to_string(&history.outline()) else { return };
-        self.recorder.call(move |desk| desk.save_whole_history(turn, &json)).await;
+        self.recorder.call(move |writer| writer.save_whole_history(turn, &json)).await;
     }
 
     /// Saves the whole history after a turn, with all of its turns.
     pub async fn save_history(&self, turn: u64, history: &History) {
         let Ok(json) = serde_json::to_string(history) else { return };
-        self.recorder.call(move |desk| desk.save_whole_history(turn, &json)).await;
+        self.recorder.call(move |writer| writer.save_whole_history(turn, &json)).await;
     }
 
     pub async fn record_retry(&self, turn: u64) {
-        self.recorder.call(move |desk| desk.discard_turn_history(turn)).await;
+        self.recorder.call(move |writer| writer.discard_turn_history(turn)).await;
     }
 
     /// A new session starts with the next turn.
     pub async fn start_new(&mut self, facts: &mut SessionInfo) {
-        let head = SessionHeader::new(&facts.cwd, facts.bot.as_deref());
+        let header = SessionHeader::new(&facts.cwd, facts.bot.as_deref());
         self.pending_page = None;
         (facts.title, facts.read_only) = (String::new(), false);
         facts.unsaved = None;
         if self.is_persistent {
-            facts.session.clone_from(&head.id);
+            facts.session.clone_from(&header.id);
         }
-        self.recorder.call(move |desk| desk.switch_session(head)).await;
+        self.recorder.call(move |writer| writer.switch_session(header)).await;
     }
 
     /// Waits until everything is written; returns the error if it could not be.
@@ -170,7 +170,7 @@ impl SessionStore {
     /// The events of a part that `/recall` names; empty if there is none.
     pub async fn part_events(&self, id: &str) -> Vec<Event> {
         let id = id.to_owned();
-        let piece = self.recorder.call(move |desk| desk.turn_or_step(&id)).await;
+        let piece = self.recorder.call(move |writer| writer.turn_or_step(&id)).await;
         piece.and_then(Result::ok).map(|piece| events_of(&piece)).unwrap_or_default()
     }
 
@@ -190,7 +190,8 @@ impl SessionStore {
 
     pub fn read_before(&mut self, seq: i64) {
         let recorder = self.recorder.clone();
-        let read = async move { recorder.call(move |desk| desk.events_before(seq, PIECE)).await };
+        let read =
+            async move { recorder.call(move |writer| writer.events_before(seq, PIECE)).await };
         self.pending_page = Some(tokio::spawn(read));
     }
 }

@@ -200,9 +200,9 @@ impl TurnScope {
         if let Some(piece) = self.ask_unsandboxed(&piped.observation, &line).await? {
             piped = self.pipe(piece, input).await;
         }
-        let PipedOutput { observation: seen, output } = piped;
-        let (outcome, code) = (seen.outcome, seen.exit_code);
-        let tail = last_lines(&seen.stderr).to_owned();
+        let PipedOutput { observation, output } = piped;
+        let (outcome, code) = (observation.outcome, observation.exit_code);
+        let tail = last_lines(&observation.stderr).to_owned();
         let unsent = |word: crate::i18n::Phrase| {
             let say = word.with("line", shorten(&line)).with("tail", tail.clone());
             Err(ExpansionStop::Unsent(say.with("code", code.unwrap_or_default())))
@@ -232,16 +232,16 @@ impl TurnScope {
     /// approves. Only a plain yes approves.
     async fn ask_unsandboxed(
         &mut self,
-        seen: &Observation,
+        observation: &Observation,
         line: &str,
     ) -> Result<Option<Cleared>, ExpansionStop> {
-        if seen.denied.is_none() {
+        if observation.denied.is_none() {
             return Ok(None);
         }
         let id = self.next_step_id();
         let judge =
             |step: Step| safety::assess_template_command(&step.id, line, self.policy_context());
-        let Some((held, question)) = wall::unsandboxed_retry(seen, id, judge) else {
+        let Some((held, question)) = wall::unsandboxed_retry(observation, id, judge) else {
             return Ok(None);
         };
         match self.ask(question).await.ok_or(ExpansionStop::Cancelled)? {
@@ -263,8 +263,9 @@ impl TurnScope {
         for piece in pieces {
             let judged = piece.assessment();
             let cwd = judged.cwd.display().to_string();
-            let seen = Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
-            self.emit(Event::StepFinished(Box::new(seen))).await;
+            let observation =
+                Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
+            self.emit(Event::StepFinished(Box::new(observation))).await;
         }
     }
 }

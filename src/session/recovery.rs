@@ -84,7 +84,9 @@ impl OpenTurn {
                     open.output.push_str(text);
                 }
             }
-            Event::StepFinished(seen) => self.steps.retain(|open| open.step.id != seen.step.id),
+            Event::StepFinished(observation) => {
+                self.steps.retain(|open| open.step.id != observation.step.id)
+            }
             _ => {}
         }
     }
@@ -105,8 +107,8 @@ impl OpenStep {
         };
         let start = self.output.floor_char_boundary(self.output.len().saturating_sub(TAIL));
         let stdout = self.output.split_at(start).1.to_owned();
-        let seen = Observation::not_run(self.step, cwd, self.risk, outcome);
-        Observation { truncated: start > 0, stdout, note: Some(note.into()), ..seen }
+        let observation = Observation::not_run(self.step, cwd, self.risk, outcome);
+        Observation { truncated: start > 0, stdout, note: Some(note.into()), ..observation }
     }
 }
 
@@ -122,23 +124,23 @@ pub fn turn_record(events: &[Event]) -> TurnRecord {
     let mut kept = TurnRecord::default();
     kept.add_user(text);
     let mut reply: Option<(bool, String)> = None;
-    let mut seen: Vec<Observation> = Vec::new();
+    let mut observations: Vec<Observation> = Vec::new();
     for event in events.iter().skip(1) {
         match event {
             Event::Replied(replied) => {
-                add_reply(&mut kept, &mut reply, &mut seen);
+                add_reply(&mut kept, &mut reply, &mut observations);
                 reply = Some((replied.error, replied.message.clone()));
             }
-            Event::StepFinished(one) => seen.push((**one).clone()),
+            Event::StepFinished(one) => observations.push((**one).clone()),
             Event::Plan { items } => kept.set_plan(items),
             Event::Steered { text } => {
-                add_reply(&mut kept, &mut reply, &mut seen);
+                add_reply(&mut kept, &mut reply, &mut observations);
                 kept.add_user(text);
             }
             _ => {}
         }
     }
-    add_reply(&mut kept, &mut reply, &mut seen);
+    add_reply(&mut kept, &mut reply, &mut observations);
     let ending = events.iter().rev().find_map(|event| match event {
         Event::TurnEnded { ending, .. } => Some(ending),
         _ => None,
@@ -156,24 +158,24 @@ pub fn turn_record(events: &[Event]) -> TurnRecord {
 fn add_reply(
     kept: &mut TurnRecord,
     reply: &mut Option<(bool, String)>,
-    seen: &mut Vec<Observation>,
+    observations: &mut Vec<Observation>,
 ) {
     match reply.take() {
-        Some((_, message)) if !seen.is_empty() => kept.add_reply(ReplyKind::Cmd, &message),
+        Some((_, message)) if !observations.is_empty() => kept.add_reply(ReplyKind::Cmd, &message),
         Some((true, message)) => kept.add_reply(ReplyKind::Error, &message),
         Some((false, message)) => kept.add_reply(ReplyKind::Chat, &message),
         None => {}
     }
-    kept.add_steps(&std::mem::take(seen));
+    kept.add_steps(&std::mem::take(observations));
 }
 
 fn shell_record(text: &str, events: &[Event]) -> TurnRecord {
     let line = text.trim_start_matches('!');
-    let seen = events.iter().find_map(|event| match event {
-        Event::StepFinished(seen) => Some(super::shell_turn::turn_record(line, seen)),
+    let record = events.iter().find_map(|event| match event {
+        Event::StepFinished(observation) => Some(super::shell_turn::turn_record(line, observation)),
         _ => None,
     });
-    seen.filter(|_| !text.starts_with("!!")).unwrap_or_default()
+    record.filter(|_| !text.starts_with("!!")).unwrap_or_default()
 }
 
 /// The history for the model, from the saved entries.
@@ -239,14 +241,14 @@ mod tests {
         Event::Replied(ModelMessage { message: message.into(), ..ModelMessage::default() })
     }
 
-    fn seen(id: &str) -> Event {
-        let seen = Observation::not_run(step(id), "/w", risk(), Outcome::Ran);
-        Event::StepFinished(Box::new(Observation { exit_code: Some(0), ..seen }))
+    fn observation(id: &str) -> Event {
+        let observation = Observation::not_run(step(id), "/w", risk(), Outcome::Ran);
+        Event::StepFinished(Box::new(Observation { exit_code: Some(0), ..observation }))
     }
 
     fn outcomes(events: &[Event]) -> Vec<Outcome> {
         let outcome = |event: &Event| match event {
-            Event::StepFinished(seen) => Some(seen.outcome),
+            Event::StepFinished(observation) => Some(observation.outcome),
             _ => None,
         };
         events.iter().filter_map(outcome).collect()
@@ -294,7 +296,7 @@ mod tests {
             started("x", TurnOrigin::Typed),
             replied("steps"),
             begun("cmd_001"),
-            seen("cmd_001"),
+            observation("cmd_001"),
             Event::Asked(Box::new(Ask { id: AskId(1), question: ask })),
             begun("cmd_002"),
             output,
@@ -302,9 +304,13 @@ mod tests {
         ];
         let closing = closing_events(&events, "/w");
         assert_eq!(outcomes(&closing), [Outcome::Interrupted, Outcome::Cancelled]);
-        let Some(Event::StepFinished(seen)) = closing.first() else { panic!("{closing:?}") };
-        assert_eq!((seen.stdout.as_str(), seen.cwd.as_str()), ("line\n", "/w"));
-        assert!(seen.tool_result()["note"].as_str().is_some_and(|n| n.contains("outcome unknown")));
+        let Some(Event::StepFinished(observation)) = closing.first() else { panic!("{closing:?}") };
+        assert_eq!((observation.stdout.as_str(), observation.cwd.as_str()), ("line\n", "/w"));
+        assert!(
+            observation.tool_result()["note"]
+                .as_str()
+                .is_some_and(|n| n.contains("outcome unknown"))
+        );
     }
 
     /// The next messages to the model, after the system prompt.
@@ -330,7 +336,7 @@ mod tests {
             Event::ReplyStarted,
             replied("First a look."),
             begun("cmd_001"),
-            seen("cmd_001"),
+            observation("cmd_001"),
             Event::Steered { text: "quickly".into() },
             replied("Now the change."),
             begun("cmd_002"),
@@ -352,7 +358,7 @@ mod tests {
             Event::Delta { text: "First".into() },
             replied("First a look."),
             begun("cmd_001"),
-            seen("cmd_001"),
+            observation("cmd_001"),
             Event::ReplyStarted,
             replied("Done."),
         ];
@@ -381,7 +387,8 @@ mod tests {
 
     #[test]
     fn a_private_shell_line_stays_hidden_from_the_model() {
-        let line = |text| [started(text, TurnOrigin::Shell), begun("cmd_001"), seen("cmd_001")];
+        let line =
+            |text| [started(text, TurnOrigin::Shell), begun("cmd_001"), observation("cmd_001")];
         assert!(turn_record(&line("!!ls")).is_empty());
         assert!(!turn_record(&line("!ls")).is_empty());
         assert!(turn_record(&[]).is_empty());

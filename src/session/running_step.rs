@@ -40,12 +40,12 @@ impl RunningStep {
             piped = &mut self.running => piped,
             Some(text) = self.output.recv() => return StepProgress::Output(text),
         };
-        let seen = &mut piped.observation;
-        if seen.duration_ms == 0 {
-            seen.duration_ms =
+        let observation = &mut piped.observation;
+        if observation.duration_ms == 0 {
+            observation.duration_ms =
                 u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         }
-        redactor.mask_output(seen);
+        redactor.mask_output(observation);
         StepProgress::Ended(Box::new(piped))
     }
 }

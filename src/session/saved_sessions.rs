@@ -151,7 +151,8 @@ impl Session {
 
     async fn resume(&mut self, id: Option<String>) {
         let last = id.is_none();
-        let asked = self.store.recorder().call(move |desk| desk.resume(id.as_deref(), TAIL)).await;
+        let asked =
+            self.store.recorder().call(move |writer| writer.resume(id.as_deref(), TAIL)).await;
         match asked.unwrap_or(Err(StoreError::NothingThere)) {
             Ok(resumed) => self.apply_resumed(resumed).await,
             Err(StoreError::NoSession { .. }) if last => {
@@ -266,7 +267,7 @@ impl Session {
     }
 
     pub(super) async fn list_sessions(&mut self) -> Result<(), LocalizedText> {
-        let (listed, all) = self.store.query(|desk| desk.list_with_count(LISTED)).await?;
+        let (listed, all) = self.store.query(|writer| writer.list_with_count(LISTED)).await?;
         let more = all.saturating_sub(listed.len());
         let here = self.info.cwd.clone();
         // Sessions of this folder come first, each group by its last use.
@@ -280,13 +281,15 @@ impl Session {
     pub(super) async fn search_sessions(&mut self, asked: String) -> Result<(), LocalizedText> {
         let page = match asked.trim() {
             "" => {
-                let (listed, all) = self.store.query(|desk| desk.list_with_count(LISTED)).await?;
+                let (listed, all) =
+                    self.store.query(|writer| writer.list_with_count(LISTED)).await?;
                 let more = all.saturating_sub(listed.len());
                 list_page(listed, more)
             }
             _ => {
                 let looked_for = asked.clone();
-                let hits = self.store.query(move |desk| desk.search(&looked_for, HITS + 1)).await?;
+                let hits =
+                    self.store.query(move |writer| writer.search(&looked_for, HITS + 1)).await?;
                 hits_page(&asked, hits, HITS)
             }
         };
@@ -295,12 +298,12 @@ impl Session {
     }
 
     pub(super) async fn fork(&mut self, name: Option<String>) -> Result<(), LocalizedText> {
-        let mut head = SessionHeader::new(&self.info.cwd, self.info.bot.as_deref());
-        head.title = name.map(|name| title_of(&name, TurnOrigin::Typed));
+        let mut header = SessionHeader::new(&self.info.cwd, self.info.bot.as_deref());
+        header.title = name.map(|name| title_of(&name, TurnOrigin::Typed));
         if self.info.turns == 0 {
             return Err(words::NOTHING_TO_FORK.into());
         }
-        let known = self.store.query(move |desk| desk.fork(head)).await?;
+        let known = self.store.query(move |writer| writer.fork(header)).await?;
         if self.store.is_persistent {
             self.info.session.clone_from(&known.id);
         }
@@ -312,7 +315,7 @@ impl Session {
     }
 
     pub(super) async fn rename(&mut self, name: String) -> Result<(), LocalizedText> {
-        let title = self.store.query(move |desk| desk.rename(&name)).await?;
+        let title = self.store.query(move |writer| writer.rename(&name)).await?;
         self.info.title.clone_from(&title);
         self.send_info().await;
         self.notify(Notice::info(words::RENAMED.with("title", title))).await;
@@ -329,7 +332,7 @@ impl Session {
         let event = Event::Rewound { turn, text: String::new(), what };
         let kept = behind.clone();
         let (text, history) =
-            self.store.query(move |desk| desk.rewind(turn, &event, &kept)).await?;
+            self.store.query(move |writer| writer.rewind(turn, &event, &kept)).await?;
         // The message as typed, if it is still known.
         let typed = self.conversation.message_of(turn);
         self.conversation.history =

@@ -231,27 +231,28 @@ impl SessionScriptHost {
     /// Runs a step, and runs it again without the sandbox if the sandbox denied it something and
     /// the user approves.
     async fn run_with_retry(&mut self, cleared: Cleared) -> Result<String, LocalizedText> {
-        let mut seen = self.run_once(cleared).await?;
-        if let Some(cleared) = self.ask_unsandboxed(&seen).await {
-            seen = self.run_once(cleared).await?;
+        let mut observation = self.run_once(cleared).await?;
+        if let Some(cleared) = self.ask_unsandboxed(&observation).await {
+            observation = self.run_once(cleared).await?;
         }
-        if seen.succeeded() {
-            return Ok(seen.stdout);
+        if observation.succeeded() {
+            return Ok(observation.stdout);
         }
-        let said = seen.stderr.trim().lines().last().unwrap_or_default().to_owned();
-        let note = seen.note.map(|note| note.to_string()).unwrap_or(said);
-        let name = seen.step.work.tool().to_owned();
+        let said = observation.stderr.trim().lines().last().unwrap_or_default().to_owned();
+        let note = observation.note.map(|note| note.to_string()).unwrap_or(said);
+        let name = observation.step.work.tool().to_owned();
         Err(words::STEP_FAILED.with("name", name).with("why", note))
     }
 
     /// Only a plain yes approves.
-    async fn ask_unsandboxed(&mut self, seen: &Observation) -> Option<Cleared> {
-        if seen.denied.is_none() || seen.risk.tier == Tier::L0 {
+    async fn ask_unsandboxed(&mut self, observation: &Observation) -> Option<Cleared> {
+        if observation.denied.is_none() || observation.risk.tier == Tier::L0 {
             return None;
         }
         let id = self.next_id();
-        let (held, question) =
-            wall::unsandboxed_retry(seen, id, |step| safety::assess(step, self.policy_context()))?;
+        let (held, question) = wall::unsandboxed_retry(observation, id, |step| {
+            safety::assess(step, self.policy_context())
+        })?;
         let Question::Step(StepQuestion { risk, .. }) = &question else { return None };
         let asked = ScriptQuestion::Step { risk: risk.clone(), question: Box::new(question) };
         let said = (self.ask_user)(asked).await;

@@ -80,10 +80,10 @@ impl Tool for ScriptRunTool {
     fn run(&self, step: Cleared, _: RunControl) -> BoxFuture<'static, Observation> {
         let judged = step.assessment();
         let cwd = judged.cwd.display().to_string();
-        let mut seen =
+        let mut observation =
             Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), Outcome::Ran);
-        seen.note = Some(words::SCRIPT_BROKE.into());
-        std::future::ready(seen).boxed()
+        observation.note = Some(words::SCRIPT_BROKE.into());
+        std::future::ready(observation).boxed()
     }
 }
 
@@ -122,7 +122,7 @@ impl TurnScope {
         let (script, args) = script_call(&step.work)
             .map_or_else(Default::default, |(script, args)| (script.to_owned(), args));
         let from = self.judge.folder().to_owned();
-        let mut seen = Observation::not_run(
+        let mut observation = Observation::not_run(
             step.clone(),
             judged.cwd.display().to_string(),
             risk.clone(),
@@ -148,20 +148,21 @@ impl TurnScope {
             ScriptOutcome::Ended(Ok(value)) => (format!("{text}{value}"), None),
             ScriptOutcome::Ended(Err(why)) => (text, Some(why)),
             ScriptOutcome::Cancelled | ScriptOutcome::Stopped => {
-                seen.outcome = Outcome::Cancelled;
+                observation.outcome = Outcome::Cancelled;
                 (text, None)
             }
         };
-        seen.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        seen.truncated = text.len() > LONGEST;
-        seen.stdout = shorten::cut_middle(&text, LONGEST);
-        seen.exit_code = (seen.outcome == Outcome::Ran).then_some(i32::from(why.is_some()));
+        observation.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        observation.truncated = text.len() > LONGEST;
+        observation.stdout = shorten::cut_middle(&text, LONGEST);
+        observation.exit_code =
+            (observation.outcome == Outcome::Ran).then_some(i32::from(why.is_some()));
         if let Some(why) = why {
-            seen.stderr = why.text(Lang::En);
-            seen.note = Some(why);
+            observation.stderr = why.text(Lang::En);
+            observation.note = Some(why);
         }
-        self.context.redactor.mask_output(&mut seen);
-        seen
+        self.context.redactor.mask_output(&mut observation);
+        observation
     }
 }
 
@@ -185,7 +186,7 @@ impl ScriptListener for ScriptStep<'_> {
                 Event::StepStarted { step, risk }
             }
             ScriptEvent::Output(id, text) => Event::StepOutput { id, text },
-            ScriptEvent::StepFinished(seen) => Event::StepFinished(seen),
+            ScriptEvent::StepFinished(observation) => Event::StepFinished(observation),
             ScriptEvent::Note(say) => Event::Notice(Notice::warning(say)),
             ScriptEvent::Delta(_)
             | ScriptEvent::Reasoning(_)

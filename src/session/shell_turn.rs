@@ -20,8 +20,8 @@ pub async fn run(input: UserInput, mut scope: TurnScope) -> FinishedTurn {
     };
     let id = scope.next_step_id();
     let verdict = safety::assess_shell(&id, &line, scope.policy_context());
-    let (ending, seen) = run_or_ask(verdict, &mut scope).await;
-    let record = if keep { turn_record(&line, &seen) } else { TurnRecord::default() };
+    let (ending, observation) = run_or_ask(verdict, &mut scope).await;
+    let record = if keep { turn_record(&line, &observation) } else { TurnRecord::default() };
     scope.end(ending, record, Usage::default()).await
 }
 
@@ -30,15 +30,15 @@ pub(super) async fn run_or_ask(
     verdict: Verdict,
     scope: &mut TurnScope,
 ) -> (TurnOutcome, Observation) {
-    let (ending, seen) = match verdict {
+    let (ending, observation) = match verdict {
         Verdict::Run(cleared) => (TurnOutcome::Done, scope.run_step(cleared).await),
         Verdict::Ask(held) => ask_and_run(held, scope).await,
         Verdict::Refuse(refused) => {
             (TurnOutcome::Done, not_run_observation(refused.assessment(), Outcome::Refused))
         }
     };
-    scope.emit(Event::StepFinished(Box::new(seen.clone()))).await;
-    (ending, seen)
+    scope.emit(Event::StepFinished(Box::new(observation.clone()))).await;
+    (ending, observation)
 }
 
 async fn ask_and_run(held: NeedsApproval, scope: &mut TurnScope) -> (TurnOutcome, Observation) {
@@ -57,8 +57,8 @@ async fn ask_and_run(held: NeedsApproval, scope: &mut TurnScope) -> (TurnOutcome
                 Verdict::Run(cleared) => cleared,
                 Verdict::Ask(held) => held.approve(),
                 Verdict::Refuse(refused) => {
-                    let seen = not_run_observation(refused.assessment(), Outcome::Refused);
-                    return (TurnOutcome::Done, seen);
+                    let observation = not_run_observation(refused.assessment(), Outcome::Refused);
+                    return (TurnOutcome::Done, observation);
                 }
             }
         }
@@ -85,9 +85,9 @@ fn not_run_observation(judged: &safety::Assessment, outcome: Outcome) -> Observa
 }
 
 /// The text that the model reads with the next message.
-pub fn turn_record(line: &str, seen: &Observation) -> TurnRecord {
+pub fn turn_record(line: &str, observation: &Observation) -> TurnRecord {
     let mut kept = TurnRecord::default();
-    kept.add_user(&format!("(The user ran `{line}`: {}.)", shorten::run_summary(seen)));
-    kept.add_steps(std::slice::from_ref(seen));
+    kept.add_user(&format!("(The user ran `{line}`: {}.)", shorten::run_summary(observation)));
+    kept.add_steps(std::slice::from_ref(observation));
     kept
 }

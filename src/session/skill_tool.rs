@@ -58,22 +58,22 @@ impl Tool for SkillTool {
             let judged = step.assessment();
             let (step, risk) = (judged.step.clone(), judged.risk.clone());
             let cwd = judged.cwd.display().to_string();
-            let mut seen = Observation::not_run(step.clone(), cwd, risk, Outcome::Ran);
+            let mut observation = Observation::not_run(step.clone(), cwd, risk, Outcome::Ran);
             let text = tokio::task::spawn_blocking(move || expand_skill(&library, &step)).await;
             match text {
                 Ok(Ok(text)) => {
-                    seen.truncated = text.len() > LONGEST;
-                    seen.stdout = shorten::cut_middle(&text, LONGEST);
-                    seen.exit_code = Some(0);
+                    observation.truncated = text.len() > LONGEST;
+                    observation.stdout = shorten::cut_middle(&text, LONGEST);
+                    observation.exit_code = Some(0);
                 }
                 Ok(Err(why)) => {
-                    seen.stderr = why.text(Lang::En);
-                    seen.exit_code = Some(1);
-                    seen.note = Some(why);
+                    observation.stderr = why.text(Lang::En);
+                    observation.exit_code = Some(1);
+                    observation.note = Some(why);
                 }
-                Err(error) => seen.stderr = error.to_string(),
+                Err(error) => observation.stderr = error.to_string(),
             }
-            seen
+            observation
         }
         .boxed()
     }

@@ -260,9 +260,9 @@ impl TurnScope {
                 false => tool.run(step, control),
             })
         };
-        let seen = self.run_step_with(cleared, run).await.observation;
+        let observation = self.run_step_with(cleared, run).await.observation;
         self.outbox.send(Event::TerminalReturned).await;
-        seen
+        observation
     }
 
     async fn run_step_with(
@@ -276,8 +276,8 @@ impl TurnScope {
         let Some(tool) = self.context.tools.find(&step.work).cloned() else {
             let cwd = judged.cwd.display().to_string();
             let note = Some(words::NO_TOOL.with("tool", step.work.tool()));
-            let seen = Observation::not_run(step, cwd, risk, Outcome::Refused);
-            return PipedOutput { observation: Observation { note, ..seen }, output: None };
+            let observation = Observation::not_run(step, cwd, risk, Outcome::Refused);
+            return PipedOutput { observation: Observation { note, ..observation }, output: None };
         };
         self.outbox.send(Event::StepStarted { step: step.clone(), risk }).await;
         let start = |control| run(tool.as_ref(), cleared, control);

@@ -9,12 +9,12 @@ use crate::safety::{self, NeedsApproval, Verdict};
 /// since its first run may have changed what its verdict depends on. `None` if nothing was denied,
 /// or if it is refused now.
 pub(super) fn unsandboxed_retry(
-    seen: &Observation,
+    observation: &Observation,
     id: String,
     judge: impl FnOnce(Step) -> Verdict,
 ) -> Option<(NeedsApproval, Question)> {
-    let denied = seen.denied.clone()?;
-    let held = judge(Step { id, ..seen.step.clone() }).into_needs_approval()?;
+    let denied = observation.denied.clone()?;
+    let held = judge(Step { id, ..observation.step.clone() }).into_needs_approval()?;
     let question = question(&held, &denied);
     Some((held, question))
 }

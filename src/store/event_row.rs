@@ -144,7 +144,7 @@ fn next_numbers(event: &Event) -> (u64, u64) {
     };
     match event {
         Event::StepStarted { step, .. } => (number(&step.id), 0),
-        Event::StepFinished(seen) => (number(&seen.step.id), 0),
+        Event::StepFinished(observation) => (number(&observation.step.id), 0),
         Event::Asked(ask) => {
             let step = match &ask.question {
                 Question::Step(StepQuestion { step, .. }) => number(&step.id),
@@ -170,14 +170,14 @@ pub fn searchable_text(event: &Event) -> String {
     let text = match event {
         Event::TurnStarted { text, .. } | Event::Steered { text } => text.clone(),
         Event::Replied(replied) => replied.message.clone(),
-        Event::StepFinished(seen) => step_text(seen),
+        Event::StepFinished(observation) => step_text(observation),
         _ => String::new(),
     };
     head(&sanitize::clean(text.trim(), TextSource::Text), SEARCHED).to_owned()
 }
 
-fn step_text(seen: &Observation) -> String {
-    let line = match &seen.step.work {
+fn step_text(observation: &Observation) -> String {
+    let line = match &observation.step.work {
         StepAction::Exec { program, args } => {
             let words = std::iter::once(program).chain(args);
             words.map(String::as_str).collect::<Vec<_>>().join(" ")
@@ -185,7 +185,7 @@ fn step_text(seen: &Observation) -> String {
         StepAction::Tool { name, input } => format!("{name} {input}"),
         StepAction::Shell { line } => line.clone(),
     };
-    let output = [seen.stdout.as_str(), seen.stderr.as_str()];
+    let output = [observation.stdout.as_str(), observation.stderr.as_str()];
     let output = output.map(|text| head(text, OUTPUT)).join("\n");
     format!("{line}\n{output}")
 }

@@ -37,7 +37,7 @@ pub(super) struct FileWatch {
     file: File,
     /// Its random number; the start of the file contains it as soon as the log is written into it.
     number: u32,
-    head: Option<[u8; HEAD]>,
+    header: Option<[u8; HEAD]>,
     /// The device and inode of its log.
     pub(super) log: Option<(u64, u64)>,
 }
@@ -45,15 +45,15 @@ pub(super) struct FileWatch {
 impl FileWatch {
     pub(super) fn open(path: &Path, number: u32) -> io::Result<FileWatch> {
         let file = File::open(path)?;
-        let mut witness = FileWatch { file, number, head: None, log: None };
-        witness.head = witness.read_head();
+        let mut witness = FileWatch { file, number, header: None, log: None };
+        witness.header = witness.read_head();
         witness.update_log(path);
         Ok(witness)
     }
 
     fn read_head(&self) -> Option<[u8; HEAD]> {
-        let mut head = [0; HEAD];
-        self.file.read_exact_at(&mut head, 0).ok().map(|()| head)
+        let mut header = [0; HEAD];
+        self.file.read_exact_at(&mut header, 0).ok().map(|()| header)
     }
 
     fn update_log(&mut self, path: &Path) {
@@ -67,13 +67,13 @@ impl FileWatch {
             return PathState::Replaced;
         }
         self.update_log(path);
-        let head = self.read_head();
-        if head == self.head {
+        let header = self.read_head();
+        if header == self.header {
             return PathState::Same;
         }
         // Writing the log into the file changes its start, but neither its number nor the direction
         // in which its counter moves.
-        let follows = match (&self.head, &head) {
+        let follows = match (&self.header, &header) {
             (Some(before), Some(now)) => {
                 read_u32(now, NUMBER) == Some(self.number)
                     && read_u32(now, CHANGES) >= read_u32(before, CHANGES)
@@ -82,15 +82,15 @@ impl FileWatch {
             (_, None) => false,
         };
         if follows {
-            self.head = head;
+            self.header = header;
             return PathState::Same;
         }
         PathState::Replaced
     }
 }
 
-fn read_u32(head: &[u8; HEAD], at: usize) -> Option<u32> {
-    Some(u32::from_be_bytes(head.get(at..at + 4)?.try_into().ok()?))
+fn read_u32(header: &[u8; HEAD], at: usize) -> Option<u32> {
+    Some(u32::from_be_bytes(header.get(at..at + 4)?.try_into().ok()?))
 }
 
 pub(super) fn file_identity(file: &Path) -> Option<(u64, u64)> {

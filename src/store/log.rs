@@ -69,17 +69,19 @@ pub fn is_intact(file: &Path) -> bool {
 
 /// Whether a file without a log was cut. SQLite itself ignores half a page at the end.
 fn has_declared_length(file: &Path) -> bool {
-    let mut head = [0; 100];
+    let mut header = [0; 100];
     let Ok(mut from) = File::open(file) else { return true };
     let length = from.metadata().map_or(0, |file| file.len());
-    if fill(&mut from, &mut head).is_ok_and(|read| read < head.len()) || !head.starts_with(NAME) {
+    if fill(&mut from, &mut header).is_ok_and(|read| read < header.len())
+        || !header.starts_with(NAME)
+    {
         // Empty, or not a database, which opening it reports.
         return true;
     }
-    let page = u64::from(head[16]) << 8 | u64::from(head[17]);
+    let page = u64::from(header[16]) << 8 | u64::from(header[17]);
     // The length is valid if it is as old as the last change.
-    let says = read_u32_be(&head, 28)
-        .filter(|_| read_u32_be(&head, 24) == read_u32_be(&head, 92))
+    let says = read_u32_be(&header, 28)
+        .filter(|_| read_u32_be(&header, 24) == read_u32_be(&header, 92))
         .unwrap_or(0);
     page < 512 || (length % page == 0 && length >= page * u64::from(says))
 }
@@ -113,22 +115,25 @@ impl Index {
 fn read(log: &Path) -> io::Result<LogContents> {
     let mut from = BufReader::with_capacity(1 << 17, File::open(log)?);
     let damaged = || io::Error::from(io::ErrorKind::InvalidData);
-    let mut head = [0; HEAD];
-    if fill(&mut from, &mut head)? < HEAD {
+    let mut header = [0; HEAD];
+    if fill(&mut from, &mut header)? < HEAD {
         return Ok(LogContents { is_torn: true, ..LogContents::default() });
     }
-    let magic = read_u32_be(&head, 0).ok_or_else(damaged)?;
+    let magic = read_u32_be(&header, 0).ok_or_else(damaged)?;
     let is_big = magic & 1 == 1;
     let page =
-        read_u32_be(&head, 8).and_then(|page| usize::try_from(page).ok()).ok_or_else(damaged)?;
-    let mut sum = sums((0, 0), &head[..24], is_big);
+        read_u32_be(&header, 8).and_then(|page| usize::try_from(page).ok()).ok_or_else(damaged)?;
+    let mut sum = sums((0, 0), &header[..24], is_big);
     let sound = magic & !1 == MAGIC
         && (512..=LONGEST_PAGE).contains(&page)
-        && (read_u32_be(&head, 24), read_u32_be(&head, 28)) == (Some(sum.0), Some(sum.1));
+        && (read_u32_be(&header, 24), read_u32_be(&header, 28)) == (Some(sum.0), Some(sum.1));
     if !sound {
         return Err(damaged());
     }
-    let salt = [head[16], head[17], head[18], head[19], head[20], head[21], head[22], head[23]];
+    let salt = [
+        header[16], header[17], header[18], header[19], header[20], header[21], header[22],
+        header[23],
+    ];
     let mut found = LogContents { salt, ..LogContents::default() };
     let mut frame = vec![0; FRAME + page];
     for number in 1_u32.. {

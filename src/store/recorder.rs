@@ -50,16 +50,16 @@ impl Recorder {
     /// Starts the thread. It opens nothing until there is work.
     pub fn start(
         store: Store,
-        head: SessionHeader,
+        header: SessionHeader,
         redactor: Arc<Redactor>,
         faults: UnboundedSender<SavingError>,
     ) -> Recorder {
         let (jobs, waiting) = mpsc::channel(ROOM);
         let closing = CancellationToken::new();
-        let desk = StoreWriter::new(store, head, redactor, faults).hurry_after(closing.clone());
+        let writer = StoreWriter::new(store, header, redactor, faults).hurry_after(closing.clone());
         let started = std::thread::Builder::new()
             .name("store".into())
-            .spawn(move || run_writer(desk, waiting));
+            .spawn(move || run_writer(writer, waiting));
         if let Err(error) = started {
             // Every job is then dropped, and dropping one answers it.
             tracing::warn!(%error, "no thread for the store");
@@ -106,7 +106,7 @@ impl Recorder {
         ask: impl FnOnce(&mut StoreWriter) -> T + Send + 'static,
     ) -> Option<T> {
         let (answer, answered) = oneshot::channel();
-        let job = Job::Run(Box::new(move |desk| drop(answer.send(ask(desk)))));
+        let job = Job::Run(Box::new(move |writer| drop(answer.send(ask(writer)))));
         self.jobs.send(job).await.ok()?;
         answered.await.ok()
     }
@@ -119,9 +119,9 @@ impl Recorder {
     /// Waits briefly until all jobs are written. Returns the error if they could not be.
     pub async fn close(&self) -> Option<LocalizedText> {
         self.begin_closing();
-        let close = self.call(|desk| {
-            desk.close();
-            desk.unsaved_reason()
+        let close = self.call(|writer| {
+            writer.close();
+            writer.unsaved_reason()
         });
         match timeout(FAREWELL, close).await {
             Ok(Some(unsaved)) => unsaved,
@@ -132,7 +132,7 @@ impl Recorder {
     }
 }
 
-fn run_writer(mut desk: StoreWriter, mut jobs: Receiver<Job>) {
+fn run_writer(mut writer: StoreWriter, mut jobs: Receiver<Job>) {
     // Only to wait with a deadline; the thread itself may block.
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_time().build() else {
         return;
@@ -141,33 +141,33 @@ fn run_writer(mut desk: StoreWriter, mut jobs: Receiver<Job>) {
         let mut settle: Option<Instant> = None;
         let mut early = None;
         loop {
-            let due = desk.next_deadline().map(Instant::from_std).into_iter().chain(settle).min();
+            let due = writer.next_deadline().map(Instant::from_std).into_iter().chain(settle).min();
             let next = match due {
                 Some(due) => timeout_at(due, jobs.recv()).await,
                 None => Ok(jobs.recv().await),
             };
             match next {
                 Ok(Some(job)) => {
-                    if write_group(&mut desk, job, &mut jobs, &mut early) {
+                    if write_group(&mut writer, job, &mut jobs, &mut early) {
                         settle = settle.or_else(|| Some(Instant::now() + SETTLE));
                     }
                 }
                 Ok(None) => break,
-                Err(_) => desk.tick(),
+                Err(_) => writer.tick(),
             }
             if settle.is_some_and(|settle| settle <= Instant::now()) {
-                desk.sync();
+                writer.sync();
                 settle = None;
             }
         }
     });
-    desk.close();
+    writer.close();
 }
 
 /// Takes all waiting jobs, writes them as one group, then answers. `early` is written before it is
 /// waited for. True if something important was among them.
 fn write_group(
-    desk: &mut StoreWriter,
+    writer: &mut StoreWriter,
     first: Job,
     jobs: &mut Receiver<Job>,
     early: &mut Option<Box<Event>>,
@@ -179,23 +179,23 @@ fn write_group(
             Some(Job::Event(event, done)) => {
                 let is_there = early.take_if(|early| *early == event).is_some();
                 if !is_there {
-                    desk.record(*event);
+                    writer.record(*event);
                 }
                 answers.push(done);
             }
             Some(Job::Early(event)) => {
-                desk.record((*event).clone());
+                writer.record((*event).clone());
                 *early = Some(event);
             }
-            Some(Job::Later(event)) => desk.record(*event),
+            Some(Job::Later(event)) => writer.record(*event),
             Some(Job::Run(ask)) => {
-                desk.flush();
-                ask(desk);
+                writer.flush();
+                ask(writer);
             }
             None => break,
         }
     }
-    let grave = desk.flush();
+    let grave = writer.flush();
     for done in answers {
         // The receiver may have stopped waiting.
         let _ = done.send(());

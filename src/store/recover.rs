@@ -225,10 +225,10 @@ fn copy_for_repair(from: &Path) -> Result<PathBuf, StoreError> {
 /// Extends a cut file to the length in its header, or SQLite reads nothing of it. Its end is then
 /// empty pages, which are skipped.
 fn extend_to_header_length(file: &Path) -> Result<(), StoreError> {
-    let mut head = [0; 32];
+    let mut header = [0; 32];
     let mut file = OpenOptions::new().read(true).write(true).open(file)?;
-    file.read_exact(&mut head)?;
-    let (_, pages) = head.split_at(28);
+    file.read_exact(&mut header)?;
+    let (_, pages) = header.split_at(28);
     let pages = pages.iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
     lengthen(&file, pages)
 }

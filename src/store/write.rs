@@ -51,7 +51,7 @@ impl Database {
     pub fn add(
         &mut self,
         key: Option<i64>,
-        head: &SessionHeader,
+        header: &SessionHeader,
         rows: &[EventRow],
         parts: &mut PendingParts,
     ) -> Result<i64, StoreError> {
@@ -59,7 +59,7 @@ impl Database {
         let change = self.write_transaction()?;
         let key = match key {
             Some(key) => key,
-            None => insert_session(&change, head, rows.first())?,
+            None => insert_session(&change, header, rows.first())?,
         };
         for row in rows {
             insert_row(&change, key, row, &mut now)?;
@@ -180,7 +180,7 @@ impl Database {
     pub fn fork(
         &mut self,
         key: i64,
-        head: &SessionHeader,
+        header: &SessionHeader,
         title: Option<&str>,
     ) -> Result<i64, StoreError> {
         let change = self.write_transaction()?;
@@ -192,7 +192,7 @@ impl Database {
                  id, (SELECT max(id) FROM events WHERE session = ?1), bot, next_step, next_ask,
                  steps, input, output, estimated
              FROM sessions WHERE key = ?1",
-            params![key, head.id, head.folder, title, now(), touched],
+            params![key, header.id, header.folder, title, now(), touched],
         )?;
         let new = change.last_insert_rowid();
         copy_events(&change, key, new)?;
@@ -252,14 +252,14 @@ fn next_touch(db: &Connection) -> Result<i64, StoreError> {
 
 fn insert_session(
     db: &Connection,
-    head: &SessionHeader,
+    header: &SessionHeader,
     first: Option<&EventRow>,
 ) -> Result<i64, StoreError> {
     let title = first.and_then(|row| match serde_json::from_str(&row.body) {
         Ok(Event::TurnStarted { text, origin, .. }) => Some(event_row::title_of(&text, origin)),
         _ => None,
     });
-    let title = match (&head.title, title) {
+    let title = match (&header.title, title) {
         (Some(named), _) => named.clone(),
         (None, title) => title.unwrap_or_default(),
     };
@@ -269,13 +269,13 @@ fn insert_session(
          VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7)",
     )?
     .execute(params![
-        head.id,
-        head.folder,
+        header.id,
+        header.folder,
         title,
-        head.title.is_some(),
+        header.title.is_some(),
         at,
         next_touch(db)?,
-        head.bot
+        header.bot
     ])?;
     Ok(db.last_insert_rowid())
 }

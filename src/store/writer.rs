@@ -106,7 +106,7 @@ struct PendingRows {
 impl StoreWriter {
     pub fn new(
         store: Store,
-        head: SessionHeader,
+        header: SessionHeader,
         redactor: Arc<Redactor>,
         faults: UnboundedSender<SavingError>,
     ) -> StoreWriter {
@@ -115,7 +115,7 @@ impl StoreWriter {
             redactor,
             errors: faults,
             database: None,
-            header: head,
+            header,
             key: None,
             has_begun: false,
             early_events: Vec::new(),

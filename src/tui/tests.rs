@@ -37,13 +37,13 @@ fn in_plain_mode(event: Event) -> String {
 }
 
 fn printed(event: &Event) -> String {
-    let voice = Printer { lang: Lang::En, clean: str::to_owned };
+    let printer = Printer { lang: Lang::En, clean: str::to_owned };
     let options = Options {
         json: false,
         approved: ApprovalFlags::default(),
         has_user: false,
         schema: None,
-        voice,
+        printer,
         clean: str::to_owned,
         secrets: Arc::new(Redactor::new([("NONE", "hunter2hunter2")], [7; 16])),
     };

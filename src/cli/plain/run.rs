@@ -83,9 +83,9 @@ pub struct PlainEnd {
 pub async fn run(
     mut linear: PlainSession,
     first: Option<String>,
-    mut wires: PrintChannels,
+    mut channels: PrintChannels,
     mut lines: Receiver<PlainInput>,
-    voice: Printer,
+    printer: Printer,
     mut out: impl Write,
 ) -> PlainEnd {
     let mut effects: Vec<_> =
@@ -96,15 +96,15 @@ pub async fn run(
     loop {
         for effect in effects {
             match effect {
-                PlainEffect::Send(op) => drop(wires.ops.send(op).await),
+                PlainEffect::Send(op) => drop(channels.ops.send(op).await),
                 PlainEffect::End(exit) => {
-                    let _ = wires.ops.try_send(Op::Shutdown);
+                    let _ = channels.ops.try_send(Op::Shutdown);
                     return PlainEnd { exit, knows_unsaved: linear.knows_unsaved() };
                 }
                 PlainEffect::Prompt if linear.is_asking() => gate.close(),
                 shown => {
-                    if write(&mut out, &shown, voice).is_err() {
-                        let _ = wires.ops.try_send(Op::Shutdown);
+                    if write(&mut out, &shown, printer).is_err() {
+                        let _ = channels.ops.try_send(Op::Shutdown);
                         return PlainEnd { exit: Exit::INTERRUPTED, knows_unsaved: false };
                     }
                 }
@@ -116,7 +116,7 @@ pub async fn run(
         // Lines typed before a question are handled before it, and do not answer it.
         effects = tokio::select! {
             biased;
-            Some(number) = wires.signals.recv() => match number {
+            Some(number) = channels.signals.recv() => match number {
                 signals::INT => linear.interrupt(),
                 number => vec![PlainEffect::End(Exit::by_signal(number))],
             },
@@ -131,13 +131,13 @@ pub async fn run(
                     linear.on_end_of_input()
                 }
             },
-            event = wires.events.recv() => match event {
+            event = channels.events.recv() => match event {
                 Some(event) => linear.on_event(event),
                 None => vec![PlainEffect::End(Exit::Failed)],
             },
             () = gate.wait_until_open() => {
                 gate.question_written = None;
-                match write(&mut out, &PlainEffect::Prompt, voice) {
+                match write(&mut out, &PlainEffect::Prompt, printer) {
                     Ok(()) => Vec::new(),
                     Err(_) => vec![PlainEffect::End(Exit::INTERRUPTED)],
                 }
@@ -149,13 +149,13 @@ pub async fn run(
     }
 }
 
-fn write(out: &mut impl Write, effect: &PlainEffect, voice: Printer) -> io::Result<()> {
+fn write(out: &mut impl Write, effect: &PlainEffect, printer: Printer) -> io::Result<()> {
     match effect {
         PlainEffect::Line(line) => writeln!(out, "{line}")?,
-        PlainEffect::Notice(notice) => messages::notice(out, notice, voice),
+        PlainEffect::Notice(notice) => messages::notice(out, notice, printer),
         PlainEffect::Page(shown) => {
-            writeln!(out, "{}", (voice.clean)(&shown.title.text(voice.lang)))?;
-            table::write(out, &shown.rows, voice)?;
+            writeln!(out, "{}", (printer.clean)(&shown.title.text(printer.lang)))?;
+            table::write(out, &shown.rows, printer)?;
         }
         PlainEffect::Prompt => write!(out, "> ")?,
         PlainEffect::Send(_) | PlainEffect::End(_) => {}

@@ -443,15 +443,15 @@ async fn a_line_typed_before_a_question_does_not_answer_it() {
         tell.send(event).await.expect("room");
     }
     let grace = std::time::Duration::from_secs(1);
-    let wires = crate::cli::print::PrintChannels {
+    let channels = crate::cli::print::PrintChannels {
         ops,
         events,
         signals,
         grace,
         leaving: tokio_util::sync::CancellationToken::new(),
     };
-    let voice = crate::cli::messages::Printer { lang: Lang::En, clean: str::to_owned };
-    let exit = run::run(linear(), None, wires, lines, voice, Vec::new()).await;
+    let printer = crate::cli::messages::Printer { lang: Lang::En, clean: str::to_owned };
+    let exit = run::run(linear(), None, channels, lines, printer, Vec::new()).await;
     assert_eq!(exit, run::PlainEnd { exit: Exit::Done, knows_unsaved: false });
     let mut submitted = Vec::new();
     while let Some(op) = sent.recv().await {

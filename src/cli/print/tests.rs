@@ -26,13 +26,13 @@ struct Ran {
 }
 
 fn options() -> Options {
-    let voice = Printer { lang: Lang::En, clean: str::to_owned };
+    let printer = Printer { lang: Lang::En, clean: str::to_owned };
     Options {
         json: false,
         approved: ApprovalFlags::default(),
         has_user: false,
         schema: None,
-        voice,
+        printer,
         clean: str::to_owned,
         secrets: Arc::new(Redactor::new([("NONE", "hunter2hunter2")], [7; 16])),
     }
@@ -65,7 +65,7 @@ fn play_into(
 ) -> (Exit, String, Vec<Op>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async {
-        let (ops, mut seen) = mpsc::channel(64);
+        let (ops, mut observation) = mpsc::channel(64);
         let (sender, receiver) = mpsc::channel(64);
         let (presser, signals) = mpsc::channel(8);
         for event in events {
@@ -76,7 +76,7 @@ fn play_into(
         }
         // With Ctrl-C, the session stays open: the end must come from the key.
         let stays = (presses > 0).then_some(sender);
-        let wires = PrintChannels {
+        let channels = PrintChannels {
             ops,
             events: receiver,
             signals,
@@ -85,10 +85,10 @@ fn play_into(
         };
         let mut err = Vec::new();
         let first = Op::Submit { text: "do it".into() };
-        let exit = run(first, wires, no_user(), options, (out, &mut err)).await;
+        let exit = run(first, channels, no_user(), options, (out, &mut err)).await;
         drop(stays);
         let mut ops = Vec::new();
-        while let Ok(op) = seen.try_recv() {
+        while let Ok(op) = observation.try_recv() {
             ops.push(op);
         }
         (exit, String::from_utf8(err).unwrap(), ops)
@@ -127,11 +127,11 @@ fn risk(tier: Tier) -> Risk {
 }
 
 fn observed(tier: Tier, outcome: Outcome) -> Event {
-    let mut seen = Observation::not_run(step("git push"), "/w", risk(tier), outcome);
+    let mut observation = Observation::not_run(step("git push"), "/w", risk(tier), outcome);
     if outcome == Outcome::Ran {
-        seen.exit_code = Some(0);
+        observation.exit_code = Some(0);
     }
-    Event::StepFinished(Box::new(seen))
+    Event::StepFinished(Box::new(observation))
 }
 
 fn asked(risk: Risk) -> Event {
@@ -471,8 +471,8 @@ fn a_closed_pipe_is_not_an_error_but_a_full_disk_is() {
 #[test]
 fn foreign_text_is_made_safe_on_both_streams() {
     let clean: Clean = |text| text.replace('\x1b', "␛");
-    let voice = Printer { lang: Lang::Zh, clean };
-    let options = Options { clean, voice, ..options() };
+    let printer = Printer { lang: Lang::Zh, clean };
+    let options = Options { clean, printer, ..options() };
     let ran = play(
         &options,
         vec![

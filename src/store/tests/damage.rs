@@ -2,41 +2,41 @@
 
 use super::*;
 
-fn damaged(bench: &mut StoreFixture, damage: impl FnOnce(&mut Vec<u8>)) -> String {
-    let mut desk = bench.writer();
+fn damaged(fixture: &mut StoreFixture, damage: impl FnOnce(&mut Vec<u8>)) -> String {
+    let mut writer = fixture.writer();
     for number in 1..=200 {
-        turn(&mut desk, number, &format!("turn {number} {}", "word ".repeat(40)), "answer");
+        turn(&mut writer, number, &format!("turn {number} {}", "word ".repeat(40)), "answer");
     }
-    desk.rename("the name").unwrap();
-    let id = desk.id().to_owned();
-    drop(desk);
-    let mut bytes = fs::read(bench.file()).unwrap();
+    writer.rename("the name").unwrap();
+    let id = writer.id().to_owned();
+    drop(writer);
+    let mut bytes = fs::read(fixture.file()).unwrap();
     damage(&mut bytes);
-    fs::write(bench.file(), bytes).unwrap();
+    fs::write(fixture.file(), bytes).unwrap();
     id
 }
 
 /// The reports about the file.
-fn not_saved(bench: &StoreFixture, why: crate::i18n::Phrase) -> SavingError {
-    let file = bench.file().display().to_string();
+fn not_saved(fixture: &StoreFixture, why: crate::i18n::Phrase) -> SavingError {
+    let file = fixture.file().display().to_string();
     SavingError::NotSaved(words::OF_FILE.with("file", file).with("why", LocalizedText::from(why)))
 }
 
 #[test]
 fn a_file_without_its_header_is_set_aside_and_still_read() {
-    let mut bench = StoreFixture::new();
-    let id = damaged(&mut bench, |bytes| bytes[..100].fill(0));
-    let mut desk = bench.writer();
-    let resumed = desk.resume(Some(&id), 9_999).unwrap();
+    let mut fixture = StoreFixture::new();
+    let id = damaged(&mut fixture, |bytes| bytes[..100].fill(0));
+    let mut writer = fixture.writer();
+    let resumed = writer.resume(Some(&id), 9_999).unwrap();
     assert_eq!((resumed.known.title.as_str(), resumed.tail.events.len()), ("the name", 800));
-    assert_eq!(desk.search("turn 17", 9_999).unwrap().len(), 12);
-    let told = bench.reports();
+    assert_eq!(writer.search("turn 17", 9_999).unwrap().len(), 12);
+    let told = fixture.reports();
     let [SavingError::Recovered { aside, sessions: 1, events: 800, removed: 0 }] = told.as_slice()
     else {
         panic!("{told:?}")
     };
     assert!(aside.exists());
-    let left = fs::read_dir(bench.folder.path().join("data")).unwrap();
+    let left = fs::read_dir(fixture.folder.path().join("data")).unwrap();
     let names: Vec<String> =
         left.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
     assert!(!names.iter().any(|name| name.contains("mend") || name.contains("fresh")), "{names:?}");
@@ -44,125 +44,125 @@ fn a_file_without_its_header_is_set_aside_and_still_read() {
 
 #[test]
 fn lost_pages_lose_only_their_own_data() {
-    let mut bench = StoreFixture::new();
-    let id = damaged(&mut bench, |bytes| {
+    let mut fixture = StoreFixture::new();
+    let id = damaged(&mut fixture, |bytes| {
         // Every ninth page after the first ones, which contain the roots.
         let pages = bytes.len() / 4096;
         for page in (30..pages).step_by(9) {
             bytes[page * 4096..page * 4096 + 2048].fill(0xA5);
         }
     });
-    let mut desk = bench.writer();
-    let found = desk.resume(Some(&id), 9_999).unwrap().tail.events.len();
+    let mut writer = fixture.writer();
+    let found = writer.resume(Some(&id), 9_999).unwrap().tail.events.len();
     assert!((200..800).contains(&found), "{found}");
-    turn(&mut desk, 201, "on we go", "yes");
-    assert_eq!(saved_events(&mut desk, &id).last(), Some(&ended(201)));
-    let told = bench.reports();
+    turn(&mut writer, 201, "on we go", "yes");
+    assert_eq!(saved_events(&mut writer, &id).last(), Some(&ended(201)));
+    let told = fixture.reports();
     assert!(matches!(told.as_slice(), [SavingError::Recovered { .. }]), "{told:?}");
 }
 
 #[test]
 fn a_file_that_is_not_a_database_is_set_aside() {
-    let mut bench = StoreFixture::new();
-    fs::create_dir_all(bench.folder.path().join("data")).unwrap();
-    fs::write(bench.file(), "this is not a database at all\n".repeat(400)).unwrap();
-    let mut desk = bench.writer();
-    turn(&mut desk, 1, "hello", "hi");
-    let id = desk.id().to_owned();
-    assert_eq!(saved_events(&mut desk, &id).len(), 4);
-    let told = bench.reports();
+    let mut fixture = StoreFixture::new();
+    fs::create_dir_all(fixture.folder.path().join("data")).unwrap();
+    fs::write(fixture.file(), "this is not a database at all\n".repeat(400)).unwrap();
+    let mut writer = fixture.writer();
+    turn(&mut writer, 1, "hello", "hi");
+    let id = writer.id().to_owned();
+    assert_eq!(saved_events(&mut writer, &id).len(), 4);
+    let told = fixture.reports();
     assert!(matches!(told.as_slice(), [SavingError::Recovered { sessions: 0, .. }]), "{told:?}");
 }
 
 #[test]
 fn a_damaged_file_that_another_window_has_open_is_left_where_it_is() {
-    let mut bench = StoreFixture::new();
-    let mut one = bench.writer();
+    let mut fixture = StoreFixture::new();
+    let mut one = fixture.writer();
     turn(&mut one, 1, "hello", "hi");
-    let db = rusqlite::Connection::open(bench.file()).unwrap();
+    let db = rusqlite::Connection::open(fixture.file()).unwrap();
     let _: i64 = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).unwrap();
     drop(db);
-    let mut file = fs::OpenOptions::new().write(true).open(bench.file()).unwrap();
+    let mut file = fs::OpenOptions::new().write(true).open(fixture.file()).unwrap();
     file.seek(SeekFrom::Start(0)).unwrap();
     file.write_all(&[0; 4096]).unwrap();
-    let mut two = bench.writer();
+    let mut two = fixture.writer();
     turn(&mut two, 1, "x", "y");
-    let told = bench.reports();
-    let damaged = StoreError::Damaged { file: bench.file() }.localized();
+    let told = fixture.reports();
+    let damaged = StoreError::Damaged { file: fixture.file() }.localized();
     assert!(told.contains(&SavingError::NotSaved(damaged)), "{told:?}");
 }
 
 #[test]
 fn a_failing_disk_is_reported_once_and_nothing_is_lost_when_it_works_again() {
-    let mut bench = StoreFixture::new();
+    let mut fixture = StoreFixture::new();
     // There is a folder in place of the file.
-    fs::create_dir_all(bench.file()).unwrap();
-    let mut desk = bench.writer();
-    turn(&mut desk, 1, "one", "a");
-    turn(&mut desk, 2, "two", "b");
-    assert!(matches!(bench.reports().as_slice(), [SavingError::NotSaved(_)]));
-    fs::remove_dir(bench.file()).unwrap();
-    desk.close();
-    assert_eq!(bench.reports(), [SavingError::SavedAgain]);
-    let id = desk.id().to_owned();
-    assert_eq!(saved_events(&mut desk, &id).len(), 8);
+    fs::create_dir_all(fixture.file()).unwrap();
+    let mut writer = fixture.writer();
+    turn(&mut writer, 1, "one", "a");
+    turn(&mut writer, 2, "two", "b");
+    assert!(matches!(fixture.reports().as_slice(), [SavingError::NotSaved(_)]));
+    fs::remove_dir(fixture.file()).unwrap();
+    writer.close();
+    assert_eq!(fixture.reports(), [SavingError::SavedAgain]);
+    let id = writer.id().to_owned();
+    assert_eq!(saved_events(&mut writer, &id).len(), 8);
 }
 
 #[test]
 fn a_data_folder_that_is_a_file_is_reported_and_the_conversation_continues() {
-    let mut bench = StoreFixture::new();
-    fs::write(bench.folder.path().join("data"), "").unwrap();
-    let mut desk = bench.writer();
-    turn(&mut desk, 1, "one", "a");
-    assert!(matches!(bench.reports().as_slice(), [SavingError::NotSaved(_)]));
-    assert!(desk.list(None, 9).is_err());
+    let mut fixture = StoreFixture::new();
+    fs::write(fixture.folder.path().join("data"), "").unwrap();
+    let mut writer = fixture.writer();
+    turn(&mut writer, 1, "one", "a");
+    assert!(matches!(fixture.reports().as_slice(), [SavingError::NotSaved(_)]));
+    assert!(writer.list(None, 9).is_err());
 }
 
 #[test]
 fn a_full_disk_is_reported_once_and_the_rows_are_written_later() {
-    let mut bench = StoreFixture::new();
-    let mut desk = bench.writer();
-    turn(&mut desk, 1, "one", "a");
-    desk.limit_pages(Some(20));
+    let mut fixture = StoreFixture::new();
+    let mut writer = fixture.writer();
+    turn(&mut writer, 1, "one", "a");
+    writer.limit_pages(Some(20));
     for number in 2..=30 {
-        turn(&mut desk, number, &"many words ".repeat(300), "b");
+        turn(&mut writer, number, &"many words ".repeat(300), "b");
     }
-    let told = bench.reports();
-    assert_eq!(told, [not_saved(&bench, words::FULL)]);
-    desk.limit_pages(None);
-    desk.close();
-    assert_eq!(bench.reports(), [SavingError::SavedAgain]);
-    let id = desk.id().to_owned();
-    assert_eq!(saved_events(&mut desk, &id).len(), 120);
+    let told = fixture.reports();
+    assert_eq!(told, [not_saved(&fixture, words::FULL)]);
+    writer.limit_pages(None);
+    writer.close();
+    assert_eq!(fixture.reports(), [SavingError::SavedAgain]);
+    let id = writer.id().to_owned();
+    assert_eq!(saved_events(&mut writer, &id).len(), 120);
 }
 
 #[test]
 fn a_file_removed_while_open_is_written_again_in_full() {
-    let mut bench = StoreFixture::new();
-    let mut desk = bench.writer();
-    turn(&mut desk, 1, "one", "a");
-    fs::remove_dir_all(bench.folder.path().join("data")).unwrap();
-    turn(&mut desk, 2, "two", "b");
-    assert_eq!(bench.reports(), [SavingError::PutBack { file: bench.file() }]);
-    let id = desk.id().to_owned();
-    assert_eq!(bench.store().lock(&id).unwrap().map(|_| ()), None, "it is locked again");
-    drop(desk);
-    let mut other = bench.writer();
+    let mut fixture = StoreFixture::new();
+    let mut writer = fixture.writer();
+    turn(&mut writer, 1, "one", "a");
+    fs::remove_dir_all(fixture.folder.path().join("data")).unwrap();
+    turn(&mut writer, 2, "two", "b");
+    assert_eq!(fixture.reports(), [SavingError::PutBack { file: fixture.file() }]);
+    let id = writer.id().to_owned();
+    assert_eq!(fixture.store().lock(&id).unwrap().map(|_| ()), None, "it is locked again");
+    drop(writer);
+    let mut other = fixture.writer();
     assert_eq!(saved_events(&mut other, &id).len(), 8);
 }
 
 #[test]
 fn the_newest_damaged_files_are_kept_and_the_removal_of_others_is_reported() {
-    let mut bench = StoreFixture::new();
-    let data = bench.folder.path().join("data");
+    let mut fixture = StoreFixture::new();
+    let data = fixture.folder.path().join("data");
     fs::create_dir_all(&data).unwrap();
     for number in [2, 9, 10] {
         fs::write(data.join(format!("sessions.damaged-{number}.db")), "old").unwrap();
     }
-    fs::write(bench.file(), "this is not a database at all\n".repeat(400)).unwrap();
-    let mut desk = bench.writer();
-    turn(&mut desk, 1, "hello", "hi");
-    let told = bench.reports();
+    fs::write(fixture.file(), "this is not a database at all\n".repeat(400)).unwrap();
+    let mut writer = fixture.writer();
+    turn(&mut writer, 1, "hello", "hi");
+    let told = fixture.reports();
     let [SavingError::Recovered { aside, removed: 1, .. }] = told.as_slice() else {
         panic!("{told:?}")
     };
@@ -176,32 +176,32 @@ fn the_newest_damaged_files_are_kept_and_the_removal_of_others_is_reported() {
 #[test]
 fn a_read_only_disk_is_reported_and_waiting_rows_are_written_later() {
     use std::os::unix::fs::PermissionsExt as _;
-    let mut bench = StoreFixture::new();
-    let mut desk = bench.writer();
-    turn(&mut desk, 1, "one", "a");
-    let id = desk.id().to_owned();
-    desk.set_read_only(true);
-    turn(&mut desk, 2, "two", "b");
-    turn(&mut desk, 3, "three", "c");
-    assert_eq!(bench.reports(), [not_saved(&bench, words::READ_ONLY)]);
-    desk.set_read_only(false);
-    desk.close();
-    assert_eq!(bench.reports(), [SavingError::SavedAgain]);
-    assert_eq!(saved_events(&mut desk, &id).len(), 12);
-    drop(desk);
+    let mut fixture = StoreFixture::new();
+    let mut writer = fixture.writer();
+    turn(&mut writer, 1, "one", "a");
+    let id = writer.id().to_owned();
+    writer.set_read_only(true);
+    turn(&mut writer, 2, "two", "b");
+    turn(&mut writer, 3, "three", "c");
+    assert_eq!(fixture.reports(), [not_saved(&fixture, words::READ_ONLY)]);
+    writer.set_read_only(false);
+    writer.close();
+    assert_eq!(fixture.reports(), [SavingError::SavedAgain]);
+    assert_eq!(saved_events(&mut writer, &id).len(), 12);
+    drop(writer);
     // The same for a folder, unless the tests run as root.
-    let data = bench.folder.path().join("data");
+    let data = fixture.folder.path().join("data");
     fs::set_permissions(&data, fs::Permissions::from_mode(0o500)).unwrap();
     if fs::write(data.join("probe"), "").is_ok() {
         println!("skipped: whoever runs this may write anywhere");
         return;
     }
-    fs::remove_file(bench.file()).ok();
-    let mut other = bench.writer();
+    fs::remove_file(fixture.file()).ok();
+    let mut other = fixture.writer();
     turn(&mut other, 1, "x", "y");
     fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).unwrap();
     other.close();
-    let told = bench.reports();
+    let told = fixture.reports();
     assert!(
         matches!(told.as_slice(), [] | [SavingError::NotSaved(_), SavingError::SavedAgain]),
         "{told:?}"

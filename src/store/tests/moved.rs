@@ -5,9 +5,9 @@ use std::path::Path;
 use super::*;
 
 /// The folder of sessions in the state a killed program leaves, copied while it is open.
-fn copy_as_if_killed(bench: &StoreFixture) -> StoreFixture {
+fn copy_as_if_killed(fixture: &StoreFixture) -> StoreFixture {
     let left = StoreFixture::new();
-    copy(&bench.folder.path().join("data"), &left.folder.path().join("data"));
+    copy(&fixture.folder.path().join("data"), &left.folder.path().join("data"));
     left
 }
 
@@ -20,13 +20,13 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn log(bench: &StoreFixture) -> PathBuf {
-    bench.file().with_extension("db-wal")
+fn log(fixture: &StoreFixture) -> PathBuf {
+    fixture.file().with_extension("db-wal")
 }
 
-fn turns(desk: &mut StoreWriter, numbers: std::ops::RangeInclusive<u64>) {
+fn turns(writer: &mut StoreWriter, numbers: std::ops::RangeInclusive<u64>) {
     for number in numbers {
-        turn(desk, number, &format!("question {number}"), &format!("answer {number}"));
+        turn(writer, number, &format!("question {number}"), &format!("answer {number}"));
     }
 }
 
@@ -40,22 +40,22 @@ fn questions(store: &Store, id: &str) -> usize {
 
 #[test]
 fn a_killed_program_loses_nothing_and_nothing_is_reported() {
-    let mut bench = StoreFixture::new();
-    let mut desk = bench.writer();
-    turns(&mut desk, 1..=9);
-    let mut left = copy_as_if_killed(&bench);
+    let mut fixture = StoreFixture::new();
+    let mut writer = fixture.writer();
+    turns(&mut writer, 1..=9);
+    let mut left = copy_as_if_killed(&fixture);
     let mut again = left.writer();
     assert_eq!(again.list(None, 9).unwrap().len(), 1);
     assert_eq!(left.reports(), []);
-    assert_eq!(questions(&left.store(), desk.id()), 9);
+    assert_eq!(questions(&left.store(), writer.id()), 9);
 }
 
 #[test]
 fn a_cut_damaged_or_removed_log_is_reported_and_kept_aside() {
-    let mut bench = StoreFixture::new();
-    let mut desk = bench.writer();
-    turns(&mut desk, 1..=6);
-    let whole = fs::read(log(&bench)).unwrap();
+    let mut fixture = StoreFixture::new();
+    let mut writer = fixture.writer();
+    turns(&mut writer, 1..=6);
+    let whole = fs::read(log(&fixture)).unwrap();
     let mut damages: Vec<Option<Vec<u8>>> = vec![None];
     damages.extend((0..6).map(|n| Some(whole[..whole.len() * n / 6].to_vec())));
     damages.extend((0..6).map(|n| {
@@ -64,7 +64,7 @@ fn a_cut_damaged_or_removed_log_is_reported_and_kept_aside() {
         Some(bytes)
     }));
     for damage in damages {
-        let mut left = copy_as_if_killed(&bench);
+        let mut left = copy_as_if_killed(&fixture);
         match &damage {
             Some(bytes) => fs::write(log(&left), bytes).unwrap(),
             None => fs::remove_file(log(&left)).unwrap(),
@@ -82,12 +82,12 @@ fn a_cut_damaged_or_removed_log_is_reported_and_kept_aside() {
 
 #[test]
 fn everything_left_in_a_small_truncated_file_is_read() {
-    let mut bench = StoreFixture::new();
-    let mut desk = bench.writer();
-    turns(&mut desk, 1..=3);
-    let id = desk.id().to_owned();
-    desk.close();
-    let whole = fs::read(bench.file()).unwrap();
+    let mut fixture = StoreFixture::new();
+    let mut writer = fixture.writer();
+    turns(&mut writer, 1..=3);
+    let id = writer.id().to_owned();
+    writer.close();
+    let whole = fs::read(fixture.file()).unwrap();
     let pages = whole.len() / 4096;
     let mut kept = 0;
     for cut in 2..pages {
@@ -114,10 +114,10 @@ fn everything_left_in_a_small_truncated_file_is_read() {
 /// Another file of sessions, with one in it.
 fn other_store() -> (StoreFixture, String) {
     let mut other = StoreFixture::new();
-    let mut desk = other.writer_in("/elsewhere");
-    turns(&mut desk, 1..=2);
-    let id = desk.id().to_owned();
-    desk.close();
+    let mut writer = other.writer_in("/elsewhere");
+    turns(&mut writer, 1..=2);
+    let id = writer.id().to_owned();
+    writer.close();
     (other, id)
 }
 
@@ -139,25 +139,25 @@ fn a_file_that_replaces_the_open_one_gets_the_whole_session() {
         },
     ];
     for (number, put) in puts.iter().enumerate() {
-        let mut bench = StoreFixture::new();
-        let mut desk = bench.writer();
-        turns(&mut desk, 1..=3);
+        let mut fixture = StoreFixture::new();
+        let mut writer = fixture.writer();
+        turns(&mut writer, 1..=3);
         let (other, theirs) = other_store();
-        put(&other.file(), &bench.file());
-        turns(&mut desk, 4..=5);
-        let id = desk.id().to_owned();
-        let told = bench.reports();
+        put(&other.file(), &fixture.file());
+        turns(&mut writer, 4..=5);
+        let id = writer.id().to_owned();
+        let told = fixture.reports();
         assert!(matches!(told.as_slice(), [SavingError::Replaced { .. }]), "{number}: {told:?}");
         // Also if the program is killed now.
-        let left = copy_as_if_killed(&bench);
+        let left = copy_as_if_killed(&fixture);
         assert_eq!(questions(&left.store(), &id), 5, "{number}");
         assert_eq!(questions(&left.store(), &theirs), 2, "{number}");
-        turns(&mut desk, 6..=6);
-        desk.close();
-        assert_eq!(questions(&bench.store(), &id), 6, "{number}");
-        assert!(!log(&bench).exists());
-        assert_eq!(bench.reports(), []);
-        let mut again = bench.writer();
+        turns(&mut writer, 6..=6);
+        writer.close();
+        assert_eq!(questions(&fixture.store(), &id), 6, "{number}");
+        assert!(!log(&fixture).exists());
+        assert_eq!(fixture.reports(), []);
+        let mut again = fixture.writer();
         assert_eq!(again.resume(Some(&id), 200).unwrap().history.len(), 6);
         assert_eq!(again.search("question 2", 9).unwrap().len(), 2);
     }
@@ -165,49 +165,49 @@ fn a_file_that_replaces_the_open_one_gets_the_whole_session() {
 
 #[test]
 fn a_restored_older_file_gets_the_messages_since() {
-    let mut bench = StoreFixture::new();
-    let mut desk = bench.writer();
-    turns(&mut desk, 1..=2);
-    let id = desk.id().to_owned();
-    desk.close();
-    let backup = bench.folder.path().join("backup.db");
-    fs::copy(bench.file(), &backup).unwrap();
-    let mut desk = bench.writer();
-    desk.resume(Some(&id), 200).unwrap();
-    turns(&mut desk, 3..=4);
-    fs::rename(&backup, bench.file()).unwrap();
-    turns(&mut desk, 5..=5);
-    desk.close();
-    assert!(matches!(bench.reports().as_slice(), [SavingError::Replaced { .. }]));
-    assert_eq!(questions(&bench.store(), &id), 5);
+    let mut fixture = StoreFixture::new();
+    let mut writer = fixture.writer();
+    turns(&mut writer, 1..=2);
+    let id = writer.id().to_owned();
+    writer.close();
+    let backup = fixture.folder.path().join("backup.db");
+    fs::copy(fixture.file(), &backup).unwrap();
+    let mut writer = fixture.writer();
+    writer.resume(Some(&id), 200).unwrap();
+    turns(&mut writer, 3..=4);
+    fs::rename(&backup, fixture.file()).unwrap();
+    turns(&mut writer, 5..=5);
+    writer.close();
+    assert!(matches!(fixture.reports().as_slice(), [SavingError::Replaced { .. }]));
+    assert_eq!(questions(&fixture.store(), &id), 5);
 }
 
 #[test]
 fn a_write_of_another_window_does_not_count_as_another_file() {
-    let mut bench = StoreFixture::new();
-    let (mut one, mut two) = (bench.writer(), bench.writer());
+    let mut fixture = StoreFixture::new();
+    let (mut one, mut two) = (fixture.writer(), fixture.writer());
     for number in 1..=12 {
         turn(&mut one, number, &"long ".repeat(20_000), "ok");
         turn(&mut two, number, &"long ".repeat(20_000), "ok");
     }
     one.close();
     turn(&mut two, 13, "last", "ok");
-    assert_eq!(bench.reports(), []);
+    assert_eq!(fixture.reports(), []);
 }
 
 #[test]
 fn a_page_is_also_limited_in_bytes() {
-    let mut bench = StoreFixture::new();
-    let mut desk = bench.writer();
+    let mut fixture = StoreFixture::new();
+    let mut writer = fixture.writer();
     for number in 1..=20 {
-        turn(&mut desk, number, "again", &"x".repeat(1 << 20));
+        turn(&mut writer, number, "again", &"x".repeat(1 << 20));
     }
-    let id = desk.id().to_owned();
-    let resumed = desk.resume(Some(&id), 200).unwrap();
+    let id = writer.id().to_owned();
+    let resumed = writer.resume(Some(&id), 200).unwrap();
     assert!(resumed.tail.more && resumed.tail.bytes < 12 << 20, "{}", resumed.tail.bytes);
     assert!(matches!(resumed.tail.events[0].event, Event::TurnStarted { .. }));
     let first = resumed.tail.events[0].seq;
-    let before = desk.events_before(first, 1_000).unwrap();
+    let before = writer.events_before(first, 1_000).unwrap();
     assert!(before.more && before.bytes < 12 << 20);
     assert!(before.events.last().is_some_and(|last| last.seq < first));
 }

@@ -6,16 +6,16 @@ use super::*;
 
 #[tokio::test]
 async fn an_appended_event_is_visible_to_another_reader_at_once() {
-    let bench = StoreFixture::new();
+    let fixture = StoreFixture::new();
     let (faults, _told) = unbounded_channel();
     let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
-    let head = SessionHeader::new("/work", None);
-    let id = head.id.clone();
-    let recorder = Recorder::start(bench.store(), head, redactor, faults);
+    let header = SessionHeader::new("/work", None);
+    let id = header.id.clone();
+    let recorder = Recorder::start(fixture.store(), header, redactor, faults);
     recorder.append(&started(1, "hello")).await;
     assert_eq!(recorder.try_send(delta("text that grows")), None);
     recorder.append(&Event::ReplyStarted).await;
-    let disk = Database::open(&bench.store()).unwrap().0;
+    let disk = Database::open(&fixture.store()).unwrap().0;
     let known = disk.find(&id).unwrap();
     let kept = events(&disk.event_page(known.key, None, 99).unwrap());
     assert_eq!(kept, [started(1, "hello"), delta("text that grows"), Event::ReplyStarted]);
@@ -24,14 +24,14 @@ async fn an_appended_event_is_visible_to_another_reader_at_once() {
 
 #[tokio::test]
 async fn an_early_start_event_is_written_once_and_before_it_is_awaited() {
-    let bench = StoreFixture::new();
+    let fixture = StoreFixture::new();
     let (faults, _told) = unbounded_channel();
     let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
-    let head = SessionHeader::new("/work", None);
-    let id = head.id.clone();
-    let recorder = Recorder::start(bench.store(), head, redactor, faults);
+    let header = SessionHeader::new("/work", None);
+    let id = header.id.clone();
+    let recorder = Recorder::start(fixture.store(), header, redactor, faults);
     let kept = || {
-        let disk = Database::open(&bench.store()).unwrap().0;
+        let disk = Database::open(&fixture.store()).unwrap().0;
         let known = disk.find(&id).unwrap();
         events(&disk.event_page(known.key, None, 99).unwrap())
     };
@@ -51,12 +51,12 @@ async fn an_early_start_event_is_written_once_and_before_it_is_awaited() {
 
 #[tokio::test]
 async fn an_ending_session_waits_for_no_slow_disk_and_still_writes_in_order() {
-    let bench = StoreFixture::new();
+    let fixture = StoreFixture::new();
     let (faults, _told) = unbounded_channel();
     let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
-    let head = SessionHeader::new("/work", None);
-    let id = head.id.clone();
-    let recorder = Recorder::start(bench.store(), head, redactor, faults);
+    let header = SessionHeader::new("/work", None);
+    let id = header.id.clone();
+    let recorder = Recorder::start(fixture.store(), header, redactor, faults);
     let (go_on, slow) = std::sync::mpsc::channel::<()>();
     let busy = recorder.clone();
     tokio::spawn(async move { busy.call(move |_| slow.recv().is_ok()).await });
@@ -69,7 +69,7 @@ async fn an_ending_session_waits_for_no_slow_disk_and_still_writes_in_order() {
     assert!(appended.poll(&mut context).is_ready());
     go_on.send(()).unwrap();
     recorder.call(|_| ()).await.unwrap();
-    let disk = Database::open(&bench.store()).unwrap().0;
+    let disk = Database::open(&fixture.store()).unwrap().0;
     let known = disk.find(&id).unwrap();
     assert_eq!(events(&disk.event_page(known.key, None, 99).unwrap()), [started(1, "hello")]);
 }
@@ -81,6 +81,6 @@ async fn an_in_memory_store_works_and_saves_nothing() {
     let recorder =
         Recorder::start(Store::in_memory(), SessionHeader::new("/work", None), redactor, faults);
     recorder.append(&started(1, "hello")).await;
-    let listed = recorder.call(|desk| desk.list(None, 9)).await.unwrap().unwrap();
+    let listed = recorder.call(|writer| writer.list(None, 9)).await.unwrap().unwrap();
     assert_eq!(listed.len(), 1);
 }

@@ -112,12 +112,12 @@ impl StoreWriter {
 
     /// The next events belong to a new session. Rows of this one that could not be written are
     /// dropped.
-    pub fn switch_session(&mut self, head: SessionHeader) {
+    pub fn switch_session(&mut self, header: SessionHeader) {
         self.flush_growing(None);
         self.flush();
         let failed = self.pending.failed_at.filter(|_| !self.pending.rows.is_empty());
         self.pending = PendingRows { failed_at: failed, ..PendingRows::default() };
-        self.header = head;
+        self.header = header;
         self.key = None;
         self.has_begun = false;
         self.early_events.clear();
@@ -179,16 +179,16 @@ impl StoreWriter {
     }
 
     /// Continues in a copy of the session. Returns the data of the copy.
-    pub fn fork(&mut self, head: SessionHeader) -> Result<SessionRecord, StoreError> {
+    pub fn fork(&mut self, header: SessionHeader) -> Result<SessionRecord, StoreError> {
         let Some(key) = self.key else { return Err(StoreError::NothingThere) };
-        let title = head.title.clone();
+        let title = header.title.clone();
         let known = self.with_database(|disk| {
-            let new = disk.fork(key, &head, title.as_deref())?;
+            let new = disk.fork(key, &header, title.as_deref())?;
             disk.session_record(new)
         })?;
-        let lock = self.store.lock(&head.id)?;
+        let lock = self.store.lock(&header.id)?;
         self.write_lock = WriteLock::Writable(lock);
-        self.header = head;
+        self.header = header;
         self.key = Some(known.key);
         Ok(known)
     }
