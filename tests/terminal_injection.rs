@@ -24,7 +24,7 @@ use bench::TestDir;
 use pty::Screen;
 use server::{Reply, Server};
 
-/// Longer ones scroll out of the screen; what they show is looked at in `tests/clean.rs`.
+/// Longer ones scroll out of the screen; what they show is looked at in `tests/sanitization.rs`.
 const SHORT: usize = 2_000;
 
 struct Payload {
