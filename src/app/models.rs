@@ -79,7 +79,6 @@ impl ModelConnector {
                     api_key: key,
                     key_name,
                     model: model.to_owned(),
-                    timeouts: self.timeouts,
                     ..Endpoint::at(&found.base_url)
                 })
             }
@@ -97,15 +96,15 @@ impl ModelConnector {
         match &connection.provider {
             ProviderSetting::Guide => Ok(guide(lang)),
             ProviderSetting::Scripted(file) => scripted(file),
-            ProviderSetting::Server(_) => self.model_of_server(Endpoint {
-                model: model.to_owned(),
-                timeouts: self.timeouts,
-                ..endpoint(connection)
-            }),
+            ProviderSetting::Server(_) => {
+                self.model_of_server(Endpoint { model: model.to_owned(), ..endpoint(connection) })
+            }
         }
     }
 
     fn model_of_server(&self, endpoint: Endpoint) -> Result<Connected, LocalizedText> {
+        let timeouts = self.timeouts.at(&endpoint.base_url);
+        let endpoint = Endpoint { timeouts, ..endpoint };
         let asked = endpoint.clone();
         let provider = endpoint.provider.unwrap_or_else(|| Provider::at(&endpoint.base_url));
         let base_url = display_address(&endpoint.base_url);

@@ -18,6 +18,7 @@ words! { "model":
     TOO_LONG: "The conversation is too long for `{model}`. Shorten it with /compress, start over with /new, or choose a model with a larger limit.", "对话超出了 `{model}` 的长度上限。请用 /compress 压缩、用 /new 重新开始，或换一个上限更高的模型。";
     REJECTED: "{url} rejected the request ({status}).", "{url} 拒绝了请求（{status}）。";
     BUSY: "{url} is busy (429). Wait a little and try again.", "{url} 正忙（429）。请稍候再试。";
+    LOADING: "{url} is still loading the model. It is asked again until it has done so.", "{url} 仍在加载模型，将持续重试直到加载完成。";
     FAULTY: "{url} failed ({status}). That is on the server's side; try again in a while.", "{url} 出错（{status}）。问题在服务器一侧，请稍后再试。";
     REDIRECTED: "{url} redirects to {to}. The key is not sent there automatically; set `base_url` to the new address if you trust it.", "{url} 指向 {to}。密钥不会自动发往那里；若信任它，请把 `base_url` 改为新地址。";
     UNREACHABLE: "Cannot reach {url}: {why}. Check that the server is running and that `base_url` is right.", "无法连接 {url}：{why}。请确认服务器正在运行，且 `base_url` 正确。";

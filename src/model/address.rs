@@ -19,6 +19,8 @@ use super::ModelError;
 const ENDPOINTS: &[&str] =
     &["/chat/completions", "/completions", "/responses", "/messages", "/api/chat", "/models"];
 
+const OTHERS: &[&str] = &["/api", "/v1"];
+
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Address {
     base: Url,
@@ -111,8 +113,12 @@ fn parse_without_scheme(text: &str) -> Result<Url, <Url as std::str::FromStr>::E
 }
 
 fn base_path(path: &str, usual: &str) -> String {
+    // Gemini's endpoints hold the model's name.
+    let path = path.split("/models/").next().unwrap_or_default();
     let mut path = path.trim_end_matches('/');
-    for endpoint in ENDPOINTS {
+    // What has no usual path (Ollama) offers another format below these.
+    let others = if usual.is_empty() { OTHERS } else { &[] };
+    for endpoint in ENDPOINTS.iter().chain(others) {
         path = path.strip_suffix(endpoint).unwrap_or(path).trim_end_matches('/');
     }
     if path.is_empty() { usual.to_owned() } else { path.to_owned() }
@@ -163,6 +169,24 @@ mod tests {
         ] {
             assert_eq!(chat(given), "http://localhost:8080/v1/chat/completions", "{given}");
         }
+    }
+
+    #[test]
+    fn each_format_has_its_own_path_below_the_same_host() {
+        let url = |given, usual, endpoint| {
+            Address::parse(given, usual).map(|address| address.endpoint(endpoint).to_string())
+        };
+        let ollama = Ok("http://localhost:11434/api/chat".to_owned());
+        for given in ["localhost:11434", "localhost:11434/api/chat", "localhost:11434/v1/"] {
+            assert_eq!(url(given, "", "api/chat"), ollama, "{given}");
+        }
+        let gemini = Ok("https://h.example/v1beta/models/m:stream?alt=sse".to_owned());
+        for given in ["https://h.example", "https://h.example/v1beta/models/x:stream"] {
+            assert_eq!(url(given, "/v1beta", "models/m:stream?alt=sse"), gemini, "{given}");
+        }
+        let azure = "https://h.example/openai/deployments/d?api-version=1";
+        let whole = "https://h.example/openai/deployments/d/chat/completions?api-version=1";
+        assert_eq!(url(azure, "/openai/v1", "chat/completions"), Ok(whole.to_owned()));
     }
 
     #[test]

@@ -23,7 +23,7 @@ use super::{Chunk, Model, ModelError, Request};
 use crate::deadline::with_timeout;
 
 /// How long a stream may consist of comments alone.
-const WITHOUT_CONTENT: Duration = Duration::from_secs(300);
+const WITHOUT_CONTENT: Duration = Duration::from_secs(600);
 
 /// After the finish reason only token counts can follow; this is the longest wait for them.
 const AFTER_FINISH: Duration = Duration::from_secs(5);
@@ -109,7 +109,8 @@ impl HttpModel {
         let format = self.api().format;
         let reader = format.reader(&self.call(&request, self.capabilities.features()));
         let key = self.server.key().map(str::to_owned);
-        let reader = AnswerReader::new(self.server.url(), key, self.api().provider, reader);
+        let reader =
+            AnswerReader::new(self.server.url(), key, &self.model, self.api().provider, reader);
         let mut body = Box::pin(http::body(Arc::clone(&self.server), response));
         let mut head = Vec::new();
         let kind = loop {

@@ -9,9 +9,9 @@ use futures_util::future::join_all;
 use futures_util::stream::{StreamExt, TryStreamExt};
 use serde_json::Value;
 
-use super::error_body::{ServerMessage, clean, is_html};
-use super::http::{self, Server, Timeouts};
-use super::{Endpoint, ModelError, status};
+use super::ModelError;
+use super::error_body::{clean, is_html};
+use super::http::{self, Endpoint, Server, Timeouts};
 use crate::deadline::with_timeout;
 use crate::protocol::HOSTED;
 
@@ -41,7 +41,7 @@ pub struct Local<'a> {
 
 #[rustfmt::skip]
 pub const LOCAL: &[Local<'static>] = &[
-    Local { name: "Ollama",    base_url: "http://127.0.0.1:11434/v1" },
+    Local { name: "Ollama",    base_url: "http://127.0.0.1:11434" },
     Local { name: "llama.cpp", base_url: "http://127.0.0.1:8080/v1" },
     Local { name: "LM Studio", base_url: "http://127.0.0.1:1234/v1" },
     Local { name: "vLLM",      base_url: "http://127.0.0.1:8000/v1" },
@@ -115,7 +115,7 @@ fn read(body: &[u8], server: &Server) -> Result<Vec<String>, ModelError> {
     }
     let value: Value = serde_json::from_str(&text).unwrap_or_default();
     if value.get("error").is_some_and(|error| !error.is_null()) {
-        return Err(status::reported_error(&url, ServerMessage::from_value(&value, server.key())));
+        return Err(server.reported(&value, ""));
     }
     match names(&value) {
         Some(names) => Ok(names),
@@ -130,7 +130,8 @@ fn names(value: &Value) -> Option<Vec<String>> {
     let name = |item: &Value| {
         let fields = ["id", "name", "model"];
         let name = fields.iter().find_map(|field| item.get(field)?.as_str()).or(item.as_str())?;
-        Some(clean(name, None)).filter(|name| !name.is_empty())
+        Some(clean(name.strip_prefix("models/").unwrap_or(name), None))
+            .filter(|name| !name.is_empty())
     };
     Some(list.iter().filter_map(name).collect())
 }
@@ -147,6 +148,7 @@ mod tests {
         let shapes = [
             json!({ "object": "list", "data": [{ "id": "a" }, { "id": "b" }, {}] }),
             json!({ "models": [{ "name": "a" }, { "model": "b" }] }),
+            json!({ "models": [{ "name": "models/a" }, { "name": "models/b" }] }),
             json!(["a", "b"]),
         ];
         for shape in shapes {

@@ -70,6 +70,11 @@ pub enum ModelError {
         after: Option<Duration>,
         said: String,
     },
+    /// A server of this machine or network still loads the model.
+    Loading {
+        url: String,
+        said: String,
+    },
     /// 408, 409, 425 and 5xx.
     Faulty {
         url: String,
@@ -118,6 +123,8 @@ pub enum ModelError {
         said: String,
         /// True if the server calls it temporary.
         passing: bool,
+        /// The pause the server asks for.
+        after: Option<Duration>,
     },
     TooLarge {
         url: String,
@@ -168,17 +175,32 @@ pub enum RetryAdvice {
     Once,
     /// With growing pauses, or after the pause the server asked for.
     Soon(Option<Duration>),
+    /// Again and again, for as long as this.
+    Until(Duration),
 }
 
+/// How long a large model may take to load.
+const LOADING: Duration = Duration::from_secs(300);
+
 impl ModelError {
+    /// True if the answer broke off, and not if it was never begun or is refused.
+    pub fn is_drop(&self) -> bool {
+        matches!(
+            self,
+            ModelError::Broken { .. }
+                | ModelError::Stalled { .. }
+                | ModelError::Reported { passing: true, .. }
+        )
+    }
+
     pub fn retry_advice(&self) -> RetryAdvice {
         match self {
             ModelError::Busy { after, .. } | ModelError::Faulty { after, .. } => {
                 RetryAdvice::Soon(*after)
             }
-            ModelError::Broken { .. } | ModelError::Reported { passing: true, .. } => {
-                RetryAdvice::Soon(None)
-            }
+            ModelError::Broken { .. } => RetryAdvice::Soon(None),
+            ModelError::Reported { passing: true, after, .. } => RetryAdvice::Soon(*after),
+            ModelError::Loading { .. } => RetryAdvice::Until(LOADING),
             ModelError::Stalled { .. }
             | ModelError::Unreachable {
                 why: ConnectError::Slow | ConnectError::Other(_), ..
@@ -270,9 +292,8 @@ impl Localize for ModelError {
             ModelError::Broken { url } => with_url(words::BROKEN, url),
             ModelError::WebPage { url } => with_url(words::WEB_PAGE, url),
             ModelError::Foreign { url, said } => server_error(words::FOREIGN, url, said),
-            ModelError::Reported { url, said, passing: _ } => {
-                server_error(words::REPORTED, url, said)
-            }
+            ModelError::Loading { url, said } => server_error(words::LOADING, url, said),
+            ModelError::Reported { url, said, .. } => server_error(words::REPORTED, url, said),
             ModelError::TooLarge { url, mib } => with_url(words::TOO_LARGE, url).with("mib", *mib),
             ModelError::ScriptUnreadable { file, why } => {
                 in_file(words::SCRIPT_UNREADABLE, file).with("why", why.as_str())

@@ -13,12 +13,14 @@ use futures_util::stream::{self, Stream, StreamExt};
 use jiff::Timestamp;
 use reqwest::header::{HeaderValue, LOCATION};
 use reqwest::{Certificate, Client, ClientBuilder, RequestBuilder, Response, redirect};
+use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use super::ModelError;
 use super::address::{Address, strip_secrets};
 use super::error::ConnectError;
 use super::error_body::{ServerMessage, clean};
+use super::provider_name::is_private;
 use super::status::{self, ErrorContext};
 use super::wire::Api;
 use crate::deadline::with_timeout;
@@ -29,6 +31,9 @@ pub(super) const BODY_CAP: usize = 16 << 20;
 
 /// Maximum number of bytes read of an error's body.
 const FAULT_CAP: usize = 64 << 10;
+
+/// How long a near server may take until its first byte.
+const LOADING: Duration = Duration::from_secs(600);
 
 /// How long to wait for a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +49,17 @@ impl Timeouts {
     /// Waits scaled to an idle time: the first byte may take two thirds of it.
     pub fn with_idle(idle: Duration) -> Timeouts {
         Timeouts { connect: Duration::from_secs(10), first_byte: idle * 2 / 3, idle }
+    }
+
+    /// The same for a server of this machine or network, unless little patience is asked for: it
+    /// loads the model and reads the whole request before its first byte.
+    #[must_use]
+    pub fn at(self, base_url: &str) -> Timeouts {
+        let is_near = Address::parse(base_url, "").is_ok_and(|at| is_private(&at.host()));
+        match is_near && self.idle >= Timeouts::default().idle {
+            true => Timeouts { first_byte: self.first_byte.max(LOADING), ..self },
+            false => self,
+        }
     }
 }
 
@@ -218,13 +234,20 @@ impl Server {
         let body = self.read_start(response, FAULT_CAP).await;
         let said = ServerMessage::from_body(&String::from_utf8_lossy(&body), self.key());
         let url = self.url();
-        let party = ErrorContext {
-            url: &url,
-            model,
-            key_name: &self.key_name,
-            has_key: self.key.is_some(),
-        };
+        let party = self.context(&url, model);
         (status::error_for_status(party, status.as_u16(), after, &said), said)
+    }
+
+    fn context<'a>(&'a self, url: &'a str, model: &'a str) -> ErrorContext<'a> {
+        let (key_name, has_key) = (&self.key_name, self.key.is_some());
+        ErrorContext { url, model, key_name, has_key, is_near: is_private(&self.host) }
+    }
+
+    /// The error for what a server reports inside a response.
+    pub fn reported(&self, value: &Value, model: &str) -> ModelError {
+        let url = self.url();
+        let said = ServerMessage::from_value(value, self.key());
+        status::reported_error(self.context(&url, model), said)
     }
 
     /// The first bytes of a body, as many as arrive.
@@ -249,7 +272,8 @@ pub(super) fn body(
 ) -> impl Stream<Item = Result<Bytes, ModelError>> + Send + 'static {
     let chunks = Box::pin(response.bytes_stream());
     stream::try_unfold((server, chunks, 0), |(server, mut chunks, read)| async move {
-        let idle = server.timeouts.idle;
+        let timeouts = server.timeouts;
+        let idle = if read == 0 { timeouts.idle.max(timeouts.first_byte) } else { timeouts.idle };
         match with_timeout(idle, chunks.next()).await {
             Ok(None) => Ok(None),
             Ok(Some(Err(_))) => Err(server.broken()),
@@ -384,5 +408,10 @@ mod tests {
         let usual = Timeouts { connect: seconds(10), first_byte: seconds(60), idle: seconds(90) };
         assert_eq!(Timeouts::default(), usual);
         assert_eq!(Timeouts::with_idle(seconds(300)).first_byte, seconds(200));
+        let first = |idle, url| Timeouts::with_idle(seconds(idle)).at(url).first_byte.as_secs();
+        assert_eq!(first(90, "http://127.0.0.1:1/v1"), 600);
+        assert_eq!(first(90, "http://192.168.1.2/v1"), 600);
+        assert_eq!(first(90, "https://api.example/v1"), 60);
+        assert_eq!(first(3, "http://127.0.0.1:1/v1"), 2);
     }
 }

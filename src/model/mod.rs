@@ -77,6 +77,8 @@ pub struct Request {
     pub effort: Option<Effort>,
     /// Names the conversation to servers that keep prompts for it.
     pub cache_key: Option<String>,
+    /// The caller can take back what it showed, at [`Chunk::Restart`].
+    pub restarts: bool,
 }
 
 /// How much a model thinks before it answers.
@@ -106,7 +108,10 @@ pub enum Chunk {
     Call(ToolCall),
     /// An event that could not be read was skipped here: what follows may lack a part.
     Gap,
-    /// The call failed before any output, and is repeated after a wait.
+    /// The call was repeated: what came before belongs to an answer that broke off, and is replaced
+    /// by what follows. Only for a request that allows it.
+    Restart,
+    /// The call failed, and is repeated after a wait.
     Retrying {
         attempt: u32,
         of: u32,

@@ -1,19 +1,21 @@
-//! Repeats a failed call, as long as none of its output was shown.
+//! Repeats a failed call.
 //!
-//! A wrapper around any [`Model`]: the clients stay simple, and a scripted model can demonstrate a
-//! retry as well. Each wait is announced by [`Chunk::Retrying`]. Output that was shown cannot be
-//! withdrawn, so after the first visible chunk an error is passed on.
+//! A wrapper around any [`Model`]: the clients stay simple. Each wait is announced by
+//! [`Chunk::Retrying`]. An answer that breaks off after its first word is asked for again only if
+//! the caller can take back what it showed: then [`Chunk::Restart`] comes before the new one, and
+//! not before that has begun. A server that restarts, or loads a model, is asked until it is ready.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use futures_util::stream::{self, BoxStream, StreamExt};
-use tokio::time::sleep;
+use serde_json::Value;
+use tokio::time::{Instant, sleep};
 
-use super::{Chunk, Model, ModelError, Request, RetryAdvice};
+use super::{Chunk, ConnectError, Model, ModelError, Request, RetryAdvice};
 use crate::i18n::Localize;
-use crate::protocol::Dialect;
+use crate::protocol::{Dialect, Truncation};
 
 /// How often to retry, and how long to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +29,10 @@ pub struct RetryPolicy {
     pub longest: Duration,
     /// The longest pause a server can ask for.
     pub cap: Duration,
+    /// The pause between two questions to a server that is not ready.
+    pub poll: Duration,
+    /// How long a server that broke off may refuse connections, because it restarts.
+    pub gone: Duration,
 }
 
 impl Default for RetryPolicy {
@@ -36,6 +42,8 @@ impl Default for RetryPolicy {
             first: Duration::from_millis(500),
             longest: Duration::from_secs(8),
             cap: Duration::from_secs(60),
+            poll: Duration::from_secs(1),
+            gone: Duration::from_secs(30),
         }
     }
 }
@@ -71,7 +79,12 @@ impl Model for Retry {
             pauses: pauses(self.policy),
             attempts: 1,
             stalled: false,
-            has_output: false,
+            text: String::new(),
+            has_calls: false,
+            shown: Shown::Nothing,
+            held: None,
+            dropped: false,
+            until: None,
         };
         stream::unfold(tries, |mut tries| async move { Some((tries.next().await?, tries)) }).boxed()
     }
@@ -102,12 +115,33 @@ struct Tries {
     pauses: ExponentialBackoff,
     attempts: u32,
     stalled: bool,
-    /// Output was shown.
-    has_output: bool,
+    /// The text of this try.
+    text: String,
+    has_calls: bool,
+    shown: Shown,
+    /// The first chunk of a new answer, while its restart is passed on.
+    held: Option<Chunk>,
+    /// An earlier try broke off.
+    dropped: bool,
+    /// How long a server that is not ready is asked.
+    until: Option<Instant>,
+}
+
+/// What of earlier tries the caller has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    Nothing,
+    /// A part of the answer that is being read.
+    Current,
+    /// A part of an answer that broke off.
+    Old,
 }
 
 impl Tries {
     async fn next(&mut self) -> Option<Result<Chunk, ModelError>> {
+        if let Some(chunk) = self.held.take() {
+            return Some(Ok(self.pass(chunk)));
+        }
         loop {
             match &mut self.stage {
                 Stage::Done => return None,
@@ -118,44 +152,94 @@ impl Tries {
                     sleep(*pause).await;
                     self.stage = Stage::Call;
                 }
-                Stage::Reading(chunks) => {
-                    return match chunks.next().await? {
-                        Ok(chunk) => {
-                            self.has_output |= matches!(chunk, Chunk::Text(_) | Chunk::Thought(_));
-                            Some(Ok(chunk))
+                Stage::Reading(chunks) => match chunks.next().await? {
+                    Ok(chunk) if self.shown == Shown::Old => {
+                        self.held = Some(chunk);
+                        self.shown = Shown::Current;
+                        return Some(Ok(Chunk::Restart));
+                    }
+                    Ok(chunk) => return Some(Ok(self.pass(chunk))),
+                    Err(error) => {
+                        if let Some(item) = self.on_error(error) {
+                            return Some(item);
                         }
-                        Err(error) => Some(self.on_error(error)),
-                    };
-                }
+                    }
+                },
             }
         }
     }
 
-    /// Starts a pause, or ends with the error.
-    fn on_error(&mut self, error: ModelError) -> Result<Chunk, ModelError> {
-        let (pause, of) = match error.retry_advice() {
-            RetryAdvice::Soon(asked) if !self.has_output => {
-                let own = self.pauses.next();
-                (
-                    own.map(|own| asked.map_or(own, |asked| asked.min(self.policy.cap))),
-                    self.policy.tries,
-                )
-            }
-            RetryAdvice::Once if !self.has_output && !self.stalled => {
-                self.stalled = true;
-                (self.pauses.next(), self.attempts + 1)
-            }
-            RetryAdvice::Soon(_) | RetryAdvice::Once | RetryAdvice::Never => (None, 0),
+    fn pass(&mut self, chunk: Chunk) -> Chunk {
+        match &chunk {
+            Chunk::Text(more) => self.text.push_str(more),
+            Chunk::Call(_) => self.has_calls = true,
+            _ => {}
+        }
+        self.shown = Shown::Current;
+        chunk
+    }
+
+    /// Starts a pause, or ends with the error. Further questions to a server that is not ready are not
+    /// announced.
+    fn on_error(&mut self, error: ModelError) -> Option<Result<Chunk, ModelError>> {
+        let has_output = !self.text.is_empty() || self.has_calls;
+        if self.request.restarts && error.is_drop() && is_whole(&self.text) {
+            self.stage = Stage::Done;
+            return Some(Ok(Chunk::Finished(Some(Truncation::Broken))));
+        }
+        let is_gone = matches!(&error, ModelError::Unreachable { why: ConnectError::Refused, .. });
+        self.dropped |= error.is_drop();
+        let advice = match error.retry_advice() {
+            _ if has_output && !self.request.restarts => RetryAdvice::Never,
+            RetryAdvice::Never if is_gone && self.dropped => RetryAdvice::Until(self.policy.gone),
+            advice => advice,
         };
+        let was_waiting = self.until.is_some();
+        let (pause, of) = self.pause(advice);
         let Some(pause) = pause else {
             self.stage = Stage::Done;
-            return Err(error);
+            return Some(Err(error));
         };
-        self.attempts += 1;
         self.stage = Stage::Waiting(pause);
+        if self.request.restarts && self.shown == Shown::Current {
+            self.shown = Shown::Old;
+        }
+        self.text.clear();
+        self.has_calls = false;
+        if was_waiting && self.until.is_some() {
+            return None;
+        }
+        self.attempts += 1;
         let wait_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
-        Ok(Chunk::Retrying { attempt: self.attempts, of, wait_ms, why: error.localized() })
+        let (attempt, of) = (self.attempts, of.max(self.attempts));
+        Some(Ok(Chunk::Retrying { attempt, of, wait_ms, why: error.localized() }))
     }
+
+    /// The pause before the next try, if there is one, and the number of tries.
+    fn pause(&mut self, advice: RetryAdvice) -> (Option<Duration>, u32) {
+        if let RetryAdvice::Until(limit) = advice {
+            let until = *self.until.get_or_insert_with(|| Instant::now() + limit);
+            return ((Instant::now() < until).then_some(self.policy.poll), 0);
+        }
+        self.until = None;
+        match advice {
+            RetryAdvice::Soon(asked) => {
+                let own = self.pauses.next();
+                let pause = own.map(|own| asked.map_or(own, |asked| asked.min(self.policy.cap)));
+                (pause, self.policy.tries)
+            }
+            RetryAdvice::Once if !std::mem::replace(&mut self.stalled, true) => {
+                (self.pauses.next(), self.attempts + 1)
+            }
+            _ => (None, 0),
+        }
+    }
+}
+
+/// A JSON object that is closed needs no end from the server.
+fn is_whole(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with('{') && serde_json::from_str::<Value>(text).is_ok()
 }
 
 impl std::fmt::Debug for Retry {

@@ -190,7 +190,7 @@ fn last_item(how: &Directive, file: &str) -> Item {
     let url = file.to_owned();
     match (&how.error, how.cut) {
         (Some(said), _) => {
-            Err(ModelError::Reported { url, said: clean(said, None), passing: false })
+            Err(ModelError::Reported { url, said: clean(said, None), passing: false, after: None })
         }
         (None, None) => Ok(Chunk::Finished(None)),
         (None, Some(End::Length)) => Ok(Chunk::Finished(Some(Truncation::Length))),
@@ -202,8 +202,13 @@ fn last_item(how: &Directive, file: &str) -> Item {
 fn status_error(status: u16, how: &Directive, file: &str) -> ModelError {
     let said =
         ServerMessage { text: how.error.clone().unwrap_or_default(), ..ServerMessage::default() };
-    let party =
-        ErrorContext { url: file, model: "scripted", key_name: "AVOCET_API_KEY", has_key: true };
+    let party = ErrorContext {
+        url: file,
+        model: "scripted",
+        key_name: "AVOCET_API_KEY",
+        has_key: true,
+        is_near: false,
+    };
     status::error_for_status(party, status, None, &said)
 }
 

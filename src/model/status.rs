@@ -20,6 +20,8 @@ pub(super) struct ErrorContext<'a> {
     /// Where the key comes from; `has_key` says whether there was one.
     pub key_name: &'a str,
     pub has_key: bool,
+    /// A server of this machine or network.
+    pub is_near: bool,
 }
 
 /// The error for a response with this status.
@@ -42,15 +44,9 @@ pub(super) fn error_for_status(
             ModelError::NoModel { url, model, said: text }
         }
         404 => ModelError::NoEndpoint { url, said: text },
-        429 if said.mentions(&[
-            "insufficient_quota",
-            "credit balance",
-            "exceeded your current",
-        ]) =>
-        {
-            ModelError::Unpaid { url, said: text }
-        }
-        429 => ModelError::Busy { url, after, said: text },
+        429 if after.is_none() && is_unpaid(said) => ModelError::Unpaid { url, said: text },
+        429 => ModelError::Busy { url, after: after.or_else(|| asked_pause(&text)), said: text },
+        503 if party.is_near && said.mentions(LOADING) => ModelError::Loading { url, said: text },
         408 | 409 | 425 | 500.. => ModelError::Faulty { url, status, after, said: text },
         400..=499 => rejected(party, status, said),
         _ => ModelError::Foreign { url, said: text },
@@ -72,6 +68,16 @@ fn rejected(party: ErrorContext<'_>, status: u16, said: &ServerMessage) -> Model
     }
 }
 
+/// An account without money; some call a limit that passes by the same words, and say when.
+fn is_unpaid(said: &ServerMessage) -> bool {
+    let words = ["insufficient_quota", "credit balance", "exceeded your current", "spend_limit"];
+    said.mentions(&words) && asked_pause(&said.text).is_none()
+}
+
+/// How servers say that the model is not ready yet.
+const LOADING: &[&str] =
+    &["loading model", "loading the model", "model is loading", "is currently loading"];
+
 /// How servers say that the messages do not fit.
 const TOO_LONG: &[&str] = &[
     "context_length",
@@ -81,20 +87,79 @@ const TOO_LONG: &[&str] = &[
     "maximum context",
     "prompt is too long",
     "too many tokens",
+    "input token count",
+    "maximum prompt length",
+    "reduce the length of",
+    "exceeds the limit of",
+    "exceeded model token limit",
+    "input is too long",
+    "exceed_context_size",
+    "input length exceeds",
 ];
 
 /// How servers say with a 400 that they do not have the model.
 const NO_MODEL: &[&str] =
     &["model_not_found", "model not found", "unknown model", "invalid model", "not a valid model"];
 
+/// How servers name an error that passes.
+const PASSING: &[&str] = &[
+    "rate_limit",
+    "overloaded",
+    "server_error",
+    "unavailable",
+    "resource_exhausted",
+    "api_error",
+    "timeout_error",
+    "try again",
+];
+
 /// An error inside a response that began successfully.
-pub(super) fn reported_error(url: &str, said: ServerMessage) -> ModelError {
+pub(super) fn reported_error(party: ErrorContext<'_>, said: ServerMessage) -> ModelError {
+    let url = party.url.to_owned();
+    if said.mentions(TOO_LONG) {
+        return ModelError::TooLong { model: party.model.to_owned(), said: said.text };
+    }
+    if is_unpaid(&said) {
+        return ModelError::Unpaid { url, said: said.text };
+    }
     let by_status = said.status.is_some_and(|status| {
-        let party = ErrorContext { url, model: "", key_name: "", has_key: true };
         matches!(error_for_status(party, status, None, &said).retry_advice(), RetryAdvice::Soon(_))
     });
-    let passing = by_status || said.mentions(&["rate_limit", "overloaded", "server_error"]);
-    ModelError::Reported { url: url.to_owned(), said: said.text, passing }
+    let after = asked_pause(&said.text);
+    let passing = by_status || after.is_some() || said.mentions(PASSING);
+    ModelError::Reported { url, said: said.text, passing, after }
+}
+
+/// The pause in a server's words: "Please try again in 11.054s", "in 28ms", "in 1m2.5s",
+/// "in 35 seconds".
+fn asked_pause(text: &str) -> Option<Duration> {
+    let text = text.to_lowercase();
+    let (_, rest) = ["try again in ", "retry in ", "retry after "]
+        .iter()
+        .find_map(|phrase| text.split_once(phrase))?;
+    let mut rest = rest.trim_start();
+    let mut seconds = None;
+    while let Some((number, behind)) = leading_number(rest) {
+        let unit = behind.trim_start();
+        let end = unit.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(unit.len());
+        let (unit, behind) = unit.split_at(end);
+        let factor = match unit {
+            "ms" | "milliseconds" => 0.001,
+            "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
+            "m" | "min" | "minute" | "minutes" => 60.0,
+            "h" | "hour" | "hours" => 3_600.0,
+            _ => break,
+        };
+        seconds = Some(seconds.unwrap_or(0.0) + number * factor);
+        rest = behind.trim_start();
+    }
+    Duration::try_from_secs_f64(seconds?).ok()
+}
+
+fn leading_number(text: &str) -> Option<(f64, &str)> {
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let (number, behind) = text.split_at(end);
+    Some((number.trim_end_matches('.').parse().ok()?, behind))
 }
 
 /// The pause the server asks for: `Retry-After` in seconds or as a date, or the milliseconds some
@@ -158,7 +223,8 @@ mod tests {
             (503, "", "Faulty"),
             (418, "", "Rejected"),
         ];
-        let party = ErrorContext { url: "u", model: "m", key_name: "K", has_key: true };
+        let party =
+            ErrorContext { url: "u", model: "m", key_name: "K", has_key: true, is_near: true };
         for (status, body, expected) in cases {
             let error = format!(
                 "{:?}",
@@ -169,8 +235,49 @@ mod tests {
     }
 
     #[test]
+    fn the_pause_is_read_from_the_servers_words() {
+        let pause = |text: &str| asked_pause(text).map(|pause| pause.as_millis());
+        assert_eq!(pause("Rate limit reached. Please try again in 11.054s. Visit …"), Some(11_054));
+        assert_eq!(pause("Please try again in 28ms."), Some(28));
+        assert_eq!(pause("Try again in 35 seconds."), Some(35_000));
+        assert_eq!(pause("please retry in 1m2.5s"), Some(62_500));
+        assert_eq!(pause("retry after 2 minutes"), Some(120_000));
+        assert_eq!(pause("Please try again in a while"), None);
+        assert_eq!(pause("in 3s"), None);
+    }
+
+    #[test]
+    fn errors_in_an_answer_have_the_same_remedies_as_before_it() {
+        let party =
+            ErrorContext { url: "u", model: "m", key_name: "K", has_key: true, is_near: false };
+        let error = |body: &str| reported_error(party, ServerMessage::from_body(body, None));
+        let long = error(r#"{"error":{"code":"context_length_exceeded","message":"x"}}"#);
+        assert!(matches!(long, ModelError::TooLong { .. }), "{long:?}");
+        let quota = error(r#"{"error":{"code":"insufficient_quota","message":"x"}}"#);
+        assert!(matches!(quota, ModelError::Unpaid { .. }), "{quota:?}");
+        let busy = error(
+            r#"{"error":{"message":"You exceeded your current quota. Please retry in 2s."}}"#,
+        );
+        let after = Some(Duration::from_secs(2));
+        assert!(matches!(busy, ModelError::Reported { passing: true, after: a, .. } if a == after));
+    }
+
+    #[test]
+    fn a_near_server_that_loads_its_model_is_waited_for() {
+        let said = ServerMessage::from_body(r#"{"error":{"message":"Loading model"}}"#, None);
+        let error = |is_near| {
+            let party =
+                ErrorContext { url: "u", model: "m", key_name: "K", has_key: true, is_near };
+            error_for_status(party, 503, None, &said)
+        };
+        assert!(matches!(error(true), ModelError::Loading { .. }));
+        assert!(matches!(error(false), ModelError::Faulty { .. }));
+    }
+
+    #[test]
     fn a_401_without_a_key_asks_for_one() {
-        let party = ErrorContext { url: "u", model: "m", key_name: "K", has_key: false };
+        let party =
+            ErrorContext { url: "u", model: "m", key_name: "K", has_key: false, is_near: true };
         let error = error_for_status(party, 401, None, &ServerMessage::default());
         assert_eq!(error, ModelError::KeyMissing { url: "u".into(), key: "K".into() });
     }

@@ -138,8 +138,8 @@ pub struct Hosted<'a> {
 pub const HOSTED: &[Hosted<'static>] = &[
     Hosted { name: "OpenAI",      key_env: "OPENAI_API_KEY",       base_url: "https://api.openai.com/v1",                               url_env: "" },
     Hosted { name: "Anthropic",   key_env: "ANTHROPIC_API_KEY",    base_url: "https://api.anthropic.com/v1",                            url_env: "" },
-    Hosted { name: "Gemini",      key_env: "GEMINI_API_KEY",       base_url: "https://generativelanguage.googleapis.com/v1beta/openai", url_env: "" },
-    Hosted { name: "Gemini",      key_env: "GOOGLE_API_KEY",       base_url: "https://generativelanguage.googleapis.com/v1beta/openai", url_env: "" },
+    Hosted { name: "Gemini",      key_env: "GEMINI_API_KEY",       base_url: "https://generativelanguage.googleapis.com/v1beta",        url_env: "" },
+    Hosted { name: "Gemini",      key_env: "GOOGLE_API_KEY",       base_url: "https://generativelanguage.googleapis.com/v1beta",        url_env: "" },
     Hosted { name: "OpenRouter",  key_env: "OPENROUTER_API_KEY",   base_url: "https://openrouter.ai/api/v1",                            url_env: "" },
     Hosted { name: "Azure",       key_env: "AZURE_OPENAI_API_KEY", base_url: "",                                                        url_env: "AZURE_OPENAI_ENDPOINT" },
     Hosted { name: "DeepSeek",    key_env: "DEEPSEEK_API_KEY",     base_url: "https://api.deepseek.com/v1",                             url_env: "" },

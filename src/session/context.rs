@@ -145,6 +145,7 @@ impl TurnScope {
                 Chunk::Retrying { attempt, of, wait_ms, why } => {
                     self.emit(Event::Retrying { attempt, of, wait_ms, why }).await;
                 }
+                Chunk::Restart => text.clear(),
                 Chunk::Thought(_)
                 | Chunk::Gap
                 | Chunk::SealedText(_)

@@ -337,6 +337,7 @@ impl ScriptHost for SessionScriptHost {
                 }
                 Ok(
                     Chunk::Retrying { .. }
+                    | Chunk::Restart
                     | Chunk::Gap
                     | Chunk::SealedText(_)
                     | Chunk::SealedThought(_)

@@ -196,6 +196,7 @@ impl TurnScope {
                 self.outbox.send(Event::Retrying { attempt, of, wait_ms, why }).await;
             }
             Chunk::Gap
+            | Chunk::Restart
             | Chunk::SealedText(_)
             | Chunk::SealedThought(_)
             | Chunk::Call(_)

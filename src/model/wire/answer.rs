@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use super::super::error_body::{ServerMessage, clean, is_html};
 use super::super::sse::SseEvent;
-use super::super::{Chunk, ModelError, status};
+use super::super::status::{self, ErrorContext};
+use super::super::{Chunk, ModelError};
 use super::format::{Answer, AnswerEnd, ReadError, WireReader, recognise};
 use super::surrogates::SurrogateJoiner;
 use crate::protocol::Provider;
@@ -42,6 +43,7 @@ impl BodyKind {
 pub(in crate::model) struct AnswerReader {
     url: String,
     key: Option<String>,
+    model: String,
     provider: Provider,
     reader: Box<dyn WireReader>,
     answer: Answer,
@@ -60,12 +62,14 @@ impl AnswerReader {
     pub fn new(
         url: String,
         key: Option<String>,
+        model: &str,
         provider: Provider,
         reader: Box<dyn WireReader>,
     ) -> AnswerReader {
         AnswerReader {
             url,
             key,
+            model: model.to_owned(),
             provider,
             reader,
             answer: Answer::default(),
@@ -234,15 +238,23 @@ impl AnswerReader {
 
     fn read_error(&self, error: &ReadError) -> ModelError {
         match self.reported_error(&error.said) {
-            ModelError::Reported { url, said, passing } => {
-                ModelError::Reported { url, said, passing: passing || error.passing }
+            ModelError::Reported { url, said, passing, after } => {
+                ModelError::Reported { url, said, passing: passing || error.passing, after }
             }
             other => other,
         }
     }
 
     fn reported_error(&self, value: &Value) -> ModelError {
-        status::reported_error(&self.url, ServerMessage::from_value(value, self.key.as_deref()))
+        let party = ErrorContext {
+            url: &self.url,
+            model: &self.model,
+            key_name: "",
+            has_key: true,
+            is_near: false,
+        };
+        let said = ServerMessage::from_value(value, self.key.as_deref());
+        status::reported_error(party, said)
     }
 
     fn foreign_error(&self, text: &str) -> ModelError {

@@ -166,6 +166,10 @@ impl Answer {
         }
     }
 
+    pub fn seal_text(&mut self, opaque: Opaque) {
+        self.chunks.push_back(Chunk::SealedText(opaque));
+    }
+
     pub fn seal_thought(&mut self, opaque: Opaque) {
         self.chunks.push_back(Chunk::SealedThought(opaque));
     }

@@ -13,7 +13,10 @@ mod calls;
 mod chat;
 pub(super) mod features;
 pub(super) mod format;
+mod gemini;
 mod habits;
+mod ollama;
+mod responses;
 mod surrogates;
 
 use self::format::WireFormat;
@@ -46,9 +49,12 @@ static USUAL: Api = Api {
 
 #[rustfmt::skip]
 static APIS: &[Api] = &[
-    Api { provider: Provider::Anthropic,  format: &anthropic::Messages,   base: "/v1",        key: ("x-api-key", ""), headers: &[("anthropic-version", "2023-06-01")], models: "models" },
-    Api { provider: Provider::OpenRouter, format: &chat::ChatCompletions, base: "/api/v1",    key: BEARER,          headers: &[], models: "models" },
-    Api { provider: Provider::Azure,      format: &chat::ChatCompletions, base: "/openai/v1", key: ("api-key", ""), headers: &[], models: "models" },
+    Api { provider: Provider::OpenAiResponses, format: &responses::Responses,    base: "/v1",        key: BEARER,                 headers: &[],                                    models: "models" },
+    Api { provider: Provider::Anthropic,       format: &anthropic::Messages,     base: "/v1",        key: ("x-api-key", ""),      headers: &[("anthropic-version", "2023-06-01")], models: "models?limit=1000" },
+    Api { provider: Provider::Gemini,          format: &gemini::GenerateContent, base: "/v1beta",    key: ("x-goog-api-key", ""), headers: &[],                                    models: "models?pageSize=1000" },
+    Api { provider: Provider::Ollama,          format: &ollama::OllamaChat,      base: "",           key: BEARER,                 headers: &[],                                    models: "api/tags" },
+    Api { provider: Provider::OpenRouter,      format: &chat::ChatCompletions,   base: "/api/v1",    key: BEARER,                 headers: &[],                                    models: "models" },
+    Api { provider: Provider::Azure,           format: &chat::ChatCompletions,   base: "/openai/v1", key: ("api-key", ""),        headers: &[],                                    models: "models" },
 ];
 
 impl Api {

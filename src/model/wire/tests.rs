@@ -98,7 +98,7 @@ pub(super) fn written(provider: Provider, model: &str, request: &Request) -> Str
 fn reader(provider: Provider) -> AnswerReader {
     let request = Request { tools: [tool()].into(), ..Request::default() };
     let reader = Api::of(provider).format.reader(&call(provider, "m", &request));
-    AnswerReader::new("http://s".into(), Some("sk-secret".into()), provider.format(), reader)
+    AnswerReader::new("http://s".into(), Some("sk-secret".into()), "m", provider.format(), reader)
 }
 
 fn drain(reader: &mut AnswerReader, chunks: &mut Vec<Chunk>) {
@@ -238,9 +238,16 @@ fn a_recording_that_is_cut_anywhere_keeps_its_text_and_is_never_taken_for_whole(
 
 #[test]
 fn every_recording_is_read_as_it_was_when_it_was_last_looked_at() {
-    let short = |chunk: &Chunk| {
-        let line = format!("{chunk:?}");
-        crate::text::cut(&line, 240)
+    let short = |chunk: &Chunk| match chunk {
+        Chunk::Usage(usage) => format!(
+            "Usage in {} (cached {}, written {}) out {} (reasoning {})",
+            usage.input_tokens,
+            usage.cached_tokens,
+            usage.cache_write_tokens,
+            usage.output_tokens,
+            usage.reasoning_tokens,
+        ),
+        other => crate::text::cut(&format!("{other:?}"), 240),
     };
     let mut out = String::new();
     for (file, provider, bytes) in recordings() {

@@ -19,7 +19,7 @@ fn reader() -> AnswerReader {
         features: RequestFeatures::default(),
     };
     let reader = Api::of(Provider::OpenAi).format.reader(&call);
-    AnswerReader::new("http://s/v1".into(), Some("sk-secret".into()), Provider::OpenAi, reader)
+    AnswerReader::new("http://s/v1".into(), Some("sk-secret".into()), "m", Provider::OpenAi, reader)
 }
 
 fn drain(reader: &mut AnswerReader) -> Vec<Chunk> {

@@ -1,0 +1,298 @@
+//! OpenAI's Responses, without state on the server: every request carries all items.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Value, json};
+
+use super::calls::{id_for_wire, new_call};
+use super::format::{
+    Answer, Origin, ReadError, WireCall, WireFormat, WireReader, count_at, text_at,
+};
+use crate::protocol::{ContentBlock, Message, Role, TextBlock, Truncation, Usage};
+
+#[derive(Debug)]
+pub(super) struct Responses;
+
+/// The longest id of a call or an item.
+const ID_LENGTH: usize = 64;
+
+/// Parameters that are known here; others would be refused.
+const PARAMS: &[&str] = &["temperature", "top_p", "service_tier", "metadata", "safety_identifier"];
+
+impl WireFormat for Responses {
+    fn path(&self, _: &str) -> String {
+        "responses".to_owned()
+    }
+
+    fn body(&self, call: &WireCall<'_>) -> Value {
+        let (request, features) = (call.request, call.features);
+        let mut body = json!({
+            "model": call.model,
+            "input": input(call),
+            "stream": true,
+            "store": false,
+            "include": ["reasoning.encrypted_content"],
+        });
+        let systems = request.messages.iter().filter(|message| message.role == Role::System);
+        let system = systems.map(Message::text).collect::<Vec<_>>().join("\n\n");
+        if !system.is_empty() {
+            body["instructions"] = json!(system);
+        }
+        if let Ok(Value::Object(params)) = serde_json::to_value(&request.params) {
+            let known = params.into_iter().filter(|(name, _)| PARAMS.contains(&name.as_str()));
+            known.for_each(|(name, value)| body[name] = value);
+        }
+        if let Some(limit) = request.params.max_tokens {
+            body["max_output_tokens"] = json!(limit);
+        }
+        if let Some(schema) = features.schema(request) {
+            let schema = json!({ "type": "json_schema", "name": "reply", "schema": schema });
+            body["text"] = json!({ "format": schema });
+        } else if features.asks_json(request) {
+            body["text"] = json!({ "format": { "type": "json_object" } });
+        }
+        if !request.tools.is_empty() {
+            let tools = request.tools.iter().map(|tool| {
+                json!({
+                    "type": "function",
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": tool.parameters,
+                    "strict": false,
+                })
+            });
+            body["tools"] = tools.collect();
+        }
+        if let Some(effort) = features.effort(request) {
+            body["reasoning"] = json!({ "effort": effort, "summary": "auto" });
+        }
+        if let Some(key) = &request.cache_key {
+            body["prompt_cache_key"] = json!(key);
+        }
+        body
+    }
+
+    fn reader(&self, call: &WireCall<'_>) -> Box<dyn WireReader> {
+        Box::new(ResponsesReader {
+            origin: call.origin(),
+            keeps_items: call.keeps_opaque(),
+            taken: call.taken_ids(),
+            shown: HashMap::new(),
+            has_items: false,
+        })
+    }
+}
+
+/// Items in the order in which they came: reasoning before the call it led to.
+fn input(call: &WireCall<'_>) -> Value {
+    let mut items = Vec::new();
+    for message in call.request.messages.iter().filter(|message| message.role != Role::System) {
+        let mut parts = Vec::new();
+        for block in &message.blocks {
+            match block {
+                ContentBlock::Text(TextBlock { text, opaque }) => match message.role {
+                    Role::Assistant => items.extend(said(text, call.opened(opaque))),
+                    _ => parts.push(json!({ "type": "input_text", "text": text })),
+                },
+                ContentBlock::Image(image) => parts.push(json!({
+                    "type": "input_image",
+                    "image_url": format!("data:{};base64,{}", image.mime, image.data),
+                })),
+                ContentBlock::Reasoning(TextBlock { opaque, .. }) => {
+                    items.extend(call.opened(opaque).map(reasoning));
+                }
+                ContentBlock::ToolCall(made) => items.push(json!({
+                    "type": "function_call",
+                    "call_id": id_for_wire(&made.id, ID_LENGTH),
+                    "name": made.name,
+                    "arguments": made.arguments,
+                })),
+                ContentBlock::ToolResult(result) => items.push(json!({
+                    "type": "function_call_output",
+                    "call_id": id_for_wire(&result.call, ID_LENGTH),
+                    "output": result.content,
+                })),
+            }
+        }
+        if !parts.is_empty() {
+            items.push(json!({ "type": "message", "role": "user", "content": parts }));
+        }
+    }
+    Value::Array(items)
+}
+
+/// A text of the model, with the phase it gave it.
+fn said(text: &str, data: Option<&Value>) -> Option<Value> {
+    if text.is_empty() {
+        return None;
+    }
+    let content = json!([{ "type": "output_text", "text": text }]);
+    let mut item = json!({ "type": "message", "role": "assistant", "content": content });
+    if let Some(phase) = data.and_then(|data| data.get("phase")) {
+        item["phase"] = phase.clone();
+    }
+    Some(item)
+}
+
+/// A reasoning item as it came, but for what only answers have.
+fn reasoning(data: &Value) -> Value {
+    let mut item = json!({ "type": "reasoning" });
+    for field in ["id", "summary", "content", "encrypted_content"] {
+        let value = data.get(field).filter(|value| !value.is_null());
+        let is_long = value.and_then(Value::as_str).is_some_and(|id| id.len() > ID_LENGTH);
+        if let Some(value) = value.filter(|_| field != "id" || !is_long) {
+            item[field] = value.clone();
+        }
+    }
+    if item.get("summary").is_none() {
+        item["summary"] = json!([]);
+    }
+    item
+}
+
+/// Reads the events of one answer.
+#[derive(Debug)]
+struct ResponsesReader {
+    origin: Origin,
+    keeps_items: bool,
+    taken: HashSet<String>,
+    /// How many bytes of each item were shown before it was complete.
+    shown: HashMap<String, usize>,
+    /// An item, or a part of one, has arrived.
+    has_items: bool,
+}
+
+impl WireReader for ResponsesReader {
+    fn read(&mut self, event: &Value, answer: &mut Answer) -> Result<(), ReadError> {
+        let kind = text_at(event, "type");
+        let response = event.get("response").unwrap_or(event);
+        match kind {
+            "response.output_text.delta" | "response.refusal.delta" => {
+                let text = text_at(event, "delta");
+                *self.shown(event) += text.len();
+                answer.text(text);
+            }
+            "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
+                let text = text_at(event, "delta");
+                *self.shown(event) += text.len();
+                answer.thought(text);
+            }
+            // Parts of a summary are paragraphs.
+            "response.reasoning_summary_part.added" if *self.shown(event) > 0 => {
+                answer.thought("\n\n");
+            }
+            "response.output_item.done" => {
+                self.item(event.get("item").unwrap_or(&Value::Null), answer);
+            }
+            "response.failed" => return Err(failed(response)),
+            "response.completed" | "response.incomplete" | "response.done" | "" => {
+                self.complete(response, answer)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, _: &mut Answer) {}
+}
+
+impl ResponsesReader {
+    fn shown(&mut self, event: &Value) -> &mut usize {
+        self.has_items = true;
+        self.shown.entry(text_at(event, "item_id").to_owned()).or_default()
+    }
+
+    /// A complete item: what of it was not shown, and what is kept of it.
+    fn item(&mut self, item: &Value, answer: &mut Answer) {
+        self.has_items = true;
+        let id = text_at(item, "id");
+        let shown = self.shown.remove(id).unwrap_or(0);
+        match text_at(item, "type") {
+            "message" => {
+                if shown == 0 {
+                    texts(item, "content", &["text", "refusal"]).for_each(|text| answer.text(text));
+                }
+                if let Some(phase) = item.get("phase").filter(|phase| phase.is_string()) {
+                    answer.seal_text(self.origin.seal(json!({ "phase": phase })));
+                }
+            }
+            "reasoning" => {
+                if shown == 0 {
+                    let texts =
+                        texts(item, "summary", &["text"]).chain(texts(item, "content", &["text"]));
+                    texts.for_each(|text| answer.thought(text));
+                }
+                let is_wanted = self.keeps_items && !text_at(item, "encrypted_content").is_empty();
+                if is_wanted {
+                    answer.seal_thought(self.origin.seal(reasoning(item)));
+                }
+            }
+            "function_call" => {
+                let arguments = text_at(item, "arguments").to_owned();
+                self.call(item, arguments, answer);
+            }
+            "custom_tool_call" => {
+                let arguments = json!({ "input": text_at(item, "input") }).to_string();
+                self.call(item, arguments, answer);
+            }
+            _ => {}
+        }
+    }
+
+    fn call(&mut self, item: &Value, arguments: String, answer: &mut Answer) {
+        let id = match text_at(item, "call_id") {
+            "" => text_at(item, "id"),
+            id => id,
+        };
+        let name = text_at(item, "name").to_owned();
+        answer.call(new_call(id, name, arguments, None, &mut self.taken));
+    }
+
+    /// The end of the answer, or one that was not streamed; it holds all items once more.
+    fn complete(&mut self, response: &Value, answer: &mut Answer) -> Result<(), ReadError> {
+        if text_at(response, "status") == "failed" {
+            return Err(failed(response));
+        }
+        if !self.has_items {
+            for item in response.get("output").and_then(Value::as_array).into_iter().flatten() {
+                self.item(item, answer);
+            }
+        }
+        answer.count(response.get("usage").and_then(usage));
+        let reason = response.pointer("/incomplete_details/reason").and_then(Value::as_str);
+        answer.finish(match reason {
+            Some("content_filter") => Some(Truncation::Filtered),
+            Some(_) => Some(Truncation::Length),
+            None => (text_at(response, "status") == "incomplete").then_some(Truncation::Length),
+        });
+        answer.close();
+        Ok(())
+    }
+}
+
+fn failed(response: &Value) -> ReadError {
+    ReadError { said: response.get("error").unwrap_or(response).clone(), passing: false }
+}
+
+/// The texts in a list of parts.
+fn texts<'a>(
+    item: &'a Value,
+    list: &str,
+    fields: &'a [&str],
+) -> impl Iterator<Item = &'a str> + use<'a> {
+    let parts = item.get(list).and_then(Value::as_array).into_iter().flatten();
+    parts.flat_map(|part| fields.iter().map(|field| text_at(part, field)))
+}
+
+fn usage(value: &Value) -> Option<Usage> {
+    let count = |path: &str| count_at(value, path).unwrap_or(0);
+    value.is_object().then(|| Usage {
+        cached_tokens: count("/input_tokens_details/cached_tokens"),
+        cache_write_tokens: count("/input_tokens_details/cache_write_tokens"),
+        reasoning_tokens: count("/output_tokens_details/reasoning_tokens"),
+        ..Usage::counted(count("/input_tokens"), count("/output_tokens"))
+    })
+}
+
+#[cfg(test)]
+mod tests;

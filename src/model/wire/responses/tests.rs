@@ -1,0 +1,116 @@
+//! Requests as they are written, and answers as they are read.
+
+use super::super::tests::{call, conversation, gather, read, written};
+use super::*;
+use crate::model::{Chunk, ModelError, Request};
+use crate::protocol::{Opaque, Params, Provider, ToolCall};
+
+fn item() -> Value {
+    json!({ "id": "rs_1", "type": "reasoning", "status": null, "summary": [], "encrypted_content": "e" })
+}
+
+fn write(model: &str, request: &Request) -> Value {
+    Responses.body(&call(Provider::OpenAiResponses, model, request))
+}
+
+fn completed(status: &str, output: Value) -> Value {
+    json!({ "type": "response.completed", "response": {
+        "object": "response", "status": status, "error": null, "output": output,
+        "usage": { "input_tokens": 5, "output_tokens": 7, "input_tokens_details": { "cached_tokens": 4 },
+            "output_tokens_details": { "reasoning_tokens": 3 } },
+    } })
+}
+
+fn end() -> [Chunk; 2] {
+    let usage = Usage { cached_tokens: 4, reasoning_tokens: 3, ..Usage::counted(5, 7) };
+    [Chunk::Usage(usage), Chunk::Finished(None)]
+}
+
+#[test]
+fn a_request_holds_reasoning_items_calls_outputs_images_and_phases() {
+    let phase = json!({ "phase": "commentary" });
+    let request = conversation(Provider::OpenAiResponses, [Some(item()), None, Some(phase)]);
+    insta::assert_snapshot!(written(Provider::OpenAiResponses, "m", &request));
+    let sent = write("n", &request).to_string();
+    assert!(!sent.contains("rs_1") && !sent.contains("commentary"), "{sent}");
+}
+
+#[test]
+fn parameters_have_their_names_here_and_a_schema_is_the_texts_format() {
+    let params = Params { max_tokens: Some(9), frequency_penalty: Some(1.0), ..Params::default() };
+    let schema = Some(json!({ "type": "object" }));
+    let sent = write("m", &Request { params, schema, ..Request::default() });
+    assert_eq!((&sent["max_output_tokens"], sent.get("frequency_penalty")), (&json!(9), None));
+    assert_eq!(sent["text"]["format"]["schema"], json!({ "type": "object" }));
+    assert_eq!((&sent["store"], sent.get("tools")), (&json!(false), None));
+}
+
+#[test]
+fn items_are_kept_in_their_order_and_shown_once() {
+    let done = |item: Value| json!({ "type": "response.output_item.done", "item": item });
+    let said = json!({ "id": "msg_1", "type": "message", "phase": "commentary", "content": [{ "type": "output_text", "text": "ab" }] });
+    let made = json!({ "id": "fc_1", "type": "function_call", "call_id": "call_1", "name": "f", "arguments": "{}" });
+    let delta = |text: &str| json!({ "type": "response.output_text.delta", "item_id": "msg_1", "delta": text });
+    let events = [
+        json!({ "type": "response.created", "response": { "error": null } }),
+        done(item()),
+        delta("a"),
+        delta("b"),
+        json!({ "type": "response.novelty.delta", "delta": "?" }),
+        done(said.clone()),
+        done(json!({ "type": "web_search_call", "id": "ws_1" })),
+        done(made.clone()),
+        completed("completed", json!([item(), said, made])),
+    ];
+    let seal = |data| Opaque { wire: "openai-responses".into(), model: "m".into(), data };
+    let kept =
+        json!({ "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "e" });
+    let call =
+        ToolCall { id: "call_1".into(), name: "f".into(), arguments: "{}".into(), opaque: None };
+    let mut expected = vec![
+        Chunk::SealedThought(seal(kept)),
+        Chunk::Text("ab".into()),
+        Chunk::SealedText(seal(json!({ "phase": "commentary" }))),
+        Chunk::Call(call),
+    ];
+    expected.extend(end());
+    assert_eq!(gather(Provider::OpenAiResponses, &events), expected);
+}
+
+#[test]
+fn an_answer_that_was_not_streamed_is_read_from_its_items() {
+    let said = json!({ "id": "msg_1", "type": "message", "content": [{ "type": "refusal", "refusal": "no" }] });
+    let body = completed("completed", json!([said]))["response"].take();
+    let mut expected = vec![Chunk::Text("no".into())];
+    expected.extend(end());
+    assert_eq!(gather(Provider::OpenAiResponses, &[body]), expected);
+}
+
+#[test]
+fn an_answer_ends_complete_cut_filtered_or_failed() {
+    let incomplete = |reason: &str| {
+        let response =
+            json!({ "status": "incomplete", "incomplete_details": { "reason": reason } });
+        vec![json!({ "type": "response.incomplete", "response": response })]
+    };
+    let cut = |events: &[Value]| gather(Provider::OpenAiResponses, events).pop();
+    assert_eq!(
+        cut(&incomplete("max_output_tokens")),
+        Some(Chunk::Finished(Some(Truncation::Length)))
+    );
+    assert_eq!(
+        cut(&incomplete("content_filter")),
+        Some(Chunk::Finished(Some(Truncation::Filtered)))
+    );
+    let failed = |code: &str, message: &str| {
+        let error = json!({ "code": code, "message": message });
+        let failed = json!({ "type": "response.failed", "response": { "status": "failed", "error": error } });
+        read(Provider::OpenAiResponses, &[failed]).1
+    };
+    let busy = failed("rate_limit_exceeded", "Please try again in 11.054s.");
+    assert!(matches!(busy, Some(ModelError::Reported { passing: true, .. })), "{busy:?}");
+    let quota = failed("insufficient_quota", "You exceeded your current quota.");
+    assert!(!matches!(quota, None | Some(ModelError::Reported { passing: true, .. })), "{quota:?}");
+    let bare = json!({ "type": "error", "code": "server_error", "message": "x", "param": null });
+    assert!(read(Provider::OpenAiResponses, &[bare]).1.is_some());
+}
