@@ -79,6 +79,7 @@ impl ModelReply {
             Chunk::Gap => self.gaps += 1,
             Chunk::Usage(usage) => self.usage = usage,
             Chunk::Finished(cut) => self.cut = cut,
+            Chunk::Restart => *self = ModelReply::default(),
             Chunk::Retrying { .. } => {}
         }
     }
