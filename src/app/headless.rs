@@ -82,7 +82,7 @@ impl HeadlessOptions {
             Ok(runtime) => runtime,
             Err(error) => return startup.fail_io(&error),
         };
-        let ended = runtime.block_on(async {
+        let (exit, farewell) = runtime.block_on(async {
             let handle = session::start(built);
             let channels = PrintChannels {
                 ops: handle.ops,
@@ -97,7 +97,6 @@ impl HeadlessOptions {
             startup.leaving.cancel();
             (exit, wait_for_session(handle.task, shutdown_timeout(exit)).await)
         });
-        let (exit, farewell) = ended;
         match farewell.shut_down(runtime) {
             Some(unsaved) => {
                 let notice = Notice::error(words::UNSAVED.with("why", unsaved.why));
