@@ -7,6 +7,9 @@
 //! | `room` | whether the system has enough resources |
 //! | `runtime` | threads and timers, and how they end |
 //! | `models` | models: by settings, by name, by search |
+//! | `login` | saved keys: login and logout |
+//! | `key_source` | where the key for a server comes from |
+//! | `model_test` | describes and tries one model |
 //! | `plugins` | the plugins of slothtool, listed and run |
 //! | `session_builder` | a session's parts: policy, tools, masks, bot |
 //! | `scripts` | a script on the command line |
@@ -20,7 +23,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use crate::cli::args::{ResumeChoice, RunMode, Terminals};
+use crate::cli::args::{ModelCommand, ResumeChoice, RunMode, Terminals};
 use crate::cli::messages::{self, Printer};
 use crate::cli::plain::PlainSession;
 use crate::cli::plain::run::{PlainEnd, run as talk, stdin_lines as typed_lines};
@@ -36,6 +39,9 @@ use crate::{session, signals, tui};
 
 mod extensions;
 mod headless;
+mod key_source;
+mod login;
+mod model_test;
 mod models;
 mod plugins;
 mod rescue;
@@ -110,7 +116,15 @@ fn route(cli: Cli, ends: Terminals, startup: Startup) -> Exit {
         RunMode::Session(session) => subcommands::session(&startup, &session, json),
         RunMode::Script(script) => scripts::run_script(startup, &script, json, approved),
         RunMode::Policy(policy) => subcommands::policy(&startup, &policy, json),
-        RunMode::Model(model) => subcommands::model(&startup, model, json),
+        RunMode::Model(ModelCommand::List) => subcommands::list_models(&startup, json),
+        RunMode::Model(ModelCommand::Show { name }) => {
+            model_test::show(&startup, name.as_deref(), json)
+        }
+        RunMode::Model(ModelCommand::Test { name }) => {
+            model_test::test(&startup, name.as_deref(), json)
+        }
+        RunMode::Login(options) => login::login(&startup, &options),
+        RunMode::Logout { provider } => login::logout(&startup, &provider),
         RunMode::Extension { kind, asked } => {
             extensions::run(&startup, kind, asked, extensions::ExtensionOptions { json, yes })
         }
@@ -130,6 +144,8 @@ fn needs_threads(way: &RunMode) -> bool {
         | RunMode::Template { .. }
         | RunMode::Script(_)
         | RunMode::Model(_)
+        | RunMode::Login(_)
+        | RunMode::Logout { .. }
         | RunMode::Extension { .. }
         | RunMode::Doctor => true,
         RunMode::Session(_)

@@ -19,6 +19,23 @@ pub fn restore_from_raw(terminal: impl std::os::fd::AsFd) {
     let _ = tcsetattr(&terminal, OptionalActions::Now, &modes);
 }
 
+/// Reads a line from the terminal without showing it. The terminal shows what is typed again
+/// afterwards, also if reading fails.
+#[cfg(unix)]
+pub fn read_hidden_line() -> std::io::Result<String> {
+    use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+
+    let keyboard = rustix::stdio::stdin();
+    let shown = tcgetattr(keyboard)?;
+    let mut hidden = shown.clone();
+    hidden.local_modes.remove(LocalModes::ECHO);
+    tcsetattr(keyboard, OptionalActions::Drain, &hidden)?;
+    let mut line = String::new();
+    let read = std::io::stdin().read_line(&mut line);
+    let _ = tcsetattr(keyboard, OptionalActions::Drain, &shown);
+    read.map(|_| line)
+}
+
 /// Passes the typed part of an unfinished line to the next reader. Linux does so when canonical
 /// mode is left and entered again; elsewhere the text arrives with the end of its line.
 #[cfg(target_os = "linux")]

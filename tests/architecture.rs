@@ -19,6 +19,7 @@ const DOORS: &[(&[&str], &[&str])] = &[
     (&["reqwest", "eventsource_stream"], &["src/model"]),
     (&["ratatui", "crossterm", "tui_textarea"], &["src/tui"]),
     (&["env::var", "env::vars", "env::var_os"], &["src/config"]),
+    (&["keyring::"], &["src/config/key_store.rs"]),
     (&["process::exit"], &[]),
     // What is printed is made safe for a terminal there; the screen does it cell by cell.
     (

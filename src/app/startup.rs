@@ -13,7 +13,9 @@ use crate::commands;
 use crate::config::paths::project_files;
 use crate::config::settings::{Color, Notify};
 use crate::config::trust::{self, FolderTrust, Survey, TrustLevel, TrustStore};
-use crate::config::{Environment, Loaded, Paths, Sources, atomic_file, edit, load, themes};
+use crate::config::{
+    Environment, Loaded, Paths, SettingsLayer, Sources, atomic_file, edit, load, themes,
+};
 use crate::extensions::SearchPath;
 use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
 use crate::protocol::Notice;
@@ -154,6 +156,19 @@ impl Startup {
         System::new(&self.folder, home, &more)
             .with_user_path(self.environment.path("PATH"))
             .with_manager_dirs(|name| self.environment.path(name))
+    }
+
+    /// The model of `--model`, and not of a variable or a profile.
+    pub fn named_model(&self) -> Option<&str> {
+        let settings = &self.loaded.settings;
+        let named = self.loaded.layer_of("model") == SettingsLayer::CommandLine;
+        settings.model.as_deref().filter(|_| named)
+    }
+
+    /// The profile of `--profile`.
+    pub fn named_profile(&self) -> Option<&str> {
+        let named = self.loaded.layer_of("profile") == SettingsLayer::CommandLine;
+        named.then_some(self.loaded.settings.profile.as_str())
     }
 
     pub fn lang(&self) -> Lang {

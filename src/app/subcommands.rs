@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 
-use super::models::endpoint;
+use super::key_source::{KeyFinder, key_place};
+use super::models::{describe_at, endpoint};
 use super::runtime::runtime;
 use super::session_builder;
 use super::startup::Startup;
@@ -20,7 +21,6 @@ use crate::commands;
 use crate::config::{Connection, Environment};
 use crate::extensions::ExtensionSet;
 use crate::i18n::{Localize, cli as words};
-use crate::model::list_models;
 use crate::protocol::{InstructionFile, Notice, Page, PageRow, SessionInfo, StepAction};
 use crate::safety::PolicyContext;
 use crate::session::{Doctor, permissions};
@@ -93,8 +93,7 @@ fn print_verdict(
 }
 
 /// `model list`.
-pub fn model(startup: &Startup, asked: args::ModelCommand, json: bool) -> Exit {
-    let args::ModelCommand::List = asked;
+pub fn list_models(startup: &Startup, json: bool) -> Exit {
     let settings = &startup.loaded.settings;
     let offer = match fetch_models_blocking(startup) {
         Ok(offer) => offer,
@@ -111,19 +110,16 @@ pub fn model(startup: &Startup, asked: args::ModelCommand, json: bool) -> Exit {
 
 fn fetch_models_blocking(startup: &Startup) -> io::Result<ModelListing> {
     let connection = startup.loaded.settings.connection.clone();
-    Ok(runtime()?.block_on(fetch_models(connection)))
+    Ok(runtime()?.block_on(fetch_models(connection, KeyFinder::new(startup))))
 }
 
 /// The answer of the configured server to the request for its models.
-async fn fetch_models(connection: Option<Connection>) -> ModelListing {
-    match connection {
-        Some(connection) if connection.provider.kind().is_server() => {
-            match list_models(endpoint(&connection)).await {
-                Ok(models) => ModelListing::Models(models),
-                Err(error) => ModelListing::Failed(error.localized()),
-            }
-        }
-        Some(_) | None => ModelListing::NoServer,
+async fn fetch_models(connection: Option<Connection>, keys: KeyFinder) -> ModelListing {
+    let speaks = |connection: &Connection| connection.provider.kind().is_server();
+    let Some(connection) = connection.filter(speaks) else { return ModelListing::NoServer };
+    match describe_at(endpoint(&connection), &keys.of_connection(&connection)).await {
+        Ok(models) => ModelListing::Models(models),
+        Err(error) => ModelListing::Failed(error.localized()),
     }
 }
 
@@ -210,6 +206,7 @@ pub fn doctor(startup: &Startup, json: bool) -> Exit {
     let found = DoctorFindings {
         paths: &startup.paths,
         loaded: &startup.loaded,
+        key_place: key_place(startup),
         offer: &offer,
         terminal: &terminal,
         folder: startup.folder.clone(),
@@ -234,21 +231,24 @@ pub fn doctor(startup: &Startup, json: bool) -> Exit {
 pub fn doctor_page(startup: &Startup) -> Doctor {
     let (paths, loaded) = (startup.paths.clone(), startup.loaded.clone());
     let folder = startup.folder.clone();
+    let (keys, place) = (KeyFinder::new(startup), key_place(startup));
     let (terminal, world) = (terminal_info(&startup.environment), startup.system());
     let (setting, places) = (startup.loaded.settings.sandbox, startup.search_path_finder());
     let (temp, held) = (Arc::clone(&startup.temp), startup.sandbox_paths(&world));
     Arc::new(move |trusted| {
         let (paths, loaded, folder) = (paths.clone(), loaded.clone(), folder.clone());
         let (temp, held) = (Arc::clone(&temp), held.clone());
+        let (keys, place) = (keys.clone(), place.clone());
         let (terminal, world, places) = (terminal.clone(), world.clone(), places(trusted));
         async move {
-            let offer = fetch_models(loaded.settings.connection.clone()).await;
+            let offer = fetch_models(loaded.settings.connection.clone(), keys).await;
             let sandbox = Sandbox::new(setting, held).with_run_folder(Arc::clone(&temp));
             let sandbox = tokio::task::spawn_blocking(move || sandbox.rows()).await;
             let library = tokio::task::spawn_blocking(move || ExtensionSet::load(&places)).await;
             let rows = doctor::rows(&DoctorFindings {
                 paths: &paths,
                 loaded: &loaded,
+                key_place: place,
                 offer: &offer,
                 terminal: &terminal,
                 folder: folder.clone(),

@@ -166,9 +166,23 @@ rejected if no user can answer. --approve-steps approves those.")]
     /// Show the safety policy's verdict on a command; nothing is run.
     #[command(subcommand, after_help = "Example:\n  avocet policy explain -- git push --force")]
     Policy(PolicyCommand),
-    /// List the available models.
+    /// List, describe and try the available models.
     #[command(subcommand, after_help = "Example:\n  avocet model list")]
     Model(ModelCommand),
+    /// Save the API key of a provider, and choose one of its models.
+    #[command(after_help = "Examples:
+  avocet login anthropic
+  pass show groq | avocet login groq --key-stdin --model llama-3.3-70b-versatile
+  avocet login https://models.example.com/v1
+
+The key goes into the system's keyring, or into a file that only you can read where there is\nnone. It is sent to this server only.")]
+    Login(LoginOptions),
+    /// Remove the saved API key of a provider.
+    #[command(after_help = "Example:\n  avocet logout anthropic")]
+    Logout {
+        /// The provider's name, or the server's URL.
+        provider: String,
+    },
     /// Bots: system prompts with sampling settings.
     #[command(subcommand, after_help = "Example:\n  avocet bot list")]
     Bot(BotSub),
@@ -228,11 +242,32 @@ pub struct RunScript {
 
 pub use super::policy::PolicyCommand;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+pub struct LoginOptions {
+    /// The provider's name, or the server's URL.
+    pub provider: String,
+    /// Read the key from standard input.
+    #[arg(long)]
+    pub key_stdin: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum ModelCommand {
     /// List the server's models and the built-in ones.
     #[command(after_help = "Example:\n  avocet model list --base-url http://127.0.0.1:11434/v1")]
     List,
+    /// Show what is known of a model: context, tools, prices.
+    #[command(after_help = "Example:\n  avocet model show gpt-6-sol")]
+    Show {
+        /// Its name; without one, the model in use.
+        name: Option<String>,
+    },
+    /// Make a small request, and report its speed and which dialects work.
+    #[command(after_help = "Example:\n  avocet model test --base-url http://127.0.0.1:8080/v1")]
+    Test {
+        /// Its name; without one, the model in use.
+        name: Option<String>,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
@@ -312,6 +347,10 @@ pub enum RunMode {
     Script(RunScript),
     Policy(PolicyCommand),
     Model(ModelCommand),
+    Login(LoginOptions),
+    Logout {
+        provider: String,
+    },
     /// A subcommand for bots, commands or skills.
     Extension {
         kind: ExtensionFileKind,
@@ -455,6 +494,8 @@ impl Cli {
             }
             Some(Sub::Policy(policy)) => return Ok(RunMode::Policy(policy)),
             Some(Sub::Model(model)) => return Ok(RunMode::Model(model)),
+            Some(Sub::Login(options)) => return Ok(RunMode::Login(options)),
+            Some(Sub::Logout { provider }) => return Ok(RunMode::Logout { provider }),
             Some(Sub::Bot(sub)) => return Ok(extension_mode(sub)),
             Some(Sub::Command(sub)) => {
                 return Ok(match sub.template() {

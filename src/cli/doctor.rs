@@ -9,7 +9,7 @@ use super::model::ModelListing;
 use crate::commands::PageRow;
 use crate::config::{Connection, Loaded, Paths, ProviderSetting, SettingsLayer};
 use crate::extensions::ExtensionSet;
-use crate::i18n::{Localize, PhraseValue, cli as w, common, session, temp};
+use crate::i18n::{Localize, LocalizedText, PhraseValue, cli as w, common, session, temp};
 use crate::protocol::{InstructionFile, Notice, SandboxMode};
 use crate::tools::temp::RunFolder;
 
@@ -18,6 +18,8 @@ use crate::tools::temp::RunFolder;
 pub struct DoctorFindings<'a> {
     pub paths: &'a Paths,
     pub loaded: &'a Loaded,
+    /// Where the key is, if it is in no variable.
+    pub key_place: Option<LocalizedText>,
     /// The answer of the server.
     pub offer: &'a ModelListing,
     pub terminal: &'a Terminal,
@@ -151,36 +153,60 @@ fn model(found: &DoctorFindings<'_>) -> Vec<PageRow> {
         }) => {
             rows.push(PageRow::pair(common::PROVIDER, high.as_str()));
         }
-        Some(connection) => rows.extend(server(connection, found.offer)),
+        Some(connection) => rows.extend(server(connection, found.offer, found.key_place.as_ref())),
     }
     rows
 }
 
-fn server(connection: &Connection, offer: &ModelListing) -> Vec<PageRow> {
-    let Connection { provider, base_url, api_key, key_variable, low, high } = connection;
-    let key = match api_key {
-        Some(_) => w::KEY_SET,
-        None => w::KEY_NOT_SET,
+fn server(
+    connection: &Connection,
+    offer: &ModelListing,
+    place: Option<&LocalizedText>,
+) -> Vec<PageRow> {
+    let Connection { provider, base_url, api_key, key_variable, low, high, .. } = connection;
+    let key: PhraseValue = match (api_key, place) {
+        (Some(_), _) => w::KEY_SET.with("name", key_variable.as_str()).into(),
+        (None, Some(place)) => place.clone().into(),
+        (None, None) => w::KEY_NOT_SET.with("name", key_variable.as_str()).into(),
     };
     let answer: PhraseValue = match offer {
         ModelListing::NoServer => w::NOT_ASKED.into(),
         ModelListing::Models(models) => w::REACHED.with("count", models.len()).into(),
         ModelListing::Failed(why) => why.clone().into(),
     };
-    let exposed = crate::model::exposed_host(base_url, api_key.is_some());
+    let unlisted = unlisted(connection, offer);
+    let exposed = crate::model::exposed_host(base_url, api_key.is_some() || place.is_some());
     let exposed = exposed.map(|host| session::KEY_IN_THE_OPEN.with("host", host));
     let mut rows = vec![
         PageRow::pair(common::PROVIDER, provider.kind().name()),
         PageRow::pair(common::SERVER, crate::model::display_address(base_url).as_str()),
-        PageRow::pair(w::DOCTOR_KEY, key.with("name", key_variable.as_str())),
+        PageRow::pair(w::DOCTOR_KEY, key),
         PageRow::pair(
             w::DOCTOR_MODELS,
             w::LOW_AND_HIGH.with("low", low.as_str()).with("high", high.as_str()),
         ),
         PageRow::pair(w::DOCTOR_ANSWER, answer),
     ];
+    rows.extend(unlisted);
     rows.extend(exposed.map(|exposed| PageRow::pair(common::NOT_ENCRYPTED, exposed)));
     rows
+}
+
+/// The configured models that the server does not list, with the names that may have been meant.
+fn unlisted(connection: &Connection, offer: &ModelListing) -> Vec<PageRow> {
+    let ModelListing::Models(models) = offer else { return Vec::new() };
+    let names: Vec<String> = models.iter().map(|model| model.name.clone()).collect();
+    let mut wanted = vec![&connection.low, &connection.high];
+    wanted.dedup();
+    let missing = wanted.into_iter().filter(|name| {
+        !name.is_empty() && !names.is_empty() && !names.iter().any(|listed| listed == *name)
+    });
+    let rows = missing.flat_map(|name| {
+        let near = super::login::near_models(name, &names);
+        let missing = w::DOCTOR_UNLISTED.with("model", name.as_str());
+        [Some(missing), near].into_iter().flatten()
+    });
+    rows.map(|say| PageRow::pair(w::DOCTOR_WRONG, say)).collect()
 }
 
 fn terminal(terminal: &Terminal) -> Vec<PageRow> {
@@ -219,6 +245,7 @@ mod tests {
         let loaded = load(sources);
         let terminal = Terminal { size: Some((80, 24)), ..Terminal::default() };
         let found = DoctorFindings {
+            key_place: None,
             idle_rules: &[],
             paths: &paths,
             loaded: &loaded,
@@ -250,6 +277,17 @@ mod tests {
         assert!(page.contains("80 columns, 24 rows") && page.contains("/usr/bin"), "{page}");
         assert!(page.contains("AGENTS.md (32.0 KiB of 39.1 KiB)"), "{page}");
         assert_eq!(exit, Exit::Done);
+    }
+
+    #[test]
+    fn a_model_that_the_server_does_not_list_is_told_with_the_near_ones() {
+        let text = "[profiles.default]\nbase_url = \"http://x/v1\"\nhigh = \"qwen3-8\"";
+        let offer = |name: &str| ModelListing::Models(vec![name.into(), "other".into()]);
+        let (page, _) = page_of(text, &offer("qwen3-8b"), Lang::En);
+        assert!(page.contains("`qwen3-8` is not among them"), "{page}");
+        assert!(page.contains("Did you mean `qwen3-8b`?"), "{page}");
+        let (page, _) = page_of(text, &offer("qwen3-8"), Lang::En);
+        assert!(!page.contains("not among them"), "{page}");
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub mod extensions;
 pub mod headless;
 pub mod help;
 pub mod input;
+pub mod login;
 pub mod messages;
 pub mod model;
 pub mod output;

@@ -3,9 +3,12 @@
 use serde_json::json;
 
 use crate::config::{Connection, ProviderSetting, Settings};
-use crate::i18n::{Lang, LocalizedText, cli as w};
-use crate::model::display_address;
-use crate::protocol::Mode;
+use crate::i18n::{Lang, LocalizedText, PhraseValue, cli as w};
+use crate::model::capabilities::capabilities;
+use crate::model::{
+    Caching, Capabilities, ListedModel, ServerFacts, display_address, provider_name,
+};
+use crate::protocol::{Mode, Prices, TokenPrices};
 
 use crate::commands::PageRow;
 
@@ -14,7 +17,7 @@ use crate::commands::PageRow;
 pub enum ModelListing {
     /// No server is configured.
     NoServer,
-    Models(Vec<String>),
+    Models(Vec<ListedModel>),
     Failed(LocalizedText),
 }
 
@@ -31,9 +34,14 @@ pub fn rows(settings: &Settings, offer: &ModelListing) -> Vec<PageRow> {
         ModelListing::Failed(why) => rows.push(PageRow::line(why.clone())),
         ModelListing::Models(models) if models.is_empty() => rows.push(PageRow::line(w::NO_MODELS)),
         ModelListing::Models(models) => {
-            rows.extend(
-                models.iter().map(|model| PageRow::pair(model.as_str(), mark(settings, model))),
-            );
+            rows.extend(models.iter().map(|model| {
+                let about = about(&capabilities_of(settings, &model.name, Some(&model.facts)));
+                let mark = Some(mark(settings, &model.name)).filter(|mark| !mark.is_empty());
+                PageRow::pair(
+                    model.name.as_str(),
+                    joined(mark.map(PhraseValue::from).into_iter().chain(about)),
+                )
+            }));
         }
     }
     rows.push(PageRow::heading(w::BUILT_IN_MODELS));
@@ -50,13 +58,115 @@ pub fn json(settings: &Settings, offer: &ModelListing, lang: Lang) -> serde_json
         ModelListing::Models(models) => (Some(models), None),
         ModelListing::Failed(why) => (None, Some(why.text(lang))),
     };
+    let names = models.map(|models| models.iter().map(|model| &model.name).collect::<Vec<_>>());
+    let details = models.map(|models| {
+        let detail = |model: &ListedModel| {
+            let can = capabilities_of(settings, &model.name, Some(&model.facts));
+            detail(&model.name, &can)
+        };
+        models.iter().map(detail).collect::<Vec<_>>()
+    });
     json!({
         "base_url": connection.map(|connection| display_address(&connection.base_url)),
         "low": connection.map(|connection| &connection.low),
         "high": connection.map(|connection| &connection.high),
-        "models": models,
+        "models": names,
+        "details": details,
         "problem": problem,
         "built_in": ["guide", "scripted:FILE"],
+    })
+}
+
+/// What is known of a model at the server of the settings.
+pub fn capabilities_of(
+    settings: &Settings,
+    model: &str,
+    facts: Option<&ServerFacts>,
+) -> Capabilities {
+    let url = settings.connection.as_ref().map_or("", |connection| &connection.base_url);
+    capabilities(&provider_name(url), model, facts, &settings.models)
+}
+
+/// The page of one model (`model show`).
+pub fn details(model: &str, can: &Capabilities) -> Vec<PageRow> {
+    let yes_no = |yes: bool| if yes { w::YES } else { w::NO };
+    let efforts: Vec<&str> = can.effort.iter().map(|effort| effort.name()).collect();
+    let effort = match efforts.is_empty() {
+        true => PhraseValue::from(w::MODEL_NO_EFFORT),
+        false => PhraseValue::from(efforts.join(", ")),
+    };
+    let caching = match can.caching {
+        Caching::None => w::MODEL_UNKNOWN,
+        Caching::Automatic => w::MODEL_CACHE_AUTOMATIC,
+        Caching::Marked => w::MODEL_CACHE_MARKED,
+    };
+    let mut rows = vec![
+        PageRow::heading(model),
+        PageRow::pair(w::MODEL_CONTEXT, w::MODEL_WINDOW.with("n", can.window)),
+        PageRow::pair(w::MODEL_ANSWER, w::MODEL_WINDOW.with("n", can.output)),
+        PageRow::pair(w::MODEL_TOOLS, yes_no(can.tools)),
+        PageRow::pair(w::MODEL_IMAGES, yes_no(can.images)),
+        PageRow::pair(w::MODEL_EFFORT, effort),
+        PageRow::pair(w::MODEL_CACHE, caching),
+    ];
+    if let Some(count) = can.parameters {
+        rows.push(PageRow::pair(w::MODEL_PARAMETERS, count.to_string()));
+    }
+    match can.prices {
+        None => rows.push(PageRow::pair(w::MODEL_PRICES, w::MODEL_UNKNOWN)),
+        Some(Prices { usual, long }) => {
+            rows.push(PageRow::pair(w::MODEL_PRICES, prices(usual)));
+            rows.extend(long.map(|(above, long)| {
+                PageRow::pair(w::MODEL_PRICES_LONG.with("n", above), prices(long))
+            }));
+        }
+    }
+    if !can.known {
+        rows.push(PageRow::line(w::MODEL_GUESSED));
+    }
+    rows
+}
+
+fn prices(of: TokenPrices) -> LocalizedText {
+    w::MODEL_ALL_PRICES
+        .with("input", of.input.to_string())
+        .with("output", of.output.to_string())
+        .with("cached", of.cached.to_string())
+        .with("written", of.written.to_string())
+}
+
+/// What a list says of a model; nothing of one that is not known.
+fn about(can: &Capabilities) -> Vec<PhraseValue> {
+    if !can.known {
+        return Vec::new();
+    }
+    let window = w::MODEL_WINDOW.with("n", can.window).into();
+    let tools = can.tools.then_some(w::MODEL_TOOLS).map(PhraseValue::from);
+    let images = can.images.then_some(w::MODEL_IMAGES).map(PhraseValue::from);
+    let price = can.prices.map(|prices| {
+        let Prices { usual, .. } = prices;
+        w::MODEL_PRICE
+            .with("input", usual.input.to_string())
+            .with("output", usual.output.to_string())
+            .into()
+    });
+    [Some(window), tools, images, price].into_iter().flatten().collect()
+}
+
+fn joined(parts: impl Iterator<Item = PhraseValue>) -> PhraseValue {
+    parts.reduce(|a, b| w::MODEL_AND.with("a", a).with("b", b).into()).unwrap_or_else(|| "".into())
+}
+
+fn detail(name: &str, can: &Capabilities) -> serde_json::Value {
+    let price = can.prices.map(|Prices { usual, .. }| {
+        json!({
+            "input_micros": usual.input, "output_micros": usual.output,
+            "cached_micros": usual.cached, "written_micros": usual.written,
+        })
+    });
+    json!({
+        "name": name, "window": can.window, "output": can.output, "tools": can.tools,
+        "images": can.images, "known": can.known, "price_per_million": price,
     })
 }
 
@@ -72,6 +182,7 @@ fn mark(settings: &Settings, model: &str) -> String {
 mod tests {
     use super::*;
     use crate::config::{Environment, Paths, Sources, load};
+    use crate::protocol::{ModelOverride, Money};
 
     fn settings() -> Settings {
         let folder = tempfile::tempdir().unwrap();
@@ -94,6 +205,29 @@ mod tests {
                 PageRow::pair("b", "low, high")
             ]
         );
+    }
+
+    #[test]
+    fn a_known_model_is_listed_with_what_it_can_and_costs() {
+        let mut settings = settings();
+        let each = Money(3_000_000);
+        let prices = TokenPrices { input: each, output: each, cached: each, written: each };
+        settings.models = vec![ModelOverride {
+            pattern: "b".into(),
+            window: Some(65_536),
+            tools: Some(true),
+            prices: Some(prices.into()),
+            ..ModelOverride::default()
+        }];
+        let offer = ModelListing::Models(vec!["b".into()]);
+        let [_, PageRow::Pair { value, .. }, ..] = &rows(&settings, &offer)[..] else { panic!() };
+        let text = value.text(Lang::En);
+        assert_eq!(text, "low, high, 65536 tokens, tools, $3.00 in and $3.00 out per million");
+        let json = json(&settings, &offer, Lang::En);
+        assert_eq!(json["models"], serde_json::json!(["b"]));
+        assert_eq!(json["details"][0]["price_per_million"]["input_micros"], 3_000_000);
+        let page = details("b", &capabilities_of(&settings, "b", None));
+        assert!(page.contains(&PageRow::pair(w::MODEL_TOOLS, w::YES)));
     }
 
     #[test]

@@ -102,6 +102,8 @@ impl ArgsSpec {
 pub enum ValueSource {
     Commands,
     Models,
+    /// Providers to log in to.
+    Providers,
     Themes,
     Bots,
     Scripts,
@@ -240,7 +242,7 @@ pub(super) fn refusal<'a>(
     let near: Vec<String> = near.iter().map(|name| format!("`{lead}{name}`")).collect();
     CommandOutcome::Say(match near.is_empty() {
         true => notice.with_hint(otherwise),
-        false => notice.with_hint(crate::i18n::commands::NEAR.with("near", near.join(", "))),
+        false => notice.with_hint(crate::i18n::common::NEAR.with("near", near.join(", "))),
     })
 }
 

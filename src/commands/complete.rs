@@ -4,6 +4,7 @@ use super::dispatch::find_in;
 use super::table::COMMANDS;
 use super::{ArgsSpec, Category, CommandContext, SlashCommand, ValueSource, custom};
 use crate::i18n::{PhraseValue, common};
+use crate::protocol::HOSTED;
 
 /// One possible completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -177,6 +178,12 @@ fn about(
 fn current_values(call: &CommandContext<'_>, source: ValueSource) -> Vec<String> {
     match source {
         ValueSource::Models => call.models.to_vec(),
+        ValueSource::Providers => {
+            let shared = HOSTED.iter().filter(|hosted| !hosted.base_url.is_empty());
+            let mut names: Vec<String> = shared.map(|hosted| hosted.simple_name()).collect();
+            names.dedup();
+            names
+        }
         ValueSource::Themes => call.themes.iter().map(|theme| (*theme).to_owned()).collect(),
         ValueSource::Commands => {
             let names = COMMANDS.iter().map(|command| command.name);

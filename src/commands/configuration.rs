@@ -1,8 +1,8 @@
 //! Commands that change the behaviour of this session.
 
 use super::{CommandContext, CommandOutcome, UiAction, refusal};
-use crate::i18n::{Lang, commands as w};
-use crate::protocol::{Mode, Notice, Op};
+use crate::i18n::{Lang, commands as w, keys};
+use crate::protocol::{HOSTED, Hosted, Mode, Notice, Op};
 
 pub(super) fn model(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
     if name.is_empty() {
@@ -19,6 +19,17 @@ pub(super) fn model(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
     // The list may be outdated: the server is asked anyway, and will report it itself.
     let notice = Notice::warning(w::MODEL_NOT_LISTED.with("name", super::shorten(name)));
     CommandOutcome::Many(vec![CommandOutcome::Say(notice), set])
+}
+
+/// Says how to log in: a key that is typed into the conversation would be in its history.
+pub(super) fn connect(_: &CommandContext<'_>, provider: &str) -> CommandOutcome {
+    let known = |hosted: &&Hosted<'_>| hosted.simple_name() == provider.to_lowercase();
+    let name = match HOSTED.iter().find(known) {
+        _ if provider.is_empty() => "PROVIDER".to_owned(),
+        Some(hosted) => hosted.simple_name(),
+        None => super::shorten(provider),
+    };
+    CommandOutcome::Say(Notice::info(keys::CONNECT_HOW.with("name", name)))
 }
 
 pub(super) fn mode(_: &CommandContext<'_>, name: &str) -> CommandOutcome {

@@ -28,6 +28,7 @@ pub const COMMANDS: &[SlashCommand] = &[
     SlashCommand { name: "export",      aliases: &[],                 about: w::ABOUT_EXPORT,      category: Session,       args: ChoiceThen(&["md", "json", "html"], "file"), reach: LocalOnly, busy: Wait, run: session::export },
 
     SlashCommand { name: "model",       aliases: &[],                 about: w::ABOUT_MODEL,       category: Configuration, args: OptionalOf("name", ValueSource::Models),      reach: Everywhere, busy: Wait,   run: configuration::model },
+    SlashCommand { name: "connect",     aliases: &["login"],          about: w::ABOUT_CONNECT,     category: Configuration, args: OptionalOf("provider", ValueSource::Providers), reach: Everywhere, busy: Now,  run: configuration::connect },
     SlashCommand { name: "bot",         aliases: &[],                 about: w::ABOUT_BOT,         category: Configuration, args: OptionalOf("name", ValueSource::Bots),              reach: Everywhere, busy: Wait,   run: custom::bot },
     SlashCommand { name: "mode",        aliases: &[],                 about: w::ABOUT_MODE,        category: Configuration, args: Choice(&["low", "high"]),                reach: Everywhere, busy: Wait,   run: configuration::mode },
     SlashCommand { name: "lang",        aliases: &[],                 about: w::ABOUT_LANG,        category: Configuration, args: Choice(&["en", "zh"]),                   reach: Everywhere, busy: Now,    run: configuration::lang },

@@ -44,10 +44,14 @@ pub const KEYS: &[SettingKey] = &[
     SettingKey { path: "profiles.*.provider",    kind: Choice(PROVIDERS),                          built_in: "auto",    strictest: None,           variables: &[], elsewhere: None },
     SettingKey { path: "profiles.*.base_url",    kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: None },
     SettingKey { path: "profiles.*.api_key_env", kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "profiles.*.api_key_command", kind: List(Words),                           built_in: "",        strictest: None,           variables: &[], elsewhere: None },
     SettingKey { path: "profiles.*.low",         kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: None },
     SettingKey { path: "profiles.*.high",        kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: None },
     SettingKey { path: "profiles.*.api_key",     kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: Some(w::KEY_IN_ENVIRONMENT) },
     SettingKey { path: "profiles.*.model",       kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: Some(w::MODEL_IN_PROFILE) },
+
+    SettingKey { path: "key_store",              kind: Choice(&["auto", "file"]),                 built_in: "auto",    strictest: None,           variables: &["AVOCET_KEY_STORE"], elsewhere: None },
+    SettingKey { path: "plain_http_hosts",       kind: List(Words),                               built_in: "",        strictest: None,           variables: &[], elsewhere: None },
 
     SettingKey { path: "safety.allowed_programs", kind: List(Programs),                           built_in: "",        strictest: None,           variables: &[], elsewhere: None },
     SettingKey { path: "safety.unknown_program", kind: Choice(&["refuse", "confirm"]),            built_in: "refuse",  strictest: Some("refuse"), variables: &[], elsewhere: None },

@@ -11,6 +11,7 @@ pub mod draft;
 pub mod edit;
 pub mod environment;
 pub mod history;
+pub mod key_store;
 pub mod keys;
 mod layers;
 pub mod load;

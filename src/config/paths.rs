@@ -127,6 +127,11 @@ impl Paths {
         self.state.join("writing")
     }
 
+    /// Saved API keys, and which are in the keyring.
+    pub fn saved_keys(&self) -> PathBuf {
+        self.data.join("keys.toml")
+    }
+
     /// Which folders are trusted.
     pub fn trust(&self) -> PathBuf {
         self.data.join("trust.json")

@@ -33,6 +33,10 @@ pub struct Settings {
     pub spend_limits: SpendLimits,
     /// What the user says of models.
     pub models: Vec<ModelOverride>,
+    /// Whether saved keys may be in the keyring of the system.
+    pub uses_keyring: bool,
+    /// Hosts that may get a key without encryption.
+    pub plain_http_hosts: Vec<String>,
     pub sandbox: SandboxMode,
     /// A program with its arguments that checks the project; empty: none.
     pub check: Vec<String>,
@@ -91,6 +95,8 @@ pub struct Connection {
     pub api_key: Option<Secret>,
     /// The variable that the key came from, or should come from: for "set X".
     pub key_variable: String,
+    /// A program with its arguments that prints the key; empty: none.
+    pub key_command: Vec<String>,
     /// The models of the two modes; empty if the server must be asked.
     pub low: String,
     pub high: String,
@@ -191,6 +197,8 @@ impl Settings {
             },
             spend_limits: spend_limits(stack),
             models: model_overrides(stack),
+            uses_keyring: stack.text("key_store").as_deref() != Some("file"),
+            plain_http_hosts: stack.list("plain_http_hosts"),
             sandbox: sandbox(stack),
             check: stack.list("project.check"),
             program_folders: stack.list("safety.program_folders"),
@@ -266,6 +274,7 @@ fn connection(profile: &str, stack: &Layers, environment: &Environment) -> Optio
             base_url: String::new(),
             api_key: None,
             key_variable: String::new(),
+            key_command: Vec::new(),
             low: name.clone(),
             high: name,
         });
@@ -290,6 +299,7 @@ fn connection(profile: &str, stack: &Layers, environment: &Environment) -> Optio
         base_url,
         api_key,
         key_variable,
+        key_command: stack.list(&format!("profiles.{profile}.api_key_command")),
         low,
         high,
     })

@@ -32,6 +32,7 @@ words! { "commands":
     ABOUT_COPY: "Copy the last answer, or the nth from the end", "复制最后一条回答，或倒数第 n 条";
     ABOUT_RAW: "Print the conversation on the terminal's main screen", "在终端主屏幕输出对话";
     ABOUT_EXPORT: "Write the conversation to a file", "把对话写入文件";
+    ABOUT_CONNECT: "Connect to a provider with an API key", "用 API 密钥连接服务商";
     ABOUT_MODEL: "Choose the model", "选择模型";
     ABOUT_BOT: "Choose a bot, or `none`", "选择助手，或 `none`";
     ABOUT_MODE: "Use the profile's small or large model", "使用配置方案中的小模型或大模型";
@@ -60,7 +61,6 @@ words! { "commands":
     // Errors in a command line.
     UNKNOWN: "There is no command `/{name}`.", "没有 `/{name}` 这个命令。";
     UNKNOWN_HINT: "`/help` lists the commands.", "`/help` 会列出所有命令。";
-    NEAR: "Did you mean {near}?", "是不是想输入 {near}？";
     OUT_OF_REACH: "`/{name}` is not available here.", "这里不能使用 `/{name}`。";
     NO_ARGS: "`/{name}` takes no arguments.", "`/{name}` 不接受参数。";
     MISSING: "`/{name}` needs {what}.", "`/{name}` 需要 {what}。";

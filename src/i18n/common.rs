@@ -25,6 +25,7 @@ words! { "common":
     ONE_FILE: "1 file", "1 个文件";
     ONE_LINE: "1 line", "1 行";
     PROGRAM: "program", "程序";
+    NEAR: "Did you mean {near}?", "是不是想输入 {near}？";
     PROVIDER: "provider", "提供方";
     QUIT: "Quit", "退出";
     REJECT: "reject", "拒绝";

@@ -31,6 +31,7 @@ pub mod exec;
 pub mod guide;
 pub mod help;
 pub mod input;
+pub mod keys;
 pub mod library;
 pub mod linear;
 pub mod model;
@@ -58,6 +59,7 @@ const AREAS: &[&[Phrase]] = &[
     exec::ALL,
     guide::ALL,
     input::ALL,
+    keys::ALL,
     library::ALL,
     linear::ALL,
     model::ALL,
@@ -290,6 +292,7 @@ pub const RENAMED: &[(&str, &[&str])] = &[
     ("common.MODEL", &["commands.STATUS_MODEL", "screen.START_MODEL"]),
     ("common.MODEL_ASKS", &["cli.MODEL_ASKED", "linear.MODEL_ASKS"]),
     ("common.MODEL_TITLE", &["cli.DOCTOR_MODEL", "screen.CHOOSE_MODEL"]),
+    ("common.NEAR", &["commands.NEAR"]),
     ("common.NOT_ENCRYPTED", &["cli.DOCTOR_EXPOSED", "commands.STATUS_EXPOSED"]),
     ("common.NOT_SAVED", &["commands.STATUS_UNSAVED", "screen.STATUS_UNSAVED"]),
     ("common.NOT_WRITTEN", &["config.NOT_SAVED", "library.NOT_SAVED"]),

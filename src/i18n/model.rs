@@ -12,6 +12,7 @@ words! { "model":
     FORBIDDEN_ALL: "{url} does not allow this key. Use another one, or ask for access.", "{url} 不允许使用这个密钥。请换一个密钥，或申请权限。";
     UNPAID: "The account behind this key at {url} has no credit left. Top it up or use another key.", "{url} 上这个密钥的账户余额已用完。请充值或换一个密钥。";
     NO_MODEL: "{url} has no model `{model}`. List its models with /model.", "{url} 没有模型 `{model}`。用 /model 查看可用的模型。";
+    NO_MODEL_NEAR: "{url} has no model `{model}`. Did you mean {near}? /model lists its models.", "{url} 没有模型 `{model}`。你是指 {near} 吗？用 /model 查看可用的模型。";
     NO_ENDPOINT: "Nothing answers at {url} (404). Check `base_url`: it usually ends in /v1.", "{url} 不存在（404）。请检查 `base_url`，它通常以 /v1 结尾。";
     NO_TOOLS: "`{model}` at {url} takes no tools.", "{url} 上的 `{model}` 不支持工具调用。";
     OTHER_FORMAT: "{url} answers in the format of another provider. Set `provider = \"{provider}\"` in the profile, and `base_url` to the address that belongs to it.", "{url} 用另一种提供方的格式作答。请在配置档中设置 `provider = \"{provider}\"`，并把 `base_url` 改为相应的地址。";

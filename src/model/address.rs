@@ -97,6 +97,11 @@ pub fn display_address(given: &str) -> String {
     format!("{scheme}{host}{path}")
 }
 
+/// Scheme, host and port of an address: the server that a key belongs to.
+pub fn server_origin(given: &str) -> Option<String> {
+    Some(Address::parse(given, "").ok()?.base.origin().ascii_serialization())
+}
+
 /// The host to which a key, or a password in the address itself, would be sent readable by anyone
 /// on the way: not encrypted, and not this machine.
 pub fn exposed_host(given: &str, has_key: bool) -> Option<String> {
@@ -238,6 +243,16 @@ mod tests {
         ] {
             assert_eq!(display_address(given), seen);
         }
+    }
+
+    #[test]
+    fn a_key_belongs_to_scheme_host_and_port() {
+        let origin = |given| server_origin(given).unwrap();
+        assert_eq!(origin("https://API.example.com/v1?x=1"), "https://api.example.com");
+        assert_eq!(origin("https://u:p@api.example.com:443/other"), "https://api.example.com");
+        assert_ne!(origin("http://api.example.com"), origin("https://api.example.com"));
+        assert_ne!(origin("http://localhost:1/v1"), origin("http://localhost:2/v1"));
+        assert_eq!(server_origin("nonsense with spaces"), None);
     }
 
     #[test]

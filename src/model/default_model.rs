@@ -8,9 +8,6 @@ use futures_util::stream::{self, BoxStream, StreamExt};
 
 use super::{Chunk, Endpoint, HttpModel, Model, ModelError, Request, list_models};
 
-/// The model's name until the server has listed its models.
-const UNNAMED: &str = "auto";
-
 /// The name sent to a server that lists nothing: some serve one model under any name.
 const ANY: &str = "default";
 
@@ -34,6 +31,9 @@ struct DefaultServer {
 }
 
 impl Auto {
+    /// The model's name until the server has listed its models.
+    pub const UNNAMED: &str = "auto";
+
     /// Does not connect yet; the endpoint's own model is ignored.
     pub fn new(endpoint: Endpoint) -> Result<Auto, ModelError> {
         let client = HttpModel::new(endpoint.clone())?;
@@ -54,6 +54,11 @@ impl Auto {
     }
 }
 
+/// The model to offer first of those that a server lists.
+pub fn default_chat_model(models: &[String]) -> Option<String> {
+    first_chat_model(models.to_vec())
+}
+
 /// The first chat model; the first of all if none looks like one.
 fn first_chat_model(models: Vec<String>) -> Option<String> {
     let talks = |name: &String| {
@@ -66,7 +71,7 @@ fn first_chat_model(models: Vec<String>) -> Option<String> {
 
 impl Model for Auto {
     fn name(&self) -> &str {
-        self.server.chosen.get().map_or(UNNAMED, Model::name)
+        self.server.chosen.get().map_or(Auto::UNNAMED, Model::name)
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {

@@ -9,9 +9,9 @@ use futures_util::future::join_all;
 use futures_util::stream::{StreamExt, TryStreamExt};
 use serde_json::Value;
 
-use super::ModelError;
 use super::error_body::{clean, is_html};
 use super::http::{self, Endpoint, Server, Timeouts};
+use super::{ModelError, ServerFacts, facts_of_listed};
 use crate::deadline::with_timeout;
 use crate::protocol::HOSTED;
 
@@ -85,16 +85,38 @@ async fn probe(local: &Local<'_>) -> Option<ServerOffer> {
         name: local.name.to_owned(),
         base_url: local.base_url.to_owned(),
         key_env: None,
-        models,
+        models: names_of(models),
     })
+}
+
+/// A model as its server lists it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ListedModel {
+    pub name: String,
+    pub facts: ServerFacts,
+}
+
+impl From<&str> for ListedModel {
+    fn from(name: &str) -> ListedModel {
+        ListedModel { name: name.to_owned(), ..ListedModel::default() }
+    }
 }
 
 /// The models a server offers, in its order; the endpoint's own model and patience are ignored.
 pub async fn list_models(endpoint: Endpoint) -> Result<Vec<String>, ModelError> {
+    Ok(names_of(describe_models(endpoint).await?))
+}
+
+/// The same, with what the server says of each.
+pub async fn describe_models(endpoint: Endpoint) -> Result<Vec<ListedModel>, ModelError> {
     list(Server::new(Endpoint { timeouts: Timeouts::with_idle(LIST_WAIT), ..endpoint })?).await
 }
 
-async fn list(server: Server) -> Result<Vec<String>, ModelError> {
+fn names_of(models: Vec<ListedModel>) -> Vec<String> {
+    models.into_iter().map(|model| model.name).collect()
+}
+
+async fn list(server: Server) -> Result<Vec<ListedModel>, ModelError> {
     let server = std::sync::Arc::new(server);
     let response = server.send(server.get(server.api().models)?).await?;
     if !response.status().is_success() {
@@ -108,7 +130,7 @@ async fn list(server: Server) -> Result<Vec<String>, ModelError> {
     read(&body.await?, &server)
 }
 
-fn read(body: &[u8], server: &Server) -> Result<Vec<String>, ModelError> {
+fn read(body: &[u8], server: &Server) -> Result<Vec<ListedModel>, ModelError> {
     let (text, url) = (String::from_utf8_lossy(body), server.url());
     if is_html(&text) {
         return Err(ModelError::WebPage { url });
@@ -117,14 +139,14 @@ fn read(body: &[u8], server: &Server) -> Result<Vec<String>, ModelError> {
     if value.get("error").is_some_and(|error| !error.is_null()) {
         return Err(server.reported(&value, ""));
     }
-    match names(&value) {
-        Some(names) => Ok(names),
+    match listed(&value) {
+        Some(models) => Ok(models),
         None => Err(ModelError::Foreign { url, said: clean(&text, server.key()) }),
     }
 }
 
 /// `{"data":[{"id":…}]}`, or a bare list, or `models` with `name`s as in Ollama.
-fn names(value: &Value) -> Option<Vec<String>> {
+fn listed(value: &Value) -> Option<Vec<ListedModel>> {
     let list = [value.get("data"), value.get("models"), Some(value)];
     let list = list.into_iter().flatten().find_map(Value::as_array)?;
     let name = |item: &Value| {
@@ -133,7 +155,8 @@ fn names(value: &Value) -> Option<Vec<String>> {
         Some(clean(name.strip_prefix("models/").unwrap_or(name), None))
             .filter(|name| !name.is_empty())
     };
-    Some(list.iter().filter_map(name).collect())
+    let model = |item| Some(ListedModel { name: name(item)?, facts: facts_of_listed(item) });
+    Some(list.iter().filter_map(model).collect())
 }
 
 #[cfg(test)]
@@ -152,8 +175,8 @@ mod tests {
             json!(["a", "b"]),
         ];
         for shape in shapes {
-            assert_eq!(names(&shape), expected, "{shape}");
+            assert_eq!(listed(&shape).map(names_of), expected, "{shape}");
         }
-        assert_eq!(names(&json!({ "status": "ok" })), None);
+        assert_eq!(listed(&json!({ "status": "ok" })), None);
     }
 }

@@ -16,6 +16,10 @@ pub enum ModelError {
     Address {
         given: String,
     },
+    /// The key could not be fetched, or may not be sent; the sentence says why.
+    KeyUnavailable {
+        why: LocalizedText,
+    },
     /// The key is not valid in a header. `key` names where it came from.
     KeyUnusable {
         key: String,
@@ -42,6 +46,12 @@ pub enum ModelError {
         url: String,
         model: String,
         said: String,
+    },
+    /// The server's list of models lacks this one.
+    UnlistedModel {
+        url: String,
+        model: String,
+        near: Vec<String>,
     },
     NoEndpoint {
         url: String,
@@ -216,12 +226,14 @@ impl ModelError {
                 ..
             }
             | ModelError::Address { .. }
+            | ModelError::KeyUnavailable { .. }
             | ModelError::KeyUnusable { .. }
             | ModelError::KeyWrong { .. }
             | ModelError::KeyMissing { .. }
             | ModelError::Forbidden { .. }
             | ModelError::Unpaid { .. }
             | ModelError::NoModel { .. }
+            | ModelError::UnlistedModel { .. }
             | ModelError::NoEndpoint { .. }
             | ModelError::NoTools { .. }
             | ModelError::OtherFormat { .. }
@@ -244,6 +256,14 @@ impl Localize for ModelError {
     fn localized(&self) -> LocalizedText {
         match self {
             ModelError::Address { given } => words::ADDRESS.with("given", given.as_str()),
+            ModelError::UnlistedModel { url, model, near } => {
+                let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+                let say = if near.is_empty() { words::NO_MODEL } else { words::NO_MODEL_NEAR };
+                say.with("url", url.as_str())
+                    .with("model", model.as_str())
+                    .with("near", near.join(", "))
+            }
+            ModelError::KeyUnavailable { why } => why.clone(),
             ModelError::KeyUnusable { key } => words::KEY_UNUSABLE.with("key", key.as_str()),
             ModelError::KeyWrong { url, key, said } => {
                 with_server_text(with_url(words::KEY_WRONG, url).with("key", key.as_str()), said)

@@ -25,6 +25,8 @@ mod error;
 mod error_body;
 mod guide;
 mod http;
+mod late_key;
+mod name_check;
 mod name_pattern;
 mod priced;
 mod provider_name;
@@ -36,16 +38,20 @@ pub mod sse;
 mod status;
 mod wire;
 
-pub use address::{display_address, exposed_host};
+pub use address::{display_address, exposed_host, server_origin};
 pub use capabilities::{Caching, Capabilities, ServerFacts};
 pub use client::HttpModel;
-pub use default_model::Auto;
-pub use discover::{LOCAL, Local, ServerOffer, find_servers, list_models};
+pub use default_model::{Auto, default_chat_model};
+pub use discover::{
+    LOCAL, ListedModel, Local, ServerOffer, describe_models, find_servers, list_models,
+};
 pub use error::{ConnectError, ModelError, RetryAdvice};
 pub use guide::Guide;
 pub use http::{Endpoint, Timeouts};
+pub use late_key::{BuildModel, FetchKey, LateKey};
+pub use name_check::{ListNames, NameCheck};
 pub use priced::{PriceOf, Priced};
-pub use provider_name::provider_name;
+pub use provider_name::{is_private, provider_name};
 pub use reply::ModelReply;
 pub use retry::{Retry, RetryPolicy};
 pub use scripted::Scripted;
@@ -92,6 +98,21 @@ pub enum Effort {
     High,
     XHigh,
     Max,
+}
+
+impl Effort {
+    /// As it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Effort::None => "none",
+            Effort::Minimal => "minimal",
+            Effort::Low => "low",
+            Effort::Medium => "medium",
+            Effort::High => "high",
+            Effort::XHigh => "xhigh",
+            Effort::Max => "max",
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

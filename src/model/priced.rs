@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::stream::{BoxStream, StreamExt};
 
 use super::{Chunk, Model, ModelError, Request};
-use crate::protocol::{Prices, cost};
+use crate::protocol::{Dialect, Prices, cost};
 
 pub struct Priced {
     inner: Arc<dyn Model>,
@@ -25,6 +25,10 @@ impl Priced {
 impl Model for Priced {
     fn name(&self) -> &str {
         self.inner.name()
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.inner.dialect()
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {

@@ -21,7 +21,7 @@ pub fn provider_name(base_url: &str) -> String {
         Address::parse(hosted.base_url, "").is_ok_and(|address| address.host() == host)
     });
     let also = ALSO.iter().find(|(also, _)| *also == host).map(|(_, name)| (*name).to_owned());
-    let usual = || hosted.map(|hosted| hosted.name.to_lowercase().replace('.', ""));
+    let usual = || hosted.map(|hosted| hosted.simple_name());
     match also.or_else(usual) {
         Some(name) => name,
         None if address.is_loopback() || is_private(&host) => "local".to_owned(),

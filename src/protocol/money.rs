@@ -14,7 +14,7 @@ pub struct Money(pub u64);
 const DOLLAR: u64 = 1_000_000;
 
 impl Money {
-    /// From dollars as a person writes them; `None` for anything that is no amount.
+    /// From an amount in dollars; `None` if it is negative or not a number.
     pub fn from_dollars(dollars: f64) -> Option<Money> {
         let micros = (dollars * DOLLAR as f64).round();
         // Beyond this a float cannot count single millionths.
@@ -40,7 +40,7 @@ impl Sum for Money {
     }
 }
 
-/// `$12.30`; below a dollar with as many digits as it takes to see that it is not nothing.
+/// `$12.30`; below a dollar with enough digits to show a small amount.
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits: usize = match self.0 {

@@ -134,6 +134,13 @@ pub struct Hosted<'a> {
     pub url_env: &'a str,
 }
 
+impl Hosted<'_> {
+    /// The name as it is typed: in lower case, without marks.
+    pub fn simple_name(&self) -> String {
+        self.name.to_lowercase().replace(['.', ' '], "")
+    }
+}
+
 #[rustfmt::skip]
 pub const HOSTED: &[Hosted<'static>] = &[
     Hosted { name: "OpenAI",      key_env: "OPENAI_API_KEY",       base_url: "https://api.openai.com/v1",                               url_env: "" },

@@ -29,6 +29,7 @@ mod environment;
 mod format;
 mod git;
 mod helper;
+pub mod key_command;
 mod live_output;
 mod plugins;
 mod process_group;

@@ -1,0 +1,182 @@
+//! Decides what `avocet login` means: which provider is named, what was typed for a model. Pure.
+
+use crate::config::suggest;
+use crate::i18n::{LocalizedText, common, keys as words};
+use crate::model::{display_address, server_origin};
+use crate::protocol::HOSTED;
+
+/// A server to log in to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoginTarget {
+    /// As it is shown.
+    pub name: String,
+    /// The name of its profile.
+    pub profile: String,
+    pub base_url: String,
+    /// The variable in which other programs keep its key.
+    pub variable: Option<&'static str>,
+    /// The server that the key belongs to.
+    pub server: String,
+}
+
+/// The provider of this name, or the server at this address.
+pub fn target(name: &str) -> Result<LoginTarget, LocalizedText> {
+    let wanted = plain(name);
+    let mut shared = HOSTED.iter().filter(|hosted| !hosted.base_url.is_empty());
+    if let Some(hosted) = shared.find(|hosted| hosted.simple_name() == wanted) {
+        return Ok(LoginTarget {
+            name: hosted.name.to_owned(),
+            profile: wanted,
+            base_url: hosted.base_url.to_owned(),
+            variable: Some(hosted.key_env),
+            server: server_origin(hosted.base_url).unwrap_or_default(),
+        });
+    }
+    let is_address = name.contains("://") || name.contains('/') || name.contains(':');
+    match server_origin(name).filter(|_| is_address) {
+        Some(server) => Ok(LoginTarget {
+            name: display_address(name),
+            profile: profile_name(&server),
+            base_url: name.trim().to_owned(),
+            variable: HOSTED
+                .iter()
+                .find(|hosted| server_origin(hosted.base_url).as_ref() == Some(&server))
+                .map(|hosted| hosted.key_env),
+            server,
+        }),
+        None => Err(unknown(name)),
+    }
+}
+
+fn unknown(name: &str) -> LocalizedText {
+    let shared = HOSTED.iter().filter(|hosted| !hosted.base_url.is_empty());
+    let mut known: Vec<String> = shared.map(|hosted| hosted.simple_name()).collect();
+    known.dedup();
+    let wanted = plain(name);
+    match suggest::nearest(&wanted, known.iter().map(String::as_str)).first() {
+        Some(near) => words::NO_PROVIDER_NEAR.with("name", name).with("near", *near),
+        None => words::NO_PROVIDER.with("name", name).with("known", known.join(", ")),
+    }
+}
+
+fn plain(name: &str) -> String {
+    name.trim().to_lowercase().replace(['.', ' '], "")
+}
+
+/// `https://models.example.com:8443` is `models-example-com-8443`.
+fn profile_name(server: &str) -> String {
+    let host = server.split_once("://").map_or(server, |(_, host)| host);
+    let letter = |c: char| if c.is_alphanumeric() { c } else { '-' };
+    host.trim_matches(['[', ']']).chars().map(letter).take(64).collect()
+}
+
+/// A key as it was typed or piped; `None` if it cannot be one.
+pub fn read_key(text: &str) -> Option<&str> {
+    let key = text.trim();
+    let whole = !key.is_empty() && key.chars().all(|c| c.is_ascii_graphic());
+    whole.then_some(key)
+}
+
+/// The meaning of a line typed for a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ModelAnswer {
+    Chosen(String),
+    /// Several models fit.
+    Several(Vec<String>),
+    None,
+}
+
+/// Reads a number of the list, a name, or a part of one; an empty line takes the `first`.
+pub fn read_model(line: &str, shown: &[String], models: &[String], first: &str) -> ModelAnswer {
+    let line = line.trim();
+    if line.is_empty() {
+        return ModelAnswer::Chosen(first.to_owned());
+    }
+    if let Some(name) = models.iter().find(|name| name.as_str() == line) {
+        return ModelAnswer::Chosen(name.clone());
+    }
+    let number = line.parse::<usize>().ok().and_then(|number| shown.get(number.checked_sub(1)?));
+    if let Some(name) = number {
+        return ModelAnswer::Chosen(name.clone());
+    }
+    let parts: Vec<String> = line.to_lowercase().split_whitespace().map(str::to_owned).collect();
+    let fits = |name: &&String| {
+        let name = name.to_lowercase();
+        parts.iter().all(|part| name.contains(part))
+    };
+    let fitting: Vec<String> = models.iter().filter(fits).cloned().collect();
+    match fitting.as_slice() {
+        [one] => ModelAnswer::Chosen(one.clone()),
+        [_, ..] => ModelAnswer::Several(fitting),
+        [] => match suggest::nearest(line, models.iter().map(String::as_str)).as_slice() {
+            [] => ModelAnswer::None,
+            near => ModelAnswer::Several(near.iter().map(|name| (*name).to_owned()).collect()),
+        },
+    }
+}
+
+/// The sentence for a model that a server does not have.
+pub fn unknown_model(model: &str, models: &[String], url: &str) -> Option<LocalizedText> {
+    let unknown = !models.is_empty() && !models.iter().any(|name| name == model);
+    unknown.then(|| words::MODEL_UNKNOWN.with("url", display_address(url)).with("model", model))
+}
+
+/// The names that may have been meant.
+pub fn near_models(model: &str, models: &[String]) -> Option<LocalizedText> {
+    let near = suggest::nearest(model, models.iter().map(String::as_str));
+    let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+    (!near.is_empty()).then(|| common::NEAR.with("near", near.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::i18n::Lang;
+
+    #[test]
+    fn a_provider_is_found_by_name_or_address() {
+        let anthropic = target("Anthropic").unwrap();
+        assert_eq!(anthropic.variable, Some("ANTHROPIC_API_KEY"));
+        assert_eq!(anthropic.server, "https://api.anthropic.com");
+        assert_eq!(target("z.ai").unwrap().profile, "zai");
+        let own = target("https://models.example.com:8443/v1").unwrap();
+        assert_eq!(own.profile, "models-example-com-8443");
+        assert_eq!((own.server.as_str(), own.variable), ("https://models.example.com:8443", None));
+        let said = target("antropic").unwrap_err().text(Lang::En);
+        assert!(said.contains("`anthropic`"), "{said}");
+        assert!(target("nothing-like-it").is_err());
+    }
+
+    #[test]
+    fn a_key_is_one_word() {
+        assert_eq!(read_key(" sk-1\n"), Some("sk-1"));
+        for odd in ["", " \n", "sk 1", "sk\n1", "schlüssel"] {
+            assert_eq!(read_key(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn a_model_is_chosen_by_number_name_or_part() {
+        let models: Vec<String> =
+            ["gpt-6-sol", "gpt-6-luna", "o3"].iter().map(|name| (*name).to_owned()).collect();
+        let read = |line| read_model(line, &models, &models, "gpt-6-luna");
+        let chosen = |name: &str| ModelAnswer::Chosen(name.into());
+        assert_eq!(read(""), chosen("gpt-6-luna"));
+        assert_eq!(read("1"), chosen("gpt-6-sol"));
+        assert_eq!(read("o3"), chosen("o3"));
+        assert_eq!(read("SOL"), chosen("gpt-6-sol"));
+        assert_eq!(read("gpt 6"), ModelAnswer::Several(models[..2].to_vec()));
+        assert_eq!(read("gtp-6-sol"), ModelAnswer::Several(vec!["gpt-6-sol".into()]));
+        assert_eq!(read("9"), ModelAnswer::None);
+    }
+
+    #[test]
+    fn a_wrong_model_is_told_with_the_near_ones() {
+        let models = vec!["qwen3-8b".to_owned(), "llama-3.1".to_owned()];
+        assert_eq!(unknown_model("qwen3-8b", &models, "http://x/v1"), None);
+        assert_eq!(unknown_model("any", &[], "http://x/v1"), None);
+        assert!(unknown_model("qwen3-8", &models, "http://x/v1").is_some());
+        let near = near_models("qwen3-8", &models).unwrap().text(Lang::En);
+        assert!(near.contains("`qwen3-8b`") && !near.contains("llama"), "{near}");
+    }
+}

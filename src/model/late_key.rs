@@ -1,0 +1,116 @@
+//! A model whose key is fetched when it is first called: from a keyring, or by a program. Until then
+//! nothing waits for it.
+
+use std::future::ready;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, BoxStream, StreamExt};
+use tokio::sync::OnceCell;
+
+use super::{Chunk, Model, ModelError, Request};
+use crate::i18n::LocalizedText;
+use crate::protocol::Dialect;
+
+/// Fetches a key; `None` if there is none.
+pub type FetchKey =
+    Arc<dyn Fn() -> BoxFuture<'static, Result<Option<String>, LocalizedText>> + Send + Sync>;
+
+/// Makes the model once its key is there.
+pub type BuildModel =
+    Arc<dyn Fn(Option<String>) -> Result<Arc<dyn Model>, ModelError> + Send + Sync>;
+
+#[derive(Clone)]
+pub struct LateKey {
+    /// The same without its key: for what is known before.
+    unkeyed: Arc<dyn Model>,
+    fetch: FetchKey,
+    build: BuildModel,
+    model: Arc<OnceCell<Arc<dyn Model>>>,
+}
+
+impl LateKey {
+    /// Makes the model without its key first, which fails where the key would not help.
+    pub fn new(fetch: FetchKey, build: BuildModel) -> Result<LateKey, ModelError> {
+        Ok(LateKey { unkeyed: build(None)?, fetch, build, model: Arc::default() })
+    }
+
+    fn current(&self) -> &Arc<dyn Model> {
+        self.model.get().unwrap_or(&self.unkeyed)
+    }
+
+    async fn model(&self) -> Result<Arc<dyn Model>, ModelError> {
+        let make = || async {
+            let key = (self.fetch)().await.map_err(|why| ModelError::KeyUnavailable { why })?;
+            (self.build)(key)
+        };
+        self.model.get_or_try_init(make).await.cloned()
+    }
+}
+
+impl Model for LateKey {
+    fn name(&self) -> &str {
+        self.current().name()
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.current().dialect()
+    }
+
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
+        let late = self.clone();
+        let started = async move {
+            match late.model().await {
+                Ok(model) => model.stream(request),
+                Err(error) => stream::once(ready(Err(error))).boxed(),
+            }
+        };
+        stream::once(started).flatten().boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use futures_util::FutureExt;
+
+    use super::*;
+    use crate::i18n::keys as words;
+    use crate::model::Scripted;
+
+    async fn call(model: &LateKey) -> Vec<Result<Chunk, ModelError>> {
+        model.stream(Request::default()).collect().await
+    }
+
+    #[tokio::test]
+    async fn the_key_is_fetched_once_and_only_when_it_is_needed() {
+        let fetched = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&fetched);
+        let fetch: FetchKey = Arc::new(move || {
+            counter.fetch_add(1, Ordering::SeqCst);
+            async { Ok(Some("sk".to_owned())) }.boxed()
+        });
+        let build: BuildModel = Arc::new(|key| {
+            let replies = if key.as_deref() == Some("sk") { "one\n---\ntwo" } else { "no key" };
+            Ok(Arc::new(Scripted::parse("replies.txt", replies)?))
+        });
+        let model = LateKey::new(fetch, build).unwrap();
+        assert_eq!((model.name(), fetched.load(Ordering::SeqCst)), ("scripted", 0));
+        assert!(call(&model).await.contains(&Ok(Chunk::Text("one".into()))));
+        assert!(call(&model).await.contains(&Ok(Chunk::Text("two".into()))));
+        assert_eq!(fetched.load(Ordering::SeqCst), 1);
+    }
+
+    #[tokio::test]
+    async fn a_key_that_cannot_be_had_is_an_error_of_the_call_and_is_asked_for_again() {
+        let fetch: FetchKey = Arc::new(|| async { Err(words::FILE_NOT_TOML.into()) }.boxed());
+        let build: BuildModel =
+            Arc::new(|_| Ok(Arc::new(Scripted::parse("replies.txt", "sent without a key")?)));
+        let model = LateKey::new(fetch, build).unwrap();
+        for _ in 0..2 {
+            let why = words::FILE_NOT_TOML.into();
+            assert_eq!(call(&model).await, [Err(ModelError::KeyUnavailable { why })]);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Compares the name of a model with its server's list before the first request, so that a typing
+//! error is reported, and not paid for where a server answers under any name.
+
+use std::future::ready;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, BoxStream, StreamExt};
+use tokio::sync::OnceCell;
+
+use super::{Chunk, Model, ModelError, Request};
+use crate::deadline::with_timeout;
+use crate::protocol::Dialect;
+
+/// How long the list is waited for; without it the name counts as right.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Asks the server for the names of its models.
+pub type ListNames =
+    Arc<dyn Fn() -> BoxFuture<'static, Result<Vec<String>, ModelError>> + Send + Sync>;
+
+#[derive(Clone)]
+pub struct NameCheck {
+    inner: Arc<dyn Model>,
+    url: String,
+    list: ListNames,
+    /// Set once the name was found, or could not be looked up.
+    passed: Arc<OnceCell<()>>,
+    patience: Duration,
+}
+
+impl NameCheck {
+    /// `url` is the server's, for the error.
+    pub fn new(inner: Arc<dyn Model>, url: String, list: ListNames) -> NameCheck {
+        NameCheck { inner, url, list, passed: Arc::default(), patience: PATIENCE }
+    }
+
+    async fn check(&self) -> Result<(), ModelError> {
+        let names = with_timeout(self.patience, (self.list)()).await;
+        let names = names.ok().and_then(Result::ok).unwrap_or_default();
+        let model = self.inner.name();
+        if names.is_empty() || names.iter().any(|name| is_same(name, model)) {
+            return Ok(());
+        }
+        let near = nearest(model, &names);
+        Err(ModelError::UnlistedModel { url: self.url.clone(), model: model.to_owned(), near })
+    }
+}
+
+/// Lists may name the folder of a model (`models/gemini-3-flash`), or leave out its date.
+fn is_same(listed: &str, model: &str) -> bool {
+    let last = |name: &str| name.rsplit('/').next().unwrap_or_default().to_lowercase();
+    let (listed, model) = (last(listed), last(model));
+    listed == model
+        || listed.starts_with(&format!("{model}-"))
+        || model.starts_with(&format!("{listed}-"))
+}
+
+/// The listed names that may have been meant, nearest first.
+fn nearest(model: &str, names: &[String]) -> Vec<String> {
+    let mut near: Vec<(usize, &String)> =
+        names.iter().map(|name| (strsim::osa_distance(model, name), name)).collect();
+    near.sort_unstable();
+    let far = (model.chars().count() / 3).clamp(1, 5);
+    near.into_iter()
+        .filter(|(far_off, _)| *far_off <= far)
+        .take(3)
+        .map(|(_, name)| name.clone())
+        .collect()
+}
+
+impl Model for NameCheck {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.inner.dialect()
+    }
+
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
+        if self.passed.initialized() {
+            return self.inner.stream(request);
+        }
+        let this = self.clone();
+        let started = async move {
+            match this.passed.get_or_try_init(|| this.check()).await {
+                Ok(()) => this.inner.stream(request),
+                Err(error) => stream::once(ready(Err(error))).boxed(),
+            }
+        };
+        stream::once(started).flatten().boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use futures_util::FutureExt;
+
+    use super::*;
+    use crate::model::Scripted;
+
+    struct Named(&'static str, Scripted);
+
+    impl Model for Named {
+        fn name(&self) -> &str {
+            self.0
+        }
+
+        fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
+            self.1.stream(request)
+        }
+    }
+
+    fn checked(
+        name: &'static str,
+        listed: &'static [&'static str],
+    ) -> (NameCheck, Arc<AtomicUsize>) {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&asked);
+        let list: ListNames = Arc::new(move || {
+            counter.fetch_add(1, Ordering::SeqCst);
+            async { Ok(listed.iter().map(|name| (*name).to_owned()).collect()) }.boxed()
+        });
+        let model = Named(name, Scripted::parse("replies.txt", "one\n---\ntwo").unwrap());
+        (NameCheck::new(Arc::new(model), "https://x/v1".into(), list), asked)
+    }
+
+    async fn first(model: &NameCheck) -> Result<Chunk, ModelError> {
+        model.stream(Request::default()).next().await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_listed_name_passes_and_the_list_is_read_once() {
+        let (model, asked) = checked("gemini-3-flash", &["models/gemini-3-flash", "other"]);
+        assert_eq!(first(&model).await, Ok(Chunk::Text("one".into())));
+        assert_eq!(first(&model).await, Ok(Chunk::Text("two".into())));
+        assert_eq!(asked.load(Ordering::SeqCst), 1);
+    }
+
+    #[tokio::test]
+    async fn a_name_that_is_not_listed_is_told_with_the_near_ones_before_any_request() {
+        let (model, _) = checked("gpt-6-sool", &["gpt-6-sol", "gpt-6-luna", "o3"]);
+        let error = first(&model).await.unwrap_err();
+        assert!(error.to_string().contains("`gpt-6-sol`"), "{error}");
+        let (model, _) = checked("claude-sonnet-4-5", &["claude-sonnet-4-5-20250929"]);
+        assert!(first(&model).await.is_ok(), "a name without its date");
+    }
+
+    #[tokio::test]
+    async fn a_server_without_a_list_is_asked_as_it_is() {
+        let (model, _) = checked("any", &[]);
+        assert!(first(&model).await.is_ok());
+        let silent: ListNames = Arc::new(|| std::future::pending().boxed());
+        let (named, _) = checked("any", &[]);
+        let model = NameCheck { list: silent, patience: Duration::from_millis(1), ..named };
+        assert!(first(&model).await.is_ok(), "no longer than it has patience");
+    }
+}

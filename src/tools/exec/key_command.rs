@@ -1,0 +1,147 @@
+//! Runs the program that the user's settings name to get an API key, such as a password manager.
+//! Without a shell; nothing here comes from a model or a project.
+
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use process_wrap::tokio::{CommandWrap, KillOnDrop, ProcessSession, ResetSigmask};
+use tokio::io::AsyncReadExt as _;
+
+use super::process_group;
+use crate::deadline::with_timeout;
+use crate::i18n::{LocalizedText, keys as words};
+
+/// How long a program usually may take; it may ask the user first.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Bytes of its output that are read.
+const OUTPUT: u64 = 16 * 1024;
+
+/// A program, its arguments, and all of its environment.
+#[derive(Clone)]
+pub struct KeyCommand {
+    pub program: String,
+    pub args: Vec<String>,
+    pub variables: Vec<(std::ffi::OsString, std::ffi::OsString)>,
+    /// The user's `PATH`.
+    pub path: Vec<PathBuf>,
+    /// How long it may take.
+    pub patience: Duration,
+}
+
+/// Runs the program and returns the line it prints.
+pub async fn run(command: &KeyCommand) -> Result<String, LocalizedText> {
+    let name = command.program.as_str();
+    let missing = || words::COMMAND_MISSING.with("program", name);
+    let path = find(command).ok_or_else(missing)?;
+    match with_timeout(command.patience, output(&path, command)).await {
+        Err(_) => Err(words::COMMAND_SLOW
+            .with("program", name)
+            .with("seconds", command.patience.as_secs())),
+        Ok(Err(error)) => Err(failed(name, error.to_string())),
+        Ok(Ok((status, text))) if status.success() => {
+            one_line(&text).ok_or_else(|| words::COMMAND_OUTPUT.with("program", name))
+        }
+        Ok(Ok((status, _))) => Err(failed(name, reason(status))),
+    }
+}
+
+fn failed(program: &str, why: impl Into<crate::i18n::PhraseValue>) -> LocalizedText {
+    words::COMMAND_FAILED.with("program", program).with("why", why)
+}
+
+fn reason(status: ExitStatus) -> LocalizedText {
+    match status.code() {
+        Some(code) => words::WHY_EXIT.with("code", code.to_string()),
+        None => words::WHY_SIGNAL.into(),
+    }
+}
+
+/// Relative folders of the `PATH` are left out: they would depend on the project.
+fn find(command: &KeyCommand) -> Option<PathBuf> {
+    let named = Path::new(&command.program);
+    if named.is_absolute() {
+        return named.is_file().then(|| named.to_owned());
+    }
+    let plain = !command.program.is_empty() && !command.program.contains('/');
+    let folders = command.path.iter().filter(|folder| plain && folder.is_absolute());
+    folders.map(|folder| folder.join(named)).find(|path| path.is_file())
+}
+
+async fn output(path: &Path, command: &KeyCommand) -> std::io::Result<(ExitStatus, String)> {
+    let mut wrapped = CommandWrap::with_new(path, |process| {
+        process
+            .args(&command.args)
+            .env_clear()
+            .envs(command.variables.iter().map(|(name, value)| (name, value)))
+            .env(process_group::MARK, process_group::NO_STEP)
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+    });
+    wrapped.wrap(ProcessSession).wrap(ResetSigmask).wrap(KillOnDrop);
+    let mut child = wrapped.spawn()?;
+    let mut bytes = Vec::new();
+    if let Some(stdout) = child.stdout().take() {
+        stdout.take(OUTPUT).read_to_end(&mut bytes).await?;
+    }
+    let status = child.wait().await?;
+    Ok((status, String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+fn one_line(text: &str) -> Option<String> {
+    let line = text.trim_end_matches(['\r', '\n']);
+    let whole = !line.trim().is_empty() && !line.contains(['\r', '\n']);
+    whole.then(|| line.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::i18n::Lang;
+
+    fn command(program: &str, args: &[&str]) -> KeyCommand {
+        KeyCommand {
+            program: program.into(),
+            args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+            variables: vec![("MINE".into(), "sk-mine".into())],
+            path: vec!["relative".into(), "/usr/bin".into(), "/bin".into()],
+            patience: PATIENCE,
+        }
+    }
+
+    async fn error(command: KeyCommand) -> String {
+        run(&command).await.unwrap_err().text(Lang::En)
+    }
+
+    #[tokio::test]
+    async fn the_one_line_that_the_program_prints_is_the_key() {
+        assert_eq!(run(&command("printenv", &["MINE"])).await, Ok("sk-mine".into()));
+        assert_eq!(run(&command("echo", &["sk $(id)"])).await, Ok("sk $(id)".into()), "no shell");
+        assert_eq!(run(&command("/bin/echo", &[" sk "])).await, Ok("sk".into()));
+    }
+
+    #[tokio::test]
+    async fn no_line_and_two_lines_are_errors_that_do_not_repeat_them() {
+        for lines in ["", "sk-secret\nmore\n"] {
+            let said = error(command("printf", &[lines])).await;
+            assert!(said.contains("one line") && !said.contains("sk-secret"), "{said}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_missing_or_failing_program_is_named() {
+        assert!(error(command("no-such-program", &[])).await.contains("`no-such-program`"));
+        assert!(error(command("./echo", &[])).await.contains("`./echo`"));
+        assert!(error(command("false", &[])).await.contains("exit code 1"));
+    }
+
+    #[tokio::test]
+    async fn a_program_that_does_not_end_is_stopped() {
+        let patience = Duration::from_millis(10);
+        let said = error(KeyCommand { patience, ..command("sleep", &["600"]) }).await;
+        assert!(said.contains("`sleep`") && said.contains("0 s"), "{said}");
+    }
+}

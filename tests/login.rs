@@ -1,0 +1,207 @@
+//! Keys: logging in and out, where keys come from, where they never go.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Output, Stdio};
+
+#[path = "support/bench.rs"]
+mod bench;
+#[path = "support/server.rs"]
+mod server;
+
+use bench::TestDir;
+use serde_json::json;
+use server::{Reply, Server};
+
+const KEY: &str = "sk-login-0123456789abcdef";
+
+/// Runs the program with a key on standard input.
+fn with_key(bench: &TestDir, args: &[&str]) -> Output {
+    let mut command = bench.command(args);
+    command.env("AVOCET_KEY_STORE", "file").stdin(Stdio::piped());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(format!("{KEY}\n").as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn run(bench: &TestDir, args: &[&str]) -> Output {
+    bench.command(args).env("AVOCET_KEY_STORE", "file").output().unwrap()
+}
+
+fn text(output: &Output) -> String {
+    let (out, err) = (&output.stdout, &output.stderr);
+    format!("{}{}", String::from_utf8_lossy(out), String::from_utf8_lossy(err))
+}
+
+fn models() -> Reply {
+    Reply::json(
+        200,
+        &json!({ "data": [{ "id": "text-embedding-1" }, { "id": "tiny" }, { "id": "large" }] }),
+    )
+}
+
+fn sent_keys(server: &Server) -> Vec<Option<String>> {
+    let requests = server.requests();
+    requests.iter().map(|request| request.header("authorization").map(str::to_owned)).collect()
+}
+
+fn bearer() -> Option<String> {
+    Some(format!("Bearer {KEY}"))
+}
+
+fn saved_keys(bench: &TestDir) -> std::path::PathBuf {
+    bench.path("avocet/data/keys.toml")
+}
+
+#[test]
+fn a_login_saves_the_key_and_the_model_and_the_next_run_uses_both() {
+    let bench = TestDir::new();
+    let server = Server::start(vec![models(), Reply::chat("Hello.")]);
+    let login = with_key(&bench, &["login", &server.base_url(), "--key-stdin"]);
+    assert_eq!(login.status.code(), Some(0), "{}", text(&login));
+    assert!(!text(&login).contains(KEY), "{}", text(&login));
+    let mode = fs::metadata(saved_keys(&bench)).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+
+    let said = run(&bench, &["-p", "hi"]);
+    assert_eq!(said.status.code(), Some(0), "{}", text(&said));
+    assert_eq!(sent_keys(&server), [bearer(), bearer()]);
+    assert_eq!(server.requests()[1].json()["model"], "tiny", "the first model for chat");
+}
+
+#[test]
+fn a_saved_key_goes_to_its_own_server_only() {
+    let bench = TestDir::new();
+    let server = Server::start(vec![models()]);
+    with_key(&bench, &["login", &server.base_url(), "--key-stdin"]);
+    let other = Server::start(vec![Reply::chat("Hello.")]);
+    run(&bench, &["--base-url", &other.base_url(), "--model", "m", "-p", "hi"]);
+    assert_eq!(sent_keys(&other), [None]);
+}
+
+#[test]
+fn a_refused_key_is_not_saved() {
+    let bench = TestDir::new();
+    let server = Server::start(vec![Reply::json(
+        401,
+        &json!({ "error": { "message": format!("Incorrect API key: {KEY}") } }),
+    )]);
+    let login = with_key(&bench, &["login", &server.base_url(), "--key-stdin"]);
+    assert_eq!(login.status.code(), Some(5), "{}", text(&login));
+    assert!(text(&login).contains("Nothing was saved") && !text(&login).contains(KEY));
+    assert!(!saved_keys(&bench).exists() && !bench.path("avocet/config.toml").exists());
+}
+
+#[test]
+fn a_wrong_model_is_told_with_the_near_ones_and_nothing_is_saved() {
+    let bench = TestDir::new();
+    let server = Server::start(vec![models()]);
+    let args = ["login", &server.base_url(), "--key-stdin", "--model", "larg"];
+    let login = with_key(&bench, &args);
+    assert_eq!(login.status.code(), Some(2), "{}", text(&login));
+    assert!(text(&login).contains("`large`"), "{}", text(&login));
+    assert!(!saved_keys(&bench).exists());
+}
+
+#[test]
+fn a_logout_removes_the_key() {
+    let bench = TestDir::new();
+    let server = Server::start(vec![models(), Reply::chat("Hello.")]);
+    let address = server.base_url();
+    with_key(&bench, &["login", &address, "--key-stdin"]);
+    let logout = run(&bench, &["logout", &address]);
+    assert_eq!(logout.status.code(), Some(0), "{}", text(&logout));
+    assert!(!fs::read_to_string(saved_keys(&bench)).unwrap().contains(KEY));
+    run(&bench, &["-p", "hi"]);
+    assert_eq!(sent_keys(&server).last(), Some(&None));
+    assert_eq!(run(&bench, &["logout", &address]).status.code(), Some(1), "there is none any more");
+}
+
+#[test]
+fn the_key_of_a_known_variable_is_used_without_being_saved() {
+    let bench = TestDir::new();
+    let unset = run(&bench, &["login", "groq"]);
+    assert_eq!(unset.status.code(), Some(2), "{}", text(&unset));
+    assert!(text(&unset).contains("--key-stdin"), "{}", text(&unset));
+    let unknown = run(&bench, &["login", "antropic"]);
+    assert!(text(&unknown).contains("`anthropic`"), "{}", text(&unknown));
+}
+
+#[test]
+fn a_program_prints_the_key_when_the_first_request_needs_it() {
+    let bench = TestDir::new();
+    let server = Server::start(vec![Reply::chat("Hello."), models()]);
+    let program = bench.path("home/key.sh");
+    let counted = bench.path("home/count");
+    fs::write(&program, format!("#!/bin/sh\necho x >> {}\necho {KEY}\n", counted.display()))
+        .unwrap();
+    fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    bench.settings(&format!(
+        "[profiles.default]\nbase_url = \"{}\"\nhigh = \"tiny\"\napi_key_command = [\"{}\"]\n",
+        server.base_url(),
+        program.display()
+    ));
+    assert_eq!(run(&bench, &["config", "get"]).status.code(), Some(0));
+    assert!(!counted.exists(), "it is not run before a key is needed");
+    let said = run(&bench, &["-p", "hi"]);
+    assert_eq!(said.status.code(), Some(0), "{}", text(&said));
+    let doctor = run(&bench, &["doctor"]);
+    assert!(text(&doctor).contains("api_key_command") && !text(&doctor).contains(KEY));
+    assert_eq!(sent_keys(&server), [bearer(), bearer()]);
+    fs::write(&program, "#!/bin/sh\nexit 3\n").unwrap();
+    let failed = run(&bench, &["-p", "hi"]);
+    assert_eq!(failed.status.code(), Some(5), "{}", text(&failed));
+    assert!(text(&failed).contains("exit code 3"), "{}", text(&failed));
+    assert_eq!(server.requests().len(), 2, "nothing is sent without the key");
+}
+
+#[test]
+fn a_key_is_not_sent_to_another_machine_in_the_open_without_a_yes() {
+    let bench = TestDir::new();
+    // An address that is kept for documentation: nobody is there.
+    let address = "http://192.0.2.7:9/v1";
+    let login = with_key(&bench, &["login", address, "--key-stdin"]);
+    assert_eq!(login.status.code(), Some(2), "{}", text(&login));
+    assert!(text(&login).contains("plain_http_hosts"), "{}", text(&login));
+    let args = ["--base-url", address, "--model", "m", "-p", "hi"];
+    let said = bench.command(&args).env("AVOCET_API_KEY", KEY).output().unwrap();
+    assert_eq!(said.status.code(), Some(5), "{}", text(&said));
+    assert!(text(&said).contains("plain_http_hosts") && !text(&said).contains(KEY));
+}
+
+#[test]
+fn a_saved_key_is_in_no_settings_report_log_or_export() {
+    let bench = TestDir::new();
+    let server = Server::start(vec![models(), Reply::chat("Hello."), models()]);
+    with_key(&bench, &["login", &server.base_url(), "--key-stdin"]);
+    let said = bench
+        .command(&["-p", "hi", "--json"])
+        .env("AVOCET_KEY_STORE", "file")
+        .env("AVOCET_LOG", "trace")
+        .output()
+        .unwrap();
+    assert_eq!(said.status.code(), Some(0), "{}", text(&said));
+    for args in [
+        &["config", "get"][..],
+        &["config", "get", "--where", "--json"],
+        &["doctor", "--json"],
+        &["session", "list"],
+        &["session", "search", "hi"],
+    ] {
+        assert!(!text(&run(&bench, args)).contains(KEY), "{args:?}");
+    }
+    assert!(!text(&said).contains(KEY));
+    let mut files = vec![bench.path("avocet"), bench.work()];
+    while let Some(path) = files.pop() {
+        if path.is_dir() {
+            files.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if path != saved_keys(&bench) {
+            let bytes = fs::read(&path).unwrap_or_default();
+            let holds = bytes.windows(KEY.len()).any(|window| window == KEY.as_bytes());
+            assert!(!holds, "{} holds the key", path.display());
+        }
+    }
+}
