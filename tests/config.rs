@@ -226,6 +226,8 @@ fn a_key_for_other_programs_is_never_sent_to_a_configured_server() {
     let named = "[profiles.default]\nbase_url = \"http://own/v1\"\napi_key_env = \"OWN\"";
     let bare = "[profiles.default]\nbase_url = \"http://own/v1\"";
     let openai = "https://api.openai.com/v1";
+    let claude = "[profiles.default]\nprovider = \"anthropic\"";
+    let anthropic = "https://api.anthropic.com/v1";
     type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], Option<&'a str>, Option<&'a str>);
     let cases: &[Case<'_>] = &[
         ("", &[], None, None),
@@ -244,6 +246,31 @@ fn a_key_for_other_programs_is_never_sent_to_a_configured_server() {
         (named, &[("OPENAI_API_KEY", "k"), ("OWN", "o")], Some("http://own/v1"), Some("o")),
         (named, &[("AVOCET_API_KEY", "a"), ("OWN", "o")], Some("http://own/v1"), Some("a")),
         (named, &[("AVOCET_BASE_URL", "http://a"), ("OWN", "o")], Some("http://a"), None),
+        (
+            claude,
+            &[("ANTHROPIC_API_KEY", "c"), ("OPENAI_API_KEY", "k")],
+            Some(anthropic),
+            Some("c"),
+        ),
+        (
+            claude,
+            &[("ANTHROPIC_API_KEY", "c"), ("AVOCET_API_KEY", "a")],
+            Some(anthropic),
+            Some("a"),
+        ),
+        (claude, &[("OPENAI_API_KEY", "k")], Some(anthropic), None),
+        (
+            "",
+            &[("AVOCET_BASE_URL", anthropic), ("ANTHROPIC_API_KEY", "c"), ("OPENAI_API_KEY", "k")],
+            Some(anthropic),
+            Some("c"),
+        ),
+        (
+            "",
+            &[("AVOCET_BASE_URL", "http://api.anthropic.com"), ("ANTHROPIC_API_KEY", "c")],
+            Some("http://api.anthropic.com"),
+            None,
+        ),
     ];
     for (file, variables, server, key) in cases {
         let connection = ConfigFixture::with(file).load_with(variables, &[]).settings.connection;
@@ -253,6 +280,24 @@ fn a_key_for_other_programs_is_never_sent_to_a_configured_server() {
             connection.as_ref().and_then(|connection| Some(connection.api_key.as_ref()?.expose()));
         assert_eq!(found, *key, "{file} {variables:?}");
     }
+}
+
+#[test]
+fn the_format_is_that_of_the_profile_or_of_the_address() {
+    let provider = |file: &str, variables: &[_]| {
+        let connection = ConfigFixture::with(file).load_with(variables, &[]).settings.connection;
+        connection.map(|connection| connection.provider.kind().name())
+    };
+    let profile = |lines: &str| format!("[profiles.default]\n{lines}");
+    let named = profile("provider = \"gemini\"\nbase_url = \"http://proxy/v1\"");
+    assert_eq!(provider(&named, &[]), Some("gemini"));
+    let auto = profile("base_url = \"http://proxy/v1/messages\"");
+    assert_eq!(provider(&auto, &[]), Some("anthropic"));
+    let old = profile("provider = \"openai\"\nbase_url = \"http://127.0.0.1:11434\"");
+    assert_eq!(provider(&old, &[]), Some("openai"));
+    // Another address is not spoken to as the profile's own.
+    assert_eq!(provider(&named, &[("AVOCET_BASE_URL", "http://other/v1")]), Some("openai"));
+    assert_eq!(provider(&profile("provider = \"ollama\""), &[]), Some("ollama"));
 }
 
 #[test]

@@ -284,11 +284,12 @@ fn connection(profile: &str, stack: &Layers, environment: &Environment) -> Optio
     let provider = of_profile("provider").filter(|_| is_own);
     let provider = provider.and_then(|name| protocol::Provider::from_name(&name));
     let to_profile = named.is_none().then_some(of_server).flatten();
-    let home = || provider.and_then(protocol::Provider::home).map(str::to_owned);
-    let address = named.or_else(|| to_profile.clone()).or_else(home);
+    let home = provider.and_then(protocol::Provider::home).map(str::to_owned);
+    let by_profile = named.is_none() && (to_profile.is_some() || home.is_some());
+    let address = named.or(to_profile).or(home);
     let usual = address.as_deref().map(protocol::key_variables).unwrap_or_default();
     let (api_key, key_variable) =
-        find_key(stack, environment, to_profile.is_some(), of_profile("api_key_env"), &usual);
+        find_key(stack, environment, by_profile, of_profile("api_key_env"), &usual);
     let named_by_profile = of_profile("api_key_env").is_some_and(|name| name == key_variable);
     let of_openai = api_key.is_some() && (named_by_profile || key_variable == "OPENAI_API_KEY");
     let base_url = address.or_else(|| of_openai.then(|| OPENAI.to_owned()))?;

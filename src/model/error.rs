@@ -274,17 +274,16 @@ impl Localize for ModelError {
             ModelError::Forbidden { url, model, said } if model.is_empty() => {
                 server_error(words::FORBIDDEN_ALL, url, said)
             }
-            ModelError::Forbidden { url, model, said } => with_server_text(
-                with_url(words::FORBIDDEN, url).with("model", model.as_str()),
-                said,
-            ),
+            ModelError::Forbidden { url, model, said } => {
+                about_model(words::FORBIDDEN, url, model, said)
+            }
             ModelError::Unpaid { url, said } => server_error(words::UNPAID, url, said),
             ModelError::NoModel { url, model, said } => {
-                with_server_text(with_url(words::NO_MODEL, url).with("model", model.as_str()), said)
+                about_model(words::NO_MODEL, url, model, said)
             }
             ModelError::NoEndpoint { url, said } => server_error(words::NO_ENDPOINT, url, said),
             ModelError::NoTools { url, model, said } => {
-                with_server_text(with_url(words::NO_TOOLS, url).with("model", model.as_str()), said)
+                about_model(words::NO_TOOLS, url, model, said)
             }
             ModelError::OtherFormat { url, provider } => {
                 with_url(words::OTHER_FORMAT, url).with("provider", provider.name())
@@ -354,6 +353,10 @@ fn in_file(word: Phrase, file: &str) -> LocalizedText {
 /// What a server refused, with what it says about it.
 fn server_error(word: Phrase, url: &str, said: &str) -> LocalizedText {
     with_server_text(with_url(word, url), said)
+}
+
+fn about_model(word: Phrase, url: &str, model: &str, said: &str) -> LocalizedText {
+    with_server_text(with_url(word, url).with("model", model), said)
 }
 
 fn with_server_text(what: LocalizedText, said: &str) -> LocalizedText {

@@ -45,7 +45,7 @@ where
     B: AsRef<[u8]> + Send,
     E: Send,
 {
-    let lines = split(bytes, Lines::new(cap, false));
+    let lines = split(bytes, Lines::new(cap, Unit::Event));
     let mut over = false;
     EventStream::new(lines)
         .filter_map(|event| async {
@@ -73,7 +73,7 @@ where
     B: AsRef<[u8]> + Send,
     E: Send,
 {
-    split(bytes, Lines::new(cap, true))
+    split(bytes, Lines::new(cap, Unit::Line))
         .map_ok(|line| SseEvent { name: "message".to_owned(), data: line.trim().to_owned() })
 }
 
@@ -96,12 +96,18 @@ where
     })
 }
 
+/// What the cap limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    Event,
+    Line,
+}
+
 /// Splits bytes into lines that end in `\n`, whatever their original line ending.
 #[derive(Debug)]
 struct Lines {
     cap: usize,
-    /// Each line counts by itself.
-    is_event: bool,
+    unit: Unit,
     /// The incomplete last line.
     partial: Vec<u8>,
     /// Bytes of the event before `partial`.
@@ -113,10 +119,10 @@ struct Lines {
 }
 
 impl Lines {
-    fn new(cap: usize, is_event: bool) -> Lines {
+    fn new(cap: usize, unit: Unit) -> Lines {
         Lines {
             cap,
-            is_event,
+            unit,
             partial: Vec::new(),
             event_bytes: 0,
             has_begun: false,
@@ -168,8 +174,11 @@ impl Lines {
             Some(rest) if !begun => rest,
             _ => &line,
         };
-        self.event_bytes =
-            if self.is_event || line.is_empty() { 0 } else { self.event_bytes + line.len() };
+        self.event_bytes = if self.unit == Unit::Line || line.is_empty() {
+            0
+        } else {
+            self.event_bytes + line.len()
+        };
         let mut line = String::from_utf8_lossy(line).into_owned();
         line.push('\n');
         line

@@ -43,13 +43,20 @@ impl WireFormat for Messages {
             "max_tokens": limit,
             "messages": messages(call, thinking != Thinking::Off),
             "stream": true,
-            // The last block of each request is kept, so that the next one continues it.
-            "cache_control": { "type": "ephemeral" },
         });
+        let kept = json!({ "type": "ephemeral" });
+        let marks_cache = call.features.marks_cache();
+        if marks_cache {
+            // The last block of each request is kept, so that the next one continues it.
+            body["cache_control"] = kept.clone();
+        }
         let system = system(&request.messages);
         if !system.is_empty() {
-            let kept = json!({ "type": "ephemeral" });
-            body["system"] = json!([{ "type": "text", "text": system, "cache_control": kept }]);
+            let mut block = json!({ "type": "text", "text": system });
+            if marks_cache {
+                block["cache_control"] = kept;
+            }
+            body["system"] = json!([block]);
         }
         if !request.tools.is_empty() {
             let tools = request.tools.iter().map(|tool| {
@@ -71,7 +78,7 @@ impl WireFormat for Messages {
             origin: call.origin(),
             keeps_thinking: call.keeps_opaque(),
             taken: call.taken_ids(),
-            block: Block::Other,
+            open: Vec::new(),
             cut: None,
         })
     }
@@ -233,17 +240,15 @@ struct MessagesReader {
     origin: Origin,
     keeps_thinking: bool,
     taken: HashSet<String>,
-    block: Block,
+    /// Blocks that are not complete, by their index.
+    open: Vec<(u64, Block)>,
     cut: Option<Truncation>,
 }
 
-/// The block that is being read.
 #[derive(Debug)]
 enum Block {
-    Text,
     Thinking { signature: String },
     ToolUse { id: String, name: String, input: Value, pieces: String },
-    Other,
 }
 
 impl WireReader for MessagesReader {
@@ -261,13 +266,15 @@ impl WireReader for MessagesReader {
                 self.stop(event, answer);
             }
             "content_block_start" => {
-                self.close(answer);
-                self.open(event.get("content_block").unwrap_or(&Value::Null), answer);
+                self.close(|block| matches!(block, Block::Thinking { .. }), answer);
+                let block = event.get("content_block").unwrap_or(&Value::Null);
+                self.open(index(event), block, answer);
             }
-            "content_block_delta" => {
-                self.delta(event.get("delta").unwrap_or(&Value::Null), answer);
+            "content_block_delta" => self.delta(event, answer),
+            "content_block_stop" => {
+                let index = index(event);
+                self.close_at(|at, _| at == index, answer);
             }
-            "content_block_stop" => self.close(answer),
             "message_delta" => {
                 count(event, answer);
                 self.stop(event.get("delta").unwrap_or(&Value::Null), answer);
@@ -284,31 +291,31 @@ impl WireReader for MessagesReader {
     }
 
     fn end(&mut self, answer: &mut Answer) {
-        self.close(answer);
+        self.close(|_| true, answer);
     }
+}
+
+fn index(event: &Value) -> u64 {
+    event.get("index").and_then(Value::as_u64).unwrap_or(0)
 }
 
 impl MessagesReader {
     fn whole(&mut self, message: &Value, answer: &mut Answer) {
         for block in message.get("content").and_then(Value::as_array).into_iter().flatten() {
-            self.open(block, answer);
-            self.close(answer);
+            self.open(0, block, answer);
+            self.close(|_| true, answer);
         }
     }
 
-    fn open(&mut self, block: &Value, answer: &mut Answer) {
-        self.block = match text_at(block, "type") {
-            "text" => {
-                answer.text(text_at(block, "text"));
-                Block::Text
-            }
+    fn open(&mut self, index: u64, block: &Value, answer: &mut Answer) {
+        let block = match text_at(block, "type") {
+            "text" => return answer.text(text_at(block, "text")),
             "thinking" => {
                 answer.thought(text_at(block, "thinking"));
                 Block::Thinking { signature: text_at(block, "signature").to_owned() }
             }
             "redacted_thinking" => {
-                self.seal(json!({ "redacted": text_at(block, "data") }), answer);
-                Block::Other
+                return self.seal(json!({ "redacted": text_at(block, "data") }), answer);
             }
             "tool_use" => Block::ToolUse {
                 id: text_at(block, "id").to_owned(),
@@ -316,43 +323,48 @@ impl MessagesReader {
                 input: block.get("input").cloned().unwrap_or_default(),
                 pieces: String::new(),
             },
-            _ => Block::Other,
+            _ => return,
         };
+        self.open.push((index, block));
     }
 
-    fn delta(&mut self, delta: &Value, answer: &mut Answer) {
-        match (text_at(delta, "type"), &mut self.block) {
-            ("text_delta", _) => answer.text(text_at(delta, "text")),
-            ("thinking_delta", block) => {
-                answer.thought(text_at(delta, "thinking"));
-                if !matches!(block, Block::Thinking { .. }) {
-                    *block = Block::Thinking { signature: String::new() };
-                }
-            }
-            ("signature_delta", Block::Thinking { signature }) => {
+    fn delta(&mut self, event: &Value, answer: &mut Answer) {
+        let delta = event.get("delta").unwrap_or(&Value::Null);
+        answer.text(text_at(delta, "text"));
+        answer.thought(text_at(delta, "thinking"));
+        let index = index(event);
+        match self.open.iter_mut().rev().find(|(at, _)| *at == index) {
+            Some((_, Block::Thinking { signature })) => {
                 signature.push_str(text_at(delta, "signature"));
             }
-            ("input_json_delta", Block::ToolUse { pieces, .. }) => {
+            Some((_, Block::ToolUse { pieces, .. })) => {
                 pieces.push_str(text_at(delta, "partial_json"));
             }
-            _ => {}
+            None => {}
         }
     }
 
-    fn close(&mut self, answer: &mut Answer) {
-        match std::mem::replace(&mut self.block, Block::Other) {
-            Block::Thinking { signature } if !signature.is_empty() => {
-                self.seal(json!({ "signature": signature }), answer);
+    fn close(&mut self, is_over: impl Fn(&Block) -> bool, answer: &mut Answer) {
+        self.close_at(|_, block| is_over(block), answer);
+    }
+
+    fn close_at(&mut self, is_over: impl Fn(u64, &Block) -> bool, answer: &mut Answer) {
+        let is_over = |(at, block): &mut (u64, Block)| is_over(*at, block);
+        for (_, block) in self.open.extract_if(.., is_over).collect::<Vec<_>>() {
+            match block {
+                Block::Thinking { signature } if signature.is_empty() => {}
+                Block::Thinking { signature } => {
+                    self.seal(json!({ "signature": signature }), answer);
+                }
+                Block::ToolUse { id, name, input, pieces } => {
+                    let arguments = match pieces.is_empty() {
+                        false => pieces,
+                        true if input.is_null() => Value::Object(Map::new()).to_string(),
+                        true => input.to_string(),
+                    };
+                    answer.call(new_call(&id, name, arguments, None, &mut self.taken));
+                }
             }
-            Block::ToolUse { id, name, input, pieces } => {
-                let arguments = match pieces.is_empty() {
-                    false => pieces,
-                    true if input.is_null() => Value::Object(Map::new()).to_string(),
-                    true => input.to_string(),
-                };
-                answer.call(new_call(&id, name, arguments, None, &mut self.taken));
-            }
-            Block::Text | Block::Thinking { .. } | Block::Other => {}
         }
     }
 

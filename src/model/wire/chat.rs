@@ -59,7 +59,10 @@ impl WireFormat for ChatCompletions {
             body["prompt_cache_key"] = json!(key);
         }
         // Anthropic's models keep a prompt only where they are asked to.
-        if call.provider == Provider::OpenRouter && call.model.starts_with("anthropic/") {
+        if call.provider == Provider::OpenRouter
+            && call.model.starts_with("anthropic/")
+            && features.marks_cache()
+        {
             body["cache_control"] = json!({ "type": "ephemeral" });
         }
         body
@@ -324,7 +327,9 @@ impl ChatReader {
     }
 
     fn part(&mut self, part: &Value, answer: &mut Answer) {
-        let Some(thinking) = part.get("thinking") else { return self.text(text_of(part), answer) };
+        let is_thought = matches!(text_at(part, "type"), "reasoning" | "reasoning_text");
+        let thinking = part.get("thinking").or_else(|| part.get("text").filter(|_| is_thought));
+        let Some(thinking) = thinking else { return self.text(text_of(part), answer) };
         self.open(CONTENT);
         answer.thought(text_of(thinking));
         for piece in thinking.as_array().into_iter().flatten() {

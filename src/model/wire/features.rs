@@ -38,8 +38,10 @@ impl RequestFeatures {
     const NO_EFFORT: RequestFeatures = RequestFeatures(64);
     /// No thinking, requested explicitly: some models take tools only then.
     const EFFORT_NONE: RequestFeatures = RequestFeatures(128);
+    /// Marks where a prompt may be kept.
+    const NO_CACHE: RequestFeatures = RequestFeatures(256);
     /// Everything but messages, parameters and tools.
-    const PLAIN: RequestFeatures = RequestFeatures(1 | 2 | 4 | 32 | 64);
+    const PLAIN: RequestFeatures = RequestFeatures(1 | 2 | 4 | 32 | 64 | 256);
 
     pub(super) fn has(self, part: RequestFeatures) -> bool {
         self.0 & part.0 == part.0
@@ -99,6 +101,7 @@ impl RequestFeatures {
                 let bias = self.bias(request).is_some();
                 refused(RequestFeatures::NO_BIAS, bias, &["logit_bias", "logit bias"])
             })
+            .or_else(|| refused(RequestFeatures::NO_CACHE, true, &["cache_control"]))
             .or_else(|| refused(RequestFeatures::EFFORT_NONE, clashes, &["reasoning_effort"]))
             .or_else(|| refused(RequestFeatures::NO_EFFORT, effort, EFFORT))
     }
@@ -137,6 +140,10 @@ impl RequestFeatures {
     /// The schema, as long as the server takes one.
     pub(super) fn schema(self, request: &Request) -> Option<&Value> {
         request.schema.as_ref().filter(|_| !self.has(RequestFeatures::NO_SCHEMA))
+    }
+
+    pub(super) fn marks_cache(self) -> bool {
+        !self.has(RequestFeatures::NO_CACHE)
     }
 
     /// Any JSON is asked for.

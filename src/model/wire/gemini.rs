@@ -196,7 +196,8 @@ fn parts(call: &WireCall<'_>, message: &Message) -> Vec<Value> {
                 let part = json!({ "functionCall": { "id": made.id, "name": made.name, "args": arguments } });
                 let sentinel = json!(NO_SIGNATURE);
                 // Of several calls at once, only the first has a signature.
-                let given = signature(&made.opaque).or((!has_call).then_some(&sentinel));
+                let is_checked = !has_call && !call.model.contains("gemini-2");
+                let given = signature(&made.opaque).or(is_checked.then_some(&sentinel));
                 parts.push(signed(part, given));
                 has_call = true;
             }

@@ -78,6 +78,8 @@ impl WireFormat for Responses {
             keeps_items: call.keeps_opaque(),
             taken: call.taken_ids(),
             shown: HashMap::new(),
+            open: Vec::new(),
+            passed: HashSet::new(),
             has_items: false,
         })
     }
@@ -158,22 +160,25 @@ struct ResponsesReader {
     taken: HashSet<String>,
     /// How many bytes of each item were shown before it was complete.
     shown: HashMap<String, usize>,
+    /// Calls that began and are not complete: their place, and the item as far as it came.
+    open: Vec<(String, Value)>,
+    /// Calls that were passed on.
+    passed: HashSet<String>,
     /// An item, or a part of one, has arrived.
     has_items: bool,
 }
 
 impl WireReader for ResponsesReader {
     fn read(&mut self, event: &Value, answer: &mut Answer) -> Result<(), ReadError> {
-        let kind = text_at(event, "type");
         let response = event.get("response").unwrap_or(event);
-        match kind {
+        let item = event.get("item").unwrap_or(&Value::Null);
+        let text = text_at(event, "delta");
+        match text_at(event, "type") {
             "response.output_text.delta" | "response.refusal.delta" => {
-                let text = text_at(event, "delta");
                 *self.shown(event) += text.len();
                 answer.text(text);
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
-                let text = text_at(event, "delta");
                 *self.shown(event) += text.len();
                 answer.thought(text);
             }
@@ -181,9 +186,13 @@ impl WireReader for ResponsesReader {
             "response.reasoning_summary_part.added" if *self.shown(event) > 0 => {
                 answer.thought("\n\n");
             }
-            "response.output_item.done" => {
-                self.item(event.get("item").unwrap_or(&Value::Null), answer);
+            "response.output_item.added" if is_call(item) => {
+                self.open.push((place(event), item.clone()));
             }
+            "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta" => {
+                self.add_arguments(event, text);
+            }
+            "response.output_item.done" => self.item(&place(event), item, answer),
             "response.failed" => return Err(failed(response)),
             "response.completed" | "response.incomplete" | "response.done" | "" => {
                 self.complete(response, answer)?;
@@ -193,20 +202,51 @@ impl WireReader for ResponsesReader {
         Ok(())
     }
 
-    fn end(&mut self, _: &mut Answer) {}
+    /// Calls that never became complete.
+    fn end(&mut self, answer: &mut Answer) {
+        for (_, item) in std::mem::take(&mut self.open) {
+            self.call(&item, answer);
+        }
+    }
+}
+
+fn is_call(item: &Value) -> bool {
+    matches!(text_at(item, "type"), "function_call" | "custom_tool_call")
+}
+
+/// Where an event belongs: some servers leave out the index, others give each event another id.
+fn place(event: &Value) -> String {
+    match event.get("output_index").and_then(Value::as_u64) {
+        Some(index) => format!("#{index}"),
+        None => match text_at(event, "item_id") {
+            "" => event.get("item").map_or("", |item| text_at(item, "id")).to_owned(),
+            id => id.to_owned(),
+        },
+    }
 }
 
 impl ResponsesReader {
     fn shown(&mut self, event: &Value) -> &mut usize {
         self.has_items = true;
-        self.shown.entry(text_at(event, "item_id").to_owned()).or_default()
+        self.shown.entry(place(event)).or_default()
+    }
+
+    fn add_arguments(&mut self, event: &Value, more: &str) {
+        let place = place(event);
+        if let Some((_, item)) = self.open.iter_mut().rev().find(|(open, _)| *open == place) {
+            let field =
+                if text_at(item, "type") == "custom_tool_call" { "input" } else { "arguments" };
+            item[field] = json!(format!("{}{more}", text_at(item, field)));
+        }
     }
 
     /// A complete item: what of it was not shown, and what is kept of it.
-    fn item(&mut self, item: &Value, answer: &mut Answer) {
+    fn item(&mut self, place: &str, item: &Value, answer: &mut Answer) {
         self.has_items = true;
-        let id = text_at(item, "id");
-        let shown = self.shown.remove(id).unwrap_or(0);
+        let shown: usize = [place, text_at(item, "id"), ""]
+            .iter()
+            .filter_map(|place| self.shown.remove(*place))
+            .sum();
         match text_at(item, "type") {
             "message" => {
                 if shown == 0 {
@@ -218,8 +258,8 @@ impl ResponsesReader {
             }
             "reasoning" => {
                 if shown == 0 {
-                    let texts =
-                        texts(item, "summary", &["text"]).chain(texts(item, "content", &["text"]));
+                    let content = texts(item, "content", &["text"]);
+                    let texts = texts(item, "summary", &["text"]).chain(content);
                     texts.for_each(|text| answer.thought(text));
                 }
                 let is_wanted = self.keeps_items && !text_at(item, "encrypted_content").is_empty();
@@ -227,22 +267,27 @@ impl ResponsesReader {
                     answer.seal_thought(self.origin.seal(reasoning(item)));
                 }
             }
-            "function_call" => {
-                let arguments = text_at(item, "arguments").to_owned();
-                self.call(item, arguments, answer);
-            }
-            "custom_tool_call" => {
-                let arguments = json!({ "input": text_at(item, "input") }).to_string();
-                self.call(item, arguments, answer);
+            _ if is_call(item) => {
+                let id = text_at(item, "call_id");
+                self.open.retain(|(open, begun)| open != place && text_at(begun, "call_id") != id);
+                self.call(item, answer);
             }
             _ => {}
         }
     }
 
-    fn call(&mut self, item: &Value, arguments: String, answer: &mut Answer) {
+    /// Passes a call on, once.
+    fn call(&mut self, item: &Value, answer: &mut Answer) {
         let id = match text_at(item, "call_id") {
             "" => text_at(item, "id"),
             id => id,
+        };
+        if !id.is_empty() && !self.passed.insert(id.to_owned()) {
+            return;
+        }
+        let arguments = match text_at(item, "type") {
+            "custom_tool_call" => json!({ "input": text_at(item, "input") }).to_string(),
+            _ => text_at(item, "arguments").to_owned(),
         };
         let name = text_at(item, "name").to_owned();
         answer.call(new_call(id, name, arguments, None, &mut self.taken));
@@ -253,9 +298,11 @@ impl ResponsesReader {
         if text_at(response, "status") == "failed" {
             return Err(failed(response));
         }
-        if !self.has_items {
-            for item in response.get("output").and_then(Value::as_array).into_iter().flatten() {
-                self.item(item, answer);
+        let is_new = !self.has_items;
+        for item in response.get("output").and_then(Value::as_array).into_iter().flatten() {
+            // Without an id it may be a call that was passed on.
+            if is_new || is_call(item) && !text_at(item, "call_id").is_empty() {
+                self.item(text_at(item, "id"), item, answer);
             }
         }
         answer.count(response.get("usage").and_then(usage));

@@ -208,7 +208,8 @@ fn every_recording_means_the_same_in_pieces_of_any_size() {
 fn a_recording_that_is_cut_anywhere_keeps_its_text_and_is_never_taken_for_whole() {
     for (file, provider, bytes) in recordings() {
         let (whole, error) = split(provider, vec![bytes.clone()]);
-        let is_near = |at: &usize| *at < ENDS || bytes.len() - at < ENDS || at % STRIDE == 0;
+        let is_near =
+            |at: &usize| *at < ENDS || bytes.len() - at < ENDS || at.is_multiple_of(STRIDE);
         let mut shown = 0;
         for at in (0..bytes.len()).filter(is_near) {
             let (head, _) = bytes.split_at(at);

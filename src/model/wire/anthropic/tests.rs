@@ -121,6 +121,35 @@ fn redacted_and_signed_thinking_are_sealed_and_unknown_blocks_are_passed_over() 
 }
 
 #[test]
+fn blocks_that_overlap_are_told_apart_by_their_index() {
+    let start = |index, id: &str| {
+        json!({ "type": "content_block_start", "index": index,
+        "content_block": { "type": "tool_use", "id": id, "name": "f", "input": {} } })
+    };
+    let piece = |index, json: &str| {
+        json!({ "type": "content_block_delta", "index": index,
+        "delta": { "type": "input_json_delta", "partial_json": json } })
+    };
+    let events = [
+        json!({ "type": "message_start", "message": {} }),
+        start(0, "a"),
+        start(1, "b"),
+        piece(0, "{\"n\""),
+        piece(1, "{}"),
+        piece(0, ":1}"),
+        json!({ "type": "content_block_stop", "index": 0 }),
+        json!({ "type": "message_delta", "delta": { "stop_reason": "tool_use" } }),
+        json!({ "type": "message_stop" }),
+    ];
+    let call = |id: &str, arguments: &str| {
+        let (id, arguments) = (id.to_owned(), arguments.to_owned());
+        Chunk::Call(ToolCall { id, name: "f".into(), arguments, opaque: None })
+    };
+    let expected = [call("a", "{\"n\":1}"), call("b", "{}"), Chunk::Finished(None)];
+    assert_eq!(gather(Provider::Anthropic, &events), expected);
+}
+
+#[test]
 fn a_body_that_was_not_streamed_and_an_error_in_the_middle_are_read() {
     let body = json!({
         "type": "message",

@@ -78,6 +78,31 @@ fn items_are_kept_in_their_order_and_shown_once() {
 }
 
 #[test]
+fn items_are_told_apart_without_ids_and_calls_that_were_not_closed_are_kept() {
+    let events = [
+        json!({ "type": "response.output_text.delta", "delta": "a" }),
+        json!({ "type": "response.output_item.done", "item": { "id": "msg_9", "type": "message", "content": [{ "text": "a" }] } }),
+        json!({ "type": "response.output_text.delta", "item_id": "x", "output_index": 1, "delta": "b" }),
+        json!({ "type": "response.output_item.done", "output_index": 1, "item": { "id": "y", "type": "message", "content": [{ "text": "b" }] } }),
+        json!({ "type": "response.output_item.added", "output_index": 2, "item": { "type": "function_call", "call_id": "c", "name": "f", "arguments": "" } }),
+        json!({ "type": "response.function_call_arguments.delta", "output_index": 2, "delta": "{\"a\"" }),
+        json!({ "type": "response.function_call_arguments.delta", "output_index": 2, "delta": ":1}" }),
+        completed(
+            "completed",
+            json!([{ "type": "function_call", "call_id": "d", "name": "g", "arguments": "{}" }]),
+        ),
+    ];
+    let call = |id: &str, name: &str, arguments: &str| {
+        let (id, name, arguments) = (id.to_owned(), name.to_owned(), arguments.to_owned());
+        Chunk::Call(ToolCall { id, name, arguments, opaque: None })
+    };
+    let mut expected =
+        vec![Chunk::Text("ab".into()), call("d", "g", "{}"), call("c", "f", "{\"a\":1}")];
+    expected.extend(end());
+    assert_eq!(gather(Provider::OpenAiResponses, &events), expected);
+}
+
+#[test]
 fn an_answer_that_was_not_streamed_is_read_from_its_items() {
     let said = json!({ "id": "msg_1", "type": "message", "content": [{ "type": "refusal", "refusal": "no" }] });
     let body = completed("completed", json!([said]))["response"].take();
