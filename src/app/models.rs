@@ -12,11 +12,12 @@ use crate::config::{Connection, Environment, ProviderSetting};
 use crate::deadline::with_timeout;
 use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
 use crate::model::{
-    Auto, BuildModel, Endpoint, Guide, HttpModel, LOCAL, LateKey, ListNames, ListedModel, Model,
-    ModelError, NameCheck, PriceOf, Priced, Retry, RetryPolicy, Scripted, ServerOffer, Timeouts,
-    capabilities, describe_models, display_address, find_servers, provider_name,
+    Auto, BuildModel, CapabilitiesOf, DescribedModel, Endpoint, Guide, HttpModel, LOCAL, LateKey,
+    ListNames, ListedModel, Model, ModelError, NameCheck, Retry, RetryPolicy, Scripted,
+    ServerOffer, Timeouts, capabilities, describe_models, display_address, find_servers,
+    provider_name,
 };
-use crate::protocol::{Mode, ModelOverride, Provider};
+use crate::protocol::{Dialect, Mode, ModelOverride, Provider};
 use crate::session::{Connect, Connected, FoundServer, Wanted};
 
 /// What a connection needs; owned, because the session keeps it.
@@ -134,7 +135,11 @@ impl ModelConnector {
         let retried = Arc::new(Retry::new(checked, RetryPolicy::default()));
         let keys = self.keys.clone();
         Ok(Connected {
-            model: Arc::new(Priced::new(retried, self.prices_at(&base_url))),
+            model: Arc::new(DescribedModel::new(
+                retried,
+                self.capabilities_at(&base_url),
+                self.dialect(),
+            )),
             provider,
             base_url: display_address(&base_url),
             list: Arc::new(move || {
@@ -162,9 +167,14 @@ impl ModelConnector {
         Some((self.keys.providers().into_iter().find(named)?, model))
     }
 
-    fn prices_at(&self, base_url: &str) -> PriceOf {
+    fn capabilities_at(&self, base_url: &str) -> CapabilitiesOf {
         let (provider, overrides) = (provider_name(base_url), Arc::clone(&self.overrides));
-        Arc::new(move |model| capabilities::capabilities(&provider, model, None, &overrides).prices)
+        Arc::new(move |model| capabilities::capabilities(&provider, model, None, &overrides))
+    }
+
+    /// How models propose steps, if the user chose it.
+    fn dialect(&self) -> Option<Dialect> {
+        self.connection.as_ref().and_then(|connection| connection.dialect)
     }
 }
 

@@ -42,6 +42,7 @@ pub const KEYS: &[SettingKey] = &[
     SettingKey { path: "api_key",                kind: Text, built_in: "", strictest: None, variables: &["AVOCET_API_KEY", "R9S_API_KEY", "OPENAI_API_KEY"],        elsewhere: Some(w::KEY_IN_ENVIRONMENT) },
 
     SettingKey { path: "profiles.*.provider",    kind: Choice(PROVIDERS),                          built_in: "auto",    strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "profiles.*.dialect",     kind: Choice(&["auto", "tools", "json"]),         built_in: "auto",    strictest: None,           variables: &[], elsewhere: None },
     SettingKey { path: "profiles.*.base_url",    kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: None },
     SettingKey { path: "profiles.*.api_key_env", kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: None },
     SettingKey { path: "profiles.*.api_key_command", kind: List(Words),                           built_in: "",        strictest: None,           variables: &[], elsewhere: None },

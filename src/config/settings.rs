@@ -12,7 +12,9 @@ use super::layers::{Layers, SettingsLayer};
 use super::toml_schema;
 use crate::i18n::Lang;
 use crate::protocol::budget::{SpendLimit, SpendLimits};
-use crate::protocol::{self, Mode, ModelOverride, SandboxMode, SandboxStatus, TokenPrices};
+use crate::protocol::{
+    self, Dialect, Mode, ModelOverride, SandboxMode, SandboxStatus, TokenPrices,
+};
 use crate::safety::{Limit, Policy, PolicyRule, Unknown};
 
 #[derive(Clone, Debug)]
@@ -97,6 +99,8 @@ pub struct Connection {
     pub key_variable: String,
     /// A program with its arguments that prints the key; empty: none.
     pub key_command: Vec<String>,
+    /// How its models propose steps; `None`: as each can.
+    pub dialect: Option<Dialect>,
     /// The models of the two modes; empty if the server must be asked.
     pub low: String,
     pub high: String,
@@ -275,6 +279,7 @@ fn connection(profile: &str, stack: &Layers, environment: &Environment) -> Optio
             api_key: None,
             key_variable: String::new(),
             key_command: Vec::new(),
+            dialect: None,
             low: name.clone(),
             high: name,
         });
@@ -301,6 +306,7 @@ fn connection(profile: &str, stack: &Layers, environment: &Environment) -> Optio
         api_key,
         key_variable,
         key_command: stack.list(&format!("profiles.{profile}.api_key_command")),
+        dialect: of_profile("dialect").and_then(|name| Dialect::from_name(&name)),
         low,
         high,
     })

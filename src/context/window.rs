@@ -43,6 +43,17 @@ impl Bounds {
         Bounds { dialect: Dialect::Tools, room, messages: usize::MAX - 2, compact_above }
     }
 
+    /// The same limits, where the model's window is smaller than they are.
+    #[must_use]
+    pub fn within(self, window: usize) -> Bounds {
+        let tokens = (window / 4).saturating_mul(3);
+        let small = ContextSize { bytes: tokens.saturating_mul(4), tokens };
+        match self.room.fits(small) {
+            true => self,
+            false => Bounds { messages: self.messages, ..Bounds::from_room(small) },
+        }
+    }
+
     /// The limits derived from the room.
     pub fn from_room(room: ContextSize) -> Bounds {
         Bounds { dialect: Dialect::Json, room, messages: 40, compact_above: room.bytes / 4 }

@@ -20,6 +20,7 @@ mod address;
 pub mod capabilities;
 mod client;
 mod default_model;
+mod described;
 mod discover;
 mod error;
 mod error_body;
@@ -28,7 +29,6 @@ mod http;
 mod late_key;
 mod name_check;
 mod name_pattern;
-mod priced;
 mod provider_name;
 mod reply;
 mod retry;
@@ -42,6 +42,7 @@ pub use address::{display_address, exposed_host, server_origin};
 pub use capabilities::{Caching, Capabilities, ServerFacts};
 pub use client::HttpModel;
 pub use default_model::{Auto, default_chat_model};
+pub use described::{CapabilitiesOf, DescribedModel};
 pub use discover::{
     LOCAL, ListedModel, Local, ServerOffer, describe_models, find_servers, list_models,
 };
@@ -50,7 +51,6 @@ pub use guide::Guide;
 pub use http::{Endpoint, Timeouts};
 pub use late_key::{BuildModel, FetchKey, LateKey};
 pub use name_check::{ListNames, NameCheck};
-pub use priced::{PriceOf, Priced};
 pub use provider_name::{is_private, provider_name};
 pub use reply::ModelReply;
 pub use retry::{Retry, RetryPolicy};
@@ -65,6 +65,11 @@ pub trait Model: Send + Sync {
     /// How it is to propose steps.
     fn dialect(&self) -> Dialect {
         Dialect::Json
+    }
+
+    /// The size of its context in tokens, if it is known.
+    fn window(&self) -> Option<u64> {
+        None
     }
 
     /// Starts one call. Errors are items of the stream; after an error it ends.

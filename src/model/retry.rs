@@ -70,6 +70,10 @@ impl Model for Retry {
         self.model.dialect()
     }
 
+    fn window(&self) -> Option<u64> {
+        self.model.window()
+    }
+
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
         let tries = Tries {
             stage: Stage::Call,

@@ -28,6 +28,17 @@ pub enum Dialect {
     Json,
 }
 
+impl Dialect {
+    /// `None` for `auto`.
+    pub fn from_name(name: &str) -> Option<Dialect> {
+        match name {
+            "tools" => Some(Dialect::Tools),
+            "json" => Some(Dialect::Json),
+            _ => None,
+        }
+    }
+}
+
 /// What one side says at once. Results of calls are blocks of the user's side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Message {

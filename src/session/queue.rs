@@ -239,9 +239,12 @@ impl Session {
 
     /// The limits of the next request.
     pub(super) fn request_bounds(&self) -> Bounds {
-        match self.responder.connected.model.dialect() {
-            Dialect::Json => self.bounds,
-            Dialect::Tools => Bounds::for_tools(WINDOW),
+        let model = &self.responder.connected.model;
+        let window = model.window().and_then(|tokens| usize::try_from(tokens).ok());
+        match (model.dialect(), window) {
+            (Dialect::Json, None) => self.bounds,
+            (Dialect::Json, Some(window)) => self.bounds.within(window),
+            (Dialect::Tools, window) => Bounds::for_tools(window.unwrap_or(WINDOW)),
         }
     }
 
