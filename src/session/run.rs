@@ -443,11 +443,17 @@ impl Session {
 
     async fn close(mut self, notes: &mut mpsc::UnboundedReceiver<TurnMessage>) -> Option<Rescue> {
         self.store.begin_closing();
+        let mut ended = None;
         if let Some(mut running) = self.running.take() {
             running.cancel.cancel();
-            let _ = (&mut running.task).await;
+            ended = (&mut running.task).await.ok().map(|result| (running.turn, result));
         }
         self.drain_messages(notes).await;
+        // A turn that ended with the session is remembered like any other.
+        if let Some((turn, result)) = ended {
+            self.add_to_history(turn, result);
+            self.store.save_turn(turn, &self.conversation.history).await;
+        }
         let unsaved = self.store.close().await;
         let rescue = unsaved.map(|why| self.rescue(why));
         self.outbox.send(Event::Closed).await;
