@@ -16,7 +16,8 @@ use bench::TestDir;
 use serde_json::json;
 use server::{Reply, Server};
 
-const KEY: &str = "sk-login-0123456789abcdef";
+/// Of no shape that would be masked by itself.
+const KEY: &str = "quarz-zwerg-jagd-lothar";
 
 /// Runs the program with a key on standard input.
 fn with_key(bench: &TestDir, args: &[&str]) -> Output {
@@ -204,4 +205,17 @@ fn a_saved_key_is_in_no_settings_report_log_or_export() {
             assert!(!holds, "{} holds the key", path.display());
         }
     }
+}
+
+#[test]
+fn a_saved_key_that_a_file_holds_is_masked_for_the_model() {
+    let bench = TestDir::new();
+    fs::write(bench.work().join("notes.txt"), format!("the word is {KEY}\n")).unwrap();
+    let read = Reply::cmd("I read it.", "cat", &["notes.txt"]);
+    let server = Server::start(vec![models(), read, Reply::chat("Done.")]);
+    with_key(&bench, &["login", &server.base_url(), "--key-stdin"]);
+    let said = run(&bench, &["-p", "read notes.txt"]);
+    assert_eq!(said.status.code(), Some(0), "{}", text(&said));
+    let sent = server.requests().last().unwrap().json().to_string();
+    assert!(sent.contains("the word is") && !sent.contains(KEY), "{sent}");
 }

@@ -11,6 +11,7 @@ use crate::config::{Connection, Environment, Settings};
 use crate::i18n::{Localize, LocalizedText, keys as words};
 use crate::model::{Endpoint, FetchKey, exposed_host, is_private, provider_name, server_origin};
 use crate::protocol::{HOSTED, Hosted};
+use crate::safety::redact::Redactor;
 use crate::tools::exec::key_command::{self, KeyCommand};
 
 /// A key, or how to get it.
@@ -60,6 +61,8 @@ pub struct KeyFinder {
     store: Arc<KeyStore>,
     environment: Environment,
     plain_http_hosts: Vec<String>,
+    /// Masks the keys that are fetched; a variable's is masked from the start.
+    redactor: Option<Arc<Redactor>>,
 }
 
 impl KeyFinder {
@@ -68,13 +71,34 @@ impl KeyFinder {
             store: Arc::new(key_store(startup)),
             environment: startup.environment.clone(),
             plain_http_hosts: startup.loaded.settings.plain_http_hosts.clone(),
+            redactor: None,
         }
     }
 
     #[cfg(test)]
     pub fn of_variables(environment: Environment) -> KeyFinder {
         let store = Arc::new(KeyStore::new("/nowhere/keys.toml".into(), None));
-        KeyFinder { store, environment, plain_http_hosts: Vec::new() }
+        KeyFinder { store, environment, plain_http_hosts: Vec::new(), redactor: None }
+    }
+
+    /// The keys that are fetched are masked by `redactor` from then on.
+    #[must_use]
+    pub fn with_redactor(self, redactor: Arc<Redactor>) -> KeyFinder {
+        KeyFinder { redactor: Some(redactor), ..self }
+    }
+
+    /// The same key, masked once it was fetched.
+    fn masked(&self, fetch: FetchKey) -> FetchKey {
+        let Some(redactor) = self.redactor.clone() else { return fetch };
+        Arc::new(move || {
+            let (key, redactor) = (fetch(), Arc::clone(&redactor));
+            async move {
+                let key = key.await?;
+                redactor.learn_values(key.as_deref().into_iter());
+                Ok(key)
+            }
+            .boxed()
+        })
     }
 
     /// The key for the server of the settings.
@@ -84,7 +108,7 @@ impl KeyFinder {
             (Some(key), _) => self.checked(&connection.base_url, KeySource::Known(Some(key))),
             (None, [program, args @ ..]) => {
                 let fetch = self.command(program, args);
-                self.checked(&connection.base_url, KeySource::Later(fetch))
+                self.checked(&connection.base_url, KeySource::Later(self.masked(fetch)))
             }
             (None, []) => self.saved(&connection.base_url),
         }
@@ -129,7 +153,7 @@ impl KeyFinder {
             }
             .boxed()
         });
-        self.checked(base_url, KeySource::Later(fetch))
+        self.checked(base_url, KeySource::Later(self.masked(fetch)))
     }
 
     fn command(&self, program: &str, args: &[String]) -> FetchKey {

@@ -18,6 +18,7 @@ use crate::model::{
     provider_name,
 };
 use crate::protocol::{Dialect, Mode, ModelOverride, Provider};
+use crate::safety::redact::Redactor;
 use crate::session::{Connect, Connected, FoundServer, Wanted};
 
 /// What a connection needs; owned, because the session keeps it.
@@ -38,6 +39,12 @@ impl ModelConnector {
             timeouts: Timeouts::with_idle(startup.loaded.settings.limits.idle_timeout),
             overrides: startup.loaded.settings.models.clone().into(),
         }
+    }
+
+    /// Keys that are fetched later are masked from then on.
+    #[must_use]
+    pub fn with_redactor(self, redactor: Arc<Redactor>) -> ModelConnector {
+        ModelConnector { keys: self.keys.with_redactor(redactor), ..self }
     }
 
     /// The initial model.

@@ -68,12 +68,12 @@ pub fn build(
         printer: startup.printer(),
     };
     let persona = persona(startup, bot).map_err(|say| fail(say, Exit::WrongUse))?;
-    let connector = ModelConnector::new(startup);
+    let redactor = Arc::new(startup.redactor(purpose != SessionPurpose::Script));
+    let connector = ModelConnector::new(startup).with_redactor(Arc::clone(&redactor));
     let first = connector
         .initial_model(settings.mode, settings.lang)
         .map_err(|say| fail(say, Exit::WrongUse))?;
     let no_model = settings.connection.is_none();
-    let redactor = Arc::new(startup.redactor(purpose != SessionPurpose::Script));
     let desk = file::FileToolState {
         read_tracker: ReadTracker::default(),
         backups: Some(file::Backups::new(startup.paths.backups())),

@@ -239,7 +239,8 @@ mod tests {
                 let name = match name.split_once('[') {
                     Some((before, after)) => {
                         let (choice, rest) = after.split_once(']').unwrap();
-                        format!("{before}{}{rest}", &choice[..1])
+                        let first: String = choice.chars().take(1).collect();
+                        format!("{before}{first}{rest}")
                     }
                     None => name,
                 };

@@ -256,13 +256,7 @@ impl Localize for ModelError {
     fn localized(&self) -> LocalizedText {
         match self {
             ModelError::Address { given } => words::ADDRESS.with("given", given.as_str()),
-            ModelError::UnlistedModel { url, model, near } => {
-                let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
-                let say = if near.is_empty() { words::NO_MODEL } else { words::NO_MODEL_NEAR };
-                say.with("url", url.as_str())
-                    .with("model", model.as_str())
-                    .with("near", near.join(", "))
-            }
+            ModelError::UnlistedModel { url, model, near } => unlisted(url, model, near),
             ModelError::KeyUnavailable { why } => why.clone(),
             ModelError::KeyUnusable { key } => words::KEY_UNUSABLE.with("key", key.as_str()),
             ModelError::KeyWrong { url, key, said } => {
@@ -275,16 +269,12 @@ impl Localize for ModelError {
                 server_error(words::FORBIDDEN_ALL, url, said)
             }
             ModelError::Forbidden { url, model, said } => {
-                about_model(words::FORBIDDEN, url, model, said)
+                of_model(words::FORBIDDEN, url, model, said)
             }
             ModelError::Unpaid { url, said } => server_error(words::UNPAID, url, said),
-            ModelError::NoModel { url, model, said } => {
-                about_model(words::NO_MODEL, url, model, said)
-            }
+            ModelError::NoModel { url, model, said } => of_model(words::NO_MODEL, url, model, said),
             ModelError::NoEndpoint { url, said } => server_error(words::NO_ENDPOINT, url, said),
-            ModelError::NoTools { url, model, said } => {
-                about_model(words::NO_TOOLS, url, model, said)
-            }
+            ModelError::NoTools { url, model, said } => of_model(words::NO_TOOLS, url, model, said),
             ModelError::OtherFormat { url, provider } => {
                 with_url(words::OTHER_FORMAT, url).with("provider", provider.name())
             }
@@ -327,6 +317,12 @@ impl Localize for ModelError {
     }
 }
 
+fn unlisted(url: &str, model: &str, near: &[String]) -> LocalizedText {
+    let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+    let say = if near.is_empty() { words::NO_MODEL } else { words::NO_MODEL_NEAR };
+    with_url(say, url).with("model", model).with("near", near.join(", "))
+}
+
 impl Localize for ConnectError {
     fn localized(&self) -> LocalizedText {
         match self {
@@ -355,7 +351,7 @@ fn server_error(word: Phrase, url: &str, said: &str) -> LocalizedText {
     with_server_text(with_url(word, url), said)
 }
 
-fn about_model(word: Phrase, url: &str, model: &str, said: &str) -> LocalizedText {
+fn of_model(word: Phrase, url: &str, model: &str, said: &str) -> LocalizedText {
     with_server_text(with_url(word, url).with("model", model), said)
 }
 
