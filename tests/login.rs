@@ -219,3 +219,36 @@ fn a_saved_key_that_a_file_holds_is_masked_for_the_model() {
     let sent = server.requests().last().unwrap().json().to_string();
     assert!(sent.contains("the word is") && !sent.contains(KEY), "{sent}");
 }
+
+#[test]
+fn a_listed_model_shows_what_its_server_says_and_doctor_names_a_wrong_one() {
+    let bench = TestDir::new();
+    let listed =
+        || Reply::json(200, &json!({ "data": [{ "id": "tiny", "meta": { "n_ctx": 4096 } }] }));
+    let server = Server::start(vec![listed(), listed(), listed()]);
+    let address = server.base_url();
+    let list = run(&bench, &["model", "list", "--base-url", &address]);
+    assert!(text(&list).contains("4096"), "{}", text(&list));
+    let show = run(&bench, &["model", "show", "tiny", "--base-url", &address]);
+    assert_eq!(show.status.code(), Some(0), "{}", text(&show));
+    assert!(text(&show).contains("4096 tokens"), "{}", text(&show));
+    let doctor = run(&bench, &["doctor", "--base-url", &address, "--model", "tinny"]);
+    let said = text(&doctor);
+    assert!(said.contains("`tinny` is not among them") && said.contains("`tiny`"), "{said}");
+}
+
+#[test]
+fn a_model_that_calls_tools_is_found_with_one_request() {
+    let bench = TestDir::new();
+    let function = json!({ "name": "ping", "arguments": "{\"word\":\"pong\"}" });
+    let call = json!({ "index": 0, "id": "c1", "type": "function", "function": function });
+    let delta = json!({ "choices": [{ "index": 0, "delta": { "tool_calls": [call] } }] });
+    let events = [server::event(&delta), server::event(&server::finish("tool_calls"))];
+    let reply = Reply::events(events.into_iter().chain(["data: [DONE]\n\n".to_owned()]));
+    let server = Server::start(vec![reply]);
+    let args = ["model", "test", "tiny", "--base-url", &server.base_url()];
+    let tested = run(&bench, &args);
+    assert_eq!(tested.status.code(), Some(0), "{}", text(&tested));
+    assert_eq!(server.requests().len(), 1);
+    assert!(text(&tested).contains("not tried"), "JSON is not needed: {}", text(&tested));
+}
