@@ -392,7 +392,8 @@ fn count(event: &Value, answer: &mut Answer) {
     let at = |path: &str, before: u64| count_at(usage, path).unwrap_or(before);
     let cached_tokens = at("/cache_read_input_tokens", before.cached_tokens);
     let cache_write_tokens = at("/cache_creation_input_tokens", before.cache_write_tokens);
-    let fresh = before.input_tokens - before.cached_tokens - before.cache_write_tokens;
+    let fresh =
+        before.input_tokens.saturating_sub(before.cached_tokens + before.cache_write_tokens);
     let input_tokens = at("/input_tokens", fresh) + cached_tokens + cache_write_tokens;
     answer.count(Some(Usage {
         cached_tokens,

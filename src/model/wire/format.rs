@@ -120,9 +120,9 @@ pub(super) fn text_at<'a>(value: &'a Value, field: &str) -> &'a str {
     value.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A count at this path.
+/// A count at this path; one that no server can mean is none.
 pub(super) fn count_at(value: &Value, path: &str) -> Option<u64> {
-    value.pointer(path)?.as_u64()
+    value.pointer(path)?.as_u64().filter(|count| *count < 1 << 48)
 }
 
 /// The arguments of a call as an object, for formats that want one; broken text as a field.

@@ -119,7 +119,7 @@ fn context(request: &Request) -> u64 {
         .sum();
     let answer = request.params.max_tokens.map_or(ANSWER, u64::from);
     let needed = (messages + tools) as u64 / 3 + answer;
-    needed.next_power_of_two().clamp(LEAST_CONTEXT, MOST_CONTEXT)
+    needed.clamp(LEAST_CONTEXT, MOST_CONTEXT).next_power_of_two()
 }
 
 fn messages(call: &WireCall<'_>) -> Value {

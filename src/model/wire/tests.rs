@@ -262,6 +262,63 @@ fn every_recording_is_read_as_it_was_when_it_was_last_looked_at() {
     insta::assert_snapshot!(out);
 }
 
+/// The value with one field gone, null or of another type, for each field at any depth.
+fn damaged(value: &Value) -> Vec<Value> {
+    let mut out = Vec::new();
+    if let Value::Object(fields) = value {
+        for name in fields.keys() {
+            let with = |new: Option<Value>| {
+                let mut fields = fields.clone();
+                match new {
+                    Some(new) => fields.insert(name.clone(), new),
+                    None => fields.remove(name),
+                };
+                Value::Object(fields)
+            };
+            out.extend(
+                [None, Some(Value::Null), Some(json!([{}])), Some(json!(u64::MAX))].map(with),
+            );
+            out.extend(damaged(&fields[name]).into_iter().map(|inner| with(Some(inner))));
+        }
+    }
+    if let Value::Array(items) = value {
+        for (at, item) in items.iter().enumerate().take(2) {
+            out.extend(damaged(item).into_iter().map(|inner| {
+                let mut items = items.clone();
+                items[at] = inner;
+                Value::Array(items)
+            }));
+        }
+    }
+    out
+}
+
+#[test]
+fn no_field_that_is_missing_null_or_of_another_type_costs_the_text_of_another_event() {
+    for (file, provider, bytes) in recordings() {
+        let values: Vec<Value> = String::from_utf8_lossy(&bytes)
+            .lines()
+            .filter_map(|line| {
+                serde_json::from_str(line.strip_prefix("data:").unwrap_or(line).trim()).ok()
+            })
+            .collect();
+        let (whole, error) = read(provider, &values);
+        if error.is_some() || bytes.len() > 9_000 {
+            continue;
+        }
+        for at in 0..values.len().min(12) {
+            for event in damaged(&values[at]) {
+                let mut values = values.clone();
+                values[at] = event;
+                let (chunks, _) = read(provider, &values);
+                let lost = text(&whole).len().saturating_sub(text(&chunks).len());
+                let own = values[at].to_string().len() + 64;
+                assert!(lost <= own.max(600) || chunks.is_empty(), "{file} {at}: {}", values[at]);
+            }
+        }
+    }
+}
+
 #[test]
 fn opaque_data_goes_back_to_the_same_provider_and_model_only() {
     let data = Opaque { wire: "anthropic".into(), model: "m".into(), data: json!(1) };
