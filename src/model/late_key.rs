@@ -57,6 +57,10 @@ impl Model for LateKey {
         self.current().dialect()
     }
 
+    fn window(&self) -> Option<u64> {
+        self.current().window()
+    }
+
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
         let late = self.clone();
         let started = async move {

@@ -79,6 +79,10 @@ impl Model for NameCheck {
         self.inner.dialect()
     }
 
+    fn window(&self) -> Option<u64> {
+        self.inner.window()
+    }
+
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
         if self.passed.initialized() {
             return self.inner.stream(request);
