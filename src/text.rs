@@ -4,9 +4,11 @@
 pub mod chars;
 mod escape;
 mod quote;
+mod repetition;
 
 pub use escape::{Escaped, MARKS, escape, visible, write_escape};
 pub use quote::{QuotedWord, command_line, quote, quote_visible};
+pub use repetition::ends_in_repetition;
 
 /// The text, or its first characters and `…`.
 pub fn cut(text: &str, most: usize) -> String {

@@ -22,6 +22,7 @@ words! { "agent":
     EDITED_AND: "{edited} {note}", "{edited}{note}";
     CUT_BROKEN: "The connection dropped mid-answer. Nothing from it was run.", "连接在回答途中断开，其中的内容没有执行。";
     CUT_LENGTH: "The answer reached the server's token limit and was cut off. Ask for a shorter answer, or raise `max_tokens`.", "回答达到服务器的长度上限而中断。请要求更短的回答，或调大 `max_tokens`。";
+    CUT_REPEATED: "The model repeats itself; stopped.", "模型不断重复自己的话，已停止。";
     CUT_FILTERED: "The server's content filter cut off the answer.", "回答被服务器的过滤器截断了。";
     EMPTY_REPLY: "The model answered nothing.", "模型没有给出任何回答。";
     ONLY_THOUGHT: "The model only reasoned and gave no answer.", "模型只给出了思考，没有回答。";

@@ -42,6 +42,7 @@ words! { "screen":
     CUT_CANCELLED: "Cut off here: you stopped the turn.", "到此中断：你已停止。";
     CUT_BROKEN: "Cut off here: the connection dropped.", "到此中断：连接断开。";
     CUT_LENGTH: "Cut off here: the server's token limit was reached.", "到此中断：达到服务器的长度上限。";
+    CUT_REPEATED: "Cut off here: the model repeats itself.", "到此中断：模型不断重复。";
     CUT_FILTERED: "Cut off here: the server filtered the answer.", "到此中断：内容被服务器过滤。";
     ENDED_LIMIT: "Paused: {why}", "已暂停：{why}";
     ENDED_FAILED: "The turn failed: {why}", "本轮失败：{why}";

@@ -281,6 +281,8 @@ pub enum Truncation {
     Length,
     /// The server filtered the answer.
     Filtered,
+    /// The model repeated itself without end, and was stopped.
+    Repeated,
 }
 
 /// How a turn ended.

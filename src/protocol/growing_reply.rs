@@ -32,6 +32,8 @@ pub struct GrowingReply {
     /// Text that is not decided yet.
     held: String,
     object: Partial,
+    /// The beginning of the object, which says its type.
+    head: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,6 +45,9 @@ enum Stage {
     Prose,
     Object,
 }
+
+/// So much of an object is kept, in bytes: its type comes before its message.
+const HEAD: usize = 64;
 
 /// What the held text is.
 enum Beginning {
@@ -61,9 +66,21 @@ impl GrowingReply {
         out
     }
 
+    /// Whether the reply is a chat whose message is complete: all that is missing is what a user
+    /// can do without.
+    pub fn is_chat_complete(&self) -> bool {
+        let compact = || self.head.split_whitespace().collect::<String>();
+        self.object.is_message_complete() && compact().contains(r#""type":"chat","#)
+    }
+
     fn step(&mut self, c: char, out: &mut String) {
         match self.stage {
-            Stage::Object => out.push_str(&self.object.push(c.encode_utf8(&mut [0; 4]))),
+            Stage::Object => {
+                if self.head.len() < HEAD {
+                    self.head.push(c);
+                }
+                out.push_str(&self.object.push(c.encode_utf8(&mut [0; 4])));
+            }
             Stage::Reasoning => {
                 self.held.push(c);
                 if self.held.ends_with(CLOSE_THOUGHT) {
@@ -108,6 +125,7 @@ impl GrowingReply {
             Beginning::Undecided => {}
             Beginning::Reply => {
                 self.stage = Stage::Object;
+                self.head.clone_from(&self.held);
                 out.push_str(&self.object.push(&std::mem::take(&mut self.held)));
             }
             Beginning::Prose => {
@@ -196,6 +214,20 @@ mod tests {
         }
         assert_eq!(visible(&format!("Sure:\n```json\n{object}\n```")), "Sure:\nhi");
         assert_eq!(visible(r#"{"commands":[{"program":"ls"}]}"#), "");
+    }
+
+    #[test]
+    fn a_chat_is_complete_once_its_message_is() {
+        let complete = |text: &str| {
+            let mut reader = GrowingReply::default();
+            reader.push(text);
+            reader.is_chat_complete()
+        };
+        assert!(complete(r#"{"type":"chat","message":"hi""#));
+        assert!(complete("{ \"type\" : \"chat\", \"message\" : \"hi\", \"data\""));
+        assert!(!complete(r#"{"type":"chat","message":"hi"#));
+        assert!(!complete(r#"{"type":"cmd","message":"hi","data":{"#));
+        assert!(!complete("prose"));
     }
 
     #[test]

@@ -60,6 +60,11 @@ impl Partial {
         Partial::default()
     }
 
+    /// Whether the message has come to its closing quote.
+    pub fn is_message_complete(&self) -> bool {
+        self.state == StreamState::Done
+    }
+
     /// Processes the next chunk and returns the newly visible part of the message.
     pub fn push(&mut self, chunk: &str) -> String {
         for c in chunk.chars() {

@@ -2,6 +2,7 @@
 //! run. It belongs to the turn's task, so it may wait.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::{FutureExt, StreamExt};
 use tokio::time::{Instant, sleep_until};
@@ -20,6 +21,7 @@ use crate::protocol::{
     Truncation, Usage, reply,
 };
 use crate::safety::{Cleared, Grant, PolicyContext, ToolTask};
+use crate::text::ends_in_repetition;
 
 impl Host for TurnScope {
     fn policy_context(&mut self) -> PolicyContext<'_> {
@@ -138,7 +140,13 @@ impl TurnScope {
     ) -> Result<ModelReply, ModelError> {
         // What is not inside JSON is shown as it is.
         let mut growing = (dialect == Dialect::Json).then(GrowingReply::default);
+        let mut limit = ReplyLimit::default();
         loop {
+            if let Some(cut) = limit.reached(&self.answer, growing.as_ref()) {
+                // Dropping the stream frees the server.
+                self.answer.cut = cut;
+                break;
+            }
             let chunk = if let Some(chunk) = stream.next().now_or_never() {
                 chunk
             } else {
@@ -149,8 +157,10 @@ impl TurnScope {
                     self.outbox.release();
                     continue;
                 }
+                let last = limit.deadline;
                 tokio::select! {
                     chunk = stream.next() => chunk,
+                    () = sleep_until(last.unwrap_or(now)), if last.is_some() => continue,
                     () = sleep_until(due.unwrap_or(now)), if due.is_some() => continue,
                     () = self.outbox.flush(), if self.outbox.has_unsent() => continue,
                 }
@@ -206,6 +216,51 @@ impl TurnScope {
         self.answer.push(chunk);
     }
 }
+
+/// Ends a reply of which nothing of worth can follow.
+#[derive(Debug, Default)]
+struct ReplyLimit {
+    /// When a chat whose message is complete is complete, and at what size.
+    deadline: Option<Instant>,
+    most: usize,
+    /// The size at which it was last searched for repetition.
+    searched: usize,
+}
+
+impl ReplyLimit {
+    /// How the reply is cut, if it ends here.
+    fn reached(
+        &mut self,
+        reply: &ModelReply,
+        growing: Option<&GrowingReply>,
+    ) -> Option<Option<Truncation>> {
+        let size: usize = reply.blocks.iter().map(ContentBlock::len).sum();
+        if self.deadline.is_none() && growing.is_some_and(GrowingReply::is_chat_complete) {
+            self.deadline = Some(Instant::now() + AFTER_MESSAGE);
+            self.most = size + BYTES_AFTER_MESSAGE;
+        }
+        if self.deadline.is_some_and(|end| end <= Instant::now() || size > self.most) {
+            return Some(None);
+        }
+        if size > self.searched + SEARCH_EVERY {
+            self.searched = size;
+            let repeats = reply.blocks.last().is_some_and(|block| match block {
+                ContentBlock::Text(text) | ContentBlock::Reasoning(text) => {
+                    ends_in_repetition(&text.text)
+                }
+                _ => false,
+            });
+            return repeats.then_some(Some(Truncation::Repeated));
+        }
+        None
+    }
+}
+
+/// How long, and for how many bytes, suggestions are read after the message of a chat.
+const AFTER_MESSAGE: Duration = Duration::from_secs(2);
+const BYTES_AFTER_MESSAGE: usize = 1024;
+/// Bytes between two searches for repetition.
+const SEARCH_EVERY: usize = 2048;
 
 /// The estimated tokens of an answer whose server counts none: about four bytes each.
 fn estimate_usage(reply: &ModelReply, sent: usize) -> Usage {

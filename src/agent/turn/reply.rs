@@ -129,7 +129,7 @@ impl Turn {
         let is_whole = matches!(reading, ParsedReply::Valid { found: ReplyRepair::Whole, .. });
         let cut = reply.cut.filter(|cut| match cut {
             // The closing brace is the proof, whatever the server says after it.
-            Truncation::Broken | Truncation::Length => !is_whole,
+            Truncation::Broken | Truncation::Length | Truncation::Repeated => !is_whole,
             Truncation::Cancelled | Truncation::Filtered => true,
         });
         if let Some(cut) = cut {
@@ -235,6 +235,7 @@ impl Turn {
             Truncation::Broken => words::CUT_BROKEN,
             Truncation::Length => words::CUT_LENGTH,
             Truncation::Filtered => words::CUT_FILTERED,
+            Truncation::Repeated => words::CUT_REPEATED,
         };
         self.end(TurnOutcome::Failed { why: why.into() })
     }

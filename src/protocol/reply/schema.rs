@@ -1,43 +1,110 @@
 //! The JSON Schema of a reply, for servers with constrained output.
+//!
+//! A union by `type`, and bounded everywhere but in what is meant to be long: a weak model that is
+//! held to an unbounded list fills it until the context is full.
 
 use serde_json::{Value, json};
 
-/// The schema. `message` comes before `data`, so that a server which writes fields in this order
+/// The longest argument, folder or suggestion, and the most of them.
+const SHORT: usize = 1_000;
+const ARGS: usize = 64;
+const COMMANDS: usize = 16;
+const SUGGESTIONS: usize = 4;
+
+/// The schema. `type` and `message` come first, so that a server which writes fields in this order
 /// sends the readable text early; kept small, because it is sent with each request.
 pub fn schema() -> Value {
-    let text = json!({"type": "string"});
-    let texts = json!({"type": "array", "items": text});
-    let flag = json!({"type": "boolean"});
-    let requires = object(
-        json!({"confirm": flag, "elevated": flag, "network": flag, "write": flag}),
-        json!([]),
-    );
+    let text = json!({ "type": "string" });
+    let short = json!({ "type": "string", "maxLength": SHORT });
+    let flag = json!({ "type": "boolean" });
+    let requires =
+        object(json!({ "confirm": flag, "elevated": flag, "network": flag, "write": flag }), &[]);
     let exec = object(
-        json!({"program": text, "args": texts, "requires": requires}),
-        json!(["program", "args"]),
+        json!({ "program": short, "args": list(&short, 0, ARGS), "requires": requires }),
+        &["program", "args"],
     );
-    let tool = object(json!({"tool": text, "input": {"type": "object"}}), json!(["tool", "input"]));
-    let data = object(
+    let tool = object(json!({ "tool": short, "input": { "type": "object" } }), &["tool", "input"]);
+    let said = object(
         json!({
-            "format": {"enum": ["plain", "markdown"]},
-            "suggestions": texts,
-            "cwd": {"type": ["string", "null"]},
-            "commands": {"type": "array", "items": {"anyOf": [exec, tool]}},
-            "expected_effect": text,
+            "format": { "enum": ["plain", "markdown"] },
+            "suggestions": list(&short, 0, SUGGESTIONS),
         }),
-        json!([]),
+        &[],
     );
-    object(
-        json!({"type": {"enum": ["chat", "cmd", "error"]}, "message": text, "data": data}),
-        json!(["type", "message", "data"]),
-    )
+    let steps = object(
+        json!({
+            "cwd": { "type": ["string", "null"], "maxLength": SHORT },
+            "commands": list(&json!({ "anyOf": [exec, tool] }), 1, COMMANDS),
+            "expected_effect": short,
+        }),
+        &["commands"],
+    );
+    let reply = |kind: &str, data: Value| {
+        object(
+            json!({ "type": { "const": kind }, "message": text, "data": data }),
+            &["type", "message", "data"],
+        )
+    };
+    // What an `error` says a chat says as well.
+    json!({ "anyOf": [reply("chat", said), reply("cmd", steps)] })
 }
 
-fn object(properties: Value, required: Value) -> Value {
-    json!({
+fn list(items: &Value, least: usize, most: usize) -> Value {
+    let mut out = json!({ "type": "array", "items": items, "maxItems": most });
+    if least > 0 {
+        out["minItems"] = json!(least);
+    }
+    out
+}
+
+fn object(properties: Value, required: &[&str]) -> Value {
+    let mut out = json!({
         "type": "object",
         "properties": properties,
-        "required": required,
         "additionalProperties": false,
-    })
+    });
+    if !required.is_empty() {
+        out["required"] = json!(required);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unbounded(schema: &Value, path: &str, found: &mut Vec<String>) {
+        let is = |kind: &str| schema.get("type") == Some(&json!(kind));
+        if is("array") && schema.get("maxItems").is_none() {
+            found.push(path.to_owned());
+        }
+        if is("string") && schema.get("maxLength").is_none() {
+            found.push(path.to_owned());
+        }
+        let children = schema.as_object().into_iter().flatten();
+        for (name, child) in children {
+            unbounded(child, &format!("{path}/{name}"), found);
+        }
+        for (index, child) in schema.as_array().into_iter().flatten().enumerate() {
+            unbounded(child, &format!("{path}/{index}"), found);
+        }
+    }
+
+    #[test]
+    fn only_the_message_is_unbounded() {
+        let mut found = Vec::new();
+        unbounded(&schema(), "", &mut found);
+        let messages: Vec<String> =
+            (0..2).map(|index| format!("/anyOf/{index}/properties/message")).collect();
+        assert_eq!(found, messages);
+    }
+
+    #[test]
+    fn steps_need_a_command_and_a_chat_has_none() {
+        let schema = schema();
+        let data = |index: usize| &schema["anyOf"][index]["properties"]["data"];
+        assert_eq!(data(1)["required"], json!(["commands"]));
+        assert_eq!(data(1)["properties"]["commands"]["minItems"], 1);
+        assert_eq!(data(0)["properties"].get("commands"), None);
+    }
 }

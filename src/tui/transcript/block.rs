@@ -442,5 +442,6 @@ fn truncation_phrase(cut: Truncation) -> crate::i18n::Phrase {
         Truncation::Broken => screen::CUT_BROKEN,
         Truncation::Length => screen::CUT_LENGTH,
         Truncation::Filtered => screen::CUT_FILTERED,
+        Truncation::Repeated => screen::CUT_REPEATED,
     }
 }
