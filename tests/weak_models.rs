@@ -49,6 +49,15 @@ fn a_chat_ends_when_its_message_does_whatever_follows() {
 }
 
 #[test]
+fn an_answer_that_breaks_off_is_replaced_by_the_whole_one() {
+    let words = "A story of some length, told to its end.";
+    let server = Server::start(vec![Reply::text(words, 8).cut_after(3), Reply::text(words, 8)]);
+    let done = ask(&server);
+    assert_eq!((text(&done.stdout).as_str(), done.status.code()), (words, Some(0)));
+    assert_eq!(server.requests().len(), 2, "{}", text(&done.stderr));
+}
+
+#[test]
 fn a_model_that_repeats_itself_is_stopped_with_a_sentence() {
     let more = event(&delta(&"The answer is 4. ".repeat(30)));
     let pieces: Vec<String> = std::iter::repeat_n(more, 60).collect();

@@ -117,6 +117,7 @@ impl TurnScope {
         let request = Request {
             messages: messages.into_iter().map(|message| self.mask_message(message)).collect(),
             schema: Some(schema()),
+            restarts: true,
             ..Request::default()
         };
         let text = self.collect_answer(model.stream(request)).await?;

@@ -54,6 +54,7 @@ impl Host for TurnScope {
             params: self.context.params.clone(),
             schema,
             tools,
+            restarts: true,
             ..Request::default()
         };
         self.answer = ModelReply::default();
@@ -205,8 +206,14 @@ impl TurnScope {
                 let (attempt, of, wait_ms, why) = (*attempt, *of, *wait_ms, why.clone());
                 self.outbox.send(Event::Retrying { attempt, of, wait_ms, why }).await;
             }
+            Chunk::Restart => {
+                if let Some(growing) = growing {
+                    *growing = GrowingReply::default();
+                }
+                self.outbox.flush().await;
+                self.outbox.send(Event::ReplyStarted).await;
+            }
             Chunk::Gap
-            | Chunk::Restart
             | Chunk::SealedText(_)
             | Chunk::SealedThought(_)
             | Chunk::Call(_)

@@ -23,6 +23,8 @@ pub(super) struct TranscriptBuilder {
     pub suggestions: Vec<String>,
     answer: Option<Stream>,
     reasoning: Option<Stream>,
+    /// The answer that broke off and is asked for again.
+    broken_reply: Option<usize>,
     /// The origin of this turn.
     origin: Option<TurnOrigin>,
     /// Blocks from this index on were removed or replaced.
@@ -205,6 +207,10 @@ impl TranscriptBuilder {
 
     fn start_reply(&mut self) {
         self.close_streams(None);
+        // The new answer takes the place of the one that broke off.
+        if let Some(broken) = self.broken_reply.take() {
+            self.truncate(broken);
+        }
         self.suggestions.clear();
     }
 
@@ -239,7 +245,9 @@ impl TranscriptBuilder {
     }
 
     fn retry(&mut self, attempt: u32, of: u32, wait_ms: u64, why: &LocalizedText) {
-        // Streamed text stays, marked as cut.
+        // Streamed text stays until there is a new answer, marked as cut.
+        let open = self.answer.as_ref().map(|stream| stream.block);
+        self.broken_reply = open.or(self.broken_reply);
         self.close_streams(Some(Truncation::Broken));
         self.drop_retry();
         self.push(BlockBody::Retry { attempt, of, wait_ms, why: why.clone() });
@@ -262,6 +270,7 @@ impl TranscriptBuilder {
 
     fn finish_reply(&mut self, replied: &ModelMessage) {
         self.end_reasoning();
+        self.broken_reply = None;
         self.drop_retry();
         let source = text::sanitize(replied.message.trim_matches('\n'));
         let form = if replied.markdown { TextSyntax::Markdown } else { TextSyntax::Plain };

@@ -202,6 +202,18 @@ fn a_line_that_replaces_another_is_redrawn() {
 }
 
 #[test]
+fn a_new_answer_takes_the_place_of_the_one_that_broke_off() {
+    let why = screen::CUT_BROKEN.into();
+    let retrying = Event::Retrying { attempt: 1, of: 5, wait_ms: 1, why };
+    let mut screen = Screen::with_events([turn_started("x"), delta("Half of")]);
+    screen.apply_all([retrying]);
+    assert!(screen.text().contains("Half of"), "it stays until there is another");
+    screen.apply_all([Event::ReplyStarted, delta("The whole answer.")]);
+    let text = screen.text();
+    assert!(text.contains("The whole answer.") && !text.contains("Half of"), "{text}");
+}
+
+#[test]
 fn only_visible_parts_are_kept_in_rows() {
     let mut screen = Screen::new(80, 24);
     for turn in 0..500 {
