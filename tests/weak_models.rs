@@ -15,7 +15,7 @@ use server::{Reply, Server, delta, event};
 fn ask(server: &Server) -> Output {
     let bench = TestDir::new();
     let url = server.base_url();
-    let args = ["--base-url", url.as_str(), "--model", "small-1", "-p", "hello"];
+    let args = ["--base-url", url.as_str(), "--model", "small-135m", "-p", "hello"];
     bench.command(&args).output().unwrap()
 }
 

@@ -16,6 +16,9 @@ pub struct DescribedModel {
     dialect: Option<Dialect>,
 }
 
+/// A model of at most so many parameters is small.
+const SMALL: u64 = 4_000_000_000;
+
 /// What is known of a model of this name.
 pub type CapabilitiesOf = Arc<dyn Fn(&str) -> Capabilities + Send + Sync>;
 
@@ -41,6 +44,11 @@ impl Model for DescribedModel {
             true => Dialect::Tools,
             false => Dialect::Json,
         })
+    }
+
+    fn is_small(&self) -> bool {
+        let known = (self.capabilities)(self.inner.name());
+        known.parameters.is_some_and(|parameters| parameters <= SMALL)
     }
 
     fn window(&self) -> Option<u64> {

@@ -57,6 +57,10 @@ impl Model for LateKey {
         self.current().dialect()
     }
 
+    fn is_small(&self) -> bool {
+        self.current().is_small()
+    }
+
     fn window(&self) -> Option<u64> {
         self.current().window()
     }

@@ -67,6 +67,11 @@ pub trait Model: Send + Sync {
         Dialect::Json
     }
 
+    /// Whether it is known to be a small model, which may repeat itself without end.
+    fn is_small(&self) -> bool {
+        false
+    }
+
     /// The size of its context in tokens, if it is known.
     fn window(&self) -> Option<u64> {
         None

@@ -79,6 +79,10 @@ impl Model for NameCheck {
         self.inner.dialect()
     }
 
+    fn is_small(&self) -> bool {
+        self.inner.is_small()
+    }
+
     fn window(&self) -> Option<u64> {
         self.inner.window()
     }

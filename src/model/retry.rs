@@ -70,6 +70,10 @@ impl Model for Retry {
         self.model.dialect()
     }
 
+    fn is_small(&self) -> bool {
+        self.model.is_small()
+    }
+
     fn window(&self) -> Option<u64> {
         self.model.window()
     }

@@ -141,7 +141,8 @@ impl TurnScope {
     ) -> Result<ModelReply, ModelError> {
         // What is not inside JSON is shown as it is.
         let mut growing = (dialect == Dialect::Json).then(GrowingReply::default);
-        let mut limit = ReplyLimit::default();
+        let is_small = self.context.model.is_small();
+        let mut limit = ReplyLimit { is_small, ..ReplyLimit::default() };
         loop {
             if let Some(cut) = limit.reached(&self.answer, growing.as_ref()) {
                 // Dropping the stream frees the server.
@@ -230,6 +231,8 @@ struct ReplyLimit {
     /// When a chat whose message is complete is complete, and at what size.
     deadline: Option<Instant>,
     most: usize,
+    /// Only of a small model repetition is a fault: others repeat what they were asked to.
+    is_small: bool,
     /// The size at which it was last searched for repetition.
     searched: usize,
 }
@@ -249,7 +252,7 @@ impl ReplyLimit {
         if self.deadline.is_some_and(|end| end <= Instant::now() || size > self.most) {
             return Some(None);
         }
-        if size > self.searched + SEARCH_EVERY {
+        if self.is_small && size > self.searched + SEARCH_EVERY {
             self.searched = size;
             let repeats = reply.blocks.last().is_some_and(|block| match block {
                 ContentBlock::Text(text) | ContentBlock::Reasoning(text) => {
