@@ -2,7 +2,7 @@
 //!
 //! One table ([`table::COMMANDS`]) has a row for each command, including its function. Dispatch,
 //! checking of arguments, completion, help and the README's table are derived from the rows; custom
-//! commands and skills complement them as data ([`Extensions`]). A command returns a
+//! commands and skills complement them as data (`Extensions`). A command returns a
 //! [`CommandOutcome`], which is data: it does not depend on a surface and never calls the session.
 //! The model cannot see or call any of this.
 

@@ -160,7 +160,7 @@ fn no_keyring() -> KeyStoreError {
 }
 
 /// The keyring of the system. Each call runs on a thread of its own and is given up after
-/// [`PATIENCE`], because a keyring may wait for a user who is not there.
+/// `PATIENCE`, because a keyring may wait for a user who is not there.
 #[cfg(feature = "keyring")]
 #[derive(Debug)]
 pub struct SystemKeyring;
