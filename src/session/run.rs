@@ -49,6 +49,9 @@ async fn run(
     let mut shelter = parts.tools.sandbox_status().boxed().fuse();
     let mut session = Session::new(parts, saved, outbox, note_sender);
     session.open(greeting).await;
+    // What is known of models is read when it is first asked for: not by the first message.
+    let model = Arc::clone(&session.responder.connected.model);
+    drop(tokio::task::spawn_blocking(move || model.window()));
     loop {
         tokio::select! {
             op = ops.recv() => match op {

@@ -25,15 +25,12 @@ pub fn schema() -> Value {
     );
     let tool = object(json!({ "tool": short, "input": { "type": "object" } }), &["tool", "input"]);
     let said = object(
-        json!({
-            "format": { "enum": ["plain", "markdown"] },
-            "suggestions": list(&short, 0, SUGGESTIONS),
-        }),
+        json!({ "suggestions": list(&short, 0, SUGGESTIONS) }),
         &[],
     );
     let steps = object(
         json!({
-            "cwd": { "type": ["string", "null"], "maxLength": SHORT },
+            "cwd": { "type": ["string", "null"] },
             "commands": list(&json!({ "anyOf": [exec, tool] }), 1, COMMANDS),
             "expected_effect": short,
         }),
