@@ -24,10 +24,7 @@ pub fn schema() -> Value {
         &["program", "args"],
     );
     let tool = object(json!({ "tool": short, "input": { "type": "object" } }), &["tool", "input"]);
-    let said = object(
-        json!({ "suggestions": list(&short, 0, SUGGESTIONS) }),
-        &[],
-    );
+    let said = object(json!({ "suggestions": list(&short, 0, SUGGESTIONS) }), &[]);
     let steps = object(
         json!({
             "cwd": { "type": ["string", "null"] },
