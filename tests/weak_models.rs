@@ -39,7 +39,12 @@ fn a_chat_ends_when_its_message_does_whatever_follows() {
     let endless = event(&delta(&"git-git-compare ".repeat(40)));
     let mut pieces = vec![begun.clone()];
     pieces.extend(std::iter::repeat_n(endless, 20));
-    for reply in [Reply::events(pieces), Reply::events([begun]).hang_after(1)] {
+    let ends = [
+        Reply::events(pieces),
+        Reply::events([begun.clone()]).hang_after(1),
+        Reply::events([begun.clone(), begun.clone()]).cut_after(1),
+    ];
+    for reply in ends {
         let server = Server::start(vec![reply]);
         let done = ask(&server);
         let said = (text(&done.stdout), done.status.code());

@@ -190,7 +190,7 @@ fn find(text: &str) -> Search {
     }
     for (before, block, after) in fenced_blocks(text) {
         match strict::object(block) {
-            Ok(object) if !tolerant::is_like_reply(&object) => {}
+            Ok(object) if !is_reply_here(&object, before, after) => {}
             Ok(_) if contains_reply(before) => return Search::Invalid(words::TWO_OBJECTS.into()),
             Ok(object) if contains_reply(after) => return two_objects(object, after),
             Ok(object) => return Search::Object(object, ReplyRepair::Fenced),
@@ -199,8 +199,9 @@ fn find(text: &str) -> Search {
         }
     }
     for (block, after) in brace_blocks(text) {
+        let before = text.split_at(text.len() - after.len() - block.len()).0;
         match strict::object(block) {
-            Ok(object) if !tolerant::is_like_reply(&object) => {}
+            Ok(object) if !is_reply_here(&object, before, after) => {}
             Ok(object) if contains_reply(after) => return two_objects(object, after),
             Ok(object) => return Search::Object(object, ReplyRepair::Braces),
             Err(flaw) if flaw.is_final() => return Search::Invalid(flaw.localized()),
@@ -234,15 +235,29 @@ fn two_objects(first: Map<String, Value>, after: &str) -> Search {
     }
 }
 
+/// Whether an object between these texts is the reply: with words around it, JSON is an example
+/// unless it says itself that it is a reply.
+fn is_reply_here(object: &Map<String, Value>, before: &str, after: &str) -> bool {
+    let is_alone = [before, after].into_iter().all(|text| {
+        let text = text.trim().trim_matches('`').trim();
+        text.is_empty() || text == "json" || (text.starts_with('<') && text.ends_with('>'))
+    });
+    match is_alone {
+        true => tolerant::is_like_reply(object),
+        false => tolerant::is_marked_reply(object),
+    }
+}
+
 /// The last attempt. The result may have lost something, so it is marked; prose with a stray brace
 /// becomes a meaningless object and counts as nothing.
 fn find_repaired(text: &str) -> Search {
     let Some(broken) = broken_object(text) else { return Search::NotFound };
+    let before = text.split_once('{').map_or("", |(before, _)| before);
     let Some(fixed) = repair::repair(broken) else {
         return Search::Invalid(ReplyError::TooDeep.localized());
     };
     match strict::object(&fixed) {
-        Ok(object) if tolerant::is_like_reply(&object) => {
+        Ok(object) if is_reply_here(&object, before, "") => {
             Search::Object(object, ReplyRepair::Repaired)
         }
         Err(flaw) if flaw.is_final() => Search::Invalid(flaw.localized()),
@@ -264,7 +279,7 @@ fn broken_object(text: &str) -> Option<&str> {
 fn contains_reply(text: &str) -> bool {
     brace_blocks(text).any(|(block, _)| {
         strict::object(block)
-            .map_or_else(|flaw| flaw.is_final(), |object| tolerant::is_like_reply(&object))
+            .map_or_else(|flaw| flaw.is_final(), |object| tolerant::is_marked_reply(&object))
     })
 }
 

@@ -169,6 +169,8 @@ impl TurnScope {
             };
             self.flush_background().await;
             match chunk {
+                // The message is whole: what the connection lost after it is not worth a request.
+                Some(Ok(Chunk::Retrying { .. })) if limit.deadline.is_some() => break,
                 Some(Ok(chunk)) => self.handle_chunk(chunk, &mut growing).await,
                 Some(Err(error)) if self.answer.is_empty() => return Err(error),
                 Some(Err(error)) => {

@@ -82,14 +82,23 @@ impl Turn {
         self.call_model()
     }
 
-    /// A reply without calls of a model that is offered tools: its answer, unless it wrote its
-    /// steps as the JSON protocol would, which then ask.
+    /// A reply without calls of a model that is offered tools: its answer, unless it is written as
+    /// the JSON protocol would, whose steps then ask.
     fn handle_prose(&mut self, reply: ModelReply, scene: PolicyContext<'_>) -> TurnAction {
         let text = reply.text();
-        if let (None, ParsedReply::Valid { reply: parsed @ Reply::Cmd { .. }, .. }) =
-            (reply.cut, read(&text))
-        {
-            return self.handle_valid(parsed, ReplyRepair::Repaired, scene);
+        if reply.cut.is_none() && text.trim_start().starts_with(['{', '`', '<']) {
+            match read(&text) {
+                ParsedReply::Valid { reply: parsed @ Reply::Cmd { .. }, .. } => {
+                    return self.handle_valid(parsed, ReplyRepair::Repaired, scene);
+                }
+                // Strictly: any other object may be what the user asked for.
+                ParsedReply::Valid { reply: parsed @ Reply::Chat { .. }, found }
+                    if found == ReplyRepair::Whole =>
+                {
+                    return self.handle_valid(parsed, found, scene);
+                }
+                _ => {}
+            }
         }
         if let Some(cut) = reply.cut {
             // Calls that may be incomplete are not part of what the model sees again.

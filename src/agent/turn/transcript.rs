@@ -85,9 +85,17 @@ impl TurnMessages {
     pub fn add_native(&mut self, blocks: Vec<ContentBlock>, message: &str, calls: Vec<OpenCall>) {
         self.forget_repair();
         let kind = if calls.is_empty() { ReplyKind::Chat } else { ReplyKind::Cmd };
-        self.messages.push(Message { role: Role::Assistant, blocks });
+        self.push_own(Message { role: Role::Assistant, blocks });
         self.record.add_reply(kind, message);
         self.open_calls = calls;
+    }
+
+    /// Adds a message with calls or results in the way this dialect writes them.
+    fn push_own(&mut self, mut message: Message) {
+        if self.dialect == Dialect::Json {
+            message.flatten();
+        }
+        self.messages.push(message);
     }
 
     /// Gives each call that is still open a result, so that the next request is valid.
@@ -162,7 +170,7 @@ impl TurnMessages {
     pub fn add_results(&mut self, seen: &[Observation]) {
         let calls = std::mem::take(&mut self.open_calls);
         if !calls.is_empty() {
-            self.messages.push(results_message(calls, seen));
+            self.push_own(results_message(calls, seen));
             self.record.add_steps(seen);
         } else if !seen.is_empty() {
             let lines: Vec<String> =

@@ -52,6 +52,14 @@ pub(super) fn is_like_reply(object: &Object) -> bool {
     }
 }
 
+/// Whether an object says itself that it is a reply of the protocol, or a call.
+pub(super) fn is_marked_reply(object: &Object) -> bool {
+    let kind = object.get("type").and_then(Value::as_str);
+    kind.is_some_and(|kind| matches!(kind, "chat" | "cmd" | "error"))
+        || object.contains_key("_fallback")
+        || is_call(object)
+}
+
 /// `{"name":"exec","arguments":{…}}`, the form in which models are trained to call.
 fn is_call(object: &Object) -> bool {
     object.get("name").is_some_and(Value::is_string)
@@ -216,6 +224,28 @@ mod tests {
             let read = read(&text);
             assert!(matches!(read, ParsedReply::Invalid { .. }), "{line}: {read:?}");
         }
+    }
+
+    #[test]
+    fn json_in_the_middle_of_prose_is_an_example_unless_it_says_what_it_is() {
+        for example in [
+            r#"{"message":"Fix the parser"}"#,
+            r#"{"type":"node","request":"launch","program":"app.js"}"#,
+            r#"{"program":"ls"}"#,
+            r#"{"commands":["build","test"]}"#,
+            r#"{"data":[1,2]}"#,
+        ] {
+            for text in [
+                format!("Write this:\n```json\n{example}\n```\nThat is all."),
+                format!("Write {example} there."),
+                format!("Set it so: {}", example.replace('"', "'")),
+            ] {
+                assert!(matches!(read(&text), ParsedReply::Fallback { .. }), "{text}");
+            }
+        }
+        let call = r#"I call it. {"name":"exec","arguments":{"program":"ls"}}"#;
+        assert_eq!(meaning(call), "ls");
+        assert_eq!(meaning("```json\n{\"message\":\"hi\"}\n```"), "chat: hi");
     }
 
     #[test]

@@ -4,14 +4,19 @@ use std::task::{Context, Waker};
 
 use super::*;
 
-#[tokio::test]
-async fn an_appended_event_is_visible_to_another_reader_at_once() {
-    let fixture = StoreFixture::new();
-    let (faults, _told) = unbounded_channel();
+/// A recorder of a new session, its id, and where its errors arrive.
+fn start(store: Store) -> (Recorder, String, UnboundedReceiver<SavingError>) {
+    let (faults, errors) = unbounded_channel();
     let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
     let header = SessionHeader::new("/work", None);
     let id = header.id.clone();
-    let recorder = Recorder::start(fixture.store(), header, redactor, faults);
+    (Recorder::start(store, header, redactor, faults), id, errors)
+}
+
+#[tokio::test]
+async fn an_appended_event_is_visible_to_another_reader_at_once() {
+    let fixture = StoreFixture::new();
+    let (recorder, id, _faults) = start(fixture.store());
     recorder.append(&started(1, "hello")).await;
     assert_eq!(recorder.try_send(delta("text that grows")), None);
     recorder.append(&Event::ReplyStarted).await;
@@ -25,11 +30,7 @@ async fn an_appended_event_is_visible_to_another_reader_at_once() {
 #[tokio::test]
 async fn an_early_start_event_is_written_once_and_before_it_is_awaited() {
     let fixture = StoreFixture::new();
-    let (faults, _told) = unbounded_channel();
-    let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
-    let header = SessionHeader::new("/work", None);
-    let id = header.id.clone();
-    let recorder = Recorder::start(fixture.store(), header, redactor, faults);
+    let (recorder, id, _faults) = start(fixture.store());
     let kept = || {
         let disk = Database::open(&fixture.store()).unwrap().0;
         let known = disk.find(&id).unwrap();
@@ -52,11 +53,7 @@ async fn an_early_start_event_is_written_once_and_before_it_is_awaited() {
 #[tokio::test]
 async fn an_ending_session_waits_for_no_slow_disk_and_still_writes_in_order() {
     let fixture = StoreFixture::new();
-    let (faults, _told) = unbounded_channel();
-    let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
-    let header = SessionHeader::new("/work", None);
-    let id = header.id.clone();
-    let recorder = Recorder::start(fixture.store(), header, redactor, faults);
+    let (recorder, id, _faults) = start(fixture.store());
     let (go_on, slow) = std::sync::mpsc::channel::<()>();
     let busy = recorder.clone();
     tokio::spawn(async move { busy.call(move |_| slow.recv().is_ok()).await });
@@ -76,10 +73,7 @@ async fn an_ending_session_waits_for_no_slow_disk_and_still_writes_in_order() {
 
 #[tokio::test]
 async fn an_in_memory_store_works_and_saves_nothing() {
-    let (faults, _told) = unbounded_channel();
-    let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
-    let recorder =
-        Recorder::start(Store::in_memory(), SessionHeader::new("/work", None), redactor, faults);
+    let (recorder, _, _faults) = start(Store::in_memory());
     recorder.append(&started(1, "hello")).await;
     let listed = recorder.call(|writer| writer.list(None, 9)).await.unwrap().unwrap();
     assert_eq!(listed.len(), 1);

@@ -134,9 +134,28 @@ fn steps_in_the_other_dialect_are_understood_and_ask() {
     let mut bench = native();
     let action = bench.says(&cmd(&["ls"]));
     assert!(line(&action).starts_with("ask 1/1"), "{}", line(&action));
+    assert_eq!(line(&native().says(HI)), "end Done");
     let mut bench = begun();
     let action = replies(&mut bench, vec![exec("a", "ls", &[])]);
     assert!(line(&action).starts_with("ask 1/1"), "{}", line(&action));
+    let action = bench.decides(Decision::Approve);
+    assert_eq!(line(&bench.exits(action, 0)), "call");
+    // What was not offered as tools goes back as text: servers refuse calls without tools.
+    let is_text = |block: &ContentBlock| matches!(block, ContentBlock::Text(_));
+    assert!(bench.history().iter().all(|message| message.blocks.iter().all(is_text)));
+}
+
+#[test]
+fn prose_that_shows_an_example_of_json_proposes_nothing() {
+    for text in [
+        "Use `{\"program\": \"ls\"}` there.",
+        "Set:\n```json\n{\"type\":\"node\",\"program\":\"app.js\"}\n```\nDone.",
+        "{\"message\":\"asked for\"}",
+    ] {
+        let mut bench = native();
+        assert_eq!(line(&bench.says(text)), "end Done", "{text}");
+        assert_eq!(bench.replied()[0].message, text);
+    }
 }
 
 #[test]
