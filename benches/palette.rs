@@ -6,7 +6,9 @@
 use avocet::commands::{CommandContext, Surface};
 use avocet::i18n::Lang;
 use avocet::protocol::{Extensions, SessionInfo};
+use avocet::tui::draw::DrawContext;
 use avocet::tui::files::{FileMatcher, MatchCoverage};
+use avocet::tui::keymap::Keymap;
 use avocet::tui::palette::Palette;
 use avocet::tui::theme::{Depth, Theme};
 use divan::{Bencher, black_box};
@@ -39,10 +41,12 @@ fn a_key_over_ten_thousand_entries(bencher: Bencher<'_, '_>, line: &str) {
     };
     let theme = Theme::built_in("dark", Depth::True).unwrap();
     let mut buf = Buffer::empty(AREA);
+    let keymap = Keymap::default();
     let mut palette = Palette::default();
     bencher.bench_local(|| {
-        palette.refresh(black_box(line), &call);
-        palette.draw(AREA, &mut buf, &theme, Lang::En);
+        palette.refresh(black_box(line), &call, &[]);
+        let pen = DrawContext { theme: &theme, lang: Lang::En, now: 0 };
+        palette.draw(AREA, &mut buf, &pen, &keymap);
     });
 }
 

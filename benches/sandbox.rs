@@ -87,7 +87,7 @@ impl Field {
             Verdict::Refuse(_) => return,
         };
         let (output, _live) = unbounded_channel();
-        let watch = RunControl { cancel: CancellationToken::new(), output };
+        let watch = RunControl::new(CancellationToken::new(), output);
         let seen = self.runtime.block_on(self.exec.run(cleared, watch));
         assert_eq!(seen.exit_code, Some(0), "{:?}", seen.note);
     }

@@ -1,13 +1,25 @@
-//! What a script costs besides its model: rendered messages, expressions of a loop, the
-//! start of the JavaScript engine, marks of a long text.
+//! What a script costs besides its model: its start, rendered messages, expressions of a loop,
+//! growing lists, the start of the JavaScript engine, marks of a long text.
 
 #![allow(clippy::unwrap_used, reason = "benches")]
 
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use avocet::i18n::LocalizedText;
+use avocet::protocol::StepAction;
 use avocet::script::js::{Engine, JsLimits, JsScope, JsTask, TaskOutcome};
+use avocet::script::manifest::input::ScriptArgs;
+use avocet::script::source::{ScriptEntry, ScriptLibrary, SourceFiles};
 use avocet::script::syntax;
 use avocet::script::template::{Format, render};
 use avocet::script::text::MessageText;
+use avocet::script::{
+    AnswerPart, ModelCall, RunRequest, ScriptEvent, ScriptHost, StepError, built_in, run,
+};
 use divan::Bencher;
+use futures_util::future::{self, BoxFuture};
+use futures_util::stream::{self, BoxStream, StreamExt};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
@@ -89,4 +101,114 @@ fn ten_thousand_loop_turns(bencher: Bencher<'_, '_>) {
             assert_eq!(scope["n"], json!(10_000));
         });
     });
+}
+
+/// The script under test, as the only file of a trusted disk.
+struct OneFile(String);
+
+impl SourceFiles for OneFile {
+    fn read(&self, path: &Path) -> Result<Option<String>, LocalizedText> {
+        Ok(path.ends_with("s.ai.yaml").then(|| self.0.clone()))
+    }
+
+    fn read_bytes(&self, _: &Path) -> Result<Option<Vec<u8>>, LocalizedText> {
+        Ok(None)
+    }
+
+    fn list(&self, _: &Path) -> Vec<ScriptEntry> {
+        vec![ScriptEntry { name: "s.ai.yaml".to_owned(), is_folder: false }]
+    }
+
+    fn is_trusted(&self, _: &Path) -> bool {
+        true
+    }
+}
+
+/// A host whose model says one word.
+struct OneWord;
+
+impl ScriptHost for OneWord {
+    fn call_model(
+        &mut self,
+        _: ModelCall,
+    ) -> BoxStream<'static, Result<AnswerPart, LocalizedText>> {
+        stream::iter([Ok(AnswerPart::Text("word".to_owned()))]).boxed()
+    }
+
+    fn emit(&mut self, _: ScriptEvent) {}
+
+    fn confirm(&mut self, _: LocalizedText) -> BoxFuture<'_, bool> {
+        Box::pin(future::ready(true))
+    }
+
+    fn run_step(
+        &mut self,
+        _: StepAction,
+        _: Option<LocalizedText>,
+    ) -> BoxFuture<'_, Result<String, StepError>> {
+        Box::pin(future::ready(Ok(String::new())))
+    }
+}
+
+fn result_of(runtime: &Runtime, script: &str) -> Value {
+    let files = Arc::new(OneFile(script.to_owned()));
+    let library = ScriptLibrary::new(files, Vec::<PathBuf>::new(), built_in::SCRIPTS);
+    let order = RunRequest {
+        script: "/bench/s.ai.yaml".to_owned(),
+        from: PathBuf::from("/bench"),
+        args: ScriptArgs::default(),
+        streams: true,
+        asks_inputs: false,
+    };
+    runtime.block_on(run(order, library, Box::new(OneWord))).unwrap().value
+}
+
+/// Ten thousand turns of a loop, by what each of them does.
+const LOOPS: &[(&str, &str)] = &[
+    ("nothing but the turn", "- $for: 10000\n  do: [1]\n$echo: 10000\n"),
+    ("a plain name", "- $for: 10000\n  do: [{$set: {n: \"?=value\"}}]\n$echo: \"?=n\"\n"),
+    ("one sum", "$set: {n: 0}\n- $for: 10000\n  do: [{$set: {n: \"?=n+1\"}}]\n$echo: \"?=n\"\n"),
+    (
+        "a condition and a sum",
+        "$set: {n: 0}\n- $while: \"n < 10000\"\n  do: [{$set: {n: \"?=n+1\"}}]\n$echo: \"?=n\"\n",
+    ),
+    (
+        "a call of the engine",
+        "$set: {n: 0}\n- $for: 10000\n  do: [{$set: {n: \"?=Math.max(n, value)\"}}]\n$echo: \"?=n\"\n",
+    ),
+];
+
+#[divan::bench(args = 0..LOOPS.len(), sample_count = 10)]
+fn loops_of_scripts(bencher: Bencher<'_, '_>, which: usize) {
+    let runtime = waiting();
+    let (name, script) = LOOPS[which];
+    bencher.bench(|| assert_eq!(result_of(&runtime, script), json!(10_000), "{name}"));
+}
+
+#[divan::bench(sample_count = 5)]
+fn thirty_thousand_pushes(bencher: Bencher<'_, '_>) {
+    let runtime = waiting();
+    let script = "$set: {l: []}\n- $for: 30000\n  do: [{$push: {l: \"?=value * 2\"}}]\n$echo: \"?=l.length\"\n";
+    bencher.bench(|| assert_eq!(result_of(&runtime, script), json!(30_000)));
+}
+
+#[divan::bench(sample_count = 5)]
+fn three_thousand_pushes_of_engine_values(bencher: Bencher<'_, '_>) {
+    let runtime = waiting();
+    let script = "$set: {l: []}\n- $for: 3000\n  do: [{$push: {l: \"?=Math.abs(value)\"}}]\n$echo: \"?=l.length\"\n";
+    bencher.bench(|| assert_eq!(result_of(&runtime, script), json!(3000)));
+}
+
+#[divan::bench]
+fn start_of_a_script(bencher: Bencher<'_, '_>) {
+    let runtime = waiting();
+    let script = "---\ninput: [who]\nwho: you\n---\nsystem: S\nuser: \"Hello {{who}}\"\n";
+    bencher.bench(|| assert_eq!(result_of(&runtime, script), json!("word")));
+}
+
+#[divan::bench]
+fn start_of_a_script_with_a_function(bencher: Bencher<'_, '_>) {
+    let runtime = waiting();
+    let script = "!fn |-\n  twice(n) { return n * 2 }\n$twice(21)\n";
+    bencher.bench(|| assert_eq!(result_of(&runtime, script), json!(42)));
 }

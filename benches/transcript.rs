@@ -36,7 +36,14 @@ fn theme() -> Theme {
 }
 
 fn frame(transcript: &mut Transcript, theme: &Theme, buf: &mut Buffer) {
-    let look = DrawOptions { theme, lang: Lang::En, spinner: 1, elapsed_ms: 1_000, clock: None };
+    let look = DrawOptions {
+        theme,
+        lang: Lang::En,
+        spinner: 1,
+        elapsed_ms: 1_000,
+        clock: None,
+        cell: None,
+    };
     transcript.fit(AREA, &look);
     transcript.draw(buf);
 }
@@ -86,10 +93,21 @@ fn one_more_delta_after(bencher: Bencher<'_, '_>, count: usize) {
     });
 }
 
+fn page_up(bencher: Bencher<'_, '_>, mut transcript: Transcript) {
+    let (theme, mut buf) = (theme(), Buffer::empty(AREA));
+    frame(&mut transcript, &theme, &mut buf);
+    bencher.bench_local(|| {
+        transcript.scroll(Scroll::Pages(-1));
+        frame(&mut transcript, &theme, &mut buf);
+        if transcript.unseen_rows() > 1_000 {
+            transcript.scroll(Scroll::Bottom);
+        }
+    });
+}
+
 /// A page up and its frame in a conversation of so many turns.
 #[divan::bench(args = [100, 1_000, 10_000])]
 fn a_page_up_in(bencher: Bencher<'_, '_>, turns: u64) {
-    let (theme, mut buf) = (theme(), Buffer::empty(AREA));
     let mut transcript = Transcript::default();
     for turn in 0..turns {
         let text = format!("question {turn}");
@@ -101,14 +119,7 @@ fn a_page_up_in(bencher: Bencher<'_, '_>, turns: u64) {
             ..ModelMessage::default()
         }));
     }
-    frame(&mut transcript, &theme, &mut buf);
-    bencher.bench_local(|| {
-        transcript.scroll(Scroll::Pages(-1));
-        frame(&mut transcript, &theme, &mut buf);
-        if transcript.unseen_rows() > 1_000 {
-            transcript.scroll(Scroll::Bottom);
-        }
-    });
+    page_up(bencher, transcript);
 }
 
 /// Held after so many tokens: the "max alloc" beside it.
@@ -116,6 +127,20 @@ fn a_page_up_in(bencher: Bencher<'_, '_>, turns: u64) {
 fn memory_after(bencher: Bencher<'_, '_>, count: usize) {
     let events = tokens(count);
     bencher.bench_local(|| stream(&events, 500));
+}
+
+/// A page up and its frame in a diff of so many rows.
+#[divan::bench(args = [50, 5_000])]
+fn a_page_up_in_a_diff_of(bencher: Bencher<'_, '_>, rows: usize) {
+    let mut transcript = Transcript::default();
+    let lines: String = (0..rows).map(|at| format!("+    let value_{at} = {at};\n")).collect();
+    let message = format!("```diff\n@@ -0,0 +1,{rows} @@\n{lines}```\n");
+    transcript.apply(&Event::Replied(ModelMessage {
+        message,
+        markdown: true,
+        ..ModelMessage::default()
+    }));
+    page_up(bencher, transcript);
 }
 
 /// One frame while a long conversation is searched: a slice is read.

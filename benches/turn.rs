@@ -43,7 +43,16 @@ fn run(replies: &[String]) -> usize {
     let machine = TestMachine::EMPTY;
     let scene = || PolicyContext { policy: &policy, place: &place, world: &machine };
     let (text, dialect, budget) = ("look".into(), Dialect::Json, Budget::default());
-    let start = TurnStart { text, max_steps: 1_000, check: None, budget, next_step: 1, dialect };
+    let start = TurnStart {
+        text,
+        images: Vec::new(),
+        max_steps: 1_000,
+        check: None,
+        budget,
+        next_step: 1,
+        is_small_model: false,
+        dialect,
+    };
     let mut turn = Turn::new(start);
     let mut replies = replies.iter();
     let mut action = turn.next(TurnInput::Begin, scene());

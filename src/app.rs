@@ -16,6 +16,7 @@
 //! | `subcommands` | subcommands that need no session |
 //! | `headless` | one turn without a screen |
 //! | `rescue` | another place for a conversation that could not be saved |
+//! | `gateway_service` | the chat platforms: their services, and the sessions of their chats |
 //! | `extensions` | bots, commands and skills from the command line |
 
 use std::io::{self, IsTerminal};
@@ -23,23 +24,31 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use crate::cli::args::{ModelCommand, ResumeChoice, RunMode, Terminals};
+use clap::error::ErrorKind;
+
+use crate::cli::args::{GatewayCommand, ModelCommand, ResumeChoice, RunMode, Sub, Terminals};
 use crate::cli::messages::{self, Printer};
 use crate::cli::plain::PlainSession;
 use crate::cli::plain::run::{PlainEnd, run as talk, stdin_lines as typed_lines};
 use crate::cli::print::{self, PrintChannels};
+use crate::cli::script_command::ScriptCommand;
 use crate::cli::{Cli, Exit, help, output};
 use crate::config::draft;
 use crate::config::history::InputHistory;
-use crate::i18n::{Localize, cli as words};
+use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
 use crate::protocol::{Notice, SessionInfo};
 use crate::session::persistence::{Replay, ResumeTarget};
 use crate::tools::exec::watchdog;
 use crate::{session, signals, tui};
 
+mod connect;
 mod extensions;
+mod facts_memory;
+mod gateway;
+mod gateway_service;
 mod headless;
 mod key_source;
+mod live_settings;
 mod login;
 mod model_test;
 mod models;
@@ -47,11 +56,13 @@ mod plugins;
 mod rescue;
 mod room;
 mod runtime;
+mod script_commands;
 mod scripts;
 mod session_builder;
 mod startup;
 mod subcommands;
 
+use connect::ScreenSetup;
 use headless::{HeadlessInput, HeadlessOptions};
 use runtime::{LEAVING, runtime, screen_runtime, wait_for_session};
 use startup::Startup;
@@ -65,10 +76,23 @@ pub fn entry() -> ExitCode {
     let cli = match Cli::parse_from_args(std::env::args_os()) {
         Ok(cli) => cli,
         Err(page) => {
-            let localized = help::page(std::env::args_os(), startup::help_lang());
+            let lang = startup::help_lang();
+            let word = std::env::args_os().nth(1).unwrap_or_default();
+            if page.kind() == ErrorKind::UnknownArgument
+                && let Some(misspelt) = word.to_str().and_then(Cli::misspelt_command)
+            {
+                return startup::start_error(misspelt.localized(), lang).report().into();
+            }
+            if let Some(topics) = help::topics_of_command(&page, std::env::args_os()) {
+                return script_commands::help(&topics).into();
+            }
+            let localized = help::page(std::env::args_os(), lang);
             return messages::usage(&localized.unwrap_or(page)).into();
         }
     };
+    if let Some(Sub::Help { topics }) = &cli.command {
+        return script_commands::help(topics).into();
+    }
     let ends =
         Terminals { stdin: io::stdin().is_terminal(), stdout: output::stdout().is_terminal() };
     match Startup::prepare(&cli) {
@@ -86,7 +110,7 @@ pub fn entry() -> ExitCode {
 fn route(cli: Cli, ends: Terminals, startup: Startup) -> Exit {
     let (json, yes, schema) = (cli.run.json, cli.run.yes, cli.run.output_schema.clone());
     let linear = cli.look.linear;
-    let approved = cli.approval_flags();
+    let (approved, options) = (cli.approval_flags(), cli.settings());
     let take = match cli.resume_choice() {
         Ok(take) => take,
         Err(wrong) => return startup.fail(&Notice::error(wrong.localized()), Exit::WrongUse),
@@ -115,6 +139,8 @@ fn route(cli: Cli, ends: Terminals, startup: Startup) -> Exit {
         }
         RunMode::Session(session) => subcommands::session(&startup, &session, json),
         RunMode::Script(script) => scripts::run_script(startup, &script, json, approved),
+        RunMode::ScriptFiles(script) => script_commands::run(&startup, &script, json),
+        RunMode::Help(topics) => script_commands::help(&topics),
         RunMode::Policy(policy) => subcommands::policy(&startup, &policy, json),
         RunMode::Model(ModelCommand::List) => subcommands::list_models(&startup, json),
         RunMode::Model(ModelCommand::Show { name }) => {
@@ -131,8 +157,10 @@ fn route(cli: Cli, ends: Terminals, startup: Startup) -> Exit {
         RunMode::InitHome => extensions::init_home(&startup, json),
         RunMode::Config(config) => subcommands::config(&startup, &config, json),
         RunMode::Plugin(plugin) => plugins::run_subcommand(&startup, plugin, json),
+        RunMode::Gateway(command) => gateway::run_subcommand(startup, options, &command, json),
         RunMode::Doctor => subcommands::doctor(&startup, json),
         RunMode::Completions(shell) => subcommands::completions(&startup, shell),
+        RunMode::Man { dir } => subcommands::manual(&startup, dir.as_deref()),
     }
 }
 
@@ -143,17 +171,23 @@ fn needs_threads(way: &RunMode) -> bool {
         | RunMode::Print { .. }
         | RunMode::Template { .. }
         | RunMode::Script(_)
+        | RunMode::ScriptFiles(ScriptCommand::Lsp(_))
         | RunMode::Model(_)
         | RunMode::Login(_)
         | RunMode::Logout { .. }
         | RunMode::Extension { .. }
+        | RunMode::Gateway(GatewayCommand::Run { .. })
         | RunMode::Doctor => true,
         RunMode::Session(_)
+        | RunMode::ScriptFiles(_)
+        | RunMode::Help(_)
         | RunMode::Policy(_)
         | RunMode::InitHome
         | RunMode::Config(_)
         | RunMode::Plugin(_)
-        | RunMode::Completions(_) => false,
+        | RunMode::Gateway(_)
+        | RunMode::Completions(_)
+        | RunMode::Man { .. } => false,
     }
 }
 
@@ -173,6 +207,7 @@ fn run_screen(
             Err(failure) => return startup.fail(&failure.notice, failure.exit),
         };
     approve_template_commands(&mut built, yes);
+    built.counts_changed_files = true;
     match take {
         Some(ResumeChoice::Choose) => prompt = prompt.or_else(|| Some("/resume".to_owned())),
         take => built.persistence.resume = take.and_then(resume_target),
@@ -202,9 +237,20 @@ fn run_screen(
         Ok(left) => {
             let rescue = rescue.filter(|_| !left.has_handled_unsaved);
             rescue.into_iter().for_each(|rescue| rescue::write(&startup, &rescue));
+            if left.cause == tui::Cause::UserQuit {
+                leave_card(&left.card, startup.lang());
+            }
             exit_for_cause(left.cause)
         }
         Err(error) => startup.fail_io(&error),
+    }
+}
+
+/// Prints what the screen leaves behind.
+fn leave_card(card: &[LocalizedText], lang: Lang) {
+    let printer = Printer { lang, clean: startup::clean };
+    for line in card {
+        messages::notice(&mut output::stdout(), &Notice::info(line.clone()), printer);
     }
 }
 
@@ -216,6 +262,7 @@ fn screen_config(
     draft: Option<PathBuf>,
 ) -> tui::ScreenConfig {
     let (themes, torn) = startup.themes();
+    let (keymap, unread) = startup.keymap();
     let history = InputHistory::open(startup.paths.history());
     let look = &startup.loaded.settings.look;
     let secrets = Some(Arc::new(startup.redactor(true)));
@@ -231,11 +278,20 @@ fn screen_config(
         save_paths: tui::Kept { history: Some(startup.paths.history()), draft, secrets },
         editor: startup.editor(),
         temp: Arc::clone(&startup.temp),
-        preferences: tui::Preferences { vim: look.vim, timestamps: look.timestamps },
+        preferences: tui::Preferences {
+            vim: look.vim,
+            timestamps: look.timestamps,
+            is_still: !look.motion,
+            show_thinking: look.show_thinking,
+            show_pictures: look.show_pictures,
+            enter_while_busy: look.enter_while_busy,
+        },
+        keymap,
         first,
         watchdog: startup.watchdog.clone(),
         models: Vec::new(),
-        notices: startup.notices().into_iter().chain(torn).chain(refused).collect(),
+        setup: tui::SetupHandle(Some(Arc::new(ScreenSetup::new(startup)))),
+        notices: startup.notices().into_iter().chain(torn).chain(unread).chain(refused).collect(),
     }
 }
 

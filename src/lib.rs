@@ -7,14 +7,15 @@
 //!
 //! It also checks what must be absent: `text`, `protocol`, `safety`, `context`, `prompt` and
 //! `agent::turn` use no `async`, no I/O and no clock. Only `tools::exec` starts processes, only
-//! `model` speaks HTTP, only `config` reads the environment, only `tui` names ratatui or crossterm,
-//! and only `safety` makes a [`safety::Cleared`] step.
+//! `model` and `net` speak HTTP, only `config` reads the environment, only `tui` names ratatui or
+//! crossterm, and only `safety` makes a [`safety::Cleared`] step.
 
 // Top: builds and connects all parts, once.
 pub mod app;
 
 // Frontends: how users reach it.
 pub mod cli;
+pub mod gateway;
 pub mod tui;
 
 // Presentation: what every frontend offers and shows, decided once.
@@ -38,6 +39,9 @@ pub mod config;
 pub mod model;
 pub mod store;
 pub mod tools;
+
+// Connections: what the edges speak HTTP with.
+pub mod net;
 
 // System: what the layers above share.
 pub mod deadline;

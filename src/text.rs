@@ -2,6 +2,7 @@
 //! cuts it, and puts it on one line.
 
 pub mod chars;
+pub mod encoding;
 mod escape;
 mod quote;
 mod repetition;
@@ -29,7 +30,26 @@ pub fn one_line(text: &str) -> String {
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// A number of bytes for people: `1.5 KiB`.
+/// An estimate of the tokens of a text. No tokenizer is right for all models; this one errs
+/// upwards: a Chinese character counts as a token, as do four letters or two signs.
+pub fn estimated_tokens(text: &str) -> usize {
+    text.chars().map(token_quarters).sum::<usize>().div_ceil(4)
+}
+
+fn token_quarters(c: char) -> usize {
+    match c {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | ' ' => 1,
+        '\0'..='\x7f' => 2,
+        // Letters of Europe and the Middle East.
+        '\u{80}'..='\u{7ff}' => 3,
+        // Everything else of the Basic Multilingual Plane: Chinese, Japanese, Korean, Indic, signs.
+        '\u{800}'..='\u{ffff}' => 4,
+        // Emoji and rare signs are split into bytes.
+        _ => 12,
+    }
+}
+
+/// A number of bytes to read: `1.5 KiB`.
 pub fn size(bytes: impl TryInto<u64>) -> String {
     let bytes = bytes.try_into().unwrap_or(u64::MAX);
     match bytes {

@@ -156,7 +156,8 @@ fn exiting_is_quick_whatever_signals_a_child_ignores() {
     let began = Instant::now();
     screen.signal("TERM");
     screen.wait_for_exit();
-    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    // Two signals have two seconds each otherwise.
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
     assert!(!Path::new(&format!("/proc/{}", pid().unwrap())).exists(), "the child is gone");
 }
 

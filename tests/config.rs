@@ -11,7 +11,7 @@ use avocet::config::{
     paths::project_files,
 };
 use avocet::i18n::{Lang, Localize};
-use avocet::protocol::{Mode, Money};
+use avocet::protocol::{ChatPlatform, Mode, Money};
 use avocet::safety::{Limit, PolicyRule, Unknown};
 
 /// A person with a home and a project, each in a folder of its own.
@@ -460,6 +460,10 @@ fn project_settings_that_loosen_or_are_not_safety_are_ignored_and_reported() {
         "[safety]\nallowed_programs = [\"nc\"]",
         "[safety]\nmax_auto_steps_per_turn = 6",
         "theme = \"light\"",
+        "[gateway.telegram]\nenabled = true",
+        "[gateway.slack]\nallow = [\"U1\"]",
+        "[gateway.discord]\nadmins = [1]",
+        "[display]\ntool_progress_command = true",
         "[profiles.default]\nbase_url = \"http://evil/v1\"",
     ] {
         let before = desk.load();
@@ -468,7 +472,63 @@ fn project_settings_that_loosen_or_are_not_safety_are_ignored_and_reported() {
         assert_eq!(loaded.settings.policy(), before.settings.policy(), "{text}");
         assert_eq!(loaded.settings.connection, before.settings.connection, "{text}");
         assert_eq!(loaded.settings.limits, before.settings.limits, "{text}");
+        assert_eq!(loaded.settings.gateway, before.settings.gateway, "{text}");
         assert_eq!(loaded.settings.look.theme, before.settings.look.theme, "{text}");
+    }
+}
+
+#[test]
+fn a_gateway_is_closed_and_admits_nobody_until_the_user_says_so() {
+    let closed = ConfigFixture::new().load().settings.gateway;
+    for platform in ChatPlatform::ALL {
+        let settings = closed.platform(platform);
+        assert!(!settings.enabled && settings.mention_required, "{platform:?}");
+        assert!(settings.allow.is_empty() && settings.admins.is_empty(), "{platform:?}");
+        assert_eq!(settings.token.value, None, "{platform:?}");
+        assert!(settings.api_url.starts_with("https://"), "{platform:?}");
+    }
+    assert_eq!(closed.open, [""; 0]);
+    assert_eq!(closed.health_port, None);
+}
+
+#[test]
+fn the_settings_of_a_gateway_are_read_and_its_token_comes_from_the_variable() {
+    let file = "[gateway.slack]\nenabled = true\ntoken_env = \"MY_BOT\"\nallow = [\"U1\", \"U2\"]\nmention = \"optional\"\napi_url = \"http://127.0.0.1:1/\"\n[gateway.telegram]\nallow = [42, \"43\"]\n[gateway]\nuser_commands = [\"/status\", \"stop\"]\nmax_file_mb = 2\n[display]\ntool_progress_command = true";
+    let loaded = ConfigFixture::with(file)
+        .load_with(&[("MY_BOT", "xoxb-1"), ("SLACK_APP_TOKEN", "xapp-1")], &[]);
+    assert_eq!(problem_texts(&loaded), [""; 0]);
+    let gateway = &loaded.settings.gateway;
+    let slack = &gateway.slack;
+    assert_eq!((slack.enabled, slack.mention_required), (true, false));
+    assert_eq!(slack.token.value.as_ref().map(|token| token.expose()), Some("xoxb-1"));
+    let app = slack.app_token.as_ref().and_then(|token| token.value.as_ref());
+    assert_eq!(app.map(|token| token.expose()), Some("xapp-1"));
+    assert_eq!(slack.allow, ["U1", "U2"]);
+    assert_eq!(slack.api_url, "http://127.0.0.1:1");
+    assert_eq!(gateway.telegram.allow, ["42", "43"]);
+    assert_eq!(gateway.user_commands, ["status", "stop"]);
+    assert_eq!(gateway.bounds.file_bytes, 2 * 1024 * 1024);
+    assert_eq!(gateway.open, ["display.tool_progress_command"]);
+}
+
+#[test]
+fn a_token_in_the_settings_file_is_refused_and_not_repeated() {
+    for key in ["telegram.token", "slack.app_token", "discord.token"] {
+        let (table, key) = key.split_once('.').unwrap();
+        let text = format!("[gateway.{table}]\n{key} = \"123:secret\"");
+        let problems = problem_texts(&ConfigFixture::with(&text).load());
+        assert_eq!(problems.len(), 1, "{text}");
+        assert!(problems[0].contains("token_env") && !problems[0].contains("secret"));
+    }
+}
+
+#[test]
+fn users_are_admitted_by_their_ids_and_not_by_a_name_that_anyone_can_take() {
+    for name in ["@ann", "ann", "*", ""] {
+        let text = format!("[gateway.telegram]\nallow = [\"{name}\"]");
+        let loaded = ConfigFixture::with(&text).load();
+        assert_eq!(loaded.problems.len(), 1, "{text}");
+        assert!(loaded.settings.gateway.telegram.allow.is_empty(), "{text}");
     }
 }
 

@@ -136,6 +136,7 @@ async fn play(case: &str) -> DialogueHost {
     for (turn, text) in block(case, "user").unwrap().lines().enumerate() {
         let start = TurnStart {
             text: text.to_owned(),
+            images: Vec::new(),
             max_steps: limit,
             check: block(case, "check").map(|line| {
                 let words: Vec<&str> = line.trim().split(' ').collect();
@@ -143,6 +144,7 @@ async fn play(case: &str) -> DialogueHost {
             }),
             budget: Budget::default(),
             next_step,
+            is_small_model: false,
             dialect: Dialect::Json,
         };
         stage.note(format!("turn {}: {text}", turn + 1));
@@ -251,6 +253,7 @@ impl Host for DialogueHost {
             }
             Question::ScriptCall { text } => self.note(format!("script asks: {text}")),
             Question::Trust { folder, .. } => self.note(format!("trust: {folder}")),
+            Question::Plan { items, .. } => self.note(format!("plan of {}", items.len())),
             Question::Choice { text, choices, .. } => {
                 self.note(format!("question: {text} {choices:?}"));
             }

@@ -161,7 +161,7 @@ impl DifferentialFixture {
         assert_eq!(cleared.assessment().risk.tier, Tier::L0);
         let (output, _live) = tokio::sync::mpsc::unbounded_channel();
         let cancel = tokio_util::sync::CancellationToken::new();
-        Some(self.exec.run(cleared, RunControl { cancel, output }).await)
+        Some(self.exec.run(cleared, RunControl::new(cancel, output)).await)
     }
 
     /// What lies below the root: names, with sizes and times of change.

@@ -134,7 +134,9 @@ fn echo_hello_into_chat_reviewer_asks_the_bot() {
     let body = server.requests()[0].json();
     assert!(body["messages"][0]["content"].as_str().unwrap().contains("strict code reviewer"));
     assert!(asked(&server).contains("hello"));
-    for key in ["temperature", "top_p", "max_tokens", "presence_penalty", "frequency_penalty"] {
+    // How long an answer may be is bounded at a local server whatever the bot says.
+    assert!(body["max_tokens"].is_number(), "{body}");
+    for key in ["temperature", "top_p", "presence_penalty", "frequency_penalty"] {
         assert!(body.get(key).is_none(), "{key} was not set: {body}");
     }
 }
@@ -538,13 +540,9 @@ fn the_examples_are_copied_once_and_each_of_them_works() {
     bench.git(&["commit", "-qm", "Begin"]);
     bench.write("work/a.txt", "two\n");
     bench.git(&["add", "-A"]);
-    for (name, holds) in [
-        ("commit-msg", "+two"),
-        ("review", "+two"),
-        ("explain", "README"),
-        ("tests", "mine"),
-        ("changelog", "commits"),
-    ] {
+    for (name, holds) in
+        [("commit-msg", "+two"), ("explain", "README"), ("tests", "mine"), ("changelog", "commits")]
+    {
         let output = bench.run(&["command", "render", name, "README", "-y"]);
         exits(&output, 0);
         assert!(out(&output).contains(holds), "{name}: {}", out(&output));
@@ -763,4 +761,19 @@ fn help_is_in_the_language_of_the_settings() {
     bench.write("avocet/config.toml", "lang = \"zh\"\n");
     assert!(help(&["help", "session", "list"]).contains("用法：avocet session list"));
     assert!(help(&["bot", "--lang=en", "-h"]).contains("Usage: avocet bot"));
+}
+
+#[test]
+fn the_words_of_a_command_line_reach_a_template_as_they_were() {
+    let bench = TestDir::new();
+    let folder = bench.work().join(".claude/commands");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("fix.md"), "title=$1 n=$2 all=$ARGUMENTS\n").unwrap();
+    let render = |args: &[&str]| {
+        let all = [&["command", "render", "fix", "--trust", "."], args].concat();
+        String::from_utf8(bench.run(&all).stdout).unwrap()
+    };
+    assert_eq!(render(&["my title", "12"]).trim(), "title=my title n=12 all=\"my title\" 12");
+    assert_eq!(render(&["--since", "2020"]).trim(), "title=--since n=2020 all=--since 2020");
+    assert_eq!(render(&["-m", "fix bug"]).trim(), "title=-m n=fix bug all=-m \"fix bug\"");
 }

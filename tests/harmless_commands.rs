@@ -186,7 +186,7 @@ async fn run_line(
     let Verdict::Run(cleared) = safety::assess(step, scene) else { return None };
     cleared.assessment().program.as_ref()?;
     let (output, _live) = unbounded_channel();
-    Some(exec.run(cleared, RunControl { cancel: CancellationToken::new(), output }).await)
+    Some(exec.run(cleared, RunControl::new(CancellationToken::new(), output)).await)
 }
 
 #[tokio::test(flavor = "multi_thread")]

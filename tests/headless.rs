@@ -155,7 +155,7 @@ fn the_guide_reports_changes_in_the_current_folder() {
     bench.git(&["add", "-A"]);
     bench.git(&["commit", "-qm", "first"]);
     bench.file("notes.txt", "one\ntwo\n");
-    let output = bench.run(&["-p", "what changed?"]);
+    let output = bench.run(&["--model", "guide", "-p", "what changed?"]);
     exits(&output, 0);
     assert!(out(&output).contains("notes.txt"), "{}", out(&output));
 }
@@ -559,6 +559,38 @@ fn a_limit_of_money_ends_the_turn_with_4_by_the_prices_of_the_user() {
     assert!(said.contains("SESSION_COST") && said.contains("limits.cost.session"), "{said}");
     assert!(said.contains("\"cost_micros\":10000"), "{said}");
     assert_eq!(server.requests().len(), 1, "the second request was not paid for");
+    // What was spent counts after a resume, before anything more is.
+    let again = ["--base-url", &address, "--model", "tiny-1.5b", "-c", "-p", "go on"];
+    let output = bench.run(&again);
+    exits(&output, 4);
+    assert!(err(&output).contains("limits.cost.session"), "{}", err(&output));
+    assert_eq!(server.requests().len(), 1);
+    bench.settings("[limits.cost]\nsession = 0.05\n");
+    let output = bench.run(&again);
+    exits(&output, 0);
+}
+
+#[test]
+fn the_most_that_a_run_may_cost_ends_its_turn_with_4() {
+    let bench = TestDir::new();
+    let prices = "[models.\"tiny-1.5*\"]\nprice_input = 100\nprice_output = 100\n";
+    bench.settings("");
+    std::fs::write(bench.path("avocet/prices.toml"), prices).unwrap();
+    let usage = serde_json::json!({ "choices": [], "usage": { "prompt_tokens": 90, "completion_tokens": 10 } });
+    let reply = |text: &str| {
+        let events = [server::delta(text), server::finish("stop"), usage.clone()];
+        let done = ["data: [DONE]\n\n".to_owned()];
+        server::Reply::events(events.iter().map(server::event).chain(done))
+    };
+    for (most, exit, requests) in [("0.01", 4, 1), ("0.05", 0, 2)] {
+        let server = server::Server::start(vec![reply(&cmd("pwd", &[])), reply(DONE)]);
+        let address = server.base_url();
+        let model = ["--base-url", &address, "--model", "tiny-1.5b"];
+        let output = bench.run(&[&model[..], &["--max-cost", most, "-p", "go"]].concat());
+        exits(&output, exit);
+        assert_eq!(err(&output).contains("limits.cost.run"), exit == 4, "{}", err(&output));
+        assert_eq!(server.requests().len(), requests, "{most}");
+    }
 }
 
 #[test]
@@ -628,7 +660,7 @@ fn the_first_request_is_small() {
     let server = server::Server::start(vec![server::Reply::text(DONE, 8)]);
     exits(&bench.run(&["--base-url", &server.base_url(), "--model", "m", "-p", "hi"]), 0);
     let size = server.requests()[0].body.len();
-    assert!(size <= 5 * 1024, "{size} bytes");
+    assert!(size <= 5_000, "{size} bytes");
 }
 
 #[test]
@@ -919,4 +951,31 @@ fn extensions_that_need_trust_are_named_when_missing() {
     // In a folder that is trusted nothing waits.
     let trusted = out(&bench.run(&["skill", "list"]));
     assert!(trusted.contains("tidy") && !trusted.contains("once you trust it"), "{trusted}");
+}
+
+#[test]
+fn a_shell_line_of_the_user_runs_without_a_model_and_prints_its_output() {
+    let bench = TestDir::new();
+    bench.file("notes.txt", "rain\n");
+    let said = bench.run(&["-p", "!cat notes.txt"]);
+    exits(&said, 0);
+    assert_eq!(out(&said), "rain\n", "{}", err(&said));
+    let refused = bench.run(&["-p", "!rm -rf /"]);
+    exits(&refused, 3);
+    assert_eq!(out(&refused).trim(), "");
+    assert!(err(&refused).contains("rm -rf /"), "{}", err(&refused));
+}
+
+#[test]
+fn a_shell_line_in_a_message_needs_approval_and_its_output_stands_in_its_place() {
+    let bench = TestDir::new();
+    bench.file("notes.txt", "rain today\n");
+    let model = bench.script(&[DONE]);
+    let message = "Look at !`cat notes.txt` please";
+    let silent = bench.run(&["--model", &model, "-p", message, "--json"]);
+    assert!(!out(&silent).contains("rain today"), "it was not approved: {}", out(&silent));
+    assert!(!silent.status.success());
+    let said = bench.run(&["--model", &model, "-p", message, "-y", "--json"]);
+    exits(&said, 0);
+    assert!(out(&said).contains("rain today"), "{}", out(&said));
 }

@@ -212,7 +212,7 @@ fn a_signal_ends_a_plain_conversation_and_its_process_tree() {
         screen.signal(name);
         assert_eq!(screen.wait_for_exit(), 128 + number, "{name}: {}", screen.text());
         tree.wait_for_counts([0, 0, 0], &format!("{name}: all has ended"));
-        assert!(began.elapsed() < Duration::from_secs(3), "{name}: {:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(30), "{name}: {:?}", began.elapsed());
     }
 }
 

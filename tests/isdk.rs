@@ -2,122 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+#[path = "support/script_case.rs"]
+mod script_case;
 #[path = "support/scripts.rs"]
 mod support;
 
-use std::fs;
-use std::path::PathBuf;
-
-use avocet::script::{LocatedError, RunResult};
+use script_case::{Case, Ran, case};
 use serde_json::{Value, json};
-use support::{HostLog, play_in, sent};
-
-/// A script with its files, arguments and canned replies.
-struct Case {
-    folder: tempfile::TempDir,
-    args: Value,
-    replies: Vec<Value>,
-    trusted: bool,
-    says: bool,
-}
-
-struct Ran {
-    came: Result<RunResult, LocatedError>,
-    seen: HostLog,
-}
-
-fn case(script: &str) -> Case {
-    let case = Case {
-        folder: tempfile::tempdir().unwrap(),
-        args: Value::Null,
-        replies: Vec::new(),
-        trusted: true,
-        says: false,
-    };
-    case.file("script.ai.yaml", script)
-}
-
-impl Case {
-    fn file(self, name: &str, text: &str) -> Case {
-        let path: PathBuf = self.folder.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-        self
-    }
-
-    fn args(mut self, args: Value) -> Case {
-        self.args = args;
-        self
-    }
-
-    fn replies(mut self, replies: &[&str]) -> Case {
-        self.replies = replies.iter().map(|reply| Value::from(*reply)).collect();
-        self
-    }
-
-    fn raw(mut self, replies: Value) -> Case {
-        self.replies = replies.as_array().unwrap().clone();
-        self
-    }
-
-    fn untrusted(mut self) -> Case {
-        self.trusted = false;
-        self
-    }
-
-    fn approve_all(mut self) -> Case {
-        self.says = true;
-        self
-    }
-
-    fn run(self) -> Ran {
-        let folder = self.folder.path();
-        let (came, seen) =
-            play_in(folder, "script.ai.yaml", self.args, &self.replies, self.trusted, self.says);
-        Ran { came, seen }
-    }
-}
-
-impl Ran {
-    fn value(&self) -> Value {
-        match &self.came {
-            Ok(done) => done.value.clone(),
-            Err(failure) => panic!("{failure}"),
-        }
-    }
-
-    fn error(&self) -> String {
-        match &self.came {
-            Ok(done) => panic!("no error, but {}", done.value),
-            Err(failure) => failure.to_string(),
-        }
-    }
-
-    fn calls(&self) -> usize {
-        self.came.as_ref().unwrap_or_else(|failure| panic!("{failure}"));
-        self.seen.calls.len()
-    }
-
-    /// The messages of a call, as `role: text`.
-    fn sent(&self, at: usize) -> Vec<String> {
-        let Some(call) = self.seen.calls.get(at) else {
-            panic!("no call {at}: {:?}", self.came.as_ref().err().map(ToString::to_string));
-        };
-        sent(&call.messages).into_iter().map(|(role, text)| format!("{role}: {text}")).collect()
-    }
-
-    fn system(&self, at: usize) -> String {
-        self.sent(at)
-            .into_iter()
-            .find_map(|it| it.strip_prefix("system: ").map(str::to_owned))
-            .unwrap_or_default()
-    }
-
-    fn visible(&self) -> Vec<String> {
-        let done = self.came.as_ref().unwrap_or_else(|failure| panic!("{failure}"));
-        done.visible.iter().map(|(role, text)| format!("{role}: {text}")).collect()
-    }
-}
 
 // ---- messages ----
 
@@ -1172,12 +1063,21 @@ fn isdk_141_a_system_template_is_ignored_and_reported() {
 }
 
 #[test]
-fn isdk_143_requests_can_be_turned_off() {
+fn isdk_143_the_event_of_a_request_can_be_turned_off() {
+    let script = |head: &str| {
+        case(&format!("---\n{head}\n---\n!fn |-\n  [js]f(e, messages) {{ console.log(messages.length) }}\n$on(llmRequest, f)\nuser: q\n"))
+            .replies(&["a"])
+            .run()
+    };
     for head in ["disableLlmRequest: true", "parameters: {disableLlmRequest: true}"] {
-        let ran = case(&format!("---\n{head}\n---\nuser: q\n$AI\nassistant: \"[[A]]\"\n")).run();
-        assert_eq!((ran.calls(), ran.value()), (0, json!("")));
-        assert_eq!(case(&format!("---\n{head}\n---\nuser: q\n")).run().calls(), 0);
+        let ran = script(head);
+        assert_eq!(
+            (ran.calls(), ran.value(), ran.seen.printed.len()),
+            (1, json!("a"), 0),
+            "{head}"
+        );
     }
+    assert_eq!(script("title: t").seen.printed, [json!("1")]);
 }
 
 #[test]
@@ -1192,9 +1092,11 @@ fn isdk_133_a_started_answer_is_continued() {
 
 #[test]
 fn isdk_136_a_truncated_answer_is_continued() {
-    let ran = case("user: q\n")
-        .raw(json!([{"content": "one ", "finish_reason": "length"}, {"content": "two"}]))
-        .run();
+    let replies = json!([{"content": "one ", "finish_reason": "length"}, {"content": "two"}]);
+    let unasked = case("user: q\n").raw(replies.clone()).run();
+    assert_eq!((unasked.calls(), unasked.value()), (1, json!("one ")));
+    let ran =
+        case("---\nparameters: {continueOnLengthLimit: true}\n---\nuser: q\n").raw(replies).run();
     assert_eq!(ran.value(), json!("one two"));
     assert_eq!(ran.sent(1), ["user: q", "assistant: one"]);
 }
@@ -1504,7 +1406,7 @@ fn an_untrusted_script_can_only_send_messages() {
 #[test]
 fn the_built_in_scripts_are_valid() {
     for (id, _) in avocet::script::built_in::SCRIPTS {
-        if !matches!(*id, "char" | "file" | "url" | "json" | "segment") {
+        if !matches!(*id, "char" | "file" | "input" | "url" | "json" | "segment") {
             let ran = case(&format!("-> {id}(content=\"some text\")\n")).replies(&["made"]).run();
             assert_eq!(ran.value(), json!("made"), "{id}");
             assert!(ran.sent(0).join("\n").contains("some text"), "{id}");

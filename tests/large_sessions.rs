@@ -127,7 +127,7 @@ fn a_long_session_is_resumed_and_exported_in_bounded_memory() {
     let work = bench.work();
     let args = [&["--trust", work.to_str().unwrap()], &asked[..]].concat();
     let mut screen = Screen::start(&args, &bench.envs(), &work, (100, 30));
-    screen.wait_for("whole book");
+    screen.wait_for("Continued");
     screen.press("and you?\r");
     screen.wait_for("And here.");
     screen.press("/export md out.md\r");

@@ -37,16 +37,15 @@ fn text(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(out), String::from_utf8_lossy(err))
 }
 
-fn models() -> Reply {
-    Reply::json(
-        200,
-        &json!({ "data": [{ "id": "text-embedding-1" }, { "id": "tiny" }, { "id": "large" }] }),
-    )
+/// A server with a list of models.
+fn listing(replies: Vec<Reply>) -> Server {
+    Server::start_with_models(replies, &["text-embedding-1", "tiny", "large"])
 }
 
+/// The keys of the requests, and of what was looked up.
 fn sent_keys(server: &Server) -> Vec<Option<String>> {
-    let requests = server.requests();
-    requests.iter().map(|request| request.header("authorization").map(str::to_owned)).collect()
+    let requests = server.lookups().into_iter().chain(server.requests());
+    requests.map(|request| request.header("authorization").map(str::to_owned)).collect()
 }
 
 fn bearer() -> Option<String> {
@@ -60,7 +59,7 @@ fn saved_keys(bench: &TestDir) -> std::path::PathBuf {
 #[test]
 fn a_login_saves_the_key_and_the_model_and_the_next_run_uses_both() {
     let bench = TestDir::new();
-    let server = Server::start(vec![models(), Reply::chat("Hello.")]);
+    let server = listing(vec![Reply::chat("Hello.")]);
     let login = with_key(&bench, &["login", &server.base_url(), "--key-stdin"]);
     assert_eq!(login.status.code(), Some(0), "{}", text(&login));
     assert!(!text(&login).contains(KEY), "{}", text(&login));
@@ -69,27 +68,26 @@ fn a_login_saves_the_key_and_the_model_and_the_next_run_uses_both() {
 
     let said = run(&bench, &["-p", "hi"]);
     assert_eq!(said.status.code(), Some(0), "{}", text(&said));
-    assert_eq!(sent_keys(&server), [bearer(), bearer()]);
-    assert_eq!(server.requests()[1].json()["model"], "tiny", "the first model for chat");
+    assert!(sent_keys(&server).iter().all(|key| *key == bearer()));
+    assert_eq!(server.requests()[0].json()["model"], "tiny", "the first model for chat");
 }
 
 #[test]
 fn a_saved_key_goes_to_its_own_server_only() {
     let bench = TestDir::new();
-    let server = Server::start(vec![models()]);
+    let server = listing(vec![]);
     with_key(&bench, &["login", &server.base_url(), "--key-stdin"]);
     let other = Server::start(vec![Reply::chat("Hello.")]);
     run(&bench, &["--base-url", &other.base_url(), "--model", "m", "-p", "hi"]);
-    assert_eq!(sent_keys(&other), [None]);
+    assert!(sent_keys(&other).iter().all(Option::is_none) && other.requests().len() == 1);
 }
 
 #[test]
 fn a_refused_key_is_not_saved() {
     let bench = TestDir::new();
-    let server = Server::start(vec![Reply::json(
-        401,
-        &json!({ "error": { "message": format!("Incorrect API key: {KEY}") } }),
-    )]);
+    let said = json!({ "error": { "message": format!("Incorrect API key: {KEY}") } });
+    let page = ("/v1/models", Reply::json(401, &said));
+    let server = Server::start_with_pages(vec![], vec![page]);
     let login = with_key(&bench, &["login", &server.base_url(), "--key-stdin"]);
     assert_eq!(login.status.code(), Some(5), "{}", text(&login));
     assert!(text(&login).contains("Nothing was saved") && !text(&login).contains(KEY));
@@ -99,7 +97,7 @@ fn a_refused_key_is_not_saved() {
 #[test]
 fn a_wrong_model_is_told_with_the_near_ones_and_nothing_is_saved() {
     let bench = TestDir::new();
-    let server = Server::start(vec![models()]);
+    let server = listing(vec![]);
     let args = ["login", &server.base_url(), "--key-stdin", "--model", "larg"];
     let login = with_key(&bench, &args);
     assert_eq!(login.status.code(), Some(2), "{}", text(&login));
@@ -110,14 +108,14 @@ fn a_wrong_model_is_told_with_the_near_ones_and_nothing_is_saved() {
 #[test]
 fn a_logout_removes_the_key() {
     let bench = TestDir::new();
-    let server = Server::start(vec![models(), Reply::chat("Hello.")]);
+    let server = listing(vec![Reply::chat("Hello.")]);
     let address = server.base_url();
     with_key(&bench, &["login", &address, "--key-stdin"]);
     let logout = run(&bench, &["logout", &address]);
     assert_eq!(logout.status.code(), Some(0), "{}", text(&logout));
     assert!(!fs::read_to_string(saved_keys(&bench)).unwrap().contains(KEY));
     run(&bench, &["-p", "hi"]);
-    assert_eq!(sent_keys(&server).last(), Some(&None));
+    assert_eq!(server.requests()[0].header("authorization"), None);
     assert_eq!(run(&bench, &["logout", &address]).status.code(), Some(1), "there is none any more");
 }
 
@@ -134,7 +132,7 @@ fn the_key_of_a_known_variable_is_used_without_being_saved() {
 #[test]
 fn a_program_prints_the_key_when_the_first_request_needs_it() {
     let bench = TestDir::new();
-    let server = Server::start(vec![Reply::chat("Hello."), models()]);
+    let server = listing(vec![Reply::chat("Hello.")]);
     let program = bench.path("home/key.sh");
     let counted = bench.path("home/count");
     fs::write(&program, format!("#!/bin/sh\necho x >> {}\necho {KEY}\n", counted.display()))
@@ -151,12 +149,14 @@ fn a_program_prints_the_key_when_the_first_request_needs_it() {
     assert_eq!(said.status.code(), Some(0), "{}", text(&said));
     let doctor = run(&bench, &["doctor"]);
     assert!(text(&doctor).contains("api_key_command") && !text(&doctor).contains(KEY));
-    assert_eq!(sent_keys(&server), [bearer(), bearer()]);
+    assert!(sent_keys(&server).iter().all(|key| *key == bearer()));
+    let lookups = server.lookups().len();
     fs::write(&program, "#!/bin/sh\nexit 3\n").unwrap();
     let failed = run(&bench, &["-p", "hi"]);
     assert_eq!(failed.status.code(), Some(5), "{}", text(&failed));
     assert!(text(&failed).contains("exit code 3"), "{}", text(&failed));
-    assert_eq!(server.requests().len(), 2, "nothing is sent without the key");
+    let asked = (server.requests().len(), server.lookups().len());
+    assert_eq!(asked, (1, lookups), "nothing is sent without the key");
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn a_key_is_not_sent_to_another_machine_in_the_open_without_a_yes() {
 #[test]
 fn a_saved_key_is_in_no_settings_report_log_or_export() {
     let bench = TestDir::new();
-    let server = Server::start(vec![models(), Reply::chat("Hello."), models()]);
+    let server = listing(vec![Reply::chat("Hello.")]);
     with_key(&bench, &["login", &server.base_url(), "--key-stdin"]);
     let said = bench
         .command(&["-p", "hi", "--json"])
@@ -212,7 +212,7 @@ fn a_saved_key_that_a_file_holds_is_masked_for_the_model() {
     let bench = TestDir::new();
     fs::write(bench.work().join("notes.txt"), format!("the word is {KEY}\n")).unwrap();
     let read = Reply::cmd("I read it.", "cat", &["notes.txt"]);
-    let server = Server::start(vec![models(), read, Reply::chat("Done.")]);
+    let server = listing(vec![read, Reply::chat("Done.")]);
     with_key(&bench, &["login", &server.base_url(), "--key-stdin"]);
     let said = run(&bench, &["-p", "read notes.txt"]);
     assert_eq!(said.status.code(), Some(0), "{}", text(&said));
@@ -223,15 +223,18 @@ fn a_saved_key_that_a_file_holds_is_masked_for_the_model() {
 #[test]
 fn a_listed_model_shows_what_its_server_says_and_doctor_names_a_wrong_one() {
     let bench = TestDir::new();
-    let listed =
-        || Reply::json(200, &json!({ "data": [{ "id": "tiny", "meta": { "n_ctx": 4096 } }] }));
-    let server = Server::start(vec![listed(), listed(), listed()]);
+    let entry = json!({ "id": "tiny", "owned_by": "llamacpp", "meta": { "n_ctx": 4096 } });
+    let list = Reply::json(200, &json!({ "data": [entry] }));
+    let can = json!({ "chat_template_caps": { "supports_tool_calls": true } });
+    let pages = vec![("/v1/models", list), ("/props", Reply::json(200, &can))];
+    let server = Server::start_with_pages(vec![], pages);
     let address = server.base_url();
     let list = run(&bench, &["model", "list", "--base-url", &address]);
     assert!(text(&list).contains("4096"), "{}", text(&list));
     let show = run(&bench, &["model", "show", "tiny", "--base-url", &address]);
     assert_eq!(show.status.code(), Some(0), "{}", text(&show));
     assert!(text(&show).contains("4096 tokens"), "{}", text(&show));
+    assert!(text(&show).lines().any(|line| line.contains("tools") && line.contains("yes")));
     let doctor = run(&bench, &["doctor", "--base-url", &address, "--model", "tinny"]);
     let said = text(&doctor);
     assert!(said.contains("`tinny` is not among them") && said.contains("`tiny`"), "{said}");

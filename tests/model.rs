@@ -497,18 +497,21 @@ async fn the_models_of_a_server_are_listed() {
     let models = list_models(endpoint(server.base_url())).await;
     assert_eq!(models, Ok(vec!["small".to_owned(), "large".to_owned()]));
 
-    let shut = Server::start(vec![Reply::status(401), Reply::status(200).body("<html>")]);
+    let listing = |reply| Server::start_with_pages(vec![], vec![("/v1/models", reply)]);
+    let shut = listing(Reply::status(401));
     let models = list_models(Endpoint::at(shut.base_url())).await;
     assert!(matches!(models, Err(ModelError::KeyMissing { .. })), "{models:?}");
-    let models = list_models(Endpoint::at(shut.base_url())).await;
+    let page = listing(Reply::status(200).body("<html>"));
+    let models = list_models(Endpoint::at(page.base_url())).await;
     assert!(matches!(models, Err(ModelError::WebPage { .. })), "{models:?}");
 }
 
 #[tokio::test]
 async fn discovery_finds_running_servers_and_set_keys() {
     let up = Server::start_with_models(vec![], &["tiny"]);
-    let page = Server::start(vec![Reply::status(200).body("<html>")]);
-    let slow = Server::start(vec![Reply::status(200).hang_after(0)]);
+    let listing = |reply| Server::start_with_pages(vec![], vec![("/v1/models", reply)]);
+    let page = listing(Reply::status(200).body("<html>"));
+    let slow = listing(Reply::status(200).hang_after(0));
     let down = server::nobody();
     let urls = [up.base_url(), page.base_url(), slow.base_url(), down];
     let names = ["Up", "Page", "Slow", "Down"];
@@ -523,7 +526,7 @@ async fn discovery_finds_running_servers_and_set_keys() {
     let found: Vec<_> =
         offers.iter().map(|o| (o.name.as_str(), o.key_env.as_deref(), o.models.len())).collect();
     assert_eq!(found, [("Up", None, 1), ("OpenAI", Some("OPENAI_API_KEY"), 0)]);
-    assert!(page.requests()[0].header("authorization").is_none());
+    assert!(page.lookups()[0].header("authorization").is_none());
 }
 
 #[test]

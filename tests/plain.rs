@@ -144,11 +144,10 @@ fn a_template_command_is_approved_only_after_its_question_is_readable() {
     screen.press("y");
     screen.wait_for("not taken as an answer");
     assert!(!bench.work().join("made").exists());
-    // The question stands there again, and takes nothing yet.
+    // The question is printed again, and takes nothing before its sign.
     screen.press("y\r");
-    screen.wait_for("y\n\nInput typed");
-    assert!(!bench.work().join("made").exists());
     screen.wait_for("[y/n] >");
+    assert!(!bench.work().join("made").exists());
     screen.press("y\r");
     screen.wait_for("It is sent.");
     assert!(bench.work().join("made").exists());
@@ -170,4 +169,30 @@ fn a_warning_about_an_unencrypted_key_is_shown_without_a_screen() {
         .unwrap();
     let said = String::from_utf8_lossy(&said.stderr);
     assert!(said.contains("far.invalid unencrypted"), "{said}");
+}
+
+#[test]
+fn a_script_asks_for_its_inputs_line_by_line_in_a_terminal() {
+    let bench = TestDir::new();
+    let script = "---\ninput:\n  - who: {required: true, description: the name}\n---\n- $set: {how: \"[[@input(content='How?', choices=['well', 'badly'])]]\", n: {$input: {content: 'How many?', type: number}}}\n- $if: \"[[@input(content='Sure?', inputType='confirm')]]\"\n  then: [{$echo: \"#{{who}} {{how}} {{n + 1}}\"}]\n";
+    std::fs::write(bench.work().join("ask.ai.yaml"), script).unwrap();
+    let work = bench.work().display().to_string();
+    let mut screen = stranger(&bench, &["--trust", &work, "run", "ask"]);
+    screen.wait_for("who: the name\n>");
+    screen.press("Ann\r");
+    screen.wait_for("How?\n  1 well\n  2 badly\n>");
+    screen.press("3\r2\r");
+    screen.wait_for("How many?\n>");
+    screen.press("many\r");
+    screen.wait_for("must be a number.\n>");
+    screen.press("4\r");
+    screen.wait_for("Sure?\n  1 yes\n  2 no\n>");
+    screen.press("1\r");
+    screen.wait_for("Ann badly 5");
+    assert_eq!(screen.wait_for_exit(), 0);
+    let mut screen = stranger(&bench, &["--trust", &work, "run", "ask"]);
+    screen.wait_for("who: the name\n>");
+    screen.press("\x04");
+    screen.wait_for("`who` is required");
+    assert_eq!(screen.wait_for_exit(), 1);
 }

@@ -129,8 +129,8 @@ impl PromptSession {
                         self.handle.ops.send(op).await.unwrap();
                     }
                     Event::StepFinished(observation) => seen.observed.push(*observation),
-                    Event::Attached { items } => seen.attached.extend(items),
-                    Event::Rendered { text } => seen.rendered = Some(text),
+                    Event::Attached { items, .. } => seen.attached.extend(items),
+                    Event::Rendered { text, .. } => seen.rendered = Some(text),
                     Event::Replied(replied) => seen.suggestions = replied.suggestions,
                     Event::Notice(notice) => seen.notices.push(notice),
                     Event::TurnStarted { text, .. } => seen.said.push(text),
@@ -214,6 +214,7 @@ fn connected(replies: &[&str], heard: RecordedRequests) -> Connected {
         model: Arc::new(RecordingModel { inner, heard }),
         provider: avocet::protocol::Provider::Scripted,
         base_url: String::new(),
+        fallbacks: vec![],
         list: Arc::new(|| async { Ok::<_, ModelError>(Vec::new()) }.boxed()),
     }
 }
@@ -245,10 +246,12 @@ fn parts(
         },
         model_access: ModelAccess {
             first: connected(replies, heard),
+            effort: None,
             discover: None,
             callbacks: Callbacks {
                 connect: Arc::new(|_, _| Err(words::NO_MODELS.into())),
                 doctor: Arc::new(move |_| async move { page() }.boxed()),
+                platforms: Arc::new(page),
             },
         },
         security: Security {
@@ -266,6 +269,11 @@ fn parts(
         bounds: avocet::context::window::Bounds::default(),
         opening_notices: vec![],
         approves_template_commands: false,
+        counts_changed_files: false,
+        command_line_mode: None,
+        user_notes: vec![],
+        settings: None,
+        outputs: None,
     }
 }
 

@@ -170,7 +170,7 @@ impl HostileRepository {
             Verdict::Run(cleared) => {
                 let (output, _live) = tokio::sync::mpsc::unbounded_channel();
                 let cancel = tokio_util::sync::CancellationToken::new();
-                Some(self.exec().run(cleared, RunControl { cancel, output }).await)
+                Some(self.exec().run(cleared, RunControl::new(cancel, output)).await)
             }
             Verdict::Ask(_) => None,
             Verdict::Refuse(refused) => panic!("{:?}", refused.assessment().risk),
@@ -536,7 +536,7 @@ async fn settings_added_after_the_assessment_do_not_run_either() {
         hostile.write(".gitattributes", attributes);
         let (output, _live) = tokio::sync::mpsc::unbounded_channel();
         let cancel = tokio_util::sync::CancellationToken::new();
-        let seen = hostile.exec().run(cleared, RunControl { cancel, output }).await;
+        let seen = hostile.exec().run(cleared, RunControl::new(cancel, output)).await;
         assert!(!hostile.fired(), "{key} {args:?}: {seen:?}");
     }
 }

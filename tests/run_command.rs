@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -146,7 +147,7 @@ fn an_error_is_one_sentence_with_its_position_and_exit_1() {
 fn a_failing_model_is_reported() {
     let ran =
         place().file("q.ai.yaml", "user: q\n").run(&["q", "--json"], &["#! {\"status\": 401}"]);
-    assert_eq!(ran.status.code(), Some(1));
+    assert_eq!(ran.status.code(), Some(5));
     assert_eq!(lines(&ran).last().unwrap()["type"], json!("error"));
 }
 
@@ -184,7 +185,7 @@ fn a_dry_run_shows_every_predictable_call_and_explains_the_rest() {
     assert_eq!(lines(&ran).iter().filter(|it| it["type"] == "messages").count(), 2);
     let ran = place.run(&["json", "--dry-run"], &[]);
     assert_eq!(ran.status.code(), Some(0));
-    assert!(err(&ran).contains("cannot be predicted"), "{}", err(&ran));
+    assert!(out(&ran).contains("Call 2:"), "{}", out(&ran));
     let ran = place.run(&["loop", "--dry-run"], &[]);
     assert!(out(&ran).contains("Call 32:") && !out(&ran).contains("Call 33:"));
     let ran = place.run(&["does", "--dry-run"], &[]);
@@ -259,8 +260,8 @@ fn a_check_runs_nothing() {
 #[test]
 fn a_check_finds_names_that_do_not_exist_in_blocks_chains_and_roles() {
     let wrong = [
-        ("- $if: a\n  then:\n    - $pritn: x\n", "1:3", "pritn"),
-        ("user: q\n- $for: 2\n  do:\n    - $on: {event: e}\n    - $nowhere: x\n", "2:3", "nowhere"),
+        ("- $if: 1\n  then:\n    - $pritn: x\n", "3:7", "$print"),
+        ("user: q\n- $for: 2\n  do:\n    - $on: {event: e}\n    - $nowhere: x\n", "5:7", "nowhere"),
         ("user: q\n-> missing(a=1)\n", "2:1", "missing"),
         ("user: q\n$echo: 1\n-> $missing\n", "3:1", "missing"),
         ("- [a, b]\n", "1:3", "A list is not an instruction"),
@@ -272,12 +273,84 @@ fn a_check_finds_names_that_do_not_exist_in_blocks_chains_and_roles() {
         assert_eq!((ran.status.code(), out(&ran).as_str()), (Some(1), ""), "{script}{said}");
         assert!(said.contains(position) && said.contains(part), "{script}{said}");
     }
-    let right = "---\nimport: ./m.mjs\n---\n$imported: x\n-> imported-too\n";
+    let right = "---\nimport: ./m.mjs\n---\n$imported: x\n-> imported\n";
     let own = "!fn |-\n  mine(a) { return a }\n$mine: 1\n-> s\n-> $mine\n";
     for script in [right, own] {
-        let ran = place().file("s.ai.yaml", script).run(&["s", "--check"], &[]);
+        let place = place().file("m.mjs", "export function imported() {}\n");
+        let ran = place.file("s.ai.yaml", script).run(&["s", "--check"], &[]);
         assert_eq!(ran.status.code(), Some(0), "{script}{}", err(&ran));
     }
+}
+
+/// Scripts with one planted fault each: where it is, and a part of what is said about it.
+const PLANTED: &[(&str, &str, &str)] = &[
+    ("- $if: \"1\"\n  then:\n    - $nosuch\n", "3:7", "$nosuch"),
+    ("user: \"[[@nosuch(1)]]\"\n", "1:7", "nosuch"),
+    ("user: \"[[@sumary(1)]]\"\n", "1:7", "Did you mean `summary`"),
+    ("- $for: 2\n  do:\n    - -> nosuch\n", "3:7", "nosuch"),
+    ("---\ntools: [nosuch]\n---\nuser: x\n", "2:9", "nosuch"),
+    ("!fn |-\n  [js]f() { const a = ; }\n$f\n", "2:", "JavaScript"),
+    ("user: \"{% if %}\"\n", "1:7", "template"),
+    ("$echo: \"?=1 +\"\n", "1:8", "1 +"),
+    ("- $if: \"1 +\"\n  then: [{$echo: 1}]\n", "1:8", "1 +"),
+    ("$set: {A: 1}\nuser: \"[[/(/:A]]\"\n", "2:7", "regular expression"),
+    ("---\nimport: [\"./nosuch.js\"]\n---\nuser: x\n", "2:10", "nosuch.js"),
+    ("---\nimport: [\"./m.mjs\"]\n---\n$nosuch\n", "4:1", "$nosuch"),
+    ("---\nimport: [\"./bad.mjs\"]\n---\nuser: x\n", "bad.mjs:2:", "JavaScript"),
+    ("---\npermissions: {ai: {call: [\"a[\"]}}\n---\nuser: x\n", "2:1", "a["),
+    ("---\noutput: {type: objekt}\n---\nuser: x\n", "2:1", "Did you mean `object`"),
+    ("---\nparamters: {temperature: 1}\n---\nuser: x\n", "2:1", "Did you mean `parameters`"),
+    ("---\ntitle: a\ntitle: b\n---\nuser: x\n", "3:1", "twice"),
+    ("---\ntitle: a\nuser: x\n", "1:1", "closing `---`"),
+    ("---\ntemplateFormat: mustache\n---\nuser: x\n", "2:17", "mustache"),
+    ("---\ntools: [exec]\nrun_mode: both\n---\nuser: x\n", "3:11", "both"),
+    ("user: \"{{typo}}\"\n", "1:7", "typo"),
+    ("---\nroles: {}\n---\nuser[@zed]: x\n", "4:1", "zed"),
+    ("---\nformatStringStrategy: Imediate\n---\nuser: x\n", "2:23", "Did you mean `Immediate`"),
+    ("- $if: \"1\"\n", "1:", "then"),
+];
+
+#[test]
+fn a_check_finds_every_planted_fault_at_its_place() {
+    let mut wrong = Vec::new();
+    for (script, position, part) in PLANTED {
+        let place = place()
+            .file("m.mjs", "export function f() {}\n")
+            .file("bad.mjs", "export function f() {\n  const a = ;\n}\n")
+            .file("s.ai.yaml", script);
+        let ran = place.run(&["s", "--check"], &[]);
+        let said = err(&ran);
+        let found = said.contains(part)
+            && said
+                .lines()
+                .any(|line| line.contains(&format!(":{position}")) || line.contains(position));
+        if ran.status.code() != Some(1) || !found {
+            wrong.push(format!("{script}  {position} {part}\n  {said}{}", out(&ran)));
+        }
+    }
+    assert!(wrong.is_empty(), "{} not found:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn a_check_reports_all_faults_in_order_and_what_a_sound_script_takes() {
+    let place = place()
+        .file("two.ai.yaml", "$nosuch: 1\nuser: \"{{typo}}\"\n$prnt: 2\n")
+        .file("ok.ai.yaml", "---\ninput: [{lang: {required: true, description: a language}}]\n---\nuser: \"{{lang}}\"\n");
+    let said = err(&place.run(&["two", "--check"], &[]));
+    let places: Vec<Option<usize>> = ["1:1", "2:7", "3:1"].iter().map(|at| said.find(at)).collect();
+    assert!(places.is_sorted() && places[0].is_some(), "{said}");
+    assert!(said.contains("Did you mean `$print`"), "{said}");
+    let ran = place.run(&["ok", "--check"], &[]);
+    assert!(out(&ran).contains("lang (required): a language"), "{}", out(&ran));
+}
+
+#[test]
+fn a_run_tells_of_misspelt_and_doubled_settings() {
+    let place =
+        place().file("s.ai.yaml", "---\nparamters: {}\ntitle: a\ntitle: b\n---\n$echo: 1\n");
+    let ran = place.run(&["s"], &[]);
+    assert_eq!(out(&ran), "1\n");
+    assert!(err(&ran).contains("`parameters`") && err(&ran).contains("twice"), "{}", err(&ran));
 }
 
 #[test]
@@ -288,22 +361,22 @@ fn a_step_that_is_refused_or_declined_or_fails_ends_the_script_with_its_reason()
         .file("declined.ai.yaml", &exec("program: mkdir, args: [made]"))
         .file("failed.ai.yaml", &exec("program: ls, args: [not-here]"))
         .file("nameless.ai.yaml", &exec("args: [made]"));
-    let error = |args: &[&str]| {
+    let error = |code: i32, args: &[&str]| {
         let ran = place.run(args, &[]);
-        assert_eq!((ran.status.code(), out(&ran).as_str()), (Some(1), ""), "{}", err(&ran));
+        assert_eq!((ran.status.code(), out(&ran).as_str()), (Some(code), ""), "{}", err(&ran));
         err(&ran)
     };
-    let said = error(&["refused", "-y"]);
+    let said = error(3, &["refused", "-y"]);
     assert!(said.contains("The safety policy refuses this step of the script"), "{said}");
-    let said = error(&["declined"]);
+    let said = error(3, &["declined"]);
     assert!(said.contains("needs an approval it did not get") && said.contains("-y"), "{said}");
     assert!(!place.bench.work().join("made").exists());
-    let said = error(&["failed"]);
+    let said = error(1, &["failed"]);
     assert!(
         said.contains("failed.ai.yaml:1:1: `exec` failed") && said.contains("not-here"),
         "{said}"
     );
-    let said = error(&["nameless"]);
+    let said = error(1, &["nameless"]);
     assert!(said.contains("nameless.ai.yaml:1:1"), "{said}");
 }
 
@@ -335,7 +408,7 @@ fn files_are_read_as_assessed_steps() {
     let ran = place.run(&["s", "--dry-run"], &[]);
     assert!(out(&ran).contains("line one\nline two"), "{}{}", out(&ran), err(&ran));
     let ran = place.run(&["out"], &["never"]);
-    assert_eq!(ran.status.code(), Some(1));
+    assert_eq!(ran.status.code(), Some(3));
     assert!(err(&ran).contains("-y"), "{}", err(&ran));
 }
 
@@ -345,7 +418,7 @@ fn a_script_runs_without_a_model_until_it_needs_one() {
     let run = |name: &str| place.command(&[name], None).output().unwrap();
     assert_eq!(out(&run("a")), "1\n");
     let ran = run("q");
-    assert_eq!((ran.status.code(), out(&ran).as_str()), (Some(1), ""));
+    assert_eq!((ran.status.code(), out(&ran).as_str()), (Some(5), ""));
     assert!(err(&ran).contains("--base-url"), "{}", err(&ran));
 }
 
@@ -353,4 +426,82 @@ fn a_script_runs_without_a_model_until_it_needs_one() {
 fn an_unknown_option_is_a_usage_error() {
     let ran = place().file("a.ai.yaml", "$echo: 1\n").run(&["a", "--nostream"], &[]);
     assert_eq!(ran.status.code(), Some(2));
+}
+
+/// Runs the script with this text on standard input.
+fn piped(place: &ScriptFixture, args: &[&str], text: &str) -> Output {
+    let mut child = place
+        .command(args, None)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn piped_text_is_text_and_may_stand_beside_named_arguments() {
+    let script = "---\ninput: [{content: {index: 0, required: true}}, lang]\n---\n$echo: \"?='<' + content + '>' + (lang || '')\"\n";
+    let both = "---\ninput: [a, b]\n---\n$echo: \"?=[a, b].join()\"\n";
+    let place = place().file("e.ai.yaml", script).file("both.ai.yaml", both);
+    for (args, text, made) in [
+        (&["e", "-"][..], "one\n", "<one>\n"),
+        (&["e", "-"], "{\"name\": \"left-pad\"}\n", "<{\"name\": \"left-pad\"}>\n"),
+        (&["e", "-"], "[ ] todo\n[x] done\n", "<[ ] todo\n[x] done>\n"),
+        (&["e", "-", "{lang: zh}"], "a diff", "<a diff>zh\n"),
+        (&["e", "-", "{lang:", "zh}"], "a diff", "<a diff>zh\n"),
+        (&["e", "{lang: zh}", "-"], "a diff", "<a diff>zh\n"),
+        (&["e", "{content: two words, lang: en}"], "", "<two words>en\n"),
+        (&["both", "-"], "{\"a\": 1, \"b\": 2}", "1,2\n"),
+        (&["both", "-", "{b: 3}"], "{\"a\": 1, \"b\": 2}", "1,3\n"),
+    ] {
+        let ran = piped(&place, args, text);
+        assert_eq!(out(&ran), made, "{args:?} {text}: {}", err(&ran));
+    }
+}
+
+#[test]
+fn a_script_that_asks_fails_where_nobody_can_answer() {
+    let place = place().file("ask.ai.yaml", "$input: \"Your name?\"\n");
+    let ran = place.run(&["ask"], &[]);
+    assert_eq!((ran.status.code(), out(&ran).as_str()), (Some(1), ""));
+    assert!(err(&ran).contains("`Your name?` got no answer"), "{}", err(&ran));
+    let dry = place.run(&["ask", "--dry-run"], &[]);
+    assert_eq!(dry.status.code(), Some(0), "{}", err(&dry));
+}
+
+#[test]
+fn the_scripts_own_messages_are_shown_with_verbose() {
+    let place = place().file("q.ai.yaml", "system: S\nuser: \"2 + 2?\"\n");
+    let ran = place.run(&["q", "-v"], &["4"]);
+    assert_eq!((out(&ran).as_str(), err(&ran).as_str()), ("4\n", "system: S\nuser: 2 + 2?\n"));
+    assert_eq!(err(&place.run(&["q"], &["4"])), "");
+    let json = lines(&place.run(&["q", "-v", "--json"], &["4"]));
+    assert_eq!(json[1], json!({"type": "message", "role": "user", "content": "2 + 2?"}));
+}
+
+#[test]
+fn a_run_ends_when_its_time_or_its_tokens_are_spent() {
+    let endless = "!fn |-\n  [js]async f() { await new Promise(r => setTimeout(r, 9000)) }\n$f\n";
+    let place = place().file("endless.ai.yaml", endless);
+    let place = place.file("two.ai.yaml", "user: a\nassistant: \"[[A]]\"\nuser: b\n");
+    let late = place.run(&["endless", "--max-time", "1"], &[]);
+    assert_eq!(late.status.code(), Some(4), "{}", err(&late));
+    assert!(err(&late).contains("limits.script_timeout_s"), "{}", err(&late));
+    let mut command = place.command(&["two"], None);
+    let file = place.bench.root.path().join("replies.txt");
+    fs::write(&file, "#! {\"usage\":[3,4]}\none\n---\ntwo").unwrap();
+    command.env("AVOCET_MODEL", format!("scripted:{}", file.display()));
+    let spent = command.env("AVOCET_MAX_TOKENS", "7").output().unwrap();
+    assert_eq!(spent.status.code(), Some(4), "{} {}", out(&spent), err(&spent));
+    assert!(err(&spent).contains("limits.tokens.run"), "{}", err(&spent));
+}
+
+#[test]
+fn a_script_reads_variables_that_the_user_lists() {
+    let script = "$echo: \"?=[env.HOME !== undefined, env.AVOCET_HOME === undefined].join()\"\n";
+    let ran = place().file("e.ai.yaml", script).run(&["e"], &[]);
+    assert_eq!(out(&ran), "true,true\n", "{}", err(&ran));
 }

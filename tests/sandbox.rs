@@ -18,7 +18,7 @@ use avocet::protocol::{
 };
 use avocet::safety::{self, Cleared, Policy, PolicyContext, Verdict, Workspace};
 use avocet::tools::exec::{ChildEnvironment, Exec, Setup, StepLimits};
-use avocet::tools::sandbox::{Sandbox, SandboxPaths};
+use avocet::tools::sandbox::{Sandbox, SandboxPaths, SandboxTrial};
 use avocet::tools::system::System;
 use avocet::tools::{RunControl, Tool};
 use pretty_assertions::assert_eq;
@@ -216,7 +216,7 @@ impl SandboxFixture {
 
 async fn run(exec: &Exec, step: Cleared) -> Observation {
     let (output, _live) = unbounded_channel();
-    exec.run(step, RunControl { cancel: CancellationToken::new(), output }).await
+    exec.run(step, RunControl::new(CancellationToken::new(), output)).await
 }
 
 fn note(seen: &Observation) -> String {
@@ -298,7 +298,7 @@ async fn approved_steps_write_where_the_sandbox_setting_allows() {
     let seen = run(&free, field.approved(&["touch", "../elsewhere/free"])).await;
     assert_eq!(seen.exit_code, Some(0), "{}", seen.stderr);
     let sandbox = field.sandbox(SandboxMode::Work);
-    if sandbox.status() != SandboxStatus::Held {
+    if sandbox.status() == SandboxStatus::Absent {
         return println!("SKIPPED, no sandbox on this machine");
     }
     let held = field.exec(&sandbox);
@@ -358,4 +358,16 @@ async fn the_sandbox_confines_the_step_and_never_this_process() {
     fs::write(field.workspace().join("mine"), "x").unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     assert!(std::net::TcpStream::connect(listener.local_addr().unwrap()).is_ok());
+}
+
+#[test]
+fn sessions_share_what_was_tried_out_and_one_without_a_sandbox_says_nothing_for_the_others() {
+    let trial = SandboxTrial::default();
+    let of = |mode| Sandbox::new(mode, SandboxPaths::default()).with_trial(trial.clone());
+    assert_eq!(of(SandboxMode::Off).status(), SandboxStatus::Off);
+    let alone = Sandbox::new(SandboxMode::Work, SandboxPaths::default()).status();
+    assert_eq!(of(SandboxMode::Work).status(), alone);
+    assert_eq!(of(SandboxMode::Off).status(), SandboxStatus::Off);
+    let reads = of(SandboxMode::Read).status();
+    assert_eq!(reads == SandboxStatus::Absent, alone == SandboxStatus::Absent);
 }

@@ -94,7 +94,7 @@ impl SandboxSession {
     /// `None`, and said, where this machine holds nothing.
     fn sandboxed_parts(&self, replies: &[&str]) -> Option<SessionConfig> {
         let sandbox = self.sandbox(SandboxMode::Work);
-        if sandbox.status() != SandboxStatus::Held {
+        if sandbox.status() == SandboxStatus::Absent {
             println!("SKIPPED, no sandbox on this machine");
             return None;
         }
@@ -190,6 +190,7 @@ async fn a_script_step_blocked_by_the_sandbox_asks_again() {
         parts.extensions = ExtensionCache::empty().with_scripts(Arc::new(move |_| ScriptPlaces {
             folders: vec![],
             trusted: trusted.clone(),
+            ..ScriptPlaces::default()
         }));
         let mut client = SessionClient::start(parts);
         client.send(Op::RunScript { script: "makes.ai.yaml".into(), args: String::new() }).await;
@@ -323,6 +324,7 @@ async fn no_step_is_assessed_before_the_sandbox_is_probed() {
         parts.extensions = ExtensionCache::empty().with_scripts(Arc::new(move |_| ScriptPlaces {
             folders: vec![],
             trusted: trusted.clone(),
+            ..ScriptPlaces::default()
         }));
         let mut client = SessionClient::start(parts);
         if by_script {

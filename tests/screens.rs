@@ -4,20 +4,27 @@
 
 use std::collections::BTreeSet;
 
-use avocet::i18n::{Lang, Phrase, library, session};
+use avocet::i18n::{Lang, Phrase, keys, library, session};
 use avocet::protocol::{
     Ask, AskId, AttachmentInfo, AttachmentSize, Change, Decision, Effect as May, Event, Extension,
-    ExtensionKind, ExtensionState, Extensions, Mode, ModelMessage, Notice, Observation, Op,
-    Outcome, PlanItem, PlanState, Question, Reason, Requires, Risk, SessionInfo, Step, StepAction,
-    StepQuestion, SubCommand, TemplateCommand, Tier, TurnOrigin, TurnOutcome, UntrustedFile,
-    UpcomingStep, Usage,
+    ExtensionKind, ExtensionState, Extensions, Mode, ModelMessage, ModelOffer, Money, Notice,
+    Observation, Op, Outcome, PlanItem, PlanState, Question, Reason, Requires, Risk, SessionInfo,
+    Step, StepAction, StepQuestion, SubCommand, TemplateCommand, Tier, TurnOrigin, TurnOutcome,
+    UntrustedFile, UpcomingStep, Usage,
 };
 use avocet::tui::theme::{Depth, Theme};
-use avocet::tui::{self, ScreenConfig, ScreenEffect, ScreenInput, State};
+use avocet::tui::{
+    self, ConnectResult, ProviderOffer, ScreenConfig, ScreenEffect, ScreenInput, State,
+};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
+
+#[path = "support/looks.rs"]
+mod looks;
+#[path = "support/picture.rs"]
+mod picture_file;
 
 /// A screen with a clock of its own.
 struct Screen {
@@ -636,10 +643,11 @@ fn attachments_are_listed_below_the_message() {
                 item("@\"docs/a b.md\":10-40", AttachmentSize::Lines(31), false),
                 item("@logs/very.log", AttachmentSize::Lines(20_000), true),
                 item("@src/", AttachmentSize::Entries(14), false),
+                item("@shot.png", AttachmentSize::Pixels { width: 1568, height: 882 }, false),
             ];
             screen.receives([
                 started("compare @src/main.rs @\"docs/a b.md\":10-40 @logs/very.log @src/"),
-                Event::Attached { items },
+                Event::Attached { items, images: Vec::new() },
                 says("They agree."),
                 ended(),
             ]);
@@ -712,6 +720,7 @@ fn kept() -> Event {
         hint: hint.into(),
         from: library::OF_USER.into(),
         state,
+        traits: avocet::protocol::CommandTraits::default(),
     };
     let broken = library::REFUSED.with("why", library::FRONT_MENDED);
     let entries = vec![
@@ -1088,7 +1097,7 @@ fn the_vi_mode_is_in_the_status_line() {
             lang,
             facts: facts(lang),
             theme: "dark".into(),
-            preferences: avocet::tui::Preferences { vim: true, timestamps: false },
+            preferences: avocet::tui::Preferences { vim: true, ..Default::default() },
             ..ScreenConfig::default()
         };
         let mut screen = Screen::of(config, (80, 24));
@@ -1114,12 +1123,44 @@ fn choosing_a_theme_previews_it_on_the_screen() {
 #[test]
 fn a_model_is_chosen_from_those_the_server_has() {
     let mut screen = Screen::new(Lang::Zh, (80, 24));
-    let names = ["qwen3-coder", "qwen3-coder:480b", "模型-大", "llama-4"];
+    let names = ["qwen3-coder", "openrouter:qwen3-coder:480b", "模型-大", "llama-4"];
+    let mut offers = names.map(ModelOffer::from).to_vec();
+    offers[0] =
+        ModelOffer { provider: "Ollama".into(), window: Some(262_144), ..offers[0].clone() };
+    let price = Some((Money(220_000), Money(1_800_000)));
+    let (provider, window) = ("OpenRouter".to_owned(), Some(262_144));
+    offers[1] = ModelOffer { provider, window, price, ..offers[1].clone() };
     let names = names.iter().map(|name| (*name).to_owned()).collect();
-    screen.receives([Event::Models { names }]).types("/model\n");
+    screen.receives([Event::Models { names, offers }]).types("/model\n");
     shows!("model_zh", screen);
     screen.types("480");
     shows!("model_typed_zh", screen);
+}
+
+#[test]
+fn a_provider_is_chosen_and_its_key_is_typed_unseen() {
+    for (lang, name) in [(Lang::En, "connect"), (Lang::Zh, "connect_zh")] {
+        let mut screen = Screen::new(lang, (80, 24));
+        screen.types("/connect\n");
+        let offer = |id: &str, name: &str, needs_key, about| ProviderOffer {
+            id: id.into(),
+            name: name.into(),
+            url: format!("https://api.{id}.example/v1"),
+            needs_key,
+            about,
+        };
+        let here = keys::SERVER_HERE.with("n", 3_usize).with("url", "http://127.0.0.1:11434");
+        let offers = vec![
+            offer("ollama", "Ollama", false, here),
+            offer("anthropic", "Anthropic", true, keys::KEY_NEEDED.into()),
+        ];
+        screen.input(ScreenInput::Connect(Box::new(ConnectResult::Providers(None, offers))));
+        screen.draw();
+        shows!(format!("{name}_providers"), screen);
+        screen.types("anth\nsk-0123456789");
+        shows!(format!("{name}_key"), screen);
+        assert!(!screen.picture().contains("sk-"));
+    }
 }
 
 #[test]
@@ -1309,6 +1350,29 @@ fn every_size_is_drawn_and_too_small_ones_say_so() {
     }
 }
 
+#[test]
+fn changed_files_stand_beside_the_diff_of_the_chosen_one() {
+    let change = |path: &str, diff: &str| Change {
+        path: format!("/home/ada/code/shop/{path}"),
+        before: Some("00".into()),
+        after: Some("01".into()),
+        added: 1,
+        removed: 1,
+        diff: format!("--- {path}\n+++ {path}\n@@ -1,2 +1,2 @@\n same\n{diff}"),
+        ..Change::default()
+    };
+    let session =
+        vec![change("src/lib.rs", "-old\n+new\n"), change("notes.md", "-before\n+after\n")];
+    let uncommitted = vec![change("src/main.rs", "-mine\n+changed\n")];
+    for (name, size) in [("diff_view_wide", (100, 16)), ("diff_view_narrow", (60, 18))] {
+        let mut screen = Screen::new(Lang::En, size);
+        let (session, uncommitted) = (session.clone(), uncommitted.clone());
+        screen.receives([Event::Changes { session, uncommitted: Some(uncommitted) }]);
+        screen.press(KeyCode::Down, KeyModifiers::NONE);
+        shows!(name, screen);
+    }
+}
+
 // Changes, questions, plans
 
 const DIFF: &str = "--- src/price.rs\n+++ src/price.rs\n@@ -12,7 +12,8 @@ impl Price {\n     /// In cents.\n     pub fn total(&self) -> u64 {\n-        self.items.iter().map(|item| item.cents).sum()\n+        let sum: u64 = self.items.iter().map(|item| item.cents).sum();\n+        sum - self.discount(sum)\n     }\n \n     pub fn currency(&self) -> &str {\n";
@@ -1322,6 +1386,7 @@ fn change() -> Change {
         removed: 1,
         diff: DIFF.into(),
         cut: false,
+        executable: false,
     }
 }
 
@@ -1406,8 +1471,13 @@ fn question(choices: &[&str], lang: Lang) -> Event {
         Lang::Zh => "有的地方价格以分为单位，有的以元为单位。保留哪一种？",
     };
     let choices = choices.iter().map(|text| (*text).to_owned()).collect();
-    let question =
-        Question::Choice { step: "cmd_003".into(), text: text.into(), choices, free: true };
+    let question = Question::Choice {
+        step: "cmd_003".into(),
+        script: None,
+        text: text.into(),
+        choices,
+        free: true,
+    };
     Event::Asked(Box::new(Ask { id: AskId(9), question }))
 }
 
@@ -1456,5 +1526,68 @@ fn a_plan_is_updated_in_place() {
         screen.receives([started("fix the total"), plan([Doing, Pending, Pending], lang)]);
         screen.receives([says("Found it."), plan([Done, Doing, Pending], lang)]);
         insta::assert_snapshot!(name, screen.picture());
+    }
+}
+
+/// Cells with their styles: the debug output of a buffer lists where each style begins.
+#[test]
+fn the_start_page_has_its_styles_in_every_theme_and_language() {
+    let themes = ["dark", "light", "high-contrast", "colorblind", "16-colors"];
+    let looks = themes.map(|theme| (theme, Lang::En, Depth::True));
+    let others = [("dark", Lang::Zh, Depth::True), ("dark", Lang::En, Depth::None)];
+    for (theme, lang, depth) in looks.into_iter().chain(others) {
+        let terminal_caps = tui::TerminalCaps { depth, ..tui::TerminalCaps::default() };
+        let config = ScreenConfig {
+            lang,
+            facts: SessionInfo { changed_files: Some(2), ..facts(lang) },
+            theme: theme.into(),
+            terminal_caps,
+            ..ScreenConfig::default()
+        };
+        let screen = Screen::of(config, (120, 40));
+        let name = format!("styles_start_{theme}_{}_{depth:?}", lang.code()).to_lowercase();
+        insta::assert_debug_snapshot!(name, screen.frame);
+    }
+}
+
+/// `assets/pictures.sh` makes them anew.
+#[test]
+#[ignore = "writes the pictures of the README"]
+fn the_pictures_of_the_readme_are_drawn_from_frames() {
+    let size = (110, 30);
+    let of = |facts: SessionInfo| {
+        let config = ScreenConfig { facts, theme: "dark".into(), ..ScreenConfig::default() };
+        Screen::of(config, size)
+    };
+    let shop = || SessionInfo {
+        model: "gpt-5".into(),
+        effort: Some(avocet::protocol::Effort::High),
+        base_url: "https://api.openai.com/v1".into(),
+        cwd: "/home/ada/shop".into(),
+        changed_files: Some(2),
+        usage: Usage::default(),
+        context: avocet::protocol::ContextFill { percent: Some(18), ..Default::default() },
+        ..facts(Lang::En)
+    };
+    let start = of(SessionInfo { context: Default::default(), ..shop() });
+    let mut talk = of(shop());
+    let replied = ModelMessage { message: ANSWER.into(), markdown: true, ..Default::default() };
+    talk.receives(conversation()).receives([Event::Replied(replied), ended()]);
+    let mut question = of(shop());
+    question.receives(conversation()).receives([asks_to_install()]);
+    let mut palette = of(shop());
+    palette.types("/");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/pictures");
+    std::fs::create_dir_all(&folder).unwrap();
+    let pictures =
+        [("start", start), ("conversation", talk), ("question", question), ("palette", palette)];
+    for (name, mut screen) in pictures {
+        while let Some(snippet) = screen.state.next_unhighlighted() {
+            let painted = avocet::tui::transcript::Highlighter::default().highlight(&snippet);
+            screen.input(ScreenInput::Highlighted(Box::new(painted)));
+            screen.draw();
+        }
+        std::fs::write(folder.join(format!("{name}.svg")), picture_file::svg(&screen.frame))
+            .unwrap();
     }
 }

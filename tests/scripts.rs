@@ -33,7 +33,7 @@ fn faults(case: &Path) -> Vec<String> {
     let replies = json_of(&case.join("llm.json")).unwrap_or(json!([]));
     let args = json_of(&case.join("args.json")).unwrap_or(Value::Null);
     let (came, seen) =
-        play_in(case, "script.ai.yaml", args, replies.as_array().unwrap(), true, false);
+        play_in(case, "script.ai.yaml", args, replies.as_array().unwrap(), (true, false), &[]);
     let mut faults = Vec::new();
     match (&came, expect.get("error")) {
         (Err(failure), None) => faults.push(format!("failed: {failure}")),
@@ -107,6 +107,12 @@ fn calls(expect: &Value, seen: &HostLog) -> Vec<String> {
                     seen.calls.get(at).map(|it| &it.messages)
                 ));
             }
+        }
+    }
+    for part in expect.get("noted").and_then(Value::as_array).into_iter().flatten() {
+        let part = part.as_str().unwrap();
+        if !seen.noted.iter().any(|note| note.contains(part)) {
+            faults.push(format!("noted {part}: got {:?}", seen.noted));
         }
     }
     for (at, params) in

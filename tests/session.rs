@@ -9,21 +9,21 @@ use std::sync::{Arc, Mutex};
 use avocet::i18n::{Lang, session as words};
 use avocet::model::{Chunk, Model, ModelError, Request, Scripted};
 use avocet::protocol::{
-    Decision, Event, ExportFormat, Mode, Op, Outcome, Question, Report, Rewind, StepAction,
-    StepQuestion, Tier, TurnOrigin, TurnOutcome,
+    Decision, Dialect, Effort, Event, ExportFormat, Mode, Op, Outcome, Provider, Question, Report,
+    Rewind, StepAction, StepQuestion, Tier, TurnOrigin, TurnOutcome,
 };
 use avocet::session::extensions::ExtensionCache;
 use avocet::session::script_places::ScriptPlaces;
 use avocet::session::trust::TrustAnswer;
-use avocet::session::{FoundServer, SessionConfig, Wanted};
+use avocet::session::{Connected, FoundServer, SessionConfig, Wanted};
 use futures_util::FutureExt;
-use futures_util::stream::BoxStream;
+use futures_util::stream::{BoxStream, StreamExt as _};
 
 #[path = "support/talk.rs"]
 #[macro_use]
 mod talk;
 
-use talk::{DONE, SessionClient, cmd, tool, with_files};
+use talk::{DONE, SessionClient, chat, cmd, tool, with_files};
 
 struct TestSession {
     client: SessionClient,
@@ -594,6 +594,63 @@ async fn discovered_servers_are_offered_and_can_be_named() {
     assert_eq!(talk.notice().await.say.phrase(), words::NO_MODELS, "said, and the old one stays");
 }
 
+/// Calls tools in its wire format's own way.
+struct ToolCaller;
+
+impl Model for ToolCaller {
+    fn name(&self) -> &str {
+        "far"
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Tools
+    }
+
+    fn stream(&self, _: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
+        let said = Chunk::Text("From far away.".into());
+        futures_util::stream::iter([Ok(said), Ok(Chunk::Finished(None))]).boxed()
+    }
+}
+
+#[tokio::test]
+async fn a_switch_to_another_server_says_where_and_how_and_counts_for_the_next_message() {
+    let wanted = Arc::<Mutex<Vec<Wanted>>>::default();
+    let heard = Arc::clone(&wanted);
+    let mut talk = TestSession::with(&[DONE], |parts| {
+        parts.model_access.callbacks.connect = Arc::new(move |wanted, _| {
+            heard.lock().unwrap().push(wanted.clone());
+            let base_url = "https://api.far.example/v1".to_owned();
+            let provider = Provider::Anthropic;
+            Ok(Connected { provider, base_url, ..talk::connected(Arc::new(ToolCaller)) })
+        });
+    });
+    talk.submit("near").await;
+    talk.ending().await;
+    let base_url = "https://api.far.example/v1".to_owned();
+    let (server, model) = ("Far".to_owned(), "far".to_owned());
+    talk.send(Op::Connect { server, base_url: base_url.clone(), key_env: None, model }).await;
+    let facts = talk.facts(|facts| facts.model == "far").await;
+    assert_eq!((facts.provider, &facts.base_url), (Provider::Anthropic, &base_url));
+    let said = talk.notice().await.say;
+    assert_eq!(said.phrase(), words::MODEL_SET_TOOLS);
+    let text = said.text(Lang::En);
+    assert!(
+        text.contains("`far`") && text.contains(&base_url) && text.contains("anthropic"),
+        "{text}"
+    );
+    let wishes: Vec<Wanted> = wanted.lock().unwrap().drain(..).collect();
+    let [Wanted::Model { name, found: Some(found) }] = &wishes[..] else { panic!("one wish") };
+    assert_eq!((name.as_str(), &found.base_url, &found.key_env), ("far", &base_url, &None));
+    talk.submit("and now?").await;
+    let reply = talk
+        .next(|event| match event {
+            Event::Replied(reply) => Some(reply.message),
+            _ => None,
+        })
+        .await;
+    assert_eq!(reply, "From far away.");
+}
+
 #[tokio::test]
 async fn a_shutdown_ends_a_running_child_and_closes() {
     let mut talk = TestSession::start(&[DONE]);
@@ -639,7 +696,6 @@ async fn undelivered_steering_starts_a_new_turn() {
     talk.submit("one").await;
     talk.next(|event| matches!(event, Event::ReplyStarted).then_some(())).await;
     talk.send(Op::Steer { text: "two".into() }).await;
-    assert_eq!(talk.notice().await.say.phrase(), words::STEER_WAITS);
     talk.send(Op::Stop).await;
     assert_eq!(talk.ending().await, TurnOutcome::Cancelled);
     assert_eq!(talk.started().await, "two");
@@ -702,6 +758,27 @@ async fn the_usage_of_each_turn_is_shown_with_the_total() {
     assert!(rows[2].starts_with("total: about "), "{rows:?}");
 }
 
+#[tokio::test]
+async fn what_a_session_used_before_a_resume_is_shown_with_what_it_uses_now() {
+    let counted = |usage: &str| format!("#! {{\"usage\":{usage}}}\n{DONE}");
+    let (first, second) = (counted("[90,10]"), counted("[7,3]"));
+    let mut talk = TestSession::with(&[&first], |parts| talk::with_store(parts, false));
+    talk.submit("one").await;
+    talk.ending().await;
+    let mut talk = talk.again(&[&second], |parts| talk::with_store(parts, true)).await;
+    talk.facts(|facts| facts.usage.input_tokens == 90).await;
+    talk.submit("two").await;
+    talk.ending().await;
+    talk.send(Op::Report { report: Report::Usage }).await;
+    let expected = [
+        "turn 1: 90 in, 10 out",
+        "turn 2: 7 in, 3 out",
+        "total: 97 in, 13 out",
+        "since the start: 7 in, 3 out",
+    ];
+    assert_eq!(talk.page().await, expected);
+}
+
 // Files
 
 #[tokio::test]
@@ -725,7 +802,11 @@ async fn a_change_asks_with_its_diff_and_undo_restores_the_file() {
     assert_eq!(std::fs::read(&b).unwrap(), b"b\n");
 
     talk.send(Op::Report { report: Report::Changes }).await;
-    assert_eq!(talk.page().await.len(), 2);
+    let shown = talk.next(|event| match event {
+        Event::Changes { session, .. } => Some(session.len()),
+        _ => None,
+    });
+    assert_eq!(shown.await, 2);
     talk.send(Op::Undo { turns: 1 }).await;
     let turns = talk
         .next(|event| match event {
@@ -806,6 +887,45 @@ impl Model for RecordingModel {
     }
 }
 
+/// Reasons little or much, and hears how much it is asked to.
+struct ReasoningModel(Scripted, Arc<Mutex<Vec<Option<Effort>>>>);
+
+impl Model for ReasoningModel {
+    fn name(&self) -> &str {
+        "thinker"
+    }
+
+    fn effort_levels(&self) -> Option<Vec<Effort>> {
+        Some(vec![Effort::Low, Effort::High])
+    }
+
+    fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
+        self.1.lock().unwrap().push(request.effort);
+        self.0.stream(request)
+    }
+}
+
+#[tokio::test]
+async fn the_effort_changes_between_two_turns_and_the_facts_show_what_is_used() {
+    let heard = Arc::<Mutex<Vec<Option<Effort>>>>::default();
+    let replies = [chat("one"), chat("two"), chat("three")].join("\n---\n");
+    let model = ReasoningModel(Scripted::parse("test", &replies).unwrap(), Arc::clone(&heard));
+    let mut talk = TestSession::with(&[], |parts| parts.model_access.first.model = Arc::new(model));
+    talk.facts(|facts| facts.effort_levels == [Effort::Low, Effort::High]).await;
+    talk.submit("a").await;
+    talk.ending().await;
+    talk.send(Op::SetEffort { effort: Some(Effort::Max) }).await;
+    talk.facts(|facts| facts.effort == Some(Effort::High)).await;
+    assert!(talk.notice().await.say.to_string().contains("no level `max`"));
+    talk.submit("b").await;
+    talk.ending().await;
+    talk.send(Op::SetEffort { effort: None }).await;
+    talk.facts(|facts| facts.effort.is_none()).await;
+    talk.submit("c").await;
+    talk.ending().await;
+    assert_eq!(*heard.lock().unwrap(), [None, Some(Effort::Max), None]);
+}
+
 /// A session in a folder that has these scripts.
 fn scripts(
     files: &[(&str, &str)],
@@ -825,6 +945,7 @@ fn scripts(
         parts.extensions = ExtensionCache::empty().with_scripts(Arc::new(move |_| ScriptPlaces {
             folders: vec![],
             trusted: trusted.clone(),
+            ..ScriptPlaces::default()
         }));
     });
     (talk, heard)
@@ -903,6 +1024,77 @@ async fn a_script_asks_the_user_before_a_call_that_needs_approval() {
 }
 
 #[tokio::test]
+async fn a_script_asks_the_user_for_an_input_and_for_required_ones_that_are_missing() {
+    let ask = "---\ninput:\n  - who: {required: true, description: the name}\n---\n$input: {content: \"How?\", choices: [well, badly]}\n$echo: \"#{{who}} {{LatestResult}}\"\n";
+    let (mut talk, _) = scripts(&[("ask.ai.yaml", ask)], &[DONE], true);
+    talk.runs("ask", "").await;
+    for (asked, offered, said) in
+        [("who: the name", vec![], "Ann"), ("How?", vec!["well", "badly"], "badly")]
+    {
+        let (ask, question) = talk.next_question().await;
+        let Question::Choice { text, choices, script, .. } = question else {
+            panic!("{question:?}");
+        };
+        assert_eq!((text.as_str(), script.as_deref()), (asked, Some("ask")));
+        assert_eq!(choices, offered);
+        talk.send(Op::Decide { ask, decision: Decision::Answer { text: said.into() } }).await;
+    }
+    assert_eq!(talk.played().await, (vec!["Ann badly".to_owned()], TurnOutcome::Done));
+    talk.runs("ask", "Bob").await;
+    let (ask, _) = talk.next_question().await;
+    talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
+    let TurnOutcome::Failed { why } = talk.ending().await else { panic!("no failure") };
+    assert!(why.to_string().contains("got no answer"), "{why}");
+}
+
+#[tokio::test]
+async fn a_step_that_permissions_and_policy_leave_to_the_user_is_one_question() {
+    let rules = "---\npermissions: {ai: {call: [\"w*\"]}}\n---\n";
+    let write = format!("{rules}$exec: {{program: mkdir, args: [made]}}\n$echo: written\n");
+    let list = format!("{rules}$exec: {{program: ls}}\n$echo: listed\n");
+    let files = [("write.ai.yaml", write.as_str()), ("list.ai.yaml", &list)];
+    let (mut talk, _) = scripts(&files, &[DONE], true);
+    for (script, is_step) in [("write", true), ("list", false)] {
+        talk.runs(script, "").await;
+        let mut questions = Vec::new();
+        let ending = loop {
+            let event = talk
+                .next(|event| match event {
+                    Event::Asked(ask) => Some(Ok(ask)),
+                    Event::TurnEnded { ending, .. } => Some(Err(ending)),
+                    _ => None,
+                })
+                .await;
+            match event {
+                Ok(ask) => {
+                    questions.push(ask.question);
+                    let decision = Decision::Approve;
+                    talk.send(Op::Decide { ask: ask.id, decision }).await;
+                }
+                Err(ending) => break ending,
+            }
+        };
+        assert_eq!(ending, TurnOutcome::Done);
+        assert_eq!(questions.len(), 1, "{questions:?}");
+        assert_eq!(matches!(questions[0], Question::Step(_)), is_step, "{questions:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_script_shows_its_own_messages_beside_the_answers() {
+    let (mut talk, _) = scripts(&[("greets.ai.yaml", GREETS)], &["Hello Ann!", DONE], true);
+    talk.runs("greets", "{who: 'Ann'}").await;
+    let shown = talk
+        .next(|event| match event {
+            Event::ScriptMessage { role, text } => Some((role, text)),
+            _ => None,
+        })
+        .await;
+    assert_eq!(shown, ("user".to_owned(), "Greet Ann".to_owned()));
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
+}
+
+#[tokio::test]
 async fn a_stop_ends_a_script_while_the_model_answers() {
     let files = [("greets.ai.yaml", GREETS)];
     let (mut talk, _) = scripts(&files, &["#! {\"wait\":\"after\"}\nHello", DONE], true);
@@ -943,6 +1135,7 @@ fn offering(files: &[(&str, &str)], replies: &[&str]) -> (TestSession, Arc<Mutex
             ExtensionCache::empty().with_scripts(Arc::new(move |trusted| ScriptPlaces {
                 folders: vec![folder.clone()],
                 trusted: trusted.then(|| folder.clone()).into_iter().collect(),
+                ..ScriptPlaces::default()
             }));
     });
     (talk, heard)
@@ -1020,7 +1213,7 @@ async fn a_folder_that_is_not_trusted_offers_no_script() {
             std::fs::write(folder.join("greets.ai.yaml"), HELPS).unwrap();
             parts.model_access.first.model = model;
             parts.extensions = ExtensionCache::empty().with_scripts(Arc::new(move |_| {
-                ScriptPlaces { folders: vec![folder.clone()], trusted: vec![] }
+                ScriptPlaces { folders: vec![folder.clone()], ..ScriptPlaces::default() }
             }));
         });
         (talk, heard)
@@ -1116,11 +1309,16 @@ async fn the_inputs_of_a_script_are_listed_with_its_name() {
     let (mut talk, _) = scripts(&[("greets.ai.yaml", GREETS)], &[DONE], true);
     let inputs = talk
         .next(|event| match event {
-            Event::Catalogue(kept) => Some(kept.inputs),
+            Event::Catalogue(kept) => Some(kept.script_details),
             _ => None,
         })
         .await;
-    assert!(inputs.contains(&("greets".into(), vec!["who".into()])), "{inputs:?}");
+    let greets = inputs.iter().find(|it| it.name == "greets").unwrap();
+    let names: Vec<&str> = greets.inputs.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["who"]);
+    let translator = inputs.iter().find(|it| it.name == "translator").unwrap();
+    assert!(!translator.title.is_empty(), "{translator:?}");
+    assert!(translator.inputs.iter().any(|it| !it.about.is_empty()), "{translator:?}");
 }
 
 #[tokio::test]

@@ -505,7 +505,7 @@ fn ctrl_z_in_the_editor_stops_both_and_both_continue() {
     let mut screen = lent(&bench, &server, true, "INT");
     screen.press("\x1a");
     wait_until("it is stopped", || screen.is_stopped());
-    assert_eq!(screen.modes(), Modes::default());
+    wait_until("the terminal is given back", || screen.modes() == Modes::default());
     let id = fs::read_to_string(bench.work().join("editor.pid")).unwrap();
     // As a shell does it with `fg`.
     kill("CONT", id.trim().parse().unwrap());

@@ -35,23 +35,23 @@ macro_rules! variants {
 }
 
 variants! { event, EVENTS, Event:
-    TurnStarted Attached Rendered Steered ReplyStarted Delta ReasoningDelta Retrying Repairing
+    TurnStarted Attached Rendered Steered ReplyStarted Delta ReasoningDelta ScriptMessage Retrying Repairing
     Replied StepStarted StepOutput StepFinished Asked Judged QuestionClosed Plan TerminalRequested TerminalReturned Undone
-    FilesKept FolderAdded Queued TurnEnded Facts Notice Page Models HistoryChunk RewindAsked Rewound
+    FilesKept FilesChanged Redone Changes FolderAdded ApprovalModeSet Queued TurnEnded Facts Notice Page Models HistoryChunk RewindAsked Rewound
     Sessions Catalogue Compacting Compacted Cleared Closed
 }
 variants! { op, OPS, Op:
-    Submit SubmitPrompt Render Shell SetQueue RunQueue Unqueue Decide PreviewRisk Steer Retry Undo Stop
-    New Invoke RunScript SetBot RefreshExtensions SetModel SetMode SetLang Allow Deny Trust AddFolder
-    Revoke Export Resume ListSessions SearchSessions Fork Rename Rewind Compress Recall Report Shutdown
+    Submit SubmitPrompt Render Shell SetQueue RunQueue Unqueue Decide PreviewRisk Steer Retry Undo Redo Stop
+    New Invoke RunScript SetBot RefreshExtensions SetModel Connect SetMode SetApprovalMode SetEffort SetLang Allow Deny Trust AddFolder
+    Revoke Export Resume ListSessions SearchSessions Fork Rename Rewind Compress Recall Report Configure ShowMemory AddNote Job Shutdown
 }
 variants! { decision, DECISIONS, Decision:
-    Approve ApproveAll Remember Trust TrustParent Edit Answer Reject Dismiss Stop
+    Approve ApproveAll Remember Trust TrustParent Edit AcceptPlan Answer Reject Dismiss Stop
 }
 variants! { outcome, OUTCOMES, Outcome:
     Ran Declined Refused TimedOut Cancelled Edited Interrupted NotStarted
 }
-variants! { question, QUESTIONS, Question: Step Choice ScriptCall Pieces Pause Trust }
+variants! { question, QUESTIONS, Question: Step Choice Plan ScriptCall Pieces Pause Trust }
 
 fn fixture(name: &str) -> String {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/wire").join(name);

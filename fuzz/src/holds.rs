@@ -50,7 +50,13 @@ pub fn arguments(data: &[u8]) {
     let hides = args.iter().any(|arg| arg.contains(safety::is_hidden));
     let work = StepAction::Exec { program, args };
     let step = Step { id: String::new(), work, requires: Requires::default(), cwd: None };
-    let all = Requires { confirm: true, elevated: true, network: true, write: true };
+    let all = Requires {
+        confirm: true,
+        elevated: true,
+        network: true,
+        write: true,
+        ..Requires::default()
+    };
     let stricter = Step { requires: all, ..step.clone() };
     let risk = with_scene(|scene| safety::assess(step, scene).assessment().risk.clone());
     sound(&risk);

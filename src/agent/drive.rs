@@ -5,8 +5,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::Host;
 use super::turn::{SideEffect, Turn, TurnAction, TurnInput, TurnResult};
-use crate::model::ModelReply;
-use crate::protocol::Truncation;
+use crate::i18n::{Localize, agent as words};
+use crate::model::{ModelError, ModelReply};
+use crate::protocol::{Truncation, Usage};
 
 /// Runs a turn to its end. A cancel drops the model call and lets a running step end by itself (its
 /// tool gets the same cancel); the host withdraws a question.
@@ -24,7 +25,10 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
                     () = cancel.cancelled() => None,
                     answer = host.call_model(call) => Some(answer),
                 };
-                answer.map_or_else(|| input_after_cancel(host.partial_answer()), TurnInput::Replied)
+                match answer {
+                    Some(answer) => input_of_answer(answer, host).await,
+                    None => input_after_cancel(host.partial_answer()),
+                }
             }
             TurnAction::Ask(question) => {
                 host.ask(*question).await.map_or(TurnInput::Cancelled, TurnInput::Decided)
@@ -49,10 +53,29 @@ async fn apply_side_effects(effects: Vec<SideEffect>, calls: bool, host: &mut im
         match effect {
             SideEffect::Event(event) if calls => before_call.push(*event),
             SideEffect::Event(event) => host.emit(*event).await,
+            SideEffect::SetApprovalMode(mode) => host.set_approval_mode(mode),
             SideEffect::Remember { grant, scope } => host.grant(*grant, scope),
         }
     }
     host.emit_before_call(before_call).await;
+}
+
+/// An answer, unless another model is to give one.
+async fn input_of_answer(
+    answer: Result<ModelReply, ModelError>,
+    host: &mut impl Host,
+) -> TurnInput {
+    let (why, usage) = match &answer {
+        Err(error) if error.is_mended_elsewhere() => (error.localized(), Usage::default()),
+        Ok(reply) if reply.cut == Some(Truncation::Filtered) => {
+            (words::CUT_FILTERED.into(), reply.usage)
+        }
+        _ => return TurnInput::Replied(answer),
+    };
+    match host.fall_back(why).await {
+        Some(dialect) => TurnInput::FellBack { dialect, usage },
+        None => TurnInput::Replied(answer),
+    }
 }
 
 /// The part of an answer that arrived before the call was dropped is kept, marked as cut off.

@@ -5,8 +5,12 @@
 
 use std::future::Future;
 
+use crate::context::turn_compaction::TurnIndex;
+use crate::i18n::LocalizedText;
 use crate::model::{ModelError, ModelReply};
-use crate::protocol::{ApprovalScope, Decision, Dialect, Event, Message, Observation, Question};
+use crate::protocol::{
+    ApprovalMode, ApprovalScope, Decision, Dialect, Event, Message, Observation, Question,
+};
 use crate::safety::{Cleared, Grant, PolicyContext};
 
 pub mod drive;
@@ -23,6 +27,13 @@ pub trait Host: Send {
         &mut self,
         call: ModelRequest,
     ) -> impl Future<Output = Result<ModelReply, ModelError>> + Send;
+
+    /// Goes on with the model that replaces the one that cannot answer, and returns how it proposes
+    /// steps; `None` without another one.
+    fn fall_back(&mut self, why: LocalizedText) -> impl Future<Output = Option<Dialect>> + Send {
+        let _unused = why;
+        async { None }
+    }
 
     /// The part of the last call's answer that had arrived when a cancel dropped it; `None` if
     /// there was nothing.
@@ -58,6 +69,11 @@ pub trait Host: Send {
     /// The user wants steps that this rule covers to run without a question.
     fn remember(&mut self, rule: String, scope: ApprovalScope);
 
+    /// The user wants the rest to run in this mode.
+    fn set_approval_mode(&mut self, mode: ApprovalMode) {
+        let _unused = mode;
+    }
+
     /// The same, limited to the terms of the step it was given for.
     fn grant(&mut self, grant: Grant, scope: ApprovalScope) {
         self.remember(grant.rule.to_string(), scope);
@@ -70,6 +86,7 @@ pub struct ModelRequest {
     /// The turn's messages after the session's history: the user's message first, then the model's
     /// own replies, tool results and `continue`s.
     pub messages: Vec<Message>,
+    pub index: TurnIndex,
     pub dialect: Dialect,
     /// Set when the last reply was invalid and is requested again.
     pub repair: bool,

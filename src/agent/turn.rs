@@ -14,8 +14,8 @@ use crate::i18n::{Localize, LocalizedText, Phrase, agent as words};
 use crate::model::{ModelError, ModelReply};
 use crate::protocol::budget::Budget;
 use crate::protocol::{
-    ApprovalScope, Decision, Dialect, Event, Observation, Outcome, Question, Step, StepAction,
-    StepQuestion, Tier, TurnOutcome, Usage,
+    ApprovalMode, ApprovalScope, Decision, Dialect, Event, Image, Observation, Outcome, Question,
+    Step, StepAction, StepQuestion, Tier, TurnOutcome, Usage,
 };
 use crate::safety::{self, Assessment, Cleared, Grant, NeedsApproval, PolicyContext, Verdict};
 
@@ -40,6 +40,7 @@ use transcript::TurnMessages;
 pub struct TurnStart {
     /// The user's message.
     pub text: String,
+    pub images: Vec<Image>,
     /// Steps that run before the turn pauses; 0: ask at each.
     pub max_steps: usize,
     /// The project's check, which runs after a list of steps that changed files.
@@ -50,6 +51,16 @@ pub struct TurnStart {
     pub next_step: u64,
     /// How the model proposes steps.
     pub dialect: Dialect,
+    /// Small models are watched for steps that bring nothing new.
+    pub is_small_model: bool,
+}
+
+impl TurnStart {
+    /// With the user's message, which the text that is already there follows.
+    #[must_use]
+    pub fn with_message(self, message: String, images: Vec<Image>) -> TurnStart {
+        TurnStart { text: message + &self.text, images, ..self }
+    }
 }
 
 /// An event for the turn.
@@ -57,6 +68,11 @@ pub struct TurnStart {
 pub enum TurnInput {
     Begin,
     Replied(Result<ModelReply, ModelError>),
+    /// Another model answers now. `usage`: what the refused answer cost.
+    FellBack {
+        dialect: Dialect,
+        usage: Usage,
+    },
     Decided(Decision),
     Observed(Observation),
     /// The turn was cancelled while this step ran.
@@ -77,7 +93,12 @@ pub enum TurnAction {
 #[derive(Debug, PartialEq)]
 pub enum SideEffect {
     Event(Box<Event>),
-    Remember { grant: Box<Grant>, scope: ApprovalScope },
+    Remember {
+        grant: Box<Grant>,
+        scope: ApprovalScope,
+    },
+    /// The user accepted a plan, to be carried out in this mode.
+    SetApprovalMode(ApprovalMode),
 }
 
 /// The result of a turn.
@@ -136,6 +157,10 @@ enum Waiting {
     Choice {
         judged: Box<Assessment>,
     },
+    /// The user's decision about the model's plan.
+    Plan {
+        judged: Box<Assessment>,
+    },
     /// The user's decision whether a step that the sandbox denied something runs without it.
     Unsandboxed {
         held: Box<NeedsApproval>,
@@ -184,10 +209,10 @@ impl PendingStep {
 impl Turn {
     pub fn new(start: TurnStart) -> Turn {
         Turn {
-            transcript: TurnMessages::new(&start.text, start.dialect),
+            transcript: TurnMessages::new(&start.text, start.images.clone(), start.dialect),
             batch: Batch::default(),
             waiting: Waiting::Reply,
-            limits: TurnLimits::new(start.max_steps),
+            limits: TurnLimits::new(start.max_steps, start.is_small_model),
             usage: Usage::default(),
             side_effects: Vec::new(),
             steering: Vec::new(),
@@ -225,6 +250,11 @@ impl Turn {
             TurnInput::Begin => self.call_model(),
             TurnInput::Replied(Ok(answer)) => self.handle_reply(answer, scene),
             TurnInput::Replied(Err(ModelError::NoTools { .. })) if self.transcript.use_json() => {
+                self.call_model()
+            }
+            TurnInput::FellBack { dialect, usage } => {
+                self.usage = self.usage.plus(usage);
+                self.transcript.go_on_in(dialect);
                 self.call_model()
             }
             TurnInput::Replied(Err(error)) => {
@@ -265,6 +295,7 @@ impl Turn {
         self.waiting = Waiting::Reply;
         TurnAction::Call(ModelRequest {
             messages: self.transcript.messages().to_vec(),
+            index: self.transcript.index().clone(),
             dialect: self.transcript.dialect(),
             repair: self.transcript.is_repairing(),
         })
@@ -371,14 +402,16 @@ impl Turn {
             }
         }
         self.mark_check(&mut seen);
-        self.limits.record_outcome(&seen);
+        if !seen.runs_on() {
+            self.limits.record_outcome(&seen);
+        }
         let goes_on = match (seen.outcome, seen.exit_code) {
             (Outcome::Ran | Outcome::Edited, Some(0)) => true,
             // A read that finds nothing exits with 1; the next step may depend on a change that
             // failed.
             (Outcome::Ran | Outcome::Edited, Some(_)) => seen.risk.tier == Tier::L0,
-            // Ended by a signal.
-            (Outcome::Ran | Outcome::Edited, None) => false,
+            // Ended by a signal, unless it runs on.
+            (Outcome::Ran | Outcome::Edited, None) => seen.runs_on(),
             (
                 Outcome::Declined
                 | Outcome::Refused
@@ -458,7 +491,7 @@ impl Turn {
                     note,
                 ));
             }
-            Waiting::Choice { judged } => {
+            Waiting::Choice { judged } | Waiting::Plan { judged } => {
                 let note = Some(words::CANCELLED.into());
                 self.record(transcript::not_run_observation(&judged, Outcome::Cancelled, note));
             }

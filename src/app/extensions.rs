@@ -19,6 +19,7 @@ use crate::extensions::{
 use crate::extensions::{Maker, Owner};
 use crate::i18n::{Localize, LocalizedText, library as w, prompt};
 use crate::protocol::Notice;
+use crate::script::reference::EXAMPLES;
 use crate::terminal_modes::discard_typed;
 use crate::tools::exec::editor::Editing;
 
@@ -69,7 +70,7 @@ pub fn run(
 
 /// `init-home`.
 pub fn init_home(startup: &Startup, json: bool) -> Exit {
-    match examples::copy(&startup.paths) {
+    match examples::copy(&startup.paths, EXAMPLES.iter().flat_map(|example| example.files)) {
         Ok(done) => {
             print_rows(startup, &extensions::example_rows(&done, &startup.paths.config), json)
         }

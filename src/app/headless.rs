@@ -15,11 +15,11 @@ use crate::cli::schema::Schema;
 use crate::cli::{Exit, input, output};
 use crate::commands;
 use crate::extensions::{ExtensionFileKind, ExtensionSet, expand};
-use crate::i18n::{Localize, LocalizedText, cli as words, library as w};
+use crate::i18n::{Localize, LocalizedText, cli as words, library as w, session as session_words};
 use crate::prompt::input::{self as line, Intent};
-use crate::protocol::{Mention, Notice, Op, Prompt, PromptPart};
-use crate::session;
+use crate::protocol::{Notice, Op, Prompt, PromptPart};
 use crate::session::persistence::ResumeTarget;
+use crate::session::{self, SessionConfig};
 use crate::signals;
 
 /// The turn, and its options.
@@ -45,28 +45,41 @@ pub enum HeadlessInput {
 impl HeadlessOptions {
     pub fn run(self, startup: Startup) -> Exit {
         startup.report_problems();
-        let op = match self.first_op(&startup) {
-            Ok(op) => op,
-            Err(exit) => return exit,
-        };
-        let schema = match self.schema.as_deref().map(Schema::read).transpose() {
-            Ok(schema) => schema,
-            Err(error) => return startup.fail(&Notice::error(error.localized()), Exit::WrongUse),
-        };
+        match self.prepare(&startup) {
+            Ok((op, schema, built)) => self.run_turn(&startup, op, schema, built),
+            Err(exit) => exit,
+        }
+    }
+
+    /// What the turn needs. What is wrong with the command line is said before that there is no
+    /// model.
+    fn prepare(&self, startup: &Startup) -> Result<(Op, Option<Schema>, SessionConfig), Exit> {
+        let op = self.first_op(startup)?;
+        let schema = self.schema.as_deref().map(Schema::read).transpose();
+        let schema = schema
+            .map_err(|error| startup.fail(&Notice::error(error.localized()), Exit::WrongUse))?;
         let surface = match op {
             Op::Render { .. } => session_builder::SessionPurpose::Render,
             _ => session_builder::SessionPurpose::Print,
         };
-        let mut built = match session_builder::build(&startup, self.bot.as_deref(), surface) {
-            Ok(built) => built,
-            Err(failure) => return startup.fail(&failure.notice, failure.exit),
-        };
+        let built = session_builder::build(startup, self.bot.as_deref(), surface);
+        let mut built = built.map_err(|failure| startup.fail(&failure.notice, failure.exit))?;
+        let op = needs_model(op, startup)?;
         if let Some(take) = &self.resume {
-            match subcommands::session_to_resume(&startup, take) {
-                Ok(id) => built.persistence.resume = Some(ResumeTarget::Id(id)),
-                Err(why) => return startup.fail(&why.0, why.1),
-            }
+            let id = subcommands::session_to_resume(startup, take)
+                .map_err(|why| startup.fail(&why.0, why.1))?;
+            built.persistence.resume = Some(ResumeTarget::Id(id));
         }
+        Ok((op, schema, built))
+    }
+
+    fn run_turn(
+        self,
+        startup: &Startup,
+        op: Op,
+        schema: Option<Schema>,
+        built: SessionConfig,
+    ) -> Exit {
         let out_is_terminal = output::stdout().is_terminal();
         let asks = io::stdin().is_terminal() && output::stderr().is_terminal();
         let options = Options {
@@ -123,6 +136,17 @@ impl HeadlessOptions {
     }
 }
 
+/// Without a model the offline guide would answer, and its text would be taken for an answer.
+fn needs_model(op: Op, startup: &Startup) -> Result<Op, Exit> {
+    if startup.loaded.settings.connection.is_some()
+        || matches!(op, Op::Render { .. } | Op::Shell { .. })
+    {
+        return Ok(op);
+    }
+    let notice = Notice::error(words::NO_MODEL).with_hint(session_words::GUIDE_HINT);
+    Err(startup.fail(&notice, Exit::Model))
+}
+
 /// The text with the piped input after it. A name after `/` is a command here too; piped input is
 /// never parsed as one.
 fn message_op(startup: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op, Exit> {
@@ -138,34 +162,22 @@ fn message_op(startup: &Startup, prompt: Option<&str>, piped: bool) -> Result<Op
         prompt.attach(mentions);
         return Ok(Op::SubmitPrompt { prompt });
     }
-    let read = || input::read(io::stdin().lock()).map_err(|error| startup.fail_io(&error));
-    let piped = if piped { Some(read()?.text) } else { None };
-    let parts = match prompt.map(line::parse) {
+    let mut parts = match prompt.map(line::parse) {
+        Some(Intent::Shell { line, keep }) => return Ok(Op::Shell { line, keep }),
         Some(Intent::Message { parts }) => parts,
-        Some(Intent::Shell { .. } | Intent::Command { .. } | Intent::Empty) | None => {
-            prompt.map(|text| PromptPart::Text(text.to_owned())).into_iter().collect()
-        }
+        Some(Intent::Command { .. } | Intent::Empty) | None => Vec::new(),
     };
-    let whole = input::join_message(Some(&line::text_of(&parts)), piped.as_deref());
-    let Some(shown) = whole else {
+    if piped {
+        let read = input::read(io::stdin().lock()).map_err(|error| startup.fail_io(&error))?;
+        let read = input::join_message(None, Some(&read.text));
+        let gap = if parts.is_empty() { "" } else { "\n\n" };
+        parts.extend(read.map(|text| PromptPart::Text(format!("{gap}{text}"))));
+    }
+    if parts.is_empty() {
         let notice = Notice::error(words::NO_PROMPT).with_hint(words::NO_PROMPT_HINT);
         return Err(startup.fail(&notice, Exit::WrongUse));
-    };
-    let mentions: Vec<Mention> = parts.into_iter().filter_map(mention).collect();
-    if mentions.is_empty() {
-        return Ok(Op::Submit { text: shown });
     }
-    let parts = vec![PromptPart::Text(shown.clone())];
-    let mut prompt = Prompt { shown, parts, ..Prompt::default() };
-    prompt.attach(mentions);
-    Ok(Op::SubmitPrompt { prompt: Box::new(prompt) })
-}
-
-fn mention(part: PromptPart) -> Option<Mention> {
-    match part {
-        PromptPart::Mention { mention, .. } => Some(mention),
-        PromptPart::Text(_) | PromptPart::Insert(_) | PromptPart::Shell(_) => None,
-    }
+    Ok(line::submit_op(parts, str::to_owned))
 }
 
 /// The prompt of a user's command or skill.

@@ -2,13 +2,14 @@
 //! model of that server in a profile.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
+use std::path::Path;
 
 use super::startup::Startup;
 use super::{key_source, runtime};
 use crate::cli::args::LoginOptions;
 use crate::cli::login::{self, LoginTarget, ModelAnswer};
 use crate::cli::{Exit, output};
-use crate::config::key_store::KeyPlace;
+use crate::config::key_store::{KeyPlace, KeyStore};
 use crate::config::{Secret, edit};
 use crate::i18n::{Localize, LocalizedText, keys as words};
 use crate::model::{Endpoint, ModelError, default_chat_model, display_address, list_models};
@@ -22,10 +23,12 @@ const SHOWN: usize = 30;
 const LONGEST_KEY: u64 = 64 * 1024;
 
 /// A key to log in with.
-enum GivenKey {
+pub enum GivenKey {
     Typed(Secret),
     /// The key stays where other programs have it.
-    OfVariable(&'static str, Secret),
+    OfVariable(&'static str),
+    /// None is needed, or it is saved already.
+    None,
 }
 
 type LoginError = (Notice, Exit);
@@ -52,25 +55,36 @@ fn try_login(
     if let Some(why) = key_source::refusal(&target.base_url, &settings.plain_http_hosts) {
         return Err(wrong(why));
     }
-    let given = read_key(startup, &target, options.key_stdin)?;
-    let (key, key_name) = match &given {
-        GivenKey::Typed(key) => (key, options.provider.as_str()),
-        GivenKey::OfVariable(name, key) => (key, *name),
+    let (given, key) = read_key(startup, &target, options.key_stdin)?;
+    let key_name = match &given {
+        GivenKey::OfVariable(name) => *name,
+        GivenKey::Typed(_) | GivenKey::None => options.provider.as_str(),
     };
-    let models = offered_models(&target, key, key_name)?;
+    let models = offered_models(&target, &key, key_name)?;
     let model = choose_model(startup, &target, &models)?;
+    let places = (startup.paths.settings(), key_source::key_store(startup));
+    remember(&target, &given, &model, startup.named_profile(), (&places.0, &places.1))
+        .map_err(|why| failed(why, Exit::Failed))
+}
+
+/// Saves the key, and the server with its model in a profile, which is the one that starts from
+/// now on. Says what was done.
+pub fn remember(
+    target: &LoginTarget,
+    given: &GivenKey,
+    model: &str,
+    profile: Option<&str>,
+    (settings, store): (&Path, &KeyStore),
+) -> Result<Vec<LocalizedText>, LocalizedText> {
     let mut said = Vec::new();
-    let profile = startup.named_profile().unwrap_or(&target.profile);
-    let set = |key: &str, value: &str| {
-        let done = edit::set(&startup.paths.settings(), key, value);
-        done.map_err(|error| failed(error.localized(), Exit::Failed))
-    };
+    let name = target.name.as_str();
+    let profile = profile.unwrap_or(&target.profile);
+    let set =
+        |key: &str, value: &str| edit::set(settings, key, value).map_err(|error| error.localized());
     match given {
         GivenKey::Typed(key) => {
-            let store = key_source::key_store(startup);
-            let saved = store.save(&target.server, &key);
-            let name = target.name.as_str();
-            said.push(match saved.map_err(|error| failed(error.localized(), Exit::Failed))? {
+            let saved = store.save(&target.server, key);
+            said.push(match saved.map_err(|error| error.localized())? {
                 KeyPlace::Keyring => words::SAVED_KEYRING.with("name", name),
                 KeyPlace::File => {
                     let file = store.file().display().to_string();
@@ -78,14 +92,14 @@ fn try_login(
                 }
             });
         }
-        GivenKey::OfVariable(variable, _) => {
+        GivenKey::OfVariable(variable) => {
             set(&format!("profiles.{profile}.api_key_env"), variable)?;
-            let name = target.name.as_str();
-            said.push(words::USES_VARIABLE.with("variable", variable).with("name", name));
+            said.push(words::USES_VARIABLE.with("variable", *variable).with("name", name));
         }
+        GivenKey::None => {}
     }
     set(&format!("profiles.{profile}.base_url"), &target.base_url)?;
-    set(&format!("profiles.{profile}.high"), &model)?;
+    set(&format!("profiles.{profile}.high"), model)?;
     set("profile", profile)?;
     let url = display_address(&target.base_url);
     let set = words::PROFILE_SET.with("profile", profile).with("model", model).with("url", url);
@@ -115,9 +129,9 @@ fn read_key(
     startup: &Startup,
     target: &LoginTarget,
     from_stdin: bool,
-) -> Result<GivenKey, Box<LoginError>> {
+) -> Result<(GivenKey, Secret), Box<LoginError>> {
     let set = target.variable.and_then(|name| Some((name, startup.environment.get(name)?)));
-    let of_variable = set.map(|(name, key)| GivenKey::OfVariable(name, Secret::new(key)));
+    let of_variable = set.map(|(name, key)| (GivenKey::OfVariable(name), Secret::new(key)));
     let text = if from_stdin {
         let mut text = String::new();
         io::stdin().lock().take(LONGEST_KEY).read_to_string(&mut text).map_err(unread)?;
@@ -137,7 +151,7 @@ fn read_key(
         String::new()
     };
     match (login::read_key(&text), of_variable) {
-        (Some(key), _) => Ok(GivenKey::Typed(Secret::new(key))),
+        (Some(key), _) => Ok((GivenKey::Typed(Secret::new(key)), Secret::new(key))),
         (None, Some(given)) if text.trim().is_empty() && !from_stdin => Ok(given),
         (None, _) if text.trim().is_empty() => Err(wrong(words::NO_KEY_GIVEN.into())),
         (None, _) => Err(wrong(words::KEY_ODD.into())),

@@ -7,13 +7,15 @@ use futures_util::StreamExt;
 use serde_json::json;
 
 use super::key_source::KeyFinder;
-use super::models::{ModelConnector, describe_at, endpoint};
+use super::models::{ModelConnector, endpoint};
 use super::runtime::runtime;
 use super::startup::Startup;
 use super::subcommands::print_rows;
 use crate::cli::{Exit, model};
 use crate::i18n::{Localize, LocalizedText, PhraseValue, cli as words};
-use crate::model::{Chunk, Model, ModelError, Request, ServerFacts, ToolSchema};
+use crate::model::{
+    Chunk, Endpoint, Model, ModelError, Request, ServerFacts, ToolSchema, learn_facts,
+};
 use crate::protocol::{Message, Notice, PageRow, Params};
 
 /// Enough for a call of a tool, and for a model that thinks first.
@@ -38,9 +40,9 @@ async fn facts(startup: &Startup, name: &str) -> Option<ServerFacts> {
     if !connection.provider.kind().is_server() {
         return None;
     }
-    let key = KeyFinder::new(startup).of_connection(connection);
-    let models = describe_at(endpoint(connection), &key).await.ok()?;
-    models.into_iter().find(|model| model.name == name).map(|model| model.facts)
+    let api_key = KeyFinder::new(startup).of_connection(connection).fetch().await.ok()?;
+    let model = name.to_owned();
+    learn_facts(Endpoint { api_key, model, ..endpoint(connection) }).await.ok()
 }
 
 fn model_in_use(startup: &Startup) -> Option<String> {

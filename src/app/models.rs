@@ -1,25 +1,28 @@
 //! Connects to models: by settings, by a name typed later, by a search.
 
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join_all};
 
+use super::facts_memory::FactsMemory;
 use super::key_source::{ConnectedProvider, KeyFinder, KeySource};
 use super::startup::Startup;
-use crate::config::{Connection, Environment, ProviderSetting};
+use crate::config::edit::{self, EditError};
+use crate::config::{Connection, Environment, FallbackTarget, ProviderSetting};
 use crate::deadline::with_timeout;
 use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
 use crate::model::{
     Auto, BuildModel, CapabilitiesOf, DescribedModel, Endpoint, Guide, HttpModel, LOCAL, LateKey,
-    ListNames, ListedModel, Model, ModelError, NameCheck, Retry, RetryPolicy, Scripted,
-    ServerOffer, Timeouts, capabilities, describe_models, display_address, find_servers,
-    provider_name,
+    ListModels, ListedModel, Model, ModelChoices, ModelError, NameCheck, RememberFacts, Retry,
+    RetryPolicy, Scripted, ServerOffer, Timeouts, capabilities, default_chat_model,
+    describe_models, display_address, find_servers, provider_name, server_host,
 };
-use crate::protocol::{Dialect, Mode, ModelOverride, Provider};
+use crate::protocol::{HOSTED, Mode, ModelOffer, ModelOverride, Provider};
 use crate::safety::redact::Redactor;
-use crate::session::{Connect, Connected, FoundServer, Wanted};
+use crate::session::{Connect, Connected, Fallback, FoundServer, Wanted};
 
 /// What a connection needs; owned, because the session keeps it.
 #[derive(Clone)]
@@ -29,6 +32,9 @@ pub struct ModelConnector {
     timeouts: Timeouts,
     /// What the user says of models.
     overrides: Arc<[ModelOverride]>,
+    facts_memory: FactsMemory,
+    /// Where the first choice is remembered, if no settings name a model.
+    first_choice: Option<PathBuf>,
 }
 
 impl ModelConnector {
@@ -38,6 +44,13 @@ impl ModelConnector {
             keys: KeyFinder::new(startup),
             timeouts: Timeouts::with_idle(startup.loaded.settings.limits.idle_timeout),
             overrides: startup.loaded.settings.models.clone().into(),
+            facts_memory: FactsMemory::new(startup.paths.server_facts()),
+            first_choice: startup
+                .loaded
+                .settings
+                .connection
+                .is_none()
+                .then(|| startup.paths.settings()),
         }
     }
 
@@ -55,9 +68,37 @@ impl ModelConnector {
         }
     }
 
+    /// The initial model of a chat. All chats of a folder share it, with its connections and with
+    /// what its server said, unless its key is fetched later: each session masks that one itself.
+    pub fn model_of_chats(
+        &self,
+        shared: &OnceLock<Connected>,
+        mode: Mode,
+        lang: Lang,
+    ) -> Result<Connected, LocalizedText> {
+        if let Some(connected) = shared.get() {
+            return Ok(connected.clone());
+        }
+        let connected = self.initial_model(mode, lang)?;
+        if self.connection.as_ref().is_some_and(|connection| self.is_shared(connection)) {
+            let _earlier = shared.set(connected.clone());
+        }
+        Ok(connected)
+    }
+
+    fn is_shared(&self, connection: &Connection) -> bool {
+        matches!(connection.provider, ProviderSetting::Server(_))
+            && connection.fallback.is_empty()
+            && matches!(self.keys.of_connection(connection), KeySource::Known(_))
+    }
+
     pub fn into_connect(self) -> Connect {
         Arc::new(move |wanted, lang| match wanted {
-            Wanted::Model { name, found } => self.model_by_name(name, found.as_ref(), lang),
+            Wanted::Model { name, found } => {
+                let connected = self.model_by_name(name, found.as_ref(), lang)?;
+                self.remember_first(name, found.as_ref());
+                Ok(connected)
+            }
             Wanted::Mode(mode) => match &self.connection {
                 Some(connection) => {
                     self.model_from_settings(connection, connection.model(*mode), lang)
@@ -66,6 +107,18 @@ impl ModelConnector {
             },
             Wanted::Guide => Ok(guide(lang)),
         })
+    }
+
+    /// Without settings, the server that was found and chosen is the one that starts from now on.
+    fn remember_first(&self, model: &str, found: Option<&FoundServer>) {
+        let (Some(settings), Some(found)) = (self.first_choice.clone(), found.cloned()) else {
+            return;
+        };
+        let is_default = model.eq_ignore_ascii_case(&found.name);
+        let model = if is_default { String::new() } else { model.to_owned() };
+        // The choice counts for this run in any case.
+        let save = move || drop(save_choice(&settings, &found, &model));
+        let _ = std::thread::Builder::new().name("choice".into()).spawn(save);
     }
 
     pub fn model_by_name(
@@ -108,10 +161,43 @@ impl ModelConnector {
             ProviderSetting::Guide => Ok(guide(lang)),
             ProviderSetting::Scripted(file) => scripted(file),
             ProviderSetting::Server(_) => {
-                let key = self.keys.of_connection(connection);
-                self.model_of_server(self.endpoint_of(endpoint(connection), model), key)
+                let connected = self.server_model(connection, model)?;
+                Ok(Connected { fallbacks: self.fallbacks(connection, model, lang), ..connected })
             }
         }
+    }
+
+    fn server_model(
+        &self,
+        connection: &Connection,
+        model: &str,
+    ) -> Result<Connected, LocalizedText> {
+        let key = self.keys.of_connection(connection);
+        self.model_of_server(self.endpoint_of(endpoint(connection), model), key)
+    }
+
+    /// The models that answer when this one cannot. A profile answers with its model for the mode
+    /// that this one is of.
+    fn fallbacks(&self, connection: &Connection, model: &str, lang: Lang) -> Vec<Fallback> {
+        let is_low = model == connection.low && model != connection.high;
+        let mode = if is_low { Mode::Low } else { Mode::High };
+        let others = connection.fallback.iter().filter(|other| other.name != model);
+        let build = |target: &FallbackTarget| match &target.connection {
+            Some(own) => {
+                let own = Connection::clone(own);
+                let connector = ModelConnector { connection: Some(own.clone()), ..self.clone() };
+                connector.model_from_settings(&own, own.model(mode), lang)
+            }
+            None => match self.provider_of(&target.name) {
+                Some(_) => self.model_by_name(&target.name, None, lang),
+                None => self.server_model(connection, &target.name),
+            },
+        };
+        let fallback = |target: &FallbackTarget| Fallback {
+            name: target.name.clone(),
+            model: build(target).map(|connected| connected.model),
+        };
+        others.map(fallback).collect()
     }
 
     /// The model of an endpoint, whose own key is ignored.
@@ -140,22 +226,25 @@ impl ModelConnector {
         };
         let checked = check_name(client, &asked, &key);
         let retried = Arc::new(Retry::new(checked, RetryPolicy::default()));
-        let keys = self.keys.clone();
+        let (keys, overrides) = (self.keys.clone(), Arc::clone(&self.overrides));
         Ok(Connected {
-            model: Arc::new(DescribedModel::new(
-                retried,
-                self.capabilities_at(&base_url),
-                self.dialect(),
-            )),
+            model: Arc::new(self.describe(retried, &base_url)),
             provider,
             base_url: display_address(&base_url),
+            fallbacks: Vec::new(),
             list: Arc::new(move || {
                 let (asked, key, keys) = (asked.clone(), key.clone(), keys.clone());
+                let overrides = Arc::clone(&overrides);
                 async move {
                     let here = asked.base_url.clone();
-                    let (own, others) =
-                        tokio::join!(models_at(asked, &key), models_elsewhere(&keys, &here));
-                    own.map(|own| own.into_iter().chain(others).collect())
+                    let name = shown_provider(&here);
+                    let (own, others) = tokio::join!(
+                        describe_at(asked, &key),
+                        models_elsewhere(&keys, &here, &overrides)
+                    );
+                    let own = own?;
+                    let own = own.iter().map(|model| offer(&here, &name, model, &overrides));
+                    Ok(own.chain(others).collect())
                 }
                 .boxed()
             }),
@@ -174,14 +263,23 @@ impl ModelConnector {
         Some((self.keys.providers().into_iter().find(named)?, model))
     }
 
-    fn capabilities_at(&self, base_url: &str) -> CapabilitiesOf {
+    /// The model with what is known of it: what its server says now, or the last time.
+    fn describe(&self, model: Arc<dyn Model>, base_url: &str) -> DescribedModel {
         let (provider, overrides) = (provider_name(base_url), Arc::clone(&self.overrides));
-        Arc::new(move |model| capabilities::capabilities(&provider, model, None, &overrides))
-    }
-
-    /// How models propose steps, if the user chose it.
-    fn dialect(&self) -> Option<Dialect> {
-        self.connection.as_ref().and_then(|connection| connection.dialect)
+        let (memory, url) = (self.facts_memory.clone(), display_address(base_url));
+        let (written, at) = (memory.clone(), url.clone());
+        let choices = ModelChoices {
+            dialect: self.connection.as_ref().and_then(|connection| connection.dialect),
+            prompt: self.connection.as_ref().and_then(|connection| connection.prompt),
+            is_near: provider == "local",
+        };
+        let known: CapabilitiesOf = Arc::new(move |model, facts| {
+            let earlier = facts.is_none().then(|| memory.facts(&url, model)).flatten();
+            capabilities::capabilities(&provider, model, facts.or(earlier), &overrides)
+        });
+        let remember: RememberFacts =
+            Arc::new(move |model, facts| written.remember(&at, model, facts));
+        DescribedModel::new(model, known, choices).with_memory(remember)
     }
 }
 
@@ -203,20 +301,16 @@ fn check_name(client: Arc<dyn Model>, asked: &Endpoint, key: &KeySource) -> Arc<
         return client;
     }
     let (endpoint, key) = (asked.clone(), key.clone());
-    let list: ListNames = Arc::new(move || {
+    let is_known = matches!(key, KeySource::Known(_));
+    let list: ListModels = Arc::new(move || {
         let (endpoint, key) = (endpoint.clone(), key.clone());
-        async move { models_at(endpoint, &key).await }.boxed()
+        async move { describe_at(endpoint, &key).await }.boxed()
     });
-    Arc::new(NameCheck::new(client, display_address(&asked.base_url), list))
+    let check = NameCheck::new(client, display_address(&asked.base_url), list);
+    Arc::new(if is_known { check.early() } else { check })
 }
 
-/// The models of a server, once its key is there.
-async fn models_at(endpoint: Endpoint, key: &KeySource) -> Result<Vec<String>, ModelError> {
-    let models = describe_at(endpoint, key).await?;
-    Ok(models.into_iter().map(|model| model.name).collect())
-}
-
-/// The same, with what the server says of each.
+/// The models of a server, once its key is there, with what it says of each.
 pub async fn describe_at(
     endpoint: Endpoint,
     key: &KeySource,
@@ -228,19 +322,55 @@ pub async fn describe_at(
 /// The models of the other providers that the user logged in to, as `PROVIDER:MODEL`. One whose
 /// key is in a variable is listed without its models (`PROVIDER:`), because it is not asked before
 /// the user chooses it.
-async fn models_elsewhere(keys: &KeyFinder, here: &str) -> Vec<String> {
+async fn models_elsewhere(
+    keys: &KeyFinder,
+    here: &str,
+    overrides: &[ModelOverride],
+) -> Vec<ModelOffer> {
     let here = provider_name(here);
     let others = keys.providers().into_iter().filter(|one| one.name() != here);
     let listed = others.map(|one| async move {
         let name = one.name();
         if !one.logged_in {
-            return vec![format!("{name}:")];
+            return vec![ModelOffer {
+                provider: one.hosted.name.to_owned(),
+                ..format!("{name}:").as_str().into()
+            }];
         }
-        let asked = with_timeout(ELSEWHERE, models_at(one.endpoint(), &one.key)).await;
+        let asked = with_timeout(ELSEWHERE, describe_at(one.endpoint(), &one.key)).await;
         let models = asked.ok().and_then(Result::ok).unwrap_or_default();
-        models.into_iter().map(|model| format!("{name}:{model}")).collect()
+        let row = |model: &ListedModel| {
+            let offer = offer(one.hosted.base_url, one.hosted.name, model, overrides);
+            ModelOffer { name: format!("{name}:{}", model.name), ..offer }
+        };
+        models.iter().map(row).collect()
     });
     join_all(listed).await.concat()
+}
+
+/// A model of a server, with what is known of it: by the table, by the server, by the user.
+pub fn offer(
+    base_url: &str,
+    provider: &str,
+    model: &ListedModel,
+    overrides: &[ModelOverride],
+) -> ModelOffer {
+    let name = provider_name(base_url);
+    let can = capabilities::capabilities(&name, &model.name, Some(&model.facts), overrides);
+    ModelOffer {
+        name: model.name.clone(),
+        provider: provider.to_owned(),
+        window: can.known.then_some(can.window),
+        price: can.prices.map(|prices| (prices.usual.input, prices.usual.output)),
+    }
+}
+
+/// A provider as a row of models names it.
+fn shown_provider(base_url: &str) -> String {
+    let hosted = HOSTED.iter().find(|row| row.base_url == base_url);
+    let local = || LOCAL.iter().find(|local| local.base_url == base_url).map(|local| local.name);
+    let name = hosted.map(|row| row.name).or_else(local);
+    name.map_or_else(|| server_host(base_url).unwrap_or_default(), str::to_owned)
 }
 
 /// How long the list of another provider is waited for.
@@ -260,8 +390,28 @@ pub fn discover_servers(environment: Environment) -> BoxFuture<'static, Vec<Foun
 /// it.
 fn found_server(offer: ServerOffer) -> FoundServer {
     let by_name = || vec![offer.name.to_lowercase()];
-    let models = if offer.key_env.is_some() { by_name() } else { offer.models };
+    let mut models = if offer.key_env.is_some() { by_name() } else { offer.models };
+    if let Some(first) = default_chat_model(&models) {
+        models.sort_by_key(|name| *name != first);
+    }
     FoundServer { name: offer.name, base_url: offer.base_url, key_env: offer.key_env, models }
+}
+
+/// As a profile of its own, which starts from now on.
+fn save_choice(settings: &Path, found: &FoundServer, model: &str) -> Result<(), EditError> {
+    let letter = |c: char| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let profile: String = found.name.chars().map(letter).collect();
+    let set = |key: &str, value: &str| {
+        edit::set(settings, &format!("profiles.{profile}.{key}"), value).map(drop)
+    };
+    set("base_url", &found.base_url)?;
+    if let Some(variable) = &found.key_env {
+        set("api_key_env", variable)?;
+    }
+    if !model.is_empty() {
+        set("high", model)?;
+    }
+    edit::set(settings, "profile", &profile).map(drop)
 }
 
 fn guide(lang: Lang) -> Connected {
@@ -279,9 +429,10 @@ fn built_in(model: Arc<dyn Model>, provider: Provider) -> Connected {
         model,
         provider,
         base_url: String::new(),
+        fallbacks: Vec::new(),
         list: Arc::new(move || {
             let name = name.clone();
-            async move { Ok::<_, ModelError>(vec![name]) }.boxed()
+            async move { Ok::<_, ModelError>(vec![name.as_str().into()]) }.boxed()
         }),
     }
 }
@@ -289,6 +440,32 @@ fn built_in(model: Arc<dyn Model>, provider: Provider) -> Connected {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_model_chosen_without_settings_is_the_one_that_starts_next_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = folder.path().join("config.toml");
+        let found = FoundServer {
+            name: "LM Studio".into(),
+            base_url: "http://127.0.0.1:1234/v1".into(),
+            key_env: None,
+            models: vec!["qwen".into()],
+        };
+        save_choice(&settings, &found, "qwen").unwrap();
+        let paths = crate::config::Paths::with_root(folder.path(), folder.path().to_owned());
+        let text = std::fs::read_to_string(&settings).unwrap();
+        std::fs::create_dir_all(paths.settings().parent().unwrap()).unwrap();
+        std::fs::write(paths.settings(), text).unwrap();
+        let environment = Environment::default();
+        let (options, project) = (&[][..], &[][..]);
+        let sources =
+            crate::config::Sources { paths: &paths, environment: &environment, options, project };
+        let loaded = crate::config::load(sources);
+        assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
+        let connection = loaded.settings.connection.unwrap();
+        assert_eq!(connection.base_url, found.base_url);
+        assert_eq!(connection.model(Mode::High), "qwen");
+    }
 
     #[test]
     fn a_set_key_offers_its_server_by_name() {
@@ -305,6 +482,8 @@ mod tests {
             keys: KeyFinder::of_variables(Environment::default()),
             timeouts: Timeouts::default(),
             overrides: Arc::default(),
+            facts_memory: FactsMemory::default(),
+            first_choice: None,
         };
         let named = |name| {
             knowledge

@@ -13,9 +13,10 @@ use crate::private_dir::exhausted_resource;
 /// The most descriptors that a session needs without a step.
 const DESCRIPTORS: u32 = 31;
 
-/// The same for threads, and bytes besides their stacks.
+/// The same for threads, and bytes besides what they reserve for themselves.
 const THREADS: usize = 10;
 const MEMORY: usize = 48 * 1024 * 1024;
+const MEMORY_OF_THREADS: usize = 192 * 1024 * 1024;
 
 /// Below this number of processes the limit may be near.
 const FEW: u64 = 4096;
@@ -32,7 +33,9 @@ pub fn missing_resource() -> Option<Phrase> {
     if !near {
         return None;
     }
-    if Vec::<u8>::new().try_reserve_exact(MEMORY).is_err() {
+    let lacks = |bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_err();
+    // Each thread reserves address space of its own for what it allocates.
+    if lacks(MEMORY + MEMORY_OF_THREADS) {
         return Some(words::NO_MEMORY);
     }
     try_threads().err().map(|error| exhausted_resource(&error).unwrap_or(words::NO_PROCESSES))

@@ -1,17 +1,18 @@
 //! `run SCRIPT`: runs a script with the model, the tools and the policy of this folder.
 
-use std::io::{self, Read};
-use std::path::PathBuf;
+use std::io::{self, BufRead, IsTerminal, Read, Write};
+use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream, StreamExt};
-use serde_json::Value;
-use tokio::sync::mpsc;
+use serde_json::{Map, Value};
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::runtime::LEAVING;
+use super::script_commands;
 use super::session_builder;
 use super::startup::{self, Startup};
 use crate::cli::Exit;
@@ -19,21 +20,25 @@ use crate::cli::args::{ApprovalFlags, RunScript};
 use crate::cli::messages::{self, Printer};
 use crate::cli::output;
 use crate::cli::script::{self as surface, RunFormat, Writer};
+use crate::cli::script_command::SearchFolders;
 use crate::i18n::{Localize, LocalizedText, cli as words, common};
+use crate::protocol::budget::{Budget, Spent};
 use crate::protocol::{
     Message, Notice, Provider, Question, SandboxDenial, StepAction, StepQuestion, Tier,
 };
-use crate::script::host::PackKey;
+use crate::script::host::{InputAnswer, InputForm, InputQuestion, PackKey};
 use crate::script::manifest::Manifest;
+use crate::script::manifest::input::{self, ScriptArgs};
 use crate::script::source::ScriptLibrary;
 use crate::script::{
-    AnswerPart, LocatedError, ModelCall, RunRequest, RunResult, ScriptEvent, ScriptHost, built_in,
-    run,
+    AnswerPart, ErrorCause, LocatedError, ModelCall, RunRequest, RunResult, ScriptEvent,
+    ScriptHost, StepError, run,
 };
 use crate::session::script_host::{
     AskUser, STACK, ScriptAnswer, ScriptQuestion, SessionScriptHost,
 };
-use crate::session::script_places::{DiskFiles, ScriptPlaces};
+use crate::session::script_places::ScriptPlaces;
+use crate::session::script_turn::{RunClock, input_choices};
 use crate::signals;
 
 /// Runs a script from the command line.
@@ -44,16 +49,18 @@ pub fn run_script(
     approved: ApprovalFlags,
 ) -> Exit {
     startup.report_problems();
-    let args = match typed_args(asked).and_then(|text| surface::args(text.as_deref())) {
+    let search = SearchFolders { search: asked.search.clone() };
+    let library = script_commands::library(&startup, &search);
+    let args = match script_args(asked, &startup.folder, &library) {
         Ok(args) => args,
         Err(say) => return report_error(&startup, json, say),
     };
-    let library = script_library(&startup, asked);
     let order = RunRequest {
         script: asked.script.clone(),
         from: startup.folder.clone(),
         args,
         streams: !asked.no_stream,
+        asks_inputs: true,
     };
     if asked.check {
         return check(&startup, &order, &library, json);
@@ -67,31 +74,52 @@ pub fn run_script(
         Err(failure) => return startup.fail(&failure.notice, failure.exit),
     };
     let (event, hear) = mpsc::unbounded_channel();
+    let (ask, questions) = mpsc::unbounded_channel();
+    // A line can be typed at a terminal, unless the arguments come from it.
+    let can_ask = io::stdin().is_terminal()
+        && output::stderr().is_terminal()
+        && !asked.args.iter().any(|word| word == PIPED);
+    let ask = can_ask.then_some(ask);
     // The guide has a fixed role and cannot serve as the model of a script.
     let first = built.model_access.first;
     let model = (first.provider != Provider::Guide).then_some(first.model);
     let mut host =
-        SessionScriptHost::new(model, built.tools, built.security, event, auto_answer(approved));
+        SessionScriptHost::new(model, built.tools, built.security, event, answers(approved, ask));
+    let ScriptPlaces { environment, time_limit, .. } = startup.script_folder_finder()(true);
+    (host.environment, host.budget) = (environment, run_budget(&startup));
+    host.effort = built.model_access.effort;
     host.set_store(startup.store());
     let leaving = [startup.leaving.clone(), host.cancel.clone()];
-    let look = run_format(&startup, json, asked.no_stream);
+    let look =
+        RunFormat { verbose: asked.verbose > 0, ..run_format(&startup, json, asked.no_stream) };
     let (calls, recorded) = mpsc::unbounded_channel();
     let host: Box<dyn ScriptHost> = match asked.dry_run {
         false => Box::new(host),
         true => Box::new(DryRunHost { inner: host, count: 0, calls }),
     };
-    let printer = startup.printer();
-    let work = move || run_and_print(order, library, host, (hear, leaving), look, recorded);
+    let channels = ScriptChannels {
+        events: hear,
+        questions,
+        leaving,
+        clock: RunClock::new(time_limit.filter(|_| !asked.dry_run)),
+    };
+    let work = move || run_and_print(order, library, host, channels, look, recorded);
     let ended = std::thread::Builder::new().stack_size(STACK).spawn(work).map(|it| it.join());
+    exit_of(ended, &startup, json)
+}
+
+type ScriptThread = io::Result<std::thread::Result<io::Result<ScriptEnd>>>;
+
+fn exit_of(ended: ScriptThread, startup: &Startup, json: bool) -> Exit {
     match ended {
         Ok(Ok(Ok(ScriptEnd::Done))) => Exit::Done,
         Ok(Ok(Ok(ScriptEnd::Signal(number)))) => Exit::by_signal(number),
-        Ok(Ok(Ok(ScriptEnd::Failed(say)))) => {
+        Ok(Ok(Ok(ScriptEnd::Failed(failure)))) => {
             if !json {
-                let notice = Notice::error(say);
-                messages::notice(&mut output::stderr(), &notice, printer);
+                let notice = Notice::error(failure.localized());
+                messages::notice(&mut output::stderr(), &notice, startup.printer());
             }
-            Exit::Failed
+            exit_after(failure.cause)
         }
         // The reader of the output is gone, so an error message is useless.
         Ok(Ok(Err(error))) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
@@ -100,9 +128,18 @@ pub fn run_script(
     }
 }
 
+fn exit_after(cause: ErrorCause) -> Exit {
+    match cause {
+        ErrorCause::Script => Exit::Failed,
+        ErrorCause::Declined => Exit::Blocked,
+        ErrorCause::Limit => Exit::Limit,
+        ErrorCause::Model => Exit::Model,
+    }
+}
+
 enum ScriptEnd {
     Done,
-    Failed(LocalizedText),
+    Failed(Box<LocatedError>),
     Signal(i32),
 }
 
@@ -116,6 +153,13 @@ fn print_event(writer: &mut Writer<impl io::Write>, event: &ScriptEvent) -> io::
     {
         print_notice(&Notice::warning(say.clone()), writer.format);
     }
+    if let ScriptEvent::Message(role, text) = event
+        && writer.format.verbose
+        && !writer.format.live
+        && !writer.format.json
+    {
+        writeln!(output::stderr(), "{}", startup::clean(&format!("{role}: {text}")))?;
+    }
     writer.write_event(event)
 }
 
@@ -124,37 +168,29 @@ fn print_notice(notice: &Notice, look: RunFormat) {
     messages::notice(&mut output::stderr(), notice, printer);
 }
 
+/// A question for an input, and where the answer goes.
+type AskedInput = (InputQuestion, oneshot::Sender<ScriptAnswer>);
+
+/// What comes from a running script, and what ends it.
+struct ScriptChannels {
+    events: mpsc::UnboundedReceiver<ScriptEvent>,
+    questions: mpsc::UnboundedReceiver<AskedInput>,
+    leaving: [CancellationToken; 2],
+    clock: RunClock,
+}
+
 fn run_and_print(
     order: RunRequest,
     library: ScriptLibrary,
     host: Box<dyn ScriptHost>,
-    (mut hear, leaving): (mpsc::UnboundedReceiver<ScriptEvent>, [CancellationToken; 2]),
+    channels: ScriptChannels,
     look: RunFormat,
     mut recorded: RecordedCalls,
 ) -> io::Result<ScriptEnd> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut writer = Writer::new(output::stdout(), look);
-    let came: Result<Result<RunResult, LocatedError>, i32> = runtime.block_on(async {
-        let mut signals = signals::listen_ending();
-        let mut running = Box::pin(run(order, library, host));
-        let came = loop {
-            tokio::select! {
-                biased;
-                Some(event) = hear.recv() => print_event(&mut writer, &event)?,
-                came = &mut running => break Ok(came),
-                Some(number) = signals.recv() => {
-                    leaving.iter().for_each(CancellationToken::cancel);
-                    // The running step is ended, and no other starts.
-                    let _ = tokio::time::timeout(LEAVING, &mut running).await;
-                    break Err(number);
-                }
-            }
-        };
-        while let Ok(event) = hear.try_recv() {
-            print_event(&mut writer, &event)?;
-        }
-        io::Result::Ok(came)
-    })?;
+    let running = Box::pin(run(order, library, host));
+    let came = runtime.block_on(drive(running, channels, &mut writer))?;
     runtime.shutdown_background();
     let calls: Vec<_> = std::iter::from_fn(|| recorded.try_recv().ok()).collect();
     match (came, calls.is_empty()) {
@@ -177,32 +213,142 @@ fn run_and_print(
             writer.write_end(&came)?;
             Ok(match came {
                 Ok(_) => ScriptEnd::Done,
-                Err(failure) => ScriptEnd::Failed(failure.localized()),
+                Err(failure) => ScriptEnd::Failed(Box::new(failure)),
             })
         }
     }
 }
 
-/// The arguments as typed; `-` reads them from standard input.
-fn typed_args(asked: &RunScript) -> Result<Option<String>, LocalizedText> {
-    match asked.args.as_deref() {
-        Some("-") => {
-            let mut text = String::new();
-            let read = io::stdin().lock().take(MOST_TYPED).read_to_string(&mut text);
-            read.map_err(|error| words::ARGS_NO_INPUT.with("why", error.to_string()))?;
-            Ok(Some(text))
+type RunningScript<'a> = BoxFuture<'a, Result<RunResult, LocatedError>>;
+
+/// Runs a script to its end, while its events are printed and its questions asked; an error is the
+/// signal that ended it.
+async fn drive(
+    mut running: RunningScript<'_>,
+    channels: ScriptChannels,
+    writer: &mut Writer<impl io::Write>,
+) -> io::Result<Result<Result<RunResult, LocatedError>, i32>> {
+    let ScriptChannels { mut events, mut questions, leaving, mut clock } = channels;
+    let mut signals = signals::listen_ending();
+    // The answer that is being typed, and where it goes.
+    let mut typing: Option<(BoxFuture<'_, ScriptAnswer>, oneshot::Sender<ScriptAnswer>)> = None;
+    let came = loop {
+        let is_typing = typing.is_some();
+        tokio::select! {
+            biased;
+            Some(event) = events.recv() => print_event(writer, &event)?,
+            Some((asked, answer)) = questions.recv(), if !is_typing => {
+                clock.pause();
+                writer.end_line()?;
+                typing = Some((type_answer(asked, writer.format).boxed(), answer));
+            }
+            Some(answered) = conditional(typing.as_mut().map(|(line, _)| line)), if is_typing => {
+                clock.resume();
+                if let Some((_, answer)) = typing.take() {
+                    // A script that ended needs no answer.
+                    drop(answer.send(answered));
+                }
+            }
+            came = &mut running => break Ok(came),
+            Some(number) = signals.recv() => {
+                leaving.iter().for_each(CancellationToken::cancel);
+                // The running step is ended, and no other starts.
+                let _ = tokio::time::timeout(LEAVING, &mut running).await;
+                break Err(number);
+            }
+            late = clock.expired(), if !is_typing => break Ok(Err(late)),
         }
-        other => Ok(other.map(str::to_owned)),
+    };
+    while let Ok(event) = events.try_recv() {
+        print_event(writer, &event)?;
+    }
+    Ok(came)
+}
+
+async fn conditional<T>(work: Option<&mut BoxFuture<'_, T>>) -> Option<T> {
+    match work {
+        Some(work) => Some(work.await),
+        None => None,
     }
 }
 
+/// Asks for a value on the terminal: the question and its choices, then a line. Without a line
+/// the question stays unanswered.
+async fn type_answer(asked: InputQuestion, look: RunFormat) -> ScriptAnswer {
+    let (choices, free) = input_choices(&asked.form, look.lang);
+    let numbered = choices.iter().enumerate();
+    let numbered = numbered.map(|(at, choice)| format!("\n  {} {choice}", at + 1));
+    let text = asked.text.text(look.lang) + &numbered.collect::<String>();
+    let mut prompt = format!("{}\n> ", startup::clean(&text));
+    loop {
+        let line = tokio::task::spawn_blocking(move || read_answer(&prompt)).await;
+        let Ok(Ok(Some(line))) = line else { return ScriptAnswer::No };
+        let typed = line.trim();
+        let number = typed.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        let named = choices.iter().position(|choice| choice.eq_ignore_ascii_case(typed));
+        let number = number.filter(|at| *at < choices.len());
+        let picked = named.or_else(|| match &asked.form {
+            InputForm::Confirm => position_of_letter(typed).or(number),
+            InputForm::Text { .. } => None,
+            InputForm::Choice { .. } => number,
+        });
+        match picked {
+            Some(at) => return ScriptAnswer::Input(InputAnswer::Picked(at)),
+            None if free => return ScriptAnswer::Input(InputAnswer::Text(typed.to_owned())),
+            None => prompt = "> ".to_owned(),
+        }
+    }
+}
+
+/// `y` is the first choice of a confirmation, `n` the second.
+fn position_of_letter(typed: &str) -> Option<usize> {
+    let letters = [["y", "yes", "是"], ["n", "no", "否"]];
+    letters.iter().position(|words| words.iter().any(|word| word.eq_ignore_ascii_case(typed)))
+}
+
+/// One line of the terminal; `None` at its end.
+fn read_answer(prompt: &str) -> io::Result<Option<String>> {
+    let mut out = output::stderr();
+    write!(out, "{prompt}")?;
+    out.flush()?;
+    let mut line = String::new();
+    let read = io::stdin().lock().take(MOST_TYPED).read_line(&mut line)?;
+    Ok((read > 0).then_some(line))
+}
+
+/// What the run may spend.
+fn run_budget(startup: &Startup) -> Budget {
+    Budget::new(startup.loaded.settings.spend_limits, Spent::default())
+}
+
+/// The argument that means standard input, and the maximum size of that, in bytes.
+const PIPED: &str = "-";
 const MOST_TYPED: u64 = 16 << 20;
 
-fn script_library(startup: &Startup, asked: &RunScript) -> ScriptLibrary {
-    let ScriptPlaces { folders, trusted } = startup.script_folder_finder()(startup.trusted);
-    let named = asked.search.iter().map(|folder| startup.folder.join(folder));
-    let folders: Vec<PathBuf> = named.chain(folders).collect();
-    ScriptLibrary::new(Arc::new(DiskFiles { trusted }), folders, built_in::SCRIPTS)
+/// The arguments as typed, and the text of standard input if it is asked for. What is typed wins.
+fn script_args(
+    asked: &RunScript,
+    from: &Path,
+    library: &ScriptLibrary,
+) -> Result<ScriptArgs, LocalizedText> {
+    let (piped, typed): (Vec<&String>, Vec<&String>) =
+        asked.args.iter().partition(|word| *word == PIPED);
+    let typed: Vec<&str> = typed.into_iter().map(String::as_str).collect();
+    let text = (!typed.is_empty()).then(|| typed.join(" "));
+    let typed = surface::args(text.as_deref())?;
+    if piped.is_empty() || asked.check {
+        return Ok(typed);
+    }
+    let mut text = String::new();
+    let read = io::stdin().lock().take(MOST_TYPED).read_to_string(&mut text);
+    read.map_err(|error| words::ARGS_NO_INPUT.with("why", error.to_string()))?;
+    // A script that cannot be read is reported when it runs.
+    let shape = library.find(&asked.script, from).and_then(|it| Manifest::load(it, library)).ok();
+    let inputs = shape.map(|shape| shape.inputs).unwrap_or_default();
+    let mut args = input::piped_args(&inputs, &text);
+    args.positional.extend(typed.positional);
+    args.named.extend(typed.named);
+    Ok(args)
 }
 
 fn run_format(startup: &Startup, json: bool, no_stream: bool) -> RunFormat {
@@ -210,16 +356,25 @@ fn run_format(startup: &Startup, json: bool, no_stream: bool) -> RunFormat {
     RunFormat {
         json,
         live: is_terminal && !no_stream,
+        verbose: false,
         lang: startup.lang(),
         clean: if is_terminal { startup::clean } else { str::to_owned },
     }
 }
 
-/// No user is present: `-y` approves what would be asked.
-fn auto_answer(approved: ApprovalFlags) -> AskUser {
+/// No user is present: `-y` approves what would be asked. An input can be typed at a terminal.
+fn answers(approved: ApprovalFlags, ask: Option<mpsc::UnboundedSender<AskedInput>>) -> AskUser {
     let yes = approved.steps.is_some();
     Arc::new(move |asked| {
         let may = match asked {
+            ScriptQuestion::Input(question) => {
+                let (answer, answered) = oneshot::channel();
+                if let Some(ask) = &ask {
+                    // A run that is over gets no answer.
+                    let _ = ask.send((question, answer));
+                }
+                return async move { answered.await.unwrap_or(ScriptAnswer::No) }.boxed();
+            }
             ScriptQuestion::Call(_) => yes,
             // Approval in advance does not cover steps without the sandbox.
             ScriptQuestion::Step { risk, question } => {
@@ -251,25 +406,33 @@ fn report_error(startup: &Startup, json: bool, say: LocalizedText) -> Exit {
     startup.fail(&Notice::error(say), Exit::Failed)
 }
 
-/// Reads and checks a script without running any of it.
+/// Reads and checks a script without running any of it; every fault is reported.
 fn check(startup: &Startup, order: &RunRequest, library: &ScriptLibrary, json: bool) -> Exit {
-    let came = library
-        .find(&order.script, &order.from)
-        .and_then(|source| Manifest::load(source, library))
-        .and_then(|shape| crate::script::check(&shape, library).map(|()| shape));
-    match came {
-        Err(failure) => report_error(startup, json, failure.localized()),
-        Ok(shape) => {
-            let said = common::NO_PROBLEMS.with("file", shape.origin.file.clone());
-            let value = Value::String(said.text(startup.lang()));
-            let done = RunResult { value, visible: Vec::new() };
-            match Writer::new(output::stdout(), run_format(startup, json, true))
-                .write_end(&Ok(done))
-            {
-                Ok(()) => Exit::Done,
-                Err(error) => startup.fail_io(&error),
-            }
+    let loaded =
+        library.find(&order.script, &order.from).and_then(|source| Manifest::load(source, library));
+    let shape = match loaded {
+        Ok(shape) => shape,
+        Err(failure) => return report_error(startup, json, failure.localized()),
+    };
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return startup.fail_io(&error),
+    };
+    let faults = runtime.block_on(crate::script::check(&shape, library));
+    if let Some((last, others)) = faults.split_last() {
+        for fault in others {
+            report_error(startup, json, fault.localized());
         }
+        return report_error(startup, json, last.localized());
+    }
+    let lang = startup.lang();
+    let said = common::NO_PROBLEMS.with("file", shape.origin.file.clone());
+    let [takes, gives] = shape.interface();
+    let value = [said, takes, gives].map(|it| it.text(lang)).join("\n");
+    let done = RunResult { value: Value::String(value), visible: Vec::new() };
+    match Writer::new(output::stdout(), run_format(startup, json, true)).write_end(&Ok(done)) {
+        Ok(()) => Exit::Done,
+        Err(error) => startup.fail_io(&error),
     }
 }
 
@@ -295,7 +458,8 @@ impl ScriptHost for DryRunHost {
         self.count += 1;
         // The run is being dropped: there is no receiver.
         let _ = self.calls.send(call.messages);
-        let answer = AnswerPart::Text(format!("<reply {}>", self.count));
+        let sample = call.sample.unwrap_or_else(|| format!("<reply {}>", self.count));
+        let answer = AnswerPart::Text(sample);
         stream::iter([Ok(answer), Ok(AnswerPart::Finished(None))]).boxed()
     }
 
@@ -310,9 +474,27 @@ impl ScriptHost for DryRunHost {
         std::future::ready(true).boxed()
     }
 
-    fn run_step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, LocalizedText>> {
+    fn ask_input(&mut self, asked: InputQuestion) -> BoxFuture<'_, Option<InputAnswer>> {
+        let answer = match asked.form {
+            InputForm::Text { default } => {
+                InputAnswer::Text(default.unwrap_or_else(|| "<input>".to_owned()))
+            }
+            InputForm::Confirm | InputForm::Choice { .. } => InputAnswer::Picked(0),
+        };
+        std::future::ready(Some(answer)).boxed()
+    }
+
+    fn environment(&self) -> Map<String, Value> {
+        self.inner.environment()
+    }
+
+    fn run_step(
+        &mut self,
+        work: StepAction,
+        permission: Option<LocalizedText>,
+    ) -> BoxFuture<'_, Result<String, StepError>> {
         match work.tool() {
-            "file.read" => self.inner.run_step(work),
+            "file.read" => self.inner.run_step(work, permission),
             tool => std::future::ready(Ok(format!("<output of {tool}>"))).boxed(),
         }
     }

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::live_settings::SettingsFiles;
 use super::models::{self, ModelConnector};
-use super::startup::{StartError, Startup};
+use super::startup::{StartError, Startup, StepOptions};
 use crate::cli::Exit;
 use crate::config::approvals::{Approvals, Side};
 use crate::config::paths::project_files;
@@ -12,12 +13,12 @@ use crate::config::trust::{FolderTrust, TrustLevel};
 use crate::config::{diagnostic, toolchain, trust};
 use crate::context::window::Bounds;
 use crate::extensions::bot;
-use crate::i18n::{Localize, LocalizedText, session as words};
+use crate::i18n::{Localize, LocalizedText, cli, session as words};
 use crate::model::exposed_host;
 use crate::private_dir::beside;
-use crate::protocol::{Notice, SessionInfo};
+use crate::protocol::{Notice, NoticeLevel, SessionInfo};
 use crate::safety::redact::Redactor;
-use crate::safety::{Policy, PolicyRule};
+use crate::safety::{Policy, PolicyRule, SCRIPT_TOOL, SKILL_TOOL, ToolRestriction};
 use crate::session::extensions::ExtensionCache;
 use crate::session::persistence::{Persistence, Replay};
 use crate::session::trust::{TrustAnswer, TrustPrompt};
@@ -27,7 +28,7 @@ use crate::session::{
 use crate::tools::exec::{Exec, Setup, StepLimits};
 use crate::tools::read_tracker::ReadTracker;
 use crate::tools::system::System;
-use crate::tools::{Tool, Toolbox, file, git_branch, interaction};
+use crate::tools::{Tool, Toolbox, file, git_branch, interaction, output_file};
 
 /// The user interface that the session is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,17 +39,21 @@ pub enum SessionPurpose {
     Render,
     /// A script: there is no conversation, so no welcome.
     Script,
+    /// A chat of a gateway.
+    Chat,
 }
 
 /// Removes the incomplete files of killed runs, in parallel with the start.
 fn sweep(startup: &Startup) {
     let paths = &startup.paths;
     let (kept, journals) = (file::Backups::new(paths.backups()), paths.journals());
+    let outputs = paths.outputs();
     let folders = paths.program_files().into_iter().chain([paths.drafts(), paths.approvals()]);
     let folders: Vec<PathBuf> = folders.collect();
     let work = move || {
         folders.iter().for_each(|folder| beside::sweep(folder));
         file::journal::sweep(&journals);
+        output_file::sweep(&outputs);
         kept.sweep();
     };
     // If no thread can be started, a later run does it.
@@ -70,22 +75,25 @@ pub fn build(
     let persona = persona(startup, bot).map_err(|say| fail(say, Exit::WrongUse))?;
     let redactor = Arc::new(startup.redactor(purpose != SessionPurpose::Script));
     let connector = ModelConnector::new(startup).with_redactor(Arc::clone(&redactor));
-    let first = connector
-        .initial_model(settings.mode, settings.lang)
-        .map_err(|say| fail(say, Exit::WrongUse))?;
-    let no_model = settings.connection.is_none();
-    let desk = file::FileToolState {
-        read_tracker: ReadTracker::default(),
-        backups: Some(file::Backups::new(startup.paths.backups())),
-        journal: Some(Arc::new(file::Journal::new(&startup.paths.journals()))),
+    let first = match purpose {
+        SessionPurpose::Chat => {
+            connector.model_of_chats(&startup.chat_model, settings.mode, settings.lang)
+        }
+        _ => connector.initial_model(settings.mode, settings.lang),
     };
-    sweep(startup);
+    let first = first.map_err(|say| fail(say, Exit::WrongUse))?;
+    let desk = file_tool_state(startup);
+    if purpose != SessionPurpose::Chat {
+        sweep(startup);
+    }
     let world = startup
         .system()
         .with_read_tracker(desk.read_tracker.clone())
         .with_secrets(Arc::clone(&redactor));
     let tools = tools(startup, &world, &redactor, &desk);
     let (mut security, warnings) = build_security(startup, world, redactor);
+    let tools = apply_run_options(startup, tools, &mut security)
+        .map_err(|say| fail(say, Exit::WrongUse))?;
     if purpose == SessionPurpose::Screen {
         security.trust = trust_prompt(startup);
     }
@@ -98,26 +106,41 @@ pub fn build(
         exposed: exposed_key_host(startup).unwrap_or_default(),
         ..session_info(startup, &tools, &security.policy, bot)
     };
-    let discover = (no_model && purpose == SessionPurpose::Screen)
+    let discover = (settings.connection.is_none() && purpose == SessionPurpose::Screen)
         .then(|| models::discover_servers(startup.environment.clone()));
-    let callbacks = Callbacks {
-        connect: connector.into_connect(),
-        doctor: super::subcommands::doctor_page(startup),
-    };
+    let callbacks = callbacks(startup, connector);
     Ok(SessionConfig {
         info,
-        model_access: ModelAccess { first, discover, callbacks },
+        model_access: ModelAccess { first, effort: settings.effort, discover, callbacks },
         security,
         tools,
         persona,
+        settings: Some(Box::new(SettingsFiles::new(startup, project_settings(startup)))),
+        user_notes: startup.paths.user_notes(),
+        outputs: startup.outputs(),
+        command_line_mode: startup.run_options.mode,
         persistence: persistence(startup, purpose),
-        extensions: ExtensionCache::new(startup.search_path_finder())
-            .with_scripts(startup.script_folder_finder())
-            .with_store(startup.store()),
+        extensions: extension_cache(startup),
         bounds: Bounds::default(),
         opening_notices: opening_notices(startup, warnings, purpose),
         approves_template_commands: false,
+        counts_changed_files: false,
     })
+}
+
+fn extension_cache(startup: &Startup) -> ExtensionCache {
+    ExtensionCache::new(startup.search_path_finder())
+        .with_scripts(startup.script_folder_finder())
+        .with_store(startup.store())
+        .with_latest(Arc::clone(&startup.chat_extensions))
+}
+
+fn callbacks(startup: &Startup, connector: ModelConnector) -> Callbacks {
+    Callbacks {
+        connect: connector.into_connect(),
+        doctor: super::subcommands::doctor_page(startup),
+        platforms: super::gateway::platforms_page(startup),
+    }
 }
 
 fn opening_notices(
@@ -132,15 +155,16 @@ fn opening_notices(
         notices.extend(untrusted_notice(startup));
     }
     notices.extend(exposed_key_notice(startup));
-    if startup.loaded.settings.connection.is_none() && purpose == SessionPurpose::Print {
-        notices.push(Notice::info(words::GUIDE).with_hint(words::GUIDE_HINT));
-    }
     notices
 }
 
 fn persistence(startup: &Startup, purpose: SessionPurpose) -> Persistence {
     let replay = match purpose {
+        SessionPurpose::Screen if startup.loaded.settings.look.show_pictures => {
+            Replay::AllWithImages
+        }
         SessionPurpose::Screen => Replay::All,
+        SessionPurpose::Chat => Replay::End,
         SessionPurpose::Print => Replay::Nothing,
         // An expansion that is not sent, or a script, is not a conversation.
         SessionPurpose::Render | SessionPurpose::Script => return Persistence::in_memory(),
@@ -173,6 +197,7 @@ fn tools(
 ) -> Toolbox {
     let settings = &startup.loaded.settings;
     let own_keys = settings.connection.iter().map(|connection| connection.key_variable.clone());
+    let tokens = settings.gateway.tokens().map(|token| token.variable.clone());
     let exec = Exec::new(Setup {
         shell: startup
             .environment
@@ -189,7 +214,7 @@ fn tools(
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .collect(),
             path: world.child_path(),
-            own_keys: own_keys.chain(["AVOCET_API_KEY".to_owned()]).collect(),
+            own_keys: own_keys.chain(tokens).chain(["AVOCET_API_KEY".to_owned()]).collect(),
             keep: Vec::new(),
             set: toolchain::default(&startup.environment, &startup.paths.home)
                 .map(|name| ("RUSTUP_TOOLCHAIN".to_owned(), name))
@@ -212,6 +237,48 @@ fn tools(
     tools.extend(file::all(desk));
     tools.extend(interaction::all());
     Toolbox::new(tools).with_backups(desk.backups.clone())
+}
+
+/// The project's settings files that count.
+fn project_settings(startup: &Startup) -> Vec<PathBuf> {
+    if startup.trusted { project_files(&startup.folder) } else { Vec::new() }
+}
+
+fn file_tool_state(startup: &Startup) -> file::FileToolState {
+    file::FileToolState {
+        read_tracker: ReadTracker::default(),
+        backups: Some(file::Backups::new(startup.paths.backups())),
+        journal: Some(Arc::new(file::Journal::new(&startup.paths.journals()))),
+    }
+}
+
+/// Sets what the command line says of the steps, and leaves the tools that it names.
+fn apply_run_options(
+    startup: &Startup,
+    tools: Toolbox,
+    security: &mut Security,
+) -> Result<Toolbox, LocalizedText> {
+    let StepOptions { mode, allow, tools: names } = &startup.run_options;
+    security.policy.approval = mode.unwrap_or_default();
+    for rule in allow {
+        let notice = permissions::allow(security, rule);
+        if notice.level == NoticeLevel::Error {
+            return Err(notice.say);
+        }
+    }
+    if names.is_empty() {
+        return Ok(tools);
+    }
+    let known: Vec<&str> =
+        tools.iter().map(Tool::name).chain([SKILL_TOOL, SCRIPT_TOOL, "recall"]).collect();
+    let offered = ToolRestriction { skill: String::new(), tools: names.clone() };
+    match offered.unknown_tool(&known) {
+        Some(name) => Err(cli::NO_SUCH_TOOL.with("name", name).with("known", known.join(", "))),
+        None => {
+            security.policy.offered = Some(offered.clone());
+            Ok(tools.offering(offered))
+        }
+    }
 }
 
 /// The policy with the rules remembered for this folder, and why there are none if they cannot be
@@ -315,6 +382,7 @@ fn session_info(
     let mut info = SessionInfo {
         profile: settings.profile.clone(),
         mode: settings.mode,
+        approval: policy.approval,
         lang: settings.lang,
         trusted: startup.trusted,
         bot: bot.map(str::to_owned),

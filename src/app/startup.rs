@@ -1,8 +1,9 @@
 //! The basis of every run: the environment, the folders, the settings.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tokio_util::sync::CancellationToken;
 
@@ -14,21 +15,24 @@ use crate::config::paths::project_files;
 use crate::config::settings::{Color, Notify};
 use crate::config::trust::{self, FolderTrust, Survey, TrustLevel, TrustStore};
 use crate::config::{
-    Environment, Loaded, Paths, SettingsLayer, Sources, atomic_file, edit, load, themes,
+    ConfigDiagnostic, Environment, Loaded, Paths, SettingsLayer, Sources, atomic_file, edit, load,
+    themes,
 };
 use crate::extensions::SearchPath;
 use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
-use crate::protocol::Notice;
+use crate::protocol::{ApprovalMode, Notice};
 use crate::safety::redact::{self, Redactor, is_random, is_secret_name};
+use crate::safety::tools::{PluginEntry, Registry};
 use crate::safety::{self, Limit};
-use crate::session::extensions::FindPlaces;
+use crate::session::extensions::{FindPlaces, LatestScan};
 use crate::session::script_places::{FindScripts, ScriptPlaces};
-use crate::session::{folders, persistence};
+use crate::session::{Connected, folders, persistence};
 use crate::store::Store;
 use crate::tools::exec::Watchdog;
-use crate::tools::sandbox::{Sandbox, SandboxPaths};
+use crate::tools::sandbox::{Sandbox, SandboxPaths, SandboxTrial};
 use crate::tools::system::{self, System};
-use crate::tools::temp::RunFolder;
+use crate::tools::temp::{RunFolder, TempFolder};
+use crate::tui::PictureSupport;
 use crate::tui::notify::NotifyMethod;
 use crate::tui::terminal_caps::supports_links;
 use crate::tui::theme::{Background as Shade, Depth, ThemeSource};
@@ -42,17 +46,47 @@ pub struct Startup {
     /// The folder of the session, absolute with links resolved.
     pub folder: PathBuf,
     pub trusted: bool,
+    /// The settings that the command line sets.
+    pub options: Vec<(&'static str, String)>,
+    /// What the command line says of the steps of this run.
+    pub run_options: StepOptions,
     /// False for `--no-save`.
     pub saves: bool,
     pub trust: TrustState,
     /// The folder for all temporary files of this run.
     pub temp: Arc<RunFolder>,
+    /// The values that no session of this folder shows.
+    pub secrets: OnceLock<Redactor>,
+    /// The model that the chats of this folder begin with.
+    pub chat_model: OnceLock<Connected>,
+    /// The extensions that a session of this folder read last.
+    pub chat_extensions: Arc<LatestScan>,
+    /// Whether the sandbox works here.
+    pub sandbox_trial: SandboxTrial,
     /// Folders added on the command line, links resolved.
     pub added: Vec<PathBuf>,
     /// Cleans up after a sudden death of this process.
     pub watchdog: Watchdog,
     /// The program is exiting: running steps are ended sooner.
     pub leaving: CancellationToken,
+}
+
+/// What the command line says of the steps of this run.
+#[derive(Clone, Debug, Default)]
+pub struct StepOptions {
+    /// Which steps ask.
+    pub mode: Option<ApprovalMode>,
+    /// Rules for steps that run without asking.
+    pub allow: Vec<String>,
+    /// The only tools that the model gets; empty: all.
+    pub tools: Vec<String>,
+}
+
+impl StepOptions {
+    fn from_command_line(cli: &Cli) -> StepOptions {
+        let (allow, tools) = (cli.run.allow.clone(), cli.run.tools.clone());
+        StepOptions { mode: cli.approval_mode(), allow, tools }
+    }
 }
 
 /// What is known about trust in the folder.
@@ -115,7 +149,13 @@ impl Startup {
             saves,
             trust,
             temp,
+            options: cli.settings(),
+            run_options: StepOptions::from_command_line(cli),
             added: Vec::new(),
+            secrets: OnceLock::new(),
+            chat_model: OnceLock::new(),
+            chat_extensions: Arc::default(),
+            sandbox_trial: SandboxTrial::default(),
             watchdog: Watchdog::new(std::env::current_exe().ok()),
             leaving: CancellationToken::new(),
         };
@@ -130,6 +170,39 @@ impl Startup {
             startup.added.push(added.map_err(|why| start_error(why, lang))?);
         }
         Ok(startup)
+    }
+
+    /// The same program in another folder, with links resolved; `options` set settings as the command
+    /// line did.
+    pub fn in_folder(&self, folder: PathBuf, options: &[(&'static str, String)]) -> Startup {
+        let trust = TrustState::load(&folder, None, &self.paths);
+        let trusted = trust.standing == FolderTrust::Known(TrustLevel::Trusted);
+        let project = if trusted { project_files(&folder) } else { Vec::new() };
+        let loaded = load(Sources {
+            paths: &self.paths,
+            environment: &self.environment,
+            options,
+            project: &project,
+        });
+        Startup {
+            environment: self.environment.clone(),
+            paths: self.paths.clone(),
+            loaded,
+            folder,
+            trusted,
+            saves: self.saves,
+            trust,
+            temp: Arc::clone(&self.temp),
+            options: options.to_vec(),
+            run_options: self.run_options.clone(),
+            secrets: OnceLock::new(),
+            chat_model: OnceLock::new(),
+            chat_extensions: Arc::default(),
+            sandbox_trial: self.sandbox_trial.clone(),
+            added: Vec::new(),
+            watchdog: self.watchdog.clone(),
+            leaving: self.leaving.clone(),
+        }
     }
 
     /// The folders that matter for an assessment.
@@ -169,6 +242,15 @@ impl Startup {
     pub fn named_profile(&self) -> Option<&str> {
         let named = self.loaded.layer_of("profile") == SettingsLayer::CommandLine;
         named.then_some(self.loaded.settings.profile.as_str())
+    }
+
+    /// The folder for long outputs of steps: one that is removed with this run, if nothing of it is
+    /// saved.
+    pub fn outputs(&self) -> Option<PathBuf> {
+        match self.saves {
+            true => Some(self.paths.outputs()),
+            false => self.temp.create_folder("outputs").ok().map(TempFolder::keep),
+        }
     }
 
     pub fn lang(&self) -> Lang {
@@ -230,6 +312,15 @@ impl Startup {
         (files.into_iter().map(source).collect(), notices)
     }
 
+    /// The text of the user's own keys, and why it cannot be read.
+    pub fn keymap(&self) -> (String, Option<Notice>) {
+        let file = self.paths.keymap();
+        match atomic_file::read(&file) {
+            Ok(text) => (text.unwrap_or_default(), None),
+            Err(fault) => (String::new(), Some(ConfigDiagnostic::of_file(&file, fault).notice())),
+        }
+    }
+
     /// The folders of bots, commands and skills; those of the project only if it is trusted.
     pub fn search_path(&self) -> SearchPath {
         self.search_path_finder()(self.trusted)
@@ -240,7 +331,8 @@ impl Startup {
         let (paths, folder) = (self.paths.clone(), self.folder.clone());
         Arc::new(move |trusted| {
             let project = trusted.then_some(folder.as_path());
-            let places = SearchPath::new(&paths, project, &commands::built_in_names());
+            let places = SearchPath::new(&paths, project, &commands::built_in_names())
+                .with_plugins(plugin_roots(&paths.home, &folder));
             if trusted { places } else { places.with_untrusted(&folder) }
         })
     }
@@ -248,6 +340,10 @@ impl Startup {
     /// Masks the values of environment variables that are named like secrets, unless they are
     /// ordinary words, and the program's own keys.
     pub fn redactor(&self, keeps: bool) -> Redactor {
+        self.secrets.get_or_init(|| self.known_secrets(keeps)).for_new_session()
+    }
+
+    fn known_secrets(&self, keeps: bool) -> Redactor {
         let named = self.environment.iter().filter_map(|(name, value)| {
             let (name, value) = (name.to_str()?, value.to_str()?);
             (is_secret_name(name) && is_random(value)).then(|| (name.to_owned(), value.to_owned()))
@@ -256,7 +352,10 @@ impl Startup {
             let key = connection.api_key.as_ref()?;
             Some((connection.key_variable.clone(), key.expose().to_owned()))
         });
-        Redactor::new(named.chain(own), self.salt(keeps))
+        let tokens = self.loaded.settings.gateway.tokens().filter_map(|token| {
+            Some((token.variable.clone(), token.value.as_ref()?.expose().to_owned()))
+        });
+        Redactor::new(named.chain(own).chain(tokens), self.salt(keeps))
     }
 
     /// The salt of the tags of masks. It is saved, so that a secret found again after a session was
@@ -279,6 +378,7 @@ impl Startup {
     pub fn sandbox(&self, world: &System) -> Sandbox {
         Sandbox::new(self.loaded.settings.sandbox, self.sandbox_paths(world))
             .with_run_folder(Arc::clone(&self.temp))
+            .with_trial(self.sandbox_trial.clone())
     }
 
     pub fn sandbox_paths(&self, world: &System) -> SandboxPaths {
@@ -312,6 +412,11 @@ impl Startup {
     pub fn script_folder_finder(&self) -> FindScripts {
         let (own, folder) = (self.paths.scripts(), self.folder.clone());
         let given = self.trust.trusted_folder.clone();
+        let allowed = self.loaded.settings.script_environment.iter();
+        let environment: BTreeMap<String, String> = allowed
+            .filter_map(|name| Some((name.clone(), self.environment.get(name)?.to_owned())))
+            .collect();
+        let time_limit = self.loaded.settings.limits.script_timeout;
         Arc::new(move |trusted| {
             let workspace = trusted.then(|| folder.clone());
             let folders =
@@ -320,6 +425,8 @@ impl Startup {
             ScriptPlaces {
                 folders: folders.collect(),
                 trusted: trusted.filter_map(|folder| folder.canonicalize().ok()).collect(),
+                environment: environment.clone(),
+                time_limit,
             }
         })
     }
@@ -367,6 +474,11 @@ impl Startup {
             clipboard: self.clipboard(),
             home: self.paths.home.clone(),
             supports_links: depth != Depth::None && supports_links(variable),
+            pictures: match depth {
+                // Without colours a picture would have none either.
+                Depth::None => PictureSupport::None,
+                _ => PictureSupport::from_variables(variable),
+            },
             clock: wall_clock_ms(),
         }
     }
@@ -463,10 +575,21 @@ fn resolve_folder(named: Option<&Path>, lang: Lang) -> Result<PathBuf, StartErro
     }
 }
 
-fn start_error(say: impl Into<crate::i18n::LocalizedText>, lang: Lang) -> StartError {
+pub fn start_error(say: impl Into<crate::i18n::LocalizedText>, lang: Lang) -> StartError {
     StartError {
         notice: Box::new(Notice::error(say)),
         exit: Exit::WrongUse,
         printer: printer_for(lang),
     }
+}
+
+/// The package folders of the plugins that the user installed.
+fn plugin_roots(home: &Path, folder: &Path) -> Vec<PathBuf> {
+    // A broken registry is reported by `/plugins`.
+    let registry = Registry::read(home, &System::new(folder, home, &[])).ok().flatten();
+    let root = |plugin: &PluginEntry| {
+        let mut above = plugin.bin.ancestors().skip(1).take(4);
+        above.find(|folder| folder.join("package.json").is_file()).map(Path::to_owned)
+    };
+    registry.unwrap_or_default().entries.iter().filter_map(root).collect()
 }

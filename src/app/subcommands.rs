@@ -18,9 +18,10 @@ use crate::cli::messages::{self, Printer};
 use crate::cli::model::ModelListing;
 use crate::cli::{Exit, config, model, output, policy, session, table};
 use crate::commands;
+use crate::config::project_instructions;
 use crate::config::{Connection, Environment};
 use crate::extensions::ExtensionSet;
-use crate::i18n::{Localize, cli as words};
+use crate::i18n::{Localize, cli as words, common};
 use crate::protocol::{InstructionFile, Notice, Page, PageRow, SessionInfo, StepAction};
 use crate::safety::PolicyContext;
 use crate::session::{Doctor, permissions};
@@ -285,8 +286,9 @@ fn ineffective_rules(
 
 /// The instructions for agents in a trusted folder.
 fn instruction_files(folder: &Path, trusted: bool) -> Vec<InstructionFile> {
-    let found = trusted.then(|| crate::config::project_instructions::read(folder));
-    found.map_or_else(Vec::new, |found| found.notes.files)
+    let folder = folder.to_owned();
+    let sources = project_instructions::InstructionSources { folder, trusted, user: Vec::new() };
+    project_instructions::read(&sources).notes.files
 }
 
 fn terminal_info(environment: &Environment) -> Terminal {
@@ -303,6 +305,23 @@ fn terminal_info(environment: &Environment) -> Terminal {
 pub fn completions(startup: &Startup, shell: CompletionShell) -> Exit {
     let done = messages::write_text(&mut output::stdout(), args::completions(shell));
     exit_after_writing(startup, done)
+}
+
+/// `man`, and `man --dir FOLDER`.
+pub fn manual(startup: &Startup, folder: Option<&Path>) -> Exit {
+    let Some(folder) = folder else {
+        let page = args::manual_page();
+        let done = page.and_then(|page| messages::write_text(&mut output::stdout(), page));
+        return exit_after_writing(startup, done);
+    };
+    match args::write_manual(folder) {
+        Ok(()) => Exit::Done,
+        Err(error) => {
+            let file = folder.display().to_string();
+            let say = common::NOT_WRITTEN.with("file", file).with("why", error.to_string());
+            startup.fail(&Notice::error(say), Exit::Failed)
+        }
+    }
 }
 
 pub fn print_rows(startup: &Startup, rows: &[PageRow], json: bool) -> Exit {

@@ -2,19 +2,30 @@
 //! documentation of the options is their help in English; [`help`](super::help) translates it.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-use super::extensions::args::{AfterFill, BotSub, CommandSub, ExtensionAction, SkillSub};
+pub use super::config::ConfigCommand;
+use super::extensions::args::{
+    AfterFill, BotSub, CommandSub, ExtensionAction, SkillSub, separate_template_options,
+};
+pub use super::gateway::GatewayCommand;
 pub use super::resume::ResumeChoice;
+pub use super::run_options::{ApprovalFlags, RunOptions};
+use super::script_command::ScriptCommand;
 pub use super::session::SessionCommand;
+use crate::config::keys::EFFORTS;
+use crate::config::suggest;
 use crate::extensions::ExtensionFileKind;
 use crate::i18n::{self, Localize, LocalizedText};
+use crate::protocol::ApprovalMode;
 
 /// A coding agent for the terminal. It proposes. You decide.
 #[derive(Clone, Debug, PartialEq, Parser)]
-#[command(name = "avocet", version, max_term_width = 100)]
+#[command(name = "avocet", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(after_help = "Examples:
   avocet                                  start in this folder
   avocet \"why does the build fail?\"       start with a message
@@ -56,59 +67,18 @@ pub struct ModelOptions {
     /// A profile from the settings file.
     #[arg(long, global = true, value_name = "NAME")]
     pub profile: Option<String>,
-    /// Which of the profile's two models.
-    #[arg(long, global = true, value_name = "low|high", value_parser = ["low", "high"], hide_possible_values = true)]
-    pub mode: Option<String>,
+    /// Which steps ask: all that change something (ask), all but changes of files in the folder
+    /// (edits), or none, since the model only reads and ends with a plan (plan); or which of the
+    /// profile's two models answers: low, high. May be given once for each.
+    #[arg(long, global = true, value_name = "MODE", value_parser = ["ask", "edits", "plan", "low", "high"], hide_possible_values = true)]
+    pub mode: Vec<String>,
+    /// How much the model reasons, as far as it can be told: none, minimal, low, medium, high,
+    /// xhigh, max; auto: as it does by itself.
+    #[arg(long, global = true, value_name = "LEVEL", value_parser = PossibleValuesParser::new(EFFORTS), hide_possible_values = true)]
+    pub effort: Option<String>,
     /// The bot that sets the system prompt and the sampling.
     #[arg(long, global = true, value_name = "NAME")]
     pub bot: Option<String>,
-}
-
-/// Options for where and how it runs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
-#[command(next_help_heading = "Run")]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
-pub struct RunOptions {
-    /// The folder to work in.
-    #[arg(long, global = true, value_name = "DIR")]
-    pub cwd: Option<PathBuf>,
-    /// Trust exactly this folder, for this run.
-    #[arg(long, global = true, value_name = "DIR")]
-    pub trust: Option<PathBuf>,
-    /// Add a folder to the session, to be read and changed like the working folder.
-    #[arg(long, global = true, value_name = "DIR")]
-    pub add_dir: Vec<PathBuf>,
-    /// Approve the shell commands of your templates, except high-risk ones; with -p it is also
-    /// short for --approve-steps, and with `run` and `delete` it approves those.
-    #[arg(short, long, global = true)]
-    pub yes: bool,
-    /// Without the full screen: approve the model's steps that ask (tier L1), but none that
-    /// are refused or may expose credentials.
-    #[arg(long, global = true)]
-    pub approve_steps: bool,
-    /// With --approve-steps: also approve steps that may expose credentials.
-    #[arg(long, global = true)]
-    pub approve_secrets: bool,
-    /// Write JSON: the events of a run, one object per line.
-    #[arg(long, global = true)]
-    pub json: bool,
-    /// Do not save this conversation.
-    #[arg(long, global = true)]
-    pub no_save: bool,
-    /// Check the final answer against a JSON Schema.
-    #[arg(long, global = true, value_name = "FILE")]
-    pub output_schema: Option<PathBuf>,
-}
-
-/// What the command line approves before anything asks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ApprovalFlags {
-    /// The shell commands of the user's templates, except those of high risk.
-    pub template_commands: bool,
-    /// The model's steps that ask, approved by this option.
-    pub steps: Option<&'static str>,
-    /// Also those that may hand out credentials.
-    pub secrets: bool,
 }
 
 /// Options for language and appearance.
@@ -148,10 +118,14 @@ rejected if no user can answer. --approve-steps approves those.")]
     #[command(after_help = "Examples:
   avocet resume
   avocet resume k7m2
+  avocet resume k7m2 \"and now the tests\"
   avocet -p \"go on\" resume k7m2")]
     Resume {
         /// Its id, or the beginning of it; `avocet session list` shows the ids.
         id: Option<String>,
+        /// The next message.
+        #[arg(id = "next_message", value_name = "PROMPT")]
+        prompt: Option<String>,
     },
     /// List, search, export and delete saved conversations.
     #[command(subcommand, after_help = "Example:\n  avocet session search login")]
@@ -161,8 +135,12 @@ rejected if no user can answer. --approve-steps approves those.")]
   avocet run joke.ai.yaml
   avocet run translator '{content: \"Good morning\", target_lang: \"Chinese\"}'
   avocet run summary \"$(cat notes.txt)\" --no-stream
-  avocet run mine -s ~/scripts --check")]
+  avocet run mine -s ~/scripts --check
+  avocet help scripts")]
     Run(RunScript),
+    /// Scripts: list, show and begin them, and help for editors.
+    #[command(subcommand, after_help = "Example:\n  avocet script new greet")]
+    Script(ScriptCommand),
     /// Show the safety policy's verdict on a command; nothing is run.
     #[command(subcommand, after_help = "Example:\n  avocet policy explain -- git push --force")]
     Policy(PolicyCommand),
@@ -192,7 +170,7 @@ The key goes into the system's keyring, or into a file that only you can read wh
     /// Skills: folders of instructions the model uses when they are useful.
     #[command(subcommand, after_help = "Example:\n  avocet skill list")]
     Skill(SkillSub),
-    /// Copy example bots, commands and skills into your folder; nothing is overwritten.
+    /// Copy example bots, commands, skills and scripts into your folder; nothing is overwritten.
     #[command(after_help = "Example:\n  avocet init-home")]
     InitHome,
     /// Read and change the settings.
@@ -201,6 +179,9 @@ The key goes into the system's keyring, or into a file that only you can read wh
     /// The slothtool plugins.
     #[command(subcommand, after_help = "Example:\n  avocet plugin run loc src")]
     Plugin(PluginCommand),
+    /// Chat platforms: run them, their menus, who may talk, their tokens.
+    #[command(subcommand, after_help = "Example:\n  avocet gateway run --only telegram")]
+    Gateway(GatewayCommand),
     /// Check settings, model and terminal.
     #[command(after_help = "Example:\n  avocet doctor --json")]
     Doctor,
@@ -212,6 +193,25 @@ The key goes into the system's keyring, or into a file that only you can read wh
         /// The shell to write it for.
         shell: CompletionShell,
     },
+    /// Print the manual page, or write those of all commands into a folder.
+    #[command(after_help = "Examples:
+  avocet man | man -l -
+  avocet man --dir ~/.local/share/man/man1")]
+    Man {
+        /// The folder to write `avocet.1` and the pages of its commands into.
+        #[arg(long)]
+        dir: Option<PathBuf>,
+    },
+    /// Print this help, that of a command, or a chapter about scripts.
+    #[command(after_help = "Examples:
+  avocet help run
+  avocet help scripts
+  avocet help scripts marks")]
+    Help {
+        /// A command, or `scripts` and a chapter.
+        #[arg(value_name = "TOPIC")]
+        topics: Vec<String>,
+    },
 }
 
 /// The script to run, and how to run it.
@@ -220,9 +220,13 @@ pub struct RunScript {
     /// A file, or the ID of a script in this folder, a folder of `-s`, or built in.
     #[arg(value_name = "SCRIPT")]
     pub script: String,
-    /// JSON, its relaxed form `{content: "x"}`, or text; `-` reads them from standard input.
+    /// JSON, its relaxed form `{content: "x"}`, or text; `-` is the text of standard input, and named
+    /// arguments may follow it: `- '{lang: "zh"}'`.
     #[arg(value_name = "ARGS")]
-    pub args: Option<String>,
+    pub args: Vec<String>,
+    /// Show the script's own messages too, dim.
+    #[arg(short, long, action = clap::ArgAction::Count)]
+    pub verbose: u8,
     /// Show each answer only when it is complete.
     #[arg(long)]
     pub no_stream: bool,
@@ -235,6 +239,9 @@ pub struct RunScript {
     /// Check the script without running it.
     #[arg(long)]
     pub check: bool,
+    /// How long the run may take, in seconds.
+    #[arg(long, value_name = "SECONDS")]
+    pub max_time: Option<u32>,
     /// The bot given on the command line; the script's own parameters take precedence.
     #[arg(skip)]
     pub bot: Option<String>,
@@ -286,39 +293,6 @@ pub enum PluginCommand {
     },
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
-pub enum ConfigCommand {
-    /// Print the path of the settings file.
-    #[command(after_help = "Example:\n  avocet config path")]
-    Path,
-    /// Show a setting, or all of them.
-    #[command(after_help = "Example:\n  avocet config get --where safety.allow_network")]
-    Get {
-        /// Dotted, as in `safety.allow_network`.
-        key: Option<String>,
-        /// Show which layer the value comes from.
-        #[arg(long = "where")]
-        place: bool,
-    },
-    /// Change a setting; comments in the file are kept.
-    #[command(after_help = "Examples:
-  avocet config set profiles.default.base_url http://127.0.0.1:11434/v1
-  avocet config set safety.allowed_programs +just,-curl")]
-    Set {
-        /// Dotted, as in `safety.allow_network`; `avocet config get` lists all.
-        key: String,
-        /// The new value; separate list items with commas.
-        #[arg(allow_hyphen_values = true)]
-        value: String,
-    },
-    /// Remove a setting from the file.
-    #[command(after_help = "Example:\n  avocet config unset theme")]
-    Unset {
-        /// Dotted, as in `safety.allow_network`.
-        key: String,
-    },
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CompletionShell {
     Bash,
@@ -345,6 +319,8 @@ pub enum RunMode {
     },
     Session(SessionCommand),
     Script(RunScript),
+    ScriptFiles(ScriptCommand),
+    Help(Vec<String>),
     Policy(PolicyCommand),
     Model(ModelCommand),
     Login(LoginOptions),
@@ -367,8 +343,12 @@ pub enum RunMode {
     InitHome,
     Config(ConfigCommand),
     Plugin(PluginCommand),
+    Gateway(GatewayCommand),
     Doctor,
     Completions(CompletionShell),
+    Man {
+        dir: Option<PathBuf>,
+    },
 }
 
 const APPROVE_STEPS: &str = "--approve-steps";
@@ -381,26 +361,31 @@ pub struct Terminals {
 }
 
 /// Wrong use that the parser cannot detect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.localized())]
 pub enum UsageError {
     TwoPrompts,
     TwoBots,
     /// `-c` together with an id, or an unsaved new conversation together with a saved one.
     TwoSessions,
-    /// There is no user to choose a conversation.
+    /// No user can choose a conversation.
     NoSessionNamed,
     /// A prompt before a subcommand that does not take one.
     PromptAndCommand,
-    /// The screen was requested where there is no terminal.
+    /// The screen was requested without a terminal.
     NoTerminal,
-    /// An option for conversations where there is no conversation.
+    /// An option for conversations, given without one.
     OnlyChat {
         option: &'static str,
     },
     /// An option for headless runs where the run is not headless.
     OnlyHeadless {
         option: &'static str,
+    },
+    /// A word that is almost the name of a command.
+    MisspeltCommand {
+        given: String,
+        nearest: String,
     },
 }
 
@@ -416,6 +401,9 @@ impl Localize for UsageError {
             UsageError::NoTerminal => w::NO_TERMINAL.into(),
             UsageError::OnlyChat { option } => w::ONLY_CHAT.with("option", *option),
             UsageError::OnlyHeadless { option } => w::ONLY_HEADLESS.with("option", *option),
+            UsageError::MisspeltCommand { given, nearest } => {
+                w::MISSPELT_COMMAND.with("given", given.as_str()).with("nearest", nearest.as_str())
+            }
         }
     }
 }
@@ -426,24 +414,61 @@ impl Cli {
     pub fn parse_from_args(
         args: impl IntoIterator<Item = impl Into<OsString> + Clone>,
     ) -> Result<Cli, clap::Error> {
-        Cli::try_parse_from(args)
+        let args: Vec<OsString> =
+            args.into_iter().map(|arg| Into::<OsString>::into(arg.clone())).collect();
+        let parsed = Cli::try_parse_from(&args);
+        match parsed.as_ref().err().and_then(|error| separate_template_options(&args, error)) {
+            Some(separated) => Cli::try_parse_from(separated),
+            None => parsed,
+        }
+    }
+
+    /// A first word that is almost the name of a command was meant as one: what follows it is then
+    /// no valid command line, and alone it would be sent to the model.
+    pub fn misspelt_command(word: &str) -> Option<UsageError> {
+        let like_a_name = |word: &str| word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+        if word.len() < 3 || word.starts_with('-') || !like_a_name(word) {
+            return None;
+        }
+        let commands = Cli::command();
+        let names = || commands.get_subcommands().map(clap::Command::get_name);
+        if names().any(|name| name == word) {
+            return None;
+        }
+        let nearest = suggest::nearest(word, names()).first().map(|name| (*name).to_owned())?;
+        Some(UsageError::MisspeltCommand { given: word.into(), nearest })
     }
 
     /// The settings that the options set, as `config::Sources::line` takes them.
     pub fn settings(&self) -> Vec<(&'static str, String)> {
-        let ModelOptions { model, base_url, profile, mode, .. } = &self.model;
+        let ModelOptions { model, base_url, profile, mode, effort, .. } = &self.model;
         let LookOptions { lang, theme, no_color, linear: _ } = &self.look;
+        let mode = mode.iter().rfind(|word| ApprovalMode::parse(word).is_none()).cloned();
+        let steps = self.run.max_steps.map(|steps| steps.to_string());
+        let time = match &self.command {
+            Some(Sub::Run(script)) => script.max_time.map(|seconds| seconds.to_string()),
+            _ => None,
+        };
         let color = no_color.then(|| "never".to_owned());
         let given = [
             ("model", model),
             ("base_url", base_url),
             ("profile", profile),
-            ("mode", mode),
+            ("mode", &mode),
+            ("effort", effort),
+            ("safety.max_auto_steps_per_turn", &steps),
+            ("limits.cost.run", &self.run.max_cost),
+            ("limits.script_timeout_s", &time),
             ("lang", lang),
             ("theme", theme),
             ("color", &color),
         ];
         given.into_iter().filter_map(|(key, value)| Some((key, value.clone()?))).collect()
+    }
+
+    /// Which steps ask, if the command line says so.
+    pub fn approval_mode(&self) -> Option<ApprovalMode> {
+        self.model.mode.iter().rev().find_map(|word| ApprovalMode::parse(word))
     }
 
     /// What the command line approves in advance. With a template or a bot, `-y` approves the
@@ -478,7 +503,13 @@ impl Cli {
         Ok(way)
     }
 
-    fn requested_mode(self, ends: Terminals) -> Result<RunMode, UsageError> {
+    fn requested_mode(mut self, ends: Terminals) -> Result<RunMode, UsageError> {
+        if let Some(Sub::Resume { prompt: Some(next), .. }) = &mut self.command {
+            match self.prompt.replace(std::mem::take(next)) {
+                None => {}
+                Some(_) => return Err(UsageError::TwoPrompts),
+            }
+        }
         let given_bot = self.model.bot;
         let prompted = self.prompt.is_some() || self.print.is_some();
         let bot = match self.command {
@@ -492,6 +523,8 @@ impl Cli {
             Some(Sub::Run(script)) => {
                 return Ok(RunMode::Script(RunScript { bot: given_bot, ..script }));
             }
+            Some(Sub::Script(script)) => return Ok(RunMode::ScriptFiles(script)),
+            Some(Sub::Help { topics }) => return Ok(RunMode::Help(topics)),
             Some(Sub::Policy(policy)) => return Ok(RunMode::Policy(policy)),
             Some(Sub::Model(model)) => return Ok(RunMode::Model(model)),
             Some(Sub::Login(options)) => return Ok(RunMode::Login(options)),
@@ -510,14 +543,20 @@ impl Cli {
             Some(Sub::InitHome) => return Ok(RunMode::InitHome),
             Some(Sub::Config(config)) => return Ok(RunMode::Config(config)),
             Some(Sub::Plugin(plugin)) => return Ok(RunMode::Plugin(plugin)),
+            Some(Sub::Gateway(gateway)) => return Ok(RunMode::Gateway(gateway)),
             Some(Sub::Doctor) => return Ok(RunMode::Doctor),
             Some(Sub::Completions { shell }) => return Ok(RunMode::Completions(shell)),
+            Some(Sub::Man { dir }) => return Ok(RunMode::Man { dir }),
         };
         let headless = self.print.is_some() || !ends.stdin;
+        let only_word = self.prompt.clone();
         let prompt = match (self.print.flatten(), self.prompt) {
             (Some(_), Some(_)) => return Err(UsageError::TwoPrompts),
             (print, prompt) => print.or(prompt),
         };
+        if let Some(misspelt) = only_word.as_deref().and_then(Cli::misspelt_command) {
+            return Err(misspelt);
+        }
         Ok(match headless || (!ends.stdout && prompt.is_some()) {
             true => RunMode::Print { prompt, bot, piped: !ends.stdin },
             false => RunMode::Screen { prompt, bot },
@@ -541,6 +580,19 @@ pub fn completions(shell: CompletionShell) -> Vec<u8> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "avocet", &mut script);
     script
+}
+
+/// The manual page of the program, in roff.
+pub fn manual_page() -> io::Result<Vec<u8>> {
+    let mut page = Vec::new();
+    clap_mangen::Man::new(Cli::command()).render(&mut page)?;
+    Ok(page)
+}
+
+/// Writes the pages of the program and of all its commands into a folder, `avocet.1` first.
+pub fn write_manual(folder: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    clap_mangen::generate_to(Cli::command(), folder)
 }
 
 #[cfg(test)]

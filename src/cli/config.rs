@@ -2,15 +2,48 @@
 
 use std::path::Path;
 
+use clap::Subcommand;
 use serde_json::json;
 
-use super::args::ConfigCommand;
 use crate::config::diagnostic::DiagnosticSource;
 use crate::config::edit::{self, EditError};
 use crate::config::toml_schema::TomlValue;
 use crate::config::{Loaded, SettingsLayer};
 use crate::i18n::{Lang, Localize, LocalizedText, cli as w};
 use crate::model::display_address;
+
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum ConfigCommand {
+    /// Print the path of the settings file.
+    #[command(after_help = "Example:\n  avocet config path")]
+    Path,
+    /// Show a setting, or all of them.
+    #[command(after_help = "Example:\n  avocet config get --where safety.allow_network")]
+    Get {
+        /// Dotted, as in `safety.allow_network`.
+        key: Option<String>,
+        /// Show which layer the value comes from.
+        #[arg(long = "where")]
+        place: bool,
+    },
+    /// Change a setting; comments in the file are kept.
+    #[command(after_help = "Examples:
+  avocet config set profiles.default.base_url http://127.0.0.1:11434/v1
+  avocet config set safety.allowed_programs +just,-curl")]
+    Set {
+        /// Dotted, as in `safety.allow_network`; `avocet config get` lists all.
+        key: String,
+        /// The new value; separate list items with commas.
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+    /// Remove a setting from the file.
+    #[command(after_help = "Example:\n  avocet config unset theme")]
+    Unset {
+        /// Dotted, as in `safety.allow_network`.
+        key: String,
+    },
+}
 
 /// The output: an answer for standard output, a message for standard error.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +61,7 @@ pub fn run(
     lang: Lang,
 ) -> Result<ConfigAnswer, EditError> {
     let place = || file.display().to_string();
-    // Without the file the values would be those of nobody.
+    // Without the file these would be the values of no user.
     let unread = loaded.problems.iter().find(|problem| {
         problem.fault.is_whole_file() && problem.origin == DiagnosticSource::File(file.to_owned())
     });
@@ -80,7 +113,7 @@ fn get(
 }
 
 /// A value as it may be shown: an address without its password.
-pub(super) fn without_password(key: &str, value: TomlValue) -> TomlValue {
+pub fn without_password(key: &str, value: TomlValue) -> TomlValue {
     match value {
         TomlValue::Text(text) if key == ADDRESS || key.ends_with(".base_url") => {
             TomlValue::Text(display_address(&text))

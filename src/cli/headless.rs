@@ -11,13 +11,14 @@ use std::sync::Arc;
 use super::args::ApprovalFlags;
 use super::messages::Printer;
 use super::schema::Schema;
-use super::shell_approval::{self, ApprovalLine, TemplateApproval};
+use super::shell_approval::{ApprovalLine, TemplateApproval};
 use super::{Clean, Exit};
 use crate::i18n::{LocalizedText, cli as w, common, json_with_text, prompt, session};
+use crate::present::question_lines::{command_lines, question_lines};
 use crate::protocol::{
     Ask, AskId, AttachmentInfo, Decision, Event, ModelMessage, Notice, Observation, Op, Outcome,
-    Question, Risk, SandboxDenial, Step, StepAction, StepQuestion, TemplateCommand, Tier, Topic,
-    TurnOutcome,
+    PlanItem, Question, Risk, SandboxDenial, Step, StepAction, StepQuestion, TemplateCommand, Tier,
+    Topic, TurnOrigin, TurnOutcome,
 };
 use crate::safety::redact::Redactor;
 
@@ -67,9 +68,13 @@ pub struct HeadlessTurn<'a> {
     options: &'a Options,
     /// The last reply: the answer, if the turn ends with it.
     reply: Option<ModelMessage>,
+    /// The plan, one line an item.
+    plan: String,
     /// The tier of a step that did not run and that no later step replaced.
     blocked: Option<Tier>,
     stop: Stop,
+    /// The turn is a shell line of the user.
+    is_shell_turn: bool,
     /// The template's shell commands that the user is asked about.
     approval: Option<TemplateApproval>,
     /// The folder that the last question offered to trust.
@@ -80,6 +85,8 @@ pub struct HeadlessTurn<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stop {
     No,
+    /// The model proposed its plan, which is the answer.
+    Planned,
     /// It paused at a limit, and there is no user to continue it.
     Paused,
     Interrupted,
@@ -90,8 +97,10 @@ impl<'a> HeadlessTurn<'a> {
         HeadlessTurn {
             options,
             reply: None,
+            plan: String::new(),
             blocked: None,
             stop: Stop::No,
+            is_shell_turn: false,
             approval: None,
             untrusted: None,
         }
@@ -143,7 +152,7 @@ impl<'a> HeadlessTurn<'a> {
     pub fn on_session_closed(&self) -> Vec<HeadlessEffect> {
         match self.stop {
             Stop::Interrupted => vec![HeadlessEffect::End(Exit::INTERRUPTED)],
-            Stop::No | Stop::Paused => {
+            Stop::No | Stop::Paused | Stop::Planned => {
                 let notice = Notice::error(w::SESSION_LOST);
                 vec![
                     HeadlessEffect::Tell(StderrLine::Notice(notice)),
@@ -185,17 +194,12 @@ impl<'a> HeadlessTurn<'a> {
         effects
     }
 
+    #[allow(clippy::too_many_lines, reason = "a row for each event")]
     fn effects_of(&mut self, event: &Event) -> Vec<HeadlessEffect> {
         match event {
             Event::ReplyStarted => self.flush_reply(),
-            Event::Replied(reply) => {
-                self.reply = Some(reply.clone());
-                vec![]
-            }
-            Event::Repairing { fault } => {
-                self.reply = None;
-                stderr_line(common::REPAIRING.with("fault", fault.clone()))
-            }
+            Event::Replied(reply) => self.on_replied(reply),
+            Event::Repairing { fault } => self.on_repair(fault),
             Event::Retrying { attempt, of, wait_ms, why } => {
                 let say = w::RETRYING.with("attempt", *attempt).with("of", *of);
                 stderr_line(say.with("wait", *wait_ms).with("why", why.clone()))
@@ -203,10 +207,7 @@ impl<'a> HeadlessTurn<'a> {
             Event::StepStarted { step, .. } => {
                 self.after_reply(stderr_line(w::STEP.with("step", step.work.command_line())))
             }
-            Event::StepFinished(observation) => {
-                let told = self.on_observation(observation);
-                self.after_reply(told)
-            }
+            Event::StepFinished(observation) => self.on_step_finished(observation),
             Event::Asked(ask) => {
                 let told = self.on_question(ask);
                 self.after_reply(told)
@@ -221,18 +222,23 @@ impl<'a> HeadlessTurn<'a> {
             Event::Compacted(receipt) => stderr_line(receipt.localized()),
             Event::TurnEnded { ending, .. } => self.on_turn_ended(ending),
             Event::Closed => self.on_session_closed(),
-            Event::Rendered { text } => self.on_rendered(text),
-            Event::Attached { items } => items.iter().map(attachment_line).collect(),
-            Event::TurnStarted { .. }
-            | Event::Steered { .. }
+            Event::Rendered { text, .. } => self.on_rendered(text),
+            Event::Attached { items, .. } => items.iter().map(attachment_line).collect(),
+            Event::TurnStarted { origin, .. } => self.on_turn_started(*origin),
+            Event::Steered { .. }
             | Event::Delta { .. }
             | Event::ReasoningDelta { .. }
+            | Event::ScriptMessage { .. }
             | Event::StepOutput { .. }
             | Event::Judged { .. }
             | Event::Plan { .. }
             | Event::Undone { .. }
             | Event::FilesKept { .. }
+            | Event::FilesChanged { .. }
+            | Event::Redone
+            | Event::Changes { .. }
             | Event::FolderAdded { .. }
+            | Event::ApprovalModeSet { .. }
             | Event::TerminalReturned
             | Event::QuestionClosed { .. }
             | Event::Queued { .. }
@@ -246,6 +252,38 @@ impl<'a> HeadlessTurn<'a> {
             | Event::Sessions { .. }
             | Event::Catalogue(_)
             | Event::Cleared => vec![],
+        }
+    }
+
+    /// It is written when it is known whether more follows.
+    fn on_replied(&mut self, reply: &ModelMessage) -> Vec<HeadlessEffect> {
+        self.reply = Some(reply.clone());
+        vec![]
+    }
+
+    /// The invalid reply is dropped.
+    fn on_repair(&mut self, fault: &LocalizedText) -> Vec<HeadlessEffect> {
+        self.reply = None;
+        stderr_line(common::REPAIRING.with("fault", fault.clone()))
+    }
+
+    fn on_turn_started(&mut self, origin: TurnOrigin) -> Vec<HeadlessEffect> {
+        self.is_shell_turn = origin == TurnOrigin::Shell;
+        vec![]
+    }
+
+    fn on_step_finished(&mut self, observation: &Observation) -> Vec<HeadlessEffect> {
+        let told = self.on_observation(observation);
+        let told = self.after_reply(told);
+        self.take_shell_output(observation);
+        told
+    }
+
+    /// What a shell line of the user prints is the answer.
+    fn take_shell_output(&mut self, observation: &Observation) {
+        if self.is_shell_turn && matches!(observation.outcome, Outcome::Ran | Outcome::Edited) {
+            let message = format!("{}{}", observation.stdout, observation.stderr);
+            self.reply = Some(ModelMessage { message, ..ModelMessage::default() });
         }
     }
 
@@ -283,9 +321,11 @@ impl<'a> HeadlessTurn<'a> {
                 let line = HeadlessEffect::Tell(StderrLine::Line(line.with("option", option)));
                 vec![line, decide(ask.id, Decision::Approve)]
             }
-            Question::Choice { text, .. } | Question::ScriptCall { text } => {
+            Question::Plan { items, .. } => self.on_plan(ask.id, items),
+            Question::Choice { .. } | Question::ScriptCall { .. } => {
                 let word = Some(w::NOBODY_ANSWERS.text(crate::i18n::Lang::En).to_owned());
-                let notice = Notice::info(common::MODEL_ASKS.with("text", text.as_str()));
+                let said = question_lines(&ask.question).into_iter().next();
+                let notice = Notice::info(said.unwrap_or_else(|| w::NOBODY_ANSWERS.into()));
                 vec![
                     HeadlessEffect::Tell(StderrLine::Notice(notice.with_hint(w::NOBODY_ANSWERS))),
                     decide(ask.id, Decision::Reject { word }),
@@ -305,6 +345,17 @@ impl<'a> HeadlessTurn<'a> {
                 ]
             }
         }
+    }
+
+    /// Without a user the plan is the answer, unless the command line approves its steps.
+    fn on_plan(&mut self, ask: AskId, items: &[PlanItem]) -> Vec<HeadlessEffect> {
+        if let Some(option) = self.options.approved.steps {
+            let line = HeadlessEffect::Tell(StderrLine::Line(w::PLAN_TAKEN.with("option", option)));
+            return vec![line, decide(ask, Decision::Approve)];
+        }
+        self.stop = Stop::Planned;
+        self.plan = items.iter().map(PlanItem::line).collect::<Vec<_>>().join("\n");
+        vec![decide(ask, Decision::Reject { word: None })]
     }
 
     /// The option approves steps that ask by default, not steps that a setting lowered from L2.
@@ -337,7 +388,7 @@ impl<'a> HeadlessTurn<'a> {
         {
             let question = asking.question();
             self.approval = Some(asking);
-            let says = shell_approval::command_lines(of, cwd, pieces).into_iter();
+            let says = command_lines(of, cwd, pieces).into_iter();
             let told = says.map(|say| HeadlessEffect::Tell(StderrLine::Question(say)));
             return told.chain([HeadlessEffect::Ask(question)]).collect();
         }
@@ -392,13 +443,17 @@ impl<'a> HeadlessTurn<'a> {
             Notice::warning(word.with("step", step.work.command_line()).with("why", why.clone()))
         };
         match outcome {
-            Outcome::Ran | Outcome::Edited => match observation.exit_code {
+            Outcome::Ran | Outcome::Edited => match observation.shown_exit_code() {
                 Some(0) => vec![],
                 Some(code) => stderr_line(w::STEP_EXIT.with("code", code)),
                 None => stderr_line(w::STEP_NO_EXIT),
             },
             // The reason why no shell command of a template runs was reported with the question.
-            Outcome::Declined if matches!(step.work, StepAction::Shell { .. }) => vec![],
+            Outcome::Declined
+                if !self.is_shell_turn && matches!(step.work, StepAction::Shell { .. }) =>
+            {
+                vec![]
+            }
             // The step only reads, so only the limit of steps asked about it.
             Outcome::Declined if risk.tier == Tier::L0 => {
                 let say = w::STEP_EACH_ASKS.with("step", step.work.command_line());
@@ -429,6 +484,11 @@ impl<'a> HeadlessTurn<'a> {
             (Stop::No | Stop::Paused, TurnOutcome::Done) => {
                 effects.extend(self.finish_with_answer());
                 return effects;
+            }
+            (Stop::Planned, _) => {
+                effects.extend(self.flush_reply());
+                effects.push(HeadlessEffect::Out(std::mem::take(&mut self.plan)));
+                Exit::Done
             }
             (Stop::Paused, _) => Exit::Limit,
             (Stop::No, TurnOutcome::Limit { why }) => {

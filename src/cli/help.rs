@@ -13,6 +13,19 @@ pub fn page(args: impl Iterator<Item = OsString>, lang: Lang) -> Option<clap::Er
     localize(Cli::command(), lang).try_get_matches_from(args).err()
 }
 
+/// `bot help new` asks for what `help bot new` does: the words around `help`.
+pub fn topics_of_command(
+    page: &clap::Error,
+    args: impl Iterator<Item = OsString>,
+) -> Option<Vec<String>> {
+    let words: Vec<String> = args.skip(1).map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let topics: Vec<String> = words.iter().filter(|word| *word != "help").cloned().collect();
+    let is_asked = page.kind() == clap::error::ErrorKind::InvalidSubcommand
+        && words.len() == topics.len() + 1
+        && topics.iter().all(|word| !word.starts_with('-'));
+    is_asked.then_some(topics)
+}
+
 /// The command with all of its help in one language.
 fn localize(mut command: Command, lang: Lang) -> Command {
     // So that clap's own options and the global ones are there too.

@@ -13,7 +13,7 @@ pub struct Printer {
     pub clean: Clean,
 }
 
-/// Writes a notice. A closed stream is not an error: there is no other place to report it.
+/// Writes a notice. A closed stream is not an error: it cannot be reported anywhere else.
 pub fn notice(out: &mut impl Write, notice: &Notice, printer: Printer) {
     let label = match notice.level {
         NoticeLevel::Info => None,

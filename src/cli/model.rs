@@ -90,7 +90,7 @@ pub fn capabilities_of(
 /// The page of one model (`model show`).
 pub fn details(model: &str, can: &Capabilities) -> Vec<PageRow> {
     let yes_no = |yes: bool| if yes { w::YES } else { w::NO };
-    let efforts: Vec<&str> = can.effort.iter().map(|effort| effort.name()).collect();
+    let efforts: Vec<&str> = can.effort.iter().flatten().map(|effort| effort.name()).collect();
     let effort = match efforts.is_empty() {
         true => PhraseValue::from(w::MODEL_NO_EFFORT),
         false => PhraseValue::from(efforts.join(", ")),

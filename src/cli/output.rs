@@ -52,7 +52,7 @@ pub fn report_panics() {
         let name = thread.name().unwrap_or("?");
         let trace = Backtrace::capture();
         let mut out = stderr();
-        // There is no other place to tell it.
+        // It cannot be reported anywhere else.
         let _ = writeln!(out, "thread `{name}` {panic}");
         if trace.status() == BacktraceStatus::Captured {
             let _ = writeln!(out, "{trace}");

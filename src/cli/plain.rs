@@ -5,20 +5,21 @@
 //! A state machine without I/O: takes the events of the session and the lines of the user, and
 //! returns what to write or send. [`run`] writes and waits.
 
-use super::shell_approval::tier_phrase;
 use super::{Clean, Exit};
 use crate::commands::{self, CommandContext, CommandOutcome, Surface, UiAction};
-use crate::i18n::{Lang, LocalizedText, Phrase, common, context, linear as w, prompt, session};
+use crate::i18n::{Lang, LocalizedText, Phrase, common, context, keys, linear as w, session};
+use crate::present::question_lines::tier_phrase;
 use crate::prompt::input::{self, Intent};
 use crate::protocol::{
-    Ask, AskId, AttachmentInfo, Change, Decision, Event, Extensions, Mention, ModelMessage, Notice,
-    Observation, Op, Outcome as Came, Page, PlanItem, PlanState, Report, Risk, SessionInfo, Step,
-    StepAction, Tier, TurnOutcome,
+    Ask, AskId, Change, Decision, Event, Extensions, Mention, ModelMessage, Notice, Observation,
+    Op, Outcome as Came, Page, PlanItem, PlanState, Report, Risk, SessionInfo, Step, StepAction,
+    Tier, TurnOutcome,
 };
-use crate::text::escape;
 
+mod files;
 mod leave_question;
 mod leaving;
+mod models;
 mod question;
 pub mod run;
 #[cfg(test)]
@@ -46,10 +47,11 @@ pub struct PlainSession {
     clean: Clean,
     facts: SessionInfo,
     models: Vec<String>,
+    /// They are printed when they come.
+    asked_models: bool,
     extensions: Extensions,
     state: PlainState,
-    /// The answer so far: the part that is written, and the part that waits for the end of its
-    /// line.
+    /// The answer so far: what is written, and what waits for the end of its line.
     written_bytes: usize,
     partial_line: String,
     /// Commands that wait for the end of the turn.
@@ -82,6 +84,7 @@ impl PlainSession {
             clean,
             facts,
             models,
+            asked_models: false,
             extensions: kept,
             state: doing,
             written_bytes: 0,
@@ -199,7 +202,7 @@ impl PlainSession {
     }
 
     fn enter_line(&mut self, text: &str) -> Vec<PlainEffect> {
-        match input::parse(text) {
+        match input::parse(if text.trim() == "?" { "/?" } else { text }) {
             Intent::Empty => self.prompt(),
             Intent::Message { parts } => {
                 vec![PlainEffect::Send(input::submit_op(parts, str::to_owned))]
@@ -292,7 +295,18 @@ impl PlainSession {
                 self.lang = lang;
                 Vec::new()
             }
-            UiAction::Models => vec![PlainEffect::Send(Op::Report { report: Report::Models })],
+            UiAction::Models => {
+                self.asked_models = true;
+                vec![PlainEffect::Send(Op::Report { report: Report::Models })]
+            }
+            UiAction::Connect(name) => {
+                let name = name.unwrap_or_else(|| "PROVIDER".to_owned());
+                vec![PlainEffect::Notice(Notice::info(keys::CONNECT_HOW.with("name", name)))]
+            }
+            UiAction::Efforts => {
+                let page = commands::efforts_page(&self.facts);
+                self.apply_outcome(page)
+            }
             UiAction::Sessions => {
                 vec![PlainEffect::Send(Op::SearchSessions { words: String::new() })]
             }
@@ -311,23 +325,22 @@ impl PlainSession {
             | UiAction::Timestamps(_)
             | UiAction::Copy(_)
             | UiAction::Dump
-            | UiAction::Search(_) => {
+            | UiAction::Search(_)
+            | UiAction::Chat(_) => {
                 vec![PlainEffect::Notice(Notice::warning(w::NEEDS_SCREEN))]
             }
         }
     }
 
     /// Handles an event of the session.
+    #[allow(clippy::too_many_lines, reason = "a row for each event")]
     pub fn on_event(&mut self, event: Event) -> Vec<PlainEffect> {
         match event {
             Event::TurnStarted { .. } => {
                 self.state = PlainState::Working;
                 Vec::new()
             }
-            Event::QuestionClosed { .. } => {
-                self.state = self.state_after_answer();
-                Vec::new()
-            }
+            Event::QuestionClosed { .. } => self.on_question_closed(),
             Event::ReplyStarted => self.on_reply_started(),
             Event::Delta { text } => self.on_delta(&text),
             Event::Repairing { fault } => vec![self.say(common::REPAIRING.with("fault", fault))],
@@ -350,17 +363,21 @@ impl PlainSession {
             Event::Facts(facts) => self.on_session_info(*facts),
             Event::Notice(notice) => self.on_notice(notice),
             Event::Page(page) => self.with_prompt(PlainEffect::Page(*page)),
+            Event::Changes { session, uncommitted } => {
+                self.changes(&session, uncommitted.as_deref())
+            }
+            Event::FilesChanged { files, .. } => self.files_changed(&files),
             Event::Compacting => vec![self.say(context::COMPACTING)],
             Event::Compacted(receipt) => vec![PlainEffect::Page(receipt.page())],
-            Event::Models { names } => {
+            Event::Models { names, offers } => {
                 self.models = names;
-                Vec::new()
+                self.models_page(&offers)
             }
             Event::Catalogue(kept) => self.on_extensions(*kept),
             Event::Cleared => vec![self.say(w::CLEARED), PlainEffect::Prompt],
             Event::Closed => vec![PlainEffect::End(Exit::Done)],
-            Event::Attached { items } => self.attachment_lines(&items),
-            Event::Rendered { text } => text.lines().map(|line| self.line(line)).collect(),
+            Event::Attached { items, .. } => self.attachment_lines(&items),
+            Event::Rendered { text, .. } => text.lines().map(|line| self.line(line)).collect(),
             Event::Steered { text } => vec![self.say(w::STEERED.with("text", text))],
             Event::Plan { items } => self.plan(&items),
             // The thread that reads lines cannot release the terminal.
@@ -372,17 +389,16 @@ impl PlainSession {
             | Event::Sessions { .. }
             | Event::Undone { .. }
             | Event::FilesKept { .. }
+            | Event::Redone
             | Event::FolderAdded { .. }
+            | Event::ApprovalModeSet { .. }
             | Event::ReasoningDelta { .. }
+            | Event::ScriptMessage { .. }
             | Event::StepOutput { .. } => Vec::new(),
             Event::Judged { ask, work, risk, change } => {
                 self.on_verdict(ask, &work, &risk, change.as_deref())
             }
         }
-    }
-
-    fn attachment_lines(&self, items: &[AttachmentInfo]) -> Vec<PlainEffect> {
-        items.iter().map(|item| self.attachment_line(item)).collect()
     }
 
     fn on_reply_started(&mut self) -> Vec<PlainEffect> {
@@ -391,14 +407,15 @@ impl PlainSession {
     }
 
     /// Trust is asked about while no turn runs; every other question comes from a running turn.
-    fn state_after_answer(&self) -> PlainState {
-        match &self.state {
+    fn on_question_closed(&mut self) -> Vec<PlainEffect> {
+        self.state = match &self.state {
             PlainState::Asking(asked) if asked.is_trust() => PlainState::Idle,
             PlainState::Starting
             | PlainState::Idle
             | PlainState::Working
             | PlainState::Asking(_) => PlainState::Working,
-        }
+        };
+        Vec::new()
     }
 
     /// The first session info opens the conversation.
@@ -417,7 +434,7 @@ impl PlainSession {
     }
 
     fn explain_rewind(&self, turn: u64, files: usize) -> Vec<PlainEffect> {
-        let back = (self.facts.turns + 1).saturating_sub(turn);
+        let back = self.facts.counted_turns().take_while(|counted| *counted >= turn).count();
         let say = w::REWIND_WHAT.with("files", files).with("n", back);
         self.with_prompt(PlainEffect::Notice(Notice::warning(say)))
     }
@@ -473,11 +490,6 @@ impl PlainSession {
         lines
     }
 
-    fn attachment_line(&self, item: &AttachmentInfo) -> PlainEffect {
-        let name = escape(&item.name).text;
-        self.say(prompt::LINE_ATTACHED.with("name", name).with("size", item.size_text()))
-    }
-
     fn step_line(&self, word: Phrase, step: &Step, tier: Tier) -> PlainEffect {
         let say = word.with("step", step.work.command_line());
         self.say(say.with("tier", LocalizedText::from(tier_phrase(tier))))
@@ -492,7 +504,7 @@ impl PlainSession {
                 effects.push(self.say(w::MORE_OUTPUT.with("n", more)));
             }
         }
-        effects.push(match (observation.outcome, observation.exit_code) {
+        effects.push(match (observation.outcome, observation.shown_exit_code()) {
             (Came::Ran | Came::Edited, Some(0)) => self.say(w::WORKED),
             (Came::Ran | Came::Edited, Some(code)) => self.say(w::EXITED.with("code", code)),
             (Came::Ran | Came::Edited, None) => self.say(w::KILLED),

@@ -153,7 +153,7 @@ pub fn explain_json(work: &StepAction, scene: PolicyContext<'_>, lang: Lang) -> 
 /// left out are those of `here`; or `"tool"` with its input, an object, in `args`. Out: `{"id",
 /// "tier", "rule", "reasons": [{"rule", "tier", "text", "arg"?}], …}`, for a shell line also
 /// `programs`, `warnings`, `opaque` and `pieces`, for a tool also `tool` and what would come of it
-/// (`change` or `fault`), or `{"id", "error"}` for a line that is no such object; the next line is
+/// (`change` or `fault`), or `{"id", "error"}` for any other line; the next line is
 /// read all the same. Fails only when reading or writing does.
 pub fn explain_batch(
     mut reader: impl BufRead,

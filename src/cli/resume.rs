@@ -16,8 +16,8 @@ impl Cli {
     /// The saved conversation to resume, if any.
     pub fn resume_choice(&self) -> Result<Option<ResumeChoice>, UsageError> {
         let named = match &self.command {
-            Some(Sub::Resume { id: Some(id) }) => Some(ResumeChoice::Id(id.clone())),
-            Some(Sub::Resume { id: None }) => Some(ResumeChoice::Choose),
+            Some(Sub::Resume { id: Some(id), .. }) => Some(ResumeChoice::Id(id.clone())),
+            Some(Sub::Resume { id: None, .. }) => Some(ResumeChoice::Choose),
             _ => None,
         };
         let last = self.go_on.then_some(ResumeChoice::Last);
@@ -54,6 +54,10 @@ mod tests {
         assert_eq!(take(&["-c", "--no-save"]), Err(UsageError::TwoSessions));
         assert_eq!(take(&["-c", "doctor"]), Err(UsageError::OnlyChat { option: "--continue" }));
         let terminal = Terminals { stdin: true, stdout: true };
+        let screen = RunMode::Screen { prompt: Some("go on".into()), bot: None };
+        assert_eq!(parse(&["resume", "k7", "go on"]).run_mode(terminal), Ok(screen));
+        let twice = parse(&["-p", "one", "resume", "k7", "two"]).run_mode(terminal);
+        assert_eq!(twice, Err(UsageError::TwoPrompts));
         let print = RunMode::Print { prompt: Some("go on".into()), bot: None, piped: false };
         assert_eq!(parse(&["-p", "go on", "resume", "k7"]).run_mode(terminal), Ok(print));
     }

@@ -5,7 +5,13 @@
 //! | object | when |
 //! |---|---|
 //! | `{"type":"print","text":…}` | `$print` |
-//! | `{"type":"delta","text":…}` | more of an answer, unless `--no-stream` |
+//! | `{"type":"delta","text":…,"script":…,"call":…,"role":…}` | more of an answer, unless `--no-stream` |
+//! | `{"type":"thinking",…}` | the same for reasoning that is to be shown |
+//! | `{"type":"note","text":…}` | what did not end the run |
+//! | `{"type":"call","script":…}` | another script begins |
+//! | `{"type":"message","role":…,"content":…}` | a message of the script itself, with `-v` |
+//! | `{"type":"step",…}`, `{"type":"step_end",…}` | a step of a tool |
+//! | `{"type":"usage","usage":…}` | the tokens, once, if they are known |
 //! | `{"type":"messages","messages":[{role, content}…]}` | once, at the end |
 //! | `{"type":"result","value":…}` or `{"type":"error","message":…}` | last |
 
@@ -15,7 +21,8 @@ use serde_json::{Value, json};
 
 use super::Clean;
 use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
-use crate::protocol::Message;
+use crate::protocol::{Message, Usage};
+use crate::script::host::AnswerHead;
 use crate::script::manifest::input::ScriptArgs;
 use crate::script::{LocatedError, RunResult, ScriptEvent};
 use crate::session::script_turn::display_value;
@@ -31,55 +38,124 @@ pub struct RunFormat {
     pub json: bool,
     /// Show answers as they arrive, for users who watch.
     pub live: bool,
+    /// Show the script's own messages too.
+    pub verbose: bool,
     pub lang: Lang,
     pub clean: Clean,
 }
+
+/// Switches a terminal to dim text and back.
+const DIM: &str = "\x1b[2m";
+const PLAIN: &str = "\x1b[22m";
 
 /// Writes the output of a script.
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
     pub format: RunFormat,
-    /// The part of an answer on the line that is not finished.
-    streamed: String,
+    /// The answer that is being written.
+    open: Option<OpenAnswer>,
+    /// The text of the paragraph above, as far as it has one.
+    above: Option<String>,
+    usage: Usage,
+}
+
+#[derive(Debug, Default)]
+struct OpenAnswer {
+    head: AnswerHead,
+    text: String,
+    /// Reasoning is being written, not the answer.
+    in_thought: bool,
 }
 
 impl<W: Write> Writer<W> {
     pub fn new(out: W, look: RunFormat) -> Writer<W> {
-        Writer { out, format: look, streamed: String::new() }
+        Writer { out, format: look, open: None, above: None, usage: Usage::default() }
     }
 
-    pub fn write_event(&mut self, events: &ScriptEvent) -> io::Result<()> {
-        match events {
-            ScriptEvent::Print(value) if self.format.json => {
-                self.line(&json!({ "type": "print", "text": compact(value) }))
-            }
+    pub fn write_event(&mut self, event: &ScriptEvent) -> io::Result<()> {
+        if let ScriptEvent::TokensUsed(usage) = event {
+            self.usage = self.usage.plus(*usage);
+        }
+        if let ScriptEvent::AnswerStarted(head) = event {
+            self.close()?;
+            self.open = Some(OpenAnswer { head: head.clone(), ..OpenAnswer::default() });
+        }
+        match self.format.json {
+            true => self.write_json(event),
+            false => self.write_text(event),
+        }
+    }
+
+    fn write_text(&mut self, event: &ScriptEvent) -> io::Result<()> {
+        let live = self.format.live;
+        match event {
             ScriptEvent::Print(value) => {
                 self.close()?;
-                self.text(&display_value(value))
+                let text = display_value(value);
+                // Text that was just shown is not repeated on a terminal.
+                match live && self.above.as_deref() == Some(text.trim()) {
+                    true => Ok(()),
+                    false => self.paragraph(&text),
+                }
             }
-            ScriptEvent::Delta(text) if self.format.json => {
-                self.line(&json!({ "type": "delta", "text": text }))
-            }
-            ScriptEvent::Delta(text) if self.format.live => {
-                self.streamed.push_str(text);
-                write!(self.out, "{}", (self.format.clean)(text))?;
+            ScriptEvent::Message(role, text) if live && self.format.verbose => {
+                self.close()?;
+                self.begin_paragraph()?;
+                let text = (self.format.clean)(&format!("{role}: {text}"));
+                writeln!(self.out, "{DIM}{text}{PLAIN}")?;
+                self.above = Some(String::new());
                 self.out.flush()
             }
-            ScriptEvent::Delta(_)
-            | ScriptEvent::Reasoning(_)
+            ScriptEvent::Delta(text) if live => self.write_delta(text),
+            ScriptEvent::Reasoning(text) if live => self.write_thought(text),
+            ScriptEvent::AnswerEnded => self.close(),
+            _ => Ok(()),
+        }
+    }
+
+    fn write_json(&mut self, event: &ScriptEvent) -> io::Result<()> {
+        let head = self.open.as_ref().map(|answer| answer.head.clone()).unwrap_or_default();
+        let value = match event {
+            ScriptEvent::Print(value) => json!({ "type": "print", "text": compact(value) }),
+            ScriptEvent::Delta(text) => answer_json("delta", text, head),
+            ScriptEvent::Reasoning(text) => answer_json("thinking", text, head),
+            ScriptEvent::Note(say) => {
+                json!({ "type": "note", "text": say.text(self.format.lang) })
+            }
+            ScriptEvent::Message(role, text) if self.format.verbose => {
+                json!({ "type": "message", "role": role, "content": text })
+            }
+            ScriptEvent::ScriptCalled(id) => json!({ "type": "call", "script": id }),
+            ScriptEvent::StepStarted(began) => {
+                let (step, risk) = began.as_ref();
+                let (id, work) = (&step.id, &step.work);
+                json!({ "type": "step", "id": id, "work": work, "tier": risk.tier })
+            }
+            ScriptEvent::StepFinished(seen) => {
+                let (id, exit_code) = (&seen.step.id, seen.exit_code);
+                let outcome = &seen.outcome;
+                json!({ "type": "step_end", "id": id, "outcome": outcome, "exit_code": exit_code })
+            }
+            ScriptEvent::AnswerEnded => {
+                self.open = None;
+                return Ok(());
+            }
+            ScriptEvent::AnswerStarted(_)
+            | ScriptEvent::Message(..)
             | ScriptEvent::ModelCallStarted
             | ScriptEvent::TokensUsed(_)
-            | ScriptEvent::StepStarted(_)
-            | ScriptEvent::Output(..)
-            | ScriptEvent::StepFinished(_)
-            | ScriptEvent::ScriptCalled(_)
-            | ScriptEvent::Note(_) => Ok(()),
-        }
+            | ScriptEvent::Output(..) => return Ok(()),
+        };
+        self.line(&value)
     }
 
     /// The end of a run.
     pub fn write_end(&mut self, came: &Result<RunResult, LocatedError>) -> io::Result<()> {
+        if self.format.json && self.usage != Usage::default() {
+            let usage = json!({ "type": "usage", "usage": self.usage });
+            self.line(&usage)?;
+        }
         match came {
             Ok(done) if self.format.json => {
                 let messages = done.visible.iter();
@@ -91,8 +167,8 @@ impl<W: Write> Writer<W> {
             }
             Ok(done) => {
                 let text = display_value(&done.value);
-                let stands = !self.streamed.is_empty() && self.streamed.trim() == text.trim();
                 self.close()?;
+                let stands = self.format.live && self.above.as_deref() == Some(text.trim());
                 match stands || text.is_empty() {
                     true => Ok(()),
                     false => self.text(&text),
@@ -104,6 +180,74 @@ impl<W: Write> Writer<W> {
             }
             Err(_) => self.close(),
         }
+    }
+
+    /// More of an answer: data is written when it is complete.
+    fn write_delta(&mut self, text: &str) -> io::Result<()> {
+        let starts = self.open.as_ref().is_none_or(|answer| answer.text.is_empty());
+        let in_thought = self.open.as_ref().is_some_and(|answer| answer.in_thought);
+        let answer = self.open.get_or_insert_default();
+        answer.text.push_str(text);
+        if answer.head.is_data {
+            return Ok(());
+        }
+        if starts {
+            let name = answer.head.role.clone().map(|role| format!("{role}: "));
+            if in_thought {
+                answer.in_thought = false;
+                writeln!(self.out)?;
+            }
+            self.begin_paragraph()?;
+            write!(self.out, "{}", (self.format.clean)(&name.unwrap_or_default()))?;
+        }
+        write!(self.out, "{}", (self.format.clean)(text))?;
+        self.out.flush()
+    }
+
+    /// Reasoning precedes its answer, each line after a bar.
+    fn write_thought(&mut self, text: &str) -> io::Result<()> {
+        let answer = self.open.get_or_insert_default();
+        let lines = (self.format.clean)(text).replace('\n', "\n│ ");
+        if !std::mem::replace(&mut answer.in_thought, true) {
+            self.begin_paragraph()?;
+            write!(self.out, "│ ")?;
+        }
+        write!(self.out, "{lines}")?;
+        self.out.flush()
+    }
+
+    /// On a terminal, paragraphs are separated by an empty line.
+    fn begin_paragraph(&mut self) -> io::Result<()> {
+        match self.format.live && self.above.take().is_some() {
+            true => writeln!(self.out),
+            false => Ok(()),
+        }
+    }
+
+    fn paragraph(&mut self, text: &str) -> io::Result<()> {
+        self.begin_paragraph()?;
+        self.text(text)?;
+        self.above = Some(text.trim().to_owned());
+        Ok(())
+    }
+
+    /// Ends a paragraph that an answer left open; data is written now.
+    fn close(&mut self) -> io::Result<()> {
+        let Some(answer) = self.open.take() else { return Ok(()) };
+        if answer.head.is_data && self.format.live && !answer.text.is_empty() {
+            if answer.in_thought {
+                writeln!(self.out)?;
+            }
+            let value: Option<Value> = serde_json::from_str(answer.text.trim()).ok();
+            return self.paragraph(&value.map_or(answer.text, |value| display_value(&value)));
+        }
+        if !answer.text.is_empty() || answer.in_thought {
+            if self.format.live {
+                writeln!(self.out)?;
+            }
+            self.above = Some(answer.text.trim().to_owned());
+        }
+        Ok(())
     }
 
     /// The messages of one call of a dry run, with its number if there are several.
@@ -123,6 +267,11 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
+    /// Something else is written to the terminal: an answer that is being written is ended.
+    pub fn end_line(&mut self) -> io::Result<()> {
+        if self.format.live { self.close() } else { Ok(()) }
+    }
+
     fn line(&mut self, value: &Value) -> io::Result<()> {
         writeln!(self.out, "{value}")?;
         self.out.flush()
@@ -132,14 +281,19 @@ impl<W: Write> Writer<W> {
         writeln!(self.out, "{}", (self.format.clean)(text))?;
         self.out.flush()
     }
+}
 
-    /// Ends a line that an answer left unfinished.
-    fn close(&mut self) -> io::Result<()> {
-        match std::mem::take(&mut self.streamed).is_empty() {
-            true => Ok(()),
-            false => writeln!(self.out),
-        }
+/// A part of an answer, with where it comes from.
+fn answer_json(kind: &str, text: &str, head: AnswerHead) -> Value {
+    let mut line = json!({ "type": kind, "text": text });
+    if head != AnswerHead::default() {
+        line["script"] = head.script.into();
+        line["call"] = head.call.into();
     }
+    if let Some(role) = head.role {
+        line["role"] = role.into();
+    }
+    line
 }
 
 fn compact(value: &Value) -> String {
@@ -155,7 +309,13 @@ mod tests {
     use super::*;
 
     fn look(json: bool, live: bool) -> RunFormat {
-        RunFormat { json, live, lang: Lang::En, clean: |text| text.replace('\x1b', "␛") }
+        RunFormat {
+            json,
+            live,
+            verbose: false,
+            lang: Lang::En,
+            clean: |text| text.replace('\x1b', "␛"),
+        }
     }
 
     fn written(look: RunFormat, events: &[ScriptEvent], value: Value) -> String {
@@ -212,5 +372,56 @@ mod tests {
         assert_eq!(written(look(false, false), &events, json!("hello")), "hello\n");
         assert_eq!(written(look(false, false), &[], json!("")), "");
         assert_eq!(written(look(false, false), &[], json!("\x1b[2J")), "␛[2J\n");
+    }
+
+    fn answer(role: Option<&str>, text: &str, is_data: bool) -> [ScriptEvent; 3] {
+        let role = role.map(str::to_owned);
+        let head = AnswerHead { role, script: "s".into(), call: 1, is_data };
+        let delta = ScriptEvent::Delta(text.into());
+        [ScriptEvent::AnswerStarted(head), delta, ScriptEvent::AnswerEnded]
+    }
+
+    #[test]
+    fn each_answer_is_a_paragraph_with_the_name_of_its_role() {
+        let events = [answer(Some("ann"), "I am A", false), answer(Some("bob"), "I am B", false)];
+        assert_eq!(
+            written(look(false, true), &events.concat(), json!("I am B")),
+            "ann: I am A\n\nbob: I am B\n"
+        );
+        let thought = ScriptEvent::Reasoning("hm\nso".into());
+        let [start, delta, end] = answer(None, "yes", false);
+        let events = [start, thought, delta, end, ScriptEvent::Print(json!("yes"))];
+        assert_eq!(written(look(false, true), &events, json!("yes")), "│ hm\n│ so\nyes\n");
+    }
+
+    #[test]
+    fn the_scripts_own_messages_are_shown_dim_if_they_are_asked_for() {
+        let [start, delta, end] = answer(None, "hi", false);
+        let message = ScriptEvent::Message("user".into(), "q\x1b[2J".into());
+        let events = [message, start, delta, end];
+        assert_eq!(written(look(false, true), &events, json!("hi")), "hi\n");
+        let verbose = |json| RunFormat { verbose: true, ..look(json, !json) };
+        let text = written(verbose(false), &events, json!("hi"));
+        assert_eq!(text, "\x1b[2muser: q␛[2J\x1b[22m\n\nhi\n");
+        let text = written(verbose(true), &events[..1], json!(1));
+        assert!(text.starts_with(r#"{"type":"message","role":"user","content":"q"#), "{text}");
+    }
+
+    #[test]
+    fn data_is_written_once_and_pretty() {
+        let events = answer(None, "{\"a\":1}", true);
+        let pretty = "{\n  \"a\": 1\n}\n";
+        assert_eq!(written(look(false, true), &events, json!({"a": 1})), pretty);
+        assert_eq!(written(look(false, false), &events, json!({"a": 1})), pretty);
+    }
+
+    #[test]
+    fn json_output_says_which_role_and_script_speaks_and_keeps_notes() {
+        let note = ScriptEvent::Note(words::ARGS_UNREADABLE.into());
+        let [start, delta, end] = answer(Some("ann"), "hi", false);
+        let text = written(look(true, false), &[start, delta, end, note], json!(1));
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], r#"{"type":"delta","text":"hi","script":"s","call":1,"role":"ann"}"#);
+        assert!(lines[1].starts_with(r#"{"type":"note","text":"#), "{text}");
     }
 }

@@ -248,7 +248,7 @@ fn write_conversation(
     // It was masked when it was saved; other secrets may be known by now.
     let mut put = |text: &str| out.write_all(clean(&query.redactor.mask(text)).as_bytes());
     if to.pages.is_none() {
-        let pages = to.pages.insert(Pages::new(format, query.lang));
+        let pages = to.pages.insert(Pages::new(&known.title, format, query.lang));
         put(&pages.begin()).map_err(QueryError::Output)?;
     }
     let Some(pages) = &mut to.pages else { return Ok(()) };

@@ -1,46 +1,10 @@
-//! Shows the shell commands of a template as lines of text, and asks the user at a terminal about
-//! each one, where there is no screen.
+//! Without the screen, asks the user at the terminal about each shell command of a template.
 
-use crate::i18n::{LocalizedText, Phrase, linear, prompt as w, screen};
+use crate::i18n::{LocalizedText, linear, prompt as w};
 use crate::present::Severity;
-use crate::protocol::{AskId, Decision, TemplateCommand, Tier};
+use crate::present::question_lines::tier_phrase;
+use crate::protocol::{AskId, Decision, TemplateCommand};
 use crate::text::escape;
-
-/// All commands, each with the programs it runs and why it does more than read.
-pub fn command_lines(of: &str, cwd: &str, pieces: &[TemplateCommand]) -> Vec<LocalizedText> {
-    let mut says = vec![w::LINE_PIECES.with("of", escape(of).text).with("n", pieces.len())];
-    for (at, piece) in pieces.iter().enumerate() {
-        says.push(command_line(w::LINE_PIECE, at, piece));
-        if piece.commands.len() > 1 {
-            for command in &piece.commands {
-                let tier = LocalizedText::from(tier_phrase(command.risk.tier));
-                let text = escape(&command.text).text;
-                says.push(linear::PIECE.with("tier", tier).with("text", text));
-            }
-        }
-        let reasons = piece.risk.reasons.iter().filter(|reason| reason.tier > Tier::L0);
-        says.extend(reasons.map(|reason| {
-            let because = linear::BECAUSE.with("why", reason.say.clone());
-            because.with("rule", reason.rule.as_str())
-        }));
-    }
-    says.push(linear::FOLDER.with("folder", escape(cwd).text));
-    says
-}
-
-/// A sentence about one command.
-pub fn command_line(word: Phrase, at: usize, piece: &TemplateCommand) -> LocalizedText {
-    let tier = LocalizedText::from(tier_phrase(piece.risk.tier));
-    word.with("n", at + 1).with("tier", tier).with("line", escape(&piece.line).text)
-}
-
-pub fn tier_phrase(tier: Tier) -> Phrase {
-    match tier {
-        Tier::L0 => screen::TIER_L0,
-        Tier::L1 => screen::TIER_L1,
-        Tier::L2 => screen::TIER_L2,
-    }
-}
 
 /// The typed text without surrounding blanks, and with wide letters and digits made narrow: a
 /// Chinese input method types wide ones.
@@ -131,7 +95,7 @@ fn is_no(typed: &str) -> bool {
 mod tests {
     use super::*;
     use crate::i18n::Lang;
-    use crate::protocol::Risk;
+    use crate::protocol::{Risk, Tier};
 
     fn piece(id: &str, tier: Tier) -> TemplateCommand {
         let risk = Risk { tier, rule: "x".into(), reasons: vec![], effects: vec![], lifted: false };

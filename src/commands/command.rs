@@ -1,8 +1,10 @@
 //! A command's row in the table, what it may read, and what comes of it.
 
 use crate::config::suggest;
-use crate::i18n::{Lang, LocalizedText, Phrase};
-use crate::protocol::{Extensions, Notice, Op, PageRow, SessionInfo};
+use crate::i18n::{Lang, LocalizedText, Phrase, commands as w};
+use crate::protocol::{
+    Availability, Category, Extensions, Notice, Op, PageRow, SessionInfo, Surface, WhileBusy,
+};
 
 /// One row of the table.
 #[derive(Clone, Copy, Debug)]
@@ -12,20 +14,32 @@ pub struct SlashCommand {
     pub aliases: &'static [&'static str],
     pub about: Phrase,
     pub category: Category,
-    pub args: ArgsSpec,
+    pub options: &'static [CommandOption],
     pub reach: Availability,
     pub busy: WhileBusy,
-    /// Called with trimmed arguments that `args` has accepted.
+    /// The place in a menu that has not room for all: the least comes first.
+    pub priority: u8,
+    /// Called with trimmed arguments that `options` have accepted.
     pub run: fn(&CommandContext<'_>, &str) -> CommandOutcome,
 }
 
 impl SlashCommand {
     /// The usage line: `/export [md|json|html] [file]`.
     pub fn usage(&self) -> String {
-        match self.args.hint() {
+        match self.hint() {
             hint if hint.is_empty() => format!("/{}", self.name),
             hint => format!("/{} {hint}", self.name),
         }
+    }
+
+    /// The arguments in the usage line; empty if there are none.
+    pub fn hint(&self) -> String {
+        self.options.iter().map(CommandOption::hint).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether it does nothing without an argument.
+    pub fn needs_argument(&self) -> bool {
+        self.options.first().is_some_and(|option| option.is_required)
     }
 
     /// The name and the aliases.
@@ -34,65 +48,38 @@ impl SlashCommand {
     }
 }
 
+/// An argument of a command. The usage line shows exactly what is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Category {
-    Session,
-    Configuration,
-    Tools,
-    Info,
-    Exit,
+pub struct CommandOption {
+    /// As platforms with named options show it: at most 32 of `[a-z]`.
+    pub name: &'static str,
+    pub about: Phrase,
+    pub is_required: bool,
+    pub values: OptionValues,
 }
 
-impl Category {
-    /// In the order of the help page.
-    pub const ALL: [Category; 5] = [
-        Category::Session,
-        Category::Configuration,
-        Category::Tools,
-        Category::Info,
-        Category::Exit,
-    ];
-
-    pub fn name(self) -> Phrase {
-        use crate::i18n::commands as w;
-        match self {
-            Category::Session => w::CATEGORY_SESSION,
-            Category::Configuration => w::CATEGORY_CONFIGURATION,
-            Category::Tools => w::CATEGORY_TOOLS,
-            Category::Info => w::CATEGORY_INFO,
-            Category::Exit => w::CATEGORY_EXIT,
-        }
-    }
-}
-
-/// The arguments of a command. The usage line shows exactly what is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ArgsSpec {
-    None,
-    Optional(&'static str),
-    /// Optional, and completed from a list that is known at typing time.
-    OptionalOf(&'static str, ValueSource),
-    Required(&'static str),
-    /// Required, and completed from such a list.
-    RequiredOf(&'static str, ValueSource),
-    /// Required, completed from such a list; then any text or nothing.
-    RequiredOfThen(&'static str, ValueSource, &'static str),
-    /// Exactly one of these.
-    Choice(&'static [&'static str]),
-    /// One of these or none, then any text or nothing.
-    ChoiceThen(&'static [&'static str], &'static str),
+pub enum OptionValues {
+    Text,
+    /// A text after the name of the option itself: `revoke N`.
+    Named(&'static str),
+    OneOf(&'static [&'static str]),
+    /// Any text, completed from a list that is known at typing time.
+    From(ValueSource),
 }
 
-impl ArgsSpec {
-    /// The form in the usage line; empty if the command takes no arguments.
-    pub fn hint(self) -> String {
-        match self {
-            ArgsSpec::None => String::new(),
-            ArgsSpec::Optional(what) | ArgsSpec::OptionalOf(what, _) => format!("[{what}]"),
-            ArgsSpec::Required(what) | ArgsSpec::RequiredOf(what, _) => format!("<{what}>"),
-            ArgsSpec::RequiredOfThen(what, _, then) => format!("<{what}> [{then}]"),
-            ArgsSpec::Choice(choices) => choices.join("|"),
-            ArgsSpec::ChoiceThen(choices, what) => format!("[{}] [{what}]", choices.join("|")),
+impl CommandOption {
+    /// The form in the usage line.
+    fn hint(&self) -> String {
+        let shown = match self.values {
+            OptionValues::Text | OptionValues::From(_) => self.name.to_owned(),
+            OptionValues::Named(what) => format!("{} {what}", self.name),
+            OptionValues::OneOf(choices) => choices.join("|"),
+        };
+        match (self.is_required, self.values) {
+            (true, OptionValues::OneOf(_)) => shown,
+            (true, _) => format!("<{shown}>"),
+            (false, _) => format!("[{shown}]"),
         }
     }
 }
@@ -102,6 +89,8 @@ impl ArgsSpec {
 pub enum ValueSource {
     Commands,
     Models,
+    /// Levels of reasoning.
+    Efforts,
     /// Providers to log in to.
     Providers,
     Themes,
@@ -111,58 +100,8 @@ pub enum ValueSource {
     Allowed,
     /// Rules that are remembered as denied.
     Denied,
-    /// `on` and `off`.
-    Switch,
     /// The folders at the path typed so far.
     Folders,
-}
-
-/// Who may use a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Availability {
-    Everywhere,
-    /// Only where the program runs.
-    LocalOnly,
-    /// Only from a chat platform.
-    GatewayOnly,
-    /// As `LocalOnly`, until the setting of this path is true.
-    LocalUnless(&'static str),
-}
-
-impl Availability {
-    pub fn covers(self, surface: Surface<'_>) -> bool {
-        match (self, surface) {
-            (Availability::Everywhere, _)
-            | (Availability::LocalOnly | Availability::LocalUnless(_), Surface::Local)
-            | (Availability::GatewayOnly, Surface::Gateway { .. }) => true,
-            (Availability::LocalOnly, Surface::Gateway { .. })
-            | (Availability::GatewayOnly, Surface::Local) => false,
-            (Availability::LocalUnless(setting), Surface::Gateway { open }) => {
-                open.contains(&setting)
-            }
-        }
-    }
-}
-
-/// The behaviour while a turn runs. A command is never queued as text among the messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WhileBusy {
-    /// It runs at once.
-    Now,
-    /// The surface holds it and runs it after the turn.
-    Wait,
-    /// It is refused with a sentence.
-    Refuse,
-}
-
-/// The place where a command was typed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Surface<'a> {
-    Local,
-    /// A chat platform; `open` lists the settings that are true for it.
-    Gateway {
-        open: &'a [&'a str],
-    },
 }
 
 /// The data a command may read.
@@ -196,6 +135,16 @@ pub enum CommandOutcome {
     Many(Vec<CommandOutcome>),
 }
 
+impl CommandOutcome {
+    /// The line runs when the turn has ended.
+    pub(super) fn after_the_turn(name: &str, line: String) -> CommandOutcome {
+        CommandOutcome::Many(vec![
+            CommandOutcome::Say(Notice::info(w::WAITS.with("name", name))),
+            CommandOutcome::Do(UiAction::Later(line)),
+        ])
+    }
+}
+
 /// An action that only a surface can perform.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UiAction {
@@ -217,8 +166,12 @@ pub enum UiAction {
     Dump,
     /// Search the visible conversation; without words, ask for them.
     Search(String),
+    /// Connect to a provider; without a name, offer a list.
+    Connect(Option<String>),
     /// Offer a list of models.
     Models,
+    /// Offer the levels of reasoning.
+    Efforts,
     /// Offer a list of saved sessions.
     Sessions,
     /// Offer a list of turns to go back to.
@@ -227,6 +180,45 @@ pub enum UiAction {
     Bots,
     /// Dispatch this line again after the turn.
     Later(String),
+    /// In a chat only.
+    Chat(ChatAction),
+}
+
+/// An action that only a chat platform can perform.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChatAction {
+    /// Approve the open question.
+    Approve(ApprovalSpan),
+    /// Reject it; the text is for the model.
+    Reject(Option<String>),
+    /// Show who the sender is to the program.
+    WhoAmI,
+    /// Set the working folder of this chat; without a path, show it.
+    SetHome(Option<String>),
+    /// Send this file of the working folder to the chat.
+    SendFile(String),
+}
+
+/// How long an approval holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ApprovalSpan {
+    Once,
+    Session,
+    Project,
+}
+
+impl ApprovalSpan {
+    /// As they are typed; the first is the default.
+    pub const NAMES: &'static [&'static str] = &["once", "session", "project"];
+
+    pub fn parse(name: &str) -> Option<ApprovalSpan> {
+        match name.to_lowercase().as_str() {
+            "" | "once" => Some(ApprovalSpan::Once),
+            "session" => Some(ApprovalSpan::Session),
+            "project" => Some(ApprovalSpan::Project),
+            _ => None,
+        }
+    }
 }
 
 /// A refusal with names similar to the typed one, each prefixed with `lead`.

@@ -1,10 +1,11 @@
 //! Completes a slash command while it is typed.
 
 use super::dispatch::find_in;
+use super::help::TOPICS;
 use super::table::COMMANDS;
-use super::{ArgsSpec, Category, CommandContext, SlashCommand, ValueSource, custom};
-use crate::i18n::{PhraseValue, common};
-use crate::protocol::HOSTED;
+use super::{CommandContext, OptionValues, SlashCommand, ValueSource, configuration, custom};
+use crate::i18n::{LocalizedText, PhraseValue, cli, common, script_run as words};
+use crate::protocol::{HOSTED, ScriptInput};
 
 /// One possible completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,8 +15,32 @@ pub struct Candidate {
     /// The hint for what may follow: `<message>`.
     pub hint: String,
     pub about: Option<PhraseValue>,
-    pub category: Option<Category>,
+    /// The alias that was typed.
+    pub alias: Option<String>,
+    /// What was typed is the beginning of it, and nothing else can be meant by it.
+    pub is_certain: bool,
 }
+
+impl Candidate {
+    /// The text beside it: the alias that was typed, or else the hint.
+    pub fn hint_or_alias(&self) -> String {
+        self.alias.as_ref().map_or_else(|| self.hint.clone(), |alias| format!("/{alias}"))
+    }
+}
+
+/// The commands used most, which are offered first.
+const FREQUENT: &[&str] = &[
+    "model",
+    "resume",
+    "diff",
+    "undo",
+    "rewind",
+    "compress",
+    "permissions",
+    "theme",
+    "export",
+    "help",
+];
 
 /// The candidates for `line`, which begins with `/`: names while the name is typed, values after
 /// it. The best come first; those of equal rank in the order of the table.
@@ -33,42 +58,53 @@ pub fn complete(call: &CommandContext<'_>, line: &str) -> Vec<Candidate> {
 
 fn names(call: &CommandContext<'_>, typed: &str) -> Vec<Candidate> {
     let reachable = COMMANDS.iter().filter(|command| command.reach.covers(call.surface));
-    let mut found: Vec<(Rank, Candidate)> = reachable
-        .filter_map(|command| {
-            let rank = command.names().filter_map(|n| rank(n, typed)).min()?;
-            let candidate = Candidate {
-                text: format!("/{}", command.name),
-                hint: command.args.hint(),
-                about: Some(command.about.into()),
-                category: Some(command.category),
-            };
-            Some((rank, candidate))
-        })
-        .collect();
-    found.extend(custom::typeable(call.extensions).filter_map(|entry| {
-        let rank = rank(&entry.name.to_lowercase(), typed)?;
-        let candidate = Candidate {
-            text: format!("/{}", entry.name),
-            hint: entry.hint.clone(),
-            about: Some(entry.about.as_str().into()),
-            category: Some(Category::Tools),
-        };
-        Some((rank, candidate))
-    }));
-    found.sort_by_key(|(rank, _)| *rank);
+    let built_in = reachable.filter_map(|command| {
+        let about = (command.hint(), command.about.into());
+        name_candidate(command.name, command.aliases.iter().copied(), about, typed)
+    });
+    let own = custom::typeable(call.extensions, call.surface).filter_map(|entry| {
+        let aliases = entry.traits.aliases.iter().map(String::as_str);
+        let about = (entry.hint.clone(), entry.about.as_str().into());
+        name_candidate(&entry.name, aliases, about, typed)
+    });
+    let mut found: Vec<(Rank, Candidate)> = built_in.chain(own).collect();
+    let use_rank = |candidate: &Candidate| {
+        let name = candidate.text.get(1..).unwrap_or_default();
+        FREQUENT.iter().position(|frequent| *frequent == name).unwrap_or(FREQUENT.len())
+    };
+    found.sort_by_key(|(rank, candidate)| (*rank, use_rank(candidate)));
     found.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
-/// Completes the inputs of a script while its arguments are typed: `{name: …, ` and the next one.
+/// A command that matches by its name or one of its aliases.
+fn name_candidate<'a>(
+    name: &str,
+    aliases: impl Iterator<Item = &'a str>,
+    (hint, about): (String, PhraseValue),
+    typed: &str,
+) -> Option<(Rank, Candidate)> {
+    let by_name = rank(&name.to_lowercase(), typed);
+    let by_alias = aliases.filter_map(|alias| Some((rank(&alias.to_lowercase(), typed)?, alias)));
+    let by_alias = by_alias.min().filter(|(rank, _)| by_name.is_none_or(|by_name| *rank < by_name));
+    let (rank, alias) = match by_alias {
+        Some((rank, alias)) => (rank, Some(alias.to_owned())),
+        None => (by_name?, None),
+    };
+    let is_certain = !typed.is_empty() && rank <= Rank::Prefix;
+    let text = format!("/{name}");
+    Some((rank, Candidate { text, hint, about: Some(about), alias, is_certain }))
+}
+
+/// Completes the inputs of a script while its arguments are typed: `{name: …, ` and the next one,
+/// and after a name the values it accepts.
 fn script_inputs(
     call: &CommandContext<'_>,
     name: &str,
     script: &str,
     typed: &str,
 ) -> Vec<Candidate> {
-    let Some((_, inputs)) = call.extensions.inputs.iter().find(|(known, _)| known == script) else {
-        return Vec::new();
-    };
+    let known = call.extensions.script_details.iter().find(|known| known.name == script);
+    let Some(details) = known else { return Vec::new() };
     let (before, partial) = match typed.rfind(['{', ',']) {
         Some(at) => typed.split_at(at + 1),
         None if typed.is_empty() => ("{", ""),
@@ -77,26 +113,54 @@ fn script_inputs(
     };
     let partial = partial.trim_start();
     let quotes = before.chars().filter(|c| *c == '"').count();
-    // After a colon, or inside quotes, a value is being typed.
-    if partial.contains([':', '}']) || quotes % 2 == 1 || !before.starts_with('{') {
+    // Inside quotes a value is being typed.
+    if partial.contains('}') || quotes % 2 == 1 || !before.starts_with('{') {
         return Vec::new();
+    }
+    let space = if before.ends_with(',') { " " } else { "" };
+    let candidate = |rest: String, about: Option<PhraseValue>| Candidate {
+        text: format!("/{name} {script} {before}{space}{rest}"),
+        hint: String::new(),
+        about,
+        alias: None,
+        is_certain: false,
+    };
+    if let Some((input, value)) = partial.split_once(':') {
+        let input = details.inputs.iter().find(|it| it.name == input.trim());
+        let (value, choices) = (value.trim_start(), input.map(|it| it.choices.as_slice()));
+        let fits = |choice: &&String| choice.starts_with(value) && choice.as_str() != value;
+        let name = input.map(|it| it.name.as_str()).unwrap_or_default();
+        let chosen = choices.unwrap_or_default().iter().filter(fits);
+        return chosen.map(|choice| candidate(format!("{name}: {choice}"), None)).collect();
     }
     let given = |input: &str| {
         before.split(['{', ',']).any(|part| {
             part.split_once(':').is_some_and(|(key, _)| key.trim().trim_matches('"') == input)
         })
     };
-    let space = if before.ends_with(',') { " " } else { "" };
-    inputs
-        .iter()
-        .filter(|input| !given(input) && input.to_lowercase().starts_with(&partial.to_lowercase()))
-        .map(|input| Candidate {
-            text: format!("/{name} {script} {before}{space}{input}: "),
-            hint: String::new(),
-            about: None,
-            category: None,
-        })
-        .collect()
+    let starts = |input: &&ScriptInput| {
+        !given(&input.name) && input.name.to_lowercase().starts_with(&partial.to_lowercase())
+    };
+    let inputs = details.inputs.iter().filter(starts);
+    inputs.map(|it| candidate(format!("{}: ", it.name), Some(about_input(it).into()))).collect()
+}
+
+/// What is known of an input: its type, or the values it accepts; whether it is required; and what
+/// it is for.
+fn about_input(input: &ScriptInput) -> LocalizedText {
+    let kind = match (input.choices.is_empty(), input.kind.is_empty()) {
+        (false, _) => input.choices.join(" | "),
+        (true, false) => input.kind.clone(),
+        (true, true) => "string".to_owned(),
+    };
+    let kind = match input.required {
+        true => words::REQUIRED.with("name", kind),
+        false => cli::DOCTOR_LINE.with("text", kind),
+    };
+    match input.about.is_empty() {
+        true => kind,
+        false => words::INPUT_DESCRIBED.with("name", kind).with("text", input.about.as_str()),
+    }
 }
 
 fn values(
@@ -105,27 +169,24 @@ fn values(
     name: &str,
     typed: &str,
 ) -> Vec<Candidate> {
-    if let ArgsSpec::RequiredOfThen(_, ValueSource::Scripts, _) = command.args
+    let first = command.options.first().map_or(OptionValues::Text, |option| option.values);
+    if first == OptionValues::From(ValueSource::Scripts)
         && let Some((script, rest)) = typed.split_once(char::is_whitespace)
     {
         return script_inputs(call, name, script, rest.trim_start());
     }
-    let mut values: Vec<String> = match command.args {
-        ArgsSpec::None | ArgsSpec::Optional(_) | ArgsSpec::Required(_) => return Vec::new(),
-        ArgsSpec::Choice(choices) | ArgsSpec::ChoiceThen(choices, _) => {
-            choices.iter().map(|choice| (*choice).to_owned()).collect()
-        }
-        ArgsSpec::OptionalOf(_, source)
-        | ArgsSpec::RequiredOf(_, source)
-        | ArgsSpec::RequiredOfThen(_, source, _) => current_values(call, source),
+    let mut values: Vec<String> = match first {
+        OptionValues::Text | OptionValues::Named(_) => return Vec::new(),
+        OptionValues::OneOf(choices) => choices.iter().map(|choice| (*choice).to_owned()).collect(),
+        OptionValues::From(source) => current_values(call, source),
     };
-    if is_path(command.args) {
+    if takes_path(command) {
         // Hidden entries are offered only when asked for.
         let hidden = |path: &str| last_component(path).starts_with('.');
         values.retain(|value| hidden(typed) || !hidden(value.trim_end_matches('/')));
     }
-    let used = current_value(call, command);
     let typed = typed.to_lowercase();
+    let is_closed = is_closed(first);
     let mut found: Vec<(Rank, String)> = values
         .into_iter()
         .filter_map(|value| Some((rank(&value.to_lowercase(), &typed)?, value)))
@@ -133,23 +194,38 @@ fn values(
     found.sort_by_key(|(rank, _)| *rank);
     found
         .into_iter()
-        .map(|(_, value)| Candidate {
-            about: about(call, command, &value, used),
+        .map(|(rank, value)| Candidate {
+            about: about(call, command, &value),
             text: format!("/{name} {value}"),
             hint: String::new(),
-            category: None,
+            alias: None,
+            is_certain: is_closed && !typed.is_empty() && rank <= Rank::Prefix,
         })
         .collect()
 }
 
-fn is_path(args: ArgsSpec) -> bool {
-    matches!(args, ArgsSpec::OptionalOf(_, ValueSource::Folders))
+/// Whether nothing but the values it completes is accepted.
+fn is_closed(values: OptionValues) -> bool {
+    use ValueSource::{Bots, Commands, Efforts, Themes};
+    matches!(
+        values,
+        OptionValues::OneOf(_) | OptionValues::From(Bots | Commands | Efforts | Themes)
+    )
+}
+
+fn completes_from(command: &SlashCommand, source: ValueSource) -> bool {
+    let first = command.options.first();
+    first.is_some_and(|option| option.values == OptionValues::From(source))
+}
+
+fn takes_path(command: &SlashCommand) -> bool {
+    completes_from(command, ValueSource::Folders)
 }
 
 /// The folder of the path typed so far; `None`: the line does not take a path.
 pub fn typed_folder(line: &str) -> Option<&str> {
     let (name, typed) = line.trim_start().strip_prefix('/')?.split_once(char::is_whitespace)?;
-    let command = find_in(COMMANDS, name).filter(|command| is_path(command.args));
+    let command = find_in(COMMANDS, name).filter(|command| takes_path(command));
     command
         .map(|_| typed.trim_start())
         .map(|typed| typed.split_at(typed.len() - last_component(typed).len()).0)
@@ -160,16 +236,16 @@ fn last_component(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
-fn about(
-    call: &CommandContext<'_>,
-    command: &SlashCommand,
-    value: &str,
-    used: Option<&str>,
-) -> Option<PhraseValue> {
-    if used == Some(value) {
+fn about(call: &CommandContext<'_>, command: &SlashCommand, value: &str) -> Option<PhraseValue> {
+    if is_current(call, command, value) {
         return Some(common::IN_USE.into());
     }
-    let is_of_bots = matches!(command.args, ArgsSpec::OptionalOf(_, ValueSource::Bots));
+    if completes_from(command, ValueSource::Scripts) {
+        let known = call.extensions.script_details.iter().find(|known| known.name == value);
+        let title = known.map(|known| known.title.as_str()).filter(|title| !title.is_empty());
+        return title.map(PhraseValue::from);
+    }
+    let is_of_bots = completes_from(command, ValueSource::Bots);
     let bot = call.extensions.bots.iter().find(|(name, _)| is_of_bots && name == value)?;
     Some(bot.1.as_str().into())
 }
@@ -178,6 +254,9 @@ fn about(
 fn current_values(call: &CommandContext<'_>, source: ValueSource) -> Vec<String> {
     match source {
         ValueSource::Models => call.models.to_vec(),
+        ValueSource::Efforts => {
+            configuration::effort_choices(call.facts).into_iter().map(str::to_owned).collect()
+        }
         ValueSource::Providers => {
             let shared = HOSTED.iter().filter(|hosted| !hosted.base_url.is_empty());
             let mut names: Vec<String> = shared.map(|hosted| hosted.simple_name()).collect();
@@ -186,9 +265,12 @@ fn current_values(call: &CommandContext<'_>, source: ValueSource) -> Vec<String>
         }
         ValueSource::Themes => call.themes.iter().map(|theme| (*theme).to_owned()).collect(),
         ValueSource::Commands => {
-            let names = COMMANDS.iter().map(|command| command.name);
-            let kept = custom::typeable(call.extensions).map(|entry| entry.name.as_str());
-            names.chain(kept).map(str::to_owned).collect()
+            let reachable = COMMANDS.iter().filter(|command| command.reach.covers(call.surface));
+            let names = reachable.map(|command| command.name);
+            let kept =
+                custom::typeable(call.extensions, call.surface).map(|entry| entry.name.as_str());
+            let topics = TOPICS.iter().map(|topic| topic.name);
+            names.chain(kept).chain(topics).map(str::to_owned).collect()
         }
         ValueSource::Bots => {
             let names = call.extensions.bots.iter().map(|(name, _)| name.as_str());
@@ -197,20 +279,20 @@ fn current_values(call: &CommandContext<'_>, source: ValueSource) -> Vec<String>
         }
         ValueSource::Scripts => call.extensions.scripts.clone(),
         ValueSource::Allowed => call.facts.allowed.clone(),
-        ValueSource::Switch => vec!["on".to_owned(), "off".to_owned()],
         ValueSource::Denied => call.facts.denied.clone(),
         ValueSource::Folders => call.folders.to_vec(),
     }
 }
 
-/// The current value, if the session knows it.
-fn current_value<'c>(call: &'c CommandContext<'_>, command: &SlashCommand) -> Option<&'c str> {
+/// Whether it is the current value, as far as the session knows it.
+fn is_current(call: &CommandContext<'_>, command: &SlashCommand, value: &str) -> bool {
     match command.name {
-        "model" => Some(call.facts.model.as_str()),
-        "bot" => call.facts.bot.as_deref(),
-        "mode" => Some(call.facts.mode.name()),
-        "lang" => Some(call.facts.lang.code()),
-        _ => None,
+        "model" => call.facts.model == value,
+        "bot" => call.facts.bot.as_deref() == Some(value),
+        "effort" => configuration::effort_in_use(call.facts) == value,
+        "mode" => [call.facts.mode.name(), call.facts.approval.name()].contains(&value),
+        "lang" => call.facts.lang.code() == value,
+        _ => false,
     }
 }
 

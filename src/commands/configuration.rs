@@ -1,8 +1,11 @@
 //! Commands that change the behaviour of this session.
 
-use super::{CommandContext, CommandOutcome, UiAction, refusal};
-use crate::i18n::{Lang, commands as w, keys};
-use crate::protocol::{HOSTED, Hosted, Mode, Notice, Op};
+use super::{ChatAction, CommandContext, CommandOutcome, UiAction, refusal};
+use crate::i18n::{Lang, PhraseValue, commands as w, common};
+use crate::protocol::{
+    ApprovalMode, Effort, HOSTED, Hosted, Mode, ModelOffer, Notice, Op, PageRow, SessionInfo,
+    effort_names,
+};
 
 pub(super) fn model(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
     if name.is_empty() {
@@ -21,20 +24,110 @@ pub(super) fn model(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
     CommandOutcome::Many(vec![CommandOutcome::Say(notice), set])
 }
 
-/// Says how to log in: a key that is typed into the conversation would be in its history.
+/// A key is never an argument: that would be in the history.
 pub(super) fn connect(_: &CommandContext<'_>, provider: &str) -> CommandOutcome {
     let known = |hosted: &&Hosted<'_>| hosted.simple_name() == provider.to_lowercase();
-    let name = match HOSTED.iter().find(known) {
-        _ if provider.is_empty() => "PROVIDER".to_owned(),
-        Some(hosted) => hosted.simple_name(),
-        None => super::shorten(provider),
-    };
-    CommandOutcome::Say(Notice::info(keys::CONNECT_HOW.with("name", name)))
+    let name = HOSTED.iter().find(known).map(Hosted::simple_name);
+    let typed = || Some(provider.to_owned()).filter(|name| !name.is_empty());
+    CommandOutcome::Do(UiAction::Connect(name.or_else(typed)))
 }
 
-pub(super) fn mode(_: &CommandContext<'_>, name: &str) -> CommandOutcome {
-    let mode = Mode::parse(&name.to_lowercase()).unwrap_or_default();
+/// Which steps ask changes at once; another model answers after the turn.
+pub(super) fn mode(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
+    let name = name.to_lowercase();
+    if let Some(mode) = ApprovalMode::parse(&name) {
+        return CommandOutcome::Many(vec![
+            CommandOutcome::Say(Notice::info(mode.about())),
+            CommandOutcome::Send(Op::SetApprovalMode { mode }),
+        ]);
+    }
+    if call.busy {
+        return CommandOutcome::after_the_turn("mode", format!("/mode {name}"));
+    }
+    let mode = Mode::parse(&name).unwrap_or_default();
     CommandOutcome::Send(Op::SetMode { mode })
+}
+
+/// What the screen itself has to change is done there as well.
+pub(super) fn config(call: &CommandContext<'_>, words: &str) -> CommandOutcome {
+    let (key, value) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
+    let (key, value) = (key.trim(), value.trim());
+    if key == "unset" && !value.is_empty() {
+        let key = Some(format!("unset {value}"));
+        return CommandOutcome::Send(Op::Configure { key, value: None });
+    }
+    let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let set = CommandOutcome::Send(Op::Configure { key: given(key), value: given(value) });
+    let shown = match key {
+        _ if value.is_empty() => return set,
+        "theme" => theme(call, value),
+        "lang" => lang(call, value),
+        "mode" => mode(call, value),
+        "vim" | "timestamps" => match flag(value) {
+            Some(on) if key == "vim" => CommandOutcome::Do(UiAction::Vim(Some(on))),
+            Some(on) => CommandOutcome::Do(UiAction::Timestamps(Some(on))),
+            None => return set,
+        },
+        _ => return set,
+    };
+    CommandOutcome::Many(vec![set, shown])
+}
+
+/// A value of a setting that is on or off.
+fn flag(value: &str) -> Option<bool> {
+    match value.to_lowercase().as_str() {
+        "true" | "on" => Some(true),
+        "false" | "off" => Some(false),
+        _ => None,
+    }
+}
+
+/// The models, on a surface without a picker.
+pub fn model_rows(offers: &[ModelOffer], now: &str) -> Vec<PageRow> {
+    let row = |offer: &ModelOffer| {
+        let about = offer.about(offer.name == now);
+        PageRow::pair(offer.name.as_str(), about.map_or("".into(), PhraseValue::from))
+    };
+    offers.iter().map(row).collect()
+}
+
+/// The name that leaves it to the model how much it reasons.
+const AUTO: &str = "auto";
+
+/// The levels to choose from, as they are typed; all of them where none are known.
+pub fn effort_choices(facts: &SessionInfo) -> Vec<&'static str> {
+    let levels = match facts.effort_levels.is_empty() {
+        true => &Effort::ALL[..],
+        false => &facts.effort_levels,
+    };
+    std::iter::once(AUTO).chain(levels.iter().map(|level| level.name())).collect()
+}
+
+/// The level in use, as it is typed.
+pub fn effort_in_use(facts: &SessionInfo) -> &'static str {
+    facts.effort.map_or(AUTO, Effort::name)
+}
+
+/// The levels, on a surface without a picker.
+pub fn efforts_page(facts: &SessionInfo) -> CommandOutcome {
+    let now = effort_in_use(facts);
+    let mark = |level| if level == now { common::IN_USE.into() } else { PhraseValue::from("") };
+    let rows = effort_choices(facts).into_iter().map(|level| PageRow::pair(level, mark(level)));
+    CommandOutcome::Page { title: w::STATUS_EFFORT.into(), rows: rows.collect() }
+}
+
+/// The session says what the model makes of a level that it lacks.
+pub(super) fn effort(_: &CommandContext<'_>, name: &str) -> CommandOutcome {
+    let name = name.to_lowercase();
+    match Effort::from_name(&name) {
+        _ if name.is_empty() => CommandOutcome::Do(UiAction::Efforts),
+        None if name != AUTO => {
+            let levels = w::EFFORTS.with("levels", effort_names(&Effort::ALL));
+            let known = Effort::ALL.map(Effort::name);
+            refusal("/effort ", w::NO_EFFORT, &name, known, levels)
+        }
+        effort => CommandOutcome::Send(Op::SetEffort { effort }),
+    }
 }
 
 pub(super) fn lang(_: &CommandContext<'_>, name: &str) -> CommandOutcome {
@@ -47,6 +140,11 @@ pub(super) fn lang(_: &CommandContext<'_>, name: &str) -> CommandOutcome {
 
 pub(super) fn theme(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
     let name = name.to_lowercase();
+    if call.themes.is_empty() {
+        // There are no colours here: it is set for the screen.
+        let value = Some(name).filter(|name| !name.is_empty());
+        return CommandOutcome::Send(Op::Configure { key: Some("theme".into()), value });
+    }
     match name.as_str() {
         "" => CommandOutcome::Do(UiAction::Theme(None)),
         known if call.themes.iter().any(|theme| theme == known) => {
@@ -85,7 +183,8 @@ pub(super) fn allow(call: &CommandContext<'_>, rule: &str) -> CommandOutcome {
     rule_op(call, rule, |rule| Op::Allow { rule })
 }
 
-pub(super) fn deny(call: &CommandContext<'_>, rule: &str) -> CommandOutcome {
+/// `/deny RULE` in the terminal is the same.
+pub(super) fn forbid(call: &CommandContext<'_>, rule: &str) -> CommandOutcome {
     rule_op(call, rule, |rule| Op::Deny { rule })
 }
 
@@ -96,6 +195,15 @@ pub(super) fn add_dir(call: &CommandContext<'_>, path: &str) -> CommandOutcome {
         return CommandOutcome::Page { title: w::ADD_DIR_TITLE.into(), rows };
     }
     CommandOutcome::Send(Op::AddFolder { path: path.to_owned() })
+}
+
+pub(super) fn set_home(_: &CommandContext<'_>, path: &str) -> CommandOutcome {
+    let path = (!path.is_empty()).then(|| path.to_owned());
+    CommandOutcome::Do(UiAction::Chat(ChatAction::SetHome(path)))
+}
+
+pub(super) fn send_file(_: &CommandContext<'_>, path: &str) -> CommandOutcome {
+    CommandOutcome::Do(UiAction::Chat(ChatAction::SendFile(path.to_owned())))
 }
 
 pub(super) fn trust(_: &CommandContext<'_>, _: &str) -> CommandOutcome {

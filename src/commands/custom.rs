@@ -1,7 +1,7 @@
 //! Custom commands and skills in addition to those of the table: runs, completes, explains and
 //! lists them from the current catalogue.
 
-use super::{CommandContext, CommandOutcome, PageRow, UiAction, refusal, shorten};
+use super::{CommandContext, CommandOutcome, PageRow, Surface, UiAction, refusal, shorten};
 use crate::i18n::{PhraseValue, commands as w, common};
 use crate::protocol::{
     Extension, ExtensionKind, ExtensionState, Extensions, Notice, OmittedSkills, Op,
@@ -10,37 +10,50 @@ use crate::protocol::{
 /// Maximum number of rows in one list; the rest is counted.
 const MOST: usize = 200;
 
-/// Runs a name that is not in the table: a command, then a skill. An unknown name is answered with
+/// The command or skill of a name that is not in the table. An unknown name is answered with
 /// similar names, and is never a message to the model.
-pub(super) fn run(
-    call: &CommandContext<'_>,
+pub(super) fn find<'c>(
+    call: &CommandContext<'c>,
     name: &str,
-    args: &str,
     built_in: &[&str],
-) -> CommandOutcome {
+) -> Result<&'c Extension, Box<CommandOutcome>> {
     if let Some(entry) = call.extensions.find(name) {
-        let (name, args) = (entry.name.clone(), args.to_owned());
-        return CommandOutcome::Send(Op::Invoke { name, args, mentions: Vec::new() });
+        return Ok(entry);
     }
     if let Some(Extension { state: ExtensionState::Broken(why), .. }) =
         call.extensions.find_broken(name)
     {
-        return CommandOutcome::Say(Notice::error(why.clone()));
+        // A sentence about a file names its path.
+        let say = match call.surface {
+            Surface::Local => why.clone(),
+            Surface::Gateway { .. } => w::UNUSABLE_HERE.with("name", shorten(name)),
+        };
+        return Err(Box::new(CommandOutcome::Say(Notice::error(say))));
     }
-    let kept = typeable(call.extensions).map(|entry| entry.name.as_str());
+    let kept = typeable(call.extensions, call.surface).map(|entry| entry.name.as_str());
     let known = built_in.iter().copied().chain(kept);
-    match &call.extensions.waiting {
+    Err(Box::new(match &call.extensions.waiting {
         Some(waiting) => {
             let unknown = w::UNKNOWN.with("name", shorten(name));
             CommandOutcome::Say(Notice::error(unknown).with_hint(waiting.clone()))
         }
         None => refusal("/", w::UNKNOWN, name, known, w::UNKNOWN_HINT),
-    }
+    }))
 }
 
-/// The entries that can be typed, commands first.
-pub(super) fn typeable(kept: &Extensions) -> impl Iterator<Item = &Extension> {
-    kept.entries.iter().filter(|entry| entry.can_be_typed())
+/// The session expands it from its file.
+pub(super) fn invoke(entry: &Extension, args: &str) -> CommandOutcome {
+    let (name, args) = (entry.name.clone(), args.to_owned());
+    CommandOutcome::Send(Op::Invoke { name, args, mentions: Vec::new() })
+}
+
+/// The entries that can be typed on a surface, commands first.
+pub(super) fn typeable<'k>(
+    kept: &'k Extensions,
+    surface: Surface<'k>,
+) -> impl Iterator<Item = &'k Extension> {
+    let reachable = move |entry: &&Extension| entry.traits.reach.covers(surface);
+    kept.entries.iter().filter(|entry| entry.can_be_typed()).filter(reachable)
 }
 
 /// The usage line: `/commit-msg [scope]`.
@@ -52,16 +65,21 @@ pub fn usage(entry: &Extension) -> String {
 }
 
 /// The sections of help below the table, each with its heading; empty ones are omitted.
-pub fn sections(kept: &Extensions) -> Vec<(PhraseValue, Vec<(String, PhraseValue)>)> {
+pub fn sections(
+    kept: &Extensions,
+    surface: Surface<'_>,
+) -> Vec<(PhraseValue, Vec<(String, PhraseValue)>)> {
     let rows = |kind| {
-        let typed = kept.of_kind(kind).filter(|entry| entry.can_be_typed());
+        let typed = typeable(kept, surface).filter(|entry| entry.kind == kind);
         capped(typed.map(|entry| (usage(entry), entry.about.as_str().into())).collect())
     };
+    // Their reasons name paths, which do not belong in a chat.
+    let is_local = surface == Surface::Local;
     let unusable = kept.entries.iter().filter_map(|entry| match &entry.state {
-        ExtensionState::Hidden(why) | ExtensionState::Broken(why) => {
+        ExtensionState::Hidden(why) | ExtensionState::Broken(why) if is_local => {
             Some((format!("/{}", entry.name), PhraseValue::from(why.clone())))
         }
-        ExtensionState::Usable | ExtensionState::Sensitive => None,
+        _ => None,
     });
     let sections = [
         (w::OWN_COMMANDS, rows(ExtensionKind::Command)),
@@ -82,19 +100,27 @@ fn capped(mut rows: Vec<(String, PhraseValue)>) -> Vec<(String, PhraseValue)> {
 }
 
 /// Help about one entry.
-pub(super) fn help(kept: &Extensions, name: &str) -> Option<CommandOutcome> {
+pub(super) fn help(kept: &Extensions, surface: Surface<'_>, name: &str) -> Option<CommandOutcome> {
     let name = name.strip_prefix('/').unwrap_or(name);
-    let entry = kept.find(name)?;
+    let entry = kept.find(name).filter(|entry| entry.traits.reach.covers(surface))?;
     let (title, category) = match entry.kind {
         ExtensionKind::Command => (w::HELP_ABOUT, w::OWN_COMMANDS),
         ExtensionKind::Skill => (w::HELP_ABOUT_SKILL, w::SKILLS),
     };
-    let mut rows = vec![
-        PageRow::line(entry.about.as_str()),
-        PageRow::pair(w::HELP_USAGE, usage(entry)),
+    let mut rows =
+        vec![PageRow::line(entry.about.as_str()), PageRow::pair(w::HELP_USAGE, usage(entry))];
+    if !entry.traits.aliases.is_empty() {
+        let aliases = entry.traits.aliases.iter().map(|alias| format!("/{alias}"));
+        rows.push(PageRow::pair(w::HELP_ALIASES, aliases.collect::<Vec<_>>().join(", ")));
+    }
+    let described = entry.traits.arguments.iter().filter(|argument| !argument.about.is_empty());
+    rows.extend(
+        described.map(|argument| PageRow::pair(argument.name.as_str(), argument.about.as_str())),
+    );
+    rows.extend([
         PageRow::pair(w::HELP_CATEGORY, category),
         PageRow::pair(w::HELP_FROM, entry.from.clone()),
-    ];
+    ]);
     if entry.state == ExtensionState::Sensitive {
         rows.push(PageRow::line(w::ONLY_TYPED));
     }
@@ -133,7 +159,11 @@ pub fn omitted_skill_rows(untold: &OmittedSkills) -> Vec<PageRow> {
 fn list(call: &CommandContext<'_>, kind: ExtensionKind, none: PhraseValue) -> Vec<PageRow> {
     let mut rows: Vec<PageRow> = Vec::new();
     let mut heading = None;
-    let entries: Vec<&Extension> = call.extensions.of_kind(kind).collect();
+    let is_local = call.surface == Surface::Local;
+    let shown = |entry: &&Extension| {
+        is_local || entry.can_be_typed() && entry.traits.reach.covers(call.surface)
+    };
+    let entries: Vec<&Extension> = call.extensions.of_kind(kind).filter(shown).collect();
     for entry in entries.iter().take(MOST) {
         if heading != Some(&entry.from) {
             heading = Some(&entry.from);

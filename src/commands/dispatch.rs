@@ -4,10 +4,11 @@
 
 use super::table::{COMMANDS, OVER_A_QUESTION};
 use super::{
-    ArgsSpec, CommandContext, CommandOutcome, SlashCommand, UiAction, WhileBusy, custom, shorten,
+    Availability, CommandContext, CommandOutcome, OptionValues, SlashCommand, UiAction, WhileBusy,
+    custom, shorten,
 };
-use crate::i18n::commands as w;
-use crate::protocol::Notice;
+use crate::i18n::{LocalizedText, commands as w};
+use crate::protocol::{CommandTraits, Extension, Notice, NoticeLevel};
 
 /// The row for a name or alias, with or without its slash; names take precedence over aliases.
 pub fn find(name: &str) -> Option<&'static SlashCommand> {
@@ -56,25 +57,73 @@ pub(super) fn dispatch_in(
     let Some(command) = find_in(table, name) else {
         let known = table.iter().filter(|command| command.reach.covers(call.surface));
         let known: Vec<&str> = known.flat_map(SlashCommand::names).collect();
-        return custom::run(call, name, args, &known);
+        return match custom::find(call, name, &known) {
+            Ok(entry) => dispatch_custom(call, entry, args, line),
+            Err(refused) => *refused,
+        };
     };
     if !command.reach.covers(call.surface) {
-        return CommandOutcome::Say(Notice::error(w::OUT_OF_REACH.with("name", command.name)));
+        return out_of_reach(command.name, &command.reach);
     }
-    if let Some(wrong) = check(command, args) {
-        return wrong;
+    let outcome = match check(command, args) {
+        Some(wrong) => CommandOutcome::Say(Notice::error(wrong)),
+        None => while_busy(command.busy, call, command.name, line)
+            .unwrap_or_else(|| (command.run)(call, args)),
+    };
+    with_usage(command, outcome)
+}
+
+/// Dispatches a command of the user or a skill, by what its file says.
+fn dispatch_custom(
+    call: &CommandContext<'_>,
+    entry: &Extension,
+    args: &str,
+    line: &str,
+) -> CommandOutcome {
+    let CommandTraits { reach, busy, arguments, .. } = &entry.traits;
+    if !reach.covers(call.surface) {
+        return out_of_reach(&entry.name, reach);
     }
-    match (command.busy, call.busy) {
-        (WhileBusy::Now, _) | (_, false) => (command.run)(call, args),
-        (WhileBusy::Wait, true) => CommandOutcome::Many(vec![
-            CommandOutcome::Say(Notice::info(w::WAITS.with("name", command.name))),
-            CommandOutcome::Do(UiAction::Later(line.to_owned())),
-        ]),
+    let missing = arguments.first().filter(|first| first.is_required && args.is_empty());
+    if let Some(first) = missing {
+        let what = format!("<{}>", first.name);
+        let say = w::MISSING.with("name", entry.name.as_str()).with("what", what);
+        let usage = w::USAGE.with("usage", custom::usage(entry));
+        return CommandOutcome::Say(Notice::error(say).with_hint(usage));
+    }
+    while_busy(*busy, call, &entry.name, line).unwrap_or_else(|| custom::invoke(entry, args))
+}
+
+/// What happens instead while a turn runs; `None`: the command runs.
+fn while_busy(
+    busy: WhileBusy,
+    call: &CommandContext<'_>,
+    name: &str,
+    line: &str,
+) -> Option<CommandOutcome> {
+    match (busy, call.busy) {
+        (WhileBusy::Now, _) | (_, false) => None,
+        (WhileBusy::Wait, true) => Some(CommandOutcome::after_the_turn(name, line.to_owned())),
         (WhileBusy::Refuse, true) => {
-            let notice = Notice::error(w::BUSY.with("name", command.name));
-            CommandOutcome::Say(notice.with_hint(w::BUSY_HINT))
+            let notice = Notice::error(w::BUSY.with("name", name));
+            Some(CommandOutcome::Say(notice.with_hint(w::BUSY_HINT)))
         }
     }
+}
+
+/// Says where the command works.
+pub(super) fn out_of_reach<Setting: AsRef<str>>(
+    name: &str,
+    reach: &Availability<Setting>,
+) -> CommandOutcome {
+    let say = w::OUT_OF_REACH.with("name", name);
+    CommandOutcome::Say(Notice::error(say).with_hint(match reach {
+        Availability::GatewayOnly => w::ONLY_IN_A_CHAT.into(),
+        Availability::LocalUnless(setting) => {
+            w::ONLY_WITH_SETTING.with("setting", setting.as_ref())
+        }
+        Availability::LocalOnly | Availability::Everywhere => w::ONLY_IN_THE_TERMINAL.into(),
+    }))
 }
 
 /// The name without its slash, and what follows it, trimmed.
@@ -87,32 +136,39 @@ pub(super) fn split(line: &str) -> (&str, &str) {
     }
 }
 
-/// The problem with the arguments, reported with the usage line.
-fn check(command: &SlashCommand, args: &str) -> Option<CommandOutcome> {
-    let say = match command.args {
-        ArgsSpec::Optional(_) | ArgsSpec::OptionalOf(..) | ArgsSpec::ChoiceThen(..) => return None,
-        ArgsSpec::None if args.is_empty() => return None,
-        ArgsSpec::Required(_) | ArgsSpec::RequiredOf(..) | ArgsSpec::RequiredOfThen(..)
-            if !args.is_empty() =>
-        {
-            return None;
-        }
-        ArgsSpec::Choice(choices) if choices.contains(&args.to_lowercase().as_str()) => {
-            return None;
-        }
-        ArgsSpec::None => w::NO_ARGS.with("name", command.name),
-        ArgsSpec::Required(what)
-        | ArgsSpec::RequiredOf(what, _)
-        | ArgsSpec::RequiredOfThen(what, ..) => {
-            w::MISSING.with("name", command.name).with("what", format!("<{what}>"))
-        }
-        ArgsSpec::Choice(choices) if args.is_empty() => {
-            w::MISSING.with("name", command.name).with("what", choices.join("|"))
-        }
-        ArgsSpec::Choice(choices) => w::NO_CHOICE
-            .with("name", command.name)
-            .with("choices", choices.join(", "))
-            .with("found", shorten(args)),
+/// What is wrong with the arguments.
+fn check(command: &SlashCommand, args: &str) -> Option<LocalizedText> {
+    let name = command.name;
+    let Some(first) = command.options.first() else {
+        return (!args.is_empty()).then(|| w::NO_ARGS.with("name", name));
     };
-    Some(CommandOutcome::Say(Notice::error(say).with_hint(w::USAGE.with("usage", command.usage()))))
+    match first.values {
+        _ if !first.is_required => None,
+        OptionValues::OneOf(choices) if args.is_empty() => {
+            Some(w::MISSING.with("name", name).with("what", choices.join("|")))
+        }
+        _ if args.is_empty() => {
+            Some(w::MISSING.with("name", name).with("what", format!("<{}>", first.name)))
+        }
+        OptionValues::OneOf(choices) if !choices.contains(&args.to_lowercase().as_str()) => Some(
+            w::NO_CHOICE
+                .with("name", name)
+                .with("choices", choices.join(", "))
+                .with("found", shorten(args)),
+        ),
+        _ => None,
+    }
+}
+
+/// An error that says nothing of what to do instead is about the arguments: the usage line does.
+fn with_usage(command: &SlashCommand, outcome: CommandOutcome) -> CommandOutcome {
+    match outcome {
+        CommandOutcome::Say(notice)
+            if notice.level == NoticeLevel::Error && notice.hint.is_none() =>
+        {
+            let usage = w::USAGE.with("usage", command.usage());
+            CommandOutcome::Say(notice.with_hint(usage))
+        }
+        other => other,
+    }
 }

@@ -1,10 +1,10 @@
 //! Commands that show information and change nothing.
 
-use super::{CommandContext, CommandOutcome, PageRow, Surface, UiAction};
+use super::{ChatAction, CommandContext, CommandOutcome, PageRow, Surface, UiAction};
 use crate::i18n::{
     Localize, LocalizedText, PhraseValue, commands as w, common, sandbox as held, session,
 };
-use crate::protocol::{Notice, Op, Report, SandboxStatus, SessionInfo};
+use crate::protocol::{Effort, Notice, Op, Report, SandboxStatus, SessionInfo};
 
 pub(super) fn help(_: &CommandContext<'_>, topic: &str) -> CommandOutcome {
     CommandOutcome::Do(UiAction::Help((!topic.is_empty()).then(|| topic.to_owned())))
@@ -30,6 +30,14 @@ pub(super) fn plugins(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
     CommandOutcome::Send(Op::Report { report: Report::Plugins })
 }
 
+pub(super) fn platforms(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::Report { report: Report::Platforms })
+}
+
+pub(super) fn who_am_i(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    CommandOutcome::Do(UiAction::Chat(ChatAction::WhoAmI))
+}
+
 pub(super) fn keys(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
     CommandOutcome::Do(UiAction::Keys)
 }
@@ -43,7 +51,9 @@ pub(super) fn status(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
         (common::PROVIDER, provider.name().into()),
         (common::SERVER, base_url.as_str().into()),
         (w::STATUS_PROFILE, profile.as_str().into()),
+        (w::STATUS_APPROVAL, call.facts.approval.label().into()),
         (w::STATUS_MODE, mode.name().into()),
+        (w::STATUS_EFFORT, call.facts.effort.map_or("", Effort::name).into()),
         (w::STATUS_LANG, lang.code().into()),
         (common::BOT, bot.as_deref().unwrap_or_default().into()),
         (common::FOLDER, cwd.as_str().into()),
@@ -110,7 +120,9 @@ fn revoke(call: &CommandContext<'_>, number: &str) -> CommandOutcome {
     let at = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     let rule = at.and_then(|at| allowed.iter().chain(denied).nth(at));
     match (call.surface, rule) {
-        (Surface::Gateway { .. }, _) => CommandOutcome::Say(Notice::error(w::REVOKE_LOCAL)),
+        (Surface::Gateway { .. }, _) => {
+            CommandOutcome::Say(Notice::error(w::REVOKE_LOCAL).with_hint(w::ONLY_IN_THE_TERMINAL))
+        }
         (Surface::Local, Some(rule)) => CommandOutcome::Send(Op::Revoke { rule: rule.clone() }),
         (Surface::Local, None) => CommandOutcome::Say(Notice::error(
             w::NO_RULE_NUMBER.with("number", super::shorten(number)),

@@ -6,7 +6,7 @@
 //! [`CommandOutcome`], which is data: it does not depend on a surface and never calls the session.
 //! The model cannot see or call any of this.
 
-pub use crate::protocol::PageRow;
+pub use crate::protocol::{Availability, Category, PageRow, Surface, WhileBusy};
 
 mod command;
 mod complete;
@@ -15,20 +15,23 @@ mod custom;
 mod dispatch;
 mod help;
 mod info;
+mod registry;
 mod session;
 pub mod table;
 #[cfg(test)]
 mod tests;
 
 pub use command::{
-    ArgsSpec, Availability, Category, CommandContext, CommandOutcome, SlashCommand, Surface,
-    UiAction, ValueSource, WhileBusy,
+    ApprovalSpan, ChatAction, CommandContext, CommandOption, CommandOutcome, OptionValues,
+    SlashCommand, UiAction, ValueSource,
 };
 pub use complete::{Candidate, complete, typed_folder};
+pub use configuration::{effort_choices, effort_in_use, efforts_page, model_rows};
 pub use custom::{NO_BOT, bots_page, omitted_skill_rows, run_op, sections as kept_sections};
 pub use dispatch::{dispatch, dispatch_over_question, find};
 pub use help::{by_category, page as help_page, readme_table};
 pub use info::permission_rows;
+pub use registry::{CommandRow, RowOption, RowOrigin, rows};
 
 use command::{refusal, shorten};
 

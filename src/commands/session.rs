@@ -1,8 +1,8 @@
 //! Commands about the conversation itself.
 
-use super::{CommandContext, CommandOutcome, UiAction};
-use crate::i18n::commands as w;
-use crate::protocol::{ExportFormat, Notice, Op, Report, Rewind};
+use super::{ApprovalSpan, ChatAction, CommandContext, CommandOutcome, Surface, UiAction};
+use crate::i18n::{commands as w, session};
+use crate::protocol::{ExportFormat, JobRequest, NotePlace, Notice, Op, Report, Rewind};
 
 pub(super) fn new(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
     CommandOutcome::Send(Op::New)
@@ -24,8 +24,97 @@ pub(super) fn queue(_: &CommandContext<'_>, message: &str) -> CommandOutcome {
     })
 }
 
-pub(super) fn steer(_: &CommandContext<'_>, message: &str) -> CommandOutcome {
-    CommandOutcome::Send(Op::Steer { text: message.to_owned() })
+pub(super) fn steer(call: &CommandContext<'_>, message: &str) -> CommandOutcome {
+    let send = CommandOutcome::Send(Op::Steer { text: message.to_owned() });
+    match call.busy {
+        true => {
+            let waits = CommandOutcome::Say(Notice::info(session::STEER_WAITS));
+            CommandOutcome::Many(vec![send, waits])
+        }
+        false => send,
+    }
+}
+
+pub(super) fn approve(_: &CommandContext<'_>, span: &str) -> CommandOutcome {
+    match ApprovalSpan::parse(span) {
+        Some(span) => CommandOutcome::Do(UiAction::Chat(ChatAction::Approve(span))),
+        None => {
+            let choices = ApprovalSpan::NAMES.join(", ");
+            let say = w::NO_CHOICE.with("name", "approve").with("choices", choices);
+            CommandOutcome::Say(Notice::error(say.with("found", super::shorten(span))))
+        }
+    }
+}
+
+/// In a chat, rejects the open question; the text is for the model. In the terminal, where the
+/// question has keys of its own, it forbids what a rule covers, like `/forbid`.
+pub(super) fn deny(call: &CommandContext<'_>, text: &str) -> CommandOutcome {
+    match call.surface {
+        Surface::Local => super::configuration::forbid(call, text),
+        Surface::Gateway { .. } => {
+            let reason = (!text.is_empty()).then(|| text.to_owned());
+            CommandOutcome::Do(UiAction::Chat(ChatAction::Reject(reason)))
+        }
+    }
+}
+
+/// What runs now; `stop` ends it.
+pub(super) fn background(call: &CommandContext<'_>, action: &str) -> CommandOutcome {
+    match action.to_lowercase().as_str() {
+        "" | "list" => CommandOutcome::Send(Op::Report { report: Report::Running }),
+        "stop" => stop(call, ""),
+        _ => {
+            let say = w::NO_CHOICE.with("name", "background").with("choices", "list, stop");
+            CommandOutcome::Say(Notice::error(say.with("found", super::shorten(action))))
+        }
+    }
+}
+
+/// A number, and a page.
+fn number_and_page(words: &str) -> Option<(u64, Option<usize>)> {
+    let mut words = words.split_whitespace();
+    let number = words.next().unwrap_or_default();
+    let number = number.strip_prefix("cmd_").unwrap_or(number).parse().ok()?;
+    let page = words.next().map(str::parse).transpose().ok()?;
+    Some((number, page))
+}
+
+pub(super) fn jobs(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
+    let job = match words.strip_prefix("stop") {
+        None if words.is_empty() => Some(JobRequest::List),
+        None => number_and_page(words).map(|(id, page)| JobRequest::Show { id, page }),
+        Some(number) => number_and_page(number).map(|(id, _)| JobRequest::Stop { id }),
+    };
+    job_outcome(job, words)
+}
+
+fn job_outcome(job: Option<JobRequest>, words: &str) -> CommandOutcome {
+    match job {
+        Some(job) => CommandOutcome::Send(Op::Job { job }),
+        None => {
+            let say = w::NO_JOB_NUMBER.with("found", super::shorten(words));
+            CommandOutcome::Say(Notice::error(say))
+        }
+    }
+}
+
+pub(super) fn memory(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
+    if words.is_empty() {
+        return CommandOutcome::Send(Op::ShowMemory);
+    }
+    let note = words.strip_prefix("add ").and_then(|rest| {
+        let (place, text) = rest.trim().split_once(char::is_whitespace)?;
+        Some((NotePlace::parse(place)?, text.trim().to_owned()))
+    });
+    match note {
+        Some((place, text)) => CommandOutcome::Send(Op::AddNote { place, text }),
+        None => CommandOutcome::Say(Notice::error(w::MEMORY_USAGE)),
+    }
+}
+
+pub(super) fn output(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
+    let job = number_and_page(words).map(|(step, page)| JobRequest::Output { step, page });
+    job_outcome(job, words)
 }
 
 pub(super) fn retry(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
@@ -47,15 +136,29 @@ pub(super) fn init(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
     CommandOutcome::Send(Op::Submit { text: INIT.trim_end().to_owned() })
 }
 
-/// A shell line like any other: judged, shown, and kept from the model.
-const DIFF: &str = "git diff --stat --patch";
+/// The request for a review; what is to be reviewed follows it.
+const REVIEW: &str = include_str!("../../assets/prompts/review.md");
+
+/// Without a range, what is not committed.
+pub(super) fn review(_: &CommandContext<'_>, range: &str) -> CommandOutcome {
+    let what = match range {
+        "" => "Review the uncommitted changes: `git status --short`, `git diff HEAD`, and the \
+               untracked files, which a diff does not show."
+            .to_owned(),
+        range => format!(
+            "Review `{range}`: if it names commits, `git log --oneline` and \
+                          `git diff` of them; if it names files, those files."
+        ),
+    };
+    CommandOutcome::Send(Op::Submit { text: format!("{what}\n\n{}", REVIEW.trim_end()) })
+}
 
 pub(super) fn diff(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
-    // First the changes by steps of this session, also where git does not look; then git's output.
-    CommandOutcome::Many(vec![
-        CommandOutcome::Send(Op::Report { report: Report::Changes }),
-        CommandOutcome::Send(Op::Shell { line: DIFF.to_owned(), keep: false }),
-    ])
+    CommandOutcome::Send(Op::Report { report: Report::Changes })
+}
+
+pub(super) fn redo(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::Redo)
 }
 
 pub(super) fn undo(_: &CommandContext<'_>, number: &str) -> CommandOutcome {
@@ -149,14 +252,12 @@ pub(super) fn rewind(call: &CommandContext<'_>, words: &str) -> CommandOutcome {
             }
         },
     };
-    match back.parse::<u64>() {
-        Ok(back) if (1..=call.facts.turns).contains(&back) => {
-            let turn = call.facts.turns + 1 - back;
-            CommandOutcome::Send(Op::Rewind { turn, what })
-        }
-        _ => {
-            let say =
-                w::NO_TURN.with("found", super::shorten(back)).with("turns", call.facts.turns);
+    let number = back.parse::<usize>().ok().and_then(|back| back.checked_sub(1));
+    match number.and_then(|number| call.facts.counted_turns().nth(number)) {
+        Some(turn) => CommandOutcome::Send(Op::Rewind { turn, what }),
+        None => {
+            let turns = call.facts.counted_turns().count();
+            let say = w::NO_TURN.with("found", super::shorten(back)).with("turns", turns);
             CommandOutcome::Say(Notice::error(say))
         }
     }

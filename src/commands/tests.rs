@@ -1,13 +1,17 @@
 //! The outcomes of typed commands.
 
+mod chat;
+
 use super::dispatch::{dispatch_in, find_in};
 use super::*;
 use crate::i18n;
 use crate::i18n::{Lang, PhraseValue};
 use crate::protocol::{
-    ExportFormat, Extension, ExtensionKind, ExtensionState, Extensions, Mode, Notice,
-    OmittedSkills, Op, Report, SessionInfo, ToolInfo, Usage,
+    CommandArgument, CommandTraits, Effort, ExportFormat, Extension, ExtensionKind, ExtensionState,
+    Extensions, Mode, Notice, OmittedSkills, Op, Report, SessionInfo, ToolInfo, Usage,
 };
+
+mod scripts;
 
 struct CommandFixture {
     facts: SessionInfo,
@@ -105,45 +109,7 @@ fn runs(script: &str, args: &str) -> CommandOutcome {
 }
 
 #[test]
-fn scripts_are_completed_by_their_names() {
-    let desk = CommandFixture {
-        extensions: Extensions { scripts: vec!["summary".into()], ..Extensions::default() },
-        ..fixture()
-    };
-    let found: Vec<String> =
-        complete(&desk.call(), "/run su").into_iter().map(|found| found.text).collect();
-    assert_eq!(found, ["/run summary"]);
-}
-
-#[test]
-fn the_inputs_of_a_script_are_completed_after_its_name() {
-    let desk = CommandFixture {
-        extensions: Extensions {
-            scripts: vec!["tr".into()],
-            inputs: vec![("tr".into(), vec!["content".into(), "target".into()])],
-            ..Extensions::default()
-        },
-        ..fixture()
-    };
-    let after = |typed: &str| -> Vec<String> {
-        complete(&desk.call(), typed).into_iter().map(|found| found.text).collect()
-    };
-    assert_eq!(after("/run tr "), ["/run tr {content: ", "/run tr {target: "]);
-    assert_eq!(after("/run tr {ta"), ["/run tr {target: "]);
-    assert_eq!(after("/run tr {content: \"x\","), ["/run tr {content: \"x\", target: "]);
-    assert_eq!(after("/run tr {content: \"x\", t"), ["/run tr {content: \"x\", target: "]);
-    for none in [
-        "/run tr plain text",
-        "/run tr {content: ",
-        "/run tr {content: \"a, t",
-        "/run tr {content: 1, target: 2}",
-        "/run other ",
-    ] {
-        assert_eq!(after(none), [] as [&str; 0], "{none}");
-    }
-}
-
-#[test]
+#[allow(clippy::too_many_lines, reason = "a table")]
 fn each_command_does_what_its_row_says() {
     let cases = [
         ("/new", CommandOutcome::Send(Op::New)),
@@ -158,14 +124,26 @@ fn each_command_does_what_its_row_says() {
         ("/run summary", runs("summary", "")),
         ("/run  a/b.ai.yaml  {who: Ann} ", runs("a/b.ai.yaml", "{who: Ann}")),
         ("/run 'my own.ai.yaml' two words", runs("my own.ai.yaml", "two words")),
+        ("/diff", CommandOutcome::Send(Op::Report { report: Report::Changes })),
+        ("/redo", CommandOutcome::Send(Op::Redo)),
         (
-            "/diff",
+            "/config vim on",
             CommandOutcome::Many(vec![
-                CommandOutcome::Send(Op::Report { report: Report::Changes }),
-                CommandOutcome::Send(Op::Shell {
-                    line: "git diff --stat --patch".into(),
-                    keep: false,
+                CommandOutcome::Send(Op::Configure {
+                    key: Some("vim".into()),
+                    value: Some("on".into()),
                 }),
+                CommandOutcome::Do(UiAction::Vim(Some(true))),
+            ]),
+        ),
+        (
+            "/config timestamps false",
+            CommandOutcome::Many(vec![
+                CommandOutcome::Send(Op::Configure {
+                    key: Some("timestamps".into()),
+                    value: Some("false".into()),
+                }),
+                CommandOutcome::Do(UiAction::Timestamps(Some(false))),
             ]),
         ),
         ("/rewind", CommandOutcome::Do(UiAction::Rewind)),
@@ -179,10 +157,16 @@ fn each_command_does_what_its_row_says() {
         ("/model", CommandOutcome::Do(UiAction::Models)),
         ("/model large", CommandOutcome::Send(Op::SetModel { name: "Large".into() })),
         ("/mode Low", CommandOutcome::Send(Op::SetMode { mode: Mode::Low })),
+        ("/effort", CommandOutcome::Do(UiAction::Efforts)),
+        ("/effort High", CommandOutcome::Send(Op::SetEffort { effort: Some(Effort::High) })),
+        ("/reasoning auto", CommandOutcome::Send(Op::SetEffort { effort: None })),
         ("/theme", CommandOutcome::Do(UiAction::Theme(None))),
         ("/theme light", CommandOutcome::Do(UiAction::Theme(Some("light".into())))),
         ("/allow git  push *", CommandOutcome::Send(Op::Allow { rule: "git push *".into() })),
         ("/deny git push", CommandOutcome::Send(Op::Deny { rule: "git push".into() })),
+        ("/forbid git push", CommandOutcome::Send(Op::Deny { rule: "git push".into() })),
+        ("/platforms", CommandOutcome::Send(Op::Report { report: Report::Platforms })),
+        ("/bg", CommandOutcome::Send(Op::Report { report: Report::Running })),
         ("/help", CommandOutcome::Do(UiAction::Help(None))),
         ("/", CommandOutcome::Do(UiAction::Help(None))),
         ("/help model", CommandOutcome::Do(UiAction::Help(Some("model".into())))),
@@ -229,13 +213,20 @@ fn mistakes_are_reported_with_the_usage() {
         ("/weather Beijing", "There is no command `/weather`. `/help` lists the commands."),
         ("/status now", "`/status` takes no arguments. Usage: /status"),
         ("/steer", "`/steer` needs <message>. Usage: /steer <message>"),
-        ("/mode", "`/mode` needs low|high. Usage: /mode low|high"),
-        ("/mode fast", "`/mode` takes one of low, high, not `fast`. Usage: /mode low|high"),
+        ("/mode", "`/mode` needs ask|edits|plan|low|high. Usage: /mode ask|edits|plan|low|high"),
+        (
+            "/mode fast",
+            "`/mode` takes one of ask, edits, plan, low, high, not `fast`. Usage: /mode ask|edits|plan|low|high",
+        ),
         ("/theme lihgt", "There is no theme `lihgt`. Did you mean `light`?"),
         ("/theme neon", "There is no theme `neon`. Available: dark, light."),
-        ("/rewind 1 all", "Cannot undo `all`. Use `chat`, `files` or `both`."),
-        ("/copy 0", "`0` is not an answer's number: 1 is the last one."),
-        ("/copy last", "`last` is not an answer's number: 1 is the last one."),
+        (
+            "/rewind 1 all",
+            "Cannot undo `all`. Use `chat`, `files` or `both`. Usage: /rewind [n] [chat|files|both]",
+        ),
+        ("/copy 0", "`0` is not an answer's number: 1 is the last one. Usage: /copy [n]"),
+        ("/copy last", "`last` is not an answer's number: 1 is the last one. Usage: /copy [n]"),
+        ("/vim maybe", "`/vim` takes `on` or `off`, not `maybe`. Usage: /vim [on|off]"),
         (
             "/allow *",
             "A rule begins with the name of a program. For example `git push *`, or just `git push`.",
@@ -286,7 +277,12 @@ fn commands_that_must_run_at_once_do() {
 
 #[test]
 fn an_unavailable_command_is_neither_run_nor_offered() {
-    assert_eq!(from_gateway().notice_for("/exit"), "`/exit` is not available here.");
+    assert_eq!(
+        from_gateway().notice_for("/exit"),
+        "`/exit` is not available here. It works only in the terminal."
+    );
+    assert!(fixture().notice_for("/whoami").contains("only in a chat"));
+    assert!(from_gateway().notice_for("/bg").contains("`display.tool_progress_command` is true"));
     assert!(!from_gateway().offers("/").contains(&"/exit".to_owned()));
     assert!(fixture().offers("/").contains(&"/exit".to_owned()));
     let categories = by_category(from_gateway().surface);
@@ -300,7 +296,7 @@ fn a_setting_opens_a_local_command_to_a_gateway() {
     assert!(!Availability::LocalUnless(gate).covers(Surface::Gateway { open: &[] }));
     assert!(Availability::LocalUnless(gate).covers(Surface::Gateway { open }));
     assert!(Availability::LocalUnless(gate).covers(Surface::Local));
-    assert!(!Availability::GatewayOnly.covers(Surface::Local));
+    assert!(!Availability::<&str>::GatewayOnly.covers(Surface::Local));
 }
 
 #[test]
@@ -315,14 +311,18 @@ fn a_name_wins_over_an_alias() {
 fn completion_is_ordered_from_prefix_to_scattered_matches() {
     assert_eq!(fixture().offers("/mode"), ["/mode", "/model"]);
     assert_eq!(fixture().offers("/clea"), ["/new"], "by its alias");
-    assert_eq!(fixture().offers("/prm"), ["/permissions"]);
+    assert_eq!(fixture().offers("/prm"), ["/permissions", "/platforms"]);
     assert_eq!(fixture().offers("/nothing like it"), [""; 0]);
-    assert_eq!(fixture().offers("/").len(), table::COMMANDS.len());
+    let local = table::COMMANDS.iter().filter(|command| command.reach.covers(Surface::Local));
+    assert_eq!(fixture().offers("/").len(), local.count());
 }
 
 #[test]
 fn arguments_are_completed_from_the_values_known_at_that_moment() {
-    assert_eq!(fixture().offers("/mode "), ["/mode low", "/mode high"]);
+    assert_eq!(
+        fixture().offers("/mode "),
+        ["ask", "edits", "plan", "low", "high"].map(|mode| format!("/mode {mode}"))
+    );
     let folders = ["../lib/", "../.cache/", "../Tools/", "../../"].map(str::to_owned).to_vec();
     let desk_there = CommandFixture { folders, ..fixture() };
     let all = ["/add-dir ../lib/", "/add-dir ../Tools/"];
@@ -347,6 +347,7 @@ fn allow_completes_denied_rules_and_deny_allowed_ones() {
     desk.facts.allowed = vec!["git push *".into(), "touch *".into()];
     desk.facts.denied = vec!["npm install *".into()];
     assert_eq!(desk.offers("/deny git p"), ["/deny git push *"]);
+    assert_eq!(desk.offers("/forbid git p"), ["/forbid git push *"]);
     assert_eq!(desk.offers("/allow "), ["/allow npm install *"]);
 }
 
@@ -354,11 +355,13 @@ fn allow_completes_denied_rules_and_deny_allowed_ones() {
 fn the_current_value_is_shown() {
     let mut desk = fixture();
     desk.facts.mode = crate::protocol::Mode::High;
+    desk.facts.approval = crate::protocol::ApprovalMode::Edits;
     let told: Vec<_> = complete(&desk.call(), "/mode ")
         .into_iter()
         .map(|candidate| (candidate.text, candidate.about.is_some()))
         .collect();
-    assert_eq!(told, [("/mode low".to_owned(), false), ("/mode high".to_owned(), true)]);
+    let now: Vec<_> = told.iter().filter(|(_, now)| *now).map(|(text, _)| text.as_str()).collect();
+    assert_eq!(now, ["/mode edits", "/mode high"]);
 }
 
 #[test]
@@ -410,7 +413,9 @@ fn the_tools_page_lists_each_tool() {
 #[test]
 fn help_explains_one_command_or_lists_all() {
     let all = page_rows(help_page(None, Surface::Local, &Extensions::default()));
-    assert_eq!(all.len(), table::COMMANDS.len() + Category::ALL.len());
+    let local = table::COMMANDS.iter().filter(|command| command.reach.covers(Surface::Local));
+    let topics = help::TOPICS.len() + 1;
+    assert_eq!(all.len(), local.count() + Category::ALL.len() + topics);
     let one = page_rows(help_page(Some("/quit"), Surface::Local, &Extensions::default()));
     assert_eq!(one, ["Quit", "usage: /exit", "also: /quit, /q", "category: Exit"]);
     let none = notice_text(help_page(Some("quite"), Surface::Local, &Extensions::default()));
@@ -419,7 +424,8 @@ fn help_explains_one_command_or_lists_all() {
 
 fn entry(kind: ExtensionKind, name: &str, about: &str, state: ExtensionState) -> Extension {
     let from = i18n::commands::SKILLS.into();
-    Extension { kind, name: name.into(), about: about.into(), hint: String::new(), from, state }
+    let (name, about, hint) = (name.into(), about.into(), String::new());
+    Extension { kind, name, about, hint, from, state, traits: CommandTraits::default() }
 }
 
 /// A user with a few custom commands, skills and bots.
@@ -561,22 +567,4 @@ fn bot_selects_a_bot_by_name_or_from_a_list_or_leaves_it() {
     assert_eq!(keeper.offers("/bot "), ["/bot reviewer"]);
     keeper.facts.bot = Some("reviewer".into());
     assert_eq!(keeper.offers("/bot "), ["/bot reviewer", "/bot none"]);
-}
-
-#[test]
-fn commands_allowed_during_a_question_never_wait() {
-    for name in table::OVER_A_QUESTION {
-        let row = find(name).expect("a row");
-        assert_eq!((row.name, row.busy), (*name, WhileBusy::Now));
-    }
-    let desk = busy();
-    let says = |line: &str| match dispatch_over_question(&desk.call(), line) {
-        CommandOutcome::Say(notice) => notice.say.text(Lang::En),
-        other => format!("{other:?}"),
-    };
-    for line in ["/new", "/allow git *", "/trust", "/nope", "/run a.yaml"] {
-        let said = says(line);
-        let waits = said.contains("before using") || said.contains("Later");
-        assert!(waits, "{line}: {said}");
-    }
 }

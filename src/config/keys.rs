@@ -1,9 +1,9 @@
 //! The table of settings, one row per key. Reading, checking, `config get|set|unset`, the
 //! environment and the fallback of an invalid key are all derived from it.
 
-use super::toml_schema::ListKind::{Paths, Programs, RuleIds, Rules, Words};
+use super::toml_schema::ListKind::{Ids, Names, Paths, Programs, RuleIds, Rules, Words};
 use super::toml_schema::SettingKey;
-use super::toml_schema::TomlKind::{Choice, Count, Flag, List, Number, Renamed, Text};
+use super::toml_schema::TomlKind::{Choice, Count, Flag, List, Number, Renamed, Text, Variable};
 use crate::i18n::config as w;
 
 /// Who answers; `auto` tells it by the address.
@@ -13,6 +13,9 @@ const PROVIDERS: &[&str] = &[
     "guide", "scripted",
 ];
 
+/// How much a model reasons; `auto`: as it does by itself.
+pub const EFFORTS: &[&str] = &["auto", "none", "minimal", "low", "medium", "high", "xhigh", "max"];
+
 /// Every setting. A `*` is a name that the user chooses.
 #[rustfmt::skip]
 pub const KEYS: &[SettingKey] = &[
@@ -21,7 +24,11 @@ pub const KEYS: &[SettingKey] = &[
     SettingKey { path: "lang",                   kind: Choice(&["auto", "en", "zh"]),             built_in: "auto",    strictest: None,           variables: &["AVOCET_LANG"],    elsewhere: None },
     SettingKey { path: "theme",                  kind: Text,                                      built_in: "auto",    strictest: None,           variables: &["AVOCET_THEME"],   elsewhere: None },
     SettingKey { path: "vim",                    kind: Flag,                                      built_in: "false",   strictest: None,           variables: &[],                 elsewhere: None },
+    SettingKey { path: "motion",                 kind: Flag,                                      built_in: "true",    strictest: None,           variables: &[],                 elsewhere: None },
     SettingKey { path: "timestamps",             kind: Flag,                                      built_in: "false",   strictest: None,           variables: &[],                 elsewhere: None },
+    SettingKey { path: "show_thinking",          kind: Choice(&["folded", "full", "off"]),         built_in: "folded",  strictest: None,           variables: &[],                 elsewhere: None },
+    SettingKey { path: "show_pictures",          kind: Flag,                                      built_in: "false",   strictest: None,           variables: &[],                 elsewhere: None },
+    SettingKey { path: "enter_while_busy",       kind: Choice(&["steer", "queue"]),               built_in: "steer",   strictest: None,           variables: &[],                 elsewhere: None },
     SettingKey { path: "color",                  kind: Choice(&["auto", "never"]),                built_in: "auto",    strictest: None,           variables: &["NO_COLOR"],       elsewhere: None },
     SettingKey { path: "notify",                 kind: Choice(&["auto", "bell", "off"]),          built_in: "auto",    strictest: None,           variables: &["AVOCET_NOTIFY"],  elsewhere: None },
     SettingKey { path: "log",                    kind: Choice(&["off", "error", "warn", "info", "debug", "trace"]), built_in: "off", strictest: None, variables: &["AVOCET_LOG"],   elsewhere: None },
@@ -39,15 +46,19 @@ pub const KEYS: &[SettingKey] = &[
     // The connection of this run. In the file it is described by a profile.
     SettingKey { path: "model",                  kind: Text, built_in: "", strictest: None, variables: &["AVOCET_MODEL", "R9S_MODEL"],                              elsewhere: Some(w::MODEL_IN_PROFILE) },
     SettingKey { path: "base_url",               kind: Text, built_in: "", strictest: None, variables: &["AVOCET_BASE_URL", "R9S_BASE_URL", "OPENAI_BASE_URL"],     elsewhere: Some(w::BASE_URL_IN_PROFILE) },
+    SettingKey { path: "effort",                 kind: Choice(EFFORTS), built_in: "", strictest: None, variables: &["AVOCET_EFFORT"],                               elsewhere: Some(w::EFFORT_IN_PROFILE) },
     SettingKey { path: "api_key",                kind: Text, built_in: "", strictest: None, variables: &["AVOCET_API_KEY", "R9S_API_KEY", "OPENAI_API_KEY"],        elsewhere: Some(w::KEY_IN_ENVIRONMENT) },
 
     SettingKey { path: "profiles.*.provider",    kind: Choice(PROVIDERS),                          built_in: "auto",    strictest: None,           variables: &[], elsewhere: None },
     SettingKey { path: "profiles.*.dialect",     kind: Choice(&["auto", "tools", "json"]),         built_in: "auto",    strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "profiles.*.effort",      kind: Choice(EFFORTS),                            built_in: "auto",    strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "profiles.*.prompt",      kind: Choice(&["auto", "full", "short"]),         built_in: "auto",    strictest: None,           variables: &[], elsewhere: None },
     SettingKey { path: "profiles.*.base_url",    kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: None },
-    SettingKey { path: "profiles.*.api_key_env", kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "profiles.*.api_key_env", kind: Variable,                                  built_in: "",        strictest: None,           variables: &[], elsewhere: None },
     SettingKey { path: "profiles.*.api_key_command", kind: List(Words),                           built_in: "",        strictest: None,           variables: &[], elsewhere: None },
     SettingKey { path: "profiles.*.low",         kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: None },
     SettingKey { path: "profiles.*.high",        kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: None },
+    SettingKey { path: "profiles.*.fallback",    kind: List(Words),                               built_in: "",        strictest: None,           variables: &[], elsewhere: None },
     SettingKey { path: "profiles.*.api_key",     kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: Some(w::KEY_IN_ENVIRONMENT) },
     SettingKey { path: "profiles.*.model",       kind: Text,                                      built_in: "",        strictest: None,           variables: &[], elsewhere: Some(w::MODEL_IN_PROFILE) },
 
@@ -68,6 +79,8 @@ pub const KEYS: &[SettingKey] = &[
     SettingKey { path: "safety.program_folders", kind: List(Paths),                               built_in: "",        strictest: Some(""),       variables: &[], elsewhere: None },
     SettingKey { path: "safety.config_files",    kind: List(Paths),                               built_in: "",        strictest: Some(""),       variables: &[], elsewhere: None },
 
+    SettingKey { path: "scripts.environment",    kind: List(Words),                               built_in: "HOME, LANG, USER", strictest: None,  variables: &[], elsewhere: None },
+
     SettingKey { path: "project.check",          kind: List(Words),                               built_in: "",        strictest: None,           variables: &[], elsewhere: None },
 
     SettingKey { path: "limits.idle_timeout_s",  kind: Count { min: 1, max: 3600 },               built_in: "90",      strictest: None,           variables: &["AVOCET_IDLE_TIMEOUT_S"], elsewhere: None },
@@ -78,7 +91,44 @@ pub const KEYS: &[SettingKey] = &[
     SettingKey { path: "limits.tokens.turn",     kind: Count { min: 1, max: 1_000_000_000_000 },  built_in: "",        strictest: None,           variables: &[], elsewhere: None },
     SettingKey { path: "limits.tokens.session",  kind: Count { min: 1, max: 1_000_000_000_000 },  built_in: "",        strictest: None,           variables: &[], elsewhere: None },
     SettingKey { path: "limits.tokens.run",      kind: Count { min: 1, max: 1_000_000_000_000 },  built_in: "",        strictest: None,           variables: &["AVOCET_MAX_TOKENS"], elsewhere: None },
+    SettingKey { path: "limits.script_timeout_s", kind: Count { min: 1, max: 604_800 },           built_in: "",        strictest: None,           variables: &["AVOCET_SCRIPT_TIMEOUT_S"], elsewhere: None },
     SettingKey { path: "limits.step_timeout_s",  kind: Count { min: 1, max: 86_400 },             built_in: "120",     strictest: None,           variables: &["AVOCET_STEP_TIMEOUT_S"], elsewhere: None },
+
+    // Chat platforms. A file of a project cannot set these: it would open a way in.
+    SettingKey { path: "gateway.telegram.enabled",    kind: Flag,                                   built_in: "false", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.telegram.token_env",  kind: Variable,                               built_in: "TELEGRAM_BOT_TOKEN", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.telegram.token",      kind: Text,                                   built_in: "", strictest: None, variables: &[], elsewhere: Some(w::TOKEN_IN_ENVIRONMENT) },
+    SettingKey { path: "gateway.telegram.allow",      kind: List(Ids),                              built_in: "", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.telegram.admins",     kind: List(Ids),                              built_in: "", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.telegram.mention",    kind: Choice(&["required", "optional"]),      built_in: "required", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.telegram.api_url",    kind: Text,                                   built_in: "https://api.telegram.org", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.slack.enabled",       kind: Flag,                                   built_in: "false", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.slack.token_env",     kind: Variable,                               built_in: "SLACK_BOT_TOKEN", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.slack.token",         kind: Text,                                   built_in: "", strictest: None, variables: &[], elsewhere: Some(w::TOKEN_IN_ENVIRONMENT) },
+    SettingKey { path: "gateway.slack.app_token_env", kind: Variable,                               built_in: "SLACK_APP_TOKEN", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.slack.app_token",     kind: Text,                                   built_in: "", strictest: None, variables: &[], elsewhere: Some(w::TOKEN_IN_ENVIRONMENT) },
+    SettingKey { path: "gateway.slack.allow",         kind: List(Ids),                              built_in: "", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.slack.admins",        kind: List(Ids),                              built_in: "", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.slack.mention",       kind: Choice(&["required", "optional"]),      built_in: "required", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.slack.api_url",       kind: Text,                                   built_in: "https://slack.com/api", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.discord.enabled",     kind: Flag,                                   built_in: "false", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.discord.token_env",   kind: Variable,                               built_in: "DISCORD_BOT_TOKEN", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.discord.token",       kind: Text,                                   built_in: "", strictest: None, variables: &[], elsewhere: Some(w::TOKEN_IN_ENVIRONMENT) },
+    SettingKey { path: "gateway.discord.allow",       kind: List(Ids),                              built_in: "", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.discord.admins",      kind: List(Ids),                              built_in: "", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.discord.mention",     kind: Choice(&["required", "optional"]),      built_in: "required", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.discord.api_url",     kind: Text,                                   built_in: "https://discord.com/api/v10", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.user_commands",       kind: List(Names),                            built_in: "", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.menu_first",          kind: List(Names),                            built_in: "", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.folder",              kind: Text,                                   built_in: "", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.max_sessions",        kind: Count { min: 1, max: 10_000 },          built_in: "256", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.max_connections",     kind: Count { min: 1, max: 1000 },            built_in: "32", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.max_queued",          kind: Count { min: 1, max: 1000 },            built_in: "20", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.max_waiting_mb",      kind: Count { min: 1, max: 1000 },            built_in: "16", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.max_file_mb",         kind: Count { min: 1, max: 1000 },            built_in: "20", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.session_idle_s",      kind: Count { min: 1, max: 86_400 },          built_in: "900", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "gateway.health_port",         kind: Count { min: 0, max: 65_535 },          built_in: "0", strictest: None, variables: &[], elsewhere: None },
+    SettingKey { path: "display.tool_progress_command",kind: Flag,                                  built_in: "false", strictest: None, variables: &[], elsewhere: None },
 ];
 
 #[cfg(test)]

@@ -121,7 +121,9 @@ impl Layers {
 
 fn built_in(key: &SettingKey) -> Option<TomlValue> {
     match key.kind {
-        toml_schema::TomlKind::List(_) => Some(TomlValue::List(Vec::new())),
+        toml_schema::TomlKind::List(_) if key.built_in.is_empty() => {
+            Some(TomlValue::List(Vec::new()))
+        }
         _ if key.built_in.is_empty() => None,
         kind => kind.parse(key.built_in).ok(),
     }

@@ -10,6 +10,7 @@ pub mod diagnostic;
 pub mod draft;
 pub mod edit;
 pub mod environment;
+pub mod gateway;
 pub mod history;
 pub mod key_store;
 pub mod keys;
@@ -19,6 +20,7 @@ pub mod log;
 pub mod paths;
 pub mod project_instructions;
 mod rule_samples;
+mod secret;
 pub mod settings;
 pub mod suggest;
 pub mod themes;
@@ -31,4 +33,7 @@ pub use environment::Environment;
 pub use layers::SettingsLayer;
 pub use load::{Loaded, Sources, load};
 pub use paths::Paths;
-pub use settings::{Connection, ProviderSetting, Secret, Settings};
+pub use secret::Secret;
+pub use settings::{
+    BusyInput, Connection, FallbackTarget, ProviderSetting, Settings, ShowThinking,
+};

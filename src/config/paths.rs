@@ -108,6 +108,11 @@ impl Paths {
         self.config.join("scripts")
     }
 
+    /// The user's own keys.
+    pub fn keymap(&self) -> PathBuf {
+        self.config.join("keys.toml")
+    }
+
     pub fn themes(&self) -> PathBuf {
         self.config.join("themes")
     }
@@ -122,6 +127,16 @@ impl Paths {
         self.data.join("undo")
     }
 
+    /// The user's own instructions for agents, the first for new notes.
+    pub fn user_notes(&self) -> Vec<PathBuf> {
+        vec![self.config.join("AGENTS.md"), self.home.join(".claude/CLAUDE.md")]
+    }
+
+    /// Long outputs of steps, a folder for each session.
+    pub fn outputs(&self) -> PathBuf {
+        self.state.join("outputs")
+    }
+
     /// Lists of the folders that runs write files in.
     pub fn journals(&self) -> PathBuf {
         self.state.join("writing")
@@ -130,6 +145,11 @@ impl Paths {
     /// Saved API keys, and which are in the keyring.
     pub fn saved_keys(&self) -> PathBuf {
         self.data.join("keys.toml")
+    }
+
+    /// The users of chat platforms who were paired.
+    pub fn gateway_users(&self) -> PathBuf {
+        self.data.join("gateway_users.json")
     }
 
     /// Which folders are trusted.
@@ -149,6 +169,11 @@ impl Paths {
     /// One file per folder, with the draft of its input.
     pub fn drafts(&self) -> PathBuf {
         self.state.join("drafts")
+    }
+
+    /// What servers say of their models.
+    pub fn server_facts(&self) -> PathBuf {
+        self.state.join("models.json")
     }
 
     pub fn log(&self) -> PathBuf {

@@ -1,5 +1,6 @@
-//! Finds and reads a project's instructions to agents: from the repository's root down to the
-//! working folder, at most one file per folder. Read them only if the folder is trusted.
+//! Finds and reads the instructions to agents: the user's own, and those of a trusted project, from
+//! the repository's root down to the working folder, at most one file per folder and one of the
+//! user's own beside it. A file may take others in with `@path`.
 //!
 //! A link is followed as long as it stays in the project. Characters that hide or reorder text are
 //! made visible, so that a model reads what the user sees.
@@ -8,6 +9,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use super::diagnostic;
 use crate::context::project_instructions::{self, MOST, Notes};
@@ -20,6 +22,24 @@ use crate::text;
 /// The first of these that exists in a folder is read.
 pub const NAMES: [&str; 4] = steering::NOTES;
 
+/// Read beside them, for what is not shared with the project.
+pub const LOCAL: &str = "CLAUDE.local.md";
+
+/// How deep files take in others, and how many they are.
+const DEPTH: usize = 5;
+const IMPORTS: usize = 32;
+
+/// Where instructions are looked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InstructionSources {
+    /// The working folder, links resolved.
+    pub folder: PathBuf,
+    /// Nothing of an untrusted project is read.
+    pub trusted: bool,
+    /// The user's own files.
+    pub user: Vec<PathBuf>,
+}
+
 /// The most that is read of one file.
 const READ: u64 = 1024 * 1024;
 
@@ -30,25 +50,35 @@ pub struct ProjectInstructions {
     /// The parts that were left out, and why.
     pub notices: Vec<Notice>,
     stamps: Vec<Stamp>,
+    /// When the reading began; `None`: nothing was read yet.
+    began: Option<Instant>,
+    /// The files that those take in.
+    imports: Vec<Stamp>,
 }
 
 /// The state of a file: path, device, inode, size, modification time.
 type Stamp = (PathBuf, u64, u64, u64, (i64, i64));
 
-/// Reads the instructions that apply in `folder`, whose links are resolved.
-pub fn read(folder: &Path) -> ProjectInstructions {
-    let root = repository_root(folder);
+/// Reads the instructions that apply there.
+pub fn read(sources: &InstructionSources) -> ProjectInstructions {
+    let project = repository_root(&sources.folder);
+    let began = Some(Instant::now());
     let mut found =
-        ProjectInstructions { stamps: stamps(root, folder), ..ProjectInstructions::default() };
-    let mut files = Vec::new();
+        ProjectInstructions { stamps: stamps(sources), began, ..ProjectInstructions::default() };
+    let mut reader = InstructionReader { files: Vec::new(), notices: Vec::new(), seen: Vec::new() };
     for (path, ..) in &found.stamps {
-        let name = path.strip_prefix(root).unwrap_or(path).display().to_string();
-        match read_text(path, root) {
-            Ok(Some(text)) => files.push((name, clean(&text, TextSource::Text))),
-            Ok(None) => {}
-            Err(notice) => found.notices.push(notice(name)),
-        }
+        // The user's own files may import files next to them.
+        let root = match sources.user.contains(path) {
+            true => path.parent().unwrap_or(path),
+            false => project,
+        };
+        reader.add(path, root, 0);
     }
+    let InstructionReader { files, notices, seen } = reader;
+    let read = |path: &PathBuf| found.stamps.iter().any(|(known, ..)| known == path);
+    found.imports =
+        seen.iter().filter(|path| !read(path)).filter_map(|it| file_stamp(it)).collect();
+    found.notices = notices;
     found.notes = project_instructions::join(files);
     found.notices.extend(found.notes.truncated_files().map(|note| {
         let cut = text::size(note.bytes - note.sent);
@@ -59,31 +89,98 @@ pub fn read(folder: &Path) -> ProjectInstructions {
 }
 
 impl ProjectInstructions {
-    /// True if reading again would give another result.
-    pub fn is_stale(&self, folder: &Path) -> bool {
-        self.stamps != stamps(repository_root(folder), folder)
+    /// Whether these were read before others, which may have been quicker.
+    pub fn is_older_than(&self, others: &ProjectInstructions) -> bool {
+        self.began < others.began
     }
+
+    /// True if reading again would give another result.
+    pub fn is_stale(&self, sources: &InstructionSources) -> bool {
+        self.stamps != stamps(sources)
+            || self.imports.iter().any(|known| file_stamp(&known.0).as_ref() != Some(known))
+    }
+}
+
+/// The files that were read, and what was wrong.
+struct InstructionReader {
+    files: Vec<(String, String)>,
+    notices: Vec<Notice>,
+    seen: Vec<PathBuf>,
+}
+
+impl InstructionReader {
+    /// Adds a file and what it takes in. Each is read once, so that no circle forms.
+    fn add(&mut self, path: &Path, root: &Path, depth: usize) {
+        let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if self.seen.contains(&real) {
+            return;
+        }
+        self.seen.push(real);
+        let name = path.strip_prefix(root).unwrap_or(path).display().to_string();
+        let text = match read_text(path, root) {
+            Ok(Some(text)) => text,
+            Ok(None) => return,
+            Err(notice) => return self.notices.push(notice(name)),
+        };
+        let imports = imports(&text, path.parent().unwrap_or(root));
+        self.files.push((name, clean(&text, TextSource::Text)));
+        for import in imports {
+            if depth >= DEPTH || self.seen.len() > IMPORTS {
+                let say = words::NOTES_TOO_DEEP.with("path", import.display().to_string());
+                return self.notices.push(Notice::warning(say));
+            }
+            self.add(&import, root, depth + 1);
+        }
+    }
+}
+
+/// The files that a text takes in: words that begin with `@` and name a file that is there, outside
+/// of code.
+fn imports(text: &str, folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut in_code = false;
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            in_code = !in_code;
+        }
+        // What is between backquotes is code as well.
+        let plain = line.split('`').step_by(2).filter(|_| !in_code);
+        for word in plain.flat_map(str::split_whitespace) {
+            let Some(named) = word.strip_prefix('@').filter(|named| named.contains(['/', '.']))
+            else {
+                continue;
+            };
+            let named = named.trim_end_matches(['.', ',', ';', ':', ')']);
+            found.extend(folder.join(named).canonicalize().ok().filter(|path| path.is_file()));
+        }
+    }
+    found
 }
 
 fn repository_root(folder: &Path) -> &Path {
     folder.ancestors().find(|ancestor| ancestor.join(".git").exists()).unwrap_or(folder)
 }
 
-/// One file per folder, outermost first.
-fn stamps(root: &Path, folder: &Path) -> Vec<Stamp> {
-    let mut folders: Vec<&Path> =
-        folder.ancestors().take_while(|ancestor| ancestor.starts_with(root)).collect();
-    folders.reverse();
-    folders.into_iter().filter_map(stamp).collect()
+/// The user's own files, then those of each folder, outermost first.
+fn stamps(sources: &InstructionSources) -> Vec<Stamp> {
+    let mut found: Vec<Stamp> = sources.user.iter().filter_map(|path| file_stamp(path)).collect();
+    if sources.trusted {
+        let (folder, root) = (&sources.folder, repository_root(&sources.folder));
+        let mut folders: Vec<&Path> =
+            folder.ancestors().take_while(|ancestor| ancestor.starts_with(root)).collect();
+        folders.reverse();
+        for folder in folders {
+            found.extend(NAMES.iter().find_map(|name| file_stamp(&folder.join(name))));
+            found.extend(file_stamp(&folder.join(LOCAL)));
+        }
+    }
+    found
 }
 
-fn stamp(folder: &Path) -> Option<Stamp> {
-    NAMES.iter().find_map(|name| {
-        let path = folder.join(name);
-        let meta = fs::metadata(&path).ok().filter(fs::Metadata::is_file)?;
-        let changed = (meta.mtime(), meta.mtime_nsec());
-        Some((path, meta.dev(), meta.ino(), meta.len(), changed))
-    })
+fn file_stamp(path: &Path) -> Option<Stamp> {
+    let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    let changed = (meta.mtime(), meta.mtime_nsec());
+    Some((path.to_owned(), meta.dev(), meta.ino(), meta.len(), changed))
 }
 
 type NoticeBuilder = Box<dyn Fn(String) -> Notice>;
@@ -146,8 +243,24 @@ mod tests {
         (folder, root)
     }
 
+    fn read(folder: &Path) -> ProjectInstructions {
+        super::read(&sources(folder))
+    }
+
+    fn sources(folder: &Path) -> InstructionSources {
+        InstructionSources { folder: folder.to_owned(), trusted: true, user: Vec::new() }
+    }
+
     fn paths(found: &ProjectInstructions) -> Vec<&str> {
         found.notes.files.iter().map(|note| note.path.as_str()).collect()
+    }
+
+    #[test]
+    fn a_slow_reading_is_older_than_one_that_began_later() {
+        let (_folder, root) = project();
+        let (slow, quick) = (read(&root), read(&root));
+        assert!(slow.is_older_than(&quick) && !quick.is_older_than(&slow));
+        assert!(ProjectInstructions::default().is_older_than(&slow));
     }
 
     #[test]
@@ -172,13 +285,13 @@ mod tests {
     fn a_change_is_detected_without_reading_the_file() {
         let (_outer, root) = project();
         let before = read(&root);
-        assert!(!before.is_stale(&root));
+        assert!(!before.is_stale(&sources(&root)));
         fs::write(root.join("AGENTS.md"), "now").unwrap();
-        assert!(before.is_stale(&root));
+        assert!(before.is_stale(&sources(&root)));
         let now = read(&root);
-        assert!(!now.is_stale(&root));
+        assert!(!now.is_stale(&sources(&root)));
         fs::remove_file(root.join("AGENTS.md")).unwrap();
-        assert!(now.is_stale(&root));
+        assert!(now.is_stale(&sources(&root)));
     }
 
     #[test]
@@ -225,5 +338,51 @@ mod tests {
         let text = read(&root).notes.text;
         assert!(text.contains("\\u{202e}") && !text.contains('\u{202e}'), "{text}");
         assert!(!text.contains('\u{e0041}'), "{text}");
+    }
+
+    #[test]
+    fn the_users_own_notes_come_first_and_count_without_trust() {
+        let (outer, root) = project();
+        let own = outer.path().join("home/AGENTS.md");
+        fs::create_dir_all(own.parent().unwrap()).unwrap();
+        fs::write(&own, "mine: @more.md").unwrap();
+        fs::write(outer.path().join("home/more.md"), "taken in").unwrap();
+        fs::write(root.join("AGENTS.md"), "theirs").unwrap();
+        fs::write(root.join("CLAUDE.local.md"), "mine here").unwrap();
+        let user = vec![own];
+        let places = InstructionSources { user: user.clone(), ..sources(&root) };
+        let found = super::read(&places);
+        let order: Vec<_> = ["mine: ", "taken in", "theirs", "mine here"]
+            .iter()
+            .map(|it| found.notes.text.find(it))
+            .collect();
+        assert!(order.is_sorted() && order.iter().all(Option::is_some), "{}", found.notes.text);
+        let text = super::read(&InstructionSources { trusted: false, ..places }).notes.text;
+        assert!(text.contains("mine: ") && !text.contains("theirs"), "{text}");
+    }
+
+    #[test]
+    fn files_are_taken_in_once_and_only_from_inside() {
+        let (outer, root) = project();
+        fs::write(outer.path().join("key.md"), "sekret").unwrap();
+        let text =
+            "see @docs/style.md, @../key.md @gone.md `@docs/code.md`\n```\n@docs/code.md\n```\n";
+        fs::create_dir(root.join("docs")).unwrap();
+        fs::write(root.join("AGENTS.md"), text).unwrap();
+        fs::write(root.join("docs/style.md"), "tabs; @../AGENTS.md @style.md").unwrap();
+        fs::write(root.join("docs/code.md"), "not taken in").unwrap();
+        let found = read(&root);
+        assert_eq!(paths(&found), ["AGENTS.md", "docs/style.md"]);
+        assert!(!found.notes.text.contains("sekret") && !found.notes.text.contains("not taken"));
+        assert_eq!(found.notices[0].say.phrase(), words::NOTES_OUTSIDE);
+        fs::write(root.join("docs/style.md"), "spaces, four of them").unwrap();
+        assert!(found.is_stale(&sources(&root)));
+        for n in 0..9 {
+            fs::write(root.join(format!("docs/{n}.md")), format!("@{}.md", n + 1)).unwrap();
+        }
+        fs::write(root.join("AGENTS.md"), "@docs/0.md").unwrap();
+        let deep = read(&root);
+        assert_eq!(deep.notes.files.len(), DEPTH + 1);
+        assert_eq!(deep.notices[0].say.phrase(), words::NOTES_TOO_DEEP);
     }
 }

@@ -2,18 +2,19 @@
 //!
 //! [`load`](mod@super::load) reads them; the modules that receive them give them their effect.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::Environment;
 use super::diagnostic::{ConfigDiagnostic, ConfigError, DiagnosticSource};
+use super::gateway::GatewaySettings;
 use super::layers::{Layers, SettingsLayer};
+use super::secret::Secret;
 use super::toml_schema;
 use crate::i18n::Lang;
 use crate::protocol::budget::{SpendLimit, SpendLimits};
 use crate::protocol::{
-    self, Dialect, Mode, ModelOverride, SandboxMode, SandboxStatus, TokenPrices,
+    self, Dialect, Effort, Mode, ModelOverride, PromptSize, SandboxMode, TokenPrices,
 };
 use crate::safety::{Limit, Policy, PolicyRule, Unknown};
 
@@ -22,6 +23,8 @@ pub struct Settings {
     /// The active profile.
     pub profile: String,
     pub mode: Mode,
+    /// How much models reason; `None`: as they do by themselves.
+    pub effort: Option<Effort>,
     pub lang: Lang,
     pub look: ScreenSettings,
     /// The level of the log file; `None`: nothing is logged.
@@ -44,10 +47,14 @@ pub struct Settings {
     pub check: Vec<String>,
     /// More folders of trusted programs, absolute or from `~/`.
     pub program_folders: Vec<String>,
+    /// Variables of the environment that scripts may read.
+    pub script_environment: Vec<String>,
+    pub gateway: GatewaySettings,
     policy: Policy,
 }
 
 /// Settings of the screen only.
+#[allow(clippy::struct_excessive_bools, reason = "each is a setting of the user")]
 #[derive(Clone, Debug)]
 pub struct ScreenSettings {
     /// `auto`, or the name of a theme.
@@ -56,8 +63,44 @@ pub struct ScreenSettings {
     pub vim: bool,
     /// Whether times are shown next to messages and steps.
     pub timestamps: bool,
+    /// Whether anything on the screen moves.
+    pub motion: bool,
+    pub show_thinking: ShowThinking,
+    /// Whether images are shown as pictures where the terminal can.
+    pub show_pictures: bool,
+    pub enter_while_busy: BusyInput,
     pub color: Color,
     pub notify: Notify,
+}
+
+/// How the reasoning of a model is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ShowThinking {
+    /// Its last lines while it grows, then one line that unfolds.
+    #[default]
+    Folded,
+    Full,
+    Off,
+}
+
+/// What Enter does with a message while a turn runs; Tab does the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BusyInput {
+    /// The model reads it before its next step.
+    #[default]
+    Steer,
+    /// It is sent after the turn.
+    Queue,
+}
+
+impl BusyInput {
+    #[must_use]
+    pub fn other(self) -> BusyInput {
+        match self {
+            BusyInput::Steer => BusyInput::Queue,
+            BusyInput::Queue => BusyInput::Steer,
+        }
+    }
 }
 
 /// How to notify a user who looks elsewhere.
@@ -86,6 +129,8 @@ pub struct LimitSettings {
     pub step_timeout: Duration,
     /// How long a shell command of a template may run.
     pub piece_timeout: Duration,
+    /// How long a script may run; `None`: no limit.
+    pub script_timeout: Option<Duration>,
 }
 
 /// The connection to a model.
@@ -101,9 +146,23 @@ pub struct Connection {
     pub key_command: Vec<String>,
     /// How its models propose steps; `None`: as each can.
     pub dialect: Option<Dialect>,
+    /// The system prompt its models get; `None`: as suits each.
+    pub prompt: Option<PromptSize>,
     /// The models of the two modes; empty if the server must be asked.
     pub low: String,
     pub high: String,
+    /// Which models answer instead, in this order.
+    pub fallback: Vec<FallbackTarget>,
+}
+
+/// A model that answers when the one before it cannot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FallbackTarget {
+    /// As the settings name it: a profile, or else a model.
+    pub name: String,
+    /// The connection of the profile; a model is at the same server, or at one whose name is before
+    /// a colon.
+    pub connection: Option<Box<Connection>>,
 }
 
 impl Connection {
@@ -143,26 +202,6 @@ impl ProviderSetting {
     }
 }
 
-/// An API key. It is never shown, and can be read only through [`Secret::expose`].
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    pub fn new(secret: impl Into<String>) -> Secret {
-        Secret(secret.into())
-    }
-
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(…)")
-    }
-}
-
 /// The server that keys named `OPENAI_API_KEY` are for if no other is named.
 const OPENAI: &str = "https://api.openai.com/v1";
 const OWN_KEY: &str = "AVOCET_API_KEY";
@@ -187,6 +226,7 @@ impl Settings {
         check_profile(&profile, stack, problems);
         Settings {
             mode: stack.text("mode").and_then(|mode| Mode::parse(&mode)).unwrap_or_default(),
+            effort: effort(&profile, stack),
             lang: lang(stack, environment),
             look: ScreenSettings::from_layers(stack),
             log: stack.text("log").filter(|level| level != "off"),
@@ -198,6 +238,9 @@ impl Settings {
                 idle_timeout: Duration::from_secs(stack.count("limits.idle_timeout_s")),
                 step_timeout: Duration::from_secs(stack.count("limits.step_timeout_s")),
                 piece_timeout: Duration::from_secs(stack.count("limits.piece_timeout_s")),
+                script_timeout: Some(stack.count("limits.script_timeout_s"))
+                    .filter(|seconds| *seconds > 0)
+                    .map(Duration::from_secs),
             },
             spend_limits: spend_limits(stack),
             models: model_overrides(stack),
@@ -206,6 +249,8 @@ impl Settings {
             sandbox: sandbox(stack),
             check: stack.list("project.check"),
             program_folders: stack.list("safety.program_folders"),
+            script_environment: stack.list("scripts.environment"),
+            gateway: GatewaySettings::from_layers(stack, environment),
             policy: policy(stack),
             profile,
         }
@@ -218,6 +263,17 @@ impl ScreenSettings {
             theme: stack.text("theme").unwrap_or_else(|| "auto".to_owned()),
             vim: stack.flag("vim"),
             timestamps: stack.flag("timestamps"),
+            motion: stack.flag("motion"),
+            show_thinking: match stack.text("show_thinking").as_deref() {
+                Some("full") => ShowThinking::Full,
+                Some("off") => ShowThinking::Off,
+                _ => ShowThinking::Folded,
+            },
+            show_pictures: stack.flag("show_pictures"),
+            enter_while_busy: match stack.text("enter_while_busy").as_deref() {
+                Some("queue") => BusyInput::Queue,
+                _ => BusyInput::Steer,
+            },
             color: match stack.text("color").as_deref() {
                 Some("never") => Color::Never,
                 _ => Color::Auto,
@@ -253,6 +309,12 @@ fn check_profile(profile: &str, stack: &Layers, problems: &mut Vec<ConfigDiagnos
     }
 }
 
+/// An option of this run counts more than the profile.
+fn effort(profile: &str, stack: &Layers) -> Option<Effort> {
+    let of_profile = || stack.text(&format!("profiles.{profile}.effort"));
+    stack.text("effort").or_else(of_profile).and_then(|name| Effort::from_name(&name))
+}
+
 /// `auto` follows the locale of the terminal.
 fn lang(stack: &Layers, environment: &Environment) -> Lang {
     let named = stack.text("lang").and_then(|lang| Lang::parse(&lang));
@@ -264,13 +326,42 @@ fn lang(stack: &Layers, environment: &Environment) -> Lang {
 }
 
 fn connection(profile: &str, stack: &Layers, environment: &Environment) -> Option<Connection> {
+    let run = RunOptions { model: stack.text("model"), base_url: stack.text("base_url") };
+    // Another server knows nothing of the models of this one.
+    let has_fallback = run.base_url.is_none();
+    let connection = profile_connection(profile, stack, environment, Some(run))?;
+    let names = stack.list(&format!("profiles.{profile}.fallback"));
+    let names = names.into_iter().filter(|name| has_fallback && name != profile);
+    let fallback = names.map(|name| {
+        let is_profile = stack.profiles().contains(&name);
+        let own = || profile_connection(&name, stack, environment, None);
+        let connection = is_profile.then(own).flatten().map(Box::new);
+        FallbackTarget { name, connection }
+    });
+    Some(Connection { fallback: fallback.collect(), ..connection })
+}
+
+/// What options and variables say of the connection of this run.
+struct RunOptions {
+    model: Option<String>,
+    base_url: Option<String>,
+}
+
+/// The connection of a profile; that of a fall-back has no options, and no key but its own.
+fn profile_connection(
+    profile: &str,
+    stack: &Layers,
+    environment: &Environment,
+    run: Option<RunOptions>,
+) -> Option<Connection> {
     let of_profile = |key: &str| stack.text(&format!("profiles.{profile}.{key}"));
-    let model = stack.text("model");
+    let is_run = run.is_some();
+    let RunOptions { model, base_url: named } =
+        run.unwrap_or(RunOptions { model: None, base_url: None });
     let low = model.clone().or_else(|| of_profile("low")).or_else(|| of_profile("high"));
     let high = model.clone().or_else(|| of_profile("high")).or_else(|| of_profile("low"));
     let (low, high) = (low.unwrap_or_default(), high.unwrap_or_default());
 
-    let named = stack.text("base_url");
     if let Some(provider) = built_in_model(model.as_deref(), of_profile, named.is_some(), &high) {
         let name = provider.kind().name().to_owned();
         return Some(Connection {
@@ -280,8 +371,10 @@ fn connection(profile: &str, stack: &Layers, environment: &Environment) -> Optio
             key_variable: String::new(),
             key_command: Vec::new(),
             dialect: None,
+            prompt: None,
             low: name.clone(),
             high: name,
+            fallback: Vec::new(),
         });
     }
     let of_server = of_profile("base_url");
@@ -293,8 +386,10 @@ fn connection(profile: &str, stack: &Layers, environment: &Environment) -> Optio
     let by_profile = named.is_none() && (to_profile.is_some() || home.is_some());
     let address = named.or(to_profile).or(home);
     let usual = address.as_deref().map(protocol::key_variables).unwrap_or_default();
-    let (api_key, key_variable) =
-        find_key(stack, environment, by_profile, of_profile("api_key_env"), &usual);
+    let (api_key, key_variable) = match is_run {
+        true => find_key(stack, environment, by_profile, of_profile("api_key_env"), &usual),
+        false => own_key(environment, of_profile("api_key_env"), &usual),
+    };
     let named_by_profile = of_profile("api_key_env").is_some_and(|name| name == key_variable);
     let of_openai = api_key.is_some() && (named_by_profile || key_variable == "OPENAI_API_KEY");
     let base_url = address.or_else(|| of_openai.then(|| OPENAI.to_owned()))?;
@@ -307,8 +402,10 @@ fn connection(profile: &str, stack: &Layers, environment: &Environment) -> Optio
         key_variable,
         key_command: stack.list(&format!("profiles.{profile}.api_key_command")),
         dialect: of_profile("dialect").and_then(|name| Dialect::from_name(&name)),
+        prompt: of_profile("prompt").and_then(|name| PromptSize::from_name(&name)),
         low,
         high,
+        fallback: Vec::new(),
     })
 }
 
@@ -332,7 +429,7 @@ fn built_in_model(
 /// The key for the active server. A key that is in the environment for other programs (`R9S_…`,
 /// `OPENAI_…`) is never sent to a server that the settings file names: that one gets
 /// `AVOCET_API_KEY` or the variable its profile names. A known host gets its own variable
-/// (`usual`), whoever names it.
+/// (`usual`), wherever it is named.
 fn find_key(
     stack: &Layers,
     environment: &Environment,
@@ -353,6 +450,17 @@ fn find_key(
         (SettingsLayer::Variable(name), Some(_)) => secret(name),
         _ => (None, usual.first().copied().unwrap_or(OWN_KEY).to_owned()),
     }
+}
+
+/// The key of a server that is not the run's: the one its profile names, or its usual one.
+fn own_key(
+    environment: &Environment,
+    of_profile: Option<String>,
+    usual: &[&str],
+) -> (Option<Secret>, String) {
+    let known = || usual.iter().find(|name| environment.get(name).is_some()).or(usual.first());
+    let name = of_profile.or_else(|| known().map(|name| (*name).to_owned())).unwrap_or_default();
+    (environment.get(&name).map(Secret::new), name)
 }
 
 fn spend_limits(stack: &Layers) -> SpendLimits {
@@ -407,10 +515,8 @@ fn policy(stack: &Layers) -> Policy {
         elevate: limit("safety.allow_sudo"),
         lift: stack.list("safety.lift"),
         allowed: rules("safety.allow"),
-        granted: Vec::new(),
         denied: rules("safety.deny"),
-        shelter: SandboxStatus::Unknown,
         config_files: stack.list("safety.config_files"),
-        narrowed: None,
+        ..Policy::default()
     }
 }

@@ -33,6 +33,8 @@ pub struct SettingKey {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TomlKind {
     Text,
+    /// The name of an environment variable. What is none may be a secret, and is never shown.
+    Variable,
     Choice(&'static [&'static str]),
     /// The same, and the words that were used in older versions.
     Renamed(&'static [&'static str], &'static [&'static str]),
@@ -60,6 +62,10 @@ pub enum ListKind {
     Paths,
     /// A program, then its arguments.
     Words,
+    /// Names of commands, without the slash.
+    Names,
+    /// Ids of users on a chat platform; a number may be written as one.
+    Ids,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -204,7 +210,7 @@ impl TomlKind {
     pub fn parse(&self, text: &str) -> Result<TomlValue, LocalizedText> {
         let text = text.trim();
         let item = match self {
-            TomlKind::Text | TomlKind::Choice(_) | TomlKind::Renamed(..) => {
+            TomlKind::Text | TomlKind::Variable | TomlKind::Choice(_) | TomlKind::Renamed(..) => {
                 Item::from(toml_edit::Value::from(text))
             }
             TomlKind::List(_) if !text.starts_with('[') => {
@@ -227,6 +233,7 @@ impl TomlKind {
         use i18n::config as w;
         match self {
             TomlKind::Text => w::A_TEXT.into(),
+            TomlKind::Variable => w::A_VARIABLE.into(),
             TomlKind::Choice(choices) | TomlKind::Renamed(choices, _) => {
                 w::A_CHOICE.with("choices", choices.join(", "))
             }
@@ -240,6 +247,8 @@ impl TomlKind {
             TomlKind::List(ListKind::Rules) => w::A_LIST_OF_RULES.into(),
             TomlKind::List(ListKind::Paths) => w::A_LIST_OF_PATHS.into(),
             TomlKind::List(ListKind::Words) => w::A_LIST_OF_WORDS.into(),
+            TomlKind::List(ListKind::Names) => w::A_LIST_OF_NAMES.into(),
+            TomlKind::List(ListKind::Ids) => w::A_LIST_OF_IDS.into(),
         }
     }
 
@@ -247,6 +256,11 @@ impl TomlKind {
     fn check(&self, item: &Item) -> Result<TomlValue, LocalizedText> {
         let value = match self {
             TomlKind::Text => item.as_str().and_then(text_value),
+            TomlKind::Variable => match item.as_str() {
+                Some(text) if is_variable(text) => text_value(text),
+                Some(_) => return Err(i18n::config::FOUND_NO_VARIABLE.into()),
+                None => None,
+            },
             TomlKind::Choice(choices) => {
                 item.as_str().filter(|text| choices.contains(text)).and_then(text_value)
             }
@@ -295,6 +309,12 @@ impl TomlValue {
     }
 }
 
+/// Empty, or a name that every shell takes; keys and tokens have a hyphen, a colon or a dot.
+fn is_variable(text: &str) -> bool {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.chars().all(is_letter) && !text.starts_with(|c: char| c.is_ascii_digit())
+}
+
 fn text_value(text: &str) -> Option<TomlValue> {
     (text.len() <= LONGEST).then(|| TomlValue::Text(text.to_owned()))
 }
@@ -312,11 +332,16 @@ fn list_value(of: ListKind, item: &Item) -> Result<TomlValue, LocalizedText> {
             Some(_) => Err(describe_item(item)),
         };
     }
-    let texts = items.iter().map(|value| match value.as_str() {
-        Some(text) if of.accepts(text) => Ok(text.to_owned()),
-        Some(text) => Err(describe_text(text)),
-        None => Err(describe_item(&Item::from(value.clone()))),
-    });
+    let number = |value: &toml_edit::Value| match of {
+        ListKind::Ids => value.as_integer().map(|id| id.to_string()),
+        _ => None,
+    };
+    let texts =
+        items.iter().map(|value| match value.as_str().map(str::to_owned).or(number(value)) {
+            Some(text) if of.accepts(&text) => Ok(text),
+            Some(text) => Err(describe_text(&text)),
+            None => Err(describe_item(&Item::from(value.clone()))),
+        });
     texts.collect::<Result<Vec<_>, LocalizedText>>().map(TomlValue::List)
 }
 
@@ -337,6 +362,12 @@ impl ListKind {
                 ListKind::Rules => rule_samples::is_rule(text),
                 ListKind::Paths => text.starts_with('/') || text.starts_with("~/"),
                 ListKind::Words => true,
+                ListKind::Names => is_name(text.strip_prefix('/').unwrap_or(text)),
+                // Not the name that a user shows: anyone can take that.
+                ListKind::Ids => {
+                    let of_id = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit();
+                    !text.is_empty() && text.chars().all(of_id)
+                }
             }
     }
 }
@@ -344,7 +375,7 @@ impl ListKind {
 /// The one table whose names are patterns, and may hold dots.
 const MODELS: &str = "models";
 
-/// The parts of a dotted path; one that holds dots stands in quotes.
+/// The parts of a dotted path; one that contains dots is quoted.
 pub fn raw_parts(path: &str) -> impl Iterator<Item = &str> {
     let mut quoted = false;
     path.split(move |c| {

@@ -7,10 +7,15 @@
 use serde_json::{Map, Value};
 
 use super::history::{History, HistoryMessage, PastTurn, Summary};
+use super::message_size::{JOINT, messages_size};
+use super::request::past_messages;
 use super::shorten::{cut_end, cut_middle};
 use super::size::{ContextSize, cut_to_fit};
+use super::turn_compaction::{RESULT, shorten_result};
 use super::window::Bounds;
-use crate::protocol::{Compaction, CompactionSummary, DroppedPart, Message, reply};
+use crate::protocol::{
+    Compaction, CompactionSummary, ContentBlock, Dialect, DroppedPart, Message, reply,
+};
 
 /// Number of latest turns that stay whole when older ones are shortened, and when they are
 /// summarised.
@@ -63,20 +68,56 @@ pub fn shrink(history: &mut History) -> Vec<DroppedPart> {
     let mut shortened = Vec::new();
     for exchange in history.recent.iter_mut().take(old) {
         let before = exchange.bytes();
-        exchange.sent.clear();
-        for line in &mut exchange.messages {
-            let (HistoryMessage::User { content: text }
-            | HistoryMessage::Assistant { message: text, .. }) = line;
-            if text.len() > SHORT {
-                *text = cut_middle(text, SHORT);
-            }
-        }
+        shorten_texts(exchange);
         let lost = before.saturating_sub(exchange.bytes());
         if lost > 0 {
             shortened.push(dropped_part(exchange, lost));
         }
     }
     shortened
+}
+
+/// Shortens past turns until they take no more than this, the oldest first: results, then
+/// everything but the beginnings and ends of the texts.
+pub fn shrink_to(history: &mut History, room: ContextSize, dialect: Dialect) -> Vec<DroppedPart> {
+    let mut parts: Vec<DroppedPart> = Vec::new();
+    for shorten in [shorten_results, shorten_texts] {
+        for at in 0..history.recent.len() {
+            if messages_size(&past_messages(history, dialect)).fits(room) {
+                return parts;
+            }
+            let Some(exchange) = history.recent.get_mut(at) else { continue };
+            let before = exchange.bytes();
+            shorten(exchange);
+            let lost = before.saturating_sub(exchange.bytes());
+            match parts.iter_mut().find(|part| part.id == exchange.id()) {
+                Some(part) => part.bytes += lost,
+                None if lost > 0 => parts.push(dropped_part(exchange, lost)),
+                None => {}
+            }
+        }
+    }
+    parts
+}
+
+fn shorten_results(exchange: &mut PastTurn) {
+    let id = exchange.id();
+    for block in exchange.sent.iter_mut().flat_map(|message| &mut message.blocks) {
+        if let ContentBlock::ToolResult(result) = block {
+            shorten_result(&mut result.content, RESULT, Some(&id));
+        }
+    }
+}
+
+fn shorten_texts(exchange: &mut PastTurn) {
+    exchange.sent.clear();
+    for line in &mut exchange.messages {
+        let (HistoryMessage::User { content: text }
+        | HistoryMessage::Assistant { message: text, .. }) = line;
+        if text.len() > SHORT {
+            *text = cut_middle(text, SHORT);
+        }
+    }
 }
 
 /// The turns to summarise now; `None` if there are too few.
@@ -116,28 +157,39 @@ pub fn summary_request(
     focus: Option<&str>,
     bounds: Bounds,
 ) -> Vec<Message> {
+    let turns = history.recent.iter().take(plan.turns).map(transcript).collect();
+    summary_request_of(turns, &history.summary, focus, bounds)
+}
+
+/// The request for a summary of these texts, the oldest first.
+pub fn summary_request_of(
+    texts: Vec<String>,
+    before: &Summary,
+    focus: Option<&str>,
+    bounds: Bounds,
+) -> Vec<Message> {
     let room = bounds.room.fraction(2);
     let mut head = String::new();
     if let Some(focus) = focus {
         head.push_str(&format!("Above all keep what concerns: {}\n\n", cut_end(focus, ITEM)));
     }
-    let before = history.summary.text();
+    let before = before.text();
     if !before.is_empty() {
         head.push_str(&before);
         head.push_str("\n\n");
     }
     head.push_str("Conversation, oldest first:");
     let mut left = room.saturating_sub(ContextSize::measure(&head));
-    let mut turns: Vec<String> = Vec::new();
-    for (done, exchange) in history.recent.iter().take(plan.turns).enumerate() {
-        let share =
-            left.fraction(plan.turns - done).saturating_sub(ContextSize { bytes: 2, tokens: 2 });
-        let text = cut_to_fit(&transcript(exchange), share, cut_middle);
-        left =
-            left.saturating_sub(ContextSize::measure(&text) + ContextSize { bytes: 2, tokens: 2 });
-        turns.push(text);
+    let count = texts.len();
+    let joint = ContextSize { bytes: JOINT.len(), tokens: 2 };
+    let mut shares: Vec<String> = Vec::new();
+    for (done, text) in texts.into_iter().enumerate() {
+        let share = left.fraction(count - done).saturating_sub(joint);
+        let text = cut_to_fit(&text, share, cut_middle);
+        left = left.saturating_sub(ContextSize::measure(&text) + joint);
+        shares.push(text);
     }
-    let text = format!("{head}\n\n{}", turns.join("\n\n"));
+    let text = format!("{head}\n\n{}", shares.join(JOINT));
     vec![Message::system(PROMPT.trim_end()), Message::user(cut_to_fit(&text, room, cut_middle))]
 }
 
@@ -197,12 +249,11 @@ pub fn apply(history: &mut History, plan: CompactionPlan, summary: Summary) -> C
     history.recalled.clear();
     history.summed_at = Some(history.last_turn());
     history.summary = summary.clone();
-    let Summary { summary, key_facts: facts, open_tasks: tasks } = summary;
     Compaction {
         before,
         after: history.bytes(),
         summed: gone.iter().map(|exchange| dropped_part(exchange, exchange.bytes())).collect(),
-        summary: Some(CompactionSummary { summary, facts, tasks, closed }),
+        summary: Some(CompactionSummary { closed, ..summary.into() }),
         ..measure(history)
     }
 }

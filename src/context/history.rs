@@ -12,7 +12,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::shorten::{self, Digest};
-use crate::protocol::{Dialect, Message, Observation, PlanItem, PlanState};
+pub use super::summary::Summary;
+use crate::protocol::{Dialect, Image, Message, Observation, PlanItem, PlanState};
+
+mod images;
 
 /// The version of the saved form.
 pub const VERSION: u32 = 1;
@@ -59,15 +62,6 @@ pub struct History {
     pub(super) not_before: u64,
 }
 
-/// A short summary of old turns (001 §8.4).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Summary {
-    pub summary: String,
-    pub key_facts: Vec<String>,
-    pub open_tasks: Vec<String>,
-}
-
 /// The open items of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenPlan {
@@ -83,6 +77,9 @@ pub struct PastTurn {
     /// The messages as they were sent, if the model called tools; until a compaction.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) sent: Vec<Message>,
+    /// The images of its first message, where `sent` has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    images: Vec<Image>,
 }
 
 /// One message of it.
@@ -137,6 +134,7 @@ pub struct TurnRecord {
     plan: Option<Vec<PlanItem>>,
     /// The messages as they were sent, in the tools dialect.
     sent: Vec<Message>,
+    images: Vec<Image>,
 }
 
 /// The data of one turn, to be saved separately and restored to its place.
@@ -148,6 +146,8 @@ pub struct TurnSnapshot {
     plan: Option<OpenPlan>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     sent: Vec<Message>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    images: Vec<Image>,
 }
 
 /// Everything in a history but its turns, which are saved one by one next to it: saved after a
@@ -233,6 +233,16 @@ impl TurnRecord {
         self.sent = sent;
     }
 
+    /// Those messages, to be kept in another form.
+    pub fn take_messages(&mut self) -> Vec<Message> {
+        std::mem::take(&mut self.sent)
+    }
+
+    /// The images of the user's message.
+    pub fn add_images(&mut self, images: &[Image]) {
+        self.images.extend_from_slice(images);
+    }
+
     /// The plan from here on.
     pub fn set_plan(&mut self, items: &[PlanItem]) {
         self.plan = Some(items.to_vec());
@@ -277,7 +287,7 @@ impl HistoryMessage {
 
     /// The message as it is sent. The newest reply is the JSON of the protocol, so that a model
     /// that reads its own words keeps to it; older ones are shorter.
-    pub(super) fn to_message(&self, newest: bool) -> Message {
+    fn to_message(&self, newest: bool) -> Message {
         match self {
             HistoryMessage::User { content } => Message::user(content.as_str()),
             HistoryMessage::Assistant { kind, message, ran } if newest => {
@@ -303,7 +313,7 @@ impl HistoryMessage {
     }
 
     /// The message for a model that calls tools, of a turn whose messages are gone.
-    pub(super) fn to_plain_message(&self) -> Message {
+    fn to_plain_message(&self) -> Message {
         match self {
             HistoryMessage::User { content } => Message::user(content.as_str()),
             HistoryMessage::Assistant { message, ran, .. } if ran.is_empty() => {
@@ -325,6 +335,15 @@ impl HistoryMessage {
     }
 }
 
+impl OpenPlan {
+    fn text(&self) -> String {
+        match self.open.is_empty() {
+            true => String::new(),
+            false => format!("Your plan, what is open of it:\n- {}", self.open.join("\n- ")),
+        }
+    }
+}
+
 impl PastTurn {
     pub fn id(&self) -> String {
         format!("turn_{}", self.turn)
@@ -332,7 +351,25 @@ impl PastTurn {
 
     pub fn bytes(&self) -> usize {
         let sent: usize = self.sent.iter().map(Message::len).sum();
-        sent.max(self.messages.iter().map(HistoryMessage::bytes).sum())
+        let lines: usize = self.messages.iter().map(HistoryMessage::bytes).sum();
+        sent.max(lines + self.images.len() * Image::WEIGHT)
+    }
+
+    /// As it is sent in a dialect: as it was, or what is left of it.
+    pub(super) fn to_messages(&self, dialect: Dialect, is_newest: bool) -> Vec<Message> {
+        let last = self.messages.len().saturating_sub(1);
+        let lines = self.messages.iter();
+        let messages = match dialect {
+            Dialect::Json => {
+                let lines = lines.enumerate();
+                lines.map(|(at, line)| line.to_message(is_newest && at == last)).collect()
+            }
+            Dialect::Tools if self.sent.is_empty() => {
+                lines.map(HistoryMessage::to_plain_message).collect()
+            }
+            Dialect::Tools => return self.sent.clone(),
+        };
+        self.with_images(messages)
     }
 
     /// The beginning of the user's message.
@@ -349,7 +386,10 @@ impl History {
     /// Adds a finished turn, with every text masked by `mask`.
     pub fn push(&mut self, turn: u64, kept: TurnRecord, mask: impl Fn(&mut String)) {
         self.last = self.last.max(turn);
-        let TurnRecord { mut lines, steps, plan, mut sent } = kept;
+        let TurnRecord { mut lines, steps, plan, mut sent, mut images } = kept;
+        if !sent.is_empty() {
+            images.clear();
+        }
         sent.iter_mut().flat_map(Message::texts_mut).for_each(&mask);
         if let Some(items) = plan {
             self.replace_plan(turn, &items, &mask);
@@ -370,7 +410,8 @@ impl History {
             }
         }
         if !lines.is_empty() {
-            self.recent.push_back(PastTurn { turn, messages: lines, sent });
+            self.recent.push_back(PastTurn { turn, messages: lines, sent, images });
+            self.drop_old_images();
         }
         while self.recent.len() > TURNS {
             self.recent.pop_front();
@@ -410,20 +451,24 @@ impl History {
     /// show it as it was sent.
     pub(super) fn pinned_text(&self, dialect: Dialect) -> String {
         let mut out = self.summary.text();
+        // A turn that runs is not yet in here, and shows its plan itself.
         let is_shown = |turn: u64| {
             let mut sent = self.recent.iter().filter(|past| !past.sent.is_empty());
-            dialect == Dialect::Tools && sent.any(|past| past.turn == turn)
+            dialect == Dialect::Tools && (turn > self.last || sent.any(|past| past.turn == turn))
         };
         let plan = self.plans.back().filter(|plan| !is_shown(plan.turn));
-        let open = plan.map(|plan| plan.open.as_slice()).unwrap_or_default();
+        let open = plan.map(OpenPlan::text).unwrap_or_default();
         if !open.is_empty() {
             let before = if out.is_empty() { "" } else { "\n" };
-            out.push_str(&format!(
-                "{before}Your plan, what is open of it:\n- {}",
-                open.join("\n- ")
-            ));
+            out.push_str(&format!("{before}{open}"));
         }
         out
+    }
+
+    /// The open items of the plan that the running turn made; empty if there are none.
+    pub fn running_plan_text(&self) -> String {
+        let plan = self.plans.back().filter(|plan| plan.turn > self.last);
+        plan.map(OpenPlan::text).unwrap_or_default()
     }
 
     /// Adds lines to the record of a turn; they are removed with that turn.
@@ -436,6 +481,7 @@ impl History {
                     let plain = added.messages.iter().map(HistoryMessage::to_plain_message);
                     last.sent.extend(plain);
                 }
+                last.images.extend(added.images);
                 last.messages.extend(added.messages);
                 last.sent.extend(added.sent);
             }
@@ -482,18 +528,20 @@ impl History {
             digests: self.tool_digest.iter().filter(|one| one.turn == turn).cloned().collect(),
             plan: self.plans.iter().find(|plan| plan.turn == turn).cloned(),
             sent: of_turn.map(|exchange| exchange.sent.clone()).unwrap_or_default(),
+            images: of_turn.map(|exchange| exchange.images.clone()).unwrap_or_default(),
         }
     }
 
     /// Adds a saved turn. It was masked and cut when it was new.
     pub fn restore_turn(&mut self, turn: u64, trace: TurnSnapshot) {
-        let TurnSnapshot { messages, digests, plan, sent } = trace;
+        let TurnSnapshot { messages, digests, plan, sent, images } = trace;
         self.last = self.last.max(turn);
         if let Some(plan) = plan {
             self.set_open_plan(plan);
         }
         if !messages.is_empty() {
-            self.recent.push_back(PastTurn { turn, messages, sent });
+            self.recent.push_back(PastTurn { turn, messages, sent, images });
+            self.drop_old_images();
         }
         self.tool_digest.extend(digests);
         let over = self.tool_digest.len().saturating_sub(DIGESTS);
@@ -548,26 +596,5 @@ impl History {
     /// Bytes of the turns, roughly as they are sent.
     pub(super) fn bytes(&self) -> usize {
         self.recent.iter().map(PastTurn::bytes).sum()
-    }
-}
-
-impl Summary {
-    pub fn is_empty(&self) -> bool {
-        self.summary.is_empty() && self.key_facts.is_empty() && self.open_tasks.is_empty()
-    }
-
-    /// The text for the model; empty if there is none.
-    pub fn text(&self) -> String {
-        if self.is_empty() {
-            return String::new();
-        }
-        let mut out = String::from("Earlier in this conversation (a summary):\n");
-        out.push_str(&self.summary);
-        for (title, items) in [("Facts", &self.key_facts), ("Open tasks", &self.open_tasks)] {
-            if !items.is_empty() {
-                out.push_str(&format!("\n{title}:\n- {}", items.join("\n- ")));
-            }
-        }
-        out
     }
 }

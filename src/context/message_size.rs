@@ -1,7 +1,7 @@
 //! Measures messages: their contents, and what the wire adds to each.
 
 use super::size::ContextSize;
-use crate::protocol::{ContentBlock, Message};
+use crate::protocol::{ContentBlock, Image, Message};
 
 /// Bytes and tokens of messages, including the overhead of each.
 pub fn messages_size(messages: &[Message]) -> ContextSize {
@@ -31,9 +31,6 @@ fn block_size(block: &ContentBlock) -> ContextSize {
             ContextSize::measure(&call.name) + ContextSize::measure(&call.arguments) + ENVELOPE
         }
         ContentBlock::ToolResult(result) => ContextSize::measure(&result.content) + ENVELOPE,
-        ContentBlock::Image(image) => ContextSize { bytes: image.data.len(), tokens: IMAGE_TOKENS },
+        ContentBlock::Image(_) => ContextSize { bytes: Image::WEIGHT, tokens: Image::WEIGHT / 4 },
     }
 }
-
-/// What providers count for an image of the size that is sent, at most.
-const IMAGE_TOKENS: usize = 1_600;

@@ -7,9 +7,11 @@
 //! | `request` | what is sent: by `window`, or the conversation as it was |
 //! | `window` | what of it goes into a request, within two bounds; the ledger |
 //! | `compact` | when it is too long: what is shortened, what is summarised |
+//! | `turn_compaction` | the same within a running turn |
 //! | `shorten` | how a result, or any text, is shortened |
 //! | `size`, `message_size` | bytes and estimated tokens |
 //! | `project_instructions` | the project's instructions (AGENTS.md) |
+//! | `summary` | what a model wrote down of a part |
 //! | `system` | the system prompt |
 
 pub mod compact;
@@ -19,5 +21,7 @@ pub mod project_instructions;
 pub mod request;
 pub mod shorten;
 pub mod size;
+mod summary;
 pub mod system;
+pub mod turn_compaction;
 pub mod window;

@@ -7,10 +7,10 @@
 //! oldest messages are left out. In between nothing moves.
 
 use super::history::History;
-use super::message_size::{JOINT, message_size};
+use super::message_size::{JOINT, message_size, messages_size};
 use super::shorten;
 use super::size::{ContextSize, cut_to_fit};
-use super::window::{self, Bounds, ContextUsage, RequestParts, Section, system_messages};
+use super::window::{self, Bounds, ContextUsage, RequestParts, Section, leading_messages};
 use crate::protocol::{Dialect, Message, Role};
 
 /// Room is made in steps of this part of it.
@@ -31,8 +31,8 @@ pub fn build(parts: RequestParts<'_>, bounds: Bounds) -> (Vec<Message>, ContextU
 fn verbatim(parts: RequestParts<'_>, bounds: Bounds) -> (Vec<Message>, ContextUsage) {
     let mut ledger = ContextUsage { room: bounds.room, ..ContextUsage::default() };
     let mut left = bounds.room;
-    let mut out = system_messages(parts, bounds, &mut left, &mut ledger);
-    let past = past_messages(parts.history);
+    let mut out = leading_messages(parts, bounds, &mut left, &mut ledger);
+    let past = past_messages(parts.history, Dialect::Tools);
     let own = past.len();
     let all: Vec<Message> = past.into_iter().chain(parts.turn.iter().cloned()).collect();
     let mut fitted = Fitting::new(all, own, left);
@@ -52,13 +52,19 @@ fn verbatim(parts: RequestParts<'_>, bounds: Bounds) -> (Vec<Message>, ContextUs
     (out, ledger)
 }
 
+/// What takes room in every request of a turn: what comes before the past turns, and those.
+pub fn measure(parts: RequestParts<'_>, bounds: Bounds) -> (ContextSize, ContextSize) {
+    let mut left = bounds.room;
+    leading_messages(parts, bounds, &mut left, &mut ContextUsage::default());
+    let past = messages_size(&past_messages(parts.history, bounds.dialect));
+    (bounds.room.saturating_sub(left), past)
+}
+
 /// The past turns, each as it was sent, or what is left of it.
-fn past_messages(history: &History) -> Vec<Message> {
-    let turn = |past: &super::history::PastTurn| match past.sent.is_empty() {
-        false => past.sent.clone(),
-        true => past.messages.iter().map(|line| line.to_plain_message()).collect(),
-    };
-    history.recent.iter().flat_map(turn).collect()
+pub(super) fn past_messages(history: &History, dialect: Dialect) -> Vec<Message> {
+    let newest = history.recent.len().saturating_sub(1);
+    let turns = history.recent.iter().enumerate();
+    turns.flat_map(|(at, past)| past.to_messages(dialect, at == newest)).collect()
 }
 
 /// Messages that are made to fit.
@@ -155,6 +161,7 @@ impl Fitting {
             && let Some(first) = self.messages.first_mut()
         {
             first.push_text(JOINT, &format!("[{gone} earlier messages were left out here]"));
+            self.measure(0);
         }
     }
 

@@ -190,7 +190,7 @@ fn shorten_result(line: &str, limit: usize) -> String {
 }
 
 /// The end of a text, in at most `limit` bytes, starting at the start of a line if there is one.
-fn tail(text: &str, limit: usize) -> &str {
+pub(super) fn tail(text: &str, limit: usize) -> &str {
     if text.len() <= limit {
         return text;
     }

@@ -1,11 +1,11 @@
-//! Measures text: its bytes, and an estimate of its tokens.
-//!
-//! No tokenizer is right for all models. The estimate errs upwards: a Chinese character counts as a
-//! token, as do four letters or two signs. It is additive, so parts can be measured alone.
+//! Measures text: its bytes, and an estimate of its tokens. It is additive, so parts can be
+//! measured alone.
 
 use std::ops::{Add, AddAssign};
 
 use serde::{Deserialize, Serialize};
+
+use crate::text::estimated_tokens;
 
 /// An amount of room, used or free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,8 +17,7 @@ pub struct ContextSize {
 
 impl ContextSize {
     pub fn measure(text: &str) -> ContextSize {
-        let quarters: usize = text.chars().map(quarters).sum();
-        ContextSize { bytes: text.len(), tokens: quarters.div_ceil(4) }
+        ContextSize { bytes: text.len(), tokens: estimated_tokens(text) }
     }
 
     pub fn fits(self, room: ContextSize) -> bool {
@@ -47,6 +46,12 @@ impl ContextSize {
         ContextSize { bytes: self.bytes / of.max(1), tokens: self.tokens / of.max(1) }
     }
 
+    /// Its share of a room in per cent, by the measure of which there is less.
+    pub fn percent_of(self, room: ContextSize) -> usize {
+        let share = |part: usize, whole: usize| part.saturating_mul(100) / whole.max(1);
+        share(self.bytes, room.bytes).max(share(self.tokens, room.tokens))
+    }
+
     /// The smaller of each.
     #[must_use]
     pub fn component_min(self, other: ContextSize) -> ContextSize {
@@ -65,20 +70,6 @@ impl Add for ContextSize {
 impl AddAssign for ContextSize {
     fn add_assign(&mut self, other: ContextSize) {
         *self = *self + other;
-    }
-}
-
-/// The size of a character in quarters of a token.
-fn quarters(c: char) -> usize {
-    match c {
-        'a'..='z' | 'A'..='Z' | '0'..='9' | ' ' => 1,
-        '\0'..='\x7f' => 2,
-        // Letters of Europe and the Middle East.
-        '\u{80}'..='\u{7ff}' => 3,
-        // Everything else of the Basic Multilingual Plane: Chinese, Japanese, Korean, Indic, signs.
-        '\u{800}'..='\u{ffff}' => 4,
-        // Emoji and rare signs are split into bytes.
-        _ => 12,
     }
 }
 

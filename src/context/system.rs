@@ -1,17 +1,21 @@
 //! The system prompt: the protocol, the tools, the environment. Its text is in
-//! `assets/prompts`, one file for each dialect; this file only fills in the placeholders, each once.
+//! `assets/prompts`, one file for each dialect and size; this file only fills in the placeholders,
+//! each once.
 
 use crate::i18n::{self, Lang};
-use crate::protocol::Dialect;
+use crate::protocol::{Dialect, PromptSize};
 use crate::text::visible;
 
 const TEMPLATE: &str = include_str!("../../assets/prompts/system.md");
 const TOOLS_TEMPLATE: &str = include_str!("../../assets/prompts/tools.md");
+const SHORT_TEMPLATE: &str = include_str!("../../assets/prompts/short.md");
+const SHORT_TOOLS_TEMPLATE: &str = include_str!("../../assets/prompts/short_tools.md");
 
 /// The values for the prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SystemFacts<'a> {
     pub dialect: Dialect,
+    pub size: PromptSize,
     /// One line for each tool; models that call tools get their schemas.
     pub tools: Vec<&'a str>,
     /// The session's folder, absolute.
@@ -26,9 +30,11 @@ pub struct SystemFacts<'a> {
 
 /// The whole system prompt. A value that looks like a placeholder stays as it is.
 pub fn prompt(setting: &SystemFacts<'_>) -> String {
-    let template = match setting.dialect {
-        Dialect::Json => TEMPLATE,
-        Dialect::Tools => TOOLS_TEMPLATE,
+    let template = match (setting.dialect, setting.size) {
+        (Dialect::Json, PromptSize::Full) => TEMPLATE,
+        (Dialect::Tools, PromptSize::Full) => TOOLS_TEMPLATE,
+        (Dialect::Json, PromptSize::Short) => SHORT_TEMPLATE,
+        (Dialect::Tools, PromptSize::Short) => SHORT_TOOLS_TEMPLATE,
     };
     let prompt = i18n::fill(template.trim_end(), |name| placeholder_value(name, setting));
     match setting.bot.map(str::trim).filter(|bot| !bot.is_empty()) {
@@ -56,11 +62,12 @@ fn placeholder_value(name: &str, setting: &SystemFacts<'_>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::reply::{ParsedReply, read, schema};
+    use crate::protocol::reply::{ParsedReply, ReplyRepair, read, schema};
 
     fn setting() -> SystemFacts<'static> {
         SystemFacts {
             dialect: Dialect::Json,
+            size: PromptSize::Full,
             tools: vec!["exec: a program and its args"],
             cwd: "/work/{tools}",
             os: "linux",
@@ -106,12 +113,28 @@ mod tests {
     }
 
     #[test]
-    fn the_examples_in_the_prompt_are_valid_replies() {
-        let examples: Vec<&str> =
-            TEMPLATE.lines().filter(|line| line.starts_with("{\"type\"")).collect();
-        assert_eq!(examples.len(), 3);
-        for example in examples {
-            assert!(matches!(read(example), ParsedReply::Valid { .. }), "{example}");
+    fn the_short_prompt_has_less_than_half_and_no_gap() {
+        for dialect in [Dialect::Json, Dialect::Tools] {
+            let size = |size| prompt(&SystemFacts { dialect, size, ..setting() });
+            let (full, short) = (size(PromptSize::Full), size(PromptSize::Short));
+            assert!(short.len() * 5 < full.len() * 3, "{} of {}", short.len(), full.len());
+            assert!(short.contains("Folder: /work/{tools}\nSystem: linux"), "{short}");
+            assert!(!short.contains("{language}"), "{short}");
+        }
+    }
+
+    #[test]
+    fn the_examples_in_the_prompts_are_valid_replies() {
+        for (template, count) in [(TEMPLATE, 3), (SHORT_TEMPLATE, 2)] {
+            let examples: Vec<&str> =
+                template.lines().filter(|line| line.starts_with("{\"type\"")).collect();
+            assert_eq!(examples.len(), count);
+            for example in examples {
+                let whole = ReplyRepair::Whole;
+                let is_whole =
+                    matches!(read(example), ParsedReply::Valid { found, .. } if found == whole);
+                assert!(is_whole, "{example}");
+            }
         }
     }
 

@@ -4,11 +4,14 @@
 
 use std::path::{Path, PathBuf};
 
+use super::traits::{self, TraitsReader};
 use super::{Owner, toml_message};
 use crate::config::toml_schema::TomlKind::Text;
 use crate::config::toml_schema::{self, SettingKey, TomlEntry, TomlValue};
 use crate::config::{ConfigDiagnostic, ConfigError};
 use crate::i18n::{Localize, LocalizedText};
+use crate::protocol::CommandTraits;
+use crate::text::cut;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CustomCommand {
@@ -17,6 +20,7 @@ pub struct CustomCommand {
     pub description: String,
     /// The hint for its arguments, from its file.
     pub argument_hint: String,
+    pub traits: CommandTraits,
     /// The template as it is in the file.
     pub prompt: String,
     pub form: TemplateMarks,
@@ -49,7 +53,21 @@ const fn key(path: &'static str) -> SettingKey {
     SettingKey { path, kind: Text, built_in: "", strictest: None, variables: &[], elsewhere: None }
 }
 
-const KEYS: &[SettingKey] = &[key("description"), key("prompt")];
+const KEYS: &[SettingKey] = &{
+    let [hint, aliases, category, reach, setting, busy, priority, arguments] = traits::KEYS;
+    [
+        key("description"),
+        key("prompt"),
+        hint,
+        aliases,
+        category,
+        reach,
+        setting,
+        busy,
+        priority,
+        arguments,
+    ]
+};
 
 /// Parses a command in TOML; `form` says whose it is. Other agents may write more keys than these;
 /// the names of such keys are returned.
@@ -76,23 +94,40 @@ pub fn read(
         name: name.to_owned(),
         description: String::new(),
         argument_hint: String::new(),
+        traits: CommandTraits::default(),
         prompt: String::new(),
         form,
         allowed_tools: Vec::new(),
         file: file.to_owned(),
         owner,
     };
+    let mut traits = TraitsReader::default();
     for TomlEntry { path, value, .. } in reading.found {
         match (path.as_str(), value) {
             ("description", TomlValue::Text(text)) => command.description = text,
             ("prompt", TomlValue::Text(text)) => command.prompt = text,
-            _ => {}
+            (path, value) => {
+                traits.take(path, &value);
+            }
         }
     }
+    (command.argument_hint, command.traits) = traits.finish();
     if command.prompt.trim().is_empty() {
         return Err(toml_message(file, ConfigError::Missing { key: "prompt" }));
     }
+    if command.description.trim().is_empty() {
+        command.description = first_line(&command.prompt);
+    }
     Ok((command, more))
+}
+
+/// Longest description that is taken from the template, in characters.
+const DESCRIBED: usize = 100;
+
+/// Without a description, the first line of the template describes the command.
+pub(super) fn first_line(template: &str) -> String {
+    let lines = template.lines().map(|line| line.trim_start_matches('#').trim());
+    cut(lines.into_iter().find(|line| !line.is_empty()).unwrap_or_default(), DESCRIBED)
 }
 
 #[cfg(test)]

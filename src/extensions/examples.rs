@@ -17,7 +17,6 @@ pub const EXAMPLES: &[(&str, &str)] = &[
     ("commands/changelog.toml",     include_str!("../../assets/commands/changelog.toml")),
     ("commands/commit-msg.toml",    include_str!("../../assets/commands/commit-msg.toml")),
     ("commands/explain.toml",       include_str!("../../assets/commands/explain.toml")),
-    ("commands/review.toml",        include_str!("../../assets/commands/review.toml")),
     ("commands/tests.toml",         include_str!("../../assets/commands/tests.toml")),
     ("skills/find-bug/SKILL.md",    include_str!("../../assets/skills/find-bug/SKILL.md")),
     ("skills/plan-change/SKILL.md", include_str!("../../assets/skills/plan-change/SKILL.md")),
@@ -31,12 +30,16 @@ pub enum ExampleCopy {
     Existing(PathBuf),
 }
 
-/// Copies the examples. Stops at the first that cannot be written; those before it have been
+/// Copies the examples, and scripts by the names of their files. Stops at the first that cannot be written; those before it have been
 /// copied.
-pub fn copy(paths: &Paths) -> Result<Vec<ExampleCopy>, LocalizedText> {
+pub fn copy<'a>(
+    paths: &Paths,
+    scripts: impl Iterator<Item = &'a (&'a str, &'a str)>,
+) -> Result<Vec<ExampleCopy>, LocalizedText> {
     let mut done = Vec::new();
-    for (name, text) in EXAMPLES {
-        let file = paths.config.join(name);
+    let others = EXAMPLES.iter().map(|(name, text)| (paths.config.join(name), *text));
+    let folder = paths.scripts().join("examples");
+    for (file, text) in others.chain(scripts.map(|(name, text)| (folder.join(name), *text))) {
         done.push(match atomic_file::create(&file, text) {
             Ok(()) => ExampleCopy::Written(file),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -62,27 +65,32 @@ mod tests {
         let mine = paths.config.join("bots/teacher.toml");
         fs::create_dir_all(mine.parent().unwrap()).unwrap();
         fs::write(&mine, "description = \"mine\"\n").unwrap();
-        let done = copy(&paths).unwrap();
+        let done = copy(&paths, [].iter()).unwrap();
         assert_eq!(
             done.iter().filter(|done| **done == ExampleCopy::Existing(mine.clone())).count(),
             1
         );
         assert_eq!(done.len(), EXAMPLES.len());
         assert_eq!(fs::read_to_string(&mine).unwrap(), "description = \"mine\"\n");
-        assert!(copy(&paths).unwrap().iter().all(|done| matches!(done, ExampleCopy::Existing(_))));
+        assert!(
+            copy(&paths, [].iter())
+                .unwrap()
+                .iter()
+                .all(|done| matches!(done, ExampleCopy::Existing(_)))
+        );
     }
 
     #[test]
     fn each_of_them_loads_without_a_remark() {
         let root = tempfile::tempdir().unwrap();
         let paths = Paths::with_root(&root.path().join("own"), root.path().join("home"));
-        copy(&paths).unwrap();
+        copy(&paths, [].iter()).unwrap();
         let library = ExtensionSet::load(&SearchPath::new(&paths, None, &[]));
         for file in &library.files {
             assert_eq!(file.state, LoadState::Loaded { remarks: vec![] }, "{file:?}");
         }
         let count = |kind| library.files.iter().filter(|file| file.kind == kind).count();
-        assert_eq!(ExtensionFileKind::ALL.map(count), [3, 5, 2]);
+        assert_eq!(ExtensionFileKind::ALL.map(count), [3, 4, 2]);
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/");
         for (name, text) in EXAMPLES {
             assert!(text.ends_with('\n') && !text.contains('\r'), "{folder}{name}");

@@ -4,7 +4,7 @@
 use super::{CustomCommand, ExtensionSet, Skill, TemplateMarks, message_at};
 use crate::i18n::{Localize, LocalizedText, library as w};
 use crate::prompt::template::{self, Template, TemplateValues};
-use crate::protocol::{Prompt, PromptPart, PromptSource, PromptSourceKind};
+use crate::protocol::{Mention, Prompt, PromptPart, PromptSource, PromptSourceKind};
 
 /// The prompt of a command, or of a skill if there is no command with this name.
 pub fn by_name(library: &ExtensionSet, name: &str, args: &str) -> Result<Prompt, LocalizedText> {
@@ -39,18 +39,29 @@ pub fn command(command: &CustomCommand, args: &str) -> Result<Prompt, LocalizedT
 pub fn skill(skill: &Skill, args: &str) -> Result<Prompt, LocalizedText> {
     let root = skill.root().display().to_string();
     let wrong = |why| message_at(&skill.file, None, w::TEMPLATE_WRONG).with("why", why);
-    let template =
-        Template::parse(&skill.body()?, template::TemplateForm::Markdown).map_err(wrong)?;
+    let template = Template::parse(&skill.body()?, skill.template_form()).map_err(wrong)?;
     let head =
         format!("The user entered the skill `{}`. Its files lie in {root:?}.\n\n", skill.name);
     let mut parts = vec![PromptPart::Text(head)];
-    parts.extend(template.fill(&TemplateValues::new(args, Some(root))));
+    let filled = template.fill(&TemplateValues::new(args, Some(root)));
+    parts.extend(filled.into_iter().map(|part| beside(skill, part)));
     Ok(Prompt {
         shown: typed_line(&skill.name, args),
         parts,
         source: Some(source(PromptSourceKind::Skill, &skill.name, &skill.allowed_tools)),
         input: None,
     })
+}
+
+/// A file that the skill names and that is beside it is meant, and not one of the workspace.
+fn beside(skill: &Skill, part: PromptPart) -> PromptPart {
+    let PromptPart::Mention { text, mention } = part else { return part };
+    let path = skill.root().join(&mention.path);
+    let mention = match path.exists() {
+        true => Mention { path: path.display().to_string(), ..mention },
+        false => mention,
+    };
+    PromptPart::Mention { text, mention }
 }
 
 fn source(kind: PromptSourceKind, name: &str, tools: &[String]) -> PromptSource {
@@ -121,6 +132,40 @@ mod tests {
         );
         assert_eq!(texts(&prompt), expected);
         assert_eq!(prompt.source.unwrap().kind, PromptSourceKind::Skill);
+    }
+
+    #[test]
+    fn a_number_after_a_dollar_is_text_in_a_skill_that_takes_no_arguments() {
+        let body = "Run `awk '{print $1}'`, `$B$6`, minimum $5\n";
+        let skill = |hint: &str| format!("---\nname: x\ndescription: x\n{hint}---\n{body}");
+        let (_root, library) = library(&[
+            ("own/skills/x/SKILL.md", &skill("")),
+            (
+                "own/skills/y/SKILL.md",
+                &skill("argument-hint: file\n").replace("name: x", "name: y"),
+            ),
+        ]);
+        let said = texts(&by_name(&library, "x", "go on").unwrap());
+        assert!(said.contains(body) && said.ends_with("\n\ngo on"), "{said}");
+        assert!(texts(&by_name(&library, "y", "go").unwrap()).contains("{print go}"));
+    }
+
+    #[test]
+    fn a_file_that_a_skill_names_is_the_one_beside_it() {
+        let text = "---\nname: pdf\ndescription: x\n---\nSee @how.md and @other.md\n";
+        let (root, library) =
+            library(&[("own/skills/pdf/SKILL.md", text), ("own/skills/pdf/how.md", "x")]);
+        let prompt = by_name(&library, "pdf", "").unwrap();
+        let paths: Vec<_> = prompt
+            .parts
+            .iter()
+            .filter_map(|part| match part {
+                PromptPart::Mention { mention, .. } => Some(mention.path.clone()),
+                _ => None,
+            })
+            .collect();
+        let beside = root.path().join("own/skills/pdf/how.md").display().to_string();
+        assert_eq!(paths, [beside, "other.md".to_owned()]);
     }
 
     #[test]

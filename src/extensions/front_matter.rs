@@ -40,7 +40,7 @@ pub fn split(text: &str) -> FrontMatter<'_> {
 }
 
 /// Parses front matter. If it is not valid YAML, it is parsed once more with the faulty values
-/// quoted: people write `argument-hint: [file] [mode]` and `description: Use: …`. The second value
+/// quoted: users write `argument-hint: [file] [mode]` and `description: Use: …`. The second value
 /// is true if that was needed.
 pub fn read(front: &str) -> Result<(Vec<(String, YamlNode)>, bool), YamlError> {
     match yaml::read(front) {

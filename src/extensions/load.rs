@@ -13,7 +13,9 @@ use super::{
 };
 use crate::config::{ConfigError, atomic_file};
 use crate::i18n::{Localize, LocalizedText, library as w};
-use crate::protocol::{Extension, ExtensionKind, ExtensionState, Extensions};
+use crate::protocol::{
+    CommandArgument, CommandTraits, Extension, ExtensionKind, ExtensionState, Extensions,
+};
 use crate::safety::sanitize;
 use crate::text;
 
@@ -182,14 +184,14 @@ impl ExtensionSet {
     pub fn extensions(&self) -> Extensions {
         let mut entries: Vec<Extension> = Vec::new();
         for command in &self.commands {
-            let about = self.about(&command.description, &command.file);
             entries.push(Extension {
                 kind: ExtensionKind::Command,
                 name: command.name.clone(),
-                about,
+                about: display_line(&command.description),
                 hint: display_line(&command.argument_hint),
                 from: command.owner.localized(),
                 state: ExtensionState::Usable,
+                traits: display_traits(&command.traits),
             });
         }
         // A set, because there may be thousands of skills.
@@ -211,8 +213,11 @@ impl ExtensionSet {
                 hint: display_line(&skill.argument_hint),
                 from: skill.owner.localized(),
                 state,
+                traits: display_traits(&skill.traits),
             });
         }
+        let mut clashes = self.clashes(&entries);
+        clashes.extend(drop_clashing_aliases(&mut entries, &self.places));
         entries.extend(self.files.iter().filter_map(unusable));
         let bots = self.bots.iter().map(|bot| (bot.name.clone(), display_line(&bot.description)));
         let untold = self.skills.omitted(skill_list::BUDGET);
@@ -221,17 +226,57 @@ impl ExtensionSet {
             bots: bots.collect(),
             scripts: Vec::new(),
             inputs: Vec::new(),
+            script_details: Vec::new(),
             untold,
             waiting: self.places.untrusted_note.clone(),
+            clashes,
         }
     }
 
-    fn about(&self, description: &str, file: &Path) -> String {
-        match description.trim() {
-            "" => display_line(&file.display().to_string()),
-            text => display_line(text),
-        }
+    /// The commands and skills whose name something else has.
+    fn clashes(&self, skills: &[Extension]) -> Vec<LocalizedText> {
+        let clash = |name: &str, why: LocalizedText| {
+            w::CLASH.with("name", name::display_name(name)).with("why", why)
+        };
+        let hidden = skills.iter().filter_map(|entry| match &entry.state {
+            ExtensionState::Hidden(why) => Some(clash(&entry.name, why.clone())),
+            _ => None,
+        });
+        let shadowed = self.files.iter().filter(|file| file.kind != ExtensionFileKind::Bot);
+        let shadowed = shadowed.filter_map(|file| match &file.state {
+            // The same file, found by a link.
+            LoadState::Shadowed { by: ShadowedBy::File(by) }
+                if by.canonicalize().ok() == file.path.canonicalize().ok() =>
+            {
+                None
+            }
+            state @ LoadState::Shadowed { .. } => Some(clash(&file.name, state.localized())),
+            LoadState::Loaded { .. } | LoadState::Refused { .. } => None,
+        });
+        hidden.chain(shadowed).collect()
     }
+}
+
+/// Removes the aliases that a built-in command or an earlier entry has, and says so.
+fn drop_clashing_aliases(entries: &mut [Extension], places: &SearchPath) -> Vec<LocalizedText> {
+    let mut taken: BTreeSet<String> = entries
+        .iter()
+        .filter(|entry| entry.can_be_typed())
+        .map(|entry| entry.name.clone())
+        .collect();
+    let mut dropped = Vec::new();
+    for entry in entries.iter_mut().filter(|entry| entry.can_be_typed()) {
+        let name = entry.name.clone();
+        entry.traits.aliases.retain(|alias| {
+            let is_free = !places.is_built_in(alias) && taken.insert(alias.clone());
+            if !is_free {
+                let say = w::ALIAS_DROPPED.with("alias", name::display_name(alias));
+                dropped.push(say.with("name", name.as_str()));
+            }
+            is_free
+        });
+    }
+    dropped
 }
 
 /// A command or skill that takes up its name but cannot be used.
@@ -250,7 +295,8 @@ fn unusable(file: &LoadedFile) -> Option<Extension> {
     };
     let about = display_line(&file.path.display().to_string());
     let (name, from) = (name::display_name(&file.name), file.owner.localized());
-    Some(Extension { kind, name, about, hint: String::new(), from, state })
+    let (hint, traits) = (String::new(), CommandTraits::default());
+    Some(Extension { kind, name, about, hint, from, state, traits })
 }
 
 /// Longest text in a list, in characters.
@@ -259,6 +305,17 @@ const ABOUT: usize = 200;
 /// Text of a file as one displayable line.
 fn display_line(foreign: &str) -> String {
     text::cut(&text::one_line(&sanitize::clean(foreign, sanitize::TextSource::Text)), ABOUT)
+}
+
+/// The arguments as they may be shown.
+fn display_traits(traits: &CommandTraits) -> CommandTraits {
+    let shown = |argument: &CommandArgument| CommandArgument {
+        name: display_line(&argument.name),
+        about: display_line(&argument.about),
+        is_required: argument.is_required,
+        choices: argument.choices.iter().map(|choice| display_line(choice)).collect(),
+    };
+    CommandTraits { arguments: traits.arguments.iter().map(shown).collect(), ..traits.clone() }
 }
 
 struct ExtensionLoader {
@@ -373,7 +430,7 @@ pub fn parse_command(
     match owner.maker {
         Maker::Claude => claude::read(file, name, owner, text),
         Maker::Gemini => gemini::read(file, name, owner, text),
-        Maker::Avocet | Maker::R9s | Maker::Agents => {
+        Maker::Avocet | Maker::R9s | Maker::Agents | Maker::Plugin => {
             command::read(file, name, owner, TemplateMarks::Toml, text)
                 .map(|(command, _)| (command, Vec::new()))
         }

@@ -5,6 +5,7 @@
 //! | `search_path` | the search path: which folders are searched, in order of precedence |
 //! | `scan` | finds the files, and detects changes |
 //! | `bot`, `command`, `skill` | parse one file each |
+//! | `traits` | what these files say of themselves as slash commands |
 //! | `skill_list` | the list of all skills, and the part of it the model gets |
 //! | `compat` | the same things in the formats of other agents, read in place |
 //! | `load` | loads everything, with states: loaded, shadowed, refused |
@@ -30,6 +31,7 @@ mod scan;
 pub mod search_path;
 pub mod skill;
 pub mod skill_list;
+mod traits;
 mod yaml;
 
 #[cfg(test)]

@@ -34,6 +34,8 @@ pub enum Maker {
     Agents,
     Claude,
     Gemini,
+    /// A plugin of slothtool.
+    Plugin,
 }
 
 impl Localize for Owner {
@@ -42,6 +44,7 @@ impl Localize for Owner {
         let name = match self.maker {
             Maker::Avocet if self.project => return w::OF_PROJECT.into(),
             Maker::Avocet => return w::OF_USER.into(),
+            Maker::Plugin => return w::OF_PLUGIN.into(),
             Maker::R9s => ".r9s",
             Maker::Agents => ".agents",
             Maker::Claude => ".claude",
@@ -131,6 +134,22 @@ impl SearchPath {
             built_in: built_in.iter().map(|name| name.to_lowercase()).collect(),
             untrusted_note: None,
         }
+    }
+
+    /// The same folders, and last those of the plugins that the user installed.
+    #[must_use]
+    pub fn with_plugins(mut self, roots: impl IntoIterator<Item = PathBuf>) -> SearchPath {
+        let owner = Owner { maker: Maker::Plugin, project: false };
+        for root in roots {
+            let own = OWN.iter().filter(|(_, kind)| *kind != ExtensionFileKind::Bot);
+            self.list.extend(own.map(|(name, kind)| SearchDir {
+                folder: root.join(name),
+                kind: *kind,
+                owner,
+                link_targets: vec![root.clone()],
+            }));
+        }
+        self
     }
 
     /// The same folders, and a note about the contents of an untrusted folder. Only names are

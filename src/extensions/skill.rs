@@ -5,10 +5,13 @@
 
 use std::path::{Path, PathBuf};
 
+use super::traits::TraitsReader;
 use super::yaml::YamlNode;
 use super::{Owner, front_matter, message_at, name, toml_message};
 use crate::config::atomic_file;
 use crate::i18n::{LocalizedText, library as w};
+use crate::prompt::template::TemplateForm;
+use crate::protocol::CommandTraits;
 use crate::text::one_line;
 
 /// The name of the file.
@@ -28,6 +31,7 @@ pub struct Skill {
     /// The tools it is meant to work with, as its file names them: `Bash(git add:*)`.
     pub allowed_tools: Vec<String>,
     pub argument_hint: String,
+    pub traits: CommandTraits,
     /// True for a skill the model may not enter on its own.
     pub disable_model_invocation: bool,
     pub unused: UnusedMetadata,
@@ -53,6 +57,14 @@ impl Skill {
     }
 
     /// The text after the front matter, read now.
+    /// Which placeholders its text has: `$1` only if it says that it takes arguments.
+    pub fn template_form(&self) -> TemplateForm {
+        match self.argument_hint.is_empty() {
+            true => TemplateForm::Unnumbered,
+            false => TemplateForm::Markdown,
+        }
+    }
+
     pub fn body(&self) -> Result<String, LocalizedText> {
         let text =
             atomic_file::read(&self.file).map_err(|fault| toml_message(&self.file, fault))?;
@@ -78,12 +90,19 @@ pub fn read(file: &Path, owner: Owner) -> Result<(Skill, Vec<LocalizedText>), Lo
         examples: Vec::new(),
         allowed_tools: Vec::new(),
         argument_hint: String::new(),
+        traits: CommandTraits::default(),
         disable_model_invocation: false,
         unused: UnusedMetadata::default(),
         file: file.to_owned(),
         owner,
     };
-    pairs.into_iter().take(MOST).for_each(|(key, node)| skill.set_value(key, node));
+    let mut traits = TraitsReader::default();
+    for (key, node) in pairs.into_iter().take(MOST) {
+        if !traits.take_yaml(&key, &node) {
+            skill.set_value(key, node);
+        }
+    }
+    (skill.argument_hint, skill.traits) = traits.finish();
     let mut remarks: Vec<LocalizedText> =
         mended.then(|| w::FRONT_MENDED.into()).into_iter().collect();
     remarks.extend(check_name(&mut skill, &folder)?);
@@ -104,7 +123,6 @@ impl Skill {
             "description" => self.description = one_line(&node.flat()),
             "examples" => self.examples = examples(node),
             "allowed-tools" => self.allowed_tools = tools(&node),
-            "argument-hint" => self.argument_hint = hint(&node),
             "license" => self.unused.license = node.flat(),
             "compatibility" => self.unused.compatibility = node.flat(),
             "disable-model-invocation" => self.disable_model_invocation = is_true(&node),
@@ -128,7 +146,13 @@ fn check_name(skill: &mut Skill, folder: &str) -> Result<Vec<LocalizedText>, Loc
         remarks.push(w::NO_SKILL_NAME.with("folder", name::display_name(folder)));
         folder.clone_into(&mut skill.name);
     }
-    if !name::is_usable(super::ExtensionFileKind::Skill, &skill.name) {
+    let is_usable = |name: &str| name::is_usable(super::ExtensionFileKind::Skill, name);
+    if !is_usable(&skill.name) && is_for_display(&skill.name) && is_usable(folder) {
+        let word = w::DISPLAY_NAME.with("name", name::display_name(&skill.name));
+        remarks.push(word.with("folder", folder));
+        folder.clone_into(&mut skill.name);
+    }
+    if !is_usable(&skill.name) {
         let word = message_at(&skill.file, None, w::BAD_NAME_IN);
         return Err(word.with("name", name::display_name(&skill.name)));
     }
@@ -140,6 +164,12 @@ fn check_name(skill: &mut Skill, folder: &str) -> Result<Vec<LocalizedText>, Loc
         remarks.push(word.with("folder", name::display_name(folder)));
     }
     Ok(remarks)
+}
+
+/// Words, as people name things: nothing that leads out of a folder or means something to a shell.
+fn is_for_display(name: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || " ._-&+,()'".contains(c);
+    name.starts_with(char::is_alphanumeric) && name.chars().all(is_word)
 }
 
 fn examples(node: YamlNode) -> Vec<String> {
@@ -249,13 +279,25 @@ mod tests {
     }
 
     #[test]
+    fn a_name_for_display_is_loaded_under_the_name_of_its_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("ahrefs-automation/SKILL.md");
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, "---\nname: Ahrefs Automation\ndescription: d\n---\nx\n").unwrap();
+        let owner = Owner { maker: super::super::Maker::Avocet, project: false };
+        let (skill, remarks) = read(&file, owner).unwrap();
+        assert_eq!(skill.name, "ahrefs-automation");
+        assert!(remarks[0].text(Lang::En).contains("`Ahrefs Automation`"), "{remarks:?}");
+    }
+
+    #[test]
     fn an_invalid_skill_is_refused_with_its_reason() {
         let cases = [
             ("no front matter at all", "front matter"),
             ("---\nname: x\n---\n", "`description`"),
             ("---\nname: ../x\ndescription: y\n---\n", "`../x`"),
             ("---\nname: \"a\\eb\"\ndescription: y\n---\n", "`a\\u{1b}b`"),
-            ("---\nname: a b\ndescription: y\n---\n", "`a b`"),
+            ("---\nname: a$b\ndescription: y\n---\n", "`a$b`"),
             ("---\n*x: [\n---\n", "line 2"),
         ];
         for (text, expected) in cases {

@@ -15,8 +15,8 @@ use crate::text::{cut, one_line};
 pub const BUDGET: usize = 8 * 1024;
 /// Number of examples of one skill in the model's list.
 const EXAMPLES: usize = 3;
-/// Length to which descriptions are cut when they do not all fit.
-const SHORT: usize = 80;
+/// The shortest and the longest length to which all descriptions are cut when they do not fit.
+const SHORT: std::ops::Range<usize> = 16..1024;
 /// Number of omitted skills that are listed by name for the user.
 const NAMED: usize = 12;
 /// Bytes reserved for the sentence about omissions.
@@ -109,18 +109,23 @@ impl SkillsContext {
     /// The list, the number of skills it names, and whether it is shortened.
     fn fit_list(&self, budget: usize) -> (String, usize, bool) {
         let told = self.enterable();
-        let ways: [fn(&Skill) -> String; 4] = [
-            entry_with_examples,
-            entry_with_description,
-            entry_with_short_description,
-            entry_with_name,
-        ];
-        for (at, way) in ways.into_iter().enumerate() {
-            let lines: Vec<String> = told.iter().copied().map(way).collect();
+        let list = |entry: &dyn Fn(&Skill) -> String| {
+            let lines: Vec<String> = told.iter().map(|skill| entry(skill)).collect();
             let size: usize = lines.iter().map(|line| line.len() + 1).sum();
-            if size <= budget.saturating_add(1) {
-                return (lines.join("\n"), told.len(), at > 0);
-            }
+            (size <= budget.saturating_add(1)).then(|| lines.join("\n"))
+        };
+        if let Some(whole) = list(&entry_with_examples) {
+            return (whole, told.len(), false);
+        }
+        // All descriptions are shortened to the same length, the longest that fits.
+        let lengths: Vec<usize> = SHORT.collect();
+        let cut_to =
+            |length: usize| list(&|skill: &Skill| entry_with_short_description(skill, length));
+        let fitting = lengths.partition_point(|length| cut_to(*length).is_some());
+        let longest = fitting.checked_sub(1).and_then(|at| lengths.get(at).copied());
+        let shortened = list(&entry_with_description).or_else(|| longest.and_then(cut_to));
+        if let Some(list) = shortened.or_else(|| list(&entry_with_name)) {
+            return (list, told.len(), true);
         }
         let (list, shown) = names_that_fit(&told, budget);
         (list, shown, true)
@@ -164,8 +169,8 @@ fn entry_with_description(skill: &Skill) -> String {
     format!("- {}: {}", skill.name, skill.description)
 }
 
-fn entry_with_short_description(skill: &Skill) -> String {
-    format!("- {}: {}", skill.name, cut(&skill.description, SHORT))
+fn entry_with_short_description(skill: &Skill, length: usize) -> String {
+    format!("- {}: {}", skill.name, cut(&skill.description, length))
 }
 
 fn entry_with_name(skill: &Skill) -> String {
@@ -187,6 +192,7 @@ mod tests {
             examples: examples.iter().map(|text| (*text).to_owned()).collect(),
             allowed_tools: Vec::new(),
             argument_hint: String::new(),
+            traits: crate::protocol::CommandTraits::default(),
             disable_model_invocation: false,
             unused: UnusedMetadata::default(),
             file: "/x/SKILL.md".into(),

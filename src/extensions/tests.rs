@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::*;
 use crate::config::Paths;
 use crate::i18n::{Lang, Localize};
-use crate::protocol::ExtensionState;
+use crate::protocol::{Availability, Category, ExtensionState, WhileBusy};
 
 struct LibraryFixture {
     root: tempfile::TempDir,
@@ -243,4 +243,61 @@ fn unlike_r9s_an_unknown_key_is_an_error_and_not_ignored() {
     desk.write("home/.r9s/commands/x.toml", "prompt = \"p\"\nsystem_prompt = \"q\"\n");
     let said = desk.load(false).command("x").unwrap_err().localized().text(Lang::En);
     assert!(said.contains("line 2, column 1") && said.contains("`system_prompt`"), "{said}");
+}
+
+#[test]
+fn a_file_says_what_its_command_is_called_and_where_it_works() {
+    let desk = LibraryFixture::new();
+    let weather = "prompt = \"x\"\nargument_hint = \"<city> [fast|slow]\"\naliases = [\"/wth\"]\ncategory = \"info\"\nreach = \"gateway\"\nbusy = \"refuse\"\npriority = 3\n[arguments]\ncity = \"The city\"\n";
+    desk.write("own/commands/weather.toml", weather);
+    desk.write("own/commands/gated.toml", "prompt = \"x\"\nsetting = \"display.x\"\n");
+    desk.write(
+        "own/skills/pdf/SKILL.md",
+        "---\nname: pdf\ndescription: Reads\nargument-hint: <file>\naliases: [p, q]\nreach: terminal\narguments:\n  file: The file\n---\nx\n",
+    );
+    let extensions = desk.load(false).extensions();
+    let traits = |name: &str| extensions.find(name).unwrap().traits.clone();
+    let weather = traits("wth");
+    assert_eq!((weather.category, weather.priority), (Category::Info, 3));
+    assert_eq!((weather.reach, weather.busy), (Availability::GatewayOnly, WhileBusy::Refuse));
+    assert_eq!(weather.arguments[0].about, "The city");
+    assert_eq!(weather.arguments[1].choices, ["fast", "slow"]);
+    assert_eq!(traits("gated").reach, Availability::LocalUnless("display.x".to_owned()));
+    assert_eq!(traits("p").reach, Availability::LocalOnly);
+    assert_eq!(traits("q").arguments[0].about, "The file");
+    assert_eq!(extensions.find("weather").unwrap().about, "x", "not the path of the file");
+}
+
+#[test]
+fn names_and_aliases_that_clash_are_dropped_and_reported() {
+    let desk = LibraryFixture::new();
+    desk.write("own/commands/help.toml", SAY);
+    desk.write("own/commands/one.toml", "prompt = \"x\"\naliases = [\"two\", \"diff\", \"o\"]\n");
+    desk.write("own/commands/two.toml", "prompt = \"x\"\naliases = [\"o\"]\n");
+    desk.write("home/.r9s/commands/two.toml", SAY);
+    let extensions = desk.load(false).extensions();
+    let clashes: Vec<String> = extensions.clashes.iter().map(|say| say.text(Lang::En)).collect();
+    for part in ["`/help`", "`/two` not used", "`/two` is taken", "`/diff` is taken", "`/o` is"] {
+        assert!(clashes.iter().any(|clash| clash.contains(part)), "{part}: {clashes:?}");
+    }
+    assert_eq!(clashes.len(), 5, "{clashes:?}");
+    assert_eq!(extensions.find("two").unwrap().name, "two");
+    assert_eq!(extensions.find("o").unwrap().name, "one");
+    assert!(extensions.find("diff").is_none());
+}
+
+#[test]
+fn a_plugin_brings_commands_and_skills_of_its_own() {
+    let desk = LibraryFixture::new();
+    desk.write("plug/commands/count.toml", SAY);
+    desk.skill("plug/skills/counting", "Counts");
+    desk.write("own/commands/other.toml", SAY);
+    let paths = Paths::with_root(&desk.path("own"), desk.path("home"));
+    let places = SearchPath::new(&paths, None, &[]).with_plugins([desk.path("plug")]);
+    let extensions = ExtensionSet::load(&places).extensions();
+    for name in ["count", "counting"] {
+        let from = extensions.find(name).unwrap().from.text(Lang::En);
+        assert_eq!(from, "a plugin", "{name}");
+    }
+    assert!(extensions.find("other").is_some());
 }

@@ -8,6 +8,7 @@ words! { "agent":
     SESSION_TOKENS: "This conversation has used {spent} tokens; `{key}` allows {most}.", "这段对话已用 {spent} 个词元，`{key}` 允许 {most}。";
     RUN_COST: "This run has cost {spent}; `{key}` allows {most}.", "本次运行已花费 {spent}，`{key}` 允许 {most}。";
     RUN_TOKENS: "This run has used {spent} tokens; `{key}` allows {most}.", "本次运行已用 {spent} 个词元，`{key}` 允许 {most}。";
+    SAME_RESULT: "The model proposed `{step}` again, which gave the same result four times.", "模型再次提出 `{step}`，而它已四次给出相同的结果。";
     SAME_STEP: "The model proposed the same step three times: `{step}`.", "模型三次提出同样的步骤：`{step}`。";
     SAME_FAILURE: "`{program}` failed three times in a row.", "`{program}` 连续失败了三次。";
     REFUSALS: "Three steps in a row were refused.", "连续三个步骤被拒绝执行。";
@@ -29,6 +30,10 @@ words! { "agent":
     UNREADABLE: "The model gave an invalid reply twice in a row, so none of it was run. {fault}", "模型连续两次没有给出有效的回复，其中的内容没有执行。{fault}";
     UNANSWERED: "The user did not answer.", "用户没有回答。";
     UNANSWERED_WORD: "The user did not answer, and wrote: {word}", "用户没有回答，并留言：{word}";
+    PLAN_ACCEPTED: "The user accepted the plan, and plan mode is over. Carry it out.", "用户接受了计划，计划模式结束。请按计划执行。";
+    PLAN_EDITED: "The user edited the plan and accepted it; plan mode is over. Carry out exactly this:\n{plan}", "用户修改并接受了计划，计划模式结束。请严格按以下内容执行：\n{plan}";
+    PLAN_REFUSED: "The user refused the plan.", "用户拒绝了计划。";
+    PLAN_REFUSED_WORD: "The user wants another plan: {word}", "用户希望修改计划：{word}";
     CHECKS: "Files were changed, so the configured check `{command}` runs next.", "文件已更改，接着运行设置中的检查命令 `{command}`。";
     CHECKED: "This ran because files were changed: it is the check command in the user's settings.", "因文件已更改而运行：它是用户设置中的检查命令。";
     CHANGED_MEANWHILE: "`{path}` changed on disk while you were being asked. This is what the step would do now.", "询问期间 `{path}` 在磁盘上已被改动。以下是该步骤现在的效果。";

@@ -1,6 +1,13 @@
 //! Sentences of `cli`.
 
 words! { "cli":
+    PLATFORMS: "Chat platforms", "聊天平台";
+    PLATFORM_STATE: "gateway", "网关";
+    PLATFORM_ON: "enabled", "已启用";
+    PLATFORM_OFF: "off", "未启用";
+    PLATFORM_WHO: "who may talk", "可使用者";
+    PLATFORM_USERS: "{users} users and {admins} admins in the settings, {paired} paired", "设置中有 {users} 个用户、{admins} 个管理员，另有 {paired} 个已配对";
+    TOKEN_SET: "set", "已设置";
     ERROR: "error", "错误";
     WARNING: "warning", "警告";
     HINT: "hint", "提示";
@@ -11,6 +18,7 @@ words! { "cli":
     TWO_BOTS: "Two different bots were given. Name only one.", "指定了两个不同的助手。请只指定一个。";
     NO_TERMINAL: "The full screen needs a terminal. To get an answer without one, use `avocet -p \"…\"`.", "全屏界面需要终端。不用界面时请使用 `avocet -p \"…\"`。";
     ONLY_HEADLESS: "`{option}` works only with `-p` or piped input.", "`{option}` 只能与 `-p` 或管道输入一起使用。";
+    MISSPELT_COMMAND: "There is no command `{given}`. Did you mean `avocet {nearest}`? As a message it goes in with `avocet -p {given}`.", "没有 `{given}` 这个命令。是想用 `avocet {nearest}` 吗？若要作为消息发送，请用 `avocet -p {given}`。";
     NO_PROMPT: "There is nothing to answer.", "没有要回答的内容。";
     NO_PROMPT_HINT: "Give a message, as in `avocet -p \"what changed?\"`, or pipe text in.", "请给出消息，例如 `avocet -p \"改了什么？\"`，或通过管道输入文本。";
 
@@ -39,6 +47,10 @@ words! { "cli":
     PAUSED_HINT: "Continuing needs the full screen: run it there, or raise the setting that limits it (for steps, `safety.max_auto_steps_per_turn`).", "没有界面时无法确认继续。请在全屏界面中运行，或调高相应的限制（步数为 `safety.max_auto_steps_per_turn`）。";
 
     // Results.
+    CONFIG_ROW: "{value}   {origin}", "{value}   {origin}";
+    PLAN_TAKEN: "The plan is carried out, because of {option}.", "按 {option} 执行该计划。";
+    NO_MODEL: "No model is configured, so nothing can answer.", "没有配置模型，无法作答。";
+    NO_SUCH_TOOL: "`--tools`: there is no tool `{name}`. Available: {known}.", "`--tools`：没有工具 `{name}`。可用：{known}。";
     MODEL_ERROR: "The model returned an error: {text}", "模型返回了错误：{text}";
     SESSION_LOST: "The session ended before the answer was complete.", "回答完成之前对话就结束了。";
     UNSAVED: "The conversation of this run was not saved: {why}", "本次运行的对话未能保存：{why}";

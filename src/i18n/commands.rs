@@ -22,6 +22,9 @@ words! { "commands":
     ABOUT_COMPRESS: "Summarise earlier turns, keeping what the focus names", "总结较早的对话，保留重点内容";
     ABOUT_RECALL: "Restore something dropped from the context", "取回不再发送的内容";
     ABOUT_RETRY: "Send the last message again, without its answer", "重新生成上一条回答";
+    ABOUT_REDO: "Make the changes again that were undone last", "重新应用最近撤销的修改";
+    ABOUT_REVIEW: "Review what is not committed, or commits or files", "审查未提交的改动，或指定的提交、文件";
+    OPTION_REVIEW: "Commits (`main..HEAD`) or files", "提交（`main..HEAD`）或文件";
     ABOUT_UNDO: "Restore files to before the last turn that changed any, or the last n", "把文件还原到最近一轮（或最近 n 轮）修改之前";
     ABOUT_PLUGINS: "List the slothtool plugins", "列出 slothtool 的插件";
     NO_TURNS: "`{found}` is not a number of turns: 1 undoes the last turn that changed files.", "`{found}` 不是轮数：1 表示撤销最近一轮的文件修改。";
@@ -35,13 +38,31 @@ words! { "commands":
     ABOUT_CONNECT: "Connect to a provider with an API key", "用 API 密钥连接服务商";
     ABOUT_MODEL: "Choose the model", "选择模型";
     ABOUT_BOT: "Choose a bot, or `none`", "选择助手，或 `none`";
-    ABOUT_MODE: "Use the profile's small or large model", "使用配置方案中的小模型或大模型";
+    ABOUT_EFFORT: "Choose how much the model reasons", "选择模型的推理级别";
+    NO_EFFORT: "There is no level of reasoning `{name}`.", "没有推理级别 `{name}`。";
+    EFFORTS: "Levels: auto, {levels}.", "可用级别：auto, {levels}。";
+    ABOUT_MEMORY: "Show the instructions that are sent, or add a note to them", "查看随请求发送的说明，或添加笔记";
+    OPTION_MEMORY: "`add project|local|user` and a note", "`add project|local|user` 和笔记内容";
+    MEMORY_USAGE: "A note is added with `/memory add project|local|user TEXT`.", "用 `/memory add project|local|user 文本` 添加笔记。";
+    ABOUT_CONFIG: "Show the settings with their origin, or set one; `unset KEY` removes it", "查看各项设置及其来源，或更改其中一项；`unset 键` 移除";
+    OPTION_KEY: "A setting, or the beginning of its name", "设置名，或其开头";
+    OPTION_VALUE: "The new value", "新的值";
+    ABOUT_JOBS: "List the steps in the background, show one, or stop it: `/jobs stop N`", "列出后台步骤，查看其中一个，或停止：`/jobs stop N`";
+    ABOUT_OUTPUT: "Show all output of a step, in pages", "分页显示一个步骤的全部输出";
+    ABOUT_MODE: "Which steps ask: ask, edits, plan; or which model: low, high", "哪些步骤会询问：ask、edits、plan；或使用哪个模型：low、high";
     ABOUT_LANG: "Switch between English and Chinese", "切换英文或中文";
     ABOUT_THEME: "Choose a colour theme", "选择主题";
     ABOUT_TIMESTAMPS: "Show or hide the time of each message and step", "显示或隐藏各条消息的时间";
     ABOUT_VIM: "Turn vi keys on or off", "切换 vi 键位";
     ABOUT_ALLOW: "Run what a rule covers without asking, this session", "在本次会话中，规则涵盖的步骤不再询问";
-    ABOUT_DENY: "Refuse what a rule covers, this session", "在本次会话中，拒绝规则涵盖的步骤";
+    ABOUT_FORBID: "Refuse what a rule covers, this session", "在本次会话中，拒绝规则涵盖的步骤";
+    ABOUT_APPROVE: "Approve the step that is asked about", "批准正在询问的步骤";
+    ABOUT_DENY: "Reject the step that is asked about; in the terminal, forbid like `/forbid`", "拒绝正在询问的步骤；在终端里等同于 `/forbid`";
+    ABOUT_FILE: "Send a file of the working folder to this chat", "把工作目录中的文件发送到此聊天";
+    ABOUT_SETHOME: "Show or set the working folder of this chat", "查看或设置此聊天的工作目录";
+    ABOUT_BACKGROUND: "Show what runs here, or stop it", "查看或停止正在运行的任务";
+    ABOUT_PLATFORMS: "Show the chat platforms, and who may talk there", "查看聊天平台以及谁可以使用";
+    ABOUT_WHOAMI: "Show your id and what you may do", "查看你的编号和权限";
     ABOUT_TRUST: "Show or change trust in this folder", "查看或更改对此目录的信任";
     ABOUT_ADD_DIR: "Add a folder to this session, or list its folders", "为本次会话添加目录，或列出其目录";
     ADD_DIR_TITLE: "Folders of this session", "本次会话的目录";
@@ -56,12 +77,56 @@ words! { "commands":
     ABOUT_DOCTOR: "Check settings, model and terminal", "检查设置、模型和终端";
     ABOUT_VERSION: "Show the version", "显示版本";
 
+    // One line about each argument, for platforms that show them apart.
+    OPTION_QUEUE: "The message; empty sends what is queued", "消息；留空则发送已排队的消息";
+    OPTION_STEER: "The message to the running turn", "发给本轮的补充说明";
+    OPTION_REWIND: "How many turns to go back", "后退的轮数";
+    OPTION_REWIND_WHAT: "What to take back", "要撤回的内容";
+    OPTION_RESUME: "The id of the conversation", "对话编号";
+    OPTION_SESSIONS: "Words to search for", "要查找的文字";
+    OPTION_NAME: "The new name", "新名称";
+    OPTION_UNDO: "How many turns to undo", "要撤销的轮数";
+    OPTION_COMPRESS: "What the summary must keep", "总结要保留的重点";
+    OPTION_RECALL: "The id of the part to restore", "要取回的内容编号";
+    OPTION_COPY: "Which answer, counted from the last", "倒数第几条回答";
+    OPTION_SEARCH: "The words to find", "要查找的文字";
+    OPTION_FORMAT: "The format of the file", "文件格式";
+    OPTION_FILE: "The file to write", "要写入的文件";
+    OPTION_MODEL: "The name of a model", "模型名称";
+    OPTION_EFFORT: "How much the model reasons", "模型的推理程度";
+    OPTION_PROVIDER: "The provider to connect to", "要连接的服务商";
+    OPTION_BOT: "The name of a bot, or `none`", "助手名称，或 `none`";
+    OPTION_JOBS: "The number of a job, or `stop N`", "任务编号，或 `stop N`";
+    OPTION_OUTPUT: "The number of a step: 12 for cmd_012", "步骤编号：cmd_012 为 12";
+    OPTION_PAGE: "A page, counted from 1", "页码，从 1 开始";
+    NO_JOB_NUMBER: "`{found}` is no number of a job or a page.", "`{found}` 不是任务编号或页码。";
+    OPTION_MODE: "What asks, or the small or the large model", "询问方式，或小模型、大模型";
+    OPTION_LANG: "The language", "语言";
+    OPTION_THEME: "The name of a theme", "主题名称";
+    OPTION_SWITCH: "On or off; empty switches", "开或关；留空则切换";
+    OPTION_RULE: "The rule, such as `git push *`; empty lists the rules", "规则，例如 `git push *`；留空则列出规则";
+    OPTION_DENY: "The reason for the model; in the terminal, a rule to forbid", "告诉模型的理由；在终端里是要拒绝的规则";
+    OPTION_APPROVE: "For how long", "有效范围";
+    OPTION_REVOKE: "The number of a rule to remove", "要撤销的规则编号";
+    OPTION_FOLDER: "The folder to add", "要添加的目录";
+    OPTION_SEND_FILE: "A path in the working folder", "工作目录中的路径";
+    OPTION_HOME: "The folder; empty shows it", "目录；留空则显示";
+    OPTION_SCRIPT: "The name or path of the script", "脚本的名称或路径";
+    OPTION_JSON: "Its arguments, as JSON or text", "参数，JSON 或文本";
+    OPTION_TOPIC: "A command or a topic to explain", "要说明的命令或主题";
+    HELP_TOPICS: "Topics", "主题";
+    OPTION_BACKGROUND: "Show what runs, or stop it", "查看或停止";
+
     NO_SWITCH: "`/{name}` takes `on` or `off`, not `{found}`.", "`/{name}` 只接受 `on` 或 `off`，而不是 `{found}`。";
 
     // Errors in a command line.
     UNKNOWN: "There is no command `/{name}`.", "没有 `/{name}` 这个命令。";
     UNKNOWN_HINT: "`/help` lists the commands.", "`/help` 会列出所有命令。";
     OUT_OF_REACH: "`/{name}` is not available here.", "这里不能使用 `/{name}`。";
+    ONLY_IN_THE_TERMINAL: "It works only in the terminal.", "它只能在终端里使用。";
+    ONLY_IN_A_CHAT: "It works only in a chat: Telegram, Slack or Discord.", "它只能在聊天平台（Telegram、Slack 或 Discord）里使用。";
+    ONLY_WITH_SETTING: "It works in a chat when the setting `{setting}` is true.", "设置 `{setting}` 为 true 时，才能在聊天里使用。";
+    UNUSABLE_HERE: "`/{name}` cannot be used: its file is broken. In the terminal, `/help` says why.", "`/{name}` 无法使用：其文件有误。在终端里输入 `/help` 可查看原因。";
     NO_ARGS: "`/{name}` takes no arguments.", "`/{name}` 不接受参数。";
     MISSING: "`/{name}` needs {what}.", "`/{name}` 需要 {what}。";
     NO_CHOICE: "`/{name}` takes one of {choices}, not `{found}`.", "`/{name}` 只接受 {choices}，不接受 `{found}`。";
@@ -69,7 +134,7 @@ words! { "commands":
     BUSY: "`/{name}` is not available while a turn is running.", "本轮进行中不能使用 `/{name}`。";
     BUSY_HINT: "Stop the turn with `/stop`, or wait until it ends.", "请先用 `/stop` 停止，或等它结束。";
     QUESTION_FIRST: "Answer the question before using `/{name}`.", "回答问题之后才能使用 `/{name}`。";
-    QUESTION_FIRST_HINT: "These work right away: `/stop`, `/status`, `/queue`, `/steer`, `/deny` and `/help`.", "可立即使用：`/stop`、`/status`、`/queue`、`/steer`、`/deny` 和 `/help`。";
+    QUESTION_FIRST_HINT: "These work right away: `/stop`, `/status`, `/queue`, `/steer`, `/forbid` and `/help`.", "可立即使用：`/stop`、`/status`、`/queue`、`/steer`、`/forbid` 和 `/help`。";
     WAITS: "`/{name}` runs when this turn ends.", "本轮结束后执行 `/{name}`。";
     NOTHING_RUNS: "Nothing is running.", "当前没有任务在进行。";
     NO_NUMBER: "`{found}` is not an answer's number: 1 is the last one.", "`{found}` 不是回答的编号：1 表示最后一条。";
@@ -104,6 +169,8 @@ words! { "commands":
     VERSION: "Avocet {version}", "Avocet {version}";
     STATUS_TITLE: "This session", "本次会话";
     STATUS_PROFILE: "profile", "配置方案";
+    STATUS_EFFORT: "reasoning", "推理";
+    STATUS_APPROVAL: "approvals", "批准方式";
     STATUS_MODE: "mode", "模式";
     STATUS_LANG: "language", "语言";
     STATUS_SESSION: "conversation", "对话";
@@ -124,7 +191,7 @@ words! { "commands":
     PERMISSIONS_LIMITS: "Limits", "限制";
     LIMIT_STEPS: "A turn pauses and asks after {steps} steps.", "每轮运行 {steps} 步之后暂停并询问。";
     LIMIT_NONE: "A turn pauses and asks before each step.", "每一步都暂停并询问。";
-    HOW_TO_RULE: "Add with `/allow <rule>` and `/deny <rule>`, such as `git add *`; remove with `/permissions revoke <number>`.", "用 `/allow <规则>` 和 `/deny <规则>` 添加，例如 `git add *`；用 `/permissions revoke <编号>` 撤销。";
+    HOW_TO_RULE: "Add with `/allow <rule>` and `/forbid <rule>`, such as `git add *`; remove with `/permissions revoke <number>`.", "用 `/allow <规则>` 和 `/forbid <规则>` 添加，例如 `git add *`；用 `/permissions revoke <编号>` 撤销。";
     REVOKE_LOCAL: "Rules can be revoked only on the machine that runs Avocet.", "只能在运行 Avocet 的机器上撤销规则。";
     NO_RULE_NUMBER: "There is no rule number `{number}`. `/permissions` lists them.", "没有编号为 `{number}` 的规则。输入 `/permissions` 查看。";
 }

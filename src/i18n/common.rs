@@ -15,7 +15,14 @@ words! { "common":
     INTERRUPTED: "interrupted, outcome unknown", "被中断，结果未知";
     IS_FOLDER: "`{path}` is a folder.", "`{path}` 是目录。";
     LINES: "{n} lines", "{n} 行";
+    MODE_ASK: "ask", "询问";
+    MODE_ASK_ABOUT: "Steps that do more than read ask.", "超出读取的步骤都会询问。";
+    MODE_EDITS: "accept edits", "接受修改";
+    MODE_EDITS_ABOUT: "Changes of files in this folder run without asking; everything else asks.", "本目录内的文件修改直接执行，其余步骤仍会询问。";
+    MODE_PLAN: "plan", "计划";
+    MODE_PLAN_ABOUT: "The model only reads, and ends with a plan that you accept, edit or refuse.", "模型只读取，最后给出计划，由你接受、修改或拒绝。";
     MODEL: "model", "模型";
+    SCRIPT_ASKS: "The script asks: {text}", "脚本提问：{text}";
     MODEL_ASKS: "The model asks: {text}", "模型提问：{text}";
     MODEL_TITLE: "Model", "模型";
     NOT_ENCRYPTED: "not encrypted", "未加密";

@@ -38,6 +38,7 @@ words! { "config":
     A_FLAG: "`true` or `false`", "`true` 或 `false`";
     A_COUNT: "a whole number from {min} to {max}", "{min} 到 {max} 之间的整数";
     A_NUMBER: "a number from {min} to {max}", "{min} 到 {max} 之间的数";
+    A_VARIABLE: "the name of a variable that holds it, as in `TELEGRAM_BOT_TOKEN`", "存放它的环境变量的名称，例如 `TELEGRAM_BOT_TOKEN`";
     A_TABLE: "a table, as in `[{key}]`", "表，例如 `[{key}]`";
     A_LIST_OF_PROGRAMS: "a list of programs, as in `[\"+just\", \"-curl\"]`", "程序列表，例如 `[\"+just\", \"-curl\"]`";
     A_LIST_OF_RULE_IDS: "a list of rule ids, as in `[\"git.reset.hard\"]`", "规则编号列表，例如 `[\"git.reset.hard\"]`";
@@ -48,17 +49,22 @@ words! { "config":
     HINT_RULE: "An allow rule is ignored until it passes its tests; a deny rule stays in force.", "允许类规则在通过自带测试之前不生效，禁止类规则仍然有效。";
     A_LIST_OF_PATHS: "a list of files, as in `[\"~/.tool/settings.json\"]`", "文件列表，例如 `[\"~/.tool/settings.json\"]`";
     A_LIST_OF_WORDS: "a program and its arguments, as in `[\"cargo\", \"check\"]`", "程序及其参数，例如 `[\"cargo\", \"check\"]`";
+    A_LIST_OF_NAMES: "a list of commands, as in `[\"help\", \"status\"]`", "命令列表，例如 `[\"help\", \"status\"]`";
+    A_LIST_OF_IDS: "a list of user ids (not names), as in `[\"123456789\"]`", "用户编号（不是名称）的列表，例如 `[\"123456789\"]`";
 
     // Values found instead; also parts of a sentence.
     FOUND_VALUE: "`{value}`", "`{value}`";
+    FOUND_NO_VARIABLE: "a key or token itself", "密钥或令牌本身";
     FOUND_DATE: "a date", "日期";
     FOUND_TABLE: "a table", "表";
     FOUND_MANY: "a list of {count} items", "含 {count} 项的列表";
 
     // The right place for a key.
     MODEL_IN_PROFILE: "In the settings file a model is the `low` or `high` of a profile; for one run use `--model`.", "在设置文件里，模型写作某个配置方案的 `low` 或 `high`；只用一次可加 `--model`。";
+    EFFORT_IN_PROFILE: "In the settings file it is the `effort` of a profile; for one run use `--effort`.", "在设置文件里，它写作某个配置方案的 `effort`；只用一次可加 `--effort`。";
     BASE_URL_IN_PROFILE: "In the settings file it is the `base_url` of a profile; for one run use `--base-url`.", "在设置文件里，它写作某个配置方案的 `base_url`；只用一次可加 `--base-url`。";
     KEY_IN_ENVIRONMENT: "Keys belong in the environment: name the variable with `api_key_env` in a profile.", "密钥应放在环境变量里：在配置方案中用 `api_key_env` 写出变量名。";
+    TOKEN_IN_ENVIRONMENT: "Tokens belong in the environment or the keyring: name the variable with `token_env`, or save the token with `avocet gateway token`.", "令牌应放在环境变量或钥匙串里：用 `token_env` 写出变量名，或用 `avocet gateway token` 保存。";
     PROMPT_IN_BOT: "Write the text itself as `system_prompt`.", "请把文本直接写进 `system_prompt`。";
     MODEL_OUTSIDE_BOT: "A bot does not choose the model: use `--model`, `AVOCET_MODEL` or a profile in the settings file.", "助手不决定模型：请用 `--model`、`AVOCET_MODEL` 或设置文件中的配置方案。";
     BASE_URL_OUTSIDE_BOT: "A bot does not choose the server: use `--base-url`, `AVOCET_BASE_URL` or a profile in the settings file.", "助手不决定服务器：请用 `--base-url`、`AVOCET_BASE_URL` 或设置文件中的配置方案。";

@@ -2,7 +2,13 @@
 //! instructions.
 
 words! { "context":
-    COMPACTING: "Summarising earlier turns…", "正在总结较早的对话…";
+    COMPACTING: "Summarising what came before…", "正在总结之前的内容…";
+    STEPS_NOT_SUMMED: "The first steps of this turn could not be summarised: {why}. They are shortened further instead.", "无法总结本轮较早的步骤：{why}。改为继续缩短它们。";
+    STEPS_RECEIPT: "This turn has grown: {n} of its steps are shortened or left out, {before} of it are now {after}.", "本轮内容较多：其中 {n} 个步骤已缩短或不再发送，由 {before} 减为 {after}。";
+    RECEIPT_LEFT_OUT: "left out", "不再发送";
+    RECEIPT_STEPS_KEPT: "your words, the plan and the latest steps unchanged", "你的话、计划和最近的步骤原样保留";
+    NO_PAGE: "`{id}` has {n} pages.", "`{id}` 共 {n} 页。";
+    ABOUT_RECALL_TOOL: "Reads an earlier step or turn again", "重新读取较早的步骤或轮次";
     RECEIPT: "Context compressed: past turns now take {after} instead of {before}.", "上下文已压缩：过往对话由 {before} 减为 {after}。";
     RECEIPT_FOCUS: "focus", "重点";
     RECEIPT_SUMMED: "summarised", "已总结";
@@ -37,7 +43,7 @@ words! { "context":
     LEDGER_FREE: "free", "空余";
     LEDGER_BOUND: "limit", "上限";
     LEDGER_BOUND_IS: "{bytes}, about {tokens} tokens", "{bytes}，约 {tokens} 词元";
-    LEDGER_TOKENS_ARE: "about {taken} of {room}", "约 {taken} / {room}";
+    LEDGER_TOKENS_ARE: "about {taken} of {room} ({percent} %)", "约 {taken} / {room}（{percent}%）";
     LEDGER_TURNS: "Past turns included: {n}; too old to include: {out}.", "随请求发送的轮数：{n}；因太旧而不发送的：{out}。";
     MESSAGE_CUT: "Your message is too long for one request: {bytes} from its middle were left out.", "消息过长，一次请求放不下：中间有 {bytes} 未发送。";
     MESSAGE_CUT_HINT: "Send it in parts, or save it to a file and ask for the places that matter.", "请分几次发送，或存成文件后指明要看的部分。";
@@ -47,6 +53,7 @@ words! { "context":
     NOTE_CUT: "{path} ({size} of {whole})", "{path}（{whole} 中的 {size}）";
     NOTES_CUT: "The project instructions are too long: {cut} of {path} are left out. The limit is {most}.", "项目说明过长：{path} 有 {cut} 未发送。最多发送 {most}。";
     NOTES_SENSITIVE: "`{path}` was not read: it points to a file that usually holds credentials.", "`{path}` 指向通常存放凭据的文件，没有读取。";
+    NOTES_TOO_DEEP: "{path} was not taken in: too many files of instructions take in others.", "{path} 没有被引入：说明文件的引用过多。";
     NOTES_OUTSIDE: "`{path}` was not read: it points outside the project.", "没有读取 `{path}`：它指向项目之外。";
     NOTES_UNREADABLE: "`{path}` was not read: {why}.", "没有读取 `{path}`：{why}。";
     NOTES_NOT_TEXT: "it is not UTF-8 text", "它不是 UTF-8 文本";

@@ -64,7 +64,7 @@ words! { "exec":
         "它对任何信号都没有反应，只好放弃等待。";
     KEPT_OPEN: "A background process held the output open; it was ended with the step.",
         "有后台进程一直占用输出，已随这一步一起结束。";
-    LEFT_BEHIND: "Background processes ended with the step: {count}.",
+    LEFT_BEHIND: "BackgroundControl processes ended with the step: {count}.",
         "遗留在后台的进程已随这一步一起结束，数量：{count}。";
     WAIT_FAILED: "The system could not report how it ended: {why}.",
         "系统无法告知它是如何结束的：{why}。";

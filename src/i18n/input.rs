@@ -2,6 +2,7 @@
 
 words! { "input":
     // The user's editor.
+    KEY_PASTE_IMAGE: "Paste the image in the clipboard", "粘贴剪贴板中的图片";
     KEY_EDITOR: "Edit in your own editor", "用外部编辑器编辑";
     NO_EDITOR: "No editor is configured. Set `VISUAL` or `EDITOR`, for example `export EDITOR=nano`, and restart.", "没有指定编辑器。请设置 `VISUAL` 或 `EDITOR`（例如 `export EDITOR=nano`）后重新启动。";
     EDITOR_CUT: "The editor was closed with the program.", "编辑器随程序一同结束。";
@@ -9,6 +10,7 @@ words! { "input":
     VIM_INSERT: "INSERT", "插入";
     VIM_NORMAL: "NORMAL", "普通";
     VIM_VISUAL: "VISUAL", "可视";
+    VIM_VISUAL_LINES: "VISUAL LINES", "可视行";
     VIM_ON: "Vim mode on, also at the next start. Esc for normal mode, `/vim off` to leave it.", "vi 键位已启用，下次启动仍然有效。按 Esc 进入普通模式，`/vim off` 关闭。";
     VIM_OFF: "Vim mode off.", "vi 键位已关闭。";
     // The list of files.

@@ -20,6 +20,12 @@ words! { "keys":
 
     PLAIN_HTTP: "The key was not sent: {host} is another machine and the address is not encrypted (http://). Use https://, or add the host to `plain_http_hosts` if you accept that anyone on the way can read the key.", "密钥没有发送：{host} 是另一台机器，而地址未加密（http://）。请使用 https://；若你接受途中任何人都能读到密钥，可把该主机加入 `plain_http_hosts`。";
 
+    // /connect
+    KEY_IN_VARIABLE: "key in {variable}", "密钥在 {variable} 中";
+    KEY_SAVED: "logged in", "已登录";
+    KEY_NEEDED: "needs a key", "需要密钥";
+    SERVER_HERE: "here, at {url}, models: {n}", "本机 {url}，模型 {n} 个";
+
     // login
     NO_PROVIDER: "`{name}` is not a known provider: {known}. An address (https://…) works too.", "`{name}` 不是已知的服务商：{known}。也可以写地址（https://…）。";
     NO_PROVIDER_NEAR: "`{name}` is not a known provider. Did you mean `{near}`?", "`{name}` 不是已知的服务商。你是指 `{near}` 吗？";

@@ -14,6 +14,9 @@ words! { "library":
     // States of a file.
     LOADED: "loaded", "已加载";
     LOADED_BUT: "loaded; {remark}", "已加载；{remark}";
+    CLASH: "`/{name}` {why}", "`/{name}` {why}";
+    ALIAS_DROPPED: "`/{alias}` is taken, so it is not another name of `/{name}`", "`/{alias}` 已被占用，不作为 `/{name}` 的别名";
+    OF_PLUGIN: "a plugin", "插件";
     AND_ALSO: "{first}; {more}", "{first}；{more}";
     SHADOWED: "not used: {file} has the same name and takes precedence", "未使用：{file} 同名且优先";
     SHADOWED_BUILT_IN: "a built-in command has the same name", "与内置命令同名";
@@ -22,10 +25,11 @@ words! { "library":
     REFUSED: "refused: {why}", "已拒绝：{why}";
 
     // Unknown and unusable names.
-    BAD_ASCII_NAME: "`{name}` is not a usable name for a {kind}. Names begin with a letter or digit and contain only letters, digits, `.`, `_` and `-`.", "`{name}` 不能用作{kind}名称。名称以字母或数字开头，只含字母、数字、`.`、`_` 和 `-`。";
-    BAD_COMMAND_NAME: "`{name}` is not a usable name for a command. Names begin with a letter or digit of any script and contain only letters, digits, `.`, `_` and `-`.", "`{name}` 不能用作命令名称。名称以任意文字的字母或数字开头，只含字母、数字、`.`、`_` 和 `-`。";
+    BAD_ASCII_NAME: "`{name}` is not a usable name for a {kind}. Names begin with a letter or digit and contain only letters, digits, `.`, `_` and `-`, 64 characters at most.", "`{name}` 不能用作{kind}名称。名称以字母或数字开头，只含字母、数字、`.`、`_` 和 `-`，最多 64 个字符。";
+    BAD_COMMAND_NAME: "`{name}` is not a usable name for a command. Names begin with a letter or digit of any script and contain only letters, digits, `.`, `_` and `-`, 64 characters at most.", "`{name}` 不能用作命令名称。名称以任意文字的字母或数字开头，只含字母、数字、`.`、`_` 和 `-`，最多 64 个字符。";
     BAD_NAME: "`{name}` is not a usable name: letters, digits, `.`, `_` and `-`, beginning with a letter or digit", "`{name}` 不是可用的名称：只能含字母、数字、`.`、`_` 和 `-`，并以字母或数字开头";
-    BAD_NAME_IN: "{place}: `{name}` is not a usable name for a skill. Use letters, digits and `-`.", "{place}：`{name}` 不能用作技能名称。请使用字母、数字和 `-`。";
+    DISPLAY_NAME: "`{name}` can only be shown, not typed; the skill is named `{folder}` after its folder", "`{name}` 只能用于显示，无法输入；技能以目录名 `{folder}` 命名";
+    BAD_NAME_IN: "{place}: `{name}` is not a usable name for a skill. Begin it with a letter or digit, and use letters, digits and `-`.", "{place}：`{name}` 不能用作技能名称。请以字母或数字开头，并使用字母、数字和 `-`。";
     WAITING: "{what} of this folder will be used once you trust it: `/trust`, or `--trust` for one run.", "此目录有{what}，信任后才会使用：输入 `/trust`，或单次运行时用 `--trust`。";
     WAIT_AND: "{one} and {other}", "{one}和{other}";
     WAIT_SKILL: "1 skill", "1 个技能";

@@ -22,12 +22,14 @@ macro_rules! words {
 }
 
 pub mod agent;
+pub mod chat;
 pub mod cli;
 pub mod commands;
 pub mod common;
 pub mod config;
 pub mod context;
 pub mod exec;
+pub mod gateway;
 pub mod guide;
 pub mod help;
 pub mod input;
@@ -42,6 +44,7 @@ pub mod safety;
 pub mod sandbox;
 pub mod screen;
 pub mod script;
+pub mod script_help;
 pub mod script_run;
 pub mod session;
 pub mod store;
@@ -51,12 +54,14 @@ pub mod tools;
 /// Every area of the catalogue.
 const AREAS: &[&[Phrase]] = &[
     agent::ALL,
+    chat::ALL,
     cli::ALL,
     commands::ALL,
     common::ALL,
     config::ALL,
     context::ALL,
     exec::ALL,
+    gateway::ALL,
     guide::ALL,
     input::ALL,
     keys::ALL,
@@ -70,6 +75,7 @@ const AREAS: &[&[Phrase]] = &[
     sandbox::ALL,
     screen::ALL,
     script::ALL,
+    script_help::ALL,
     script_run::ALL,
     session::ALL,
     store::ALL,
@@ -289,7 +295,7 @@ pub const RENAMED: &[(&str, &[&str])] = &[
     ("common.INTERRUPTED", &["screen.STEP_INTERRUPTED", "session.STEP_INTERRUPTED"]),
     ("common.IS_FOLDER", &["safety.TOOL_IS_FOLDER", "tools.IS_FOLDER"]),
     ("common.LINES", &["guide.LINES", "prompt.SIZE_LINES"]),
-    ("common.MODEL", &["commands.STATUS_MODEL", "screen.START_MODEL"]),
+    ("common.MODEL", &["commands.STATUS_MODEL", "screen.START_MODEL", "screen.ASK_MODEL_SAYS"]),
     ("common.MODEL_ASKS", &["cli.MODEL_ASKED", "linear.MODEL_ASKS"]),
     ("common.MODEL_TITLE", &["cli.DOCTOR_MODEL", "screen.CHOOSE_MODEL"]),
     ("common.NEAR", &["commands.NEAR"]),
@@ -323,10 +329,14 @@ pub const RENAMED: &[(&str, &[&str])] = &[
     ("protocol.AN_OBJECT", &["protocol.IS_OBJECT"]),
     ("safety.PROGRAM_ADDED", &["safety.PROGRAM_LISTED"]),
     ("screen.PALETTE_TITLE", &["screen.HINT_COMMANDS"]),
+    ("commands.STATUS_EFFORT", &["screen.STATUS_EFFORT"]),
+    ("screen.STATUS_TOKENS", &["screen.STATUS_CACHED"]),
+    ("screen.START_TRY", &["screen.START_KEYS", "screen.START_KEYS_ARE"]),
     ("screen.PICK_GO_ON", &["screen.PICK_GO_ON_SHORT"]),
     ("screen.PICK_REJECT", &["screen.PICK_REJECT_SHORT"]),
     ("screen.SECONDS", &["screen.TIME_SECONDS"]),
     ("script.ENGINE_THREW", &["script_run.BAD_FUNCTION", "script_run.NO_MODULE"]),
+    ("session.MODELS_HERE", &["session.MODELS"]),
 ];
 
 /// The sentence with this key, which may be one of an earlier version.

@@ -1,6 +1,8 @@
 //! Sentences of `model`: connection and server errors, with advice.
 
 words! { "model":
+    OFFER_PROVIDER: "{name}", "{name}";
+    OFFER_WINDOW: "{n}", "{n}";
     /// Avocet's sentence, then the server's own message.
     SAYS: "{what} The server says: \"{said}\".", "{what}服务器说：“{said}”。";
 

@@ -56,6 +56,11 @@ words! { "prompt":
     SIZE_ENTRY: "1 name", "1 项";
     SIZE_ENTRIES: "{n} names", "{n} 项";
     SIZE_CUT: "{size}, middle left out", "{size}，中间部分略去";
+    SIZE_IMAGE: "image, {width}x{height}", "图片，{width}x{height}";
+    IMAGE_BROKEN: "{name} is an image that cannot be read.", "{name} 是图片，但无法读取。";
+    IMAGE_TOO_LARGE: "{name} is too large an image ({size}).", "{name} 图片太大（{size}）。";
+    IMAGES_MANY: "A message has at most {most} images; the others are left out.", "一条消息最多带 {most} 张图片，其余的不会发送。";
+    IMAGES_NOT_TAKEN: "`{model}` takes no images, so {name} was not sent, nor the message. Choose another model with `/model`; if it does take them, set `images = true` under `[models.\"{model}\"]`.", "`{model}` 不接受图片，因此没有发送 {name}，也没有发送消息。可用 `/model` 换一个模型；如果它其实支持图片，请在 `[models.\"{model}\"]` 中设置 `images = true`。";
     // Attachments.
     ATTACH_UNREADABLE: "`{name}` could not be read: {why}.", "无法读取 `{name}`：{why}。";
     ATTACH_SPECIAL: "`{name}` is neither a file nor a folder.", "`{name}` 既不是文件也不是目录。";
@@ -63,7 +68,7 @@ words! { "prompt":
     ATTACH_BINARY: "`{name}` is not text and was not attached: {kind}, {size}.", "`{name}` 不是文本（{kind}，{size}），没有附上。";
     ATTACH_NO_LINES: "`{name}` has only {n} lines.", "`{name}` 只有 {n} 行。";
     ATTACH_MISSING: "There is no `{name}` here; the text was sent as it is.", "这里没有 `{name}`，文字已按原样发送。";
-    ATTACH_DECLINED: "`{name}` was not attached.", "没有附上 `{name}`。";
+    ATTACH_DECLINED: "`{name}` was not attached: reading it must be approved, because it is outside of what Avocet may read by itself, and it was not. A question on the screen approves it; `--add-dir` adds its folder.", "没有附上 `{name}`：它超出 Avocet 可以自行读取的范围，读取需要批准，而这里没有批准。可以在全屏界面回答询问，或用 `--add-dir` 加入其所在目录。";
     ATTACH_MANY: "Only the first {most} files were attached.", "只附上了前 {most} 个文件。";
     // Messages that could not be built.
     INSERT_MISSING: "Nothing was sent: there is no file `{name}`.", "没有发送：找不到文件 `{name}`。";

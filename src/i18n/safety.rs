@@ -148,6 +148,7 @@ words! { "safety":
     PROGRAM_IS_FLAG: "`{program}` is an option, not a program.", "`{program}` 是选项，不是程序。";
     PROGRAM_ODD: "`{program}` is not a program name: it contains spaces, shell characters or control characters. Give the program and its arguments separately.", "`{program}` 不是程序名：其中含有空白、shell 符号或控制字符。请把程序与参数分开给出。";
     PROGRAM_BUILT_IN: "`{program}` is a shell built-in, and there is no shell here. Use the working folder, or separate steps.", "`{program}` 是 shell 的内建命令，而这里没有 shell。请使用工作目录或拆成多个步骤。";
+    PROGRAM_IS_TOOL: "`{tool}` is a tool, not a program: propose it with `\"tool\": \"{tool}\"` and its `input`.", "`{tool}` 是工具，不是程序：请用 `\"tool\": \"{tool}\"` 及其 `input` 来提出。";
     PROGRAM_UNKNOWN: "`{program}` is not among the allowed programs. To allow it, add `\"+{name}\"` to `allowed_programs` under `[safety]` in config.toml.", "`{program}` 不在允许的程序之列。若要允许，请在 config.toml 的 `[safety]` 中把 `\"+{name}\"` 加入 `allowed_programs`。";
     PROGRAM_ADDED: "You allowed `{program}`, but Avocet does not know what it does.", "你已允许 `{program}`，但 Avocet 不了解它会做什么。";
     PROGRAM_OF_WORKSPACE: "`{program}` is a file of the workspace, not a program of the system.", "`{program}` 是工作区中的文件，不是系统程序。";
@@ -222,6 +223,7 @@ words! { "safety":
     TOOL_FAULT: "The input is invalid, so nothing is done.", "输入无效，因此什么都不会做。";
     TOOL_READS: "Only reads `{path}`.", "只读取 `{path}`。";
     TOOL_WRITES: "Writes `{path}`.", "会写入 `{path}`。";
+    TOOL_RECALLS: "Only reads the conversation.", "只读取对话内容。";
     TOOL_TALKS: "Only talks with you.", "只与你对话。";
     TOOL_PATCHES: "Changes the settings in `{path}`; a copy of the old file is kept next to it.", "会更改 `{path}` 中的设置；旧文件会在旁边保留一份副本。";
     WRITES_STEERING: "`{path}` tells agents or programs what to do in this folder.", "`{path}` 决定智能体或程序在此目录中的行为。";
@@ -252,6 +254,11 @@ words! { "safety":
     KEPT_BOM: "The file begins with a byte order mark; that was kept.", "文件以字节顺序标记开头，已保持不变。";
     TOO_MANY_CHOICES: "{count} choices are too many; the limit is {most}.", "{count} 个选项过多，最多 {most} 个。";
     TOO_MANY_ITEMS: "{count} lines are too many for a plan; the limit is {most}.", "计划有 {count} 行，过多；最多 {most} 行。";
+    TOOL_JOBS: "Looks after the steps in the background.", "查看或停止后台步骤。";
+    TOOL_NOT_ENCODABLE: "{path} is encoded in {encoding}, which does not have all of these characters.", "{path} 的编码是 {encoding}，无法表示其中某些字符。";
+    TOOL_WITHHELD: "This run has no such tool.", "本次运行不提供此工具。";
+    PLAN_MODE: "In plan mode only steps that read run.", "计划模式下只运行读取类步骤。";
+    EDITS_MODE: "Changes of files in the folder are accepted in this mode.", "当前模式接受本目录内的文件修改。";
     PLAN_STATE: "Line {item} of the plan: `{found}` is not a state. Use pending, doing or done.", "计划第 {item} 行：`{found}` 不是状态。可用的有 pending、doing 和 done。";
     CONFIG_NOT_LISTED: "`{path}` is not a file that may be patched: only `~/.slothtool/settings.json`, `~/.slothtool/plugin-configs/*.json`, and the files the user lists under `config_files` may.", "`{path}` 不在可修改的文件之列：`~/.slothtool/settings.json`、`~/.slothtool/plugin-configs/*.json`，以及用户在 `config_files` 中列出的文件。";
     CONFIG_NOT_JSON: "`{path}` is not plain JSON: {why}.", "`{path}` 不是规范的 JSON：{why}。";

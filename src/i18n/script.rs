@@ -78,6 +78,8 @@ words! { "script":
         "回复中没有 `output` 所列的任何字段。其开头为：{text}";
     OUTPUT_SCHEMA: "`output` is not a JSON Schema: {why}.",
         "`output` 不是有效的 JSON Schema：{why}。";
+    OUTPUT_TYPE: "`output` has the unknown type `{name}`. Did you mean `{near}`?",
+        "`output` 的类型 `{name}` 无法识别。是否想写 `{near}`？";
     OUTPUT_MISFIT: "The reply does not match `output` at `{path}`: {why}.",
         "回复不符合 `output`，位置 `{path}`：{why}。";
 }

@@ -2,6 +2,7 @@
 
 words! { "script_run":
     AT: "{file}:{line}:{column}: {what}", "{file}:{line}:{column}：{what}";
+    CALLED_AT: "{what}\n  called at {file}:{line}:{column}", "{what}\n  调用处 {file}:{line}:{column}";
     TOO_LONG: "The script is longer than {most} MiB; split it.", "脚本超过 {most} MiB，请拆分。";
     FRONT_NO_MAP: "The settings between the `---` lines must be a map, `key: value`.", "两行 `---` 之间的配置必须是 `键: 值` 形式的映射。";
     BODY_NO_LIST: "The script must be a list of instructions, each starting at the beginning of a line.", "脚本正文必须是指令列表，每条指令从行首开始。";
@@ -49,6 +50,21 @@ words! { "script_run":
     NO_EXPRESSION: "`{text}` is not an expression: {why}.", "`{text}` 不是有效的表达式：{why}。";
     NO_FORMAT: "Unknown `templateFormat: {name}`; use hf, golang or fstring.", "未知的 `templateFormat: {name}`，可用 hf、golang、fstring。";
     BAD_PATTERN: "The regular expression `{pattern}` failed: {why}.", "正则表达式 `{pattern}` 出错：{why}。";
+    DID_YOU_MEAN: "{what} Did you mean `{near}`?", "{what}是否想写 `{near}`？";
+    SETTING_TWICE: "The setting `{name}` is there twice; the last one counts.", "配置 `{name}` 出现了两次，以最后一次为准。";
+    SETTING_UNKNOWN: "There is no setting `{name}`, so this is a variable. Did you mean `{near}`?", "没有配置项 `{name}`，此处视为变量。是否想写 `{near}`？";
+    SETTING_VALUE: "`{name}` cannot be `{value}`; use one of: {list}.", "`{name}` 不能是 `{value}`，可用：{list}。";
+    HEAD_NOT_CLOSED: "The settings that begin here have no closing `---`, so they are sent as messages.", "此处开始的配置缺少结尾的 `---`，因此会作为消息发送。";
+    VARIABLE_NOT_SET: "Nothing sets the variable `{name}`.", "没有任何地方设置变量 `{name}`。";
+    NO_PACKAGE: "There is no module `{name}`: it is not built in, and not in `node_modules`.", "没有模块 `{name}`：既非内置，也不在 `node_modules` 中。";
+    TAKES: "Takes {inputs}.", "输入：{inputs}。";
+    TAKES_NOTHING: "Takes no inputs.", "没有输入。";
+    GIVES: "Gives {output}.", "输出：{output}。";
+    GIVES_TEXT: "Gives text, or the value of its last instruction.", "输出：文本，或最后一条指令的值。";
+    REQUIRED: "{name} (required)", "{name}（必填）";
+    IF_NEEDS: "`$if` needs a `then`: the instructions for a condition that holds.", "`$if` 需要 `then`：条件成立时执行的指令。";
+    NO_DIRECTIVE_NEAR: "There is no directive, function or import `${name}`. Did you mean `${near}`?", "没有名为 `${name}` 的指令、函数或导入项。是否想写 `${near}`？";
+    NAME_NOT_SET: "`{text}` stays as text: nothing sets `{name}`.", "`{text}` 保持原样：没有任何地方设置 `{name}`。";
     NO_CONDITION: "A condition is missing.", "缺少条件。";
     NO_ITEMS: "`$for` needs a count, a list, a map or a range such as `1..5`.", "`$for` 需要次数、列表、映射，或 `1..5` 这样的范围。";
     NOT_ITEMS: "`{what}` is not a count, list, map or range to loop over.", "`{what}` 不是可供循环的次数、列表、映射或范围。";
@@ -72,6 +88,7 @@ words! { "script_run":
     NO_ROLE_SCRIPT: "The role `{role}` is addressed but not listed under `roles`.", "被点名的角色 `{role}` 没有列在 `roles` 中。";
     ROLE_NO_CHAR: "The role `{role}` must be a script of `type: char`, but {file} is not.", "角色 `{role}` 必须是 `type: char` 的脚本，而 {file} 不是。";
     TOOL_NO_TITLE: "`{name}` cannot be used as a tool: it has neither `title` nor `description`.", "`{name}` 不能用作工具：缺少 `title` 或 `description`。";
+    TOOLSET_FUNCTION: "The toolset `{toolset}` exports the function `${name}`, which is not a tool: tools are scripts. Export a script that calls it.", "工具集 `{toolset}` 导出的函数 `${name}` 不是工具：工具须为脚本。请导出一个调用它的脚本。";
     OTHER_MODEL: "`{name}` is written for {pattern}, but the model is `{model}`: its answers may not be what the script expects.", "`{name}` 面向的模型是 {pattern}，而当前模型是 `{model}`，回答可能不符合脚本预期。";
     TEMPLATE_OF_SERVER: "`SystemTemplate` is ignored: the model's server chooses the template.", "忽略 `SystemTemplate`：模型使用哪个模板由其服务器决定。";
     NO_RUN_MODE: "Unknown `run_mode: {mode}`; use parallel, sequential, cascaded or planer.", "未知的 `run_mode: {mode}`，可用 parallel、sequential、cascaded、planer。";
@@ -89,6 +106,20 @@ words! { "script_run":
     TOO_MANY_TOOLS: "More than {most} tools for one script.", "一个脚本的工具超过 {most} 个。";
     CHATS_BROKEN: "The value saved under `{name}` is not a list of messages.", "`{name}` 下保存的内容不是消息列表。";
     TEXT_TOO_LONG: "A text exceeded {most} MiB, so the script was stopped.", "文本超过 {most} MiB，脚本已停止。";
+
+    RUN_TIME: "The script ran longer than {seconds} s (`limits.script_timeout_s`), so it was stopped.", "脚本运行超过 {seconds} 秒（`limits.script_timeout_s`），已停止。";
+
+    // Questions to the user.
+    INPUT_OPEN: "{script} asks for an input.", "{script} 需要输入。";
+    INPUT_NO_ANSWER: "`{text}` was not answered, or there is no user to ask. Pass the value as an argument.", "`{text}` 没有得到回答：没有可询问的用户，或用户未作答。请改为通过参数传入。";
+    INPUT_DESCRIBED: "{name}: {text}", "{name}：{text}";
+    INPUT_WRONG: "{text}\n{why}", "{text}\n{why}";
+    INPUT_NUMBER: "The answer must be a number.", "回答须为数字。";
+    INPUT_JSON: "The answer must be an object such as {a: 1}.", "回答须为 {a: 1} 这样的对象。";
+    INPUT_REQUIRED: "An answer is required.", "必须作答。";
+    INPUT_KIND: "`$input` cannot ask for `{kind}`; use one of: {list}.", "`$input` 不能询问 `{kind}`，可用：{list}。";
+    VARIABLE_CLOSED: "Scripts may not read the environment variable `{name}`; add it to `scripts.environment` if they should.", "脚本不能读取环境变量 `{name}`；如需允许，请加入 `scripts.environment`。";
+    WRITE_NEEDS: "`$writeFile` needs a `path` and a `content`.", "`$writeFile` 需要 `path` 和 `content`。";
 
     // Steps and files.
     NO_REASON: "reason unknown", "原因未知";

@@ -9,11 +9,10 @@
 //!   `/compatible-mode/v1`), because servers differ there.
 //! - A known endpoint at the end is removed; a query is kept and sent.
 
-use std::net::IpAddr;
-
 use reqwest::Url;
 
 use super::ModelError;
+use crate::net::is_loopback;
 
 /// Endpoints that may follow the base and are not part of it.
 const ENDPOINTS: &[&str] =
@@ -57,6 +56,15 @@ impl Address {
         url
     }
 
+    /// The URL of an endpoint beside the path of the wire format: `/props` for `…/v1`.
+    pub fn root_endpoint(&self, name: &str) -> Url {
+        let mut base = self.base.clone();
+        let path = base.path().trim_end_matches('/');
+        let path = path.strip_suffix("/v1").unwrap_or(path).to_owned();
+        base.set_path(&path);
+        Address { base }.endpoint(name)
+    }
+
     /// For display: without user, password and query.
     pub fn display(&self) -> String {
         strip_secrets(self.base.clone()).to_string().trim_end_matches('/').to_owned()
@@ -65,6 +73,10 @@ impl Address {
     /// The host, in lower case.
     pub fn host(&self) -> String {
         self.base.host_str().unwrap_or_default().to_lowercase()
+    }
+
+    pub fn url(&self) -> &Url {
+        &self.base
     }
 
     /// True when the connection is not encrypted.
@@ -102,6 +114,11 @@ pub fn server_origin(given: &str) -> Option<String> {
     Some(Address::parse(given, "").ok()?.base.origin().ascii_serialization())
 }
 
+/// The host of an address.
+pub fn server_host(given: &str) -> Option<String> {
+    Some(Address::parse(given, "").ok()?.host())
+}
+
 /// The host to which a key, or a password in the address itself, would be sent readable by anyone
 /// on the way: not encrypted, and not this machine.
 pub fn exposed_host(given: &str, has_key: bool) -> Option<String> {
@@ -127,12 +144,6 @@ fn base_path(path: &str, usual: &str) -> String {
         path = path.strip_suffix(endpoint).unwrap_or(path).trim_end_matches('/');
     }
     if path.is_empty() { usual.to_owned() } else { path.to_owned() }
-}
-
-fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let ip = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-    host == "localhost" || host.ends_with(".localhost") || ip.is_ok_and(|ip| ip.is_loopback())
 }
 
 /// The URL without anything that could be a secret.

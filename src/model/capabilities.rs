@@ -1,11 +1,10 @@
 //! What a model can do and costs: what is known of it, over that what its server says, over both
-//! what the user says. Pure; the table is read when it is first asked for.
-
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
+//! what the user says. Pure; of the table, only the row of the model is parsed.
 
 use serde::Deserialize;
+use toml::de::ValueDeserializer;
 
+use super::server_facts::ServerFacts;
 use super::{Effort, name_pattern};
 use crate::protocol::{ModelOverride, Money, Prices, TokenPrices};
 
@@ -13,13 +12,16 @@ use crate::protocol::{ModelOverride, Money, Prices, TokenPrices};
 pub struct Capabilities {
     /// The context in tokens, the answer included.
     pub window: u64,
+    /// The context it is loaded with, if that is less and the server says so.
+    pub loaded: Option<u64>,
     /// The longest answer in tokens.
     pub output: u64,
     /// Whether it takes tools in the wire format's own way.
     pub tools: bool,
     pub images: bool,
-    /// The levels of reasoning it accepts; empty: it cannot be told how much to reason.
-    pub effort: Vec<Effort>,
+    /// The levels of reasoning it accepts; empty: it cannot be told how much to reason; `None`:
+    /// not known.
+    pub effort: Option<Vec<Effort>>,
     pub caching: Caching,
     /// `None`: not known.
     pub prices: Option<Prices>,
@@ -39,39 +41,14 @@ pub enum Caching {
     Marked,
 }
 
-/// What a server says of a model; what it does not say is `None`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ServerFacts {
-    pub window: Option<u64>,
-    pub output: Option<u64>,
-    pub tools: Option<bool>,
-    pub images: Option<bool>,
-    pub parameters: Option<u64>,
-    pub prices: Option<Prices>,
-}
-
-impl ServerFacts {
-    /// These facts, and `other` where they say nothing.
-    #[must_use]
-    pub fn or(self, other: ServerFacts) -> ServerFacts {
-        ServerFacts {
-            window: self.window.or(other.window),
-            output: self.output.or(other.output),
-            tools: self.tools.or(other.tools),
-            images: self.images.or(other.images),
-            parameters: self.parameters.or(other.parameters),
-            prices: self.prices.or(other.prices),
-        }
-    }
-}
-
 /// The careful guesses for a model of which nothing is known.
 const UNKNOWN: Capabilities = Capabilities {
     window: 32_768,
+    loaded: None,
     output: 4_096,
     tools: false,
     images: false,
-    effort: Vec::new(),
+    effort: None,
     caching: Caching::None,
     prices: None,
     parameters: None,
@@ -88,7 +65,11 @@ pub fn capabilities(
 ) -> Capabilities {
     let mut all = known(provider, model);
     if let Some(facts) = server {
+        if let (Some(window), false) = (facts.window, all.known) {
+            all.output = all.output.max(window / 4);
+        }
         all.window = facts.window.unwrap_or(all.window);
+        all.loaded = facts.loaded;
         all.output = facts.output.unwrap_or(all.output);
         all.tools = facts.tools.unwrap_or(all.tools);
         all.images = facts.images.unwrap_or(all.images);
@@ -113,27 +94,29 @@ fn known(provider: &str, model: &str) -> Capabilities {
     let caching = match provider {
         "anthropic" => Caching::Marked,
         "local" => Caching::Automatic,
-        provider if TABLE.contains_key(provider) => Caching::Automatic,
+        provider if rows(provider).next().is_some() => Caching::Automatic,
         _ => Caching::None,
     };
     let row_of = |provider: &str| {
-        let rows = TABLE.get(provider)?;
-        rows.iter().find(|row| name_pattern::covers(&row.pattern, model))
+        let (_, rest) = rows(provider).find(|(pattern, _)| name_pattern::covers(pattern, model))?;
+        ModelRow::parse(rest)
     };
     let own = row_of(provider);
     let anywhere = || ANYWHERE.iter().find_map(|provider| row_of(provider));
     let parameters = parameters_in_name(model);
+    let prices = own.as_ref().and_then(ModelRow::prices);
     let Some(row) = own.or_else(anywhere) else {
         return Capabilities { caching, parameters, ..UNKNOWN };
     };
     Capabilities {
         window: row.window,
+        loaded: None,
         output: row.output,
         tools: row.tools,
         images: row.images,
-        effort: row.effort.clone(),
+        effort: Some(row.effort),
         caching,
-        prices: own.and_then(ModelRow::prices),
+        prices,
         parameters,
         known: true,
     }
@@ -149,8 +132,6 @@ const ANYWHERE: &[&str] = &[
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ModelRow {
-    #[serde(rename = "match")]
-    pattern: String,
     window: u64,
     output: u64,
     #[serde(default = "yes")]
@@ -175,6 +156,12 @@ fn yes() -> bool {
 }
 
 impl ModelRow {
+    /// From what follows the pattern on its line.
+    fn parse(rest: &str) -> Option<ModelRow> {
+        let row = format!("{{{rest}");
+        ModelRow::deserialize(ValueDeserializer::parse(&row).ok()?).ok()
+    }
+
     fn prices(&self) -> Option<Prices> {
         let long = self.long.as_ref().and_then(|long| Some((long.above, tokens(long.price)?)));
         Some(Prices { usual: tokens(self.price?)?, long })
@@ -186,10 +173,21 @@ fn tokens(price: [f64; 4]) -> Option<TokenPrices> {
     Some(TokenPrices { input: input?, output: output?, cached: cached?, written: written? })
 }
 
-static TABLE: LazyLock<BTreeMap<String, Vec<ModelRow>>> =
-    LazyLock::new(|| toml::from_str(TABLE_TEXT).unwrap_or_default());
+/// The rows of `provider`, in the order of the table: the pattern, and what follows it. A row is
+/// one line: to parse them all would take milliseconds and two megabytes.
+fn rows(provider: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    TABLE
+        .lines()
+        .skip_while(move |line| line.strip_suffix(" = [") != Some(provider))
+        .skip(1)
+        .take_while(|line| *line != "]")
+        .filter_map(|line| {
+            let row = line.trim().strip_prefix("{ match = \"")?.strip_suffix(',')?;
+            row.split_once("\",")
+        })
+}
 
-const TABLE_TEXT: &str = include_str!("../../assets/models.toml");
+const TABLE: &str = include_str!("../../assets/models.toml");
 
 /// `qwen3-30b-a3b` has thirty thousand million parameters: the largest number before a `b`, or
 /// before an `m` for millions.
@@ -209,17 +207,27 @@ fn parameters_in_name(model: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+
+    fn table() -> BTreeMap<String, Vec<toml::Table>> {
+        toml::from_str(TABLE).unwrap()
+    }
 
     #[test]
     fn the_table_is_readable_and_its_rows_are_sound() {
-        let table: BTreeMap<String, Vec<ModelRow>> = toml::from_str(TABLE_TEXT).unwrap();
+        let table = table();
         for provider in ANYWHERE {
             assert!(table.contains_key(*provider), "{provider} has no rows");
         }
-        for (provider, rows) in &table {
-            for row in rows {
-                let name = format!("{provider}: {}", row.pattern);
+        for (provider, parsed) in &table {
+            let patterns: Vec<&str> = rows(provider).map(|(pattern, _)| pattern).collect();
+            let all: Vec<&str> = parsed.iter().map(|row| row["match"].as_str().unwrap()).collect();
+            assert_eq!(patterns, all, "{provider}: a row is not one line");
+            for (pattern, rest) in rows(provider) {
+                let name = format!("{provider}: {pattern}");
+                let row = ModelRow::parse(rest).expect(&name);
                 assert!(row.output <= row.window && row.window >= 2_048, "{name}");
                 assert!(row.price.is_none() || row.prices().is_some(), "{name}");
                 if let Some(prices) = row.prices() {
@@ -232,10 +240,10 @@ mod tests {
 
     #[test]
     fn no_row_is_hidden_by_a_wider_one_before_it() {
-        for (provider, rows) in TABLE.iter() {
-            for (at, row) in rows.iter().enumerate() {
+        for provider in table().keys() {
+            for (at, (pattern, _)) in rows(provider).enumerate() {
                 // A name that the pattern itself spells out.
-                let name: String = row.pattern.replace('*', "zz").replace('?', "9");
+                let name: String = pattern.replace('*', "zz").replace('?', "9");
                 let name = match name.split_once('[') {
                     Some((before, after)) => {
                         let (choice, rest) = after.split_once(']').unwrap();
@@ -244,8 +252,8 @@ mod tests {
                     }
                     None => name,
                 };
-                let first = rows.iter().position(|row| name_pattern::covers(&row.pattern, &name));
-                assert_eq!(first, Some(at), "{provider}: {} is never used", row.pattern);
+                let first = rows(provider).position(|(row, _)| name_pattern::covers(row, &name));
+                assert_eq!(first, Some(at), "{provider}: {pattern} is never used");
             }
         }
     }
@@ -260,7 +268,8 @@ mod tests {
         let flash = capabilities("gemini", "models/gemini-2.5-pro", None, &[]);
         assert_eq!(flash.prices.unwrap().long.unwrap().0, 200_000);
         let gpt = capabilities("openai", "gpt-5-mini-2025-08-07", None, &[]);
-        assert_eq!(gpt.effort, [Effort::Minimal, Effort::Low, Effort::Medium, Effort::High]);
+        let levels = vec![Effort::Minimal, Effort::Low, Effort::Medium, Effort::High];
+        assert_eq!(gpt.effort, Some(levels));
     }
 
     #[test]

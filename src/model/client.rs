@@ -5,11 +5,13 @@
 //! [`super::Retry`] handles failures.
 
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
 use reqwest::Response;
 
@@ -19,7 +21,7 @@ use super::wire::Api;
 use super::wire::answer::{AnswerReader, BodyKind};
 use super::wire::features::{CapabilityCache, Downgrade, RequestFeatures};
 use super::wire::format::WireCall;
-use super::{Chunk, Model, ModelError, Request};
+use super::{Chunk, Model, ModelError, Request, ServerFacts, learn};
 use crate::deadline::with_timeout;
 
 /// How long a stream may consist of comments alone.
@@ -27,6 +29,9 @@ const WITHOUT_CONTENT: Duration = Duration::from_secs(600);
 
 /// After the finish reason only token counts can follow; this is the longest wait for them.
 const AFTER_FINISH: Duration = Duration::from_secs(5);
+
+/// How long a server that said nothing of a model is not asked again.
+const ASK_AGAIN: Duration = Duration::from_secs(60);
 
 /// A model of a server.
 #[derive(Clone, Debug)]
@@ -37,6 +42,15 @@ pub struct HttpModel {
     model: String,
     /// The model takes no tools.
     refuses_tools: Arc<AtomicBool>,
+    facts: Arc<LearnedFacts>,
+}
+
+/// What the server says of a model, asked for once by all sessions that share it.
+#[derive(Debug, Default)]
+struct LearnedFacts {
+    facts: OnceLock<ServerFacts>,
+    /// When the server was last asked; held while it is.
+    asked: tokio::sync::Mutex<Option<Instant>>,
 }
 
 impl HttpModel {
@@ -50,13 +64,19 @@ impl HttpModel {
             capabilities,
             model,
             refuses_tools: Arc::default(),
+            facts: Arc::default(),
         })
     }
 
     /// Another model of the same server, over the same connections.
     #[must_use]
     pub fn with_model(&self, model: impl Into<String>) -> HttpModel {
-        HttpModel { model: model.into(), refuses_tools: Arc::default(), ..self.clone() }
+        HttpModel {
+            model: model.into(),
+            refuses_tools: Arc::default(),
+            facts: Arc::default(),
+            ..self.clone()
+        }
     }
 
     fn api(&self) -> &'static Api {
@@ -149,6 +169,27 @@ type Events = BoxStream<'static, Result<SseEvent, SseError<ModelError>>>;
 impl Model for HttpModel {
     fn name(&self) -> &str {
         &self.model
+    }
+
+    fn facts(&self) -> Option<&ServerFacts> {
+        self.facts.facts.get()
+    }
+
+    fn learn(&self) -> BoxFuture<'static, ()> {
+        let this = self.clone();
+        async move {
+            let LearnedFacts { facts, asked } = &*this.facts;
+            let mut asked = asked.lock().await;
+            let recently = asked.is_some_and(|at| at.elapsed() < ASK_AGAIN);
+            if recently || facts.get().is_some() {
+                return;
+            }
+            if let Ok(said) = learn::ask_facts(&this.server, &this.model).await {
+                let _first = facts.set(said);
+            }
+            *asked = Some(Instant::now());
+        }
+        .boxed()
     }
 
     fn stream(&self, request: Request) -> Chunks {

@@ -1,12 +1,14 @@
 //! A server without a model name: uses the first chat model it lists. The server is asked once, at
-//! the first call.
+//! the first call if not before.
 
 use std::future::ready;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
+use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{self, BoxStream, StreamExt};
+use tokio::sync::OnceCell;
 
-use super::{Chunk, Endpoint, HttpModel, Model, ModelError, Request, list_models};
+use super::{Chunk, Endpoint, HttpModel, Model, ModelError, Request, ServerFacts, list_models};
 
 /// The name sent to a server that lists nothing: some serve one model under any name.
 const ANY: &str = "default";
@@ -27,7 +29,7 @@ pub struct Auto {
 struct DefaultServer {
     endpoint: Endpoint,
     client: HttpModel,
-    chosen: OnceLock<HttpModel>,
+    chosen: OnceCell<HttpModel>,
 }
 
 impl Auto {
@@ -37,20 +39,20 @@ impl Auto {
     /// Does not connect yet; the endpoint's own model is ignored.
     pub fn new(endpoint: Endpoint) -> Result<Auto, ModelError> {
         let client = HttpModel::new(endpoint.clone())?;
-        Ok(Auto { server: Arc::new(DefaultServer { endpoint, client, chosen: OnceLock::new() }) })
+        Ok(Auto { server: Arc::new(DefaultServer { endpoint, client, chosen: OnceCell::new() }) })
     }
 
     async fn choose(&self) -> Result<&HttpModel, ModelError> {
         let DefaultServer { endpoint, client, chosen } = &*self.server;
-        if let Some(chosen) = chosen.get() {
-            return Ok(chosen);
-        }
-        let name = match list_models(endpoint.clone()).await {
-            Ok(models) => first_chat_model(models).unwrap_or_else(|| ANY.to_owned()),
-            Err(ModelError::NoEndpoint { .. } | ModelError::NoModel { .. }) => ANY.to_owned(),
-            Err(error) => return Err(error),
+        let choose = async || {
+            let name = match list_models(endpoint.clone()).await {
+                Ok(models) => first_chat_model(models).unwrap_or_else(|| ANY.to_owned()),
+                Err(ModelError::NoEndpoint { .. } | ModelError::NoModel { .. }) => ANY.to_owned(),
+                Err(error) => return Err(error),
+            };
+            Ok(client.with_model(name))
         };
-        Ok(chosen.get_or_init(|| client.with_model(name)))
+        chosen.get_or_try_init(choose).await
     }
 }
 
@@ -72,6 +74,20 @@ fn first_chat_model(models: Vec<String>) -> Option<String> {
 impl Model for Auto {
     fn name(&self) -> &str {
         self.server.chosen.get().map_or(Auto::UNNAMED, Model::name)
+    }
+
+    fn facts(&self) -> Option<&ServerFacts> {
+        self.server.chosen.get()?.facts()
+    }
+
+    fn learn(&self) -> BoxFuture<'static, ()> {
+        let auto = self.clone();
+        async move {
+            if let Ok(chosen) = auto.choose().await {
+                chosen.learn().await;
+            }
+        }
+        .boxed()
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {

@@ -1,35 +1,157 @@
-//! A model of which something is known: how it proposes steps, how much it can read, and what its
-//! tokens cost.
+//! A model of which something is known: how it proposes steps, how much it can read and write,
+//! which prompt suits it, and what its tokens cost.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{BoxStream, StreamExt};
 
-use super::{Capabilities, Chunk, Model, ModelError, Request};
-use crate::protocol::{Dialect, cost};
+use super::{Capabilities, Chunk, Model, ModelError, Request, RequestLimits, ServerFacts};
+use crate::protocol::{Dialect, Effort, Params, PromptSize, cost};
 
 pub struct DescribedModel {
     inner: Arc<dyn Model>,
-    /// By the name the model has when it is asked: a server may choose it.
-    capabilities: CapabilitiesOf,
-    /// The user's choice.
-    dialect: Option<Dialect>,
+    capabilities: Arc<CapabilitiesCache>,
+    choices: ModelChoices,
+    remember: RememberFacts,
+}
+
+/// What the user chose for a model, or its server needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ModelChoices {
+    /// Without one, models that take tools call them.
+    pub dialect: Option<Dialect>,
+    /// Without one, small models get the short prompt.
+    pub prompt: Option<PromptSize>,
+    /// Whether it is at a server of this machine or network, which lets a model answer without
+    /// end.
+    pub is_near: bool,
 }
 
 /// A model of at most so many parameters is small.
 const SMALL: u64 = 4_000_000_000;
 
-/// What is known of a model of this name.
-pub type CapabilitiesOf = Arc<dyn Fn(&str) -> Capabilities + Send + Sync>;
+/// The longest answer of a small model, which seldom has more to say, and of a tiny one, which
+/// more often repeats itself until it is stopped.
+const SMALL_ANSWER: u64 = 4_096;
+const TINY: u64 = 1_000_000_000;
+const TINY_ANSWER: u64 = 1_024;
+
+/// The shortest limit of an answer, however full the context is.
+const LEAST_ANSWER: u64 = 256;
+
+/// The text in the place of an image that the model cannot see.
+const UNSEEN: &str = "[an image that this model cannot see]";
+
+/// How a small model is sampled: far from repetition, and from invention.
+const TEMPERATURE: f64 = 0.2;
+const FREQUENCY_PENALTY: f64 = 0.3;
+
+/// What is known of a model of the name it has when it is asked, since a server may choose it, and
+/// of which its server says this.
+pub type CapabilitiesOf = Arc<dyn Fn(&str, Option<&ServerFacts>) -> Capabilities + Send + Sync>;
+
+/// Keeps what a server says of a model for the next time.
+pub type RememberFacts = Arc<dyn Fn(&str, &ServerFacts) + Send + Sync>;
+
+/// The last answer: a request asks several times, and the whole table is read for a model that is
+/// not in it.
+struct CapabilitiesCache {
+    of: CapabilitiesOf,
+    last: Mutex<Option<(String, Option<ServerFacts>, Capabilities)>>,
+}
+
+impl CapabilitiesCache {
+    fn of(&self, model: &dyn Model) -> Capabilities {
+        let (name, facts) = (model.name(), model.facts());
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, of, capabilities)) = &*last
+            && known == name
+            && of.as_ref() == facts
+        {
+            return capabilities.clone();
+        }
+        let capabilities = (self.of)(name, facts);
+        *last = Some((name.to_owned(), facts.cloned(), capabilities.clone()));
+        capabilities
+    }
+}
 
 impl DescribedModel {
-    /// Without a `dialect`, models that take tools call them.
     pub fn new(
         inner: Arc<dyn Model>,
         capabilities: CapabilitiesOf,
-        dialect: Option<Dialect>,
+        choices: ModelChoices,
     ) -> DescribedModel {
-        DescribedModel { inner, capabilities, dialect }
+        let capabilities = CapabilitiesCache { of: capabilities, last: Mutex::default() };
+        DescribedModel {
+            inner,
+            capabilities: Arc::new(capabilities),
+            choices,
+            remember: Arc::new(|_, _| ()),
+        }
+    }
+
+    /// Passes on what the server says, once it was asked.
+    #[must_use]
+    pub fn with_memory(self, remember: RememberFacts) -> DescribedModel {
+        DescribedModel { remember, ..self }
+    }
+
+    fn known(&self) -> Capabilities {
+        self.capabilities.of(self.inner.as_ref())
+    }
+
+    /// Adds what is not asked for but does this model good, and takes out what it cannot read.
+    fn fit(&self, mut request: Request) -> Request {
+        let known = self.known();
+        if !known.images {
+            request.messages.iter_mut().for_each(|message| message.replace_images(UNSEEN));
+        }
+        let limits = RequestLimits {
+            window: known.known.then_some(known.window),
+            loaded: known.loaded,
+            output: known.known.then_some(known.output),
+        };
+        let mut params = match self.prompt_size() {
+            PromptSize::Full => request.params.clone(),
+            PromptSize::Short => with_steady_sampling(&request.params, self.choices.is_near),
+        };
+        // What the model does not know becomes the nearest that it knows.
+        let effort = match self.effort_levels() {
+            Some(levels) => request.effort.and_then(|wanted| wanted.nearest(&levels)),
+            None => request.effort,
+        };
+        if self.choices.is_near && params.max_tokens.is_none() {
+            let limit = answer_limit(&known, request.estimate_tokens());
+            params.max_tokens = u32::try_from(limit).ok();
+        }
+        Request { params, limits, effort, ..request }
+    }
+}
+
+/// How long an answer may be, so that it ends before the context is full.
+fn answer_limit(known: &Capabilities, asked: u64) -> u64 {
+    let most = match known.known {
+        _ if is_at_most(known, TINY) => known.output.min(TINY_ANSWER),
+        _ if is_at_most(known, SMALL) => known.output.min(SMALL_ANSWER).min(known.window / 4),
+        true => known.output,
+        false => known.window / 4,
+    };
+    most.min(known.window.saturating_sub(asked)).max(LEAST_ANSWER)
+}
+
+fn is_at_most(known: &Capabilities, parameters: u64) -> bool {
+    known.parameters.is_some_and(|known| known <= parameters)
+}
+
+/// Where the user set nothing. Hosted models may refuse a penalty.
+fn with_steady_sampling(params: &Params, is_near: bool) -> Params {
+    let penalty = is_near.then_some(FREQUENCY_PENALTY);
+    Params {
+        temperature: params.temperature.or(Some(TEMPERATURE)),
+        frequency_penalty: params.frequency_penalty.or(penalty),
+        ..params.clone()
     }
 }
 
@@ -39,34 +161,62 @@ impl Model for DescribedModel {
     }
 
     fn dialect(&self) -> Dialect {
-        let takes_tools = || (self.capabilities)(self.inner.name()).tools;
-        self.dialect.unwrap_or_else(|| match takes_tools() {
+        self.choices.dialect.unwrap_or_else(|| match self.known().tools {
             true => Dialect::Tools,
             false => Dialect::Json,
         })
     }
 
     fn is_small(&self) -> bool {
-        let known = (self.capabilities)(self.inner.name());
-        known.parameters.is_some_and(|parameters| parameters <= SMALL)
+        is_at_most(&self.known(), SMALL)
+    }
+
+    fn prompt_size(&self) -> PromptSize {
+        self.choices.prompt.unwrap_or_else(|| match self.is_small() {
+            true => PromptSize::Short,
+            false => PromptSize::Full,
+        })
     }
 
     fn window(&self) -> Option<u64> {
-        let known = (self.capabilities)(self.inner.name());
+        let known = self.known();
         known.known.then_some(known.window)
+    }
+
+    fn effort_levels(&self) -> Option<Vec<Effort>> {
+        self.known().effort
+    }
+
+    fn takes_images(&self) -> bool {
+        self.known().images
+    }
+
+    fn facts(&self) -> Option<&ServerFacts> {
+        self.inner.facts()
+    }
+
+    fn learn(&self) -> BoxFuture<'static, ()> {
+        let (inner, remember) = (Arc::clone(&self.inner), Arc::clone(&self.remember));
+        async move {
+            inner.learn().await;
+            if let Some(facts) = inner.facts() {
+                remember(inner.name(), facts);
+            }
+        }
+        .boxed()
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
         let (inner, known) = (Arc::clone(&self.inner), Arc::clone(&self.capabilities));
         let priced = move |chunk| match chunk {
             Chunk::Usage(mut usage) => {
-                let prices = known(inner.name()).prices;
+                let prices = known.of(inner.as_ref()).prices;
                 usage.cost = prices.map_or(usage.cost, |prices| cost(usage, &prices));
                 Chunk::Usage(usage)
             }
             chunk => chunk,
         };
-        self.inner.stream(request).map(move |chunk| chunk.map(&priced)).boxed()
+        self.inner.stream(self.fit(request)).map(move |chunk| chunk.map(&priced)).boxed()
     }
 }
 
@@ -75,13 +225,27 @@ mod tests {
     use super::*;
     use crate::model::Scripted;
     use crate::model::capabilities::capabilities;
-    use crate::protocol::{Money, Prices, TokenPrices, Usage};
+    use crate::protocol::{Message, Money, Prices, TokenPrices, Usage};
+
+    fn described(
+        provider: &'static str,
+        name: &'static str,
+        choices: ModelChoices,
+    ) -> DescribedModel {
+        let inner = Scripted::parse(name, "hello").unwrap();
+        let known =
+            move |_: &str, facts: Option<&ServerFacts>| capabilities(provider, name, facts, &[]);
+        DescribedModel::new(Arc::new(inner), Arc::new(known), choices)
+    }
 
     async fn usage(prices: Option<Prices>) -> Option<Usage> {
         let script = "#! {\"usage\":[3,4]}\nhello";
         let inner = Scripted::parse("replies.txt", script).unwrap();
-        let known = move |_: &str| Capabilities { prices, ..capabilities("", "m", None, &[]) };
-        let model = DescribedModel::new(Arc::new(inner), Arc::new(known), None);
+        let known = move |_: &str, _: Option<&ServerFacts>| Capabilities {
+            prices,
+            ..capabilities("", "m", None, &[])
+        };
+        let model = DescribedModel::new(Arc::new(inner), Arc::new(known), ModelChoices::default());
         let chunks: Vec<_> = model.stream(Request::default()).collect().await;
         chunks.into_iter().find_map(|chunk| match chunk {
             Ok(Chunk::Usage(usage)) => Some(usage),
@@ -100,15 +264,96 @@ mod tests {
 
     #[test]
     fn models_that_take_tools_call_them_unless_the_user_says_otherwise() {
-        let dialect = |provider: &'static str, name: &str, chosen| {
-            let inner = Scripted::parse(name, "hello").unwrap();
-            let name = name.to_owned();
-            let known = move |_: &str| capabilities(provider, &name, None, &[]);
-            DescribedModel::new(Arc::new(inner), Arc::new(known), chosen).dialect()
+        let dialect = |provider, name, dialect| {
+            described(provider, name, ModelChoices { dialect, ..ModelChoices::default() }).dialect()
         };
         assert_eq!(dialect("anthropic", "claude-sonnet-4-5", None), Dialect::Tools);
         assert_eq!(dialect("openai", "gpt-4o", Some(Dialect::Json)), Dialect::Json);
-        assert_eq!(dialect("127.0.0.1", "nothing-known", None), Dialect::Json);
-        assert_eq!(dialect("127.0.0.1", "nothing-known", Some(Dialect::Tools)), Dialect::Tools);
+        assert_eq!(dialect("local", "nothing-known", None), Dialect::Json);
+        assert_eq!(dialect("local", "nothing-known", Some(Dialect::Tools)), Dialect::Tools);
+    }
+
+    const NEAR: ModelChoices = ModelChoices { dialect: None, prompt: None, is_near: true };
+
+    /// What is sent of these parameters.
+    fn sent(name: &'static str, choices: ModelChoices, params: Params, bytes: usize) -> Params {
+        let messages = vec![Message::user("x".repeat(bytes))];
+        described("local", name, choices)
+            .fit(Request { messages, params, ..Request::default() })
+            .params
+    }
+
+    #[test]
+    fn the_answer_of_a_near_server_is_bounded_and_fits_beside_the_question() {
+        let limit = |name, choices, bytes| sent(name, choices, Params::default(), bytes).max_tokens;
+        assert_eq!(limit("nothing-known", ModelChoices::default(), 10), None, "hosted");
+        assert_eq!(limit("nothing-known", NEAR, 10), Some(8_192), "a quarter of the guess");
+        let (full, table) = (limit("qwen3:8b", NEAR, 3 * 40_000), limit("qwen3:8b", NEAR, 10));
+        assert!(full < table && full < Some(1_000), "{full:?} of {table:?}");
+        assert_eq!(limit("qwen3:8b", NEAR, 3 * 50_000), Some(256), "never nothing");
+        assert_eq!(limit("small-135m", NEAR, 10), Some(1_024));
+        assert_eq!(limit("small-2b", NEAR, 10), Some(4_096));
+        let mine = Params { max_tokens: Some(7), ..Params::default() };
+        assert_eq!(sent("nothing-known", NEAR, mine, 10).max_tokens, Some(7));
+    }
+
+    #[test]
+    fn a_small_model_gets_the_short_prompt_and_steady_sampling_unless_the_user_says_otherwise() {
+        let size = |name, prompt| described("local", name, ModelChoices { prompt, ..NEAR });
+        assert_eq!(size("small-135m", None).prompt_size(), PromptSize::Short);
+        assert_eq!(size("qwen3:8b", None).prompt_size(), PromptSize::Full);
+        assert_eq!(size("qwen3:8b", Some(PromptSize::Short)).prompt_size(), PromptSize::Short);
+        assert_eq!(size("small-135m", Some(PromptSize::Full)).prompt_size(), PromptSize::Full);
+        let steady = sent("small-135m", NEAR, Params::default(), 10);
+        assert_eq!((steady.temperature, steady.frequency_penalty), (Some(0.2), Some(0.3)));
+        let mine = Params { temperature: Some(1.0), ..Params::default() };
+        assert_eq!(sent("small-135m", NEAR, mine, 10).temperature, Some(1.0));
+        assert_eq!(sent("qwen3:8b", NEAR, Params::default(), 10).temperature, None);
+    }
+
+    /// A model whose server tells of it when it is asked.
+    struct Told(Arc<Mutex<Option<&'static ServerFacts>>>, ServerFacts);
+
+    impl Model for Told {
+        fn name(&self) -> &str {
+            "own-model"
+        }
+
+        fn facts(&self) -> Option<&ServerFacts> {
+            *self.0.lock().unwrap()
+        }
+
+        fn learn(&self) -> BoxFuture<'static, ()> {
+            let facts: &'static ServerFacts = Box::leak(Box::new(self.1.clone()));
+            *self.0.lock().unwrap() = Some(facts);
+            std::future::ready(()).boxed()
+        }
+
+        fn stream(&self, _: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
+            futures_util::stream::empty().boxed()
+        }
+    }
+
+    #[tokio::test]
+    async fn what_the_server_says_counts_from_then_on_and_is_passed_on() {
+        let facts = ServerFacts {
+            window: Some(8_192),
+            tools: Some(true),
+            parameters: Some(135_000_000),
+            ..ServerFacts::default()
+        };
+        let told = Arc::new(Told(Arc::default(), facts.clone()));
+        let known =
+            |name: &str, facts: Option<&ServerFacts>| capabilities("local", name, facts, &[]);
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let keep = Arc::clone(&kept);
+        let model = DescribedModel::new(told, Arc::new(known), NEAR).with_memory(Arc::new(
+            move |name, facts| keep.lock().unwrap().push((name.to_owned(), facts.clone())),
+        ));
+        assert_eq!((model.dialect(), model.window()), (Dialect::Json, None));
+        model.learn().await;
+        assert_eq!((model.dialect(), model.window()), (Dialect::Tools, Some(8_192)));
+        assert_eq!(model.prompt_size(), PromptSize::Short);
+        assert_eq!(*kept.lock().unwrap(), [("own-model".to_owned(), facts)]);
     }
 }

@@ -3,15 +3,18 @@
 //! Only this machine is contacted; the search never sends a key anywhere. The environment is passed
 //! in, because reading it is `config`'s job.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use futures_util::stream::{StreamExt, TryStreamExt};
+use reqwest::RequestBuilder;
 use serde_json::Value;
 
 use super::error_body::{clean, is_html};
 use super::http::{self, Endpoint, Server, Timeouts};
-use super::{ModelError, ServerFacts, facts_of_listed};
+use super::server_facts::facts_of_listed;
+use super::{ModelError, ServerFacts};
 use crate::deadline::with_timeout;
 use crate::protocol::HOSTED;
 
@@ -19,7 +22,7 @@ use crate::protocol::HOSTED;
 const LOCAL_WAIT: Duration = Duration::from_secs(1);
 
 /// How long a list of models may take.
-const LIST_WAIT: Duration = Duration::from_secs(15);
+pub(super) const LIST_WAIT: Duration = Duration::from_secs(15);
 
 /// A server to connect to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,8 +82,8 @@ pub async fn find_servers(
 
 async fn probe(local: &Local<'_>) -> Option<ServerOffer> {
     let timeouts = Timeouts::with_idle(LOCAL_WAIT);
-    let asked = list(Server::new(Endpoint { timeouts, ..Endpoint::at(local.base_url) }).ok()?);
-    let models = with_timeout(LOCAL_WAIT, asked).await.ok()?.ok()?;
+    let server = Server::new(Endpoint { timeouts, ..Endpoint::at(local.base_url) }).ok()?;
+    let models = with_timeout(LOCAL_WAIT, list(&Arc::new(server))).await.ok()?.ok()?;
     Some(ServerOffer {
         name: local.name.to_owned(),
         base_url: local.base_url.to_owned(),
@@ -94,6 +97,8 @@ async fn probe(local: &Local<'_>) -> Option<ServerOffer> {
 pub struct ListedModel {
     pub name: String,
     pub facts: ServerFacts,
+    /// Who lists it: `llamacpp`, `vllm`, `library` (Ollama), or its maker.
+    pub owner: String,
 }
 
 impl From<&str> for ListedModel {
@@ -109,39 +114,46 @@ pub async fn list_models(endpoint: Endpoint) -> Result<Vec<String>, ModelError> 
 
 /// The same, with what the server says of each.
 pub async fn describe_models(endpoint: Endpoint) -> Result<Vec<ListedModel>, ModelError> {
-    list(Server::new(Endpoint { timeouts: Timeouts::with_idle(LIST_WAIT), ..endpoint })?).await
+    list(&Arc::new(server_to_ask(endpoint)?)).await
+}
+
+/// The server of an endpoint, waited for as briefly as for a list.
+pub(super) fn server_to_ask(endpoint: Endpoint) -> Result<Server, ModelError> {
+    Server::new(Endpoint { timeouts: Timeouts::with_idle(LIST_WAIT), ..endpoint })
 }
 
 fn names_of(models: Vec<ListedModel>) -> Vec<String> {
     models.into_iter().map(|model| model.name).collect()
 }
 
-async fn list(server: Server) -> Result<Vec<ListedModel>, ModelError> {
-    let server = std::sync::Arc::new(server);
-    let response = server.send(server.get(server.api().models)?).await?;
-    if !response.status().is_success() {
-        return Err(server.refusal(response, "").await.0);
-    }
-    let body = http::body(std::sync::Arc::clone(&server), response).boxed();
-    let body = body.try_fold(Vec::new(), |mut all, bytes| async move {
-        all.extend_from_slice(&bytes);
-        Ok(all)
-    });
-    read(&body.await?, &server)
-}
-
-fn read(body: &[u8], server: &Server) -> Result<Vec<ListedModel>, ModelError> {
-    let (text, url) = (String::from_utf8_lossy(body), server.url());
-    if is_html(&text) {
-        return Err(ModelError::WebPage { url });
-    }
+pub(super) async fn list(server: &Arc<Server>) -> Result<Vec<ListedModel>, ModelError> {
+    let text = ask(server, server.get(server.api().models)?).await?;
     let value: Value = serde_json::from_str(&text).unwrap_or_default();
     if value.get("error").is_some_and(|error| !error.is_null()) {
         return Err(server.reported(&value, ""));
     }
-    match listed(&value) {
-        Some(models) => Ok(models),
-        None => Err(ModelError::Foreign { url, said: clean(&text, server.key()) }),
+    let foreign = || ModelError::Foreign { url: server.url(), said: clean(&text, server.key()) };
+    listed(&value).ok_or_else(foreign)
+}
+
+/// The text of an answer that is not about a model.
+pub(super) async fn ask(
+    server: &Arc<Server>,
+    request: RequestBuilder,
+) -> Result<String, ModelError> {
+    let response = server.send(request).await?;
+    if !response.status().is_success() {
+        return Err(server.refusal(response, "").await.0);
+    }
+    let body = http::body(Arc::clone(server), response).boxed();
+    let body = body.try_fold(Vec::new(), |mut all, bytes| async move {
+        all.extend_from_slice(&bytes);
+        Ok(all)
+    });
+    let text = String::from_utf8_lossy(&body.await?).into_owned();
+    match is_html(&text) {
+        true => Err(ModelError::WebPage { url: server.url() }),
+        false => Ok(text),
     }
 }
 
@@ -155,7 +167,11 @@ fn listed(value: &Value) -> Option<Vec<ListedModel>> {
         Some(clean(name.strip_prefix("models/").unwrap_or(name), None))
             .filter(|name| !name.is_empty())
     };
-    let model = |item| Some(ListedModel { name: name(item)?, facts: facts_of_listed(item) });
+    let owner = |item: &Value| Some(item.get("owned_by")?.as_str()?.to_owned());
+    let model = |item| {
+        let owner = owner(item).unwrap_or_default();
+        Some(ListedModel { name: name(item)?, facts: facts_of_listed(item), owner })
+    };
     Some(list.iter().filter_map(model).collect())
 }
 

@@ -203,6 +203,41 @@ impl ModelError {
         )
     }
 
+    /// True if another model may answer the same request: this one, or its server, cannot be had.
+    pub fn is_mended_elsewhere(&self) -> bool {
+        match self {
+            ModelError::KeyUnavailable { .. }
+            | ModelError::KeyWrong { .. }
+            | ModelError::KeyMissing { .. }
+            | ModelError::Forbidden { .. }
+            | ModelError::Unpaid { .. }
+            | ModelError::NoModel { .. }
+            | ModelError::UnlistedModel { .. }
+            | ModelError::Busy { .. }
+            | ModelError::Loading { .. }
+            | ModelError::Faulty { .. }
+            | ModelError::Unreachable { .. }
+            | ModelError::Stalled { .. }
+            | ModelError::Broken { .. }
+            | ModelError::Reported { .. }
+            | ModelError::ScriptOver { .. } => true,
+            ModelError::Address { .. }
+            | ModelError::KeyUnusable { .. }
+            | ModelError::NoEndpoint { .. }
+            | ModelError::NoTools { .. }
+            | ModelError::TooLong { .. }
+            | ModelError::Rejected { .. }
+            | ModelError::Redirected { .. }
+            | ModelError::Client { .. }
+            | ModelError::WebPage { .. }
+            | ModelError::Foreign { .. }
+            | ModelError::OtherFormat { .. }
+            | ModelError::TooLarge { .. }
+            | ModelError::ScriptUnreadable { .. }
+            | ModelError::ScriptFaulty { .. } => false,
+        }
+    }
+
     pub fn retry_advice(&self) -> RetryAdvice {
         match self {
             ModelError::Busy { after, .. } | ModelError::Faulty { after, .. } => {

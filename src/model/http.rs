@@ -1,8 +1,5 @@
 //! Sends requests to one server: holds its address, its key, and a client that is created at the
 //! first request.
-//!
-//! Why no redirects: a redirect would send the key to an address the user did not choose. Why no
-//! proxy for this machine: a proxy elsewhere cannot reach it.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -12,7 +9,7 @@ use bytes::Bytes;
 use futures_util::stream::{self, Stream, StreamExt};
 use jiff::Timestamp;
 use reqwest::header::{HeaderValue, LOCATION};
-use reqwest::{Certificate, Client, ClientBuilder, RequestBuilder, Response, redirect};
+use reqwest::{Client, RequestBuilder, Response};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
@@ -24,6 +21,7 @@ use super::provider_name::is_private;
 use super::status::{self, ErrorContext};
 use super::wire::Api;
 use crate::deadline::with_timeout;
+use crate::net;
 use crate::protocol::Provider;
 
 /// Maximum size of one answer, in bytes.
@@ -160,6 +158,11 @@ impl Server {
         self.address.is_loopback()
     }
 
+    /// True for a server of this machine or network.
+    pub fn is_near(&self) -> bool {
+        is_private(&self.host)
+    }
+
     pub fn key(&self) -> Option<&str> {
         self.key.as_ref().map(|key| key.text.as_str())
     }
@@ -170,6 +173,15 @@ impl Server {
 
     pub fn post(&self, endpoint: &str) -> Result<RequestBuilder, ModelError> {
         Ok(self.with_headers(self.client()?.post(self.address.endpoint(endpoint))))
+    }
+
+    /// At the server's root, beside the path of its wire format.
+    pub fn get_at_root(&self, endpoint: &str) -> Result<RequestBuilder, ModelError> {
+        Ok(self.with_headers(self.client()?.get(self.address.root_endpoint(endpoint))))
+    }
+
+    pub fn post_at_root(&self, endpoint: &str) -> Result<RequestBuilder, ModelError> {
+        Ok(self.with_headers(self.client()?.post(self.address.root_endpoint(endpoint))))
     }
 
     fn with_headers(&self, mut request: RequestBuilder) -> RequestBuilder {
@@ -186,7 +198,7 @@ impl Server {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        let client = build_client(self.timeouts.connect, &self.address)
+        let client = net::build_client(self.timeouts.connect, self.address.url())
             .map_err(|error| ModelError::Client { why: clean(&error.to_string(), None) })?;
         Ok(self.client.get_or_init(|| client))
     }
@@ -230,7 +242,7 @@ impl Server {
             let error = ModelError::Redirected { url: self.url(), to: target(&response) };
             return (error, ServerMessage::default());
         }
-        let after = status::retry_after(response.headers(), Timestamp::now());
+        let after = net::retry_after(response.headers(), Timestamp::now());
         let body = self.read_start(response, FAULT_CAP).await;
         let said = ServerMessage::from_body(&String::from_utf8_lossy(&body), self.key());
         let url = self.url();
@@ -240,7 +252,7 @@ impl Server {
 
     fn context<'a>(&'a self, url: &'a str, model: &'a str) -> ErrorContext<'a> {
         let (key_name, has_key) = (&self.key_name, self.key.is_some());
-        ErrorContext { url, model, key_name, has_key, is_near: is_private(&self.host) }
+        ErrorContext { url, model, key_name, has_key, is_near: self.is_near() }
     }
 
     /// The error for what a server reports inside a response.
@@ -318,31 +330,6 @@ impl fmt::Debug for Server {
     }
 }
 
-/// Builds a client. Some machines have no certificate store (containers): there the compiled-in
-/// certificates are used. If there is nothing to encrypt, none are read: a store consists of
-/// hundreds of files.
-fn build_client(connect: Duration, address: &Address) -> reqwest::Result<Client> {
-    // An error means that a provider is installed already, which is what we want.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let builder = || {
-        let builder = Client::builder()
-            .user_agent(concat!("avocet/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(connect)
-            .redirect(redirect::Policy::none());
-        match (address.is_loopback(), address.is_plain()) {
-            (true, true) => builder.no_proxy().tls_certs_only([]),
-            (true, false) => builder.no_proxy(),
-            (false, _) => builder,
-        }
-    };
-    builder().build().or_else(|_| with_own_roots(builder()).build())
-}
-
-fn with_own_roots(builder: ClientBuilder) -> ClientBuilder {
-    let roots = webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter();
-    builder.tls_certs_only(roots.filter_map(|der| Certificate::from_der(der).ok()))
-}
-
 /// Why the connection failed, from the chain of causes.
 fn connect_error(error: &reqwest::Error) -> ConnectError {
     if error.is_timeout() {
@@ -395,12 +382,6 @@ fn certificate_error(error: &(dyn std::error::Error + 'static)) -> Option<Connec
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_client_can_be_built_without_installed_certificates() {
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        assert!(with_own_roots(Client::builder()).build().is_ok());
-    }
 
     #[test]
     fn the_default_timeouts_scale_with_the_idle_time() {

@@ -4,13 +4,12 @@
 use std::future::ready;
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{self, BoxStream, StreamExt};
 use tokio::sync::OnceCell;
 
-use super::{Chunk, Model, ModelError, Request};
+use super::{Chunk, Model, ModelError, Request, ServerFacts};
 use crate::i18n::LocalizedText;
-use crate::protocol::Dialect;
 
 /// Fetches a key; `None` if there is none.
 pub type FetchKey =
@@ -53,16 +52,13 @@ impl Model for LateKey {
         self.current().name()
     }
 
-    fn dialect(&self) -> Dialect {
-        self.current().dialect()
+    fn facts(&self) -> Option<&ServerFacts> {
+        self.current().facts()
     }
 
-    fn is_small(&self) -> bool {
-        self.current().is_small()
-    }
-
-    fn window(&self) -> Option<u64> {
-        self.current().window()
+    /// A key is not fetched for this.
+    fn learn(&self) -> BoxFuture<'static, ()> {
+        self.model.get().map_or_else(|| ready(()).boxed(), |model| model.learn())
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
@@ -80,8 +76,6 @@ impl Model for LateKey {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use futures_util::FutureExt;
 
     use super::*;
     use crate::i18n::keys as words;

@@ -8,13 +8,13 @@
 
 use std::sync::Arc;
 
+use futures_util::future::{BoxFuture, FutureExt, ready};
 use futures_util::stream::BoxStream;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::i18n::LocalizedText;
-pub use crate::protocol::ToolSchema;
-use crate::protocol::{Dialect, Message, Opaque, Params, ToolCall, Truncation, Usage};
+use crate::protocol::{Dialect, Message, Opaque, Params, PromptSize, ToolCall, Truncation, Usage};
+pub use crate::protocol::{Effort, ToolSchema};
 
 mod address;
 pub mod capabilities;
@@ -27,6 +27,7 @@ mod error_body;
 mod guide;
 mod http;
 mod late_key;
+mod learn;
 mod name_check;
 mod name_pattern;
 mod provider_name;
@@ -38,11 +39,11 @@ pub mod sse;
 mod status;
 mod wire;
 
-pub use address::{display_address, exposed_host, server_origin};
-pub use capabilities::{Caching, Capabilities, ServerFacts};
+pub use address::{display_address, exposed_host, server_host, server_origin};
+pub use capabilities::{Caching, Capabilities};
 pub use client::HttpModel;
 pub use default_model::{Auto, default_chat_model};
-pub use described::{CapabilitiesOf, DescribedModel};
+pub use described::{CapabilitiesOf, DescribedModel, ModelChoices, RememberFacts};
 pub use discover::{
     LOCAL, ListedModel, Local, ServerOffer, describe_models, find_servers, list_models,
 };
@@ -50,12 +51,13 @@ pub use error::{ConnectError, ModelError, RetryAdvice};
 pub use guide::Guide;
 pub use http::{Endpoint, Timeouts};
 pub use late_key::{BuildModel, FetchKey, LateKey};
-pub use name_check::{ListNames, NameCheck};
+pub use learn::learn_facts;
+pub use name_check::{ListModels, NameCheck};
 pub use provider_name::{is_private, provider_name};
 pub use reply::ModelReply;
 pub use retry::{Retry, RetryPolicy};
 pub use scripted::Scripted;
-pub use server_facts::{facts_of_listed, facts_of_props, facts_of_show};
+pub use server_facts::ServerFacts;
 
 /// Something that answers messages.
 pub trait Model: Send + Sync {
@@ -72,9 +74,35 @@ pub trait Model: Send + Sync {
         false
     }
 
+    /// Which system prompt suits it.
+    fn prompt_size(&self) -> PromptSize {
+        PromptSize::Full
+    }
+
     /// The size of its context in tokens, if it is known.
     fn window(&self) -> Option<u64> {
         None
+    }
+
+    /// How much it can be told to reason; `None`: nothing is known of that, and any level may be
+    /// asked for.
+    fn effort_levels(&self) -> Option<Vec<Effort>> {
+        Some(Vec::new())
+    }
+
+    /// What its server says of it, once it was asked.
+    fn facts(&self) -> Option<&ServerFacts> {
+        None
+    }
+
+    /// Asks its server, which may take its time or fail: then nothing more is known.
+    fn learn(&self) -> BoxFuture<'static, ()> {
+        ready(()).boxed()
+    }
+
+    /// Whether it takes images, as far as that is known.
+    fn takes_images(&self) -> bool {
+        false
     }
 
     /// Starts one call. Errors are items of the stream; after an error it ends.
@@ -95,34 +123,28 @@ pub struct Request {
     pub cache_key: Option<String>,
     /// The caller can take back what it showed, at [`Chunk::Restart`].
     pub restarts: bool,
+    pub limits: RequestLimits,
 }
 
-/// How much a model thinks before it answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Effort {
-    None,
-    Minimal,
-    Low,
-    Medium,
-    High,
-    XHigh,
-    Max,
-}
-
-impl Effort {
-    /// As it is typed.
-    pub fn name(self) -> &'static str {
-        match self {
-            Effort::None => "none",
-            Effort::Minimal => "minimal",
-            Effort::Low => "low",
-            Effort::Medium => "medium",
-            Effort::High => "high",
-            Effort::XHigh => "xhigh",
-            Effort::Max => "max",
-        }
+impl Request {
+    /// More tokens than it has, by its bytes.
+    fn estimate_tokens(&self) -> u64 {
+        let messages: usize = self.messages.iter().map(|message| message.len() + 32).sum();
+        let tool = |tool: &ToolSchema| tool.description.len() + tool.parameters.to_string().len();
+        let tools: usize = self.tools.iter().map(tool).sum();
+        (messages + tools) as u64 / 3
     }
+}
+
+/// What is known of the model's limits, in tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RequestLimits {
+    /// The largest context it can have, the answer included.
+    pub window: Option<u64>,
+    /// The context it is loaded with, where another one means to load it again.
+    pub loaded: Option<u64>,
+    /// Its longest answer.
+    pub output: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

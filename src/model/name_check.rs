@@ -5,51 +5,60 @@ use std::future::ready;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{self, BoxStream, StreamExt};
 use tokio::sync::OnceCell;
 
-use super::{Chunk, Model, ModelError, Request};
+use super::{Chunk, ListedModel, Model, ModelError, Request, ServerFacts};
 use crate::deadline::with_timeout;
-use crate::protocol::Dialect;
 
 /// How long the list is waited for; without it the name counts as right.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Asks the server for the names of its models.
-pub type ListNames =
-    Arc<dyn Fn() -> BoxFuture<'static, Result<Vec<String>, ModelError>> + Send + Sync>;
+/// Asks the server for its models.
+pub type ListModels =
+    Arc<dyn Fn() -> BoxFuture<'static, Result<Vec<ListedModel>, ModelError>> + Send + Sync>;
 
 #[derive(Clone)]
 pub struct NameCheck {
     inner: Arc<dyn Model>,
     url: String,
-    list: ListNames,
-    /// Set once the name was found, or could not be looked up.
-    passed: Arc<OnceCell<()>>,
+    list: ListModels,
+    /// What the list says of the model; set once its name was found, or could not be looked up.
+    passed: Arc<OnceCell<ServerFacts>>,
     patience: Duration,
+    /// Whether the list may be asked for before the first request.
+    early: bool,
 }
 
 impl NameCheck {
     /// `url` is the server's, for the error.
-    pub fn new(inner: Arc<dyn Model>, url: String, list: ListNames) -> NameCheck {
-        NameCheck { inner, url, list, passed: Arc::default(), patience: PATIENCE }
+    pub fn new(inner: Arc<dyn Model>, url: String, list: ListModels) -> NameCheck {
+        NameCheck { inner, url, list, passed: Arc::default(), patience: PATIENCE, early: false }
     }
 
-    async fn check(&self) -> Result<(), ModelError> {
-        let names = with_timeout(self.patience, (self.list)()).await;
-        let names = names.ok().and_then(Result::ok).unwrap_or_default();
+    /// The same, asked for the list before the first request: no key has to be fetched for it.
+    #[must_use]
+    pub fn early(self) -> NameCheck {
+        NameCheck { early: true, ..self }
+    }
+
+    async fn check(&self) -> Result<ServerFacts, ModelError> {
+        let models = with_timeout(self.patience, (self.list)()).await;
+        let models = models.ok().and_then(Result::ok).unwrap_or_default();
         let model = self.inner.name();
-        if names.is_empty() || names.iter().any(|name| is_same(name, model)) {
-            return Ok(());
+        let exact = models.iter().find(|listed| listed.name == model);
+        let found = exact.or_else(|| models.iter().find(|listed| is_same(&listed.name, model)));
+        if models.is_empty() || found.is_some() {
+            return Ok(found.map(|found| found.facts.clone()).unwrap_or_default());
         }
-        let near = nearest(model, &names);
+        let near = nearest(model, models.iter().map(|listed| listed.name.as_str()));
         Err(ModelError::UnlistedModel { url: self.url.clone(), model: model.to_owned(), near })
     }
 }
 
 /// Lists may name the folder of a model (`models/gemini-3-flash`), or leave out its date.
-fn is_same(listed: &str, model: &str) -> bool {
+pub(super) fn is_same(listed: &str, model: &str) -> bool {
     let last = |name: &str| name.rsplit('/').next().unwrap_or_default().to_lowercase();
     let (listed, model) = (last(listed), last(model));
     listed == model
@@ -58,15 +67,15 @@ fn is_same(listed: &str, model: &str) -> bool {
 }
 
 /// The listed names that may have been meant, nearest first.
-fn nearest(model: &str, names: &[String]) -> Vec<String> {
-    let mut near: Vec<(usize, &String)> =
-        names.iter().map(|name| (strsim::osa_distance(model, name), name)).collect();
+fn nearest<'n>(model: &str, names: impl Iterator<Item = &'n str>) -> Vec<String> {
+    let mut near: Vec<(usize, &str)> =
+        names.map(|name| (strsim::osa_distance(model, name), name)).collect();
     near.sort_unstable();
     let far = (model.chars().count() / 3).clamp(1, 5);
     near.into_iter()
         .filter(|(far_off, _)| *far_off <= far)
         .take(3)
-        .map(|(_, name)| name.clone())
+        .map(|(_, name)| name.to_owned())
         .collect()
 }
 
@@ -75,16 +84,20 @@ impl Model for NameCheck {
         self.inner.name()
     }
 
-    fn dialect(&self) -> Dialect {
-        self.inner.dialect()
+    fn facts(&self) -> Option<&ServerFacts> {
+        self.inner.facts().or(self.passed.get())
     }
 
-    fn is_small(&self) -> bool {
-        self.inner.is_small()
-    }
-
-    fn window(&self) -> Option<u64> {
-        self.inner.window()
+    /// The check, before the first request asks for it.
+    fn learn(&self) -> BoxFuture<'static, ()> {
+        let this = self.clone();
+        async move {
+            if this.early {
+                // A wrong name is an error of the first request.
+                let _checked = this.passed.get_or_try_init(|| this.check()).await;
+            }
+        }
+        .boxed()
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
@@ -94,7 +107,7 @@ impl Model for NameCheck {
         let this = self.clone();
         let started = async move {
             match this.passed.get_or_try_init(|| this.check()).await {
-                Ok(()) => this.inner.stream(request),
+                Ok(_) => this.inner.stream(request),
                 Err(error) => stream::once(ready(Err(error))).boxed(),
             }
         };
@@ -105,8 +118,6 @@ impl Model for NameCheck {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use futures_util::FutureExt;
 
     use super::*;
     use crate::model::Scripted;
@@ -129,9 +140,9 @@ mod tests {
     ) -> (NameCheck, Arc<AtomicUsize>) {
         let asked = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&asked);
-        let list: ListNames = Arc::new(move || {
+        let list: ListModels = Arc::new(move || {
             counter.fetch_add(1, Ordering::SeqCst);
-            async { Ok(listed.iter().map(|name| (*name).to_owned()).collect()) }.boxed()
+            async { Ok(listed.iter().map(|name| ListedModel::from(*name)).collect()) }.boxed()
         });
         let model = Named(name, Scripted::parse("replies.txt", "one\n---\ntwo").unwrap());
         (NameCheck::new(Arc::new(model), "https://x/v1".into(), list), asked)
@@ -162,7 +173,7 @@ mod tests {
     async fn a_server_without_a_list_is_asked_as_it_is() {
         let (model, _) = checked("any", &[]);
         assert!(first(&model).await.is_ok());
-        let silent: ListNames = Arc::new(|| std::future::pending().boxed());
+        let silent: ListModels = Arc::new(|| std::future::pending().boxed());
         let (named, _) = checked("any", &[]);
         let model = NameCheck { list: silent, patience: Duration::from_millis(1), ..named };
         assert!(first(&model).await.is_ok(), "no longer than it has patience");

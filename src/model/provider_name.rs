@@ -1,6 +1,7 @@
-//! Names the provider behind an address, as the table of models does.
+//! Names the provider at an address, as the table of models does.
 
 use std::net::IpAddr;
+use std::sync::LazyLock;
 
 use super::address::Address;
 use crate::protocol::HOSTED;
@@ -12,18 +13,23 @@ const ALSO: &[(&str, &str)] = &[
     ("dashscope-intl.aliyuncs.com", "dashscope"),
 ];
 
+/// The hosts of the hosted providers.
+static HOSTS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
+    let hosted = HOSTED.iter().filter_map(|hosted| {
+        let address = Address::parse(hosted.base_url, "").ok()?;
+        Some((address.host(), hosted.simple_name()))
+    });
+    let also = ALSO.iter().map(|(host, name)| ((*host).to_owned(), (*name).to_owned()));
+    also.chain(hosted).collect()
+});
+
 /// `openai` for `https://api.openai.com/v1`, `local` for a server of this machine or network, and
 /// nothing for any other.
 pub fn provider_name(base_url: &str) -> String {
     let Ok(address) = Address::parse(base_url, "") else { return String::new() };
     let host = address.host();
-    let hosted = HOSTED.iter().find(|hosted| {
-        Address::parse(hosted.base_url, "").is_ok_and(|address| address.host() == host)
-    });
-    let also = ALSO.iter().find(|(also, _)| *also == host).map(|(_, name)| (*name).to_owned());
-    let usual = || hosted.map(|hosted| hosted.simple_name());
-    match also.or_else(usual) {
-        Some(name) => name,
+    match HOSTS.iter().find(|(known, _)| *known == host) {
+        Some((_, name)) => name.clone(),
         None if address.is_loopback() || is_private(&host) => "local".to_owned(),
         None => String::new(),
     }

@@ -9,13 +9,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
+use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use super::{Chunk, ConnectError, Model, ModelError, Request, RetryAdvice};
+use super::{Chunk, ConnectError, Model, ModelError, Request, RetryAdvice, ServerFacts};
 use crate::i18n::Localize;
-use crate::protocol::{Dialect, Truncation};
+use crate::protocol::Truncation;
 
 /// How often to retry, and how long to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,16 +67,12 @@ impl Model for Retry {
         self.model.name()
     }
 
-    fn dialect(&self) -> Dialect {
-        self.model.dialect()
+    fn facts(&self) -> Option<&ServerFacts> {
+        self.model.facts()
     }
 
-    fn is_small(&self) -> bool {
-        self.model.is_small()
-    }
-
-    fn window(&self) -> Option<u64> {
-        self.model.window()
+    fn learn(&self) -> BoxFuture<'static, ()> {
+        self.model.learn()
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {

@@ -1,10 +1,38 @@
 //! Reads what servers say of their models: lists of models in the spellings of each kind of server,
 //! llama.cpp's `/props`, Ollama's `/api/show`. Pure.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::ServerFacts;
 use crate::protocol::{Money, Prices, TokenPrices};
+
+/// What a server says of a model; what it does not say is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerFacts {
+    pub window: Option<u64>,
+    pub loaded: Option<u64>,
+    pub output: Option<u64>,
+    pub tools: Option<bool>,
+    pub images: Option<bool>,
+    pub parameters: Option<u64>,
+    pub prices: Option<Prices>,
+}
+
+impl ServerFacts {
+    /// These facts, and `other` where they say nothing.
+    #[must_use]
+    pub fn or(self, other: ServerFacts) -> ServerFacts {
+        ServerFacts {
+            window: self.window.or(other.window),
+            loaded: self.loaded.or(other.loaded),
+            output: self.output.or(other.output),
+            tools: self.tools.or(other.tools),
+            images: self.images.or(other.images),
+            parameters: self.parameters.or(other.parameters),
+            prices: self.prices.or(other.prices),
+        }
+    }
+}
 
 /// The facts in one entry of a list of models.
 pub fn facts_of_listed(item: &Value) -> ServerFacts {
@@ -19,6 +47,7 @@ pub fn facts_of_listed(item: &Value) -> ServerFacts {
             .or_else(|| count(item, &["max_input_tokens"]))
             .or_else(|| count(meta, &["n_ctx", "n_ctx_train"]))
             .or_else(|| count(top, &["context_length"])),
+        loaded: None,
         output: count(item, &["max_completion_tokens", "max_output_tokens", "outputTokenLimit"])
             .or_else(|| count(top, &["max_completion_tokens"])),
         tools: flag(can, &["function_calling", "tools"])
@@ -63,6 +92,17 @@ pub fn facts_of_show(show: &Value) -> ServerFacts {
         parameters: count(info, &["general.parameter_count"]),
         ..ServerFacts::default()
     }
+}
+
+/// The context that a model is loaded with, in `/api/ps` of Ollama.
+pub fn loaded_context(running: &Value, model: &str) -> Option<u64> {
+    let is_named = |name: &str| name == model || name.strip_suffix(":latest") == Some(model);
+    let named = |one: &&Value| {
+        ["name", "model"]
+            .iter()
+            .any(|field| one.get(field).and_then(Value::as_str).is_some_and(is_named))
+    };
+    count(running.get("models")?.as_array()?.iter().find(named)?, &["context_length"])
 }
 
 /// The first of these fields that holds a number above zero, also as text.

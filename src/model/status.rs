@@ -1,11 +1,7 @@
-//! Maps an HTTP status of a model server to an error, and reads the pause it asks for. Pure:
-//! status, headers and body in, a [`ModelError`] out.
+//! Maps an HTTP status of a model server to an error. Pure: status, headers and body in, a
+//! [`ModelError`] out.
 
 use std::time::Duration;
-
-use jiff::Timestamp;
-use jiff::fmt::rfc2822;
-use reqwest::header::{HeaderMap, RETRY_AFTER};
 
 use super::error_body::ServerMessage;
 use super::{ModelError, RetryAdvice};
@@ -162,49 +158,9 @@ fn leading_number(text: &str) -> Option<(f64, &str)> {
     Some((number.trim_end_matches('.').parse().ok()?, behind))
 }
 
-/// The pause the server asks for: `Retry-After` in seconds or as a date, or the milliseconds some
-/// servers send in addition.
-pub(super) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
-    let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
-    if let Some(ms) = text("retry-after-ms").and_then(|ms| ms.parse().ok()) {
-        return Some(Duration::from_millis(ms));
-    }
-    let value = text(RETRY_AFTER.as_str())?;
-    if let Ok(seconds) = value.parse::<f64>() {
-        return Duration::try_from_secs_f64(seconds.max(0.0)).ok();
-    }
-    let date = rfc2822::parse(value).ok()?.timestamp();
-    Some(Duration::try_from(date.duration_since(now)).unwrap_or_default())
-}
-
 #[cfg(test)]
 mod tests {
-    use reqwest::header::HeaderValue;
-
     use super::*;
-
-    const NOW: i64 = 784_111_777; // Sun, 06 Nov 1994 08:49:37 GMT
-
-    fn wait(name: &'static str, value: &'static str) -> Option<Duration> {
-        let mut headers = HeaderMap::new();
-        headers.insert(name, HeaderValue::from_static(value));
-        retry_after(&headers, Timestamp::from_second(NOW).unwrap_or_default())
-    }
-
-    #[test]
-    fn the_pause_is_read_as_seconds_as_a_date_and_as_milliseconds() {
-        assert_eq!(wait("retry-after", "7"), Some(Duration::from_secs(7)));
-        assert_eq!(wait("retry-after", "0.5"), Some(Duration::from_millis(500)));
-        assert_eq!(
-            wait("retry-after", "Sun, 06 Nov 1994 08:49:47 GMT"),
-            Some(Duration::from_secs(10))
-        );
-        assert_eq!(wait("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT"), Some(Duration::ZERO));
-        assert_eq!(wait("retry-after-ms", "250"), Some(Duration::from_millis(250)));
-        assert_eq!(wait("retry-after", "-3"), Some(Duration::ZERO));
-        assert_eq!(wait("retry-after", "soon"), None);
-        assert_eq!(wait("retry-after", "1e300"), None);
-    }
 
     #[test]
     fn each_status_names_the_remedy() {

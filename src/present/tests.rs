@@ -63,6 +63,7 @@ fn pause() -> QuestionOffer {
 fn model_choice() -> QuestionOffer {
     QuestionOffer::new(&Question::Choice {
         step: "cmd_001".into(),
+        script: None,
         text: "which".into(),
         choices: vec!["a".into()],
         free: true,

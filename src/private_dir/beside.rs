@@ -61,7 +61,7 @@ fn is_abandoned(name: &str) -> bool {
         && parts.next().is_none()
 }
 
-/// If it is a file of this user that nobody has locked.
+/// If it is a file of this user that no process has locked.
 fn remove(folder: &OwnedFd, name: &std::ffi::CStr) {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let Ok(file) = openat(folder, name, flags, Mode::empty()) else { return };

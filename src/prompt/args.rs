@@ -30,6 +30,18 @@ pub fn split(text: &str) -> Vec<String> {
     words
 }
 
+/// Joins words so that they are split into the same again: one with a space is quoted.
+pub fn join(words: &[String]) -> String {
+    let quoted = |word: &String| {
+        let is_marked = |c: char| c.is_whitespace() || "\"'\\".contains(c);
+        match !word.is_empty() && !word.contains(is_marked) {
+            true => word.clone(),
+            false => format!("\"{}\"", word.replace('\\', r"\\").replace('"', "\\\"")),
+        }
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
 /// The characters a backslash escapes; before anything else it is a backslash.
 fn is_escapable(c: char) -> bool {
     c.is_whitespace() || "\\\"'".contains(c)
@@ -57,6 +69,14 @@ fn quoted_content(chars: &[char], from: usize, quote: char) -> Option<(String, u
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn joined_words_are_split_into_the_same() {
+        let words = ["my title", "12", "", "it's", "a\\ b", "say \"x\"", "'", "\""];
+        let words = words.map(str::to_owned);
+        assert_eq!(split(&join(&words)), words);
+        assert_eq!(join(&words[..2]), "\"my title\" 12");
+    }
 
     #[test]
     fn quotes_and_backslashes_keep_a_word_together() {

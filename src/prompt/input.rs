@@ -5,6 +5,7 @@
 //! | `/name args…` | a command; the name decides later which kind |
 //! | `!cmd`, `! cmd`, `` !`cmd` `` | a line for the user's shell |
 //! | `!!cmd` | the same, and its output is kept out of the context |
+//! | `` text !`cmd` text `` | is replaced by the output of the line |
 //! | `@path`, `@"a b"`, `@dir/`, `@file:10-40` | a file that is sent with the message |
 //! | `\/`, `\!`, `\@` | the plain character |
 //! | anything else | a message |
@@ -13,8 +14,10 @@
 //! `/usr/bin/env is missing` is a message. Only the first line is checked: a pasted text that has
 //! `/x` or `!x` further down is a message as a whole.
 
+use std::ops::Range;
+
 use super::{args, mention};
-use crate::protocol::{Mention, Op, Prompt, PromptPart};
+use crate::protocol::{Mention, Op, PastedImage, Prompt, PromptPart};
 
 /// The intent of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,21 +119,23 @@ pub fn parse_with_pastes(typed: &str, pasted: &[String]) -> Intent {
         .unwrap_or_else(|| Intent::Message { parts: message(line, pasted) })
 }
 
-/// The text of a message, with the mentions as they were typed.
+/// The text of a message, with the mentions and the shell lines as they were typed.
 pub fn text_of(parts: &[PromptPart]) -> String {
-    parts
-        .iter()
-        .map(|part| match part {
-            PromptPart::Text(text) | PromptPart::Mention { text, .. } => text.as_str(),
-            PromptPart::Insert(_) | PromptPart::Shell(_) => "",
-        })
-        .collect()
+    let typed = |part: &PromptPart| match part {
+        PromptPart::Text(text) | PromptPart::Mention { text, .. } => text.clone(),
+        PromptPart::Shell(line) => format!("!`{line}`"),
+        PromptPart::Insert(_) | PromptPart::Image(_) => String::new(),
+    };
+    parts.iter().map(typed).collect()
 }
 
 fn mentions_of(parts: &[PromptPart]) -> Vec<Mention> {
     let mention = |part: &PromptPart| match part {
         PromptPart::Mention { mention, .. } => Some(mention.clone()),
-        PromptPart::Text(_) | PromptPart::Insert(_) | PromptPart::Shell(_) => None,
+        PromptPart::Text(_)
+        | PromptPart::Insert(_)
+        | PromptPart::Shell(_)
+        | PromptPart::Image(_) => None,
     };
     parts.iter().filter_map(mention).collect()
 }
@@ -139,7 +144,7 @@ fn mentions_of(parts: &[PromptPart]) -> Vec<Mention> {
 /// text is not parsed.
 pub fn submit_op(parts: Vec<PromptPart>, whole: impl Fn(&str) -> String) -> Op {
     let shown = whole(&text_of(&parts));
-    if mentions_of(&parts).is_empty() {
+    if parts.iter().all(|part| matches!(part, PromptPart::Text(_))) {
         return Op::Submit { text: shown };
     }
     let unfolded = parts.into_iter().map(|part| match part {
@@ -150,8 +155,25 @@ pub fn submit_op(parts: Vec<PromptPart>, whole: impl Fn(&str) -> String) -> Op {
     Op::SubmitPrompt { prompt: Box::new(prompt) }
 }
 
+/// The same message with these images.
+pub fn with_images(op: Op, images: Vec<PastedImage>) -> Op {
+    let mut prompt = match op {
+        Op::Submit { text } if !images.is_empty() => {
+            let parts = vec![PromptPart::Text(text.clone())];
+            Box::new(Prompt { shown: text, parts, ..Prompt::default() })
+        }
+        Op::SubmitPrompt { prompt } => prompt,
+        other => return other,
+    };
+    prompt.parts.extend(images.into_iter().map(PromptPart::Image));
+    Op::SubmitPrompt { prompt }
+}
+
 fn command(line: &str, pasted: &[String]) -> Option<Intent> {
-    let rest = line.strip_prefix('/')?;
+    let rest = match line.strip_prefix('/')? {
+        "" | "?" => "help",
+        rest => rest,
+    };
     let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
     let (name, args) = rest.split_at_checked(end)?;
     let args = args.trim();
@@ -190,13 +212,22 @@ fn message(line: &str, pasted: &[String]) -> Vec<PromptPart> {
     let mut parts = Vec::new();
     let mut done = 0;
     let words = |from: usize, to: usize| unescape(line.get(from..to).unwrap_or_default());
-    for found in mentions_in(line, pasted) {
-        if found.from > done {
-            parts.push(PromptPart::Text(words(done, found.from)));
-        }
+    let mentions = mentions_in(line, pasted).into_iter().map(|found| {
         let text = line.get(found.from..found.to).unwrap_or_default().to_owned();
-        parts.push(PromptPart::Mention { text, mention: found.mention });
-        done = found.to;
+        (found.from..found.to, PromptPart::Mention { text, mention: found.mention })
+    });
+    let mut found: Vec<_> = inline_shell(line, pasted).into_iter().chain(mentions).collect();
+    found.sort_by_key(|(span, _)| span.start);
+    for (span, part) in found {
+        // A mention in a shell line belongs to that.
+        if span.start < done {
+            continue;
+        }
+        if span.start > done {
+            parts.push(PromptPart::Text(words(done, span.start)));
+        }
+        parts.push(part);
+        done = span.end;
     }
     if done < line.len() {
         parts.push(PromptPart::Text(words(done, line.len())));
@@ -204,20 +235,41 @@ fn message(line: &str, pasted: &[String]) -> Vec<PromptPart> {
     parts
 }
 
-/// The mentions that are not in a pasted text.
-fn mentions_in(line: &str, pasted: &[String]) -> Vec<mention::MentionSpan> {
-    let inside = |at: usize| {
-        pasted.iter().filter(|text| !text.is_empty()).any(|text| {
-            line.match_indices(text.as_str())
-                .any(|(from, _)| (from..from + text.len()).contains(&at))
-        })
-    };
-    mention::find(line).into_iter().filter(|found| !inside(found.from)).collect()
+/// The shell lines in a message, `` !`cmd` ``: outside of a pasted text and of fenced code.
+fn inline_shell(line: &str, pasted: &[String]) -> Vec<(Range<usize>, PromptPart)> {
+    let mut found: Vec<(Range<usize>, PromptPart)> = Vec::new();
+    for (from, mark) in line.match_indices("!`") {
+        let before = line.get(..from).unwrap_or_default();
+        let is_inside = found.last().is_some_and(|(span, _)| from < span.end)
+            || is_pasted(line, pasted, from)
+            || before.matches("```").count() % 2 == 1;
+        let inner = from + mark.len();
+        let rest = line.get(inner..).unwrap_or_default();
+        let Some((command, _)) = rest.split_once('`') else { break };
+        let runs = !command.trim().is_empty() && !command.contains('\n');
+        if runs && !is_inside && mention::can_begin_after(before.chars().next_back()) {
+            let span = from..inner + command.len() + 1;
+            found.push((span, PromptPart::Shell(command.trim().to_owned())));
+        }
+    }
+    found
 }
 
-/// Removes the escapes: `\@` anywhere.
+/// Whether a place of the line is in a pasted text.
+fn is_pasted(line: &str, pasted: &[String], at: usize) -> bool {
+    pasted.iter().filter(|text| !text.is_empty()).any(|text| {
+        line.match_indices(text.as_str()).any(|(from, _)| (from..from + text.len()).contains(&at))
+    })
+}
+
+/// The mentions that are not in a pasted text.
+fn mentions_in(line: &str, pasted: &[String]) -> Vec<mention::MentionSpan> {
+    mention::find(line).into_iter().filter(|found| !is_pasted(line, pasted, found.from)).collect()
+}
+
+/// Removes the escapes: `\@` and `` \!` `` anywhere.
 fn unescape(text: &str) -> String {
-    text.replace(r"\@", "@")
+    text.replace(r"\@", "@").replace(r"\!`", "!`")
 }
 
 #[cfg(test)]
@@ -246,6 +298,8 @@ mod tests {
             ("hello world", message("hello world")),
             ("  \n ", Intent::Empty),
             ("/help", command("help", "")),
+            ("/", command("help", "")),
+            ("/?", command("help", "")),
             ("/commit -m 'wip'", command("commit", "-m 'wip'")),
             ("/summarize focus\non risks", command("summarize", "focus\non risks")),
             ("/创建 新的", command("创建", "新的")),
@@ -268,6 +322,27 @@ mod tests {
     }
 
     #[test]
+    fn a_shell_line_in_a_message_is_a_part_of_it() {
+        let shell = |line: &str| PromptPart::Shell(line.into());
+        let text = |words: &str| PromptPart::Text(words.into());
+        let parts = |typed: &str| match parse(typed) {
+            Intent::Message { parts } => parts,
+            other => panic!("{other:?}"),
+        };
+        let typed = "Look at !`git status --short @x` please";
+        let expected = [text("Look at "), shell("git status --short @x"), text(" please")];
+        assert_eq!(parts(typed), expected);
+        assert_eq!(text_of(&expected), typed);
+        assert!(matches!(submit_op(parts(typed), str::to_owned), Op::SubmitPrompt { .. }));
+        for plain in ["a !`` b", "a !`open", "x!`y`", "see\n```\n!`ls`\n```", "a !b` c`"] {
+            assert_eq!(parts(plain), [text(plain)], "{plain}");
+        }
+        assert_eq!(parts(r"a \!`ls`"), [text("a !`ls`")]);
+        let pasted = parse_with_pastes("see !`rm x`", &["!`rm x`".into()]);
+        assert_eq!(pasted, message("see !`rm x`"));
+    }
+
+    #[test]
     fn an_escape_gives_the_plain_character() {
         assert_eq!(parse(r"\/help is a command"), message("/help is a command"));
         assert_eq!(parse(r"\!important"), message("!important"));
@@ -279,7 +354,6 @@ mod tests {
     fn a_prefix_without_text_is_a_message() {
         assert_eq!(parse("!"), message("!"));
         assert_eq!(parse("!!"), message("!!"));
-        assert_eq!(parse("/"), message("/"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Change, Risk, Step, StepAction};
+use super::{ApprovalMode, Change, PlanItem, Risk, Step, StepAction};
 use crate::i18n::LocalizedText;
 
 /// Identifies one question; an answer to another one is ignored.
@@ -34,15 +34,25 @@ impl Ask {
 pub enum Question {
     /// May this step run?
     Step(StepQuestion),
-    /// The model asks the user something. A rejection leaves it without an answer.
+    /// The model, or a script, asks the user something. A rejection leaves it without an answer.
     Choice {
-        /// The step that asks.
+        /// The step that asks; empty for a script.
         step: String,
+        /// The script that asks.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        script: Option<String>,
         text: String,
         /// May be empty: then any text is an answer.
         choices: Vec<String>,
         /// Whether a text other than the choices is accepted.
         free: bool,
+    },
+    /// Shall this plan be carried out? [`Decision::AcceptPlan`] says how; an answer in words asks
+    /// for another plan.
+    Plan {
+        /// The step that proposes it.
+        step: String,
+        items: Vec<PlanItem>,
     },
     /// May a script make this call, which its permissions leave to the user? A plain approval
     /// allows it.
@@ -214,6 +224,12 @@ pub enum Decision {
     TrustParent,
     /// Run this instead. It is judged again, and the model is told.
     Edit(StepAction),
+    /// Carry the plan out in this mode, with these items if they were edited.
+    AcceptPlan {
+        mode: ApprovalMode,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        items: Option<Vec<PlanItem>>,
+    },
     /// The answer to a [`Question::Choice`].
     Answer { text: String },
     /// Do not run it; the text, if any, goes to the model.

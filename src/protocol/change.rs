@@ -1,5 +1,6 @@
 //! The change a step makes to one file: shown before it is made, stored afterwards.
 
+use crate::i18n::{LocalizedText, session};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,11 +18,33 @@ pub struct Change {
     pub diff: String,
     /// True when the stored diff is cut.
     pub cut: bool,
+    /// The file can be run as a program, before or after.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub executable: bool,
 }
 
 impl Change {
     /// Largest stored diff of a finished change, in bytes: a question shows all of it.
     const KEPT: usize = 192 * 1024;
+
+    /// What a program changed, in one line; `None`: nothing.
+    pub fn summary(files: &[Change]) -> Option<LocalizedText> {
+        const NAMED: usize = 4;
+        let name = |change: &Change| {
+            let name = change.path.rsplit('/').next().unwrap_or_default();
+            format!("{name} +{} -{}", change.added, change.removed)
+        };
+        let names = files.iter().take(NAMED).map(name).collect::<Vec<_>>().join(", ");
+        Some(match files.len() {
+            0 => return None,
+            1 => session::FILES_CHANGED_ONE.with("names", names),
+            n if n <= NAMED => session::FILES_CHANGED.with("n", n).with("names", names),
+            n => session::FILES_CHANGED_MORE
+                .with("n", n)
+                .with("names", names)
+                .with("more", n - NAMED),
+        })
+    }
 
     /// The change in its stored form.
     pub fn into_stored(mut self) -> Change {
@@ -40,6 +63,38 @@ impl Change {
 pub struct PlanItem {
     pub text: String,
     pub state: PlanState,
+}
+
+impl PlanItem {
+    /// A line with its box: `[x] done`.
+    pub fn line(&self) -> String {
+        let mark = match self.state {
+            PlanState::Pending => "[ ]",
+            PlanState::Doing => "[>]",
+            PlanState::Done => "[x]",
+        };
+        format!("{mark} {}", self.text)
+    }
+
+    /// The items of a plan that the user edited: a line each, with or without its box.
+    pub fn parse_lines(text: &str) -> Vec<PlanItem> {
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        lines.map(PlanItem::parse).filter(|item| !item.text.is_empty()).collect()
+    }
+
+    /// An item in one line, which may carry its box.
+    pub fn parse(line: &str) -> PlanItem {
+        let boxes = [
+            ("[ ]", PlanState::Pending),
+            ("[x]", PlanState::Done),
+            ("[X]", PlanState::Done),
+            ("[~]", PlanState::Doing),
+            ("[>]", PlanState::Doing),
+        ];
+        let found = boxes.iter().find_map(|(sign, state)| Some((*state, line.strip_prefix(sign)?)));
+        let (state, text) = found.map_or((PlanState::Pending, line), |(state, rest)| (state, rest));
+        PlanItem { text: text.trim().to_owned(), state }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

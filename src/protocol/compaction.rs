@@ -15,12 +15,15 @@ const NAMED: usize = 6;
 pub struct Compaction {
     /// What the user wanted to preserve above all.
     pub focus: Option<String>,
-    /// Bytes of past turns before and after it.
+    /// Steps of the running turn were compacted, not past turns.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub steps: bool,
+    /// Bytes of past turns, or of the running one, before and after it.
     pub before: usize,
     pub after: usize,
     /// Parts that lost their middle.
     pub shortened: Vec<DroppedPart>,
-    /// Turns that are no longer sent: the summary replaces them.
+    /// Turns or steps that are no longer sent. The summary replaces them; steps also without one.
     pub summed: Vec<DroppedPart>,
     /// `None`: nothing had to be summarised.
     pub summary: Option<CompactionSummary>,
@@ -53,17 +56,20 @@ pub struct CompactionSummary {
 impl Compaction {
     /// The result, in a sentence.
     pub fn localized(&self) -> LocalizedText {
-        words::RECEIPT.with("before", text::size(self.before)).with("after", text::size(self.after))
+        let say = match self.steps {
+            false => words::RECEIPT.into(),
+            true => words::STEPS_RECEIPT.with("n", self.summed.len() + self.shortened.len()),
+        };
+        say.with("before", text::size(self.before)).with("after", text::size(self.after))
     }
 
-    /// The page for the user.
-    pub fn page(&self) -> Page {
-        let mut rows = Vec::new();
-        if let Some(focus) = &self.focus {
-            rows.push(PageRow::pair(words::RECEIPT_FOCUS, focus.as_str()));
-        }
-        for (label, parts) in
-            [(words::RECEIPT_SUMMED, &self.summed), (words::RECEIPT_SHORTENED, &self.shortened)]
+    /// The parts that were summed up or shortened.
+    fn add_part_rows(&self, rows: &mut Vec<PageRow>) {
+        let summed = match self.summary {
+            Some(_) => words::RECEIPT_SUMMED,
+            None => words::RECEIPT_LEFT_OUT,
+        };
+        for (label, parts) in [(summed, &self.summed), (words::RECEIPT_SHORTENED, &self.shortened)]
         {
             for part in parts.iter().take(NAMED) {
                 let about = words::RECEIPT_PART
@@ -78,7 +84,21 @@ impl Compaction {
                 rows.push(PageRow::pair(label, more));
             }
         }
-        let kept = words::RECEIPT_KEPT_WHAT.with("turns", self.turns).with("results", self.results);
+    }
+
+    /// The page for the user.
+    pub fn page(&self) -> Page {
+        let mut rows = Vec::new();
+        if let Some(focus) = &self.focus {
+            rows.push(PageRow::pair(words::RECEIPT_FOCUS, focus.as_str()));
+        }
+        self.add_part_rows(&mut rows);
+        let kept = match self.steps {
+            false => {
+                words::RECEIPT_KEPT_WHAT.with("turns", self.turns).with("results", self.results)
+            }
+            true => words::RECEIPT_STEPS_KEPT.into(),
+        };
         rows.push(PageRow::pair(words::RECEIPT_KEPT, kept));
         if let Some(summed) = &self.summary {
             rows.push(PageRow::pair(words::PART_SUMMARY, summed.summary.as_str()));

@@ -1,9 +1,11 @@
 //! What a request costs by the prices of its model.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Money, Usage};
 
 /// The price of a million tokens of each kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenPrices {
     pub input: Money,
     pub output: Money,
@@ -13,7 +15,7 @@ pub struct TokenPrices {
 }
 
 /// The prices of a model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prices {
     pub usual: TokenPrices,
     /// For a request with more tokens of input than this.

@@ -1,10 +1,13 @@
 //! The events a session sends to its surfaces.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{
-    Ask, AskId, AttachmentInfo, Change, Compaction, Extensions, Observation, Page, PlanItem,
-    Question, Rewind, Risk, SessionInfo, SessionRow, Step, StepAction, Usage,
+    ApprovalMode, Ask, AskId, AttachmentInfo, Change, Compaction, Extensions, Image, ModelOffer,
+    Observation, Page, PlanItem, Question, Rewind, Risk, SessionInfo, SessionRow, Step, StepAction,
+    Usage,
 };
 use crate::i18n::{LocalizedText, session};
 
@@ -20,10 +23,17 @@ pub enum Event {
     /// A file attached to the message of the turn that began.
     Attached {
         items: Vec<AttachmentInfo>,
+        /// Those of them that are images, in order, for a screen that shows them. The conversation
+        /// keeps them itself.
+        #[serde(skip)]
+        images: Vec<Arc<Image>>,
     },
     /// The answer to an `Op::Render`.
     Rendered {
         text: String,
+        /// The images of the files in it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
     },
     /// The user's message reached the running turn.
     Steered {
@@ -38,6 +48,11 @@ pub enum Event {
     /// The model's reasoning text; shown dim, never stored as the answer.
     #[serde(rename = "thought")]
     ReasoningDelta {
+        text: String,
+    },
+    /// A message of a script's author, as it was sent to a model.
+    ScriptMessage {
+        role: String,
         text: String,
     },
     /// A call failed and is retried after a wait.
@@ -108,9 +123,32 @@ pub enum Event {
         /// Without diffs.
         files: Vec<Change>,
     },
+    /// A program changed these files of the workspace; it is sent before the step's observation.
+    FilesChanged {
+        step: String,
+        /// Without diffs.
+        files: Vec<Change>,
+        /// Changed files that cannot be restored.
+        #[serde(default)]
+        lost: usize,
+    },
+    /// The changes that were undone last were made again.
+    Redone,
+    /// The answer to `Report::Changes`: what the session changed and what is not committed, as far
+    /// as it was not changed by the session. Not recorded.
+    Changes {
+        session: Vec<Change>,
+        /// `None`: git could not be asked, or it failed.
+        #[serde(default)]
+        uncommitted: Option<Vec<Change>>,
+    },
     /// The user added a folder to the session, absolute with links resolved. Stored but not shown.
     FolderAdded {
         path: String,
+    },
+    /// From now on the session is in this mode. Stored but not shown.
+    ApprovalModeSet {
+        mode: ApprovalMode,
     },
     /// The current contents of the queue.
     Queued {
@@ -130,6 +168,9 @@ pub enum Event {
     /// The models that `/model` accepts, best first.
     Models {
         names: Vec<String>,
+        /// The same, with what is known of each.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        offers: Vec<ModelOffer>,
     },
     /// Events from before all that were sent so far: a session was resumed. A long history follows
     /// in several chunks, each one earlier than the last.
@@ -186,6 +227,8 @@ impl Event {
             | Event::Plan { .. }
             | Event::Undone { .. }
             | Event::FilesKept { .. }
+            | Event::FilesChanged { .. }
+            | Event::Redone
             | Event::Steered { .. }
             | Event::ReplyStarted
             | Event::Delta { .. }
@@ -198,6 +241,7 @@ impl Event {
             | Event::StepFinished(_)
             | Event::TurnEnded { .. }
             | Event::FolderAdded { .. }
+            | Event::ApprovalModeSet { .. }
             | Event::Page(_) => true,
             // It would appear once more with every start.
             Event::Notice(notice) => notice.topic != Topic::Resumed,
@@ -217,6 +261,8 @@ impl Event {
                 | Event::Plan { .. }
                 | Event::Undone { .. }
                 | Event::FilesKept { .. }
+                | Event::FilesChanged { .. }
+                | Event::Redone
                 | Event::Compacted(_)
                 | Event::TurnEnded { .. }
         )
@@ -240,7 +286,7 @@ impl Event {
                 seen.stdout.len() + seen.stderr.len() + diff + 512
             }
             Event::Plan { items } => items.iter().map(|item| item.text.len() + 32).sum(),
-            Event::FilesKept { files, .. } => files.len() * 256,
+            Event::FilesKept { files, .. } | Event::FilesChanged { files, .. } => files.len() * 256,
             _ => 64,
         }
     }

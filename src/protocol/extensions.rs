@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::CommandTraits;
 use crate::i18n::LocalizedText;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,15 +15,42 @@ pub struct Extensions {
     /// Names of scripts that can be run.
     #[serde(default)]
     pub scripts: Vec<String>,
-    /// The inputs of those scripts that declare any.
+    /// The inputs of those scripts, as they were sent before `script_details`.
     #[serde(default)]
     pub inputs: Vec<(String, Vec<String>)>,
+    /// What is known of those scripts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub script_details: Vec<ScriptDetails>,
     /// Skills that do not fit in the model's list.
     #[serde(default)]
     pub untold: OmittedSkills,
     /// What the folder contains that cannot be used until it is trusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<LocalizedText>,
+    /// Names that several files claim, or that a built-in command has: who lost them and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clashes: Vec<LocalizedText>,
+}
+
+/// What a script says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScriptDetails {
+    pub name: String,
+    /// One line; empty if it has none.
+    pub title: String,
+    pub inputs: Vec<ScriptInput>,
+}
+
+/// One input of a script.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScriptInput {
+    pub name: String,
+    /// The type as the script declares it; empty if it does not.
+    pub kind: String,
+    pub required: bool,
+    /// The only values it accepts, if there are any.
+    pub choices: Vec<String>,
+    pub about: String,
 }
 
 /// Skills omitted from, or shortened in, the model's list because of its size limit.
@@ -53,6 +81,8 @@ pub struct Extension {
     /// Its owner.
     pub from: LocalizedText,
     pub state: ExtensionState,
+    #[serde(default, skip_serializing_if = "CommandTraits::is_usual")]
+    pub traits: CommandTraits,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,14 +112,18 @@ impl Extension {
 }
 
 impl Extensions {
-    /// The entry with this name: a command before a skill, and for one in a folder the last part of
-    /// its name if that is unique.
+    /// The entry with this name: a command before a skill, then one with this alias, and for one in
+    /// a folder the last part of its name if that is unique.
     pub fn find(&self, name: &str) -> Option<&Extension> {
         let whole = |entry: &&Extension| entry.can_be_typed() && entry.name == name;
         let last = |entry: &&Extension| {
             entry.can_be_typed() && entry.name.rsplit(':').next() == Some(name)
         };
-        self.entries.iter().find(whole).or_else(|| {
+        let alias = |entry: &&Extension| {
+            entry.can_be_typed() && entry.traits.aliases.iter().any(|alias| alias == name)
+        };
+        let named = self.entries.iter().find(whole).or_else(|| self.entries.iter().find(alias));
+        named.or_else(|| {
             let mut ends = self.entries.iter().filter(last);
             ends.next().filter(|_| ends.next().is_none())
         })

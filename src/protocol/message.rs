@@ -39,6 +39,26 @@ impl Dialect {
     }
 }
 
+/// The length of the system prompt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PromptSize {
+    #[default]
+    Full,
+    /// A few lines with examples: small models lose their way in more.
+    Short,
+}
+
+impl PromptSize {
+    /// `None` for `auto`.
+    pub fn from_name(name: &str) -> Option<PromptSize> {
+        match name {
+            "full" => Some(PromptSize::Full),
+            "short" => Some(PromptSize::Short),
+            _ => None,
+        }
+    }
+}
+
 /// What one side says at once. Results of calls are blocks of the user's side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Message {
@@ -87,10 +107,16 @@ pub struct ToolResult {
 }
 
 /// An image, as base64 text.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
     pub mime: String,
     pub data: String,
+}
+
+impl Image {
+    /// What an image counts as in bytes of text, by the tokens that providers count for one of the
+    /// size that is sent, at most.
+    pub const WEIGHT: usize = 6_400;
 }
 
 /// A tool as it is described to a model.
@@ -181,8 +207,7 @@ impl Message {
         })
     }
 
-    /// Turns calls and results into text, for a model that knows neither. Reasoning and images
-    /// are left out.
+    /// Turns calls and results into text, for a model that knows neither. Reasoning is left out.
     pub fn flatten(&mut self) {
         for block in std::mem::take(&mut self.blocks) {
             match block {
@@ -195,7 +220,25 @@ impl Message {
                     let text = format!("(result of {})\n{}", result.name, result.content);
                     self.push_text("\n", &text);
                 }
-                ContentBlock::Reasoning(_) | ContentBlock::Image(_) => {}
+                ContentBlock::Reasoning(_) => {}
+                image @ ContentBlock::Image(_) => self.blocks.push(image),
+            }
+        }
+    }
+
+    /// Its images.
+    pub fn images(&self) -> impl Iterator<Item = &Image> {
+        self.blocks.iter().filter_map(|block| match block {
+            ContentBlock::Image(image) => Some(image),
+            _ => None,
+        })
+    }
+
+    /// Puts this text in the place of each image.
+    pub fn replace_images(&mut self, text: &str) {
+        for block in &mut self.blocks {
+            if matches!(block, ContentBlock::Image(_)) {
+                *block = ContentBlock::text(text);
             }
         }
     }
@@ -240,7 +283,7 @@ impl ContentBlock {
             ContentBlock::Text(text) | ContentBlock::Reasoning(text) => text.text.len(),
             ContentBlock::ToolCall(call) => call.name.len() + call.arguments.len(),
             ContentBlock::ToolResult(result) => result.content.len(),
-            ContentBlock::Image(image) => image.data.len(),
+            ContentBlock::Image(_) => Image::WEIGHT,
         }
     }
 

@@ -15,19 +15,26 @@
 //!
 //! A session reads [`Op`]s and writes [`Event`]s; nothing else is exchanged.
 
+mod approval_mode;
 mod ask;
 pub mod budget;
 mod change;
+mod chat;
+mod command_traits;
 mod compaction;
 mod cost;
 mod denied;
+mod effort;
 mod event;
 mod extensions;
 pub mod growing_reply;
+mod job;
 mod json_string;
 mod message;
+mod model_offer;
 mod model_override;
 mod money;
+mod note;
 mod observation;
 mod op;
 mod page;
@@ -40,36 +47,47 @@ mod step;
 pub mod streaming;
 mod usage;
 
+pub use approval_mode::ApprovalMode;
 pub use ask::{
     ApprovalScope, Ask, AskId, Decision, Question, StepQuestion, SubCommand, TemplateCommand,
     TrustOffer, UntrustedFile, UpcomingStep,
 };
 pub use change::{Change, PlanItem, PlanState};
+pub use chat::ChatPlatform;
+pub use command_traits::{
+    Availability, Category, CommandArgument, CommandTraits, Surface, USUAL_PRIORITY, WhileBusy,
+};
 pub use compaction::{Compaction, CompactionSummary, DroppedPart};
 pub use cost::{Prices, TokenPrices, cost};
 pub use denied::SandboxDenial;
+pub use effort::{Effort, effort_names};
 pub use event::{
     Event, ModelMessage, Notice, NoticeLevel, Topic, Truncation, TurnOrigin, TurnOutcome,
 };
-pub use extensions::{Extension, ExtensionKind, ExtensionState, Extensions, OmittedSkills};
-pub use message::{
-    ContentBlock, Dialect, Image, Message, Opaque, Params, Role, TextBlock, ToolCall, ToolResult,
-    ToolSchema,
+pub use extensions::{
+    Extension, ExtensionKind, ExtensionState, Extensions, OmittedSkills, ScriptDetails, ScriptInput,
 };
+pub use job::{JobInfo, JobRequest, JobState};
+pub use message::{
+    ContentBlock, Dialect, Image, Message, Opaque, Params, PromptSize, Role, TextBlock, ToolCall,
+    ToolResult, ToolSchema,
+};
+pub use model_offer::ModelOffer;
 pub use model_override::ModelOverride;
 pub use money::Money;
-pub use observation::{Observation, Outcome, ParsedOutput};
+pub use note::NotePlace;
+pub use observation::{LineRound, Observation, Outcome, ParsedOutput};
 pub use op::{ExportFormat, Op, Report, Rewind, SessionRow};
 pub use page::{Page, PageRow};
 pub use prompt::{
-    AttachmentInfo, AttachmentSize, LineRange, Mention, Prompt, PromptPart, PromptSource,
-    PromptSourceKind,
+    AttachmentInfo, AttachmentSize, LineRange, Mention, PastedImage, Prompt, PromptPart,
+    PromptSource, PromptSourceKind,
 };
 pub use provider::{HOSTED, Hosted, Provider, key_variables};
 pub use reply::Reply;
 pub use risk::{Effect, Reason, Risk, Tier};
 pub use session_info::{
-    InstructionFile, SandboxMode, SandboxStatus, SessionInfo, ToolInfo, UnsavedWork,
+    ContextFill, InstructionFile, SandboxMode, SandboxStatus, SessionInfo, ToolInfo, UnsavedWork,
 };
 pub use step::{Mode, Requires, Step, StepAction};
 pub use usage::Usage;

@@ -64,6 +64,10 @@ pub struct Observation {
     pub stderr: String,
     /// True if bytes of either stream are omitted here.
     pub truncated: bool,
+    /// How the lines of both streams followed each other; empty where that is not known, or where
+    /// there is only one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub line_order: Vec<LineRound>,
     pub parsed: Option<ParsedOutput>,
     pub risk: Risk,
     pub outcome: Outcome,
@@ -78,7 +82,32 @@ pub struct Observation {
     pub denied: Option<SandboxDenial>,
 }
 
+/// Some lines of standard output, then some of standard error.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LineRound(pub u32, pub u32);
+
 impl Observation {
+    /// Its output as a terminal would have shown it; `None` where the order of its lines is not
+    /// known.
+    pub fn merged_output(&self) -> Option<String> {
+        if self.stdout.trim().is_empty() || self.stderr.trim().is_empty() {
+            return Some([self.stdout.as_str(), self.stderr.as_str()].concat());
+        }
+        if self.line_order.is_empty() || self.truncated {
+            return None;
+        }
+        let (mut first, mut second) =
+            (self.stdout.split_inclusive('\n'), self.stderr.split_inclusive('\n'));
+        let mut lines: Vec<&str> = Vec::new();
+        for LineRound(out, err) in &self.line_order {
+            lines.extend(first.by_ref().take(*out as usize));
+            lines.extend(second.by_ref().take(*err as usize));
+        }
+        let rest = first.chain(second);
+        let line = |line: &str| format!("{}\n", line.strip_suffix('\n').unwrap_or(line));
+        Some(lines.into_iter().chain(rest).map(line).collect())
+    }
+
     /// An observation of a step that did not run.
     pub fn not_run(
         step: Step,
@@ -94,6 +123,7 @@ impl Observation {
             stdout: String::new(),
             stderr: String::new(),
             truncated: false,
+            line_order: Vec::new(),
             parsed: None,
             risk,
             outcome,
@@ -106,6 +136,16 @@ impl Observation {
     /// True when it ran and exited with 0.
     pub fn succeeded(&self) -> bool {
         matches!(self.outcome, Outcome::Ran | Outcome::Edited) && self.exit_code == Some(0)
+    }
+
+    /// True for a step that runs on in the background.
+    pub fn runs_on(&self) -> bool {
+        self.outcome == Outcome::Ran && self.exit_code.is_none() && self.step.requires.background
+    }
+
+    /// The exit code as it is shown: what runs on has not failed.
+    pub fn shown_exit_code(&self) -> Option<i32> {
+        if self.runs_on() { Some(0) } else { self.exit_code }
     }
 
     /// The object the model reads: the fields of 001 §10.2 in order, then `risk`, `outcome` and, if

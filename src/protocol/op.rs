@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AskId, Decision, Mention, Mode, Prompt, StepAction};
+use super::{
+    ApprovalMode, AskId, Decision, Effort, JobRequest, Mention, Mode, NotePlace, Prompt, StepAction,
+};
 use crate::i18n::Lang;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -59,6 +61,8 @@ pub enum Op {
     Undo {
         turns: usize,
     },
+    /// Makes the changes again that were undone last.
+    Redo,
     /// Ends the running turn; does nothing if none runs.
     Stop,
     /// Starts a new conversation; rules remembered for the session are kept.
@@ -87,8 +91,25 @@ pub enum Op {
     SetModel {
         name: String,
     },
+    /// Another server, by its name and address, and one of its models. The key is where it was
+    /// saved, or in this variable.
+    Connect {
+        server: String,
+        base_url: String,
+        #[serde(default)]
+        key_env: Option<String>,
+        model: String,
+    },
     SetMode {
         mode: Mode,
+    },
+    /// Which steps ask from now on, in the running turn too.
+    SetApprovalMode {
+        mode: ApprovalMode,
+    },
+    /// How much the model reasons from the next turn on; `None`: as it does by itself.
+    SetEffort {
+        effort: Option<Effort>,
     },
     SetLang {
         lang: Lang,
@@ -153,6 +174,22 @@ pub enum Op {
     /// Collects a report that requires I/O, then sends it.
     Report {
         report: Report,
+    },
+    /// Shows the instructions that are sent.
+    ShowMemory,
+    /// Adds a note to the instructions there.
+    AddNote {
+        place: NotePlace,
+        text: String,
+    },
+    /// Shows the settings, those that begin so, or sets one.
+    Configure {
+        key: Option<String>,
+        value: Option<String>,
+    },
+    /// About the steps that run in the background, or their output.
+    Job {
+        job: JobRequest,
     },
     /// Cancels the running turn and ends the session.
     Shutdown,
@@ -224,4 +261,8 @@ pub enum Report {
     Changes,
     /// The plugins of slothtool.
     Plugins,
+    /// The chat platforms, and who may talk there.
+    Platforms,
+    /// What runs and waits in this session.
+    Running,
 }

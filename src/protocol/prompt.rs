@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Image;
 use crate::i18n::{LocalizedText, common, plural, prompt as words};
 
 /// A user message being prepared.
@@ -30,6 +31,17 @@ pub enum PromptPart {
     Insert(Mention),
     /// Replaced by this line's standard output.
     Shell(String),
+    /// An image that the user pasted, which the text names.
+    Image(PastedImage),
+}
+
+/// An image out of the clipboard.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PastedImage {
+    /// As it is named in the text: `[image 1]`.
+    pub name: String,
+    pub size: AttachmentSize,
+    pub image: Image,
 }
 
 /// A file, a part of one, or a folder, as it was mentioned.
@@ -82,14 +94,26 @@ pub enum AttachmentSize {
     Lines(usize),
     /// Names in a folder.
     Entries(usize),
+    /// Of an image, as it is sent.
+    Pixels {
+        width: u32,
+        height: u32,
+    },
 }
 
 impl AttachmentInfo {
+    pub fn is_image(&self) -> bool {
+        matches!(self.size, AttachmentSize::Pixels { .. })
+    }
+
     /// Its size, in words.
     pub fn size_text(&self) -> LocalizedText {
         let size = match self.size {
             AttachmentSize::Lines(n) => plural(n, common::ONE_LINE, common::LINES),
             AttachmentSize::Entries(n) => plural(n, words::SIZE_ENTRY, words::SIZE_ENTRIES),
+            AttachmentSize::Pixels { width, height } => words::SIZE_IMAGE
+                .with("width", usize::try_from(width).unwrap_or(0))
+                .with("height", usize::try_from(height).unwrap_or(0)),
         };
         if self.cut { words::SIZE_CUT.with("size", size) } else { size }
     }
@@ -116,7 +140,10 @@ impl Prompt {
     pub fn shell_lines(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
             PromptPart::Shell(line) => Some(line.as_str()),
-            PromptPart::Text(_) | PromptPart::Mention { .. } | PromptPart::Insert(_) => None,
+            PromptPart::Text(_)
+            | PromptPart::Mention { .. }
+            | PromptPart::Insert(_)
+            | PromptPart::Image(_) => None,
         })
     }
 

@@ -21,7 +21,7 @@ mod strict;
 mod tests;
 mod tolerant;
 
-pub use schema::schema;
+pub use schema::{schema, short_schema};
 
 /// Longest reply that is parsed, in bytes.
 pub const LONGEST: usize = 4 * 1024 * 1024;
@@ -50,6 +50,8 @@ pub struct NativeStep {
     pub work: StepAction,
     /// The folder to run a program in.
     pub cwd: Option<String>,
+    /// It is to run on.
+    pub background: bool,
 }
 
 /// The name of a tool as wire formats allow it: letters, digits, `_` and `-`.

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::budget::SpendLimits;
-use super::{Mode, Provider, Usage};
+use super::{ApprovalMode, Effort, JobInfo, Mode, Provider, Usage};
 use crate::i18n::{Lang, LocalizedText, context as words};
 use crate::text;
 
@@ -21,6 +21,15 @@ pub struct SessionInfo {
     pub exposed: String,
     pub profile: String,
     pub mode: Mode,
+    /// Which steps ask.
+    #[serde(default, skip_serializing_if = "ApprovalMode::is_default")]
+    pub approval: ApprovalMode,
+    /// The level of reasoning that is asked for; `None`: as the model does by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
+    /// The levels to choose from; empty if the model has none, or none are known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub effort_levels: Vec<Effort>,
     pub lang: Lang,
     pub bot: Option<String>,
     /// The session's folder, absolute.
@@ -29,6 +38,9 @@ pub struct SessionInfo {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<String>,
     pub branch: Option<String>,
+    /// Files that differ from the last commit; `None`: not counted.
+    #[serde(skip)]
+    pub changed_files: Option<usize>,
     /// Whether the folder is trusted.
     #[serde(default)]
     pub trusted: bool,
@@ -49,6 +61,9 @@ pub struct SessionInfo {
     pub check: Vec<String>,
     /// Turns and steps so far.
     pub turns: u64,
+    /// Those among the turns that only restored files: they are not counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub restoring_turns: Vec<u64>,
     pub steps: u64,
     pub usage: Usage,
     /// The id of the saved session; empty if it is not saved.
@@ -66,9 +81,47 @@ pub struct SessionInfo {
     /// Set once the sandbox has been tested, after the session opened.
     #[serde(default)]
     pub shelter: SandboxStatus,
+    /// The steps in the background, and those of them that ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobInfo>,
+    /// How full the context is, and how much a message may add.
+    #[serde(skip)]
+    pub context: ContextFill,
     /// Instruction files of the project sent with each request, outermost first.
     #[serde(default)]
     pub notes: Vec<InstructionFile>,
+}
+
+impl SessionInfo {
+    /// The turns that are counted, the last first.
+    pub fn counted_turns(&self) -> impl Iterator<Item = u64> {
+        (1..=self.turns).rev().filter(|turn| !self.restoring_turns.contains(turn))
+    }
+}
+
+/// The state of the context.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ContextFill {
+    /// The share of the last or the next request in what the model takes; `None` before the first.
+    pub percent: Option<usize>,
+    /// The longest message that is sent whole, in bytes and in estimated tokens; 0: unknown.
+    pub longest_bytes: usize,
+    pub longest_tokens: usize,
+}
+
+impl ContextFill {
+    /// From here on the share is shown as a warning.
+    pub const NEARLY_FULL: usize = 70;
+
+    /// The bytes of a message of this size that are not sent.
+    pub fn omitted_bytes(self, bytes: usize, tokens: usize) -> usize {
+        if self.longest_bytes == 0 {
+            return 0;
+        }
+        let over = tokens.saturating_sub(self.longest_tokens);
+        let by_tokens = bytes.saturating_mul(over) / tokens.max(1);
+        bytes.saturating_sub(self.longest_bytes).max(by_tokens)
+    }
 }
 
 /// A conversation that is not saved, and the remedies.

@@ -111,6 +111,9 @@ pub struct Requires {
     pub elevated: bool,
     pub network: bool,
     pub write: bool,
+    /// It runs on while the turn goes on.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub background: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

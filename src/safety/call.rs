@@ -116,7 +116,7 @@ impl<'a> Invocation<'a> {
         flag_values(tokens, "-C").fold(self.ground.cwd.clone(), |cwd, (_, to)| cwd.join(to))
     }
 
-    /// What the repository it runs in tracks; `None`: that cannot be told.
+    /// What the repository it runs in tracks; `None`: that is not known.
     pub fn tracked_files(&self) -> Option<Tracked> {
         let world = self.ground.scene.world;
         repository::read(world, &world.resolve(&self.ground.cwd)).classify_tracked(world)

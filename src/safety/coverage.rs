@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::i18n::{LocalizedText, rules as words};
-use crate::protocol::{Effect, Requires, Step, StepAction, Tier};
+use crate::protocol::{ApprovalMode, Effect, Requires, Step, StepAction, Tier};
 
 use super::grant::{self, starts_with_script_file};
 use super::policy::{Grant, PolicyRule, Terms};
@@ -124,6 +124,7 @@ pub fn why_never_applies(
         allowed: vec![rule.clone()],
         granted: grant.cloned().into_iter().collect(),
         narrowed: None,
+        approval: ApprovalMode::Ask,
         ..scene.policy.clone()
     };
     let place = Workspace { trusted: true, ..scene.place.clone() };
@@ -163,7 +164,8 @@ pub fn bind_to_content(rule: PolicyRule, scene: PolicyContext<'_>) -> Result<Gra
 /// The same for an interpreter that is given a script: what its step would be offered.
 fn bind_to_script(rule: PolicyRule, scene: PolicyContext<'_>) -> Result<Grant, PolicyRule> {
     let place = Workspace { trusted: true, ..scene.place.clone() };
-    let policy = Policy { allowed: vec![], granted: vec![], ..scene.policy.clone() };
+    let approval = ApprovalMode::Ask;
+    let policy = Policy { allowed: vec![], granted: vec![], approval, ..scene.policy.clone() };
     let scene = PolicyContext { policy: &policy, place: &place, ..scene };
     let offered = grant::suggest_grant(assess_rule(&rule, scene).assessment(), scene);
     offered.filter(|grant| grant.rule == rule && grant.terms.script.is_some()).ok_or(rule)

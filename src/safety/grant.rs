@@ -65,9 +65,31 @@ pub(super) fn find_allowing_rule<'p>(
     if asked.reasons().any(|(id, _)| is_never_remembered(id)) {
         return None;
     }
-    let granted = policy.granted.iter().filter(|grant| grant.covers(asked));
-    let written = policy.allowed.iter().filter(|rule| is_covered_by_user_rule(rule, asked));
+    // Words are compared before files are looked at: there may be hundreds of rules.
+    let granted = policy.granted.iter().filter(|grant| has_words_of(&grant.rule, asked.work));
+    let granted = granted.filter(|grant| grant.covers(asked));
+    let written = policy.allowed.iter().filter(|rule| has_words_of(rule, asked.work));
+    let written = written.filter(|rule| is_covered_by_user_rule(rule, asked));
     granted.map(|grant| &grant.rule).chain(written).next()
+}
+
+/// Whether the words of a rule are those of the step: without them it covers nothing of it. The
+/// program may have another name.
+fn has_words_of(rule: &PolicyRule, work: &StepAction) -> bool {
+    match work {
+        StepAction::Exec { args, .. } if rule.open => args.starts_with(&rule.args),
+        StepAction::Exec { args, .. } => *args == rule.args,
+        StepAction::Tool { name, .. } => rule.program == *name,
+        StepAction::Shell { .. } => false,
+    }
+}
+
+/// Whether the step changes a file of the workspace in the ordinary way: one that rules for the
+/// file tools would cover.
+pub(super) fn is_routine_edit(asked: GrantQuestion<'_>) -> bool {
+    let StepAction::Tool { name, .. } = asked.work else { return false };
+    let rule = PolicyRule { program: name.clone(), args: Vec::new(), open: true };
+    !asked.reasons().any(|(id, _)| is_never_remembered(id)) && is_covered_by_user_rule(&rule, asked)
 }
 
 impl<'a> GrantQuestion<'a> {

@@ -59,7 +59,7 @@ pub use needs::{
     Needs, UserPath, sandbox_reasons, unsandboxed_risk, variables as place_variables,
     with_sandbox_reasons,
 };
-pub use paths::{absolute, credential_places, is_credential_entry};
+pub use paths::{absolute, credential_places, is_credential_entry, is_credential_path};
 pub use policy::{
     Grant, Limit, Pinned, Policy, PolicyContext, PolicyRule, Terms, ToolRestriction, Unknown,
 };
@@ -69,9 +69,9 @@ pub use sensitive::{
     case_insensitive_glob, excluded_folders, is_sensitive_name, secret_folders, sensitive_globs,
 };
 pub use step::UNTRUSTED;
-pub use tools::ToolTask;
 pub use tools::scripted::TOOL as SCRIPT_TOOL;
 pub use tools::skill::TOOL as SKILL_TOOL;
+pub use tools::{JobTask, RecallTask, ToolTask};
 pub use verdict::{Assessment, Cleared, DeniedStep, NeedsApproval, Verdict};
 pub use warning::Warning;
 

@@ -192,7 +192,7 @@ pub fn is_credential_entry(folder: Option<&str>, name: &str) -> bool {
 }
 
 /// Whether a path is one of credentials by its names.
-pub(super) fn is_credential_path(path: &Path) -> bool {
+pub fn is_credential_path(path: &Path) -> bool {
     let pairs = path.components().zip(path.components().skip(1));
     let alone = |name: &str| is_sensitive_name(name) || SECRET_FOLDERS.contains(&name);
     path.components().any(|part| part.as_os_str().to_str().is_some_and(alone))

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::i18n::{LocalizedText, safety as words};
-use crate::protocol::{Effect, SandboxStatus};
+use crate::protocol::{ApprovalMode, Effect, SandboxStatus};
 use crate::text::{quote_visible, short_name};
 
 use super::{Machine, Workspace};
@@ -32,6 +32,10 @@ pub struct Policy {
     pub shelter: SandboxStatus,
     /// JSON files beside those of slothtool that `config.json_patch` may change.
     pub config_files: Vec<String>,
+    /// The only tools that the model gets in this run.
+    pub offered: Option<ToolRestriction>,
+    /// The mode of the session.
+    pub approval: ApprovalMode,
     /// The tools that the entered skill leaves, while its turn lasts.
     pub narrowed: Option<ToolRestriction>,
 }
@@ -50,6 +54,8 @@ impl Default for Policy {
             denied: Vec::new(),
             shelter: SandboxStatus::Unknown,
             config_files: Vec::new(),
+            offered: None,
+            approval: ApprovalMode::Ask,
             narrowed: None,
         }
     }
@@ -150,7 +156,8 @@ impl Policy {
 
     /// Whether the user's settings make a question of this refusal.
     pub fn lifts(&self, rule: &str) -> bool {
-        let firm = rule == "denied" || rule.starts_with("malformed.");
+        let firm = matches!(rule, "denied" | "mode.plan" | "tool.withheld")
+            || rule.starts_with("malformed.");
         !firm && self.lift.iter().any(|lifted| lifted == rule)
     }
 }

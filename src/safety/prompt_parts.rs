@@ -4,12 +4,16 @@
 use serde_json::json;
 
 use super::{Assessment, Policy, PolicyContext, Unknown, Verdict, step};
-use crate::protocol::{Requires, Step, StepAction, Tier};
+use crate::protocol::{ApprovalMode, Requires, Step, StepAction, Tier};
 
 /// Judges a line for the user's shell; a program that is not on the list is an L1, since
 /// the list is about what a model may propose.
 pub(super) fn judge_user_line(id: &str, line: &str, scene: PolicyContext<'_>) -> Assessment {
-    let policy = Policy { unknown_program: Unknown::Confirm, ..scene.policy.clone() };
+    let policy = Policy {
+        unknown_program: Unknown::Confirm,
+        approval: ApprovalMode::Ask,
+        ..scene.policy.clone()
+    };
     let scene = PolicyContext { policy: &policy, ..scene };
     let work = StepAction::Shell { line: line.to_owned() };
     let step = Step { id: id.to_owned(), work, requires: Requires::default(), cwd: None };
@@ -35,7 +39,12 @@ pub fn assess_template_command(id: &str, text: &str, scene: PolicyContext<'_>) -
 /// `file.read` is judged for a model. The user is asked about anything beyond reading in
 /// the workspace; a skill that was entered does not restrict what the user names.
 pub fn assess_mention(id: &str, path: &str, scene: PolicyContext<'_>) -> Verdict {
-    let policy = Policy { narrowed: None, ..scene.policy.clone() };
+    let policy = Policy {
+        narrowed: None,
+        offered: None,
+        approval: ApprovalMode::Ask,
+        ..scene.policy.clone()
+    };
     let scene = PolicyContext { policy: &policy, ..scene };
     let work = StepAction::Tool { name: "file.read".into(), input: json!({ "path": path }) };
     let step = Step { id: id.to_owned(), work, requires: Requires::default(), cwd: None };

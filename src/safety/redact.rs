@@ -13,7 +13,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use base64::Engine;
@@ -70,9 +70,9 @@ pub fn is_secret_name(name: &str) -> bool {
 /// Knows the secrets of a session.
 pub struct Redactor {
     /// Name and form, longest form first.
-    values: Vec<(String, String)>,
+    values: Arc<[(String, String)]>,
     salt: [u8; 16],
-    compiled: OnceLock<Compiled>,
+    compiled: Arc<OnceLock<Compiled>>,
     vault: Vault,
 }
 
@@ -91,6 +91,12 @@ pub struct UnknownMask(pub String);
 struct Compiled {
     /// All values in one, longer forms first; `None` without values.
     values: Option<AhoCorasick>,
+}
+
+/// The table of shapes, the same for all sessions.
+static PATTERNS: LazyLock<CompiledShapes> = LazyLock::new(CompiledShapes::new);
+
+struct CompiledShapes {
     /// The words of all hints, in the order of `hints`.
     words: Option<AhoCorasick>,
     /// Each with the number of its shape.
@@ -118,7 +124,18 @@ impl Redactor {
             }
         }
         values.sort_by_key(|(_, form)| std::cmp::Reverse(form.len()));
-        Redactor { values, salt, compiled: OnceLock::new(), vault: Vault::default() }
+        Redactor { values: values.into(), salt, compiled: Arc::default(), vault: Vault::default() }
+    }
+
+    /// Knows the same values, and nothing that a session learned. What is compiled is shared.
+    #[must_use]
+    pub fn for_new_session(&self) -> Redactor {
+        Redactor {
+            values: Arc::clone(&self.values),
+            salt: self.salt,
+            compiled: Arc::clone(&self.compiled),
+            vault: Vault::default(),
+        }
     }
 
     /// The text with its secrets replaced; borrowed when there were none.
@@ -172,6 +189,12 @@ impl Redactor {
     /// Masks these values from now on wherever they appear.
     pub fn learn_values<'t>(&self, values: impl Iterator<Item = &'t str>) {
         self.vault.learn(values);
+    }
+
+    /// How many values are masked wherever they appear: a text masked before there was another may
+    /// need it again.
+    pub fn learned_count(&self) -> usize {
+        self.vault.learned_count()
     }
 
     /// The first mask in a text that belongs to a secret of this session.
@@ -254,8 +277,8 @@ impl Redactor {
             let kind = kind.map_or_else(|| "secret".into(), |(name, _)| name.clone());
             hits.push(SecretSpan::new(kind, found.start(), found.end()));
         }
-        for (index, shape) in compiled.candidate_patterns(text) {
-            if let Some(regex) = compiled.regex_at(index) {
+        for (index, shape) in PATTERNS.candidate_patterns(text) {
+            if let Some(regex) = PATTERNS.regex_at(index) {
                 shapes::find_matches(shape, regex, text, &mut hits);
             }
         }
@@ -317,6 +340,12 @@ impl Compiled {
     fn new(values: &[(String, String)]) -> Compiled {
         let forms = values.iter().map(|(_, form)| form);
         let values = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(forms).ok();
+        Compiled { values: values.filter(|values| values.patterns_len() > 0) }
+    }
+}
+
+impl CompiledShapes {
+    fn new() -> CompiledShapes {
         let hinted = |(index, shape): (usize, &'static SecretPattern)| {
             shape.hints.iter().map(move |hint| (index, *hint))
         };
@@ -328,12 +357,7 @@ impl Compiled {
             .ascii_case_insensitive(true)
             .build(hints.iter().map(|(_, hint)| hint.word))
             .ok();
-        Compiled {
-            values: values.filter(|values| values.patterns_len() > 0),
-            words,
-            hints,
-            shapes: SHAPES.iter().map(|_| OnceLock::new()).collect(),
-        }
+        CompiledShapes { words, hints, shapes: SHAPES.iter().map(|_| OnceLock::new()).collect() }
     }
 
     /// The shapes that may occur in the text, in the order of the table.

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use crate::i18n::safety as words;
-use crate::protocol::{Effect, Requires, SandboxStatus, Step, StepAction, Tier};
+use crate::protocol::{ApprovalMode, Effect, Requires, SandboxStatus, Step, StepAction, Tier};
 
 use super::command;
 use super::findings::{Findings, excerpt};
@@ -18,6 +18,9 @@ use super::{
 
 /// Its proof is a language in an argument, and nothing would hold it.
 const UNHELD: &str = "sandbox.absent.language";
+
+/// In plan mode nothing beyond reading runs; no setting changes that.
+const PLAN_MODE: &str = "mode.plan";
 
 /// The judgement, and whether a rule of the user lets it run unasked.
 pub fn judge(step: Step, scene: PolicyContext<'_>) -> (Assessment, bool) {
@@ -192,6 +195,9 @@ fn apply_limits(policy: &Policy, findings: &mut Findings) -> bool {
             lifted = true;
         }
     }
+    if policy.approval == ApprovalMode::Plan && findings.tier() > Tier::L0 {
+        findings.add(PLAN_MODE, Tier::L2, words::PLAN_MODE, None, &[]);
+    }
     lifted && findings.tier() < Tier::L2
 }
 
@@ -208,6 +214,10 @@ fn apply_allow_rules(
         return false;
     }
     let asked = GrantQuestion { work, cwd: &ground.cwd, program, findings, scene };
+    if scene.policy.approval == ApprovalMode::Edits && grant::is_routine_edit(asked) {
+        findings.add("mode.edits", Tier::L0, words::EDITS_MODE, None, &[]);
+        return true;
+    }
     let rule = grant::find_allowing_rule(asked, scene.policy).map(ToString::to_string);
     if let Some(rule) = &rule {
         let say = words::ALLOWED.with("rule", rule.as_str());

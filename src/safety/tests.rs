@@ -235,6 +235,16 @@ fn a_reason_inside_a_shell_string_points_at_the_string() {
 }
 
 #[test]
+fn a_tool_proposed_as_a_program_is_refused_with_the_way_to_propose_it() {
+    for name in ["file.edit", "plugin.run", "config.json_patch"] {
+        let refused = risk(name, &["src/main.rs"]);
+        assert_eq!((refused.tier, refused.rule.as_str()), (Tier::L2, "program.tool"));
+        let said = refused.main_reason().unwrap().to_string();
+        assert!(said.contains(&format!("\"tool\": \"{name}\"")), "{said}");
+    }
+}
+
+#[test]
 fn an_unknown_program_is_refused_with_the_line_that_would_add_it() {
     let refused = risk("frobnicate", &["build"]);
     assert_eq!((refused.tier, refused.rule.as_str()), (Tier::L2, "program.unknown"));

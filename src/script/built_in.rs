@@ -10,5 +10,5 @@ macro_rules! scripts {
 
 /// The ID and text of each script.
 pub const SCRIPTS: &[BuiltIn] = scripts! {
-    "char" "file" "json" "segment" "summary" "titleify" "translator" "url"
+    "char" "file" "input" "json" "segment" "summary" "titleify" "translator" "url"
 };

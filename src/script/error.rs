@@ -33,35 +33,89 @@ impl Location {
 pub struct LocatedError {
     pub message: LocalizedText,
     pub location: Option<Location>,
+    pub cause: ErrorCause,
+    callers: Box<Callers>,
+    /// The error has left the script it happened in: the next place is that of the call.
+    left_script: bool,
 }
+
+/// The calls that led to an error, the innermost first.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Callers(Vec<Location>);
+
+/// What a script stopped for, as far as the exit code tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ErrorCause {
+    #[default]
+    Script,
+    /// A call or step that was refused or declined.
+    Declined,
+    /// A limit of the run.
+    Limit,
+    /// The model, or its server.
+    Model,
+}
+
+/// How many callers an error names.
+const MOST_CALLERS: usize = 8;
 
 impl LocatedError {
     pub fn new(what: impl Into<LocalizedText>) -> LocatedError {
-        LocatedError { message: what.into(), location: None }
+        LocatedError {
+            message: what.into(),
+            location: None,
+            cause: ErrorCause::default(),
+            callers: Box::default(),
+            left_script: false,
+        }
     }
 
     pub fn with_location(what: impl Into<LocalizedText>, spot: Location) -> LocatedError {
-        LocatedError { message: what.into(), location: Some(spot) }
+        LocatedError { location: Some(spot), ..LocatedError::new(what) }
     }
 
-    /// The same failure, with this place if it has none of its own.
+    #[must_use]
+    pub fn caused_by(mut self, cause: ErrorCause) -> LocatedError {
+        self.cause = cause;
+        self
+    }
+
+    /// The same failure, with this place if it has none of its own. An error that came out of
+    /// another script gets it as the place of the call.
     #[must_use]
     pub fn or_location(mut self, file: &str, place: SourcePosition) -> LocatedError {
-        self.location.get_or_insert_with(|| Location::new(file, place));
+        let left = std::mem::take(&mut self.left_script);
+        if self.location.is_none() {
+            self.location = Some(Location::new(file, place));
+        } else if left && self.callers.0.len() < MOST_CALLERS {
+            self.callers.0.push(Location::new(file, place));
+        }
+        self
+    }
+
+    /// The failure as the caller of a script gets it. A built-in script is no file of the user's:
+    /// its places are dropped.
+    #[must_use]
+    pub fn leave_script(mut self, built_in_file: Option<&str>) -> LocatedError {
+        let own = self.location.as_ref().map(|at| at.file.as_str());
+        if own.is_some() && own == built_in_file {
+            self.location = None;
+        }
+        self.left_script = self.location.is_some();
         self
     }
 }
 
 impl Localize for LocatedError {
     fn localized(&self) -> LocalizedText {
-        match &self.location {
-            None => self.message.clone(),
-            Some(Location { file, position: place }) => words::AT
-                .with("file", file.clone())
-                .with("line", place.line)
-                .with("column", place.column)
-                .with("what", self.message.clone()),
-        }
+        let located = |words: Phrase, at: &Location, what: LocalizedText| {
+            let Location { file, position } = at;
+            let said = words.with("file", file.clone()).with("line", position.line);
+            said.with("column", position.column).with("what", what)
+        };
+        let message = self.message.clone();
+        let first = self.location.iter().fold(message, |what, at| located(words::AT, at, what));
+        self.callers.0.iter().fold(first, |what, at| located(words::CALLED_AT, at, what))
     }
 }
 
@@ -122,6 +176,37 @@ pub fn quoted(foreign: &str) -> String {
     text::cut(&text::one_line(foreign), QUOTED)
 }
 
+/// Why a step of a script has no output.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StepError {
+    /// The policy refused it, or the user declined.
+    Declined(LocalizedText),
+    Failed(LocalizedText),
+}
+
+impl From<LocalizedText> for StepError {
+    fn from(why: LocalizedText) -> StepError {
+        StepError::Failed(why)
+    }
+}
+
+impl From<Phrase> for StepError {
+    fn from(why: Phrase) -> StepError {
+        StepError::Failed(why.into())
+    }
+}
+
+impl From<StepError> for ScriptFlow {
+    fn from(why: StepError) -> ScriptFlow {
+        match why {
+            StepError::Declined(why) => {
+                LocatedError::new(why).caused_by(ErrorCause::Declined).into()
+            }
+            StepError::Failed(why) => why.into(),
+        }
+    }
+}
+
 pub type ScriptResult<T = ()> = Result<T, ScriptFlow>;
 /// The value of a call, if it has one.
 pub type CallResult = ScriptResult<Option<Value>>;
@@ -144,6 +229,15 @@ impl ScriptFlow {
     pub fn or_location(self, file: &str, place: SourcePosition) -> ScriptFlow {
         match self {
             ScriptFlow::Failed(failure) => failure.or_location(file, place).into(),
+            other => other,
+        }
+    }
+
+    /// The same reason, as the caller of a script gets it.
+    #[must_use]
+    pub fn leave_script(self, built_in_file: Option<&str>) -> ScriptFlow {
+        match self {
+            ScriptFlow::Failed(failure) => failure.leave_script(built_in_file).into(),
             other => other,
         }
     }

@@ -3,9 +3,11 @@
 
 use futures_util::future::{self, BoxFuture};
 use futures_util::stream::BoxStream;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::error::StepError;
 use crate::i18n::{LocalizedText, script_run as words};
+use crate::protocol::budget::Budget;
 use crate::protocol::{Message, Observation, Params, Risk, Step, StepAction, Truncation, Usage};
 
 /// Everything a running script needs from outside.
@@ -24,11 +26,31 @@ pub trait ScriptHost: Send {
     /// Reports an event; never waits.
     fn emit(&mut self, told: ScriptEvent);
 
-    /// Asks the user whether a script may make a call. `false` if there is no user.
+    /// Asks the user whether a script may make a call. `false` without a user.
     fn confirm(&mut self, question: LocalizedText) -> BoxFuture<'_, bool>;
 
-    /// Runs a step through the safety policy and returns its output.
-    fn run_step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, LocalizedText>>;
+    /// Asks the user for an input. `None`: it was not answered.
+    fn ask_input(&mut self, _question: InputQuestion) -> BoxFuture<'_, Option<InputAnswer>> {
+        Box::pin(future::ready(None))
+    }
+
+    /// Runs a step through the safety policy and returns its output. A question of the script's
+    /// permissions is asked only if the policy asks nothing about the step.
+    fn run_step(
+        &mut self,
+        work: StepAction,
+        permission: Option<LocalizedText>,
+    ) -> BoxFuture<'_, Result<String, StepError>>;
+
+    /// The variables of the environment that scripts may read.
+    fn environment(&self) -> Map<String, Value> {
+        Map::new()
+    }
+
+    /// What the run may spend on models.
+    fn budget(&self) -> Budget {
+        Budget::default()
+    }
 
     /// A value of the store of `pack://`; `None` if there is none.
     fn load_value(&mut self, _key: PackKey) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
@@ -51,6 +73,34 @@ impl dyn ScriptHost + '_ {
     }
 }
 
+/// A question of a script to the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputQuestion {
+    /// The ID of the script that asks.
+    pub script: String,
+    pub text: LocalizedText,
+    pub form: InputForm,
+}
+
+/// The form of the answer to a script's question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InputForm {
+    /// Any text; the default, if there is one, is offered.
+    Text { default: Option<String> },
+    /// Yes or no.
+    Confirm,
+    /// One of these, or another text if that is accepted.
+    Choice { labels: Vec<String>, free: bool },
+}
+
+/// The user's answer to a script's question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InputAnswer {
+    Text(String),
+    /// The index of a choice; yes is 0, no is 1.
+    Picked(usize),
+}
+
 /// One model call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelCall {
@@ -58,6 +108,8 @@ pub struct ModelCall {
     pub params: Params,
     /// The JSON Schema the answer should follow, if the server accepts one.
     pub schema: Option<Value>,
+    /// An answer of the form that the script requires, for a host without a model.
+    pub sample: Option<String>,
 }
 
 /// A part of a streamed answer.
@@ -65,6 +117,8 @@ pub struct ModelCall {
 pub enum AnswerPart {
     Text(String),
     Reasoning(String),
+    /// Tokens that the call has used.
+    Usage(Usage),
     Finished(Option<Truncation>),
 }
 
@@ -73,10 +127,16 @@ pub enum AnswerPart {
 pub enum ScriptEvent {
     /// `$print`.
     Print(Value),
+    /// A message of the script's author, as it is sent: the role and the text.
+    Message(String, String),
     /// The next text of the answer being generated.
     Delta(String),
     /// The next text of the model's reasoning, if the script wants it shown.
     Reasoning(String),
+    /// An answer begins: its text follows in [`ScriptEvent::Delta`].
+    AnswerStarted(AnswerHead),
+    /// The answer is complete.
+    AnswerEnded,
     /// A model call begins.
     ModelCallStarted,
     /// The token usage of a model call.
@@ -91,6 +151,19 @@ pub enum ScriptEvent {
     ScriptCalled(String),
     /// A note for the user.
     Note(LocalizedText),
+}
+
+/// Where an answer comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AnswerHead {
+    /// The role that speaks; `None` for the script itself.
+    pub role: Option<String>,
+    /// The ID of the script.
+    pub script: String,
+    /// The number of the model call in this run, from 1.
+    pub call: usize,
+    /// It is data for the script (JSON and the like), not prose.
+    pub is_data: bool,
 }
 
 /// The address of a value in the knowledge store: `pack://id?tbl=collection&db=name`. Omitted parts

@@ -29,15 +29,18 @@
 //! Not in here: files, processes, network and keys. The host has them and applies the policy.
 
 pub mod built_in;
-mod check;
+pub mod check;
 pub mod directive;
+pub mod editor;
 mod error;
 pub mod host;
 pub mod js;
 pub mod manifest;
 pub mod output;
 pub mod permission;
+pub mod reference;
 pub mod run;
+pub mod settings;
 pub mod source;
 pub mod syntax;
 pub mod template;
@@ -46,6 +49,6 @@ pub mod tool_protocol;
 pub mod wasm;
 
 pub use check::check;
-pub use error::{LocatedError, Location, ScriptError, quoted};
+pub use error::{ErrorCause, LocatedError, Location, ScriptError, StepError, quoted};
 pub use host::{AnswerPart, ModelCall, ScriptEvent, ScriptHost};
 pub use run::{RunRequest, RunResult, run};

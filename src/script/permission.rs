@@ -44,6 +44,12 @@ pub fn judge(
     Ok(rules.judge(name, args))
 }
 
+/// Whether a rule is about a name; the default action is none.
+pub fn has_rule(permissions: &Value, name: &str) -> Result<bool, ScriptError> {
+    let name = normalize_name(name);
+    Ok(Rules::read(permissions)?.rules.iter().any(|rule| rule.name.is_match(&name)))
+}
+
 /// A note for the user about `permissions` that do not do what they say: `overwriteAction` would
 /// lift the rules below it, and is ignored for safety.
 pub fn ignored_setting_note(permissions: &Value) -> Option<LocalizedText> {

@@ -46,6 +46,16 @@ pub struct ScriptOrigin {
     pub trusted: bool,
     /// The package it is the entry of.
     pub package: Option<String>,
+    pub is_built_in: bool,
+    /// The script that a built-in one works for: what it remembers is that script's.
+    pub acts_for: Option<String>,
+}
+
+impl ScriptOrigin {
+    /// The name of a file that the user does not have.
+    pub fn built_in_file(&self) -> Option<&str> {
+        self.is_built_in.then_some(self.file.as_str())
+    }
 }
 
 /// A script that was found, with its text.
@@ -74,6 +84,37 @@ impl ScriptLibrary {
         built_in: &'static [BuiltIn],
     ) -> ScriptLibrary {
         ScriptLibrary { files, folders, built_in }
+    }
+
+    /// The IDs of the built-in scripts.
+    pub fn built_in(&self) -> impl Iterator<Item = &'static str> {
+        self.built_in.iter().map(|(id, _)| *id)
+    }
+
+    /// The files of the scripts in a folder and below those of this run.
+    pub fn paths(&self, from: &Path) -> Vec<PathBuf> {
+        let mut budget = MOST_ENTRIES;
+        let mut out = Vec::new();
+        let given = self.folders.iter().map(|folder| (normalize_path(folder), 1));
+        let mut open: Vec<_> = given.chain([(normalize_path(from), DEEPEST)]).collect();
+        let mut seen = BTreeSet::new();
+        while let Some((folder, depth)) = open.pop() {
+            if !seen.insert(folder.clone()) {
+                continue;
+            }
+            for entry in self.files.list(&folder).into_iter().take(budget) {
+                budget -= 1;
+                let path = folder.join(&entry.name);
+                match entry.is_folder {
+                    true if depth < DEEPEST && !entry.name.starts_with('.') => {
+                        open.push((path, depth + 1));
+                    }
+                    false if is_script(&entry.name) => out.push(path),
+                    _ => {}
+                }
+            }
+        }
+        out
     }
 
     pub fn files(&self) -> &dyn SourceFiles {
@@ -185,6 +226,8 @@ impl ScriptLibrary {
             id: own.or(package.map(str::to_owned)).unwrap_or(stem),
             trusted: self.files.is_trusted(path),
             package: package.map(str::to_owned),
+            is_built_in: false,
+            acts_for: None,
         };
         Ok(Some(ScriptSource { origin, document }))
     }
@@ -209,8 +252,11 @@ impl ScriptLibrary {
             return load_built_in(id, text, from).map(Some);
         }
         let mut unnamed = Vec::new();
-        for folder in self.folders.iter().map(PathBuf::as_path).chain([from]) {
-            let deep = if folder == from { 1 } else { DEEPEST };
+        let folders: Vec<PathBuf> = self.folders.iter().map(|it| normalize_path(it)).collect();
+        for folder in folders.iter().map(PathBuf::as_path).chain([from]) {
+            // The script's own folder is searched deeply only if it was given as well.
+            let is_given = folders.iter().any(|given| given == folder);
+            let deep = if is_given { DEEPEST } else { 1 };
             let mut open = vec![(folder.to_owned(), 0)];
             while let Some((folder, depth)) = open.pop() {
                 if !seen.insert(folder.clone()) {
@@ -262,6 +308,8 @@ fn load_built_in(id: &str, text: &str, from: &Path) -> Result<ScriptSource, Loca
         id: id.to_owned(),
         trusted: true,
         package: None,
+        is_built_in: true,
+        acts_for: None,
     };
     Ok(ScriptSource { origin, document })
 }

@@ -175,6 +175,27 @@ impl ParsedToolCall {
     }
 }
 
+/// Whether the start of a reply may become calls, or the word for none.
+pub fn may_name_calls(start: &str) -> bool {
+    let start = start.trim_start();
+    let signs = start.trim_start_matches(|c: char| c.is_ascii_digit() || "-*•.) `>".contains(c));
+    signs.is_empty()
+        || signs.starts_with('@')
+        || NO_CALLS.starts_with(signs.trim_end().trim_end_matches('.').to_lowercase().as_str())
+}
+
+/// Whether a reply is an answer: neither a call nor the word for none.
+pub fn is_answer(reply: &str) -> bool {
+    let signs = reply.trim_start_matches(|c: char| {
+        c.is_whitespace() || c.is_ascii_digit() || "-*•.)`>".contains(c)
+    });
+    let word = signs.trim_end().trim_end_matches(['.', '`']);
+    !signs.starts_with('@') && !word.eq_ignore_ascii_case(NO_CALLS)
+}
+
+/// What a model says that needs no tool.
+const NO_CALLS: &str = "none";
+
 /// The calls in a reply: one per line, of tools for which `is_tool` is true. Dashes, numbers and
 /// code marks at the start of a line are skipped.
 pub fn parse_calls(reply: &str, is_tool: impl Fn(&str) -> bool) -> Vec<ParsedToolCall> {

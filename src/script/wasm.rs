@@ -15,7 +15,7 @@ pub const LARGEST: usize = 16 * 1024 * 1024;
 /// Fuel of one call; about a second of computing.
 const FUEL: u64 = 200_000_000;
 /// Bytes of the memories of one module.
-const MEMORY: usize = 64 * 1024 * 1024;
+pub const MEMORY: usize = 64 * 1024 * 1024;
 
 /// An instantiated module. Its memory lives as long as it does.
 pub struct Module {

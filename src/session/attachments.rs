@@ -3,12 +3,15 @@
 
 use super::turn_scope::TurnScope;
 use crate::i18n::{LocalizedText, prompt as words};
-use crate::protocol::{AttachmentInfo, Decision, Event, Mention, Notice, Question};
+use crate::protocol::{
+    AttachmentInfo, Decision, Event, Image, Mention, Notice, PastedImage, Question,
+};
 use crate::safety::{self, Cleared, NeedsApproval, PathKind, Verdict};
 use crate::tools::attachments::{self, Attachment};
 
-/// The maximum number of files in one message.
+/// The maximum number of files in one message, and of images.
 const MOST: usize = 20;
+const MOST_IMAGES: usize = 8;
 
 /// Why a prompt was not sent.
 #[derive(Debug)]
@@ -26,6 +29,7 @@ pub(super) struct AttachmentRead {
     pub blocks: Vec<Attachment>,
     /// All of the files, as shown to the user.
     pub attached: Vec<AttachmentInfo>,
+    pub images: Vec<Image>,
     /// How many files were named.
     named_count: usize,
 }
@@ -55,13 +59,50 @@ impl AttachmentRead {
             return Ok(());
         };
         match read_mention(scope, &mention).await? {
-            Ok(attachment) => {
+            Ok(mut attachment) => {
+                if let Some(image) = attachment.image.take()
+                    && !self.add_image(scope, image).await
+                {
+                    return Ok(());
+                }
                 self.attached.push(attachment.attached.clone());
                 self.blocks.push(attachment);
             }
             Err(why) => warn(scope, why).await,
         }
         Ok(())
+    }
+
+    /// Sends an image that was pasted with the message.
+    pub async fn attach_image(&mut self, scope: &mut TurnScope, pasted: PastedImage) {
+        let PastedImage { name, size, image } = pasted;
+        if self.add_image(scope, image).await {
+            self.attached.push(AttachmentInfo { name, size, cut: false });
+        }
+    }
+
+    /// False if there are too many.
+    async fn add_image(&mut self, scope: &mut TurnScope, image: Image) -> bool {
+        if self.images.len() == MOST_IMAGES {
+            warn(scope, words::IMAGES_MANY.with("most", MOST_IMAGES)).await;
+            return false;
+        }
+        self.images.push(image);
+        true
+    }
+
+    /// Why the message is not sent, if the model takes no images.
+    pub async fn refusal(&self, scope: &TurnScope) -> Option<LocalizedText> {
+        let model = &scope.context.model;
+        let first = self.attached.iter().find(|item| item.is_image())?;
+        if !model.takes_images() {
+            model.learn().await;
+        }
+        if model.takes_images() {
+            return None;
+        }
+        let say = words::IMAGES_NOT_TAKEN.with("model", model.name());
+        Some(say.with("name", first.name.as_str()))
     }
 }
 
@@ -139,6 +180,7 @@ async fn ask_approval(
         }
         Decision::Edit(work) if work == step.work => Ok(Some(held.approve())),
         Decision::Answer { .. }
+        | Decision::AcceptPlan { .. }
         | Decision::Edit(_)
         | Decision::Reject { .. }
         | Decision::Dismiss

@@ -2,22 +2,25 @@
 //! instructions and compresses a history that is too long; `/compress` and `/recall` do so at the
 //! user's request. `context::compact` decides what to cut and what to sum up.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
 use serde_json::json;
 
+use super::masked_turn::mask_message;
 use super::state::Session;
 use super::turn_messages::{FinishedTurn, TurnMessage};
 use super::turn_scope::{InstructionsCheck, TurnScope};
-use crate::config::project_instructions::{self, ProjectInstructions};
+use crate::config::project_instructions::{self, InstructionSources, ProjectInstructions};
 use crate::context::compact::{self, CompactionPlan, CompactionTrigger};
 use crate::context::history::{History, Summary, TurnRecord};
 use crate::context::shorten::cut_middle;
+use crate::context::window::Bounds;
 use crate::i18n::{Localize, LocalizedText, context as words};
 use crate::model::{Chunk, Model, Request};
-use crate::protocol::{Compaction, Event, Notice, Observation, PlanItem, TurnOrigin, TurnOutcome};
+use crate::protocol::{
+    Compaction, DroppedPart, Event, Message, Notice, Observation, PlanItem, TurnOrigin, TurnOutcome,
+};
 use crate::safety::redact::Redactor;
 use crate::text;
 
@@ -28,21 +31,25 @@ const LONGEST: usize = 64 * 1024;
 const RECALLED: usize = 13;
 
 fn spawn_instructions_check(
-    folder: &Path,
+    sources: InstructionSources,
     known: &Arc<ProjectInstructions>,
     redactor: &Arc<Redactor>,
 ) -> InstructionsCheck {
-    let (folder, known, redactor) = (folder.to_owned(), Arc::clone(known), Arc::clone(redactor));
-    tokio::task::spawn_blocking(move || changed_instructions(&folder, &known, &redactor))
+    let (known, redactor) = (Arc::clone(known), Arc::clone(redactor));
+    tokio::task::spawn_blocking(move || changed_instructions(&sources, &known, &redactor))
 }
 
 impl TurnScope {
-    /// The work before the first call of a turn.
-    pub(super) async fn prepare(&mut self) {
+    /// The work before the first call of a turn. True if a summary was asked for.
+    pub(super) async fn prepare(&mut self) -> bool {
         self.refresh_instructions().await;
         if compact::is_due(&self.context.history, self.context.bounds) {
-            self.compact().await;
+            let mut history = History::clone(&self.context.history);
+            let before = compact::measure(&history).before;
+            let shortened = compact::shrink(&mut history);
+            return self.sum_up_past(history, before, shortened, self.context.bounds).await;
         }
+        false
     }
 
     /// A plan counts from the next call on, however long the turn becomes.
@@ -53,12 +60,13 @@ impl TurnScope {
     }
 
     async fn refresh_instructions(&mut self) {
-        if !self.judge.is_trusted() {
-            return;
-        }
         let looking = self.instructions_check.take().unwrap_or_else(|| {
             spawn_instructions_check(
-                self.judge.folder(),
+                InstructionSources {
+                    folder: self.judge.folder().to_owned(),
+                    trusted: self.judge.is_trusted(),
+                    user: self.context.user_notes.clone(),
+                },
                 &self.context.instructions,
                 &self.context.redactor,
             )
@@ -69,17 +77,22 @@ impl TurnScope {
         }
     }
 
-    /// First the parts that need no model; then, if that was not enough, one request.
-    async fn compact(&mut self) {
-        let bounds = self.context.bounds;
-        let mut history = History::clone(&self.context.history);
-        let before = compact::measure(&history).before;
-        let shortened = compact::shrink(&mut history);
+    /// After the parts that needed no model, one request if that was not enough. True if there
+    /// was one.
+    pub(super) async fn sum_up_past(
+        &mut self,
+        mut history: History,
+        before: usize,
+        shortened: Vec<DroppedPart>,
+        bounds: Bounds,
+    ) -> bool {
+        let mut asks = false;
         let mut receipt = Compaction { before, shortened, ..compact::measure(&history) };
         let due = compact::is_due(&history, bounds)
             && compact::can_compact(&history, CompactionTrigger::Automatic);
         let plan = compact::plan(&history, bounds, CompactionTrigger::Automatic).filter(|_| due);
         if let (Some(plan), Some(model)) = (plan, self.context.summarizer.model()) {
+            asks = true;
             match self.summarize(&mut history, plan, None, model).await {
                 Ok(summed) => {
                     receipt = Compaction { before, shortened: receipt.shortened, ..summed }
@@ -92,6 +105,7 @@ impl TurnScope {
             }
         }
         self.set_history(history, receipt).await;
+        asks
     }
 
     /// Sets the compressed history, and reports what happened to the rest.
@@ -112,21 +126,35 @@ impl TurnScope {
         focus: Option<&str>,
         model: Arc<dyn Model>,
     ) -> Result<Compaction, LocalizedText> {
-        self.emit(Event::Compacting).await;
         let messages = compact::summary_request(history, plan, focus, self.context.bounds);
+        let summary = self.request_summary(model, messages, &history.summary).await?;
+        let receipt = compact::apply(history, plan, summary);
+        Ok(Compaction { focus: focus.map(str::to_owned), ..receipt })
+    }
+
+    /// The model's answer to such a request, masked.
+    pub(super) async fn request_summary(
+        &mut self,
+        model: Arc<dyn Model>,
+        messages: Vec<Message>,
+        before: &Summary,
+    ) -> Result<Summary, LocalizedText> {
+        self.emit(Event::Compacting).await;
         let request = Request {
-            messages: messages.into_iter().map(|message| self.mask_message(message)).collect(),
+            messages: messages
+                .into_iter()
+                .map(|message| mask_message(&self.context.redactor, message))
+                .collect(),
             schema: Some(schema()),
             restarts: true,
             ..Request::default()
         };
         let text = self.collect_answer(model.stream(request)).await?;
-        let Some(mut summary) = compact::parse_summary(&text, &history.summary) else {
+        let Some(mut summary) = compact::parse_summary(&text, before) else {
             return Err(words::SUM_NONSENSE.into());
         };
         mask_summary(&self.context.redactor, &mut summary);
-        let receipt = compact::apply(history, plan, summary);
-        Ok(Compaction { focus: focus.map(str::to_owned), ..receipt })
+        Ok(summary)
     }
 
     /// A whole answer that is not shown to the user.
@@ -190,14 +218,14 @@ impl TurnScope {
 
 /// The changes since; `None` if there are none.
 fn changed_instructions(
-    folder: &std::path::Path,
+    sources: &InstructionSources,
     known: &ProjectInstructions,
     redactor: &Redactor,
 ) -> Option<Arc<ProjectInstructions>> {
-    if !known.is_stale(folder) {
+    if !known.is_stale(sources) {
         return None;
     }
-    let mut found = project_instructions::read(folder);
+    let mut found = project_instructions::read(sources);
     found.notes.text = redactor.mask(&found.notes.text).into_owned();
     Some(Arc::new(found))
 }
@@ -233,15 +261,21 @@ impl Session {
         }
     }
 
-    /// Starts a check of the project instructions; none if the project is not trusted.
+    /// Starts a check of the instructions; none if there can be none.
     pub(super) fn check_instructions(&self) -> Option<InstructionsCheck> {
         let place = &self.security.place;
-        place.trusted.then(|| {
-            spawn_instructions_check(&place.cwd, &self.instructions, &self.security.redactor)
+        let user = self.user_notes.clone();
+        let folder = place.cwd.clone();
+        (place.trusted || !user.is_empty()).then(|| {
+            let sources = InstructionSources { folder, trusted: place.trusted, user };
+            spawn_instructions_check(sources, &self.instructions, &self.security.redactor)
         })
     }
 
     pub(super) async fn set_instructions(&mut self, found: Arc<ProjectInstructions>) {
+        if found.is_older_than(&self.instructions) {
+            return;
+        }
         let news: Vec<Notice> = found
             .notices
             .iter()
@@ -267,7 +301,7 @@ impl Session {
         } else {
             None
         };
-        let plan = compact::plan(history, self.bounds, CompactionTrigger::Manual);
+        let plan = compact::plan(history, self.request_bounds(), CompactionTrigger::Manual);
         match (refused, plan) {
             (Some(word), _) => self.notify(Notice::info(word)).await,
             (None, None) => self.notify(Notice::info(words::NOTHING_TO_SUM)).await,
@@ -289,22 +323,31 @@ impl Session {
         self.conversation.history = history;
     }
 
-    /// `/recall ID`. A part that is no longer in memory is read from the store.
-    pub(super) async fn recall(&mut self, id: &str) {
+    /// The text of a turn or a step, masked; otherwise what there is.
+    pub(super) async fn part(&mut self, id: &str) -> Result<String, LocalizedText> {
         let text = match part_text(self.conversation.record(), id) {
             Some(text) => Some(text),
             None => part_text(&self.store.part_events(id).await, id),
         };
-        let Some(text) = text else {
-            let notice = Notice::error(words::NO_PART.with("id", id));
-            let notice = match self.available_parts().await {
-                ids if ids.is_empty() => notice.with_hint(words::NO_PART_YET),
-                ids => notice.with_hint(words::NO_PART_HERE.with("ids", ids)),
-            };
-            return self.notify(notice).await;
+        match text {
+            Some(text) => Ok(self.security.redactor.mask(&text).into_owned()),
+            None => Err(match self.available_parts().await {
+                ids if ids.is_empty() => words::NO_PART_YET.into(),
+                ids => words::NO_PART_HERE.with("ids", ids),
+            }),
+        }
+    }
+
+    /// `/recall ID`. A part that is no longer in memory is read from the store.
+    pub(super) async fn recall(&mut self, id: &str) {
+        let text = match self.part(id).await {
+            Ok(text) => text,
+            Err(hint) => {
+                let notice = Notice::error(words::NO_PART.with("id", id)).with_hint(hint);
+                return self.notify(notice).await;
+            }
         };
-        let text = self.security.redactor.mask(&text).into_owned();
-        let text = cut_middle(&text, self.bounds.room.bytes / RECALLED);
+        let text = cut_middle(&text, self.request_bounds().room.bytes / RECALLED);
         let size = text::size(text.len());
         let notice = match Arc::make_mut(&mut self.conversation.history).recall(id, text) {
             true => words::RECALLED.with("id", id).with("size", size),

@@ -2,11 +2,12 @@
 //! the session writes it.
 
 use crate::i18n::{Lang, session as words};
-use crate::protocol::{Event, ExportFormat, Observation, PlanItem, PlanState};
+use crate::protocol::{Change, Event, ExportFormat, Observation, PlanItem, TurnOutcome};
+use crate::text;
 
 /// The whole conversation in one format. The caller masks secrets.
-pub fn render(record: &[Event], format: ExportFormat, lang: Lang) -> String {
-    let mut pages = Pages::new(format, lang);
+pub fn render(title: &str, record: &[Event], format: ExportFormat, lang: Lang) -> String {
+    let mut pages = Pages::new(title, format, lang);
     let mut out = pages.begin();
     record.iter().for_each(|event| out.push_str(&pages.event(event)));
     out.push_str(pages.end());
@@ -18,21 +19,27 @@ pub fn render(record: &[Event], format: ExportFormat, lang: Lang) -> String {
 pub struct Pages {
     format: ExportFormat,
     lang: Lang,
+    title: String,
     /// Nothing was written yet.
     is_first: bool,
 }
 
 impl Pages {
-    pub fn new(format: ExportFormat, lang: Lang) -> Pages {
-        Pages { format, lang, is_first: true }
+    /// Without a title of its own, the conversation has a common one.
+    pub fn new(title: &str, format: ExportFormat, lang: Lang) -> Pages {
+        let title = match title {
+            "" => words::EXPORT_TITLE.text(lang),
+            title => title,
+        };
+        Pages { format, lang, title: text::one_line(title), is_first: true }
     }
 
     /// The text before the first event.
     pub fn begin(&self) -> String {
         match self.format {
-            ExportFormat::Md => format!("# {}\n", words::EXPORT_TITLE.text(self.lang)),
+            ExportFormat::Md => format!("# {}\n", self.title),
             ExportFormat::Json => "[".to_owned(),
-            ExportFormat::Html => html_head(self.lang),
+            ExportFormat::Html => html_head(&self.title, self.lang),
         }
     }
 
@@ -80,20 +87,11 @@ fn markdown(event: &Event, lang: Lang) -> String {
         }
         Event::StepFinished(observation) => step_markdown(observation),
         Event::Plan { items } => {
-            let lines = items.iter().map(|item| format!("- {}\n", plan_line(item)));
+            let lines = items.iter().map(|item| format!("- {}\n", item.line()));
             format!("\n{}", lines.collect::<String>())
         }
         event => change_sentence(event, lang).map_or(String::new(), |text| format!("\n*{text}*\n")),
     }
-}
-
-fn plan_line(item: &PlanItem) -> String {
-    let mark = match item.state {
-        PlanState::Pending => "[ ]",
-        PlanState::Doing => "[>]",
-        PlanState::Done => "[x]",
-    };
-    format!("{mark} {}", item.text)
 }
 
 /// A change of the conversation itself, in one sentence.
@@ -101,7 +99,17 @@ fn change_sentence(event: &Event, lang: Lang) -> Option<String> {
     let say = match event {
         Event::Undone { .. } => words::EXPORT_UNDONE.into(),
         Event::FilesKept { files, .. } => words::EXPORT_LEFT.with("n", files.len()),
+        Event::FilesChanged { files, .. } => Change::summary(files)?,
+        Event::Redone => words::EXPORT_REDONE.into(),
         Event::Compacted(receipt) => receipt.localized(),
+        Event::TurnEnded { ending, .. } => match ending {
+            TurnOutcome::Done | TurnOutcome::Error => return None,
+            TurnOutcome::Cancelled | TurnOutcome::Stopped => words::EXPORT_STOPPED.into(),
+            TurnOutcome::Interrupted => words::INTERRUPTED.into(),
+            TurnOutcome::Limit { why }
+            | TurnOutcome::Unsent { why }
+            | TurnOutcome::Failed { why } => words::EXPORT_BROKE.with("why", why.clone()),
+        },
         _ => return None,
     };
     Some(say.text(lang))
@@ -113,12 +121,21 @@ fn step_markdown(observation: &Observation) -> String {
     let ticks = longest_run_of_ticks(&text).max(longest_run_of_ticks(diff));
     let fence = "`".repeat(ticks.max(2) + 1);
     let line = observation.step.work.command_line();
-    let (tier, outcome) = (observation.risk.tier.name(), observation.outcome.name());
+    let (tier, outcome) = (observation.risk.tier.name(), outcome_text(observation));
     let mut out = format!("\n{fence}\n$ {line}\n{text}[{tier} {outcome}]\n{fence}\n");
     if !diff.is_empty() {
         out.push_str(&format!("\n{fence}diff\n{diff}\n{fence}\n"));
     }
     out
+}
+
+/// How a step came out, with the exit code of one that failed.
+fn outcome_text(observation: &Observation) -> String {
+    let outcome = observation.outcome.name();
+    match observation.shown_exit_code() {
+        Some(code) if code != 0 => format!("{outcome}, exit {code}"),
+        _ => outcome.to_owned(),
+    }
 }
 
 /// Printed output, followed by a line break; nothing if it is empty.
@@ -131,8 +148,8 @@ fn longest_run_of_ticks(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
-fn html_head(lang: Lang) -> String {
-    let title = escape(words::EXPORT_TITLE.text(lang));
+fn html_head(title: &str, lang: Lang) -> String {
+    let title = escape(title);
     format!(
         "<!doctype html>\n<html lang=\"{}\">\n<meta charset=\"utf-8\">\n<title>{title}</title>\n\
          <style>{STYLE}</style>\n<h1>{title}</h1>\n",
@@ -152,7 +169,7 @@ fn html(event: &Event, lang: Lang) -> String {
         }
         Event::StepFinished(observation) => step_html(observation),
         Event::Plan { items } => {
-            let lines: Vec<String> = items.iter().map(plan_line).collect();
+            let lines: Vec<String> = items.iter().map(PlanItem::line).collect();
             format!("<pre class=\"plan\">{}</pre>\n", escape(&lines.join("\n")))
         }
         event => change_sentence(event, lang)
@@ -173,7 +190,7 @@ fn step_html(observation: &Observation) -> String {
         "<details><summary><code>{}</code> {} {}</summary>{inside}</details>\n",
         escape(&observation.step.work.command_line()),
         observation.risk.tier.name(),
-        observation.outcome.name(),
+        outcome_text(observation),
     )
 }
 
@@ -189,7 +206,7 @@ fn escape(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::protocol::{
-        Change, ModelMessage, Outcome, Risk, Step, StepAction, Tier, TurnOrigin,
+        Change, ModelMessage, Outcome, PlanState, Risk, Step, StepAction, Tier, TurnOrigin,
     };
 
     fn record() -> Vec<Event> {
@@ -203,21 +220,53 @@ mod tests {
     }
 
     #[test]
+    fn the_name_of_the_conversation_failures_and_broken_turns_are_in_an_export() {
+        let work = StepAction::Exec { program: "make".into(), args: vec![] };
+        let step = Step { id: "cmd_001".into(), work, requires: Default::default(), cwd: None };
+        let (reasons, effects) = (Vec::new(), Vec::new());
+        let risk = Risk { tier: Tier::L1, rule: "x".into(), reasons, effects, lifted: false };
+        let failed = Observation {
+            exit_code: Some(2),
+            ..Observation::not_run(step, "/w", risk, Outcome::Ran)
+        };
+        let end = |ending| Event::TurnEnded {
+            turn: 1,
+            ending,
+            usage: crate::protocol::Usage::default(),
+            elapsed_ms: 0,
+        };
+        let record = [
+            Event::StepFinished(Box::new(failed)),
+            end(TurnOutcome::Failed { why: words::NO_MODELS.into() }),
+            end(TurnOutcome::Cancelled),
+            end(TurnOutcome::Done),
+        ];
+        for format in [ExportFormat::Md, ExportFormat::Html] {
+            let text = render("Fix the build", &record, format, Lang::En);
+            let broke = words::EXPORT_BROKE.with("why", words::NO_MODELS).text(Lang::En);
+            let stopped = words::EXPORT_STOPPED.text(Lang::En);
+            for part in ["Fix the build", "L1", "ran, exit 2", broke.as_str(), stopped] {
+                assert!(text.contains(part), "{part}: {text}");
+            }
+        }
+    }
+
+    #[test]
     fn html_shows_markup_as_text() {
-        let page = render(&record(), ExportFormat::Html, Lang::En);
+        let page = render("", &record(), ExportFormat::Html, Lang::En);
         assert!(page.contains("&lt;b&gt;hi&lt;/b&gt;"), "{page}");
         assert!(page.contains("1 &lt; 2 &amp; done"), "{page}");
     }
 
     #[test]
     fn markdown_uses_the_configured_language() {
-        assert!(render(&record(), ExportFormat::Md, Lang::Zh).contains("## 你"));
-        assert!(render(&record(), ExportFormat::Md, Lang::En).contains("## You"));
+        assert!(render("", &record(), ExportFormat::Md, Lang::Zh).contains("## 你"));
+        assert!(render("", &record(), ExportFormat::Md, Lang::En).contains("## You"));
     }
 
     #[test]
     fn json_can_be_read_back() {
-        let text = render(&record(), ExportFormat::Json, Lang::En);
+        let text = render("", &record(), ExportFormat::Json, Lang::En);
         assert_eq!(serde_json::from_str::<Vec<Event>>(&text).expect("valid JSON"), record());
     }
 
@@ -231,9 +280,9 @@ mod tests {
         let change = Change { diff: "@@ -1 +1 @@\n-a\n+<b>\n".into(), ..Change::default() };
         let observation = Observation { change: Some(change), ..observation };
         let record = [Event::StepFinished(Box::new(observation))];
-        let text = render(&record, ExportFormat::Md, Lang::En);
+        let text = render("", &record, ExportFormat::Md, Lang::En);
         assert!(text.contains("[L1 ran]\n```\n\n```diff\n@@ -1 +1 @@\n-a\n+<b>\n```\n"), "{text}");
-        let page = render(&record, ExportFormat::Html, Lang::En);
+        let page = render("", &record, ExportFormat::Html, Lang::En);
         assert!(page.contains("<pre class=\"diff\">@@ -1 +1 @@\n-a\n+&lt;b&gt;"), "{page}");
         assert!(!page.contains("class=\"output\""), "{page}");
     }
@@ -247,13 +296,13 @@ mod tests {
             Event::FilesKept { turn: 2, files: vec![Default::default()] },
         ];
         assert!(record.iter().all(Event::is_transcript));
-        let text = render(&record, ExportFormat::Md, Lang::En);
+        let text = render("", &record, ExportFormat::Md, Lang::En);
         assert!(
             text.contains("- [>] write <it>") && text.contains("The files were restored"),
             "{text}"
         );
         assert!(text.contains("stay changed: 1"), "{text}");
-        let page = render(&record, ExportFormat::Html, Lang::En);
+        let page = render("", &record, ExportFormat::Html, Lang::En);
         assert!(
             page.contains("[&gt;] write &lt;it&gt;") && page.contains("The files were restored"),
             "{page}"

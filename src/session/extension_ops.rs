@@ -9,12 +9,43 @@ use super::state::Session;
 use super::turn_messages::TurnMessage;
 use super::user_input::UserInput;
 use crate::extensions::expand;
-use crate::i18n::{Localize, session as words};
-use crate::protocol::{Event, Extensions, Mention, Notice};
+use crate::i18n::{Localize, LocalizedText, library, session as words};
+use crate::protocol::{Event, Extension, ExtensionState, Extensions, Mention, Notice};
 
 /// How long a session leaves the machine to the first frame and the first keys before it reads the
 /// extensions, unless they are needed sooner.
 const AFTER: Duration = Duration::from_millis(60);
+
+/// The maximum number of names that are told at once.
+const NAMED: usize = 5;
+
+/// Names that went to something else.
+fn clash_notice(clashes: &[LocalizedText]) -> Option<Notice> {
+    let (first, rest) = clashes.split_first()?;
+    let all = rest.iter().take(NAMED - 1).fold(first.clone(), |all, next| {
+        library::AND_ALSO.with("first", all).with("more", next.clone())
+    });
+    let notice = Notice::warning(words::CLASHES.with("n", clashes.len()).with("names", all));
+    Some(notice.with_hint(words::CLASHES_HINT))
+}
+
+/// Files that cannot be used, of the user and of the project.
+fn broken_notice(extensions: &Extensions, before: &Extensions) -> Option<Notice> {
+    let of = |extensions: &Extensions| -> Vec<LocalizedText> {
+        let why = |entry: &Extension| match &entry.state {
+            ExtensionState::Broken(why) => Some(why.clone()),
+            _ => None,
+        };
+        extensions.entries.iter().filter_map(why).collect()
+    };
+    let (broken, known) = (of(extensions), of(before));
+    let first = broken.first().filter(|_| broken != known)?;
+    let notice = Notice::warning(words::BROKEN_FILE.with("why", first.clone()));
+    Some(match broken.len() {
+        1 => notice,
+        n => notice.with_hint(words::BROKEN_MORE.with("n", n - 1)),
+    })
+}
 
 impl Session {
     /// Schedules the first read for after the start.
@@ -78,9 +109,13 @@ impl Session {
         if !std::mem::take(&mut kept.is_requested) && kept.is_same(&looked) {
             return;
         }
+        let before = kept.library.extensions();
         let ExtensionScan { library, scripts } = looked;
-        let (names, inputs) = (scripts.names.clone(), scripts.inputs.clone());
-        let catalogue = Box::new(Extensions { scripts: names, inputs, ..library.extensions() });
+        let catalogue = Box::new(Extensions {
+            scripts: scripts.names.clone(),
+            script_details: scripts.details.clone(),
+            ..library.extensions()
+        });
         let more = (scripts.more != kept.scripts.more).then_some(scripts.more);
         (kept.library, kept.scripts) = (library, scripts);
         let tools = self.toolbox().tool_infos();
@@ -88,7 +123,15 @@ impl Session {
             self.info.tools = tools;
             self.send_info().await;
         }
+        let clashes = (catalogue.clashes != before.clashes).then(|| catalogue.clashes.clone());
+        let broken = broken_notice(&catalogue, &before);
         self.outbox.send(Event::Catalogue(catalogue)).await;
+        if let Some(notice) = broken {
+            self.notify(notice).await;
+        }
+        if let Some(notice) = clashes.and_then(|clashes| clash_notice(&clashes)) {
+            self.notify(notice).await;
+        }
         if let Some(more) = more.filter(|more| *more > 0) {
             self.notify(Notice::info(words::MORE_SCRIPTS.with("n", more))).await;
         }
@@ -132,5 +175,37 @@ impl Session {
             }
             Err(why) => self.notify(Notice::error(why)).await,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::i18n::Lang;
+    use crate::protocol::{CommandTraits, ExtensionKind};
+
+    fn broken(why: &'static str) -> Extension {
+        Extension {
+            kind: ExtensionKind::Command,
+            name: "torn".into(),
+            about: String::new(),
+            hint: String::new(),
+            from: library::AND_ALSO.into(),
+            state: ExtensionState::Broken(library::AND_ALSO.with("first", why).with("more", "")),
+            traits: CommandTraits::default(),
+        }
+    }
+
+    #[test]
+    fn files_that_cannot_be_used_are_reported_once() {
+        let of = |entries: Vec<Extension>| Extensions { entries, ..Extensions::default() };
+        let (none, one) = (of(vec![]), of(vec![broken("torn.toml: line 1")]));
+        let notice = broken_notice(&one, &none).unwrap();
+        assert!(notice.say.text(Lang::En).contains("torn.toml: line 1"));
+        assert_eq!(notice.hint, None);
+        assert_eq!((broken_notice(&one, &one), broken_notice(&none, &one)), (None, None));
+        let more = of(vec![broken("a"), broken("b"), broken("c")]);
+        let hint = broken_notice(&more, &one).unwrap().hint.unwrap().text(Lang::En);
+        assert!(hint.starts_with("2 more"), "{hint}");
     }
 }

@@ -3,12 +3,14 @@
 //! stop waits for it.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio::task::JoinHandle;
 
 use super::script_places::{FindScripts, ModelScript, ScriptPlaces, find_model_scripts};
 use crate::extensions::{ExtensionSet, SearchPath};
+use crate::protocol::ScriptDetails;
 use crate::store::Store;
 
 /// The folders to read; true: those of the project as well.
@@ -30,6 +32,28 @@ pub struct ExtensionCache {
     pub(super) scan_number: u64,
     /// The last read; `None`: its result was taken.
     pub(super) pending_scan: Option<JoinHandle<ExtensionScan>>,
+    /// What the other sessions of this folder read.
+    latest: Arc<LatestScan>,
+}
+
+/// How old a scan may be that a new session begins with.
+const RECENT: Duration = Duration::from_secs(5);
+
+/// The latest first scan of the sessions of a folder: many that begin at once read everything once.
+#[derive(Debug, Default)]
+pub struct LatestScan(Mutex<Option<(Instant, bool, ExtensionScan)>>);
+
+impl LatestScan {
+    fn recent(&self, trusted: bool) -> Option<ExtensionScan> {
+        let latest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (at, of, scan) = latest.as_ref()?;
+        (at.elapsed() < RECENT && *of == trusted).then(|| scan.clone())
+    }
+
+    fn set(&self, trusted: bool, scan: ExtensionScan) {
+        let mut latest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *latest = Some((Instant::now(), trusted, scan));
+    }
 }
 
 /// The result of a read; unchanged parts are shared with the one before.
@@ -46,8 +70,7 @@ pub struct Scripts {
     pub(super) names: Vec<String>,
     /// Scripts beyond the most that are listed.
     pub(super) more: usize,
-    /// The inputs of each script that takes any.
-    pub(super) inputs: Vec<(String, Vec<String>)>,
+    pub(super) details: Vec<ScriptDetails>,
     /// The scripts that the model may run.
     pub(super) model_scripts: Arc<Vec<ModelScript>>,
 }
@@ -60,9 +83,9 @@ impl Scripts {
         if !all && (&before.places, &before.names, before.more) == (&places, &names, more) {
             return before;
         }
-        let inputs = places.inputs(cwd, &names);
+        let details = places.details(cwd, &names);
         let offered = Arc::new(find_model_scripts(&places));
-        Arc::new(Scripts { places, names, more, inputs, model_scripts: offered })
+        Arc::new(Scripts { places, names, more, details, model_scripts: offered })
     }
 }
 
@@ -78,7 +101,14 @@ impl ExtensionCache {
             is_requested: true,
             scan_number: 0,
             pending_scan: None,
+            latest: Arc::default(),
         }
+    }
+
+    /// Begins with what another session of the same folder has just read.
+    #[must_use]
+    pub fn with_latest(self, latest: Arc<LatestScan>) -> ExtensionCache {
+        ExtensionCache { latest, ..self }
     }
 
     /// Sets the script folders; without any, there are only the built-in scripts.
@@ -110,9 +140,13 @@ impl ExtensionCache {
             scripts: Arc::clone(&self.scripts),
         };
         let (places, find_scripts) = (Arc::clone(&self.places), Arc::clone(&self.find_scripts));
+        let latest = (self.scan_number == 0).then(|| Arc::clone(&self.latest));
         self.scan_number += 1;
         let (number, asked) = (self.scan_number, self.is_requested);
         self.pending_scan = Some(tokio::task::spawn_blocking(move || {
+            let shared = latest.as_ref().and_then(|latest| latest.recent(trusted));
+            let asked = asked && shared.is_none();
+            let before = shared.unwrap_or(before);
             let places = places(trusted);
             let same = *before.library.places() == places && before.library.is_current();
             let library = match same {
@@ -122,6 +156,9 @@ impl ExtensionCache {
             let all = asked || !same;
             let scripts = Scripts::list(before.scripts, find_scripts(trusted), &cwd, all);
             let looked = ExtensionScan { library, scripts };
+            if let Some(latest) = latest {
+                latest.set(trusted, looked.clone());
+            }
             notify(number, looked.clone());
             looked
         }));

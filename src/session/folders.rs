@@ -1,10 +1,10 @@
-//! Folders that the user adds to a session: `/add-dir` and `--add-dir`.
+//! Folders that the user adds to a session, `/add-dir` and `--add-dir`, and its mode: which steps ask.
 
 use std::path::PathBuf;
 
 use super::state::Session;
 use crate::i18n::{LocalizedText, session as words};
-use crate::protocol::{Event, Notice, Topic};
+use crate::protocol::{ApprovalMode, Event, Notice, Topic};
 use crate::safety::{Machine, PathKind, Workspace, absolute};
 
 /// The folder that a text names, with links resolved, if it may be added.
@@ -58,6 +58,56 @@ impl Session {
         let recorder = self.store.recorder();
         for path in paths {
             recorder.append(&Event::FolderAdded { path }).await;
+        }
+        if !self.info.approval.is_default() {
+            recorder.append(&Event::ApprovalModeSet { mode: self.info.approval }).await;
+        }
+    }
+
+    /// Which steps ask from now on. Saved: a resumed session goes on in its mode.
+    pub(super) async fn set_approval_mode(&mut self, mode: ApprovalMode) {
+        self.apply_approval_mode(mode);
+        self.store.recorder().append(&Event::ApprovalModeSet { mode }).await;
+        self.send_info().await;
+    }
+
+    fn apply_approval_mode(&mut self, mode: ApprovalMode) {
+        self.info.approval = mode;
+        self.security.policy.approval = mode;
+        self.policy.send_replace(self.security.policy.clone());
+    }
+
+    /// The mode of the resumed session, unless the command line named one.
+    pub(super) async fn restore_approval_mode(&mut self, saved: Option<ApprovalMode>) {
+        let mode = match self.command_line_mode {
+            Some(_) => self.info.approval,
+            None => saved.unwrap_or_default(),
+        };
+        if mode != self.info.approval {
+            self.apply_approval_mode(mode);
+            self.send_info().await;
+        }
+        if mode != ApprovalMode::Ask {
+            let say = words::MODE_AGAIN.with("mode", LocalizedText::from(mode.label()));
+            let notice = Notice::info(say).with_hint(mode.about()).with_topic(Topic::Resumed);
+            self.notify(notice).await;
+        }
+    }
+
+    /// The plan that the user accepted is carried out in this mode.
+    pub(super) async fn leave_plan_mode(&mut self, mode: ApprovalMode) {
+        self.conversation.is_planning = false;
+        self.set_approval_mode(mode).await;
+    }
+
+    /// What the model is told of the mode with the message of a turn.
+    pub(super) fn mode_note(&mut self) -> &'static str {
+        let plans = self.info.approval == ApprovalMode::Plan;
+        let planned = std::mem::replace(&mut self.conversation.is_planning, plans);
+        match (plans, planned) {
+            (true, _) => include_str!("../../assets/prompts/plan_mode.md").trim_end(),
+            (false, true) => include_str!("../../assets/prompts/plan_mode_off.md").trim_end(),
+            (false, false) => "",
         }
     }
 

@@ -15,19 +15,29 @@ use tokio::task::JoinHandle;
 
 use crate::i18n::{Lang, LocalizedText};
 use crate::model::{Model, ModelError};
-use crate::protocol::{Event, Op, Params, Provider, SessionInfo};
+use crate::protocol::{Effort, Event, ModelOffer, Op, Params, Provider, SessionInfo};
 use crate::safety::redact::Redactor;
 use crate::safety::{Machine, Policy, PolicyRule, Terms, Workspace};
 use crate::tools::Toolbox;
 
 mod attachments;
+mod change_log;
+mod changed_files;
+mod configure;
 mod context;
+mod diff_report;
 mod event_sink;
 pub mod export;
 mod extension_ops;
 pub mod extensions;
 pub mod folders;
+mod job;
+mod job_place;
+mod job_tool;
+mod jobs;
 pub mod listing;
+mod masked_turn;
+mod memory;
 mod model_choice;
 mod pages;
 pub mod permissions;
@@ -35,7 +45,9 @@ pub mod persistence;
 mod preview;
 mod prompt_expansion;
 mod queue;
+mod recall_tool;
 mod recovery;
+mod restore_turn;
 mod rewind;
 mod run;
 mod running_step;
@@ -44,14 +56,17 @@ pub mod script_host;
 pub mod script_places;
 mod script_tool;
 pub mod script_turn;
+pub mod settings;
 mod shell_turn;
 mod skill_tool;
 mod state;
 mod summarizer;
+mod system_prompts;
 pub mod trust;
 mod trust_question;
 mod turn_host;
 mod turn_messages;
+mod turn_room;
 mod turn_scope;
 mod undo;
 mod user_input;
@@ -88,12 +103,22 @@ pub struct SessionConfig {
     pub security: Security,
     pub tools: Toolbox,
     pub persona: Persona,
+    /// The folder for long outputs of steps; `None`: they are not kept.
+    pub outputs: Option<std::path::PathBuf>,
+    /// The settings in their files; `None`: they stay as they are.
+    pub settings: Option<Box<dyn settings::SettingsAccess>>,
+    /// Files with the user's own instructions.
+    pub user_notes: Vec<std::path::PathBuf>,
+    /// The mode that the command line named: it counts, and not that of a resumed session.
+    pub command_line_mode: Option<crate::protocol::ApprovalMode>,
     /// Where the session is saved.
     pub persistence: persistence::Persistence,
     /// Commands, skills and bots; read once the session is open.
     pub extensions: extensions::ExtensionCache,
     /// The maximum size of a request.
     pub bounds: crate::context::window::Bounds,
+    /// Whether the changed files of the folder are counted.
+    pub counts_changed_files: bool,
     /// Notices shown once, when the session opens.
     pub opening_notices: Vec<crate::protocol::Notice>,
     /// Whether template shell commands that are not of high risk run without a question.
@@ -104,6 +129,8 @@ pub struct SessionConfig {
 pub struct ModelAccess {
     /// The model that answers first.
     pub first: Connected,
+    /// How much it is to reason.
+    pub effort: Option<Effort>,
     /// Searches for models nearby, once, after the session has opened.
     pub discover: Option<BoxFuture<'static, Vec<FoundServer>>>,
     pub callbacks: Callbacks,
@@ -115,6 +142,8 @@ pub struct Callbacks {
     pub connect: Connect,
     /// Collects the facts that `/doctor` shows.
     pub doctor: Doctor,
+    /// Describes the chat platforms for `/platforms`.
+    pub platforms: DescribePlatforms,
 }
 
 /// Connects to a model; the language is for the guide, which speaks one at a time.
@@ -131,6 +160,8 @@ pub enum RuleChange {
 
 /// True if the folder is trusted now.
 pub type Doctor = Arc<dyn Fn(bool) -> BoxFuture<'static, crate::protocol::Page> + Send + Sync>;
+
+pub type DescribePlatforms = Arc<dyn Fn() -> crate::protocol::Page + Send + Sync>;
 
 /// Which model the user wants.
 #[derive(Clone, Debug, PartialEq)]
@@ -150,8 +181,29 @@ pub struct Connected {
     pub provider: Provider,
     /// Empty for a built-in one.
     pub base_url: String,
+    /// The models that answer when it cannot, in this order.
+    pub fallbacks: Vec<Fallback>,
     /// Asks the server for its list of models.
-    pub list: Arc<dyn Fn() -> BoxFuture<'static, Result<Vec<String>, ModelError>> + Send + Sync>,
+    pub list: ListOffers,
+}
+
+impl std::fmt::Debug for Connected {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Connected").field("base_url", &self.base_url).finish_non_exhaustive()
+    }
+}
+
+/// Asks a server for its models.
+pub type ListOffers =
+    Arc<dyn Fn() -> BoxFuture<'static, Result<Vec<ModelOffer>, ModelError>> + Send + Sync>;
+
+/// A model that answers in place of another.
+#[derive(Clone)]
+pub struct Fallback {
+    /// As the settings name it.
+    pub name: String,
+    /// The sentence says why it cannot be used.
+    pub model: Result<Arc<dyn Model>, LocalizedText>,
 }
 
 /// A server that was found, with its models.

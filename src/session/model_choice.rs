@@ -1,9 +1,10 @@
 //! Changes which model answers: another model, another mode, the result of a search for models.
 
 use super::state::Session;
+use super::turn_messages::TurnMessage;
 use super::{FoundServer, Wanted, pages};
-use crate::i18n::{Lang, session as words};
-use crate::protocol::{Event, Mode, Notice, Provider};
+use crate::i18n::{Lang, LocalizedText, session as words};
+use crate::protocol::{Dialect, Effort, Event, Mode, ModelOffer, Notice, Provider, effort_names};
 
 impl Session {
     pub(super) async fn set_model(&mut self, name: String) {
@@ -14,11 +15,34 @@ impl Session {
             .find(|found| found.models.contains(&name))
             .or_else(|| found.iter().find(|found| found.base_url == *here))
             .cloned();
-        if self.connect(Wanted::Model { name, found }).await {
-            let notice = words::MODEL_SET.with("model", self.responder.connected.model.name());
-            self.send_info().await;
-            self.notify(Notice::info(notice)).await;
+        self.switch_model(name, found).await;
+    }
+
+    /// Goes on with the first model of a server that the user connected to.
+    pub(super) async fn connect_server(&mut self, server: FoundServer) {
+        let Some(name) = server.models.first().cloned() else { return };
+        self.responder.found_servers.retain(|known| known.base_url != server.base_url);
+        self.responder.found_servers.push(server.clone());
+        self.switch_model(name, Some(server)).await;
+    }
+
+    async fn switch_model(&mut self, name: String, found: Option<FoundServer>) {
+        let before = self.responder.connected.clone();
+        if !self.connect(Wanted::Model { name, found }).await {
+            return;
         }
+        let now = &self.responder.connected;
+        let is_same = before.base_url == now.base_url
+            && before.provider == now.provider
+            && before.model.dialect() == now.model.dialect();
+        let say = match (now.model.dialect(), now.base_url.as_str()) {
+            _ if is_same => words::MODEL_SET.into(),
+            (_, "") => words::MODEL_SET.into(),
+            (Dialect::Tools, url) => words::MODEL_SET_TOOLS.with("url", url),
+            (Dialect::Json, url) => words::MODEL_SET_JSON.with("url", url),
+        };
+        let notice = say.with("provider", now.provider.name()).with("model", now.model.name());
+        self.announce_model(notice).await;
     }
 
     pub(super) async fn set_mode(&mut self, mode: Mode) {
@@ -27,9 +51,58 @@ impl Session {
             let notice = words::MODE_SET
                 .with("mode", mode.name())
                 .with("model", self.responder.connected.model.name());
-            self.send_info().await;
-            self.notify(Notice::info(notice)).await;
+            self.announce_model(notice).await;
         }
+    }
+
+    async fn announce_model(&mut self, notice: LocalizedText) {
+        self.send_info().await;
+        self.notify(Notice::info(notice)).await;
+        if let Some(notice) = self.effort_mismatch() {
+            self.notify(notice).await;
+        }
+    }
+
+    pub(super) async fn set_effort(&mut self, effort: Option<Effort>) {
+        self.responder.effort = effort;
+        self.send_info().await;
+        let notice = self.effort_mismatch().unwrap_or_else(|| {
+            Notice::info(match effort {
+                Some(level) => words::EFFORT_SET.with("level", level.name()),
+                None => words::EFFORT_AUTO.into(),
+            })
+        });
+        self.notify(notice).await;
+    }
+
+    /// What is known of the first model has been read.
+    pub(super) async fn set_effort_levels(&mut self, levels: Option<Vec<Effort>>) {
+        let shows = levels.as_ref().is_none_or(|levels| !levels.is_empty());
+        self.responder.effort_levels = levels;
+        if let Some(notice) = self.effort_mismatch() {
+            self.notify(notice).await;
+        }
+        if shows
+            && self.info.effort_levels != self.responder.effort_levels.clone().unwrap_or_default()
+        {
+            self.send_info().await;
+        }
+    }
+
+    /// What to say if the model does not reason as much as the user wants.
+    fn effort_mismatch(&self) -> Option<Notice> {
+        let (wanted, model) = (self.responder.effort?, self.responder.connected.model.name());
+        let say = match &self.responder.effort_levels {
+            None => words::EFFORT_UNKNOWN.into(),
+            Some(levels) => match self.responder.effort_in_use() {
+                Some(used) if used == wanted => return None,
+                Some(used) => words::EFFORT_NEAREST
+                    .with("used", used.name())
+                    .with("levels", effort_names(levels)),
+                None => words::EFFORT_NONE.into(),
+            },
+        };
+        Some(Notice::warning(say.with("model", model).with("level", wanted.name())))
     }
 
     pub(super) async fn set_lang(&mut self, lang: Lang) {
@@ -43,13 +116,32 @@ impl Session {
     async fn connect(&mut self, wanted: Wanted) -> bool {
         match (self.callbacks.connect)(&wanted, self.info.lang) {
             Ok(connected) => {
+                self.responder.effort_levels = connected.model.effort_levels();
                 self.responder.connected = connected;
+                self.learn_of_model();
                 true
             }
             Err(why) => {
                 self.notify(Notice::error(why)).await;
                 false
             }
+        }
+    }
+
+    /// Asks the server what it says of the model, while the user types or the model answers.
+    pub(super) fn learn_of_model(&self) {
+        let (learning, to) = (self.responder.connected.model.learn(), self.turn_messages.clone());
+        drop(tokio::spawn(async move {
+            learning.await;
+            // A closed session needs no name.
+            let _ = to.send(TurnMessage::ModelLearned);
+        }));
+    }
+
+    /// A model without a name in the settings has one once its server was asked.
+    pub(super) async fn refresh_model_name(&mut self) {
+        if self.info.model != self.responder.connected.model.name() {
+            self.send_info().await;
         }
     }
 
@@ -62,8 +154,19 @@ impl Session {
                 self.notify(notice).await;
             }
         }
-        let names = found.iter().flat_map(|one| one.models.iter().cloned()).collect();
+        let offers: Vec<ModelOffer> = found
+            .iter()
+            .flat_map(|one| {
+                let provider = &one.name;
+                let offer = |name: &String| ModelOffer {
+                    provider: provider.clone(),
+                    ..name.as_str().into()
+                };
+                one.models.iter().map(offer)
+            })
+            .collect();
+        let names = offers.iter().map(|offer| offer.name.clone()).collect();
         self.responder.found_servers = found;
-        self.outbox.send(Event::Models { names }).await;
+        self.outbox.send(Event::Models { names, offers }).await;
     }
 }

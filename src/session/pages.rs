@@ -10,9 +10,9 @@ use super::state::Session;
 use super::{Connected, FoundServer, export};
 use crate::context::request;
 use crate::context::window::{ContextUsage, RequestParts, Section};
-use crate::i18n::{Localize, Phrase, common, context as said, session as words};
+use crate::i18n::{Localize, Phrase, common, context as said, screen, session as words};
 use crate::model::ModelError;
-use crate::protocol::{Event, ExportFormat, Notice, Page, PageRow, Usage};
+use crate::protocol::{Event, ExportFormat, ModelOffer, Notice, Page, PageRow, Usage};
 use crate::safety::Machine;
 use crate::safety::tools::{PluginEntry, Registry};
 use crate::text;
@@ -20,37 +20,23 @@ use crate::text;
 /// The maximum number of model names in a notice.
 const NAMED: usize = 6;
 
-/// The models of a server as a page, and as names to complete; after them, what a search found
-/// elsewhere.
+/// The models of a server; after them, what a search found elsewhere.
 pub fn models(
     connected: &Connected,
-    answer: Result<Vec<String>, ModelError>,
+    answer: Result<Vec<ModelOffer>, ModelError>,
     found: &[FoundServer],
-) -> Vec<Event> {
-    let mut names = match answer {
-        Ok(names) if names.is_empty() => {
-            return vec![Event::Notice(Notice::info(words::NO_MODELS))];
-        }
-        Ok(names) => names,
-        Err(error) => return vec![Event::Notice(Notice::error(error.localized()))],
+) -> Event {
+    let mut offers = match answer {
+        Ok(offers) if offers.is_empty() => return Event::Notice(Notice::info(words::NO_MODELS)),
+        Ok(offers) => offers,
+        Err(error) => return Event::Notice(Notice::error(error.localized())),
     };
-    let current = connected.model.name();
-    let mut rows: Vec<PageRow> = names
-        .iter()
-        .map(|name| match name == current {
-            true => PageRow::pair(name.as_str(), common::IN_USE),
-            false => PageRow::pair(name.as_str(), ""),
-        })
-        .collect();
     for one in found.iter().filter(|one| one.base_url != connected.base_url) {
-        rows.extend(one.models.iter().map(|name| PageRow::pair(name.as_str(), one.name.as_str())));
-        names.extend(one.models.iter().cloned());
+        let provider = one.name.clone();
+        let row = |name: &String| ModelOffer { provider: provider.clone(), ..name.as_str().into() };
+        offers.extend(one.models.iter().map(row));
     }
-    let title = match connected.base_url.as_str() {
-        "" => words::MODELS_HERE.into(),
-        url => words::MODELS.with("url", url),
-    };
-    vec![Event::Page(Box::new(Page { title, rows })), Event::Models { names }]
+    Event::Models { names: offers.iter().map(|offer| offer.name.clone()).collect(), offers }
 }
 
 /// The result of a search, as a sentence with what to type; `None` if none of it can be used.
@@ -72,28 +58,34 @@ pub fn found_server_notice(found: &FoundServer) -> Option<Notice> {
     )
 }
 
+/// How the room of the next request is divided, without the words that are yet to come.
+pub fn next_request(session: &Session) -> ContextUsage {
+    let system = session.system_prompt();
+    let notes = &session.instructions.notes.text;
+    let history = &session.conversation.history;
+    let parts = RequestParts { system: &system, notes, history, turn: &[] };
+    request::build(parts, session.request_bounds()).1
+}
+
 /// The parts of the next request as bars; while a turn runs, of the last request.
 pub fn context(session: &Session, sent: Option<&ContextUsage>) -> Page {
-    let next = || {
-        let system = session.system_prompt();
-        let notes = &session.instructions.notes.text;
-        let history = &session.conversation.history;
-        request::build(
-            RequestParts { system: &system, notes, history, turn: &[] },
-            session.request_bounds(),
-        )
-        .1
-    };
-    let ledger = sent.cloned().unwrap_or_else(next);
+    let ledger = sent.cloned().unwrap_or_else(|| next_request(session));
     let (room, taken) = (ledger.room, ledger.total_size());
     let mut rows: Vec<PageRow> = ledger
         .sections
         .iter()
-        .map(|share| PageRow::pair(section_name(share.section), bar(share.size.bytes, room.bytes)))
+        .map(|share| {
+            let percent = share.size.percent_of(room);
+            PageRow::pair(section_name(share.section), bar(percent, share.size.bytes))
+        })
         .collect();
+    let full = taken.percent_of(room);
     let free = room.bytes.saturating_sub(taken.bytes);
-    rows.push(PageRow::pair(said::LEDGER_FREE, bar(free, room.bytes)));
-    let tokens = said::LEDGER_TOKENS_ARE.with("taken", taken.tokens).with("room", room.tokens);
+    rows.push(PageRow::pair(said::LEDGER_FREE, bar(100_usize.saturating_sub(full), free)));
+    let tokens = said::LEDGER_TOKENS_ARE
+        .with("taken", taken.tokens)
+        .with("room", room.tokens)
+        .with("percent", full);
     rows.push(PageRow::pair(common::TOKENS, tokens));
     let bound =
         said::LEDGER_BOUND_IS.with("bytes", text::size(room.bytes)).with("tokens", room.tokens);
@@ -108,20 +100,12 @@ pub fn context(session: &Session, sent: Option<&ContextUsage>) -> Page {
         rows.push(PageRow::line(cut));
     }
     rows.push(PageRow::line(
-        said::LEDGER_FULL.with("bytes", text::size(session.bounds.compact_above)),
+        said::LEDGER_FULL.with("bytes", text::size(session.request_bounds().compact_above)),
     ));
     let turns = said::LEDGER_TURNS.with("n", ledger.turns).with("out", ledger.omitted_turns);
     rows.push(PageRow::line(turns));
     let title = if sent.is_some() { said::LEDGER_NOW } else { said::LEDGER };
     Page { title: title.into(), rows }
-}
-
-/// What to say of the first request of a turn: it holds the user's own words and no results
-/// yet, so what is cut there is theirs.
-pub fn truncation_notice(ledger: &ContextUsage) -> Option<Notice> {
-    let cut = ledger.omitted_bytes(Section::Turn);
-    let say = said::MESSAGE_CUT.with("bytes", text::size(cut));
-    (cut > 0).then(|| Notice::warning(say).with_hint(said::MESSAGE_CUT_HINT))
 }
 
 fn section_name(part: Section) -> Phrase {
@@ -140,11 +124,10 @@ fn section_name(part: Section) -> Phrase {
 const BAR: usize = 24;
 
 /// A share of the whole as a bar, in bytes and in percent. A share above zero is never invisible.
-fn bar(part: usize, whole: usize) -> String {
-    let filled = (part * BAR).div_ceil(whole.max(1)).min(BAR);
-    let percent = part * 100 / whole.max(1);
+fn bar(percent: usize, bytes: usize) -> String {
+    let filled = (percent * BAR).div_ceil(100).clamp(usize::from(bytes > 0), BAR);
     let (full, empty) = ("█".repeat(filled), "░".repeat(BAR - filled));
-    format!("{full}{empty} {:>9} {percent:>3} %", text::size(part))
+    format!("{full}{empty} {:>9} {percent:>3} %", text::size(bytes))
 }
 
 /// The current registry of slothtool.
@@ -166,14 +149,36 @@ pub fn plugins(home: &Path, world: &dyn Machine) -> Page {
     Page { title: words::PLUGINS.into(), rows }
 }
 
-/// Token counts of the latest turns, and their total.
-pub fn usage(turns: &VecDeque<(u64, Usage)>, all: Usage) -> Page {
+/// The running turn, the question that it waits for, and the messages after it.
+pub fn running(session: &Session) -> Page {
+    let turn = session.running.as_ref().filter(|turn| !turn.is_over);
+    let mut rows: Vec<PageRow> = Vec::new();
+    if let Some(turn) = turn {
+        let state = match turn.open_question {
+            Some(_) => words::RUNNING_ASKS,
+            None => words::RUNNING_WORKS,
+        };
+        rows.push(PageRow::pair(words::USAGE_TURN.with("n", turn.turn), state));
+    }
+    let waiting = session.queue.iter().map(|input| text::one_line(&input.as_typed()));
+    rows.extend(waiting.map(|line| PageRow::pair(screen::QUEUE_LABEL, text::cut(&line, 80))));
+    if rows.is_empty() {
+        rows.push(PageRow::line(words::RUNNING_NOTHING));
+    }
+    Page { title: words::RUNNING.into(), rows }
+}
+
+/// What the latest turns used, what the session did, and this run where that is not the same.
+pub fn usage(turns: &VecDeque<(u64, Usage)>, all: Usage, run: Usage) -> Page {
     let row = |(turn, usage): &(u64, Usage)| {
         PageRow::pair(words::USAGE_TURN.with("n", *turn), usage.localized())
     };
     let spent = |(_, usage): &&(u64, Usage)| usage.input_tokens + usage.output_tokens > 0;
     let mut rows: Vec<PageRow> = turns.iter().filter(spent).map(row).collect();
     rows.push(PageRow::pair(words::USAGE_ALL, all.localized()));
+    if run != all && run != Usage::default() {
+        rows.push(PageRow::pair(words::USAGE_RUN, run.localized()));
+    }
     Page { title: words::USAGE.into(), rows }
 }
 
@@ -183,7 +188,8 @@ pub async fn export(session: &mut Session, format: ExportFormat, path: Option<St
         return Notice::info(words::EXPORT_EMPTY);
     }
     let path = export_path(Path::new(&session.info.cwd), format, path);
-    let text = export::render(session.conversation.record(), format, session.info.lang);
+    let (title, lang) = (session.info.title.clone(), session.info.lang);
+    let text = export::render(&title, session.conversation.record(), format, lang);
     let text = session.security.redactor.mask(&text).into_owned();
     let shown = path.display().to_string();
     match create(&path, &text).await {
@@ -235,6 +241,7 @@ mod tests {
             model: Arc::new(Guide::new(Lang::En)),
             provider: crate::protocol::Provider::Guide,
             base_url: String::new(),
+            fallbacks: vec![],
             list: Arc::new(|| async { Ok(Vec::new()) }.boxed()),
         };
         let found = FoundServer {
@@ -243,10 +250,9 @@ mod tests {
             key_env: None,
             models: vec!["qwen".into()],
         };
-        let events = models(&guide, Ok(vec!["guide".into()]), &[found]);
-        let rows = vec![PageRow::pair("guide", common::IN_USE), PageRow::pair("qwen", "Ollama")];
-        let page = Page { title: words::MODELS_HERE.into(), rows };
+        let event = models(&guide, Ok(vec!["guide".into()]), &[found]);
+        let qwen = ModelOffer { provider: "Ollama".into(), ..ModelOffer::from("qwen") };
         let names = vec!["guide".to_owned(), "qwen".to_owned()];
-        assert_eq!(events, [Event::Page(Box::new(page)), Event::Models { names }]);
+        assert_eq!(event, Event::Models { names, offers: vec!["guide".into(), qwen] });
     }
 }

@@ -8,7 +8,7 @@ use crate::protocol::{ApprovalScope, Notice, SessionInfo};
 use crate::safety::{self, Grant, Policy, PolicyContext, PolicyRule};
 
 /// `/allow`: allows this from now on. A program in the folder is allowed with its current content.
-/// If no rule can cover it, none is added, and the user is told why.
+/// If no rule can cover it, none is added, and the user sees why.
 pub fn allow(guard: &mut Security, text: &str) -> Notice {
     let rule = match PolicyRule::parse(text) {
         Ok(rule) => rule,

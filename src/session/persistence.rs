@@ -29,6 +29,8 @@ pub struct Persistence {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replay {
     All,
+    /// Also the images of the user's messages, for a screen that shows pictures.
+    AllWithImages,
     /// The last ones.
     End,
     Nothing,
@@ -41,6 +43,12 @@ pub enum ResumeTarget {
     Last,
     /// By its id, or the beginning of one.
     Id(String),
+}
+
+impl Replay {
+    pub fn is_whole(self) -> bool {
+        matches!(self, Replay::All | Replay::AllWithImages)
+    }
 }
 
 impl Persistence {

@@ -15,8 +15,9 @@ use crate::agent::turn::TurnStart;
 use crate::context::history::TurnRecord;
 use crate::i18n::prompt as words;
 use crate::protocol::{
-    Decision, Event, Notice, Observation, Outcome, Prompt, PromptPart, PromptSource,
-    PromptSourceKind, Question, Step, TemplateCommand, Topic, TurnOrigin, TurnOutcome, Usage,
+    AttachmentInfo, Decision, Event, Image, Notice, Observation, Outcome, PastedImage, Prompt,
+    PromptPart, PromptSource, PromptSourceKind, Question, Step, TemplateCommand, Topic, TurnOrigin,
+    TurnOutcome, Usage,
 };
 use crate::safety::{self, Cleared, NeedsApproval, Policy, ToolRestriction, Verdict};
 use crate::tools::attachments::block;
@@ -45,15 +46,15 @@ pub async fn run(
 ) -> FinishedTurn {
     scope.begin(prompt.shown.clone(), origin);
     let source = prompt.source.clone();
-    let ending = match (scope.expand(prompt).await, then) {
-        (Ok(text), AfterExpansion::Send) => {
+    let ending = match (scope.expand(prompt, then).await, then) {
+        (Ok((text, images)), AfterExpansion::Send) => {
             if let Some(source) = source {
                 apply_source(&mut scope, source, &text);
             }
-            return scope.drive(TurnStart { text, ..start }).await;
+            return scope.drive(start.with_message(text, images)).await;
         }
-        (Ok(text), AfterExpansion::Render) => {
-            scope.emit(Event::Rendered { text }).await;
+        (Ok((text, images)), AfterExpansion::Render) => {
+            scope.emit(Event::Rendered { text, images }).await;
             TurnOutcome::Done
         }
         (Err(ExpansionStop::Cancelled), _) => TurnOutcome::Cancelled,
@@ -74,7 +75,12 @@ fn apply_source(scope: &mut TurnScope, source: PromptSource, text: &str) {
 }
 
 impl TurnScope {
-    async fn expand(&mut self, prompt: Prompt) -> Result<String, ExpansionStop> {
+    /// The message, and the images that go with it.
+    async fn expand(
+        &mut self,
+        prompt: Prompt,
+        then: AfterExpansion,
+    ) -> Result<(String, Vec<Image>), ExpansionStop> {
         let input: ShellInput = prompt.input.clone().unwrap_or_default().into();
         let outputs = self.run_commands(&prompt, input).await?;
         let mut outputs = outputs.into_iter();
@@ -88,8 +94,15 @@ impl TurnScope {
                     text.push_str(&words);
                     reading.attach(self, &mention).await?;
                 }
+                PromptPart::Image(pasted) => reading.attach_image(self, pasted).await,
                 PromptPart::Insert(mention) => {
                     let read = attachments::read_inserted(self, &mention).await?;
+                    if let Some(image) = read.image {
+                        text.push_str(&read.attached.name);
+                        let AttachmentInfo { name, size, .. } = read.attached;
+                        reading.attach_image(self, PastedImage { name, size, image }).await;
+                        continue;
+                    }
                     text.push_str(read.text.strip_suffix('\n').unwrap_or(&read.text));
                     reading.attached.push(read.attached);
                 }
@@ -99,12 +112,19 @@ impl TurnScope {
             text.push_str("\n\n");
             text.push_str(&block(attachment));
         }
+        if then == AfterExpansion::Send
+            && let Some(why) = reading.refusal(self).await
+        {
+            return Err(ExpansionStop::Unsent(why));
+        }
+        let images = reading.images;
         if !reading.attached.is_empty() {
-            self.emit(Event::Attached { items: reading.attached }).await;
+            let shown = images.iter().cloned().map(Arc::new).collect();
+            self.emit(Event::Attached { items: reading.attached, images: shown }).await;
         }
         match text.trim().is_empty() {
             true => Err(ExpansionStop::Unsent(words::NOTHING_LEFT.into())),
-            false => Ok(text),
+            false => Ok((text, images)),
         }
     }
 
@@ -254,6 +274,7 @@ impl TurnScope {
             | Decision::Answer { .. }
             | Decision::Trust
             | Decision::TrustParent
+            | Decision::AcceptPlan { .. }
             | Decision::Edit(_) => Ok(None),
         }
     }
@@ -318,6 +339,7 @@ fn approved_ids(decision: Decision, pieces: &[TemplateCommand]) -> Option<Vec<St
         | Decision::Dismiss
         | Decision::Trust
         | Decision::TrustParent
+        | Decision::AcceptPlan { .. }
         | Decision::Stop => Vec::new(),
     };
     (!ids.is_empty()).then_some(ids)

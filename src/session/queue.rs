@@ -6,28 +6,23 @@ use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
 
+use super::masked_turn::MaskedTurn;
 use super::prompt_expansion::{self, AfterExpansion};
 use super::skill_tool::{self, MachineWithSkills};
 use super::state::{self, Session};
 use super::summarizer::Summarizer;
+use super::system_prompts::SystemPrompts;
 use super::turn_messages::{FinishedTurn, TurnInbox, turn_channels};
-use super::turn_scope::{InstructionsCheck, StepJudge, TurnContext, TurnScope};
+use super::turn_scope::{InstructionsCheck, StepJudge, TurnContext, TurnScope, bounds_of_model};
 use super::user_input::UserInput;
 use super::{script_tool, shell_turn};
 use crate::agent::turn::TurnStart;
-use crate::context::system::{self, SystemFacts};
+use crate::context::turn_compaction::TurnCompaction;
 use crate::context::window::Bounds;
 use crate::i18n::session as words;
 use crate::model::ModelReply;
 use crate::protocol::budget::{Budget, Spent};
-use crate::protocol::{Dialect, Event, Notice, Prompt, TurnOrigin, Usage};
-use crate::tools::Tool;
-
-/// The maximum number of commands in a reply, as stated in the prompt.
-const MAX_COMMANDS: usize = 16;
-
-/// The window of a model that calls tools and of which nothing is known, in tokens.
-const WINDOW: usize = 128_000;
+use crate::protocol::{Event, Notice, Prompt, TurnOrigin, Usage};
 
 impl Session {
     pub(super) async fn submit(&mut self, words: UserInput) {
@@ -88,8 +83,10 @@ impl Session {
         }
     }
 
-    /// Replaces the queue. A prompt that is unchanged keeps its parts.
+    /// Replaces the queue, and messages that the running turn has not read. A prompt that is
+    /// unchanged keeps its parts.
     pub(super) async fn set_queue(&mut self, texts: Vec<String>) {
+        self.update_running(|running| running.unread_steering.clear());
         let mut before = std::mem::take(&mut self.queue);
         self.queue = texts
             .into_iter()
@@ -135,6 +132,7 @@ impl Session {
             UserInput::Text(_) => self.check_instructions(),
             UserInput::Prompt(_) | UserInput::Shell { .. } => None,
         };
+        self.reload_settings().await;
         self.refresh_and_wait().await;
         self.start(words, origin, notes);
     }
@@ -155,7 +153,7 @@ impl Session {
         self.start_turn(|mut scope| async move {
             scope.instructions_check = notes;
             scope.begin(text.clone(), origin);
-            scope.drive(TurnStart { text, ..start }).await
+            scope.drive(start.with_message(text, Vec::new())).await
         });
     }
 
@@ -164,19 +162,23 @@ impl Session {
         self.start_turn(|scope| prompt_expansion::run(prompt, origin, start, then, scope));
     }
 
-    /// What a turn of the model starts with, but for its message.
-    fn turn_limits(&self) -> TurnStart {
+    /// What a turn of the model starts with, but for its message: the text is what follows it.
+    fn turn_limits(&mut self) -> TurnStart {
         TurnStart {
-            text: String::new(),
+            text: self.mode_note().to_owned() + &self.jobs.take_news(),
+            images: Vec::new(),
             max_steps: self.info.max_steps,
             check: state::check_action(&self.info),
-            budget: Budget::new(
-                self.info.spend_limits,
-                Spent { session: self.info.usage, run: self.run_usage, turn: Usage::default() },
-            ),
+            budget: self.budget(),
             next_step: self.conversation.next_step,
             dialect: self.responder.connected.model.dialect(),
+            is_small_model: self.responder.connected.model.is_small(),
         }
+    }
+
+    fn budget(&self) -> Budget {
+        let spent = Spent { session: self.info.usage, run: self.run_usage, turn: Usage::default() };
+        Budget::new(self.info.spend_limits, spent)
     }
 
     /// Starts a turn on a task of its own.
@@ -199,6 +201,7 @@ impl Session {
             model_scripts: self.model_scripts(),
         };
         let place = self.security.place.clone();
+        let bounds = self.request_bounds();
         TurnScope {
             turn: self.info.turns,
             started: Instant::now(),
@@ -206,12 +209,21 @@ impl Session {
             next_ask: self.conversation.next_ask,
             context: TurnContext {
                 model: Arc::clone(&self.responder.connected.model),
+                fallbacks: self.responder.connected.fallbacks.iter().cloned().collect(),
                 params: self.responder.persona.params.clone(),
-                system: self.security.redactor.mask(&self.system_prompt()).into(),
+                effort: self.responder.effort,
+                system: self.system_prompts(),
                 history: Arc::clone(&self.conversation.history),
                 instructions: Arc::clone(&self.instructions),
                 summarizer: self.summarizer(),
-                bounds: self.request_bounds(),
+                bounds,
+                usual_bounds: self.bounds,
+                user_notes: self.user_notes.clone(),
+                outputs: self
+                    .outputs
+                    .as_ref()
+                    .map(|folder| (folder.clone(), self.info.session.clone())),
+                cache_key: Some(self.info.session.clone()).filter(|id| !id.is_empty()),
                 tools: self.toolbox(),
                 extensions: Arc::clone(&extensions.library),
                 redactor: Arc::clone(&self.security.redactor),
@@ -219,6 +231,7 @@ impl Session {
                 // A turn begins by reading the extensions again.
                 script_places: extensions.scripts.places.clone(),
                 script_store: extensions.store.clone(),
+                budget: self.budget(),
                 lang: self.info.lang,
                 cancel: cancel.clone(),
             },
@@ -232,6 +245,9 @@ impl Session {
             judge: StepJudge::new(self.policy.subscribe(), place, Arc::new(world)),
             prepared: false,
             instructions_check: None,
+            masked: MaskedTurn::default(),
+            compaction: TurnCompaction::new(bounds.room),
+            summary_pause: 0,
             extra_usage: Usage::default(),
             trust_offer: self.security.trust.offer(),
         }
@@ -239,32 +255,32 @@ impl Session {
 
     /// The limits of the next request.
     pub(super) fn request_bounds(&self) -> Bounds {
-        let model = &self.responder.connected.model;
-        let window = model.window().and_then(|tokens| usize::try_from(tokens).ok());
-        match (model.dialect(), window) {
-            (Dialect::Json, None) => self.bounds,
-            (Dialect::Json, Some(window)) => self.bounds.within(window),
-            (Dialect::Tools, window) => Bounds::for_tools(window.unwrap_or(WINDOW)),
-        }
+        bounds_of_model(&*self.responder.connected.model, self.bounds)
     }
 
     pub(super) fn summarizer(&self) -> Summarizer {
         Summarizer::new(&self.callbacks.connect, &self.responder.connected, self.info.lang)
     }
 
+    /// The prompt for the model that answers now.
     pub fn system_prompt(&self) -> String {
+        let model = &self.responder.connected.model;
+        self.system_prompts().text(model.dialect(), model.prompt_size())
+    }
+
+    fn system_prompts(&self) -> SystemPrompts {
         let library = &self.responder.extensions.library;
-        let prompt = system::prompt(&SystemFacts {
-            dialect: self.responder.connected.model.dialect(),
-            tools: self.toolbox().iter().map(Tool::prompt).collect(),
-            cwd: &self.info.cwd,
-            os: std::env::consts::OS,
+        let skills = skill_tool::with_skill_section(
+            String::new(),
+            library,
+            &self.conversation.active_skills,
+        );
+        SystemPrompts {
+            cwd: self.info.cwd.clone(),
             lang: self.info.lang,
-            max_commands: MAX_COMMANDS,
-            bot: self.responder.persona.prompt.as_deref(),
-        });
-        let prompt =
-            skill_tool::with_skill_section(prompt, library, &self.conversation.active_skills);
-        script_tool::with_script_section(prompt, &self.model_scripts())
+            bot: self.responder.persona.prompt.clone(),
+            tools: self.toolbox(),
+            sections: script_tool::with_script_section(skills, &self.model_scripts()),
+        }
     }
 }

@@ -1,18 +1,16 @@
 //! `/rewind`: back to before a turn, with the chat, the files, or both. The chat is rewound first,
 //! so that restoring files is a turn after the remaining ones; `undo` restores them, and `store`
-//! records it. The model is told what it could not know: which files were restored, and which still
+//! records it. The model learns what it could not know: which files were restored, and which still
 //! contain changes that it has forgotten.
 
 use std::sync::Arc;
 
+use super::change_log::{ChangedFile, UndoPoint, UndoScope, changes, changes_since};
+use super::restore_turn::list_paths;
 use super::state::Session;
-use super::undo::{ChangedFile, UndoPoint, UndoScope, changes, changes_since};
 use crate::context::history::TurnRecord;
 use crate::i18n::{LocalizedText, session as words};
 use crate::protocol::{Event, Notice, Rewind};
-
-/// The maximum number of paths named to the model.
-const NAMED: usize = 50;
 
 impl Session {
     pub(super) async fn rewind(
@@ -155,12 +153,4 @@ fn files_record(changed: &[ChangedFile], undone: &[String]) -> TurnRecord {
         ));
     }
     kept
-}
-
-fn list_paths(paths: &[&str]) -> String {
-    let first = paths.get(..NAMED).unwrap_or(paths).join(", ");
-    match paths.len().saturating_sub(NAMED) {
-        0 => first,
-        more => format!("{first} and {more} more"),
-    }
 }

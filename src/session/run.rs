@@ -14,6 +14,7 @@ use super::trust::AfterTrust;
 use super::turn_messages::{FinishedTurn, TurnMessage};
 use super::user_input::UserInput;
 use super::{FoundServer, Handle, Rescue, SessionConfig, export, pages, permissions};
+use crate::context::turn_compaction::longest_words;
 use crate::context::window::ContextUsage;
 use crate::i18n::{LocalizedText, session as words};
 use crate::protocol::{
@@ -49,9 +50,10 @@ async fn run(
     let mut shelter = parts.tools.sandbox_status().boxed().fuse();
     let mut session = Session::new(parts, saved, outbox, note_sender);
     session.open(greeting).await;
-    // What is known of models is read when it is first asked for: not by the first message.
+    // What is known of the model is looked up beside the start, not by the first message.
     let model = Arc::clone(&session.responder.connected.model);
-    drop(tokio::task::spawn_blocking(move || model.window()));
+    let mut levels = tokio::task::spawn_blocking(move || model.effort_levels()).fuse();
+    session.learn_of_model();
     loop {
         tokio::select! {
             op = ops.recv() => match op {
@@ -68,6 +70,9 @@ async fn run(
                 session.finish_turn(ended).await;
             }
             found = &mut discover, if !discover.is_terminated() => session.set_found_servers(found).await,
+            Ok(levels) = &mut levels, if !levels.is_terminated() => {
+                session.set_effort_levels(levels).await;
+            }
             Some(shelter) = &mut shelter, if !shelter.is_terminated() => {
                 session.set_sandbox_status(shelter).await;
             }
@@ -121,6 +126,7 @@ impl Session {
         }
     }
 
+    #[allow(clippy::too_many_lines, reason = "a row for each op")]
     async fn handle_op(&mut self, op: Op) -> AfterTrust {
         match op {
             op if self.is_read_only_for(&op) => self.warn_read_only().await,
@@ -139,7 +145,12 @@ impl Session {
             Op::Stop => self.stop().await,
             Op::New => self.clear().await,
             Op::SetModel { name } => self.set_model(name).await,
+            Op::Connect { server, base_url, key_env, model } => {
+                let models = vec![model];
+                self.connect_server(FoundServer { name: server, base_url, key_env, models }).await;
+            }
             Op::SetMode { mode } => self.set_mode(mode).await,
+            Op::SetEffort { effort } => self.set_effort(effort).await,
             Op::SetLang { lang } => self.set_lang(lang).await,
             Op::Allow { rule } => self.add_rule(&rule, Adding::Allow).await,
             Op::Deny { rule } => self.add_rule(&rule, Adding::Deny).await,
@@ -149,10 +160,7 @@ impl Session {
             Op::Recall { id } => self.recall(&id).await,
             Op::Report { report } => self.send_report(report),
             Op::Resume { session } => self.switch_session(session).await,
-            Op::ListSessions => {
-                let done = self.list_sessions().await;
-                self.notify_failure(done).await;
-            }
+            Op::ListSessions => self.list_sessions().await,
             Op::SearchSessions { words } => {
                 let done = self.search_sessions(words).await;
                 self.notify_failure(done).await;
@@ -171,12 +179,18 @@ impl Session {
                 self.notify_failure(done).await;
             }
             Op::Trust => self.ask_trust_again().await,
-            Op::AddFolder { path } => self.add_folder(&path).await,
             Op::RunScript { script, args } => self.run_script(script, args).await,
             Op::RefreshExtensions => self.send_extensions(),
             Op::SetBot { name } => self.set_bot(name).await,
             Op::Invoke { name, args, mentions } => self.invoke(&name, &args, mentions).await,
-            // The loop ends before this.
+            Op::Redo => self.redo().await,
+            Op::Job { job } => self.handle_job(job).await,
+            Op::Configure { key, value } => self.configure(key, value).await,
+            Op::ShowMemory => self.show_memory().await,
+            Op::SetApprovalMode { mode } => self.set_approval_mode(mode).await,
+            Op::AddFolder { path } => self.add_folder(&path).await,
+            Op::AddNote { place, text } => self.add_note(place, &text).await,
+            // The loop has ended before.
             Op::Shutdown => {}
         }
         AfterTrust::Continue
@@ -206,12 +220,20 @@ impl Session {
             }
             TurnMessage::RequestSent(ledger) => self.set_context_usage(ledger).await,
             TurnMessage::HistoryCompacted(history) => self.set_compacted_history(history).await,
+            TurnMessage::PartRequested { id, reply } => {
+                // A turn that was stopped does not wait for it.
+                let _ = reply.send(self.part(&id).await);
+            }
+            TurnMessage::Job(message) => self.handle_job_message(message).await,
             TurnMessage::InstructionsRead(found) => self.set_instructions(found).await,
+            TurnMessage::FilesCounted(files) => self.set_changed_files(files).await,
+            TurnMessage::ModelLearned => self.refresh_model_name().await,
             TurnMessage::Remember { rule } => self.add_rule(&rule, Adding::Allow).await,
             TurnMessage::RuleGranted { grant, scope } => {
                 let notice = permissions::grant(&mut self.security, *grant, scope);
                 self.publish_rules(notice).await;
             }
+            TurnMessage::PlanAccepted(mode) => self.leave_plan_mode(mode).await,
             TurnMessage::FolderTrusted => self.trust_from_step().await,
             TurnMessage::Record(event) => {
                 if let Event::TurnEnded { turn, .. } = *event {
@@ -233,13 +255,20 @@ impl Session {
         }
     }
 
+    /// The share that the next request will have, if there was one.
+    pub(super) fn measure_context(&mut self) {
+        if !self.conversation.history.is_empty() {
+            let next = pages::next_request(self);
+            self.info.context.percent = Some(next.total_size().percent_of(next.room));
+        }
+    }
+
     async fn set_context_usage(&mut self, ledger: Box<ContextUsage>) {
-        let Some(running) = &mut self.running else { return };
-        let is_first = running.context_usage.is_none();
-        let notice = pages::truncation_notice(&ledger).filter(|_| is_first);
-        running.context_usage = Some(ledger);
-        if let Some(notice) = notice {
-            self.notify(notice).await;
+        let percent = Some(ledger.total_size().percent_of(ledger.room));
+        self.update_running(|running| running.context_usage = Some(ledger));
+        if self.info.context.percent != percent {
+            self.info.context.percent = percent;
+            self.send_info().await;
         }
     }
 
@@ -251,7 +280,6 @@ impl Session {
             Some(running) => {
                 running.unread_steering.push_back(text.clone());
                 let _ = running.steering.send(text);
-                self.notify(Notice::info(words::STEER_WAITS)).await;
             }
             None => self.submit(UserInput::Text(text)).await,
         }
@@ -274,10 +302,12 @@ impl Session {
         if running.after == AfterTurn::Clear {
             self.reset().await;
         }
+        self.measure_context();
         // A step may have changed it.
         let trusted = self.security.place.trusted;
         self.info.branch =
             trusted.then(|| git_branch::current_branch(&self.security.place.cwd)).flatten();
+        self.count_changed_files().await;
         self.send_info().await;
         self.requeue_unread(running.unread_steering).await;
         // After a failure nothing starts by itself: the next turn would hit the same error.
@@ -344,10 +374,13 @@ impl Session {
     }
 
     async fn reset(&mut self) {
+        self.stop_jobs().await;
         self.conversation.clear();
         self.info.turns = 0;
+        self.info.restoring_turns.clear();
         self.info.steps = 0;
         self.info.usage = Usage::default();
+        self.info.context.percent = None;
         self.store.start_new(&mut self.info).await;
         self.record_folders().await;
         self.outbox.send(Event::Cleared).await;
@@ -408,16 +441,21 @@ impl Session {
                 let page = pages::context(self, sent);
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
             }
-            Report::Changes => {
-                let page = self.changes_page();
-                tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
-            }
+            Report::Changes => self.send_changes(),
             Report::Plugins => {
                 let page = pages::plugins(&self.security.place.home, self.security.world.as_ref());
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
             }
+            Report::Platforms => {
+                let page = (self.callbacks.platforms)();
+                tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
+            }
+            Report::Running => {
+                let page = pages::running(self);
+                tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
+            }
             Report::Usage => {
-                let page = pages::usage(&self.conversation.usage, self.info.usage);
+                let page = pages::usage(&self.conversation.usage, self.info.usage, self.run_usage);
                 tokio::spawn(async move { outbox.send(Event::Page(Box::new(page))).await });
             }
             Report::Models => {
@@ -425,9 +463,7 @@ impl Session {
                     (self.responder.connected.clone(), self.responder.found_servers.clone());
                 tokio::spawn(async move {
                     let answer = (connected.list)().await;
-                    for event in pages::models(&connected, answer, &found) {
-                        outbox.send(event).await;
-                    }
+                    outbox.send(pages::models(&connected, answer, &found)).await;
                 });
             }
         }
@@ -441,6 +477,9 @@ impl Session {
 
     pub(super) async fn send_info(&mut self) {
         self.info = state::session_info(&self.info, &self.responder);
+        let longest = longest_words(self.request_bounds().room);
+        self.info.context.longest_bytes = longest.bytes;
+        self.info.context.longest_tokens = longest.tokens;
         self.outbox.send(Event::Facts(Box::new(self.info.clone()))).await;
     }
 
@@ -450,6 +489,10 @@ impl Session {
         if let Some(mut running) = self.running.take() {
             running.cancel.cancel();
             ended = (&mut running.task).await.ok().map(|result| (running.turn, result));
+        }
+        self.stop_jobs().await;
+        if let Some(count) = self.change_count.take() {
+            count.stop().await;
         }
         self.drain_messages(notes).await;
         // A turn that ended with the session is remembered like any other.
@@ -465,7 +508,8 @@ impl Session {
 
     /// The whole record of a conversation that could not be saved.
     fn rescue(&mut self, why: LocalizedText) -> Rescue {
-        let text = export::render(self.conversation.record(), ExportFormat::Md, self.info.lang);
+        let (title, lang) = (self.info.title.clone(), self.info.lang);
+        let text = export::render(&title, self.conversation.record(), ExportFormat::Md, lang);
         Rescue {
             why,
             name: format!("avocet-{}.md", self.info.session),
@@ -473,7 +517,7 @@ impl Session {
         }
     }
 
-    /// A conversation that was written to another place is no longer lost.
+    /// A conversation that was written elsewhere is not lost.
     async fn mark_exported(&mut self, notice: &Notice) {
         if let Some(unsaved) = &mut self.info.unsaved
             && notice.level == NoticeLevel::Info

@@ -9,12 +9,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::protocol::Observation;
 use crate::safety::redact::Redactor;
-use crate::tools::{PipedOutput, RunControl};
+use crate::tools::{BackgroundControl, PipedOutput, RunControl};
 
 pub(super) struct RunningStep {
     running: BoxFuture<'static, PipedOutput>,
     output: UnboundedReceiver<String>,
     started: Instant,
+    /// Ends it.
+    pub cancel: CancellationToken,
 }
 
 pub(super) enum StepProgress {
@@ -27,11 +29,12 @@ impl RunningStep {
     /// `run` starts the tool.
     pub fn start(
         cancel: &CancellationToken,
+        background: BackgroundControl,
         run: impl FnOnce(RunControl) -> BoxFuture<'static, PipedOutput>,
     ) -> RunningStep {
         let (sender, output) = unbounded_channel();
-        let running = run(RunControl { cancel: cancel.clone(), output: sender });
-        RunningStep { running, output, started: Instant::now() }
+        let running = run(RunControl { cancel: cancel.clone(), output: sender, background });
+        RunningStep { running, output, started: Instant::now(), cancel: cancel.clone() }
     }
 
     /// Waits for more output, or for the end.

@@ -163,7 +163,9 @@ impl Session {
     }
 
     async fn apply_resumed(&mut self, resumed: Resumed) {
-        let Resumed { known, tail, history, folders, broken, read_only } = resumed;
+        let Resumed { known, tail, history, folders, approval, broken, read_only } = resumed;
+        // Those of the session that is left.
+        self.stop_jobs().await;
         if !self.conversation.is_empty() {
             self.outbox.send(Event::Cleared).await;
         }
@@ -175,6 +177,7 @@ impl Session {
         self.conversation.next_ask = self.conversation.next_ask.max(known.next_ask);
         let mut events = events_of(&tail);
         self.conversation.last_input = last_input(&events, &self.conversation.history, known.turn);
+        self.measure_context();
         let closing = recovery::closing_events(&events, &known.folder);
         if !read_only {
             for event in &closing {
@@ -191,17 +194,25 @@ impl Session {
         }
         (self.info.title, self.info.read_only) = (known.title.clone(), read_only);
         (self.info.turns, self.info.steps) = (known.turn, known.steps);
+        self.info.restoring_turns = events.iter().filter_map(restoring_turn).collect();
         self.info.usage = known.usage;
+        for event in &events {
+            if let Event::TurnEnded { turn, usage, .. } = event {
+                self.conversation.add_usage(*turn, *usage);
+            }
+        }
         let before = tail.events.first().filter(|_| tail.more).map(|first| first.seq);
         self.store.bytes_read = tail.bytes;
         if self.store.replay != Replay::Nothing {
             // The events that close an interrupted turn get the time of its last event.
             let at = times_of(&tail);
+            self.restore_images(&mut events);
             self.outbox.send(Event::HistoryChunk { events, at, more: before.is_some() }).await;
         }
         self.send_info().await;
         self.notify_resumed(&known.title, interrupted, tail.unreadable, elsewhere).await;
         self.restore_folders(&folders).await;
+        self.restore_approval_mode(approval).await;
         if let Some(seq) = before {
             self.store.read_before(seq);
         }
@@ -213,6 +224,26 @@ impl Session {
             return;
         }
         self.store.save_turn(turn, &self.conversation.history).await;
+    }
+
+    /// Gives the attachments of earlier messages the images that the conversation still has.
+    fn restore_images(&self, events: &mut [Event]) {
+        if self.store.replay != Replay::AllWithImages {
+            return;
+        }
+        let mut current_turn = 0;
+        for event in events {
+            match event {
+                Event::TurnStarted { turn, .. } => current_turn = *turn,
+                Event::Attached { items, images } => {
+                    let found = self.conversation.history.images_of(current_turn);
+                    if items.iter().filter(|item| item.is_image()).count() == found.len() {
+                        images.extend(found.into_iter().cloned().map(Arc::new));
+                    }
+                }
+                _ => {}
+            }
+        }
     }
 
     async fn notify_resumed(
@@ -244,7 +275,7 @@ impl Session {
     }
 
     async fn send_history_chunk(&mut self, piece: EventPage) {
-        let events = events_of(&piece);
+        let mut events = events_of(&piece);
         let told: Vec<Event> =
             events.iter().filter(|event| event.is_transcript()).cloned().collect();
         self.conversation.prepend_events(&told);
@@ -252,13 +283,14 @@ impl Session {
         let full = self.store.bytes_read > READ_BACK;
         let more = piece.events.first().filter(|_| piece.more).map(|first| first.seq);
         let before = more.filter(|_| !full);
-        if self.store.replay == Replay::All {
+        if self.store.replay.is_whole() {
             let at = times_of(&piece);
+            self.restore_images(&mut events);
             self.outbox.send(Event::HistoryChunk { events, at, more: before.is_some() }).await;
         }
         match before {
             Some(seq) => self.store.read_before(seq),
-            None if more.is_some() && self.store.replay == Replay::All => {
+            None if more.is_some() && self.store.replay.is_whole() => {
                 let say = words::EARLIER_CUT.with("id", self.info.session.as_str());
                 self.notify(Notice::info(say)).await;
             }
@@ -266,7 +298,12 @@ impl Session {
         }
     }
 
-    pub(super) async fn list_sessions(&mut self) -> Result<(), LocalizedText> {
+    pub(super) async fn list_sessions(&mut self) {
+        let done = self.send_sessions().await;
+        self.notify_failure(done).await;
+    }
+
+    async fn send_sessions(&mut self) -> Result<(), LocalizedText> {
         let (listed, all) = self.store.query(|writer| writer.list_with_count(LISTED)).await?;
         let more = all.saturating_sub(listed.len());
         let here = self.info.cwd.clone();
@@ -340,6 +377,7 @@ impl Session {
         self.conversation.truncate_from(turn);
         behind.into_iter().for_each(|event| self.conversation.push_event(event));
         self.info.turns = turn.saturating_sub(1);
+        self.info.restoring_turns.retain(|restoring| *restoring < turn);
         let text = typed.unwrap_or(text);
         // Secrets are not saved: a message typed before this program started has lost them.
         let masked = is_masked(&text);
@@ -365,6 +403,13 @@ fn last_input(events: &[Event], history: &History, turn: u64) -> Option<(UserInp
         before.rewind(turn);
         (UserInput::Text(text), before.position())
     })
+}
+
+fn restoring_turn(event: &Event) -> Option<u64> {
+    match event {
+        Event::TurnStarted { turn, origin: TurnOrigin::Command, .. } => Some(*turn),
+        _ => None,
+    }
 }
 
 fn times_of(piece: &EventPage) -> Vec<i64> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures_util::future::{self, BoxFuture};
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
@@ -16,18 +16,19 @@ use super::{Security, shell_turn, wall};
 use crate::agent::turn::trust;
 use crate::i18n::{Localize, LocalizedText, script_run as words};
 use crate::model::{Chunk, Model, Request};
+use crate::protocol::budget::Budget;
 use crate::protocol::{
-    Mention, Message, Observation, Question, Requires, Risk, SandboxStatus, Step, StepAction,
-    StepQuestion, Tier,
+    Effort, Mention, Message, Observation, Question, Requires, Risk, SandboxStatus, Step,
+    StepAction, StepQuestion, Tier,
 };
 use crate::safety::redact::Redactor;
 use crate::safety::{
     self, Cleared, Machine, NeedsApproval, Policy, PolicyContext, Verdict, Workspace,
 };
-use crate::script::host::PackKey;
-use crate::script::{AnswerPart, ModelCall, ScriptEvent, ScriptHost};
+use crate::script::host::{InputAnswer, InputQuestion, PackKey};
+use crate::script::{AnswerPart, ModelCall, ScriptEvent, ScriptHost, StepError};
 use crate::store::{KeyValue, Store, StoreError};
-use crate::tools::{Toolbox, attachments};
+use crate::tools::{BackgroundControl, Toolbox, attachments};
 
 /// The prefix of step IDs.
 pub const STEP: &str = "script_";
@@ -45,6 +46,8 @@ pub enum ScriptQuestion {
         /// The same as a question for a frontend.
         question: Box<Question>,
     },
+    /// An input that the script asks for.
+    Input(InputQuestion),
 }
 
 /// The user's answer to a script's question.
@@ -56,6 +59,8 @@ pub enum ScriptAnswer {
     Trust,
     /// Run this step instead.
     RunInstead(StepAction),
+    /// The answer to a question for an input.
+    Input(InputAnswer),
 }
 
 /// Nested scripts use a lot of stack, most of all in a debug build.
@@ -68,6 +73,8 @@ pub type AskUser = Arc<dyn Fn(ScriptQuestion) -> BoxFuture<'static, ScriptAnswer
 pub struct SessionScriptHost {
     /// `None` if no model is set: a script may not need one.
     pub model: Option<Arc<dyn Model>>,
+    /// How much it is to reason.
+    pub effort: Option<Effort>,
     pub tools: Toolbox,
     pub(super) policy: Policy,
     pub(super) place: Workspace,
@@ -79,6 +86,9 @@ pub struct SessionScriptHost {
     /// The prefix of its step IDs, and the number of the last step.
     pub(super) step_numbers: (String, u64),
     pub(super) store: ScriptStore,
+    /// The variables that scripts may read.
+    pub environment: BTreeMap<String, String>,
+    pub budget: Budget,
 }
 
 /// The store for `pack://`, one collection at a time.
@@ -134,6 +144,7 @@ impl SessionScriptHost {
         let (numbers, memory) = ((STEP.to_owned(), 0), ScriptStore::new(Store::in_memory()));
         SessionScriptHost {
             model,
+            effort: None,
             tools,
             policy,
             place,
@@ -144,6 +155,8 @@ impl SessionScriptHost {
             cancel,
             step_numbers: numbers,
             store: memory,
+            environment: BTreeMap::new(),
+            budget: Budget::default(),
         }
     }
 
@@ -161,8 +174,24 @@ impl SessionScriptHost {
         message
     }
 
+    /// The step, if the script's permissions and the policy let it run. Only one of them asks: the
+    /// policy's question shows the step.
+    async fn clear_call(
+        &mut self,
+        verdict: Verdict,
+        permission: Option<LocalizedText>,
+    ) -> Result<Cleared, StepError> {
+        let asks_itself = matches!(verdict, Verdict::Ask(_) | Verdict::Refuse(_));
+        if let Some(question) = permission.filter(|_| !asks_itself)
+            && !self.confirm(question.clone()).await
+        {
+            return Err(StepError::Declined(words::STEP_DECLINED.with("why", question)));
+        }
+        self.clear_step(verdict).await
+    }
+
     /// The step, if it runs without asking or the user approves it.
-    async fn clear_step(&mut self, verdict: Verdict) -> Result<Cleared, LocalizedText> {
+    async fn clear_step(&mut self, verdict: Verdict) -> Result<Cleared, StepError> {
         match verdict {
             Verdict::Run(cleared) => Ok(cleared),
             Verdict::Ask(held) => self.ask_approval(held).await,
@@ -171,7 +200,7 @@ impl SessionScriptHost {
     }
 
     /// The user saw the rewritten step with its tier before approving it.
-    fn clear_replacement(&self, before: &Step, work: StepAction) -> Result<Cleared, LocalizedText> {
+    fn clear_replacement(&self, before: &Step, work: StepAction) -> Result<Cleared, StepError> {
         let verdict = match &work {
             StepAction::Shell { line } => {
                 safety::assess_shell(&before.id, line, self.policy_context())
@@ -187,7 +216,7 @@ impl SessionScriptHost {
         }
     }
 
-    async fn ask_approval(&mut self, held: NeedsApproval) -> Result<Cleared, LocalizedText> {
+    async fn ask_approval(&mut self, held: NeedsApproval) -> Result<Cleared, StepError> {
         let judged = held.assessment();
         let (step, risk) = (judged.step.clone(), judged.risk.clone());
         let why = risk.main_reason().cloned().unwrap_or_else(|| words::NO_REASON.into());
@@ -207,16 +236,22 @@ impl SessionScriptHost {
                 let verdict = safety::assess(step, self.policy_context());
                 Box::pin(self.clear_step(verdict)).await
             }
-            ScriptAnswer::RunInstead(_) | ScriptAnswer::Trust | ScriptAnswer::No => {
-                Err(words::STEP_DECLINED.with("why", why))
-            }
+            ScriptAnswer::RunInstead(_)
+            | ScriptAnswer::Trust
+            | ScriptAnswer::Input(_)
+            | ScriptAnswer::No => Err(StepError::Declined(words::STEP_DECLINED.with("why", why))),
         }
     }
 
     /// Reads a file that a script names.
-    async fn read(&mut self, id: &str, path: &str) -> Result<String, LocalizedText> {
+    async fn read(
+        &mut self,
+        id: &str,
+        path: &str,
+        permission: Option<LocalizedText>,
+    ) -> Result<String, StepError> {
         let verdict = safety::assess_mention(id, path, self.policy_context());
-        let cleared = self.clear_step(verdict).await?;
+        let cleared = self.clear_call(verdict, permission).await?;
         let mention = Mention { path: path.to_owned(), lines: None };
         let read = move || attachments::read_limited(&cleared, &mention, MOST_READ);
         let read = tokio::task::spawn_blocking(read).await;
@@ -230,7 +265,7 @@ impl SessionScriptHost {
 
     /// Runs a step, and runs it again without the sandbox if the sandbox denied it something and
     /// the user approves.
-    async fn run_with_retry(&mut self, cleared: Cleared) -> Result<String, LocalizedText> {
+    async fn run_with_retry(&mut self, cleared: Cleared) -> Result<String, StepError> {
         let mut observation = self.run_once(cleared).await?;
         if let Some(cleared) = self.ask_unsandboxed(&observation).await {
             observation = self.run_once(cleared).await?;
@@ -241,7 +276,7 @@ impl SessionScriptHost {
         let said = observation.stderr.trim().lines().last().unwrap_or_default().to_owned();
         let note = observation.note.map(|note| note.to_string()).unwrap_or(said);
         let name = observation.step.work.tool().to_owned();
-        Err(words::STEP_FAILED.with("name", name).with("why", note))
+        Err(words::STEP_FAILED.with("name", name).with("why", note).into())
     }
 
     /// Only a plain yes approves.
@@ -282,7 +317,7 @@ impl SessionScriptHost {
         };
         self.emit(ScriptEvent::StepStarted(Box::new((step, risk))));
         let start = |control| without_output(tool.run(cleared, control));
-        let mut running = RunningStep::start(&self.cancel, start);
+        let mut running = RunningStep::start(&self.cancel, BackgroundControl::default(), start);
         loop {
             match running.next(&self.redactor).await {
                 StepProgress::Output(text) => self.emit(ScriptEvent::Output(id.clone(), text)),
@@ -296,9 +331,9 @@ impl SessionScriptHost {
     }
 }
 
-fn refusal(risk: &Risk) -> LocalizedText {
+fn refusal(risk: &Risk) -> StepError {
     let why = risk.main_reason().cloned().unwrap_or_else(|| words::NO_REASON.into());
-    words::STEP_REFUSED.with("why", why)
+    StepError::Declined(words::STEP_REFUSED.with("why", why))
 }
 
 impl Drop for SessionScriptHost {
@@ -320,21 +355,21 @@ impl ScriptHost for SessionScriptHost {
         }
         let messages =
             call.messages.into_iter().map(|message| self.mask_message(message)).collect();
-        let request =
-            Request { messages, params: call.params, schema: call.schema, ..Request::default() };
+        let request = Request {
+            messages,
+            params: call.params,
+            schema: call.schema,
+            effort: self.effort,
+            ..Request::default()
+        };
         self.emit(ScriptEvent::ModelCallStarted);
-        let told = self.events.clone();
         let stream = model.stream(request).take_until(self.cancel.clone().cancelled_owned());
-        let parts = stream.filter_map(move |item| {
+        let parts = stream.filter_map(|item| {
             future::ready(match item {
                 Ok(Chunk::Text(text)) => Some(Ok(AnswerPart::Text(text))),
                 Ok(Chunk::Thought(text)) => Some(Ok(AnswerPart::Reasoning(text))),
                 Ok(Chunk::Finished(cut)) => Some(Ok(AnswerPart::Finished(cut))),
-                Ok(Chunk::Usage(usage)) => {
-                    // The run is being dropped: there is no receiver.
-                    let _ = told.send(ScriptEvent::TokensUsed(usage));
-                    None
-                }
+                Ok(Chunk::Usage(usage)) => Some(Ok(AnswerPart::Usage(usage))),
                 Ok(
                     Chunk::Retrying { .. }
                     | Chunk::Restart
@@ -378,7 +413,29 @@ impl ScriptHost for SessionScriptHost {
             .boxed()
     }
 
-    fn run_step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, LocalizedText>> {
+    fn ask_input(&mut self, question: InputQuestion) -> BoxFuture<'_, Option<InputAnswer>> {
+        (self.ask_user)(ScriptQuestion::Input(question))
+            .map(|said| match said {
+                ScriptAnswer::Input(answer) => Some(answer),
+                _ => None,
+            })
+            .boxed()
+    }
+
+    fn environment(&self) -> Map<String, Value> {
+        let pairs = self.environment.iter();
+        pairs.map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect()
+    }
+
+    fn budget(&self) -> Budget {
+        self.budget
+    }
+
+    fn run_step(
+        &mut self,
+        work: StepAction,
+        permission: Option<LocalizedText>,
+    ) -> BoxFuture<'_, Result<String, StepError>> {
         let id = self.next_id();
         async move {
             self.await_sandbox_status().await;
@@ -387,11 +444,11 @@ impl ScriptHost for SessionScriptHost {
             {
                 let path = input.get("path").and_then(Value::as_str);
                 let path = path.unwrap_or_default().to_owned();
-                return self.read(&id, &path).await;
+                return self.read(&id, &path, permission).await;
             }
             let step = Step { id, work, requires: Requires::default(), cwd: None };
             let verdict = safety::assess(step, self.policy_context());
-            let cleared = self.clear_step(verdict).await?;
+            let cleared = self.clear_call(verdict, permission).await?;
             self.run_with_retry(cleared).await
         }
         .boxed()

@@ -1,14 +1,20 @@
 //! The script folders: which scripts can be named, and which of them a model may run.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
 
 use crate::context::shorten;
 use crate::i18n::{LocalizedText, script_run as words};
+use crate::protocol::{ScriptDetails, ScriptInput};
 use crate::script::built_in;
 use crate::script::manifest::Manifest;
+use crate::script::manifest::input::DeclaredInput;
 use crate::script::source::{ScriptEntry, ScriptLibrary, SourceFiles, is_script, stem};
 
 /// The maximum number of names offered.
@@ -25,11 +31,16 @@ const MOST_ENTRIES: usize = 5000;
 /// The script folders; true: those of the project as well.
 pub type FindScripts = Arc<dyn Fn(bool) -> ScriptPlaces + Send + Sync>;
 
-/// The script folders, and the trusted ones among them, with links resolved.
+/// The script folders, and the trusted ones among them, with links resolved; and what the scripts
+/// may use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScriptPlaces {
     pub folders: Vec<PathBuf>,
     pub trusted: Vec<PathBuf>,
+    /// The variables of the environment that scripts may read.
+    pub environment: BTreeMap<String, String>,
+    /// How long a run may take.
+    pub time_limit: Option<Duration>,
 }
 
 impl ScriptPlaces {
@@ -60,15 +71,38 @@ impl ScriptPlaces {
         (names, more)
     }
 
-    /// The inputs of each of these scripts. Blocks; reads the scripts.
-    pub fn inputs(&self, cwd: &Path, names: &[String]) -> Vec<(String, Vec<String>)> {
+    /// What each of these scripts says of itself. Blocks; reads the scripts.
+    pub fn details(&self, cwd: &Path, names: &[String]) -> Vec<ScriptDetails> {
         let library = self.clone().library();
-        let inputs = |name: &String| {
+        let details = |name: &String| {
             let shape = Manifest::load(library.find(name, cwd).ok()?, &library).ok()?;
-            let inputs: Vec<String> = shape.inputs.iter().map(|it| it.name.clone()).collect();
-            (!inputs.is_empty()).then(|| (name.clone(), inputs))
+            let title = shape.text_setting("title").or(shape.text_setting("description"));
+            let title = title.unwrap_or_default().lines().next().unwrap_or_default();
+            Some(ScriptDetails {
+                name: name.clone(),
+                title: shorten::cut_middle(title, MOST_HELP),
+                inputs: shape
+                    .inputs
+                    .iter()
+                    .filter(|it| !it.is_hidden())
+                    .map(input_details)
+                    .collect(),
+            })
         };
-        names.iter().filter_map(inputs).collect()
+        names.iter().filter_map(details).collect()
+    }
+}
+
+fn input_details(input: &DeclaredInput) -> ScriptInput {
+    let about = |name: &str| input.about.get(name).and_then(Value::as_str).unwrap_or_default();
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let line = about("description").lines().next().unwrap_or_default();
+    ScriptInput {
+        name: input.name.clone(),
+        kind: about("type").to_owned(),
+        required: input.required && input.default.is_none(),
+        choices: input.choices.iter().map(text).collect(),
+        about: shorten::cut_middle(line, MOST_HELP),
     }
 }
 

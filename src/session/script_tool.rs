@@ -11,6 +11,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
+use super::recall_tool::RecallTool;
 use super::script_places::ModelScript;
 use super::script_turn::{ScriptListener, ScriptOutcome, display_value, play, spawn_script};
 use super::state::Session;
@@ -97,7 +98,15 @@ impl Session {
     }
 
     pub(super) fn toolbox(&self) -> Toolbox {
-        let tools = super::skill_tool::toolbox(&self.tools, &self.responder.extensions.library);
+        let recall = Arc::new(RecallTool { session: self.turn_messages.clone() });
+        let tools = super::skill_tool::toolbox(&self.tools, &self.responder.extensions.library)
+            .with_tool(recall);
+        let tools = super::job_tool::all(&self.turn_messages)
+            .fold(tools, |tools, tool| tools.with_tool(Arc::new(tool)));
+        let tools = match self.jobs.is_empty() {
+            true => tools.offering_later(super::job_tool::NAMES),
+            false => tools,
+        };
         match self.model_scripts().is_empty() {
             true => tools,
             false => tools.with_tool(Arc::new(ScriptRunTool)),
@@ -130,7 +139,7 @@ impl TurnScope {
         );
         self.emit(Event::StepStarted { step: step.clone(), risk }).await;
         let started = Instant::now();
-        let order = RunRequest { script, from, args, streams: false };
+        let order = RunRequest { script, from, args, streams: false, asks_inputs: false };
         let numbers = (format!("{}_", step.id), 0);
         let (world, inbox) = self.script_host(Some(Arc::clone(&self.context.model)), numbers);
         let library = self.context.script_places.clone().library();
@@ -189,7 +198,10 @@ impl ScriptListener for ScriptStep<'_> {
             ScriptEvent::StepFinished(observation) => Event::StepFinished(observation),
             ScriptEvent::Note(say) => Event::Notice(Notice::warning(say)),
             ScriptEvent::Delta(_)
+            | ScriptEvent::Message(..)
             | ScriptEvent::Reasoning(_)
+            | ScriptEvent::AnswerStarted(_)
+            | ScriptEvent::AnswerEnded
             | ScriptEvent::ModelCallStarted
             | ScriptEvent::ScriptCalled(_) => return,
         };
@@ -217,6 +229,7 @@ mod tests {
         let places = |trusted: &[&Path]| ScriptPlaces {
             folders: vec![folder.clone()],
             trusted: trusted.iter().map(|path| path.to_path_buf()).collect(),
+            ..ScriptPlaces::default()
         };
         let offered = find_model_scripts(&places(&[&folder]));
         assert_eq!(offered.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["rain"]);

@@ -6,11 +6,12 @@
 //! (`crate::script`).
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
 
 use super::script_host::{
     AskUser, STACK, STEP, ScriptAnswer, ScriptQuestion, ScriptStore, SessionScriptHost,
@@ -21,18 +22,24 @@ use super::turn_messages::FinishedTurn;
 use super::turn_scope::TurnScope;
 use crate::context::history::TurnRecord;
 use crate::context::shorten;
-use crate::i18n::{Lang, Localize, LocalizedText, script_run, session as words};
+use crate::deadline::with_timeout;
+use crate::i18n::{Lang, Localize, LocalizedText, cli, script_run, session as words};
 use crate::model::Model;
 use crate::protocol::{
     Decision, Event, ModelMessage, Notice, Observation, Provider, Question, StepQuestion,
     TurnOrigin, TurnOutcome, Usage,
 };
+use crate::script::host::{InputAnswer, InputForm};
 use crate::script::manifest::input::ScriptArgs;
 use crate::script::source::ScriptLibrary;
-use crate::script::{LocatedError, RunRequest, RunResult, ScriptEvent, run as run_order};
+use crate::script::{
+    ErrorCause, LocatedError, RunRequest, RunResult, ScriptEvent, run as run_order,
+};
 
 /// The maximum number of calls to other scripts that are listed one by one.
 const MOST_CALLS: usize = 32;
+/// The maximum number of the script's own messages that are shown.
+const MOST_MESSAGES: usize = 100;
 /// The maximum length of a run's output for the model, in bytes.
 const MOST_KEPT: usize = 8 * 1024;
 /// How long a stopped script has to release what it holds.
@@ -51,6 +58,47 @@ pub fn display_value(value: &Value) -> String {
 pub(super) struct ScriptInbox {
     events: mpsc::UnboundedReceiver<ScriptEvent>,
     questions: mpsc::UnboundedReceiver<(ScriptQuestion, oneshot::Sender<ScriptAnswer>)>,
+    clock: RunClock,
+    /// Ends the script alone.
+    cancel: CancellationToken,
+}
+
+/// The time limit of a whole run. It does not count while the user is asked.
+#[derive(Debug)]
+pub struct RunClock {
+    limit: Option<Duration>,
+    left: Duration,
+    started: Instant,
+}
+
+impl RunClock {
+    pub fn new(limit: Option<Duration>) -> RunClock {
+        RunClock { limit, left: limit.unwrap_or_default(), started: Instant::now() }
+    }
+
+    /// The user is asked.
+    pub fn pause(&mut self) {
+        self.left = self.left.saturating_sub(self.started.elapsed());
+    }
+
+    /// The user has answered.
+    pub fn resume(&mut self) {
+        self.started = Instant::now();
+    }
+
+    /// Waits until the time is over; forever without a limit.
+    pub async fn expired(&self) -> LocatedError {
+        let rest = self.left.saturating_sub(self.started.elapsed());
+        match self.limit {
+            None => std::future::pending().await,
+            Some(limit) => {
+                // The limit is what is waited for.
+                let _ = with_timeout(rest, std::future::pending::<()>()).await;
+                let why = script_run::RUN_TIME.with("seconds", limit.as_secs());
+                LocatedError::new(why).caused_by(ErrorCause::Limit)
+            }
+        }
+    }
 }
 
 impl TurnScope {
@@ -71,6 +119,7 @@ impl TurnScope {
         let (policy, place, world) = self.judge.parts();
         let host = SessionScriptHost {
             model,
+            effort: self.context.effort,
             tools: self.context.tools.clone(),
             policy,
             place,
@@ -81,8 +130,12 @@ impl TurnScope {
             cancel: self.context.cancel.child_token(),
             step_numbers,
             store: ScriptStore::new(self.context.script_store.clone()),
+            environment: self.context.script_places.environment.clone(),
+            budget: self.context.budget,
         };
-        (host, ScriptInbox { events: heard, questions })
+        let clock = RunClock::new(self.context.script_places.time_limit);
+        let cancel = host.cancel.clone();
+        (host, ScriptInbox { events: heard, questions, clock, cancel })
     }
 }
 
@@ -105,8 +158,13 @@ impl Session {
         let parsed =
             if args.is_empty() { Ok(ScriptArgs::default()) } else { ScriptArgs::parse(&args) };
         let from = self.security.place.cwd.clone();
-        let order =
-            parsed.map(|args| RunRequest { script: script.clone(), from, args, streams: true });
+        let order = parsed.map(|args| RunRequest {
+            script: script.clone(),
+            from,
+            args,
+            streams: true,
+            asks_inputs: true,
+        });
         // The guide has its own role and cannot take another.
         let is_guide = self.responder.connected.provider == Provider::Guide;
         let library = self.script_places().library();
@@ -150,7 +208,7 @@ pub(super) fn spawn_script(
 }
 
 /// Replaces a failure's hints about command-line flags with those for the terminal.
-fn with_session_hints(failure: LocatedError) -> LocatedError {
+fn with_session_hints(mut failure: LocatedError) -> LocatedError {
     let mut what = failure.message;
     let pairs = [
         (script_run::NO_SCRIPT, script_run::NO_SCRIPT_HERE),
@@ -161,7 +219,8 @@ fn with_session_hints(failure: LocatedError) -> LocatedError {
     if let Some((_, here)) = pairs.into_iter().find(|(word, _)| *word == what.phrase()) {
         what = what.with_phrase(here);
     }
-    LocatedError { message: what, ..failure }
+    failure.message = what;
+    failure
 }
 
 /// Shows what a script does: in a turn of its own, or as a step of another.
@@ -186,11 +245,20 @@ pub(super) async fn play(
             biased;
             () = cancel.cancelled() => break ScriptOutcome::Cancelled,
             Some(told) = inbox.events.recv() => listener.handle_event(told).await,
-            Some((asked, answer)) = inbox.questions.recv() => match ask_user(listener, asked).await {
-                // A script that ended needs no answer.
-                Ok(said) => drop(answer.send(said)),
-                Err(stop) => break stop,
-            },
+            Some((asked, answer)) = inbox.questions.recv() => {
+                inbox.clock.pause();
+                let said = ask_user(listener, asked).await;
+                inbox.clock.resume();
+                match said {
+                    // A script that ended needs no answer.
+                    Ok(said) => drop(answer.send(said)),
+                    Err(stop) => break stop,
+                }
+            }
+            late = inbox.clock.expired() => {
+                inbox.cancel.cancel();
+                break ScriptOutcome::Ended(Err(late.localized()));
+            }
             came = &mut running => break ScriptOutcome::Ended(match came {
                 Ok(Ok(done)) => Ok(display_value(&done.value)),
                 Ok(Err(failure)) => Err(with_session_hints(failure).localized()),
@@ -217,11 +285,30 @@ async fn ask_user(
 ) -> Result<ScriptAnswer, ScriptOutcome> {
     listener.prepare_question(&asked).await;
     let scope = listener.scope();
+    let masked = |text: &str| scope.context.redactor.mask(text).into_owned();
     let question = match asked {
         ScriptQuestion::Step { question, .. } => *question,
+        ScriptQuestion::Input(asked) => {
+            let (choices, free) = input_choices(&asked.form, scope.context.lang);
+            let question = Question::Choice {
+                step: String::new(),
+                script: Some(asked.script),
+                text: masked(&asked.text.text(scope.context.lang)),
+                choices: choices.clone(),
+                free,
+            };
+            let decision = scope.ask(question).await.ok_or(ScriptOutcome::Cancelled)?;
+            let picked = |text: String| match choices.iter().position(|label| *label == text) {
+                Some(at) => InputAnswer::Picked(at),
+                None => InputAnswer::Text(text),
+            };
+            return match decision {
+                Decision::Answer { text } => Ok(ScriptAnswer::Input(picked(text))),
+                other => script_answer(other).ok_or(ScriptOutcome::Stopped),
+            };
+        }
         ScriptQuestion::Call(say) => {
-            let text = scope.context.redactor.mask(&say.text(scope.context.lang)).into_owned();
-            Question::ScriptCall { text }
+            Question::ScriptCall { text: masked(&say.text(scope.context.lang)) }
         }
     };
     let decision = scope.ask(question).await.ok_or(ScriptOutcome::Cancelled)?;
@@ -241,9 +328,11 @@ async fn run(
         scope: &mut scope,
         partial_reply: None,
         last_answer: String::new(),
+        role_label: String::new(),
         answers: Vec::new(),
         observations: Vec::new(),
         calls: 0,
+        messages: 0,
         usage: Usage::default(),
     };
     let came = match started {
@@ -253,6 +342,18 @@ async fn run(
     let (ending, result) = stage.finish(came).await;
     let (record, usage) = (stage.turn_record(&script, &text, &result), stage.usage);
     scope.end(ending, record, usage).await
+}
+
+/// The choices of a question for an input, and whether another text is accepted.
+pub fn input_choices(form: &InputForm, lang: Lang) -> (Vec<String>, bool) {
+    match form {
+        InputForm::Text { default } => (default.iter().cloned().collect(), true),
+        InputForm::Confirm => {
+            let labels = [cli::YES, cli::NO];
+            (labels.map(|label| label.text(lang).to_owned()).to_vec(), false)
+        }
+        InputForm::Choice { labels, free } => (labels.clone(), *free),
+    }
 }
 
 /// The meaning of a decision for a script; `None`: the user wants everything to stop.
@@ -265,6 +366,7 @@ fn script_answer(decision: Decision) -> Option<ScriptAnswer> {
         Decision::Trust => ScriptAnswer::Trust,
         Decision::TrustParent
         | Decision::Answer { .. }
+        | Decision::AcceptPlan { .. }
         | Decision::Reject { .. }
         | Decision::Dismiss => ScriptAnswer::No,
         Decision::Stop => return None,
@@ -286,9 +388,12 @@ struct ScriptTurn<'h> {
     partial_reply: Option<String>,
     /// The last answer, and all answers for the model.
     last_answer: String,
+    /// The name of the role that speaks, as it begins the growing answer.
+    role_label: String,
     answers: Vec<String>,
     observations: Vec<Observation>,
     calls: usize,
+    messages: usize,
     usage: Usage,
 }
 
@@ -312,12 +417,19 @@ impl ScriptListener for ScriptTurn<'_> {
                 self.close_reply().await;
                 self.open_reply().await;
             }
+            ScriptEvent::AnswerStarted(head) => {
+                if let Some(role) = head.role {
+                    self.open_reply().await;
+                    let text = format!("**{role}**: ");
+                    self.role_label.clone_from(&text);
+                    self.grow_reply(text);
+                }
+            }
+            ScriptEvent::AnswerEnded => self.close_reply().await,
+            ScriptEvent::Message(role, text) => self.show_message(role, &text).await,
             ScriptEvent::Delta(text) => {
                 self.open_reply().await;
-                if let Some(growing) = &mut self.partial_reply {
-                    growing.push_str(&text);
-                }
-                self.scope.outbox.stream(Event::Delta { text });
+                self.grow_reply(text);
             }
             ScriptEvent::Reasoning(text) => {
                 self.scope.outbox.stream(Event::ReasoningDelta { text })
@@ -355,11 +467,29 @@ impl ScriptListener for ScriptTurn<'_> {
 }
 
 impl ScriptTurn<'_> {
+    /// A message of the script's author.
+    async fn show_message(&mut self, role: String, text: &str) {
+        self.messages += 1;
+        if self.messages <= MOST_MESSAGES {
+            self.close_reply().await;
+            let text = self.scope.context.redactor.mask(text).into_owned();
+            let text = shorten::cut_middle(&text, MOST_KEPT);
+            self.scope.emit(Event::ScriptMessage { role, text }).await;
+        }
+    }
+
     async fn open_reply(&mut self) {
         if self.partial_reply.is_none() {
             self.partial_reply = Some(String::new());
             self.scope.emit(Event::ReplyStarted).await;
         }
+    }
+
+    fn grow_reply(&mut self, text: String) {
+        if let Some(growing) = &mut self.partial_reply {
+            growing.push_str(&text);
+        }
+        self.scope.outbox.stream(Event::Delta { text });
     }
 
     /// Ends the growing answer.
@@ -378,7 +508,8 @@ impl ScriptTurn<'_> {
     }
 
     async fn finish_reply(&mut self, message: String, markdown: bool) {
-        self.last_answer.clone_from(&message);
+        let label = std::mem::take(&mut self.role_label);
+        self.last_answer = message.strip_prefix(&label).unwrap_or(&message).to_owned();
         if self.answers.iter().map(String::len).sum::<usize>() < MOST_KEPT {
             self.answers.push(shorten::cut_middle(&message, MOST_KEPT));
         }

@@ -1,6 +1,7 @@
 //! Runs `!cmd`, a line for the user's own shell, as a turn without a model: judged, run, shown, and
 //! added to the next message unless it began with `!!`.
 
+use super::job_place::BackgroundUse;
 use super::turn_messages::FinishedTurn;
 use super::turn_scope::TurnScope;
 use super::user_input::UserInput;
@@ -19,8 +20,12 @@ pub async fn run(input: UserInput, mut scope: TurnScope) -> FinishedTurn {
         return scope.end(TurnOutcome::Done, TurnRecord::default(), Usage::default()).await;
     };
     let id = scope.next_step_id();
+    let (line, background) = match background_line(&line) {
+        Some(line) => (line.to_owned(), BackgroundUse::AtOnce),
+        None => (line, BackgroundUse::Possible),
+    };
     let verdict = safety::assess_shell(&id, &line, scope.policy_context());
-    let (ending, observation) = run_or_ask(verdict, &mut scope).await;
+    let (ending, observation) = run_or_ask(verdict, background, &mut scope).await;
     let record = if keep { turn_record(&line, &observation) } else { TurnRecord::default() };
     scope.end(ending, record, Usage::default()).await
 }
@@ -28,11 +33,14 @@ pub async fn run(input: UserInput, mut scope: TurnScope) -> FinishedTurn {
 /// Runs a step, after asking if it must, and shows the result.
 pub(super) async fn run_or_ask(
     verdict: Verdict,
+    background: BackgroundUse,
     scope: &mut TurnScope,
 ) -> (TurnOutcome, Observation) {
     let (ending, observation) = match verdict {
-        Verdict::Run(cleared) => (TurnOutcome::Done, scope.run_step(cleared).await),
-        Verdict::Ask(held) => ask_and_run(held, scope).await,
+        Verdict::Run(cleared) => {
+            (TurnOutcome::Done, scope.run_step_or_job(cleared, background).await)
+        }
+        Verdict::Ask(held) => ask_and_run(held, background, scope).await,
         Verdict::Refuse(refused) => {
             (TurnOutcome::Done, not_run_observation(refused.assessment(), Outcome::Refused))
         }
@@ -41,7 +49,11 @@ pub(super) async fn run_or_ask(
     (ending, observation)
 }
 
-async fn ask_and_run(held: NeedsApproval, scope: &mut TurnScope) -> (TurnOutcome, Observation) {
+async fn ask_and_run(
+    held: NeedsApproval,
+    background: BackgroundUse,
+    scope: &mut TurnScope,
+) -> (TurnOutcome, Observation) {
     let decision = scope.ask(question(&held)).await;
     let not_run = |outcome| not_run_observation(held.assessment(), outcome);
     let cleared = match decision {
@@ -68,10 +80,17 @@ async fn ask_and_run(held: NeedsApproval, scope: &mut TurnScope) -> (TurnOutcome
             | Decision::Dismiss
             | Decision::Trust
             | Decision::TrustParent
+            | Decision::AcceptPlan { .. }
             | Decision::Answer { .. },
         ) => return (TurnOutcome::Done, not_run(Outcome::Declined)),
     };
-    (TurnOutcome::Done, scope.run_step(cleared).await)
+    (TurnOutcome::Done, scope.run_step_or_job(cleared, background).await)
+}
+
+/// A line that is to run in the background, without the `&` that says so.
+fn background_line(line: &str) -> Option<&str> {
+    let rest = line.trim_end().strip_suffix('&')?.trim_end();
+    (!rest.is_empty() && !rest.ends_with(['&', '\\', '|', '>', '<', ';'])).then_some(rest)
 }
 
 pub(super) fn question(held: &NeedsApproval) -> Question {

@@ -17,7 +17,7 @@ use crate::context::shorten;
 use crate::extensions::skill_list::BUDGET;
 use crate::extensions::{ExtensionSet, Skill};
 use crate::i18n::{Lang, LocalizedText, Phrase, prompt as words};
-use crate::prompt::template::{Template, TemplateForm, TemplateValues};
+use crate::prompt::template::{Template, TemplateValues};
 use crate::protocol::{Observation, Outcome, Step, StepAction};
 use crate::safety::redact::Redactor;
 use crate::safety::{
@@ -98,7 +98,7 @@ fn expand_skill(library: &ExtensionSet, step: &Step) -> Result<String, Localized
 }
 
 fn template(skill: &Skill) -> Result<Template, LocalizedText> {
-    Template::parse(&skill.body()?, TemplateForm::Markdown)
+    Template::parse(&skill.body()?, skill.template_form())
 }
 
 const GUIDE: &str = include_str!("../../assets/prompts/skills.md");

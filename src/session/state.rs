@@ -1,6 +1,7 @@
 //! The state of a session between two ops.
 
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::sync::mpsc::{self, UnboundedSender};
@@ -10,14 +11,17 @@ use tokio_util::sync::CancellationToken;
 
 use super::event_sink::Outbox;
 use super::extensions::ExtensionCache;
+use super::job::Jobs;
 use super::persistence::SessionStore;
+use super::settings::SettingsAccess;
 use super::skill_tool::ActiveSkills;
 use super::turn_messages::{FinishedTurn, TurnHandle, TurnMessage};
 use super::user_input::UserInput;
 use super::{Connected, FoundServer, Persona, Security, SessionConfig};
 use crate::context::window::{Bounds, ContextUsage, History, TurnPosition};
 use crate::protocol::{
-    Ask, AskId, Decision, Event, Question, SessionInfo, Step, StepAction, StepQuestion, Usage,
+    ApprovalMode, Ask, AskId, Decision, Effort, Event, Question, SessionInfo, Step, StepAction,
+    StepQuestion, Usage,
 };
 use crate::safety::{Policy, ToolRestriction};
 use crate::tools::Toolbox;
@@ -45,16 +49,29 @@ pub(super) struct Session {
     pub(super) tools: Toolbox,
     pub turn_messages: mpsc::UnboundedSender<TurnMessage>,
     pub callbacks: super::Callbacks,
+    pub jobs: Jobs,
+    /// The user's own instructions, the first of which takes new notes.
+    pub user_notes: Vec<PathBuf>,
+    pub settings: Option<Box<dyn SettingsAccess>>,
+    /// The policy of the settings as they were read last.
+    pub base_policy: Option<Policy>,
+    /// The folder for long outputs of steps.
+    pub outputs: Option<PathBuf>,
     /// The project's instructions.
     pub instructions: Arc<crate::config::project_instructions::ProjectInstructions>,
     pub bounds: Bounds,
     /// Whether shell commands that are not of high risk were approved at the start of the program.
     pub approves_template_commands: bool,
+    /// The mode that the command line named.
+    pub command_line_mode: Option<ApprovalMode>,
     /// How many of the added folders come from the command line: they belong to this run, not to a
     /// session.
     pub command_line_folders: usize,
     /// What this run spent, over all its conversations.
     pub run_usage: Usage,
+    /// Whether the changed files of the folder are counted, and the count that is under way.
+    pub counts_changed_files: bool,
+    pub change_count: Option<ChangeCount>,
 }
 
 impl Session {
@@ -67,10 +84,15 @@ impl Session {
         let (policy, _) = watch::channel(parts.security.policy.clone());
         Session {
             run_usage: Usage::default(),
+            counts_changed_files: parts.counts_changed_files,
+            change_count: None,
+            command_line_mode: parts.command_line_mode,
             command_line_folders: parts.security.place.added.len(),
             info: parts.info,
             responder: Responder {
                 connected: parts.model_access.first,
+                effort: parts.model_access.effort,
+                effort_levels: Some(Vec::new()),
                 persona: parts.persona,
                 extensions: parts.extensions,
                 found_servers: Vec::new(),
@@ -86,6 +108,11 @@ impl Session {
             tools: parts.tools,
             turn_messages: notes,
             callbacks: parts.model_access.callbacks,
+            jobs: Jobs::default(),
+            user_notes: parts.user_notes,
+            base_policy: parts.settings.as_ref().map(|settings| settings.policy()),
+            settings: parts.settings,
+            outputs: parts.outputs,
             instructions: Arc::default(),
             bounds: parts.bounds,
             approves_template_commands: parts.approves_template_commands,
@@ -95,15 +122,16 @@ impl Session {
     pub(super) fn set_running(
         &mut self,
         cancel: CancellationToken,
-        (decisions, steers): TurnHandle,
+        handle: TurnHandle,
         task: tokio::task::JoinHandle<FinishedTurn>,
     ) {
         self.running = Some(RunningTurn {
             turn: self.info.turns,
             is_over: false,
             cancel,
-            decisions,
-            steering: steers,
+            decisions: handle.decisions,
+            steering: handle.steering,
+            background: handle.background,
             unread_steering: VecDeque::new(),
             context_usage: None,
             open_question: None,
@@ -128,13 +156,43 @@ impl Session {
     }
 }
 
+/// The count of changed files that is under way.
+#[derive(Debug)]
+pub struct ChangeCount {
+    pub cancel: CancellationToken,
+    pub task: JoinHandle<()>,
+}
+
+impl ChangeCount {
+    /// Ends with everything it started.
+    pub async fn stop(self) {
+        self.cancel.cancel();
+        let _ = self.task.await;
+    }
+}
+
 /// Which model answers, and how it is addressed.
 pub struct Responder {
     pub connected: Connected,
+    /// The level of reasoning that the user wants.
+    pub effort: Option<Effort>,
+    /// What its model says of that; see [`crate::model::Model::effort_levels`].
+    pub effort_levels: Option<Vec<Effort>>,
     pub persona: Persona,
     pub extensions: ExtensionCache,
     /// The result of a search for models.
     pub found_servers: Vec<FoundServer>,
+}
+
+impl Responder {
+    /// The level that is asked for: the nearest one that the model has.
+    pub fn effort_in_use(&self) -> Option<Effort> {
+        let wanted = self.effort?;
+        match &self.effort_levels {
+            None => Some(wanted),
+            Some(levels) => wanted.nearest(levels),
+        }
+    }
 }
 
 /// The conversation so far.
@@ -153,6 +211,8 @@ pub struct Conversation {
     pub last_input: Option<(UserInput, TurnPosition)>,
     /// The skills in view.
     pub active_skills: ActiveSkills,
+    /// The model was last told that it plans.
+    pub is_planning: bool,
     /// Token counts of the latest turns by number, oldest first.
     pub usage: VecDeque<(u64, Usage)>,
 }
@@ -167,6 +227,7 @@ impl Default for Conversation {
             next_ask: 1,
             last_input: None,
             active_skills: ActiveSkills::default(),
+            is_planning: false,
             usage: VecDeque::new(),
         }
     }
@@ -252,6 +313,8 @@ pub struct RunningTurn {
     pub cancel: CancellationToken,
     pub decisions: UnboundedSender<(AskId, Decision)>,
     pub steering: UnboundedSender<String>,
+    /// Sends its running step to the background.
+    pub background: UnboundedSender<()>,
     /// Messages to the turn that it has not read yet, oldest first.
     pub unread_steering: VecDeque<String>,
     /// The parts of its last request, by size.
@@ -296,6 +359,8 @@ pub fn session_info(known: &SessionInfo, voice: &Responder) -> SessionInfo {
         model: voice.connected.model.name().to_owned(),
         provider: voice.connected.provider,
         base_url: voice.connected.base_url.clone(),
+        effort: voice.effort_in_use(),
+        effort_levels: voice.effort_levels.clone().unwrap_or_default(),
         ..known.clone()
     }
 }

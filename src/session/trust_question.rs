@@ -58,6 +58,7 @@ impl Session {
             | Decision::Remember(_)
             | Decision::ApproveAll { .. }
             | Decision::Answer { .. }
+            | Decision::AcceptPlan { .. }
             | Decision::Edit(_) => TrustAnswer::Untrusted,
             // It stays unchanged, and the question may return.
             Decision::Dismiss => {
@@ -92,6 +93,7 @@ impl Session {
         self.info.trusted = trusted;
         self.info.branch =
             trusted.then(|| git_branch::current_branch(&self.security.place.cwd)).flatten();
+        self.count_changed_files().await;
         self.send_info().await;
         self.refresh();
         let kept = (self.security.trust.save)(given);
@@ -108,6 +110,8 @@ impl Session {
         self.info.shelter = shelter;
         self.security.policy.shelter = shelter;
         self.policy.send_replace(self.security.policy.clone());
+        // Not earlier: only then is it known what may run by itself.
+        self.count_changed_files().await;
         self.send_info().await;
         if shelter == SandboxStatus::Absent && (self.security.trust.mark_sandbox_warning)() {
             let notice = Notice::warning(held::TOLD_ABSENT).with_hint(held::TOLD_ABSENT_HINT);

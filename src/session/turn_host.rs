@@ -7,18 +7,21 @@ use std::time::Duration;
 use futures_util::{FutureExt, StreamExt};
 use tokio::time::{Instant, sleep_until};
 
+use super::Fallback;
 use super::turn_messages::{FinishedTurn, TurnMessage};
-use super::turn_scope::TurnScope;
+use super::turn_scope::{TurnScope, bounds_of_model};
 use super::{script_tool, skill_tool};
 use crate::agent::drive::drive;
 use crate::agent::turn::{Turn, TurnResult, TurnStart};
 use crate::agent::{Host, ModelRequest};
-use crate::context::{request, window};
+use crate::context::request;
+use crate::context::window::Section;
+use crate::i18n::{Localize, LocalizedText, session as words};
 use crate::model::{Chunk, ModelError, ModelReply, Request};
 use crate::protocol::growing_reply::GrowingReply;
 use crate::protocol::{
-    ApprovalScope, ContentBlock, Decision, Dialect, Event, Message, Observation, Question,
-    Truncation, Usage, reply,
+    ApprovalMode, ApprovalScope, ContentBlock, Decision, Dialect, Event, Message, Notice,
+    Observation, PromptSize, Question, Truncation, Usage, reply,
 };
 use crate::safety::{Cleared, Grant, PolicyContext, ToolTask};
 use crate::text::ends_in_repetition;
@@ -29,31 +32,42 @@ impl Host for TurnScope {
     }
 
     async fn call_model(&mut self, call: ModelRequest) -> Result<ModelReply, ModelError> {
+        let mut masked = std::mem::take(&mut self.masked);
+        masked.update(call.messages, &self.context.redactor);
+        let turn = masked.messages();
+        let mut has_asked = false;
         if !std::mem::replace(&mut self.prepared, true) {
-            self.prepare().await;
+            has_asked = self.prepare().await;
+            self.warn_of_omitted_words(turn).await;
         }
-        // Masking first keeps a secret from being cut into an unknown part.
-        let turn: Vec<Message> =
-            call.messages.into_iter().map(|message| self.mask_message(message)).collect();
-        let parts = window::RequestParts {
-            system: &self.context.system,
-            notes: &self.context.instructions.notes.text,
-            history: &self.context.history,
-            turn: &turn,
-        };
+        let size = self.context.model.prompt_size();
+        let system = self.context.system.text(call.dialect, size);
+        let system = self.context.redactor.mask(&system);
         let bounds = self.context.bounds_for(call.dialect);
-        let (messages, ledger) = request::build(parts, bounds);
+        if !call.repair {
+            let index = self.mask_index(call.index);
+            self.make_room(&system, turn, &index, bounds, has_asked).await;
+        }
+        let view = self.compaction.view(turn);
+        let omitted = turn.iter().map(Message::len).sum::<usize>();
+        let omitted = omitted.saturating_sub(view.iter().map(Message::len).sum());
+        let (messages, mut ledger) = request::build(self.request_parts(&system, &view), bounds);
+        ledger.add_omitted(Section::Turn, omitted);
+        self.masked = masked;
         self.notify(TurnMessage::RequestSent(Box::new(ledger)));
         self.request_bytes = messages.iter().map(Message::len).sum();
-        let (schema, tools) = match call.dialect {
-            Dialect::Json => (Some(reply::schema()), Arc::default()),
-            Dialect::Tools => (None, self.context.tools.schemas()),
+        let (schema, tools) = match (call.dialect, size) {
+            (Dialect::Json, PromptSize::Full) => (Some(reply::schema()), Arc::default()),
+            (Dialect::Json, PromptSize::Short) => (Some(reply::short_schema()), Arc::default()),
+            (Dialect::Tools, _) => (None, self.context.tools.schemas()),
         };
         let request = Request {
             messages,
             params: self.context.params.clone(),
             schema,
             tools,
+            effort: self.context.effort,
+            cache_key: self.context.cache_key.clone(),
             restarts: true,
             ..Request::default()
         };
@@ -72,6 +86,27 @@ impl Host for TurnScope {
 
     fn partial_answer(&mut self) -> Option<ModelReply> {
         Some(std::mem::take(&mut self.answer)).filter(|reply| !reply.is_empty())
+    }
+
+    async fn fall_back(&mut self, why: LocalizedText) -> Option<Dialect> {
+        while let Some(Fallback { name, model }) = self.context.fallbacks.pop_front() {
+            let say = match &model {
+                Ok(model) => words::FELL_BACK
+                    .with("model", self.context.model.name())
+                    .with("other", label(model.name(), &name))
+                    .with("why", why.clone()),
+                Err(fault) => {
+                    words::FALLBACK_UNUSABLE.with("other", name).with("why", fault.clone())
+                }
+            };
+            self.emit(Event::Notice(Notice::warning(say))).await;
+            if let Ok(model) = model {
+                self.context.bounds = bounds_of_model(&*model, self.context.usual_bounds);
+                self.context.model = model;
+                return Some(self.context.model.dialect());
+            }
+        }
+        None
     }
 
     fn take_steering(&mut self) -> Vec<String> {
@@ -117,6 +152,11 @@ impl Host for TurnScope {
         self.notify(TurnMessage::Remember { rule });
     }
 
+    fn set_approval_mode(&mut self, mode: ApprovalMode) {
+        self.judge.set_approval_mode(mode);
+        self.notify(TurnMessage::PlanAccepted(mode));
+    }
+
     fn grant(&mut self, grant: Grant, scope: ApprovalScope) {
         self.notify(TurnMessage::RuleGranted { grant: Box::new(grant), scope });
     }
@@ -127,8 +167,9 @@ impl TurnScope {
     pub(super) async fn drive(mut self, start: TurnStart) -> FinishedTurn {
         let start = TurnStart { next_step: self.next_step, ..start };
         let cancel = self.context.cancel.clone();
-        let TurnResult { ending, record, usage, next_step } =
+        let TurnResult { ending, mut record, usage, next_step } =
             drive(Turn::new(start), &mut self, cancel).await;
+        self.keep_as_sent(&mut record);
         self.next_step = next_step;
         self.end(ending, record, usage).await
     }
@@ -172,12 +213,13 @@ impl TurnScope {
                 // The message is whole: what the connection lost after it is not worth a request.
                 Some(Ok(Chunk::Retrying { .. })) if limit.deadline.is_some() => break,
                 Some(Ok(chunk)) => self.handle_chunk(chunk, &mut growing).await,
-                Some(Err(error)) if self.answer.is_empty() => return Err(error),
+                Some(Err(error)) if self.answer.is_empty() || self.will_fall_back(&error) => {
+                    self.extra_usage = self.extra_usage.plus(self.answer.usage);
+                    return Err(error);
+                }
                 Some(Err(error)) => {
                     self.answer.cut = Some(Truncation::Broken);
-                    let notice =
-                        crate::protocol::Notice::error(crate::i18n::Localize::localized(&error));
-                    self.outbox.send(Event::Notice(notice)).await;
+                    self.outbox.send(Event::Notice(Notice::error(error.localized()))).await;
                     break;
                 }
                 None => break,
@@ -189,6 +231,11 @@ impl TurnScope {
             answer.usage = estimate_usage(&answer, self.request_bytes);
         }
         Ok(answer)
+    }
+
+    /// Whether another model answers from the beginning.
+    fn will_fall_back(&self, error: &ModelError) -> bool {
+        error.is_mended_elsewhere() && !self.context.fallbacks.is_empty()
     }
 
     async fn handle_chunk(&mut self, chunk: Chunk, growing: &mut Option<GrowingReply>) {
@@ -225,6 +272,11 @@ impl TurnScope {
         }
         self.answer.push(chunk);
     }
+}
+
+/// A model and the name that the settings have for it.
+fn label(model: &str, name: &str) -> String {
+    if name == model { model.to_owned() } else { format!("{model} ({name})") }
 }
 
 /// Ends a reply of which nothing of worth can follow.

@@ -3,12 +3,17 @@
 use std::sync::Arc;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
 
 use super::extensions::ExtensionScan;
+use super::job::JobMessage;
 use crate::config::project_instructions::ProjectInstructions;
 use crate::context::history::TurnRecord;
 use crate::context::window::{ContextUsage, History};
-use crate::protocol::{ApprovalScope, Ask, AskId, Decision, Event, TurnOutcome, Usage};
+use crate::i18n::LocalizedText;
+use crate::protocol::{
+    ApprovalMode, ApprovalScope, Ask, AskId, Decision, Event, TurnOutcome, Usage,
+};
 use crate::safety::{Grant, ToolRestriction};
 
 /// A message from a turn to its session.
@@ -26,6 +31,8 @@ pub enum TurnMessage {
         grant: Box<Grant>,
         scope: ApprovalScope,
     },
+    /// The user accepted a plan, to be carried out in this mode.
+    PlanAccepted(ApprovalMode),
     /// The user trusts the folder, at the question of a step.
     FolderTrusted,
     /// A skill was entered: its name and its text.
@@ -52,6 +59,17 @@ pub enum TurnMessage {
     RequestSent(Box<ContextUsage>),
     /// The history was compressed.
     HistoryCompacted(Arc<History>),
+    /// The model asks for a part that may be no longer sent.
+    PartRequested {
+        id: String,
+        reply: oneshot::Sender<Result<String, LocalizedText>>,
+    },
+    /// About the steps in the background.
+    Job(JobMessage),
+    /// The changed files of the folder were counted.
+    FilesCounted(usize),
+    /// What the server says of the model is known.
+    ModelLearned,
     /// The current project instructions.
     InstructionsRead(Arc<ProjectInstructions>),
 }
@@ -61,15 +79,24 @@ pub struct TurnInbox {
     pub decisions: UnboundedReceiver<(AskId, Decision)>,
     /// The messages of the user to the running turn.
     pub steering: UnboundedReceiver<String>,
+    /// The user sends the running step to the background.
+    pub background: UnboundedReceiver<()>,
 }
 
 /// The session's ends of a turn's channels.
-pub type TurnHandle = (UnboundedSender<(AskId, Decision)>, UnboundedSender<String>);
+pub struct TurnHandle {
+    pub decisions: UnboundedSender<(AskId, Decision)>,
+    pub steering: UnboundedSender<String>,
+    pub background: UnboundedSender<()>,
+}
 
 pub fn turn_channels() -> (TurnInbox, TurnHandle) {
     let (send_decision, decisions) = unbounded_channel();
     let (steer, steering) = unbounded_channel();
-    (TurnInbox { decisions, steering }, (send_decision, steer))
+    let (send_background, background) = unbounded_channel();
+    let inbox = TurnInbox { decisions, steering, background };
+    let decisions = send_decision;
+    (inbox, TurnHandle { decisions, steering: steer, background: send_background })
 }
 
 /// The end of a turn, for the session to store.

@@ -1,33 +1,46 @@
 //! One turn as the session runs it: it begins, asks, runs steps and ends the same way, whoever
 //! decides what happens in it: the model, a script, a shell line, a template or an undo.
 
+use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
 use futures_util::future::BoxFuture;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::Fallback;
 use super::event_sink::Outbox;
+use super::job::{JobMessage, NewJob, can_run_on};
+use super::job_place::{BackgroundUse, JobPlace, job_observation};
+use super::masked_turn::MaskedTurn;
 use super::running_step::{RunningStep, StepProgress, without_output};
 use super::script_places::ScriptPlaces;
 use super::summarizer::Summarizer;
+use super::system_prompts::SystemPrompts;
 use super::turn_messages::{FinishedTurn, TurnInbox, TurnMessage};
 use crate::config::project_instructions::ProjectInstructions;
 use crate::context::history::TurnRecord;
+use crate::context::turn_compaction::{TurnCompaction, TurnIndex};
 use crate::context::window::{Bounds, History};
 use crate::extensions::ExtensionSet;
 use crate::i18n::{Lang, session as words};
 use crate::model::Model;
 use crate::model::ModelReply;
+use crate::protocol::budget::Budget;
 use crate::protocol::{
-    Ask, AskId, Decision, Dialect, Event, Message, Observation, Outcome, Params, Question,
-    SandboxStatus, StepQuestion, TrustOffer, TurnOrigin, TurnOutcome, Usage,
+    ApprovalMode, Ask, AskId, Decision, Dialect, Effort, Event, Notice, Observation, Outcome,
+    Params, Question, SandboxStatus, Step, StepQuestion, Tier, TrustOffer, TurnOrigin, TurnOutcome,
+    Usage,
 };
 use crate::safety::redact::Redactor;
-use crate::safety::{Cleared, Machine, Policy, PolicyContext, ToolRestriction, Workspace};
+use crate::safety::{
+    Assessment, Cleared, Machine, Policy, PolicyContext, ToolRestriction, ToolTask, Workspace,
+};
 use crate::store::Store;
+use crate::tools::checkpoint::{Checkpoint, WorkspaceChanges};
 use crate::tools::{PipedOutput, RunControl, ShellInput, Tool, Toolbox};
 
 /// A check of the project instructions; `None` in it: they have not changed.
@@ -37,13 +50,22 @@ pub type InstructionsCheck = tokio::task::JoinHandle<Option<Arc<ProjectInstructi
 #[derive(Clone)]
 pub struct TurnContext {
     pub model: Arc<dyn Model>,
+    /// The models that answer when it cannot, the next one first.
+    pub fallbacks: VecDeque<Fallback>,
     pub params: Params,
-    /// Masked.
-    pub system: Arc<str>,
+    pub effort: Option<Effort>,
+    pub system: SystemPrompts,
     pub history: Arc<History>,
     pub instructions: Arc<ProjectInstructions>,
     pub summarizer: Summarizer,
     pub bounds: Bounds,
+    /// The same, whatever the model.
+    pub usual_bounds: Bounds,
+    /// Names the session to a provider that keeps prompts; `None` for one that is not saved.
+    pub cache_key: Option<String>,
+    pub user_notes: Vec<PathBuf>,
+    /// The folder for long outputs, and the session they belong to.
+    pub outputs: Option<(PathBuf, String)>,
     pub tools: Toolbox,
     pub extensions: Arc<ExtensionSet>,
     pub redactor: Arc<Redactor>,
@@ -52,6 +74,8 @@ pub struct TurnContext {
     /// The script folders, and the store for the data that scripts save.
     pub script_places: ScriptPlaces,
     pub script_store: Store,
+    /// What the turn may spend, given what was spent before it.
+    pub budget: Budget,
     pub lang: Lang,
     pub cancel: CancellationToken,
 }
@@ -61,8 +85,21 @@ impl TurnContext {
     pub fn bounds_for(&self, dialect: Dialect) -> Bounds {
         match self.bounds.dialect == dialect {
             true => self.bounds,
-            false => Bounds { dialect, ..Bounds::default() },
+            false => Bounds { dialect, ..Bounds::from_room(self.bounds.room) },
         }
+    }
+}
+
+/// The window of a model that calls tools and of which nothing is known, in tokens.
+const WINDOW: usize = 128_000;
+
+/// The limits of a request to this model.
+pub fn bounds_of_model(model: &dyn Model, usual: Bounds) -> Bounds {
+    let window = model.window().and_then(|tokens| usize::try_from(tokens).ok());
+    match (model.dialect(), window) {
+        (Dialect::Json, None) => usual,
+        (Dialect::Json, Some(window)) => Bounds::for_json(window),
+        (Dialect::Tools, window) => Bounds::for_tools(window.unwrap_or(WINDOW)),
     }
 }
 
@@ -90,6 +127,12 @@ pub struct TurnScope {
     pub prepared: bool,
     /// A running check for changed project instructions.
     pub instructions_check: Option<InstructionsCheck>,
+    /// The messages of the turn, of the last request.
+    pub masked: MaskedTurn,
+    /// What is left out of them.
+    pub compaction: TurnCompaction,
+    /// Number of compactions of the turn before a summary is asked for again.
+    pub summary_pause: usize,
     /// The tokens used by summaries and scripts.
     pub extra_usage: Usage,
     /// The contents of the folder, for a question that offers trust in it.
@@ -124,6 +167,10 @@ impl StepJudge {
         self.restriction = narrowed;
     }
 
+    pub fn set_approval_mode(&mut self, mode: ApprovalMode) {
+        self.policy.approval = mode;
+    }
+
     pub fn set_sandbox_status(&mut self, shelter: SandboxStatus) {
         self.policy.shelter = shelter;
         self.sandbox_status = Some(shelter);
@@ -142,6 +189,10 @@ impl StepJudge {
     pub fn parts(&mut self) -> (Policy, Workspace, Arc<dyn Machine>) {
         let policy = self.policy_context().policy.clone();
         (policy, self.place.clone(), Arc::clone(&self.world))
+    }
+
+    pub fn place(&self) -> &Workspace {
+        &self.place
     }
 
     pub fn folder(&self) -> &std::path::Path {
@@ -238,14 +289,47 @@ impl TurnScope {
 
     /// Runs a cleared step, and passes its output on as it arrives.
     pub async fn run_step(&mut self, cleared: Cleared) -> Observation {
+        let use_of_it = match cleared.assessment().step.requires.background {
+            true => BackgroundUse::AtOnce,
+            false => BackgroundUse::Possible,
+        };
+        self.run_step_or_job(cleared, use_of_it).await
+    }
+
+    /// The same; where it is a program, it may go on in the background.
+    pub async fn run_step_or_job(
+        &mut self,
+        cleared: Cleared,
+        background: BackgroundUse,
+    ) -> Observation {
         let run = |tool: &dyn Tool, step, control| without_output(tool.run(step, control));
-        self.run_step_with(cleared, run).await.observation
+        let background = match can_run_on(&cleared.assessment().step.work) {
+            true => background,
+            false => BackgroundUse::Never,
+        };
+        self.run_step_with(cleared, background, run).await.observation
+    }
+
+    /// Runs a step of the user's without showing it.
+    pub async fn run_quietly(&mut self, cleared: Cleared) -> Observation {
+        let judged = cleared.assessment();
+        let not_run = Observation::not_run(
+            judged.step.clone(),
+            judged.cwd.display().to_string(),
+            judged.risk.clone(),
+            Outcome::Refused,
+        );
+        let Some(tool) = self.context.tools.find(&judged.step.work).cloned() else {
+            return not_run;
+        };
+        let (output, _) = mpsc::unbounded_channel();
+        tool.run(cleared, RunControl::new(self.context.cancel.clone(), output)).await
     }
 
     /// Runs a shell command of a template the same way, and collects its whole output.
     pub async fn pipe_step(&mut self, cleared: Cleared, input: ShellInput) -> PipedOutput {
-        self.run_step_with(cleared, |tool, step, control| tool.run_piped(step, input, control))
-            .await
+        let run = |tool: &dyn Tool, step, control| tool.run_piped(step, input, control);
+        self.run_step_with(cleared, BackgroundUse::Never, run).await
     }
 
     /// Borrows the terminal for a step; if there is none, the step reports it itself.
@@ -260,7 +344,7 @@ impl TurnScope {
                 false => tool.run(step, control),
             })
         };
-        let observation = self.run_step_with(cleared, run).await.observation;
+        let observation = self.run_step_with(cleared, BackgroundUse::Never, run).await.observation;
         self.outbox.send(Event::TerminalReturned).await;
         observation
     }
@@ -268,26 +352,118 @@ impl TurnScope {
     async fn run_step_with(
         &mut self,
         cleared: Cleared,
+        background: BackgroundUse,
         run: impl FnOnce(&dyn Tool, Cleared, RunControl) -> BoxFuture<'static, PipedOutput>,
     ) -> PipedOutput {
         self.flush_background().await;
         let judged = cleared.assessment();
         let (step, risk) = (judged.step.clone(), judged.risk.clone());
+        let cwd = judged.cwd.display().to_string();
         let Some(tool) = self.context.tools.find(&step.work).cloned() else {
-            let cwd = judged.cwd.display().to_string();
             let note = Some(words::NO_TOOL.with("tool", step.work.tool()));
             let observation = Observation::not_run(step, cwd, risk, Outcome::Refused);
             return PipedOutput { observation: Observation { note, ..observation }, output: None };
         };
-        self.outbox.send(Event::StepStarted { step: step.clone(), risk }).await;
+        let started = Event::StepStarted { step: step.clone(), risk: risk.clone() };
+        self.outbox.send(started).await;
+        let checkpoint = self.take_checkpoint(cleared.assessment()).await;
         let start = |control| run(tool.as_ref(), cleared, control);
-        let mut running = RunningStep::start(&self.context.cancel, start);
+        let mut place = JobPlace::new(self.context.outputs.as_ref(), &step, background);
+        // Of its own, since the step may outlive the turn.
+        let cancel = CancellationToken::new();
+        let mut running = RunningStep::start(&cancel, place.background.clone(), start);
+        while self.inbox.background.try_recv().is_ok() {}
         loop {
-            match running.next(&self.context.redactor).await {
+            let progress = tokio::select! {
+                biased;
+                () = self.context.cancel.cancelled(), if !cancel.is_cancelled() => {
+                    cancel.cancel();
+                    continue;
+                }
+                () = place.wait(&mut self.inbox.background), if place.may_run_on() => {
+                    match self.send_to_background(&step, running, &mut place).await {
+                        Ok(id) => {
+                            self.report_changes(&step, checkpoint).await;
+                            return job_observation(step, cwd, risk, (id, place.shown));
+                        }
+                        Err(back) => running = back,
+                    }
+                    continue;
+                }
+                progress = running.next(&self.context.redactor) => progress,
+            };
+            match progress {
                 StepProgress::Output(text) => {
+                    place.add(&text);
                     self.outbox.send(Event::StepOutput { id: step.id.clone(), text }).await;
                 }
-                StepProgress::Ended(piped) => return *piped,
+                StepProgress::Ended(piped) => {
+                    self.report_changes(&step, checkpoint).await;
+                    return *piped;
+                }
+            }
+        }
+    }
+
+    /// What the files are before a program runs that may change them.
+    async fn take_checkpoint(&mut self, judged: &Assessment) -> Option<Checkpoint> {
+        let is_program = matches!(judged.task, None | Some(ToolTask::Plugin(_)));
+        if judged.risk.tier == Tier::L0 || !is_program {
+            return None;
+        }
+        let checkpoints = Arc::clone(self.context.tools.checkpoints()?);
+        let place = self.judge.place();
+        let roots = std::iter::once(&place.workspace).chain(&place.added).cloned().collect();
+        let taking = checkpoints.take(roots, place.own.clone());
+        let taken = tokio::select! {
+            biased;
+            () = self.context.cancel.cancelled() => return None,
+            taken = taking => taken,
+        };
+        if taken.is_none() && checkpoints.report_given_up() {
+            self.emit(Event::Notice(Notice::info(words::CHECKPOINT_OFF))).await;
+        }
+        taken
+    }
+
+    async fn report_changes(&mut self, step: &Step, before: Option<Checkpoint>) {
+        let (Some(before), Some(checkpoints)) = (before, self.context.tools.checkpoints()) else {
+            return;
+        };
+        let changes = Arc::clone(checkpoints).changes_since(before).await;
+        let WorkspaceChanges { files, lost } = changes;
+        if !files.is_empty() || lost > 0 {
+            self.emit(Event::FilesChanged { step: step.id.clone(), files, lost }).await;
+        }
+    }
+
+    /// Hands the running step over to the session; it comes back if there are too many jobs.
+    async fn send_to_background(
+        &mut self,
+        step: &Step,
+        running: RunningStep,
+        place: &mut JobPlace,
+    ) -> Result<u64, RunningStep> {
+        let (reply, answer) = oneshot::channel();
+        let (ports, file) = (place.ports.clone(), place.background.file.clone());
+        place.use_of_it = BackgroundUse::Never;
+        let cancel = running.cancel.clone();
+        let new = NewJob { step: step.clone(), running, ports, file, reply };
+        self.notify(TurnMessage::Job(JobMessage::Started(Box::new(new))));
+        match answer.await {
+            Ok(Ok(id)) => {
+                place.background.begins.cancel();
+                self.context.tools = self.context.tools.clone().with_all();
+                Ok(id)
+            }
+            Ok(Err(running)) => {
+                self.emit(Event::Notice(Notice::warning(words::JOBS_TOO_MANY))).await;
+                Err(running)
+            }
+            // The session closes, and ends the step.
+            Err(_) => {
+                cancel.cancel();
+                Ok(0)
             }
         }
     }
@@ -369,9 +545,12 @@ impl TurnScope {
         let _ = self.turn_messages.send(note);
     }
 
-    pub fn mask_message(&self, mut message: Message) -> Message {
+    pub fn mask_index(&self, mut index: TurnIndex) -> TurnIndex {
         let redactor = &self.context.redactor;
-        message.texts_mut().for_each(|text| *text = redactor.mask(text).into_owned());
-        message
+        let lines = index.steps.iter_mut().map(|place| &mut place.line);
+        for text in lines.chain(index.words.iter_mut().map(|(_, words)| words)) {
+            *text = redactor.mask(text).into_owned();
+        }
+        index
     }
 }

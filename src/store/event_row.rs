@@ -1,7 +1,7 @@
 //! Converts events to rows: JSON with secrets masked, the searchable words, and the title of the
 //! session.
 
-use crate::protocol::{Event, Observation, Question, StepAction, StepQuestion, TurnOrigin};
+use crate::protocol::{Event, Observation, Question, StepAction, StepQuestion, TurnOrigin, Usage};
 use crate::safety::redact::Redactor;
 use crate::safety::sanitize::{self, TextSource};
 use crate::text;
@@ -26,8 +26,8 @@ pub struct EventRow {
     /// The next step and question need higher numbers than these.
     pub step: u64,
     pub ask: u64,
-    /// The tokens of a turn that ended: in, out, estimated.
-    pub usage: Option<(u64, u64, bool)>,
+    /// What a turn that ended used.
+    pub usage: Option<Usage>,
 }
 
 /// What the writer does besides adding a row.
@@ -43,7 +43,7 @@ pub enum RowAction {
     StepStarted,
     Output,
     StepFinished,
-    /// A folder of the session: a rewind does not remove it.
+    /// A folder or the mode of the session: a rewind does not remove it.
     Folder,
     Other,
 }
@@ -59,7 +59,7 @@ impl RowAction {
             Event::StepStarted { .. } => RowAction::StepStarted,
             Event::StepOutput { .. } => RowAction::Output,
             Event::StepFinished(_) => RowAction::StepFinished,
-            Event::FolderAdded { .. } => RowAction::Folder,
+            Event::FolderAdded { .. } | Event::ApprovalModeSet { .. } => RowAction::Folder,
             _ => RowAction::Other,
         }
     }
@@ -115,9 +115,7 @@ impl EventRow {
         };
         let (step, ask) = next_numbers(event);
         let usage = match event {
-            Event::TurnEnded { usage, .. } => {
-                Some((usage.input_tokens, usage.output_tokens, usage.estimated))
-            }
+            Event::TurnEnded { usage, .. } => Some(*usage),
             _ => None,
         };
         Some(EventRow {
@@ -152,6 +150,7 @@ fn next_numbers(event: &Event) -> (u64, u64) {
                 | Question::Trust { .. }
                 | Question::Pieces { .. }
                 | Question::ScriptCall { .. }
+                | Question::Plan { .. }
                 | Question::Choice { .. } => 0,
             };
             (step, ask.id.0.saturating_add(1))

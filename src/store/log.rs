@@ -21,7 +21,7 @@ const NAME: &[u8] = b"SQLite format 3\0";
 /// The first number of a log; the lowest bit says how its checksums are computed.
 const MAGIC: u32 = 0x377f_0682;
 /// Bytes of one of the two copies of what the shared memory says of the log, of what its own
-/// sum is made over, and where behind both stands how much of the log is in the file.
+/// sum is made over, and where, after both, it says how much of the log is in the file.
 const INDEX: usize = 48;
 const SUMMED: usize = 40;
 const IN_FILE: usize = 2 * INDEX;

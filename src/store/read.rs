@@ -7,7 +7,7 @@ use super::write::to_sql_integer;
 use super::{
     Database, EventPage, Listed, Remembered, SessionHit, StoreError, StoredEvent, event_row,
 };
-use crate::protocol::{Event, Usage};
+use crate::protocol::{ApprovalMode, Event, Money, Usage};
 
 /// The number of characters of a preview, and of the text around a hit.
 const PREVIEW: usize = 120;
@@ -117,7 +117,8 @@ impl Database {
             "SELECT key, id, folder, title, updated, next_step, next_ask, steps, input, output,
                  estimated,
                  (SELECT coalesce(max(turn), 0) FROM events
-                  WHERE session = key AND turn IS NOT NULL AND undone IS NULL)
+                  WHERE session = key AND turn IS NOT NULL AND undone IS NULL),
+                 cached, written, reasoning, cost
              FROM sessions WHERE key = ?1",
             [key],
             |row| {
@@ -134,7 +135,10 @@ impl Database {
                         input_tokens: column_u64(row, 8)?,
                         output_tokens: column_u64(row, 9)?,
                         estimated: row.get(10)?,
-                        ..Usage::default()
+                        cached_tokens: column_u64(row, 12)?,
+                        cache_write_tokens: column_u64(row, 13)?,
+                        reasoning_tokens: column_u64(row, 14)?,
+                        cost: Money(column_u64(row, 15)?),
                     },
                     turn: column_u64(row, 11)?,
                 })
@@ -317,24 +321,24 @@ impl Database {
         Ok(EventPage::default())
     }
 
-    /// The folders that were added to a session, each once, in order.
-    pub fn folders(&self, key: i64) -> Result<Vec<String>, StoreError> {
+    /// The folders that were added to a session, each once, in order, and its last mode.
+    pub fn places(&self, key: i64) -> Result<(Vec<String>, Option<ApprovalMode>), StoreError> {
         let mut read = self.db.prepare_cached(
             "SELECT id, at, body FROM events WHERE session = ?1 AND kind = 'folder' ORDER BY id",
         )?;
         let mut found = read.query([key])?;
-        let (mut piece, mut folders) = (EventPage::default(), Vec::new());
+        let (mut piece, mut folders, mut last) = (EventPage::default(), Vec::new(), None);
         while let Some(row) = found.next()? {
             push_row(row, &mut piece)?;
         }
         for kept in piece.events {
-            if let Event::FolderAdded { path } = kept.event
-                && !folders.contains(&path)
-            {
-                folders.push(path);
+            match kept.event {
+                Event::FolderAdded { path } if !folders.contains(&path) => folders.push(path),
+                Event::ApprovalModeSet { mode } => last = Some(mode),
+                _ => {}
             }
         }
-        Ok(folders)
+        Ok((folders, last))
     }
 
     /// The first and the last turn, and the first and the last finished step.
@@ -373,7 +377,7 @@ impl Database {
                 Some(_) | None => {}
             }
             let body: Option<String> = row.get(2)?;
-            size += body.as_ref().map_or(0, String::len);
+            size += body.as_deref().map_or(0, history_weight);
             match (whole, body) {
                 (true, Some(history)) => {
                     since = read_since(&history);
@@ -444,6 +448,14 @@ fn trigrams(word: &str) -> Vec<String> {
 
 fn quoted(word: &str) -> String {
     format!("\"{}\"", word.replace('"', "\"\""))
+}
+
+/// The size of a turn for what a session resumes with. Images are large, and few: they count less.
+fn history_weight(body: &str) -> usize {
+    match body.contains("\"mime\":\"image/") {
+        true => body.len() / 16,
+        false => body.len(),
+    }
 }
 
 /// The first turn that is saved apart from the whole history; `None`: that includes its turns.

@@ -37,7 +37,7 @@ struct Table {
 const SESSIONS: Table = Table {
     name: "sessions",
     columns: "key, id, folder, title, named, created, updated, touched, parent, branch, bot,
-              next_step, next_ask, steps, input, output, estimated",
+              next_step, next_ask, steps, input, output, estimated, cached, written, reasoning, cost",
 };
 const EVENTS: Table =
     Table { name: "events", columns: "id, session, at, kind, turn, body, undone" };
@@ -123,6 +123,20 @@ fn copy_rows(
     Ok(copied)
 }
 
+/// The columns, and zero for those that a file of an older version does not have.
+fn known_columns(old: &Connection, table: &str, columns: &str) -> String {
+    let names = old.prepare(&format!("SELECT name FROM pragma_table_info('{table}')"));
+    let names = names.and_then(|mut read| {
+        read.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()
+    });
+    let names = names.unwrap_or_default();
+    // The number of a row is in no list.
+    let is_known =
+        |name: &str| names.is_empty() || name == "rowid" || names.iter().any(|it| it == name);
+    let columns = columns.split(',').map(str::trim);
+    columns.map(|name| if is_known(name) { name } else { "0" }).collect::<Vec<_>>().join(", ")
+}
+
 /// Reads a table by its row numbers and skips what cannot be read; with `only`, reads the rows with
 /// this number in this column.
 fn for_each_row(
@@ -136,6 +150,7 @@ fn for_each_row(
     let first = columns.split(',').next().unwrap_or_default();
     let (wanted, is) =
         only.map_or((String::new(), 0), |(column, is)| (format!("AND {column} = ?2"), is));
+    let columns = known_columns(old, name, columns);
     let sql = format!("SELECT {columns} FROM {name} WHERE {first} > ?1 {wanted} ORDER BY {first}");
     let (mut after, mut failed) = (i64::MIN, 0_i64);
     while failed < SINGLE + 63 {

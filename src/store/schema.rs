@@ -82,6 +82,11 @@ pub const MIGRATIONS: &[&str] = &[
     CREATE VIRTUAL TABLE words USING fts5(
         text, content='', contentless_delete=1, detail=none, tokenize='trigram'
     );",
+    // Of the tokens: from the cache, into it, for reasoning. The cost is in millionths of a dollar.
+    "ALTER TABLE sessions ADD COLUMN cached INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE sessions ADD COLUMN written INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE sessions ADD COLUMN reasoning INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE sessions ADD COLUMN cost INTEGER NOT NULL DEFAULT 0;",
 ];
 
 /// The version of files that this program writes.

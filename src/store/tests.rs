@@ -8,7 +8,7 @@ use super::writer::merge_text;
 use super::*;
 use crate::i18n::store as words;
 use crate::protocol::{
-    ModelMessage, Notice, Observation, Outcome, Risk, Step, StepAction, Tier, TurnOrigin,
+    ModelMessage, Money, Notice, Observation, Outcome, Risk, Step, StepAction, Tier, TurnOrigin,
     TurnOutcome, Usage,
 };
 use crate::safety::redact::Redactor;
@@ -44,7 +44,7 @@ impl StoreFixture {
         StoreWriter::new(self.store(), header, redactor, faults)
     }
 
-    /// What the desks were told, oldest desk first.
+    /// What the desks were sent, oldest desk first.
     fn reports(&mut self) -> Vec<SavingError> {
         self.faults
             .iter_mut()
@@ -66,7 +66,7 @@ fn replied(text: &str) -> Event {
 }
 
 fn ended(turn: u64) -> Event {
-    let usage = Usage::counted(10, 5);
+    let usage = Usage { cached_tokens: 7, cost: Money(1_500), ..Usage::counted(10, 5) };
     Event::TurnEnded { turn, ending: TurnOutcome::Done, usage, elapsed_ms: 1 }
 }
 
@@ -293,7 +293,8 @@ fn the_last_session_of_a_folder_is_the_last_used_whatever_the_clock_says() {
     let mut writer = fixture.writer();
     let resumed = writer.resume(None, 10).unwrap();
     assert_eq!((resumed.known.id.as_str(), resumed.known.turn), (one_id.as_str(), 2));
-    assert_eq!(resumed.known.usage.input_tokens, 20);
+    let sum = Usage { cached_tokens: 14, cost: Money(3_000), ..Usage::counted(20, 10) };
+    assert_eq!(resumed.known.usage, sum);
     let listed = writer.list(Some("/work"), 10).unwrap();
     assert_eq!(listed.iter().map(|one| one.id.as_str()).collect::<Vec<_>>(), [&one_id, &two_id]);
     assert_eq!((listed[0].title.as_str(), listed[0].preview.as_str()), ("first", "d"));

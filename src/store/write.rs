@@ -187,10 +187,10 @@ impl Database {
         let touched = next_touch(&change)?;
         change.execute(
             "INSERT INTO sessions(id, folder, title, named, created, updated, touched, parent,
-                 branch, bot, next_step, next_ask, steps, input, output, estimated)
+                 branch, bot, next_step, next_ask, steps, input, output, estimated, cached, written, reasoning, cost)
              SELECT ?2, ?3, coalesce(?4, title), ?4 IS NOT NULL OR named, ?5, max(?5, updated), ?6,
                  id, (SELECT max(id) FROM events WHERE session = ?1), bot, next_step, next_ask,
-                 steps, input, output, estimated
+                 steps, input, output, estimated, cached, written, reasoning, cost
              FROM sessions WHERE key = ?1",
             params![key, header.id, header.folder, title, now(), touched],
         )?;
@@ -368,17 +368,23 @@ fn update_session(db: &Connection, key: i64, row: &EventRow) -> Result<(), Store
             row.kind == RowAction::StepStarted
         ])?;
     }
-    if let Some((input, output, estimated)) = row.usage {
+    if let Some(usage) = row.usage {
         db.prepare_cached(
             "UPDATE sessions SET updated = max(updated, ?2), input = input + ?3,
-                 output = output + ?4, estimated = estimated OR ?5 WHERE key = ?1",
+                 output = output + ?4, estimated = estimated OR ?5, cached = cached + ?6,
+                 written = written + ?7, reasoning = reasoning + ?8, cost = cost + ?9
+             WHERE key = ?1",
         )?
         .execute(params![
             key,
             row.at,
-            to_sql_integer(input),
-            to_sql_integer(output),
-            estimated
+            to_sql_integer(usage.input_tokens),
+            to_sql_integer(usage.output_tokens),
+            usage.estimated,
+            to_sql_integer(usage.cached_tokens),
+            to_sql_integer(usage.cache_write_tokens),
+            to_sql_integer(usage.reasoning_tokens),
+            to_sql_integer(usage.cost.0)
         ])?;
     }
     Ok(())

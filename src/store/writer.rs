@@ -12,14 +12,14 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use super::connection::PATIENCE;
-use super::event_row::EventRow;
+use super::event_row::{EventRow, RowAction};
 use super::file_watch::PathState;
 use super::moved::ExportedSession;
 use super::read::SessionRecord;
 use super::write::{PendingParts, SessionHeader, now};
 use super::{Database, EventPage, Lock, Remembered, SavingError, Store, StoreError};
 use crate::i18n::{Localize, LocalizedText};
-use crate::protocol::Event;
+use crate::protocol::{ApprovalMode, Event};
 use crate::safety::redact::Redactor;
 
 /// The maximum size of rows that wait for a disk, in bytes; beyond it the oldest are lost.
@@ -60,6 +60,8 @@ pub struct Resumed {
     pub history: Vec<Remembered>,
     /// The folders that were added to it.
     pub folders: Vec<String>,
+    /// The mode that was set last.
+    pub approval: Option<ApprovalMode>,
     /// Turns without messages, to be made from their events.
     pub broken: Vec<(u64, EventPage)>,
     /// Another window writes to it.
@@ -144,7 +146,7 @@ impl StoreWriter {
     /// Takes an event; it is in the file after the next [`StoreWriter::flush`].
     pub fn record(&mut self, event: Event) {
         let starts = matches!(event, Event::TurnStarted { .. });
-        if !self.has_begun && matches!(event, Event::FolderAdded { .. }) {
+        if !self.has_begun && matches!(RowAction::from_event(&event), RowAction::Folder) {
             return self.early_events.push(event);
         }
         if !event.is_recorded()

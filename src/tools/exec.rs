@@ -16,8 +16,9 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
+use super::output_file::OutputFile;
 use super::sandbox::denied::SandboxBounds;
-use super::{PipedOutput, RunControl, ShellInput, Tool, parse};
+use super::{BackgroundControl, PipedOutput, RunControl, ShellInput, Tool, parse};
 use crate::i18n::{LocalizedText, Phrase, exec as words};
 use crate::protocol::{Observation, Outcome, ParsedOutput, SandboxStatus, StepAction, Tier};
 use crate::safety::{Assessment, Cleared};
@@ -32,14 +33,18 @@ mod helper;
 pub mod key_command;
 mod live_output;
 mod plugins;
+mod ports;
 mod process_group;
 mod setup;
 mod spawn;
+mod step_log;
 mod supervise;
 pub mod watchdog;
 
 pub use environment::{ChildEnvironment, Variables};
-pub use helper::{HelperProgram, read_from_helper, write_to_helper};
+pub use helper::{
+    HelperProgram, ask_helper, read_bytes_from_helper, read_from_helper, write_to_helper,
+};
 pub use plugins::run_in_terminal;
 pub use process_group::StepWatch;
 pub use setup::{Exec, Setup, StepLimits};
@@ -59,8 +64,8 @@ impl Tool for Exec {
     }
 
     fn prompt(&self) -> &'static str {
-        "exec: run one program with an argument list; no shell, so no pipes, globs, \
-         redirections or variables; input is closed; output comes back cut to its ends"
+        "exec: run a program with its args, no shell; input is closed; of long output the \
+         ends come back; background: true lets it run on"
     }
 
     fn run(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation> {
@@ -131,7 +136,7 @@ async fn run(
     observation.note = end_note(&finished, most);
     observation.exit_code = code(&finished);
     observation.duration_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-    let output = process_output(&mut observation, setup, finished.output).await;
+    let output = process_output(&mut observation, setup, finished.output, &watch.background).await;
     if let Some(walls) = walls.filter(|_| observation.outcome == Outcome::Ran) {
         record_denial(&mut observation, &walls, &judged.cwd);
     }
@@ -161,10 +166,13 @@ async fn process_output(
     observation: &mut Observation,
     setup: &Setup,
     output: ChildOutput,
+    background: &BackgroundControl,
 ) -> Option<String> {
+    let file = background.file.clone().filter(|_| !background.begins.is_cancelled());
     let redactor = setup.redactor.clone();
     let work = observation.step.work.clone();
     let exit = observation.exit_code;
+    let line_order = output.order.0;
     let shaped = tokio::task::spawn_blocking(move || {
         let masked = |text: CapturedText| match &redactor {
             Some(redactor) => text.map(|part| redactor.mask(part).into_owned()),
@@ -173,6 +181,10 @@ async fn process_output(
         let (stdout, stderr) =
             (masked(output.stdout.into_text()), masked(output.stderr.into_text()));
         let parsed = parse_output(&work, &stdout, &stderr, exit);
+        let is_long = stdout.excerpt(capture::STDOUT).1 || stderr.excerpt(capture::STDERR).1;
+        if let Some(path) = file.filter(|_| is_long) {
+            save_output(&path, &stdout, &stderr);
+        }
         let shares = (stdout.excerpt(capture::STDOUT), stderr.excerpt(capture::STDERR));
         (shares, parsed, stdout.is_whole().then_some(stdout.front))
     });
@@ -180,8 +192,18 @@ async fn process_output(
     observation.stdout = stdout;
     observation.stderr = stderr;
     observation.truncated = out_cut || err_cut;
+    if !observation.truncated && !observation.stdout.is_empty() && !observation.stderr.is_empty() {
+        observation.line_order = line_order;
+    }
     observation.parsed = parsed;
     whole
+}
+
+/// Keeps what the observation has no room for. Without it the step is what it is.
+fn save_output(path: &Path, stdout: &CapturedText, stderr: &CapturedText) {
+    if let Ok(mut file) = OutputFile::create(path) {
+        let _ = file.write(&stdout.whole()).and_then(|()| file.write(&stderr.whole()));
+    }
 }
 
 fn parse_output(

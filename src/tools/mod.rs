@@ -2,23 +2,28 @@
 //! around the policy, and it never fails: a program that does not start, a non-zero exit
 //! and a timeout are observations the model should read.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::i18n::Phrase;
 use crate::protocol::{Observation, SandboxStatus, StepAction, ToolInfo, ToolSchema, reply};
-use crate::safety::{self, Cleared};
+use crate::safety::{self, Cleared, ToolRestriction};
 
 mod around;
 pub mod attachments;
+pub mod checkpoint;
 pub mod exec;
 pub mod file;
 pub mod git_branch;
+pub mod image;
 pub mod interaction;
+pub mod output_file;
 pub mod parse;
 pub mod read_tracker;
 pub mod sandbox;
@@ -82,6 +87,25 @@ pub struct RunControl {
     pub cancel: CancellationToken,
     /// Decoded output as it arrives; the tool bounds what it sends here.
     pub output: UnboundedSender<String>,
+    pub background: BackgroundControl,
+}
+
+/// The way of a running step into the background.
+#[derive(Clone, Debug, Default)]
+pub struct BackgroundControl {
+    /// Once it is cancelled, the step has no time limit any more, and its output goes to the file.
+    pub begins: CancellationToken,
+    /// The file for output that is not kept whole, or is of a step in the background.
+    pub file: Option<PathBuf>,
+    /// Told of the ports that the step listens on.
+    pub ports: Option<watch::Sender<Vec<u16>>>,
+}
+
+impl RunControl {
+    /// For a step that stays in the foreground.
+    pub fn new(cancel: CancellationToken, output: UnboundedSender<String>) -> RunControl {
+        RunControl { cancel, output, background: BackgroundControl::default() }
+    }
 }
 
 /// Describes a tool to a model: its line of the prompt without what the schema says.
@@ -99,38 +123,69 @@ fn tool_schema(name: &str, prompt: &str) -> Option<ToolSchema> {
 pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,
     kept: Option<file::Backups>,
+    checkpoints: Option<Arc<checkpoint::Checkpoints>>,
+    /// Tools that the model can call but is not offered yet, by the beginning of their names.
+    later: Option<&'static str>,
+    /// The only ones that the model gets.
+    offered: Option<ToolRestriction>,
 }
 
 impl Toolbox {
     pub fn new(tools: Vec<Arc<dyn Tool>>) -> Toolbox {
-        Toolbox { tools, kept: None }
+        Toolbox { tools, ..Toolbox::default() }
     }
 
     /// With the folder of the old contents of changed files.
     #[must_use]
     pub fn with_backups(self, kept: Option<file::Backups>) -> Toolbox {
-        Toolbox { kept, ..self }
+        let checkpoints = kept.clone().map(|kept| Arc::new(checkpoint::Checkpoints::new(kept)));
+        Toolbox { kept, checkpoints, ..self }
     }
 
     pub fn backups(&self) -> Option<&file::Backups> {
         self.kept.as_ref()
     }
 
+    pub fn checkpoints(&self) -> Option<&Arc<checkpoint::Checkpoints>> {
+        self.checkpoints.as_ref()
+    }
+
     /// The same with one more.
     #[must_use]
     pub fn with_tool(&self, tool: Arc<dyn Tool>) -> Toolbox {
         let tools = self.tools.iter().cloned().chain([tool]).collect();
-        Toolbox { tools, kept: self.kept.clone() }
+        Toolbox { tools, ..self.clone() }
+    }
+
+    /// Those with such a name are not offered before [`Toolbox::with_all`].
+    #[must_use]
+    pub fn offering_later(self, names: &'static str) -> Toolbox {
+        Toolbox { later: Some(names), ..self }
+    }
+
+    #[must_use]
+    pub fn with_all(self) -> Toolbox {
+        Toolbox { later: None, ..self }
+    }
+
+    /// Only these are offered to the model. The user's own lines and what is undone need no offer.
+    #[must_use]
+    pub fn offering(self, offered: ToolRestriction) -> Toolbox {
+        Toolbox { offered: Some(offered), ..self }
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &dyn Tool> {
-        self.tools.iter().map(AsRef::as_ref)
+        let left = |tool: &&Arc<dyn Tool>| {
+            self.offered.as_ref().is_none_or(|offered| offered.offers(tool.name()))
+                && self.later.is_none_or(|later| !tool.name().starts_with(later))
+        };
+        self.tools.iter().filter(left).map(AsRef::as_ref)
     }
 
     /// The steps the system sandboxes, from the first tool that knows; the others are not
     /// asked. `None`: nothing is to be sandboxed.
     pub fn sandbox_status(&self) -> impl Future<Output = Option<SandboxStatus>> + Send + use<> {
-        let asked: Vec<_> = self.iter().map(Tool::sandbox_status).collect();
+        let asked: Vec<_> = self.tools.iter().map(|tool| tool.sandbox_status()).collect();
         async move {
             for answer in asked {
                 if let Some(shelter) = answer.await {

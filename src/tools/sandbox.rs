@@ -69,9 +69,19 @@ use temps::{StepTempFolder, StepTempFolders};
 pub struct Sandbox {
     setting: SandboxMode,
     paths: SandboxPaths,
-    found: OnceLock<SandboxSupport>,
+    found: SandboxTrial,
     layers: LayerCache,
     temps: StepTempFolders,
+}
+
+/// Whether the sandbox works here: tried out once, for all sessions that share it.
+#[derive(Clone, Debug, Default)]
+pub struct SandboxTrial(Arc<OnceLock<SandboxSupport>>);
+
+impl SandboxTrial {
+    fn of(result: SandboxSupport) -> SandboxTrial {
+        SandboxTrial(Arc::new(OnceLock::from(result)))
+    }
 }
 
 /// The result of trying it out.
@@ -125,7 +135,7 @@ impl Sandbox {
         Sandbox {
             setting,
             paths: places,
-            found: OnceLock::new(),
+            found: SandboxTrial::default(),
             layers: built,
             temps: StepTempFolders::default(),
         }
@@ -136,6 +146,15 @@ impl Sandbox {
         Sandbox { temps: StepTempFolders::with_run_folder(temp), ..self }
     }
 
+    /// The same that shares what was tried out.
+    pub fn with_trial(self, found: SandboxTrial) -> Sandbox {
+        match self.setting {
+            // Nothing is tried out, which says nothing for those that share it.
+            SandboxMode::Off => self,
+            SandboxMode::Work | SandboxMode::Read => Sandbox { found, ..self },
+        }
+    }
+
     /// One that holds nothing.
     pub fn off() -> Sandbox {
         Sandbox::new(SandboxMode::Off, SandboxPaths::default())
@@ -143,7 +162,7 @@ impl Sandbox {
 
     /// One as on a system that has none, and why it has none.
     pub fn unavailable(setting: SandboxMode, why: Phrase) -> Sandbox {
-        let found = OnceLock::from(SandboxSupport::Unavailable(why.into()));
+        let found = SandboxTrial::of(SandboxSupport::Unavailable(why.into()));
         Sandbox { found, ..Sandbox::new(setting, SandboxPaths::default()) }
     }
 
@@ -151,7 +170,7 @@ impl Sandbox {
     #[cfg(all(test, target_os = "linux"))]
     pub fn with_abi(self, abi: i32) -> Sandbox {
         let found = probe::probe_kernel(&self, Kernel::with_abi(abi));
-        Sandbox { found: OnceLock::from(found), ..self }
+        Sandbox { found: SandboxTrial::of(found), ..self }
     }
 
     /// Which steps are restricted, tried out at the first call: a few milliseconds,
@@ -218,7 +237,7 @@ impl Sandbox {
     }
 
     fn support(&self) -> &SandboxSupport {
-        self.found.get_or_init(|| match self.setting {
+        self.found.0.get_or_init(|| match self.setting {
             // No setting asks it to restrict anything.
             SandboxMode::Off => SandboxSupport::Unavailable(words::SET_OFF.into()),
             SandboxMode::Work | SandboxMode::Read => probe::detect(self),

@@ -480,6 +480,9 @@ mod tests {
         link(format!("avocet-{user}-{}", owner::this_process()));
         let dead = leftover(place.path(), NO_PROCESS - 1, 5);
         std::os::unix::fs::symlink(victim.path(), dead.join("step-1/link")).unwrap();
+        // Before the run's own thread sweeps, which holds the lock while it removes.
+        sweep(&[place.path().to_owned()]);
+        assert!(!dead.exists());
         let run = run_folder(&place);
         let own = run.create_folder("step");
         if let Ok(own) = &own {
@@ -487,9 +490,7 @@ mod tests {
             fs::write(own.path().join("file"), "ours").unwrap();
         }
         drop(own);
-        sweep(&[place.path().to_owned()]);
         run.close();
-        assert!(!dead.exists());
         assert_eq!(names(victim.path()), ["file"]);
         assert_eq!(fs::read_to_string(victim.path().join("file")).unwrap(), "mine");
     }

@@ -6,14 +6,21 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::draw::{self, DrawContext};
-use super::symbols::SPINNER;
+use super::symbols::{DONE, SPINNER};
 use super::theme::Theme;
 use super::{Millis, text};
 use crate::i18n::{Lang, context, screen as words};
 use crate::protocol::{Event, Step, Tier};
 
-/// The time between two frames of the spinner: eight per second.
-pub const FRAME: Millis = 125;
+/// The time between two frames of the spinner: eight per second; without motion only the seconds
+/// change.
+const FRAME: Millis = 125;
+const STILL: Millis = 1_000;
+/// How long the end of a turn takes to settle, and each of its colours.
+const SETTLING: Millis = 300;
+const SHADE: Millis = 100;
+/// A shorter turn needs no such end.
+const SETTLED_FROM: Millis = 1_000;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Activity {
@@ -22,6 +29,10 @@ pub struct Activity {
     since: Millis,
     /// The start of the turn.
     turn_started_at: Millis,
+    /// Nothing moves but the seconds.
+    is_still: bool,
+    /// When the last turn ended, and how long it took.
+    ended: Option<(Millis, Millis)>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,6 +57,37 @@ enum ActivityKind {
 }
 
 impl Activity {
+    pub fn new(is_still: bool) -> Activity {
+        Activity { is_still, ..Activity::default() }
+    }
+
+    /// When its line changes by itself; `None`: it does not.
+    pub fn next_wakeup(&self, now: Millis) -> Option<Millis> {
+        let settling = self.settling(now).map(|shade| now + SHADE - shade % SHADE);
+        let frame = if self.is_still { STILL } else { FRAME };
+        self.is_animated().then_some(now + frame).or(settling)
+    }
+
+    /// How long ago the turn ended that settles.
+    fn settling(&self, now: Millis) -> Option<Millis> {
+        let (at, _) = self.ended?;
+        let since = now.saturating_sub(at);
+        (!self.is_still && !self.is_busy() && since < SETTLING).then_some(since)
+    }
+
+    /// The end of a turn, from the colour of what acts to that of what may be skipped.
+    fn settling_line(&self, now: Millis, theme: &Theme, lang: Lang) -> Line<'static> {
+        let (Some(since), Some((_, took))) = (self.settling(now), self.ended) else {
+            return Line::default();
+        };
+        let style = match since / SHADE {
+            0 => theme.accent,
+            1 => theme.text,
+            _ => theme.dim,
+        };
+        Line::styled(format!("{DONE} {}", format_duration(took, lang)), style)
+    }
+
     pub fn is_busy(&self) -> bool {
         self.doing != ActivityKind::Idle
     }
@@ -53,6 +95,10 @@ impl Activity {
     /// True while something moves by itself and the line must be redrawn.
     pub fn is_animated(&self) -> bool {
         !matches!(self.doing, ActivityKind::Idle | ActivityKind::Asking)
+    }
+
+    pub fn is_running_step(&self) -> bool {
+        matches!(self.doing, ActivityKind::Running { .. })
     }
 
     pub fn is_stopping(&self) -> bool {
@@ -65,7 +111,10 @@ impl Activity {
     }
 
     pub fn spinner(&self, now: Millis) -> usize {
-        usize::try_from(now.saturating_sub(self.turn_started_at) / FRAME).unwrap_or(0)
+        match self.is_still {
+            true => 0,
+            false => usize::try_from(now.saturating_sub(self.turn_started_at) / FRAME).unwrap_or(0),
+        }
     }
 
     /// The user asked to stop.
@@ -95,16 +144,26 @@ impl Activity {
             Event::Compacted(_) => ActivityKind::Thinking,
             Event::StepStarted { step, risk } => running(step, risk.tier),
             Event::Asked(_) => ActivityKind::Asking,
-            Event::TurnEnded { .. } | Event::Closed => ActivityKind::Idle,
+            Event::TurnEnded { .. } => {
+                let took = now.saturating_sub(self.turn_started_at);
+                self.ended = Some((now, took)).filter(|_| took >= SETTLED_FROM);
+                ActivityKind::Idle
+            }
+            Event::Closed => ActivityKind::Idle,
             Event::StepOutput { .. }
             | Event::Steered { .. }
+            | Event::ScriptMessage { .. }
             | Event::Attached { .. }
             | Event::Rendered { .. }
             | Event::Judged { .. }
             | Event::Plan { .. }
             | Event::Undone { .. }
             | Event::FilesKept { .. }
+            | Event::FilesChanged { .. }
+            | Event::Redone
+            | Event::Changes { .. }
             | Event::FolderAdded { .. }
+            | Event::ApprovalModeSet { .. }
             | Event::TerminalRequested { .. }
             | Event::TerminalReturned
             | Event::Queued { .. }
@@ -135,7 +194,7 @@ impl Activity {
     /// The activity and its seconds; empty while idle.
     pub fn line(&self, now: Millis, theme: &Theme, lang: Lang, width: usize) -> Line<'static> {
         let (said, style) = match &self.doing {
-            ActivityKind::Idle => return Line::default(),
+            ActivityKind::Idle => return self.settling_line(now, theme, lang),
             ActivityKind::Asking => (words::DOING_ASKING.text(lang).to_owned(), theme.warn),
             ActivityKind::Thinking => (words::DOING_THINKING.text(lang).to_owned(), theme.accent),
             ActivityKind::Writing => (words::DOING_WRITING.text(lang).to_owned(), theme.accent),
@@ -192,5 +251,48 @@ pub fn format_duration(ms: Millis, lang: Lang) -> String {
             .with("m", seconds / 60)
             .with("s", format!("{:02}", seconds % 60))
             .text(lang),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::{TurnOrigin, TurnOutcome, Usage};
+
+    fn after_a_turn(is_still: bool, took: Millis) -> Activity {
+        let mut activity = Activity::new(is_still);
+        let started =
+            Event::TurnStarted { turn: 1, text: String::new(), origin: TurnOrigin::Typed };
+        activity.apply(&started, 0);
+        let (ending, usage) = (TurnOutcome::Done, Usage::default());
+        activity.apply(&Event::TurnEnded { turn: 1, ending, usage, elapsed_ms: took }, took);
+        activity
+    }
+
+    fn line(activity: &Activity, now: Millis) -> Line<'static> {
+        activity.line(now, &Theme::default(), Lang::En, 80)
+    }
+
+    #[test]
+    fn the_end_of_a_turn_settles_within_three_hundred_milliseconds() {
+        let (activity, theme) = (after_a_turn(false, 14_000), Theme::default());
+        for (since, style) in [(0, theme.accent), (100, theme.text), (299, theme.dim)] {
+            let line = line(&activity, 14_000 + since);
+            assert_eq!((line.to_string(), line.style), ("✓ 14 s".to_owned(), style), "{since}");
+        }
+        assert_eq!(activity.next_wakeup(14_120), Some(14_200));
+        assert_eq!((line(&activity, 14_300).width(), activity.next_wakeup(14_300)), (0, None));
+        assert_eq!(after_a_turn(false, 400).next_wakeup(400), None, "a short turn just ends");
+    }
+
+    #[test]
+    fn without_motion_only_the_seconds_change() {
+        let activity = after_a_turn(true, 14_000);
+        assert_eq!((line(&activity, 14_000).width(), activity.next_wakeup(14_000)), (0, None));
+        let mut activity = Activity::new(true);
+        let text = String::new();
+        activity.apply(&Event::TurnStarted { turn: 2, text, origin: TurnOrigin::Typed }, 0);
+        assert_eq!((activity.spinner(500), activity.spinner(900)), (0, 0));
+        assert_eq!(activity.next_wakeup(500), Some(1_500));
     }
 }

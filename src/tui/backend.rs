@@ -8,6 +8,9 @@
 //!
 //! Links (OSC 8) are sent here too, because they belong to cells and ratatui's frame does not know
 //! them: a row whose links changed is also redrawn whole.
+//!
+//! So are pictures. The cells of one are blank in the frame; while it stays where it is, nothing is
+//! drawn over it, and rows that it leaves are redrawn whole.
 
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -19,7 +22,8 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect, Size};
 use unicode_width::UnicodeWidthStr;
 
-use super::transcript::Hyperlink;
+use super::picture::{CellSize, PlacedPicture};
+use super::transcript::{Hyperlink, Overlays};
 
 #[derive(Debug)]
 pub struct WideCharBackend<W: Write> {
@@ -28,22 +32,30 @@ pub struct WideCharBackend<W: Write> {
     contents: Buffer,
     /// Rows that contained such a character at any time since they were last drawn whole.
     uncertain_rows: Vec<bool>,
-    /// The links of the coming frame, and those on the terminal.
-    links: SharedLinks,
+    /// The links and pictures of the coming frame, and those on the terminal.
+    overlays: SharedOverlays,
     drawn_links: Vec<Hyperlink>,
+    drawn_pictures: Vec<PlacedPicture>,
+    /// The pictures that the terminal keeps, by their numbers, the last one last.
+    kept_pictures: Vec<u32>,
 }
 
-/// The links of a frame, from the drawing code.
-pub type SharedLinks = Rc<RefCell<Vec<Hyperlink>>>;
+/// The most pictures that the terminal keeps, beside those that are drawn.
+const KEPT: usize = 8;
+
+/// The links and pictures of a frame, from the drawing code.
+pub type SharedOverlays = Rc<RefCell<Overlays>>;
 
 impl<W: Write> WideCharBackend<W> {
-    pub fn new(out: W, links: SharedLinks) -> WideCharBackend<W> {
+    pub fn new(out: W, overlays: SharedOverlays) -> WideCharBackend<W> {
         WideCharBackend {
             inner: CrosstermBackend::new(out),
             contents: Buffer::default(),
             uncertain_rows: Vec::new(),
-            links,
+            overlays,
             drawn_links: Vec::new(),
+            drawn_pictures: Vec::new(),
+            kept_pictures: Vec::new(),
         }
     }
 
@@ -97,27 +109,78 @@ impl<W: Write> WideCharBackend<W> {
         self.contents = Buffer::default();
         self.uncertain_rows.clear();
         self.drawn_links.clear();
+        self.drawn_pictures.clear();
+    }
+
+    /// Has the terminal drop the pictures it keeps.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn drop_pictures(&mut self) -> io::Result<()> {
+        self.drawn_pictures.clear();
+        let ids = std::mem::take(&mut self.kept_pictures);
+        if ids.is_empty() {
+            return Ok(());
+        }
+        ids.into_iter().try_for_each(|id| self.drop_picture(id))?;
+        Write::flush(&mut self.inner)
+    }
+
+    fn drop_picture(&mut self, id: u32) -> io::Result<()> {
+        write!(self.inner, "\x1b_Ga=d,d=I,i={id},q=2\x1b\\")
+    }
+
+    /// Draws a picture that is not on the terminal, or elsewhere.
+    fn draw_picture(&mut self, placed: &PlacedPicture) -> io::Result<()> {
+        let PlacedPicture { picture, area } = placed;
+        if !picture.transmission.is_empty() && !self.kept_pictures.contains(&picture.id) {
+            self.inner.write_all(picture.transmission.as_bytes())?;
+            self.kept_pictures.push(picture.id);
+        }
+        for (x, y, cell) in &picture.cells {
+            let (x, y) = (area.x + x, area.y + y);
+            let mut cell = cell.clone();
+            cell.bg = self.contents.cell((x, y)).map_or(cell.bg, |below| below.bg);
+            self.inner.draw(std::iter::once((x, y, &cell)))?;
+        }
+        Ok(())
+    }
+
+    /// Has the terminal drop the oldest pictures it keeps, but none that is drawn.
+    fn drop_old_pictures(&mut self) -> io::Result<()> {
+        let drawn = |id: &u32| self.drawn_pictures.iter().any(|placed| placed.picture.id == *id);
+        let unused: Vec<u32> = self.kept_pictures.iter().filter(|id| !drawn(id)).copied().collect();
+        let old = unused.len().saturating_sub(KEPT);
+        for id in unused.into_iter().take(old) {
+            self.kept_pictures.retain(|kept| *kept != id);
+            self.drop_picture(id)?;
+        }
+        Ok(())
     }
 
     /// Rows whose links differ from those on the terminal.
     fn rows_with_changed_links(&mut self) -> Vec<u16> {
-        let now = self.links.borrow();
+        let now = &self.overlays.borrow().links;
         let others = |one: &[Hyperlink], other: &[Hyperlink]| -> Vec<u16> {
             one.iter().filter(|link| !other.contains(link)).map(|link| link.y).collect()
         };
-        let mut rows = [others(&now, &self.drawn_links), others(&self.drawn_links, &now)].concat();
+        let mut rows = [others(now, &self.drawn_links), others(&self.drawn_links, now)].concat();
         rows.sort_unstable();
         rows.dedup();
         rows.retain(|y| *y < self.contents.area.height);
         rows
     }
 
-    /// Draws one row from end to end, with its links.
-    fn draw_row(&mut self, y: u16) -> io::Result<()> {
+    /// Draws one row from end to end, with its links, but for the cells of `pictures`.
+    fn draw_row(&mut self, y: u16, pictures: &[PlacedPicture]) -> io::Result<()> {
         let links: Vec<Hyperlink> =
-            self.links.borrow().iter().filter(|link| link.y == y).cloned().collect();
-        let row: Vec<(u16, u16, Cell)> =
-            self.row(y).into_iter().map(|(x, y, cell)| (x, y, cell.clone())).collect();
+            self.overlays.borrow().links.iter().filter(|link| link.y == y).cloned().collect();
+        let row: Vec<(u16, u16, Cell)> = self
+            .row(y)
+            .into_iter()
+            .filter(|(x, y, _)| !pictures.iter().any(|placed| placed.covers(*x, *y)))
+            .map(|(x, y, cell)| (x, y, cell.clone()))
+            .collect();
         let link_at = |x: u16| links.iter().find(|link| link.columns.contains(&x));
         for run in row.chunk_by(|one, other| link_at(one.0) == link_at(other.0)) {
             let link = run.first().and_then(|(x, ..)| link_at(*x));
@@ -157,11 +220,19 @@ impl<W: Write> Backend for WideCharBackend<W> {
         let changes: Vec<(u16, u16, Cell)> =
             content.map(|(x, y, cell)| (x, y, cell.clone())).collect();
         let rows = self.apply_changes(&changes);
+        let wanted = self.overlays.borrow().pictures.clone();
+        let drawn = std::mem::take(&mut self.drawn_pictures);
+        let (still, gone): (Vec<_>, Vec<_>) =
+            drawn.into_iter().partition(|placed| wanted.contains(placed));
         let mut whole = self.rows_with_changed_links();
+        let left = gone.iter().flat_map(|placed| placed.area.top()..placed.area.bottom());
+        whole.extend(left.filter(|y| *y < self.contents.area.height));
+        whole.sort_unstable();
+        whole.dedup();
         for y in rows {
             let now = self.row(y).iter().any(|(_, _, cell)| has_uncertain_width(cell.symbol()));
             let was = self.uncertain_rows.get(usize::from(y)).copied().unwrap_or_default();
-            let linked = self.links.borrow().iter().any(|link| link.y == y);
+            let linked = self.overlays.borrow().links.iter().any(|link| link.y == y);
             if (now || was || linked) && !whole.contains(&y) {
                 whole.push(y);
             }
@@ -169,12 +240,18 @@ impl<W: Write> Backend for WideCharBackend<W> {
                 *doubtful = now;
             }
         }
-        let plain = changes.iter().filter(|(_, y, _)| !whole.contains(y));
+        let is_free = |x: u16, y: u16| !still.iter().any(|placed| placed.covers(x, y));
+        let plain = changes.iter().filter(|(x, y, _)| !whole.contains(y) && is_free(*x, *y));
         self.inner.draw(plain.map(|(x, y, cell)| (*x, *y, cell)))?;
         for y in whole {
-            self.draw_row(y)?;
+            self.draw_row(y, &still)?;
         }
-        self.drawn_links.clone_from(&self.links.borrow());
+        for placed in wanted.iter().filter(|placed| !still.contains(placed)) {
+            self.draw_picture(placed)?;
+        }
+        self.drawn_pictures = wanted;
+        self.drop_old_pictures()?;
+        self.drawn_links.clone_from(&self.overlays.borrow().links);
         Ok(())
     }
 
@@ -242,6 +319,20 @@ pub fn size() -> Option<(u16, u16)> {
     crossterm::terminal::size().ok()
 }
 
+/// The size of a cell in pixels, as far as the system knows it.
+#[cfg(unix)]
+pub fn cell_size() -> Option<CellSize> {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    let width = size.ws_xpixel.checked_div(size.ws_col)?;
+    let height = size.ws_ypixel.checked_div(size.ws_row)?;
+    (width > 0 && height > 0).then_some(CellSize { width, height })
+}
+
+#[cfg(not(unix))]
+pub fn cell_size() -> Option<CellSize> {
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -277,7 +368,7 @@ mod tests {
     fn bytes(draws: &[&[(u16, u16, &str)]]) -> Vec<usize> {
         let measure = |count: usize| {
             let mut counter = Counter::default();
-            let mut careful = WideCharBackend::new(&mut counter, SharedLinks::default());
+            let mut careful = WideCharBackend::new(&mut counter, SharedOverlays::default());
             draws.iter().take(count).for_each(|cells| draw_cells(&mut careful, cells));
             drop(careful);
             counter.0
@@ -305,14 +396,15 @@ mod tests {
 
     #[test]
     fn a_link_is_sent_once_and_removed_when_it_goes() {
-        let links = SharedLinks::default();
+        let links = SharedOverlays::default();
         let mut out = Vec::new();
         let mut careful = WideCharBackend::new(&mut out, Rc::clone(&links));
         let cells: Vec<(u16, u16, Cell)> = (0..9).map(|x| (x, 0, Cell::new("x"))).collect();
         let draw = |careful: &mut WideCharBackend<&mut Vec<u8>>, cells: &[(u16, u16, Cell)]| {
             careful.draw(cells.iter().map(|(x, y, cell)| (*x, *y, cell))).unwrap();
         };
-        links.replace(vec![Hyperlink::new("https://a.b", 0, 2..5)]);
+        let link = Hyperlink::new("https://a.b", 0, 2..5);
+        links.replace(Overlays { links: vec![link], ..Overlays::default() });
         draw(&mut careful, &cells);
         draw(&mut careful, &[]);
         links.take();
@@ -328,9 +420,78 @@ mod tests {
     }
 
     #[test]
+    fn a_picture_is_sent_once_and_goes_when_it_is_scrolled_or_covered() {
+        use crate::tui::picture::{EncodedPicture, PictureSize};
+        let letters = (0..2).flat_map(|y| (0..3).map(move |x| (x, y, Cell::new("P")))).collect();
+        let picture = std::sync::Arc::new(EncodedPicture {
+            id: 7,
+            size: PictureSize { columns: 3, rows: 2, side: 40 },
+            transmission: "\x1b_Gq=2,i=7,m=0;AAAA\x1b\\".into(),
+            cells: letters,
+        });
+        let at = |y| vec![PlacedPicture { picture: picture.clone(), area: Rect::new(2, y, 3, 2) }];
+        let overlays = SharedOverlays::default();
+        let out = Rc::new(RefCell::new(Vec::new()));
+        let mut careful = WideCharBackend::new(Shared(Rc::clone(&out)), Rc::clone(&overlays));
+        let screen = |cells: &[(u16, u16, &str)], careful: &mut WideCharBackend<Shared>| {
+            let cells: Vec<(u16, u16, Cell)> = cells
+                .iter()
+                .map(|(x, y, text)| {
+                    let mut cell = Cell::default();
+                    cell.set_symbol(text);
+                    (*x, *y, cell)
+                })
+                .collect();
+            careful.draw(cells.iter().map(|(x, y, cell)| (*x, *y, cell))).unwrap();
+            let size = |count| std::num::NonZeroU16::new(count).unwrap();
+            let mut terminal = vt100::Parser::new(size(6), size(20), 0);
+            terminal.process(&out.borrow());
+            let contents = terminal.screen().contents();
+            let rows: Vec<&str> = contents.trim_end().lines().map(str::trim_end).collect();
+            rows.join("\n")
+        };
+        let pictures = |pictures| {
+            overlays.replace(Overlays { pictures, ..Overlays::default() });
+        };
+        pictures(at(2));
+        let seen = screen(&[(0, 2, "a"), (9, 2, "z"), (9, 4, "y")], &mut careful);
+        assert_eq!(seen, "\n\na PPP    z\n  PPP\n         y");
+        // A row that is redrawn whole leaves it alone, as does a change of the cells below it.
+        let length = out.borrow().len();
+        let seen = screen(&[(0, 2, "→"), (3, 3, " ")], &mut careful);
+        assert_eq!(seen, "\n\n→ PPP    z\n  PPP\n         y");
+        assert!(!String::from_utf8_lossy(&out.borrow()[length..]).contains('P'));
+        pictures(at(1));
+        assert_eq!(screen(&[], &mut careful), "\n  PPP\n→ PPP    z\n\n         y");
+        pictures(Vec::new());
+        assert_eq!(screen(&[], &mut careful), "\n\n→        z\n\n         y");
+        pictures(at(1));
+        assert_eq!(screen(&[], &mut careful), "\n  PPP\n→ PPP    z\n\n         y");
+        let sent = String::from_utf8_lossy(&out.borrow()).matches("AAAA").count();
+        assert_eq!(sent, 1, "the terminal kept it");
+        careful.drop_pictures().unwrap();
+        assert!(out.borrow().ends_with(b"\x1b_Ga=d,d=I,i=7,q=2\x1b\\"));
+    }
+
+    /// Bytes that can be read while the backend has them.
+    #[derive(Clone, Debug)]
+    struct Shared(Rc<RefCell<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.borrow_mut().extend(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
     fn text_covered_by_a_wide_character_does_not_reappear() {
         let mut out = Vec::new();
-        let mut careful = WideCharBackend::new(&mut out, SharedLinks::default());
+        let mut careful = WideCharBackend::new(&mut out, SharedOverlays::default());
         let draw = |careful: &mut WideCharBackend<&mut Vec<u8>>, cells: &[(u16, &str)]| {
             let cells: Vec<(u16, u16, Cell)> = cells
                 .iter()

@@ -8,8 +8,11 @@ use std::future::pending;
 
 use tokio::task::JoinHandle;
 
-use crate::i18n::{LocalizedText, screen as words};
-use crate::tools::exec::{HelperProgram, read_from_helper, write_to_helper};
+use crate::i18n::{Lang, LocalizedText, screen as words};
+use crate::tools::exec::{
+    HelperProgram, read_bytes_from_helper, read_from_helper, write_to_helper,
+};
+use crate::tools::image::{self, PreparedImage};
 
 /// Facts about the environment: plain data, gathered by the caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,8 +93,15 @@ impl Clipboard {
 
     /// The programs worth trying, in order.
     fn usable_programs(&self) -> impl Iterator<Item = &'static ClipboardProgram> {
+        self.reaching(WAYS)
+    }
+
+    fn reaching(
+        &self,
+        ways: &'static [ClipboardProgram],
+    ) -> impl Iterator<Item = &'static ClipboardProgram> {
         let far = self.is_set("SSH_CONNECTION") || self.is_set("SSH_TTY");
-        WAYS.iter().filter(move |way| self.is_set(way.needs) && (way.reaches_remote_user || !far))
+        ways.iter().filter(move |way| self.is_set(way.needs) && (way.reaches_remote_user || !far))
     }
 
     async fn copy(self, text: String) -> CopyResult {
@@ -120,6 +130,83 @@ fn encode(program: &str, text: &str) -> Vec<u8> {
     match program {
         "clip.exe" => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
         _ => text.as_bytes().to_vec(),
+    }
+}
+
+/// What is pasted: an image, or why there is none.
+pub type PastedResult = Result<PreparedImage, LocalizedText>;
+
+/// Programs that give the image in the clipboard as PNG.
+#[rustfmt::skip]
+const IMAGE_WAYS: &[ClipboardProgram] = &[
+    ClipboardProgram { needs: "WAYLAND_DISPLAY", program: "wl-paste", args: &["--type", "image/png"], reaches_remote_user: false },
+    ClipboardProgram { needs: "DISPLAY", program: "xclip", args: &["-selection", "clipboard", "-t", "image/png", "-o"], reaches_remote_user: false },
+    ClipboardProgram { needs: "HOME", program: "pngpaste", args: &["-"], reaches_remote_user: false },
+    ClipboardProgram { needs: "HOME", program: "osascript", args: &["-e", "get the clipboard as «class PNGf»"], reaches_remote_user: false },
+];
+
+impl Clipboard {
+    async fn read_image(self, lang: Lang) -> PastedResult {
+        for way in self.reaching(IMAGE_WAYS) {
+            let (program, args) = (way.program, way.args);
+            let with = HelperProgram { program, args, variables: self.variables.clone() };
+            // As text, two letters are a byte.
+            let Ok(said) = read_bytes_from_helper(&with, image::LONGEST * 2).await else {
+                continue;
+            };
+            let bytes = png_of_script(&said).unwrap_or(said);
+            if image::is_image(&bytes) {
+                let name = words::CLIPBOARD.text(lang);
+                let work = tokio::task::spawn_blocking(move || image::prepare(bytes, name));
+                return work.await.unwrap_or_else(|_| Err(words::NO_IMAGE_PASTED.into()));
+            }
+        }
+        Err(words::NO_IMAGE_PASTED.into())
+    }
+}
+
+/// The bytes in `«data PNGf89504E47…»`, as AppleScript writes them.
+fn png_of_script(said: &[u8]) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(said).ok()?;
+    let hex = text.trim().strip_prefix("«data PNGf")?.strip_suffix('»')?;
+    let pairs = hex.as_bytes().chunks(2);
+    pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
+}
+
+/// Takes an image out of the clipboard in the background.
+#[derive(Debug)]
+pub struct ImagePaster {
+    clipboard: Clipboard,
+    work: Option<JoinHandle<PastedResult>>,
+}
+
+impl ImagePaster {
+    pub fn new(clipboard: Clipboard) -> ImagePaster {
+        ImagePaster { clipboard, work: None }
+    }
+
+    /// Begins to read; while one is being read, nothing.
+    pub fn paste(&mut self, lang: Lang) {
+        if self.work.is_none() {
+            self.work = Some(tokio::spawn(self.clipboard.clone().read_image(lang)));
+        }
+    }
+
+    /// Waits for the result; for ever while nothing is being read.
+    pub async fn next_result(&mut self) -> PastedResult {
+        finished(&mut self.work).await
+    }
+}
+
+/// The result of the work, once; for ever while there is none.
+async fn finished<T>(work: &mut Option<JoinHandle<T>>) -> T {
+    loop {
+        let Some(running) = work else { return pending().await };
+        let done = running.await;
+        *work = None;
+        if let Ok(result) = done {
+            return result;
+        }
     }
 }
 
@@ -152,21 +239,13 @@ impl Copier {
 
     /// Waits for the result; for ever while nothing is being copied.
     pub async fn next_result(&mut self) -> CopyResult {
-        loop {
-            let Some(work) = &mut self.work else { return pending().await };
-            let done = work.await;
-            self.work = None;
-            if let Ok(copied) = done {
-                return copied;
-            }
-        }
+        finished(&mut self.work).await
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::i18n::Lang;
 
     fn programs(variables: &[&str]) -> Vec<&'static str> {
         let set = variables.iter().map(|name| ((*name).to_owned(), "x".to_owned()));
@@ -193,6 +272,22 @@ mod tests {
         assert_eq!(say(Some("xclip")), "Copied 3 characters with xclip.");
         assert!(say(Some("tmux")).contains("tmux"));
         assert!(say(None).contains("OSC 52"));
+    }
+
+    #[test]
+    fn an_image_that_a_script_writes_as_letters_is_read() {
+        assert_eq!(png_of_script("«data PNGf89504E47»\n".as_bytes()).unwrap(), *b"\x89PNG");
+        assert_eq!(png_of_script("«data PNGf8»".as_bytes()), Some(vec![8]));
+        assert_eq!(png_of_script("«data PNGfzz»".as_bytes()), None);
+        assert_eq!(png_of_script(b"\x89PNG"), None);
+    }
+
+    #[tokio::test]
+    async fn without_a_program_that_gives_an_image_there_is_a_sentence() {
+        let far = [("DISPLAY", ":9"), ("SSH_TTY", "x")].map(|(a, b)| (a.to_owned(), b.to_owned()));
+        let mut paster = ImagePaster::new(Clipboard { variables: far.into() });
+        paster.paste(Lang::En);
+        assert_eq!(paster.next_result().await.unwrap_err().phrase(), words::NO_IMAGE_PASTED);
     }
 
     #[test]

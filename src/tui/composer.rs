@@ -17,17 +17,21 @@ use super::keys::EditAction;
 use super::symbols::CHOSEN;
 use super::text;
 use super::theme::Theme;
-use super::vim::{Vim, VimMode};
+use super::vim::Vim;
 use crate::config::draft::SavedDraft;
 use crate::i18n::Lang;
+use crate::text::estimated_tokens;
 
 mod history;
+mod image;
+mod insert;
 mod mention;
 mod paste;
 mod search;
 mod vi;
 
 pub use history::ComposerHistory;
+pub use image::{PastedImages, pasted_image_path};
 pub use mention::{MentionDraft, Mentions};
 pub use paste::FoldedPastes;
 use search::plain_area;
@@ -44,6 +48,7 @@ pub struct Composer {
     /// Small pastes that contain an `@`.
     small_pastes: Vec<String>,
     mentions: Mentions,
+    pub images: PastedImages,
     /// The list that is open while a mention is typed.
     pub files: FileList,
     history: ComposerHistory,
@@ -82,6 +87,7 @@ impl Composer {
             folds: FoldedPastes::default(),
             small_pastes: Vec::new(),
             mentions: Mentions::default(),
+            images: PastedImages::default(),
             files: FileList::default(),
             history,
             search: None,
@@ -115,6 +121,13 @@ impl Composer {
     /// The text as shown, with big pastes folded.
     pub fn display_text(&self) -> String {
         self.text.lines().join("\n")
+    }
+
+    /// The size of the text with all pastes unfolded: bytes, and estimated tokens.
+    pub fn size(&self) -> (usize, usize) {
+        let shown = self.display_text();
+        let (bytes, tokens) = self.folds.size_in(&shown);
+        (bytes + shown.len(), tokens + estimated_tokens(&shown))
     }
 
     /// The text with all pastes unfolded.
@@ -262,7 +275,7 @@ impl Composer {
         self.text.set_lines(vec![String::new()], (0, 0));
         self.mentions = Mentions::default();
         if let Some(vim) = &mut self.vim {
-            vim.mode = VimMode::Insert;
+            vim.reset();
         }
         ComposerText { display_text: shown, folds, small_pastes: pasted }
     }
@@ -329,8 +342,9 @@ impl Composer {
         let mut places = self.folds.mark_ranges(line);
         let apart =
             |place: &(usize, usize)| places.iter().all(|p| place.1 <= p.0 || p.1 <= place.0);
-        let mentions: Vec<_> = self.mentions.ranges(line).into_iter().filter(apart).collect();
-        places.extend(mentions);
+        let others = self.mentions.ranges(line).into_iter().chain(self.images.ranges(line));
+        let others: Vec<_> = others.filter(apart).collect();
+        places.extend(others);
         places.sort_unstable();
         places
     }

@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget as _};
 
@@ -41,6 +41,39 @@ pub fn fill(buf: &mut Buffer, style: Style) {
         cell.fg = style.fg.unwrap_or(cell.fg);
         cell.bg = style.bg.unwrap_or(cell.bg);
         cell.modifier.insert(style.add_modifier);
+    }
+}
+
+/// Paints a panel behind what is drawn in `area`: its surface, and a bar in the first column. Where
+/// panels are not painted, this does nothing.
+pub fn panel(area: Rect, buf: &mut Buffer, theme: &Theme, bar: Style) {
+    surface(area, buf, theme);
+    if theme.has_surfaces() {
+        buf.set_style(Rect { width: area.width.min(1), ..area }, bar);
+    }
+}
+
+/// The same without a bar.
+pub fn surface(area: Rect, buf: &mut Buffer, theme: &Theme) {
+    if theme.has_surfaces() {
+        paint_behind(area, buf, theme, theme.surface);
+    }
+}
+
+/// Gives the cells of `area` that have the plain colours of the screen those of `style`.
+pub fn paint_behind(area: Rect, buf: &mut Buffer, theme: &Theme, style: Style) {
+    let area = area.intersection(buf.area);
+    let is_plain = |color: Color, text: Option<Color>| color == Color::Reset || Some(color) == text;
+    for y in area.y..area.bottom() {
+        for x in area.x..area.right() {
+            let Some(cell) = buf.cell_mut((x, y)) else { continue };
+            if is_plain(cell.bg, theme.text.bg) {
+                cell.bg = style.bg.unwrap_or(cell.bg);
+            }
+            if is_plain(cell.fg, theme.text.fg) {
+                cell.fg = style.fg.unwrap_or(cell.fg);
+            }
+        }
     }
 }
 
@@ -85,9 +118,22 @@ impl<'a> HorizontalRule<'a> {
         HorizontalRule { style, stroke: symbols::RULE, left: Vec::new(), right: Vec::new() }
     }
 
+    /// The edge of a panel: a line where panels are not painted.
+    pub fn edge(theme: &Theme) -> HorizontalRule<'a> {
+        let rule = HorizontalRule::new(theme.border);
+        if theme.has_surfaces() { rule.blank() } else { rule }
+    }
+
     #[must_use]
     pub fn heavy(mut self) -> HorizontalRule<'a> {
         self.stroke = symbols::HEAVY;
+        self
+    }
+
+    /// Only its text, in line with the text of a panel.
+    #[must_use]
+    pub fn blank(mut self) -> HorizontalRule<'a> {
+        self.stroke = " ";
         self
     }
 
@@ -109,9 +155,11 @@ impl<'a> HorizontalRule<'a> {
             return;
         }
         let width = usize::from(area.width);
+        // The space before a text is in the margin of a panel.
+        let start = if self.stroke == " " { 1 } else { 2 };
         let rule = self.stroke.repeat(width);
         buf.set_stringn(area.x, area.y, rule, width, self.style);
-        let mut end = width.saturating_sub(2);
+        let mut end = width.saturating_sub(start);
         let right = spaced(&self.right);
         if !self.right.is_empty() && right.width() + 4 < width {
             let from = end - right.width().min(end);
@@ -119,7 +167,7 @@ impl<'a> HorizontalRule<'a> {
             end = from.saturating_sub(1);
         }
         if !self.left.is_empty() {
-            line(area, buf, 2, end, &spaced(&self.left));
+            line(area, buf, start, end, &spaced(&self.left));
         }
     }
 }

@@ -4,14 +4,17 @@
 use crossterm::event::{KeyEvent, MouseEvent};
 
 use super::clipboard::CopyResult;
+use super::connect::{ConnectRequest, ConnectResult};
 use super::files::FileMatches;
 use super::folders::FolderListing;
 use super::notify::NotifyMethod;
+use super::picture::PictureInput;
 use super::theme::Background;
 use super::time::Millis;
 use super::transcript::HighlightedCode;
 use crate::i18n::LocalizedText;
 use crate::protocol::{self, AskId, Op};
+use crate::tools::image::PreparedImage;
 
 /// An event and its time.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,12 +32,17 @@ pub enum ScreenInput {
     Resized,
     /// The normal screen was left; the terminal has received no title meanwhile.
     ScreenReturned,
+    /// What came of a request to connect.
+    Connect(Box<ConnectResult>),
+    /// An image was taken out of the clipboard, or why not.
+    ImagePasted(Box<Result<PreparedImage, LocalizedText>>),
     /// A text was copied.
     Copied(CopyResult),
     FocusGained,
     FocusLost,
     /// The terminal reported its background.
     Background(Background),
+    Picture(PictureInput),
     Session(Box<protocol::Event>),
     /// Files whose names match the query.
     FileMatches(FileMatches),
@@ -63,6 +71,10 @@ pub enum ScreenEffect {
     Quit,
     /// Redraw everything, regardless of what is on the terminal.
     Redraw,
+    /// Connect to a provider.
+    Connect(ConnectRequest),
+    /// Take an image out of the clipboard.
+    PasteImage,
     /// Copy this to the clipboard.
     Copy(String),
     /// Show this on the normal screen until a key is pressed.
@@ -70,8 +82,8 @@ pub enum ScreenEffect {
     /// Notify a user who is looking elsewhere, with a fixed text.
     Notify(NotifyMethod, &'static str),
     Title(String),
-    /// Ask the terminal for its background; the answer may come at any time.
-    QueryBackground,
+    /// Ask the terminal with this sequence; the answer may come at any time.
+    Query(String),
     /// Save this setting for the next start.
     SaveSetting {
         key: &'static str,
@@ -84,6 +96,12 @@ pub enum ScreenEffect {
     CaptureMouse,
     ReleaseMouse,
     Suspend,
+}
+
+impl From<Background> for ScreenInput {
+    fn from(background: Background) -> ScreenInput {
+        ScreenInput::Background(background)
+    }
 }
 
 impl TimedInput {

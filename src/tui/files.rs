@@ -107,6 +107,15 @@ impl FileList {
         FileListAction::Stay
     }
 
+    /// A click on a row of the list, drawn at the bottom of `above`, inserts it; `None`: there is
+    /// no row.
+    pub fn click(&mut self, above: Rect, y: u16) -> Option<FileListAction> {
+        let count = self.matches.hits.len();
+        let rows = fuzzy_list::list_rows(fuzzy_list::list_area(count, above)?);
+        self.selection = ListSelection::at(self.selection.row_at(count, rows, y)?);
+        Some(self.act(KeyAction::Accept))
+    }
+
     /// Draws the list at the bottom of `above`, on top of the content.
     pub fn draw(&self, above: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
         let hits = &self.matches.hits;

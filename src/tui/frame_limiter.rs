@@ -57,7 +57,9 @@ impl FrameLimiter {
     /// Takes note of an event that changes the screen.
     pub fn note_input(&mut self, input: &ScreenInput) {
         let haste = match input {
-            ScreenInput::Tick | ScreenInput::Highlighted(_) => Urgency::Deferred,
+            ScreenInput::Tick | ScreenInput::Highlighted(_) | ScreenInput::Picture(_) => {
+                Urgency::Deferred
+            }
             ScreenInput::Session(event) => self.session(event),
             ScreenInput::Key(_)
             | ScreenInput::Paste(_)
@@ -69,6 +71,8 @@ impl FrameLimiter {
             | ScreenInput::FileMatches(_)
             | ScreenInput::Folders(_)
             | ScreenInput::Copied(_)
+            | ScreenInput::Connect(_)
+            | ScreenInput::ImagePasted(_)
             | ScreenInput::Background(_)
             | ScreenInput::SettingNotSaved(_)
             | ScreenInput::EditorClosed(_)

@@ -14,7 +14,7 @@ use super::draw::{self, DrawContext, HorizontalRule};
 use super::symbols::{CHOSEN, NOT_CHOSEN};
 use super::theme::Theme;
 
-/// Rows visible at once over the input, and the width below which there are none.
+/// Rows visible at once over the input on a low screen, and the width below which there are none.
 const ROWS: usize = 8;
 const NARROWEST: u16 = 12;
 
@@ -55,29 +55,48 @@ impl FuzzyMatcher {
     }
 }
 
-/// The selected row of a list: the first, until the user moves it.
+/// The selected row of a list: the first, or none, until the user moves it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ListSelection(Option<usize>);
+pub struct ListSelection {
+    moved_to: Option<usize>,
+    begins_unmarked: bool,
+}
 
 impl ListSelection {
     pub fn at(row: usize) -> ListSelection {
-        ListSelection(Some(row))
+        ListSelection { moved_to: Some(row), begins_unmarked: false }
+    }
+
+    /// No row is selected until the user moves there.
+    pub fn unmarked() -> ListSelection {
+        ListSelection { moved_to: None, begins_unmarked: true }
     }
 
     pub fn row(self) -> usize {
-        self.0.unwrap_or(0)
+        self.marked().unwrap_or(0)
+    }
+
+    /// The row with the mark.
+    pub fn marked(self) -> Option<usize> {
+        self.moved_to.or((!self.begins_unmarked).then_some(0))
     }
 
     pub fn is_moved(self) -> bool {
-        self.0.is_some()
+        self.moved_to.is_some()
     }
 
     pub fn next(&mut self, len: usize) {
-        self.0 = Some((self.row() + 1) % len.max(1));
+        self.moved_to = Some(self.marked().map_or(0, |row| (row + 1) % len.max(1)));
     }
 
     pub fn previous(&mut self, len: usize) {
-        self.0 = Some((self.row() + len.max(1) - 1) % len.max(1));
+        self.moved_to = Some((self.row() + len.max(1) - 1) % len.max(1));
+    }
+
+    /// The row of `len` that is drawn at this height of `area`.
+    pub fn row_at(self, len: usize, area: Rect, y: u16) -> Option<usize> {
+        let at = usize::from(y.checked_sub(area.y)?);
+        self.window(len, area.height.into()).nth(at).filter(|_| y < area.bottom())
     }
 
     /// The rows in view, of `len`.
@@ -88,7 +107,10 @@ impl ListSelection {
 
     /// `3/12  note`.
     pub fn count(self, total: usize, note: Option<&str>) -> String {
-        let count = format!("{}/{total}", (self.row() + 1).min(total));
+        let count = match self.marked() {
+            Some(row) => format!("{}/{total}", (row + 1).min(total)),
+            None => total.to_string(),
+        };
         note.map_or(count.clone(), |note| format!("{count}  {note}"))
     }
 
@@ -103,9 +125,10 @@ impl ListSelection {
     ) {
         for (y, row) in (area.y..).zip(self.window(len, area.height.into())) {
             let area = Rect { y, height: 1, ..area };
-            let style = RowStyle::new(row == self.row(), area, buf, theme);
+            let style = RowStyle::new(self.marked() == Some(row), area, buf, theme);
             draw_row(row, area, buf, &style);
         }
+        draw::surface(area, buf, theme);
     }
 }
 
@@ -122,11 +145,14 @@ pub struct RowStyle {
 impl RowStyle {
     fn new(is_selected: bool, area: Rect, buf: &mut Buffer, theme: &Theme) -> RowStyle {
         let (sigil, base, quiet) = match is_selected {
+            true if theme.has_surfaces() => {
+                (CHOSEN, theme.chosen(), Style { bg: theme.raised.bg, ..theme.dim })
+            }
             true => (CHOSEN, theme.selection, theme.selection),
             false => (NOT_CHOSEN, theme.text, theme.dim),
         };
         if is_selected {
-            buf.set_style(area, theme.selection);
+            buf.set_style(area, base);
         }
         let hit = base.patch(Style { bg: base.bg, ..theme.accent }).add_modifier(Modifier::BOLD);
         RowStyle { sigil, base, quiet, hit }
@@ -153,13 +179,19 @@ impl RowStyle {
 
 /// The area of a list over the input, with its head, at the bottom of `above`; `None`: no room.
 pub fn list_area(len: usize, above: Rect) -> Option<Rect> {
-    let rows = len.min(ROWS).min(above.height.saturating_sub(1).into());
+    let most = ROWS.max(usize::from(above.height) / 2);
+    let rows = len.min(most).min(above.height.saturating_sub(1).into());
     let height = u16::try_from(rows + 1).unwrap_or(1);
     (above.width >= NARROWEST && height <= above.height).then(|| Rect {
         y: above.bottom() - height,
         height,
         ..above
     })
+}
+
+/// The rows of that area, below its head.
+pub fn list_rows(area: Rect) -> Rect {
+    Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area }
 }
 
 /// Clears the area of a list over the input and draws its head; returns the area of its rows.
@@ -171,11 +203,12 @@ pub fn draw_head(
     count: String,
 ) -> Rect {
     draw::clear(area, buf, pen.theme);
-    HorizontalRule::new(pen.theme.border)
+    HorizontalRule::edge(pen.theme)
         .left(Span::styled(title.to_owned(), pen.theme.accent))
         .right(Span::styled(count, pen.theme.dim))
         .draw(area, buf);
-    Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area }
+    draw::surface(Rect { height: 1, ..area }, buf, pen.theme);
+    list_rows(area)
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@
 use tokio::task::JoinHandle;
 
 use super::Millis;
-use super::transcript::{HighlightedCode, Highlighter, Snippet, Transcript};
+use super::state::State;
+use super::transcript::{HighlightedCode, Highlighter, Snippet};
 
 /// Growing code is requested again at most this often.
 const PAUSE: Millis = 250;
@@ -22,12 +23,12 @@ pub struct HighlightWorker {
 
 impl HighlightWorker {
     /// Requests the next piece, if it is time for one.
-    pub fn request_next(&mut self, transcript: &Transcript, now: Millis) {
+    pub fn request_next(&mut self, state: &State, now: Millis) {
         self.is_waiting = false;
         if self.work.is_some() {
             return;
         }
-        let Some(snippet) = transcript.next_unhighlighted() else { return };
+        let Some(snippet) = state.next_unhighlighted() else { return };
         if self.last_request.is_some_and(|asked| now < asked + PAUSE) {
             self.is_waiting = true;
             return;

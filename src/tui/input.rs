@@ -5,13 +5,14 @@
 //! one is swallowed whole, so that none of it is ever typed.
 //!
 //! An Esc is both a key and the beginning of a sequence, and only time tells which. A paste without
-//! brackets looks like fast typing with line ends; nobody types several lines within one read, so
+//! brackets looks like fast typing with line ends; no user types several lines within one read, so
 //! it is treated as a paste.
 
 use std::time::Duration;
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
+use super::picture::GraphicsReply;
 use super::theme::Background;
 
 mod csi;
@@ -42,6 +43,8 @@ pub enum TerminalInput {
     Event(Event),
     /// Its background colour, in answer to a query.
     Background(Background),
+    /// What it says of pictures, in answer to a query.
+    Graphics(GraphicsReply),
 }
 
 /// The state of parsing.
@@ -257,7 +260,11 @@ impl Parser {
                 self.state = ParserState::Paste(Paste::default());
             }
             0x40..=0x7e => {
-                if let Some(event) = csi::event(&text, byte) {
+                let answer = std::str::from_utf8(&text).ok();
+                if let Some(reply) = answer.and_then(|it| GraphicsReply::from_csi(it, byte)) {
+                    self.flush_keys();
+                    self.out.push(TerminalInput::Graphics(reply));
+                } else if let Some(event) = csi::event(&text, byte) {
                     self.event(event);
                 }
             }
@@ -283,10 +290,15 @@ impl Parser {
     }
 
     fn finish_answer(&mut self, kind: u8, text: &[u8]) {
-        let ground = std::str::from_utf8(text).ok().filter(|_| kind == b']');
-        if let Some(ground) = ground.and_then(Background::from_osc_reply) {
+        let Ok(text) = std::str::from_utf8(text) else { return };
+        let answer = match kind {
+            b']' => Background::from_osc_reply(text).map(TerminalInput::Background),
+            b'_' => GraphicsReply::from_kitty(text).map(TerminalInput::Graphics),
+            _ => None,
+        };
+        if let Some(answer) = answer {
             self.flush_keys();
-            self.out.push(TerminalInput::Background(ground));
+            self.out.push(answer);
         }
     }
 
@@ -390,7 +402,9 @@ impl Paste {
                 pasteable_char(&key).map(String::from).unwrap_or_default()
             }
             TerminalInput::Event(Event::Paste(text)) => text,
-            TerminalInput::Event(_) | TerminalInput::Background(_) => String::new(),
+            TerminalInput::Event(_) | TerminalInput::Background(_) | TerminalInput::Graphics(_) => {
+                String::new()
+            }
         });
         let tail: String = typed.collect();
         (text + &tail, &[])

@@ -14,6 +14,8 @@ pub enum KeyContext {
     Input,
     /// The input while it is empty.
     EmptyInput,
+    /// The input while a step runs.
+    RunningStep,
     Palette,
     /// A queued message is selected.
     Queue,
@@ -42,6 +44,8 @@ pub enum KeyAction {
     Help,
     Mouse,
     Steps,
+    /// The panel at the right.
+    SidePanel,
     Search,
     /// Print the conversation on the normal screen.
     Dump,
@@ -57,10 +61,15 @@ pub enum KeyAction {
     /// The next suggestion, or the nth.
     Suggest,
     SuggestNth,
+    /// Sends the running step to the background.
+    Background,
+    /// The next mode: which steps ask.
+    NextMode,
     /// Search the history.
     SearchHistory,
     /// Edit in the user's editor.
     Editor,
+    PasteImage,
     /// In a list of choices.
     Next,
     Previous,
@@ -70,6 +79,8 @@ pub enum KeyAction {
     Remove,
     /// Show the part of a question that did not fit.
     More,
+    /// Show or hide the details of a question.
+    Details,
     Close,
 }
 
@@ -110,8 +121,8 @@ pub enum EditAction {
 /// One key combination, as a terminal reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chord {
-    code: KeyCode,
-    modifiers: KeyModifiers,
+    pub(super) code: KeyCode,
+    pub(super) modifiers: KeyModifiers,
 }
 
 /// A row: the keys for one action in one context. Rows without a sentence are alternatives, which
@@ -162,6 +173,8 @@ use ScrollAction as S;
 
 #[rustfmt::skip]
 pub const KEYS: &[KeyBinding] = &[
+    binding(KeyContext::RunningStep, &[ctrl('b')], KeyAction::Background, words::KEY_BACKGROUND),
+
     binding(EmptyInput, &[ctrl('d')], Quit, common::QUIT),
     binding(EmptyInput, &[key(Char('?')), key(Char('？'))], KeyAction::Help, words::KEY_HELP),
     binding(EmptyInput, &[key(Home)], KeyAction::Scroll(S::Top), words::KEY_TOP),
@@ -192,12 +205,15 @@ pub const KEYS: &[KeyBinding] = &[
     binding(Input, &[ctrl('_'), alt('z')], KeyAction::Edit(Undo), words::KEY_UNDO),
     alternative(Input, &[ctrl('7'), ctrl('/')], KeyAction::Edit(Undo)),
     binding(Input, &[alt('Z'), alt('_')], KeyAction::Edit(Redo), words::KEY_REDO),
+    binding(Input, &[shift(Tab)], KeyAction::NextMode, words::KEY_NEXT_MODE),
+    alternative(Input, &[key(KeyCode::BackTab), shift(KeyCode::BackTab)], KeyAction::NextMode),
     binding(Input, &[key(Tab)], Suggest, words::KEY_SUGGEST),
     binding(Input, &[alt('1')], SuggestNth, words::KEY_SUGGEST_NTH),
     alternative(Input, &[alt('2'), alt('3'), alt('4'), alt('5'), alt('6'), alt('7'), alt('8'), alt('9')], SuggestNth),
 
     binding(Input, &[ctrl('r')], KeyAction::SearchHistory, input::KEY_SEARCH),
     binding(Input, &[ctrl('g')], KeyAction::Editor, input::KEY_EDITOR),
+    binding(Input, &[ctrl('v')], KeyAction::PasteImage, input::KEY_PASTE_IMAGE),
 
     binding(KeyContext::HistorySearch, &[ctrl('r'), key(Up)], Next, input::KEY_OLDER),
     binding(KeyContext::HistorySearch, &[ctrl('s'), key(Down)], Previous, input::KEY_NEWER),
@@ -235,6 +251,7 @@ pub const KEYS: &[KeyBinding] = &[
     binding(Question, &[key(PageUp)], KeyAction::Scroll(S::PageUp), words::KEY_QUESTION_UP),
     binding(Question, &[key(End), key(Char('G'))], KeyAction::Scroll(S::Bottom), words::KEY_QUESTION_END),
     binding(Question, &[key(Home), key(Char('g'))], KeyAction::Scroll(S::Top), words::KEY_QUESTION_TOP),
+    binding(Question, &[key(Char('d'))], KeyAction::Details, words::KEY_QUESTION_DETAILS),
     binding(Question, &[key(Char('/'))], KeyAction::Palette, words::KEY_QUESTION_LINE),
     binding(Question, &[key(Esc)], Close, words::KEY_REJECT),
 
@@ -251,6 +268,7 @@ pub const KEYS: &[KeyBinding] = &[
     binding(Anywhere, &[ctrl('p')], KeyAction::Palette, words::KEY_PALETTE),
     binding(Anywhere, &[key(F(1))], KeyAction::Help, words::KEY_HELP),
     binding(Anywhere, &[ctrl('o')], Steps, words::KEY_STEPS),
+    binding(Anywhere, &[key(F(3)), alt('p')], KeyAction::SidePanel, words::KEY_SIDE_PANEL),
     binding(Anywhere, &[ctrl('f')], KeyAction::Search, common::SEARCH),
     binding(Anywhere, &[ctrl('C'), alt('c')], KeyAction::Copy, words::KEY_COPY),
     binding(Anywhere, &[ctrl('t')], KeyAction::Dump, words::KEY_DUMP),
@@ -284,7 +302,7 @@ const fn alternative(place: KeyContext, chords: &'static [Chord], action: KeyAct
 /// the help on the screen lists.
 pub fn readme_table() -> String {
     let told = |key: &&KeyBinding| {
-        let place = matches!(key.context, Anywhere | EmptyInput | Input);
+        let place = matches!(key.context, Anywhere | EmptyInput | Input | KeyContext::RunningStep);
         place && !matches!(key.action, KeyAction::Edit(edit) if edit != InsertNewline)
     };
     let mut table = String::from("| key | what it does |\n|---|---|\n");
@@ -292,7 +310,11 @@ pub fn readme_table() -> String {
         let Some(about) = key.about else { continue };
         let chords: Vec<String> =
             key.chords.iter().map(|chord| format!("`{}`", chord.name())).collect();
-        let empty = if key.context == EmptyInput { " (on an empty input)" } else { "" };
+        let empty = match key.context {
+            EmptyInput => " (on an empty input)",
+            KeyContext::RunningStep => " (while it runs)",
+            _ => "",
+        };
         table += &format!("| {} | {}{empty} |\n", chords.join(" "), about.text(Lang::En));
     }
     table
@@ -309,7 +331,7 @@ pub fn action(place: KeyContext, event: &KeyEvent) -> Option<KeyAction> {
 impl Chord {
     /// Shift is part of the character, so it does not count for characters; some terminals send the
     /// lower-case letter with it.
-    fn matches(&self, event: &KeyEvent) -> bool {
+    pub(super) fn matches(&self, event: &KeyEvent) -> bool {
         let asked = KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT;
         let held = event.modifiers & asked;
         let (code, held) = match event.code {

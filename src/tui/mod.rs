@@ -22,9 +22,13 @@ pub mod view;
 mod activity;
 mod autosave;
 mod backend;
+mod bird;
 mod clipboard;
 mod composer;
-mod draw;
+mod connect;
+mod connecting;
+pub mod draw;
+mod exit_card;
 mod focus;
 mod folders;
 mod frame_limiter;
@@ -33,13 +37,17 @@ mod guard;
 mod hangup;
 mod highlight_worker;
 mod input;
+mod jobs;
 mod keyboard;
+pub mod keymap;
 mod keys;
 mod modal;
 pub mod notify;
 pub mod palette;
 mod pickers;
+mod picture;
 mod queue;
+mod side_panel;
 mod status;
 mod submit;
 mod suggestions;
@@ -58,9 +66,14 @@ mod welcome;
 
 pub use autosave::SaveSettingFn;
 pub use clipboard::{Clipboard, CopyResult};
+pub use connect::{
+    ConnectRequest, ConnectResult, ListedModels, ProviderOffer, ProviderSetup, SavedProvider,
+    SetupHandle,
+};
 pub use event::{ScreenEffect, ScreenInput, TimedInput};
 pub use guard::QUIET;
 pub use keys::readme_table as keys_table;
+pub use picture::PictureSupport;
 pub use run::{Cause, ScreenExit, draw_frame, run};
 pub use state::{Preferences, SavePaths as Kept, ScreenConfig, State};
 pub use terminal_caps::TerminalCaps;

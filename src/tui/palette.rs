@@ -8,16 +8,16 @@ use ratatui::text::{Line, Span};
 
 use super::draw::{self, DrawContext};
 use super::fuzzy_list::{self, FuzzyMatcher, ListSelection, RowStyle};
+use super::keymap::Keymap;
 use super::keys::KeyAction;
 use super::text;
-use super::theme::Theme;
-use crate::commands::{self, ArgsSpec, Candidate, CommandContext, SlashCommand, complete};
+use crate::commands::{self, Candidate, CommandContext, complete};
 use crate::i18n::{Lang, screen as words};
 
-/// From this width on, each row names its category; below it the head does, for the selected one.
-const WIDE: usize = 110;
 /// Candidates that are kept at most.
 const MOST: usize = 200;
+/// Commands used last that come first.
+const RECENT: usize = 3;
 
 #[derive(Debug, Default)]
 pub struct Palette {
@@ -38,10 +38,7 @@ enum CompletionStage {
     #[default]
     Closed,
     Name,
-    /// An argument from a closed list.
-    Choice,
-    /// An argument that may also be something else.
-    Free,
+    Argument,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,17 +72,20 @@ impl Palette {
         self.stage != CompletionStage::Closed
     }
 
-    /// Matches again, after the input changed.
-    pub fn refresh(&mut self, input: &str, call: &CommandContext<'_>) {
-        self.selection = ListSelection::default();
+    /// Matches again, after the input changed. `history`: what was sent, the oldest first.
+    pub fn refresh(&mut self, input: &str, call: &CommandContext<'_>, history: &[String]) {
         let was_closed = self.stage == CompletionStage::Closed;
         self.stage = stage(input);
         self.is_newly_opened |= was_closed && self.stage == CompletionStage::Name;
         let candidates = match self.stage {
             CompletionStage::Closed => Vec::new(),
-            CompletionStage::Name | CompletionStage::Choice | CompletionStage::Free => {
-                complete(call, input)
-            }
+            CompletionStage::Name if input == "/" => recent_first(complete(call, input), history),
+            CompletionStage::Name | CompletionStage::Argument => complete(call, input),
+        };
+        // A guess is never marked, so that Enter does not run it.
+        self.selection = match candidates.first().is_some_and(|first| first.is_certain) {
+            true => ListSelection::default(),
+            false => ListSelection::unmarked(),
         };
         self.omitted = candidates.len().saturating_sub(MOST);
         self.items = find(input, candidates);
@@ -129,7 +129,7 @@ impl Palette {
                 self.selection.previous(self.items.len());
                 PaletteAction::Stay
             }
-            KeyAction::Complete => match self.current() {
+            KeyAction::Complete => match self.items.get(self.selection.row()) {
                 // A folder may be completed further.
                 Some(found) if found.candidate.text.ends_with('/') => {
                     PaletteAction::Fill(found.candidate.text.clone())
@@ -145,95 +145,113 @@ impl Palette {
         }
     }
 
-    fn current(&self) -> Option<&PaletteItem> {
-        self.items.get(self.selection.row())
+    /// A click on a row of the list, drawn at the bottom of `above`; `None`: not on a row.
+    pub fn click(&mut self, above: Rect, y: u16) -> Option<PaletteAction> {
+        let count = self.items.len();
+        let rows = fuzzy_list::list_rows(fuzzy_list::list_area(count, above)?);
+        self.selection = ListSelection::at(self.selection.row_at(count, rows, y)?);
+        Some(self.accept())
     }
 
-    /// Enter: runs a complete command, or continues with the argument where one is needed. The
-    /// typed text counts when any text is allowed and nothing was selected.
+    /// Enter: runs a complete command, or continues with the argument where one is needed. Without
+    /// a marked row the typed text counts.
     fn accept(&self) -> PaletteAction {
-        let Some(found) = self.current() else { return PaletteAction::Send };
+        let marked = self.selection.marked().and_then(|row| self.items.get(row));
+        let Some(found) = marked else { return PaletteAction::Send };
         let text = found.candidate.text.clone();
         match self.stage {
             CompletionStage::Closed => PaletteAction::Send,
-            CompletionStage::Free if !self.selection.is_moved() => PaletteAction::Send,
             CompletionStage::Name
                 if needs_argument(&text) || found.candidate.hint.starts_with('<') =>
             {
                 PaletteAction::Fill(format!("{text} "))
             }
-            CompletionStage::Name | CompletionStage::Choice | CompletionStage::Free => {
-                PaletteAction::Run(text)
-            }
+            CompletionStage::Name | CompletionStage::Argument => PaletteAction::Run(text),
         }
     }
 
     /// Draws the list at the bottom of `above`, on top of the content.
-    pub fn draw(&self, above: Rect, buf: &mut Buffer, theme: &Theme, lang: Lang) {
+    pub fn draw(&self, above: Rect, buf: &mut Buffer, pen: &DrawContext<'_>, keymap: &Keymap) {
         if self.items.is_empty() {
             return;
         }
         let Some(area) = fuzzy_list::list_area(self.items.len(), above) else { return };
-        let pen = DrawContext { theme, lang, now: 0 };
-        let category = self.current().and_then(|found| found.candidate.category);
-        let category = category.map_or("", |category| category.name().text(lang));
+        let lang = pen.lang;
         let omitted =
             (self.omitted > 0).then(|| words::QUEUE_MORE.with("n", self.omitted).text(lang));
         let count = self.selection.count(self.items.len(), omitted.as_deref());
-        let count = format!("{category}  {count}").trim_start().to_owned();
         let title = words::PALETTE_TITLE.text(lang);
-        let rows = fuzzy_list::draw_head(area, buf, &pen, title, count);
-        let columns = Columns::measure(&self.items, area.width, lang);
-        self.selection.draw_rows(self.items.len(), rows, buf, theme, |row, area, buf, style| {
-            if let Some(found) = self.items.get(row) {
-                found.draw(area, buf, lang, &columns, style);
-            }
-        });
+        let rows = fuzzy_list::draw_head(area, buf, pen, title, count);
+        let about = about_column(&self.items, area.width.into());
+        self.selection.draw_rows(
+            self.items.len(),
+            rows,
+            buf,
+            pen.theme,
+            |row, area, buf, style| {
+                if let Some(found) = self.items.get(row) {
+                    let key =
+                        found.candidate.text.strip_prefix('/').map(|it| keymap.command_key(it));
+                    found.draw(area, buf, lang, (about, &key.unwrap_or_default()), style);
+                }
+            },
+        );
     }
 }
 
-/// Where the columns of the list begin, counted from its left.
-struct Columns {
-    about: usize,
-    category: Option<usize>,
-}
-
-impl Columns {
-    fn measure(found: &[PaletteItem], width: u16, lang: Lang) -> Columns {
-        let width = usize::from(width);
-        let widest = |of: &dyn Fn(&Candidate) -> usize| {
-            found.iter().map(|found| of(&found.candidate)).max().unwrap_or(0)
-        };
-        let name = widest(&|c| text::width(&c.text) + 1 + text::width(&c.hint));
-        let category = widest(&|c| c.category.map_or(0, |it| text::width(it.name().text(lang))));
-        Columns {
-            about: (name + 4).min((width / 3).max(16)),
-            category: (width >= WIDE && category > 0).then(|| width.saturating_sub(category + 2)),
-        }
-    }
+/// Where the descriptions begin, counted from the left of the list.
+fn about_column(found: &[PaletteItem], width: usize) -> usize {
+    let name = |found: &PaletteItem| {
+        text::width(&found.candidate.text) + 1 + text::width(&found.candidate.hint_or_alias())
+    };
+    let widest = found.iter().map(name).max().unwrap_or(0);
+    (widest + 4).min((width / 3).max(16))
 }
 
 impl PaletteItem {
-    fn draw(&self, area: Rect, buf: &mut Buffer, lang: Lang, columns: &Columns, style: &RowStyle) {
+    /// `key` does the same; it is on the right.
+    fn draw(
+        &self,
+        area: Rect,
+        buf: &mut Buffer,
+        lang: Lang,
+        (at, key): (usize, &str),
+        style: &RowStyle,
+    ) {
         let quiet = style.quiet;
+        let room = at.saturating_sub(2);
+        let shown = text::elide_end(&self.candidate.text, room.saturating_sub(2));
         let mut name = vec![style.sigil()];
-        name.extend(style.highlight(&self.candidate.text, 0, &self.matched_chars));
+        name.extend(style.highlight(&shown, 0, &self.matched_chars));
         name.push(Span::raw(" "));
-        let used = text::width(&self.candidate.text) + 3;
-        let room = columns.about.saturating_sub(used + 2);
-        name.push(Span::styled(text::elide_end(&self.candidate.hint, room), quiet));
-        draw::line(area, buf, 0, columns.about.saturating_sub(2), &Line::from(name));
-        let end = columns.category.unwrap_or(area.width.into());
+        let rest = room.saturating_sub(text::width(&shown) + 3);
+        name.push(Span::styled(text::elide_end(&self.candidate.hint_or_alias(), rest), quiet));
+        draw::line(area, buf, 0, room, &Line::from(name));
+        let end = usize::from(area.width).saturating_sub(if key.is_empty() {
+            0
+        } else {
+            text::width(key) + 3
+        });
         let about = self.candidate.about.as_ref().map_or_else(String::new, |it| it.text(lang));
-        let about =
-            text::elide_end(&text::single_line(&about), end.saturating_sub(columns.about + 2));
-        draw::line(area, buf, columns.about, end, &Line::styled(about, quiet));
-        if let Some(at) = columns.category {
-            let category = self.candidate.category.map_or("", |it| it.name().text(lang));
-            let category = Line::styled(category, quiet);
-            draw::line(area, buf, at, area.width.into(), &category);
+        let about = text::elide_end(&text::single_line(&about), end.saturating_sub(at + 2));
+        draw::line(area, buf, at, end, &Line::styled(about, quiet));
+        draw::line(area, buf, end + 1, area.width.into(), &Line::styled(key.to_owned(), quiet));
+    }
+}
+
+/// What was used last comes first.
+fn recent_first(mut candidates: Vec<Candidate>, history: &[String]) -> Vec<Candidate> {
+    let mut first: Vec<Candidate> = Vec::new();
+    for sent in history.iter().rev() {
+        let name = sent.split_whitespace().next().unwrap_or_default();
+        let at = candidates.iter().position(|candidate| candidate.text == name);
+        first.extend(at.map(|at| candidates.remove(at)));
+        if first.len() == RECENT {
+            break;
         }
     }
+    first.append(&mut candidates);
+    first
 }
 
 /// The part of the input to complete.
@@ -244,34 +262,13 @@ fn stage(input: &str) -> CompletionStage {
     }
     match rest.split_once(char::is_whitespace) {
         None => CompletionStage::Name,
-        Some((name, _)) => match find_command(name).map(|row| row.args) {
-            Some(ArgsSpec::Choice(_)) => CompletionStage::Choice,
-            _ => CompletionStage::Free,
-        },
+        Some(_) => CompletionStage::Argument,
     }
-}
-
-fn find_command(name: &str) -> Option<&'static SlashCommand> {
-    commands::find(name)
 }
 
 fn needs_argument(line: &str) -> bool {
     let name = line.trim().trim_start_matches('/');
-    match find_command(name).map(|row| row.args) {
-        Some(
-            ArgsSpec::Required(_)
-            | ArgsSpec::RequiredOf(..)
-            | ArgsSpec::RequiredOfThen(..)
-            | ArgsSpec::Choice(_),
-        ) => true,
-        Some(
-            ArgsSpec::None
-            | ArgsSpec::Optional(_)
-            | ArgsSpec::OptionalOf(..)
-            | ArgsSpec::ChoiceThen(..),
-        )
-        | None => false,
-    }
+    commands::find(name).is_some_and(commands::SlashCommand::needs_argument)
 }
 
 /// The candidates, which come best first, with the typed letters.

@@ -1,14 +1,18 @@
 //! The pickers and what their choices do: a theme is previewed while it is selected, a model is set
 //! when it is confirmed, a saved session is resumed.
 
+use super::connecting;
 use super::event::ScreenEffect;
 use super::modal::{Modal, Picker, PickerAction, PickerRow, Topic};
 use super::state::State;
+use super::suggestions;
 use super::theme::{AUTO, Theme};
 use super::time::Millis;
-use crate::commands::NO_BOT;
+use crate::commands::{self, NO_BOT};
 use crate::i18n::{LocalizedText, Phrase, common, screen as words};
-use crate::protocol::{ExportFormat, Notice, Op, Report, Rewind, SessionRow};
+use crate::protocol::{
+    Effort, ExportFormat, ModelOffer, NotePlace, Notice, Op, Report, Rewind, SessionRow,
+};
 
 /// Descriptions of the built-in themes.
 const ABOUT: &[(&str, Phrase)] = &[
@@ -37,34 +41,68 @@ pub fn open_themes(state: &mut State) {
     state.modals.open(Modal::Picker(Box::new(choose)));
 }
 
-/// The known models; if there are none, the server is asked.
+/// The models that are known, until the servers have listed them again.
 pub fn open_models(state: &mut State) -> Vec<ScreenEffect> {
     let choose = Picker::new(Topic::Model, model_rows(state), &state.facts.model);
     state.modals.open(Modal::Picker(Box::new(choose)));
-    match state.completions.models.is_empty() {
-        true => vec![ScreenEffect::Send(Op::Report { report: Report::Models })],
-        false => Vec::new(),
-    }
+    vec![ScreenEffect::Send(Op::Report { report: Report::Models })]
 }
 
 fn model_rows(state: &State) -> Vec<PickerRow> {
-    let about = |name: &String| (*name == state.facts.model).then(|| common::IN_USE.into());
-    let row = |name: &String| PickerRow {
-        value: name.clone(),
-        about: about(name),
-        ..PickerRow::default()
-    };
-    state.completions.models.iter().map(row).collect()
+    let row = |offer: &ModelOffer| connecting::model_row(offer, offer.name == state.facts.model);
+    state.completions.offers.iter().map(row).collect()
+}
+
+/// What is tried first, until the first turn begins.
+pub fn suggest_first_steps(state: &mut State) {
+    if state.transcript.has_only_notices() && !state.activity.is_busy() {
+        let offers = &state.completions.offers;
+        let texts = suggestions::first_steps(&state.facts, offers, state.appearance.lang);
+        state.suggestions.replace(&texts);
+    }
 }
 
 /// The server listed its models.
-pub fn fill_models(state: &mut State) {
+pub fn fill_models(state: &mut State, names: Vec<String>, offers: Vec<ModelOffer>) {
+    (state.completions.models, state.completions.offers) = (names, offers);
+    suggest_first_steps(state);
     let rows = model_rows(state);
     if let Some(choose) = state.modals.picker_mut()
         && choose.topic() == Topic::Model
     {
         choose.set_rows(rows);
     }
+}
+
+/// The levels of reasoning that the model has.
+pub fn open_efforts(state: &mut State) {
+    let now = commands::effort_in_use(&state.facts);
+    let row = |level: &str| PickerRow {
+        value: level.to_owned(),
+        about: (level == now).then(|| common::IN_USE.into()),
+        ..PickerRow::default()
+    };
+    let rows = commands::effort_choices(&state.facts).into_iter().map(row).collect();
+    let choose = Picker::new(Topic::Effort, rows, now);
+    state.modals.open(Modal::Picker(Box::new(choose)));
+}
+
+/// Where the note of a `#` line is kept.
+pub fn open_note_places(state: &mut State, note: String) {
+    state.presence.note = note;
+    let about = |place| match place {
+        NotePlace::Project => words::NOTE_PROJECT,
+        NotePlace::Local => words::NOTE_LOCAL,
+        NotePlace::User => words::NOTE_USER,
+    };
+    let row = |place: NotePlace| PickerRow {
+        value: place.name().to_owned(),
+        about: Some(about(place).into()),
+        ..PickerRow::default()
+    };
+    let rows = NotePlace::ALL.map(row).to_vec();
+    let choose = Picker::new(Topic::NotePlace, rows, NotePlace::Project.name());
+    state.modals.open(Modal::Picker(Box::new(choose)));
 }
 
 /// The bots, and the choice to continue without one.
@@ -223,11 +261,7 @@ pub fn apply_choice(
             let worn = state.appearance.theme_name.clone();
             let _ = state.appearance.set_theme(&worn);
         }
-        (Topic::Bot, PickerAction::Confirmed(name)) => {
-            let named = state.completions.extensions.bots.iter().any(|(bot, _)| *bot == name);
-            let name = (named || name != NO_BOT).then_some(name);
-            return vec![ScreenEffect::Send(Op::SetBot { name })];
-        }
+        (Topic::Bot, PickerAction::Confirmed(name)) => return set_bot(state, name),
         (Topic::Bot, PickerAction::Selected(_) | PickerAction::Cancelled) => {}
         (Topic::UnsavedConversation, PickerAction::Confirmed(how)) => {
             return apply_quit_choice(state, how);
@@ -235,6 +269,13 @@ pub fn apply_choice(
         (Topic::Model, PickerAction::Confirmed(name)) => {
             return vec![ScreenEffect::Send(Op::SetModel { name })];
         }
+        (Topic::Provider | Topic::FirstModel, PickerAction::Confirmed(value)) => {
+            return connecting::choose(state, topic, value);
+        }
+        (Topic::Effort, PickerAction::Confirmed(level)) => {
+            return vec![ScreenEffect::Send(Op::SetEffort { effort: Effort::from_name(&level) })];
+        }
+        (Topic::NotePlace, PickerAction::Confirmed(place)) => return add_note(state, &place),
         (Topic::Session, PickerAction::Confirmed(session)) => {
             return vec![ScreenEffect::Send(Op::Resume { session })];
         }
@@ -249,7 +290,11 @@ pub fn apply_choice(
         }
         (
             Topic::Model
+            | Topic::Effort
+            | Topic::Provider
+            | Topic::FirstModel
             | Topic::Session
+            | Topic::NotePlace
             | Topic::Turn
             | Topic::RewindParts { .. }
             | Topic::UnsavedConversation,
@@ -257,6 +302,18 @@ pub fn apply_choice(
         ) => {}
     }
     Vec::new()
+}
+
+fn set_bot(state: &State, name: String) -> Vec<ScreenEffect> {
+    let named = state.completions.extensions.bots.iter().any(|(bot, _)| *bot == name);
+    let name = (named || name != NO_BOT).then_some(name);
+    vec![ScreenEffect::Send(Op::SetBot { name })]
+}
+
+fn add_note(state: &mut State, place: &str) -> Vec<ScreenEffect> {
+    let text = std::mem::take(&mut state.presence.note);
+    let op = NotePlace::parse(place).map(|place| Op::AddNote { place, text });
+    op.map(ScreenEffect::Send).into_iter().collect()
 }
 
 /// Shows a theme without changing the current one.
@@ -283,6 +340,7 @@ pub fn set_theme(state: &mut State, name: &str) -> Vec<ScreenEffect> {
         return Vec::new();
     }
     let keep = ScreenEffect::SaveSetting { key: "theme", value: name.to_owned() };
-    let ask = state.appearance.needs_background().then_some(ScreenEffect::QueryBackground);
+    let query = state.appearance.background_query();
+    let ask = (!query.is_empty()).then(|| ScreenEffect::Query(query.to_owned()));
     ask.into_iter().chain([keep]).collect()
 }

@@ -22,6 +22,8 @@ const PICKING: usize = 8;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Queue {
+    /// Messages for the running turn that it has not read yet.
+    steered: Vec<String>,
     texts: Vec<String>,
     /// Commands that run once all of `texts` is answered, never sent as text, and messages typed
     /// after the first of them.
@@ -68,7 +70,7 @@ impl Queue {
     /// The queue when the program last quit.
     pub fn from_draft(draft: &SavedDraft) -> Queue {
         let later = draft.later.iter().map(|line| DeferredItem::from_line(line)).collect();
-        Queue { texts: draft.queue.clone(), later, selected: None }
+        Queue { texts: draft.queue.clone(), later, ..Queue::default() }
     }
 
     /// Reports queued messages that were not typed in this session.
@@ -87,6 +89,40 @@ impl Queue {
 
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty() && self.later.is_empty()
+    }
+
+    /// Adds a message that the running turn reads before its next step.
+    pub fn steer(&mut self, text: String) {
+        self.steered.push(text);
+    }
+
+    /// Messages that the running turn has not read.
+    pub fn steered(&self) -> &[String] {
+        &self.steered
+    }
+
+    /// The turn has read this message.
+    pub fn mark_read(&mut self, text: &str) {
+        if let Some(at) = self.steered.iter().position(|waits| waits == text) {
+            self.steered.remove(at);
+        }
+    }
+
+    /// No turn is left to read messages; the session queues those that were not read.
+    pub fn clear_steered(&mut self) {
+        self.steered.clear();
+    }
+
+    /// Takes everything that waits, messages before commands: a message after a command would
+    /// become its argument.
+    pub fn take_all(&mut self) -> Option<String> {
+        let Queue { steered, texts, later, .. } = std::mem::take(self);
+        let (commands, messages): (Vec<_>, Vec<_>) =
+            later.into_iter().partition(|later| matches!(later, DeferredItem::Command(_)));
+        let later = messages.iter().chain(&commands).map(DeferredItem::text);
+        let all: Vec<&str> =
+            steered.iter().chain(&texts).chain(later).map(String::as_str).collect();
+        (!all.is_empty()).then(|| all.join("\n"))
     }
 
     /// Adds a command that runs after everything before it.
@@ -184,14 +220,24 @@ impl Queue {
     }
 
     pub fn rows(&self) -> u16 {
-        u16::try_from(self.visible_count() + usize::from(self.len() > self.visible_count()))
-            .unwrap_or(0)
+        let queued = self.visible_count() + usize::from(self.len() > self.visible_count());
+        u16::try_from(queued + self.steered.len().min(SHOWN)).unwrap_or(0)
     }
 
     pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
-        let label = words::QUEUE_LABEL.text(pen.lang);
-        let column = text::width(label) + 2;
+        let labels = [words::STEER_LABEL, words::QUEUE_LABEL].map(|label| label.text(pen.lang));
+        let [steers, label] = labels;
+        let shown = labels.iter().zip([self.steered.is_empty(), self.is_empty()]);
+        let widest = shown.filter(|(_, none)| !none).map(|(label, _)| text::width(label)).max();
+        let column = widest.unwrap_or(0) + 2;
         let room = usize::from(area.width).saturating_sub(column + 5);
+        let inner = Rect { x: area.x + 2, width: area.width.saturating_sub(2), ..area };
+        let first = self.steered.iter().rev().take(SHOWN).rev();
+        let unread = first.map(|text| self.line(None, text, room, pen)).collect();
+        let unread = draw::label_lines(steers, pen.theme.dim, column, unread);
+        draw::lines(inner, buf, &unread);
+        let taken = u16::try_from(unread.len()).unwrap_or(0).min(area.height);
+        let area = Rect { y: inner.y + taken, height: inner.height - taken, ..inner };
         let all = self.len();
         let most = usize::from(area.height.saturating_sub(u16::from(all > area.height.into())));
         let shown = self.visible_count().min(most.max(1));
@@ -202,19 +248,25 @@ impl Queue {
         let mut lines: Vec<Line<'static>> = texts
             .skip(first)
             .take(shown)
-            .map(|(at, text)| self.line(at, text, room, pen))
+            .map(|(at, text)| self.line(Some(at), text, room, pen))
             .collect();
         if let Some(more) = all.checked_sub(shown).filter(|more| *more > 0) {
             let more = plural(more, input::QUEUE_ONE_MORE, words::QUEUE_MORE).text(pen.lang);
             lines.push(Line::from(Span::styled(format!("{NOT_CHOSEN}{more}"), pen.theme.dim)));
         }
         let lines = draw::label_lines(label, pen.theme.dim, column, lines);
-        let inner = Rect { x: area.x + 2, width: area.width.saturating_sub(2), ..area };
-        draw::lines(inner, buf, &lines);
+        draw::lines(area, buf, &lines);
     }
 
-    fn line(&self, at: usize, text: &str, room: usize, pen: &DrawContext<'_>) -> Line<'static> {
-        let picked = self.selected == Some(at);
+    /// `at`: the place of the message in the queue; steering has none.
+    fn line(
+        &self,
+        at: Option<usize>,
+        text: &str,
+        room: usize,
+        pen: &DrawContext<'_>,
+    ) -> Line<'static> {
+        let picked = at.is_some() && self.selected == at;
         let (sigil, style) = match picked {
             true => (CHOSEN, pen.theme.selection),
             false => (NOT_CHOSEN, pen.theme.text),

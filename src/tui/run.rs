@@ -15,8 +15,10 @@ use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::autosave::{AutoSaver, SaveSettingFn, SettingsSaver};
-use super::clipboard::{Copier, CopyResult};
+use super::clipboard::{Copier, CopyResult, ImagePaster, PastedResult};
+use super::connect::{ConnectResult, ConnectWorker};
 use super::event::{ScreenEffect, ScreenInput, TimedInput};
+use super::exit_card;
 use super::files::{FileMatches, Finder};
 use super::folders::{FolderFinder, FolderListing};
 use super::frame_limiter::FrameLimiter;
@@ -24,10 +26,11 @@ use super::hangup::HangUp;
 use super::highlight_worker::HighlightWorker;
 use super::input::TerminalInput;
 use super::keyboard::Keyboard;
+use super::picture::{PictureInput, PictureWorker};
 use super::state::{ScreenConfig, State};
-use super::terminal::Screen;
+use super::terminal::{Screen, cell_size};
 use super::time::Millis;
-use super::transcript::{HighlightedCode, Hyperlink};
+use super::transcript::{HighlightedCode, Overlays};
 use super::update::layout::layout;
 use super::update::update;
 use super::view::view;
@@ -62,6 +65,8 @@ pub struct ScreenExit {
     pub cause: Cause,
     /// The text in the input.
     pub draft: SavedDraft,
+    /// What the conversation was and how to resume it, to be left on the normal screen.
+    pub card: Vec<LocalizedText>,
     /// The user was asked about unsaved changes, and answered.
     pub has_handled_unsaved: bool,
 }
@@ -81,7 +86,10 @@ pub async fn run(
     let aside = Workers {
         auto_saver: AutoSaver::start(std::mem::take(&mut config.save_paths), config.draft.clone()),
         settings_saver: SettingsSaver::new(keep),
+        connector: ConnectWorker::new(std::mem::take(&mut config.setup)),
+        image_paster: ImagePaster::new(config.terminal_caps.clipboard.clone()),
         copier: Copier::new(std::mem::take(&mut config.terminal_caps.clipboard)),
+        picture_worker: PictureWorker::default(),
         finder: Finder::default(),
         folders: FolderFinder::default(),
         home: std::mem::take(&mut config.terminal_caps.home),
@@ -112,13 +120,14 @@ pub async fn run(
     }
     let cause = driver.run().await;
     let draft = driver.state.draft();
+    let card = exit_card::lines(&driver.state);
     let knows_unsaved = driver.state.presence.has_handled_unsaved;
     let Driver { screen, ops, mut pending_ops, workers, .. } = driver;
     drop(screen);
     workers.auto_saver.close(draft.clone()).await;
     pending_ops.push_back(Op::Shutdown);
     let _ = timeout(FAREWELL, shutdown(ops, pending_ops)).await;
-    Ok(ScreenExit { cause, draft, has_handled_unsaved: knows_unsaved })
+    Ok(ScreenExit { cause, draft, card, has_handled_unsaved: knows_unsaved })
 }
 
 async fn shutdown(ops: Sender<Op>, pending_ops: VecDeque<Op>) {
@@ -153,6 +162,9 @@ struct Workers {
     auto_saver: AutoSaver,
     settings_saver: SettingsSaver,
     copier: Copier,
+    image_paster: ImagePaster,
+    connector: ConnectWorker,
+    picture_worker: PictureWorker,
     finder: Finder,
     folders: FolderFinder,
     home: PathBuf,
@@ -193,6 +205,9 @@ enum Wakeup {
     /// Code was highlighted, or not.
     Highlighted(Option<HighlightedCode>),
     Copied(CopyResult),
+    ImagePasted(PastedResult),
+    Picture(PictureInput),
+    Connect(Box<ConnectResult>),
     /// Files whose names match the query.
     FileMatches(Option<FileMatches>),
     /// Folders that may complete a typed path.
@@ -253,6 +268,9 @@ impl Driver {
             found = self.workers.folders.next_listing() => Wakeup::Folders(found),
             painted = self.highlight_worker.next_result() => Wakeup::Highlighted(painted),
             copied = self.workers.copier.next_result() => Wakeup::Copied(copied),
+            result = self.workers.connector.next_result() => Wakeup::Connect(Box::new(result)),
+            image = self.workers.image_paster.next_result() => Wakeup::ImagePasted(image),
+            encoded = self.workers.picture_worker.next_result() => Wakeup::Picture(encoded),
             () = sleep_until(wake.unwrap_or(self.started_at)), if wake.is_some() => Wakeup::Timer,
         }
     }
@@ -273,9 +291,11 @@ impl Driver {
     fn handle_wakeup(&mut self, woken: Wakeup) {
         match woken {
             Wakeup::Key(Some(Ok(TerminalInput::Event(key)))) => self.key(key),
-            Wakeup::Key(Some(Ok(TerminalInput::Background(ground)))) => {
-                self.handle_input(ScreenInput::Background(ground))
+            Wakeup::Key(Some(Ok(TerminalInput::Background(it)))) => self.handle_input(it.into()),
+            Wakeup::Key(Some(Ok(TerminalInput::Graphics(reply)))) => {
+                self.handle_wakeup(Wakeup::Picture(PictureInput::Reply(reply, cell_size())))
             }
+            Wakeup::Picture(input) => self.handle_input(ScreenInput::Picture(input)),
             Wakeup::HungUp | Wakeup::Key(Some(Err(_)) | None) => {
                 self.next = Next::End(Cause::TerminalGone)
             }
@@ -291,6 +311,10 @@ impl Driver {
             }
             // The next piece is requested after a frame.
             Wakeup::Highlighted(None) => self.frame_limiter.request_deferred(),
+            Wakeup::Connect(result) => self.handle_input(ScreenInput::Connect(result)),
+            Wakeup::ImagePasted(image) => {
+                self.handle_input(ScreenInput::ImagePasted(Box::new(image)))
+            }
             Wakeup::Copied(copied) => self.handle_input(ScreenInput::Copied(copied)),
             Wakeup::FileMatches(Some(found)) => self.handle_input(ScreenInput::FileMatches(found)),
             Wakeup::Folders(Some(found)) => self.handle_input(ScreenInput::Folders(found)),
@@ -390,6 +414,8 @@ impl Driver {
             ScreenEffect::SaveSetting { key, value } => {
                 self.workers.settings_saver.save(key, value)
             }
+            ScreenEffect::Connect(request) => self.workers.connector.start(request),
+            ScreenEffect::PasteImage => self.workers.image_paster.paste(self.state.appearance.lang),
             ScreenEffect::Suspend => self.next = Next::Task(TerminalTask::Suspend),
             _ if !self.screen.has_terminal() => {}
             ScreenEffect::Copy(text) => {
@@ -399,11 +425,9 @@ impl Driver {
             }
             ScreenEffect::Dump(text) => return self.screen.show_on_main_screen(&text),
             ScreenEffect::Title(_) if self.screen.is_on_main_screen() => {}
-            ScreenEffect::Notify(ring, text) => {
-                return self.screen.write_notification(&ring.sequence(text));
-            }
+            ScreenEffect::Notify(ring, text) => return self.screen.send(&ring.sequence(text)),
             ScreenEffect::Title(title) => return self.screen.title(&title),
-            ScreenEffect::QueryBackground => return self.screen.query_background(),
+            ScreenEffect::Query(sequence) => return self.screen.send(&sequence),
             ScreenEffect::CaptureMouse => return self.screen.capture_mouse(),
             ScreenEffect::ReleaseMouse => return self.screen.release_mouse(),
         }
@@ -535,19 +559,19 @@ impl Driver {
         auto_saver.start_saving_frame(&self.state, now);
         let state = &mut self.state;
         self.screen.draw(|frame| {
-            let links = draw_frame(state, frame, now);
+            let overlays = draw_frame(state, frame, now);
             auto_saver.finish_saving_frame();
-            links
+            overlays
         })?;
-        if self.frame_limiter.is_first_frame() && self.state.appearance.needs_background() {
-            self.screen.query_background()?;
-        }
         if self.frame_limiter.is_first_frame() {
             // After the first frame, which nothing may delay.
+            self.screen.send(self.state.appearance.background_query())?;
+            self.screen.send(&self.state.graphics.query())?;
             self.screen.start_watchdog();
         }
         self.frame_limiter.record_frame(now);
-        self.highlight_worker.request_next(&self.state.transcript, now);
+        self.highlight_worker.request_next(&self.state, now);
+        self.workers.picture_worker.request_next(|| self.state.transcript.next_picture_request());
         Ok(())
     }
 
@@ -556,8 +580,8 @@ impl Driver {
     }
 }
 
-/// Lays the screen out and draws it; returns the links on it.
-pub fn draw_frame(state: &mut State, frame: &mut Frame<'_>, now: Millis) -> Vec<Hyperlink> {
+/// Lays the screen out and draws it; returns the links and the pictures on it.
+pub fn draw_frame(state: &mut State, frame: &mut Frame<'_>, now: Millis) -> Overlays {
     let layout = layout(state, frame.area(), now);
     view(state, &layout, frame, now)
 }

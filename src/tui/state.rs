@@ -4,23 +4,29 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use ratatui::layout::Rect;
+
 use super::Millis;
 use super::activity::Activity;
 use super::composer::Composer;
+use super::connect::{Connecting, SetupHandle};
 use super::guard::QuestionGuard;
+use super::keymap::Keymap;
 use super::modal::Modals;
 use super::notify::NotifyMethod;
 use super::palette::Palette;
+use super::picture::GraphicsProbe;
 use super::queue::Queue;
-use super::suggestions::Suggestions;
+use super::side_panel::SidePanel;
+use super::suggestions::{self, Suggestions};
 use super::terminal_caps::TerminalCaps;
 use super::theme::{AUTO, Background, Depth, Theme, ThemeRegistry, ThemeSource};
-use super::transcript::Transcript;
-use super::welcome;
+use super::transcript::{HighlightedCode, Snippet, Transcript};
 use crate::commands::{self, CommandContext, Surface};
 use crate::config::draft::SavedDraft;
-use crate::i18n::{Lang, LocalizedText};
-use crate::protocol::{Extensions, Notice, Op, SessionInfo};
+use crate::config::{BusyInput, ShowThinking};
+use crate::i18n::{Lang, LocalizedText, screen as words};
+use crate::protocol::{Extensions, ModelOffer, Notice, Op, SessionInfo};
 use crate::safety::redact::Redactor;
 use crate::tools::exec::Watchdog;
 use crate::tools::temp::RunFolder;
@@ -46,10 +52,14 @@ pub struct ScreenConfig {
     /// The folder for the editor's files.
     pub temp: Arc<RunFolder>,
     pub preferences: Preferences,
+    /// The text of the user's `keys.toml`.
+    pub keymap: String,
     /// The first message, sent at once.
     pub first: Option<String>,
     /// The models of the server, where they were already requested.
     pub models: Vec<String>,
+    /// Connects to other providers.
+    pub setup: SetupHandle,
     /// Notices of the start: a broken settings file, a server that was found.
     pub notices: Vec<Notice>,
     /// Restores the terminal when nothing else can any more.
@@ -66,12 +76,19 @@ pub struct SavePaths {
 }
 
 /// Settings that the user turned on permanently.
+#[allow(clippy::struct_excessive_bools, reason = "each is a setting of the user")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Preferences {
     /// The input begins with vi keys.
     pub vim: bool,
     /// Times are shown.
     pub timestamps: bool,
+    /// Nothing moves on the screen but text and seconds.
+    pub is_still: bool,
+    pub show_thinking: ShowThinking,
+    pub enter_while_busy: BusyInput,
+    /// Images are shown as pictures.
+    pub show_pictures: bool,
 }
 
 #[derive(Debug)]
@@ -84,18 +101,37 @@ pub struct State {
     pub(super) modals: Modals,
     pub(super) guard: QuestionGuard,
     pub(super) activity: Activity,
+    pub(super) side_panel: SidePanel,
     pub(super) facts: SessionInfo,
     pub(super) completions: Completions,
+    pub(super) connecting: Connecting,
     pub(super) appearance: Appearance,
     pub(super) presence: Presence,
     pub(super) mouse: MouseOwner,
+    pub(super) enter_while_busy: BusyInput,
+    pub(super) keymap: Keymap,
+    pub(super) areas: ScreenAreas,
+    pub(super) graphics: GraphicsProbe,
+}
+
+/// Where the last frame had what takes clicks.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ScreenAreas {
+    /// Above the input, where a list is at the bottom.
+    pub above_input: Rect,
+    pub suggestions: Rect,
+    /// The rows of the start page to try.
+    pub first_steps: Rect,
+    pub dialog: Rect,
+    pub screen_width: u16,
 }
 
 /// Names for completion, as far as they are known.
 #[derive(Clone, Debug, Default)]
 pub struct Completions {
-    /// The models of the server.
+    /// The models of the server, by name and with what is known of them.
     pub models: Vec<String>,
+    pub offers: Vec<ModelOffer>,
     /// The user's commands, skills and bots.
     pub extensions: Extensions,
     /// Folders that may complete a typed path.
@@ -142,6 +178,8 @@ pub struct Presence {
     /// When Esc was last pressed.
     pub last_escape: Option<Millis>,
     /// A temporary message, and when it ends.
+    /// The note whose place is being chosen.
+    pub note: String,
     pub temporary_message: Option<(LocalizedText, Millis)>,
     /// How the user is notified.
     pub notify_method: NotifyMethod,
@@ -165,6 +203,26 @@ pub enum MouseOwner {
 }
 
 impl State {
+    /// Code in or near the view that has no colours yet.
+    pub fn next_unhighlighted(&self) -> Option<Snippet> {
+        self.modals.next_unhighlighted().or_else(|| self.transcript.next_unhighlighted())
+    }
+
+    /// Takes the colours of a piece of code.
+    pub fn add_highlight(&mut self, painted: HighlightedCode) {
+        match painted.index_in_dialog() {
+            Some(_) => self.modals.add_highlight(painted),
+            None => self.transcript.add_highlight(painted),
+        }
+    }
+
+    /// What is said of a message that is too long to be sent whole, before it is sent.
+    pub fn omitted_notice(&self) -> Option<LocalizedText> {
+        let (bytes, tokens) = self.composer.size();
+        let omitted = self.facts.context.omitted_bytes(bytes, tokens);
+        (omitted > 0).then(|| words::INPUT_TOO_LONG.with("bytes", crate::text::size(omitted)))
+    }
+
     pub fn new(config: ScreenConfig) -> State {
         let ScreenConfig {
             lang,
@@ -178,23 +236,33 @@ impl State {
             ..
         } = config;
         let (models, notices) = (config.models, config.notices);
+        let keymap = Keymap::parse(&config.keymap);
         let mut composer = Composer::new(history);
         let queue = Queue::from_draft(&draft);
         if !draft.shown.trim().is_empty() {
             composer.restore(draft);
         }
         composer.set_vim(Some(habits.vim));
-        let mut chips = Suggestions::default();
-        chips.set(&welcome::suggestions(lang));
-        let mut transcript = Transcript::default();
+        let graphics = GraphicsProbe::new(habits.show_pictures, around.pictures);
+        let mut transcript = Transcript::new(habits.show_thinking).keeping_images(graphics.is_on());
+        let wrong_key = |why| Notice::warning(words::KEYMAP_PROBLEM.with("why", why));
+        let wrong_keys = keymap.problems.iter().cloned().map(wrong_key);
         notices
             .into_iter()
+            .chain(wrong_keys)
             .chain(queue.restored_notice())
             .for_each(|notice| transcript.add_notice(notice));
         let (mut dress, torn) =
             Appearance::from_theme_name(theme, ThemeRegistry::new(themes), &around, lang);
         dress.timestamps = habits.timestamps;
         torn.into_iter().for_each(|why| transcript.add_notice(Notice::error(why)));
+        let completions = Completions {
+            offers: models.iter().map(|name| name.as_str().into()).collect(),
+            models,
+            ..Completions::default()
+        };
+        let mut chips = Suggestions::default();
+        chips.set(&suggestions::first_steps(&facts, &completions.offers, lang));
         State {
             composer,
             palette: Palette::default(),
@@ -203,23 +271,30 @@ impl State {
             transcript,
             modals: Modals::default(),
             guard: QuestionGuard::default(),
-            activity: Activity::default(),
+            activity: Activity::new(habits.is_still),
+            side_panel: SidePanel::default(),
             facts,
-            completions: Completions { models, ..Completions::default() },
+            completions,
+            connecting: Connecting::default(),
             appearance: dress,
             presence: Presence { notify_method: around.notify_method, ..Presence::default() },
             mouse: MouseOwner::default(),
+            enter_while_busy: habits.enter_while_busy,
+            keymap,
+            areas: ScreenAreas::default(),
+            graphics,
         }
     }
 
     /// When something must be redrawn even if no event comes; `None`: never.
     pub fn next_wakeup(&self, now: Millis) -> Option<Millis> {
-        let spinner = self.activity.is_animated().then_some(now + super::activity::FRAME);
+        let spinner = self.activity.next_wakeup(now);
         let reading = self.transcript.is_searching().then_some(now + super::frame_limiter::FRAME);
         let told = self.presence.temporary_message.as_ref().map(|(_, until)| *until);
         let listens =
             self.modals.is_question_on_top().then(|| self.guard.next_wakeup(now)).flatten();
-        [spinner, self.presence.confirm_quit_until, reading, told, listens]
+        let pictures = self.transcript.pictures_wakeup();
+        [spinner, self.presence.confirm_quit_until, reading, told, listens, pictures]
             .into_iter()
             .flatten()
             .min()
@@ -230,7 +305,8 @@ impl State {
         let draft =
             self.palette.draft().map_or_else(|| self.composer.draft(), SavedDraft::from_text);
         let (queue, later) = self.queue.pending();
-        SavedDraft { queue: queue.to_vec(), later, ..draft }
+        let queue = self.queue.steered().iter().chain(queue).cloned().collect();
+        SavedDraft { queue, later, ..draft }
     }
 
     /// Messages queued at the last exit are queued again: tells the session.
@@ -314,8 +390,8 @@ impl Appearance {
         }
     }
 
-    /// True when the terminal's answer would change something.
-    pub fn needs_background(&self) -> bool {
-        self.theme_name == AUTO && self.depth != Depth::None
+    /// What asks the terminal for its background; empty when the answer would change nothing.
+    pub fn background_query(&self) -> &'static str {
+        if self.theme_name == AUTO && self.depth != Depth::None { Background::QUERY } else { "" }
     }
 }

@@ -7,11 +7,17 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::draw::{self, DrawContext};
+use super::keymap::Keymap;
+use super::keys::{KeyAction, KeyContext};
+use super::symbols::{GAUGE_FREE, GAUGE_FULL};
 use super::text;
 use crate::i18n::{Lang, Phrase, common, screen as words};
-use crate::protocol::{Provider, SandboxStatus, SessionInfo};
+use crate::protocol::{ContextFill, Mode, Provider, SandboxStatus, SessionInfo};
 
 const GAP: usize = 3;
+
+/// Cells of the gauge of the context.
+const GAUGE: usize = 8;
 
 /// A key and its action, as named in the status line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,9 +26,40 @@ pub struct KeyHint {
     pub action: Phrase,
 }
 
+/// The same, with the key of the user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BoundHint {
+    pub key: HintKey,
+    pub action: Phrase,
+}
+
+/// The key of a hint, by its place in the table of keys: users may have bound another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HintKey {
+    /// A character that is typed.
+    Typed(&'static str),
+    Bound(KeyContext, KeyAction),
+    Pair(KeyContext, KeyAction, KeyAction),
+}
+
+impl HintKey {
+    /// Empty if the action has no key.
+    fn name(self, keymap: &Keymap) -> String {
+        match self {
+            HintKey::Typed(key) => key.to_owned(),
+            HintKey::Bound(context, action) => keymap.key_of(context, action),
+            HintKey::Pair(context, first, second) => {
+                format!("{}/{}", keymap.key_of(context, first), keymap.key_of(context, second))
+            }
+        }
+    }
+}
+
 /// One part of the line. Parts with the lowest worth are dropped first.
 struct StatusPart {
     priority: u8,
+    /// Columns before it.
+    gap: usize,
     text: String,
     style: Style,
 }
@@ -33,10 +70,10 @@ pub fn draw(
     buf: &mut Buffer,
     pen: &DrawContext<'_>,
     facts: &SessionInfo,
-    hints: &[KeyHint],
+    hints: (&[BoundHint], &Keymap),
 ) {
     let width = usize::from(area.width).saturating_sub(3);
-    let right = hint_line(hints, pen, width / 2);
+    let right = hint_line(named(hints), pen, width / 2);
     let room = width.saturating_sub(right.width() + GAP);
     let left = fit_parts(parts(facts, pen), room);
     draw::line(area, buf, 2, width + 2, &left);
@@ -48,21 +85,48 @@ pub fn draw(
 
 /// Only hints, while the keys matter more than the facts.
 pub fn draw_hints(area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>, hints: &[KeyHint]) {
+    draw_named_hints(area, buf, pen, hints.iter().map(|hint| (hint.key.to_owned(), hint.action)));
+}
+
+/// The same, with the keys of the user.
+pub fn draw_bound_hints(
+    area: Rect,
+    buf: &mut Buffer,
+    pen: &DrawContext<'_>,
+    hints: (&[BoundHint], &Keymap),
+) {
+    draw_named_hints(area, buf, pen, named(hints));
+}
+
+fn draw_named_hints(
+    area: Rect,
+    buf: &mut Buffer,
+    pen: &DrawContext<'_>,
+    hints: impl Iterator<Item = (String, Phrase)>,
+) {
     let width = usize::from(area.width).saturating_sub(3);
     draw::line(area, buf, 2, width + 2, &hint_line(hints, pen, width));
 }
 
+fn named((hints, keymap): (&[BoundHint], &Keymap)) -> impl Iterator<Item = (String, Phrase)> {
+    hints.iter().map(|hint| (hint.key.name(keymap), hint.action))
+}
+
 /// The hints that fit, the first ones first.
-fn hint_line(hints: &[KeyHint], pen: &DrawContext<'_>, room: usize) -> Line<'static> {
+fn hint_line(
+    named: impl Iterator<Item = (String, Phrase)>,
+    pen: &DrawContext<'_>,
+    room: usize,
+) -> Line<'static> {
     let mut line = Line::default();
-    for hint in hints {
-        let does = hint.action.text(pen.lang);
+    for (key, action) in named.filter(|(key, _)| !key.is_empty()) {
+        let does = action.text(pen.lang);
         let gap = if line.spans.is_empty() { 0 } else { GAP };
-        if line.width() + gap + text::width(hint.key) + 1 + text::width(does) > room {
+        if line.width() + gap + text::width(&key) + 1 + text::width(does) > room {
             break;
         }
         line.spans.push(Span::raw(" ".repeat(gap)));
-        line.spans.push(Span::styled(hint.key, pen.theme.text));
+        line.spans.push(Span::styled(key, pen.theme.text));
         line.spans.push(Span::styled(format!(" {does}"), pen.theme.dim));
     }
     line
@@ -70,14 +134,21 @@ fn hint_line(hints: &[KeyHint], pen: &DrawContext<'_>, room: usize) -> Line<'sta
 
 fn parts(facts: &SessionInfo, pen: &DrawContext<'_>) -> Vec<StatusPart> {
     let theme = pen.theme;
-    let part = |worth, text, style| StatusPart { priority: worth, text, style };
+    let part = |worth, text, style| StatusPart { priority: worth, gap: GAP, text, style };
+    let close = |part: StatusPart| StatusPart { gap: 1, ..part };
     let mut parts = vec![part(9, model(facts, pen.lang), theme.text)];
+    if let Some(effort) = facts.effort {
+        parts.push(close(part(5, effort.name().to_owned(), theme.dim)));
+    }
     if facts.unsaved.is_some() {
         parts.push(part(10, common::NOT_SAVED.text(pen.lang).to_owned(), theme.warn));
     }
-    if !is_guide(facts) {
+    if !is_guide(facts) && facts.mode != Mode::default() {
         let mode = words::STATUS_MODE.with("mode", facts.mode.name()).text(pen.lang);
         parts.push(part(5, mode, theme.dim));
+    }
+    if !facts.approval.is_default() {
+        parts.push(part(8, facts.approval.label().text(pen.lang).to_owned(), theme.warn));
     }
     if let Some(bot) = &facts.bot {
         parts.push(part(6, text::single_line(bot), theme.dim));
@@ -88,18 +159,24 @@ fn parts(facts: &SessionInfo, pen: &DrawContext<'_>) -> Vec<StatusPart> {
     }
     if let Some(branch) = &facts.branch {
         parts.push(part(4, text::elide_middle(branch, 24), theme.accent));
+        if let Some(files) = facts.changed_files.filter(|files| *files > 0) {
+            parts.push(close(part(3, format!("+{files}"), theme.warn)));
+        }
+    }
+    if let Some(percent) = facts.context.percent.filter(|percent| *percent > 0) {
+        let is_nearly_full = percent >= ContextFill::NEARLY_FULL;
+        let (worth, style) = if is_nearly_full { (8, theme.warn) } else { (4, theme.dim) };
+        let say = words::STATUS_CONTEXT.with("gauge", gauge(percent)).with("percent", percent);
+        parts.push(part(worth, say.text(pen.lang), style));
     }
     let usage = facts.usage;
-    if usage.input_tokens + usage.output_tokens > 0 {
+    // Where nothing is paid for, tokens are the cost.
+    if usage.cost.is_zero() && usage.input_tokens + usage.output_tokens > 0 {
         let about = if usage.estimated { "~" } else { "" };
         let tokens = words::STATUS_TOKENS
             .with("in", format!("{about}{}", format_count(usage.input_tokens)))
             .with("out", format!("{about}{}", format_count(usage.output_tokens)));
         parts.push(part(3, tokens.text(pen.lang), theme.dim));
-    }
-    if usage.cached_tokens > 0 {
-        let cached = words::STATUS_CACHED.with("cached", format_count(usage.cached_tokens));
-        parts.push(part(1, cached.text(pen.lang), theme.dim));
     }
     if !usage.cost.is_zero() {
         parts.push(part(2, usage.cost.to_string(), theme.dim));
@@ -107,9 +184,19 @@ fn parts(facts: &SessionInfo, pen: &DrawContext<'_>) -> Vec<StatusPart> {
     parts
 }
 
+/// The share as a bar.
+pub fn gauge(percent: usize) -> String {
+    let full = (percent * GAUGE).div_ceil(100).min(GAUGE);
+    GAUGE_FULL.repeat(full) + &GAUGE_FREE.repeat(GAUGE - full)
+}
+
 fn fit_parts(mut parts: Vec<StatusPart>, room: usize) -> Line<'static> {
     let width = |parts: &[StatusPart]| {
-        parts.iter().map(|part| text::width(&part.text) + GAP).sum::<usize>().saturating_sub(GAP)
+        parts
+            .iter()
+            .map(|part| text::width(&part.text) + part.gap)
+            .sum::<usize>()
+            .saturating_sub(GAP)
     };
     while parts.len() > 1 && width(&parts) > room {
         let least = parts.iter().enumerate().min_by_key(|(_, part)| part.priority);
@@ -120,7 +207,7 @@ fn fit_parts(mut parts: Vec<StatusPart>, room: usize) -> Line<'static> {
     let mut line = Line::default();
     for part in parts {
         if !line.spans.is_empty() {
-            line.spans.push(Span::raw(" ".repeat(GAP)));
+            line.spans.push(Span::raw(" ".repeat(part.gap)));
         }
         line.spans.push(Span::styled(text::elide_end(&part.text, room), part.style));
     }
@@ -149,7 +236,7 @@ pub fn folder(cwd: &str) -> String {
 }
 
 /// `812`, `1.2k`, `34k`, `1.2M`.
-fn format_count(n: u64) -> String {
+pub fn format_count(n: u64) -> String {
     match n {
         0..1_000 => n.to_string(),
         1_000..10_000 => format!("{}.{}k", n / 1_000, n % 1_000 / 100),
@@ -168,6 +255,22 @@ mod tests {
         for (n, text) in cases {
             assert_eq!(format_count(n), text);
         }
+    }
+
+    #[test]
+    fn a_context_that_is_nearly_full_is_shown_as_a_warning() {
+        let theme = super::super::theme::Theme::default();
+        let pen = DrawContext { theme: &theme, lang: Lang::En, now: Default::default() };
+        let shown = |percent| {
+            let context = ContextFill { percent, ..ContextFill::default() };
+            let facts = SessionInfo { context, ..SessionInfo::default() };
+            let mut all = parts(&facts, &pen).into_iter();
+            all.find(|part| part.text.starts_with("context")).map(|part| (part.text, part.style))
+        };
+        assert_eq!(shown(None), None);
+        assert_eq!(shown(Some(69)), Some(("context ▰▰▰▰▰▰▱▱ 69 %".to_owned(), theme.dim)));
+        assert_eq!(shown(Some(70)), Some(("context ▰▰▰▰▰▰▱▱ 70 %".to_owned(), theme.warn)));
+        assert_eq!([gauge(0), gauge(1), gauge(100)], ["▱▱▱▱▱▱▱▱", "▰▱▱▱▱▱▱▱", "▰▰▰▰▰▰▰▰"]);
     }
 
     #[test]

@@ -1,18 +1,26 @@
 //! Handles Enter: sends a message, runs a command or a shell line. The text is parsed once, as
 //! shown in the input; pastes are expanded afterwards and never parsed.
 
+use super::connecting;
 use super::event::ScreenEffect;
 use super::modal::Modal;
+use super::pickers;
 use super::queue::DeferredItem;
 use super::state::State;
 use super::time::Millis;
-use super::{pickers, welcome};
 use crate::commands::{self, CommandOutcome, Surface, UiAction};
+use crate::config::BusyInput;
 use crate::i18n::{Lang, input, screen as words};
 use crate::prompt::input::{self as line, Intent};
 use crate::protocol::{Mention, Notice, Op};
 
+/// Enter.
 pub fn send(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
+    send_as(state, state.enter_while_busy, at)
+}
+
+/// Sends the input; `busy`: what happens to a message while a turn runs.
+pub fn send_as(state: &mut State, busy: BusyInput, at: Millis) -> Vec<ScreenEffect> {
     if state.composer.display_text().trim().is_empty() {
         return Vec::new();
     }
@@ -24,10 +32,20 @@ pub fn send(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
         state.composer.set_text(&draft, state.appearance.lang);
     }
     let whole = |text: &str| taken.folds.expand(text);
+    if let Some(note) = note_line(&taken.display_text) {
+        pickers::open_note_places(state, whole(note));
+        return vec![ScreenEffect::SaveHistory(whole(&taken.display_text))];
+    }
     let mut effects = vec![ScreenEffect::SaveHistory(whole(&taken.display_text))];
     effects.extend(match line::parse_with_pastes(&taken.display_text, &taken.small_pastes) {
         Intent::Empty => Vec::new(),
-        Intent::Message { parts } => vec![ScreenEffect::Send(line::submit_op(parts, whole))],
+        Intent::Message { parts } => {
+            let images = state.composer.images.named_in(&taken.display_text);
+            let op = line::with_images(line::submit_op(parts, whole), images);
+            let reads = state.activity.is_busy() && !state.activity.is_stopping();
+            let steers = reads && busy == BusyInput::Steer;
+            vec![ScreenEffect::Send(if steers { steer(state, op) } else { op })]
+        }
         Intent::Shell { line, keep } => {
             vec![ScreenEffect::Send(Op::Shell { line: whole(&line), keep })]
         }
@@ -48,6 +66,30 @@ pub fn send(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
         return defer_messages(state, effects, &whole(&taken.display_text));
     }
     effects
+}
+
+/// The text of a line that adds a note: `# text`.
+fn note_line(line: &str) -> Option<&str> {
+    let note = line.strip_prefix("# ")?.trim();
+    (!note.is_empty() && !note.contains('\n')).then_some(note)
+}
+
+/// A message for the running turn. One with files or images waits for the next.
+fn steer(state: &mut State, op: Op) -> Op {
+    let Op::Submit { text } = op else { return op };
+    state.queue.steer(text.clone());
+    Op::Steer { text }
+}
+
+/// Stops the turn. Nothing that waits for it starts by itself: it comes back into the input.
+pub fn stop_turn(state: &mut State, stop: Op, at: Millis) -> Vec<ScreenEffect> {
+    state.activity.set_stopping(at);
+    let waiting = state.queue.take_all();
+    let emptied = waiting.map(|text| {
+        state.composer.insert_before(&text, state.appearance.lang);
+        ScreenEffect::Send(Op::SetQueue { texts: Vec::new() })
+    });
+    emptied.into_iter().chain([ScreenEffect::Send(stop)]).collect()
 }
 
 /// A message after a waiting command is sent once that has run.
@@ -106,8 +148,10 @@ pub fn run_deferred(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
 fn apply_outcome(state: &mut State, outcome: CommandOutcome, at: Millis) -> Vec<ScreenEffect> {
     match outcome {
         CommandOutcome::Send(op) => {
-            if op == Op::Stop {
-                state.activity.set_stopping(at);
+            match &op {
+                Op::Stop => return stop_turn(state, op, at),
+                Op::Steer { text } if state.activity.is_busy() => state.queue.steer(text.clone()),
+                _ => {}
             }
             vec![ScreenEffect::Send(op)]
         }
@@ -136,10 +180,10 @@ fn perform(state: &mut State, act: UiAction) -> Vec<ScreenEffect> {
     match act {
         UiAction::Quit => return pickers::quit(state),
         UiAction::Help(_) => {
-            let help = Modal::help(&state.completions.extensions);
+            let help = Modal::help(&state.completions.extensions, &state.keymap);
             state.modals.open(help);
         }
-        UiAction::Keys => state.modals.open(Modal::keys()),
+        UiAction::Keys => state.modals.open(Modal::keys(&state.keymap)),
         UiAction::Lang(lang) => set_lang(state, lang),
         UiAction::Vim(on) => {
             let on = state.composer.set_vim(on);
@@ -155,6 +199,8 @@ fn perform(state: &mut State, act: UiAction) -> Vec<ScreenEffect> {
         UiAction::Theme(Some(name)) => return pickers::set_theme(state, &name),
         UiAction::Theme(None) => pickers::open_themes(state),
         UiAction::Models => return pickers::open_models(state),
+        UiAction::Connect(named) => return connecting::open(state, named),
+        UiAction::Efforts => pickers::open_efforts(state),
         UiAction::Sessions => return pickers::open_sessions(state),
         UiAction::Rewind => pickers::open_turns(state),
         UiAction::Bots => pickers::open_bots(state),
@@ -163,18 +209,15 @@ fn perform(state: &mut State, act: UiAction) -> Vec<ScreenEffect> {
         UiAction::Search(words) => state.transcript.search_for(&words),
         UiAction::Later(line) => state.queue.defer_command(line),
         UiAction::Copy(back) => return copy(state, back),
+        // Their commands do not reach the terminal.
+        UiAction::Chat(_) => {}
     }
     Vec::new()
 }
 
 pub fn set_lang(state: &mut State, lang: Lang) {
-    if state.appearance.lang == lang {
-        return;
-    }
     state.appearance.lang = lang;
-    if state.transcript.is_empty() {
-        state.suggestions.set(&welcome::suggestions(lang));
-    }
+    pickers::suggest_first_steps(state);
 }
 
 /// The whole conversation, for the terminal's own scrolling and searching.

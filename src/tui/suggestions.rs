@@ -2,20 +2,67 @@
 //! Alt with a digit inserts one. They are only inserted, never sent.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
 use super::draw::{self, DrawContext};
-use super::text;
+use super::keymap::Keymap;
+use super::keys::{KeyAction, KeyContext};
+use super::{status, text};
+use crate::i18n::{Lang, Phrase, common, screen as words};
+use crate::protocol::{ModelOffer, SessionInfo};
 
 /// One per digit.
 const MOST: usize = 9;
 const ROWS: u16 = 2;
 const GAP: usize = 3;
+const MARGIN: usize = 2;
+
+/// What is tried first with a model.
+const QUESTIONS: &[Phrase] = &[words::START_TRY_CHANGED, words::START_TRY_FIND, common::RUN_TESTS];
+/// The command that connects a model.
+pub const CONNECT: &str = "/connect";
+/// Offered models before it, each of another provider.
+const OFFERED: usize = 2;
+
+/// What is offered first: a model while there is none.
+pub fn first_steps(facts: &SessionInfo, offers: &[ModelOffer], lang: Lang) -> Vec<String> {
+    let questions = QUESTIONS.iter().map(|word| word.text(lang).to_owned());
+    if !status::is_guide(facts) {
+        return questions.collect();
+    }
+    let commands = first_offers(offers).map(|offer| format!("/model {}", offer.name));
+    commands.chain([CONNECT.to_owned()]).chain(questions.take(1)).collect()
+}
+
+/// The first model of each provider.
+fn first_offers(offers: &[ModelOffer]) -> impl Iterator<Item = &ModelOffer> {
+    let is_first = move |(at, offer): &(usize, &ModelOffer)| {
+        !offer.provider.is_empty()
+            && offers.iter().take(*at).all(|before| before.provider != offer.provider)
+    };
+    offers.iter().enumerate().filter(is_first).map(|(_, offer)| offer).take(OFFERED)
+}
+
+/// The key that inserts it.
+fn key_name(at: usize) -> String {
+    if at == 0 { "Tab".to_owned() } else { format!("Alt-{}", at + 1) }
+}
+
+/// One of them, as the start page shows it.
+#[derive(Clone, Debug)]
+pub struct Suggestion<'a> {
+    pub key: String,
+    pub text: &'a str,
+    /// It was inserted into the input.
+    pub is_inserted: bool,
+}
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Suggestions {
     texts: Vec<String>,
+    /// What they are called, where they are commands that run at once.
+    labels: Vec<String>,
     /// The one inserted last.
     last_inserted: Option<usize>,
 }
@@ -25,7 +72,36 @@ impl Suggestions {
     pub fn set<T: AsRef<str>>(&mut self, texts: &[T]) {
         self.texts = texts.iter().take(MOST).map(|text| text::single_line(text.as_ref())).collect();
         self.texts.retain(|text| !text.trim().is_empty());
+        self.labels.clear();
         self.last_inserted = None;
+    }
+
+    /// Commands with their names, which run at once.
+    pub fn set_commands(&mut self, commands: &[(&str, &str)]) {
+        let (texts, labels): (Vec<_>, Vec<_>) =
+            commands.iter().map(|(text, label)| ((*text).to_owned(), (*label).to_owned())).unzip();
+        *self = Suggestions { texts, labels, last_inserted: None };
+    }
+
+    pub fn run_at_once(&self) -> bool {
+        !self.labels.is_empty()
+    }
+
+    /// The same, unless they are there already.
+    pub fn replace(&mut self, texts: &[String]) {
+        if self.texts != texts {
+            self.set(texts);
+        }
+    }
+
+    /// All of them, with their keys.
+    pub fn entries(&self, keymap: &Keymap) -> impl Iterator<Item = Suggestion<'_>> {
+        let first = keymap.key_of(KeyContext::Input, KeyAction::Suggest);
+        self.texts.iter().enumerate().map(move |(at, text)| Suggestion {
+            key: if at == 0 && !first.is_empty() { first.clone() } else { key_name(at) },
+            text,
+            is_inserted: self.last_inserted == Some(at),
+        })
     }
 
     /// The suggestion with this number, from 1.
@@ -52,16 +128,30 @@ impl Suggestions {
         u16::try_from(self.layout(width).len()).unwrap_or(0)
     }
 
+    /// The number of the suggestion at a place of the area where they are drawn.
+    pub fn number_at(&self, area: Rect, place: Position) -> Option<usize> {
+        let row = self.layout(area.width).into_iter().nth(usize::from(place.y - area.y))?;
+        let mut end = MARGIN;
+        for (at, text) in row {
+            end += text::width(&key_name(at)) + 1 + text::width(&text);
+            if usize::from(place.x - area.x) < end {
+                return Some(at + 1);
+            }
+            end += GAP;
+        }
+        None
+    }
+
     pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
         for (y, row) in (area.y..area.bottom()).zip(self.layout(area.width)) {
-            let mut line = Line::from("  ");
+            let mut line = Line::from(" ".repeat(MARGIN));
             for (at, text) in row {
                 let style = if self.last_inserted == Some(at) {
                     pen.theme.selection
                 } else {
                     pen.theme.text
                 };
-                line.spans.push(Span::styled(format!("{}", at + 1), pen.theme.accent));
+                line.spans.push(Span::styled(key_name(at), pen.theme.accent));
                 line.spans.push(Span::raw(" "));
                 line.spans.push(Span::styled(text, style));
                 line.spans.push(Span::raw(" ".repeat(GAP)));
@@ -76,8 +166,12 @@ impl Suggestions {
         let mut rows: Vec<Vec<(usize, String)>> = Vec::new();
         let mut used = room;
         for (at, text) in self.texts.iter().enumerate() {
-            let text = text::elide_end(text, room.saturating_sub(2).min(48));
-            let wide = text::width(&text) + 2;
+            let key = text::width(&key_name(at)) + 1;
+            let text = text::elide_end(
+                self.labels.get(at).unwrap_or(text),
+                room.saturating_sub(key).min(48),
+            );
+            let wide = text::width(&text) + key;
             if used + GAP + wide > room {
                 if rows.len() == usize::from(ROWS) {
                     break;

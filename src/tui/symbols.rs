@@ -21,6 +21,12 @@ pub const SIGIL: &str = "›";
 pub const CHOSEN: &str = "› ";
 /// As wide as [`CHOSEN`].
 pub const NOT_CHOSEN: &str = "  ";
+/// The gauge of the context.
+pub const GAUGE_FULL: &str = "▰";
+pub const GAUGE_FREE: &str = "▱";
+/// An item of a plan that is under way, and one that waits.
+pub const DOING: &str = "▸";
+pub const WAITING: &str = "◦";
 pub const DONE: &str = "✓";
 pub const FAILED: &str = "✗";
 /// The spinner while something is awaited.
@@ -36,7 +42,10 @@ mod tests {
 
     #[test]
     fn every_mark_takes_one_column_in_every_terminal() {
-        let marks = [RULE, HEAVY, BAR, BAR_ON, BAR_TOP, SIGIL, DONE, FAILED];
+        let marks = [
+            RULE, HEAVY, BAR, BAR_ON, BAR_TOP, SIGIL, DONE, FAILED, DOING, WAITING, GAUGE_FULL,
+            GAUGE_FREE,
+        ];
         for mark in marks.iter().chain(&SPINNER).chain(&WHEEL) {
             assert_eq!((mark.width(), mark.width_cjk()), (1, 1), "{mark}");
         }

@@ -26,11 +26,11 @@ use crossterm::{Command, execute, queue};
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 
-pub use super::backend::size;
-use super::backend::{SharedLinks, WideCharBackend};
+use super::backend::{SharedOverlays, WideCharBackend};
+pub use super::backend::{cell_size, size};
 use super::clipboard::Multiplexer;
 use super::text;
-use super::transcript::Hyperlink;
+use super::transcript::Overlays;
 use crate::tools::exec::Watchdog;
 use crate::{signals, terminal_modes};
 
@@ -46,8 +46,6 @@ struct PushTitle;
 struct PopTitle;
 /// Clears all keyboard flags, whatever was set.
 struct ClearKeyboardFlags;
-/// OSC 11. A terminal that does not know it ignores it; the answer arrives among the keys.
-struct QueryBackground;
 
 macro_rules! sequence {
     ($($name:ident: $text:literal;)*) => {
@@ -69,7 +67,6 @@ sequence! {
     PushTitle: "\x1b[22;0t";
     PopTitle: "\x1b[23;0t";
     ClearKeyboardFlags: "\x1b[=0u";
-    QueryBackground: "\x1b]11;?\x1b\\";
 }
 
 /// Writes a frame in one piece, ignoring flushes on the way: a terminal that reads half of a frame
@@ -116,8 +113,10 @@ pub struct Screen {
     needs_full_redraw: bool,
     /// True while the normal screen is shown until a key is pressed.
     is_on_main_screen: bool,
-    /// The links of the next frame, for the backend; `None`: the terminal gets no links.
-    links: Option<SharedLinks>,
+    /// The links and the pictures of the next frame, for the backend.
+    overlays: SharedOverlays,
+    /// Whether the terminal gets links.
+    supports_links: bool,
 }
 
 /// Whether this program controls the terminal now; shared with the panic hook.
@@ -138,27 +137,27 @@ impl Screen {
         let held = Rc::new(Cell::new(WriteMode::PassThrough));
         let out = BufWriter::with_capacity(BUFFER, io::stdout());
         let out = FrameWriter { out, write_mode: Rc::clone(&held) };
-        let shared = SharedLinks::default();
-        let terminal = Terminal::new(WideCharBackend::new(out, Rc::clone(&shared)))?;
-        let links = links.then_some(shared);
+        let overlays = SharedOverlays::default();
+        let terminal = Terminal::new(WideCharBackend::new(out, Rc::clone(&overlays)))?;
         let screen = Screen {
             terminal,
             write_mode: held,
             lock: taken,
             needs_full_redraw: false,
             is_on_main_screen: false,
-            links,
+            overlays,
+            supports_links: links,
         };
         terminal_modes::restore_from_raw(io::stdin());
         screen.lock.acquire()?;
         Ok(screen)
     }
 
-    /// Draws one whole frame, shown at once. `draw` returns the links in it.
+    /// Draws one whole frame, shown at once. `draw` returns the links and the pictures in it.
     ///
     /// # Errors
     /// When the terminal is gone.
-    pub fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>) -> Vec<Hyperlink>) -> io::Result<()> {
+    pub fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>) -> Overlays) -> io::Result<()> {
         self.write_mode.set(WriteMode::Buffered);
         let drawn = self.draw_buffered(draw);
         self.write_mode.set(WriteMode::PassThrough);
@@ -166,22 +165,20 @@ impl Screen {
         execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)
     }
 
-    fn draw_buffered(
-        &mut self,
-        draw: impl FnOnce(&mut Frame<'_>) -> Vec<Hyperlink>,
-    ) -> io::Result<()> {
+    fn draw_buffered(&mut self, draw: impl FnOnce(&mut Frame<'_>) -> Overlays) -> io::Result<()> {
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
         if std::mem::take(&mut self.needs_full_redraw) {
             // Not `Terminal::clear`: it queries the terminal for the cursor position, and waits.
             let size = self.terminal.size()?;
             self.terminal.resize(Rect::new(0, 0, size.width, size.height))?;
         }
-        let links = self.links.as_ref();
+        let (shared, supports_links) = (&self.overlays, self.supports_links);
         self.terminal.draw(|frame| {
-            let anchors = draw(frame);
-            if let Some(links) = links {
-                links.replace(anchors);
+            let mut overlays = draw(frame);
+            if !supports_links {
+                overlays.links.clear();
             }
+            shared.replace(overlays);
         })?;
         Ok(())
     }
@@ -200,19 +197,11 @@ impl Screen {
         execute!(self.terminal.backend_mut(), SetTitle(title))
     }
 
-    /// Asks for the background without waiting.
+    /// Sends a notification of the user, or a question; nothing waits for the answer.
     ///
     /// # Errors
     /// When the terminal is gone.
-    pub fn query_background(&mut self) -> io::Result<()> {
-        execute!(self.terminal.backend_mut(), QueryBackground)
-    }
-
-    /// Writes a notification of the user.
-    ///
-    /// # Errors
-    /// When the terminal is gone.
-    pub fn write_notification(&mut self, sequence: &str) -> io::Result<()> {
+    pub fn send(&mut self, sequence: &str) -> io::Result<()> {
         self.terminal.backend_mut().write_all(sequence.as_bytes())?;
         io::Write::flush(self.terminal.backend_mut())
     }
@@ -250,7 +239,7 @@ impl Screen {
     /// # Errors
     /// When the terminal is gone.
     pub fn show_on_main_screen(&mut self, text: &str) -> io::Result<()> {
-        self.lock.release();
+        self.leave();
         self.is_on_main_screen = true;
         let mut out = io::stdout().lock();
         out.write_all(text::sanitize(text).as_bytes())?;
@@ -295,6 +284,7 @@ impl Screen {
         }
         wait_for_foreground();
         self.invalidate();
+        self.terminal.backend_mut().drop_pictures()?;
         // No other program has changed it.
         if terminal_modes::is_raw(io::stdin()) {
             return Ok(());
@@ -314,6 +304,15 @@ impl Screen {
 
     /// Hands the terminal to another program for a while.
     pub fn lend(&mut self) {
+        self.leave();
+    }
+
+    /// Restores the terminal, after it has dropped the pictures it keeps.
+    fn leave(&mut self) {
+        if self.has_terminal() {
+            // The terminal may be gone.
+            let _ = self.terminal.backend_mut().drop_pictures();
+        }
         self.lock.release();
     }
 
@@ -338,7 +337,7 @@ impl Drop for Screen {
         if self.is_on_main_screen {
             let _ = disable_raw_mode();
         }
-        self.lock.release();
+        self.leave();
         self.write_mode.set(WriteMode::Discarded);
     }
 }

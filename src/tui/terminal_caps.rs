@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::clipboard::Clipboard;
 use super::notify::NotifyMethod;
+use super::picture::PictureSupport;
 use super::theme::{Background, Depth};
 use super::time::Millis;
 
@@ -20,6 +21,8 @@ pub struct TerminalCaps {
     pub home: PathBuf,
     /// Whether links may be sent to the terminal.
     pub supports_links: bool,
+    /// Whether the terminal may be asked for pictures.
+    pub pictures: PictureSupport,
     /// The wall-clock time when the screen starts, in milliseconds since 1970.
     pub clock: Millis,
 }

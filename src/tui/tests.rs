@@ -71,10 +71,27 @@ fn a_command_is_the_same_text_wherever_it_is_shown() {
         ("screen", on_screen(finished.clone())),
         ("plain mode", in_plain_mode(started.clone())),
         ("-p", printed(&started)),
-        ("export", export::render(&[finished], ExportFormat::Md, Lang::En)),
+        ("export", export::render("", &[finished], ExportFormat::Md, Lang::En)),
         ("context", shorten::run_summary(&seen)),
     ];
     for (place, text) in texts {
         assert!(text.contains(line), "{place}: {text}");
     }
+}
+
+#[test]
+fn a_message_that_is_too_long_for_the_model_is_announced_below_the_input() {
+    let mut state = State::new(ScreenConfig::default());
+    state.facts.context.longest_bytes = 40_000;
+    state.facts.context.longest_tokens = 10_000;
+    let mut row_below = |text: &str| {
+        state.composer.paste(text, Lang::En);
+        let mut terminal = Terminal::new(TestBackend::new(120, 30)).unwrap();
+        let drawn = terminal.draw(|frame| drop(super::draw_frame(&mut state, frame, 0))).unwrap();
+        let cells = drawn.buffer.content().iter().map(ratatui::buffer::Cell::symbol);
+        cells.skip(29 * 120).collect::<String>()
+    };
+    assert!(!row_below(&"word word\n".repeat(3_000)).contains("Too long"));
+    let row = row_below(&"word word\n".repeat(3_000));
+    assert!(row.contains("Too long for the model: about "), "{row}");
 }

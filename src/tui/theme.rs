@@ -43,8 +43,23 @@ pub struct Theme {
     pub info: Style,
     pub border: Style,
     pub selection: Style,
+    /// Panels. Without a background, lines take their place.
+    pub surface: Style,
+    /// A row of a panel that stands out.
+    pub raised: Style,
+    pub bar: BarColors,
     pub markup: Markup,
     pub change: DiffColors,
+}
+
+/// The bar at the left of a panel, by whose it is; only the background counts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BarColors {
+    pub user: Style,
+    pub input: Style,
+    pub question: Style,
+    /// A question of high risk.
+    pub danger: Style,
 }
 
 /// Elements of Markdown.
@@ -84,6 +99,12 @@ pub struct DiffColors {
     pub added: Style,
     pub removed: Style,
     pub hunk: Style,
+    /// Behind a whole row; without it the row's text has the colour of its sign.
+    pub added_row: Style,
+    pub removed_row: Style,
+    /// The words that differ.
+    pub added_word: Style,
+    pub removed_word: Style,
 }
 
 impl Theme {
@@ -101,6 +122,16 @@ impl Theme {
     /// Parses a theme file. The error names the meaning and its problem.
     pub fn parse(toml: &str, depth: Depth) -> Result<Theme, LocalizedText> {
         parse::parse_theme(toml, depth)
+    }
+
+    /// Whether panels are painted; otherwise lines mark them.
+    pub fn has_surfaces(&self) -> bool {
+        self.surface.bg.is_some()
+    }
+
+    /// The selected row of a list in a panel.
+    pub fn chosen(&self) -> Style {
+        if self.has_surfaces() { self.raised.add_modifier(Modifier::BOLD) } else { self.selection }
     }
 
     /// The style of a tier. Its name is always shown too.
@@ -129,6 +160,9 @@ impl Default for Theme {
             info: plain,
             border: plain,
             selection: plain.add_modifier(Modifier::REVERSED),
+            surface: plain,
+            raised: plain,
+            bar: BarColors::default(),
             markup: Markup {
                 heading: bold,
                 strong: bold,
@@ -141,7 +175,15 @@ impl Default for Theme {
                 marker: plain,
                 syntax: Syntax::default(),
             },
-            change: DiffColors { added: plain, removed: plain, hunk: plain },
+            change: DiffColors {
+                added: plain,
+                removed: plain,
+                hunk: plain,
+                added_row: plain,
+                removed_row: plain,
+                added_word: bold,
+                removed_word: bold,
+            },
         }
     }
 }

@@ -1,28 +1,32 @@
 //! Applies events to the state. Pure: no I/O, no clock, no channel; it routes each event to the
 //! area it belongs to and returns what the driver must do.
 
-use crossterm::event::{
-    KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
-};
+use crossterm::event::{KeyEvent, KeyEventKind};
 
+use super::clipboard::PastedResult;
+use super::composer::pasted_image_path;
+use super::connecting;
 use super::event::{ScreenEffect, ScreenInput, TimedInput};
 use super::focus::{Focus, focus, input_focus};
 use super::keys::{self, KeyAction, KeyContext, ScrollAction};
 use super::modal::{Modal, ModalAction};
 use super::notify::NotifyMethod;
 use super::palette;
-use super::state::{MouseOwner, State, WindowFocus};
+use super::state::{State, WindowFocus};
 use super::submit;
 use super::time::Millis;
-use super::transcript::{ReleaseOutcome, Scroll};
-use super::{pickers, title, welcome};
+use super::transcript::Scroll;
+use super::{pickers, title};
 use crate::i18n::{LocalizedText, Phrase, screen as words};
-use crate::protocol::{Ask, Event as SessionEvent, Notice, Op};
+use crate::protocol::{Ask, Event as SessionEvent, JobRequest, Notice, Op, TurnOutcome};
 
 mod asking;
 mod history;
 mod input;
 pub mod layout;
+mod mouse;
+mod pictures;
+mod suggest;
 
 /// A second Ctrl-C counts within this time.
 const LEAVING: Millis = 3_000;
@@ -32,18 +36,20 @@ const TOLD: Millis = 4_000;
 const LONG_TURN: Millis = 20_000;
 /// A larger paste is refused: no model could read such a message.
 const PASTE: usize = 4 << 20;
-/// Lines per step of the wheel.
-const WHEEL: i32 = 3;
 
 pub fn update(state: &mut State, event: TimedInput) -> Vec<ScreenEffect> {
     let TimedInput { at, input } = event;
     state.transcript.set_time(at);
     let mut effects = match input {
         ScreenInput::Key(key) if key.kind == KeyEventKind::Release => return Vec::new(),
-        ScreenInput::Key(key) => key_pressed(state, &key, at),
+        ScreenInput::Key(key) => match translate_key(state, key, at) {
+            Some(key) => key_pressed(state, &key, at),
+            None => Vec::new(),
+        },
         ScreenInput::Paste(text) => handle_paste(state, &text, at),
-        ScreenInput::Mouse(mouse) => handle_mouse(state, mouse, at),
-        ScreenInput::Resized => vec![ScreenEffect::Redraw],
+        ScreenInput::Mouse(mouse) => mouse::handle_mouse(state, mouse, at),
+        ScreenInput::Resized => pictures::redraw(state),
+        ScreenInput::Picture(input) => pictures::apply(state, input),
         ScreenInput::ScreenReturned => {
             state.appearance.title.clear();
             vec![ScreenEffect::Redraw]
@@ -57,9 +63,11 @@ pub fn update(state: &mut State, event: TimedInput) -> Vec<ScreenEffect> {
             Vec::new()
         }
         ScreenInput::Highlighted(painted) => {
-            state.transcript.add_highlight(*painted);
+            state.add_highlight(*painted);
             Vec::new()
         }
+        ScreenInput::Connect(result) => connecting::apply_result(state, *result),
+        ScreenInput::ImagePasted(pasted) => paste_image(state, *pasted, at),
         ScreenInput::Copied(copied) => show_message(state, copied.message(), at),
         ScreenInput::FocusGained => set_window_focus(state, WindowFocus::Focused),
         ScreenInput::FocusLost => set_window_focus(state, WindowFocus::Unfocused),
@@ -90,6 +98,17 @@ pub fn update(state: &mut State, event: TimedInput) -> Vec<ScreenEffect> {
     effects
 }
 
+fn paste_image(state: &mut State, pasted: PastedResult, at: Millis) -> Vec<ScreenEffect> {
+    match pasted {
+        Ok(image) => {
+            state.composer.paste_image(image, state.appearance.lang);
+            input_changed(state);
+            Vec::new()
+        }
+        Err(why) => show_message(state, why, at),
+    }
+}
+
 /// Shows a temporary message over the input.
 fn show_message(state: &mut State, say: LocalizedText, at: Millis) -> Vec<ScreenEffect> {
     state.presence.temporary_message = Some((say, at + TOLD));
@@ -109,6 +128,26 @@ fn handle_tick(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
         state.presence.temporary_message = None;
     }
     Vec::new()
+}
+
+/// The built-in key for this one by the user's own keys; `None`: it does nothing.
+fn translate_key(state: &State, key: KeyEvent, at: Millis) -> Option<KeyEvent> {
+    use KeyContext as C;
+    let contexts: &[KeyContext] = match focus(state, at) {
+        Focus::Question => &[C::Question, C::Anywhere],
+        Focus::Page => &[C::Page, C::Anywhere],
+        Focus::Picker => &[C::Palette, C::Anywhere],
+        Focus::Queue => &[C::Queue, C::EmptyInput, C::Input, C::Anywhere],
+        Focus::HistorySearch => &[C::HistorySearch, C::Input, C::Anywhere],
+        Focus::TranscriptSearch => &[C::SearchResults, C::Search, C::Anywhere],
+        Focus::Palette | Focus::Files => &[C::Palette, C::Input, C::Anywhere],
+        Focus::Composer if state.activity.is_running_step() => {
+            &[C::RunningStep, C::Input, C::Anywhere]
+        }
+        Focus::Composer if state.composer.is_empty() => &[C::EmptyInput, C::Input, C::Anywhere],
+        Focus::Draft | Focus::Composer => &[C::Input, C::Anywhere],
+    };
+    state.keymap.translate(contexts, key)
 }
 
 /// A key goes to what has the focus, and then to its global meaning.
@@ -144,6 +183,11 @@ fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffec
         input_changed(state);
         return Vec::new();
     }
+    if keys::action(KeyContext::RunningStep, key) == Some(KeyAction::Background)
+        && state.activity.is_running_step()
+    {
+        return vec![ScreenEffect::Send(Op::Job { job: JobRequest::Background })];
+    }
     let action = Some(KeyContext::EmptyInput)
         .filter(|_| state.composer.is_empty())
         .and_then(|place| keys::action(place, key))
@@ -167,9 +211,13 @@ fn type_key(state: &mut State, key: &KeyEvent) -> Vec<ScreenEffect> {
 fn list_key(state: &mut State, key: &KeyEvent, at: Millis) -> Option<Vec<ScreenEffect>> {
     let action = keys::action(KeyContext::Palette, key)?;
     match input_focus(state) {
-        Focus::Palette => Some(palette_key(state, action, at)),
+        Focus::Palette => {
+            let action = state.palette.act(action);
+            Some(apply_palette_action(state, action, at))
+        }
         Focus::Files => {
-            input::files_key(state, action);
+            let action = state.composer.files.act(action);
+            input::apply_files_action(state, action);
             Some(Vec::new())
         }
         _ => None,
@@ -179,14 +227,6 @@ fn list_key(state: &mut State, key: &KeyEvent, at: Millis) -> Option<Vec<ScreenE
 /// A key in a dialog that is not a question: a page, or a picker.
 fn modal_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffect> {
     match state.modals.key(key, at, state.appearance.lang) {
-        ModalAction::Stay => Vec::new(),
-        ModalAction::Close => {
-            state.modals.pop();
-            state.guard.restart(at);
-            Vec::new()
-        }
-        ModalAction::Send(op) => vec![ScreenEffect::Send(op)],
-        ModalAction::Picked(topic, choice) => pickers::apply_choice(state, topic, choice, at),
         ModalAction::Unhandled => match keys::action(KeyContext::Anywhere, key) {
             Some(
                 KeyAction::Palette
@@ -198,11 +238,30 @@ fn modal_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffect>
             | None => Vec::new(),
             Some(action) => act(state, action, key, at),
         },
+        action => apply_modal_action(state, action, at),
     }
 }
 
-fn palette_key(state: &mut State, action: KeyAction, at: Millis) -> Vec<ScreenEffect> {
-    match state.palette.act(action) {
+fn apply_modal_action(state: &mut State, action: ModalAction, at: Millis) -> Vec<ScreenEffect> {
+    match action {
+        ModalAction::Stay | ModalAction::Unhandled => Vec::new(),
+        ModalAction::Close => {
+            state.modals.pop();
+            state.guard.restart(at);
+            Vec::new()
+        }
+        ModalAction::Send(op) => vec![ScreenEffect::Send(op)],
+        ModalAction::KeyEntered(key) => connecting::enter_key(state, key),
+        ModalAction::Picked(topic, choice) => pickers::apply_choice(state, topic, choice, at),
+    }
+}
+
+fn apply_palette_action(
+    state: &mut State,
+    action: palette::PaletteAction,
+    at: Millis,
+) -> Vec<ScreenEffect> {
+    match action {
         palette::PaletteAction::Stay => Vec::new(),
         palette::PaletteAction::Fill(text) => {
             state.composer.set_text(&text, state.appearance.lang);
@@ -230,14 +289,15 @@ fn act(state: &mut State, action: KeyAction, key: &KeyEvent, at: Millis) -> Vec<
         KeyAction::Quit => return pickers::quit(state),
         KeyAction::Redraw => return vec![ScreenEffect::Redraw],
         KeyAction::Suspend => return vec![ScreenEffect::Suspend],
-        KeyAction::Mouse => return vec![toggle_mouse(state)],
+        KeyAction::Mouse => return vec![mouse::toggle_mouse(state)],
         KeyAction::Send => return enter(state, at),
         KeyAction::Up => return up(state),
         KeyAction::Help => {
-            let help = Modal::help(&state.completions.extensions);
+            let help = Modal::help(&state.completions.extensions, &state.keymap);
             state.modals.open(help);
         }
         KeyAction::Steps => state.transcript.toggle_steps(),
+        KeyAction::SidePanel => return input::toggle_side_panel(state, at),
         KeyAction::Dump => return submit::dump(state),
         KeyAction::Copy => {
             return state.transcript.selected_text().map(ScreenEffect::Copy).into_iter().collect();
@@ -256,8 +316,21 @@ fn act(state: &mut State, action: KeyAction, key: &KeyEvent, at: Millis) -> Vec<
         }
         KeyAction::SearchHistory => input::search(state),
         KeyAction::Editor => return vec![ScreenEffect::Editor(state.composer.full_text())],
-        KeyAction::Suggest => suggest(state, None),
-        KeyAction::SuggestNth => suggest(state, keys::digit(key)),
+        KeyAction::PasteImage => return vec![ScreenEffect::PasteImage],
+        KeyAction::NextMode => {
+            let mode = state.facts.approval.next();
+            state.facts.approval = mode;
+            let told = show_message(state, LocalizedText::from(mode.about()), at);
+            return told
+                .into_iter()
+                .chain([ScreenEffect::Send(Op::SetApprovalMode { mode })])
+                .collect();
+        }
+        KeyAction::Suggest if state.activity.is_busy() && !state.composer.is_blank() => {
+            return submit::send_as(state, state.enter_while_busy.other(), at);
+        }
+        KeyAction::Suggest => return suggest::suggest(state, None, at),
+        KeyAction::SuggestNth => return suggest::suggest(state, keys::digit(key), at),
         KeyAction::Interrupt
         | KeyAction::Next
         | KeyAction::Previous
@@ -265,6 +338,8 @@ fn act(state: &mut State, action: KeyAction, key: &KeyEvent, at: Millis) -> Vec<
         | KeyAction::Accept
         | KeyAction::Remove
         | KeyAction::More
+        | KeyAction::Details
+        | KeyAction::Background
         | KeyAction::Close => {}
     }
     Vec::new()
@@ -296,8 +371,7 @@ fn stop(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     if !state.activity.is_busy() {
         return Vec::new();
     }
-    state.activity.set_stopping(at);
-    vec![ScreenEffect::Send(Op::Stop)]
+    submit::stop_turn(state, Op::Stop, at)
 }
 
 fn enter(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
@@ -323,22 +397,6 @@ fn up(state: &mut State) -> Vec<ScreenEffect> {
     Vec::new()
 }
 
-/// Tab cycles through the suggestions while the input contains nothing else.
-fn suggest(state: &mut State, number: Option<usize>) {
-    let shown = state.composer.display_text();
-    if !(shown.is_empty() || state.suggestions.is_last_inserted(&shown)) || state.activity.is_busy()
-    {
-        return;
-    }
-    let text = match number {
-        Some(number) => state.suggestions.nth(number),
-        None => state.suggestions.next(),
-    };
-    if let Some(text) = text.map(str::to_owned) {
-        state.composer.set_text(&text, state.appearance.lang);
-    }
-}
-
 fn open_palette(state: &mut State) {
     state.palette.keep(state.composer.full_text());
     state.composer.set_text("/", state.appearance.lang);
@@ -361,7 +419,8 @@ fn input_changed(state: &mut State) {
 
 fn refresh_palette(state: &mut State) {
     let mut palette = std::mem::take(&mut state.palette);
-    palette.refresh(&state.composer.display_text(), &state.command_context());
+    let shown = state.composer.display_text();
+    palette.refresh(&shown, &state.command_context(), state.composer.sent_texts());
     state.palette = palette;
 }
 
@@ -379,62 +438,28 @@ fn handle_paste(state: &mut State, text: &str, at: Millis) -> Vec<ScreenEffect> 
     }
     state.guard.record_key(at);
     match focus {
-        Focus::Question | Focus::Draft | Focus::Page | Focus::Picker => {}
+        Focus::Question | Focus::Draft | Focus::Page | Focus::Picker => {
+            if let Some(entry) = state.modals.key_entry_mut() {
+                entry.paste(text);
+            }
+        }
         Focus::HistorySearch => {
             state.composer.extend_search(text.lines().next().unwrap_or_default())
         }
         Focus::TranscriptSearch => state.transcript.search_paste(text),
         Focus::Queue | Focus::Palette | Focus::Files | Focus::Composer => {
-            state.composer.paste(text, lang);
+            // Terminals paste nothing where the clipboard holds an image.
+            if text.is_empty() {
+                return vec![ScreenEffect::PasteImage];
+            }
+            match pasted_image_path(text) {
+                Some(path) => state.composer.insert_mention(&path),
+                None => state.composer.paste(text, lang),
+            }
             input_changed(state);
         }
     }
     Vec::new()
-}
-
-fn handle_mouse(state: &mut State, mouse: MouseEvent, at: Millis) -> Vec<ScreenEffect> {
-    let focus = focus(state, at);
-    let dialog = matches!(focus, Focus::Question | Focus::Draft | Focus::Page | Focus::Picker);
-    let lines = match mouse.kind {
-        MouseEventKind::ScrollUp => -WHEEL,
-        MouseEventKind::ScrollDown => WHEEL,
-        MouseEventKind::Down(_) if matches!(focus, Focus::Question | Focus::Draft) => {
-            state.guard.record_key(at);
-            return Vec::new();
-        }
-        MouseEventKind::Down(MouseButton::Left) if mouse.modifiers == KeyModifiers::NONE => {
-            if !dialog {
-                state.transcript.press(mouse.column, mouse.row, at);
-            }
-            return Vec::new();
-        }
-        MouseEventKind::Drag(MouseButton::Left) => {
-            state.transcript.drag(mouse.column, mouse.row);
-            return Vec::new();
-        }
-        MouseEventKind::Up(MouseButton::Left) if !dialog => {
-            return match state.transcript.release(mouse.column, mouse.row) {
-                ReleaseOutcome::Selected(text) => vec![ScreenEffect::Copy(text)],
-                ReleaseOutcome::Clicked => Vec::new(),
-            };
-        }
-        _ => return Vec::new(),
-    };
-    match focus {
-        Focus::Page => state.modals.scroll_lines(lines),
-        // Elsewhere the transcript is in view.
-        _ => state.transcript.scroll(Scroll::Lines(lines)),
-    }
-    Vec::new()
-}
-
-fn toggle_mouse(state: &mut State) -> ScreenEffect {
-    let (mouse, effect) = match state.mouse {
-        MouseOwner::App => (MouseOwner::Terminal, ScreenEffect::ReleaseMouse),
-        MouseOwner::Terminal => (MouseOwner::App, ScreenEffect::CaptureMouse),
-    };
-    state.mouse = mouse;
-    effect
 }
 
 fn scroll(state: &mut State, by: ScrollAction) {
@@ -450,10 +475,22 @@ fn scroll(state: &mut State, by: ScrollAction) {
     });
 }
 
-fn handle_turn_end(state: &mut State, elapsed_ms: u64, at: Millis) -> Vec<ScreenEffect> {
+fn handle_turn_end(
+    state: &mut State,
+    ending: &TurnOutcome,
+    elapsed_ms: u64,
+    at: Millis,
+) -> Vec<ScreenEffect> {
     state.modals.close_all_questions();
     state.guard.restart(at);
-    state.suggestions.set(state.transcript.suggestions());
+    match ending {
+        TurnOutcome::Failed { .. } => {
+            let word = |phrase: Phrase| phrase.text(state.appearance.lang);
+            let (again, other) = (word(words::CHIP_AGAIN), word(words::CHIP_OTHER_MODEL));
+            state.suggestions.set_commands(&[("/retry", again), ("/model", other)]);
+        }
+        _ => state.suggestions.set(state.transcript.suggestions()),
+    }
     let mut effects = submit::run_deferred(state, at);
     if elapsed_ms >= LONG_TURN {
         effects.extend(notify(state, words::RING_DONE));
@@ -478,10 +515,17 @@ fn open_question(state: &mut State, ask: Ask, at: Millis) -> Vec<ScreenEffect> {
     notify(state, words::RING_ASKS)
 }
 
+fn begin_turn(state: &mut State) {
+    state.suggestions.set::<&str>(&[]);
+    state.queue.clear_steered();
+}
+
 /// Applies an event of the session to each area that shows it.
+#[allow(clippy::too_many_lines, reason = "a row for each event")]
 fn handle_session_event(state: &mut State, event: SessionEvent, at: Millis) -> Vec<ScreenEffect> {
     state.activity.apply(&event, at);
     state.transcript.apply(&event);
+    state.side_panel.apply(&event);
     match event {
         SessionEvent::Asked(ask) => return open_question(state, *ask, at),
         SessionEvent::TerminalRequested { ask } => return vec![ScreenEffect::LendTerminal(ask)],
@@ -493,9 +537,11 @@ fn handle_session_event(state: &mut State, event: SessionEvent, at: Millis) -> V
             state.modals.set_assessment(ask, work, risk, change.map(|change| *change));
         }
         SessionEvent::Queued { texts } => state.queue.set(texts),
-        SessionEvent::TurnStarted { .. } => state.suggestions.set::<&str>(&[]),
-        SessionEvent::TurnEnded { elapsed_ms, .. } => {
-            return handle_turn_end(state, elapsed_ms, at);
+        SessionEvent::TurnStarted { .. } => begin_turn(state),
+        SessionEvent::Steered { text } => state.queue.mark_read(&text),
+        SessionEvent::TurnEnded { elapsed_ms, ending, .. } => {
+            state.queue.clear_steered();
+            return handle_turn_end(state, &ending, elapsed_ms, at);
         }
         SessionEvent::Facts(facts) => {
             state.facts = *facts;
@@ -508,23 +554,21 @@ fn handle_session_event(state: &mut State, event: SessionEvent, at: Millis) -> V
         SessionEvent::Rewound { text, .. } => history::restore_message(state, &text),
         SessionEvent::RewindAsked { turn, files } => pickers::open_rewind_parts(state, turn, files),
         SessionEvent::Sessions { rows, more } => pickers::fill_sessions(state, rows, more),
-        SessionEvent::Cleared => {
-            state.suggestions.set(&welcome::suggestions(state.appearance.lang))
+        SessionEvent::Changes { session, uncommitted } => {
+            state.modals.open(Modal::diff(&state.facts.cwd, session, uncommitted));
         }
-        SessionEvent::Models { names } => {
-            state.completions.models = names;
-            pickers::fill_models(state);
-        }
+        SessionEvent::Cleared => pickers::suggest_first_steps(state),
+        SessionEvent::Models { names, offers } => pickers::fill_models(state, names, offers),
         SessionEvent::Catalogue(kept) => input::set_extensions(state, *kept),
         // Keys typed meanwhile were meant for the step.
         SessionEvent::TerminalReturned => state.guard.restart(at),
         SessionEvent::Closed => return vec![ScreenEffect::Quit],
         SessionEvent::ReplyStarted
-        | SessionEvent::Steered { .. }
         | SessionEvent::Attached { .. }
         | SessionEvent::Rendered { .. }
         | SessionEvent::Delta { .. }
         | SessionEvent::ReasoningDelta { .. }
+        | SessionEvent::ScriptMessage { .. }
         | SessionEvent::Retrying { .. }
         | SessionEvent::Repairing { .. }
         | SessionEvent::Replied(_)
@@ -534,7 +578,10 @@ fn handle_session_event(state: &mut State, event: SessionEvent, at: Millis) -> V
         | SessionEvent::Plan { .. }
         | SessionEvent::Undone { .. }
         | SessionEvent::FilesKept { .. }
+        | SessionEvent::FilesChanged { .. }
+        | SessionEvent::Redone
         | SessionEvent::FolderAdded { .. }
+        | SessionEvent::ApprovalModeSet { .. }
         | SessionEvent::Page(_)
         | SessionEvent::Compacting
         | SessionEvent::Compacted(_)

@@ -3,22 +3,24 @@
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use ratatui::style::Modifier;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::composer::ComposerStyle;
 use super::draw::{self, DrawContext, HorizontalRule};
 use super::focus::{Focus, input_focus};
+use super::keys::{EditAction, KeyAction, KeyAction as A, KeyContext as C};
 use super::state::{MouseOwner, State};
-use super::status::{self, KeyHint};
+use super::status::{self, BoundHint, HintKey};
 use super::time::Millis;
-use super::transcript::{Hyperlink, Stage};
-use super::update::layout::{Layout, input_width, is_welcome};
-use super::{text, welcome};
-use crate::i18n::{input, plural, screen as words};
+use super::transcript::{Overlays, Stage};
+use super::update::layout::{Layout, bottom_rows, input_width};
+use super::{jobs, text, welcome};
+use crate::config::BusyInput;
+use crate::i18n::{Phrase, input, plural, screen as words};
 
-/// Draws the state, laid out for this frame; returns the links on the screen.
-pub fn view(state: &State, layout: &Layout, frame: &mut Frame<'_>, now: Millis) -> Vec<Hyperlink> {
+/// Draws the state, laid out for this frame; returns the links and the pictures on the screen.
+pub fn view(state: &State, layout: &Layout, frame: &mut Frame<'_>, now: Millis) -> Overlays {
     let screen = frame.area();
     let theme = &state.appearance.theme;
     let pen = DrawContext { theme, lang: state.appearance.lang, now };
@@ -27,19 +29,22 @@ pub fn view(state: &State, layout: &Layout, frame: &mut Frame<'_>, now: Millis) 
     if layout.is_too_small {
         let say = text::elide_end(words::TOO_SMALL.text(pen.lang), screen.width.into());
         draw::lines(screen, buf, &[Line::styled(say, pen.theme.dim)]);
-        return Vec::new();
+        return Overlays::default();
     }
-    let mut links = draw_transcript(state, layout.transcript, buf, &pen);
+    let mut overlays = draw_transcript(state, layout, buf, &pen);
     let caret = match layout.focus {
         Focus::Question | Focus::Draft => draw_with_question(state, layout, buf, &pen),
         Focus::Page | Focus::Picker => state.modals.draw(layout.dialog, buf, &pen),
         _ => draw_main(state, layout, buf, &pen),
     };
-    links.retain(|link| link.is_visible(buf));
+    if layout.side_panel.width > 0 {
+        state.side_panel.draw(layout.side_panel, buf, &pen, &state.facts);
+    }
+    overlays.retain_visible(buf);
     if let Some(caret) = caret.filter(|caret| screen.contains(*caret)) {
         frame.set_cursor_position(caret);
     }
-    links
+    overlays
 }
 
 /// A question, and below it the draft, while one is being typed.
@@ -70,11 +75,16 @@ fn draw_draft(
     let line = state.palette.draft().is_some();
     let label = if line { words::LINE_LABEL } else { words::DRAFT_LABEL };
     let label = Span::styled(label.text(pen.lang), tone);
-    HorizontalRule::new(if here { tone } else { pen.theme.border }).left(label).draw(area, buf);
+    let edge = match pen.theme.has_surfaces() {
+        true => HorizontalRule::edge(pen.theme),
+        false => HorizontalRule::new(if here { tone } else { pen.theme.border }),
+    };
+    edge.left(label).draw(area, buf);
     let inner = Rect { y: area.y + 1, height: area.height - 1, width: input_width(area), ..area };
-    let dress =
-        ComposerStyle { theme: pen.theme, hint: "", sigil: tone.add_modifier(Modifier::BOLD) };
-    let caret = state.composer.draw(inner, buf, &dress);
+    let sigil = panel_sigil(tone, pen.theme.bar.input, pen);
+    let caret =
+        state.composer.draw(inner, buf, &ComposerStyle { theme: pen.theme, hint: "", sigil });
+    draw::panel(area, buf, pen.theme, pen.theme.bar.input);
     let above = Rect { y: 0, height: area.y, ..area };
     draw_list(state, above, buf, pen, input_focus(state));
     caret
@@ -83,7 +93,7 @@ fn draw_draft(
 /// The list over the input. While its first names are looked for it gets no keys yet.
 fn draw_list(state: &State, above: Rect, buf: &mut Buffer, pen: &DrawContext<'_>, focus: Focus) {
     match focus {
-        Focus::Palette => state.palette.draw(above, buf, pen.theme, pen.lang),
+        Focus::Palette => state.palette.draw(above, buf, pen, &state.keymap),
         Focus::Files | Focus::Composer => state.composer.files.draw(above, buf, pen),
         _ => {}
     }
@@ -95,9 +105,12 @@ fn draw_main(
     buf: &mut Buffer,
     pen: &DrawContext<'_>,
 ) -> Option<Position> {
-    let (queue, chips) = (layout.queue, layout.suggestions);
-    state.queue.draw(bottom_rows(queue, state.queue.rows()), buf, pen);
-    state.suggestions.draw(bottom_rows(chips, state.suggestions.rows(chips.width)), buf, pen);
+    state.queue.draw(bottom_rows(layout.queue, state.queue.rows()), buf, pen);
+    state.suggestions.draw(layout.suggestions, buf, pen);
+    jobs::draw(&state.facts.jobs, layout.jobs, buf, pen);
+    if layout.plan.height > 0 {
+        state.side_panel.draw_plan_row(layout.plan, buf, pen);
+    }
     let right = notice_line(state, layout.activity.width, pen);
     if layout.activity.height > 0 {
         state.activity.draw(layout.activity, buf, pen, &right);
@@ -112,24 +125,20 @@ fn draw_main(
     caret
 }
 
-/// The last rows of an area.
-fn bottom_rows(area: Rect, rows: u16) -> Rect {
-    let rows = rows.min(area.height);
-    Rect { y: area.bottom() - rows, height: rows, ..area }
-}
-
 fn draw_transcript(
     state: &State,
-    area: Rect,
+    layout: &Layout,
     buf: &mut Buffer,
     pen: &DrawContext<'_>,
-) -> Vec<Hyperlink> {
-    if area.is_empty() {
-        return Vec::new();
+) -> Overlays {
+    if layout.transcript.is_empty() {
+        return Overlays::default();
     }
-    if is_welcome(state) {
-        welcome::draw(area, buf, pen, &state.facts, state.completions.has_no_extensions());
-        return Vec::new();
+    if layout.is_start_page {
+        if let Some(page) = welcome::compose(state, layout.transcript, pen) {
+            page.draw(buf, pen);
+        }
+        return Overlays::default();
     }
     state.transcript.draw(buf)
 }
@@ -145,37 +154,50 @@ fn draw_input(
         let inner = match area.height {
             0..3 => area,
             _ => {
-                HorizontalRule::new(pen.theme.border).draw(area, buf);
-                HorizontalRule::new(pen.theme.border)
+                HorizontalRule::edge(pen.theme).draw(area, buf);
+                HorizontalRule::edge(pen.theme)
                     .draw(Rect { y: area.bottom() - 1, height: 1, ..area }, buf);
                 Rect { y: area.y + 1, height: area.height - 2, ..area }
             }
         };
-        return state.transcript.draw_search(inner, buf, pen);
+        let caret = state.transcript.draw_search(inner, buf, pen);
+        draw::surface(area, buf, pen.theme);
+        return caret;
     }
     let shell = state.composer.display_text().starts_with('!');
-    let tone = if shell { pen.theme.warn } else { pen.theme.accent };
+    let (tone, bar) = match shell {
+        true => (pen.theme.warn, pen.theme.bar.question),
+        false => (pen.theme.accent, pen.theme.bar.input),
+    };
     let mut inner = Rect { width: input_width(area), ..area };
     if area.height > layout.input_rows.min(area.height.saturating_sub(2)) && area.height > 2 {
-        let mut rule = HorizontalRule::new(pen.theme.border);
+        let mut rule = HorizontalRule::edge(pen.theme);
         if shell {
             rule = rule.left(Span::styled(words::INPUT_SHELL.text(pen.lang), pen.theme.warn));
         }
         rule.draw(area, buf);
-        HorizontalRule::new(pen.theme.border)
-            .draw(Rect { y: area.bottom() - 1, height: 1, ..area }, buf);
+        HorizontalRule::edge(pen.theme).draw(Rect { y: area.bottom() - 1, height: 1, ..area }, buf);
         inner = Rect { y: area.y + 1, height: area.height - 2, ..inner };
     }
-    let hint = match state.activity.is_busy() {
-        true => words::INPUT_HINT_BUSY,
-        false => words::INPUT_HINT,
+    let hint = match (state.activity.is_busy(), state.enter_while_busy) {
+        (true, BusyInput::Steer) => words::INPUT_HINT_BUSY,
+        (true, BusyInput::Queue) => words::INPUT_HINT_BUSY_QUEUES,
+        (false, _) => words::INPUT_HINT,
     };
     let dress = ComposerStyle {
         theme: pen.theme,
         hint: hint.text(pen.lang),
-        sigil: tone.add_modifier(Modifier::BOLD),
+        sigil: panel_sigil(tone, bar, pen),
     };
-    state.composer.draw(inner, buf, &dress)
+    let caret = state.composer.draw(inner, buf, &dress);
+    draw::panel(area, buf, pen.theme, bar);
+    caret
+}
+
+/// On a bar the sigil is only there for a copy of the screen.
+fn panel_sigil(tone: Style, bar: Style, pen: &DrawContext<'_>) -> Style {
+    let tone = tone.add_modifier(Modifier::BOLD);
+    if pen.theme.has_surfaces() { Style { fg: bar.bg, ..tone } } else { tone }
 }
 
 /// The query replaces the facts, next to the useful keys.
@@ -189,7 +211,7 @@ fn draw_search(
     if search.has_no_note() {
         let taken = u16::try_from(search.width(pen)).unwrap_or(area.width).min(area.width);
         let rest = Rect { x: area.x + taken, width: area.width - taken, ..area };
-        status::draw_hints(rest, buf, pen, RECALL);
+        status::draw_bound_hints(rest, buf, pen, (RECALL, &state.keymap));
     }
     state.composer.draw_search(area, buf, pen)
 }
@@ -225,14 +247,17 @@ fn draw_status(
     if state.presence.confirm_quit_until.is_some() {
         let say = text::elide_end(words::LEAVE_ASKED.text(pen.lang), area.width.into());
         draw::line(area, buf, 2, area.width.into(), &Line::styled(say, pen.theme.warn));
+    } else if let Some(say) = state.omitted_notice() {
+        let say = text::elide_end(&say.text(pen.lang), area.width.saturating_sub(3).into());
+        draw::line(area, buf, 2, area.width.into(), &Line::styled(say, pen.theme.warn));
     } else if let Some(hints) = list_hints(state, layout.focus) {
-        status::draw_hints(area, buf, pen, hints);
+        status::draw_bound_hints(area, buf, pen, (hints, &state.keymap));
     } else if layout.activity.height == 0 && (state.activity.is_busy() || right.width() > 0) {
         state.activity.draw(area, buf, pen, right);
     } else if state.mouse == MouseOwner::Terminal {
-        status::draw_hints(area, buf, pen, RELEASED);
+        status::draw_bound_hints(area, buf, pen, (RELEASED, &state.keymap));
     } else {
-        status::draw(area, buf, pen, &state.facts, hints(state));
+        status::draw(area, buf, pen, &state.facts, (hints(state), &state.keymap));
     }
 }
 
@@ -247,7 +272,7 @@ fn draw_vim_mode(state: &State, area: Rect, buf: &mut Buffer, pen: &DrawContext<
 }
 
 /// The keys of the list or the search that has the focus.
-fn list_hints(state: &State, focus: Focus) -> Option<&'static [KeyHint]> {
+fn list_hints(state: &State, focus: Focus) -> Option<&'static [BoundHint]> {
     match focus {
         Focus::TranscriptSearch => {
             let stage = state.transcript.search_status()?.stage;
@@ -261,56 +286,71 @@ fn list_hints(state: &State, focus: Focus) -> Option<&'static [KeyHint]> {
 }
 
 /// The useful keys at this moment.
-fn hints(state: &State) -> &'static [KeyHint] {
+fn hints(state: &State) -> &'static [BoundHint] {
     match (state.activity.is_busy(), state.composer.is_empty()) {
         (true, _) if !state.queue.is_empty() => BUSY_QUEUE,
-        (true, _) => BUSY,
+        (true, true) => &[],
+        (true, false) => match state.enter_while_busy {
+            BusyInput::Steer => STEER,
+            BusyInput::Queue => ENQUEUE,
+        },
         (false, true) => EMPTY,
         (false, false) => WRITING,
     }
 }
 
-const PALETTE: &[KeyHint] = &[
-    KeyHint { key: "Enter", action: words::HINT_RUN },
-    KeyHint { key: "Tab", action: words::HINT_COMPLETE },
-    KeyHint { key: "Up/Down", action: words::HINT_MOVE },
-    KeyHint { key: "Esc", action: words::HINT_CLOSE },
+const fn bound(context: C, action: KeyAction, does: Phrase) -> BoundHint {
+    BoundHint { key: HintKey::Bound(context, action), action: does }
+}
+
+const fn pair(context: C, does: Phrase) -> BoundHint {
+    BoundHint { key: HintKey::Pair(context, A::Previous, A::Next), action: does }
+}
+
+const PALETTE: &[BoundHint] = &[
+    bound(C::Palette, A::Accept, words::HINT_RUN),
+    bound(C::Palette, A::Complete, words::HINT_COMPLETE),
+    pair(C::Palette, words::HINT_MOVE),
+    bound(C::Palette, A::Close, words::HINT_CLOSE),
 ];
-const QUEUE: &[KeyHint] = &[
-    KeyHint { key: "Enter", action: input::HINT_QUEUE_EDIT },
-    KeyHint { key: "Del", action: input::HINT_QUEUE_REMOVE },
-    KeyHint { key: "Up/Down", action: words::HINT_MOVE },
-    KeyHint { key: "Esc", action: words::HINT_CLOSE },
+const QUEUE: &[BoundHint] = &[
+    bound(C::Queue, A::Accept, input::HINT_QUEUE_EDIT),
+    bound(C::Queue, A::Remove, input::HINT_QUEUE_REMOVE),
+    pair(C::Queue, words::HINT_MOVE),
+    bound(C::Queue, A::Close, words::HINT_CLOSE),
 ];
-const FILES: &[KeyHint] = &[
-    KeyHint { key: "Enter", action: input::HINT_TAKE_FILE },
-    KeyHint { key: "Tab", action: input::HINT_ENTER_FOLDER },
-    KeyHint { key: "Esc", action: words::HINT_CLOSE },
+const FILES: &[BoundHint] = &[
+    bound(C::Palette, A::Accept, input::HINT_TAKE_FILE),
+    bound(C::Palette, A::Complete, input::HINT_ENTER_FOLDER),
+    bound(C::Palette, A::Close, words::HINT_CLOSE),
 ];
-const RECALL: &[KeyHint] = &[
-    KeyHint { key: "Ctrl-R", action: input::HINT_OLDER },
-    KeyHint { key: "Enter", action: input::HINT_TAKE },
-    KeyHint { key: "Esc", action: input::HINT_AS_IT_WAS },
+const RECALL: &[BoundHint] = &[
+    bound(C::HistorySearch, A::Next, input::HINT_OLDER),
+    bound(C::HistorySearch, A::Accept, input::HINT_TAKE),
+    bound(C::HistorySearch, A::Close, input::HINT_AS_IT_WAS),
 ];
-const SEARCH: &[KeyHint] = &[
-    KeyHint { key: "Enter", action: words::HINT_NEXT },
-    KeyHint { key: "Up", action: words::HINT_PREVIOUS },
-    KeyHint { key: "Esc", action: words::HINT_CLOSE },
+const SEARCH: &[BoundHint] = &[
+    bound(C::Search, A::Next, words::HINT_NEXT),
+    BoundHint { key: HintKey::Typed("Up"), action: words::HINT_PREVIOUS },
+    bound(C::Search, A::Close, words::HINT_CLOSE),
 ];
-const FOUND: &[KeyHint] = &[
-    KeyHint { key: "n", action: words::HINT_NEXT },
-    KeyHint { key: "N", action: words::HINT_PREVIOUS },
-    KeyHint { key: "/", action: words::HINT_OTHER_WORDS },
-    KeyHint { key: "Esc", action: words::HINT_CLOSE },
+const FOUND: &[BoundHint] = &[
+    bound(C::SearchResults, A::Next, words::HINT_NEXT),
+    bound(C::SearchResults, A::Previous, words::HINT_PREVIOUS),
+    bound(C::SearchResults, A::Search, words::HINT_OTHER_WORDS),
+    bound(C::Search, A::Close, words::HINT_CLOSE),
 ];
-const RELEASED: &[KeyHint] = &[KeyHint { key: "F2", action: words::HINT_MOUSE_BACK }];
-const BUSY: &[KeyHint] = &[KeyHint { key: "Enter", action: words::HINT_QUEUE }];
-const BUSY_QUEUE: &[KeyHint] = &[KeyHint { key: "Up", action: words::HINT_TAKE_BACK }];
-const EMPTY: &[KeyHint] = &[
-    KeyHint { key: "/", action: words::PALETTE_TITLE },
-    KeyHint { key: "?", action: words::HINT_HELP },
+const RELEASED: &[BoundHint] = &[bound(C::Anywhere, A::Mouse, words::HINT_MOUSE_BACK)];
+const STEER: &[BoundHint] =
+    &[bound(C::Input, A::Send, words::HINT_STEER), bound(C::Input, A::Suggest, words::HINT_QUEUE)];
+const ENQUEUE: &[BoundHint] =
+    &[bound(C::Input, A::Send, words::HINT_QUEUE), bound(C::Input, A::Suggest, words::HINT_STEER)];
+const BUSY_QUEUE: &[BoundHint] = &[bound(C::Input, A::Up, words::HINT_TAKE_BACK)];
+const EMPTY: &[BoundHint] = &[
+    BoundHint { key: HintKey::Typed("/"), action: words::PALETTE_TITLE },
+    bound(C::EmptyInput, A::Help, words::HINT_HELP),
 ];
-const WRITING: &[KeyHint] = &[
-    KeyHint { key: "Enter", action: words::HINT_SEND },
-    KeyHint { key: "Ctrl-J", action: words::HINT_BREAK },
+const WRITING: &[BoundHint] = &[
+    bound(C::Input, A::Send, words::HINT_SEND),
+    bound(C::Input, KeyAction::Edit(EditAction::InsertNewline), words::HINT_BREAK),
 ];

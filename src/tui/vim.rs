@@ -8,9 +8,12 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 pub use self::grid::GridPosition;
 use self::grid::{Cell, Grid, Motion};
+use self::keys::{Command, Find, MOST, Operator, Parsed, Target, TextObject, Verb, parse_keys};
 use crate::i18n::{Phrase, input as words};
 
 mod grid;
+mod keys;
+mod objects;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VimMode {
@@ -19,6 +22,8 @@ pub enum VimMode {
     Normal,
     /// From here to the cursor.
     Visual(GridPosition),
+    /// The lines from here to the cursor.
+    VisualLines(GridPosition),
 }
 
 /// The edits to apply to the text, in this order.
@@ -38,6 +43,18 @@ pub struct Vim {
     /// The keys of an unfinished command.
     pending_keys: String,
     register: Register,
+    last_find: Option<Find>,
+    last_change: Option<LastChange>,
+    /// Where insert mode began, if a command began it.
+    insert_start: Option<GridPosition>,
+}
+
+#[derive(Clone, Debug)]
+struct LastChange {
+    times: Option<usize>,
+    command: Command,
+    /// What was typed after it.
+    inserted: String,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -53,165 +70,97 @@ enum RegisterKind {
     Lines,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verb {
-    Insert,
-    InsertFirst,
-    Append,
-    AppendEnd,
-    OpenBelow,
-    OpenAbove,
-    Delete,
-    DeleteEnd,
-    ChangeEnd,
-    Put,
-    PutBefore,
-    Undo,
-    Visual,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Operator {
-    Delete,
-    Change,
-    Yank,
-}
-
-#[rustfmt::skip]
-const MOTIONS: &[(&str, Motion)] = &[
-    ("h", Motion::Left), ("l", Motion::Right), ("j", Motion::Down), ("k", Motion::Up),
-    ("w", Motion::Word), ("b", Motion::WordBack), ("e", Motion::WordEnd),
-    ("0", Motion::LineStart), ("^", Motion::FirstWord), ("$", Motion::LineEnd),
-    ("gg", Motion::Top), ("G", Motion::Bottom),
-];
-
-#[rustfmt::skip]
-const VERBS: &[(&str, Verb)] = &[
-    ("i", Verb::Insert), ("I", Verb::InsertFirst), ("a", Verb::Append), ("A", Verb::AppendEnd),
-    ("o", Verb::OpenBelow), ("O", Verb::OpenAbove), ("x", Verb::Delete), ("D", Verb::DeleteEnd),
-    ("C", Verb::ChangeEnd), ("p", Verb::Put), ("P", Verb::PutBefore), ("u", Verb::Undo),
-    ("v", Verb::Visual),
-];
-
-const OPERATORS: &[(&str, Operator)] =
-    &[("d", Operator::Delete), ("c", Operator::Change), ("y", Operator::Yank)];
-
-/// The meaning of the keys pressed so far.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Command {
-    Move(Motion),
-    Verb(Verb),
-    Operate(Operator, Motion),
-    /// `dd`, `cc`, `yy`.
-    Lines(Operator),
-    /// In visual mode: the selection.
-    Selected(Operator),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ParsedKeys {
-    Complete(Option<usize>, Command),
-    /// More keys must follow.
-    Incomplete,
-    Invalid,
-}
-
-/// The largest count, however many digits it has.
-const MOST: usize = 10_000;
-
-fn parse_keys(typed: &str, visual: bool) -> ParsedKeys {
-    let (first, rest) = count(typed);
-    if rest.is_empty() {
-        return ParsedKeys::Incomplete;
-    }
-    if let Some(operator) = OPERATORS.iter().find(|(key, _)| rest.starts_with(key)) {
-        let (key, operator) = *operator;
-        return match visual {
-            true => ParsedKeys::Complete(first, Command::Selected(operator)),
-            false => operation(first, key, operator, rest.strip_prefix(key).unwrap_or("")),
-        };
-    }
-    if visual && rest == "x" {
-        return ParsedKeys::Complete(first, Command::Selected(Operator::Delete));
-    }
-    if let Some(motion) = lookup(MOTIONS, rest) {
-        return ParsedKeys::Complete(first, Command::Move(motion));
-    }
-    match lookup(VERBS, rest) {
-        Some(verb) if !visual || verb == Verb::Visual => {
-            ParsedKeys::Complete(first, Command::Verb(verb))
-        }
-        _ if rest == "g" => ParsedKeys::Incomplete,
-        _ => ParsedKeys::Invalid,
-    }
-}
-
-fn operation(first: Option<usize>, key: &str, operator: Operator, rest: &str) -> ParsedKeys {
-    let (second, rest) = count(rest);
-    let times = match (first, second) {
-        (None, None) => None,
-        (one, other) => Some((one.unwrap_or(1) * other.unwrap_or(1)).min(MOST)),
-    };
-    match lookup(MOTIONS, rest) {
-        _ if rest.is_empty() || rest == "g" => ParsedKeys::Incomplete,
-        _ if rest == key => ParsedKeys::Complete(times, Command::Lines(operator)),
-        Some(motion) => ParsedKeys::Complete(times, Command::Operate(operator, motion)),
-        None => ParsedKeys::Invalid,
-    }
-}
-
-/// A number at the start; a zero alone is a motion.
-fn count(typed: &str) -> (Option<usize>, &str) {
-    let rest = typed.trim_start_matches(|c: char| c.is_ascii_digit());
-    let digits = typed.strip_suffix(rest).unwrap_or("");
-    if digits.is_empty() || digits.starts_with('0') {
-        return (None, typed);
-    }
-    (Some(digits.parse().map_or(MOST, |count: usize| count.min(MOST))), rest)
-}
-
-fn lookup<T: Copy>(table: &[(&str, T)], key: &str) -> Option<T> {
-    table.iter().find(|(name, _)| *name == key).map(|(_, what)| *what)
-}
-
 impl VimMode {
+    /// The mode after `v` or `V`: the same key again ends it, the other one keeps the start.
+    fn toggled(self, verb: Verb, at: GridPosition) -> VimMode {
+        match (self, verb) {
+            (VimMode::Visual(_), Verb::Visual) | (VimMode::VisualLines(_), Verb::VisualLines) => {
+                VimMode::Normal
+            }
+            (VimMode::Visual(anchor), _) => VimMode::VisualLines(anchor),
+            (VimMode::VisualLines(anchor), _) => VimMode::Visual(anchor),
+            (_, Verb::VisualLines) => VimMode::VisualLines(at),
+            _ => VimMode::Visual(at),
+        }
+    }
+
     /// The name in the status line.
     pub fn name(self) -> Phrase {
         match self {
             VimMode::Insert => words::VIM_INSERT,
             VimMode::Normal => words::VIM_NORMAL,
             VimMode::Visual(_) => words::VIM_VISUAL,
+            VimMode::VisualLines(_) => words::VIM_VISUAL_LINES,
         }
     }
 }
 
 impl Vim {
+    /// The input was emptied.
+    pub fn reset(&mut self) {
+        self.mode = VimMode::Insert;
+        self.pending_keys.clear();
+        self.insert_start = None;
+    }
+
+    /// A command led to insert mode, with the cursor here.
+    pub fn begin_insert(&mut self, at: GridPosition) {
+        self.insert_start = Some(at);
+    }
+
     /// A letter in normal or visual mode.
     pub fn handle_char(&mut self, c: char, lines: &[String], at: GridPosition) -> Vec<VimEdit> {
         self.pending_keys.push(c);
-        match parse_keys(&self.pending_keys, matches!(self.mode, VimMode::Visual(_))) {
-            ParsedKeys::Incomplete if self.pending_keys.len() < 16 => Vec::new(),
-            ParsedKeys::Incomplete | ParsedKeys::Invalid => {
+        let is_visual = matches!(self.mode, VimMode::Visual(_) | VimMode::VisualLines(_));
+        match parse_keys(&self.pending_keys, is_visual) {
+            Parsed::Incomplete if self.pending_keys.len() < 16 => Vec::new(),
+            Parsed::Incomplete | Parsed::Invalid => {
                 self.pending_keys.clear();
                 Vec::new()
             }
-            ParsedKeys::Complete(times, command) => {
+            Parsed::Complete((times, command)) => {
                 self.pending_keys.clear();
                 let grid = Grid::from_lines(lines);
                 let cell = grid.cell_at(at);
+                if command == Command::Repeat {
+                    return self.repeat(times, &grid, cell);
+                }
+                if command.is_change() && !is_visual {
+                    self.last_change = Some(LastChange { times, command, inserted: String::new() });
+                }
                 self.command(command, times, &grid, cell)
             }
         }
     }
 
     /// Esc. `None`: it has its usual meaning.
-    pub fn escape(&mut self) -> Option<Vec<VimEdit>> {
+    pub fn escape(&mut self, lines: &[String], at: GridPosition) -> Option<Vec<VimEdit>> {
         let typed = std::mem::take(&mut self.pending_keys);
         match std::mem::replace(&mut self.mode, VimMode::Normal) {
-            VimMode::Insert => Some(vec![VimEdit::Left]),
-            VimMode::Visual(_) => Some(Vec::new()),
+            VimMode::Insert => {
+                if let (Some(from), Some(change)) =
+                    (self.insert_start.take(), &mut self.last_change)
+                    && from <= at
+                {
+                    let grid = Grid::from_lines(lines);
+                    change.inserted = grid.text(grid.cell_at(from), grid.cell_at(at));
+                }
+                Some(vec![VimEdit::Left])
+            }
+            VimMode::Visual(_) | VimMode::VisualLines(_) => Some(Vec::new()),
             VimMode::Normal => (!typed.is_empty()).then(Vec::new),
         }
+    }
+
+    /// The last change again, with what was typed after it.
+    fn repeat(&mut self, times: Option<usize>, grid: &Grid, at: Cell) -> Vec<VimEdit> {
+        let Some(change) = self.last_change.clone() else { return Vec::new() };
+        let mut edits = self.command(change.command, times.or(change.times), grid, at);
+        if self.mode == VimMode::Insert {
+            self.mode = VimMode::Normal;
+            edits.extend([VimEdit::Insert(change.inserted), VimEdit::Left]);
+        }
+        edits
     }
 
     fn command(
@@ -222,8 +171,8 @@ impl Vim {
         at: Cell,
     ) -> Vec<VimEdit> {
         match command {
-            Command::Move(motion) => {
-                let to = grid.motion_target(motion, at, times);
+            Command::Move(target) => {
+                let Some(to) = self.target_cell(target, times, grid, at) else { return Vec::new() };
                 vec![VimEdit::MoveTo(grid.position_of(grid.clamp_to_line(to)))]
             }
             Command::Verb(verb) => self.verb(verb, times.unwrap_or(1), grid, at),
@@ -231,15 +180,128 @@ impl Vim {
                 let last = (at.0 + times.unwrap_or(1) - 1).min(grid.last_row());
                 self.apply_to_lines(operator, grid, at.0, last)
             }
-            Command::Operate(operator, motion) => self.operate(operator, motion, times, grid, at),
-            Command::Selected(operator) => {
-                let VimMode::Visual(anchor) = self.mode else { return Vec::new() };
-                self.mode = VimMode::Normal;
-                let anchor = grid.cell_at(anchor);
-                let (from, to) = (anchor.min(at), anchor.max(at));
-                self.apply_to_chars(operator, grid, from, grid.cell_after(to))
+            Command::Operate(operator, Target::Motion(motion)) => {
+                self.operate(operator, motion, times, grid, at)
+            }
+            Command::Operate(operator, target) => match self.target_cell(target, times, grid, at) {
+                Some(to) if to > at => self.apply_to_chars(operator, grid, at, grid.cell_after(to)),
+                Some(to) => self.apply_to_chars(operator, grid, to, at),
+                None => Vec::new(),
+            },
+            Command::OperateOn(operator, object) => match grid.object(object, at) {
+                Some((from, to)) => self.apply_to_chars(operator, grid, from, to),
+                None => Vec::new(),
+            },
+            Command::Selected(operator) => self.operate_on_selection(operator, grid, at),
+            Command::SelectObject(object) => self.select(object, grid, at),
+            Command::Replace(letter) => self.replace(letter, times.unwrap_or(1), grid, at),
+            Command::Repeat => Vec::new(),
+        }
+    }
+
+    /// Where the cursor goes; `None`: the letter is not in the line.
+    fn target_cell(
+        &mut self,
+        target: Target,
+        times: Option<usize>,
+        grid: &Grid,
+        at: Cell,
+    ) -> Option<Cell> {
+        let count = times.unwrap_or(1);
+        match target {
+            Target::Motion(motion) => Some(grid.motion_target(motion, at, times)),
+            Target::Find(find) => {
+                self.last_find = Some(find);
+                grid.find(find, at, count, false)
+            }
+            Target::FindAgain { is_reversed } => {
+                let find = self.last_find?;
+                grid.find(if is_reversed { find.reversed() } else { find }, at, count, true)
             }
         }
+    }
+
+    /// The selected cells, the end excluded; `None` in normal mode.
+    fn selection(&self, grid: &Grid, at: Cell) -> Option<(Cell, Cell)> {
+        match self.mode {
+            VimMode::Visual(anchor) => {
+                let anchor = grid.cell_at(anchor);
+                Some((anchor.min(at), grid.cell_after(anchor.max(at))))
+            }
+            VimMode::VisualLines((row, _)) => Some(((row.min(at.0), 0), grid.end(row.max(at.0)))),
+            VimMode::Insert | VimMode::Normal => None,
+        }
+    }
+
+    fn operate_on_selection(&mut self, operator: Operator, grid: &Grid, at: Cell) -> Vec<VimEdit> {
+        let Some((from, to)) = self.selection(grid, at) else { return Vec::new() };
+        match std::mem::replace(&mut self.mode, VimMode::Normal) {
+            VimMode::VisualLines(_) => self.apply_to_lines(operator, grid, from.0, to.0),
+            _ => self.apply_to_chars(operator, grid, from, to),
+        }
+    }
+
+    fn select(&mut self, object: TextObject, grid: &Grid, at: Cell) -> Vec<VimEdit> {
+        let Some((from, to)) = grid.object(object, at).filter(|(from, to)| from < to) else {
+            return Vec::new();
+        };
+        self.mode = VimMode::Visual(grid.position_of(from));
+        let last = grid.previous(to).unwrap_or(to);
+        vec![VimEdit::MoveTo(grid.position_of(last))]
+    }
+
+    /// `r`: each character by this one; fewer than asked for change nothing.
+    fn replace(&mut self, letter: char, times: usize, grid: &Grid, at: Cell) -> Vec<VimEdit> {
+        let range = match self.selection(grid, at) {
+            Some(range) => range,
+            None if at.1 + times > grid.end(at.0).1 => return Vec::new(),
+            None => (at, (at.0, at.1 + times)),
+        };
+        self.mode = VimMode::Normal;
+        let new = |c: char| if c == '\n' { c } else { letter };
+        rewrite(grid, range, |text| text.chars().map(new).collect())
+    }
+
+    fn swap_case(&mut self, times: usize, grid: &Grid, at: Cell) -> Vec<VimEdit> {
+        let selected = self.selection(grid, at);
+        let end = grid.end(at.0);
+        let behind = (at.0, (at.1 + times).min(end.1));
+        self.mode = VimMode::Normal;
+        let swap = |c: char| -> String {
+            match c.is_uppercase() {
+                true => c.to_lowercase().collect(),
+                false => c.to_uppercase().collect(),
+            }
+        };
+        let mut edits = rewrite(grid, selected.unwrap_or((at, behind)), |text| {
+            text.chars().map(swap).collect()
+        });
+        if selected.is_none() {
+            edits.push(VimEdit::MoveTo(grid.position_of(behind)));
+        }
+        edits
+    }
+
+    /// `J`: lines become one, with a blank between them.
+    fn join(&mut self, times: usize, grid: &Grid, at: Cell) -> Vec<VimEdit> {
+        let (first, last) = match self.selection(grid, at) {
+            Some((from, to)) if to.0 > from.0 => (from.0, to.0),
+            _ => (at.0, at.0 + times.max(2) - 1),
+        };
+        self.mode = VimMode::Normal;
+        let last = last.min(grid.last_row());
+        let mut edits: Vec<VimEdit> = Vec::new();
+        for row in (first..last).rev() {
+            let (end, next) = (grid.end(row), grid.first_word(row + 1));
+            let is_apart =
+                end.1 == 0 || grid.is_blank((row, end.1 - 1)) || next == grid.end(row + 1);
+            edits.push(VimEdit::Delete(grid.position_of(end), grid.position_of(next)));
+            edits.push(VimEdit::Insert(if is_apart { String::new() } else { " ".to_owned() }));
+        }
+        if last > first {
+            edits.push(VimEdit::MoveTo(grid.position_of(grid.end(first))));
+        }
+        edits
     }
 
     fn operate(
@@ -332,11 +394,15 @@ impl Vim {
             Verb::ChangeEnd => return self.apply_to_chars(Operator::Change, grid, at, end),
             Verb::Undo => return vec![VimEdit::Undo; times],
             Verb::Put | Verb::PutBefore => return self.put(verb, times, grid, at),
-            Verb::Visual => {
-                self.mode = match self.mode {
-                    VimMode::Visual(_) => VimMode::Normal,
-                    VimMode::Normal | VimMode::Insert => VimMode::Visual(grid.position_of(at)),
-                };
+            Verb::DeleteBack => {
+                let left = (at.0, at.1.saturating_sub(times));
+                return self.apply_to_chars(Operator::Delete, grid, left, at);
+            }
+            Verb::Substitute => return self.apply_to_chars(Operator::Change, grid, at, right),
+            Verb::SwapCase => return self.swap_case(times, grid, at),
+            Verb::Join => return self.join(times, grid, at),
+            Verb::Visual | Verb::VisualLines => {
+                self.mode = self.mode.toggled(verb, grid.position_of(at));
                 return Vec::new();
             }
             Verb::Insert
@@ -394,6 +460,17 @@ impl Vim {
             }
         }
     }
+}
+
+/// Replaces the text of a range by one as long; the cursor stays at its start.
+fn rewrite(
+    grid: &Grid,
+    (from, to): (Cell, Cell),
+    make: impl FnOnce(&str) -> String,
+) -> Vec<VimEdit> {
+    let new = make(&grid.text(from, to));
+    let (from, to) = (grid.position_of(from), grid.position_of(to));
+    vec![VimEdit::Delete(from, to), VimEdit::Insert(new), VimEdit::MoveTo(from)]
 }
 
 /// Where the cursor may be in normal mode: on a character, not after the last.

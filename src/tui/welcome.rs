@@ -1,91 +1,237 @@
-//! The welcome screen: what this is, the current folder, the model, and suggestions below.
+//! The start page: the bird, what this is, the folder, the model or how to connect one, what to
+//! try, and the notices of the start. It goes when the first turn begins.
+
+use std::ops::Range;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
+use super::bird;
 use super::draw::{self, DrawContext};
+use super::keys::{KeyAction, KeyContext};
+use super::state::State;
+use super::suggestions::{self, Suggestion};
+use super::symbols::FAILED;
 use super::{status, text};
-use crate::i18n::{Lang, Phrase, common, library, screen as words};
-use crate::protocol::SessionInfo;
+use crate::i18n::{Lang, input, library, plural, screen as words};
+use crate::protocol::{Notice, NoticeLevel, SessionInfo};
 
-/// The first suggestions.
-const SUGGESTIONS: &[Phrase] =
-    &[words::START_TRY_CHANGED, words::START_TRY_FIND, common::RUN_TESTS];
+/// The bird is shown in areas of this size.
+const BIRD_FROM: (u16, u16) = (100, 18);
+/// Columns of the page, and those between the bird and the text.
+const WIDTH: u16 = 84;
+const APART: u16 = 6;
 
-pub fn suggestions(lang: Lang) -> Vec<&'static str> {
-    SUGGESTIONS.iter().map(|word| word.text(lang)).collect()
+/// Where the page has what.
+#[derive(Debug)]
+pub struct StartPage {
+    bird: Rect,
+    text: Rect,
+    lines: Vec<Line<'static>>,
+    /// What to try: a row each.
+    pub first_steps: Rect,
+    below: Rect,
+    notices: Vec<Line<'static>>,
 }
 
-/// `offers`: the suggestions are worth mentioning.
-pub fn draw(
-    area: Rect,
-    buf: &mut Buffer,
-    pen: &DrawContext<'_>,
-    facts: &SessionInfo,
-    offers: bool,
-) {
-    let width = usize::from(area.width).saturating_sub(4);
-    let mut lines = lines(pen, facts, width);
-    if offers {
-        let offer = text::wrap(library::EXAMPLES_OFFERED.text(pen.lang), width);
-        lines.push(Line::default());
-        lines.extend(offer.into_iter().map(|line| Line::styled(line, pen.theme.dim)));
-    }
-    let room = usize::from(area.height);
-    if lines.len() > room {
-        lines.retain(|line| line.width() > 0);
-    }
-    let above = room.saturating_sub(lines.len()).min(1);
-    let inner = Rect {
-        x: area.x + 2.min(area.width),
-        y: area.y + u16::try_from(above).unwrap_or(0),
-        width: u16::try_from(width).unwrap_or(0),
-        height: area.height.saturating_sub(u16::try_from(above).unwrap_or(0)),
+/// The page in this area; `None`: the notices do not fit below it.
+pub fn compose(state: &State, area: Rect, pen: &DrawContext<'_>) -> Option<StartPage> {
+    let has_bird = area.width >= BIRD_FROM.0 && area.height >= BIRD_FROM.1;
+    let margin = if has_bird { area.width.saturating_sub(WIDTH) / 2 } else { 2.min(area.width) };
+    let inner =
+        Rect { x: area.x + margin, width: area.width - 2 * margin.min(area.width / 2), ..area };
+    let beside = if has_bird { bird::SIZE.0 + APART } else { 0 };
+    // What is long may reach into the right margin.
+    let to = (area.right().saturating_sub(2)).max(inner.right());
+    let text = Rect { x: inner.x + beside, width: to.saturating_sub(inner.x + beside), ..inner };
+    let (mut lines, mut steps) = lines(state, pen, usize::from(text.width));
+    let mut notices = notices(state, pen, usize::from(inner.width));
+    let count = |lines: &[Line<'_>]| u16::try_from(lines.len()).unwrap_or(u16::MAX);
+    let needed = |lines: &[Line<'_>], notices: &[Line<'_>]| {
+        let beside = if has_bird { bird::SIZE.1 } else { 0 };
+        count(lines).max(beside).saturating_add(count(notices))
     };
-    draw::lines(inner, buf, &lines);
+    if needed(&lines, &notices) > area.height {
+        let blank = |line: &Line<'_>| line.width() == 0;
+        let before = lines.iter().take(steps.start).filter(|line| blank(line)).count();
+        steps = steps.start - before..steps.end - before;
+        lines.retain(|line| !blank(line));
+        notices.retain(|line| !blank(line));
+    }
+    let rows = needed(&lines, &notices);
+    if !notices.is_empty() && rows > area.height {
+        return None;
+    }
+    let above = area.height.saturating_sub(rows) / if has_bird { 3 } else { 4 };
+    let top = area.y + if has_bird { above } else { above.min(2) };
+    let text = Rect { y: top, height: area.bottom() - top, ..text };
+    let page = rows.saturating_sub(count(&notices));
+    let below = Rect { y: (top + page).min(area.bottom()), ..inner };
+    let at = |row: usize| text.y.saturating_add(u16::try_from(row).unwrap_or(0)).min(area.bottom());
+    let first_steps = Rect { y: at(steps.start), height: at(steps.end) - at(steps.start), ..text };
+    let bird = match has_bird {
+        true => Rect { y: top, width: bird::SIZE.0, height: bird::SIZE.1, ..inner },
+        false => Rect::default(),
+    };
+    let below = Rect { height: area.bottom() - below.y, ..below };
+    Some(StartPage { bird, text, lines, first_steps, below, notices })
 }
 
-fn lines(pen: &DrawContext<'_>, facts: &SessionInfo, width: usize) -> Vec<Line<'static>> {
-    let theme = pen.theme;
+impl StartPage {
+    pub fn draw(&self, buf: &mut Buffer, pen: &DrawContext<'_>) {
+        let bird = bird::BIRD.map(|row| Line::styled(row, pen.theme.text));
+        draw::lines(self.bird, buf, &bird);
+        draw::lines(self.text, buf, &self.lines);
+        draw::lines(self.below, buf, &self.notices);
+    }
+}
+
+/// The text of the page, and which of its lines are the first steps.
+fn lines(state: &State, pen: &DrawContext<'_>, width: usize) -> (Vec<Line<'static>>, Range<usize>) {
+    let (theme, facts) = (pen.theme, &state.facts);
+    let bold = theme.text.add_modifier(Modifier::BOLD);
     let mut lines = vec![Line::from(vec![
-        Span::styled("Avocet", theme.accent.add_modifier(Modifier::BOLD)),
-        Span::styled(concat!("  ", env!("CARGO_PKG_VERSION")), theme.dim),
+        Span::styled("Avocet", bold),
+        Span::styled(concat!(" ", env!("CARGO_PKG_VERSION")), theme.dim),
     ])];
     let about = text::wrap(words::START_ABOUT.text(pen.lang), width);
     lines.extend(about.into_iter().map(|line| Line::styled(line, theme.text)));
     lines.push(Line::default());
-    let mut place =
-        vec![Span::styled(text::elide_middle(&facts.cwd, width.saturating_sub(12)), theme.text)];
-    if let Some(branch) = &facts.branch {
-        place.push(Span::styled(format!("   {}", text::elide_middle(branch, 24)), theme.accent));
-    }
-    let labels =
-        [common::FOLDER, common::MODEL, words::START_KEYS].map(|label| label.text(pen.lang));
-    let column = labels.iter().map(|label| text::width(label)).max().unwrap_or(0) + 3;
-    let [folder, model, keys] = labels;
-    lines.extend(draw::label_lines(folder, theme.dim, column, vec![Line::from(place)]));
-    lines.extend(draw::label_lines(
-        model,
-        theme.dim,
-        column,
-        answers(pen, facts, width.saturating_sub(column)),
-    ));
-    let are = text::wrap(words::START_KEYS_ARE.text(pen.lang), width.saturating_sub(column));
-    let are = are.into_iter().map(|line| Line::styled(line, theme.text)).collect();
-    lines.extend(draw::label_lines(keys, theme.dim, column, are));
-    lines
+    lines.push(folder_line(facts, pen, width));
+    lines.push(model_line(facts, pen, width));
+    lines.push(Line::default());
+    let heading = if status::is_guide(facts) { words::START_NO_MODEL } else { words::START_TRY };
+    lines.push(Line::styled(heading.text(pen.lang), theme.dim));
+    let from = lines.len();
+    lines.extend(first_steps(state, pen, width));
+    let steps = from..lines.len();
+    lines.push(Line::default());
+    lines.push(key_line(state, pen, width));
+    (lines, steps)
 }
 
-/// The model; without one, how to get one.
-fn answers(pen: &DrawContext<'_>, facts: &SessionInfo, width: usize) -> Vec<Line<'static>> {
-    let mut lines = vec![Line::styled(status::model(facts, pen.lang), pen.theme.text)];
-    if status::is_guide(facts) {
-        let how = text::wrap(words::START_CONNECT.text(pen.lang), width);
-        lines.extend(how.into_iter().map(|line| Line::styled(line, pen.theme.dim)));
-    } else if !facts.base_url.is_empty() {
-        lines.push(Line::styled(text::elide_middle(&facts.base_url, width), pen.theme.dim));
+fn folder_line(facts: &SessionInfo, pen: &DrawContext<'_>, width: usize) -> Line<'static> {
+    let branch = facts.branch.as_ref().map(|branch| text::elide_middle(branch, 24));
+    let changed = facts
+        .changed_files
+        .filter(|files| *files > 0)
+        .map(|files| plural(files, words::START_CHANGED_ONE, words::START_CHANGED).text(pen.lang));
+    let of_git = branch.as_ref().map_or(0, |branch| text::width(branch) + 3)
+        + changed.as_ref().map_or(0, |changed| text::width(changed) + 3);
+    let folder = text::elide_middle(&facts.cwd, width.saturating_sub(of_git).max(12));
+    let mut spans = vec![Span::styled(folder, pen.theme.text)];
+    if let Some(branch) = branch {
+        spans.push(Span::styled(format!("   {branch}"), pen.theme.accent));
+    }
+    if let Some(changed) = changed {
+        spans.push(Span::styled(format!("   {changed}"), pen.theme.dim));
+    }
+    Line::from(spans)
+}
+
+/// The model, how much it reasons, and where it is.
+fn model_line(facts: &SessionInfo, pen: &DrawContext<'_>, width: usize) -> Line<'static> {
+    let mut line = Line::styled(status::model(facts, pen.lang), pen.theme.text);
+    let effort = facts.effort.map(|level| level.name().to_owned());
+    let host = Some(text::single_line(&facts.base_url)).filter(|url| !url.is_empty());
+    for said in effort.into_iter().chain(host) {
+        let room = width.saturating_sub(line.width() + 3);
+        line.spans
+            .push(Span::styled(format!("   {}", text::elide_middle(&said, room)), pen.theme.dim));
+    }
+    line
+}
+
+/// A row for each suggestion: its key, its text, and what a command does.
+fn first_steps(state: &State, pen: &DrawContext<'_>, width: usize) -> Vec<Line<'static>> {
+    let entries: Vec<_> = state.suggestions.entries(&state.keymap).collect();
+    let keys = entries.iter().map(|entry| text::width(&entry.key)).max().unwrap_or(0);
+    // Only what is explained needs a column for that beside it.
+    let explained = entries.iter().filter(|entry| !about(state, entry.text, pen.lang).is_empty());
+    let texts = explained.map(|entry| text::width(entry.text)).max().unwrap_or(0);
+    let row = |entry: Suggestion<'_>| {
+        let room = width.saturating_sub(keys + 4);
+        let said = text::elide_end(entry.text, room);
+        let about = about(state, entry.text, pen.lang);
+        let about = match texts + 3 < room {
+            true => text::elide_end(&about, room - texts - 3),
+            false => String::new(),
+        };
+        let style = if entry.is_inserted { pen.theme.selection } else { pen.theme.text };
+        let gap = |columns: usize, of: &str| " ".repeat(columns.saturating_sub(text::width(of)));
+        Line::from(vec![
+            Span::raw("  "),
+            Span::styled(entry.key.clone(), pen.theme.accent),
+            Span::raw(gap(keys + 2, &entry.key)),
+            Span::styled(said, style),
+            Span::raw(gap(texts + 3, entry.text)),
+            Span::styled(about, pen.theme.dim),
+        ])
+    };
+    entries.into_iter().map(row).collect()
+}
+
+/// What a suggested command does; empty for a question.
+fn about(state: &State, suggested: &str, lang: Lang) -> String {
+    if suggested == suggestions::CONNECT {
+        return words::START_CONNECT.text(lang).to_owned();
+    }
+    let offers = &state.completions.offers;
+    let model = suggested.strip_prefix("/model ");
+    let offer = model.and_then(|name| offers.iter().find(|offer| offer.name == name));
+    let say = offer.map(|offer| words::START_USE.with("provider", offer.provider.as_str()));
+    say.map(|say| say.text(lang)).unwrap_or_default()
+}
+
+fn key_line(state: &State, pen: &DrawContext<'_>, width: usize) -> Line<'static> {
+    let bound = |context, action| state.keymap.key_of(context, action);
+    let keys = [
+        ("/".to_owned(), words::PALETTE_TITLE),
+        ("@".to_owned(), input::FILES_TITLE),
+        ("!".to_owned(), words::START_SHELL),
+        (bound(KeyContext::Anywhere, KeyAction::Stop), words::START_STOP),
+        (bound(KeyContext::EmptyInput, KeyAction::Help), words::HINT_HELP),
+    ];
+    let mut line = Line::default();
+    for (key, does) in keys.into_iter().filter(|(key, _)| !key.is_empty()) {
+        let gap = if line.spans.is_empty() { "" } else { "   " };
+        let does = does.text(pen.lang);
+        if line.width() + gap.len() + text::width(&key) + 1 + text::width(does) > width {
+            break;
+        }
+        line.spans.push(Span::raw(gap));
+        line.spans.push(Span::styled(key, pen.theme.accent));
+        line.spans.push(Span::styled(format!(" {does}"), pen.theme.dim));
+    }
+    line
+}
+
+/// The notices of the start, a blank line before the first.
+fn notices(state: &State, pen: &DrawContext<'_>, width: usize) -> Vec<Line<'static>> {
+    let examples = Notice::info(library::EXAMPLES_OFFERED);
+    let examples = Some(&examples).filter(|_| state.completions.has_no_extensions());
+    let mut lines = Vec::new();
+    for notice in state.transcript.notices().chain(examples) {
+        let (sign, style) = match notice.level {
+            NoticeLevel::Info => ("  ", pen.theme.dim),
+            NoticeLevel::Warning => ("! ", pen.theme.warn),
+            NoticeLevel::Error => (FAILED, pen.theme.danger),
+        };
+        let mut sign = Some(Span::styled(format!("{sign:<2}"), style));
+        let body = if notice.level == NoticeLevel::Info { pen.theme.dim } else { pen.theme.text };
+        let said =
+            [Some((&notice.say, body)), notice.hint.as_ref().map(|hint| (hint, pen.theme.dim))];
+        for (say, style) in said.into_iter().flatten() {
+            for row in text::wrap(&say.text(pen.lang), width.saturating_sub(2).max(1)) {
+                let sign = sign.take().unwrap_or_else(|| Span::raw("  "));
+                lines.push(Line::from(vec![sign, Span::styled(row, style)]));
+            }
+        }
+    }
+    if !lines.is_empty() {
+        lines.insert(0, Line::default());
     }
     lines
 }

@@ -6,18 +6,19 @@ use std::sync::{Arc, Mutex};
 
 use avocet::i18n::LocalizedText;
 use avocet::protocol::{Message, StepAction, Truncation};
-use avocet::script::host::PackKey;
+use avocet::script::host::{InputAnswer, InputQuestion, PackKey};
 use avocet::script::manifest::input::ScriptArgs;
 use avocet::script::run::RunRequest;
 use avocet::script::source::{ScriptEntry, ScriptLibrary, SourceFiles};
 use avocet::script::{
-    AnswerPart, LocatedError, ModelCall, RunResult, ScriptEvent, ScriptHost, built_in, run,
+    AnswerPart, LocatedError, ModelCall, RunResult, ScriptEvent, ScriptHost, StepError, built_in,
+    run,
 };
 use futures_util::FutureExt;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// The disk, every folder of it trusted or none.
 #[derive(Clone, Copy, Debug)]
@@ -57,9 +58,15 @@ pub struct HostLog {
     pub calls: Vec<ModelCall>,
     pub printed: Vec<Value>,
     pub deltas: String,
+    /// The reasoning that was shown.
+    pub thought: String,
     pub asked: Vec<String>,
     pub steps: Vec<StepAction>,
     pub noted: Vec<String>,
+    /// The messages of the script's author.
+    pub messages: Vec<String>,
+    /// The questions for inputs.
+    pub questions: Vec<InputQuestion>,
     /// Scripts in the order they began.
     pub called: Vec<String>,
 }
@@ -70,6 +77,8 @@ pub struct ReplayHost {
     pub seen: Arc<Mutex<HostLog>>,
     /// What a person says to a question.
     pub says: bool,
+    /// The user's answers to questions for inputs.
+    pub answers: VecDeque<InputAnswer>,
     /// What scripts remember.
     pub kept: BTreeMap<String, Value>,
 }
@@ -117,7 +126,10 @@ impl ScriptHost for ReplayHost {
             ScriptEvent::Delta(text) => seen.deltas.push_str(&text),
             ScriptEvent::ScriptCalled(id) => seen.called.push(id),
             ScriptEvent::Note(say) => seen.noted.push(say.to_string()),
-            ScriptEvent::Reasoning(_)
+            ScriptEvent::Reasoning(text) => seen.thought.push_str(&text),
+            ScriptEvent::Message(role, text) => seen.messages.push(format!("{role}: {text}")),
+            ScriptEvent::AnswerStarted(_)
+            | ScriptEvent::AnswerEnded
             | ScriptEvent::ModelCallStarted
             | ScriptEvent::TokensUsed(_)
             | ScriptEvent::StepStarted(_)
@@ -153,18 +165,34 @@ impl ScriptHost for ReplayHost {
         async move { Ok(before) }.boxed()
     }
 
-    fn run_step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, LocalizedText>> {
+    fn ask_input(&mut self, question: InputQuestion) -> BoxFuture<'_, Option<InputAnswer>> {
+        self.seen.lock().unwrap().questions.push(question);
+        let answer = self.answers.pop_front();
+        async move { answer }.boxed()
+    }
+
+    fn environment(&self) -> Map<String, Value> {
+        [("HOME".to_owned(), json!("/home/ann"))].into_iter().collect()
+    }
+
+    fn run_step(
+        &mut self,
+        work: StepAction,
+        permission: Option<LocalizedText>,
+    ) -> BoxFuture<'_, Result<String, StepError>> {
+        self.seen.lock().unwrap().asked.extend(permission.map(|question| question.to_string()));
         self.seen.lock().unwrap().steps.push(work.clone());
         async move {
             match work {
                 StepAction::Tool { name, input } if name == "file.read" => {
                     let path = input["path"].as_str().unwrap_or_default().to_owned();
-                    std::fs::read_to_string(&path).map_err(|error| word(&error.to_string()))
+                    std::fs::read_to_string(&path).map_err(|error| word(&error.to_string()).into())
                 }
                 StepAction::Exec { program, args } => {
                     Ok(format!("ran {program} {}", args.join(" ")))
                 }
-                other => Err(word(&format!("{other:?}"))),
+                StepAction::Tool { name, .. } if name == "file.write" => Ok(String::new()),
+                other => Err(word(&format!("{other:?}")).into()),
             }
         }
         .boxed()
@@ -183,14 +211,15 @@ pub fn play_in(
     script: &str,
     args: Value,
     replies: &[Value],
-    trusted: bool,
-    says: bool,
+    (trusted, says): (bool, bool),
+    answers: &[InputAnswer],
 ) -> (Result<RunResult, LocatedError>, HostLog) {
     let seen = Arc::new(Mutex::new(HostLog::default()));
     let host = ReplayHost {
         replies: replies.iter().cloned().collect(),
         seen: seen.clone(),
         says,
+        answers: answers.iter().cloned().collect(),
         kept: BTreeMap::new(),
     };
     let library =
@@ -200,6 +229,7 @@ pub fn play_in(
         from: folder.to_owned(),
         args: ScriptArgs::from_value(args),
         streams: true,
+        asks_inputs: true,
     };
     // A debug build takes much stack for each script inside a script.
     let came = std::thread::Builder::new()

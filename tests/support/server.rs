@@ -1,5 +1,6 @@
 //! A model server for tests: on a random loopback port, in threads of its own, so that
-//! tests without a runtime can use it as well. Each request gets the next [`Reply`].
+//! tests without a runtime can use it as well. Each request gets the next [`Reply`]; what a client
+//! looks up beside that (`/v1/models`, `/props`) gets the page of that path, or 404.
 //!
 //! What arrived and who left is kept in a log that tests can await; nothing sleeps.
 //!
@@ -32,6 +33,8 @@ pub struct Reply {
     headers: Vec<(String, String)>,
     pieces: Vec<Vec<u8>>,
     pause: Duration,
+    /// Sent only once the test releases it.
+    held: bool,
     end: End,
     raw: bool,
 }
@@ -80,6 +83,7 @@ impl Reply {
             headers: Vec::new(),
             pieces: Vec::new(),
             pause: Duration::ZERO,
+            held: false,
             end: End::Whole,
             raw: false,
         }
@@ -111,6 +115,12 @@ impl Reply {
     /// Waits so long before each piece.
     pub fn pause(mut self, pause: Duration) -> Reply {
         self.pause = pause;
+        self
+    }
+
+    /// Waits for [`Server::release`].
+    pub fn held(mut self) -> Reply {
+        self.held = true;
         self
     }
 
@@ -174,6 +184,7 @@ impl ReceivedRequest {
 #[derive(Clone, Debug, Default)]
 struct Log {
     requests: Vec<ReceivedRequest>,
+    lookups: Vec<ReceivedRequest>,
     /// Clients that went away before their answer was whole.
     gone: usize,
     /// Answers that were written to their end.
@@ -190,9 +201,15 @@ pub struct Server {
 #[derive(Debug)]
 struct Shared {
     replies: Mutex<VecDeque<Reply>>,
-    models: Option<Vec<String>>,
+    pages: Vec<(&'static str, Reply)>,
+    /// Who looks a page up must have it.
+    key: Option<&'static str>,
+    /// Answers what has no reply, by all requests so far.
+    responder: Option<fn(&[ReceivedRequest]) -> Reply>,
     log: watch::Sender<Log>,
     over: Mutex<bool>,
+    released: Mutex<bool>,
+    freed: Condvar,
     stop: Condvar,
 }
 
@@ -204,23 +221,52 @@ pub fn nobody() -> String {
 
 impl Server {
     pub fn start(replies: Vec<Reply>) -> Server {
-        Server::open(replies, None)
+        Server::start_with_pages(replies, vec![])
     }
 
-    /// The same, and every `GET …/models` is answered with this list, apart from the
-    /// replies and from the log.
+    /// Answers each request by all requests so far, this one last.
+    pub fn start_answering(responder: fn(&[ReceivedRequest]) -> Reply) -> Server {
+        Server::open(vec![], vec![], None, Some(responder))
+    }
+
+    /// The same, and this list of models can be looked up.
     pub fn start_with_models(replies: Vec<Reply>, models: &[&str]) -> Server {
-        Server::open(replies, Some(models.iter().map(|name| (*name).to_owned()).collect()))
+        let data: Vec<Value> = models.iter().map(|id| json!({ "id": id })).collect();
+        let list = Reply::json(200, &json!({ "data": data }));
+        Server::start_with_pages(replies, vec![("/v1/models", list)])
     }
 
-    fn open(replies: Vec<Reply>, models: Option<Vec<String>>) -> Server {
+    /// The same, and these pages can be looked up, each as often as wanted.
+    pub fn start_with_pages(replies: Vec<Reply>, pages: Vec<(&'static str, Reply)>) -> Server {
+        Server::open(replies, pages, None, None)
+    }
+
+    /// The same, but the pages are only for who has this key.
+    pub fn start_locked(
+        replies: Vec<Reply>,
+        pages: Vec<(&'static str, Reply)>,
+        key: Option<&'static str>,
+    ) -> Server {
+        Server::open(replies, pages, key, None)
+    }
+
+    fn open(
+        replies: Vec<Reply>,
+        pages: Vec<(&'static str, Reply)>,
+        key: Option<&'static str>,
+        responder: Option<fn(&[ReceivedRequest]) -> Reply>,
+    ) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let shared = Arc::new(Shared {
             replies: Mutex::new(replies.into()),
-            models,
+            pages,
+            key,
+            responder,
             log: watch::Sender::new(Log::default()),
             over: Mutex::new(false),
+            released: Mutex::new(false),
+            freed: Condvar::new(),
             stop: Condvar::new(),
         });
         let accepting = Arc::clone(&shared);
@@ -242,6 +288,12 @@ impl Server {
         format!("http://{}/v1", self.address)
     }
 
+    /// Sends the answers that are held back.
+    pub fn release(&self) {
+        *self.shared.released.lock().unwrap() = true;
+        self.shared.freed.notify_all();
+    }
+
     /// Another reply at the end of the list.
     pub fn push(&self, reply: Reply) {
         self.shared.replies.lock().unwrap().push_back(reply);
@@ -249,6 +301,16 @@ impl Server {
 
     pub fn requests(&self) -> Vec<ReceivedRequest> {
         self.shared.log.borrow().requests.clone()
+    }
+
+    /// What was looked up beside the requests.
+    pub fn lookups(&self) -> Vec<ReceivedRequest> {
+        self.shared.log.borrow().lookups.clone()
+    }
+
+    /// Waits until so many pages were looked up and answered.
+    pub fn wait_for_lookups(&self, count: usize) {
+        self.block(self.until(|log| log.lookups.len() >= count));
     }
 
     /// Resolves when `count` requests have arrived.
@@ -302,15 +364,23 @@ impl Shared {
         let Some(seen) = request(&client)? else {
             return Ok(());
         };
-        if let Some(models) = self.models.as_ref().filter(|_| seen.line.ends_with("/models")) {
-            let data: Vec<Value> = models.iter().map(|id| json!({ "id": id })).collect();
-            return self.answer(&client, &Reply::json(200, &json!({ "data": data })));
+        if seen.line.starts_with("GET ") || seen.line.ends_with("/api/show") {
+            let path = seen.line.split([' ', '?']).nth(1).unwrap_or_default();
+            let page = self.pages.iter().find(|(known, _)| *known == path);
+            let page = page.map_or_else(|| Reply::status(404), |(_, page)| page.clone());
+            let wanted = self.key.map(|key| format!("Bearer {key}"));
+            let is_locked = wanted.is_some() && seen.header("authorization") != wanted.as_deref();
+            let page = if is_locked { Reply::status(401) } else { page };
+            let answered = self.answer(&client, &page);
+            self.log.send_modify(|log| log.lookups.push(seen));
+            return answered;
         }
         let reply = {
             // Taken together, so that the order of both is the same.
             let mut replies = self.replies.lock().unwrap();
             self.log.send_modify(|log| log.requests.push(seen));
-            replies.pop_front()
+            let made = || self.responder.map(|answer| answer(&self.log.borrow().requests));
+            replies.pop_front().or_else(made)
         };
         let none = Reply::status(599).body("the test has no reply left");
         let answered = self.answer(&client, &reply.unwrap_or(none));
@@ -325,6 +395,10 @@ impl Shared {
     fn answer(&self, mut client: &TcpStream, reply: &Reply) -> std::io::Result<()> {
         if !reply.raw {
             client.write_all(head(reply).as_bytes())?;
+        }
+        if reply.held {
+            let released = self.released.lock().unwrap();
+            drop(self.freed.wait_while(released, |released| !*released).unwrap());
         }
         for piece in &reply.pieces {
             self.pause(reply.pause);

@@ -197,7 +197,8 @@ pub fn connected(model: Arc<dyn Model>) -> Connected {
         model,
         provider: avocet::protocol::Provider::Scripted,
         base_url: String::new(),
-        list: Arc::new(|| async { Ok::<_, ModelError>(vec!["a".to_owned()]) }.boxed()),
+        fallbacks: vec![],
+        list: Arc::new(|| async { Ok::<_, ModelError>(vec!["a".into()]) }.boxed()),
     }
 }
 
@@ -217,6 +218,7 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> SessionConfig {
     let ways = Callbacks {
         connect: Arc::new(|_, _| Err(words::NO_MODELS.into())),
         doctor: Arc::new(move |_| async move { page() }.boxed()),
+        platforms: Arc::new(page),
     };
     SessionConfig {
         persistence: Persistence::in_memory(),
@@ -225,7 +227,12 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> SessionConfig {
             max_steps: 25,
             ..SessionInfo::default()
         },
-        model_access: ModelAccess { first: connected(model), discover: None, callbacks: ways },
+        model_access: ModelAccess {
+            first: connected(model),
+            effort: None,
+            discover: None,
+            callbacks: ways,
+        },
         security: Security {
             policy: Policy::default(),
             place,
@@ -240,6 +247,11 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> SessionConfig {
         bounds: Bounds::default(),
         opening_notices: vec![],
         approves_template_commands: false,
+        counts_changed_files: false,
+        command_line_mode: None,
+        user_notes: vec![],
+        settings: None,
+        outputs: None,
     }
 }
 

@@ -19,6 +19,7 @@ impl Turn {
                 self.apply_step_decision(*door, grant, decision, scene)
             }
             Waiting::Choice { judged } => self.apply_answer(&judged, decision, scene),
+            Waiting::Plan { judged } => self.decide_on_plan(&judged, decision, scene),
             Waiting::Unsandboxed { held } => {
                 self.apply_unsandboxed_decision(*held, decision, scene)
             }
@@ -39,6 +40,7 @@ impl Turn {
                 | Decision::Dismiss
                 | Decision::Trust
                 | Decision::TrustParent
+                | Decision::AcceptPlan { .. }
                 | Decision::Stop => {
                     self.stop_batch(scene);
                     self.end(TurnOutcome::Limit { why })
@@ -81,6 +83,7 @@ impl Turn {
             Decision::Reject { word: None }
             | Decision::Dismiss
             | Decision::Trust
+            | Decision::AcceptPlan { .. }
             | Decision::TrustParent => self.reject_step(&door, words::DECLINED.into(), scene),
             // An answer to a step that was not a question is not an approval.
             Decision::Reject { word: Some(word) } | Decision::Answer { text: word } => {

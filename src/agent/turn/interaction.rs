@@ -1,9 +1,12 @@
 //! Steps that only interact with the user: a question of the model, its plan. No tool runs them;
 //! the turn itself asks, shows and answers.
 
-use super::{Turn, TurnAction, Waiting, transcript};
+use super::{SideEffect, Turn, TurnAction, Waiting, transcript};
+use crate::i18n::LocalizedText;
 use crate::i18n::agent as words;
-use crate::protocol::{Decision, Event, Observation, Outcome, Question, TurnOutcome};
+use crate::protocol::{
+    ApprovalMode, Decision, Event, Observation, Outcome, PlanItem, Question, TurnOutcome,
+};
 use crate::safety::{Assessment, Cleared, PolicyContext, ToolTask};
 
 /// Whether the step is one of those.
@@ -19,6 +22,7 @@ impl Turn {
                 self.waiting = Waiting::Choice { judged: Box::new(judged.clone()) };
                 TurnAction::Ask(Box::new(Question::Choice {
                     step: judged.step.id.clone(),
+                    script: None,
                     text: choice.text.clone(),
                     choices: choice.choices.clone(),
                     free: choice.free,
@@ -26,7 +30,12 @@ impl Turn {
             }
             Some(ToolTask::Plan(items)) => {
                 self.emit(Event::Plan { items: items.clone() });
-                self.record_answer(judged, String::new());
+                if scene.policy.approval == ApprovalMode::Plan {
+                    self.waiting = Waiting::Plan { judged: Box::new(judged.clone()) };
+                    let (step, items) = (judged.step.id.clone(), items.clone());
+                    return TurnAction::Ask(Box::new(Question::Plan { step, items }));
+                }
+                self.record_answer(judged, String::new(), None);
                 self.advance(scene)
             }
             _ => self.advance(scene),
@@ -42,7 +51,7 @@ impl Turn {
     ) -> TurnAction {
         let note = match decision {
             Decision::Answer { text } => {
-                self.record_answer(judged, text);
+                self.record_answer(judged, text, None);
                 return self.advance(scene);
             }
             Decision::Stop => {
@@ -57,6 +66,7 @@ impl Turn {
             | Decision::TrustParent
             | Decision::Approve
             | Decision::ApproveAll { .. }
+            | Decision::AcceptPlan { .. }
             | Decision::Remember(_)
             | Decision::Edit(_) => words::UNANSWERED.into(),
         };
@@ -65,11 +75,66 @@ impl Turn {
         self.advance(scene)
     }
 
-    fn record_answer(&mut self, judged: &Assessment, text: String) {
+    /// Applies the user's decision about the plan. After a refusal without a word the user says
+    /// what next; a word of theirs goes to the model, which plans again.
+    pub(super) fn decide_on_plan(
+        &mut self,
+        judged: &Assessment,
+        decision: Decision,
+        scene: PolicyContext<'_>,
+    ) -> TurnAction {
+        match decision {
+            Decision::Approve => self.accept_plan(judged, ApprovalMode::Ask, None, scene),
+            Decision::AcceptPlan { mode, items } => self.accept_plan(judged, mode, items, scene),
+            Decision::Answer { text: word } | Decision::Reject { word: Some(word) } => {
+                let note = words::PLAN_REFUSED_WORD.with("word", word);
+                self.record_not_run(judged, Outcome::Declined, Some(note));
+                self.skip_rest(words::SKIPPED, scene);
+                self.advance(scene)
+            }
+            Decision::Reject { word: None }
+            | Decision::Dismiss
+            | Decision::Stop
+            | Decision::Trust
+            | Decision::TrustParent
+            | Decision::ApproveAll { .. }
+            | Decision::Remember(_)
+            | Decision::Edit(_) => {
+                self.record_not_run(judged, Outcome::Declined, Some(words::PLAN_REFUSED.into()));
+                self.stop_batch(scene);
+                self.end(TurnOutcome::Stopped)
+            }
+        }
+    }
+
+    /// The rest of the reply was judged in plan mode, so the model is asked again first.
+    fn accept_plan(
+        &mut self,
+        judged: &Assessment,
+        mode: ApprovalMode,
+        edited: Option<Vec<PlanItem>>,
+        scene: PolicyContext<'_>,
+    ) -> TurnAction {
+        let note = match edited.filter(|items| !items.is_empty()) {
+            None => words::PLAN_ACCEPTED.into(),
+            Some(items) => {
+                let lines: Vec<String> = items.iter().map(PlanItem::line).collect();
+                self.emit(Event::Plan { items });
+                words::PLAN_EDITED.with("plan", lines.join("\n"))
+            }
+        };
+        let mode = if mode == ApprovalMode::Plan { ApprovalMode::Ask } else { mode };
+        self.side_effects.push(SideEffect::SetApprovalMode(mode));
+        self.record_answer(judged, String::new(), Some(note));
+        self.skip_rest(words::SKIPPED, scene);
+        self.advance(scene)
+    }
+
+    fn record_answer(&mut self, judged: &Assessment, text: String, note: Option<LocalizedText>) {
         let seen = Observation {
             exit_code: Some(0),
             stdout: text,
-            ..transcript::not_run_observation(judged, Outcome::Ran, None)
+            ..transcript::not_run_observation(judged, Outcome::Ran, note)
         };
         self.limits.record_outcome(&seen);
         self.record(seen);

@@ -1,21 +1,36 @@
 //! Decides when a turn has to stop and ask: too many steps, the same step again, the same failure
 //! again.
 
+use std::collections::VecDeque;
+use std::hash::{BuildHasher as _, RandomState};
+
 use crate::i18n::{LocalizedText, agent as words};
-use crate::protocol::{Observation, Outcome, Step, StepAction};
+use crate::protocol::{Observation, Outcome, Step, StepAction, Tier};
 
 /// This many identical steps or failures in a row count as a loop.
 const LOOP: usize = 3;
 
+/// A step that gave the same result this many times, with others in between, is a loop too.
+const CIRCLE: usize = 4;
+
+/// How many steps are searched for that.
+const RECENT: usize = 32;
+
 #[derive(Debug)]
 pub struct TurnLimits {
     max_steps: usize,
+    /// Small models repeat a series of several steps.
+    is_small_model: bool,
     /// Number of steps that ran since the turn began or was last continued.
     steps_run: usize,
     last_action: Option<StepAction>,
     repeats: usize,
     last_failure: Option<Failure>,
     failures: usize,
+    /// Steps since the last one that may have changed something, each with a hash of its
+    /// result.
+    recent: VecDeque<(StepAction, u64)>,
+    hasher: RandomState,
 }
 
 /// A kind of failure, for counting.
@@ -28,14 +43,17 @@ enum Failure {
 }
 
 impl TurnLimits {
-    pub fn new(max_steps: usize) -> TurnLimits {
+    pub fn new(max_steps: usize, is_small_model: bool) -> TurnLimits {
         TurnLimits {
             max_steps,
+            is_small_model,
             steps_run: 0,
             last_action: None,
             repeats: 0,
             last_failure: None,
             failures: 0,
+            recent: VecDeque::new(),
+            hasher: RandomState::new(),
         }
     }
 
@@ -58,7 +76,16 @@ impl TurnLimits {
             return Some(words::LIMIT.with("n", self.steps_run));
         }
         let again = self.last_action.as_ref() == Some(&next.work) && self.repeats + 1 >= LOOP;
+        if self.is_small_model && !again && self.has_same_results(&next.work) {
+            return Some(words::SAME_RESULT.with("step", next.work.short_line()));
+        }
         again.then(|| words::SAME_STEP.with("step", next.work.short_line()))
+    }
+
+    fn has_same_results(&self, work: &StepAction) -> bool {
+        let mut before = self.recent.iter().rev().filter(|(known, _)| known == work);
+        let Some((_, last)) = before.next() else { return false };
+        before.filter(|(_, result)| result == last).count() + 1 >= CIRCLE
     }
 
     pub fn record_proposal(&mut self, work: &StepAction) {
@@ -77,6 +104,15 @@ impl TurnLimits {
 
     pub fn record_outcome(&mut self, seen: &Observation) {
         self.steps_run += usize::from(seen.exit_code.is_some() || seen.duration_ms > 0);
+        if seen.risk.tier == Tier::L0 {
+            let result = self.hasher.hash_one((seen.exit_code, &seen.stdout, &seen.stderr));
+            self.recent.push_back((seen.step.work.clone(), result));
+            if self.recent.len() > RECENT {
+                self.recent.pop_front();
+            }
+        } else {
+            self.recent.clear();
+        }
         let failure = failure(seen);
         self.failures = match &failure {
             None => 0,
@@ -88,7 +124,7 @@ impl TurnLimits {
 
     /// The user chose to continue.
     pub fn reset(&mut self) {
-        *self = TurnLimits::new(self.max_steps);
+        *self = TurnLimits::new(self.max_steps, self.is_small_model);
     }
 }
 

@@ -47,9 +47,9 @@ impl Turn {
                 }
             };
             let becomes = match read {
-                Ok(NativeStep { work, cwd }) => {
+                Ok(NativeStep { work, cwd, background }) => {
                     let confirm = has_lost || !is_own_dialect;
-                    let requires = Requires { confirm, ..Requires::default() };
+                    let requires = Requires { confirm, background, ..Requires::default() };
                     let id = self.take_step_id();
                     todo.push_back(Step { id: id.clone(), work, requires, cwd });
                     CalledStep::Step(id)

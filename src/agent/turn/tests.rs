@@ -4,6 +4,7 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::context::turn_compaction::TurnIndex;
 use crate::i18n::Lang;
 use crate::model::ModelError;
 use crate::protocol::{Message, ModelMessage, NoticeLevel, Risk, Role, StepQuestion, Truncation};
@@ -65,7 +66,16 @@ impl Bench {
     fn with_start(max_steps: usize, budget: Budget, dialect: Dialect) -> Bench {
         let folder = PathBuf::from("/work");
         let text = "do it".into();
-        let start = TurnStart { text, max_steps, check: None, budget, next_step: 1, dialect };
+        let start = TurnStart {
+            text,
+            images: Vec::new(),
+            max_steps,
+            check: None,
+            budget,
+            next_step: 1,
+            is_small_model: true,
+            dialect,
+        };
         Bench {
             turn: Turn::new(start),
             policy: Policy::default(),
@@ -137,7 +147,7 @@ impl Bench {
     fn events(&self) -> impl Iterator<Item = &Event> {
         self.side_effects.iter().filter_map(|told| match told {
             SideEffect::Event(event) => Some(&**event),
-            SideEffect::Remember { .. } => None,
+            SideEffect::Remember { .. } | SideEffect::SetApprovalMode(_) => None,
         })
     }
 
@@ -189,6 +199,7 @@ fn line(action: &TurnAction) -> String {
             Question::Pieces { of, .. } => format!("pieces of {of}"),
             Question::Pause { why } => format!("pause: {}", why.text(Lang::En)),
             Question::Trust { folder, .. } => format!("trust: {folder}"),
+            Question::Plan { items, .. } => format!("plan of {}", items.len()),
             Question::Choice { text, .. } | Question::ScriptCall { text } => {
                 format!("question: {text}")
             }
@@ -225,7 +236,8 @@ fn a_turn_begins_with_the_message_and_ends_with_the_answer() {
     let mut bench = Bench::with_limit(25);
     let action = bench.next(TurnInput::Begin);
     let messages = vec![Message::user("do it")];
-    let call = ModelRequest { messages, dialect: Dialect::Json, repair: false };
+    let index = TurnIndex::default();
+    let call = ModelRequest { messages, index, dialect: Dialect::Json, repair: false };
     assert!(matches!(action, TurnAction::Call(first) if first == call));
     let action = bench.says(
         r#"{"type":"chat","message":"**hi**","data":{"format":"plain","suggestions":["more"]}}"#,

@@ -8,10 +8,12 @@ use serde_json::{Value, json};
 
 use crate::context::history::{ReplyKind, TurnRecord};
 use crate::context::shorten;
+use crate::context::turn_compaction::{StepPlace, TurnIndex};
 use crate::i18n::{Lang, LocalizedText, exec};
 use crate::protocol::reply::{ParsedReply, Proposal, Reply};
 use crate::protocol::{
-    ContentBlock, Dialect, Message, Observation, Outcome, Role, StepAction, ToolResult, streaming,
+    ContentBlock, Dialect, Image, Message, Observation, Outcome, Role, StepAction, ToolResult,
+    streaming,
 };
 use crate::safety::{Assessment, PolicyContext};
 
@@ -27,6 +29,7 @@ pub struct TurnMessages {
     before_repair: Option<usize>,
     /// The calls of the last reply, which need a result each.
     open_calls: Vec<OpenCall>,
+    index: TurnIndex,
 }
 
 /// A call of a tool without a result.
@@ -48,15 +51,19 @@ pub enum CalledStep {
 }
 
 impl TurnMessages {
-    pub fn new(words: &str, dialect: Dialect) -> TurnMessages {
+    pub fn new(words: &str, images: Vec<Image>, dialect: Dialect) -> TurnMessages {
         let mut kept = TurnRecord::default();
         kept.add_user(words);
+        kept.add_images(&images);
+        let mut message = Message::user(words);
+        message.blocks.extend(images.into_iter().map(ContentBlock::Image));
         TurnMessages {
             dialect,
-            messages: vec![Message::user(words)],
+            messages: vec![message],
             record: kept,
             before_repair: None,
             open_calls: Vec::new(),
+            index: TurnIndex::default(),
         }
     }
 
@@ -69,7 +76,23 @@ impl TurnMessages {
         let changes = self.dialect == Dialect::Tools;
         self.dialect = Dialect::Json;
         self.messages.iter_mut().for_each(Message::flatten);
+        self.index.steps.iter_mut().for_each(|place| place.block = Some(0));
         changes
+    }
+
+    /// Where the steps are.
+    pub fn index(&self) -> &TurnIndex {
+        &self.index
+    }
+
+    /// Goes on with a model of this dialect. Replies in JSON stay as they are: every model reads
+    /// them.
+    pub fn go_on_in(&mut self, dialect: Dialect) {
+        match dialect {
+            Dialect::Json => drop(self.use_json()),
+            Dialect::Tools if self.messages.len() == 1 => self.dialect = Dialect::Tools,
+            Dialect::Tools => {}
+        }
     }
 
     /// The record that remains.
@@ -169,13 +192,24 @@ impl TurnMessages {
     /// Adds the results, one line each, as specified in 001 §10.2.
     pub fn add_results(&mut self, seen: &[Observation]) {
         let calls = std::mem::take(&mut self.open_calls);
-        if !calls.is_empty() {
-            self.push_own(results_message(calls, seen));
-            self.record.add_steps(seen);
+        let is_native = !calls.is_empty();
+        let message = self.messages.len();
+        if is_native {
+            let (own, blocks) = results_message(calls, seen);
+            for (block, id) in own {
+                let block = if self.dialect == Dialect::Tools { block } else { 0 };
+                self.index.steps.extend(place(seen, message, Some(block), &id));
+            }
+            self.push_own(Message { role: Role::User, blocks });
         } else if !seen.is_empty() {
             let lines: Vec<String> =
                 seen.iter().map(|seen| seen.tool_result().to_string()).collect();
             self.messages.push(Message::user(lines.join("\n")));
+            for one in seen {
+                self.index.steps.extend(place(seen, message, None, &one.step.id));
+            }
+        }
+        if is_native || !seen.is_empty() {
             self.record.add_steps(seen);
         }
     }
@@ -192,11 +226,12 @@ impl TurnMessages {
     pub fn add_steering(&mut self, words: &str) {
         self.record.add_user(words);
         match self.messages.last_mut() {
-            Some(last) if last.role == Role::User => {
-                last.push_text("\n\n", words);
-            }
+            // Apart from the results, which may be shortened.
+            Some(last) if last.has_results() => last.blocks.push(ContentBlock::text(words)),
+            Some(last) if last.role == Role::User => last.push_text("\n\n", words),
             _ => self.messages.push(Message::user(words)),
         }
+        self.index.words.push((self.messages.len() - 1, words.to_owned()));
     }
 
     /// Records that the user stopped here.
@@ -224,15 +259,29 @@ impl TurnMessages {
     }
 }
 
+fn place(
+    seen: &[Observation],
+    message: usize,
+    block: Option<usize>,
+    id: &str,
+) -> Option<StepPlace> {
+    let line = seen.iter().find(|seen| seen.step.id == id)?.step.work.short_line();
+    Some(StepPlace { message, block, id: id.to_owned(), line })
+}
+
 /// A result for each call, in the order of the calls; steps that no call proposed follow as text.
-fn results_message(calls: Vec<OpenCall>, seen: &[Observation]) -> Message {
+/// With the blocks of the steps.
+fn results_message(
+    calls: Vec<OpenCall>,
+    seen: &[Observation],
+) -> (Vec<(usize, String)>, Vec<ContentBlock>) {
     let mut blocks = Vec::with_capacity(calls.len());
-    let mut own = Vec::new();
+    let mut own: Vec<(usize, String)> = Vec::new();
     for OpenCall { id, name, becomes } in calls {
         let (content, is_error) = match &becomes {
             CalledStep::Fault(fault) => (fault.text(Lang::En), true),
             CalledStep::Step(step) => {
-                own.push(step.clone());
+                own.push((blocks.len(), step.clone()));
                 match seen.iter().find(|seen| seen.step.id == *step) {
                     Some(seen) => (seen.result_text(), !seen.succeeded()),
                     None => ("Not run.".to_owned(), true),
@@ -241,11 +290,14 @@ fn results_message(calls: Vec<OpenCall>, seen: &[Observation]) -> Message {
         };
         blocks.push(ContentBlock::ToolResult(ToolResult { call: id, name, content, is_error }));
     }
-    for seen in seen.iter().filter(|seen| !own.contains(&seen.step.id)) {
-        let line = seen.step.work.short_line();
-        blocks.push(ContentBlock::text(format!("{line}\n{}", seen.result_text())));
+    for seen in seen {
+        if own.iter().all(|(_, id)| *id != seen.step.id) {
+            own.push((blocks.len(), seen.step.id.clone()));
+            let line = seen.step.work.short_line();
+            blocks.push(ContentBlock::text(format!("{line}\n{}", seen.result_text())));
+        }
     }
-    Message { role: Role::User, blocks }
+    (own, blocks)
 }
 
 /// The readable part of an answer that is not acted on: the message of a reply, or prose. Raw JSON

@@ -59,6 +59,7 @@ impl Turn {
             | Decision::Dismiss
             | Decision::Trust
             | Decision::TrustParent
+            | Decision::AcceptPlan { .. }
             | Decision::ApproveAll { .. }
             | Decision::Remember(_)
             | Decision::Answer { .. } => {

@@ -157,3 +157,29 @@ fn each_shell_gets_a_script() {
         assert!(script.contains("completions"), "{shell:?}");
     }
 }
+
+#[test]
+fn a_misspelt_command_is_answered_with_the_nearest_and_never_sent() {
+    for (word, nearest) in [("sesion", "session"), ("doctr", "doctor"), ("modle", "model")] {
+        let misspelt = UsageError::MisspeltCommand { given: word.into(), nearest: nearest.into() };
+        assert_eq!(way(&[word], TERMINAL), Err(misspelt.clone()), "{word}");
+        assert_eq!(way(&[word], PIPED), Err(misspelt.clone()), "{word}");
+        assert_eq!(Cli::misspelt_command(word), Some(misspelt));
+    }
+    for message in ["hi", "why", "fix", "sesion?", "fix the sesion", "继续", "-x", "Doctr"] {
+        assert_eq!(Cli::misspelt_command(message), None, "{message}");
+    }
+    assert!(way(&["-p", "sesion"], TERMINAL).is_ok(), "the way that the sentence names");
+}
+
+#[test]
+fn the_manual_describes_the_program_and_each_command() {
+    let page = String::from_utf8(manual_page().unwrap()).unwrap();
+    assert!(page.contains(".TH avocet 1") && page.contains("avocet\\-doctor(1)"), "{page}");
+    let folder = tempfile::tempdir().unwrap();
+    let man = folder.path().join("man1");
+    write_manual(&man).unwrap();
+    for name in ["avocet.1", "avocet-doctor.1", "avocet-session-list.1"] {
+        assert!(man.join(name).is_file(), "{name}");
+    }
+}

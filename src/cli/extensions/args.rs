@@ -1,8 +1,12 @@
 //! Parses the arguments of `avocet bot`, `avocet command` and `avocet skill`.
 
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Subcommand};
 
 use crate::extensions::ExtensionFileKind;
+use crate::prompt::args;
 
 #[derive(Clone, Debug, PartialEq, Subcommand)]
 pub enum BotSub {
@@ -178,6 +182,38 @@ impl From<BotSub> for (ExtensionFileKind, ExtensionAction) {
     }
 }
 
+/// The words of `command run NAME --since 2020` with a `--` before the first option that is none of
+/// ours: it is for the template.
+pub fn separate_template_options(args: &[OsString], error: &clap::Error) -> Option<Vec<OsString>> {
+    let takes_any = |word: &OsString| word == "run" || word == "render";
+    let at = args.iter().position(|arg| arg == "command")?;
+    if !args.get(at + 1).is_some_and(takes_any)
+        || error.kind() != ErrorKind::UnknownArgument
+        || args.iter().any(|arg| arg == "--")
+    {
+        return None;
+    }
+    let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let is_unknown = |arg: &OsString| {
+        let arg = arg.to_string_lossy();
+        arg.split('=').next() == Some(unknown) || unknown.len() == 2 && arg.starts_with(unknown)
+    };
+    let place = at + 3 + args.iter().skip(at + 3).position(is_unknown)?;
+    let mut separated = args.to_vec();
+    separated.insert(place, "--".into());
+    Some(separated)
+}
+
+/// The words of a command line as one text. A single one is the text itself.
+fn join_words(words: &[String]) -> String {
+    match words {
+        [whole] => whole.clone(),
+        words => args::join(words),
+    }
+}
+
 /// What to do with an expanded template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterFill {
@@ -189,8 +225,8 @@ impl CommandSub {
     /// Name, arguments and purpose, if the command itself is requested and not its file.
     pub fn template(&self) -> Option<(&str, String, AfterFill)> {
         match self {
-            CommandSub::Run { name, args } => Some((name, args.join(" "), AfterFill::Run)),
-            CommandSub::Render { name, args } => Some((name, args.join(" "), AfterFill::Render)),
+            CommandSub::Run { name, args } => Some((name, join_words(args), AfterFill::Run)),
+            CommandSub::Render { name, args } => Some((name, join_words(args), AfterFill::Render)),
             _ => None,
         }
     }

@@ -1,14 +1,15 @@
 //! Shows a question as numbered lines, and reads the lines that answer it.
 
-use crate::cli::shell_approval::{self, normalize_width, tier_phrase};
-use crate::i18n::{LocalizedText, Phrase, common, linear as w, prompt as p, session};
-use crate::present::{ChoicePick, PickEffect, QuestionKind, QuestionOffer, Severity, YES};
+use crate::cli::shell_approval::normalize_width;
+use crate::i18n::{LocalizedText, linear as w, prompt as p};
+use crate::present::question_lines::{
+    command_line, diff_lines, full_step, pick_label, question_lines, reason_line, tier_phrase,
+};
+use crate::present::{ChoicePick, PickEffect, QuestionOffer, Severity, YES};
 use crate::protocol::{
-    Ask, AskId, Change, Decision, Question, Reason, Risk, StepAction, StepQuestion,
-    TemplateCommand, Tier, TrustOffer, UntrustedFile,
+    Ask, AskId, Change, Decision, Question, Risk, StepAction, StepQuestion, TemplateCommand, Tier,
 };
 use crate::safety::editable::{self, EditableForm};
-use crate::text::{escape, one_line};
 
 #[derive(Debug)]
 pub struct PlainQuestion {
@@ -73,20 +74,13 @@ impl PlainQuestion {
 
     /// The question, line by line.
     pub fn lines(&self) -> Vec<LocalizedText> {
-        let mut says = match &self.ask.question {
-            Question::Pause { why } => vec![why.clone(), common::CONTINUE_ASK.into()],
-            Question::Step(asked) => step_question_lines(asked),
-            Question::Pieces { of, cwd, pieces } => shell_approval::command_lines(of, cwd, pieces),
-            Question::Trust { folder, above, because, found } => {
-                trust_question_lines(folder, above.as_deref(), because, found)
-            }
-            Question::ScriptCall { text } => vec![common::MODEL_ASKS.with("text", text.as_str())],
-            Question::Choice { text, choices, free, .. } => {
-                return model_question_lines(text, choices, *free);
-            }
-        };
+        let question = &self.ask.question;
+        if let Question::Choice { choices, free, .. } = question {
+            return model_question_lines(question, choices, *free);
+        }
+        let mut says = question_lines(question);
         for (at, pick) in self.offer.picks.iter().enumerate() {
-            let label = LocalizedText::from(label(self.offer.kind, *pick));
+            let label = LocalizedText::from(pick_label(self.offer.kind, *pick));
             says.push(w::CHOICE.with("n", at + 1).with("choice", label));
         }
         let how = match (self.is_high_risk(), self.is_trust()) {
@@ -171,6 +165,7 @@ impl PlainQuestion {
         match &self.ask.question {
             Question::Step(StepQuestion { step, .. }) => Some(&step.work),
             Question::Choice { .. }
+            | Question::Plan { .. }
             | Question::ScriptCall { .. }
             | Question::Pieces { .. }
             | Question::Pause { .. }
@@ -260,6 +255,7 @@ impl PlainQuestion {
             Question::Pieces { pieces, .. } => pieces,
             Question::Step { .. }
             | Question::Choice { .. }
+            | Question::Plan { .. }
             | Question::ScriptCall { .. }
             | Question::Pause { .. }
             | Question::Trust { .. } => &[],
@@ -275,7 +271,7 @@ impl PlainQuestion {
             });
         };
         let word = if piece.is_high_risk() { p::LINE_PIECE_GRAVE } else { p::LINE_PIECE_NOW };
-        let say = shell_approval::command_line(word, at, piece);
+        let say = command_line(word, at, piece);
         self.stage = AnswerStage::DecidingCommand { at, run };
         ParsedLine::AskAgain(say)
     }
@@ -323,145 +319,6 @@ fn confirmation_word(pick: ChoicePick) -> Option<&'static str> {
     pick.is_lasting().then_some(word)
 }
 
-fn label(kind: QuestionKind, pick: ChoicePick) -> Phrase {
-    use ChoicePick as Pick;
-    match (pick, kind) {
-        (Pick::Reject, QuestionKind::Template) => p::LINE_NONE,
-        (Pick::Reject, QuestionKind::Trust) => w::PICK_READ_ONLY,
-        (Pick::Reject, QuestionKind::Model) => session::SCRIPT_MAY_NOT,
-        (Pick::Reject, _) => common::REJECT,
-        (Pick::RejectWithReason, _) => w::PICK_WORD,
-        (Pick::Stop, QuestionKind::Pause) => common::STOP_HERE,
-        (Pick::Stop, QuestionKind::Trust) => w::PICK_LEAVE,
-        (Pick::Stop, _) => common::STOP_TURN,
-        (Pick::Edit, _) => w::PICK_EDIT,
-        (Pick::Run, QuestionKind::Template) => p::LINE_ALL,
-        (Pick::Run, QuestionKind::Change) => w::PICK_APPLY,
-        (Pick::Run, _) => w::PICK_RUN,
-        (Pick::All, _) => w::PICK_ALL,
-        (Pick::Session, QuestionKind::Change) => w::PICK_APPLY_SESSION,
-        (Pick::Project, QuestionKind::Change) => w::PICK_APPLY_PROJECT,
-        (Pick::Session, _) => w::PICK_SESSION,
-        (Pick::Project, _) => w::PICK_PROJECT,
-        (Pick::TrustFirst, _) => w::PICK_TRUST_FIRST,
-        (Pick::Continue, QuestionKind::Model) => session::SCRIPT_MAY,
-        (Pick::Continue, _) => w::PICK_GO_ON,
-        (Pick::Trust, _) => w::PICK_TRUST,
-        (Pick::TrustAbove, _) => w::PICK_TRUST_ABOVE,
-        (Pick::Each, _) => p::LINE_EACH,
-    }
-}
-
-/// The contents of a folder that is not trusted yet: named and measured, not shown.
-fn trust_question_lines(
-    folder: &str,
-    above: Option<&str>,
-    because: &LocalizedText,
-    found: &[UntrustedFile],
-) -> Vec<LocalizedText> {
-    let mut says = vec![w::TRUST.with("folder", escape(folder).text), because.clone()];
-    says.extend(untrusted_file_lines(found));
-    says.extend(above.map(|above| common::TRUST_PARENT.with("folder", escape(above).text)));
-    says
-}
-
-/// What the question about a step says about the trust it offers.
-fn trust_offer_lines(offer: &TrustOffer) -> Vec<LocalizedText> {
-    let mut says = vec![common::TRUST_ASK.with("folder", escape(&offer.folder).text)];
-    says.extend(offer.hazard.clone());
-    says.extend(untrusted_file_lines(&offer.found));
-    says
-}
-
-fn untrusted_file_lines(found: &[UntrustedFile]) -> Vec<LocalizedText> {
-    let line = |lying: &UntrustedFile| {
-        w::LYING.with("name", escape(&lying.name).text).with("bytes", lying.bytes)
-    };
-    let mut says: Vec<LocalizedText> = found.iter().take(LYING).map(line).collect();
-    if found.len() > LYING {
-        says.push(w::LYING_MORE.with("n", found.len() - LYING));
-    }
-    says
-}
-
-/// The maximum number of files listed by name.
-const LYING: usize = 12;
-
-/// What is asked about, with everything that the screen shows.
-fn step_question_lines(asked: &StepQuestion) -> Vec<LocalizedText> {
-    let StepQuestion { step, risk, change, .. } = asked;
-    let tier = LocalizedText::from(tier_phrase(risk.tier));
-    let ask = w::ASKS.with("n", asked.number).with("of", asked.of).with("tier", tier);
-    let mut says = vec![ask];
-    match change {
-        Some(change) => says.extend(diff_lines(step.work.tool(), change)),
-        None => says.push(w::STEP.with("step", full_step(&step.work))),
-    }
-    says.extend(asked.resolved.iter().map(|path| w::PROGRAM.with("path", path.as_str())));
-    says.push(w::FOLDER.with("folder", escape(&asked.cwd).text));
-    says.extend(risk.reasons.iter().map(reason_line));
-    for piece in &asked.pieces {
-        let tier = LocalizedText::from(tier_phrase(piece.risk.tier));
-        says.push(w::PIECE.with("tier", tier).with("text", escape(&piece.text).text));
-    }
-    for ahead in &asked.rest {
-        let tier = LocalizedText::from(tier_phrase(ahead.risk.tier));
-        let step = match ahead.change {
-            Some(_) => ahead.work.command_line(),
-            None => full_step(&ahead.work),
-        };
-        says.push(w::BEHIND.with("tier", tier).with("step", step));
-        if let Some(change) = &ahead.change {
-            says.extend(diff_lines(ahead.work.tool(), change));
-        }
-    }
-    says.extend(asked.rule.iter().map(|rule| w::RULE.with("rule", rule.as_str())));
-    says.extend(asked.rule_covers.iter().map(|say| w::RULE_COVERS.with("say", say.clone())));
-    says.extend(asked.trust.iter().flat_map(|offer| trust_offer_lines(offer)));
-    if !asked.why.trim().is_empty() {
-        // On one line: it must not look like a line of the question.
-        says.push(w::MODEL_SAYS.with("why", one_line(&asked.why)));
-    }
-    says
-}
-
-/// A complete step, with the whole input of a tool.
-fn full_step(work: &StepAction) -> String {
-    match work {
-        StepAction::Tool { name, .. } => {
-            let input = editable::to_line(work).unwrap_or_default();
-            escape(&format!("{name} {input}")).text
-        }
-        StepAction::Exec { .. } | StepAction::Shell { .. } => work.command_line(),
-    }
-}
-
-fn reason_line(reason: &Reason) -> LocalizedText {
-    w::BECAUSE.with("why", reason.say.clone()).with("rule", reason.rule.as_str())
-}
-
-/// A change, line by line, as it would be made.
-fn diff_lines(tool: &str, change: &Change) -> Vec<LocalizedText> {
-    let head = w::CHANGE
-        .with("tool", tool)
-        .with("path", escape(&change.path).text)
-        .with("added", change.added)
-        .with("removed", change.removed);
-    let line = |line: &str| w::CHANGE_LINE.with("line", escape(line).text);
-    std::iter::once(head).chain(change.diff.lines().skip(2).map(line)).collect()
-}
-
-/// A question of the model, and how to answer it.
-fn model_question_lines(text: &str, choices: &[String], free: bool) -> Vec<LocalizedText> {
-    let mut says = vec![common::MODEL_ASKS.with("text", text)];
-    for (at, choice) in choices.iter().enumerate() {
-        says.push(w::CHOICE.with("n", at + 1).with("choice", choice.as_str()));
-    }
-    says.push(w::CHOICE.with("n", 0).with("choice", LocalizedText::from(w::NO_ANSWER)));
-    says.push(if free { w::HOW_FREE } else { w::HOW }.into());
-    says
-}
-
 fn parse_choice(typed: &str, choices: &[String], free: bool) -> ParsedLine {
     let number = typed.parse::<usize>().ok();
     let picked = number.and_then(|n| n.checked_sub(1)).and_then(|at| choices.get(at));
@@ -473,4 +330,15 @@ fn parse_choice(typed: &str, choices: &[String], free: bool) -> ParsedLine {
         }
         (_, None) => ParsedLine::AskAgain(w::NO_CHOICE.into()),
     }
+}
+
+/// A question of the model, and how to answer it.
+fn model_question_lines(question: &Question, choices: &[String], free: bool) -> Vec<LocalizedText> {
+    let mut says = question_lines(question);
+    for (at, choice) in choices.iter().enumerate() {
+        says.push(w::CHOICE.with("n", at + 1).with("choice", choice.as_str()));
+    }
+    says.push(w::CHOICE.with("n", 0).with("choice", LocalizedText::from(w::NO_ANSWER)));
+    says.push(if free { w::HOW_FREE } else { w::HOW }.into());
+    says
 }

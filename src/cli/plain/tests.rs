@@ -251,10 +251,9 @@ fn the_session_is_idle_after_the_trust_question() {
 fn a_command_during_a_question_runs_or_says_that_it_is_deferred() {
     let mut linear = asked(risk(Tier::L1, false)).0;
     assert_eq!(linear.on_line("/stop"), [PlainEffect::Send(Op::Stop)]);
-    assert_eq!(
-        linear.on_line("/steer use tabs"),
-        [PlainEffect::Send(Op::Steer { text: "use tabs".into() })]
-    );
+    let steered = linear.on_line("/steer use tabs");
+    assert_eq!(steered.first(), Some(&PlainEffect::Send(Op::Steer { text: "use tabs".into() })));
+    assert!(matches!(steered.get(1), Some(PlainEffect::Notice(_))), "it says when it is read");
     assert_eq!(
         linear.on_line("/queue then test"),
         [PlainEffect::Send(Op::Submit { text: "then test".into() })]
@@ -399,6 +398,7 @@ fn kept(names: &[&str]) -> Event {
         hint: String::new(),
         from: crate::i18n::library::OF_USER.into(),
         state: ExtensionState::Usable,
+        traits: crate::protocol::CommandTraits::default(),
     };
     let entries = names.iter().map(entry).collect();
     let bots = vec![("reviewer".to_owned(), "Reviews".to_owned())];

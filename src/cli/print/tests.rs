@@ -244,8 +244,10 @@ fn a_rejected_shell_command_is_reported_and_an_interrupt_ends_the_question() {
 
 #[test]
 fn a_rendered_prompt_is_the_answer_and_a_failed_rendering_is_an_error() {
-    let ran =
-        play(&options(), vec![Event::Rendered { text: "a\nb".into() }, ended(TurnOutcome::Done)]);
+    let ran = play(
+        &options(),
+        vec![Event::Rendered { text: "a\nb".into(), images: Vec::new() }, ended(TurnOutcome::Done)],
+    );
     assert_eq!((ran.exit, ran.out.as_str()), (Exit::Done, "a\nb\n"));
     let ran = play(&options(), vec![ended(TurnOutcome::Unsent { why: say("exit code 3") })]);
     assert_eq!((ran.exit, ran.exit.code()), (Exit::Failed, 1));

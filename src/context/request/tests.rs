@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::context::history::{ReplyKind, TurnRecord};
-use crate::protocol::{ContentBlock, PlanItem, PlanState, Role, ToolCall, ToolResult};
+use crate::protocol::{ContentBlock, Image, PlanItem, PlanState, Role, ToolCall, ToolResult};
 
 fn calls(id: usize) -> Message {
     let call = ToolCall {
@@ -164,5 +164,46 @@ proptest! {
         let size = now.iter().map(message_size).fold(ContextSize::default(), |sum, it| sum + it);
         prop_assert!(size.fits(Bounds::for_tools(window).room), "{size:?}");
         prop_assert!(now.iter().any(|message| message.text().contains("new words")));
+    }
+}
+
+#[test]
+fn of_many_images_the_newest_are_sent_and_the_request_rarely_changes_for_it() {
+    for dialect in [Dialect::Tools, Dialect::Json] {
+        let mut history = History::default();
+        let (mut before, mut changes) = (0, 0);
+        for turn in 1..=50 {
+            let image = Image { mime: "image/png".into(), data: format!("{turn:08}") };
+            let mut kept = TurnRecord::default();
+            kept.add_user("look");
+            kept.add_images(std::slice::from_ref(&image));
+            kept.add_reply(ReplyKind::Chat, "seen");
+            if dialect == Dialect::Tools {
+                let mut asked = Message::user("look");
+                asked.blocks.push(ContentBlock::Image(image));
+                kept.keep_messages(vec![asked, Message::assistant("seen")]);
+            }
+            history.push(turn, kept, |_| {});
+            // What is saved is what was sent, once.
+            let saved = serde_json::to_string(&history.snapshot(turn)).unwrap();
+            assert_eq!(saved.matches(&format!("{turn:08}")).count(), 1, "{saved}");
+            let bounds = match dialect {
+                Dialect::Tools => Bounds::for_tools(1_000_000),
+                Dialect::Json => Bounds::from_room(ContextSize { bytes: 1 << 24, tokens: 1 << 22 }),
+            };
+            let parts = RequestParts {
+                system: "s",
+                notes: "",
+                history: &history,
+                turn: &[Message::user("?")],
+            };
+            let (messages, _) = build(parts, Bounds { messages: 1_000, ..bounds });
+            let sent: Vec<&str> =
+                messages.iter().flat_map(Message::images).map(|it| it.data.as_str()).collect();
+            assert!(sent.len() <= 20 && sent.last() == Some(&format!("{turn:08}").as_str()));
+            changes += usize::from(sent.len() < before);
+            before = sent.len();
+        }
+        assert_eq!(changes, 3, "{dialect:?}");
     }
 }

@@ -5,14 +5,14 @@
 
 use std::path::Path;
 
+use crate::extensions::command::first_line;
 use crate::extensions::front_matter;
-use crate::extensions::skill::{hint, tools};
+use crate::extensions::skill::tools;
+use crate::extensions::traits::TraitsReader;
 use crate::extensions::{CustomCommand, Owner, TemplateMarks, message_at};
 use crate::i18n::{LocalizedText, library as w};
-use crate::text::{cut, one_line};
-
-/// Maximum length in characters of a description taken from the text itself.
-const DESCRIBED: usize = 100;
+use crate::protocol::CommandTraits;
+use crate::text::one_line;
 
 /// Parses a command. Harmless oddities are returned with it.
 pub fn read(
@@ -26,8 +26,9 @@ pub fn read(
         .map_err(|wrong| message_at(file, Some(wrong.place), w::NOT_YAML).with("why", wrong.why))?;
     let mut command = CustomCommand {
         name: name.to_owned(),
-        description: first_line_description(parts.body),
+        description: first_line(parts.body),
         argument_hint: String::new(),
+        traits: CommandTraits::default(),
         prompt: parts.body.trim_start_matches(['\r', '\n']).to_owned(),
         form: TemplateMarks::Markdown,
         allowed_tools: Vec::new(),
@@ -39,26 +40,22 @@ pub fn read(
     }
     let mut remarks: Vec<LocalizedText> =
         mended.then(|| w::FRONT_MENDED.into()).into_iter().collect();
+    let mut traits = TraitsReader::default();
     for (key, node) in &pairs {
         match key.as_str() {
             "description" => command.description = one_line(&node.flat()),
-            "argument-hint" => command.argument_hint = hint(node),
             "allowed-tools" => command.allowed_tools = tools(node),
             "model" => {
                 remarks.push(w::MODEL_IGNORED.with("model", node.text().unwrap_or_default()));
             }
             // The user types commands; the model cannot call them.
-            _ => {}
+            key => {
+                traits.take_yaml(key, node);
+            }
         }
     }
+    (command.argument_hint, command.traits) = traits.finish();
     Ok((command, remarks))
-}
-
-/// Without a description, the first line describes the command.
-fn first_line_description(body: &str) -> String {
-    let line = body.lines().map(|line| line.trim_start_matches('#').trim());
-    let line = line.into_iter().find(|line| !line.is_empty()).unwrap_or_default();
-    cut(line, DESCRIBED)
 }
 
 #[cfg(test)]

@@ -36,8 +36,9 @@ impl WireFormat for Messages {
     fn body(&self, call: &WireCall<'_>) -> Value {
         let request = call.request;
         let thinking = Thinking::of(call);
-        let limit =
-            request.params.max_tokens.unwrap_or(MAX_TOKENS).saturating_add(thinking.budget());
+        let longest = request.limits.output.and_then(|most| u32::try_from(most).ok());
+        let usual = longest.map_or(MAX_TOKENS, |most| most.min(MAX_TOKENS));
+        let limit = request.params.max_tokens.unwrap_or(usual).saturating_add(thinking.budget());
         let mut body = json!({
             "model": call.model,
             "max_tokens": limit,
@@ -110,7 +111,8 @@ impl Thinking {
             Effort::None | Effort::Minimal => 1_024,
             Effort::Low => 2_048,
             Effort::Medium => 8_192,
-            Effort::High => 16_384,
+            // With the room of the answer it stays below what the smallest of them may write.
+            Effort::High => 15_360,
             Effort::XHigh | Effort::Max => 31_999,
         })
     }

@@ -20,8 +20,10 @@ pub(super) struct OllamaChat;
 const LEAST_CONTEXT: u64 = 16_384;
 const MOST_CONTEXT: u64 = 262_144;
 
-/// Room for the answer.
+/// Room for the answer, and the most of it: an answer seldom is as long as it may be, and the
+/// larger context takes memory from the first word.
 const ANSWER: u64 = 4_096;
+const MOST_ANSWER: u64 = 8_192;
 
 /// Options by their name here.
 const OPTIONS: &[(&str, &str)] = &[
@@ -109,17 +111,16 @@ fn think(model: &str, effort: Effort) -> Value {
     }
 }
 
-/// How large the context must be for this request and its answer, by its bytes.
+/// How large the context must be for this request and its answer: as large as it is already, if
+/// that does, and no larger than the model can have.
 fn context(request: &Request) -> u64 {
-    let messages: usize = request.messages.iter().map(|message| message.len() + 32).sum();
-    let tools: usize = request
-        .tools
-        .iter()
-        .map(|tool| tool.description.len() + tool.parameters.to_string().len())
-        .sum();
-    let answer = request.params.max_tokens.map_or(ANSWER, u64::from);
-    let needed = (messages + tools) as u64 / 3 + answer;
-    needed.clamp(LEAST_CONTEXT, MOST_CONTEXT).next_power_of_two()
+    let answer = request.params.max_tokens.map_or(ANSWER, u64::from).min(MOST_ANSWER);
+    let needed = request.estimate_tokens() + answer;
+    if let Some(loaded) = request.limits.loaded.filter(|loaded| *loaded >= needed) {
+        return loaded;
+    }
+    let most = request.limits.window.unwrap_or(MOST_CONTEXT);
+    needed.clamp(LEAST_CONTEXT, MOST_CONTEXT).next_power_of_two().min(most)
 }
 
 fn messages(call: &WireCall<'_>) -> Value {

@@ -1,11 +1,12 @@
 //! The placeholders of Markdown commands and skills.
 
-use super::{PathPart, Piece, TemplateForm, placeholder, push_piece_text, shell};
+use super::{ArgPlaceholder, PathPart, Piece, TemplateForm, placeholder, push_piece_text, shell};
 use crate::i18n::LocalizedText;
 use crate::prompt::mention;
 use crate::protocol::LineRange;
 
-pub(super) fn parse(text: &str) -> Result<Vec<Piece>, LocalizedText> {
+pub(super) fn parse(text: &str, form: TemplateForm) -> Result<Vec<Piece>, LocalizedText> {
+    let numbers = Numbers::of(text, form);
     let mut pieces = Vec::new();
     let mut fence: Option<&str> = None;
     for (number, row) in text.split_inclusive('\n').enumerate() {
@@ -19,7 +20,8 @@ pub(super) fn parse(text: &str) -> Result<Vec<Piece>, LocalizedText> {
             true => LineContext::Fence,
             false => LineContext::Text,
         };
-        parse_line(row, within, &mut pieces).map_err(|fault| fault.with("line", number + 1))?;
+        parse_line(row, (within, numbers), &mut pieces)
+            .map_err(|fault| fault.with("line", number + 1))?;
     }
     Ok(pieces)
 }
@@ -29,6 +31,34 @@ enum LineContext {
     Text,
     /// Fenced code, and the lines that open and close it.
     Fence,
+}
+
+/// Which `$1` … `$9` stand for arguments.
+#[derive(Clone, Copy)]
+enum Numbers {
+    All,
+    /// Up to this one, outside of code: a text that does not say that it takes arguments counts
+    /// them from `$1` on where it does.
+    UpTo(usize),
+}
+
+impl Numbers {
+    fn of(text: &str, form: TemplateForm) -> Numbers {
+        match form {
+            TemplateForm::Unnumbered => {
+                let is_in = |n: &usize| text.contains(&format!("${n}"));
+                Numbers::UpTo((1..10).take_while(is_in).last().unwrap_or(0))
+            }
+            TemplateForm::Markdown | TemplateForm::Braces => Numbers::All,
+        }
+    }
+
+    fn are_meant(self, hole: ArgPlaceholder, is_prose: bool) -> bool {
+        match (self, hole) {
+            (Numbers::UpTo(last), ArgPlaceholder::Nth(n)) => is_prose && n <= last,
+            _ => true,
+        }
+    }
 }
 
 /// The marks that open or close fenced code.
@@ -45,7 +75,7 @@ fn closes_fence(open: &str, mark: &str, row: &str) -> bool {
 
 fn parse_line(
     row: &str,
-    within: LineContext,
+    (within, numbers): (LineContext, Numbers),
     pieces: &mut Vec<Piece>,
 ) -> Result<(), crate::i18n::Phrase> {
     let (mut at, mut from) = (0, 0);
@@ -57,6 +87,7 @@ fn parse_line(
         let free = within == LineContext::Text && !code;
         let found = match c {
             '$' => placeholder(rest, TemplateForm::Markdown)
+                .filter(|(hole, _)| numbers.are_meant(*hole, free))
                 .map(|(hole, len)| (Piece::Placeholder(hole), len)),
             '!' if free && mention::can_begin_after(before) => parse_shell(rest)?,
             '@' if free && mention::can_begin_after(before) => parse_mention(rest),

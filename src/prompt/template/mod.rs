@@ -68,7 +68,7 @@ impl Template {
         }
         let pieces = match form {
             TemplateForm::Braces => parse_braces(text)?,
-            TemplateForm::Markdown => markdown::parse(text)?,
+            TemplateForm::Markdown | TemplateForm::Unnumbered => markdown::parse(text, form)?,
         };
         if pieces.iter().filter(|piece| matches!(piece, Piece::Shell(_))).count() > MOST_SHELL {
             return Err(words::TEMPLATE_SHELL_MANY.with("most", MOST_SHELL));

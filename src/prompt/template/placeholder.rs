@@ -14,6 +14,9 @@ pub enum TemplateForm {
     Braces,
     /// `$1`, `$ARGUMENTS`, `${SKILL_ROOT}`, `` !`…` ``, `@path`.
     Markdown,
+    /// The same for a text that does not say that it takes arguments: there `$1` may be code, a
+    /// cell or a sum of money.
+    Unnumbered,
 }
 
 /// A placeholder for a value.
@@ -55,7 +58,7 @@ impl TemplateValues {
 pub(super) fn placeholder(text: &str, form: TemplateForm) -> Option<(ArgPlaceholder, usize)> {
     match form {
         TemplateForm::Braces => text.starts_with(ARGS).then_some((ArgPlaceholder::All, ARGS.len())),
-        TemplateForm::Markdown => markdown(text),
+        TemplateForm::Markdown | TemplateForm::Unnumbered => markdown(text),
     }
 }
 
@@ -74,5 +77,7 @@ fn markdown(text: &str) -> Option<(ArgPlaceholder, usize)> {
     let digit_at = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
     // `$10` and `$1.50` are sums of money.
     let money = digit_at(next) || (matches!(next, Some('.' | ',')) && digit_at(after));
-    (!money).then_some((ArgPlaceholder::Nth(usize::try_from(digit).ok()?), 2))
+    // `$2M`, `$1st`.
+    let goes_on = next.is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+    (!money && !goes_on).then_some((ArgPlaceholder::Nth(usize::try_from(digit).ok()?), 2))
 }

@@ -88,18 +88,20 @@ fn exec(part: &ObjectReader<'_>, program: String) -> Result<StepAction, Localize
 pub(super) fn call(name: &str, input: &Object) -> Result<NativeStep, LocalizedText> {
     let path = name.to_owned();
     let part = ObjectReader { object: input, path: &path };
+    let is_exec = matches!(name, "exec" | "job.start");
     let cwd = match name {
-        "exec" => part.optional_text("cwd")?.filter(|cwd| !cwd.is_empty()),
+        _ if is_exec => part.optional_text("cwd")?.filter(|cwd| !cwd.is_empty()),
         _ => None,
     };
     let work = match name {
-        "exec" => {
+        _ if is_exec => {
             let program = part.text("program")?;
             exec(&part, program)?
         }
         _ => StepAction::Tool { name: name.to_owned(), input: Value::Object(input.clone()) },
     };
-    Ok(NativeStep { work, cwd })
+    let background = name == "job.start" || (is_exec && part.flag("background")?);
+    Ok(NativeStep { work, cwd, background })
 }
 
 /// `exec` as a tool name becomes the step it means, so that it is judged as one; there is no tool
@@ -136,6 +138,7 @@ fn requires(part: &ObjectReader<'_>) -> Result<Requires, LocalizedText> {
         elevated: part.flag("elevated")?,
         network: part.flag("network")?,
         write: part.flag("write")?,
+        background: part.flag("background")?,
     })
 }
 

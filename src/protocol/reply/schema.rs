@@ -11,14 +11,22 @@ const ARGS: usize = 64;
 const COMMANDS: usize = 16;
 const SUGGESTIONS: usize = 4;
 
+/// The same in [`short_schema`].
+const SHORT_MESSAGE: usize = 2_000;
+const SHORT_ARG: usize = 200;
+const SHORT_ARGS: usize = 8;
+const SHORT_COMMANDS: usize = 3;
+
 /// The schema. `type` and `message` come first, so that a server which writes fields in this order
 /// sends the readable text early; kept small, because it is sent with each request.
 pub fn schema() -> Value {
     let text = json!({ "type": "string" });
     let short = json!({ "type": "string", "maxLength": SHORT });
     let flag = json!({ "type": "boolean" });
-    let requires =
-        object(json!({ "confirm": flag, "elevated": flag, "network": flag, "write": flag }), &[]);
+    let requires = object(
+        json!({ "confirm": flag, "elevated": flag, "network": flag, "write": flag, "background": flag }),
+        &[],
+    );
     let exec = object(
         json!({ "program": short, "args": list(&short, 0, ARGS), "requires": requires }),
         &["program", "args"],
@@ -41,6 +49,43 @@ pub fn schema() -> Value {
     };
     // What an `error` says a chat says as well.
     json!({ "anyOf": [reply("chat", said), reply("cmd", steps)] })
+}
+
+/// The same for a small model: little to choose from, and an end to everything but the contents of
+/// files. Longer bounds are refused by the grammars of some servers.
+pub fn short_schema() -> Value {
+    let text = |most: usize| json!({ "type": "string", "maxLength": most });
+    let whole = json!({ "type": "string" });
+    let path = text(SHORT_ARG);
+    let exec = object(
+        json!({ "program": path, "args": list(&path, 0, SHORT_ARGS) }),
+        &["program", "args"],
+    );
+    let tool = |name: &str, input: Value, required: &[&str]| {
+        let input = object(input, required);
+        object(json!({ "tool": { "const": name }, "input": input }), &["tool", "input"])
+    };
+    let edit = object(json!({ "old": whole, "new": whole }), &["old", "new"]);
+    let edits = list(&edit, 1, SHORT_COMMANDS);
+    let command = json!({ "anyOf": [
+        exec,
+        tool("file.read", json!({ "path": path }), &["path"]),
+        tool("file.edit", json!({ "path": path, "edits": edits }), &["path", "edits"]),
+        tool("file.write", json!({ "path": path, "content": whole }), &["path", "content"]),
+    ] });
+    let commands = list(&command, 1, SHORT_COMMANDS);
+    let steps = object(json!({ "commands": commands }), &["commands"]);
+    let reply = |kind: &str, message: usize, more: Value, required: &[&str]| {
+        let mut properties = json!({ "type": { "const": kind }, "message": text(message) });
+        if let (Some(all), Value::Object(more)) = (properties.as_object_mut(), more) {
+            all.extend(more);
+        }
+        object(properties, required)
+    };
+    json!({ "anyOf": [
+        reply("chat", SHORT_MESSAGE, json!({}), &["type", "message"]),
+        reply("cmd", SHORT_ARG, json!({ "data": steps }), &["type", "message", "data"]),
+    ] })
 }
 
 fn list(items: &Value, least: usize, most: usize) -> Value {
@@ -91,6 +136,17 @@ mod tests {
         let messages: Vec<String> =
             (0..2).map(|index| format!("/anyOf/{index}/properties/message")).collect();
         assert_eq!(found, messages);
+    }
+
+    #[test]
+    fn only_the_contents_of_files_are_unbounded_for_a_small_model() {
+        let mut found = Vec::new();
+        unbounded(&short_schema(), "", &mut found);
+        assert_eq!(found.len(), 3, "{found:?}");
+        let last = |path: &String| path.rsplit('/').next().unwrap().to_owned();
+        let mut names: Vec<String> = found.iter().map(last).collect();
+        names.sort();
+        assert_eq!(names, ["content", "new", "old"]);
     }
 
     #[test]

@@ -78,7 +78,7 @@ pub(super) fn check_excluded_folder(
     }
 }
 
-/// The names of our own folders that lie in the workspace: without a sandbox nothing else keeps
+/// The names of our own folders inside the workspace: without a sandbox nothing else keeps
 /// a program out of them.
 fn own_folder_names(call: &Invocation<'_>) -> impl Iterator<Item = String> {
     let place = call.ground.scene.place;

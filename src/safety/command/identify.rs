@@ -1,5 +1,5 @@
 //! Finds what the name of a command refers to: a program of the system, one of the project,
-//! or one that nobody vouches for.
+//! or an unknown one.
 
 use crate::i18n::safety as words;
 use crate::protocol::{Effect, Tier};
@@ -7,7 +7,7 @@ use crate::protocol::{Effect, Tier};
 use super::super::findings::{Findings, excerpt};
 use super::super::policy::Unknown;
 use super::super::spec::JudgeContext;
-use super::super::{OwnProgram, Shelf, paths};
+use super::super::{OwnProgram, Shelf, paths, tools};
 
 /// The name to look a row up by; `None` when the program is not trusted and every finding
 /// about it was added.
@@ -90,7 +90,10 @@ pub fn check_allow_list(
     ground: &JudgeContext<'_>,
     findings: &mut Findings,
 ) {
-    if !ground.scene.policy.allows(short, has_row) {
+    if !ground.scene.policy.allows(short, has_row) && tools::is_tool(name) {
+        let say = words::PROGRAM_IS_TOOL.with("tool", name.to_owned());
+        findings.add("program.tool", Tier::L2, say, named, &[Effect::Exec]);
+    } else if !ground.scene.policy.allows(short, has_row) {
         let say =
             words::PROGRAM_UNKNOWN.with("program", excerpt(name)).with("name", excerpt(short));
         findings.add("program.unknown", unknown_tier(ground), say, named, &[Effect::Exec]);

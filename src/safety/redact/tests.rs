@@ -65,6 +65,19 @@ fn key_block() -> String {
 }
 
 #[test]
+fn a_new_session_knows_the_same_values_and_nothing_that_another_learned() {
+    let first = Redactor::new([("TOKEN", "k3J9-qX2v-77Lm-PzQ4")], [7; 16]);
+    first.learn_values(["hunter2-of-this-chat"].into_iter());
+    let second = first.for_new_session();
+    let text = "k3J9-qX2v-77Lm-PzQ4 and hunter2-of-this-chat";
+    assert!(!first.mask(text).contains("hunter2"), "{}", first.mask(text));
+    let seen = second.mask(text);
+    assert!(!seen.contains("k3J9") && seen.contains("hunter2-of-this-chat"), "{seen}");
+    let mask = first.mask("hunter2-of-this-chat").into_owned();
+    assert!(second.reveal(&mask, "").is_err());
+}
+
+#[test]
 fn each_pattern_is_masked_anywhere_in_a_text() {
     for (kind, secret) in samples() {
         for text in [
@@ -122,7 +135,7 @@ fn every_match_of_a_shape_contains_one_of_its_hints() {
     );
     texts.push(key_block());
     texts.push(key_block().split_once('\n').unwrap().1.into());
-    let compiled = Compiled::new(&[]);
+    let compiled = CompiledShapes::new();
     let mut seen = vec![0; SHAPES.len()];
     for text in texts {
         let text = format!("see {text} there");

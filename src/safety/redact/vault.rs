@@ -74,6 +74,11 @@ impl Vault {
         inner.learned.len() > before
     }
 
+    /// How many values are masked wherever they appear.
+    pub fn learned_count(&self) -> usize {
+        self.lock().learned.len()
+    }
+
     /// The search for the learned values; `None`: there are none.
     pub fn matcher(&self) -> Option<Arc<AhoCorasick>> {
         let mut inner = self.lock();

@@ -21,6 +21,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
+pub use index::{TrackedFile, tracked_files};
 pub use keys::starts_program;
 pub use settings::{GitSetting, parse};
 
@@ -146,6 +147,11 @@ impl RepositorySettings {
             Contents::Bytes(bytes) => index::classify_index(&bytes),
             Contents::Unreadable => None,
         }
+    }
+
+    /// The working tree that git finds, and the folder of its objects.
+    pub fn work_tree(&self) -> Option<(&Path, PathBuf)> {
+        self.work_trees.first().map(|(tree, git)| (tree.as_path(), git.join("objects")))
     }
 
     /// The path of git's list of tracked files.

@@ -22,7 +22,7 @@ fn anything_but_exactly_a_harmless_form_asks() {
         "go version -m ./x",
         "kubectl version",
         "docker version",
-        // Whose cluster it asks is told by the user's settings.
+        // Which cluster it asks is set by the user's settings.
         "argocd version --short",
         "istioctl version --short",
         // Without the variables that keep them from going online.

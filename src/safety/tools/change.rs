@@ -12,15 +12,17 @@ use super::input::{InputFields, Names, PATH};
 use super::masks::Masks;
 use super::schema::{FieldKind, FieldRow, optional, required};
 use super::{
-    Access, InputError, ResolvedPath, TaskResult, ToolTask, Write, as_text, content, digest,
+    Access, InputError, ResolvedPath, TaskResult, ToolTask, Write, content, decode, digest,
     excerpt, resolve_path,
 };
 use crate::i18n::{LocalizedText, safety as words};
 use crate::protocol::{Change, Effect, Tier};
 use crate::safety::findings::Findings;
 use crate::safety::paths::PathClass;
+use crate::safety::redact::Redactor;
 use crate::safety::spec::JudgeContext;
 use crate::safety::steering;
+use crate::text::encoding::{self, FileEncoding};
 
 /// A file larger than this is not changed, in bytes.
 const MOST: usize = 4 * 1024 * 1024;
@@ -57,8 +59,10 @@ pub fn write(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findi
     let before = content(&spot, ground, MOST)?;
     let old = match &before {
         None => None,
-        Some(bytes) => Some(as_text(bytes, &spot)?),
+        Some(bytes) => Some(decode(bytes, &spot)?),
     };
+    let encoding = old.as_ref().map_or(FileEncoding::Utf8, |(_, encoding)| *encoding);
+    let old = old.as_ref().map(|(text, _)| text.as_ref());
     let mut masks = Masks::new(ground, old.unwrap_or_default());
     let real = masks.reveal(text)?;
     let as_file = |text| match old {
@@ -69,8 +73,9 @@ pub fn write(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findi
     let shown = masks.has_masks().then(|| masks.masked_display(&as_file(text).0, &after));
     masks.add_findings(&spot, out);
     check_last_seen(&spot, before.as_deref(), RequiredRead::Whole, ground, out);
-    let after = FileAfter { bytes: after.as_bytes(), shown };
-    change_task(spot, before.clone(), after, note, ground)
+    let bytes = encode(&after, encoding, &spot)?;
+    let shown = shown.or_else(|| (encoding != FileEncoding::Utf8).then(|| after.to_string()));
+    change_task(spot, before.clone(), FileAfter { bytes: &bytes, shown }, note, ground)
 }
 
 pub fn edit(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
@@ -90,13 +95,25 @@ pub fn edit(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findin
             _ => Err(spot.say(words::TOOL_NO_FILE).into()),
         };
     };
-    let text = as_text(&bytes, &spot)?;
-    let mut masks = Masks::new(ground, text);
-    let (done, shown) = apply_edits(text, edits, &mut masks)?;
+    let (text, encoding) = decode(&bytes, &spot)?;
+    let mut masks = Masks::new(ground, &text);
+    let (done, shown) = apply_edits(&text, edits, &mut masks)?;
     masks.add_findings(&spot, out);
     check_last_seen(&spot, Some(&bytes), RequiredRead::Part, ground, out);
-    let after = FileAfter { bytes: done.text.as_bytes(), shown };
+    let after = encode(&done.text, encoding, &spot)?;
+    let shown = shown.or_else(|| (encoding != FileEncoding::Utf8).then(|| done.text.clone()));
+    let after = FileAfter { bytes: &after, shown };
     change_task(spot, Some(bytes.clone()), after, done.note, ground)
+}
+
+/// The text as the file is encoded.
+fn encode<'a>(
+    text: &'a str,
+    encoding: FileEncoding,
+    spot: &ResolvedPath,
+) -> Result<Cow<'a, [u8]>, InputError> {
+    let say = || spot.say(words::TOOL_NOT_ENCODABLE).with("encoding", encoding.name());
+    encoding.encode(text).ok_or_else(|| say().into())
 }
 
 /// The text with its edits done, and where masks were turned back, also as it is shown.
@@ -241,13 +258,28 @@ pub fn change_task(
 /// stay; new text is shown.
 pub fn build_change(
     spot: &ResolvedPath,
-    (before, after): (Option<&[u8]>, Option<&[u8]>),
+    contents: (Option<&[u8]>, Option<&[u8]>),
     ground: &JudgeContext<'_>,
 ) -> Change {
-    let text =
-        |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
+    describe_change(&spot.path, &spot.shown, contents, ground.scene.world.redactor())
+}
+
+/// The same for a file of any path and name.
+pub fn describe_change(
+    path: &Path,
+    shown: &str,
+    (before, after): (Option<&[u8]>, Option<&[u8]>),
+    secrets: Option<&Redactor>,
+) -> Change {
+    let text = |bytes: Option<&[u8]>| {
+        let bytes = bytes.unwrap_or_default();
+        match encoding::decode(bytes) {
+            Some((text, _)) => text.into_owned(),
+            None => String::from_utf8_lossy(bytes).into_owned(),
+        }
+    };
     let (old, new) = (text(before), text(after));
-    let (old, new) = match ground.scene.world.redactor() {
+    let (old, new) = match secrets {
         Some(secrets) => {
             let (old, new) = secrets.mask_both(&old, &new);
             (old.into_owned(), new.into_owned())
@@ -260,15 +292,15 @@ pub fn build_change(
         true => (old.replace("\r\n", "\n"), new.replace("\r\n", "\n")),
         false => (old, new),
     };
-    let (diff, added, removed) = unified(&spot.shown, &old, &new);
+    let (diff, added, removed) = unified(shown, &old, &new);
     Change {
-        path: spot.path.to_string_lossy().into_owned(),
+        path: path.to_string_lossy().into_owned(),
         before: before.map(digest),
         after: after.map(digest),
         added,
         removed,
         diff,
-        cut: false,
+        ..Change::default()
     }
 }
 

@@ -29,6 +29,22 @@ pub fn unified(name: &str, old: &str, new: &str) -> (String, usize, usize) {
     (sheet.text, diff.count_additions() as usize, diff.count_removals() as usize)
 }
 
+/// How many lines come and go; of what is long or no text, how many there were.
+pub fn count_changes(old: &[u8], new: &[u8]) -> (usize, usize) {
+    const COMPARED: usize = 1024 * 1024;
+    let text = |bytes| std::str::from_utf8(bytes).ok();
+    match (text(old), text(new)) {
+        (Some(old), Some(new)) if old.len().max(new.len()) <= COMPARED => {
+            let (_, added, removed) = unified("", old, new);
+            (added, removed)
+        }
+        _ => {
+            let lines = |bytes: &[u8]| bytes.split_inclusive(|byte| *byte == b'\n').count();
+            (lines(new), lines(old))
+        }
+    }
+}
+
 struct DiffWriter<'a> {
     text: String,
     input: InternedInput<&'a str>,

@@ -1,10 +1,11 @@
-//! Judges the tools that only talk to the user: `ask` and `plan`. Neither touches anything.
+//! Judges the tools that touch nothing: `ask` and `plan` talk to the user, `recall` reads the
+//! conversation.
 
 use serde_json::Value;
 
 use super::input::{InputFields, Names};
 use super::schema::{FieldKind, FieldRow, optional, required};
-use super::{ChoiceTask, InputError, TaskResult, ToolTask};
+use super::{ChoiceTask, InputError, JobTask, RecallTask, TaskResult, ToolTask};
 use crate::i18n::safety as words;
 use crate::protocol::{PlanItem, PlanState, Tier};
 use crate::safety::findings::Findings;
@@ -17,6 +18,11 @@ const ITEMS: Names = &["items", "steps", "plan", "todos", "tasks"];
 const TEXT: Names = &["text", "step", "title", "content", "task", "description"];
 const STATE: Names = &["state", "status"];
 
+const ID: Names = &["id", "step", "turn"];
+const JOB: Names = &["id", "job"];
+const QUERY: Names = &["query", "search"];
+const PAGE: Names = &["page"];
+
 pub const ASK_FIELDS: &[FieldRow] =
     &[required(QUESTION, FieldKind::Text), optional(CHOICES, FieldKind::Texts)];
 pub const PLAN_FIELDS: &[FieldRow] = &[required(
@@ -26,6 +32,14 @@ pub const PLAN_FIELDS: &[FieldRow] = &[required(
         required(STATE, FieldKind::OneOf(&["pending", "doing", "done"])),
     ]),
 )];
+pub const RECALL_FIELDS: &[FieldRow] =
+    &[required(ID, FieldKind::Text), optional(PAGE, FieldKind::Number)];
+pub const JOB_READ_FIELDS: &[FieldRow] = &[
+    required(JOB, FieldKind::Number),
+    optional(PAGE, FieldKind::Number),
+    optional(QUERY, FieldKind::Text),
+];
+pub const JOB_STOP_FIELDS: &[FieldRow] = &[required(JOB, FieldKind::Number)];
 /// Options that can be picked by a digit.
 const MOST_CHOICES: usize = 9;
 const MOST_ITEMS: usize = 40;
@@ -65,11 +79,41 @@ pub fn plan(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) -
     Ok(ToolTask::Plan(items))
 }
 
+pub fn recall(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
+    let id = cut(input.text(ID)?.trim(), SHORT);
+    let page = input.number(PAGE)?.unwrap_or(1).max(1);
+    out.add("recall", Tier::L0, words::TOOL_RECALLS, None, &[]);
+    Ok(ToolTask::Recall(RecallTask { id, page }))
+}
+
+pub fn job_list(_: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
+    out.add("job", Tier::L0, words::TOOL_JOBS, None, &[]);
+    Ok(ToolTask::Job(JobTask::List))
+}
+
+pub fn job_read(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
+    let query = input.optional_text(QUERY)?.map(|query| cut(query, SHORT));
+    let (id, page) = (job_id(input)?, input.number(PAGE)?);
+    out.add("job", Tier::L0, words::TOOL_JOBS, None, &[]);
+    Ok(ToolTask::Job(JobTask::Read { id, page, query }))
+}
+
+pub fn job_stop(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
+    let id = job_id(input)?;
+    out.add("job", Tier::L0, words::TOOL_JOBS, None, &[]);
+    Ok(ToolTask::Job(JobTask::Stop { id }))
+}
+
+fn job_id(input: &InputFields<'_>) -> Result<u64, InputError> {
+    let id = input.number(JOB)?.ok_or_else(|| input.missing_field_error(JOB))?;
+    Ok(u64::try_from(id).unwrap_or(u64::MAX))
+}
+
 /// An object with its state, or a text, which may carry its box: `[x] done`.
 fn parse_item(at: usize, value: &Value) -> Result<PlanItem, InputError> {
     if let Value::String(text) = value {
-        let (state, text) = parse_checkbox(text.trim());
-        return Ok(PlanItem { text: cut(text, SHORT), state });
+        let PlanItem { text, state } = PlanItem::parse(text.trim());
+        return Ok(PlanItem { text: cut(&text, SHORT), state });
     }
     let name = format!("plan: items[{at}]");
     let input = InputFields::new(&name, value);
@@ -83,18 +127,6 @@ fn parse_item(at: usize, value: &Value) -> Result<PlanItem, InputError> {
         })?,
     };
     Ok(PlanItem { text, state })
-}
-
-fn parse_checkbox(text: &str) -> (PlanState, &str) {
-    let boxes = [
-        ("[ ]", PlanState::Pending),
-        ("[x]", PlanState::Done),
-        ("[X]", PlanState::Done),
-        ("[~]", PlanState::Doing),
-        ("[>]", PlanState::Doing),
-    ];
-    let found = boxes.iter().find_map(|(sign, state)| Some((*state, text.strip_prefix(sign)?)));
-    found.map_or((PlanState::Pending, text), |(state, rest)| (state, rest.trim()))
 }
 
 fn parse_state(name: &str) -> Option<PlanState> {

@@ -8,6 +8,7 @@
 //! An input that makes no sense is not dangerous: it becomes a [`ToolTask::Fault`], which only
 //! tells the model what is wrong.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -20,6 +21,7 @@ use super::spec::JudgeContext;
 use super::{Contents, PathKind};
 use crate::i18n::{LocalizedText, Phrase, common, safety as words};
 use crate::protocol::{Change, Effect, PlanItem, StepAction, Tier};
+use crate::text::encoding::{self, FileEncoding};
 
 mod change;
 mod closest_match;
@@ -37,6 +39,8 @@ mod schema;
 pub(super) mod scripted;
 pub(super) mod skill;
 
+pub use change::describe_change;
+pub use diff::count_changes;
 pub use input::InputError;
 pub use plugin::{PluginEntry, Registry, alias_of};
 pub use restore::{Restore, judge as restored};
@@ -58,6 +62,10 @@ pub enum ToolTask {
     Ask(ChoiceTask),
     /// Shown to the user.
     Plan(Vec<PlanItem>),
+    /// An earlier part of the conversation.
+    Recall(RecallTask),
+    /// A step in the background.
+    Job(JobTask),
 }
 
 /// A place in the file system as it was judged.
@@ -152,6 +160,28 @@ pub struct ChoiceTask {
     pub free: bool,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecallTask {
+    /// Of a step or a turn.
+    pub id: String,
+    /// Counted from 1.
+    pub page: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JobTask {
+    List,
+    /// With lines that contain a text, or a page; else what is new since the last time.
+    Read {
+        id: u64,
+        page: Option<usize>,
+        query: Option<String>,
+    },
+    Stop {
+        id: u64,
+    },
+}
+
 impl PluginTask {
     /// The arguments for `node`.
     pub fn node_args(&self) -> Vec<String> {
@@ -192,6 +222,10 @@ const TOOLS: &[ToolRow] = &[
     ToolRow { name: "plugin.run",        judge: plugin::judge,     fields: plugin::FIELDS },
     ToolRow { name: "ask",               judge: interaction::ask,  fields: interaction::ASK_FIELDS },
     ToolRow { name: "plan",              judge: interaction::plan, fields: interaction::PLAN_FIELDS },
+    ToolRow { name: "job.list",          judge: interaction::job_list, fields: &[] },
+    ToolRow { name: "job.read",          judge: interaction::job_read, fields: interaction::JOB_READ_FIELDS },
+    ToolRow { name: "job.stop",          judge: interaction::job_stop, fields: interaction::JOB_STOP_FIELDS },
+    ToolRow { name: "recall",            judge: interaction::recall, fields: interaction::RECALL_FIELDS },
 ];
 
 /// Tools that are judged elsewhere in `safety`: a program, a skill, a script.
@@ -202,6 +236,7 @@ const OTHERS: &[(&str, &[FieldRow])] = &[
             required(&["program"], FieldKind::Text),
             optional(&["args"], FieldKind::Texts),
             optional(&["cwd"], FieldKind::Text),
+            optional(&["background"], FieldKind::Flag),
         ],
     ),
     ("skill", &[required(&["name"], FieldKind::Text), optional(&["args"], FieldKind::Text)]),
@@ -346,6 +381,14 @@ fn resolve_read(
 /// The bytes of a file as text.
 fn as_text<'a>(bytes: &'a [u8], spot: &ResolvedPath) -> Result<&'a str, InputError> {
     std::str::from_utf8(bytes).map_err(|_| spot.say(words::TOOL_NOT_TEXT).into())
+}
+
+/// The same in any encoding.
+fn decode<'a>(
+    bytes: &'a [u8],
+    spot: &ResolvedPath,
+) -> Result<(Cow<'a, str>, FileEncoding), InputError> {
+    encoding::decode(bytes).ok_or_else(|| spot.say(words::TOOL_NOT_TEXT).into())
 }
 
 /// The bytes of a file to change; `None`: there is none.

@@ -26,6 +26,8 @@ pub struct Restore {
     pub before: Option<Vec<u8>>,
     /// The content after the change, as a digest; `None`: no file.
     pub after: Option<String>,
+    /// A file that is created can be run as a program.
+    pub executable: bool,
 }
 
 /// The judgement of one restoring.
@@ -86,7 +88,8 @@ fn restore_task(
     if now == restore.before {
         return Err(spot.say(words::NOTHING_CHANGES).into());
     }
-    let shown = build_change(&spot, (now.as_deref(), restore.before.as_deref()), ground);
+    let mut shown = build_change(&spot, (now.as_deref(), restore.before.as_deref()), ground);
+    shown.executable = restore.executable;
     let after = restore.before.as_deref().map(Arc::from);
     let write = Write { spot: spot.clone(), after, change: shown, backup: false, note: None };
     Ok((spot, ToolTask::Change(Box::new(write))))

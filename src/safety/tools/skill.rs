@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::i18n::prompt as words;
+use crate::i18n::{prompt as words, safety};
 use crate::protocol::{Effect, StepAction, Tier};
 use crate::safety::findings::{Findings, excerpt};
 use crate::safety::policy::{Policy, PolicyRule, ToolRestriction};
@@ -25,9 +25,9 @@ const NAMES: &[(&str, &str)] = &[
     ("Glob", "file.list"), ("LS", "file.list"),
 ];
 /// Tools that only read, or only talk to the user.
-const MILD: &[&str] = &["file.read", "file.list", "file.search", "skill", "ask", "plan"];
+const MILD: &[&str] = &["file.read", "file.list", "file.search", "skill", "ask", "plan", "recall"];
 /// Tools no skill takes away.
-const ALWAYS: &[&str] = &["skill", "ask", "plan"];
+const ALWAYS: &[&str] = &["skill", "ask", "plan", "recall", "job.list", "job.read", "job.stop"];
 
 /// Judges `{name, args}`.
 pub fn judge(input: &Value, ground: &JudgeContext<'_>, findings: &mut Findings) {
@@ -63,14 +63,28 @@ pub fn judge(input: &Value, ground: &JudgeContext<'_>, findings: &mut Findings) 
 
 /// Adds that a step is not among the tools of the entered skill.
 pub fn check_restriction(work: &StepAction, policy: &Policy, findings: &mut Findings) {
+    let is_users = matches!(work, StepAction::Shell { .. });
+    if policy.offered.as_ref().is_some_and(|offered| !is_users && !offered.allows(work)) {
+        findings.add("tool.withheld", Tier::L2, safety::TOOL_WITHHELD, None, &[]);
+    }
     let Some(narrowed) = &policy.narrowed else { return };
-    if !matches!(work, StepAction::Shell { .. }) && !narrowed.allows(work) {
+    if !is_users && !narrowed.allows(work) {
         let say = words::SKILL_NARROWS.with("name", excerpt(&narrowed.skill));
         findings.add("skill.narrow", Tier::L1, say, None, &[]);
     }
 }
 
 impl ToolRestriction {
+    /// Whether the tool is left, for some step at least.
+    pub fn offers(&self, name: &str) -> bool {
+        ALWAYS.contains(&name) || self.tools.iter().any(|tool| parse_tool(tool).0 == name)
+    }
+
+    /// A name that none of the tools has.
+    pub fn unknown_tool(&self, known: &[&str]) -> Option<&str> {
+        self.tools.iter().map(|tool| parse_tool(tool).0).find(|name| !known.contains(name))
+    }
+
     /// Whether the skill names what does this.
     pub fn allows(&self, work: &StepAction) -> bool {
         ALWAYS.contains(&work.tool())

@@ -390,6 +390,7 @@ fn undo_runs_unless_the_file_was_changed_since() {
         path: "/w/a".into(),
         before: Some(b"one\n".to_vec()),
         after: Some(digest(after)),
+        executable: false,
     };
     let policy = Policy::default();
     let place = place();

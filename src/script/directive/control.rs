@@ -11,7 +11,7 @@ use super::super::text::delimiters::unquote;
 use crate::i18n::script_run as words;
 
 /// Maximum number of iterations of one loop.
-const MOST_TURNS: usize = 100_000;
+pub const MOST_TURNS: usize = 100_000;
 
 /// The node of a named key next to the directive's own key.
 pub fn sibling_node<'a>(called: &CallSyntax<'a>, name: &str) -> Option<&'a ScriptNode> {
@@ -32,8 +32,15 @@ fn subject(called: &CallSyntax<'_>, name: &str) -> Option<ScriptNode> {
 /// `$if: condition`, `then:`, `else:`.
 pub async fn run_if(run: &mut ScriptRun, frame: &mut Frame, call: CallSyntax<'_>) -> CallResult {
     let condition = subject(&call, "if").ok_or(words::NO_CONDITION)?;
-    let name = if run.is_condition_true(frame, &condition).await? { "then" } else { "else" };
-    if let Some(block) = sibling_node(&call, name) {
+    let inline = call.head.filter(|head| !call.args.is_empty() && head.get("else").is_none());
+    let Some(then) = sibling_node(&call, "then").or(inline) else {
+        return Err(words::IF_NEEDS.into());
+    };
+    let block = match run.is_condition_true(frame, &condition).await? {
+        true => Some(then),
+        false => sibling_node(&call, "else"),
+    };
+    if let Some(block) = block {
         run.run_block(frame, block).await?;
     }
     Ok(None)

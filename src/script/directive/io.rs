@@ -4,18 +4,24 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::super::error::{CallResult, ScriptFlow, quoted};
+use super::super::error::{CallResult, ErrorCause, ScriptFlow, ScriptResult, quoted};
 use super::super::manifest::input::ScriptArgs;
 use super::super::run::arguments::ArgValues;
+use super::super::run::builtin_tools;
 use super::super::run::frame::{Frame, ScriptRun};
-use super::super::run::scope::text_of;
+use super::super::run::scope::{text_of, texts_of};
 use super::super::source;
 use super::memory;
 use crate::i18n::script_run as words;
 use crate::protocol::StepAction;
 
-/// `$exec: {id, args}` runs another script.
+/// `$exec: {id, args}` runs another script; `$exec: {program, args}` runs a program, without a
+/// shell. Its value is the output.
 pub async fn exec(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> CallResult {
+    if args.get("program").is_some() {
+        let output = run_own_step(run, frame, "exec", args.to_map()).await?;
+        return Ok(Some(Value::from(output.trim_end_matches(['\r', '\n']))));
+    }
     let named = ["id", "filename", "script"];
     let name = named.iter().find_map(|key| args.get(key)).or(args.first());
     let name = name.filter(|name| name.is_string()).map(text_of).ok_or(words::EXEC_NEEDS)?;
@@ -50,6 +56,109 @@ pub fn ready(_: &mut Frame, _: ArgValues) -> CallResult {
     Ok(None)
 }
 
+/// One of the program's own tools as a step of the script itself: its permissions may deny it, and
+/// only the safety policy clears it.
+async fn run_own_step(
+    run: &mut ScriptRun,
+    frame: &Frame,
+    tool: &str,
+    args: Map<String, Value>,
+) -> ScriptResult<String> {
+    let tool = builtin_tools::find(tool).ok_or(words::STEP_BROKEN)?;
+    let permission = frame.permission_question(tool.id, &args)?;
+    Ok(run.host.run_step(tool.step_action(&args)?, permission).await?)
+}
+
+/// `$writeFile: {path, content}` writes a whole file, as a step. Text is written as it is, any other
+/// value as JSON.
+pub async fn write_file(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> CallResult {
+    let mut unnamed = args.positional.iter().filter(|value| !value.is_object());
+    let path = args.get("path").or_else(|| unnamed.next()).and_then(Value::as_str);
+    let path = expand_variables(&run.host.environment(), path.ok_or(words::WRITE_NEEDS)?)?;
+    let content = args.get("content").or_else(|| unnamed.next());
+    // In a chain, the last result is written.
+    let content = content.or_else(|| Some(&frame.values.latest).filter(|latest| !latest.is_null()));
+    let content = match content.ok_or(words::WRITE_NEEDS)? {
+        Value::String(text) => text.clone(),
+        value => format!("{}\n", serde_json::to_string_pretty(value).unwrap_or_default()),
+    };
+    let step = [("path", path), ("content", content)];
+    let step = step.map(|(name, value)| (name.to_owned(), Value::String(value)));
+    run_own_step(run, frame, "file.write", step.into_iter().collect()).await?;
+    Ok(None)
+}
+
+/// `$listFilenames: {dir, extname, recursive}` returns the names of the files below a folder, as a
+/// step. An `extname` may have two parts: `.ai.yaml`.
+pub async fn list_filenames(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> CallResult {
+    let folder = args.text("dir").unwrap_or_else(|| ".".to_owned());
+    let folder = expand_variables(&run.host.environment(), &folder)?;
+    let ends = texts_of(args.get("extname"));
+    let mut input = Map::from_iter([("path".to_owned(), Value::from(folder))]);
+    if args.get("recursive") == Some(&Value::Bool(false)) {
+        input.insert("depth".to_owned(), Value::from(1));
+    }
+    let listed = run_own_step(run, frame, "file.list", input).await?;
+    let is_file = |name: &&str| !name.ends_with(['/', '@']);
+    let files = listed.lines().filter(is_file);
+    let wanted = files.filter(|name| ends.is_empty() || ends.iter().any(|end| name.ends_with(end)));
+    Ok(Some(wanted.map(Value::from).collect()))
+}
+
+/// `$isDir: path` tells whether there is a folder, as a step.
+pub async fn is_dir(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> CallResult {
+    let path = args.text("path").or_else(|| args.text("content")).ok_or(words::FILE_NEEDS)?;
+    let path = expand_variables(&run.host.environment(), &path)?;
+    let input = [("path", Value::from(path.as_str())), ("depth", Value::from(1))];
+    let input = input.map(|(name, value)| (name.to_owned(), value)).into_iter().collect();
+    match run_own_step(run, frame, "file.list", input).await {
+        // Of a file, the list is its own name.
+        Ok(listed) => {
+            Ok(Some(Value::Bool(!path.ends_with(listed.trim_end()) || listed.is_empty())))
+        }
+        Err(ScriptFlow::Failed(failure)) if failure.cause == ErrorCause::Script => {
+            Ok(Some(Value::Bool(false)))
+        }
+        Err(halt) => Err(halt),
+    }
+}
+
+/// A path with its `$NAME`, `${NAME}` and the `~/` in front of it replaced. Only variables that the
+/// user lists may be read.
+fn expand_variables(environment: &Map<String, Value>, path: &str) -> ScriptResult<String> {
+    let value = |name: &str| match environment.get(name) {
+        Some(value) => Ok(text_of(value)),
+        None => Err(ScriptFlow::from(words::VARIABLE_CLOSED.with("name", quoted(name)))),
+    };
+    let home = path.strip_prefix("~/");
+    let mut out = match home {
+        Some(_) => value("HOME")? + "/",
+        None => String::new(),
+    };
+    let mut rest = home.unwrap_or(path);
+    while let Some((before, after)) = rest.split_once('$') {
+        out.push_str(before);
+        let open = after.strip_prefix('{');
+        let text = open.unwrap_or(after);
+        let end = text.find(|c: char| !c.is_ascii_uppercase() && !c.is_ascii_digit() && c != '_');
+        let (name, after_name) = text.split_at(end.unwrap_or(text.len()));
+        let closed = if open.is_some() { after_name.strip_prefix('}') } else { Some(after_name) };
+        let is_name = name.starts_with(|c: char| c.is_ascii_uppercase() || c == '_');
+        match closed.filter(|_| is_name) {
+            Some(after) => {
+                out.push_str(&value(name)?);
+                rest = after;
+            }
+            None => {
+                out.push('$');
+                rest = after;
+            }
+        }
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
 /// `$readFile: path`, as a step that the safety policy judges. A relative path is first resolved
 /// against the script's folder. `pack://id` is read from the knowledge store.
 pub async fn read_file(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> CallResult {
@@ -57,6 +166,7 @@ pub async fn read_file(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) 
     if let Some(known) = read_pack_value(run, frame, &path).await? {
         return Ok(Some(known));
     }
+    let path = expand_variables(&run.host.environment(), &path)?;
     let path = resolve_path(run, frame, &path);
     let mut input = Map::new();
     input.insert("path".to_owned(), Value::from(path.display().to_string()));
@@ -66,7 +176,7 @@ pub async fn read_file(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) 
         }
     }
     let work = StepAction::Tool { name: "file.read".to_owned(), input: Value::Object(input) };
-    Ok(Some(Value::String(run.host.run_step(work).await?)))
+    Ok(Some(Value::String(run.host.run_step(work, None).await?)))
 }
 
 /// The value of a `pack://` address; `None` if the path is not one.
@@ -99,6 +209,30 @@ pub async fn fetch_url(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) 
     }
     let args = ["-fsSL", "--max-time", "30", "--max-filesize", "8000000", "--", &url];
     let work = StepAction::exec("curl", &args);
-    let text = run.host.run_step(work).await?;
+    let text = run.host.run_step(work, None).await?;
     Ok(Some(Value::String(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_of_a_path_are_read_only_if_the_user_lists_them() {
+        let listed = [("HOME", "/home/ann"), ("USER", "ann")];
+        let listed = listed.map(|(name, value)| (name.to_owned(), Value::from(value)));
+        let listed = listed.into_iter().collect();
+        let read = |path: &str| expand_variables(&listed, path);
+        for (path, expanded) in [
+            ("$HOME/x", "/home/ann/x"),
+            ("${HOME}x/$USER", "/home/annx/ann"),
+            ("~/a~/b", "/home/ann/a~/b"),
+            ("cost$.txt", "cost$.txt"),
+            ("$lower/${HOME", "$lower/${HOME"),
+        ] {
+            assert_eq!(read(path).unwrap(), expanded);
+        }
+        let ScriptFlow::Failed(failure) = read("$API_KEY").unwrap_err() else { panic!("failed") };
+        assert!(failure.to_string().contains("scripts.environment"), "{failure}");
+    }
 }

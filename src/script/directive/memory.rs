@@ -31,7 +31,10 @@ pub fn pack_key(frame: &Frame, path: &str) -> Option<PackKey> {
 fn key_with_parts(frame: &Frame, id: String, part: impl Fn(&str) -> Option<String>) -> PackKey {
     PackKey {
         id,
-        table: part("tbl").unwrap_or_else(|| frame.manifest.id().to_owned()),
+        table: part("tbl").unwrap_or_else(|| {
+            let origin = &frame.manifest.origin;
+            origin.acts_for.as_ref().unwrap_or(&origin.id).clone()
+        }),
         database: part("db").unwrap_or_else(|| default_database(frame)),
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::error::CallResult;
+use super::super::error::{CallResult, ScriptResult};
 use super::super::run::arguments::ArgValues;
 use super::super::run::dialogue::DialogueMessage;
 use super::super::run::frame::{Frame, ScriptRun};
@@ -42,7 +42,12 @@ pub async fn interact(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -
 
 /// A separator: returns to the messages above the first one.
 pub async fn init_done(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> CallResult {
-    let forced = args.get("force") == Some(&Value::Bool(true));
+    separate(run, frame, args.get("force") == Some(&Value::Bool(true))).await?;
+    Ok(None)
+}
+
+/// Begins a new dialogue; a forced separator, and the first one, end the part that stays.
+pub async fn separate(run: &mut ScriptRun, frame: &mut Frame, forced: bool) -> ScriptResult {
     match frame.dialogue.prologue_len {
         Some(prologue) if !forced => {
             run.flush_placeholders(frame).await?;
@@ -50,7 +55,7 @@ pub async fn init_done(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) 
         }
         _ => frame.dialogue.prologue_len = Some(frame.dialogue.messages.len()),
     }
-    Ok(None)
+    Ok(())
 }
 
 fn given_content(args: &ArgValues) -> Value {

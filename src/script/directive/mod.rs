@@ -3,16 +3,24 @@
 
 use futures_util::future::BoxFuture;
 
-use super::error::CallResult;
+use super::error::{CallResult, quoted};
 use super::run::arguments::{ArgValues, CallSyntax};
 use super::run::frame::{Frame, ScriptRun};
+use crate::config::suggest;
+use crate::i18n::{LocalizedText, Phrase, script_help as docs, script_run as words};
 
 mod control;
+mod input;
 mod io;
+mod language;
 mod matching;
 mod memory;
 mod messages;
 mod values;
+
+pub use control::MOST_TURNS;
+pub use input::ask_missing_inputs;
+pub use messages::separate;
 
 /// The messages to settle before a directive runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,11 +47,20 @@ pub type DirectiveFuture<'a> = BoxFuture<'a, CallResult>;
 #[derive(Clone, Copy)]
 pub struct DirectiveSpec {
     pub name: &'static str,
+    /// What is written after its name.
+    pub usage: &'static str,
+    pub about: Phrase,
     pub flush: Flush,
     pub run: DirectiveFn,
 }
 
 impl DirectiveSpec {
+    /// How it is written.
+    pub fn signature(&self) -> String {
+        let gap = if self.usage.is_empty() { "" } else { ": " };
+        format!("${}{gap}{}", self.name, self.usage)
+    }
+
     pub fn is_lazy(&self) -> bool {
         matches!(self.run, DirectiveFn::Lazy(_))
     }
@@ -65,16 +82,20 @@ impl DirectiveSpec {
 
 const fn local(
     name: &'static str,
+    usage: &'static str,
+    about: Phrase,
     flush: Flush,
     run: fn(&mut Frame, ArgValues) -> CallResult,
 ) -> DirectiveSpec {
-    DirectiveSpec { name, flush, run: DirectiveFn::Local(run) }
+    DirectiveSpec { name, usage, about, flush, run: DirectiveFn::Local(run) }
 }
 
 macro_rules! eager {
-    ($name:literal, $flush:expr, $run:path) => {
+    ($name:literal, $usage:literal, $about:expr, $flush:expr, $run:path) => {
         DirectiveSpec {
             name: $name,
+            usage: $usage,
+            about: $about,
             flush: $flush,
             run: DirectiveFn::Eager(|run, frame, args| Box::pin($run(run, frame, args))),
         }
@@ -82,9 +103,11 @@ macro_rules! eager {
 }
 
 macro_rules! lazy {
-    ($name:literal, $flush:expr, $run:path) => {
+    ($name:literal, $usage:literal, $about:expr, $flush:expr, $run:path) => {
         DirectiveSpec {
             name: $name,
+            usage: $usage,
+            about: $about,
             flush: $flush,
             run: DirectiveFn::Lazy(|run, frame, call| Box::pin($run(run, frame, call))),
         }
@@ -94,57 +117,103 @@ macro_rules! lazy {
 /// All directives.
 pub const TABLE: &[DirectiveSpec] = &[
     // Values.
-    eager!("print", Flush::All, values::print),
-    local("echo", Flush::All, values::echo),
-    local("ret", Flush::All, values::ret),
-    local("set", Flush::All, values::set),
-    local("get", Flush::All, values::get),
-    local("unset", Flush::Placeholders, values::unset),
-    local("push", Flush::Placeholders, values::push),
-    eager!("format", Flush::Placeholders, values::format),
-    local("ctx", Flush::Placeholders, values::ctx),
-    local("cleanResult", Flush::Placeholders, values::clean_result),
-    local("prompt", Flush::Placeholders, values::prompt),
-    local("parameters", Flush::Placeholders, values::parameters),
+    eager!("print", "VALUE", docs::PRINT, Flush::All, values::print),
+    local("echo", "VALUE", docs::ECHO, Flush::All, values::echo),
+    local("ret", "VALUE", docs::RET, Flush::All, values::ret),
+    local("set", "{name: VALUE}", docs::SET, Flush::All, values::set),
+    local("get", "name", docs::GET, Flush::All, values::get),
+    local("unset", "name", docs::UNSET, Flush::Placeholders, values::unset),
+    local("push", "{list: VALUE}", docs::PUSH, Flush::Placeholders, values::push),
+    eager!("format", "TEXT", docs::FORMAT, Flush::Placeholders, values::format),
+    local("ctx", "", docs::CTX, Flush::Placeholders, values::ctx),
+    local("cleanResult", "", docs::CLEAN_RESULT, Flush::Placeholders, values::clean_result),
+    local("prompt", "{name: VALUE}", docs::PROMPT, Flush::Placeholders, values::prompt),
+    local("parameters", "{name: VALUE}", docs::PARAMETERS, Flush::Placeholders, values::parameters),
     // Flow.
-    lazy!("if", Flush::Placeholders, control::run_if),
-    lazy!("for", Flush::Placeholders, control::run_for),
-    lazy!("while", Flush::Placeholders, control::run_while),
-    lazy!("match", Flush::Placeholders, matching::run_match),
-    lazy!("on", Flush::Placeholders, control::on),
-    lazy!("once", Flush::Placeholders, control::once),
-    lazy!("off", Flush::Placeholders, control::off),
-    eager!("emit", Flush::Placeholders, control::emit),
-    local("break", Flush::Nothing, control::break_loop),
-    local("continue", Flush::Nothing, control::continue_loop),
-    local("throw", Flush::Placeholders, control::throw),
-    local("exit", Flush::All, control::exit),
+    lazy!("if", "CONDITION, then:, else:", docs::IF, Flush::Placeholders, control::run_if),
+    lazy!("for", "ITEMS, do:, as:", docs::FOR, Flush::Placeholders, control::run_for),
+    lazy!("while", "CONDITION, do:", docs::WHILE, Flush::Placeholders, control::run_while),
+    lazy!("match", "VALUE, \":PATTERN\":", docs::MATCH, Flush::Placeholders, matching::run_match),
+    lazy!("on", "{event, callback}", docs::ON, Flush::Placeholders, control::on),
+    lazy!("once", "{event, callback}", docs::ONCE, Flush::Placeholders, control::once),
+    lazy!("off", "event", docs::OFF, Flush::Placeholders, control::off),
+    eager!("emit", "{event, args}", docs::EMIT, Flush::Placeholders, control::emit),
+    local("break", "", docs::BREAK, Flush::Nothing, control::break_loop),
+    local("continue", "", docs::CONTINUE, Flush::Nothing, control::continue_loop),
+    local("throw", "TEXT", docs::THROW, Flush::Placeholders, control::throw),
+    local("exit", "VALUE", docs::EXIT, Flush::All, control::exit),
     // Messages.
-    eager!("AI", Flush::Nothing, messages::ai),
-    eager!("tool", Flush::Nothing, messages::tool),
-    eager!("interact", Flush::All, messages::interact),
-    eager!("initDone", Flush::Nothing, messages::init_done),
-    local("pushMessage", Flush::Nothing, messages::push_message),
-    local("replaceMessage", Flush::Nothing, messages::replace_message),
-    local("getMessages", Flush::All, messages::get_messages),
+    eager!("AI", "{parameter: VALUE}", docs::AI, Flush::Nothing, messages::ai),
+    eager!("tool", "{name, argument: VALUE}", docs::TOOL, Flush::Nothing, messages::tool),
+    eager!("interact", "TEXT", docs::INTERACT, Flush::All, messages::interact),
+    eager!("initDone", "", docs::INIT_DONE, Flush::Nothing, messages::init_done),
+    local(
+        "pushMessage",
+        "{role, content}",
+        docs::PUSH_MESSAGE,
+        Flush::Nothing,
+        messages::push_message,
+    ),
+    local(
+        "replaceMessage",
+        "{index, role, content}",
+        docs::REPLACE_MESSAGE,
+        Flush::Nothing,
+        messages::replace_message,
+    ),
+    local("getMessages", "", docs::GET_MESSAGES, Flush::All, messages::get_messages),
     // Other scripts, files and steps.
-    eager!("exec", Flush::Placeholders, io::exec),
-    eager!("pipe", Flush::All, io::pipe),
-    local("ready", Flush::Nothing, io::ready),
-    eager!("remember", Flush::All, memory::remember),
-    eager!("forget", Flush::All, memory::forget),
-    eager!("saveChats", Flush::All, memory::save_chats),
-    eager!("loadChats", Flush::Placeholders, memory::load_chats),
-    local("abort", Flush::Nothing, memory::abort),
-    local("tokenize", Flush::Placeholders, memory::tokenize),
-    local("countTokens", Flush::Placeholders, memory::count_tokens),
-    eager!("readFile", Flush::Nothing, io::read_file),
-    eager!("fetchUrl", Flush::Nothing, io::fetch_url),
+    eager!("exec", "{id, args}", docs::EXEC, Flush::Placeholders, io::exec),
+    eager!("pipe", "{name, argument: VALUE}", docs::PIPE, Flush::All, io::pipe),
+    local("ready", "", docs::READY, Flush::Nothing, io::ready),
+    eager!("remember", "{id, value}", docs::REMEMBER, Flush::All, memory::remember),
+    eager!("forget", "id", docs::FORGET, Flush::All, memory::forget),
+    eager!("saveChats", "name", docs::SAVE_CHATS, Flush::All, memory::save_chats),
+    eager!("loadChats", "name", docs::LOAD_CHATS, Flush::Placeholders, memory::load_chats),
+    local("abort", "", docs::ABORT, Flush::Nothing, memory::abort),
+    local("tokenize", "TEXT", docs::TOKENIZE, Flush::Placeholders, memory::tokenize),
+    local("countTokens", "TEXT", docs::COUNT_TOKENS, Flush::Placeholders, memory::count_tokens),
+    eager!("readFile", "path", docs::READ_FILE, Flush::Nothing, io::read_file),
+    eager!("fetchUrl", "url", docs::FETCH_URL, Flush::Nothing, io::fetch_url),
+    eager!("writeFile", "{path, content}", docs::WRITE_FILE, Flush::All, io::write_file),
+    eager!(
+        "listFilenames",
+        "{dir, extname}",
+        docs::LIST_FILENAMES,
+        Flush::Placeholders,
+        io::list_filenames
+    ),
+    eager!("isDir", "path", docs::IS_DIR, Flush::Placeholders, io::is_dir),
+    local("detectLang", "TEXT", docs::DETECT_LANG, Flush::Placeholders, language::detect_language),
+    eager!(
+        "input",
+        "{content, inputType, choices}",
+        docs::INPUT,
+        Flush::Placeholders,
+        input::input
+    ),
+    eager!(
+        "consoleInput",
+        "{content, inputType, choices}",
+        docs::CONSOLE_INPUT,
+        Flush::Placeholders,
+        input::console_input
+    ),
 ];
 
 /// The row for a name, written without `$`.
 pub fn find(name: &str) -> Option<&'static DirectiveSpec> {
     TABLE.iter().find(|row| row.name == name)
+}
+
+/// The sentence for a name that is neither a directive nor one of the script's own.
+pub fn unknown_name_text<'a>(name: &str, own: impl Iterator<Item = &'a str>) -> LocalizedText {
+    let known = TABLE.iter().map(|row| row.name).chain(own);
+    let said = match suggest::nearest(name, known).first() {
+        Some(near) => words::NO_DIRECTIVE_NEAR.with("near", quoted(near)),
+        None => words::NO_DIRECTIVE.into(),
+    };
+    said.with("name", quoted(name))
 }
 
 #[cfg(test)]

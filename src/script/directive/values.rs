@@ -47,8 +47,16 @@ fn all_args(args: ArgValues) -> Value {
     }
 }
 
-/// `$set: {name: value}`.
+/// `$set: {name: value}`; with a name alone, as in `-> $set(name)`, the last result.
 pub fn set(frame: &mut Frame, args: ArgValues) -> CallResult {
+    let named = args.passed_variables.keys().next().cloned();
+    if let [value] = args.positional.as_slice()
+        && let Some(name) = named.or_else(|| value.as_str().map(str::to_owned))
+    {
+        let latest = frame.values.latest.clone();
+        frame.values.set(&name, latest);
+        return Ok(None);
+    }
     for (name, value) in args.to_map() {
         frame.values.set(&name, value);
     }
@@ -99,13 +107,14 @@ pub fn unset(frame: &mut Frame, args: ArgValues) -> CallResult {
 /// `$push: {list: value}` appends a value to a list.
 pub fn push(frame: &mut Frame, args: ArgValues) -> CallResult {
     for (name, value) in args.to_map() {
-        let mut list = match frame.values.get_path(&name) {
-            Some(Value::Array(list)) => list,
-            None | Some(Value::Null) => Vec::new(),
-            Some(_) => return Err(words::NOT_A_LIST.with("name", name).into()),
-        };
-        list.push(value);
-        frame.values.set(&name, Value::Array(list));
+        let list = frame.values.entry(&name);
+        if list.is_null() {
+            *list = Value::Array(Vec::new());
+        }
+        match list {
+            Value::Array(list) => list.push(value),
+            _ => return Err(words::NOT_A_LIST.with("name", name).into()),
+        }
     }
     Ok(None)
 }

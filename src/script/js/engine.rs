@@ -9,20 +9,26 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rquickjs::context::EvalOptions;
 use rquickjs::{Context, Ctx, Function, Module, Object, Runtime};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::task::{
-    JsLimits, JsScope, JsTask, ModuleKind, RuntimeCall, ScopeChanges, TaskEnd, TaskEvent,
-    TaskOutcome,
+    JsLimits, JsPlace, JsScope, JsTask, ModuleKind, RuntimeCall, ScopeChanges, ScopeUpdate,
+    TaskEnd, TaskEvent, TaskOutcome,
 };
 use crate::deadline::{LATE, with_timeout};
 use crate::i18n::script as words;
 use crate::script::error::{ScriptError, quoted};
 
 const PRELUDE: &str = include_str!("prelude.js");
+const BUILTINS: &str = include_str!("builtins.js");
+/// The call that asks the runtime to wait: `setTimeout`.
+pub const PAUSE: &str = "#pause";
+/// Maximum number of random bytes of one call.
+const MOST_RANDOM: usize = 64 * 1024;
 /// Longest value that is passed in or out, in bytes of its JSON.
 const MOST_VALUE: usize = 16 * 1024 * 1024;
 /// Stack of the thread; the engine's own limit is far lower.
@@ -54,8 +60,8 @@ impl Drop for CloseOnDrop {
 }
 
 enum EngineRequest {
-    Start { run: u64, task: JsTask, scope: JsScope, said: UnboundedSender<TaskEvent> },
-    Answer { run: u64, id: u64, result: Result<Value, String>, scope: JsScope },
+    Start { run: u64, task: JsTask, scope: ScopeUpdate, said: UnboundedSender<TaskEvent> },
+    Answer { run: u64, id: u64, result: Result<Value, String>, scope: ScopeUpdate },
 }
 
 impl Engine {
@@ -78,7 +84,8 @@ impl Engine {
     }
 
     /// Gives the engine a task, with the current values of the script.
-    pub fn run(&self, task: JsTask, scope: JsScope) -> JsRun {
+    pub fn run(&self, task: JsTask, scope: impl Into<ScopeUpdate>) -> JsRun {
+        let scope = scope.into();
         let (said, hear) = unbounded_channel();
         let run = self.next_run.fetch_add(1, Ordering::Relaxed);
         // If the engine is gone, the closed channel answers.
@@ -131,14 +138,26 @@ impl JsRun {
 
     /// Answers a request with a value, or with a reason that JavaScript can catch, and the current
     /// values of the script.
-    pub fn answer(&self, id: u64, result: Result<Value, String>, scope: JsScope) {
+    pub fn answer(&self, id: u64, result: Result<Value, String>, scope: impl Into<ScopeUpdate>) {
+        let scope = scope.into();
         let _ =
             self.engine.requests.send(EngineRequest::Answer { run: self.id, id, result, scope });
     }
 }
 
+/// A request as JSON, with the values that changed since the last one.
+fn request_json(request: &Value, scope: &ScopeUpdate) -> String {
+    let ScopeUpdate { set, removed, is_whole, names } = scope;
+    let json = |part: serde_json::Result<String>| part.unwrap_or_else(|_| "null".to_owned());
+    let (set, removed) = (json(serde_json::to_string(set)), json(serde_json::to_string(removed)));
+    let names = json(serde_json::to_string(names));
+    format!(
+        r#"{{"request":{request},"set":{set},"gone":{removed},"reset":{is_whole},"names":{names}}}"#
+    )
+}
+
 fn end_event(got: Result<TaskOutcome, ScriptError>) -> TaskEvent {
-    TaskEvent::Ended(TaskEnd { outcome: got, changes: ScopeChanges::default() })
+    TaskEvent::Ended(TaskEnd { outcome: got, changes: ScopeChanges::default(), place: None })
 }
 
 fn time_limit_error(limits: JsLimits) -> ScriptError {
@@ -194,13 +213,8 @@ fn run_thread(inbox: &mpsc::Receiver<EngineRequest>, limits: JsLimits, closed: &
     let Ok(context) = Context::full(&runtime) else { return };
     context.with(|ctx| {
         let Ok(inside) = Prelude::new(&ctx) else { return };
-        let mut desk = EngineThread {
-            prelude: inside,
-            sent_values: JsScope::new(),
-            listeners: HashMap::new(),
-            limits,
-            time_limit: watch,
-        };
+        let mut desk =
+            EngineThread { prelude: inside, listeners: HashMap::new(), limits, time_limit: watch };
         while let Ok(order) = inbox.recv() {
             if closed.load(Ordering::Relaxed) || !desk.serve_request(order, closed) {
                 return;
@@ -221,7 +235,10 @@ struct Prelude<'js> {
 impl<'js> Prelude<'js> {
     fn new(ctx: &Ctx<'js>) -> rquickjs::Result<Prelude<'js>> {
         let make: Function<'js> = ctx.eval(PRELUDE)?;
-        let made: Object<'js> = make.call((MOST_VALUE,))?;
+        let builtins: Function<'js> = ctx.eval(BUILTINS)?;
+        let compile = Function::new(ctx.clone(), compile_named)?;
+        let random = Function::new(ctx.clone(), random_bytes)?;
+        let made: Object<'js> = make.call((MOST_VALUE, compile, random, builtins, platform()))?;
         Ok(Prelude {
             ctx: ctx.clone(),
             start: made.get("start")?,
@@ -233,26 +250,98 @@ impl<'js> Prelude<'js> {
 
     /// The reason the last call failed, as text.
     fn exception_text(&self, error: rquickjs::Error) -> String {
+        self.exception(error).0
+    }
+
+    /// The same, with the place that its stack begins with.
+    fn exception(&self, error: rquickjs::Error) -> (String, Option<JsPlace>) {
         if !error.is_exception() {
-            return error.to_string();
+            return (error.to_string(), None);
         }
         let value = self.ctx.catch();
         match value.as_exception() {
-            Some(exception) => exception.message().unwrap_or_default(),
-            None => "unknown".to_owned(),
+            Some(exception) => {
+                let stack = exception.stack().unwrap_or_default();
+                (exception.message().unwrap_or_default(), stack.lines().find_map(stack_place))
+            }
+            None => ("unknown".to_owned(), None),
         }
+    }
+}
+
+/// `    at f (module1/a.mjs:2:10)`.
+fn stack_place(line: &str) -> Option<JsPlace> {
+    let place = line.trim().trim_end_matches(')');
+    let place = place.rsplit(['(', ' ']).next()?;
+    let (rest, column) = place.rsplit_once(':')?;
+    let (file, line) = rest.rsplit_once(':')?;
+    let place =
+        JsPlace { file: file.to_owned(), line: line.parse().ok()?, column: column.parse().ok()? };
+    (file.starts_with("fn:") || file.starts_with("module")).then_some(place)
+}
+
+/// Compiles a text under a name that errors in it give as their file.
+fn compile_named<'js>(
+    ctx: Ctx<'js>,
+    text: String,
+    file: String,
+) -> rquickjs::Result<rquickjs::Value<'js>> {
+    let mut options = EvalOptions::default();
+    options.strict = false;
+    options.filename = Some(file);
+    ctx.eval_with_options(text, options)
+}
+
+/// The name of the system, as scripts know it.
+fn platform() -> &'static str {
+    match std::env::consts::OS {
+        "macos" => "darwin",
+        "windows" => "win32",
+        other => other,
+    }
+}
+
+fn random_bytes(count: usize) -> Vec<u8> {
+    let mut bytes = vec![0; count.min(MOST_RANDOM)];
+    match getrandom::fill(&mut bytes) {
+        Ok(()) => bytes,
+        Err(_) => Vec::new(),
     }
 }
 
 /// An event of the prelude.
 #[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "lowercase")]
+#[serde(rename_all = "lowercase")]
 enum PreludeEvent {
-    Log { run: u64, text: String },
-    Wants { run: u64, id: u64, name: String, args: Vec<Value>, changes: PreludeChanges },
-    Done { run: u64, kind: OutcomeKind, value: Value, changes: PreludeChanges },
-    Module { run: u64, id: String, file: String, source: String },
-    Declared { run: u64, file: String, source: String },
+    Log {
+        run: u64,
+        text: String,
+    },
+    Wants {
+        run: u64,
+        id: u64,
+        name: String,
+        args: Vec<Value>,
+        changes: PreludeChanges,
+    },
+    Done {
+        run: u64,
+        kind: OutcomeKind,
+        value: Value,
+        place: Option<(String, u32, u32)>,
+        changes: PreludeChanges,
+    },
+    Module {
+        run: u64,
+        id: String,
+        file: String,
+        source: String,
+    },
+    Declared {
+        run: u64,
+        file: String,
+        source: String,
+    },
 }
 
 #[derive(Deserialize)]
@@ -274,16 +363,18 @@ enum OutcomeKind {
     Undefined,
     Function,
     Unknown,
+    Missing,
     Invalid,
     Thrown,
     Stuck,
 }
 
+/// What JavaScript threw, and where.
+type Thrown = (String, Option<JsPlace>);
+
 /// Serves orders one after the other.
 struct EngineThread<'js> {
     prelude: Prelude<'js>,
-    /// The values as the engine has them, so that only changes are sent.
-    sent_values: JsScope,
     listeners: HashMap<u64, UnboundedSender<TaskEvent>>,
     limits: JsLimits,
     time_limit: TimeLimit,
@@ -296,10 +387,10 @@ impl EngineThread<'_> {
         let (run, text, starts) = match order {
             EngineRequest::Start { run, task, scope, said } => {
                 self.listeners.insert(run, said);
-                (run, self.start_json(run, &task, scope), true)
+                (run, EngineThread::start_json(run, &task, &scope), true)
             }
             EngineRequest::Answer { run, id, result, scope } => {
-                (run, self.answer_json(id, result, scope), false)
+                (run, EngineThread::answer_json(id, result, &scope), false)
             }
         };
         let function = if starts { &self.prelude.start } else { &self.prelude.answer };
@@ -346,16 +437,21 @@ impl EngineThread<'_> {
         true
     }
 
-    fn start_json(&mut self, run: u64, task: &JsTask, scope: JsScope) -> String {
-        let mut order = match task {
-            JsTask::Eval(expr) => json!({"type": "eval", "expr": expr}),
+    fn start_json(run: u64, task: &JsTask, scope: &ScopeUpdate) -> String {
+        let request = match task {
+            JsTask::Eval(expr) => json!({"run": run, "type": "eval", "expr": expr}),
+            JsTask::Compile(expr) => json!({"run": run, "type": "compile", "expr": expr}),
             JsTask::Define { name, source } => {
-                json!({"type": "define", "name": name, "source": source})
+                json!({"run": run, "type": "define", "name": name, "source": source})
             }
-            JsTask::Call { name, args } => json!({"type": "call", "name": name, "args": args}),
-            JsTask::Bind { name, to } => json!({"type": "bind", "name": name, "to": to}),
+            JsTask::Call { name, args } => {
+                json!({"run": run, "type": "call", "name": name, "args": args})
+            }
+            JsTask::Bind { name, to } => {
+                json!({"run": run, "type": "bind", "name": name, "to": to})
+            }
             JsTask::Declare { file, source } => {
-                json!({"type": "declare", "file": file, "source": source})
+                json!({"run": run, "type": "declare", "file": file, "source": source})
             }
             JsTask::Module { id, kind, file, source } => {
                 let kind = match kind {
@@ -364,43 +460,18 @@ impl EngineThread<'_> {
                     ModuleKind::Auto => "auto",
                     ModuleKind::Builtin => "builtin",
                 };
-                json!({"type": "module", "id": id, "kind": kind, "file": file, "source": source})
+                json!({"run": run, "type": "module", "id": id, "kind": kind, "file": file, "source": source})
             }
         };
-        if let Some(order) = order.as_object_mut() {
-            order.insert("run".to_owned(), run.into());
-            self.add_changed_values(order, scope);
-        }
-        order.to_string()
+        request_json(&request, scope)
     }
 
-    fn answer_json(&mut self, id: u64, result: Result<Value, String>, scope: JsScope) -> String {
-        let mut order = match result {
+    fn answer_json(id: u64, result: Result<Value, String>, scope: &ScopeUpdate) -> String {
+        let request = match result {
             Ok(value) => json!({"id": id, "ok": true, "value": value}),
             Err(why) => json!({"id": id, "ok": false, "value": why}),
         };
-        if let Some(order) = order.as_object_mut() {
-            self.add_changed_values(order, scope);
-        }
-        order.to_string()
-    }
-
-    /// Adds the values that changed since the last order.
-    fn add_changed_values(&mut self, order: &mut JsScope, scope: JsScope) {
-        let set: Vec<Value> = scope
-            .iter()
-            .filter(|(name, value)| self.sent_values.get(*name) != Some(value))
-            .map(|(name, value)| json!([name, value]))
-            .collect();
-        let gone: Vec<Value> = self
-            .sent_values
-            .keys()
-            .filter(|name| !scope.contains_key(*name))
-            .map(|name| json!(name))
-            .collect();
-        order.insert("set".to_owned(), set.into());
-        order.insert("gone".to_owned(), gone.into());
-        self.sent_values = scope;
+        request_json(&request, scope)
     }
 
     /// Forwards an event; true when the engine has more to do for it.
@@ -416,30 +487,28 @@ impl EngineThread<'_> {
             }
             PreludeEvent::Wants { run, id, name, args, changes } => {
                 let changes = ScopeChanges::from(changes);
-                changes.apply(&mut self.sent_values);
                 if let Some(said) = self.listeners.get(&run) {
                     let _ = said.send(TaskEvent::Call(RuntimeCall { id, name, args, changes }));
                 }
             }
-            PreludeEvent::Done { run, kind, value, changes } => {
+            PreludeEvent::Done { run, kind, value, place, changes } => {
                 let changes = ScopeChanges::from(changes);
-                changes.apply(&mut self.sent_values);
                 let got = self.task_outcome(kind, value);
                 if let Some(said) = self.listeners.remove(&run) {
-                    let _ = said.send(TaskEvent::Ended(TaskEnd { outcome: got, changes }));
+                    let place = place.map(|(file, line, column)| JsPlace { file, line, column });
+                    let _ = said.send(TaskEvent::Ended(TaskEnd { outcome: got, changes, place }));
                 }
             }
             PreludeEvent::Declared { run, file, source } => {
                 let declared = Module::declare(self.prelude.ctx.clone(), file, source);
-                let got = match declared.map_err(|error| self.prelude.exception_text(error)) {
-                    Ok(_) => Ok(TaskOutcome::Undefined),
-                    Err(why) => Err(self.thrown_error(&why)),
-                };
-                self.send_end(run, got);
+                match declared.map_err(|error| self.prelude.exception(error)) {
+                    Ok(_) => self.send_end(run, Ok(TaskOutcome::Undefined)),
+                    Err(thrown) => self.send_thrown(run, thrown),
+                }
             }
             PreludeEvent::Module { run, id, file, source } => {
-                if let Err(why) = self.evaluate_module(run, &id, &file, &source) {
-                    self.send_end(run, Err(self.thrown_error(&why)));
+                if let Err(thrown) = self.evaluate_module(run, &id, &file, &source) {
+                    self.send_thrown(run, thrown);
                 }
                 return true;
             }
@@ -454,6 +523,7 @@ impl EngineThread<'_> {
             OutcomeKind::Undefined => Ok(TaskOutcome::Undefined),
             OutcomeKind::Function => Ok(TaskOutcome::Function(text(value))),
             OutcomeKind::Unknown => Ok(TaskOutcome::Unknown(text(value))),
+            OutcomeKind::Missing => Ok(TaskOutcome::NoFunction(text(value))),
             OutcomeKind::Invalid => Ok(TaskOutcome::Invalid(text(value))),
             OutcomeKind::Thrown => Err(self.thrown_error(&text(value))),
             OutcomeKind::Stuck => Err(words::ENGINE_STUCK.into()),
@@ -479,20 +549,30 @@ impl EngineThread<'_> {
         }
     }
 
+    fn send_thrown(&mut self, run: u64, (why, place): Thrown) {
+        let outcome = Err(self.thrown_error(&why));
+        if let Some(said) = self.listeners.remove(&run) {
+            let end = TaskEnd { outcome, changes: ScopeChanges::default(), place };
+            let _ = said.send(TaskEvent::Ended(end));
+        }
+    }
+
     /// Evaluates an engine module and passes its exports to the prelude.
-    fn evaluate_module(&self, run: u64, id: &str, file: &str, source: &str) -> Result<(), String> {
-        let caught = |error| self.prelude.exception_text(error);
+    fn evaluate_module(&self, run: u64, id: &str, file: &str, source: &str) -> Result<(), Thrown> {
+        let caught = |error| self.prelude.exception(error);
         let name = if file.is_empty() { id } else { file };
         let declared = Module::declare(self.prelude.ctx.clone(), name, source).map_err(caught)?;
         let (module, promise) = declared.eval().map_err(caught)?;
         while self.prelude.ctx.execute_pending_job() {
             if self.time_limit.expired.get() {
-                return Err("interrupted".to_owned());
+                return Err(("interrupted".to_owned(), None));
             }
         }
         match promise.result::<rquickjs::Value<'_>>() {
             Some(done) => done.map_err(caught)?,
-            None => return Err("the module waits for something that never comes".to_owned()),
+            None => {
+                return Err(("the module waits for something that never comes".to_owned(), None));
+            }
         };
         let namespace = module.namespace().map_err(caught)?;
         self.prelude.modules.call::<_, ()>((run, id, namespace)).map_err(caught)

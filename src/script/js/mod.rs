@@ -9,14 +9,16 @@
 //! Memory, stack and time are limited, each with its own error sentence.
 
 mod engine;
+mod simple;
 mod source;
 mod task;
 
-pub use engine::{Engine, JsRun};
+pub use engine::{Engine, JsRun, PAUSE};
+pub use simple::{evaluate as evaluate_simple, is_truthy};
 pub use source::{UnsupportedLanguage, function_name, function_source};
 pub use task::{
-    JsLimits, JsScope, JsTask, ModuleKind, RuntimeCall, ScopeChanges, TaskEnd, TaskEvent,
-    TaskOutcome,
+    JsLimits, JsPlace, JsScope, JsTask, ModuleKind, RuntimeCall, ScopeChanges, ScopeUpdate,
+    TaskEnd, TaskEvent, TaskOutcome,
 };
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 // The part of the engine written in JavaScript: the functions and values scripts see, and the
 // exchange of plain data. It has no access to the host: a call of the host is an entry in `out`
 // and a promise.
-(function (MOST_TEXT) {
+(function (MOST_TEXT, compileNamed, randomBytes, makeBuiltins, platform) {
   'use strict';
   const { stringify, parse } = JSON;
   const compile = eval; // indirect, so that the names in here are not in its scope
   const asText = String;
+  const TOO_EARLY = 'a call is used before it has ended; write `await` before it, in an `async` function';
 
   const vars = Object.create(null); // the values of the script
   const dirty = new Set(); // names that were assigned
@@ -19,6 +20,9 @@
   let serial = 0;
   let current = 0; // the run that is being served
   let missing = null; // unknown names in the running expression
+  let hosted = null; // the names the host serves; null: any
+  const asked = new Set(); // runs that have called the host
+  const NONE = Symbol('no such function');
 
   // ---- values ----
 
@@ -41,6 +45,7 @@
     if (value instanceof Map) return Object.fromEntries(value);
     if (value instanceof Set) return Array.from(value);
     if (value instanceof Error) return asText(value);
+    if (value instanceof Promise) throw new TypeError(TOO_EARLY);
     return value;
   }
 
@@ -102,9 +107,11 @@
     return '{"set":[' + set.join(',') + '],"gone":[' + gone.join(',') + ']}';
   }
 
-  function update(order) {
-    for (const [name, value] of order.set) vars[name] = value;
-    for (const name of order.gone) delete vars[name];
+  function update(changed) {
+    if (changed.names !== null) hosted = new Set(changed.names);
+    if (changed.reset) for (const name of Object.keys(vars)) delete vars[name];
+    for (const [name, value] of changed.set) vars[name] = value;
+    for (const name of changed.gone) delete vars[name];
   }
 
   // ---- the view of scripts ----
@@ -124,11 +131,12 @@
       return new Promise((resolve, reject) => {
         const id = ++serial;
         const run = current;
+        asked.add(run);
         const text = '[' + args.map((arg) => json(arg)).join(',') + ']';
         wants.set(id, { resolve, reject, run });
         if (waiting.has(run)) waiting.set(run, waiting.get(run) + 1);
-        out.push('{"type":"wants","run":' + run + ',"id":' + id + ',"name":' + stringify(path) +
-          ',"args":' + text + ',"changes":' + changes() + '}');
+        out.push('{"wants":{"run":' + run + ',"id":' + id + ',"name":' + stringify(path) +
+          ',"args":' + text + ',"changes":' + changes() + '}}');
       });
     };
     return new Proxy(call, {
@@ -139,8 +147,20 @@
     });
   }
 
+  // Whether the host serves a name, or names below it.
+  function isHosted(name) {
+    if (hosted === null || hosted.has(name)) return true;
+    for (const known of hosted) if (known.startsWith(name + '.')) return true;
+    return false;
+  }
+
   function dollar(name) {
     const value = find(name);
+    if (value === undefined && !isHosted(name)) {
+      const error = new ReferenceError('there is no directive, function or import `$' + name + '`');
+      error[NONE] = name;
+      throw error;
+    }
     if (typeof value !== 'function') return value === undefined ? host(name) : value;
     const bound = function (...args) {
       return value.apply(runtime, args);
@@ -203,8 +223,18 @@
     }
   }
 
-  function settle(run, kind, text) {
+  // Where an error happened, as far as it was in a file or a function of the script.
+  function place(error) {
+    try {
+      const frames = asText(error.stack).matchAll(/(?:^|[\s(])((?:fn:|module\d+\/)[^\s():]*):(\d+):(\d+)/g);
+      for (const [, file, line, column] of frames) return [file, Number(line), Number(column)];
+    } catch {}
+    return null;
+  }
+
+  function settle(run, kind, text, where) {
     if (!waiting.delete(run)) return;
+    asked.delete(run);
     let changed;
     try {
       changed = changes();
@@ -213,11 +243,14 @@
       text = stringify(message(error));
       changed = '{"set":[],"gone":[]}';
     }
-    out.push('{"type":"done","run":' + run + ',"kind":"' + kind + '","value":' + text + ',"changes":' + changed + '}');
+    out.push('{"done":{"run":' + run + ',"kind":"' + kind + '","value":' + text + ',"place":' + stringify(where || null) + ',"changes":' + changed + '}}');
   }
 
   function done(run, value) {
     try {
+      if (typeof value === 'string' && asked.has(run) && value.includes('[object Promise]')) {
+        throw new TypeError(TOO_EARLY);
+      }
       if (value === undefined) settle(run, 'undefined', 'null');
       else if (typeof value === 'function') settle(run, 'function', stringify(keep(value)));
       else settle(run, 'value', json(value));
@@ -227,27 +260,92 @@
   }
 
   function failed(run, error, lookedFor) {
+    if (error !== null && typeof error === 'object' && typeof error[NONE] === 'string') {
+      return settle(run, 'missing', stringify(error[NONE]), place(error));
+    }
     if (error instanceof ReferenceError && lookedFor) {
       for (const name of lookedFor) {
-        if (message(error).includes(name)) return settle(run, 'unknown', stringify(name));
+        if (error.message === name + ' is not defined') return settle(run, 'unknown', stringify(name));
       }
     }
-    settle(run, 'thrown', stringify(message(error)));
+    settle(run, 'thrown', stringify(message(error)), place(error));
   }
 
   function follow(run, value, lookedFor) {
-    if (value !== null && typeof value === 'object' && typeof value.then === 'function') {
+    const waits = (it) => it !== null && typeof it === 'object' && typeof it.then === 'function';
+    if (Array.isArray(value) && value.some(waits)) value = Promise.all(value);
+    if (waits(value)) {
       Promise.resolve(value).then((value) => done(run, value), (error) => failed(run, error, lookedFor));
     } else {
       done(run, value);
     }
   }
 
+  // The end of the quoted text or the bracket that opens here.
+  function closing(text, at) {
+    const open = text[at];
+    if (open !== '(') {
+      for (let end = at + 1; end < text.length; end += 1) {
+        if (text[end] === '\\') end += 1;
+        else if (text[end] === open) return end;
+      }
+      return -1;
+    }
+    let depth = 0;
+    for (let end = at; end < text.length; end += 1) {
+      if ('"\'`'.includes(text[end])) {
+        end = closing(text, end);
+        if (end < 0) return -1;
+      } else if (text[end] === '(') depth += 1;
+      else if (text[end] === ')' && --depth === 0) return end;
+    }
+    return -1;
+  }
+
+  // An expression in which the calls of the host are awaited, so that it gets their values.
+  function awaited(text) {
+    // An author who handles promises is left alone.
+    if (!text.includes('$') || /\bPromise\.|\.(?:then|catch|finally)\s*\(/.test(text)) return text;
+    let out = '';
+    for (let at = 0; at < text.length; at += 1) {
+      if ('"\'`'.includes(text[at])) {
+        const end = closing(text, at);
+        if (end < 0) return text;
+        out += text.slice(at, end + 1);
+        at = end;
+        continue;
+      }
+      const head = /[\p{L}\p{N}_$.]$/u.test(out) ? null : CALL.exec(text.slice(at));
+      const end = head === null ? -1 : closing(text, at + head[0].length - 1);
+      const isHost = end >= 0 && typeof find(head[1]) !== 'function' && isHosted(head[1]);
+      if (!isHost || /\bawait\s*$/.test(out)) {
+        out += text[at];
+        continue;
+      }
+      const inside = awaited(text.slice(at + head[0].length, end));
+      out += '(await ' + head[0] + inside + '))';
+      at = end;
+    }
+    return out;
+  }
+
+  const CALL = /^(?:this\s*\.\s*)?\$([\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*)*)\s*\(/u;
+
   function expression(text) {
     let made = compiled.get(text);
     if (made === undefined) {
-      const kind = /\bawait\b/.test(text) ? 'async function' : 'function';
-      made = compile('(' + kind + ' ($scope) { with ($scope) { return (' + text + '\n) } })');
+      const make = (text) => {
+        const kind = /\bawait\b/.test(text) ? 'async function' : 'function';
+        return compile('(' + kind + ' ($scope) { with ($scope) { return (' + text + '\n) } })');
+      };
+      const waiting = awaited(text);
+      try {
+        made = make(waiting);
+      } catch (error) {
+        // An `await` may not stand inside a function that is not async.
+        if (waiting === text) throw error;
+        made = make(text);
+      }
       if (compiled.size >= 1000) compiled.clear();
       compiled.set(text, made);
     }
@@ -257,13 +355,15 @@
   const HEAD = /^\s*(?:(?:\/\*[\s\S]*?\*\/|\/\/[^\n]*\n)\s*)*(async\b\s*)?(function\b\s*)?(\*\s*)?([\p{L}_$][\p{L}\p{N}_$]*)?\s*(?=\()/u;
 
   // `name(args) {..}`, `function name(args) {..}`, `async (args) {..}`, `(args) => ..`.
-  function build(source) {
-    const inside = (text) => compile('(function ($dollars) { with ($dollars) { return (' + text + '\n) } })')(dollars);
+  function build(source, file) {
+    const inside = (text) => compileNamed('(function ($dollars) { with ($dollars) { return (' + text + '\n) } })', file)(dollars);
     const head = HEAD.exec(source);
     if (head !== null) {
       const [all, async, , star, name] = head;
       const rest = source.slice(all.length);
-      const before = (async ? 'async ' : '') + 'function' + (star ? '* ' : ' ');
+      // The lines above the name keep their number.
+      const above = all.replace(/[^\n]/g, '');
+      const before = above + (async ? 'async ' : '') + 'function' + (star ? '* ' : ' ');
       try {
         return inside(before + (name || '') + rest);
       } catch (error) {
@@ -285,7 +385,7 @@
 
   function require(name) {
     const found = builtin[asText(name).replace(/^node:/, '')];
-    if (found === undefined) throw new Error('there is no module `' + asText(name) + '` in here; only `path`');
+    if (found === undefined) throw new Error('there is no module `' + asText(name) + '` in here; only `' + Object.keys(builtin).join('`, `') + '`');
     return found;
   }
 
@@ -322,7 +422,7 @@
     const own = names.map((name) => stringify(name) + ': ' + name).join(', ');
     const module = { exports: {} };
     const text = '(function (exports, module, require) {' + source + '\n;return {' + own + '} })';
-    const declared = compile(text).call(module.exports, module.exports, module, file === undefined || file === '' ? require : requireFrom(file));
+    const declared = compileNamed(text, file === undefined || file === '' ? 'module' : file).call(module.exports, module.exports, module, file === undefined || file === '' ? require : requireFrom(file));
     const exported = module.exports;
     if (typeof exported === 'function') return Object.assign({ default: exported }, exported);
     return Object.keys(exported).length > 0 ? exported : declared;
@@ -387,8 +487,16 @@
         missing = outer;
       }
     },
+    compile(order) {
+      try {
+        expression(order.expr);
+      } catch (error) {
+        return settle(order.run, 'invalid', stringify(message(error)));
+      }
+      done(order.run, true);
+    },
     define(order) {
-      fns[order.name] = build(order.source);
+      fns[order.name] = build(order.source, 'fn:' + order.name);
       done(order.run, true);
     },
     call(order) {
@@ -412,15 +520,15 @@
         const parts = Array.from(names, (name, at) => ['v' + at + ' = all.' + name, 'v' + at + ' as ' + name]);
         let text = 'const all = __file(' + stringify(order.file) + '); export default all;';
         if (parts.length > 0) text += 'const ' + parts.map((part) => part[0]).join(', ') + '; export { ' + parts.map((part) => part[1]).join(', ') + ' };';
-        return out.push('{"type":"declared","run":' + order.run + ',"file":' + stringify(order.file) + ',"source":' + stringify(text) + '}');
+        return out.push('{"declared":{"run":' + order.run + ',"file":' + stringify(order.file) + ',"source":' + stringify(text) + '}}');
       }
-      out.push('{"type":"declared","run":' + order.run + ',"file":' + stringify(order.file) + ',"source":' + stringify(imports(order.source)) + '}');
+      out.push('{"declared":{"run":' + order.run + ',"file":' + stringify(order.file) + ',"source":' + stringify(imports(order.source)) + '}}');
     },
     module(order) {
       if (order.kind === 'builtin') return done(order.run, register(order.id, require(order.source)));
       if (order.kind === 'module' || (order.kind === 'auto' && isModule(order.source))) {
         // The host evaluates it and passes the exports to `modules`.
-        out.push('{"type":"module","run":' + order.run + ',"id":' + stringify(order.id) + ',"file":' + stringify(order.file) + ',"source":' + stringify(imports(order.source)) + '}');
+        out.push('{"module":{"run":' + order.run + ',"id":' + stringify(order.id) + ',"file":' + stringify(order.file) + ',"source":' + stringify(imports(order.source)) + '}}');
         return;
       }
       done(order.run, register(order.id, commonjs(order.source, order.file)));
@@ -428,10 +536,11 @@
   };
 
   function start(text) {
-    const order = parse(text);
+    const changed = parse(text);
+    const order = changed.request;
     current = order.run;
     waiting.set(order.run, 0);
-    update(order);
+    update(changed);
     try {
       tasks[order.type](order);
     } catch (error) {
@@ -440,13 +549,14 @@
   }
 
   function answer(text) {
-    const order = parse(text);
+    const changed = parse(text);
+    const order = changed.request;
     const want = wants.get(order.id);
     if (want === undefined) return;
     wants.delete(order.id);
     current = want.run;
     if (waiting.has(want.run)) waiting.set(want.run, waiting.get(want.run) - 1);
-    update(order);
+    update(changed);
     if (order.ok) want.resolve(order.value);
     else want.reject(new Error(order.value));
   }
@@ -457,7 +567,7 @@
 
   // The run is stuck: nothing will ever settle the promise it waits for.
   function drain(run) {
-    if (waiting.get(run) === 0 && !out.some((event) => event.startsWith('{"type":"module"') || event.startsWith('{"type":"declared"'))) settle(run, 'stuck', 'null');
+    if (waiting.get(run) === 0 && !out.some((event) => event.startsWith('{"module"') || event.startsWith('{"declared"'))) settle(run, 'stuck', 'null');
     return '[' + out.splice(0, out.length).join(',') + ']';
   }
 
@@ -472,44 +582,14 @@
         return message(error);
       }
     });
-    out.push('{"type":"log","run":' + current + ',"text":' + stringify(text.join(' ').slice(0, 10000)) + '}');
+    out.push('{"log":{"run":' + current + ',"text":' + stringify(text.join(' ').slice(0, 10000)) + '}}');
   }
 
-  function normal(text) {
-    const parts = [];
-    for (const part of text.split('/')) {
-      if (part === '' || part === '.') continue;
-      if (part === '..' && parts.length > 0 && parts[parts.length - 1] !== '..') parts.pop();
-      else if (part !== '..' || text[0] !== '/') parts.push(part);
-    }
-    const joined = (text[0] === '/' ? '/' : '') + parts.join('/');
-    return joined === '' ? '.' : joined + (text.endsWith('/') && parts.length > 0 ? '/' : '');
-  }
-
-  const path = {
-    basename(text, end) {
-      const name = asText(text).replace(/\/+$/, '').split('/').pop();
-      return end && name !== end && name.endsWith(end) ? name.slice(0, -end.length) : name;
-    },
-    dirname(text) {
-      const trimmed = asText(text).replace(/(.)\/+$/, '$1');
-      const at = trimmed.lastIndexOf('/');
-      if (at < 0) return '.';
-      return at === 0 ? '/' : trimmed.slice(0, at).replace(/(.)\/+$/, '$1');
-    },
-    extname(text) {
-      const name = path.basename(text);
-      const at = name.lastIndexOf('.');
-      return at <= 0 ? '' : name.slice(at);
-    },
-    join(...parts) {
-      return normal(parts.map(asText).filter((part) => part !== '').join('/'));
-    },
-  };
-  const builtin = { path };
-
+  const folder = () => (typeof vars.__dirname === 'string' ? vars.__dirname : '');
+  const { modules: builtin, globals } = makeBuiltins(host('#pause'), (count) => new Uint8Array(randomBytes(count)), folder, platform);
   const say = Object.freeze({ log, info: log, warn: log, error: log, debug: log });
   Object.defineProperty(globalThis, 'console', { value: say });
+  for (const name of Object.keys(globals)) Object.defineProperty(globalThis, name, { value: globals[name] });
   Object.defineProperty(globalThis, '__require', { value: require });
   Object.defineProperty(globalThis, '__file', {
     value: (file) => {

@@ -1,4 +1,4 @@
-//! What an engine is told to do, and what it tells.
+//! The tasks of an engine, and its answers.
 
 use std::time::Duration;
 
@@ -26,11 +26,41 @@ impl Default for JsLimits {
     }
 }
 
+/// The changes of a script's values since the engine last got them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ScopeUpdate {
+    pub set: Vec<(String, Value)>,
+    pub removed: Vec<String>,
+    /// What is not set here is removed.
+    pub is_whole: bool,
+    /// The names that the runtime serves, if they have changed; without any, it is asked for
+    /// every name.
+    pub names: Option<Vec<String>>,
+}
+
+impl From<JsScope> for ScopeUpdate {
+    fn from(scope: JsScope) -> ScopeUpdate {
+        let set = scope.into_iter().collect();
+        ScopeUpdate { set, is_whole: true, ..ScopeUpdate::default() }
+    }
+}
+
+/// A place in a function or a file of the script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JsPlace {
+    /// `fn:NAME`, or the module's ID and its file: `module1/lib/a.mjs`.
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+}
+
 /// A task for the engine.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JsTask {
     /// The value of an expression. Names of the scope may be used directly.
     Eval(String),
+    /// Compiles an expression without running it.
+    Compile(String),
     /// Declares `$name`; `source` is the body of an `!fn` without its language mark.
     Define { name: String, source: String },
     /// Calls a function that was defined, imported or returned. One object as the only argument is
@@ -84,6 +114,8 @@ pub struct RuntimeCall {
 pub struct TaskEnd {
     pub outcome: Result<TaskOutcome, ScriptError>,
     pub changes: ScopeChanges,
+    /// Where it failed, if that is known.
+    pub place: Option<JsPlace>,
 }
 
 /// The result of a task.
@@ -95,6 +127,8 @@ pub enum TaskOutcome {
     Function(String),
     /// The expression uses an unknown name; for a call: there is no such function.
     Unknown(String),
+    /// `$name` is called, and nothing has this name.
+    NoFunction(String),
     /// The text is not an expression; with the engine's reason.
     Invalid(String),
 }
@@ -105,7 +139,10 @@ impl TaskOutcome {
         match self {
             TaskOutcome::Value(value) => Some(value),
             TaskOutcome::Function(name) => Some(Value::String(name)),
-            TaskOutcome::Undefined | TaskOutcome::Unknown(_) | TaskOutcome::Invalid(_) => None,
+            TaskOutcome::Undefined
+            | TaskOutcome::Unknown(_)
+            | TaskOutcome::NoFunction(_)
+            | TaskOutcome::Invalid(_) => None,
         }
     }
 }

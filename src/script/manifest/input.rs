@@ -19,6 +19,13 @@ pub struct DeclaredInput {
     pub about: Map<String, Value>,
 }
 
+impl DeclaredInput {
+    /// Whether it is left out where inputs are listed; a required one never is.
+    pub fn is_hidden(&self) -> bool {
+        !self.required && self.about.get("hidden") == Some(&Value::Bool(true))
+    }
+}
+
 /// Reads the `input` list.
 pub fn parse_inputs(input: Option<&Value>, file: &str) -> Result<Vec<DeclaredInput>, LocatedError> {
     let items = match input {
@@ -46,6 +53,11 @@ fn parse_item(item: &Value, file: &str) -> Result<Vec<DeclaredInput>, LocatedErr
     match item {
         Value::String(name) => {
             Ok(vec![DeclaredInput { name: name.clone(), ..DeclaredInput::default() }])
+        }
+        // `0`: the argument at this place, read as `this[0]`.
+        Value::Number(at) => {
+            let index = at.as_u64().and_then(|at| usize::try_from(at).ok());
+            Ok(vec![DeclaredInput { name: at.to_string(), index, ..DeclaredInput::default() }])
         }
         Value::Object(entries) => {
             Ok(entries.iter().map(|(name, about)| parse_input(name, about)).collect())
@@ -106,8 +118,34 @@ impl ScriptArgs {
         if !trimmed.starts_with(['{', '[']) {
             return Ok(ScriptArgs::from_value(Value::String(text.to_owned())));
         }
-        let value = serde_json::from_str(trimmed).ok().or_else(|| json5::read(trimmed));
+        let relaxed = || match trimmed.starts_with('{') {
+            true => json5::read_typed(trimmed),
+            false => json5::read(trimmed),
+        };
+        let value = serde_json::from_str(trimmed).ok().or_else(relaxed);
         value.map(ScriptArgs::from_value).ok_or_else(|| cli::ARGS_UNREADABLE.into())
+    }
+}
+
+/// The arguments that a piped text is: one text without its final newline, or the object that the
+/// script wants instead, if it is one.
+pub fn piped_args(inputs: &[DeclaredInput], text: &str) -> ScriptArgs {
+    let text = text.strip_suffix('\n').map_or(text, |text| text.strip_suffix('\r').unwrap_or(text));
+    let is_structure = |input: &&DeclaredInput| {
+        matches!(input.about.get("type").and_then(Value::as_str), Some("object" | "array"))
+    };
+    let first = inputs.iter().find(|input| input.index == Some(0));
+    let takes_text = first.or(inputs.iter().find(|input| input.name == "content"));
+    let is_named =
+        |named: &Map<String, Value>| inputs.iter().any(|it| named.contains_key(&it.name));
+    let value = match (takes_text, serde_json::from_str(text).ok()) {
+        (None, Some(Value::Object(named))) if is_named(&named) => return ScriptArgs::from(named),
+        (Some(input), Some(value)) if is_structure(&input) => value,
+        _ => Value::from(text),
+    };
+    match takes_text.filter(|input| input.index != Some(0)) {
+        Some(input) => ScriptArgs::from(Map::from_iter([(input.name.clone(), value)])),
+        None => ScriptArgs { positional: vec![value], named: Map::new() },
     }
 }
 
@@ -116,15 +154,20 @@ impl ScriptArgs {
 pub fn bind(inputs: &[DeclaredInput], args: ScriptArgs) -> (Map<String, Value>, Option<Value>) {
     let ScriptArgs { positional: by_place, mut named } = args;
     let mut left = None;
-    let any_index = inputs.iter().any(|input| input.index.is_some());
+    let is_place = |input: &&DeclaredInput| input.name.parse::<usize>().is_ok();
+    let any_index = inputs.iter().any(|input| input.index.is_some() && !is_place(&input));
     for (at, value) in by_place.into_iter().enumerate() {
-        let by_index = inputs.iter().find(|input| input.index == Some(at));
-        let by_order = inputs.get(at).filter(|_| !any_index);
+        for input in inputs.iter().filter(|input| input.index == Some(at) && is_place(input)) {
+            named.entry(input.name.clone()).or_insert_with(|| value.clone());
+        }
+        let named_inputs = || inputs.iter().filter(|input| !is_place(input));
+        let by_index = named_inputs().find(|input| input.index == Some(at));
+        let by_order = named_inputs().nth(at).filter(|_| !any_index);
         match by_index.or(by_order) {
             Some(input) => {
                 named.entry(input.name.clone()).or_insert(value);
             }
-            None if at == 0 => left = Some(value),
+            None if at == 0 && !named.contains_key("0") => left = Some(value),
             None => {}
         }
     }
@@ -171,5 +214,36 @@ fn plain_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn piped_text_is_text_unless_the_script_wants_an_object() {
+        let bound = |declared: &Value, text: &str| {
+            let inputs = parse_inputs(Some(declared), "f").unwrap();
+            bind(&inputs, piped_args(&inputs, text))
+        };
+        let content = json!([{"content": {"index": 0, "required": true}}, "lang"]);
+        let data = "{\"name\": \"left-pad\"}";
+        for text in ["one", data, "[ ] todo one\n[x] done"] {
+            for declared in [&content, &json!(["lang", "content"])] {
+                let (args, left) = bound(declared, &format!("{text}\n"));
+                assert_eq!((args.get("content"), left), (Some(&json!(text)), None));
+            }
+            let (args, left) = bound(&json!([]), &format!("{text}\r\n"));
+            assert_eq!((args, left), (Map::new(), Some(json!(text))));
+        }
+        assert_eq!(bound(&json!(["name"]), data).0.get("name"), Some(&json!("left-pad")));
+        assert_eq!(bound(&json!(["other"]), data).0.get("other"), Some(&json!(data)));
+        let whole = json!([{"data": {"index": 0, "type": "object"}}]);
+        assert_eq!(bound(&whole, data).0.get("data"), Some(&json!({"name": "left-pad"})));
+        assert_eq!(bound(&whole, "no object").0.get("data"), Some(&json!("no object")));
+        assert_eq!(bound(&content, "").0.get("content"), Some(&json!("")));
     }
 }

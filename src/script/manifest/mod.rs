@@ -6,10 +6,11 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::error::{LocatedError, Location};
+use super::output;
 use super::source::{ScriptLibrary, ScriptOrigin, ScriptSource};
 use super::syntax::{ScriptNode, Tree};
 use super::tool_protocol::{Param, ToolHelp};
-use crate::i18n::script_run as words;
+use crate::i18n::{LocalizedText, script_run as words};
 
 pub mod imports;
 pub mod input;
@@ -32,6 +33,8 @@ pub struct DeclaredFunction {
     /// `!fn#`: for templates.
     pub template: bool,
     pub location: Location,
+    /// How far below its place its text begins, in lines.
+    pub first_line: u32,
 }
 
 /// One instruction and its file: those of a base come before the script's own.
@@ -62,7 +65,11 @@ impl Manifest {
     /// Reads the declarations of a script and of its bases.
     pub fn load(source: ScriptSource, library: &ScriptLibrary) -> Result<Manifest, LocatedError> {
         let mut seen = vec![source.origin.file.clone()];
-        load_with_bases(source, library, &mut seen)
+        let shape = load_with_bases(source, library, &mut seen)?;
+        match shape.output().and_then(output::misspelt_type) {
+            Some(what) => Err(LocatedError::with_location(what, key_location(&shape, "output"))),
+            None => Ok(shape),
+        }
     }
 
     pub fn id(&self) -> &str {
@@ -114,6 +121,31 @@ impl Manifest {
         self.inputs.iter().map(param).collect()
     }
 
+    /// What it takes and what it gives, for its users.
+    pub fn interface(&self) -> [LocalizedText; 2] {
+        let shown = |input: &DeclaredInput| {
+            let name = match input.required {
+                true => words::REQUIRED.with("name", input.name.clone()).to_string(),
+                false => input.name.clone(),
+            };
+            let set = self.config.get(&input.name).or(input.default.as_ref());
+            let set = set.filter(|it| !it.is_null()).map(|it| format!(" = {it}"));
+            let about = input.about.get("description").and_then(Value::as_str);
+            let about = about.map(|about| format!(": {about}"));
+            name + &set.unwrap_or_default() + &about.unwrap_or_default()
+        };
+        let inputs: Vec<String> = self.inputs.iter().map(shown).collect();
+        let takes = match inputs.is_empty() {
+            true => words::TAKES_NOTHING.into(),
+            false => words::TAKES.with("inputs", inputs.join("; ")),
+        };
+        let gives = match self.output() {
+            Some(output) => words::GIVES.with("output", output.to_string()),
+            None => words::GIVES_TEXT.into(),
+        };
+        [takes, gives]
+    }
+
     pub fn output(&self) -> Option<&Value> {
         self.config.get("output").filter(|output| !output.is_null())
     }
@@ -142,7 +174,8 @@ fn load_with_bases(
         shape = merge_over_base(base, shape);
     }
     shape.types = types;
-    shape.inputs = input::parse_inputs(shape.config.get("input"), &shape.origin.file)?;
+    shape.inputs = input::parse_inputs(shape.config.get("input"), &shape.origin.file)
+        .map_err(|it| it.or_location(&shape.origin.file, key_location(&shape, "input").position))?;
     Ok(shape)
 }
 
@@ -239,6 +272,7 @@ fn parse_declarations(
                 source: source.clone(),
                 template: node.tag.as_deref() == Some("fn#"),
                 location: Location::new(&origin.file, node.position),
+                first_line: node.text_below,
             }),
             (Some(tag), _) => {
                 let what = words::UNKNOWN_TAG.with("tag", super::error::quoted(tag));

@@ -12,11 +12,13 @@ use crate::i18n::script as words;
 
 mod describe;
 mod natural_object;
+mod sample;
 mod schema;
 
 pub use describe::{describe, describe_field};
 use natural_object::{parse_bool, strip_fence};
-pub use schema::{check, normalize};
+pub use sample::sample;
+pub use schema::{check, misspelt_type, normalize};
 
 /// Longest text that is parsed, in bytes.
 const LONGEST: usize = 16 * 1024 * 1024;

@@ -1,4 +1,4 @@
-//! Parses a natural object: `key: value` lines as people write them, with dashes, headings and bold
+//! Parses a natural object: `key: value` lines as users write them, with dashes, headings and bold
 //! names, matched to the fields that `output` names.
 
 use serde_json::{Map, Value};
@@ -188,9 +188,8 @@ fn parse_list(lines: &[Line<'_>], first: &str, items: Option<&Value>, depth: usi
     if kind == "object"
         && let Some(items) = items
     {
-        return lines
-            .iter()
-            .filter_map(|line| parse_by_type(&[*line], line.text, items, depth + 1))
+        return object_groups(lines)
+            .filter_map(|group| parse_by_type(group, group.first()?.text, items, depth + 1))
             .collect();
     }
     texts
@@ -199,6 +198,24 @@ fn parse_list(lines: &[Line<'_>], first: &str, items: Option<&Value>, depth: usi
         .filter(|text| !text.is_empty())
         .filter_map(|text| parse_scalar(text, kind))
         .collect()
+}
+
+/// The lines of each object of a list: one ends where a name comes again.
+fn object_groups<'a, 'b>(lines: &'b [Line<'a>]) -> impl Iterator<Item = &'b [Line<'a>]> {
+    let mut rest = lines;
+    std::iter::from_fn(move || {
+        let mut seen: Vec<String> = Vec::new();
+        let end = rest.iter().position(|line| {
+            let Some((name, _)) = line.pair else { return false };
+            let name = normalize_name(name);
+            let again = seen.contains(&name);
+            seen.push(name);
+            again
+        });
+        let (group, after) = rest.split_at(end.unwrap_or(rest.len()));
+        rest = after;
+        (!group.is_empty()).then_some(group)
+    })
 }
 
 fn parse_scalar(text: &str, kind: &str) -> Option<Value> {

@@ -5,7 +5,8 @@ use std::error::Error;
 use boon::{Compiler, Draft, Schemas, UrlLoader, ValidationError};
 use serde_json::{Map, Value, json};
 
-use crate::i18n::script as words;
+use crate::config::suggest;
+use crate::i18n::{LocalizedText, script as words};
 use crate::script::error::{ScriptError, quoted};
 
 /// Depth to which a schema is normalised; deeper parts stay unchanged.
@@ -57,6 +58,15 @@ fn normalize_field(value: &Value, depth: usize) -> Value {
         Value::Bool(_) => value.clone(),
         _ => json!({}),
     }
+}
+
+/// The sentence for a `type` that is nearly the name of a type.
+pub fn misspelt_type(output: &Value) -> Option<LocalizedText> {
+    let name = output.get("type")?.as_str()?;
+    let types = ["object", "array", "string", "number", "integer", "boolean", "null"];
+    let near = suggest::nearest(name, types).first().copied();
+    let near = near.filter(|_| type_name(name).is_none())?;
+    Some(words::OUTPUT_TYPE.with("name", quoted(name)).with("near", near))
 }
 
 /// True when a map is a schema of a value; a field may itself be called `type`, but then its value

@@ -4,10 +4,10 @@ use serde_json::{Map, Value, json};
 
 use super::super::error::ScriptResult;
 use super::super::output;
-use super::dialogue::DialogueMessage;
+use super::dialogue::{DialogueMessage, SystemParts};
 use super::frame::{Frame, ScriptRun};
 use super::model_call::{CallOptions, ScriptReply, complete, model_messages};
-use super::tools::{answer_with_tools, run_after_answer_tools};
+use super::tools::{ToolQuestion, answer_with_tools, run_after_answer_tools};
 use crate::protocol::Truncation;
 
 impl ScriptRun {
@@ -34,19 +34,15 @@ async fn answer_dialogue(
     frame: &mut Frame,
     call: &Map<String, Value>,
 ) -> ScriptResult<Value> {
-    if frame.values.flag("disableLlmRequest") == Some(true) {
-        frame.dialogue.model_calls += 1;
-        return Ok(Value::Null);
-    }
     let continues = frame.values.flag("add_generation_prompt") == Some(false)
         && frame.dialogue.messages.last().is_some_and(|line| line.role == "assistant");
-    let reply = match answer_with_tools(run, frame, frame.dialogue.messages.len()).await? {
+    let options = CallOptions { params: call.clone(), ..CallOptions::default() };
+    let end = frame.dialogue.messages.len();
+    let sent = model_messages(frame, end, None, &SystemParts::default())?;
+    let question = ToolQuestion::about(frame, end, &sent, "");
+    let reply = match answer_with_tools(run, frame, question, &options).await? {
         Some(reply) => reply,
-        None => {
-            let wish = CallOptions { params: call.clone(), ..CallOptions::default() };
-            let sent = model_messages(frame, frame.dialogue.messages.len(), None, &wish.extra);
-            complete(run, frame, sent, wish).await?
-        }
+        None => complete(run, frame, sent, options).await?,
     };
     let append = frame.values.flag("shouldAppendResponse");
     let pushes = frame.values.flag("pushMessage").unwrap_or(true);
@@ -64,6 +60,25 @@ pub fn store_reply(
     whole: &str,
     reply: &ScriptReply,
 ) -> ScriptResult<Value> {
+    let (value, hidden) = reply_value(frame, whole, reply)?;
+    if let Some(name) = name {
+        frame.values.replies.insert(name.to_owned(), value.clone());
+    }
+    frame.values.set_response(value.clone());
+    frame.values.hidden = hidden;
+    Ok(value)
+}
+
+/// The value of a reply in the form its script asks for, and the fields that can be read from it
+/// but are not part of it.
+pub fn reply_value(
+    frame: &Frame,
+    whole: &str,
+    reply: &ScriptReply,
+) -> ScriptResult<(Value, Map<String, Value>)> {
+    if let Some(value) = &reply.value {
+        return Ok((value.clone(), Map::new()));
+    }
     let format = frame.values.response_format().unwrap_or_default();
     let only_reply = format.get("conversionScope").and_then(Value::as_str) == Some("response");
     let text = if only_reply { reply.text.as_str() } else { whole };
@@ -75,7 +90,10 @@ pub fn store_reply(
             Err(fault) => return Err(fault.into()),
         },
     };
-    let hidden = hidden_fields(frame, text, reply, &value);
+    let mut hidden = Map::new();
+    for option in ["keepOriginal", "keepOrginal"] {
+        hidden.extend(kept_field(frame, option, "_original", &value, Some(text)));
+    }
     if frame.values.option("llmReturnResult").as_ref().and_then(Value::as_str) == Some(".") {
         let reason = if reply.cut == Some(Truncation::Length) { "length" } else { "stop" };
         value = json!({ "content": value, "finishReason": reason, "stop": reply.cut.is_none() });
@@ -83,12 +101,11 @@ pub fn store_reply(
             map.insert("thinking".to_owned(), Value::from(thinking.as_str()));
         }
     }
-    if let Some(name) = name {
-        frame.values.replies.insert(name.to_owned(), value.clone());
+    let kept = kept_field(frame, "keepThinking", "_thinking", &value, reply.reasoning.as_deref());
+    if let Value::Object(map) = &mut value {
+        map.extend(kept);
     }
-    frame.values.set_response(value.clone());
-    frame.values.hidden = hidden;
-    Ok(value)
+    Ok((value, hidden))
 }
 
 /// Adds an answer to the dialogue: as a new message, or appended to the last one. Returns the
@@ -110,30 +127,20 @@ fn append_answer(frame: &mut Frame, text: &str, pushes: bool, is_new: bool) -> S
     }
 }
 
-/// `keepOriginal` and `keepThinking`: extra fields next to the result; a field of the result itself
-/// is kept.
-fn hidden_fields(
+/// A text that the script wants to keep next to an object; a field of the object stays.
+fn kept_field(
     frame: &Frame,
-    text: &str,
-    reply: &ScriptReply,
+    option: &str,
+    default: &str,
     value: &Value,
-) -> Map<String, Value> {
-    let mut out = Map::new();
-    let Value::Object(own) = value else { return out };
-    let mut add = |options: &[&str], default: &str, kept: Option<&str>| {
-        let Some(kept) = kept else { return };
-        for option in options {
-            let field = match frame.values.option(option) {
-                Some(Value::Bool(true)) => default.to_owned(),
-                Some(Value::String(field)) if !field.is_empty() => field,
-                _ => continue,
-            };
-            if !own.contains_key(&field) {
-                out.insert(field, Value::from(kept));
-            }
-        }
+    text: Option<&str>,
+) -> Option<(String, Value)> {
+    let field = match frame.values.option(option)? {
+        Value::Bool(true) => default.to_owned(),
+        Value::String(field) if !field.is_empty() => field,
+        _ => return None,
     };
-    add(&["keepOriginal", "keepOrginal"], "_original", Some(text));
-    add(&["keepThinking"], "_thinking", reply.reasoning.as_deref());
-    out
+    let is_free = value.as_object().is_some_and(|own| !own.contains_key(&field));
+    is_free.then_some(())?;
+    Some((field, Value::from(text?)))
 }

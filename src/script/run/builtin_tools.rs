@@ -7,7 +7,7 @@ use super::super::error::ScriptResult;
 use super::super::tool_protocol::{Param, ToolHelp};
 use super::frame::ScriptRun;
 use super::scope::texts_of;
-use crate::i18n::script_run as words;
+use crate::i18n::{LocalizedText, script_run as words};
 use crate::protocol::StepAction;
 
 /// One of the program's own tools, as it is described to a model.
@@ -75,6 +75,15 @@ const TABLE: &[BuiltinTool] = &[
     ] },
 ];
 
+/// Each of the program's own tools with its parameters.
+pub fn builtin_tools() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
+    TABLE.iter().map(|tool| (tool.id, tool.params.iter().map(|param| param.name).collect()))
+}
+
+pub fn is_builtin_tool(id: &str) -> bool {
+    find(id).is_some()
+}
+
 /// The tool with this name.
 pub fn find(id: &str) -> Option<&'static BuiltinTool> {
     TABLE.iter().find(|own| own.id == id)
@@ -111,9 +120,14 @@ impl BuiltinTool {
     }
 
     /// Runs it as a step.
-    pub async fn run(&self, run: &mut ScriptRun, args: &Map<String, Value>) -> ScriptResult<Value> {
+    pub async fn run(
+        &self,
+        run: &mut ScriptRun,
+        args: &Map<String, Value>,
+        permission: Option<LocalizedText>,
+    ) -> ScriptResult<Value> {
         run.limits.count_instruction()?;
-        Ok(Value::String(run.host.run_step(self.step_action(args)?).await?))
+        Ok(Value::String(run.host.run_step(self.step_action(args)?, permission).await?))
     }
 }
 

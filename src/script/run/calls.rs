@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use super::super::directive::{self, DirectiveFn, DirectiveSpec, Flush};
-use super::super::error::{CallResult, ScriptResult, quoted};
+use super::super::error::{CallResult, ScriptResult};
 use super::super::host::ScriptEvent;
 use super::super::manifest::Manifest;
 use super::super::manifest::input::ScriptArgs;
@@ -15,10 +15,9 @@ use super::super::text::CallMark;
 use super::arguments::{ArgValues, CallSyntax};
 use super::dialogue::DialogueMessage;
 use super::frame::{Callee, Frame, ScriptRun};
-use super::js::call_js;
+use super::js::{call_js, unknown_name_error};
 use super::scope::text_of;
 use super::script_tool::ToolKind;
-use crate::i18n::script_run as words;
 
 impl ScriptRun {
     /// Runs a call as an instruction: its value is the last result.
@@ -53,17 +52,20 @@ impl ScriptRun {
                 self.run_manifest(&frame.permissions, shape, args).await.map(Some)
             }
             Some(Callee::Interact(shape)) => {
+                frame.check_function_permission(name)?;
                 let message = passed.text("message").unwrap_or_default();
                 frame.check_permission(self.host.as_mut(), shape.id(), &passed.to_map()).await?;
                 interact(self, frame, shape, Map::new(), message).await.map(Some)
             }
-            Some(Callee::OtherScript { module, name }) => {
+            Some(Callee::OtherScript { module, name: inside }) => {
+                frame.check_function_permission(name)?;
+                let name = inside;
                 let Some(mut other) = frame.imports.take_module(module) else { return Ok(None) };
                 let came = Box::pin(self.call_function(&mut other, &name, passed)).await;
                 frame.imports.put_module(module, other);
                 came
             }
-            None => Err(words::NO_DIRECTIVE.with("name", quoted(name)).into()),
+            None => Err(unknown_name_error(frame, name)),
         }
     }
 
@@ -103,14 +105,16 @@ impl ScriptRun {
     ) -> BoxFuture<'a, ScriptResult<Value>> {
         Box::pin(async move {
             frame.require_trust(&format!("@{name}"))?;
-            frame.check_permission(self.host.as_mut(), name, &args.named).await?;
             if frame.imports.has_function(name) {
+                frame.check_permission(self.host.as_mut(), name, &args.named).await?;
                 let ScriptArgs { positional, named } = args;
                 let passed = ArgValues { positional, named, passed_variables: Map::new() };
                 return Ok(self.call_function(frame, name, passed).await?.unwrap_or(Value::Null));
             }
+            let asked = frame.permission_question(name, &args.named)?;
             let found = ToolKind::find(frame, &self.library, name)?;
-            found.run(self, &frame.permissions, args).await
+            let asked = found.confirm_call(self.host.as_mut(), name, asked).await?;
+            found.run(self, &frame.permissions, args, asked).await
         })
     }
 
@@ -122,8 +126,11 @@ impl ScriptRun {
         args: ScriptArgs,
     ) -> ScriptResult<Value> {
         self.host.emit(ScriptEvent::ScriptCalled(shape.id().to_owned()));
-        let mut frame = Frame::new(shape, args, callers)?;
-        self.run_frame(&mut frame).await
+        let origin = shape.origin.clone();
+        let file = origin.built_in_file();
+        let mut frame = Frame::new(shape, args, callers).map_err(|it| it.leave_script(file))?;
+        let came = self.run_frame(&mut frame).await;
+        came.map_err(|halt| halt.leave_script(file))
     }
 }
 

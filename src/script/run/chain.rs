@@ -1,8 +1,10 @@
 //! `-> a(x) -> $b`: passes the last result from one script or function to the next.
 
+use serde_json::{Map, Value};
+
 use super::super::directive;
 use super::super::error::{ScriptResult, quoted};
-use super::super::text::args;
+use super::super::text::args::{self, Arg, CallExpr};
 use super::arguments::{ArgValues, CallSyntax};
 use super::frame::{Callee, Frame, ScriptRun};
 use crate::i18n::script_run as words;
@@ -15,36 +17,76 @@ pub async fn run_chain(run: &mut ScriptRun, frame: &mut Frame, text: &str) -> Sc
     run.flush(frame).await?;
     for link in links {
         run.limits.count_instruction()?;
-        let latest = frame.values.latest.clone();
-        if link.directive && !frame.imports.has_function(&link.name) {
-            let called = CallSyntax::from(&link);
-            match directive::find(&link.name) {
-                // Without arguments it gets the last result as its only argument.
-                Some(row) if link.args.is_empty() && !row.is_lazy() => {
-                    let given = if latest.is_null() { vec![] } else { vec![latest] };
-                    let value = row.run_with(run, frame, ArgValues::from(given)).await?;
-                    frame.values.latest = value.unwrap_or(std::mem::take(&mut frame.values.latest));
-                }
-                _ => run.run_directive(frame, called).await?,
-            }
-            continue;
-        }
-        let mut passed = run.evaluate_args(frame, &link.args).await?;
-        let known = frame.imports.callee(&link.name);
-        let plain = matches!(known, Some(Callee::Js { takes_object: false, .. }));
-        let value = if plain && link.args.is_empty() && !latest.is_object() {
-            passed.positional.push(latest);
-            run.call_function(frame, &link.name, passed).await?
-        } else {
-            passed.add_latest(&latest);
-            match known {
-                Some(_) => run.call_function(frame, &link.name, passed).await?,
-                None => Some(run.call_script(frame, &link.name, passed.into_script_args()).await?),
-            }
-        };
-        if let Some(value) = value {
-            frame.values.set_latest(value);
-        }
+        run_link(run, frame, &link).await?;
     }
     Ok(())
+}
+
+async fn run_link(run: &mut ScriptRun, frame: &mut Frame, link: &CallExpr) -> ScriptResult {
+    let latest = frame.values.latest.clone();
+    if link.directive && !frame.imports.has_function(&link.name) {
+        let called = CallSyntax::from(link);
+        let row = directive::find(&link.name);
+        match row {
+            // Without arguments it gets the last result as its only argument.
+            Some(row) if link.args.is_empty() && !row.is_lazy() => {
+                let given = if latest.is_null() { vec![] } else { vec![latest] };
+                let value = row.run_with(run, frame, ArgValues::from(given)).await?;
+                frame.values.latest = value.unwrap_or(std::mem::take(&mut frame.values.latest));
+            }
+            Some(row) if !row.is_lazy() => {
+                let passed = evaluate_link_args(run, frame, &link.args, &latest).await?;
+                if let Some(value) = row.run_with(run, frame, passed).await? {
+                    frame.values.set_latest(value);
+                }
+            }
+            _ => run.run_directive(frame, called).await?,
+        }
+        return Ok(());
+    }
+    let mut passed = evaluate_link_args(run, frame, &link.args, &latest).await?;
+    let keeps = passed.named.shift_remove("!as");
+    let known = frame.imports.callee(&link.name);
+    let plain = matches!(known, Some(Callee::Js { takes_object: false, .. }));
+    let value = if plain && link.args.is_empty() && !latest.is_object() {
+        passed.positional.push(latest);
+        run.call_function(frame, &link.name, passed).await?
+    } else {
+        passed.add_latest(&latest);
+        match known {
+            Some(_) => run.call_function(frame, &link.name, passed).await?,
+            None => Some(run.call_script(frame, &link.name, passed.into_script_args()).await?),
+        }
+    };
+    if let Some(value) = value {
+        if let Some(Value::String(name)) = keeps {
+            frame.values.set(&name, value.clone());
+        }
+        frame.values.set_latest(value);
+    }
+    Ok(())
+}
+
+/// The arguments of a link. In them `content` is the last result; `result` and the fields of a
+/// result are there as well unless the script has such a name itself.
+async fn evaluate_link_args(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    args: &[Arg],
+    latest: &Value,
+) -> ScriptResult<ArgValues> {
+    let mut local = Map::new();
+    if !latest.is_null() {
+        let fields = latest.as_object().into_iter().flatten();
+        local.extend(fields.map(|(name, value)| (name.clone(), value.clone())));
+        local.insert("result".to_owned(), latest.clone());
+        local.retain(|name, _| frame.values.get(name).is_none());
+        if !latest.is_object() {
+            local.insert("content".to_owned(), latest.clone());
+        }
+    }
+    frame.values.locals.push(local);
+    let passed = run.evaluate_args(frame, args).await;
+    frame.values.locals.pop();
+    passed
 }

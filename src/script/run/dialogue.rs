@@ -6,7 +6,7 @@ use super::super::error::Location;
 use super::super::text::roles::{Addressee, is_private};
 use super::super::text::{Bias, RenderedText};
 use super::scope::text_of;
-use crate::protocol::Message;
+use crate::protocol::{ContentBlock, Image, Message};
 
 /// The name of the user in a group.
 pub const PERSON: &str = "User";
@@ -33,6 +33,8 @@ pub struct DialogueMessage {
     /// The answers of the addressed roles, in order.
     pub replies: Vec<(String, String)>,
     pub bias: Vec<Bias>,
+    /// The images beside the text.
+    pub images: Vec<Image>,
     /// Loop variables at the time it was written.
     pub locals: Vec<Map<String, Value>>,
     /// Its place in the script, if it has one.
@@ -86,6 +88,7 @@ impl DialogueMessage {
             body,
             replies: Vec::new(),
             bias: Vec::new(),
+            images: Vec::new(),
             locals: Vec::new(),
             location: None,
         }
@@ -99,6 +102,10 @@ impl DialogueMessage {
     pub fn from_value(role: &str, content: &Value) -> DialogueMessage {
         let body = match content {
             Value::Object(_) if role == "system" => MessageBody::PendingParts(content.clone()),
+            Value::Array(parts) if let Some((text, images)) = read_parts(parts) => {
+                let body = MessageBody::Pending { text, how: RenderMode::Template };
+                return DialogueMessage { images, ..DialogueMessage::new(role, body) };
+            }
             content => MessageBody::Pending { text: text_of(content), how: RenderMode::Template },
         };
         DialogueMessage::new(role, body)
@@ -199,7 +206,7 @@ pub fn messages<'a>(
             (MessageBody::Parts(parts), _) => system.extend(parts),
             (_, "system") => system.content.push(line.text()),
             (_, role) => {
-                out.extend(to_message(role, line.text(), view));
+                out.extend(with_images(to_message(role, line.text(), view), &line.images));
                 for (role, reply) in &line.replies {
                     out.extend(to_message(role, reply.clone(), view));
                 }
@@ -210,6 +217,39 @@ pub fn messages<'a>(
     let system = system.text(view.titles);
     let head = (!system.is_empty()).then(|| Message::system(system));
     head.into_iter().chain(out).collect()
+}
+
+/// A message of parts: its text, a line each, and its images. `None` if a part is neither.
+pub fn read_parts(parts: &[Value]) -> Option<(String, Vec<Image>)> {
+    let (mut texts, mut images) = (Vec::new(), Vec::new());
+    for part in parts {
+        match part.get("type").and_then(Value::as_str)? {
+            "text" => texts.push(part.get("text")?.as_str()?),
+            "image_url" => {
+                let address = part.get("image_url")?;
+                images.push(read_image(address.get("url").unwrap_or(address).as_str()?)?);
+            }
+            _ => return None,
+        }
+    }
+    (!parts.is_empty()).then(|| (texts.join("\n"), images))
+}
+
+/// `data:image/png;base64,…`.
+fn read_image(address: &str) -> Option<Image> {
+    let (mime, data) = address.strip_prefix("data:")?.split_once(";base64,")?;
+    let is_known = ["image/png", "image/jpeg", "image/gif", "image/webp"].contains(&mime);
+    is_known.then(|| Image { mime: mime.to_owned(), data: data.trim().to_owned() })
+}
+
+fn with_images(message: Option<Message>, images: &[Image]) -> Option<Message> {
+    if images.is_empty() {
+        return message;
+    }
+    let mut message =
+        message.unwrap_or_else(|| Message { blocks: Vec::new(), ..Message::user("") });
+    message.blocks.extend(images.iter().cloned().map(ContentBlock::Image));
+    Some(message)
 }
 
 fn to_message(role: &str, text: String, view: &View<'_>) -> Option<Message> {

@@ -5,7 +5,7 @@ use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use super::super::error::{CallResult, ScriptResult, quoted};
-use super::super::js::TaskOutcome;
+use super::super::js::{TaskOutcome, evaluate_simple};
 use super::super::syntax::{ScriptNode, Tree};
 use super::super::text::args::{self, Arg};
 use super::super::text::prefix::{self, PrefixPosition, TextPrefix};
@@ -29,6 +29,21 @@ impl ScriptRun {
         }
     }
 
+    /// The same; the user is warned of a name that nothing sets.
+    pub async fn evaluate_or_note(&mut self, frame: &mut Frame, text: &str) -> CallResult {
+        let unknown = match known_value(frame, text) {
+            KnownValue::Value(value) => return Ok(Some(value)),
+            KnownValue::Undefined => text.trim().to_owned(),
+            KnownValue::NeedsEngine => match Box::pin(evaluate(self, frame, text.trim())).await? {
+                TaskOutcome::Unknown(name) => name,
+                outcome => return outcome_value(text, outcome),
+            },
+        };
+        let said = words::NAME_NOT_SET.with("text", quoted(text)).with("name", quoted(&unknown));
+        self.host.emit_note(said);
+        Ok(None)
+    }
+
     /// Whether a condition is true. A condition is an expression, with or without `?=`.
     pub async fn is_condition_true(
         &mut self,
@@ -38,6 +53,10 @@ impl ScriptRun {
         let value = match node.as_text() {
             Some(text) => {
                 let text = text.strip_prefix("?=").unwrap_or(text);
+                if ["[[@", "[[/"].iter().any(|mark| text.trim_start().starts_with(mark)) {
+                    let value = self.evaluate_text(frame, text).await?;
+                    return Ok(super::scope::is_truthy(&value));
+                }
                 let text = fill_interpolations(self, frame, text).await?;
                 let value = match known_value(frame, &text) {
                     KnownValue::Value(value) => Some(value),
@@ -164,7 +183,11 @@ fn known_value(frame: &Frame, text: &str) -> KnownValue {
             return KnownValue::Undefined;
         }
     }
-    KnownValue::NeedsEngine
+    let trusted = frame.manifest.origin.trusted;
+    match trusted.then(|| evaluate_simple(text, &|name| frame.values.lookup(name))).flatten() {
+        Some(value) => KnownValue::Value(value),
+        None => KnownValue::NeedsEngine,
+    }
 }
 
 /// The value of an expression, or its source text if it has none. A text that begins with `#`
@@ -175,7 +198,7 @@ pub async fn evaluate_or_text(
     expression: &str,
     written: &str,
 ) -> ScriptResult<Value> {
-    match run.evaluate_expression(frame, expression).await? {
+    match run.evaluate_or_note(frame, expression).await? {
         Some(Value::String(text)) => match text.strip_prefix('#') {
             Some(template) => Ok(Value::String(render(run, frame, template).await?)),
             None => Ok(Value::String(text)),
@@ -254,6 +277,10 @@ async fn evaluate_arg(run: &mut ScriptRun, frame: &mut Frame, text: &str) -> Scr
     {
         return Ok(value);
     }
+    // `$HOME/x` is a path.
+    if is_variable_path(text) {
+        return Ok(Value::String(text.to_owned()));
+    }
     // If it is not an expression, its `{{…}}` are filled in as in any text.
     let plain = match text.contains("{{") {
         true => render(run, frame, text).await?,
@@ -302,6 +329,17 @@ fn is_keyword(text: &str) -> bool {
 fn single_interpolation(text: &str) -> Option<&str> {
     let name = text.trim().strip_prefix("{{")?.strip_suffix("}}")?.trim();
     is_path(name).then_some(name)
+}
+
+/// A path that begins with a variable of the environment: `$HOME/notes.md`.
+fn is_variable_path(text: &str) -> bool {
+    let Some((name, rest)) = text.strip_prefix('$').and_then(|text| text.split_once('/')) else {
+        return false;
+    };
+    let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
+    !name.is_empty()
+        && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+        && !rest.contains([' ', '(', '$'])
 }
 
 fn is_name(text: &str) -> bool {

@@ -9,8 +9,8 @@ use super::answer::store_reply;
 use super::dialogue::{DialogueMessage, MessageBody, SystemParts};
 use super::frame::{Frame, ScriptRun};
 use super::model_call::{CallOptions, ScriptReply, complete, model_messages};
-use super::multi_role::role_reply;
-use super::tools::{answer_with_tools, run_after_answer_tools};
+use super::multi_role::{RoleTurn, role_reply};
+use super::tools::{ToolQuestion, answer_with_tools, run_after_answer_tools};
 use crate::i18n::script_run as words;
 
 /// How often the model is asked again when its reply was not one of the choices.
@@ -23,7 +23,9 @@ pub async fn fill_placeholders(run: &mut ScriptRun, frame: &mut Frame, at: usize
         let MessageBody::Rendered(settled) = &line.body else { return Ok(()) };
         let Some((shard, ask)) = settled.next_placeholder() else { return Ok(()) };
         let (ask, before) = (ask.clone(), settled.text_before(shard));
-        let params = run.evaluate_args(frame, &ask.params).await?.to_map();
+        let passed = run.evaluate_args(frame, &ask.params).await?;
+        let mut params = passed.to_map();
+        params.extend(passed.passed_variables);
         frame.values.locals.push(params.clone());
         let came = answer_placeholder(run, frame, at, &ask, before, params).await;
         frame.values.locals.pop();
@@ -68,37 +70,23 @@ async fn answer_placeholder(
     }
     let role = frame.dialogue.messages.get(at).map(|line| line.role.clone()).unwrap_or_default();
     let is_other = role != frame.manifest.name();
-    if let Some(script) = frame.role_script(&role).filter(|_| is_other) {
-        return role_reply(run, frame, &role, &script, at, before).await;
-    }
-    if before.trim().is_empty()
-        && ask.choices.is_empty()
-        && let Some(reply) = answer_with_tools(run, frame, at).await?
-    {
-        return Ok(reply);
-    }
-    let begun = DialogueMessage {
-        body: MessageBody::Rendered(RenderedText::literal(before)),
-        ..DialogueMessage::rendered(role, "")
-    };
-    ask_until_valid(run, frame, at, &begun, ask, params).await
-}
-
-/// Asks until the reply is one of the choices, if there are any.
-async fn ask_until_valid(
-    run: &mut ScriptRun,
-    frame: &mut Frame,
-    at: usize,
-    begun: &DialogueMessage,
-    ask: &Placeholder,
-    params: Map<String, Value>,
-) -> ScriptResult<ScriptReply> {
+    let script = frame.role_script(&role).filter(|_| is_other);
     let mut last = String::new();
     for _ in 0..TRIES {
-        let extra = SystemParts { notes: ask.choice_instruction(), ..SystemParts::default() };
-        let sent = model_messages(frame, at, Some(begun), &extra);
-        let wish = CallOptions { params: params.clone(), ..CallOptions::default() };
-        let reply = complete(run, frame, sent, wish).await?;
+        let reply = match &script {
+            Some(script) => {
+                let turn = RoleTurn {
+                    role: &role,
+                    script,
+                    end: at,
+                    begun: &before,
+                    notes: ask.choice_instruction(),
+                    options: call_options(ask, &params),
+                };
+                role_reply(run, frame, turn).await?
+            }
+            None => script_reply(run, frame, at, ask, &before, &params).await?,
+        };
         if ask.choices.is_empty() {
             return Ok(reply);
         }
@@ -111,4 +99,36 @@ async fn ask_until_valid(
         .with("reply", quoted(&last))
         .with("list", quoted(&ask.choices.join(", ")))
         .into())
+}
+
+fn call_options(ask: &Placeholder, params: &Map<String, Value>) -> CallOptions {
+    let (params, choices) = (params.clone(), ask.choices.clone());
+    CallOptions { params, choices, ..CallOptions::default() }
+}
+
+/// The reply of the script's own model, which continues the message.
+async fn script_reply(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    at: usize,
+    ask: &Placeholder,
+    before: &str,
+    params: &Map<String, Value>,
+) -> ScriptResult<ScriptReply> {
+    let options = call_options(ask, params);
+    if ask.choices.is_empty() {
+        let sent = model_messages(frame, at, None, &SystemParts::default())?;
+        let question = ToolQuestion::about(frame, at, &sent, before);
+        if let Some(reply) = answer_with_tools(run, frame, question, &options).await? {
+            return Ok(reply);
+        }
+    }
+    let role = frame.dialogue.messages.get(at).map(|line| line.role.clone()).unwrap_or_default();
+    let begun = DialogueMessage {
+        body: MessageBody::Rendered(RenderedText::literal(before)),
+        ..DialogueMessage::rendered(role, "")
+    };
+    let extra = SystemParts { notes: ask.choice_instruction(), ..SystemParts::default() };
+    let sent = model_messages(frame, at, Some(&begun), &extra)?;
+    complete(run, frame, sent, options).await
 }

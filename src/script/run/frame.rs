@@ -1,24 +1,26 @@
 //! The state of a run: the limits all its scripts share, and for each script what it declares, says
 //! and can call.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::super::error::{LocatedError, ScriptResult, quoted};
+use super::super::error::{ErrorCause, LocatedError, ScriptFlow, ScriptResult, quoted};
 use super::super::host::ScriptHost;
-use super::super::js::Engine;
+use super::super::js::{Engine, JsScope};
 use super::super::manifest::input::{self, ScriptArgs};
 use super::super::manifest::{Instruction, Manifest};
 use super::super::output;
 use super::super::permission::{self, CallVerdict};
 use super::super::source::ScriptLibrary;
+use super::super::text::mentions;
 use super::super::wasm;
 use super::dialogue::{Dialogue, DialogueMessage};
 use super::limits::RunLimits;
 use super::scope::ScopeValues;
-use crate::i18n::script_run as words;
+use crate::i18n::{LocalizedText, script_run as words};
 
 /// Maximum number of messages in one dialogue, and largest text in bytes.
 pub const MOST_LINES: usize = 10_000;
@@ -89,11 +91,21 @@ pub struct Imports {
     /// Template functions: their name in templates, and their name in the engine.
     templates: BTreeMap<String, String>,
     pub engine: Option<Engine>,
+    /// The values as the engine has them, so that only changes are sent.
+    pub engine_values: JsScope,
+    /// How many names were known when the engine last got them.
+    pub sent_names: usize,
+    /// The script's JavaScript reads `prompt.messages`.
+    pub reads_messages: bool,
+    /// The folders of imported files, by the ID of their module.
+    pub js_folders: BTreeMap<String, PathBuf>,
     modules: Vec<Option<Frame>>,
     pub wasm: Vec<wasm::Module>,
     pub roles: BTreeMap<String, Frame>,
     pub agents: BTreeMap<String, Frame>,
     pub anonymous_count: usize,
+    /// The files of the toolsets whose instructions have run.
+    pub started_toolsets: BTreeSet<String>,
 }
 
 impl Imports {
@@ -156,21 +168,17 @@ impl Frame {
         let mut config = shape.config.clone();
         let prompt = take_map(&mut config, "prompt");
         let parameters = take_map(&mut config, "parameters");
-        // A character card keeps in `character` what other scripts declare at the top level.
-        if let Some(Value::Object(character)) = config.get("character").cloned() {
-            for (name, value) in character {
-                config.entry(name).or_insert(value);
-            }
-        }
-        for input in &shape.inputs {
-            let unset = config.get(&input.name).is_none_or(Value::is_null);
-            if let Some(default) = input.default.clone().filter(|_| unset) {
-                config.insert(input.name.clone(), default);
-            }
-        }
+        add_defaults(&mut config, &shape);
         let mut frame = Frame {
             permissions: callers.to_vec(),
-            values: ScopeValues { args, prompt, parameters, config, ..ScopeValues::default() },
+            values: ScopeValues {
+                constants: file_constants(&shape),
+                args,
+                prompt,
+                parameters,
+                config,
+                ..ScopeValues::default()
+            },
             dialogue: Dialogue::default(),
             imports: Imports::default(),
             handlers: Vec::new(),
@@ -195,10 +203,14 @@ impl Frame {
     /// otherwise one more message of the user.
     fn assign_unbound_arg(&mut self, left: Option<Value>) {
         let Some(left) = left else { return };
-        let speaks = |item: &Instruction| item.node.to_value().to_string().contains("content");
+        let reads = |item: &Instruction| mentions::reads_name(&item.node, "content");
         let knows = self.manifest.inputs.iter().any(|input| input.name == "content")
-            || self.manifest.body.iter().any(speaks)
-            || self.manifest.functions.iter().any(|function| function.source.contains("content"));
+            || self.manifest.body.iter().any(reads)
+            || self
+                .manifest
+                .functions
+                .iter()
+                .any(|function| mentions::has_name(&function.source, "content"));
         match knows && !self.values.args.contains_key("content") {
             true => {
                 self.values.args.insert("content".to_owned(), left);
@@ -218,28 +230,53 @@ impl Frame {
         }
     }
 
-    /// Whether the script and all its callers allow a call.
+    /// Whether the script and all its callers allow a call; the user is asked where they leave it
+    /// to them.
     pub async fn check_permission(
         &self,
         host: &mut dyn ScriptHost,
         name: &str,
         args: &Map<String, Value>,
     ) -> ScriptResult {
+        let Some(question) = self.permission_question(name, args)? else { return Ok(()) };
+        match host.confirm(question).await {
+            true => Ok(()),
+            false => Err(not_allowed_error(name)),
+        }
+    }
+
+    /// The question to the user before a call that the script and all its callers allow; `None` if
+    /// they leave nothing to the user.
+    pub fn permission_question(
+        &self,
+        name: &str,
+        args: &Map<String, Value>,
+    ) -> ScriptResult<Option<LocalizedText>> {
+        let mut asks = false;
         for rules in self.permissions.iter().rev() {
-            let allowed = match permission::judge(rules, name, args)? {
-                CallVerdict::Allow => true,
-                CallVerdict::Deny => false,
-                CallVerdict::Confirm => {
-                    let shown = Value::Object(args.clone()).to_string();
-                    let question = words::MAY_CALL
-                        .with("script", quoted(self.manifest.id()))
-                        .with("name", quoted(name))
-                        .with("args", quoted(&shown));
-                    host.confirm(question).await
-                }
-            };
-            if !allowed {
-                return Err(words::NOT_ALLOWED.with("name", quoted(name)).into());
+            match permission::judge(rules, name, args)? {
+                CallVerdict::Allow => {}
+                CallVerdict::Deny => return Err(not_allowed_error(name)),
+                CallVerdict::Confirm => asks = true,
+            }
+        }
+        let shown = Value::Object(args.clone()).to_string();
+        Ok(asks.then(|| {
+            words::MAY_CALL
+                .with("script", quoted(self.manifest.id()))
+                .with("name", quoted(name))
+                .with("args", quoted(&shown))
+        }))
+    }
+
+    /// Whether a rule forbids a function of another script: it is its author's code, and no rule
+    /// has to allow it.
+    pub fn check_function_permission(&self, name: &str) -> ScriptResult {
+        for rules in &self.permissions {
+            if permission::judge(rules, name, &Map::new())? == CallVerdict::Deny
+                && permission::has_rule(rules, name)?
+            {
+                return Err(not_allowed_error(name));
             }
         }
         Ok(())
@@ -251,7 +288,11 @@ impl Frame {
             return Ok(self.manifest.clone());
         }
         let source = library.find(name, &self.manifest.origin.folder)?;
-        Ok(Arc::new(Manifest::load(source, library)?))
+        let mut found = Manifest::load(source, library)?;
+        if found.origin.is_built_in {
+            found.origin.acts_for = Some(self.manifest.id().to_owned());
+        }
+        Ok(Arc::new(found))
     }
 
     /// The script's output, as a model reads about it.
@@ -289,6 +330,11 @@ impl Frame {
     }
 }
 
+pub fn not_allowed_error(name: &str) -> ScriptFlow {
+    let why = words::NOT_ALLOWED.with("name", quoted(name));
+    LocatedError::new(why).caused_by(ErrorCause::Declined).into()
+}
+
 /// Adds `prompt.messages` to the dialogue.
 pub fn add_prompt_messages(frame: &mut Frame) {
     let Some(Value::Array(messages)) = frame.values.prompt.shift_remove("messages") else { return };
@@ -298,6 +344,29 @@ pub fn add_prompt_messages(frame: &mut Frame) {
             frame.dialogue.push(DialogueMessage::from_value(&role, content));
         }
     }
+}
+
+/// The settings of a character card, and the defaults of the inputs.
+fn add_defaults(config: &mut Map<String, Value>, shape: &Manifest) {
+    // A character card keeps in `character` what other scripts declare at the top level.
+    if let Some(Value::Object(character)) = config.get("character").cloned() {
+        for (name, value) in character {
+            config.entry(name).or_insert(value);
+        }
+    }
+    for input in &shape.inputs {
+        let unset = config.get(&input.name).is_none_or(Value::is_null);
+        if let Some(default) = input.default.clone().filter(|_| unset) {
+            config.insert(input.name.clone(), default);
+        }
+    }
+}
+
+fn file_constants(shape: &Manifest) -> Map<String, Value> {
+    let of = |name: &str, value: String| (name.to_owned(), Value::from(value));
+    // Public scripts write `__dirname + "README.md"`.
+    let folder = format!("{}/", shape.origin.folder.display());
+    [of("__dirname", folder), of("__filename", shape.origin.file.clone())].into_iter().collect()
 }
 
 fn take_map(config: &mut Map<String, Value>, key: &str) -> Map<String, Value> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::super::error::{ScriptResult, quoted};
+use super::super::error::{ScriptFlow, ScriptResult, quoted};
 use super::super::manifest::imports::strip_dollar;
 use super::super::manifest::input::ScriptArgs;
 use super::super::manifest::{Export, Import, ImportKind, ImportPick, Manifest, Picks};
@@ -15,7 +15,7 @@ use super::super::wasm;
 use super::arguments::ArgValues;
 use super::frame::{Callee, Frame, ScriptRun};
 use super::js::{bind_js, call_js, load_js_module};
-use super::modules::read_js_files;
+use super::modules::{npm_package, read_js_files};
 use crate::i18n::script_run as words;
 
 /// The name of a module's initialiser.
@@ -27,7 +27,7 @@ pub async fn load_imports(run: &mut ScriptRun, frame: &mut Frame) -> ScriptResul
     for import in &shape.imports {
         frame.require_trust("import")?;
         let (came, spot) = (load_import(run, frame, import).await, &import.location);
-        came.map_err(|halt| halt.or_location(&spot.file, spot.position))?;
+        came.map_err(|halt| halt.leave_script(None).or_location(&spot.file, spot.position))?;
     }
     Ok(())
 }
@@ -35,13 +35,21 @@ pub async fn load_imports(run: &mut ScriptRun, frame: &mut Frame) -> ScriptResul
 async fn load_import(run: &mut ScriptRun, frame: &mut Frame, import: &Import) -> ScriptResult {
     match &import.kind {
         ImportKind::Module(name) => {
-            let (id, names) = load_js_module(run, frame, name, Vec::new()).await?;
-            import_functions(run, frame, import, &id, name, names).await
+            let package = npm_package(run.library.files(), &frame.manifest.origin.folder, name);
+            let (folder, files) = match &package {
+                Some(package) => {
+                    read_js_files(run.library.files(), &package.folder, &package.main)?
+                }
+                None => Default::default(),
+            };
+            let (id, names) = load_js_module(run, frame, name, folder, files).await?;
+            import_functions(run, frame, import, &id, &camel_case(name), names).await
         }
         ImportKind::File(name) => {
             let path = run.library.resolve_import(name, &frame.manifest.origin.folder);
-            let files = read_js_files(run.library.files(), &frame.manifest.origin.folder, &path)?;
-            let (id, names) = load_js_module(run, frame, name, files).await?;
+            let own = &frame.manifest.origin.folder;
+            let (folder, files) = read_js_files(run.library.files(), own, &path)?;
+            let (id, names) = load_js_module(run, frame, name, folder, files).await?;
             import_functions(run, frame, import, &id, &module_name(name), names).await
         }
         ImportKind::Wasm(name) => import_wasm(&run.library, frame, import, name),
@@ -63,7 +71,9 @@ async fn import_functions(
     match &import.picks {
         Picks::All => {
             for name in &plain {
-                import_function(run, frame, &inside(name), &strip_dollar(name), false).await?;
+                // The default of a module has the module's name.
+                let alias = if *name == "default" { short.to_owned() } else { strip_dollar(name) };
+                import_function(run, frame, &inside(name), &alias, false).await?;
             }
         }
         Picks::Namespace | Picks::Alias(_) => {
@@ -227,8 +237,10 @@ async fn script_exports(
             }
         }
     }
-    if shape.exports.is_none() {
-        given.extend(itself(shape));
+    // The script itself can always be called, whatever it exports.
+    let own = itself(shape);
+    if given.iter().all(|(name, _)| *name != own[0].0) {
+        given.extend(own);
     }
     if !import.skips_init {
         run_initialiser(run, &mut module, Value::Object(data)).await?;
@@ -238,6 +250,26 @@ async fn script_exports(
         foreign.into_iter().map(|(shown, name)| (shown, Callee::OtherScript { module: at, name })),
     );
     Ok(given)
+}
+
+/// Runs the initialiser of a toolset, with the defaults for its tools.
+pub async fn start_toolset(
+    run: &mut ScriptRun,
+    frame: &Frame,
+    shape: Arc<Manifest>,
+    defaults: Map<String, Value>,
+) -> ScriptResult {
+    let mut data = init_data(frame);
+    data.extend(defaults);
+    data.insert("_initCaller".to_owned(), json!({ "id": frame.manifest.id() }));
+    let file = shape.origin.clone();
+    let started = Arc::new(Manifest { inputs: Vec::new(), ..shape.as_ref().clone() });
+    let mut module = Frame::new(started, ScriptArgs::from(data.clone()), &frame.permissions)?;
+    let came = async {
+        Box::pin(run.prepare(&mut module)).await?;
+        run_initialiser(run, &mut module, Value::Object(data)).await
+    };
+    came.await.map_err(|halt: ScriptFlow| halt.leave_script(file.built_in_file()))
 }
 
 /// Runs the initialiser of an imported script.
@@ -276,6 +308,18 @@ fn init_data(frame: &Frame) -> Map<String, Value> {
 fn find_export<'a>(names: &[&'a String], pick: &ImportPick) -> Option<&'a String> {
     let wanted = [pick.name.clone(), format!("template${}", pick.name)];
     names.iter().find(|name| wanted.contains(&strip_dollar(name))).copied()
+}
+
+/// `left-pad` is `leftPad`.
+fn camel_case(name: &str) -> String {
+    let mut words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let mut out = words.next().unwrap_or(name).to_owned();
+    for word in words {
+        let mut chars = word.chars();
+        out.extend(chars.next().map(|first| first.to_ascii_uppercase()));
+        out.push_str(chars.as_str());
+    }
+    out
 }
 
 /// `./lib/my.mjs` is `my`.

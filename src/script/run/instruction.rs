@@ -3,13 +3,14 @@
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
+use super::super::directive::separate;
 use super::super::error::{Location, ScriptResult, quoted};
-use super::super::syntax::{ScriptNode, Tree};
+use super::super::syntax::{ScriptNode, Tree, parse_separator};
 use super::super::text::prefix::{self, MessageEdit, PrefixPosition, TextPrefix};
 use super::super::text::{args, roles};
 use super::arguments::CallSyntax;
 use super::chain::run_chain;
-use super::dialogue::{Dialogue, DialogueMessage, MessageBody, RenderMode};
+use super::dialogue::{Dialogue, DialogueMessage, MessageBody, RenderMode, read_parts};
 use super::eval::evaluate_or_text;
 use super::frame::{Frame, MOST_LINES, ScriptRun};
 use super::render::render_message;
@@ -65,6 +66,9 @@ async fn run_text(
     if text.starts_with("->") {
         return run_chain(run, frame, text).await;
     }
+    if let Some(forced) = parse_separator(text) {
+        return separate(run, frame, forced).await;
+    }
     if let Some(expression) = text.strip_prefix("?=") {
         run.flush_placeholders(frame).await?;
         frame.values.latest = evaluate_or_text(run, frame, expression, text).await?;
@@ -113,7 +117,13 @@ async fn add_message(
     if role.is_empty() {
         return Err(words::NO_ROLE.into());
     }
-    let Some(text) = scalar_text(content) else {
+    let parts = match &content.tree {
+        Tree::List(_) => content.to_value().as_array().and_then(|parts| read_parts(parts)),
+        _ => None,
+    };
+    let (text, images) =
+        parts.map_or((scalar_text(content), Vec::new()), |(text, images)| (Some(text), images));
+    let Some(text) = text else {
         if role != "system" {
             return Err(words::CONTENT_NO_TEXT.with("role", quoted(role)).into());
         }
@@ -124,6 +134,7 @@ async fn add_message(
     let (lead, rest) = prefix::read(&text, PrefixPosition::Message);
     let mut line = DialogueMessage::new(role, message_body(frame, &lead, rest));
     line.addressees = to;
+    line.images = images;
     line.locals.clone_from(&frame.values.locals);
     line.location = Some(Location::new(&frame.file, content.position));
     let (edit, now) = match &lead {
@@ -218,6 +229,9 @@ fn message_body(frame: &Frame, lead: &TextPrefix, text: &str) -> MessageBody {
     let how = match lead {
         TextPrefix::Raw => return DialogueMessage::rendered("", text).body,
         TextPrefix::Expression => RenderMode::Expression,
+        TextPrefix::Replace(edit) | TextPrefix::Insert(edit) if raw && !edit.now => {
+            RenderMode::Marks
+        }
         TextPrefix::NoPrefix if raw => RenderMode::Marks,
         TextPrefix::NoPrefix | TextPrefix::Now | TextPrefix::Replace(_) | TextPrefix::Insert(_) => {
             RenderMode::Template

@@ -1,13 +1,22 @@
 //! The script's JavaScript engine: what goes in, what it requests, and what comes back.
 
-use serde_json::{Map, Value};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use serde_json::{Value, json};
 
 use super::super::directive;
-use super::super::error::{CallResult, ScriptFlow, ScriptResult, quoted};
+use super::super::error::{
+    CallResult, ErrorCause, LocatedError, Location, ScriptFlow, ScriptResult, SourcePosition,
+    quoted,
+};
 use super::super::host::ScriptEvent;
 use super::super::js::{
-    Engine, JsLimits, JsTask, ModuleKind, RuntimeCall, ScopeChanges, TaskEvent, TaskOutcome,
-    function_name, function_source,
+    Engine, JsLimits, JsPlace, JsTask, ModuleKind, PAUSE, RuntimeCall, ScopeChanges, ScopeUpdate,
+    TaskEnd, TaskEvent, TaskOutcome, function_name, function_source,
 };
 use super::super::manifest::DeclaredFunction;
 use super::super::manifest::imports::strip_dollar;
@@ -15,6 +24,7 @@ use super::arguments::ArgValues;
 use super::frame::{Callee, Frame, ScriptRun};
 use super::modules::JsFile;
 use super::scope::text_of;
+use crate::deadline::with_timeout;
 use crate::i18n::script_run as words;
 
 /// How many unknown names a condition may hold; they count as undefined.
@@ -58,7 +68,7 @@ async fn define_function(
     source: &str,
 ) -> ScriptResult {
     let task = JsTask::Define { name: name.to_owned(), source: source.to_owned() };
-    run_task(run, frame, task, Map::new()).await.map(|_| ())
+    run_task(run, frame, task, &[]).await.map(|_| ())
 }
 
 /// Names an anonymous function, and returns the name.
@@ -83,8 +93,7 @@ pub async fn evaluate(
     frame: &mut Frame,
     text: &str,
 ) -> ScriptResult<TaskOutcome> {
-    let scope = expression_scope(frame);
-    run_task(run, frame, JsTask::Eval(text.to_owned()), scope).await
+    run_task(run, frame, JsTask::Eval(text.to_owned()), &[]).await
 }
 
 /// The same for a condition, in which unknown names are undefined.
@@ -95,9 +104,7 @@ pub async fn evaluate_condition(
 ) -> ScriptResult<TaskOutcome> {
     let mut unknown = Vec::new();
     loop {
-        let mut scope = expression_scope(frame);
-        scope.extend(unknown.iter().map(|name: &String| (name.clone(), Value::Null)));
-        match run_task(run, frame, JsTask::Eval(text.to_owned()), scope).await? {
+        match run_task(run, frame, JsTask::Eval(text.to_owned()), &unknown).await? {
             TaskOutcome::Unknown(name)
                 if unknown.len() < MOST_UNKNOWN && !unknown.contains(&name) =>
             {
@@ -108,6 +115,12 @@ pub async fn evaluate_condition(
     }
 }
 
+/// The error for a name that cannot be called, with the nearest one that can.
+pub fn unknown_name_error(frame: &Frame, name: &str) -> ScriptFlow {
+    let own = frame.imports.callees.keys().map(String::as_str);
+    directive::unknown_name_text(name, own).into()
+}
+
 /// Calls a function of the engine.
 pub async fn call_js(
     run: &mut ScriptRun,
@@ -115,10 +128,9 @@ pub async fn call_js(
     name: &str,
     args: Vec<Value>,
 ) -> CallResult {
-    let scope = expression_scope(frame);
-    match run_task(run, frame, JsTask::Call { name: name.to_owned(), args }, scope).await? {
+    match run_task(run, frame, JsTask::Call { name: name.to_owned(), args }, &[]).await? {
         TaskOutcome::Unknown(name) | TaskOutcome::Invalid(name) => {
-            Err(words::NO_DIRECTIVE.with("name", quoted(&name)).into())
+            Err(unknown_name_error(frame, &name))
         }
         outcome => Ok(outcome.into_value()),
     }
@@ -144,22 +156,24 @@ pub async fn load_js_module(
     run: &mut ScriptRun,
     frame: &mut Frame,
     name: &str,
+    folder: PathBuf,
     mut files: Vec<JsFile>,
 ) -> ScriptResult<(String, Vec<String>)> {
     frame.imports.anonymous_count += 1;
     let id = format!("module{}", frame.imports.anonymous_count);
+    frame.imports.js_folders.insert(id.clone(), folder);
     let at = |file: &JsFile| format!("{id}/{}", file.name);
     let main = files.pop();
     for file in &files {
         let task = JsTask::Declare { file: at(file), source: file.source.clone() };
-        run_task(run, frame, task, Map::new()).await?;
+        run_task(run, frame, task, &[]).await?;
     }
     let (kind, file, source) = match main {
         Some(main) => (ModuleKind::Auto, at(&main), main.source),
         None => (ModuleKind::Builtin, String::new(), name.to_owned()),
     };
     let task = JsTask::Module { id: id.clone(), kind, file, source };
-    let listed = run_task(run, frame, task, Map::new()).await?.into_value().unwrap_or_default();
+    let listed = run_task(run, frame, task, &[]).await?.into_value().unwrap_or_default();
     let functions = listed.get("functions").and_then(Value::as_array);
     Ok((id, functions.into_iter().flatten().map(text_of).collect()))
 }
@@ -167,7 +181,7 @@ pub async fn load_js_module(
 /// Binds a name to a module or one of its functions, inside the engine too.
 pub async fn bind_js(run: &mut ScriptRun, frame: &mut Frame, name: &str, to: &str) -> ScriptResult {
     let task = JsTask::Bind { name: name.to_owned(), to: to.to_owned() };
-    run_task(run, frame, task, Map::new()).await.map(|_| ())
+    run_task(run, frame, task, &[]).await.map(|_| ())
 }
 
 fn engine(frame: &mut Frame) -> ScriptResult<Engine> {
@@ -185,28 +199,116 @@ async fn run_task(
     run: &mut ScriptRun,
     frame: &mut Frame,
     task: JsTask,
-    scope_now: Map<String, Value>,
+    unknown: &[String],
 ) -> ScriptResult<TaskOutcome> {
     let engine = engine(frame)?;
-    let mut under_way = engine.run(task, scope_now);
+    frame.imports.reads_messages |= task_text(&task).contains("messages");
+    let update = scope_update(frame, unknown, readable_names(&task));
+    let mut under_way = engine.run(task, update);
+    let mut pauses: FuturesUnordered<BoxFuture<'_, u64>> = FuturesUnordered::new();
+    let mut cause = ErrorCause::Script;
     loop {
-        match under_way.next().await {
+        let event = tokio::select! {
+            biased;
+            Some(id) = pauses.next(), if !pauses.is_empty() => {
+                under_way.answer(id, Ok(Value::Null), scope_update(frame, unknown, None));
+                continue;
+            }
+            event = under_way.next() => event,
+        };
+        match event {
             TaskEvent::Log(line) => run.host.emit(ScriptEvent::Print(Value::String(line))),
             TaskEvent::Ended(ended) => {
                 apply_changes(frame, &ended.changes);
-                return Ok(ended.outcome?);
+                return task_outcome(frame, ended, cause);
+            }
+            TaskEvent::Call(want) if want.name == PAUSE => {
+                apply_changes(frame, &want.changes);
+                run.limits.count_instruction()?;
+                let time = want.args.first().and_then(Value::as_u64).unwrap_or(0);
+                pauses
+                    .push(Box::pin(pause(want.id, Duration::from_millis(time).min(LONGEST_PAUSE))));
             }
             TaskEvent::Call(want) => {
                 apply_changes(frame, &want.changes);
                 let id = want.id;
                 let answer = match Box::pin(serve_runtime_call(run, frame, want)).await {
                     Ok(value) => Ok(value.unwrap_or(Value::Null)),
-                    Err(ScriptFlow::Failed(failure)) => Err(failure.to_string()),
+                    Err(ScriptFlow::Failed(failure)) => {
+                        cause = failure.cause;
+                        Err(failure.to_string())
+                    }
                     Err(halt) => return Err(halt),
                 };
-                under_way.answer(id, answer, expression_scope(frame));
+                under_way.answer(id, answer, scope_update(frame, unknown, None));
             }
         }
+    }
+}
+
+/// How a task ended; an error has the place that threw it, and the cause of the call that failed in
+/// it.
+fn task_outcome(frame: &Frame, ended: TaskEnd, cause: ErrorCause) -> ScriptResult<TaskOutcome> {
+    let error = match ended.outcome {
+        Ok(TaskOutcome::NoFunction(name)) => unknown_name_error(frame, &name),
+        Ok(outcome) => return Ok(outcome),
+        Err(why) => LocatedError::from(why).caused_by(cause).into(),
+    };
+    Err(located(frame, error, ended.place))
+}
+
+/// Longest pause of `setTimeout`: an engine that answers nothing for longer counts as stuck.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+
+async fn pause(id: u64, time: Duration) -> u64 {
+    // The limit is what is waited for.
+    let _ = with_timeout(time, std::future::pending::<()>()).await;
+    id
+}
+
+/// The text that holds every name a task can read; `None` if it may read any value, through a
+/// function or `this`.
+fn readable_names(task: &JsTask) -> Option<&str> {
+    match task {
+        JsTask::Eval(text)
+            if !["$", "this", "eval", "Function", "\\"].iter().any(|word| text.contains(word)) =>
+        {
+            Some(text)
+        }
+        _ => None,
+    }
+}
+
+fn task_text(task: &JsTask) -> &str {
+    match task {
+        JsTask::Eval(text) | JsTask::Compile(text) => text,
+        JsTask::Define { source, .. }
+        | JsTask::Module { source, .. }
+        | JsTask::Declare { source, .. } => source,
+        JsTask::Call { .. } | JsTask::Bind { .. } => "",
+    }
+}
+
+/// The error, with the place in the function or file that threw it.
+fn located(frame: &Frame, error: ScriptFlow, place: Option<JsPlace>) -> ScriptFlow {
+    let Some(JsPlace { file, line, column }) = place else { return error };
+    if let Some(name) = file.strip_prefix("fn:") {
+        let declared = frame.manifest.functions.iter().find(|function| {
+            let source = function_source(&function.source).ok();
+            source.and_then(function_name).map(strip_dollar).as_deref() == Some(name)
+        });
+        let Some(function) = declared else { return error };
+        let Location { file, position } = &function.location;
+        let first = position.line + function.first_line;
+        return error.or_location(file, SourcePosition { line: first + line - 1, column });
+    }
+    let path = file.split_once('/').and_then(|(module, file)| {
+        let folder = frame.imports.js_folders.get(module)?;
+        Some(folder.join(file).display().to_string())
+    });
+    match path {
+        Some(path) => error.or_location(&path, SourcePosition { line, column }),
+        None => error,
     }
 }
 
@@ -230,17 +332,31 @@ async fn serve_runtime_call(
     run.call_function(frame, &want.name, passed).await
 }
 
-/// The scope of an expression: everything that has a name; inputs without a value are null.
-fn expression_scope(frame: &Frame) -> Map<String, Value> {
-    let mut scope = frame.values.scope();
-    for input in &frame.manifest.inputs {
-        scope.entry(input.name.clone()).or_insert(Value::Null);
-    }
-    scope
+/// What has changed since the engine last got the values, as far as `reads` has their names:
+/// everything that has a name, inputs without a value as null, and the unknown names of a condition
+/// as well.
+fn scope_update(frame: &mut Frame, unknown: &[String], reads: Option<&str>) -> ScopeUpdate {
+    let Frame { values, imports, manifest, dialogue, .. } = frame;
+    let may_read = reads.is_none_or(|text| text.contains("messages"));
+    let messages = (imports.reads_messages && may_read).then(|| {
+        let lines = dialogue.messages.iter();
+        lines.map(|line| json!({ "role": line.role, "content": line.text() })).collect()
+    });
+    let names = (imports.callees.len() != imports.sent_names).then(|| {
+        imports.sent_names = imports.callees.len();
+        let own = imports.callees.iter().filter(|(_, callee)| !matches!(callee, Callee::Js { .. }));
+        let own = own.map(|(name, _)| name.clone());
+        directive::TABLE.iter().map(|row| row.name.to_owned()).chain(own).collect()
+    });
+    let inputs = manifest.inputs.iter().map(|input| &input.name);
+    let nulls = inputs.chain(unknown);
+    let update = values.changes_since(&mut imports.engine_values, nulls, messages, reads);
+    ScopeUpdate { names, ..update }
 }
 
 /// Applies JavaScript's assignments.
 fn apply_changes(frame: &mut Frame, changes: &ScopeChanges) {
+    changes.apply(&mut frame.imports.engine_values);
     for (name, value) in &changes.set {
         match (name.as_str(), value) {
             ("prompt", Value::Object(map)) => frame.values.prompt.extend(map.clone()),

@@ -1,27 +1,35 @@
 //! What a run has used of its limits, with everything it calls.
 
-use super::super::error::{ScriptResult, quoted};
-use crate::i18n::script_run as words;
+use super::super::error::{ErrorCause, LocatedError, ScriptFlow, ScriptResult, quoted};
+use crate::i18n::{LocalizedText, script_run as words};
+use crate::protocol::budget::Budget;
+use crate::protocol::{Money, Usage};
 
 /// Maximum number of instructions in one run, counting repetitions in loops.
-const MOST_STEPS: usize = 200_000;
+pub const MOST_STEPS: usize = 200_000;
 /// Maximum number of model calls in one run.
-const MOST_CALLS: usize = 1000;
+pub const MOST_CALLS: usize = 1000;
 /// Deepest nesting of scripts that call each other.
-const DEEPEST: usize = 16;
+pub const DEEPEST: usize = 16;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunLimits {
     steps: usize,
     calls: usize,
     depth: usize,
+    used: Usage,
+    budget: Budget,
 }
 
 impl RunLimits {
+    pub fn new(budget: Budget) -> RunLimits {
+        RunLimits { budget, ..RunLimits::default() }
+    }
+
     pub fn count_instruction(&mut self) -> ScriptResult {
         self.steps += 1;
         match self.steps > MOST_STEPS {
-            true => Err(words::TOO_MANY_STEPS.with("most", MOST_STEPS).into()),
+            true => Err(limit_error(words::TOO_MANY_STEPS.with("most", MOST_STEPS))),
             false => Ok(()),
         }
     }
@@ -29,9 +37,24 @@ impl RunLimits {
     pub fn count_model_call(&mut self) -> ScriptResult {
         self.calls += 1;
         match self.calls > MOST_CALLS {
-            true => Err(words::TOO_MANY_CALLS.with("most", MOST_CALLS).into()),
-            false => Ok(()),
+            true => Err(limit_error(words::TOO_MANY_CALLS.with("most", MOST_CALLS))),
+            false => self.budget.stop_reason(self.used).map_or(Ok(()), |why| Err(limit_error(why))),
         }
+    }
+
+    /// Adds the tokens of a model call.
+    pub fn add_usage(&mut self, usage: Usage) {
+        self.used = self.used.plus(usage);
+    }
+
+    /// The number of model calls so far.
+    pub fn model_calls(&self) -> usize {
+        self.calls
+    }
+
+    /// Whether the running script is the one that was started.
+    pub fn is_first_script(&self) -> bool {
+        self.depth == 1
     }
 
     /// Counts a script that is called by another, until it is left.
@@ -52,13 +75,24 @@ impl RunLimits {
     pub fn add_since(&mut self, start: RunLimits, other: RunLimits) {
         self.steps += other.steps.saturating_sub(start.steps);
         self.calls += other.calls.saturating_sub(start.calls);
+        let (before, after) = (start.used, other.used);
+        let tokens = Usage::counted(
+            after.input_tokens.saturating_sub(before.input_tokens),
+            after.output_tokens.saturating_sub(before.output_tokens),
+        );
+        let cost = Money(after.cost.0.saturating_sub(before.cost.0));
+        self.used = self.used.plus(Usage { cost, ..tokens });
     }
+}
+
+fn limit_error(why: LocalizedText) -> ScriptFlow {
+    LocatedError::new(why).caused_by(ErrorCause::Limit).into()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::error::ScriptFlow;
     use super::*;
+    use crate::protocol::budget::{SpendLimit, SpendLimits, Spent};
 
     #[test]
     fn each_limit_ends_a_run_with_its_own_sentence() {
@@ -79,11 +113,33 @@ mod tests {
 
     #[test]
     fn what_concurrent_runs_use_adds_up() {
-        let mut limits = RunLimits { steps: 10, calls: 2, depth: 1 };
-        let start = limits;
-        for other in [RunLimits { steps: 15, calls: 3, depth: 1 }, start] {
-            limits.add_since(start, other);
+        let used = |tokens, micros| Usage { cost: Money(micros), ..Usage::counted(tokens, 0) };
+        let limits =
+            |steps, calls, used| RunLimits { steps, calls, used, depth: 1, ..RunLimits::default() };
+        let start = limits(10, 2, used(100, 7));
+        let mut all = start;
+        for other in [limits(15, 3, used(130, 9)), start, limits(10, 3, used(105, 7))] {
+            all.add_since(start, other);
         }
-        assert_eq!(limits, RunLimits { steps: 15, calls: 3, depth: 1 });
+        assert_eq!(all, limits(15, 4, used(135, 9)));
+    }
+
+    #[test]
+    fn a_run_that_has_spent_its_budget_makes_no_further_model_call() {
+        let run = SpendLimit { cost: Some(Money(500)), tokens: Some(100) };
+        let most = SpendLimits { run, ..SpendLimits::default() };
+        for (usage, key) in [
+            (Usage::counted(60, 40), "limits.tokens.run"),
+            (Usage { cost: Money(500), ..Usage::counted(1, 1) }, "limits.cost.run"),
+        ] {
+            let mut limits = RunLimits::new(Budget::new(most, Spent::default()));
+            limits.count_model_call().unwrap();
+            limits.add_usage(usage);
+            let Err(ScriptFlow::Failed(failure)) = limits.count_model_call() else {
+                panic!("{limits:?}");
+            };
+            assert_eq!(failure.cause, ErrorCause::Limit);
+            assert!(failure.to_string().contains(key), "{failure}");
+        }
     }
 }

@@ -8,13 +8,15 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
+use super::check::settings::setting_faults;
+use super::directive::ask_missing_inputs;
 use super::error::{LocatedError, ScriptFlow, ScriptResult, quoted};
-use super::host::ScriptHost;
+use super::host::{ScriptEvent, ScriptHost};
 use super::manifest::Manifest;
 use super::manifest::input::ScriptArgs;
 use super::permission;
 use super::source::ScriptLibrary;
-use crate::i18n::script_run as words;
+use crate::i18n::{Localize, script_run as words};
 use events::add_declared_handlers;
 use frame::{Frame, ScriptRun};
 use import::load_imports;
@@ -24,7 +26,7 @@ use tools::{run_shutdown_tools, run_startup_tools};
 
 mod answer;
 pub mod arguments;
-mod builtin_tools;
+pub mod builtin_tools;
 mod calls;
 mod chain;
 pub mod dialogue;
@@ -35,11 +37,11 @@ pub mod frame;
 mod import;
 mod instruction;
 mod js;
-mod limits;
+pub mod limits;
 mod model_call;
-mod modules;
+pub mod modules;
 mod multi_role;
-mod params;
+pub mod params;
 mod reasoning;
 mod render;
 pub mod scope;
@@ -48,6 +50,7 @@ mod shared_host;
 mod tool_schedule;
 pub mod tools;
 
+pub use builtin_tools::{builtin_tools, is_builtin_tool};
 use dialogue::DialogueMessage;
 
 /// A request to run a script.
@@ -60,6 +63,8 @@ pub struct RunRequest {
     pub args: ScriptArgs,
     /// Answers are streamed as they arrive.
     pub streams: bool,
+    /// The user is asked for required inputs that are missing.
+    pub asks_inputs: bool,
 }
 
 /// The result of a run.
@@ -78,9 +83,13 @@ pub async fn run(
 ) -> Result<RunResult, LocatedError> {
     let source = library.find(&order.script, &order.from)?;
     let shape = Arc::new(Manifest::load(source, &library)?);
-    let limits = RunLimits::default();
+    let limits = RunLimits::new(host.budget());
     let mut run = ScriptRun { host, library, limits, streams: order.streams };
-    let mut frame = Frame::new(shape, order.args, &[])?;
+    let args = match order.asks_inputs {
+        true => ask_missing_inputs(run.host.as_mut(), &shape, order.args).await,
+        false => order.args,
+    };
+    let mut frame = Frame::new(shape, args, &[])?;
     let value = match run.run_frame(&mut frame).await {
         Ok(value) | Err(ScriptFlow::Exit(value) | ScriptFlow::Return(value)) => value,
         Err(ScriptFlow::Failed(failure)) => return Err(*failure),
@@ -107,6 +116,15 @@ impl ScriptRun {
 
     /// Sets up everything needed before the first instruction.
     pub async fn prepare(&mut self, frame: &mut Frame) -> ScriptResult {
+        if frame.manifest.origin.trusted {
+            let environment = Value::Object(self.host.environment());
+            frame.values.constants.insert("env".to_owned(), environment);
+        }
+        for fault in
+            setting_faults(&frame.manifest).iter().filter(|_| self.limits.is_first_script())
+        {
+            self.host.emit_note(fault.localized());
+        }
         report_unsupported_settings(self.host.as_mut(), frame);
         declare_functions(self, frame).await?;
         load_imports(self, frame).await?;
@@ -124,7 +142,9 @@ impl ScriptRun {
         }
         if let Some(extra) = frame.unbound_arg.take() {
             frame.dialogue.prologue_len.get_or_insert(frame.dialogue.messages.len());
-            frame.dialogue.push(DialogueMessage::rendered("user", scope::text_of(&extra)));
+            let text = scope::text_of(&extra);
+            self.host.emit(ScriptEvent::Message("user".to_owned(), text.clone()));
+            frame.dialogue.push(DialogueMessage::rendered("user", text));
         }
         Ok(())
     }
@@ -138,7 +158,7 @@ impl ScriptRun {
         self.flush(frame).await
     }
 
-    /// A script that has said what it says by itself, and now waits for messages.
+    /// A script that has run its own part, and now waits for messages.
     pub fn start_agent<'a>(
         &'a mut self,
         caller: &'a Frame,

@@ -3,14 +3,15 @@
 use futures_util::StreamExt;
 use serde_json::{Map, Value, json};
 
-use super::super::error::ScriptResult;
-use super::super::host::{AnswerPart, ModelCall, ScriptEvent};
+use super::super::error::{ErrorCause, LocatedError, ScriptResult};
+use super::super::host::{AnswerHead, AnswerPart, ModelCall, ScriptEvent};
+use super::super::{output, tool_protocol};
 use super::dialogue::{DialogueMessage, SystemParts, Titles, View, messages};
 use super::frame::{Frame, LONGEST_TEXT, ScriptRun};
 use super::params::{self, ModelCallSettings};
 use super::reasoning::{self, ThinkPlan};
 use crate::deadline::Allowance;
-use crate::i18n::script_run as words;
+use crate::i18n::{LocalizedText, script_run as words};
 use crate::protocol::{Message, Truncation};
 
 /// The model's reply.
@@ -20,6 +21,19 @@ pub struct ScriptReply {
     pub text: String,
     pub reasoning: Option<String>,
     pub cut: Option<Truncation>,
+    /// The value of a role's answer, in the form its own script asks for.
+    pub value: Option<Value>,
+}
+
+/// What a reply is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReplyUse {
+    #[default]
+    Answer,
+    /// The model may name calls of tools instead, which are not shown.
+    AnswerOrCalls,
+    /// An internal text call of the script: not streamed to the user, and not JSON.
+    Internal,
 }
 
 /// Options of one call.
@@ -27,10 +41,11 @@ pub struct ScriptReply {
 pub struct CallOptions {
     /// Parameters of this call alone.
     pub params: Map<String, Value>,
-    /// Additions to the system message.
-    pub extra: SystemParts,
-    /// An internal text call of the script: not streamed to the user, and not JSON.
-    pub quiet: bool,
+    pub reply_use: ReplyUse,
+    /// The only valid answers; empty if any answer is valid.
+    pub choices: Vec<String>,
+    /// The role that speaks; `None` for the script itself.
+    pub role: Option<String>,
 }
 
 /// The messages for the model: those above `end`, and the start of one more.
@@ -39,7 +54,7 @@ pub fn model_messages(
     end: usize,
     begun: Option<&DialogueMessage>,
     extra: &SystemParts,
-) -> Vec<Message> {
+) -> ScriptResult<Vec<Message>> {
     let titles = system_titles(frame);
     let view = View { own_name: frame.manifest.name(), titles: &titles };
     let mut extra = extra.clone();
@@ -47,10 +62,10 @@ pub fn model_messages(
         extra.output.extend(frame.described_output());
     }
     if let Some(plan) = reasoning::think_plan(&frame.values) {
-        extra.notes.extend(plan.prompt());
+        extra.notes.extend(plan.prompt(&Value::Object(frame.values.scope()))?);
     }
     let lines = frame.dialogue.messages.iter().take(end).chain(begun);
-    messages(lines, &view, &extra)
+    Ok(messages(lines, &view, &extra))
 }
 
 /// Calls the model until its answer is complete.
@@ -58,52 +73,168 @@ pub async fn complete(
     run: &mut ScriptRun,
     frame: &mut Frame,
     sent: Vec<Message>,
-    wish: CallOptions,
+    options: CallOptions,
 ) -> ScriptResult<ScriptReply> {
-    if frame.values.flag("disableLlmRequest") == Some(true) {
-        return Ok(ScriptReply::default());
-    }
-    let plan = reasoning::think_plan(&frame.values).filter(|_| !wish.quiet);
-    let forced = has_required_format(frame) && !wish.quiet;
-    let manner = params::model_call_settings(&frame.values, &wish.params, run.streams, forced);
-    let (schema, format) = if wish.quiet { (None, None) } else { request_format(frame) };
-    let mut call = ModelCall { messages: sent, params: manner.params.clone(), schema };
+    let is_internal = options.reply_use == ReplyUse::Internal;
+    let plan = reasoning::think_plan(&frame.values).filter(|_| !is_internal);
+    let forced = has_required_format(frame) && !is_internal;
+    let settings = params::model_call_settings(&frame.values, &options.params, run.streams, forced);
+    let mut call = ModelCall {
+        messages: sent,
+        params: settings.params.clone(),
+        schema: None,
+        sample: options.choices.first().cloned(),
+    };
     let biases = frame.dialogue.messages.iter().flat_map(|line| &line.bias);
     if let Some(biases) = params::logit_bias(biases) {
         call.params.more.entry("logit_bias").or_insert(biases);
     }
-    if let Some(format) = format {
-        call.params.more.insert("response_format".to_owned(), format);
+    if !is_internal {
+        add_format(frame, &mut call, forced);
     }
-    let shows = manner.streams && !wish.quiet;
-    let mut whole = String::new();
-    let mut thought = String::new();
+    announce_request(run, frame, &call).await?;
+    let mut shown = ShownAnswer::new(frame, &options, settings.streams && !is_internal);
+    let mut partial = PartialReply::default();
     let mut tries = 0;
     frame.dialogue.model_calls += 1;
     let cut = loop {
-        run.emit(frame, "llmBefore", vec![json!({ "content": whole })]).await?;
+        run.emit(frame, "llmBefore", vec![json!({ "content": partial.text })]).await?;
         let mut this = call.clone();
-        if !whole.is_empty() {
-            this.messages.push(Message::assistant(whole.clone()));
+        if !partial.text.is_empty() {
+            this.messages.push(Message::assistant(partial.text.clone()));
         }
-        let so_far = PartialReply { text: &mut whole, reasoning: &mut thought };
-        let cut = read_stream(run, frame, this, &manner, so_far, plan.as_ref(), shows).await?;
-        if cut != Some(Truncation::Length) || tries >= manner.retries {
+        let stream = ReplyStream { settings: &settings, plan: plan.as_ref(), shown: &mut shown };
+        let cut = read_stream(run, frame, this, &mut partial, stream).await?;
+        if cut != Some(Truncation::Length) || tries >= settings.retries {
             break cut;
         }
         tries += 1;
     };
-    let (text, thinking) = match &plan {
+    let reply = finished_reply(run, partial, plan.as_ref(), shown, cut);
+    run.emit(frame, "llm", vec![json!({ "content": reply.text })]).await?;
+    Ok(reply)
+}
+
+/// The reply without its reasoning, with what is still to be shown of both.
+fn finished_reply(
+    run: &mut ScriptRun,
+    partial: PartialReply,
+    plan: Option<&ThinkPlan>,
+    mut shown: ShownAnswer,
+    cut: Option<Truncation>,
+) -> ScriptReply {
+    let PartialReply { text: whole, reasoning: thought } = partial;
+    let (text, thinking) = match plan {
         Some(plan) => plan.split(&whole),
         None => (whole, None),
     };
-    let thinking = thinking.or(Some(thought)).filter(|thought| !thought.is_empty());
-    if shows && plan.is_some() {
-        run.host.emit(ScriptEvent::Delta(text.clone()));
+    if let (Some(plan), true) = (plan, shown.is_on) {
+        if let Some(thinking) = thinking.clone().filter(|_| plan.visible) {
+            run.host.emit(ScriptEvent::Reasoning(thinking));
+        }
+        shown.show(run, &text);
     }
-    let reply = ScriptReply { text, reasoning: thinking, cut };
-    run.emit(frame, "llm", vec![json!({ "content": reply.text })]).await?;
-    Ok(reply)
+    shown.finish(run, &text);
+    let reasoning = thinking.or(Some(thought)).filter(|thought| !thought.is_empty());
+    ScriptReply { text, reasoning, cut, value: None }
+}
+
+/// Adds the form that the answer must have.
+fn add_format(frame: &Frame, call: &mut ModelCall, is_forced: bool) {
+    let (schema, format) = request_format(frame);
+    call.schema = schema;
+    call.params.more.extend(format.map(|format| ("response_format".to_owned(), format)));
+    if is_forced && call.sample.is_none() {
+        call.sample = Some(output::sample(frame.manifest.output()).to_string());
+    }
+}
+
+/// Tells the script's handlers what is about to be sent.
+async fn announce_request(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    call: &ModelCall,
+) -> ScriptResult {
+    let params = json!(call.params);
+    run.emit(frame, "llmParams", vec![params.clone()]).await?;
+    if frame.values.flag("disableLlmRequest") == Some(true) || !frame.has_handler("llmRequest") {
+        return Ok(());
+    }
+    let messages = call.messages.iter();
+    let messages: Value =
+        messages.map(|it| json!({ "role": it.role, "content": it.text() })).collect();
+    run.emit(frame, "llmRequest", vec![messages, params]).await
+}
+
+/// The part of an answer that the user sees while it is generated.
+struct ShownAnswer {
+    is_on: bool,
+    head: AnswerHead,
+    has_started: bool,
+    /// The start of a reply that may still turn out to be a call of a tool.
+    withheld: Option<String>,
+}
+
+impl ShownAnswer {
+    fn new(frame: &Frame, options: &CallOptions, is_on: bool) -> ShownAnswer {
+        let script = frame.manifest.id().to_owned();
+        ShownAnswer {
+            is_on,
+            head: AnswerHead {
+                role: options.role.clone(),
+                script,
+                call: 0,
+                is_data: has_required_format(frame),
+            },
+            has_started: false,
+            withheld: (options.reply_use == ReplyUse::AnswerOrCalls).then(String::new),
+        }
+    }
+
+    fn show(&mut self, run: &mut ScriptRun, text: &str) {
+        if !self.is_on {
+            return;
+        }
+        let text = match self.withheld.take() {
+            None => text.to_owned(),
+            Some(before) => {
+                let text = before + text;
+                if tool_protocol::may_name_calls(&text) {
+                    self.withheld = Some(text);
+                    return;
+                }
+                text
+            }
+        };
+        self.start(run);
+        run.host.emit(ScriptEvent::Delta(text));
+    }
+
+    fn start(&mut self, run: &mut ScriptRun) {
+        if !std::mem::replace(&mut self.has_started, true) {
+            self.head.call = run.limits.model_calls();
+            run.host.emit(ScriptEvent::AnswerStarted(self.head.clone()));
+        }
+    }
+
+    /// A withheld start is an answer after all, unless it names calls.
+    fn finish(mut self, run: &mut ScriptRun, text: &str) {
+        if let Some(withheld) = self.withheld.take()
+            && tool_protocol::is_answer(text)
+        {
+            self.show(run, &withheld);
+        }
+        if self.has_started {
+            run.host.emit(ScriptEvent::AnswerEnded);
+        }
+    }
+}
+
+/// How one stream is read.
+struct ReplyStream<'a> {
+    settings: &'a ModelCallSettings,
+    plan: Option<&'a ThinkPlan>,
+    shown: &'a mut ShownAnswer,
 }
 
 /// Reads one stream to its end.
@@ -111,64 +242,87 @@ async fn read_stream(
     run: &mut ScriptRun,
     frame: &mut Frame,
     call: ModelCall,
-    manner: &ModelCallSettings,
-    growing: PartialReply<'_>,
-    plan: Option<&ThinkPlan>,
-    shows: bool,
+    partial: &mut PartialReply,
+    stream: ReplyStream<'_>,
 ) -> ScriptResult<Option<Truncation>> {
     run.limits.count_model_call()?;
-    let mut allowance = Allowance::new(manner.timeout);
+    let ReplyStream { settings, plan, shown } = stream;
+    let failed = |why: LocalizedText| LocatedError::new(why).caused_by(ErrorCause::Model);
+    let mut allowance = Allowance::new(settings.timeout);
     frame.dialogue.aborted = false;
-    let mut stream = run.host.call_model(call);
+    let mut parts = run.host.call_model(call);
     loop {
-        let part = match allowance.wait(stream.next()).await {
-            Ok(part) => part,
-            Err(_) => {
-                let seconds = manner.timeout.as_secs();
-                return Err(words::TIMED_OUT.with("seconds", seconds).into());
-            }
-        };
+        let part = allowance
+            .wait(parts.next())
+            .await
+            .map_err(|_| failed(words::TIMED_OUT.with("seconds", settings.timeout.as_secs())))?;
         match part {
             Some(Ok(AnswerPart::Text(text))) => {
-                growing.text.push_str(&text);
-                if growing.text.len() > LONGEST_TEXT {
-                    return Err(words::TEXT_TOO_LONG.with("most", LONGEST_TEXT >> 20).into());
+                let most = if settings.streams { settings.max_tail_repeats } else { 0 };
+                let (text, repeats) = partial.extend(&text, most)?;
+                if plan.is_none() {
+                    shown.show(run, &text);
                 }
-                if shows && plan.is_none() {
-                    run.host.emit(ScriptEvent::Delta(text.clone()));
-                }
-                if shows && frame.has_handler("llmStream") {
+                if shown.is_on && frame.has_handler("llmStream") {
                     let part = json!({ "content": text });
-                    let content = Value::String(growing.text.clone());
+                    let content = Value::String(partial.text.clone());
                     run.emit(frame, "llmStream", vec![part, content]).await?;
                 }
-                if std::mem::take(&mut frame.dialogue.aborted) {
-                    return Ok(None);
-                }
-                if manner.streams
-                    && params::has_repeating_tail(growing.text, manner.max_tail_repeats)
-                {
+                if std::mem::take(&mut frame.dialogue.aborted) || repeats {
                     return Ok(None);
                 }
             }
             Some(Ok(AnswerPart::Reasoning(text))) => {
-                growing.reasoning.push_str(&text);
-                if shows && plan.is_some_and(|plan| plan.visible) {
+                partial.reasoning.push_str(&text);
+                if shown.is_on && plan.is_some_and(|plan| plan.visible) {
                     run.host.emit(ScriptEvent::Reasoning(text));
                 }
             }
+            Some(Ok(AnswerPart::Usage(usage))) => {
+                run.limits.add_usage(usage);
+                run.host.emit(ScriptEvent::TokensUsed(usage));
+            }
             Some(Ok(AnswerPart::Finished(cut))) => return Ok(cut),
-            Some(Err(why)) => return Err(words::MODEL_FAILED.with("why", why).into()),
+            Some(Err(why)) => return Err(failed(words::MODEL_FAILED.with("why", why)).into()),
             None => return Ok(None),
         }
     }
 }
 
 /// The answer received so far.
-struct PartialReply<'a> {
-    text: &'a mut String,
-    reasoning: &'a mut String,
+#[derive(Default)]
+struct PartialReply {
+    text: String,
+    reasoning: String,
 }
+
+impl PartialReply {
+    /// Adds a text; returns the part that counts, and whether the answer ends there.
+    fn extend(&mut self, text: &str, max_tail_repeats: u64) -> ScriptResult<(String, bool)> {
+        let before = self.text.len();
+        let repeats = self.add(text, max_tail_repeats);
+        if self.text.len() > LONGEST_TEXT {
+            return Err(words::TEXT_TOO_LONG.with("most", LONGEST_TEXT >> 20).into());
+        }
+        Ok((self.text.split_at(before).1.to_owned(), repeats))
+    }
+
+    /// Adds a text, up to where its tail repeats too often; whether it does.
+    fn add(&mut self, text: &str, max_tail_repeats: u64) -> bool {
+        // One part is usually a few letters; a long one is a server that does not stream.
+        if text.len() > LONGEST_CHECKED {
+            self.text.push_str(text);
+            return params::has_repeating_tail(&self.text, max_tail_repeats);
+        }
+        text.chars().any(|c| {
+            self.text.push(c);
+            params::has_repeating_tail(&self.text, max_tail_repeats)
+        })
+    }
+}
+
+/// Longest part of an answer that is checked for a repeating tail at every letter, in bytes.
+const LONGEST_CHECKED: usize = 1024;
 
 fn has_required_format(frame: &Frame) -> bool {
     frame.values.answer_format().is_some() && frame.values.is_format_required()

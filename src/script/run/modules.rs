@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use regex::Regex;
+use serde_json::Value;
 
 use super::super::error::{LocatedError, ScriptResult, quoted};
 use super::super::source::{self, SourceFiles};
@@ -30,8 +31,48 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| {
         .unwrap()
 });
 
+/// A package that is installed in `node_modules`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NpmPackage {
+    pub folder: PathBuf,
+    /// The file that is imported.
+    pub main: PathBuf,
+}
+
+/// The package of this name in the `node_modules` of a folder or of one above it.
+pub fn npm_package(disk: &dyn SourceFiles, from: &Path, name: &str) -> Option<NpmPackage> {
+    let is_name = !name.is_empty() && !name.split('/').any(|part| part.is_empty() || part == "..");
+    let folders = from.ancestors().filter(|_| is_name).take(DEEPEST);
+    let folder = folders
+        .map(|above| above.join("node_modules").join(name))
+        .find(|folder| !disk.list(folder).is_empty() && disk.is_trusted(folder))?;
+    let about = disk.read(&folder.join("package.json")).ok().flatten();
+    let about: Value = about.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+    let exports = about.get("exports");
+    let exports = exports.map(|it| it.get(".").unwrap_or(it));
+    let exported = exports.and_then(|it| it.get("import").or(it.get("default")).or(Some(it)));
+    let main = [about.get("module"), exported, about.get("main")].into_iter().flatten();
+    let main = main.filter_map(Value::as_str).next().unwrap_or("index.js");
+    let main = source::normalize_path(&folder.join(main));
+    let with_end = |end: &str| {
+        let mut path = main.clone().into_os_string();
+        path.push(end);
+        PathBuf::from(path)
+    };
+    let ends = ["", ".js", ".mjs", ".cjs", "/index.js"].into_iter().map(with_end);
+    let main = ends.into_iter().find(|path| matches!(disk.read(path), Ok(Some(_))))?;
+    main.starts_with(&folder).then_some(NpmPackage { folder, main })
+}
+
+/// How many folders are searched for `node_modules`.
+const DEEPEST: usize = 16;
+
 /// The file at a path with all its imports, dependencies first.
-pub fn read_js_files(disk: &dyn SourceFiles, own: &Path, path: &Path) -> ScriptResult<Vec<JsFile>> {
+pub fn read_js_files(
+    disk: &dyn SourceFiles,
+    own: &Path,
+    path: &Path,
+) -> ScriptResult<(PathBuf, Vec<JsFile>)> {
     let folder = match path.starts_with(own) {
         true => own.to_owned(),
         // A package of another folder has its own root.
@@ -44,7 +85,7 @@ pub fn read_js_files(disk: &dyn SourceFiles, own: &Path, path: &Path) -> ScriptR
         files: Vec::new(),
     };
     collect_files(disk, &mut gathered, path)?;
-    Ok(gathered.files)
+    Ok((gathered.folder, gathered.files))
 }
 
 fn collect_files(disk: &dyn SourceFiles, to: &mut ModuleFiles, path: &Path) -> ScriptResult {

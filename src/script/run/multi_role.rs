@@ -5,9 +5,11 @@ use serde_json::{Map, Value};
 
 use super::super::error::{ScriptResult, quoted};
 use super::super::manifest::input::ScriptArgs;
-use super::dialogue::{SystemParts, messages_for_role};
+use super::answer::reply_value;
+use super::dialogue::{DialogueMessage, SystemParts, messages_for_role};
 use super::frame::{Frame, ScriptRun};
 use super::model_call::{CallOptions, ScriptReply, complete, model_messages};
+use super::tools::{ToolQuestion, answer_with_tools};
 use crate::i18n::script_run as words;
 use crate::protocol::Message;
 
@@ -19,9 +21,17 @@ pub async fn answer_as_roles(run: &mut ScriptRun, frame: &mut Frame, at: usize) 
         let Some(script) = frame.role_script(&to.role) else {
             return Err(words::NO_ROLE_SCRIPT.with("role", quoted(&to.role)).into());
         };
-        let reply = role_reply(run, frame, &to.role, &script, at + 1, String::new()).await?;
-        let text = Value::String(reply.text.clone());
-        frame.values.set_response(text);
+        let turn = RoleTurn {
+            role: &to.role,
+            script: &script,
+            end: at + 1,
+            begun: "",
+            notes: Vec::new(),
+            options: CallOptions::default(),
+        };
+        let reply = role_reply(run, frame, turn).await?;
+        let text = || Value::String(reply.text.clone());
+        frame.values.set_response(reply.value.clone().unwrap_or_else(text));
         if let Some(line) = frame.dialogue.messages.get_mut(at) {
             line.replies.push((to.role, reply.text));
         }
@@ -29,32 +39,66 @@ pub async fn answer_as_roles(run: &mut ScriptRun, frame: &mut Frame, at: usize) 
     Ok(())
 }
 
+/// The turn of a role to speak.
+pub struct RoleTurn<'a> {
+    pub role: &'a str,
+    pub script: &'a str,
+    /// The number of messages it answers.
+    pub end: usize,
+    /// The start of its reply.
+    pub begun: &'a str,
+    /// Additions to its system message.
+    pub notes: Vec<String>,
+    pub options: CallOptions,
+}
+
 /// The reply of a role: it gets its own script first, then the dialogue up to `end` as it sees
 /// it, then the start of its reply.
 pub async fn role_reply(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    role: &str,
-    script: &str,
-    end: usize,
-    begun: String,
+    turn: RoleTurn<'_>,
 ) -> ScriptResult<ScriptReply> {
-    let mut actor = role_frame(run, frame, role, script).await?;
-    let mut sent =
-        model_messages(&actor, actor.dialogue.messages.len(), None, &SystemParts::default());
+    let role = turn.role.to_owned();
+    let mut actor = role_frame(run, frame, &role, turn.script).await?;
+    let came = ask_actor(run, frame, &mut actor, turn).await;
+    frame.imports.roles.insert(role, actor);
+    frame.dialogue.model_calls += 1;
+    came
+}
+
+async fn ask_actor(
+    run: &mut ScriptRun,
+    frame: &Frame,
+    actor: &mut Frame,
+    turn: RoleTurn<'_>,
+) -> ScriptResult<ScriptReply> {
+    let RoleTurn { role, end, begun, notes, options, .. } = turn;
+    let extra = SystemParts { notes, ..SystemParts::default() };
+    let mut sent = model_messages(actor, actor.dialogue.messages.len(), None, &extra)?;
     let from = frame.dialogue.prologue_len.unwrap_or(0).min(end);
     let lines = frame.dialogue.messages.iter().take(end).skip(from);
     sent.extend(messages_for_role(role, lines, frame.manifest.name()));
-    if !begun.is_empty() {
-        sent.push(Message::assistant(begun));
-    }
-    let came = complete(run, &mut actor, sent, CallOptions::default()).await;
-    let own = actor.manifest.name().to_owned();
-    frame.imports.roles.insert(role.to_owned(), actor);
-    frame.dialogue.model_calls += 1;
-    let reply = came?;
-    let text = strip_role_name(&reply.text, &[role, &own]);
-    Ok(ScriptReply { text, ..reply })
+    let options = CallOptions { role: Some(role.to_owned()), ..options };
+    let said = frame.dialogue.messages.iter().take(end).next_back().map(DialogueMessage::text);
+    let said = said.filter(|_| options.choices.is_empty());
+    let question = ToolQuestion { said, sent: sent.clone(), begun: begun.to_owned() };
+    let reply = match answer_with_tools(run, actor, question, &options).await? {
+        Some(reply) => reply,
+        None => {
+            if !begun.is_empty() {
+                sent.push(Message::assistant(begun));
+            }
+            complete(run, actor, sent, options).await?
+        }
+    };
+    let text = strip_role_name(&reply.text, &[role, actor.manifest.name()]);
+    let reply = ScriptReply { text, ..reply };
+    let value = match actor.values.answer_format() {
+        Some(_) => Some(reply_value(actor, &reply.text, &reply)?.0),
+        None => None,
+    };
+    Ok(ScriptReply { value, ..reply })
 }
 
 async fn role_frame(

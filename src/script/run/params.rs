@@ -27,6 +27,52 @@ const KNOWN: &[(&str, &[&str])] = &[
     ("grammar", &["grammar"]),
     ("dry_multiplier", &["dry_multiplier"]),
     ("xtc_probability", &["xtc_probability"]),
+    ("reasoning_effort", &["reasoning_effort", "reasoningEffort"]),
+    ("enable_thinking", &["enable_thinking"]),
+    ("chat_template_kwargs", &["chat_template_kwargs"]),
+];
+
+/// What `parameters` may hold that is not for the server: settings of the call, and what this
+/// program fills in itself.
+const NOT_SENT: &[&str] = &[
+    "stop_words",
+    "stop",
+    "max_tokens",
+    "maxTokens",
+    "temperature",
+    "top_p",
+    "topP",
+    "presence_penalty",
+    "frequency_penalty",
+    "continueOnLengthLimit",
+    "maxRetry",
+    "stream",
+    "timeout",
+    "response_format",
+    "minTailRepeatCount",
+    "SystemTemplate",
+    "naturalOutput",
+    "forceJson",
+    "shouldThink",
+    "keepThinking",
+    "keepOriginal",
+    "keepOrginal",
+    "llmStream",
+    "llmReturnResult",
+    "disableLlmRequest",
+    "shouldAppendResponse",
+    "add_generation_prompt",
+    "completion_delimiter",
+    "autoBuildOutputPrompt",
+    "templateFormat",
+    "pushMessage",
+    "model",
+    "messages",
+    "tools",
+    "tool_choice",
+    "functions",
+    "stream_options",
+    "n",
 ];
 const MAX_TOKENS: u32 = 2048;
 const TIMEOUT: u64 = 120_000;
@@ -34,6 +80,11 @@ const MAX_RETRY: u64 = 7;
 const MIN_TAIL: u64 = 7;
 /// Maximum number of texts whose likelihood one call changes.
 const MOST_BIASES: usize = 256;
+
+/// Every parameter that is known here.
+pub fn parameter_names() -> impl Iterator<Item = &'static str> {
+    NOT_SENT.iter().copied().chain(KNOWN.iter().map(|(name, _)| *name))
+}
 
 /// The settings of one call.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,20 +116,25 @@ pub fn model_call_settings(
         of(names).and_then(as_number).map_or(default, |number| number.max(0.0) as u64)
     };
     let max_tokens = whole(&["max_tokens", "maxTokens"], u64::from(MAX_TOKENS));
+    // 0 and -1 mean: no limit.
+    let max_tokens = (max_tokens > 0).then(|| u32::try_from(max_tokens).unwrap_or(u32::MAX));
     let mut more = Map::new();
     for (name, names) in KNOWN {
         if let Some(value) = of(names) {
             more.insert((*name).to_owned(), value.clone());
         }
     }
-    let continues = of(&["continueOnLengthLimit"]).and_then(Value::as_bool).unwrap_or(true);
+    add_unlisted(&values.parameters, &mut more);
+    let continues = values.option("continueOnLengthLimit");
+    let continues = call.get("continueOnLengthLimit").or(continues.as_ref());
+    let continues = continues.and_then(Value::as_bool).unwrap_or(false);
     let wants = of(&["stream"]).and_then(Value::as_bool);
     let wants = wants.or(values.flag("llmStream")).unwrap_or(true);
     ModelCallSettings {
         params: Params {
             temperature: number(&["temperature"]),
             top_p: number(&["top_p", "topP"]),
-            max_tokens: Some(u32::try_from(max_tokens).unwrap_or(u32::MAX)),
+            max_tokens,
             presence_penalty: number(&["presence_penalty"]),
             frequency_penalty: number(&["frequency_penalty"]),
             stop: stop_words(values, call),
@@ -88,6 +144,16 @@ pub fn model_call_settings(
         timeout: Duration::from_millis(whole(&["timeout"], TIMEOUT).max(1)),
         retries: if continues && !is_json { whole(&["maxRetry"], MAX_RETRY) } else { 0 },
         max_tail_repeats: whole(&["minTailRepeatCount"], MIN_TAIL),
+    }
+}
+
+/// What no list knows is meant for the server.
+fn add_unlisted(parameters: &Map<String, Value>, more: &mut Map<String, Value>) {
+    let is_listed = |name: &str| {
+        NOT_SENT.contains(&name) || KNOWN.iter().any(|(_, names)| names.contains(&name))
+    };
+    for (name, value) in parameters.iter().filter(|(name, _)| !is_listed(name)) {
+        more.entry(name.clone()).or_insert_with(|| value.clone());
     }
 }
 
@@ -198,7 +264,7 @@ mod tests {
         assert_eq!(manner.params.stop, ["P", "S", "<E>"]);
         assert_eq!(
             (manner.retries, manner.max_tail_repeats, manner.timeout.as_secs()),
-            (7, 7, 120)
+            (0, 7, 120)
         );
     }
 

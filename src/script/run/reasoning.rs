@@ -1,8 +1,10 @@
-//! `shouldThink`: how a model is told to reason, and how its reasoning is separated from its
+//! `shouldThink`: how a model is asked to reason, and how its reasoning is separated from its
 //! answer.
 
 use serde_json::Value;
 
+use super::super::error::ScriptError;
+use super::super::template::{self, Format};
 use super::super::text::regex;
 use super::scope::ScopeValues;
 
@@ -18,6 +20,8 @@ pub struct ThinkPlan {
     /// `None`: no instruction; otherwise the script's own words, or the default ones.
     custom_prompt: Option<Option<String>>,
     role: Option<String>,
+    /// The template syntax of the script's own words.
+    format: Format,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +72,14 @@ pub fn think_plan(values: &ScopeValues) -> Option<ThinkPlan> {
         steps: map.get("steps").and_then(Value::as_u64),
         custom_prompt: (!skips).then(|| text(key).map(str::to_owned)),
         role: text("rolePrompt").map(str::to_owned),
+        format: template_format(values, map.get("defaultThinkPrompt")),
     })
+}
+
+fn template_format(values: &ScopeValues, own: Option<&Value>) -> Format {
+    let own = own.and_then(|it| it.get("templateFormat")).cloned();
+    let name = own.or_else(|| values.option("templateFormat"));
+    name.as_ref().and_then(Value::as_str).and_then(Format::parse).unwrap_or_default()
 }
 
 fn parse_tag(value: Option<&Value>, default: &str, group: &'static str) -> Tag {
@@ -99,20 +110,22 @@ fn regex_source(text: &str) -> Option<String> {
 }
 
 impl ThinkPlan {
-    /// The instruction for the model; empty if the script wants none.
-    pub fn prompt(&self) -> Vec<String> {
-        let Some(own) = &self.custom_prompt else { return Vec::new() };
-        let told = own.clone().unwrap_or_else(|| self.default_prompt());
-        self.role.clone().into_iter().chain([told]).collect()
+    /// The instruction for the model, with the script's own words rendered; empty if the script
+    /// wants none.
+    pub fn prompt(&self, data: &Value) -> Result<Vec<String>, ScriptError> {
+        let Some(own) = &self.custom_prompt else { return Ok(Vec::new()) };
+        let render = |text: &String| template::render(self.format, text, data);
+        let role = self.role.as_ref().map(render).transpose()?;
+        let told = own.as_ref().map(render).transpose()?.unwrap_or_else(|| self.default_prompt());
+        Ok(role.into_iter().chain([told]).collect())
     }
 
     fn default_prompt(&self) -> String {
         let (think, answer) = (self.think.description(), self.answer.description());
         let mut text = match self.mode {
-            ThinkMode::Last => {
-                "Answer first. Then check the answer step by step and correct it where it is wrong."
-                    .to_owned()
-            }
+            ThinkMode::Last => format!(
+                "Answer first. Then check the answer step by step between {think}, and correct it where it is wrong."
+            ),
             ThinkMode::First => format!(
                 "Think first, between {think}. Then give the final answer between {answer}."
             ),
@@ -132,7 +145,10 @@ impl ThinkPlan {
     /// Splits a model's text into the answer and the reasoning.
     pub fn split(&self, text: &str) -> (String, Option<String>) {
         if self.mode == ThinkMode::Last {
-            return (text.to_owned(), None);
+            return match self.think.find(text) {
+                Some(found) => (found.rest.trim().to_owned(), Some(found.inside.trim().to_owned())),
+                None => (text.to_owned(), None),
+            };
         }
         let (rest, thinking) = match self.think.find(text) {
             Some(found) => (found.rest, Some(found.inside.trim().to_owned())),
@@ -263,7 +279,7 @@ mod tests {
     /// ISDK-148: depth, steps and the script's own prompt.
     #[test]
     fn isdk_148_the_prompt_can_be_bounded_replaced_or_left_out() {
-        let prompt = |value| plan_from(value).unwrap().prompt().join("\n");
+        let prompt = |value| plan_from(value).unwrap().prompt(&json!({})).unwrap().join("\n");
         assert!(prompt(json!({"mode": "deep", "depth": 3, "steps": 5})).contains("3 levels"));
         assert_eq!(prompt(json!({"mode": "first", "skipDefaultPrompt": true})), "");
         let own = json!({"mode": "first", "defaultThinkPrompt": {"prompt": {"firstThinkPrompt": "Hm first.", "rolePrompt": "R"}}});

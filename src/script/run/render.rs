@@ -5,8 +5,9 @@ use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use super::super::error::{ScriptResult, quoted};
+use super::super::host::ScriptEvent;
 use super::super::template::{self, Format, Functions, Rendered};
-use super::super::text::{Bias, MessageText, RegexMark, RenderedText, regex, roles};
+use super::super::text::{Bias, MessageText, RegexMark, RenderedText, args, regex, roles};
 use super::dialogue::{DialogueMessage, MessageBody, RenderMode, SystemParts};
 use super::fill_placeholders::fill_placeholders;
 use super::frame::{Frame, LONGEST_TEXT, ScriptRun};
@@ -67,6 +68,10 @@ async fn flush_messages(run: &mut ScriptRun, frame: &mut Frame, end: usize) -> S
 async fn flush_message(run: &mut ScriptRun, frame: &mut Frame, at: usize) -> ScriptResult {
     let Some(mut line) = frame.dialogue.messages.get(at).cloned() else { return Ok(()) };
     render_message(run, frame, &mut line).await?;
+    let text = line.text();
+    if !line.is_pending() && !text.trim().is_empty() {
+        run.host.emit(ScriptEvent::Message(line.role.clone(), text));
+    }
     let addressed = !line.addressees.is_empty();
     if let Some(place) = frame.dialogue.messages.get_mut(at) {
         *place = line;
@@ -104,9 +109,9 @@ async fn render_body(
         }
         MessageBody::Pending { text, how } => {
             let (text, how) = match how {
-                RenderMode::Expression => match run.evaluate_expression(frame, &text).await? {
-                    Some(value) => match text_of(&value).strip_prefix('#') {
-                        Some(template) => (template.to_owned(), RenderMode::Template),
+                RenderMode::Expression => match run.evaluate_or_note(frame, &text).await? {
+                    Some(value) => match template_of_value(&text, &text_of(&value)) {
+                        Some(template) => (template, RenderMode::Template),
                         None => {
                             line.body =
                                 MessageBody::Rendered(RenderedText::literal(text_of(&value)));
@@ -117,6 +122,7 @@ async fn render_body(
                 },
                 how => (text, how),
             };
+            let text = render_addressee(run, frame, &text).await?;
             let text = take_addressees(frame, line, &text);
             let (settled, bias) = render_text(run, frame, &text, how).await?;
             line.body = MessageBody::Rendered(settled);
@@ -124,6 +130,32 @@ async fn render_body(
         }
     }
     Ok(())
+}
+
+/// The template that the value of an expression is: after `#`, and after the `!` of a text that a
+/// function returns.
+fn template_of_value(expression: &str, value: &str) -> Option<String> {
+    let is_call =
+        expression.trim_start().starts_with('$') && args::parse_call(expression).is_some();
+    let now = value.strip_prefix('!').filter(|_| is_call);
+    value.strip_prefix('#').or(now).map(str::to_owned)
+}
+
+/// `@{{who}}, text`: the name is rendered first, if it is that of a role.
+async fn render_addressee(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    text: &str,
+) -> ScriptResult<String> {
+    let gap = text.trim_start().strip_prefix("@{{").and_then(|rest| rest.split_once("}}"));
+    let Some((name, rest)) = gap.filter(|_| !frame.manifest.roles().is_empty()) else {
+        return Ok(text.to_owned());
+    };
+    let role = render(run, frame, &format!("{{{{{name}}}}}")).await?;
+    Ok(match role == "all" || frame.manifest.roles().contains_key(&role) {
+        true => format!("@{role}{rest}"),
+        false => text.to_owned(),
+    })
 }
 
 /// Renders one text of the author, except for the parts that need the model.
@@ -177,7 +209,10 @@ pub async fn render(run: &mut ScriptRun, frame: &mut Frame, text: &str) -> Scrip
     if format.is_plain(text) {
         return Ok(text.to_owned());
     }
-    let data = Value::Object(template_data(frame));
+    let mut data = template_data(frame);
+    let mut left = MOST_SETTINGS;
+    render_settings(frame, format, text, &mut data, &mut left);
+    let data = Value::Object(data);
     let mut functions = Functions::new(frame.imports.template_names());
     loop {
         match template::render_with(format, text, &data, &functions)? {
@@ -187,6 +222,42 @@ pub async fn render(run: &mut ScriptRun, frame: &mut Frame, text: &str) -> Scrip
                     call_template_function(run, frame, &call.name, call.args.clone()).await?;
                 functions.add_result(call, value.unwrap_or(Value::Null));
             }
+        }
+    }
+}
+
+/// Maximum number of settings that are rendered for one text.
+const MOST_SETTINGS: usize = 32;
+
+/// Renders the settings that a template names and that are templates themselves:
+/// `description: "I am {{name}}"`. Only what the author wrote in the settings is a template; a
+/// value from outside, or one that was set meanwhile, is inserted as it is.
+fn render_settings(
+    frame: &Frame,
+    format: Format,
+    text: &str,
+    data: &mut Map<String, Value>,
+    left: &mut usize,
+) {
+    let config = &frame.manifest.config;
+    let prompt = config.get("prompt").and_then(Value::as_object).into_iter().flatten();
+    for (name, setting) in config.iter().chain(prompt) {
+        let Some(template) = setting.as_str().filter(|template| template.contains("{{")) else {
+            continue;
+        };
+        let is_current = data.get(name) == Some(setting);
+        if *left == 0 || !is_current || !text.contains(name.as_str()) {
+            continue;
+        }
+        *left -= 1;
+        let mut inner = data.clone();
+        inner.shift_remove(name);
+        render_settings(frame, format, template, &mut inner, left);
+        let functions = Functions::new(frame.imports.template_names());
+        let rendered = template::render_with(format, template, &Value::Object(inner), &functions);
+        // What cannot be rendered stays as it was written.
+        if let Ok(Rendered::Done(text)) = rendered {
+            data.insert(name.clone(), Value::String(text));
         }
     }
 }

@@ -1,7 +1,13 @@
 //! The values of one running script, by origin: loop, call, model, prompt, settings. The innermost
 //! origin wins.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
+
+pub use super::super::js::is_truthy;
+use super::super::js::{JsScope, ScopeUpdate};
 
 /// All values of one script.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +23,8 @@ pub struct ScopeValues {
     pub parameters: Map<String, Value>,
     /// The settings, and the variables `$set` added to them.
     pub config: Map<String, Value>,
+    /// `__dirname` and `__filename`.
+    pub constants: Map<String, Value>,
     /// The value of the last instruction.
     pub latest: Value,
     /// Fields that can be read from the last result but are not part of it.
@@ -35,29 +43,41 @@ impl ScopeValues {
         self.layers().find_map(|layer| layer.get(name)).cloned()
     }
 
+    /// The stored value of a plain name; `None` for those that are put together when they are
+    /// read. Parameters are visible as well, with the lowest priority.
+    pub fn lookup(&self, name: &str) -> Option<&Value> {
+        match name {
+            "LatestResult" => Some(&self.latest).filter(|_| self.hidden.is_empty()),
+            "prompt" | "parameters" => None,
+            name => self.layers().chain([&self.parameters]).find_map(|layer| layer.get(name)),
+        }
+    }
+
     /// The value of a path: `user1.name`, `list[0]`, `list.0`.
     pub fn get_path(&self, path: &str) -> Option<Value> {
         if let Some(value) = self.get(path) {
             return Some(value);
         }
         let mut parts = path.split(['.', '[']).map(|part| part.trim_end_matches(']'));
-        let mut value = self.get(parts.next()?)?;
+        let name = parts.next()?;
+        let stored = self.layers().find_map(|layer| layer.get(name));
+        let root =
+            stored.map_or_else(|| self.get(name).map(Cow::Owned), |it| Some(Cow::Borrowed(it)));
+        let root = root?;
+        let mut value = root.as_ref();
         for part in parts {
             let part = part.trim_matches(['"', '\'']);
             value = match value {
-                Value::Object(mut map) => map.remove(part)?,
-                Value::Array(mut list) => {
-                    let at = part.parse::<usize>().ok().filter(|at| *at < list.len())?;
-                    list.swap_remove(at)
-                }
+                Value::Object(map) => map.get(part)?,
+                Value::Array(list) => list.get(part.parse::<usize>().ok()?)?,
                 _ => return None,
             };
         }
-        Some(value)
+        Some(value.clone())
     }
 
     fn layers(&self) -> impl Iterator<Item = &Map<String, Value>> {
-        let outer = [&self.replies, &self.args, &self.prompt, &self.config];
+        let outer = [&self.replies, &self.args, &self.prompt, &self.config, &self.constants];
         self.locals.iter().rev().chain(outer)
     }
 
@@ -82,7 +102,8 @@ impl ScopeValues {
 
     /// Every value under its name: the scope of expressions and templates.
     pub fn scope(&self) -> Map<String, Value> {
-        let mut scope = self.parameters.clone();
+        let mut scope = self.constants.clone();
+        scope.extend(self.parameters.clone());
         scope.extend(self.config.clone());
         scope.extend(self.prompt.clone());
         scope.extend(self.args.clone());
@@ -96,27 +117,88 @@ impl ScopeValues {
         scope
     }
 
+    /// What differs from the values that an engine has, which are brought up to date. Names in
+    /// `nulls` without a value are null. A text in `reads` limits it to the names in that text.
+    pub fn changes_since<'a>(
+        &self,
+        sent: &mut JsScope,
+        nulls: impl Iterator<Item = &'a String>,
+        messages: Option<Value>,
+        reads: Option<&str>,
+    ) -> ScopeUpdate {
+        let words = reads.map(|text| {
+            text.split(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && c != '_')
+                .collect::<BTreeSet<&str>>()
+        });
+        let is_read = |name: &str| words.as_ref().is_none_or(|words| words.contains(name));
+        let mut update = ScopeUpdate::default();
+        let mut names = BTreeSet::new();
+        let mut note = |name: &'_ str, value: Cow<'_, Value>, sent: &mut JsScope| {
+            if sent.get(name) != Some(value.as_ref()) {
+                let value = value.into_owned();
+                sent.insert(name.to_owned(), value.clone());
+                update.set.push((name.to_owned(), value));
+            }
+        };
+        let latest = match self.hidden.is_empty() {
+            true => Cow::Borrowed(&self.latest),
+            false => Cow::Owned(self.latest_with_hidden()),
+        };
+        if is_read("LatestResult") {
+            note("LatestResult", latest, sent);
+        }
+        if is_read("prompt") {
+            let mut prompt = self.full_prompt();
+            prompt.extend(messages.map(|messages| ("messages".to_owned(), messages)));
+            note("prompt", Cow::Owned(Value::Object(prompt)), sent);
+        }
+        if is_read("parameters") {
+            note("parameters", Cow::Owned(Value::Object(self.parameters.clone())), sent);
+        }
+        names.extend(["LatestResult", "prompt", "parameters"].map(str::to_owned));
+        for layer in self.layers().chain([&self.parameters]) {
+            for (name, value) in layer {
+                if is_read(name) && !names.contains(name) {
+                    note(name, Cow::Borrowed(value), sent);
+                    names.insert(name.clone());
+                }
+            }
+        }
+        for name in nulls {
+            if is_read(name) && names.insert(name.clone()) {
+                note(name, Cow::Owned(Value::Null), sent);
+            }
+        }
+        let stale = |name: &&String| is_read(name) && !names.contains(*name);
+        if reads.is_some() || sent.len() > names.len() {
+            update.removed = sent.keys().filter(stale).cloned().collect();
+            update.removed.iter().for_each(|name| drop(sent.remove(name)));
+        }
+        update
+    }
+
     /// Sets a variable where its name is known, or else next to the settings.
     pub fn set(&mut self, path: &str, value: Value) {
+        *self.entry(path) = value;
+    }
+
+    /// The place of a variable: where its name is known, or else next to the settings. Anything on
+    /// the way that is not a map becomes one.
+    pub fn entry(&mut self, path: &str) -> &mut Value {
         let (name, rest) = match path.split_once('.') {
             Some((name, rest)) if self.layers().all(|layer| !layer.contains_key(path)) => {
                 (name, Some(rest))
             }
             _ => (path, None),
         };
-        if name == "LatestResult" && rest.is_none() {
-            self.latest = value;
-            return;
+        if name == "LatestResult" {
+            return rest.into_iter().fold(&mut self.latest, entry_below);
         }
-        let layer = self.layer_mut(name);
-        match rest {
-            None => {
-                layer.insert(name.to_owned(), value);
-            }
-            Some(rest) => {
-                set_path(layer.entry(name.to_owned()).or_insert(Value::Null), rest, value)
-            }
-        }
+        // A value of the prompt is read, and a variable beside it written.
+        let is_new = !self.layer_mut(name).contains_key(name);
+        let shown = self.layers().find_map(|layer| layer.get(name)).filter(|_| is_new).cloned();
+        let place = self.layer_mut(name).entry(name.to_owned());
+        rest.into_iter().fold(place.or_insert(shown.unwrap_or_default()), entry_below)
     }
 
     /// Removes a variable everywhere.
@@ -199,28 +281,21 @@ impl ScopeValues {
     }
 }
 
-/// Sets a value below another one; anything on the way that is not a map becomes one.
-fn set_path(into: &mut Value, path: &str, value: Value) {
-    let (part, rest) = match path.split_once('.') {
-        Some((part, rest)) => (part, Some(rest)),
-        None => (path, None),
-    };
-    let in_list = match &*into {
-        Value::Array(list) => part.parse::<usize>().ok().filter(|at| *at < list.len()),
-        _ => None,
-    };
-    if in_list.is_none() && !into.is_object() {
-        *into = Value::Object(Map::new());
-    }
-    let below = match (into, in_list) {
-        (Value::Array(list), Some(at)) => &mut list[at],
-        (Value::Object(map), _) => map.entry(part.to_owned()).or_insert(Value::Null),
-        _ => return,
-    };
-    match rest {
-        Some(rest) => set_path(below, rest, value),
-        None => *below = value,
-    }
+/// The place of a path below a value.
+fn entry_below<'a>(into: &'a mut Value, path: &str) -> &'a mut Value {
+    path.split('.').fold(into, |into, part| {
+        let in_list = match &*into {
+            Value::Array(list) => part.parse::<usize>().ok().filter(|at| *at < list.len()),
+            _ => None,
+        };
+        if in_list.is_none() && !into.is_object() {
+            *into = Value::Object(Map::new());
+        }
+        match (into, in_list) {
+            (Value::Array(list), Some(at)) => &mut list[at],
+            (into, _) => &mut into[part],
+        }
+    })
 }
 
 /// A value as text: a list as JavaScript joins one, a map as JSON.
@@ -238,17 +313,6 @@ pub fn texts_of(value: Option<&Value>) -> Vec<String> {
         Some(Value::Array(items)) => items.iter().map(text_of).collect(),
         Some(Value::Null) | None => Vec::new(),
         Some(one) => vec![text_of(one)],
-    }
-}
-
-/// The truth of a value, as in JavaScript.
-pub fn is_truthy(value: &Value) -> bool {
-    match value {
-        Value::Null => false,
-        Value::Bool(is) => *is,
-        Value::Number(number) => number.as_f64().is_some_and(|number| number != 0.0),
-        Value::String(text) => !text.is_empty(),
-        Value::Array(_) | Value::Object(_) => true,
     }
 }
 

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::super::error::{ScriptResult, quoted};
+use super::super::host::ScriptHost;
 use super::super::manifest::Manifest;
 use super::super::manifest::input::ScriptArgs;
 use super::super::source::ScriptLibrary;
 use super::super::tool_protocol::{ParsedToolCall, ToolHelp};
 use super::builtin_tools::{self, BuiltinTool};
-use super::frame::{Frame, ScriptRun};
+use super::frame::{Frame, ScriptRun, not_allowed_error};
 use super::scope::{merge, texts_of};
-use crate::i18n::script_run as words;
+use crate::i18n::{LocalizedText, script_run as words};
 use crate::protocol::Message;
 
 /// Longest result of one call sent to the model, in characters.
@@ -57,15 +58,33 @@ impl ToolKind {
         }
     }
 
+    /// The question of the permissions that is to be answered now. That of a step is asked with
+    /// the step, so that it is one question.
+    pub async fn confirm_call(
+        &self,
+        host: &mut dyn ScriptHost,
+        id: &str,
+        question: Option<LocalizedText>,
+    ) -> ScriptResult<Option<LocalizedText>> {
+        match (self, question) {
+            (ToolKind::Script(_), Some(question)) => match host.confirm(question).await {
+                true => Ok(None),
+                false => Err(not_allowed_error(id)),
+            },
+            (_, question) => Ok(question),
+        }
+    }
+
     /// Runs it on behalf of scripts with these permissions.
     pub async fn run(
         &self,
         run: &mut ScriptRun,
         callers: &[Arc<Value>],
         args: ScriptArgs,
+        permission: Option<LocalizedText>,
     ) -> ScriptResult<Value> {
         match self {
-            ToolKind::Builtin(own) => own.run(run, &args.named).await,
+            ToolKind::Builtin(own) => own.run(run, &args.named, permission).await,
             ToolKind::Script(shape) => {
                 Box::pin(run.run_manifest(callers, shape.clone(), args)).await
             }

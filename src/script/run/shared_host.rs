@@ -4,10 +4,13 @@
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
-use super::super::host::{AnswerPart, ModelCall, PackKey, ScriptEvent, ScriptHost};
+use super::super::error::StepError;
+use super::super::host::{
+    AnswerPart, InputAnswer, InputQuestion, ModelCall, PackKey, ScriptEvent, ScriptHost,
+};
 use crate::i18n::{LocalizedText, script_run as words};
 use crate::protocol::StepAction;
 
@@ -19,7 +22,8 @@ pub enum HostRequest {
     Model(Box<ModelCall>, oneshot::Sender<PartStream>),
     Event(ScriptEvent),
     Confirm(LocalizedText, oneshot::Sender<bool>),
-    Step(StepAction, oneshot::Sender<Result<String, LocalizedText>>),
+    Input(InputQuestion, oneshot::Sender<Option<InputAnswer>>),
+    Step(StepAction, Option<LocalizedText>, oneshot::Sender<Result<String, StepError>>),
     LoadValue(PackKey, oneshot::Sender<StoreResult>),
     StoreValue(PackKey, Option<Value>, oneshot::Sender<StoreResult>),
 }
@@ -28,12 +32,15 @@ pub enum HostRequest {
 #[derive(Clone)]
 pub struct Relay {
     requests: mpsc::UnboundedSender<HostRequest>,
+    environment: Map<String, Value>,
+    model: Option<String>,
 }
 
 impl Relay {
-    pub fn new() -> (Relay, mpsc::UnboundedReceiver<HostRequest>) {
+    pub fn new(host: &dyn ScriptHost) -> (Relay, mpsc::UnboundedReceiver<HostRequest>) {
         let (to, asked) = mpsc::unbounded_channel();
-        (Relay { requests: to }, asked)
+        let (environment, model) = (host.environment(), host.model_name());
+        (Relay { requests: to, environment, model }, asked)
     }
 
     /// Sends a request; `None` if the other end is gone.
@@ -57,6 +64,14 @@ impl ScriptHost for Relay {
             .boxed()
     }
 
+    fn model_name(&self) -> Option<String> {
+        self.model.clone()
+    }
+
+    fn environment(&self) -> Map<String, Value> {
+        self.environment.clone()
+    }
+
     fn emit(&mut self, told: ScriptEvent) {
         let _ = self.requests.send(HostRequest::Event(told));
     }
@@ -67,8 +82,16 @@ impl ScriptHost for Relay {
             .boxed()
     }
 
-    fn run_step(&mut self, work: StepAction) -> BoxFuture<'_, Result<String, LocalizedText>> {
-        let answer = self.request(|give| HostRequest::Step(work, give));
+    fn ask_input(&mut self, question: InputQuestion) -> BoxFuture<'_, Option<InputAnswer>> {
+        self.request(|give| HostRequest::Input(question, give)).map(Option::flatten).boxed()
+    }
+
+    fn run_step(
+        &mut self,
+        work: StepAction,
+        permission: Option<LocalizedText>,
+    ) -> BoxFuture<'_, Result<String, StepError>> {
+        let answer = self.request(|give| HostRequest::Step(work, permission, give));
         answer.map(|came| came.unwrap_or_else(|| Err(words::STEP_BROKEN.into()))).boxed()
     }
 
@@ -93,7 +116,12 @@ impl HostRequest {
             HostRequest::Confirm(question, give) => {
                 let _ = give.send(host.confirm(question).await);
             }
-            HostRequest::Step(work, give) => drop(give.send(host.run_step(work).await)),
+            HostRequest::Input(question, give) => {
+                drop(give.send(host.ask_input(question).await));
+            }
+            HostRequest::Step(work, permission, give) => {
+                drop(give.send(host.run_step(work, permission).await));
+            }
             HostRequest::LoadValue(key, give) => drop(give.send(host.load_value(key).await)),
             HostRequest::StoreValue(key, value, give) => {
                 drop(give.send(host.store_value(key, value).await))

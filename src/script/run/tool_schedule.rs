@@ -2,7 +2,7 @@
 //!
 //! | mode | the model names | they run |
 //! |---|---|---|
-//! | none | all calls at once | one after the other |
+//! | none | its calls, then further ones with their results | one after the other |
 //! | `sequential` | one call, then the next one with its result | one after the other |
 //! | `parallel` | all calls at once | several at a time |
 //! | `cascaded` | calls that can run now, then those that need their results | one after the other |
@@ -20,7 +20,7 @@ use super::frame::{Frame, ScriptRun};
 use super::scope::text_of;
 use super::script_tool::{Results, ScriptTool};
 use super::shared_host::Relay;
-use crate::i18n::script_run as words;
+use crate::i18n::{LocalizedText, script_run as words};
 
 /// Maximum number of calls in one reply.
 const MOST_CALLS: usize = 20;
@@ -37,6 +37,8 @@ pub struct ToolSchedule {
     pub calls: usize,
     pub rounds: usize,
     pub at_once: usize,
+    /// How often the model may name further calls instead of its answer.
+    pub more_rounds: usize,
     /// The instruction for the model.
     pub instruction: &'static str,
 }
@@ -56,10 +58,12 @@ impl ToolSchedule {
             calls,
             rounds,
             at_once,
+            more_rounds: 0,
             instruction: told,
         };
         Ok(match text("run_mode").as_deref() {
-            None => mode(MOST_CALLS, 1, 1, ALL),
+            // Sequential as well, but a model that names all calls at once is not held back.
+            None => ToolSchedule { more_rounds: MOST_ROUNDS, ..mode(MOST_CALLS, 1, 1, ALL) },
             Some("sequential" | "serial") => mode(1, MOST_ROUNDS, 1, ONE),
             Some("parallel") => mode(MOST_CALLS, 1, several, ALL),
             Some("cascaded") => mode(MOST_CALLS, MOST_ROUNDS, 1, READY),
@@ -93,11 +97,12 @@ pub async fn run_calls(
     for (tool, given) in wanted {
         let args = tool.complete_args(given);
         done.add_call(tool, &args);
-        frame.check_permission(run.host.as_mut(), &tool.id, &args).await?;
-        jobs.push((tool, args));
+        let asked = frame.permission_question(&tool.id, &args)?;
+        let asked = tool.kind.confirm_call(run.host.as_mut(), &tool.id, asked).await?;
+        jobs.push((tool, args, asked));
     }
     let came = run_concurrently(run, frame, &jobs, at_once).await;
-    for ((tool, args), came) in jobs.iter().zip(came) {
+    for ((tool, args, _), came) in jobs.iter().zip(came) {
         let value = result_value(run.host.as_mut(), tool, came)?;
         done.add_result(tool, args, &value);
     }
@@ -108,14 +113,14 @@ pub async fn run_calls(
 async fn run_concurrently(
     run: &mut ScriptRun,
     frame: &Frame,
-    jobs: &[(&ScriptTool, Map<String, Value>)],
+    jobs: &[(&ScriptTool, Map<String, Value>, Option<LocalizedText>)],
     at_once: usize,
 ) -> Vec<ScriptResult<Value>> {
-    let (relay, mut asked) = Relay::new();
+    let (relay, mut asked) = Relay::new(run.host.as_ref());
     let start = run.limits;
     let runs: Vec<_> = jobs
         .iter()
-        .map(|(tool, args)| {
+        .map(|(tool, args, asked)| {
             let mut run = ScriptRun {
                 host: Box::new(relay.clone()),
                 library: run.library.clone(),
@@ -125,7 +130,8 @@ async fn run_concurrently(
             };
             let (tool, callers) = (tool.kind.clone(), frame.permissions.clone());
             let args = ScriptArgs::from(args.clone());
-            async move { (tool.run(&mut run, &callers, args).await, run.limits) }
+            let asked = asked.clone();
+            async move { (tool.run(&mut run, &callers, args, asked).await, run.limits) }
         })
         .collect();
     drop(relay);
@@ -160,8 +166,10 @@ pub async fn run_tool(
     let args = tool.complete_args(given);
     done.add_call(tool, &args);
     // A forbidden call is not retried in another way: it ends the script.
-    frame.check_permission(run.host.as_mut(), &tool.id, &args).await?;
-    let came = tool.kind.run(run, &frame.permissions, ScriptArgs::from(args.clone())).await;
+    let asked = frame.permission_question(&tool.id, &args)?;
+    let asked = tool.kind.confirm_call(run.host.as_mut(), &tool.id, asked).await?;
+    let given = ScriptArgs::from(args.clone());
+    let came = tool.kind.run(run, &frame.permissions, given, asked).await;
     let value = result_value(run.host.as_mut(), tool, came)?;
     done.add_result(tool, &args, &value);
     Ok(())

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::super::error::ScriptResult;
-use super::super::manifest::{Export, ImportKind, Manifest};
+use super::super::error::{ScriptResult, SourcePosition, quoted};
+use super::super::manifest::{Export, ImportKind, Manifest, key_location};
 use super::super::source::ScriptLibrary;
 use super::super::tool_protocol::{self, ParsedToolCall, ToolHelp};
 use super::arguments::ArgValues;
-use super::dialogue::SystemParts;
-use super::frame::{Frame, ScriptRun};
-use super::model_call::{CallOptions, ScriptReply, complete, model_messages};
+use super::frame::{Callee, Frame, ScriptRun};
+use super::import::start_toolset;
+use super::model_call::{CallOptions, ReplyUse, ScriptReply, complete};
 use super::scope::merge;
 use super::script_tool::{
     AFTER_USER, KEYWORD, Results, ScriptTool, ToolKind, builtin_tool, script_tool,
@@ -29,6 +29,15 @@ const STARTUP: &str = "AtStartup";
 const SHUTDOWN: &str = "BeforeShutdown";
 const AFTER_AI: &str = "AfterAIResponse";
 const MEMORY: &str = "MemoryChanged";
+const ADDED: &str = "MemoryAdded";
+const UPDATED: &str = "MemoryUpdated";
+const REMOVED: &str = "MemoryRemoved";
+
+/// When a tool can run: when the model calls it, or at an event.
+#[rustfmt::skip]
+pub const TRIGGERS: &[&str] = &[
+    "AI", AFTER_USER, AFTER_AI, KEYWORD, STARTUP, SHUTDOWN, MEMORY, ADDED, UPDATED, REMOVED,
+];
 
 /// A change of the values a script remembers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,9 +50,9 @@ pub enum MemoryEvent {
 impl MemoryEvent {
     fn event(self) -> &'static str {
         match self {
-            MemoryEvent::Added => "MemoryAdded",
-            MemoryEvent::Updated => "MemoryUpdated",
-            MemoryEvent::Removed => "MemoryRemoved",
+            MemoryEvent::Added => ADDED,
+            MemoryEvent::Updated => UPDATED,
+            MemoryEvent::Removed => REMOVED,
         }
     }
 
@@ -57,17 +66,34 @@ impl MemoryEvent {
     }
 }
 
+/// What is to be answered with the help of tools.
+pub struct ToolQuestion {
+    /// The message to answer; `None` if it is not the user's.
+    pub said: Option<String>,
+    /// The messages for the model.
+    pub sent: Vec<Message>,
+    /// The start of the answer.
+    pub begun: String,
+}
+
+impl ToolQuestion {
+    /// The last message of the dialogue above `end`, if it is the user's.
+    pub fn about(frame: &Frame, end: usize, sent: &[Message], begun: &str) -> ToolQuestion {
+        let asked = end.checked_sub(1).and_then(|at| frame.dialogue.messages.get(at));
+        let said = asked.filter(|line| line.role == "user").map(|line| line.text());
+        ToolQuestion { said, sent: sent.to_vec(), begun: begun.to_owned() }
+    }
+}
+
 /// Answers the user's last message with the help of tools; `None` if the model calls none, or
 /// if there are none.
 pub async fn answer_with_tools(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    end: usize,
+    question: ToolQuestion,
+    options: &CallOptions,
 ) -> ScriptResult<Option<ScriptReply>> {
-    let asked = end.checked_sub(1).and_then(|at| frame.dialogue.messages.get(at));
-    let Some(said) = asked.filter(|line| line.role == "user").map(|line| line.text()) else {
-        return Ok(None);
-    };
+    let Some(said) = question.said.clone() else { return Ok(None) };
     let tools = list_tools(run, frame, &said).await?;
     if tools.is_empty() {
         return Ok(None);
@@ -90,7 +116,7 @@ pub async fn answer_with_tools(
         if free.is_empty() {
             break;
         }
-        let wanted = request_calls(run, frame, end, &free, mode, &done).await?;
+        let wanted = request_calls(run, frame, &question, &free, mode, &done, options).await?;
         if wanted.is_empty() {
             break;
         }
@@ -99,34 +125,67 @@ pub async fn answer_with_tools(
     if done.calls.is_empty() {
         return Ok(None);
     }
-    let mut sent = model_messages(frame, end, None, &SystemParts::default());
-    sent.extend(done.messages());
-    Ok(Some(complete(run, frame, sent, CallOptions::default()).await?))
+    final_answer(run, frame, &question, &free, mode, done, options).await.map(Some)
+}
+
+/// The answer that is based on the results. Without a `run_mode` the model may name further calls
+/// instead of it, which are run first.
+async fn final_answer(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    question: &ToolQuestion,
+    tools: &[&ScriptTool],
+    mode: ToolSchedule,
+    mut done: Results,
+    options: &CallOptions,
+) -> ScriptResult<ScriptReply> {
+    let mut more = if tools.is_empty() { 0 } else { mode.more_rounds };
+    loop {
+        let mut sent = question.sent.clone();
+        sent.extend(done.messages());
+        if !question.begun.is_empty() {
+            sent.push(Message::assistant(question.begun.clone()));
+        }
+        let reply_use = if more > 0 { ReplyUse::AnswerOrCalls } else { ReplyUse::Answer };
+        let reply =
+            complete(run, frame, sent, CallOptions { reply_use, ..options.clone() }).await?;
+        if more == 0 || tool_protocol::is_answer(&reply.text) {
+            return Ok(reply);
+        }
+        let wanted = parse_calls(&reply.text, tools, mode);
+        more = if wanted.is_empty() { 0 } else { more - 1 };
+        frame.dialogue.model_calls = frame.dialogue.model_calls.saturating_sub(1);
+        run_calls(run, frame, tools, &wanted, mode.at_once, &mut done).await?;
+    }
 }
 
 /// Asks the model which calls it needs.
 async fn request_calls(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    end: usize,
+    question: &ToolQuestion,
     tools: &[&ScriptTool],
     mode: ToolSchedule,
     done: &Results,
+    options: &CallOptions,
 ) -> ScriptResult<Vec<ParsedToolCall>> {
-    let mut sent: Vec<Message> = model_messages(frame, end, None, &SystemParts::default());
+    let mut sent = question.sent.clone();
     sent.retain(|message| message.role != Role::System);
     sent.insert(0, Message::system(tools_prompt(tools, mode)));
     if !done.calls.is_empty() {
         sent.extend(done.messages());
     }
-    let wish = CallOptions { quiet: true, ..CallOptions::default() };
-    let reply = complete(run, frame, sent, wish).await?;
+    let options = CallOptions { reply_use: ReplyUse::Internal, ..options.clone() };
+    let reply = complete(run, frame, sent, options).await?;
     // This auxiliary call does not count as an answer of the script.
     frame.dialogue.model_calls = frame.dialogue.model_calls.saturating_sub(1);
-    let mut wanted =
-        tool_protocol::parse_calls(&reply.text, |id| tools.iter().any(|tool| tool.id == id));
+    Ok(parse_calls(&reply.text, tools, mode))
+}
+
+fn parse_calls(reply: &str, tools: &[&ScriptTool], mode: ToolSchedule) -> Vec<ParsedToolCall> {
+    let mut wanted = tool_protocol::parse_calls(reply, |id| tools.iter().any(|tool| tool.id == id));
     wanted.truncate(mode.calls);
-    Ok(wanted)
+    wanted
 }
 
 /// Runs the tools that are notified of an answer.
@@ -163,26 +222,75 @@ async fn list_tools(
     for (id, about) in tool_entries(&wanted) {
         if let Some(route) = id.strip_prefix('$') {
             let defaults = about.get("globalDefaults").or(about.get("defaults")).cloned();
-            let passed = ArgValues::from(vec![Value::from(said), defaults.unwrap_or_default()]);
+            let defaults = defaults.unwrap_or_default();
+            let takes_object =
+                matches!(frame.imports.callee(route), Some(Callee::Js { takes_object: true, .. }));
+            let passed = match takes_object {
+                true => vec![json!({ "context": said, "globalDefaults": defaults })],
+                false => vec![Value::from(said), defaults],
+            };
+            let passed = ArgValues::from(passed);
             let listed = Box::pin(run.call_function(frame, route, passed)).await?;
             for (id, about) in tool_entries(&listed.unwrap_or_default()) {
-                add_tool(&run.library, frame, &id, &about, &mut out)?;
+                add_entry(run, frame, &id, &about, &mut out).await?;
             }
             continue;
         }
-        add_tool(&run.library, frame, &id, &about, &mut out)?;
+        add_entry(run, frame, &id, &about, &mut out).await?;
     }
     Ok(out)
 }
 
-/// One entry: a script, or every script of a toolset.
+/// One entry of the settings; a toolset is started the first time.
+async fn add_entry(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    id: &str,
+    about: &Value,
+    out: &mut Vec<ScriptTool>,
+) -> ScriptResult {
+    let added = add_tool(&run.library, frame, id, about, out);
+    let place = entry_position(&frame.manifest, id);
+    let file = frame.manifest.origin.file.clone();
+    let Some(started) = added.map_err(|halt| halt.or_location(&file, place))? else {
+        return Ok(());
+    };
+    if frame.imports.started_toolsets.insert(started.shape.origin.file.clone()) {
+        for name in &started.functions {
+            let toolset = quoted(started.shape.id());
+            run.host.emit_note(
+                words::TOOLSET_FUNCTION.with("name", quoted(name)).with("toolset", toolset),
+            );
+        }
+        let came = start_toolset(run, frame, started.shape, started.defaults).await;
+        came.map_err(|halt| halt.or_location(&file, place))?;
+    }
+    Ok(())
+}
+
+/// The place of an entry of `tools`.
+fn entry_position(shape: &Manifest, id: &str) -> SourcePosition {
+    let tools = shape.front_matter.get("tools");
+    let place = tools.and_then(|tools| tools.find_name(id));
+    place.unwrap_or_else(|| key_location(shape, "tools").position)
+}
+
+/// A toolset that the settings name.
+struct NamedToolset {
+    shape: Arc<Manifest>,
+    defaults: Map<String, Value>,
+    /// Its exported functions, which cannot be tools.
+    functions: Vec<String>,
+}
+
+/// One entry: a script, or every script of a toolset, which is returned.
 fn add_tool(
     library: &ScriptLibrary,
     frame: &Frame,
     id: &str,
     about: &Value,
     out: &mut Vec<ScriptTool>,
-) -> ScriptResult {
+) -> ScriptResult<Option<NamedToolset>> {
     if out.len() >= MOST_TOOLS {
         return Err(words::TOO_MANY_TOOLS.with("most", MOST_TOOLS).into());
     }
@@ -194,33 +302,50 @@ fn add_tool(
         ToolKind::Script(shape) => shape,
         ToolKind::Builtin(own) => {
             out.push(builtin_tool(own, about, defaults));
-            return Ok(());
+            return Ok(None);
         }
     };
-    if let Some(exports) = &shape.exports {
-        // The toolset's own settings are the weakest defaults.
-        let mut weak: Map<String, Value> = shape
-            .inputs
-            .iter()
-            .filter_map(|it| Some((it.name.clone(), shape.config.get(&it.name)?.clone())))
-            .collect();
-        if let Some(Value::Object(own)) = shape.config.get("defaults") {
-            merge(&mut weak, own.clone());
-        }
-        merge(&mut weak, defaults);
-        for export in exports {
-            if let Export::Import(import) = export
-                && let ImportKind::Script(name) = &import.kind
-            {
-                let source = library.find(name, &shape.origin.folder)?;
-                let inner = Arc::new(Manifest::load(source, library)?);
-                out.push(script_tool(inner, &Value::Null, weak.clone())?);
-            }
-        }
-        return Ok(());
+    if shape.exports.is_some() {
+        return add_toolset(library, shape, defaults, out).map(Some);
     }
     out.push(script_tool(shape, about, defaults)?);
-    Ok(())
+    Ok(None)
+}
+
+/// Every script of a toolset.
+fn add_toolset(
+    library: &ScriptLibrary,
+    shape: Arc<Manifest>,
+    defaults: Map<String, Value>,
+    out: &mut Vec<ScriptTool>,
+) -> ScriptResult<NamedToolset> {
+    // The toolset's own settings are the weakest defaults.
+    let mut weak: Map<String, Value> = shape
+        .inputs
+        .iter()
+        .filter_map(|it| Some((it.name.clone(), shape.config.get(&it.name)?.clone())))
+        .collect();
+    if let Some(Value::Object(own)) = shape.config.get("defaults") {
+        merge(&mut weak, own.clone());
+    }
+    merge(&mut weak, defaults);
+    let mut functions = Vec::new();
+    for export in shape.exports.iter().flatten() {
+        match export {
+            Export::Import(import) => {
+                if let ImportKind::Script(name) = &import.kind {
+                    let source = library.find(name, &shape.origin.folder)?;
+                    let inner = Arc::new(Manifest::load(source, library)?);
+                    out.push(script_tool(inner, &Value::Null, weak.clone())?);
+                }
+            }
+            Export::Function { name, alias } => {
+                functions.push(alias.as_ref().unwrap_or(name).clone());
+            }
+            Export::Itself => {}
+        }
+    }
+    Ok(NamedToolset { shape, defaults: weak, functions })
 }
 
 /// Runs the tools of the startup event.

@@ -148,7 +148,7 @@ fn strip_comment(line: &str) -> &str {
 
 /// `---`, `***`, `- "***"`, `---!`, `--- # comment`: whether it is a separator, and
 /// whether it is a forced one.
-fn parse_separator(line: &str) -> Option<bool> {
+pub fn parse_separator(line: &str) -> Option<bool> {
     let line = match line.strip_prefix('-') {
         Some(rest) if rest.starts_with(char::is_whitespace) => rest.trim_start(),
         _ => line,

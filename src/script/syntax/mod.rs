@@ -15,6 +15,7 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
+pub use lines::parse_separator;
 pub use tree::{ScriptNode, Tree};
 
 /// Largest script, in bytes.

@@ -19,6 +19,8 @@ pub struct ScriptNode {
     /// `fn` for `!fn`; YAML's own tags (`!!str`) are already applied.
     pub tag: Option<String>,
     pub position: SourcePosition,
+    /// How far below the place the text begins, in lines: 1 for a block of text.
+    pub text_below: u32,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +35,7 @@ pub enum Tree {
 
 impl ScriptNode {
     pub fn new(tree: Tree, place: SourcePosition) -> ScriptNode {
-        ScriptNode { tree, tag: None, position: place }
+        ScriptNode { tree, tag: None, position: place, text_below: 0 }
     }
 
     /// A text node that replaces another node.
@@ -59,6 +61,23 @@ impl ScriptNode {
     pub fn get(&self, name: &str) -> Option<&ScriptNode> {
         let mut pairs = self.pairs().iter().rev();
         pairs.find(|(key, _)| key.key_text().as_deref() == Some(name)).map(|(_, value)| value)
+    }
+
+    /// The place of a name in a list or a map of names.
+    pub fn find_name(&self, name: &str) -> Option<SourcePosition> {
+        let is_it = |node: &&ScriptNode| node.key_text().as_deref() == Some(name);
+        match &self.tree {
+            Tree::List(items) => items.iter().find_map(|item| match &item.tree {
+                Tree::Map(_) => item.find_name(name),
+                _ => Some(item).filter(is_it).map(|item| item.position),
+            }),
+            Tree::Map(pairs) => {
+                let id = pairs.iter().filter(|(key, _)| key.as_text() == Some("id"));
+                let ids = id.map(|(_, value)| value).chain(pairs.iter().map(|(key, _)| key));
+                ids.into_iter().find(is_it).map(|key| key.position)
+            }
+            _ => Some(self).filter(is_it).map(|node| node.position),
+        }
     }
 
     /// The text of a key: any scalar can be one.
@@ -154,6 +173,10 @@ impl<'a> TreeBuilder<'a> {
                     tree,
                     tag: custom_tag(tag.as_deref()),
                     position: self.position(span),
+                    text_below: match style {
+                        ScalarStyle::Literal | ScalarStyle::Folded => 1,
+                        _ => 0,
+                    },
                 };
                 self.count_nodes(1, span)?;
                 self.add_node(node, anchor, 1, span)
@@ -200,7 +223,8 @@ impl<'a> TreeBuilder<'a> {
         let since = self.nodes;
         self.count_nodes(1, span)?;
         let is_map = matches!(tree, Tree::Map(_));
-        let node = ScriptNode { tree, tag: custom_tag(tag), position: self.position(span) };
+        let node =
+            ScriptNode { tag: custom_tag(tag), ..ScriptNode::new(tree, self.position(span)) };
         self.open.push(OpenNode { node, anchor, key: None, is_map, nodes_before: since });
         Ok(())
     }

@@ -19,6 +19,16 @@ const COPIES: u64 = 512 * 1024 * 1024;
 /// Deepest nesting of macros and recursive loops.
 const DEPTH: usize = 100;
 
+/// The filters of a template, besides those of the script itself.
+#[rustfmt::skip]
+pub const FILTERS: &[&str] = &[
+    "abs", "attr", "batch", "bool", "capitalize", "default", "dictsort", "escape", "first", "float",
+    "groupby", "indent", "int", "items", "join", "last", "length", "lines", "list", "lower", "map",
+    "max", "min", "pprint", "reject", "rejectattr", "replace", "reverse", "round", "select",
+    "selectattr", "slice", "sort", "split", "string", "sum", "title", "tojson", "trim", "unique",
+    "upper", "zip",
+];
+
 /// The template functions of a script, and the results of their calls so far.
 #[derive(Clone, Debug, Default)]
 pub struct Functions {
@@ -79,6 +89,17 @@ pub(super) fn render(
             None => Err(render_error(&error)),
         },
     }
+}
+
+/// The names that a template reads and does not set itself.
+pub(super) fn variables(text: &str) -> Result<Vec<String>, ScriptError> {
+    let text = fix_triple_braces(text);
+    let env = environment(text.len(), &Functions::default())?;
+    let template =
+        env.template_from_named_str("text", &text).map_err(|error| render_error(&error))?;
+    let mut names: Vec<String> = template.undeclared_variables(false).into_iter().collect();
+    names.sort_unstable();
+    Ok(names)
 }
 
 /// `{{{name}}` and `{{{name}}}` mean `{{name}}`: authors write three braces by habit, and Jinja

@@ -1,4 +1,4 @@
-//! Templates: renders a text with placeholders and plain data to a text. Three formats behind one
+//! Templates: renders a text with placeholders and plain data to a text. Three formats with one
 //! interface.
 //!
 //! Pure. A template function of a script (`template$shout`) is JavaScript and cannot be called
@@ -16,12 +16,23 @@ mod limits;
 pub mod print;
 mod py_methods;
 
-pub use hf::{Functions, Rendered, TemplateCall};
+pub use hf::{FILTERS, Functions, Rendered, TemplateCall};
 
 /// Longest template, in bytes.
 pub const LONGEST: usize = 1024 * 1024;
 /// Maximum number of calls of template functions in one rendering.
 const MOST_CALLS: usize = 1000;
+
+/// The names of the formats: those of Jinja, of Go, and of Python.
+#[rustfmt::skip]
+pub const FORMATS: &[&str] = &[
+    "hf", "huggingface", "jinja", "jinja2",
+    "golang", "go", "localai", "ollama",
+    "fstring", "f-string", "python", "langchain",
+];
+/// Where the names of the next format begin.
+const HF: usize = 4;
+const GOLANG: usize = 8;
 
 /// The template syntax of a script's texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,14 +45,15 @@ pub enum Format {
 }
 
 impl Format {
-    /// Parses `templateFormat`; `None` for any name but these three.
+    /// Parses `templateFormat`; `None` for any name but these.
     pub fn parse(name: &str) -> Option<Format> {
-        match name.trim().to_ascii_lowercase().as_str() {
-            "hf" | "huggingface" | "jinja" | "jinja2" => Some(Format::Hf),
-            "golang" | "go" | "localai" | "ollama" => Some(Format::Golang),
-            "fstring" | "f-string" | "python" | "langchain" => Some(Format::FString),
-            _ => None,
-        }
+        let name = name.trim().to_ascii_lowercase();
+        let at = FORMATS.iter().position(|known| *known == name)?;
+        Some(match at {
+            0..HF => Format::Hf,
+            HF..GOLANG => Format::Golang,
+            _ => Format::FString,
+        })
     }
 
     /// True when rendering would return the text unchanged.
@@ -52,6 +64,11 @@ impl Format {
             Format::FString => !text.contains(['{', '}']),
         }
     }
+}
+
+/// The variables that a template reads; an error if it cannot be compiled.
+pub fn variables(text: &str) -> Result<Vec<String>, ScriptError> {
+    if Format::Hf.is_plain(text) { Ok(Vec::new()) } else { hf::variables(text) }
 }
 
 /// Renders a text with plain data.

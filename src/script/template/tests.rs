@@ -297,3 +297,13 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn every_filter_that_the_help_lists_exists() {
+    for name in FILTERS {
+        let came = render(Format::Hf, &format!("{{{{ 'x' | {name} }}}}"), &json!({}));
+        let why = came.err().map(|why| why.to_string()).unwrap_or_default();
+        assert!(!why.contains("is unknown"), "{name}: {why}");
+    }
+    assert!(render_error(Format::Hf, "{{ 'x' | nosuch }}", &json!({})).contains("is unknown"));
+}

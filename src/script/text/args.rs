@@ -58,6 +58,8 @@ fn split_named(text: &str) -> Option<(&str, &str)> {
             // After a backslash the quote continues, and an apparent `=` is text.
             (!name.contains('\\')).then_some((name, rest))?
         }
+        '!' => delimiters::leading_word(text.strip_prefix('!')?, |_| false)
+            .map(|(name, rest)| (text.split_at(name.len() + 1).0, rest))?,
         _ => delimiters::leading_word(text, |c| c == '-' || c == '.')?,
     };
     let value = rest.trim_start().strip_prefix('=')?;

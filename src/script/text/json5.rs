@@ -1,4 +1,4 @@
-//! Parses plain data as people and models write it: JSON, with unquoted keys and words, single
+//! Parses plain data as users and models write it: JSON, with unquoted keys and words, single
 //! quotes, comments and extra commas. Nothing is evaluated, so it is the right parser for input
 //! from outside the script.
 
@@ -11,7 +11,16 @@ const DEPTH: usize = 64;
 
 /// Parses one value that fills the whole text; `None` if it is not plain data.
 pub fn read(text: &str) -> Option<Value> {
-    let mut reader = Json5Parser { rest: text };
+    read_with(text, false)
+}
+
+/// The same; a value may be words without quotes, `{lang: zh}`, as a shell passes it on.
+pub fn read_typed(text: &str) -> Option<Value> {
+    read_with(text, true)
+}
+
+fn read_with(text: &str, accepts_words: bool) -> Option<Value> {
+    let mut reader = Json5Parser { rest: text, accepts_words };
     let value = reader.parse_value(0)?;
     reader.skip_space();
     reader.rest.is_empty().then_some(value)
@@ -19,6 +28,7 @@ pub fn read(text: &str) -> Option<Value> {
 
 struct Json5Parser<'a> {
     rest: &'a str,
+    accepts_words: bool,
 }
 
 impl<'a> Json5Parser<'a> {
@@ -135,6 +145,15 @@ impl<'a> Json5Parser<'a> {
     }
 
     fn parse_word(&mut self) -> Option<Value> {
+        if self.accepts_words {
+            let end = self.rest.find([',', '}', ']', '{', '[', ':', '"', '\'', '\n'])?;
+            let (words, rest) = self.rest.split_at(end);
+            let words = words.trim_end();
+            if !words.is_empty() && !matches!(words, "true" | "false" | "null" | "undefined") {
+                self.rest = rest;
+                return Some(Value::from(words));
+            }
+        }
         let (name, rest) = leading_word(self.rest, |_| false)?;
         self.rest = rest;
         match name {

@@ -12,6 +12,7 @@ pub mod bias;
 pub mod delimiters;
 pub mod interpolation;
 pub mod json5;
+pub mod mentions;
 mod message_text;
 mod placeholder;
 pub mod prefix;

@@ -51,7 +51,7 @@ pub fn read(text: &str, place: PrefixPosition) -> (TextPrefix, &str) {
     }
     if let Some(rest) = text.strip_prefix('#') {
         if !rest.starts_with([':', '+']) {
-            return (TextPrefix::Now, rest);
+            return (TextPrefix::Now, rest.strip_prefix('!').unwrap_or(rest));
         }
         return edit(rest).unwrap_or((TextPrefix::NoPrefix, text));
     }

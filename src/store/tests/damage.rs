@@ -207,3 +207,25 @@ fn a_read_only_disk_is_reported_and_waiting_rows_are_written_later() {
         "{told:?}"
     );
 }
+
+#[test]
+fn what_a_file_of_an_older_version_holds_is_read_with_nothing_for_what_it_lacks() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("old.db");
+    let mut old = rusqlite::Connection::open(&file).unwrap();
+    schema::migrate(&mut old, &schema::MIGRATIONS[..3]).unwrap();
+    old.execute_batch(
+        "INSERT INTO sessions(id, folder, title, created, updated, touched, input)
+             VALUES ('abcd', '/work', 'old', 1, 2, 3, 77);",
+    )
+    .unwrap();
+    drop(old);
+    let mut new = rusqlite::Connection::open_in_memory().unwrap();
+    schema::migrate(&mut new, schema::MIGRATIONS).unwrap();
+    let found = recover::copy_readable_rows(&file, &mut new).unwrap();
+    assert_eq!(found.sessions, 1);
+    let sums: (i64, i64) = new
+        .query_row("SELECT input, cost FROM sessions", [], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap();
+    assert_eq!(sums, (77, 0));
+}

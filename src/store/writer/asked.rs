@@ -7,6 +7,7 @@ use crate::store::event_row::{self, EventRow};
 use crate::store::read::SessionRecord;
 use crate::store::write::PendingParts;
 use crate::store::{Database, EventPage, Listed, Remembered, SessionHit, StoreError};
+use serde_json::Value;
 
 impl StoreWriter {
     /// The file with all waiting rows written; repairs damage and tries once more.
@@ -56,7 +57,7 @@ impl StoreWriter {
         let key = known.key;
         let tail = self.with_database(|disk| disk.event_page(key, None, most))?;
         let history = self.with_database(|disk| disk.history(key, HISTORY))?;
-        let folders = self.with_database(|disk| disk.folders(key))?;
+        let (folders, approval) = self.with_database(|disk| disk.places(key))?;
         let broken = history.iter().filter_map(|one| match one {
             Remembered::Turn { turn, left: None } => Some(*turn),
             _ => None,
@@ -85,7 +86,7 @@ impl StoreWriter {
         self.early_events.clear();
         self.parts = parts;
         let read_only = matches!(self.write_lock, WriteLock::ReadOnly);
-        Ok(Resumed { known, tail, history, folders, broken, read_only })
+        Ok(Resumed { known, tail, history, folders, approval, broken, read_only })
     }
 
     /// Events before those that were already read.
@@ -144,7 +145,12 @@ impl StoreWriter {
             return;
         };
         let masked = serde_json::from_str(json).map(|mut value| {
+            // An image is no text: a part of it that looks like a secret would be lost.
+            let mut images = Vec::new();
+            each_image(&mut value, &mut |data| images.push(std::mem::take(data)));
             self.redactor.mask_value(&mut value);
+            let mut images = images.into_iter();
+            each_image(&mut value, &mut |data| *data = images.next().unwrap_or_default());
             value.to_string()
         });
         // It was created from our own data a moment ago.
@@ -212,5 +218,21 @@ impl StoreWriter {
             (WriteLock::Writable(_), Some(key)) => Ok(key),
             (WriteLock::Writable(_), None) => Err(StoreError::NothingThere),
         }
+    }
+}
+
+/// The data of each image in a saved history.
+fn each_image(value: &mut Value, visit: &mut impl FnMut(&mut String)) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| each_image(item, visit)),
+        Value::Object(fields) => {
+            let mime = fields.get("mime").and_then(Value::as_str);
+            let is_image = mime.is_some_and(|mime| mime.starts_with("image/"));
+            match fields.get_mut("data") {
+                Some(Value::String(data)) if is_image => visit(data),
+                _ => fields.values_mut().for_each(|field| each_image(field, visit)),
+            }
+        }
+        _ => {}
     }
 }

@@ -4,6 +4,8 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
+use crate::protocol::LineRound;
+
 /// The part kept of one stream, in bytes: its beginning and its end.
 pub(super) const HEAD: usize = 64 * 1024;
 pub(super) const TAIL: usize = 256 * 1024;
@@ -17,6 +19,30 @@ pub(super) struct OutputShare {
 
 pub(super) const STDOUT: OutputShare = OutputShare { bytes: 16 * 1024, lines: 400 };
 pub(super) const STDERR: OutputShare = OutputShare { bytes: 4 * 1024, lines: 100 };
+
+/// Changes between the streams that are kept.
+const ROUNDS: usize = 400;
+
+/// How the lines of both streams followed each other, as far as reading shows it.
+#[derive(Debug, Default)]
+pub(super) struct LineOrder(pub Vec<LineRound>);
+
+impl LineOrder {
+    /// Counts the lines that `bytes` complete.
+    pub(super) fn push(&mut self, is_stderr: bool, bytes: &[u8]) {
+        let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
+        let lines = u32::try_from(lines).unwrap_or(u32::MAX);
+        if lines == 0 || self.0.len() >= ROUNDS {
+            return;
+        }
+        match (self.0.last_mut(), is_stderr) {
+            (Some(LineRound(_, err)), true) => *err = err.saturating_add(lines),
+            (Some(LineRound(out, 0)), false) => *out = out.saturating_add(lines),
+            (_, true) => self.0.push(LineRound(0, lines)),
+            (_, false) => self.0.push(LineRound(lines, 0)),
+        }
+    }
+}
 
 /// One stream: its first and its last bytes, and how many there were.
 #[derive(Debug)]
@@ -50,6 +76,12 @@ impl BoundedBuffer {
         self.tail.drain(..over);
     }
 
+    /// The same, and what is pushed later goes on.
+    pub(super) fn text(&self) -> CapturedText {
+        let (head, tail) = (self.head.clone(), self.tail.clone());
+        BoundedBuffer { head_limit: self.head_limit, head, tail, total: self.total }.into_text()
+    }
+
     /// Decoded, invalid bytes replaced.
     pub(super) fn into_text(mut self) -> CapturedText {
         let dropped = self.total - (self.head.len() + self.tail.len()) as u64;
@@ -80,6 +112,14 @@ impl CapturedText {
     /// The same with each part changed.
     pub(super) fn map(&self, change: impl Fn(&str) -> String) -> CapturedText {
         CapturedText { front: change(&self.front), back: change(&self.back), dropped: self.dropped }
+    }
+
+    /// All that was kept, with a line that says what is missing.
+    pub(super) fn whole(&self) -> String {
+        if self.is_whole() {
+            return self.front.clone();
+        }
+        format!("{}\n[… {} left out …]\n{}", self.front, crate::text::size(self.dropped), self.back)
     }
 
     pub(super) fn is_whole(&self) -> bool {
@@ -151,6 +191,17 @@ mod tests {
         let mut kept = BoundedBuffer::default();
         bytes.chunks(1000).for_each(|piece| kept.push(piece));
         kept.into_text()
+    }
+
+    #[test]
+    fn the_order_of_lines_is_counted_by_the_stream_that_ends_each() {
+        let mut order = LineOrder::default();
+        for (is_stderr, bytes) in
+            [(false, "one\ntw"), (true, "error\n"), (false, "o\n"), (false, "three\n")]
+        {
+            order.push(is_stderr, bytes.as_bytes());
+        }
+        assert_eq!(order.0, [LineRound(1, 1), LineRound(2, 0)]);
     }
 
     #[test]

@@ -22,8 +22,9 @@ const FOLDERS: &[&str] = &[
     "/run/current-system/sw/bin",
     "/mnt/c/Windows/System32",
 ];
-/// How long it may take.
+/// How long it may take, and how long one with a large answer.
 const MOST: Duration = Duration::from_secs(2);
+const LONG: Duration = Duration::from_secs(10);
 
 /// Bytes of an answer that are read.
 const ANSWER: u64 = 4 * 1024;
@@ -53,18 +54,70 @@ pub async fn write_to_helper(feed: &HelperProgram, input: &[u8]) -> io::Result<(
 /// # Errors
 /// As [`write_to_helper`].
 pub async fn read_from_helper(feed: &HelperProgram) -> io::Result<String> {
-    let path = find_program(feed.program).ok_or(io::ErrorKind::NotFound)?;
-    with_timeout(MOST, read_output(path, feed)).await.map_err(|_| io::ErrorKind::TimedOut)?
+    let said = read_output(feed, ANSWER, MOST).await?;
+    Ok(String::from_utf8_lossy(&said).into_owned())
 }
 
-async fn read_output(path: PathBuf, feed: &HelperProgram) -> io::Result<String> {
+/// Starts the program and reads its output, which may be long and take a while.
+///
+/// # Errors
+/// As [`write_to_helper`], and if there is more output than `most`.
+pub async fn read_bytes_from_helper(feed: &HelperProgram, most: u64) -> io::Result<Vec<u8>> {
+    let said = read_output(feed, most + 1, LONG).await?;
+    if said.len() as u64 > most { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(said) }
+}
+
+/// Starts the program, writes `input` to it and reads its output meanwhile.
+///
+/// # Errors
+/// As [`read_bytes_from_helper`].
+pub async fn ask_helper(feed: &HelperProgram, input: &[u8], most: u64) -> io::Result<Vec<u8>> {
+    let path = find_program(feed.program).ok_or(io::ErrorKind::NotFound)?;
+    let exchange = async {
+        let mut child = start(path, feed, Stdio::piped())?;
+        let (stdin, stdout) = (child.stdin().take(), child.stdout().take());
+        let (Some(mut stdin), Some(stdout)) = (stdin, stdout) else {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        };
+        let write = async move {
+            stdin.write_all(input).await?;
+            stdin.shutdown().await
+        };
+        let mut said = Vec::new();
+        let mut limited = stdout.take(most + 1);
+        let (written, read) = tokio::join!(write, limited.read_to_end(&mut said));
+        read?;
+        if said.len() as u64 > most {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        written?;
+        match child.wait().await?.success() {
+            true => Ok(said),
+            false => Err(io::ErrorKind::Other.into()),
+        }
+    };
+    with_timeout(LONG, exchange).await.map_err(|_| io::ErrorKind::TimedOut)?
+}
+
+async fn read_output(feed: &HelperProgram, most: u64, patience: Duration) -> io::Result<Vec<u8>> {
+    let path = find_program(feed.program).ok_or(io::ErrorKind::NotFound)?;
+    with_timeout(patience, collect_output(path, feed, most))
+        .await
+        .map_err(|_| io::ErrorKind::TimedOut)?
+}
+
+async fn collect_output(path: PathBuf, feed: &HelperProgram, most: u64) -> io::Result<Vec<u8>> {
     let mut child = start(path, feed, Stdio::piped())?;
     let mut said = Vec::new();
     if let Some(stdout) = child.stdout().take() {
-        stdout.take(ANSWER).read_to_end(&mut said).await?;
+        stdout.take(most).read_to_end(&mut said).await?;
+    }
+    // What it still writes is not waited for.
+    if said.len() as u64 == most && most > ANSWER {
+        return Ok(said);
     }
     match child.wait().await?.success() {
-        true => Ok(String::from_utf8_lossy(&said).into_owned()),
+        true => Ok(said),
         false => Err(io::ErrorKind::Other.into()),
     }
 }
@@ -122,6 +175,16 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_long_answer_is_read_whole_or_not_at_all() {
+        let much = shell(&["-c", "head -c 200000 /dev/zero"]);
+        assert_eq!(read_bytes_from_helper(&much, 200_000).await.unwrap().len(), 200_000);
+        let fault = read_bytes_from_helper(&much, 199_999).await.unwrap_err();
+        assert_eq!(fault.kind(), io::ErrorKind::FileTooLarge);
+        let endless = shell(&["-c", "exec cat /dev/zero"]);
+        assert!(read_bytes_from_helper(&endless, 10_000).await.is_err());
+    }
+
+    #[tokio::test]
     async fn a_program_gets_the_text_and_nothing_else() {
         let reads =
             shell(&["-c", "test \"$(cat)\" = 中文 && test -z \"$HOME\" && test \"$MINE\" = 1"]);
@@ -143,9 +206,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_process_that_stays_in_the_background_is_not_waited_for() {
-        let keeps = shell(&["-c", "cat > /dev/null; sleep 1 & exit 0"]);
+        let keeps = shell(&["-c", "cat > /dev/null; sleep 9 & exit 0"]);
         let began = std::time::Instant::now();
         write_to_helper(&keeps, b"x").await.unwrap();
-        assert!(began.elapsed() < Duration::from_millis(900));
+        assert!(began.elapsed() < Duration::from_secs(8));
     }
 }

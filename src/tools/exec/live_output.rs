@@ -43,6 +43,11 @@ impl LiveOutput {
         LiveOutput { to, lang, pending: String::new(), pending_since: None, room: MOST }
     }
 
+    /// Whether nothing more is sent.
+    pub(super) fn is_full(&self) -> bool {
+        self.room == 0
+    }
+
     /// Takes more text; sends when enough has gathered.
     pub(super) fn push(&mut self, text: &str) {
         if text.is_empty() || self.room == 0 {

@@ -37,7 +37,7 @@ impl Tool for Plugins {
     }
 
     fn prompt(&self) -> &'static str {
-        "plugin.run {alias, args}: runs a plugin of slothtool; args [\"--help\"] tells what it can"
+        "plugin.run {alias, args}: runs a plugin of slothtool; [\"--help\"] tells what it can"
     }
 
     fn run(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation> {

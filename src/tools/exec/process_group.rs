@@ -42,6 +42,10 @@ const SWEEPS_NOW: u32 = 30;
 #[cfg(target_os = "linux")]
 const BETWEEN_COUNTS: Duration = Duration::from_millis(50);
 
+/// Once in so many counts the step's own processes are looked at whatever was counted.
+#[cfg(target_os = "linux")]
+const COUNTS_TO_LOOK: u32 = 20;
+
 /// How long a start waits for another.
 const LONGEST_TURN: Duration = Duration::from_secs(1);
 
@@ -160,6 +164,20 @@ impl Group {
     /// To every process of the group. It may be gone already.
     pub(super) fn signal(&self, signal: Signal) {
         let _ = kill_process_group(self.leader, signal);
+    }
+
+    /// What finds the processes of the step, on a thread that may wait.
+    pub(super) fn members(&self) -> impl Fn() -> Vec<i32> + Send + 'static {
+        let (leader, mark) = (self.leader, self.mark.clone());
+        move || {
+            #[cfg(target_os = "linux")]
+            return descendants::member_pids(leader, &mark);
+            #[cfg(not(target_os = "linux"))]
+            {
+                let _ = &mark;
+                vec![leader.as_raw_nonzero().get()]
+            }
+        }
     }
 
     /// Ends the rest of a step whose child has been waited for, and returns how many
@@ -290,11 +308,12 @@ async fn wait_until_over_limit(leader: Pid, mark: &str, most: usize) {
     let Some(mut before) = descendants::count_running() else {
         return std::future::pending().await;
     };
-    loop {
+    for look in 1_u32.. {
         tokio::time::sleep(BETWEEN_COUNTS).await;
         let now = descendants::count_running().unwrap_or(usize::MAX);
         before = before.min(now);
-        if now < before.saturating_add(most) {
+        // The first count may have come late, or with processes of others that have ended since.
+        if now < before.saturating_add(most) && !look.is_multiple_of(COUNTS_TO_LOOK) {
             continue;
         }
         let mark = mark.to_owned();

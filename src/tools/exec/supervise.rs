@@ -14,12 +14,15 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::{sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::capture::BoundedBuffer;
+use super::capture::{BoundedBuffer, LineOrder};
 use super::live_output::{Decoder, LiveOutput};
+use super::ports::watch_ports;
+use super::process_group::Group;
 use super::spawn::ChildHandle;
+use super::step_log::StepLog;
 use crate::deadline::with_timeout;
 use crate::safety::redact::Redactor;
-use crate::tools::RunControl;
+use crate::tools::{BackgroundControl, RunControl};
 
 /// How long pipes may stay open after the child has exited.
 const PIPES: Duration = Duration::from_secs(1);
@@ -77,8 +80,13 @@ pub(super) struct Times {
 pub(super) struct ChildOutput {
     pub stdout: BoundedBuffer,
     pub stderr: BoundedBuffer,
+    pub order: LineOrder,
     live: LiveOutput,
     decoders: [Decoder; 2],
+    log: StepLog,
+    /// The step is in the background.
+    is_logged: bool,
+    redactor: Option<Arc<Redactor>>,
 }
 
 /// Watches a child until it and all it started have ended.
@@ -90,7 +98,7 @@ pub(super) async fn supervise(
     mut output: ChildOutput,
 ) -> Finished {
     let (stdout, stderr) = (child.stdout().take(), child.stderr().take());
-    let mut reading = Box::pin(output.read(stdout, stderr).fuse());
+    let mut reading = Box::pin(output.read(stdout, stderr, &watch.background).fuse());
     let mut status = None;
     let how = tokio::select! {
         ended = wait_for_exit(&mut *child, &mut reading) => {
@@ -99,7 +107,8 @@ pub(super) async fn supervise(
         }
         () = watch.cancel.cancelled() => StepEnd::Cancelled,
         () = leaving.cancelled() => StepEnd::Cancelled,
-        _ = with_timeout(times.timeout, std::future::pending::<()>()) => StepEnd::TimedOut,
+        () = time_limit(times.timeout, &watch.background.begins) => StepEnd::TimedOut,
+        () = in_background(&group, &watch.background) => StepEnd::Exited,
         () = group.wait_until_over_limit(times.processes) => StepEnd::TooManyProcesses,
     };
     if how != StepEnd::Exited {
@@ -126,6 +135,21 @@ pub(super) async fn supervise(
     drop(reading);
     output.finish();
     Finished { end: how, status, output, pipes, leftover_processes: left }
+}
+
+/// Ends when the time is up, unless the step is in the background by then.
+async fn time_limit(most: Duration, begins: &CancellationToken) {
+    let _ = with_timeout(most, std::future::pending::<()>()).await;
+    if begins.is_cancelled() {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// What is done for a step in the background, which never ends.
+async fn in_background(group: &Group, background: &BackgroundControl) {
+    background.begins.cancelled().await;
+    watch_ports(group, background.ports.as_ref()).await;
+    std::future::pending::<()>().await;
 }
 
 /// Ends after this time, and sooner when the program is being left.
@@ -170,8 +194,12 @@ impl ChildOutput {
         ChildOutput {
             stdout,
             stderr: BoundedBuffer::default(),
+            order: LineOrder::default(),
             live,
             decoders: [Decoder::new(redactor), Decoder::new(redactor)],
+            log: StepLog::default(),
+            is_logged: false,
+            redactor: redactor.cloned(),
         }
     }
 
@@ -180,28 +208,51 @@ impl ChildOutput {
         &mut self,
         mut stdout: Option<impl AsyncRead + Unpin>,
         mut stderr: Option<impl AsyncRead + Unpin>,
+        background: &BackgroundControl,
     ) {
         let (mut first, mut second) = (vec![0; READ], vec![0; READ]);
         while stdout.is_some() || stderr.is_some() {
             let due = self.live.flush_deadline();
+            let log_due = self.log.flush_deadline();
             tokio::select! {
+                biased;
+                () = background.begins.cancelled(), if !self.is_logged => self.begin_log(background),
+                () = sleep_until_due(log_due), if log_due.is_some() => self.log.flush(),
+                () = sleep_until_due(due), if due.is_some() => self.live.flush(),
                 read = read_pipe(&mut stdout, &mut first), if stdout.is_some() => {
                     let bytes = first.get(..read).unwrap_or_default();
                     self.stdout.push(bytes);
-                    self.live.push(&self.decoders[0].push(bytes));
+                    self.show(0, bytes);
                 }
                 read = read_pipe(&mut stderr, &mut second), if stderr.is_some() => {
                     let bytes = second.get(..read).unwrap_or_default();
                     self.stderr.push(bytes);
-                    self.live.push(&self.decoders[1].push(bytes));
+                    self.show(1, bytes);
                 }
-                () = sleep_until_due(due), if due.is_some() => self.live.flush(),
             }
+        }
+    }
+
+    /// Output that is no longer shown live is not decoded for it.
+    fn show(&mut self, stream: usize, bytes: &[u8]) {
+        self.order.push(stream == 1, bytes);
+        self.log.push(stream, bytes);
+        if let Some(decoder) = self.decoders.get_mut(stream).filter(|_| !self.live.is_full()) {
+            self.live.push(&decoder.push(bytes));
+        }
+    }
+
+    fn begin_log(&mut self, background: &BackgroundControl) {
+        self.is_logged = true;
+        if let Some(path) = &background.file {
+            let before = [self.stdout.text(), self.stderr.text()];
+            self.log.open(path, self.redactor.as_ref(), before);
         }
     }
 
     /// Sends the held-back output.
     fn finish(&mut self) {
+        self.log.finish();
         for decoder in &mut self.decoders {
             let rest = decoder.finish();
             self.live.push(&rest);

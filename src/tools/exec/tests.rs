@@ -59,7 +59,7 @@ async fn run_cleared(step: Cleared, redactor: Option<Redactor>) -> Observation {
         lang: Lang::En,
     };
     let (output, _live) = unbounded_channel();
-    let watch = RunControl { cancel: CancellationToken::new(), output };
+    let watch = RunControl::new(CancellationToken::new(), output);
     run(&Exec::new(setup), &step, None, &watch).await.observation
 }
 

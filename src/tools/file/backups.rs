@@ -25,11 +25,47 @@ impl Backups {
         Backups { folder, most: MOST }
     }
 
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Keeps a content; answers with its digest.
     ///
     /// # Errors
     /// The system's error. Nothing is saved then.
     pub fn save(&self, bytes: &[u8]) -> io::Result<String> {
+        let (digest, new) = self.write(bytes, |file| file.sync_all())?;
+        if let Some(path) = new {
+            self.prune(&path);
+        }
+        Ok(digest)
+    }
+
+    /// The same for one of many contents: the system writes it when it likes. Afterwards,
+    /// [`Backups::limit`].
+    ///
+    /// # Errors
+    /// As [`Backups::save`].
+    pub fn save_unsynced(&self, bytes: &[u8]) -> io::Result<String> {
+        Ok(self.write(bytes, |_| Ok(()))?.0)
+    }
+
+    /// Removes the oldest contents until the rest is within the bound.
+    pub fn limit(&self) {
+        self.prune(Path::new(""));
+    }
+
+    /// Whether there is a content of this digest.
+    pub fn contains(&self, digest: &str) -> bool {
+        self.path(digest).is_file()
+    }
+
+    /// The digest, and the path if the content is new.
+    fn write(
+        &self,
+        bytes: &[u8],
+        sync: impl FnOnce(&fs::File) -> io::Result<()>,
+    ) -> io::Result<(String, Option<PathBuf>)> {
         let digest = digest(bytes);
         let path = self.path(&digest);
         let folder = path.parent().unwrap_or(&self.folder);
@@ -37,14 +73,13 @@ impl Backups {
         if let Ok(file) = fs::File::options().append(true).open(&path) {
             // Needed again, so it is young again.
             let _ = file.set_modified(SystemTime::now());
-            return Ok(digest);
+            return Ok((digest, None));
         }
         let mut temp = beside::create(folder)?;
         temp.write_all(bytes)?;
-        temp.as_file().sync_all()?;
+        sync(temp.as_file())?;
         temp.persist(&path).map_err(|error| error.error)?;
-        self.prune(&path);
-        Ok(digest)
+        Ok((digest, Some(path)))
     }
 
     /// The content saved under a digest; `None`: nothing, or it was altered.

@@ -157,9 +157,14 @@ fn run(step: &Cleared, desk: &FileToolState, cancel: &CancellationToken) -> File
         Some(ToolTask::List(list)) => list::run(list, cancel),
         Some(ToolTask::Search(search)) => search::run(search, cancel),
         Some(ToolTask::Change(write)) => write::run(write, desk),
-        Some(ToolTask::Plugin(_) | ToolTask::Ask(_) | ToolTask::Plan(_)) | None => {
-            FileToolResult::failed(words::NOT_A_FILE_TOOL)
-        }
+        Some(
+            ToolTask::Plugin(_)
+            | ToolTask::Ask(_)
+            | ToolTask::Plan(_)
+            | ToolTask::Job(_)
+            | ToolTask::Recall(_),
+        )
+        | None => FileToolResult::failed(words::NOT_A_FILE_TOOL),
     }
 }
 

@@ -8,9 +8,12 @@ use super::{FileToolResult, head, reason};
 use crate::i18n::tools as words;
 use crate::protocol::ParsedOutput;
 use crate::safety::tools::{Read, digest};
+use crate::text::encoding::decode;
 
 /// The largest file that is looked at, in bytes.
 const MOST: u64 = 16 * 1024 * 1024;
+/// Lines that are kept of a larger one, from the first that is wanted.
+const LINES_OF_LARGE: usize = MOST_LINES;
 /// The number of lines by default, and at most; the bytes in all, and of one line.
 const LINES: usize = 500;
 const MOST_LINES: usize = 2_000;
@@ -37,21 +40,26 @@ pub fn run(read: &Read, seen: &ReadTracker) -> FileToolResult {
         Ok(bytes) => bytes,
         Err(error) => return failed(&error),
     };
-    if let Some(kind) = binary_kind(&bytes) {
+    let is_whole = bytes.len() as u64 <= MOST;
+    let decoded = (is_whole && known_kind(&bytes).is_none()).then(|| decode(&bytes)).flatten();
+    if let (None, Some(kind)) = (&decoded, binary_kind(&bytes)) {
         let say = words::BINARY.with("path", spot.shown.as_str()).with("kind", kind);
         return FileToolResult::failed(say.with("bytes", size));
     }
-    let whole = bytes.len() as u64 <= MOST;
-    if whole {
-        seen.record(&spot.path, Some(digest(&bytes)));
+    if !is_whole {
+        return match file.lines(read.from, LINES_OF_LARGE) {
+            Ok(lines) => numbered_lines(read, &lines.text, (lines.first, lines.total)),
+            Err(error) => failed(&error),
+        };
     }
-    let text = String::from_utf8_lossy(&bytes);
+    seen.record(&spot.path, Some(digest(&bytes)));
+    let text = decoded.map_or_else(|| String::from_utf8_lossy(&bytes), |(text, _)| text);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    numbered_lines(read, text, whole)
+    numbered_lines(read, text, (1, text.lines().count()))
 }
 
-fn numbered_lines(read: &Read, text: &str, whole: bool) -> FileToolResult {
-    let total = text.lines().count();
+/// `first`: the number of the first line in `text`.
+fn numbered_lines(read: &Read, text: &str, (first, total): (usize, usize)) -> FileToolResult {
     if total == 0 {
         return FileToolResult {
             note: Some(words::EMPTY_FILE.into()),
@@ -68,17 +76,17 @@ fn numbered_lines(read: &Read, text: &str, whole: bool) -> FileToolResult {
     };
     let mut out = String::new();
     let mut last = read.from;
-    for (at, line) in text.lines().enumerate().skip(read.from - 1).take(most) {
+    for (at, line) in text.lines().enumerate().skip(read.from - first).take(most) {
         let kept = head(line, LINE);
         let cut = if kept.len() < line.len() { "…" } else { "" };
         if !out.is_empty() && out.len() + kept.len() > BYTES {
             break;
         }
-        let _ = writeln!(out, "{}\t{kept}{cut}", at + 1);
-        last = at + 1;
+        last = at + first;
+        let _ = writeln!(out, "{last}\t{kept}{cut}");
     }
     let wanted = read.to.unwrap_or(total).min(total);
-    let cut = last < wanted || !whole;
+    let cut = last < wanted;
     let note = (cut || read.from > 1 || last < total)
         .then(|| words::LINES_OF.with("from", read.from).with("to", last).with("total", total));
     let parsed = ParsedOutput { kind: "text".to_owned(), total, items: Vec::new() };
@@ -94,7 +102,7 @@ fn numbered_lines(read: &Read, text: &str, whole: bool) -> FileToolResult {
 /// The kind of a file that is not text; `None` for text.
 fn binary_kind(bytes: &[u8]) -> Option<&'static str> {
     let start = bytes.get(..bytes.len().min(START)).unwrap_or_default();
-    let known = KINDS.iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, kind)| *kind);
+    let known = known_kind(bytes);
     if start.contains(&0) {
         return Some(known.unwrap_or("binary data"));
     }
@@ -104,6 +112,11 @@ fn binary_kind(bytes: &[u8]) -> Option<&'static str> {
         Err(error) if error.error_len().is_none() && bytes.len() as u64 > MOST => None,
         Err(_) => Some(known.unwrap_or("text in another encoding than UTF-8")),
     }
+}
+
+/// The kind of a file that begins like one of these.
+fn known_kind(bytes: &[u8]) -> Option<&'static str> {
+    KINDS.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, kind)| *kind)
 }
 
 const KINDS: &[(&[u8], &str)] = &[
@@ -121,6 +134,4 @@ const KINDS: &[(&[u8], &str)] = &[
     (b"MZ", "a Windows program"),
     (b"SQLite format 3", "an SQLite database"),
     (b"\0asm", "a WebAssembly module"),
-    (b"\xff\xfe", "UTF-16 text"),
-    (b"\xfe\xff", "UTF-16 text"),
 ];

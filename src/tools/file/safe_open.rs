@@ -4,7 +4,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead as _, BufReader, Read, Seek as _, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path};
 
@@ -35,6 +35,19 @@ pub enum MissingFolders {
     Fail,
     Create,
 }
+
+/// Lines of a file.
+#[derive(Debug)]
+pub struct FileLines {
+    pub text: String,
+    /// The number of the first line in it.
+    pub first: usize,
+    /// The lines of the whole file.
+    pub total: usize,
+}
+
+/// What is kept of one line, in bytes.
+const LONGEST_LINE: usize = 1 << 16;
 
 /// A file that is there.
 pub struct ExistingFile {
@@ -90,6 +103,9 @@ impl FileSlot {
     /// # Errors
     /// The system's error; nothing is left over then.
     pub fn write_atomic(&self, bytes: &[u8], old: Option<&ExistingFile>) -> io::Result<()> {
+        if let Some(old) = old.filter(|old| old.stat.st_nlink > 1) {
+            return self.write_through(bytes, old);
+        }
         let temp = beside::temp_name();
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -104,6 +120,19 @@ impl FileSlot {
         done?;
         self.sync_folder();
         Ok(())
+    }
+
+    /// Writes into the file itself, which has other names too.
+    fn write_through(&self, bytes: &[u8], old: &ExistingFile) -> io::Result<()> {
+        let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut file = File::from(openat(&self.folder, &self.name, flags, Mode::empty())?);
+        let now = fstat(&file)?;
+        if (now.st_dev, now.st_ino) != (old.stat.st_dev, old.stat.st_ino) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        file.set_len(0)?;
+        file.write_all(bytes)?;
+        file.sync_all()
     }
 
     fn write_temp(
@@ -146,6 +175,16 @@ impl FileSlot {
         }
     }
 
+    /// Those who may read the file may run it.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn make_executable(&self) -> io::Result<()> {
+        let Some(there) = self.file()? else { return Ok(()) };
+        let mode = there.stat.st_mode & 0o7777;
+        Ok(fchmod(&there.file, Mode::from_raw_mode(mode | (mode & 0o444) >> 2))?)
+    }
+
     /// # Errors
     /// The system's error.
     pub fn remove(&self) -> io::Result<()> {
@@ -177,6 +216,42 @@ impl ExistingFile {
     /// No user may write to it.
     pub fn is_read_only(&self) -> bool {
         self.stat.st_mode & 0o222 == 0
+    }
+
+    /// Some of its lines, without holding the rest; all of them are counted.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn lines(&mut self, first: usize, most: usize) -> io::Result<FileLines> {
+        self.file.rewind()?;
+        let mut reader = BufReader::with_capacity(1 << 20, &mut self.file);
+        let mut found = FileLines { text: String::new(), first, total: 0 };
+        let (mut line, mut has_begun) = (Vec::new(), false);
+        loop {
+            let part = reader.fill_buf()?;
+            if part.is_empty() {
+                break;
+            }
+            let end = part.iter().position(|byte| *byte == b'\n');
+            let taken = end.map_or(part.len(), |end| end + 1);
+            let number = found.total + 1;
+            if number >= first && number - first < most && line.len() < LONGEST_LINE {
+                line.extend_from_slice(part.get(..taken).unwrap_or_default());
+            }
+            has_begun = end.is_none();
+            if end.is_some() {
+                found.text += &String::from_utf8_lossy(&line);
+                if line.len() >= LONGEST_LINE && !line.ends_with(b"\n") {
+                    found.text.push('\n');
+                }
+                line.clear();
+                found.total = number;
+            }
+            reader.consume(taken);
+        }
+        found.text += &String::from_utf8_lossy(&line);
+        found.total += usize::from(has_begun);
+        Ok(found)
     }
 
     /// Its contents, up to `most` bytes and one more.

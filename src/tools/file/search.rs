@@ -1,9 +1,13 @@
 //! `file.search`: the lines in files below a folder that contain a text.
 
+use std::fs::File;
+use std::io::{Read as _, Seek as _};
 use std::path::Path;
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
+use grep_searcher::{
+    BinaryDetection, Encoding, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch,
+};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -13,6 +17,7 @@ use crate::i18n::{LocalizedText, tools as words};
 use crate::protocol::ParsedOutput;
 use crate::safety::is_sensitive_name;
 use crate::safety::tools::SearchTask;
+use crate::text::encoding;
 
 /// Lines that are given, and matches that are counted.
 const LINES: usize = 200;
@@ -20,6 +25,8 @@ const COUNTED: usize = 20_000;
 const BYTES: usize = 24 * 1024;
 /// Bytes of one line.
 const LINE: usize = 240;
+/// Bytes that tell the encoding of a file.
+const HEAD: usize = 4 * 1024;
 /// A longer file holds data rather than text.
 const FILE: u64 = 8 * 1024 * 1024;
 /// Files whose matches are counted one by one.
@@ -128,9 +135,14 @@ impl SearchResults {
         searcher: &mut Searcher,
     ) {
         let before = self.total;
-        let mut lines = LineSink { results: self, shown };
         // A file that cannot be read is passed over, as one that is gone is.
-        let _ = searcher.search_path(expression, path, &mut lines);
+        let Ok(mut file) = File::open(path) else { return };
+        let encoding = sniff(&mut file);
+        let mut lines = LineSink { results: self, shown };
+        let _ = match encoding {
+            Some(label) => search_encoded(label, searcher, expression, file, &mut lines),
+            None => searcher.search_file(expression, &file, &mut lines),
+        };
         let count = self.total - before;
         if count == 0 {
             return;
@@ -175,6 +187,33 @@ impl SearchResults {
             ..FileToolResult::default()
         }
     }
+}
+
+/// The encoding of a file that is text but not in UTF-8, by its beginning. A mark at the beginning
+/// is left to the searcher.
+fn sniff(file: &mut File) -> Option<&'static str> {
+    let mut head = [0; HEAD];
+    let read = file.read(&mut head).ok()?;
+    file.rewind().ok()?;
+    encoding::detect_head(head.get(..read).unwrap_or_default())
+}
+
+fn search_encoded(
+    label: &str,
+    searcher: &Searcher,
+    expression: &RegexMatcher,
+    file: File,
+    lines: &mut LineSink<'_>,
+) -> std::io::Result<()> {
+    let encoding = Encoding::new(label).map_err(std::io::Error::other)?;
+    let mut searcher = SearcherBuilder::new()
+        .binary_detection(BinaryDetection::quit(0))
+        .line_number(true)
+        .before_context(searcher.before_context())
+        .after_context(searcher.after_context())
+        .encoding(Some(encoding))
+        .build();
+    searcher.search_file(expression, &file, lines)
 }
 
 /// The matches of one file.

@@ -67,7 +67,7 @@ impl FileFixture {
         let tools = Toolbox::new(all(&self.desk));
         let tool = tools.find(&cleared.assessment().step.work).expect("the tool").clone();
         let (output, _) = unbounded_channel();
-        tool.run(cleared, RunControl { cancel: CancellationToken::new(), output }).await
+        tool.run(cleared, RunControl::new(CancellationToken::new(), output)).await
     }
 }
 
@@ -198,11 +198,13 @@ async fn a_binary_file_is_reported_with_its_size_and_a_similar_name_is_suggested
     let bench = FileFixture::new();
     bench.file("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
     bench.file("latin", b"caf\xe9");
+    bench.file("data", b"caf\xe9\x01");
     let said = note(&bench.run("file.read", json!({"path": "a.png"})).await);
     assert!(said.contains("a PNG image, 16 bytes"), "{said}");
-    let said = note(&bench.run("file.read", json!({"path": "latin"})).await);
+    assert_eq!(bench.run("file.read", json!({"path": "latin"})).await.stdout, "1\tcafé\n");
+    let said = note(&bench.run("file.read", json!({"path": "data"})).await);
     assert!(said.contains("another encoding"), "{said}");
-    let edit = json!({"path": "latin", "old": "caf", "new": "x"});
+    let edit = json!({"path": "data", "old": "caf", "new": "x"});
     assert!(note(&bench.run("file.edit", edit).await).contains("is not UTF-8"));
     let said = note(&bench.run("file.read", json!({"path": "latni"})).await);
     assert!(said.contains("Next to it: latin"), "{said}");
@@ -247,6 +249,21 @@ async fn a_search_stays_inside_and_skips_ignored_secret_and_binary_files() {
 }
 
 #[tokio::test]
+async fn a_search_finds_text_in_other_encodings_and_shows_it_readably() {
+    let bench = FileFixture::new();
+    let text = "第一行：这是一个用国标编码保存的文件，里面有常用的汉字。\n第二行：配置选项 key=1\n";
+    let (gbk, _, _) = encoding_rs::GBK.encode(text);
+    fs::write(bench.place.workspace.join("gbk.txt"), gbk).unwrap();
+    let utf16: Vec<u8> = "\u{feff}配置 two\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    fs::write(bench.place.workspace.join("utf16.txt"), utf16).unwrap();
+    let seen = bench.run("file.search", json!({"query": "配置"})).await;
+    assert!(seen.stdout.contains("gbk.txt:2: 第二行：配置选项 key=1\n"), "{}", seen.stdout);
+    assert!(seen.stdout.contains("utf16.txt:1: 配置 two\n"), "{}", seen.stdout);
+    let seen = bench.run("file.search", json!({"query": "key="})).await;
+    assert_eq!(seen.stdout, "gbk.txt:2: 第二行：配置选项 key=1\n");
+}
+
+#[tokio::test]
 async fn a_list_has_names_with_their_kinds() {
     let bench = FileFixture::new();
     tree(&bench);
@@ -287,4 +304,59 @@ fn prompts_are_one_short_line_each() {
         assert!(row.prompt.starts_with(row.name));
     }
     assert!(Path::new("/").is_absolute());
+}
+
+#[tokio::test]
+async fn a_text_in_another_encoding_is_read_and_edited_and_keeps_it() {
+    let bench = FileFixture::new();
+    let text = "第一行：配置文件的说明\r\n第二行：这里保存了用户的名称和地址\r\n";
+    let bytes = encoding_rs::GBK.encode(text).0.into_owned();
+    let path = bench.file("gbk.txt", &bytes);
+    let seen = bench.run("file.read", json!({"path": "gbk.txt"})).await;
+    assert_eq!(
+        seen.stdout,
+        text.replace("\r\n", "\n").replace("第一", "1\t第一").replace("第二", "2\t第二")
+    );
+    let edit = json!({"path": "gbk.txt", "old": "用户的名称", "new": "新的名称"});
+    let seen = bench.run("file.edit", edit).await;
+    assert_eq!(seen.exit_code, Some(0), "{}", note(&seen));
+    let diff = seen.change.unwrap().diff;
+    assert!(diff.contains("+第二行：这里保存了新的名称和地址"), "{diff}");
+    let expected = text.replace("用户的名称", "新的名称");
+    assert_eq!(fs::read(&path).unwrap(), *encoding_rs::GBK.encode(&expected).0);
+    // What the encoding has no bytes for is refused, and nothing is written.
+    let edit = json!({"path": "gbk.txt", "old": "新的名称", "new": "名称\u{1f600}\u{0e01}"});
+    let before = fs::read(&path).unwrap();
+    let seen = bench.run("file.edit", edit).await;
+    assert_eq!(fs::read(&path).unwrap(), before, "{}", note(&seen));
+    let utf16: Vec<u8> = "\u{feff}one\ntwo\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let path = bench.file("w.txt", &utf16);
+    bench.run("file.edit", json!({"path": "w.txt", "old": "two", "new": "2"})).await;
+    let expected: Vec<u8> = "\u{feff}one\n2\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert_eq!(fs::read(&path).unwrap(), expected);
+}
+
+#[tokio::test]
+async fn any_lines_of_a_large_file_are_read() {
+    let bench = FileFixture::new();
+    let lines: String = (1..=3_000_000).map(|n| format!("line {n}\n")).collect();
+    bench.file("large.log", lines.as_bytes());
+    let read = |from: usize| {
+        bench.run("file.read", json!({"path": "large.log", "from": from, "to": from + 1}))
+    };
+    let seen = read(2_400_000).await;
+    assert_eq!(seen.stdout, "2400000\tline 2400000\n2400001\tline 2400001\n");
+    assert!(note(&seen).contains("3000000"), "{}", note(&seen));
+    let seen = read(3_000_001).await;
+    assert!(note(&seen).contains("3000000 lines"), "{}", note(&seen));
+}
+
+#[tokio::test]
+async fn a_file_with_two_names_keeps_both() {
+    let bench = FileFixture::new();
+    let path = bench.file("one", b"before\n");
+    let other = bench.place.workspace.join("other");
+    fs::hard_link(&path, &other).unwrap();
+    bench.run("file.edit", json!({"path": "one", "old": "before", "new": "after"})).await;
+    assert_eq!(fs::read(&other).unwrap(), b"after\n");
 }

@@ -75,6 +75,7 @@ fn apply_change(write: &Write, desk: &FileToolState) -> Result<(), WriteError> {
         Some(after) => match slot.write_atomic(after, there.as_ref()) {
             // It came while nothing was there.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(WriteError::Changed),
+            Ok(()) if write.change.executable && there.is_none() => Ok(slot.make_executable()?),
             other => Ok(other?),
         },
         None => Ok(slot.remove()?),

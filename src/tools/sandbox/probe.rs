@@ -61,7 +61,7 @@ pub(super) fn probe_kernel(sandbox: &Sandbox, kernel: Kernel) -> SandboxSupport 
     }
 }
 
-/// Nothing is opened that stood there before, a link to something else least of all.
+/// Nothing is opened that was there before, a link to something else least of all.
 fn create_new_file(file: &Path) -> std::io::Result<()> {
     File::options().write(true).create_new(true).open(file).map(drop)
 }

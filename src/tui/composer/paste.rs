@@ -3,6 +3,7 @@
 
 use crate::config::draft::Paste;
 use crate::i18n::{Lang, screen as words};
+use crate::text::estimated_tokens;
 
 /// From this size on a paste is folded: every keystroke costs time with every character in the
 /// input.
@@ -11,15 +12,29 @@ const CHARS: usize = 2_000;
 
 /// The pastes, by the mark that represents them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FoldedPastes(Vec<Paste>);
+pub struct FoldedPastes {
+    pastes: Vec<Paste>,
+    /// The estimated tokens of each.
+    tokens: Vec<usize>,
+}
 
 impl FoldedPastes {
     pub fn new(pastes: Vec<Paste>) -> FoldedPastes {
-        FoldedPastes(pastes)
+        let tokens = pastes.iter().map(|paste| estimated_tokens(&paste.text)).collect();
+        FoldedPastes { pastes, tokens }
     }
 
     pub fn pastes(&self) -> &[Paste] {
-        &self.0
+        &self.pastes
+    }
+
+    /// The bytes and the estimated tokens of the pastes whose mark is in this text.
+    pub fn size_in(&self, shown: &str) -> (usize, usize) {
+        let all = self.pastes.iter().zip(&self.tokens);
+        let here = all.filter(|(paste, _)| shown.contains(&paste.mark));
+        here.fold((0, 0), |(bytes, tokens), (paste, more)| {
+            (bytes + paste.text.len(), tokens + more)
+        })
     }
 
     /// The mark for a text that is too big for the input, else `None`.
@@ -34,13 +49,14 @@ impl FoldedPastes {
             _ => words::PASTED_LINES.with("n", lines),
         };
         let mark = self.unused(&size.text(lang));
-        self.0.push(Paste { mark: mark.clone(), text: text.to_owned() });
+        self.tokens.push(estimated_tokens(text));
+        self.pastes.push(Paste { mark: mark.clone(), text: text.to_owned() });
         Some(mark)
     }
 
     /// `[pasted 132 lines]`, and `[pasted 132 lines 2]` when there is one already.
     fn unused(&self, size: &str) -> String {
-        let taken = |mark: &String| self.0.iter().any(|fold| fold.mark == *mark);
+        let taken = |mark: &String| self.pastes.iter().any(|fold| fold.mark == *mark);
         let first = format!("[{size}]");
         let numbered = (2..).map(|n| format!("[{size} {n}]"));
         std::iter::once(first).chain(numbered).find(|mark| !taken(mark)).unwrap_or_default()
@@ -49,7 +65,7 @@ impl FoldedPastes {
     /// The marks in one line, as byte ranges.
     pub fn mark_ranges(&self, line: &str) -> Vec<(usize, usize)> {
         let mut places: Vec<_> = self
-            .0
+            .pastes
             .iter()
             .flat_map(|fold| line.match_indices(&fold.mark).map(|(at, mark)| (at, at + mark.len())))
             .collect();
@@ -61,7 +77,7 @@ impl FoldedPastes {
     pub fn contract(&self, text: &str) -> String {
         let mut rest = text;
         let mut out = String::new();
-        for paste in &self.0 {
+        for paste in &self.pastes {
             if let Some((before, behind)) = rest.split_once(&paste.text) {
                 out.push_str(before);
                 out.push_str(&paste.mark);
@@ -77,7 +93,8 @@ impl FoldedPastes {
         let mut out = String::new();
         let mut done = 0;
         for (start, end) in self.mark_ranges(shown) {
-            let Some(fold) = self.0.iter().find(|fold| shown.get(start..end) == Some(&fold.mark))
+            let Some(fold) =
+                self.pastes.iter().find(|fold| shown.get(start..end) == Some(&fold.mark))
             else {
                 continue;
             };

@@ -32,7 +32,7 @@ impl Composer {
         let Some(vim) = &mut self.vim else { return false };
         let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
         let todo = match (key.code, vim.mode) {
-            (KeyCode::Esc, _) => match vim.escape() {
+            (KeyCode::Esc, _) => match vim.escape(self.text.lines(), self.text.cursor()) {
                 Some(todo) => todo,
                 None => return false,
             },
@@ -50,8 +50,10 @@ impl Composer {
         };
         todo.into_iter().for_each(|todo| self.apply_vim_edit(todo));
         self.update_after_change();
-        if self.vim_mode() != Some(VimMode::Insert) {
-            let (row, column) = self.text.cursor();
+        let (row, column) = self.text.cursor();
+        if let Some(vim) = self.vim.as_mut().filter(|vim| vim.mode == VimMode::Insert) {
+            vim.begin_insert((row, column));
+        } else {
             let line = self.text.lines().get(row).map(String::as_str).unwrap_or_default();
             self.move_cursor_to((row, clamp_to_char(line, column)));
         }
@@ -99,9 +101,14 @@ impl Composer {
 
     /// Highlights the selection of visual mode.
     pub(super) fn highlight_selection(&mut self, style: Style) {
-        let Some(VimMode::Visual(anchor)) = self.vim_mode() else { return };
         let (row, column) = self.text.cursor();
-        let (from, to) = (anchor.min((row, column)), anchor.max((row, column)));
+        let (from, to) = match self.vim_mode() {
+            Some(VimMode::Visual(anchor)) => (anchor.min((row, column)), anchor.max((row, column))),
+            Some(VimMode::VisualLines(anchor)) => {
+                ((anchor.0.min(row), 0), (anchor.0.max(row), usize::MAX - 1))
+            }
+            _ => return,
+        };
         let byte = |(row, column): GridPosition| {
             let line = self.text.lines().get(row).map(String::as_str).unwrap_or_default();
             (row, line.char_indices().nth(column).map_or(line.len(), |(at, _)| at))

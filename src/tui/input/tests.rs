@@ -9,6 +9,7 @@ fn describe(heard: Vec<TerminalInput>) -> Vec<String> {
         .into_iter()
         .map(|heard| match heard {
             TerminalInput::Background(ground) => format!("{ground:?}"),
+            TerminalInput::Graphics(reply) => format!("told {reply:?}"),
             TerminalInput::Event(Event::Paste(text)) => format!("paste {text:?}"),
             TerminalInput::Event(Event::Mouse(mouse)) => {
                 format!("{:?} {} {}", mouse.kind, mouse.column, mouse.row)
@@ -25,6 +26,12 @@ fn describe(heard: Vec<TerminalInput>) -> Vec<String> {
 /// All in one burst, and then a long silence.
 fn read(bytes: &[u8]) -> Vec<String> {
     in_pieces(&[bytes])
+}
+
+/// Without what the terminal says of itself.
+fn typed(mut heard: Vec<String>) -> Vec<String> {
+    heard.retain(|it| !it.starts_with("told "));
+    heard
 }
 
 /// Each piece in a burst of its own, one shortly after the other.
@@ -130,10 +137,10 @@ fn answers_to_queries_of_other_programs_are_never_typed() {
         whole.push(b'x');
         // A cut sequence swallows the bytes that follow at once, and nothing after that.
         let expected: &[&str] = if answer.ends_with(b"0m") { &[] } else { &["x"] };
-        assert_eq!(read(&whole), expected, "{:?}", String::from_utf8_lossy(answer));
+        assert_eq!(typed(read(&whole)), expected, "{:?}", String::from_utf8_lossy(answer));
         for at in 1..answer.len() {
             let (first, second) = answer.split_at(at);
-            assert_eq!(in_pieces(&[first, second, b"x"]), expected, "{at} {answer:?}");
+            assert_eq!(typed(in_pieces(&[first, second, b"x"])), expected, "{at} {answer:?}");
         }
     }
 }
@@ -240,5 +247,17 @@ proptest! {
         }
         // Only a paste may still be open.
         prop_assert!(parser.pending_timeout().is_none());
+    }
+}
+
+#[test]
+fn answers_about_pictures_are_told_from_keys_in_any_pieces() {
+    let bytes: &[u8] =
+        b"a\x1b_Gi=31;OK\x1b\\\x1b_Gi=32;ENOTSUP:x\x1b\\\x1b[6;20;10t\x1b[?62;4;22cb";
+    let size = "told CellSize(CellSize { width: 10, height: 20 })";
+    let end = "told Attributes { sixel: true }";
+    for cut in 0..bytes.len() {
+        let seen = in_pieces(&[&bytes[..cut], &bytes[cut..]]);
+        assert_eq!(seen, ["a", "told Kitty", size, end, "b"], "cut at {cut}");
     }
 }

@@ -1,5 +1,6 @@
 //! What a key does in a dialog.
 
+use crate::config::Secret;
 use crate::protocol::Op;
 
 /// The result of a key.
@@ -10,6 +11,8 @@ pub enum ModalAction {
     Send(Op),
     /// An item of a list was selected or confirmed, or the list was left.
     Picked(Topic, PickerAction),
+    /// An API key was typed.
+    KeyEntered(Secret),
     /// The key has no meaning here; it may have one elsewhere.
     Unhandled,
 }
@@ -19,6 +22,11 @@ pub enum ModalAction {
 pub enum Topic {
     Theme,
     Model,
+    Effort,
+    /// A provider to connect to.
+    Provider,
+    /// A model of the provider that is being connected to.
+    FirstModel,
     /// A saved session.
     Session,
     /// A turn to go back to.
@@ -28,6 +36,8 @@ pub enum Topic {
         turn: u64,
     },
     Bot,
+    /// Where a note is kept.
+    NotePlace,
     /// The fate of a conversation that is not saved.
     UnsavedConversation,
 }

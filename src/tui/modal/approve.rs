@@ -1,13 +1,12 @@
-//! The dialog that asks whether a step may run: the exact command, its folder, the reasons for
-//! asking and its possible effects; the model's own words come last.
+//! The dialog that asks whether a step may run: the exact command, the reasons for asking and its
+//! possible effects; then what a lasting answer covers, the model's own words and the next steps.
 
-use ratatui::style::Modifier;
 use ratatui::text::Line;
 
 use super::dialog::Dialog;
 use super::dialog_frame::DialogPage;
 use super::question::{QuestionState, Subject};
-use super::rows::{LongDiffCache, Rows};
+use super::rows::{DiffViewCache, Rows};
 use super::step_details::{self, StepDetails};
 use crate::i18n::{common, screen as words};
 use crate::present::QuestionOffer;
@@ -18,6 +17,8 @@ use crate::tui::draw::DrawContext;
 pub struct ApproveDialog {
     pub question: QuestionState,
     asked: StepQuestion,
+    /// The folder of the session: another one is named.
+    home: String,
 }
 
 /// `2 of 5`; empty for a single step.
@@ -55,90 +56,84 @@ impl Dialog for ApproveDialog {
         let long = page.required.split_off(page.required.len().min(most));
         page.count = count_text(&self.asked, pen);
         page.required.push(Line::default());
-        page.required.extend(self.detail_rows(&subject, width, pen));
+        page.required.extend(self.reason_rows(&subject, width, pen));
         page.optional = long;
-        if !subject.is_edited() && !self.asked.rule_covers.is_empty() {
-            let mut facts = StepDetails::new(width, pen);
-            facts.push_continuation(&self.asked.rule_covers, pen);
-            page.optional.extend(facts.into_rows());
-        }
-        page.optional.append(self.upcoming_rows(width, pen));
+        page.optional.append(self.context_rows(&subject, width, pen));
         if let Some(trust) = &self.asked.trust {
             page.optional.push(Line::default());
             page.optional.extend(super::trust::offer_rows(trust, width, pen));
         }
-        page.optional.extend(self.explanation_rows(width, pen));
         page
     }
 }
 
 impl ApproveDialog {
-    pub fn new(id: AskId, offer: QuestionOffer, held: StepQuestion) -> ApproveDialog {
+    pub fn new(id: AskId, offer: QuestionOffer, held: StepQuestion, home: &str) -> ApproveDialog {
         let slight =
             held.change.is_some() && held.risk.tier == Tier::L1 && held.risk.can_batch_approve();
         let asking = QuestionState::new(id, offer).with_skippable_rest(slight);
-        ApproveDialog { question: asking, asked: held }
+        ApproveDialog { question: asking, asked: held, home: home.to_owned() }
     }
 
-    fn detail_rows(
+    /// Why it asks, and what must be known to answer; with high risk all that is known.
+    fn reason_rows(
         &self,
         subject: &Subject<'_>,
         width: usize,
         pen: &DrawContext<'_>,
     ) -> Vec<Line<'static>> {
-        let mut facts = StepDetails::new(width, pen);
+        let detailed = self.question.is_detailed();
+        let mut facts = StepDetails::new(width, detailed, pen);
+        facts.push_reasons(subject.work, subject.risk, pen);
+        facts.push_effects(&subject.risk.effects, pen);
         // Known only for the program of the question.
         if program(subject.work) == program(&self.asked.step.work)
             && let Some(path) = &self.asked.resolved
+            && (detailed || program(subject.work).is_some_and(|name| name.contains('/')))
         {
             facts.push_text(common::PROGRAM, path, pen.theme.text, pen);
         }
-        facts.push_text(common::FOLDER, &self.asked.cwd, pen.theme.text, pen);
-        facts.push_effects(&subject.risk.effects, pen);
-        facts.push_reasons(subject.work, subject.risk, pen);
-        if let Some(rule) = self.asked.rule.as_ref().filter(|_| !subject.is_edited()) {
-            facts.push_text(words::ASK_RULE, rule, pen.theme.text, pen);
+        if detailed || self.asked.cwd != self.home {
+            facts.push_text(common::FOLDER, &self.asked.cwd, pen.theme.text, pen);
         }
         facts.into_rows()
     }
 
-    /// The steps after this one, each with its tier in front.
-    fn upcoming_rows(&self, width: usize, pen: &DrawContext<'_>) -> Rows {
-        if self.asked.rest.is_empty() {
-            return Rows::default();
+    /// What a lasting approval covers, the words of the model, and the steps after this one: whole,
+    /// since an approval may include them.
+    fn context_rows(&self, subject: &Subject<'_>, width: usize, pen: &DrawContext<'_>) -> Rows {
+        let mut facts = StepDetails::new(width, false, pen);
+        if !subject.is_edited() {
+            facts.push_coverage(&self.asked.rule_covers, pen);
         }
-        let head = Line::styled(words::ASK_REST.text(pen.lang), pen.theme.dim);
-        let mut rows = Rows::from(vec![Line::default(), head]);
+        facts.push_model_text(common::MODEL, &self.asked.why, pen);
+        if self.question.is_detailed() {
+            facts.push_model_text(words::ASK_EXPECTED, &self.asked.expected, pen);
+        }
+        let mut label = Some(words::ASK_REST.text(pen.lang));
+        let (column, room) = (width.saturating_sub(facts.width()), facts.width());
+        let mut rows = Rows::from(facts.into_rows());
         for step in &self.asked.rest {
-            rows.append(upcoming_step_rows(step, width, pen, &self.question.long_diffs));
+            let work = upcoming_step_rows(step, room, pen, &self.question.diffs);
+            let label = label.take().unwrap_or_default();
+            rows.append(work.labelled(label, pen.theme.dim, column));
         }
         rows
     }
-
-    fn explanation_rows(&self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
-        let mut facts = StepDetails::new(width, pen);
-        if !self.asked.why.trim().is_empty() || !self.asked.expected.trim().is_empty() {
-            facts.push_blank();
-        }
-        facts.push_model_text(words::ASK_MODEL_SAYS, &self.asked.why, pen);
-        facts.push_model_text(words::ASK_EXPECTED, &self.asked.expected, pen);
-        facts.into_rows()
-    }
 }
 
-/// A step after this one: its tier, and its whole command, since an approval may include it.
+/// A step after this one: its whole command, and its tier unless that is the usual one.
 fn upcoming_step_rows(
     step: &UpcomingStep,
     width: usize,
     pen: &DrawContext<'_>,
-    longs: &LongDiffCache,
+    diffs: &DiffViewCache,
 ) -> Rows {
-    let tone = step_details::tone(&step.risk, pen).add_modifier(Modifier::BOLD);
-    let label = format!("  {}", step.risk.tier.name());
-    let room = width.saturating_sub(6);
-    let work = match &step.change {
-        Some(change) => super::file_change::rows(step.work.tool(), change, room, pen, longs),
-        None => step_details::action_rows(&step.work, &step.risk, room, pen).into(),
-    };
-    work.labelled(&label, tone, 6)
+    match &step.change {
+        Some(change) => super::file_change::rows(step.work.tool(), change, width, pen, diffs),
+        None => {
+            let rows = step_details::action_rows(&step.work, &step.risk, width, pen);
+            step_details::with_tier(rows, &step.risk, width, pen).into()
+        }
+    }
 }

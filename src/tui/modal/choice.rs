@@ -1,16 +1,17 @@
-//! The choices of a question, by letter, digit and arrows. The safe one is first and selected until
-//! the user moves.
+//! The choices of a question, by letter, digit and arrows. The safe one is selected until the user
+//! moves.
 
 use crossterm::event::KeyEvent;
-use ratatui::style::Modifier;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use crate::i18n::{Phrase, common, prompt, screen as words};
+use crate::i18n::{LocalizedText, Phrase, common, prompt, screen as words};
 use crate::present::{ChoicePick, QuestionKind, QuestionOffer, Severity};
+use crate::text::escape;
 use crate::tui::draw::DrawContext;
-use crate::tui::keys;
 use crate::tui::status::KeyHint;
 use crate::tui::symbols::{CHOSEN, NOT_CHOSEN};
+use crate::tui::{keys, text};
 
 /// One row: its letter, its label, and a short label for narrow dialogs.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +56,7 @@ fn row(kind: QuestionKind, severity: Severity, pick: ChoicePick) -> QuestionChoi
         (Pick::TrustFirst, _) => ('t', words::PICK_TRUST_FIRST, words::PICK_TRUST_SHORT),
         (Pick::Trust, _) => ('t', words::PICK_TRUST, words::PICK_TRUST_SHORT),
         (Pick::TrustAbove, _) => ('a', words::PICK_TRUST_ABOVE, words::PICK_TRUST_ABOVE_SHORT),
+        (Pick::AcceptEdits, _) => ('f', words::PLAN_ACCEPT_EDITS, words::PLAN_ACCEPT_EDITS),
         (Pick::Continue, _) => ('y', words::PICK_GO_ON, words::PICK_GO_ON),
         // All of them at once: each has a mark.
         (Pick::Each, _) => ('y', prompt::PICK_MARKED, prompt::PICK_MARKED_SHORT),
@@ -66,6 +68,8 @@ fn row(kind: QuestionKind, severity: Severity, pick: ChoicePick) -> QuestionChoi
 #[derive(Clone, Debug)]
 pub struct Choices {
     rows: Vec<QuestionChoice>,
+    /// The first ones have rows; the rest have only their letters.
+    shown: usize,
     chosen: usize,
     /// The choice selected until the user moves.
     default: usize,
@@ -82,11 +86,19 @@ impl Choices {
         let shown =
             |pick: &&ChoicePick| offer.kind != QuestionKind::Template || **pick != ChoicePick::Run;
         let row = |pick: &ChoicePick| row(offer.kind, offer.severity, *pick);
-        let rows = offer.picks.iter().filter(shown).map(row).collect();
+        let mut rows: Vec<_> = offer.picks.iter().filter(shown).map(row).collect();
+        let safe = rows.first().map(|row| row.pick);
+        let mut shown = rows.len();
+        if is_about_step(offer.kind) {
+            rows.sort_by_key(|row| STEP_PICKS.iter().position(|pick| *pick == row.pick));
+            shown = rows.iter().filter(|row| row.pick != ChoicePick::Stop).count();
+        }
+        let default = rows.iter().position(|row| Some(row.pick) == safe).unwrap_or(0);
         Choices {
             rows,
-            chosen: 0,
-            default: 0,
+            shown,
+            chosen: default,
+            default,
             offer,
             is_cursor_elsewhere: false,
             is_inactive: false,
@@ -129,7 +141,7 @@ impl Choices {
     }
 
     pub fn last(&mut self) {
-        self.chosen = self.rows.len().saturating_sub(1);
+        self.chosen = self.shown.saturating_sub(1);
     }
 
     pub fn is_first(&self) -> bool {
@@ -137,28 +149,30 @@ impl Choices {
     }
 
     pub fn is_last(&self) -> bool {
-        self.chosen + 1 >= self.rows.len()
+        self.chosen + 1 >= self.shown
     }
 
     /// The keys worth showing.
     pub fn hints(&self) -> &'static [KeyHint] {
         match self.offer.kind {
+            QuestionKind::Shell if self.offer.severity == Severity::Plain => TYPED,
+            QuestionKind::Step | QuestionKind::Change => match self.offer.severity {
+                Severity::Plain => CHOOSING,
+                Severity::HighRisk => HIGH_RISK,
+            },
             QuestionKind::Pause => PAUSING,
             QuestionKind::Trust => TRUSTING,
             QuestionKind::Template => MARKING,
-            QuestionKind::Step
-            | QuestionKind::Change
-            | QuestionKind::Shell
-            | QuestionKind::Model => CHOOSING,
+            QuestionKind::Shell | QuestionKind::Plan | QuestionKind::Model => OTHER,
         }
     }
 
     pub fn next(&mut self) {
-        self.chosen = (self.chosen + 1) % self.rows.len().max(1);
+        self.chosen = (self.chosen + 1) % self.shown.max(1);
     }
 
     pub fn previous(&mut self) {
-        self.chosen = (self.chosen + self.rows.len().saturating_sub(1)) % self.rows.len().max(1);
+        self.chosen = (self.chosen + self.shown.saturating_sub(1)) % self.shown.max(1);
     }
 
     /// The choice that Enter confirms.
@@ -172,68 +186,89 @@ impl Choices {
         let typed = keys::letter(key)?;
         if let Some(digit) = typed.to_digit(10) {
             let at = usize::try_from(digit).ok()?.checked_sub(1)?;
-            return self.rows.get(at).copied();
+            return self.rows.get(at).filter(|_| at < self.shown).copied();
         }
         self.rows.iter().find(|row| row.letter.eq_ignore_ascii_case(&typed)).copied()
     }
 
-    /// In columns, with the full labels.
+    /// Whether more about the question can be shown by key; with high risk all of it always is.
+    pub fn has_details(&self) -> bool {
+        is_about_step(self.offer.kind) && self.offer.severity == Severity::Plain
+    }
+
+    /// One below the other, with the full labels.
     pub fn grid(&self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
         let cells: Vec<_> =
-            (0..self.rows.len()).map(|at| self.cell(at, LabelLength::Full, pen)).collect();
-        let high = cells.len().div_ceil(2).max(4);
-        let (left, right) = cells.split_at(high.min(cells.len()));
-        let widest = |cells: &[Line<'_>]| cells.iter().map(Line::width).max().unwrap_or(0);
-        let column = widest(left) + 3;
-        if right.is_empty() || column + widest(right) > width + 2 {
-            return cells;
-        }
-        left.iter()
-            .enumerate()
-            .map(|(row, line)| {
-                let mut line = line.clone();
-                if let Some(other) = right.get(row) {
-                    line.spans.push(Span::raw(" ".repeat(column.saturating_sub(line.width()))));
-                    line.spans.extend(other.spans.clone());
-                }
+            (0..self.shown).map(|at| self.cell(at, LabelLength::Full, width, pen)).collect();
+        let widest = cells.iter().flatten().map(Line::width).max().unwrap_or(0);
+        let mut lines = Vec::new();
+        for (at, cell) in cells.into_iter().enumerate() {
+            let style = self.style(at, pen);
+            lines.extend(cell.into_iter().map(|mut line| {
+                line.spans.push(Span::styled(" ".repeat(widest - line.width()), style));
                 line
-            })
-            .collect()
+            }));
+        }
+        lines
     }
 
     /// One after the other, with the short labels.
     pub fn flow(&self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
         let mut lines: Vec<Line<'static>> = Vec::new();
         for at in 0..self.rows.len() {
-            let cell = self.cell(at, LabelLength::Short, pen);
-            match lines.last_mut() {
-                Some(line) if line.width() + 1 + cell.width() <= width => {
+            let mut cell = self.cell(at, LabelLength::Short, width, pen);
+            match (lines.last_mut(), &mut cell[..]) {
+                (Some(line), [only]) if line.width() + 1 + only.width() <= width => {
                     line.spans.push(Span::raw(" "));
-                    line.spans.extend(cell.spans);
+                    line.spans.append(&mut only.spans);
                 }
-                _ => lines.push(cell),
+                _ => lines.extend(cell),
             }
         }
         lines
     }
 
-    fn cell(&self, at: usize, room: LabelLength, pen: &DrawContext<'_>) -> Line<'static> {
-        let Some(row) = self.rows.get(at) else { return Line::default() };
-        let chosen = at == self.chosen && !self.is_cursor_elsewhere && !self.is_inactive;
-        let (sigil, style) =
-            if chosen { (CHOSEN, pen.theme.selection) } else { (NOT_CHOSEN, pen.theme.text) };
+    fn is_chosen(&self, at: usize) -> bool {
+        at == self.chosen && !self.is_cursor_elsewhere && !self.is_inactive
+    }
+
+    fn style(&self, at: usize, pen: &DrawContext<'_>) -> Style {
+        if self.is_chosen(at) { pen.theme.chosen() } else { pen.theme.text }
+    }
+
+    /// The mark, the letter, and the label, which wraps in its own column.
+    fn cell(
+        &self,
+        at: usize,
+        room: LabelLength,
+        width: usize,
+        pen: &DrawContext<'_>,
+    ) -> Vec<Line<'static>> {
+        let Some(row) = self.rows.get(at) else { return Vec::new() };
+        let sigil = if self.is_chosen(at) { CHOSEN } else { NOT_CHOSEN };
+        let style = self.style(at, pen);
         let letter = style.patch(pen.theme.accent).add_modifier(Modifier::BOLD);
-        let letter = if chosen { style.add_modifier(Modifier::BOLD) } else { letter };
         let label = match room {
             LabelLength::Full => row.label,
             LabelLength::Short => row.short,
         };
-        Line::from(vec![
-            Span::styled(sigil, pen.theme.accent),
-            Span::styled(format!("{} ", row.letter), letter),
-            Span::styled(format!(" {} ", label.text(pen.lang)), style),
-        ])
+        let rule = self.offer.rule.as_deref().unwrap_or_default();
+        let label = label.with("rule", escape(rule).text).text(pen.lang);
+        let lead = text::width(CHOSEN) + 3;
+        let mut rows = text::wrap(&label, width.saturating_sub(lead + 1)).into_iter();
+        let first = Line::from(vec![
+            Span::styled(sigil, style.patch(pen.theme.accent)),
+            Span::styled(row.letter.to_string(), letter),
+            Span::styled(format!("  {} ", rows.next().unwrap_or_default()), style),
+        ]);
+        let rest = rows.map(|row| Line::styled(format!("{}{row} ", " ".repeat(lead)), style));
+        std::iter::once(first).chain(rest).collect()
     }
+}
+
+/// Whether the choices are those about a step.
+fn is_about_step(kind: QuestionKind) -> bool {
+    matches!(kind, QuestionKind::Step | QuestionKind::Change | QuestionKind::Shell)
 }
 
 enum LabelLength {
@@ -241,17 +276,17 @@ enum LabelLength {
     Short,
 }
 
-/// Every choice about a step.
+/// Every choice about a step, in the order of their rows.
 const STEP_PICKS: [ChoicePick; 9] = [
-    ChoicePick::Reject,
-    ChoicePick::RejectWithReason,
-    ChoicePick::Stop,
-    ChoicePick::Edit,
     ChoicePick::Run,
     ChoicePick::All,
     ChoicePick::Session,
     ChoicePick::Project,
     ChoicePick::TrustFirst,
+    ChoicePick::Edit,
+    ChoicePick::RejectWithReason,
+    ChoicePick::Reject,
+    ChoicePick::Stop,
 ];
 
 /// Whether a letter answers some question, if not this one: the user then meant to answer.
@@ -261,11 +296,13 @@ pub fn is_answer_letter(typed: char) -> bool {
 }
 
 /// The letters, for help.
-pub fn letters() -> Vec<(char, Phrase)> {
+pub fn letters() -> Vec<(char, LocalizedText)> {
     let row = |(severity, pick)| row(QuestionKind::Step, severity, pick);
-    let plain = STEP_PICKS.into_iter().take(8).map(|pick| (Severity::Plain, pick));
+    let plain = STEP_PICKS.into_iter().filter(|pick| *pick != ChoicePick::TrustFirst);
+    let plain = plain.map(|pick| (Severity::Plain, pick));
     let rows = plain.chain([(Severity::HighRisk, ChoicePick::Run)]).map(row);
-    rows.map(|row| (row.letter, row.label)).collect()
+    rows.map(|row| (row.letter, row.label.with("rule", LocalizedText::from(words::PICK_SUCH))))
+        .collect()
 }
 
 const MARKING: &[KeyHint] = &[
@@ -275,13 +312,16 @@ const MARKING: &[KeyHint] = &[
     KeyHint { key: "Up/Down", action: words::HINT_MOVE },
     KeyHint { key: "PgUp/PgDn", action: words::HINT_SCROLL },
 ];
-const CHOOSING: &[KeyHint] = &[
-    KeyHint { key: "Enter", action: words::HINT_CHOOSE },
-    KeyHint { key: "Esc", action: common::REJECT },
-    KeyHint { key: "Up/Down", action: words::HINT_MOVE },
-    KeyHint { key: "PgUp/PgDn", action: words::HINT_SCROLL },
-    KeyHint { key: "F1", action: words::HINT_HELP },
-];
+const SELECT: KeyHint = KeyHint { key: "Enter", action: words::HINT_CHOOSE };
+const NO: KeyHint = KeyHint { key: "Esc", action: common::REJECT };
+const STOP: KeyHint = KeyHint { key: "x", action: common::STOP_TURN };
+const DETAILS: KeyHint = KeyHint { key: "d", action: words::HINT_DETAILS };
+const HELP: KeyHint = KeyHint { key: "F1", action: words::HINT_HELP };
+const CHOOSING: &[KeyHint] = &[SELECT, NO, STOP, DETAILS, HELP];
+const HIGH_RISK: &[KeyHint] = &[SELECT, NO, STOP, HELP];
+/// About a line that the user typed.
+const TYPED: &[KeyHint] = &[SELECT, NO, DETAILS, HELP];
+const OTHER: &[KeyHint] = &[SELECT, NO, HELP];
 const TRUSTING: &[KeyHint] = &[
     KeyHint { key: "Enter", action: words::HINT_CHOOSE },
     KeyHint { key: "Esc", action: words::HINT_AS_IT_IS },

@@ -14,11 +14,12 @@ use crate::i18n::screen as words;
 use crate::tui::draw::{self, DrawContext, HorizontalRule};
 use crate::tui::keys::ScrollAction;
 use crate::tui::text;
+use crate::tui::theme::Theme;
 
 /// Below this width no question can be shown so that it can be reviewed.
 pub const NARROWEST: u16 = 24;
 const LOWEST: u16 = 5;
-/// Columns left free on either side.
+/// Columns left free on either side: the first has the bar.
 const MARGIN: u16 = 2;
 
 /// The content of a dialog.
@@ -89,6 +90,8 @@ struct Plan {
 /// Where blank rows are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Spacing {
+    /// Everywhere, and at the edges of the panel.
+    Padded,
     /// Below the head, between body and choices, and above the hint.
     Everywhere,
     /// Between body and choices.
@@ -105,10 +108,21 @@ impl Plan {
 impl Spacing {
     fn rows(self) -> u16 {
         match self {
+            Spacing::Padded => 5,
             Spacing::Everywhere => 3,
             Spacing::Between => 1,
             Spacing::None => 0,
         }
+    }
+
+    /// Rows above the head, and below the hint.
+    fn padding(self) -> u16 {
+        u16::from(self == Spacing::Padded)
+    }
+
+    /// Rows below the head, and above the hint.
+    fn below_head(self) -> u16 {
+        u16::from(matches!(self, Spacing::Padded | Spacing::Everywhere))
     }
 }
 
@@ -207,21 +221,25 @@ impl DialogFrame {
             draw::lines(area, buf, &[calm]);
             return None;
         }
-        page.head(area, buf, pen);
         let plan = page.plan(area.height);
+        let padding = plan.spacing.padding();
+        let head = area.y + padding;
+        page.head(Rect { y: head, height: 1, ..area }, buf, pen);
         let inner = Rect {
             x: area.x + MARGIN,
             width: area.width.saturating_sub(MARGIN * 2),
-            y: area.y + 1 + u16::from(plan.spacing == Spacing::Everywhere),
+            y: head + 1 + plan.spacing.below_head(),
             height: plan.body,
         };
         self.draw_body(inner, buf, pen);
         let below = inner.bottom() + u16::from(plan.spacing != Spacing::None);
-        let above_hint = Rect { height: area.height.saturating_sub(1), ..area };
+        let above_hint = Rect { height: area.height.saturating_sub(1 + padding), ..area };
         let foot = Rect { y: below, height: plan.foot, ..inner }.intersection(above_hint);
-        let hint = Rect { y: area.bottom().saturating_sub(1), height: 1, ..inner };
+        let hint = Rect { y: above_hint.bottom(), height: 1, ..inner };
         draw::lines(hint, buf, &[self.hint(pen)]);
-        page.foot(foot, buf, &plan, pen)
+        let field = page.foot(foot, buf, &plan, pen);
+        draw::panel(area, buf, pen.theme, page.bar(pen.theme));
+        field
     }
 
     fn draw_body(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
@@ -332,6 +350,7 @@ impl DialogPage {
     fn plan(&self, height: u16) -> Plan {
         let all = self.required.len() + self.optional.len();
         let ways = [
+            (true, Spacing::Padded),
             (true, Spacing::Everywhere),
             (true, Spacing::Between),
             (true, Spacing::None),
@@ -346,15 +365,22 @@ impl DialogPage {
         });
         let fits = |plan: &&Plan, rows: usize| usize::from(plan.body) >= rows;
         let whole = plans.iter().find(|plan| fits(plan, all));
-        let mut close = plans.iter().filter(|plan| plan.spacing != Spacing::Everywhere);
+        let mut close = plans.iter().filter(|plan| plan.spacing.below_head() == 0);
         let [.., tightest] = plans;
         *whole.or_else(|| close.find(|plan| fits(plan, self.required.len()))).unwrap_or(&tightest)
     }
 
+    /// The bar at the left of the panel.
+    fn bar(&self, theme: &Theme) -> Style {
+        if self.tone == theme.danger { theme.bar.danger } else { theme.bar.question }
+    }
+
+    /// The title, on a rule where the theme has no panels.
     fn head(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
         let bold = self.tone.add_modifier(Modifier::BOLD);
-        let mut rule =
-            HorizontalRule::new(self.tone).heavy().left(Span::styled(self.title.as_str(), bold));
+        let line = HorizontalRule::new(self.tone);
+        let line = if pen.theme.has_surfaces() { line.blank() } else { line.heavy() };
+        let mut rule = line.left(Span::styled(self.title.as_str(), bold));
         let wide = text::width(&self.title) + text::width(&self.count) + text::width(&self.badge);
         if !self.count.is_empty() && wide + 9 <= usize::from(area.width) {
             rule = rule.left(Span::styled(self.count.as_str(), pen.theme.dim));
@@ -374,8 +400,6 @@ impl DialogPage {
     ) -> Option<Rect> {
         match &self.foot {
             Foot::Choices { grid, flow } => {
-                // The mark of the selected choice is in the margin.
-                let area = Rect { x: area.x - MARGIN, width: area.width + MARGIN, ..area };
                 draw::lines(area, buf, if plan.spread { grid } else { flow });
                 None
             }

@@ -4,19 +4,16 @@
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use super::rows::{LongDiffCache, Rows};
+use super::rows::{DiffViewCache, Rows};
 use crate::i18n::screen as words;
 use crate::protocol::Change;
 use crate::tui::draw::DrawContext;
-use crate::tui::transcript::LongDiff;
-use crate::tui::{text, transcript};
+use crate::tui::text;
+use crate::tui::transcript::{DiffForm, DiffView};
 
 /// Rows of a diff that must be seen before it can be approved. The rest of a longer diff can be
 /// scrolled to, or read in the file.
 pub const MUST: usize = 400;
-
-/// A diff larger than this many bytes is laid out only where it is in view.
-const LONG: usize = 64 * 1024;
 
 /// The head of the diff, and its rows.
 pub fn rows(
@@ -24,7 +21,7 @@ pub fn rows(
     change: &Change,
     width: usize,
     pen: &DrawContext<'_>,
-    longs: &LongDiffCache,
+    diffs: &DiffViewCache,
 ) -> Rows {
     let name = change.diff.lines().next().and_then(|line| line.strip_prefix("--- "));
     let name = text::single_line(name.unwrap_or(&change.path));
@@ -62,12 +59,8 @@ pub fn rows(
     // The head already shows the names.
     let body = change.diff.splitn(3, '\n').nth(2).unwrap_or_default();
     let mut rows = Rows::from(rows);
-    if body.len() > LONG {
-        let long = || LongDiff::new(escape_invisible(body), width, pen.theme, pen.lang);
-        rows.push_long_diff(longs.get_or_insert_with(change, width, long));
-    } else {
-        rows.extend(transcript::diff_rows(&escape_invisible(body), width, pen.theme, pen.lang));
-    }
+    let view = || DiffView::new(&escape_invisible(body), "", DiffForm::Change, width, pen.theme);
+    rows.push_diff(diffs.get_or_insert_with(change, width, view));
     if change.cut {
         rows.push(Line::styled(words::CHANGE_CUT.text(pen.lang), pen.theme.warn));
     }

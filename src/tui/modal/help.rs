@@ -12,6 +12,7 @@ use crate::commands::{SlashCommand, Surface, by_category, kept_sections};
 use crate::i18n::{Phrase, PhraseValue, common, screen as words};
 use crate::protocol::Extensions;
 use crate::tui::draw::DrawContext;
+use crate::tui::keymap::Keymap;
 use crate::tui::keys::{self, KEYS, KeyAction, KeyContext};
 use crate::tui::{status, text};
 
@@ -23,13 +24,18 @@ const READABLE: usize = 96;
 #[derive(Debug, Default)]
 pub struct HelpDialog {
     page: PageScroll,
+    keymap: Keymap,
     /// The user's extensions, by headings.
     extensions: Vec<(PhraseValue, Vec<(String, PhraseValue)>)>,
 }
 
 impl HelpDialog {
-    pub fn new(kept: &Extensions) -> HelpDialog {
-        HelpDialog { page: PageScroll::default(), extensions: kept_sections(kept) }
+    pub fn new(kept: &Extensions, keymap: &Keymap) -> HelpDialog {
+        HelpDialog {
+            page: PageScroll::default(),
+            keymap: keymap.clone(),
+            extensions: kept_sections(kept, Surface::Local),
+        }
     }
 
     pub fn key(&mut self, key: &KeyEvent) -> ModalAction {
@@ -65,13 +71,13 @@ impl HelpDialog {
             let parts = [
                 introduction(column, pen),
                 self.commands(column, pen),
-                key_list(pen).rows(column, pen),
+                key_list(&self.keymap, pen).rows(column, pen),
             ];
             return parts.concat();
         }
         let column = ((room - 4) / 2).min(READABLE);
         let left = [introduction(column, pen), self.commands(column, pen)].concat();
-        let right = key_list(pen).rows(column, pen);
+        let right = key_list(&self.keymap, pen).rows(column, pen);
         (0..left.len().max(right.len()))
             .map(|row| {
                 let mut line = left.get(row).cloned().unwrap_or_default();
@@ -113,20 +119,26 @@ fn introduction(width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
 }
 
 /// Keys by context.
-pub fn key_list(pen: &DrawContext<'_>) -> PageList {
+pub fn key_list(keymap: &Keymap, pen: &DrawContext<'_>) -> PageList {
     let mut list = PageList::default();
+    if !keymap.problems.is_empty() {
+        list.head("keys.toml");
+        for problem in &keymap.problems {
+            list.row(String::new(), problem.text(pen.lang));
+        }
+    }
     for (place, title) in PLACES {
         list.head(title.text(pen.lang));
         for key in KEYS.iter().filter(|key| key.context == *place) {
             if let Some(about) = key.about {
-                let names: Vec<_> = key.chords.iter().map(keys::Chord::name).collect();
-                list.row(names.join(", "), about.text(pen.lang).to_owned());
+                let names = keymap.chord_names(key).join(", ");
+                list.row(names, about.text(pen.lang).to_owned());
             }
         }
         if *place == KeyContext::Question {
             list.row("1 - 8".to_owned(), words::PICK_NTH.text(pen.lang).to_owned());
             for (letter, label) in choice::letters() {
-                list.row(letter.to_string(), label.text(pen.lang).to_owned());
+                list.row(letter.to_string(), label.text(pen.lang));
             }
         }
     }
@@ -151,6 +163,7 @@ const FIRST: &[(&str, Phrase)] = &[
 const PLACES: &[(KeyContext, Phrase)] = &[
     (KeyContext::Input, words::PLACE_INPUT),
     (KeyContext::EmptyInput, words::PLACE_EMPTY_INPUT),
+    (KeyContext::RunningStep, words::PLACE_RUNNING_STEP),
     (KeyContext::Anywhere, words::PLACE_ANYWHERE),
     (KeyContext::Question, words::PLACE_QUESTION),
     (KeyContext::Palette, words::PLACE_PALETTE),

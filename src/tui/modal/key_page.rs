@@ -10,6 +10,7 @@ use super::help::key_list;
 use super::page::PageScroll;
 use crate::i18n::screen as words;
 use crate::tui::draw::{self, DrawContext};
+use crate::tui::keymap::Keymap;
 use crate::tui::keys::{self, KeyAction, KeyContext};
 use crate::tui::{status, text};
 
@@ -21,10 +22,15 @@ const READABLE: u16 = 100;
 #[derive(Debug, Default)]
 pub struct KeyPage {
     page: PageScroll,
+    keymap: Keymap,
     query: String,
 }
 
 impl KeyPage {
+    pub fn new(keymap: &Keymap) -> KeyPage {
+        KeyPage { keymap: keymap.clone(), ..KeyPage::default() }
+    }
+
     /// Letters search, so only other keys move and close.
     pub fn key(&mut self, key: &KeyEvent) -> ModalAction {
         let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
@@ -61,7 +67,7 @@ impl KeyPage {
     }
 
     pub fn fit(&mut self, screen: Rect, pen: &DrawContext<'_>) {
-        let list = key_list(pen).filtered(&self.query);
+        let list = key_list(&self.keymap, pen).filtered(&self.query);
         let rows = match list.is_empty() {
             true => vec![Line::styled(words::CHOOSE_NONE.text(pen.lang), pen.theme.dim)],
             false => list.rows(screen.width.saturating_sub(4).min(READABLE).into(), pen),

@@ -10,8 +10,10 @@ use ratatui::layout::{Position, Rect};
 use super::Millis;
 use super::draw::DrawContext;
 use super::guard::FocusNotice;
+use super::keymap::Keymap;
 use super::keys::ScrollAction;
 use super::text;
+use super::transcript::{HighlightedCode, Snippet};
 use crate::i18n::Lang;
 use crate::present::QuestionOffer;
 use crate::protocol::{Ask, AskId, Change, Extensions, Question, Risk, SessionInfo, StepAction};
@@ -21,9 +23,11 @@ mod approve;
 mod choice;
 mod dialog;
 mod dialog_frame;
+mod diff;
 mod edit;
 mod file_change;
 mod help;
+mod key_entry;
 mod key_page;
 mod model_question;
 mod page;
@@ -31,6 +35,7 @@ mod pause;
 mod picker;
 mod question;
 mod rows;
+mod scroll;
 mod shell;
 mod step_details;
 mod template_commands;
@@ -39,7 +44,9 @@ mod trust;
 pub use action::{ModalAction, PickerAction, Topic};
 use approve::ApproveDialog;
 use dialog::Dialog;
+use diff::DiffDialog;
 use help::HelpDialog;
+pub use key_entry::KeyEntry;
 use key_page::KeyPage;
 use model_question::ModelQuestionDialog;
 use pause::PauseDialog;
@@ -60,6 +67,8 @@ pub enum Modal {
     Picker(Box<Picker>),
     Help(HelpDialog),
     Keys(KeyPage),
+    KeyEntry(Box<KeyEntry>),
+    Diff(Box<DiffDialog>),
 }
 
 impl Modal {
@@ -79,28 +88,38 @@ impl Modal {
                 let dialog = ModelQuestionDialog::for_script_call(id, text, facts.lang);
                 Modal::ModelQuestion(Box::new(dialog))
             }
-            Question::Choice { text, choices, free, .. } => {
+            Question::Plan { items, .. } => {
+                Modal::ModelQuestion(Box::new(ModelQuestionDialog::for_plan(id, items, facts.lang)))
+            }
+            Question::Choice { text, choices, free, script, .. } => {
                 let text = text::sanitize(&text);
                 let choices = choices.iter().map(|choice| text::single_line(choice)).collect();
-                Modal::ModelQuestion(Box::new(ModelQuestionDialog::new(id, text, choices, free)))
+                let dialog = ModelQuestionDialog::new(id, text, choices, free);
+                let dialog = if script.is_some() { dialog.for_script() } else { dialog };
+                Modal::ModelQuestion(Box::new(dialog))
             }
             Question::Step(asked) => match asked.step.work {
                 StepAction::Shell { .. } => {
                     Modal::Shell(Box::new(ShellDialog::new(id, offer, asked)))
                 }
                 StepAction::Exec { .. } | StepAction::Tool { .. } => {
-                    Modal::Approve(Box::new(ApproveDialog::new(id, offer, asked)))
+                    Modal::Approve(Box::new(ApproveDialog::new(id, offer, asked, &facts.cwd)))
                 }
             },
         }
     }
 
-    pub fn help(kept: &Extensions) -> Modal {
-        Modal::Help(HelpDialog::new(kept))
+    pub fn help(kept: &Extensions, keymap: &Keymap) -> Modal {
+        Modal::Help(HelpDialog::new(kept, keymap))
     }
 
-    pub fn keys() -> Modal {
-        Modal::Keys(KeyPage::default())
+    /// Changed files: those of the session, and the others.
+    pub fn diff(cwd: &str, session: Vec<Change>, uncommitted: Option<Vec<Change>>) -> Modal {
+        Modal::Diff(Box::new(DiffDialog::new(cwd, session, uncommitted)))
+    }
+
+    pub fn keys(keymap: &Keymap) -> Modal {
+        Modal::Keys(KeyPage::new(keymap))
     }
 
     /// The question, if it is one shown in the common dialog.
@@ -111,7 +130,12 @@ impl Modal {
             Modal::Pause(pause) => Some(pause.as_ref()),
             Modal::TemplateCommands(pieces) => Some(pieces.as_ref()),
             Modal::Trust(trust) => Some(trust.as_ref()),
-            Modal::ModelQuestion(_) | Modal::Picker(_) | Modal::Help(_) | Modal::Keys(_) => None,
+            Modal::ModelQuestion(_)
+            | Modal::Picker(_)
+            | Modal::Help(_)
+            | Modal::KeyEntry(_)
+            | Modal::Diff(_)
+            | Modal::Keys(_) => None,
         }
     }
 
@@ -122,7 +146,12 @@ impl Modal {
             Modal::Pause(pause) => Some(pause.as_mut()),
             Modal::TemplateCommands(pieces) => Some(pieces.as_mut()),
             Modal::Trust(trust) => Some(trust.as_mut()),
-            Modal::ModelQuestion(_) | Modal::Picker(_) | Modal::Help(_) | Modal::Keys(_) => None,
+            Modal::ModelQuestion(_)
+            | Modal::Picker(_)
+            | Modal::Help(_)
+            | Modal::KeyEntry(_)
+            | Modal::Diff(_)
+            | Modal::Keys(_) => None,
         }
     }
 
@@ -148,6 +177,8 @@ impl Modal {
             Modal::Picker(choose) => choose.key(key),
             Modal::Help(help) => help.key(key),
             Modal::Keys(keys) => keys.key(key),
+            Modal::KeyEntry(entry) => entry.key(key),
+            Modal::Diff(diff) => diff.key(key),
             sheet => {
                 sheet.dialog_mut().map_or(ModalAction::Unhandled, |sheet| sheet.key(key, at, lang))
             }
@@ -184,7 +215,17 @@ impl Modals {
             | Modal::Trust(_)
             | Modal::ModelQuestion(_)
             | Modal::Help(_)
+            | Modal::KeyEntry(_)
+            | Modal::Diff(_)
             | Modal::Keys(_) => None,
+        }
+    }
+
+    /// The field for a key, when it is on top.
+    pub fn key_entry_mut(&mut self) -> Option<&mut KeyEntry> {
+        match self.0.last_mut() {
+            Some(Modal::KeyEntry(entry)) => Some(entry),
+            _ => None,
         }
     }
 
@@ -281,11 +322,40 @@ impl Modals {
         }
     }
 
+    /// A click on a row of the picker on top; `None`: not on a row.
+    pub fn click(&mut self, screen: Rect, y: u16) -> Option<ModalAction> {
+        match self.0.last_mut()? {
+            Modal::Picker(picker) => picker.click(screen, y),
+            _ => None,
+        }
+    }
+
+    /// Code of the question on top that has no colours yet.
+    pub fn next_unhighlighted(&self) -> Option<Snippet> {
+        match self.0.last()? {
+            Modal::Diff(diff) => diff.diffs.next_unhighlighted(),
+            other => other.dialog()?.question().diffs.next_unhighlighted(),
+        }
+    }
+
+    /// Takes the colours of a piece of code.
+    pub fn add_highlight(&self, painted: HighlightedCode) {
+        match self.0.last() {
+            Some(Modal::Diff(diff)) => diff.diffs.add_highlight(painted),
+            other => {
+                if let Some(dialog) = other.and_then(Modal::dialog) {
+                    dialog.question().diffs.add_highlight(painted);
+                }
+            }
+        }
+    }
+
     /// Handles the mouse wheel.
     pub fn scroll_lines(&mut self, lines: i32) {
         match self.0.last_mut() {
             Some(Modal::Help(help)) => help.scroll(lines),
             Some(Modal::Keys(keys)) => keys.scroll(lines),
+            Some(Modal::Diff(diff)) => diff.scroll(lines),
             Some(
                 Modal::Approve(_)
                 | Modal::Shell(_)
@@ -293,6 +363,7 @@ impl Modals {
                 | Modal::TemplateCommands(_)
                 | Modal::Trust(_)
                 | Modal::ModelQuestion(_)
+                | Modal::KeyEntry(_)
                 | Modal::Picker(_),
             )
             | None => {}
@@ -305,7 +376,9 @@ impl Modals {
         match self.0.last_mut()? {
             Modal::ModelQuestion(asked) => return Some(asked.fit(screen, pen)),
             Modal::Picker(choose) => return Some(choose.height(screen)),
+            Modal::KeyEntry(entry) => return Some(entry.height(screen)),
             Modal::Help(help) => help.fit(screen, pen),
+            Modal::Diff(diff) => diff.fit(screen, pen),
             Modal::Keys(keys) => keys.fit(screen, pen),
             sheet => return sheet.dialog_mut().map(|sheet| sheet.fit(screen, pen)),
         }
@@ -318,7 +391,12 @@ impl Modals {
         match self.0.last()? {
             Modal::ModelQuestion(asked) => asked.draw(screen, buf, pen),
             Modal::Picker(choose) => choose.draw(screen, buf, pen),
+            Modal::KeyEntry(entry) => entry.draw(screen, buf, pen),
             Modal::Keys(keys) => keys.draw(screen, buf, pen),
+            Modal::Diff(diff) => {
+                diff.draw(screen, buf, pen);
+                None
+            }
             Modal::Help(help) => {
                 help.draw(screen, buf, pen);
                 None

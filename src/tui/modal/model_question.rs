@@ -11,7 +11,7 @@ use super::ModalAction;
 use super::dialog_frame::{self, DialogFrame, DialogPage, Foot};
 use super::question::{self, Field};
 use crate::i18n::{Lang, Phrase, common, screen as words, session};
-use crate::protocol::{AskId, Decision, Op};
+use crate::protocol::{ApprovalMode, AskId, Decision, Op, PlanItem};
 use crate::tui::composer::{Composer, ComposerStyle};
 use crate::tui::draw::{self, DrawContext};
 use crate::tui::guard::FocusNotice;
@@ -27,11 +27,14 @@ const MEASURE: usize = 100;
 #[derive(Debug)]
 pub struct ModelQuestionDialog {
     pub id: AskId,
+    title: Phrase,
     text: String,
     choices: Vec<String>,
-    /// The decision that each of them stands for.
+    /// The decision that each of them makes.
     decisions: Vec<Decision>,
     allows_own_answer: bool,
+    /// The plan that is asked about; empty for any other question.
+    plan: Vec<PlanItem>,
     chosen: usize,
     mode: ModelQuestionMode,
     frame: DialogFrame,
@@ -42,6 +45,7 @@ pub struct ModelQuestionDialog {
 enum ModelQuestionMode {
     Choosing,
     Writing(Box<Composer>),
+    EditingPlan(Box<Composer>),
     Sent,
 }
 
@@ -49,6 +53,7 @@ enum ModelQuestionMode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ModelQuestionRow {
     Choice(usize),
+    EditPlan,
     OwnAnswer,
     NoAnswer,
 }
@@ -59,7 +64,20 @@ impl ModelQuestionDialog {
         let choices = [session::SCRIPT_MAY, session::SCRIPT_MAY_NOT];
         let choices = choices.map(|word| word.text(lang).to_owned()).to_vec();
         let decisions = vec![Decision::Approve, Decision::Reject { word: None }];
-        ModelQuestionDialog { decisions, ..ModelQuestionDialog::new(id, text, choices, false) }
+        let dialog = ModelQuestionDialog::new(id, text, choices, false).for_script();
+        ModelQuestionDialog { decisions, ..dialog }
+    }
+
+    /// Whether a plan shall be carried out.
+    pub fn for_plan(id: AskId, plan: Vec<PlanItem>, lang: Lang) -> ModelQuestionDialog {
+        let choices = [words::PLAN_ACCEPT, words::PLAN_ACCEPT_EDITS];
+        let choices = choices.map(|word| word.text(lang).to_owned()).to_vec();
+        let accept = |mode| Decision::AcceptPlan { mode, items: None };
+        let decisions = [ApprovalMode::Ask, ApprovalMode::Edits].map(accept).to_vec();
+        let lines = plan.iter().map(|item| text::single_line(&item.line()));
+        let text = lines.collect::<Vec<_>>().join("\n");
+        let dialog = ModelQuestionDialog::new(id, text, choices, true);
+        ModelQuestionDialog { decisions, plan, title: words::PLAN_ASK, ..dialog }
     }
 
     pub fn new(id: AskId, text: String, choices: Vec<String>, free: bool) -> ModelQuestionDialog {
@@ -71,15 +89,23 @@ impl ModelQuestionDialog {
         let answer = |text: &String| Decision::Answer { text: text.clone() };
         ModelQuestionDialog {
             id,
+            title: words::CHOICE_TITLE,
             text,
             decisions: choices.iter().map(answer).collect(),
             choices,
             allows_own_answer: free,
+            plan: Vec::new(),
             chosen: 0,
             mode: doing,
             frame: sheet,
             listening,
         }
+    }
+
+    /// The same as a question of a script.
+    #[must_use]
+    pub fn for_script(self) -> ModelQuestionDialog {
+        ModelQuestionDialog { title: words::SCRIPT_TITLE, ..self }
     }
 
     /// Sets where keys go at the moment.
@@ -94,7 +120,7 @@ impl ModelQuestionDialog {
 
     /// Whether an answer is being written.
     pub fn has_text_field(&self) -> bool {
-        matches!(self.mode, ModelQuestionMode::Writing(_))
+        matches!(self.mode, ModelQuestionMode::Writing(_) | ModelQuestionMode::EditingPlan(_))
     }
 
     /// Scrolls what does not fit; false if everything fits.
@@ -106,7 +132,8 @@ impl ModelQuestionDialog {
         let choices = (0..self.choices.len()).map(ModelQuestionRow::Choice);
         let own = (self.allows_own_answer || self.choices.is_empty())
             .then_some(ModelQuestionRow::OwnAnswer);
-        choices.chain(own).chain([ModelQuestionRow::NoAnswer]).collect()
+        let edit = (!self.plan.is_empty()).then_some(ModelQuestionRow::EditPlan);
+        choices.chain(edit).chain(own).chain([ModelQuestionRow::NoAnswer]).collect()
     }
 
     pub fn key(&mut self, key: &KeyEvent, lang: Lang) -> ModalAction {
@@ -115,50 +142,57 @@ impl ModelQuestionDialog {
         }
         match &mut self.mode {
             ModelQuestionMode::Sent => ModalAction::Unhandled,
-            ModelQuestionMode::Choosing => self.choose(key),
-            ModelQuestionMode::Writing(field) => match question::handle_field_key(field, key, lang)
-            {
-                Field::Changed => ModalAction::Stay,
-                Field::Unhandled => ModalAction::Unhandled,
-                Field::Cancelled if self.choices.is_empty() => {
-                    self.activate_row(ModelQuestionRow::NoAnswer)
-                }
-                Field::Cancelled => {
-                    self.mode = ModelQuestionMode::Choosing;
-                    ModalAction::Stay
-                }
-                Field::Submitted => {
-                    let text = field.full_text().trim().to_owned();
-                    match text.is_empty() {
-                        true => ModalAction::Stay,
-                        false => self.send(Decision::Answer { text }),
+            ModelQuestionMode::Choosing => self.choose(key, lang),
+            ModelQuestionMode::Writing(field) | ModelQuestionMode::EditingPlan(field) => {
+                match question::handle_field_key(field, key, lang) {
+                    Field::Changed => ModalAction::Stay,
+                    Field::Unhandled => ModalAction::Unhandled,
+                    Field::Cancelled if self.choices.is_empty() => {
+                        self.activate_row(ModelQuestionRow::NoAnswer, lang)
+                    }
+                    Field::Cancelled => {
+                        self.mode = ModelQuestionMode::Choosing;
+                        ModalAction::Stay
+                    }
+                    Field::Submitted => {
+                        let text = field.full_text().trim().to_owned();
+                        match (text.is_empty(), &self.mode) {
+                            (true, _) => ModalAction::Stay,
+                            (false, ModelQuestionMode::EditingPlan(_)) => {
+                                let items = Some(PlanItem::parse_lines(&text));
+                                self.send(Decision::AcceptPlan { mode: ApprovalMode::Ask, items })
+                            }
+                            (false, _) => self.send(Decision::Answer { text }),
+                        }
                     }
                 }
-            },
+            }
         }
     }
 
     pub fn paste(&mut self, text: &str, lang: Lang) -> ModalAction {
-        if let ModelQuestionMode::Writing(field) = &mut self.mode {
+        if let ModelQuestionMode::Writing(field) | ModelQuestionMode::EditingPlan(field) =
+            &mut self.mode
+        {
             field.paste(text, lang);
         }
         ModalAction::Stay
     }
 
-    fn choose(&mut self, key: &KeyEvent) -> ModalAction {
+    fn choose(&mut self, key: &KeyEvent, lang: Lang) -> ModalAction {
         let rows = self.rows();
         if let Some(row) = keys::letter(key).and_then(|typed| self.row_for_char(typed)) {
-            return self.activate_row(row);
+            return self.activate_row(row, lang);
         }
         match keys::action(KeyContext::Question, key) {
             Some(KeyAction::Next) => self.chosen = (self.chosen + 1) % rows.len(),
             Some(KeyAction::Previous) => self.chosen = (self.chosen + rows.len() - 1) % rows.len(),
             Some(KeyAction::More) => self.frame.show_next_part(),
             Some(KeyAction::Scroll(by)) if self.scroll(by) => {}
-            Some(KeyAction::Close) => return self.activate_row(ModelQuestionRow::NoAnswer),
+            Some(KeyAction::Close) => return self.activate_row(ModelQuestionRow::NoAnswer, lang),
             Some(KeyAction::Accept) => {
                 if let Some(row) = rows.get(self.chosen) {
-                    return self.activate_row(*row);
+                    return self.activate_row(*row, lang);
                 }
             }
             _ => return ModalAction::Unhandled,
@@ -175,12 +209,19 @@ impl ModelQuestionDialog {
         rows.into_iter().find(|row| letter(*row) == typed.to_ascii_lowercase())
     }
 
-    fn activate_row(&mut self, row: ModelQuestionRow) -> ModalAction {
+    fn activate_row(&mut self, row: ModelQuestionRow, lang: Lang) -> ModalAction {
         match row {
             ModelQuestionRow::Choice(at) => match self.decisions.get(at).cloned() {
                 Some(decision) => self.send(decision),
                 None => ModalAction::Stay,
             },
+            ModelQuestionRow::EditPlan => {
+                let mut field = Composer::new(Vec::new());
+                let lines: Vec<String> = self.plan.iter().map(PlanItem::line).collect();
+                field.set_text(&lines.join("\n"), lang);
+                self.mode = ModelQuestionMode::EditingPlan(Box::new(field));
+                ModalAction::Stay
+            }
             ModelQuestionRow::OwnAnswer => {
                 self.mode = ModelQuestionMode::Writing(Box::new(Composer::new(Vec::new())));
                 ModalAction::Stay
@@ -198,7 +239,7 @@ impl ModelQuestionDialog {
         let width = DialogPage::body_width(screen);
         let rows = text::wrap(&self.text, width.min(MEASURE));
         let mut page = DialogPage {
-            title: words::CHOICE_TITLE.text(pen.lang).to_owned(),
+            title: self.title.text(pen.lang).to_owned(),
             tone: pen.theme.accent,
             required: rows
                 .into_iter()
@@ -207,13 +248,16 @@ impl ModelQuestionDialog {
                 .into(),
             ..DialogPage::default()
         };
+        let own = match &self.mode {
+            ModelQuestionMode::EditingPlan(_) => words::PLAN_EDIT,
+            _ => self.word(words::CHOICE_OWN, words::PLAN_OTHER),
+        };
         let hints: &[KeyHint] = match &mut self.mode {
             ModelQuestionMode::Sent => &[],
-            ModelQuestionMode::Writing(field) => {
+            ModelQuestionMode::Writing(field) | ModelQuestionMode::EditingPlan(field) => {
                 let rows =
                     field.fit(u16::try_from(width).unwrap_or(u16::MAX), pen.theme).min(FIELD);
-                page.foot =
-                    Foot::Field { label: words::CHOICE_OWN.text(pen.lang).to_owned(), rows };
+                page.foot = Foot::Field { label: own.text(pen.lang).to_owned(), rows };
                 if self.choices.is_empty() { WRITING_ONLY } else { WRITING }
             }
             ModelQuestionMode::Choosing => {
@@ -230,6 +274,11 @@ impl ModelQuestionDialog {
         page.message = say.map(|say| Line::styled(say.text(pen.lang), pen.theme.warn));
         page.hint = question::with_draft(hints, self.listening, width, pen);
         page
+    }
+
+    /// The word for this question, or the one where it is about a plan.
+    fn word(&self, usual: Phrase, of_plan: Phrase) -> Phrase {
+        if self.plan.is_empty() { usual } else { of_plan }
     }
 
     /// One choice below the other; a long one wraps.
@@ -253,8 +302,11 @@ impl ModelQuestionDialog {
         let word = |word: Phrase| word.text(pen.lang).to_owned();
         let text = match row {
             ModelQuestionRow::Choice(at) => self.choices.get(at).cloned().unwrap_or_default(),
-            ModelQuestionRow::OwnAnswer => word(words::CHOICE_OWN),
-            ModelQuestionRow::NoAnswer => word(words::CHOICE_NOTHING),
+            ModelQuestionRow::EditPlan => word(words::PLAN_EDIT),
+            ModelQuestionRow::OwnAnswer => word(self.word(words::CHOICE_OWN, words::PLAN_OTHER)),
+            ModelQuestionRow::NoAnswer => {
+                word(self.word(words::CHOICE_NOTHING, words::PLAN_REFUSE))
+            }
         };
         let rows = text::wrap(&text, width.saturating_sub(5).max(1));
         let rows = rows.into_iter().map(|row| Line::styled(format!(" {row} "), style)).collect();
@@ -278,7 +330,9 @@ impl ModelQuestionDialog {
         let area = self.frame.draw(screen, buf, pen)?;
         let dress = ComposerStyle { theme: pen.theme, hint: "", sigil: self.frame.tone() };
         let caret = match &self.mode {
-            ModelQuestionMode::Writing(field) => field.draw(area, buf, &dress),
+            ModelQuestionMode::Writing(field) | ModelQuestionMode::EditingPlan(field) => {
+                field.draw(area, buf, &dress)
+            }
             ModelQuestionMode::Choosing | ModelQuestionMode::Sent => None,
         };
         dialog_frame::cursor_in_field(area, caret)
@@ -290,6 +344,7 @@ fn letter(row: ModelQuestionRow) -> char {
         ModelQuestionRow::Choice(at) => {
             u8::try_from(at).map_or('?', |at| char::from(b'a' + at.min(8)))
         }
+        ModelQuestionRow::EditPlan => 'e',
         ModelQuestionRow::OwnAnswer => 'w',
         ModelQuestionRow::NoAnswer => 'n',
     }

@@ -6,18 +6,18 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
+use super::scroll::RowScroll;
 use crate::i18n::screen as words;
 use crate::tui::draw::{self, DrawContext, HorizontalRule};
-use crate::tui::keys::{KeyAction, ScrollAction};
+use crate::tui::keys::KeyAction;
 use crate::tui::{status, text};
 
-/// The scroll position of a page.
+/// A page that scrolls.
 #[derive(Debug, Default)]
 pub struct PageScroll {
-    offset: usize,
-    /// The rows, and how many fit, as last laid out.
+    scroll: RowScroll,
+    /// As last laid out.
     rows: Vec<Line<'static>>,
-    room: usize,
 }
 
 impl PageScroll {
@@ -26,45 +26,24 @@ impl PageScroll {
         match action {
             KeyAction::Next => self.scroll(1),
             KeyAction::Previous => self.scroll(-1),
-            KeyAction::Scroll(by) => self.scroll_by(by),
+            KeyAction::Scroll(by) => self.scroll.apply(by),
             _ => {}
         }
     }
 
-    fn scroll_by(&mut self, by: ScrollAction) {
-        let page = i32::try_from(self.room.saturating_sub(2).max(1)).unwrap_or(1);
-        match by {
-            ScrollAction::LineUp | ScrollAction::TurnUp => self.scroll(-1),
-            ScrollAction::LineDown | ScrollAction::TurnDown => self.scroll(1),
-            ScrollAction::PageUp => self.scroll(-page),
-            ScrollAction::PageDown => self.scroll(page),
-            ScrollAction::Top => self.offset = 0,
-            ScrollAction::Bottom => self.offset = self.rows.len(),
-        }
-        self.clamp_offset();
-    }
-
     pub fn scroll(&mut self, lines: i32) {
-        let by = usize::try_from(lines.unsigned_abs()).unwrap_or(0);
-        self.offset =
-            if lines < 0 { self.offset.saturating_sub(by) } else { self.offset.saturating_add(by) };
-        self.clamp_offset();
+        self.scroll.scroll(lines);
     }
 
     /// Back to the first row.
     pub fn rewind(&mut self) {
-        self.offset = 0;
-    }
-
-    fn clamp_offset(&mut self) {
-        self.offset = self.offset.min(self.rows.len().saturating_sub(self.room));
+        self.scroll.offset = 0;
     }
 
     /// Lays these rows out for a screen of this height.
     pub fn fit(&mut self, height: u16, rows: Vec<Line<'static>>) {
+        self.scroll.fit(rows.len(), height.saturating_sub(4).into());
         self.rows = rows;
-        self.room = usize::from(height.saturating_sub(4));
-        self.clamp_offset();
     }
 
     /// Draws the rows below a head, and the active keys at the bottom.
@@ -80,7 +59,7 @@ impl PageScroll {
         if area.height < 3 || area.width < 12 {
             return;
         }
-        let below = self.rows.len().saturating_sub(self.offset + self.room);
+        let below = self.scroll.below();
         let bold = pen.theme.accent.add_modifier(Modifier::BOLD);
         let mut rule =
             HorizontalRule::new(pen.theme.border).left(Span::styled(title.to_owned(), bold));
@@ -95,7 +74,7 @@ impl PageScroll {
             width: area.width.saturating_sub(4),
             height: area.height.saturating_sub(4),
         };
-        draw::lines(body, buf, self.rows.get(self.offset..).unwrap_or_default());
+        draw::lines(body, buf, self.rows.get(self.scroll.offset..).unwrap_or_default());
         let foot = Rect { y: area.bottom() - 1, height: 1, ..area };
         status::draw_hints(foot, buf, pen, hints);
     }

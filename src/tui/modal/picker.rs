@@ -14,6 +14,7 @@ use crate::i18n::{Lang, LocalizedText, Phrase, common, screen as words};
 use crate::tui::draw::{self, DrawContext, HorizontalRule};
 use crate::tui::fuzzy_list::{FuzzyMatcher, ListSelection, RowStyle};
 use crate::tui::keys::{self, KeyAction, KeyContext};
+use crate::tui::symbols::CHOSEN;
 use crate::tui::{status, text};
 
 /// Rows visible at once.
@@ -92,10 +93,17 @@ impl Picker {
         self.topic
     }
 
-    /// Takes the rows that it waited for.
+    /// Takes the rows that it waited for; what was selected stays so.
     pub fn set_rows(&mut self, rows: Vec<PickerRow>) {
+        let now = self.value();
         self.rows = rows;
         self.update_matches();
+        let matches = self.matches.iter().map(|it| self.rows.get(it.row).map(|row| &row.value));
+        if let Some(at) =
+            matches.into_iter().position(|value| value.is_some() && value == now.as_ref())
+        {
+            self.selection = ListSelection::at(at);
+        }
     }
 
     pub fn key(&mut self, key: &KeyEvent) -> ModalAction {
@@ -118,6 +126,13 @@ impl Picker {
             }
             _ => self.filter(key),
         }
+    }
+
+    /// A click on a row chooses it; `None`: not on a row.
+    pub fn click(&mut self, screen: Rect, y: u16) -> Option<ModalAction> {
+        let (rows, _) = self.row_areas(self.area(screen));
+        self.selection = ListSelection::at(self.selection.row_at(self.matches.len(), rows, y)?);
+        Some(self.action(PickerAction::Confirmed(self.value()?)))
     }
 
     fn filter(&mut self, key: &KeyEvent) -> ModalAction {
@@ -205,29 +220,40 @@ impl Picker {
 
     /// Rows whose descriptions are searched too, and which have more to show.
     fn has_details(&self) -> bool {
-        matches!(self.topic, Topic::Session | Topic::Turn)
+        matches!(self.topic, Topic::Session | Topic::Turn | Topic::Model | Topic::Provider)
     }
 
     pub fn height(&self, screen: Rect) -> u16 {
-        let rows = u16::try_from(self.rows.len().clamp(1, ROWS)).unwrap_or(1);
+        let rows =
+            u16::try_from(self.rows.len().clamp(1, ROWS.max(usize::from(screen.height) / 2)))
+                .unwrap_or(1);
         let sample = u16::from(matches!(self.topic, Topic::Theme | Topic::Session));
         (rows + FRAME + sample).min(screen.height)
     }
 
-    pub fn draw(&self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
+    fn area(&self, screen: Rect) -> Rect {
         let height = self.height(screen);
-        let area = Rect { y: screen.bottom() - height, height, ..screen };
-        draw::clear(area, buf, pen.theme);
-        self.head(area, buf, pen);
-        let caret = self.draw_filter(Rect { y: area.y + 1, ..area }, buf, pen);
+        Rect { y: screen.bottom() - height, height, ..screen }
+    }
+
+    /// The rows, and the row of a sample below them.
+    fn row_areas(&self, area: Rect) -> (Rect, Option<Rect>) {
         let rows = Rect { y: area.y + 2, height: area.height.saturating_sub(FRAME), ..area };
-        let (rows, sample) = match self.topic {
+        match self.topic {
             Topic::Theme | Topic::Session if rows.height > 3 => {
                 let height = rows.height - 1;
                 (Rect { height, ..rows }, Some(Rect { y: rows.y + height, height: 1, ..rows }))
             }
             _ => (rows, None),
-        };
+        }
+    }
+
+    pub fn draw(&self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
+        let area = self.area(screen);
+        draw::clear(area, buf, pen.theme);
+        self.head(area, buf, pen);
+        let caret = self.draw_filter(Rect { y: area.y + 1, ..area }, buf, pen);
+        let (rows, sample) = self.row_areas(area);
         self.draw_rows(rows, buf, pen);
         if let Some(sample) = sample {
             let line = match self.topic {
@@ -246,6 +272,7 @@ impl Picker {
             }
             None => status::draw_hints(foot, buf, pen, HINTS),
         }
+        draw::panel(area, buf, pen.theme, pen.theme.bar.input);
         caret
     }
 
@@ -259,7 +286,7 @@ impl Picker {
 
     fn head(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
         let bold = pen.theme.accent.add_modifier(Modifier::BOLD);
-        let mut rule = HorizontalRule::new(pen.theme.border)
+        let mut rule = HorizontalRule::edge(pen.theme)
             .left(Span::styled(self.topic.title().text(pen.lang), bold));
         if !self.matches.is_empty() {
             let more = (self.unlisted_count > 0)
@@ -278,7 +305,7 @@ impl Picker {
             true => Span::styled(self.topic.placeholder().text(pen.lang).to_owned(), pen.theme.dim),
             false => Span::styled(typed, pen.theme.text),
         };
-        let line = Line::from(vec![Span::styled("> ", pen.theme.accent), shown]);
+        let line = Line::from(vec![Span::styled(CHOSEN, pen.theme.accent), shown]);
         draw::line(area, buf, 2, area.width.into(), &line);
         Some(Position { x: area.x + caret, y: area.y })
     }
@@ -318,6 +345,7 @@ impl Picker {
         // A name that had to be made safe has other characters than those that matched.
         let shown = text::single_line(row.display_text());
         let letters = if shown == row.display_text() { &*found.letters } else { &[] };
+        let shown = text::elide_end(&shown, column.saturating_sub(3));
         name.extend(style.highlight(&shown, 0, letters));
         draw::line(area, buf, 0, column.saturating_sub(1), &Line::from(name));
         if let Some(about) = &row.about {
@@ -332,11 +360,14 @@ impl Topic {
     fn title(self) -> Phrase {
         match self {
             Topic::Theme => words::CHOOSE_THEME,
-            Topic::Model => common::MODEL_TITLE,
+            Topic::Model | Topic::FirstModel => common::MODEL_TITLE,
+            Topic::Provider => words::CHOOSE_PROVIDER,
+            Topic::Effort => words::CHOOSE_EFFORT,
             Topic::Bot => words::CHOOSE_BOT_TITLE,
             Topic::Session => common::SESSIONS,
             Topic::Turn => words::CHOOSE_TURN,
             Topic::RewindParts { .. } => words::CHOOSE_REWIND,
+            Topic::NotePlace => words::CHOOSE_NOTE,
             Topic::UnsavedConversation => words::LEAVE_TITLE,
         }
     }
@@ -353,10 +384,14 @@ impl Topic {
     /// The text while there are no rows.
     fn empty_text(self) -> Phrase {
         match self {
-            Topic::Theme | Topic::Model | Topic::Bot => words::MODELS_ASKED,
+            Topic::Provider => words::PROVIDERS_ASKED,
+            Topic::Theme | Topic::Model | Topic::FirstModel | Topic::Effort | Topic::Bot => {
+                words::MODELS_ASKED
+            }
             Topic::Session
             | Topic::Turn
             | Topic::RewindParts { .. }
+            | Topic::NotePlace
             | Topic::UnsavedConversation => words::SESSIONS_NONE,
         }
     }

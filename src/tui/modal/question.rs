@@ -10,7 +10,7 @@ use super::ModalAction;
 use super::choice::{self, Choices, QuestionChoice};
 use super::dialog_frame::{self, DialogFrame, DialogPage, Foot, MessageUntil};
 use super::edit::{EditAssessment, Editor};
-use super::rows::LongDiffCache;
+use super::rows::DiffViewCache;
 use super::step_details;
 use crate::i18n::{Lang, LocalizedText, Phrase, common, prompt, screen as words};
 use crate::present::{ChoicePick, PickEffect, QuestionOffer, Severity};
@@ -33,9 +33,11 @@ pub struct QuestionState {
     frame: DialogFrame,
     /// A low-risk change of a file, whose rest may stay unseen.
     can_skip_rest: bool,
+    /// The user asked for the details.
+    details: bool,
     listening: FocusNotice,
     refusal: Option<Refusal>,
-    pub long_diffs: LongDiffCache,
+    pub diffs: DiffViewCache,
 }
 
 /// Why the last key did nothing.
@@ -66,9 +68,10 @@ impl QuestionState {
             mode: QuestionMode::Choosing,
             frame: DialogFrame::default(),
             can_skip_rest: false,
+            details: false,
             listening: FocusNotice::default(),
             refusal: None,
-            long_diffs: LongDiffCache::default(),
+            diffs: DiffViewCache::default(),
         }
     }
 
@@ -81,6 +84,11 @@ impl QuestionState {
     pub fn with_skippable_rest(mut self, slight: bool) -> QuestionState {
         self.can_skip_rest = slight && self.severity() == Severity::Plain;
         self
+    }
+
+    /// Whether everything about the step is shown: with high risk it always is.
+    pub fn is_detailed(&self) -> bool {
+        self.details || self.severity() == Severity::HighRisk
     }
 
     /// Sets where keys go at the moment.
@@ -113,15 +121,9 @@ impl QuestionState {
         risk: &'a Risk,
         change: Option<&'a Change>,
     ) -> Subject<'a> {
-        let longs = &self.long_diffs;
+        let diffs = &self.diffs;
         let QuestionMode::Editing(editor) = &self.mode else {
-            return Subject {
-                work,
-                risk,
-                change,
-                certainty: Certainty::Proposed,
-                long_diffs: longs,
-            };
+            return Subject { work, risk, change, certainty: Certainty::Proposed, diffs };
         };
         let (risk, standing) = match editor.assessment() {
             EditAssessment::Current(risk) => (risk, Certainty::Assessed),
@@ -129,13 +131,7 @@ impl QuestionState {
             EditAssessment::Unreadable(fault) => (risk, Certainty::Unreadable(fault)),
         };
         let change = editor.change();
-        Subject {
-            work: editor.work().unwrap_or(work),
-            risk,
-            change,
-            certainty: standing,
-            long_diffs: longs,
-        }
+        Subject { work: editor.work().unwrap_or(work), risk, change, certainty: standing, diffs }
     }
 
     pub fn set_assessment(&mut self, work: StepAction, risk: Risk, change: Option<Change>) {
@@ -199,6 +195,7 @@ impl QuestionState {
             Some(KeyAction::Next) => self.choices.next(),
             Some(KeyAction::Previous) => self.choices.previous(),
             Some(KeyAction::More) => self.frame.show_next_part(),
+            Some(KeyAction::Details) if self.choices.has_details() => self.details = !self.details,
             Some(KeyAction::Scroll(by)) => {
                 let scrolled = self.scroll(by);
                 return if scrolled || keys::letter(key).is_some() {
@@ -488,7 +485,7 @@ pub struct Subject<'a> {
     /// Its change of a file, in the current text.
     pub change: Option<&'a Change>,
     pub certainty: Certainty<'a>,
-    long_diffs: &'a LongDiffCache,
+    diffs: &'a DiffViewCache,
 }
 
 /// How current the assessment of a subject is.
@@ -508,8 +505,8 @@ impl<'a> Subject<'a> {
         let sure = matches!(self.certainty, Certainty::Proposed | Certainty::Assessed);
         let badge = match self.certainty {
             Certainty::Proposed | Certainty::Assessed => step_details::badge(self.risk),
-            Certainty::Pending => words::EDIT_JUDGING,
-            Certainty::Unreadable(_) => words::EDIT_UNREADABLE,
+            Certainty::Pending => words::EDIT_JUDGING.into(),
+            Certainty::Unreadable(_) => words::EDIT_UNREADABLE.into(),
         };
         let title = if self.is_edited() { words::EDIT_TITLE } else { title };
         let must = match self.certainty {
@@ -519,14 +516,14 @@ impl<'a> Subject<'a> {
                 .collect(),
             Certainty::Proposed | Certainty::Assessed | Certainty::Pending => match self.change {
                 Some(change) => {
-                    super::file_change::rows(self.work.tool(), change, width, pen, self.long_diffs)
+                    super::file_change::rows(self.work.tool(), change, width, pen, self.diffs)
                 }
-                None => step_details::action_rows(self.work, self.risk, width, pen).into(),
+                None => step_details::prompt_rows(self.work, self.risk, width, pen).into(),
             },
         };
         DialogPage {
             title: title.text(pen.lang).to_owned(),
-            badge: badge.text(pen.lang).to_owned(),
+            badge: badge.text(pen.lang),
             tone: if sure { step_details::tone(self.risk, pen) } else { pen.theme.dim },
             required: must,
             ..DialogPage::default()

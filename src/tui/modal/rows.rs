@@ -1,15 +1,15 @@
 //! Rows of a dialog: some already laid out, and long diffs whose rows are laid out when they come
 //! into view.
 
+use std::cell::RefCell;
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
 
 use ratatui::style::Style;
 use ratatui::text::Line;
 
 use crate::protocol::Change;
 use crate::tui::draw::{self, DrawContext};
-use crate::tui::transcript::LongDiff;
+use crate::tui::transcript::{DiffView, HighlightedCode, Snippet, language_of};
 
 #[derive(Clone, Debug, Default)]
 pub struct Rows(Vec<RowsPart>);
@@ -17,14 +17,14 @@ pub struct Rows(Vec<RowsPart>);
 #[derive(Clone, Debug)]
 enum RowsPart {
     Lines(Vec<Line<'static>>),
-    LongDiff(Arc<LongDiff>, Range<usize>),
+    Diff(DiffView, Range<usize>),
 }
 
 impl RowsPart {
     fn len(&self) -> usize {
         match self {
             RowsPart::Lines(lines) => lines.len(),
-            RowsPart::LongDiff(_, range) => range.len(),
+            RowsPart::Diff(_, range) => range.len(),
         }
     }
 }
@@ -45,7 +45,7 @@ impl Extend<Line<'static>> for Rows {
     fn extend<T: IntoIterator<Item = Line<'static>>>(&mut self, lines: T) {
         match self.0.last_mut() {
             Some(RowsPart::Lines(known)) => known.extend(lines),
-            Some(RowsPart::LongDiff(..)) | None => {
+            Some(RowsPart::Diff(..)) | None => {
                 self.0.push(RowsPart::Lines(lines.into_iter().collect()))
             }
         }
@@ -61,9 +61,9 @@ impl Rows {
         self.extend([line]);
     }
 
-    pub fn push_long_diff(&mut self, long: Arc<LongDiff>) {
-        let all = 0..long.height();
-        self.0.push(RowsPart::LongDiff(long, all));
+    pub fn push_diff(&mut self, diff: DiffView) {
+        let all = 0..diff.height();
+        self.0.push(RowsPart::Diff(diff, all));
     }
 
     pub fn append(&mut self, other: Rows) {
@@ -80,7 +80,7 @@ impl Rows {
                 column,
                 lines,
             )),
-            long @ RowsPart::LongDiff(..) => long,
+            long @ RowsPart::Diff(..) => long,
         });
         Rows(parts.collect())
     }
@@ -96,10 +96,10 @@ impl Rows {
                     off.push(RowsPart::Lines(lines.split_off(here)));
                     kept.push(RowsPart::Lines(lines));
                 }
-                RowsPart::LongDiff(long, range) => {
+                RowsPart::Diff(long, range) => {
                     let middle = range.start + here;
-                    kept.push(RowsPart::LongDiff(Arc::clone(&long), range.start..middle));
-                    off.push(RowsPart::LongDiff(long, middle..range.end));
+                    kept.push(RowsPart::Diff(long.clone(), range.start..middle));
+                    off.push(RowsPart::Diff(long, middle..range.end));
                 }
             }
         }
@@ -118,7 +118,7 @@ impl Rows {
                     RowsPart::Lines(lines) => {
                         out.extend(lines.get(skip..end).unwrap_or_default().iter().cloned());
                     }
-                    RowsPart::LongDiff(long, range) => {
+                    RowsPart::Diff(long, range) => {
                         out.extend(long.window(
                             range.start + skip,
                             end - skip,
@@ -134,9 +134,9 @@ impl Rows {
     }
 }
 
-/// Long diffs of a question, measured once for a width.
+/// The diffs of a question, measured once for a width.
 #[derive(Debug, Default)]
-pub struct LongDiffCache(Mutex<Vec<(Key, Arc<LongDiff>)>>);
+pub struct DiffViewCache(RefCell<Vec<(Key, DiffView)>>);
 
 /// The file, its new content, and the width.
 type Key = (String, Option<String>, usize);
@@ -144,23 +144,39 @@ type Key = (String, Option<String>, usize);
 /// At most this many are kept: those of a batch.
 const MOST: usize = 64;
 
-impl LongDiffCache {
+impl DiffViewCache {
     pub fn get_or_insert_with(
         &self,
         change: &Change,
         width: usize,
-        set: impl FnOnce() -> LongDiff,
-    ) -> Arc<LongDiff> {
+        set: impl FnOnce() -> DiffView,
+    ) -> DiffView {
         let key = (change.path.clone(), change.after.clone(), width);
-        let Ok(mut known) = self.0.lock() else { return Arc::new(set()) };
-        if let Some((_, long)) = known.iter().find(|(other, _)| *other == key) {
-            return Arc::clone(long);
+        let mut known = self.0.borrow_mut();
+        if let Some((_, view)) = known.iter().find(|(other, _)| *other == key) {
+            return view.clone();
         }
-        let long = Arc::new(set());
+        let view = set();
         if known.len() >= MOST {
             known.remove(0);
         }
-        known.push((key, Arc::clone(&long)));
-        long
+        known.push((key, view.clone()));
+        view
+    }
+
+    /// Code of a diff that has no colours yet.
+    pub fn next_unhighlighted(&self) -> Option<Snippet> {
+        let known = self.0.borrow();
+        let mut views = known.iter().enumerate();
+        views.find_map(|(at, (key, view))| view.next_unhighlighted(at, language_of(&key.0)))
+    }
+
+    /// Takes the colours of a piece of code.
+    pub fn add_highlight(&self, painted: HighlightedCode) {
+        let mut known = self.0.borrow_mut();
+        let at = painted.index_in_dialog();
+        if let Some((_, view)) = at.and_then(|at| known.get_mut(at)) {
+            view.add_highlight(painted);
+        }
     }
 }

@@ -1,7 +1,6 @@
 //! The dialog that asks whether a shell line may run, for lines that the user typed and for the
 //! shell pieces of a template: each simple command has its own assessment.
 
-use ratatui::style::Modifier;
 use ratatui::text::Line;
 
 use super::approve::count_text;
@@ -13,6 +12,9 @@ use crate::i18n::{common, screen as words};
 use crate::present::QuestionOffer;
 use crate::protocol::{AskId, Risk, StepAction, StepQuestion};
 use crate::tui::draw::{self, DrawContext};
+
+/// Columns before each simple command.
+const INDENT: usize = 2;
 
 #[derive(Debug)]
 pub struct ShellDialog {
@@ -53,12 +55,11 @@ impl ShellDialog {
             return Vec::new();
         }
         let mut rows = vec![Line::styled(words::SHELL_PIECES.text(pen.lang), pen.theme.dim)];
+        let room = width.saturating_sub(INDENT);
         for piece in &self.asked.pieces {
-            let tone = step_details::tone(&piece.risk, pen).add_modifier(Modifier::BOLD);
-            let tier = piece.risk.tier.name();
-            let text =
-                step_details::full_rows(&piece.text, pen.theme.text, width.saturating_sub(6), pen);
-            rows.extend(draw::label_lines(&format!("  {tier}"), tone, 6, text));
+            let text = step_details::full_rows(&piece.text, pen.theme.text, room, pen);
+            let text = step_details::with_tier(text, &piece.risk, room, pen);
+            rows.extend(draw::label_lines("", pen.theme.dim, INDENT, text));
         }
         rows.push(Line::default());
         rows
@@ -70,10 +71,10 @@ impl ShellDialog {
         width: usize,
         pen: &DrawContext<'_>,
     ) -> Vec<Line<'static>> {
-        let mut facts = StepDetails::new(width, pen);
-        facts.push_text(common::FOLDER, &self.asked.cwd, pen.theme.text, pen);
-        facts.push_effects(&subject.risk.effects, pen);
+        let mut facts = StepDetails::new(width, self.question.is_detailed(), pen);
         facts.push_reasons(subject.work, subject.risk, pen);
+        facts.push_effects(&subject.risk.effects, pen);
+        facts.push_text(common::FOLDER, &self.asked.cwd, pen.theme.text, pen);
         facts.into_rows()
     }
 }

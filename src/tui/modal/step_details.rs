@@ -7,7 +7,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use serde_json::Value;
 
-use crate::i18n::safety::{ELEVATES, ELEVATES_ASKED};
+use crate::i18n::safety::{ELEVATES, ELEVATES_ASKED, EXPLAIN_ASKS};
 use crate::i18n::{LocalizedText, Phrase, common, screen as words};
 use crate::protocol::{Effect, Reason, Risk, StepAction, Tier};
 use crate::text::{QuotedWord, escape, quote};
@@ -16,6 +16,22 @@ use crate::tui::{draw, text};
 
 /// A text with this many line breaks is shown line by line, even if it fits on one row.
 const BROKEN: usize = 3;
+/// In front of a command.
+const PROMPT: &str = "  $ ";
+/// What a step may do, the gravest first.
+const GRAVEST: [Effect; 11] = [
+    Effect::Irreversible,
+    Effect::Delete,
+    Effect::Elevate,
+    Effect::Secret,
+    Effect::Outside,
+    Effect::Exec,
+    Effect::Network,
+    Effect::Write,
+    Effect::Terminal,
+    Effect::Resource,
+    Effect::Read,
+];
 
 /// A text with styled parts, on its way into rows.
 #[derive(Debug, Default)]
@@ -37,6 +53,41 @@ pub fn action_rows(
         StepAction::Shell { line } => escaped_text(line, pen.theme.text).rows(width, pen),
         StepAction::Tool { name, input } => tool(name, input, width, pen),
     }
+}
+
+/// The rows of a command after its prompt; of a tool, just its rows.
+pub fn prompt_rows(
+    work: &StepAction,
+    risk: &Risk,
+    width: usize,
+    pen: &DrawContext<'_>,
+) -> Vec<Line<'static>> {
+    let column = match work {
+        StepAction::Exec { .. } | StepAction::Shell { .. } => text::width(PROMPT),
+        StepAction::Tool { .. } => return action_rows(work, risk, width, pen),
+    };
+    let rows = action_rows(work, risk, width.saturating_sub(column), pen);
+    draw::label_lines(PROMPT, pen.theme.dim, column, rows)
+}
+
+/// Ends the rows of a step with its tier in words; the usual case needs none.
+pub fn with_tier(
+    mut rows: Vec<Line<'static>>,
+    risk: &Risk,
+    width: usize,
+    pen: &DrawContext<'_>,
+) -> Vec<Line<'static>> {
+    let word = match risk.tier {
+        Tier::L0 => return rows,
+        Tier::L1 if !risk.lifted => words::ASK_ASKS,
+        Tier::L1 | Tier::L2 => words::ASK_TIER_L2,
+    };
+    let word = Span::styled(format!("  {}", word.text(pen.lang)), tone(risk, pen));
+    match rows.last_mut() {
+        Some(last) if last.width() + word.width() <= width => last.spans.push(word),
+        _ => rows.push(Line::from(word)),
+    }
+    rows
 }
 
 /// On one row where it fits and reads well, else one argument per row.
@@ -153,31 +204,36 @@ pub fn full_rows(
 pub struct StepDetails {
     column: usize,
     width: usize,
+    /// Whether each reason ends with the id of its rule.
+    with_rules: bool,
     rows: Vec<Line<'static>>,
 }
 
 impl StepDetails {
-    pub fn new(width: usize, pen: &DrawContext<'_>) -> StepDetails {
+    pub fn new(width: usize, with_rules: bool, pen: &DrawContext<'_>) -> StepDetails {
         let labels = [
             common::PROGRAM,
             common::FOLDER,
             words::ASK_EFFECTS,
             words::ASK_REASONS,
             words::ASK_RULE,
-            words::ASK_MODEL_SAYS,
+            common::MODEL,
             words::ASK_EXPECTED,
+            words::ASK_REST,
         ];
         let widest = labels.iter().map(|label| text::width(label.text(pen.lang))).max();
         let column = (widest.unwrap_or(0) + 2).min(width / 2);
-        StepDetails { column, width: width.saturating_sub(column), rows: Vec::new() }
+        let width = width.saturating_sub(column);
+        StepDetails { column, width, with_rules, rows: Vec::new() }
+    }
+
+    /// Columns beside the labels.
+    pub fn width(&self) -> usize {
+        self.width
     }
 
     pub fn into_rows(self) -> Vec<Line<'static>> {
         self.rows
-    }
-
-    pub fn push_blank(&mut self) {
-        self.rows.push(Line::default());
     }
 
     /// A text of the application or a path, with every character visible.
@@ -186,13 +242,11 @@ impl StepDetails {
         self.push_labelled(label, rows, pen);
     }
 
-    /// Sentences that continue the fact above.
-    pub fn push_continuation(&mut self, says: &[LocalizedText], pen: &DrawContext<'_>) {
-        for say in says {
-            let rows = text::wrap(&say.text(pen.lang), self.width);
-            let rows = rows.into_iter().map(|row| Line::styled(row, pen.theme.dim)).collect();
-            self.rows.extend(draw::label_lines("", Style::default(), self.column, rows));
-        }
+    /// What a rule would cover.
+    pub fn push_coverage(&mut self, says: &[LocalizedText], pen: &DrawContext<'_>) {
+        let rows = says.iter().flat_map(|say| text::wrap(&say.text(pen.lang), self.width));
+        let rows = rows.map(|row| Line::styled(row, pen.theme.dim)).collect();
+        self.push_labelled(words::ASK_RULE, rows, pen);
     }
 
     /// Words of the model: shown for information, never trusted, and in a few rows at most.
@@ -200,14 +254,16 @@ impl StepDetails {
         if text.trim().is_empty() {
             return;
         }
-        let mut rows = text::wrap(text.trim(), self.width);
+        let quoted = words::ASK_QUOTE.with("text", text.trim()).text(pen.lang);
+        let mut rows = text::wrap(&quoted, self.width);
         if rows.len() > 4 {
             rows.truncate(4);
             if let Some(last) = rows.last_mut() {
                 *last = text::elide_end(&format!("{last} ..."), self.width);
             }
         }
-        let rows = rows.into_iter().map(|row| Line::styled(row, pen.theme.text)).collect();
+        let style = pen.theme.text.patch(pen.theme.markup.emph);
+        let rows = rows.into_iter().map(|row| Line::styled(row, style)).collect();
         self.push_labelled(label, rows, pen);
     }
 
@@ -255,6 +311,9 @@ impl StepDetails {
             }
             None => text::wrap(&say, self.width).into_iter().map(Line::from).collect(),
         };
+        if !self.with_rules {
+            return rows;
+        }
         let rule = format!("  {}", text::single_line(&reason.rule));
         match rows.last_mut() {
             Some(last) if last.width() + text::width(&rule) <= self.width => {
@@ -265,7 +324,12 @@ impl StepDetails {
         rows
     }
 
-    fn push_labelled(&mut self, label: Phrase, rows: Vec<Line<'static>>, pen: &DrawContext<'_>) {
+    pub fn push_labelled(
+        &mut self,
+        label: Phrase,
+        rows: Vec<Line<'static>>,
+        pen: &DrawContext<'_>,
+    ) {
         let label = text::elide_end(label.text(pen.lang), self.column.saturating_sub(1));
         self.rows.extend(draw::label_lines(&label, pen.theme.dim, self.column, rows));
     }
@@ -295,14 +359,21 @@ fn effect_phrase(effect: Effect) -> Phrase {
     }
 }
 
-/// The tier in words, for the head of a question.
-pub fn badge(risk: &Risk) -> Phrase {
-    match (risk.tier, risk.lifted) {
-        (Tier::L0, _) => words::TIER_L0,
-        (Tier::L1, false) => words::TIER_L1,
-        (Tier::L1, true) => words::ASK_TIER_LIFTED,
-        (Tier::L2, _) => words::ASK_TIER_L2,
+/// Why it asks in a few words, for the head of a question: the gravest of its effects.
+pub fn badge(risk: &Risk) -> LocalizedText {
+    let gravest = GRAVEST.iter().find(|effect| risk.effects.contains(effect));
+    match (risk.is_high_risk(), gravest) {
+        (true, Some(effect)) => words::ASK_TIER_LIFTED.with("effect", named(*effect)),
+        (true, None) => words::ASK_TIER_L2.into(),
+        (false, Some(effect)) if risk.tier == Tier::L1 => {
+            words::ASK_TIER_L1.with("effect", named(*effect))
+        }
+        (false, _) => EXPLAIN_ASKS.into(),
     }
+}
+
+fn named(effect: Effect) -> LocalizedText {
+    effect_phrase(effect).into()
 }
 
 /// The colour of an assessment: a risk lowered from L2 keeps the colour of L2.

@@ -19,7 +19,7 @@ use crate::tui::keys::{self, KeyAction, KeyContext};
 use crate::tui::{symbols, text};
 
 /// Columns before the line of a piece.
-const COLUMN: usize = 12;
+const COLUMN: usize = 8;
 
 #[derive(Debug)]
 pub struct TemplateDialog {
@@ -101,7 +101,7 @@ impl Dialog for TemplateDialog {
         let of = text::elide_middle(&escape(&self.template).text, width / 2);
         let mut page = DialogPage {
             title: words::PIECES_TITLE.with("of", of).text(pen.lang),
-            badge: worst.map_or("", |risk| step_details::badge(risk).text(pen.lang)).to_owned(),
+            badge: worst.map_or_else(String::new, |risk| step_details::badge(risk).text(pen.lang)),
             tone: worst.map_or(pen.theme.dim, |risk| step_details::tone(risk, pen)),
             ..DialogPage::default()
         };
@@ -113,7 +113,7 @@ impl Dialog for TemplateDialog {
             page.required.extend(rows);
         }
         page.required.push(Line::default());
-        let mut facts = StepDetails::new(width, pen);
+        let mut facts = StepDetails::new(width, false, pen);
         facts.push_text(common::FOLDER, &self.cwd, pen.theme.text, pen);
         page.required.extend(facts.into_rows());
         page
@@ -189,28 +189,24 @@ impl TemplateDialog {
         let room = width.saturating_sub(COLUMN);
         let sigil = if here { symbols::CHOSEN } else { symbols::NOT_CHOSEN };
         let mark = if *marked { "[x]" } else { "[ ]" };
-        let label = format!("{sigil}{mark} {} {}", at + 1, piece.risk.tier.name());
+        let label = format!("{sigil}{mark} {} ", at + 1);
         let tone = step_details::tone(&piece.risk, pen).add_modifier(Modifier::BOLD);
         let tone = if here { pen.theme.selection.patch(tone) } else { tone };
         let work = StepAction::Shell { line: piece.line.clone() };
-        let mut rows = draw::label_lines(
-            &label,
-            tone,
-            COLUMN,
-            step_details::action_rows(&work, &piece.risk, room, pen),
-        );
+        let command = step_details::action_rows(&work, &piece.risk, room, pen);
+        let command = step_details::with_tier(command, &piece.risk, room, pen);
+        let mut rows = draw::label_lines(&label, tone, COLUMN, command);
         let indent = || Span::raw(" ".repeat(COLUMN));
         if piece.commands.len() > 1 {
             for simple in &piece.commands {
-                let tone = step_details::tone(&simple.risk, pen);
                 let text = step_details::full_rows(
                     &simple.text,
                     pen.theme.dim,
-                    room.saturating_sub(4),
+                    room.saturating_sub(2),
                     pen,
                 );
-                let label = format!("{}{}", " ".repeat(COLUMN), simple.risk.tier.name());
-                rows.extend(draw::label_lines(&label, tone, COLUMN + 4, text));
+                let text = step_details::with_tier(text, &simple.risk, room.saturating_sub(2), pen);
+                rows.extend(draw::label_lines("", pen.theme.dim, COLUMN + 2, text));
             }
         }
         let why = piece.risk.main_reason().filter(|_| piece.risk.tier > crate::protocol::Tier::L0);

@@ -15,6 +15,9 @@ pub enum Background {
 const HEAD: &str = "11;rgb:";
 
 impl Background {
+    /// OSC 11. A terminal that does not know it ignores it; the answer arrives among the keys.
+    pub const QUERY: &str = "\x1b]11;?\x1b\\";
+
     /// Parses `COLORFGBG`, such as `15;0`: the last number is the background.
     pub fn from_colorfgbg(value: &str) -> Option<Background> {
         let last = value.rsplit(';').next()?.trim();

@@ -4,18 +4,32 @@ use ratatui::style::{Color, Modifier, Style};
 use toml_edit::{Document, Item, TableLike};
 
 use super::downsample::{SIXTEEN, parse_hex, to_terminal_color};
-use super::{Depth, DiffColors, Markup, Syntax, Theme};
+use super::{BarColors, Depth, DiffColors, Markup, Syntax, Theme};
 use crate::i18n::{LocalizedText, screen};
 
 /// Keys of the file that are not meanings.
 const ABOUT: &[&str] = &["name", "background"];
-const GROUPS: &[&str] = &["markup", "syntax", "change"];
-const TOP: &[&str] =
-    &["text", "dim", "accent", "user", "ok", "warn", "danger", "info", "border", "selection"];
+const GROUPS: &[&str] = &["bar", "markup", "syntax", "change"];
+const TOP: &[&str] = &[
+    "text",
+    "dim",
+    "accent",
+    "user",
+    "ok",
+    "warn",
+    "danger",
+    "info",
+    "border",
+    "selection",
+    "surface",
+    "raised",
+];
+const BAR: &[&str] = &["user", "input", "question", "danger"];
 const MARKUP: &[&str] =
     &["heading", "strong", "emph", "struck", "code", "block", "link", "quote", "marker"];
 const SYNTAX: &[&str] = &["comment", "string", "keyword", "number", "kind", "function"];
-const CHANGE: &[&str] = &["added", "removed", "hunk"];
+const CHANGE: &[&str] =
+    &["added", "removed", "hunk", "added_row", "removed_row", "added_word", "removed_word"];
 
 const MODIFIERS: &[(&str, Modifier)] = &[
     ("bold", Modifier::BOLD),
@@ -46,6 +60,9 @@ pub(super) fn parse_theme(source: &str, depth: Depth) -> Result<Theme, Localized
         info: top.style("info")?,
         border: top.style("border")?,
         selection: top.style("selection")?,
+        surface: top.optional_style("surface")?,
+        raised: top.optional_style("raised")?,
+        bar: bar(&top)?,
         markup: markup(&top)?,
         change: change(&top)?,
     })
@@ -75,12 +92,26 @@ fn markup(top: &ThemeTable<'_>) -> Result<Markup, LocalizedText> {
     })
 }
 
+fn bar(top: &ThemeTable<'_>) -> Result<BarColors, LocalizedText> {
+    let bar = top.group("bar", BAR)?;
+    Ok(BarColors {
+        user: bar.optional_style("user")?,
+        input: bar.optional_style("input")?,
+        question: bar.optional_style("question")?,
+        danger: bar.optional_style("danger")?,
+    })
+}
+
 fn change(top: &ThemeTable<'_>) -> Result<DiffColors, LocalizedText> {
     let change = top.group("change", CHANGE)?;
     Ok(DiffColors {
         added: change.style("added")?,
         removed: change.style("removed")?,
         hunk: change.style("hunk")?,
+        added_row: change.optional_style("added_row")?,
+        removed_row: change.optional_style("removed_row")?,
+        added_word: change.optional_style("added_word")?,
+        removed_word: change.optional_style("removed_word")?,
     })
 }
 
@@ -145,6 +176,11 @@ impl<'a> ThemeTable<'a> {
         odd.map_or(Ok(()), |(key, _)| Err(self.unknown_key_error(key, self.line(key))))
     }
 
+    /// A meaning that themes written for an earlier version do not have.
+    fn optional_style(&self, name: &str) -> Result<Style, LocalizedText> {
+        self.item(name).map_or(Ok(Style::new()), |_| self.style(name))
+    }
+
     fn style(&self, name: &str) -> Result<Style, LocalizedText> {
         let item =
             self.item(name).ok_or_else(|| screen::THEME_MISSING.with("name", self.path(name)))?;
@@ -161,14 +197,17 @@ impl<'a> ThemeTable<'a> {
 
     fn style_from_table(&self, name: &str, parts: &dyn TableLike) -> Result<Style, LocalizedText> {
         let mut style = Style::new();
+        let mut background_256 = None;
         for (key, item) in parts.iter() {
             let wish = |wish| parts.get(wish).and_then(Item::as_str);
             match (key, item.as_str(), item.as_bool()) {
                 ("fg", Some(text), _) => style.fg = self.color(name, text, wish("ansi"))?,
                 ("bg", Some(text), _) => style.bg = self.color(name, text, wish("ansi_bg"))?,
+                ("ansi" | "ansi_bg", Some("default"), _) => {}
                 ("ansi" | "ansi_bg", Some(text), _) => {
                     ansi_color(text).ok_or_else(|| self.color_error(name, text))?;
                 }
+                ("bg_256", _, _) => background_256 = Some(self.indexed_color(name, item)?),
                 (key, None, Some(on)) => {
                     let found = MODIFIERS.iter().find(|(known, _)| *known == key);
                     let odd = || self.unknown_key_error(&format!("{name}.{key}"), self.line(name));
@@ -182,7 +221,20 @@ impl<'a> ThemeTable<'a> {
                 }
             }
         }
+        if let Some(color) = background_256.filter(|_| self.reader.depth == Depth::Full256) {
+            style.bg = color;
+        }
         Ok(style)
+    }
+
+    /// A number from the table of 256 colours, or "default".
+    fn indexed_color(&self, name: &str, item: &Item) -> Result<Option<Color>, LocalizedText> {
+        if item.as_str() == Some("default") {
+            return Ok(None);
+        }
+        let index = item.as_integer().and_then(|number| u8::try_from(number).ok());
+        let odd = || self.color_error(name, &item.to_string());
+        index.map(|index| Some(Color::Indexed(index))).ok_or_else(odd)
     }
 
     /// `wish`: the name that the author chose for sixteen colours.
@@ -193,14 +245,17 @@ impl<'a> ThemeTable<'a> {
         wish: Option<&str>,
     ) -> Result<Option<Color>, LocalizedText> {
         let depth = self.reader.depth;
-        if text == "default" {
+        let is_default = |text: &str| text == "default";
+        if is_default(text) || (depth == Depth::Sixteen && wish.is_some_and(is_default)) {
             return Ok(None);
         }
         if let Some(named) = ansi_color(text) {
             return Ok(Some(named).filter(|_| depth != Depth::None));
         }
         let rgb = parse_hex(text).ok_or_else(|| self.color_error(name, text))?;
-        let wish = wish.map(|wish| ansi_color(wish).ok_or_else(|| self.color_error(name, wish)));
+        let wish = wish
+            .filter(|wish| !is_default(wish))
+            .map(|wish| ansi_color(wish).ok_or_else(|| self.color_error(name, wish)));
         Ok(to_terminal_color(rgb, wish.transpose()?, depth))
     }
 

@@ -96,6 +96,100 @@ fn every_word_stands_out_from_the_background() {
     }
 }
 
+/// The panels of a theme, and the meanings that are written on each.
+fn painted<'a>(
+    theme: &Theme,
+    on_diff: &'a [&str],
+) -> Vec<(&'static str, Style, Option<&'a [&'a str]>)> {
+    let c = &theme.change;
+    vec![
+        ("surface", theme.surface, None),
+        ("raised", theme.raised, None),
+        ("added_row", c.added_row, Some(on_diff)),
+        ("removed_row", c.removed_row, Some(on_diff)),
+    ]
+}
+
+#[test]
+fn every_word_stands_out_from_the_panel_and_the_row_of_a_diff_it_is_on() {
+    let on_diff = [
+        "text", "dim", "block", "comment", "string", "keyword", "number", "kind", "function",
+        "added", "removed",
+    ];
+    for (name, grounds, least) in GROUNDS {
+        let theme = Theme::built_in(name, Depth::True).unwrap();
+        assert_eq!(theme.has_surfaces(), *name != "16-colors");
+        for (panel, behind, meanings) in painted(&theme, &on_diff) {
+            let Some(ground) = rgb(behind.bg) else { continue };
+            for (meaning, style) in styles(&theme) {
+                let is_written = meanings.is_none_or(|known| known.contains(&meaning));
+                let Some(ink) = rgb(style.fg).or(rgb(theme.surface.fg)) else { continue };
+                if !is_written || style.bg.is_some() || meaning == "border" {
+                    continue;
+                }
+                let ratio = contrast(ink, ground);
+                assert!(ratio >= *least, "{name}: {meaning} has {ratio:.2} on {panel}");
+            }
+        }
+        for (what, word) in
+            [("added", theme.change.added_word), ("removed", theme.change.removed_word)]
+        {
+            let Some((ink, behind)) = rgb(word.fg).zip(rgb(word.bg)) else { continue };
+            let ratio = contrast(ink, behind);
+            assert!(ratio >= *least, "{name}: an {what} word has {ratio:.2}");
+        }
+        // A panel is seen to be one, and its bar is seen on every background.
+        let surface = rgb(theme.surface.bg);
+        for ground in grounds.iter().filter_map(|ground| parse_hex(ground)) {
+            if let Some(surface) = surface {
+                assert!(contrast(surface, ground) >= 1.06, "{name}: {ground:?}");
+            }
+            let bars = [theme.bar.user, theme.bar.input, theme.bar.question, theme.bar.danger];
+            for bar in bars.into_iter().filter_map(|bar| rgb(bar.bg)) {
+                assert!(contrast(bar, ground) >= 2.0, "{name}: {bar:?} on {ground:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn panels_are_painted_only_where_there_are_colours_for_them() {
+    for name in Theme::names() {
+        for depth in [Depth::None, Depth::Sixteen] {
+            let theme = Theme::built_in(name, depth).unwrap();
+            assert!(!theme.has_surfaces(), "{name} {depth:?}");
+            assert_eq!((theme.raised.bg, theme.change.added_row.bg), (None, None), "{name}");
+            assert_eq!(theme.chosen(), theme.selection, "{name} {depth:?}");
+        }
+    }
+    for name in ["dark", "light", "high-contrast", "colorblind"] {
+        for depth in [Depth::Full256, Depth::True] {
+            let theme = Theme::built_in(name, depth).unwrap();
+            assert!(theme.has_surfaces(), "{name} {depth:?}");
+            let (surface, raised) = (theme.surface.bg, theme.raised.bg);
+            assert!(raised.is_some() && surface != raised, "{name} {depth:?}");
+            assert!(theme.change.added_word.bg != theme.change.removed_word.bg, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_theme_from_before_panels_still_loads_and_has_lines() {
+    let without = |key: &str, text: &str| {
+        text.lines().filter(|line| !line.starts_with(key)).collect::<Vec<_>>().join("\n")
+    };
+    let mut old = BUILT_IN[0].1.replace("[bar]", "").to_owned();
+    for key in ["surface", "raised", "input", "question", "danger   = { bg", "user     = { bg"] {
+        old = without(key, &old);
+    }
+    for key in ["added_", "removed_"] {
+        old = without(key, &old);
+    }
+    let theme = Theme::parse(&old, Depth::True).unwrap();
+    assert!(!theme.has_surfaces());
+    assert_eq!(theme.chosen(), theme.selection);
+}
+
 /// How an eye maps the three components of light: with all cones, or without those for long
 /// (protanopia) or middle wavelengths (deuteranopia), after Machado, Oliveira and Fernandes, 2009.
 #[rustfmt::skip]
@@ -174,12 +268,12 @@ fn an_invalid_theme_gives_one_sentence_with_the_place() {
     let good = BUILT_IN[0].1;
     let cases = [
         ("name = ".to_owned(), "not valid TOML: line 1,"),
-        (good.replace("accent    =", "acent ="), "Line 15 of this theme sets `acent`"),
+        (good.replace("accent    =", "acent ="), "Line 17 of this theme sets `acent`"),
         (good.replace("ansi = \"light_blue\"", "ansi = \"mauve\""), "`mauve`"),
-        (good.replace("#8593a9", "8593a9"), "`8593a9`"),
-        (good.replace("bold = true", "bald = true"), "Line 16 of this theme sets `user.bald`"),
-        (good.replace("text      = \"default\"", "text = 3"), "`text` in line 13"),
-        (good.replace("[syntax]", "[syntax]\nodd = 1"), "Line 36 of this theme sets `syntax.odd`"),
+        (good.replace("#8f9cb1", "8896ac"), "`8896ac`"),
+        (good.replace("bold = true", "bald = true"), "Line 18 of this theme sets `user.bald`"),
+        (good.replace("text      = \"default\"", "text = 3"), "`text` in line 15"),
+        (good.replace("[syntax]", "[syntax]\nodd = 1"), "Line 48 of this theme sets `syntax.odd`"),
         (format!("markup = 3\n{}", good.split("[markup]").next().unwrap()), "`markup` in line 1"),
         (good.replace("[change]", "[chance]"), "`chance`"),
         (good.replace("quote   =", "# quote ="), "`markup.quote`"),

@@ -1,6 +1,7 @@
 //! One block of the transcript: its content and how it is laid out.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -17,9 +18,11 @@ use super::time::{self, ArrivalTime};
 use super::{page, plan};
 use crate::i18n::{LocalizedText, common, screen, session};
 use crate::protocol::{
-    AttachmentInfo, Notice, NoticeLevel, PageRow, PlanItem, Truncation, TurnOrigin, TurnOutcome,
-    Usage,
+    AttachmentInfo, AttachmentSize, Image, Notice, NoticeLevel, PageRow, PlanItem, Truncation,
+    TurnOrigin, TurnOutcome, Usage,
 };
+use crate::tui::picture::{PictureSize, picture_size};
+use crate::tui::theme::Theme;
 use crate::tui::{symbols, text};
 
 /// Columns before the text of every block, where its mark is.
@@ -61,11 +64,16 @@ pub(super) enum BlockBody {
         turn: Option<u64>,
     },
     /// The attachments of the message above.
-    Attachments(Vec<AttachmentInfo>),
+    Attachments(Vec<ShownAttachment>),
     Answer(AnswerBlock),
     Reasoning {
         text: BlockText,
         done: bool,
+    },
+    /// A message of a script, from this role.
+    ScriptMessage {
+        role: String,
+        text: BlockText,
     },
     Step(Box<StepBlock>),
     Notice(Notice),
@@ -89,6 +97,20 @@ pub(super) enum BlockBody {
         rows: Vec<PageRow>,
     },
     Plan(Vec<PlanItem>),
+}
+
+#[derive(Debug)]
+pub(super) struct ShownAttachment {
+    pub info: AttachmentInfo,
+    pub image: Option<ShownImage>,
+}
+
+/// An image that can be a picture.
+#[derive(Debug)]
+pub(super) struct ShownImage {
+    /// Its number in this conversation.
+    pub source: u32,
+    pub image: Arc<Image>,
 }
 
 #[derive(Debug)]
@@ -147,12 +169,28 @@ impl Block {
         if below { rows.saturating_sub(1) } else { 0 }
     }
 
+    /// The bar of the panel that the block is in.
+    pub fn panel_bar(&self, theme: &Theme) -> Option<Style> {
+        let is_user =
+            matches!(self.body, BlockBody::UserMessage { .. } | BlockBody::Attachments(_));
+        (is_user && theme.has_surfaces()).then_some(theme.bar.user)
+    }
+
     /// The mark in the gutter.
     pub fn mark(&self, paper: &LayoutContext<'_>) -> Option<Span<'static>> {
         let theme = paper.theme;
         let (mark, style) = match &self.body {
-            BlockBody::UserMessage { origin: TurnOrigin::Shell, .. } => ("!", theme.user),
-            BlockBody::UserMessage { .. } => (symbols::SIGIL, theme.user),
+            BlockBody::UserMessage { origin, .. } => {
+                let mark = if *origin == TurnOrigin::Shell { "!" } else { symbols::SIGIL };
+                // On a bar, `!` is seen; the sigil is only there for a copy of the screen.
+                let on_bar = if mark == "!" { theme.surface.bg } else { theme.bar.user.bg };
+                let style = if theme.has_surfaces() {
+                    Style { fg: on_bar, ..theme.user }
+                } else {
+                    theme.user
+                };
+                (mark, style)
+            }
             BlockBody::Answer(AnswerBlock { state: AnswerState::Error, .. }) => {
                 (symbols::FAILED, theme.danger)
             }
@@ -171,6 +209,7 @@ impl Block {
             BlockBody::Answer(_)
             | BlockBody::Attachments(_)
             | BlockBody::Reasoning { .. }
+            | BlockBody::ScriptMessage { .. }
             | BlockBody::Notice(_)
             | BlockBody::Repair { .. }
             | BlockBody::TurnEnd { .. }
@@ -184,19 +223,19 @@ impl Block {
     pub fn layout(&self, part: usize, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         let theme = paper.theme;
         match &self.body {
-            BlockBody::UserMessage { text, .. } => layout_text(text, part, theme.user, paper),
+            BlockBody::UserMessage { text, .. } => layout_message(text, part, paper),
             BlockBody::Attachments(items) => {
-                items.iter().map(|item| layout_attachment(item, paper)).collect()
+                let rows = items.iter().enumerate();
+                rows.flat_map(|(nth, item)| layout_attachment(nth, item, paper)).collect()
             }
-            BlockBody::Answer(answer) => {
-                let failed = answer.state == AnswerState::Error;
-                let style = if failed { theme.danger } else { theme.text };
-                layout_text(&answer.text, part, style, paper)
-            }
-            BlockBody::Reasoning { text, .. } if self.full_text().is_some() => {
+            BlockBody::Answer(answer) => layout_text(&answer.text, part, theme.text, paper),
+            BlockBody::Reasoning { text, .. } | BlockBody::ScriptMessage { text, .. }
+                if self.full_text().is_some() =>
+            {
                 layout_text(text, part, theme.dim, paper)
             }
             BlockBody::Reasoning { text, done } => layout_reasoning(text, *done, paper),
+            BlockBody::ScriptMessage { role, text } => layout_first_line(role, text, paper),
             BlockBody::Step(step) => step.layout(self.fold, paper),
             BlockBody::Notice(notice) => layout_notice(notice, paper),
             BlockBody::Retry { attempt, of, wait_ms, why } => {
@@ -223,6 +262,9 @@ impl Block {
 
     /// The code of a part, if it has a language and is not painted yet.
     pub fn unhighlighted(&self, at: (usize, usize), paints: &HighlightCache) -> Option<Snippet> {
+        if let BlockBody::Step(step) = &self.body {
+            return step.unhighlighted(at, self.fold, paints);
+        }
         let text = self.full_text()?;
         let place = |nth| (at.0, at.1, nth);
         let due = |nth, language: &str, code: &str| {
@@ -256,7 +298,9 @@ impl Block {
         match &self.body {
             BlockBody::Step(step) if step.is_running() => Vec::new(),
             BlockBody::Step(step) => step.layout(Fold::Open, paper),
-            BlockBody::Reasoning { text, .. } => layout_text(text, part, paper.theme.dim, paper),
+            BlockBody::Reasoning { text, .. } | BlockBody::ScriptMessage { text, .. } => {
+                layout_text(text, part, paper.theme.dim, paper)
+            }
             _ => self.layout(part, paper),
         }
     }
@@ -272,7 +316,9 @@ impl Block {
     pub fn is_open(&self) -> Option<bool> {
         match &self.body {
             BlockBody::Step(step) => Some(step.is_open(self.fold)),
-            BlockBody::Reasoning { .. } => Some(self.fold == Fold::Open),
+            BlockBody::Reasoning { .. } | BlockBody::ScriptMessage { .. } => {
+                Some(self.fold == Fold::Open)
+            }
             BlockBody::UserMessage { .. }
             | BlockBody::Attachments(_)
             | BlockBody::Answer(_)
@@ -299,13 +345,17 @@ impl Block {
 
     /// The text that is shown in full, in parts.
     fn full_text(&self) -> Option<&BlockText> {
-        let folded = matches!(self.body, BlockBody::Reasoning { .. }) && self.fold != Fold::Open;
+        let folds =
+            matches!(self.body, BlockBody::Reasoning { .. } | BlockBody::ScriptMessage { .. });
+        let folded = folds && self.fold != Fold::Open;
         self.text().filter(|_| !folded)
     }
 
     fn text(&self) -> Option<&BlockText> {
         match &self.body {
-            BlockBody::UserMessage { text, .. } | BlockBody::Reasoning { text, .. } => Some(text),
+            BlockBody::UserMessage { text, .. }
+            | BlockBody::Reasoning { text, .. }
+            | BlockBody::ScriptMessage { text, .. } => Some(text),
             BlockBody::Answer(answer) => Some(&answer.text),
             BlockBody::Step(_)
             | BlockBody::Attachments(_)
@@ -320,13 +370,40 @@ impl Block {
     }
 }
 
-/// `@src/main.rs  120 lines`, kept together on one row.
-fn layout_attachment(item: &AttachmentInfo, paper: &LayoutContext<'_>) -> StyledRow {
-    let size = format!("  {}", paper.localize(&item.size_text()));
+/// A message of the user: a panel shows whose it is, elsewhere the colour does.
+fn layout_message(text: &BlockText, part: usize, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    let theme = paper.theme;
+    let style = if theme.has_surfaces() { theme.surface } else { theme.user };
+    layout_text(text, part, Style { bg: None, ..style }, paper)
+}
+
+/// `@src/main.rs  120 lines`, kept together on one row; below it the rows of its picture.
+fn layout_attachment(
+    nth: usize,
+    item: &ShownAttachment,
+    paper: &LayoutContext<'_>,
+) -> Vec<StyledRow> {
+    let size = format!("  {}", paper.localize(&item.info.size_text()));
     let room = paper.prose_width().saturating_sub(text::width(&size)).max(8);
-    let name = text::elide_middle(&text::single_line(&item.name), room);
+    let name = text::elide_middle(&text::single_line(&item.info.name), room);
     let name = Span::styled(name, paper.theme.user);
-    Line::from(vec![name, Span::styled(size, paper.theme.dim)]).into()
+    let mut rows = vec![Line::from(vec![name, Span::styled(size, paper.theme.dim)]).into()];
+    if let Some(size) = item.picture_size(paper) {
+        rows.resize(1 + usize::from(size.rows), StyledRow::decoration(Line::default()));
+        if let Some(first) = rows.get_mut(1) {
+            first.picture = Some((nth, size));
+        }
+    }
+    rows
+}
+
+impl ShownAttachment {
+    /// The size of its picture; `None`: it has none.
+    fn picture_size(&self, paper: &LayoutContext<'_>) -> Option<PictureSize> {
+        let AttachmentSize::Pixels { width, height } = self.info.size else { return None };
+        self.image.as_ref()?;
+        picture_size((width, height), paper.cell?, paper.prose_width())
+    }
 }
 
 fn layout_text(
@@ -366,11 +443,9 @@ fn outdent(code: &str, indent: usize) -> Cow<'_, str> {
 
 /// Running: its last rows. Done: one row with its first sentence.
 fn layout_reasoning(text: &BlockText, done: bool, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
-    let (label, style) = (paper.phrase(screen::THOUGHT), paper.theme.dim);
+    let style = paper.theme.dim;
     if done {
-        let first = text.source().split(['\n', '。']).find(|line| !line.trim().is_empty());
-        let row = format!("{label}{}", first.unwrap_or_default().trim());
-        return vec![Line::styled(text::elide_end(&row, paper.prose_width()), style).into()];
+        return layout_first_line(paper.phrase(screen::THOUGHT), text, paper);
     }
     let source = text.source().trim_end();
     let from = source.char_indices().rev().nth(THOUGHT_TAIL).map_or(0, |(at, _)| at);
@@ -381,12 +456,20 @@ fn layout_reasoning(text: &BlockText, done: bool, paper: &LayoutContext<'_>) -> 
     rows.into_iter().skip(skipped).collect()
 }
 
+/// A folded text: its first line after a label.
+fn layout_first_line(label: &str, text: &BlockText, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    let first = text.source().split(['\n', '。']).find(|line| !line.trim().is_empty());
+    let row = format!("{label}{}", first.unwrap_or_default().trim());
+    vec![Line::styled(text::elide_end(&row, paper.prose_width()), paper.theme.dim).into()]
+}
+
 fn layout_notice(notice: &Notice, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
     let theme = paper.theme;
     let style = match notice.level {
         NoticeLevel::Info => theme.info,
         NoticeLevel::Warning => theme.warn,
-        NoticeLevel::Error => theme.danger,
+        // The mark is red: words in a colour are hard to read.
+        NoticeLevel::Error => theme.text,
     };
     let mut rows = layout_sentence(&notice.say, style, paper);
     if let Some(hint) = &notice.hint {
@@ -411,13 +494,13 @@ fn layout_turn_end(
         TurnOutcome::Limit { why } => {
             (Some(screen::ENDED_LIMIT.with("why", why.clone())), theme.warn)
         }
-        TurnOutcome::Unsent { why } => (Some(why.clone()), theme.danger),
+        TurnOutcome::Unsent { why } => (Some(why.clone()), theme.text),
         TurnOutcome::Interrupted => {
             let why = session::INTERRUPTED;
-            (Some(screen::ENDED_FAILED.with("why", why)), theme.danger)
+            (Some(screen::ENDED_FAILED.with("why", why)), theme.text)
         }
         TurnOutcome::Failed { why } => {
-            (Some(screen::ENDED_FAILED.with("why", why.clone())), theme.danger)
+            (Some(screen::ENDED_FAILED.with("why", why.clone())), theme.text)
         }
     };
     let mut rows = say.map_or_else(Vec::new, |say| layout_sentence(&say, style, paper));

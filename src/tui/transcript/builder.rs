@@ -1,10 +1,14 @@
 //! Turns events into blocks. Knows nothing of columns.
 
 use super::block::{AnswerBlock, AnswerState, Block, BlockBody};
-use super::step::{StepBlock, StepState, StepSummary};
+use super::step::{Fold, StepBlock, StepState, StepSummary};
+use super::step_groups;
+use super::step_run::StepRun;
 use super::text::{BlockText, TextSyntax};
 use super::time::ArrivalTime;
+use crate::config::ShowThinking;
 use crate::i18n::LocalizedText;
+use crate::protocol::Change;
 use crate::protocol::{
     Ask, Event, ModelMessage, Notice, NoticeLevel, Observation, PageRow, PlanItem, Question,
     Requires, Risk, Step as Proposed, StepAction, StepQuestion, Truncation, TurnOrigin,
@@ -31,6 +35,11 @@ pub(super) struct TranscriptBuilder {
     removed_from: Option<usize>,
     /// The time of the current event.
     pub now: ArrivalTime,
+    pub show_thinking: ShowThinking,
+    /// Images are kept, to be shown as pictures.
+    pub keeps_images: bool,
+    /// The number of images so far that can be pictures.
+    pub image_count: u32,
 }
 
 /// A block that grows.
@@ -41,20 +50,21 @@ struct Stream {
 }
 
 impl TranscriptBuilder {
+    pub fn new(show_thinking: ShowThinking) -> TranscriptBuilder {
+        TranscriptBuilder { show_thinking, ..TranscriptBuilder::default() }
+    }
+
+    #[allow(clippy::too_many_lines, reason = "a row for each event")]
     pub fn apply(&mut self, event: &Event) {
         match event {
             Event::TurnStarted { turn, text, origin } => self.start_turn(*turn, text, *origin),
-            Event::Attached { items } => drop(self.push(BlockBody::Attachments(items.clone()))),
-            Event::Rendered { text } => {
-                self.finish_reply(&ModelMessage {
-                    message: text.clone(),
-                    ..ModelMessage::default()
-                });
-            }
+            Event::Attached { items, images } => self.attach(items, images),
+            Event::Rendered { text, .. } => self.finish_rendered(text),
             Event::Steered { text } => self.push_steering(text),
             Event::ReplyStarted => self.start_reply(),
             Event::Delta { text } => self.append_delta(text),
             Event::ReasoningDelta { text } => self.append_reasoning(text),
+            Event::ScriptMessage { role, text } => self.add_script_message(role, text),
             Event::Retrying { attempt, of, wait_ms, why } => {
                 self.retry(*attempt, *of, *wait_ms, why);
             }
@@ -79,17 +89,27 @@ impl TranscriptBuilder {
                 *self = TranscriptBuilder {
                     removed_from: Some(0),
                     now: self.now,
-                    ..TranscriptBuilder::default()
+                    keeps_images: self.keeps_images,
+                    image_count: self.image_count,
+                    ..TranscriptBuilder::new(self.show_thinking)
                 }
             }
             Event::Plan { items } => self.plan(items),
+            Event::FilesChanged { files, .. } => {
+                if let Some(say) = Change::summary(files) {
+                    self.notice(Notice::info(say));
+                }
+            }
             Event::Rewound { turn, .. } => self.rewind_to(*turn),
             // Earlier events are not appended: see `prepend`.
             Event::HistoryChunk { .. }
             | Event::Sessions { .. }
             | Event::Undone { .. }
             | Event::FilesKept { .. }
+            | Event::Redone
+            | Event::Changes { .. }
             | Event::FolderAdded { .. }
+            | Event::ApprovalModeSet { .. }
             | Event::RewindAsked { .. }
             | Event::TerminalRequested { .. }
             | Event::TerminalReturned
@@ -115,6 +135,8 @@ impl TranscriptBuilder {
             stream.block += count;
         }
         self.blocks.splice(0..0, older.blocks);
+        self.image_count = older.image_count;
+        self.drop_old_images();
         count
     }
 
@@ -174,7 +196,7 @@ impl TranscriptBuilder {
         })
     }
 
-    fn push(&mut self, body: BlockBody) -> usize {
+    pub fn push(&mut self, body: BlockBody) -> usize {
         self.blocks.push(Block::new(body, self.now));
         self.blocks.len() - 1
     }
@@ -197,7 +219,9 @@ impl TranscriptBuilder {
             TurnOrigin::Typed | TurnOrigin::Queue | TurnOrigin::Command => text,
         };
         let text = BlockText::from_source(text::sanitize(text.trim_end()), TextSyntax::Plain);
-        self.push(BlockBody::UserMessage { text, origin, turn: Some(turn) });
+        // A turn that only restored files is not offered for a rewind.
+        let turn = (origin != TurnOrigin::Command).then_some(turn);
+        self.push(BlockBody::UserMessage { text, origin, turn });
     }
 
     fn push_steering(&mut self, text: &str) {
@@ -232,9 +256,16 @@ impl TranscriptBuilder {
 
     fn append_reasoning(&mut self, chunk: &str) {
         self.drop_retry();
+        if self.show_thinking == ShowThinking::Off {
+            return;
+        }
         let stream = self.reasoning.get_or_insert_with(|| {
             let text = BlockText::new(TextSyntax::Plain);
-            self.blocks.push(Block::new(BlockBody::Reasoning { text, done: false }, self.now));
+            let mut block = Block::new(BlockBody::Reasoning { text, done: false }, self.now);
+            if self.show_thinking == ShowThinking::Full {
+                block.set_fold(Fold::Open);
+            }
+            self.blocks.push(block);
             Stream { block: self.blocks.len() - 1, cleaner: Cleaner::new(TextSource::Text) }
         });
         if let Some(BlockBody::Reasoning { text, .. }) =
@@ -242,6 +273,20 @@ impl TranscriptBuilder {
         {
             append_chunk(text, stream, chunk);
         }
+    }
+
+    /// A prompt that is shown instead of sent.
+    fn finish_rendered(&mut self, text: &str) {
+        let message = text.to_owned();
+        self.finish_reply(&ModelMessage { message, ..ModelMessage::default() });
+    }
+
+    fn add_script_message(&mut self, role: &str, text: &str) {
+        let mut body = BlockText::new(TextSyntax::Plain);
+        body.source_mut().push_str(&text::sanitize(text));
+        body.finish();
+        let role = format!("{}: ", text::single_line(role));
+        self.push(BlockBody::ScriptMessage { role, text: body });
     }
 
     fn retry(&mut self, attempt: u32, of: u32, wait_ms: u64, why: &LocalizedText) {
@@ -310,6 +355,7 @@ impl TranscriptBuilder {
             Some((block, step)) => {
                 step.work = proposed.work.clone();
                 step.risk = risk.clone();
+                step.asked |= matches!(state, StepState::AwaitingUser);
                 step.state = state;
                 *block = block.wrapping_add(1);
             }
@@ -319,6 +365,8 @@ impl TranscriptBuilder {
                     work: proposed.work.clone(),
                     risk: risk.clone(),
                     origin: self.origin.unwrap_or(TurnOrigin::Typed),
+                    asked: matches!(state, StepState::AwaitingUser),
+                    run: StepRun::default(),
                     state,
                 };
                 self.push(BlockBody::Step(Box::new(step)));
@@ -363,6 +411,7 @@ impl TranscriptBuilder {
             return;
         }
         self.update_step(&seen.step, &seen.risk, StepState::Done(Box::new(StepSummary::new(seen))));
+        step_groups::group_around(&mut self.blocks, &seen.step.id);
     }
 
     fn show_asked_steps(&mut self, ask: &Ask) {
@@ -382,6 +431,7 @@ impl TranscriptBuilder {
                 }
             }
             Question::Choice { .. }
+            | Question::Plan { .. }
             | Question::ScriptCall { .. }
             | Question::Pause { .. }
             | Question::Trust { .. } => {}

@@ -1,5 +1,5 @@
-//! Lays out changes of files: unified diffs as git prints them and as models write them, with line
-//! numbers where they are known and changed words marked.
+//! Reads unified diffs as git prints them and as models write them: the kinds of their lines, their
+//! numbers where they are known, and the words that changed.
 //!
 //! A line is shown as written, with its sign, so colour is never the only cue and a copied diff is
 //! still a diff.
@@ -7,18 +7,8 @@
 use std::ops::Range;
 
 use imara_diff::{Algorithm, Diff, InternedInput};
-use ratatui::style::{Modifier, Style};
-use ratatui::text::Span;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, bar_prefixes, with_prefix};
-use crate::i18n::Lang;
-use crate::tui::theme::Theme;
-
-/// Lines longer than this many bytes are not compared word by word.
-const LINE: usize = 400;
-/// At most this many lines of one change are compared word by word.
-const LINES: usize = 64;
 /// Two lines are compared word by word only if they share at least this part of their words.
 const ALIKE: f64 = 0.5;
 
@@ -43,27 +33,6 @@ pub(super) struct LineNumbers {
     left: (usize, usize),
 }
 
-#[derive(Debug, PartialEq)]
-pub(super) struct DiffLine<'a> {
-    pub kind: DiffLineKind,
-    pub text: &'a str,
-    pub number: Option<usize>,
-    /// The words that differ from the line it replaces or is replaced by.
-    pub changed_words: Vec<Range<usize>>,
-}
-
-/// The lines of a diff as rows, for a dialog outside the transcript.
-pub fn rows(
-    diff: &str,
-    width: usize,
-    theme: &Theme,
-    lang: Lang,
-) -> Vec<ratatui::text::Line<'static>> {
-    let width = width.max(1);
-    let paper = LayoutContext { theme, lang, width, spinner: 0, elapsed_ms: 0, highlights: None };
-    layout(diff, "", &paper, width).into_iter().map(|strip| strip.line).collect()
-}
-
 /// True if the language of a code fence is a diff.
 pub(super) fn is_diff(language: &str) -> bool {
     ["diff", "patch", "udiff"].iter().any(|name| name.eq_ignore_ascii_case(language))
@@ -72,87 +41,6 @@ pub(super) fn is_diff(language: &str) -> bool {
 /// True for output that is a diff, such as that of `git show`.
 pub(super) fn looks_like_diff(output: &str) -> bool {
     output.lines().any(|line| LineNumbers::parse_hunk_header(line).is_some())
-}
-
-/// Lays out lines of a diff that continue `before`.
-pub(super) fn layout(
-    diff: &str,
-    before: &str,
-    paper: &LayoutContext<'_>,
-    width: usize,
-) -> Vec<StyledRow> {
-    let lines = parse_lines(diff.strip_suffix('\n').unwrap_or(diff), before);
-    let digits = lines.iter().filter_map(|line| line.number).max().map(|most| digits(most) + 1);
-    // In a narrow area the lines matter more than their numbers.
-    let digits = digits.filter(|digits| digits + 24 <= width).unwrap_or_default();
-    lines.iter().flat_map(|line| layout_line(line, digits, paper, width)).collect()
-}
-
-/// Columns for the line numbers of a diff; none in a narrow area.
-pub(super) fn number_columns(diff: &str, width: usize) -> usize {
-    let mut numbers = LineNumbers::default();
-    let most = diff.split('\n').filter_map(|line| numbers.advance(line).1).max();
-    most.map(|most| digits(most) + 1).filter(|digits| digits + 24 <= width).unwrap_or_default()
-}
-
-fn digits(number: usize) -> usize {
-    number.to_string().len()
-}
-
-pub(super) fn layout_line(
-    line: &DiffLine<'_>,
-    digits: usize,
-    paper: &LayoutContext<'_>,
-    width: usize,
-) -> Vec<StyledRow> {
-    let style = style(line.kind, paper);
-    let marked = style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
-    let mut para = Paragraph::default();
-    let mut at = 0;
-    for word in &line.changed_words {
-        para.push(line.text.get(at..word.start).unwrap_or_default(), style);
-        para.push(line.text.get(word.clone()).unwrap_or_default(), marked);
-        at = word.end;
-    }
-    para.push(line.text.get(at..).unwrap_or_default(), style);
-    let number =
-        line.number.map(|number| format!("{number:>width$} ", width = digits.saturating_sub(1)));
-    let number = number.filter(|_| digits > 0).unwrap_or_else(|| " ".repeat(digits));
-    let (bar, more) = bar_prefixes(paper, width);
-    let prefix = |bar: &[Span<'static>], number: String| {
-        let mut spans = bar.to_vec();
-        if digits > 0 {
-            spans.push(Span::styled(number, paper.theme.dim));
-        }
-        spans
-    };
-    let (first, rest) = (prefix(&bar, number), prefix(&more, " ".repeat(digits)));
-    let taken: usize = first.iter().map(Span::width).sum();
-    let rows = para.with_tabs_expanded().rows(width.saturating_sub(taken).max(1), Break::Columns);
-    let rows = rows.into_iter().enumerate();
-    rows.map(|(at, row)| with_prefix(if at == 0 { &first } else { &rest }, row)).collect()
-}
-
-fn style(kind: DiffLineKind, paper: &LayoutContext<'_>) -> Style {
-    let plain = paper.theme.markup.block;
-    match kind {
-        DiffLineKind::Added => plain.patch(paper.theme.change.added),
-        DiffLineKind::Removed => plain.patch(paper.theme.change.removed),
-        DiffLineKind::Hunk => plain.patch(paper.theme.change.hunk),
-        DiffLineKind::Context => plain,
-        DiffLineKind::Header => plain.patch(paper.theme.markup.strong),
-    }
-}
-
-fn parse_lines<'a>(diff: &'a str, before: &str) -> Vec<DiffLine<'a>> {
-    let mut numbers = LineNumbers::after_lines(before);
-    let mut lines: Vec<DiffLine<'a>> = Vec::new();
-    for text in diff.split('\n') {
-        let (kind, number) = numbers.advance(text);
-        lines.push(DiffLine { kind, text, number, changed_words: Vec::new() });
-    }
-    mark_changed_words(&mut lines);
-    lines
 }
 
 impl LineNumbers {
@@ -169,7 +57,7 @@ impl LineNumbers {
     }
 
     /// The numbers after the lines of `before`.
-    fn after_lines(before: &str) -> LineNumbers {
+    pub(super) fn after_lines(before: &str) -> LineNumbers {
         let mut numbers = LineNumbers::default();
         let from = before.rfind("\n@@ -").map_or(0, |at| at + 1);
         for line in before.get(from..).unwrap_or_default().lines() {
@@ -178,28 +66,27 @@ impl LineNumbers {
         numbers
     }
 
-    /// The kind of the next line, and its number.
-    pub(super) fn advance(&mut self, line: &str) -> (DiffLineKind, Option<usize>) {
+    /// The kind of the next line, and its number in the old file and in the new one.
+    pub(super) fn advance(&mut self, line: &str) -> (DiffLineKind, (Option<usize>, Option<usize>)) {
         if let Some(numbers) = LineNumbers::parse_hunk_header(line) {
             *self = numbers;
-            return (DiffLineKind::Hunk, None);
+            return (DiffLineKind::Hunk, (None, None));
         }
         let inside = self.left != (0, 0);
         match line.chars().next() {
             // A removed line `-- x` reads `--- x`: inside a hunk it is not a header.
             Some('-') if inside || !line.starts_with("--- ") => {
-                (DiffLineKind::Removed, self.next_old(inside))
+                (DiffLineKind::Removed, (self.next_old(inside), None))
             }
             Some('+') if inside || !line.starts_with("+++ ") => {
-                (DiffLineKind::Added, self.next_new(inside))
+                (DiffLineKind::Added, (None, self.next_new(inside)))
             }
             Some(' ') | None if inside => {
-                self.next_old(inside);
-                (DiffLineKind::Context, self.next_new(inside))
+                (DiffLineKind::Context, (self.next_old(inside), self.next_new(inside)))
             }
-            Some(' ') | None => (DiffLineKind::Context, None),
-            Some('@') if line.starts_with("@@") => (DiffLineKind::Hunk, None),
-            Some(_) => (DiffLineKind::Header, None),
+            Some(' ') | None => (DiffLineKind::Context, (None, None)),
+            Some('@') if line.starts_with("@@") => (DiffLineKind::Hunk, (None, None)),
+            Some(_) => (DiffLineKind::Header, (None, None)),
         }
     }
 
@@ -218,24 +105,8 @@ impl LineNumbers {
     }
 }
 
-/// Compares each removed line with the added line that replaces it.
-pub(super) fn mark_changed_words(lines: &mut [DiffLine<'_>]) {
-    let groups = lines.chunk_by_mut(|a, b| {
-        a.kind == b.kind || (a.kind, b.kind) == (DiffLineKind::Removed, DiffLineKind::Added)
-    });
-    for group in groups {
-        let removed = group.iter().take_while(|line| line.kind == DiffLineKind::Removed).count();
-        let Some((old, new)) = group.split_at_mut_checked(removed) else { continue };
-        for (old, new) in old.iter_mut().zip(new).take(LINES) {
-            if old.text.len().max(new.text.len()) <= LINE {
-                (old.changed_words, new.changed_words) = changed_words(old.text, new.text);
-            }
-        }
-    }
-}
-
 /// The words that differ, without the signs; none when too little is the same.
-fn changed_words(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
+pub(super) fn changed_words(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
     let (before, after) = (split_words(old), split_words(new));
     let mut input = InternedInput::default();
     input.update_before(before.iter().map(|(_, word)| *word));
@@ -280,7 +151,9 @@ mod tests {
                         -let count = one;\n+let count = two;\n+-- new\n end\n\\ No newline";
 
     fn numbers(diff: &str, before: &str) -> Vec<(DiffLineKind, Option<usize>)> {
-        parse_lines(diff, before).into_iter().map(|line| (line.kind, line.number)).collect()
+        let mut numbers = LineNumbers::after_lines(before);
+        let lines = diff.split('\n').map(|line| numbers.advance(line));
+        lines.map(|(kind, (old, new))| (kind, new.or(old))).collect()
     }
 
     #[test]

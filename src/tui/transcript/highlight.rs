@@ -21,8 +21,9 @@ const BYTES: usize = 512 * 1024;
 const KEPT: usize = 100;
 
 /// The kind of a stretch of code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum TokenKind {
+    #[default]
     Plain,
     Comment,
     Text,
@@ -170,6 +171,11 @@ impl std::fmt::Debug for Highlighter {
 }
 
 impl HighlightedCode {
+    /// The index of the diff of a dialog that it belongs to.
+    pub fn index_in_dialog(&self) -> Option<usize> {
+        (self.at.0 == usize::MAX).then_some(self.at.1)
+    }
+
     /// The stretches of its `number`-th line, if that still reads `text`.
     pub(super) fn runs(&self, number: usize, text: &str) -> Option<&[(usize, TokenKind)]> {
         let line = self.lines.get(number).filter(|line| line.hash == hash(text))?;

@@ -6,26 +6,29 @@
 //! remembered until the width changes. No I/O and no clock: what moves (a spinner, a running time)
 //! is passed in.
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
+use crate::config::ShowThinking;
 use crate::i18n::{Lang, LocalizedText};
 use crate::protocol::{Event, Notice, PageRow};
 use crate::tui::Millis;
+use crate::tui::picture::{CellSize, PictureShelf};
 use crate::tui::theme::Theme;
 
 mod block;
 mod builder;
 mod diff;
+mod diff_view;
 mod highlight;
-mod long_diff;
 mod markdown;
 mod output;
+mod overlay;
 mod page;
+mod paint;
 mod paragraph;
 mod plain_text;
 mod plan;
@@ -33,29 +36,31 @@ mod pointer;
 mod search;
 mod search_bar;
 mod select;
+mod shown_images;
 mod source_lines;
 mod step;
+mod step_groups;
+mod step_run;
 mod text;
 mod time;
 mod viewport;
 
-pub use diff::rows as diff_rows;
+pub use diff_view::{DiffForm, DiffView, language_of};
 pub use highlight::{HighlightedCode, Highlighter, Snippet};
-pub use long_diff::LongDiff;
+pub use overlay::{Hyperlink, Overlays};
 pub use pointer::ReleaseOutcome;
 pub use search::{SearchStatus, Stage};
 pub use viewport::Scroll;
 
 use block::BlockBody;
 use builder::TranscriptBuilder;
-use paragraph::{LinkColumns, MEASURE, StyledRow};
+use paint::{draw_time, paint_row};
+use paragraph::StyledRow;
 use pointer::{CellPosition, Pointer};
 use search::{SearchHit, TranscriptSearch};
 use step::Fold;
 use time::ArrivalTime;
-use viewport::{
-    LayoutSetting, RowCache, RowPosition, STAMP, blank_rows_before, end_position, gutter,
-};
+use viewport::{LayoutSetting, RowCache, RowPosition, blank_rows_before, end_position, gutter};
 
 /// Counting of unseen rows stops here.
 const UNSEEN: usize = 999;
@@ -72,6 +77,8 @@ pub struct DrawOptions<'a> {
     /// Set while times are shown: milliseconds from midnight to the moment event times are counted
     /// from.
     pub clock: Option<Millis>,
+    /// The size of a cell, where images are shown as pictures.
+    pub cell: Option<CellSize>,
 }
 
 /// The conversation and the position of the view in it.
@@ -93,19 +100,14 @@ pub struct Transcript {
     step_fold: Fold,
     search: Option<TranscriptSearch>,
     pointer: Pointer,
-}
-
-/// Cells of the screen that link to an address.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Hyperlink {
-    pub y: u16,
-    pub columns: Range<u16>,
-    pub address: Rc<str>,
-    /// The text of the cells when they were drawn.
-    text: String,
+    pictures: PictureShelf,
 }
 
 impl Transcript {
+    pub fn new(show_thinking: ShowThinking) -> Transcript {
+        Transcript { builder: TranscriptBuilder::new(show_thinking), ..Transcript::default() }
+    }
+
     /// Sets the time of the events applied from now on.
     pub fn set_time(&mut self, now: Millis) {
         self.builder.now = ArrivalTime::SinceStart(now);
@@ -122,19 +124,18 @@ impl Transcript {
             self.invalidate_from(len);
         }
         if self.step_fold == Fold::Open {
-            self.builder
-                .blocks
-                .iter_mut()
-                .skip(before)
-                .for_each(|block| apply_fold(block, Fold::Open));
+            let new = self.builder.blocks.iter_mut().skip(before);
+            new.for_each(|block| apply_fold(block, Fold::Open));
         }
     }
 
     /// Prepends earlier events without moving the view. `at`: the wall-clock time of each event, in
     /// milliseconds since 1970.
     pub fn prepend(&mut self, events: &[Event], at: &[i64]) {
-        let mut older = TranscriptBuilder::default();
+        let mut older = TranscriptBuilder::new(self.builder.show_thinking);
         older.now = ArrivalTime::Unknown;
+        (older.keeps_images, older.image_count) =
+            (self.builder.keeps_images, self.builder.image_count);
         for (index, event) in events.iter().enumerate() {
             if let Some(at) = at.get(index) {
                 older.now = ArrivalTime::WallClock(u64::try_from(*at).unwrap_or(0));
@@ -194,6 +195,7 @@ impl Transcript {
         };
         let fold = self.step_fold;
         self.builder.blocks.iter_mut().for_each(|block| apply_fold(block, fold));
+        step_groups::regroup(&mut self.builder.blocks);
     }
 
     /// Folds or unfolds the block at a row of the screen, as the mouse counts it; false when there
@@ -201,8 +203,9 @@ impl Transcript {
     pub fn click(&mut self, row: u16) -> bool {
         let (area, places) = &self.drawn_rows;
         let at = row.checked_sub(area.y).and_then(|row| places.get(usize::from(row)));
-        let block = at.and_then(|at| self.builder.blocks.get_mut(at.block));
-        block.is_some_and(block::Block::toggle)
+        let Some(at) = at.map(|at| at.block) else { return false };
+        let blocks = &mut self.builder.blocks;
+        step_groups::unfold(blocks, at) || blocks.get_mut(at).is_some_and(block::Block::toggle)
     }
 
     /// The suggestions of the last answer, while nothing follows it.
@@ -225,8 +228,23 @@ impl Transcript {
         self.unseen_rows
     }
 
+    #[cfg(test)]
     pub fn is_empty(&self) -> bool {
         self.builder.blocks.is_empty()
+    }
+
+    /// True until something but notices is in it.
+    pub fn has_only_notices(&self) -> bool {
+        let is_notice = |block: &block::Block| matches!(block.body, BlockBody::Notice(_));
+        self.builder.blocks.iter().all(is_notice)
+    }
+
+    /// The notices in it, in their order.
+    pub fn notices(&self) -> impl Iterator<Item = &Notice> {
+        self.builder.blocks.iter().filter_map(|block| match &block.body {
+            BlockBody::Notice(notice) => Some(notice),
+            _ => None,
+        })
     }
 
     /// Code near the view that is not highlighted yet, one piece at a time: have a [`Highlighter`]
@@ -249,9 +267,18 @@ impl Transcript {
             return;
         }
         let stamped = look.clock.is_some() != self.row_cache.setting.clock.is_some();
-        let narrower = stamped || width != self.row_cache.setting.width;
+        let has_surfaces = self.row_cache.setting.theme.has_surfaces();
+        let repainted = has_surfaces != look.theme.has_surfaces();
+        let narrower = stamped || repainted || width != self.row_cache.setting.width;
         let theme = look.theme.clone();
-        let setting = LayoutSetting { width, height, lang: look.lang, theme, clock: look.clock };
+        let setting = LayoutSetting {
+            width,
+            height,
+            lang: look.lang,
+            theme,
+            clock: look.clock,
+            cell: look.cell,
+        };
         self.row_cache.begin_frame(setting, look.spinner, look.elapsed_ms);
         self.builder.freeze_finished();
         if narrower {
@@ -312,8 +339,8 @@ impl Transcript {
         place
     }
 
-    /// Draws the rows that were laid out; returns the links in them.
-    pub fn draw(&self, buf: &mut Buffer) -> Vec<Hyperlink> {
+    /// Draws the rows that were laid out; returns the links and the pictures in them.
+    pub fn draw(&self, buf: &mut Buffer) -> Overlays {
         let area = self.drawn_rows.0;
         let (mut y, mut links) = (area.y, Vec::new());
         for (place, rows) in &self.drawn_parts {
@@ -321,7 +348,7 @@ impl Transcript {
             y = self.draw_part(*place, rows, below, buf, &mut links);
         }
         self.mark_selection(buf);
-        links
+        Overlays { links, pictures: self.draw_pictures(buf) }
     }
 
     /// Draws one part from `place` on; returns the next free row of the screen.
@@ -337,6 +364,7 @@ impl Transcript {
         let paper = self.row_cache.layout_context();
         let Some(block) = self.builder.blocks.get(place.block) else { return area.y };
         let mark_row = blank + block.mark_row(rows.len());
+        let bar = block.panel_bar(paper.theme);
         let gutter = gutter(usize::from(area.width)) as u16;
         let mut y = area.y;
         for row in place.row..blank + rows.len() {
@@ -352,6 +380,10 @@ impl Transcript {
             }
             if row == blank && place.part == 0 {
                 draw_time(block, line, (area, y), buf, &self.row_cache.setting);
+            }
+            if let Some(line) = line {
+                let row = Rect { y, height: 1, ..area };
+                paint_row(line, bar, (row, gutter), buf, paper.theme);
             }
             if row == mark_row
                 && place.part == 0
@@ -402,8 +434,10 @@ impl Transcript {
 
     /// Unfolds the block of a hit and brings its row into view, a third from the top.
     fn show_hit(&mut self, hit: SearchHit) {
-        let Some(block) = self.builder.blocks.get_mut(hit.part.0) else { return };
+        let Some(block) = self.builder.blocks.get(hit.part.0) else { return };
         let same = block.fold == Fold::Open || block.is_open().is_none();
+        step_groups::unfold(&mut self.builder.blocks, hit.part.0);
+        let Some(block) = self.builder.blocks.get_mut(hit.part.0) else { return };
         apply_fold(block, Fold::Open);
         let rows = self.row_cache.rows(&mut self.builder.blocks, hit.part);
         let row = self.search.as_ref().and_then(|search| search.row(hit, &rows));
@@ -520,57 +554,6 @@ impl Transcript {
             self.unseen_from = end_position(&self.builder.blocks);
         }
     }
-}
-
-impl Hyperlink {
-    #[cfg(test)]
-    pub fn new(address: &str, y: u16, columns: Range<u16>) -> Hyperlink {
-        Hyperlink { y, columns, address: address.into(), text: String::new() }
-    }
-
-    /// Whether nothing else covers its cells.
-    pub fn is_visible(&self, buf: &Buffer) -> bool {
-        self.text == read_cells(buf, &self.columns, self.y)
-    }
-
-    fn from_link(link: &LinkColumns, from: u16, y: u16, buf: &Buffer) -> Hyperlink {
-        let Range { start, end } = link.columns;
-        let columns = from.saturating_add(start)..from.saturating_add(end).min(buf.area.right());
-        let text = read_cells(buf, &columns, y);
-        Hyperlink { y, columns, address: Rc::clone(&link.address), text }
-    }
-}
-
-fn read_cells(buf: &Buffer, columns: &Range<u16>, y: u16) -> String {
-    columns.clone().filter_map(|x| Some(buf.cell((x, y))?.symbol())).collect()
-}
-
-/// Draws the time of a block after its first row, or close to the row where that is short.
-fn draw_time(
-    block: &block::Block,
-    line: Option<&StyledRow>,
-    (area, y): (Rect, u16),
-    buf: &mut Buffer,
-    setting: &LayoutSetting,
-) {
-    let (Some(clock), Some(line)) = (setting.visible_clock(), line) else { return };
-    let Some(wall) = block.arrival.wall_clock(clock) else { return };
-    let taken = gutter(area.width.into()) + line.width() + 1;
-    let put = |time: String, buf: &mut Buffer| {
-        let text = usize::from(area.width).saturating_sub(time.len() + 1);
-        let near = gutter(area.width.into()) + MEASURE + STAMP - time.len();
-        let x = if taken < near { near.min(text) } else { text };
-        let fits = taken <= x;
-        if fits || time.len() < STAMP {
-            buf.set_string(area.x + x as u16, y, time, setting.theme.dim);
-        }
-        fits
-    };
-    // The day is added where it differs and there is room.
-    if !time::same_day(wall, clock) && put(time::date_and_time(wall), buf) {
-        return;
-    }
-    put(time::time_of_day(wall), buf);
 }
 
 /// The range of parts that an event may change.

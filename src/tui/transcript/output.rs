@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 use ratatui::text::{Line, Span};
 
-use super::diff;
 use super::paragraph::{
     Break, LayoutContext, Paragraph, StyledRow, bar_prefixes, layout_sentence, with_prefix,
 };
 use super::time;
+use super::{diff, diff_view};
 use crate::i18n::screen;
 use crate::safety::sanitize::{Cleaner, TextSource, clean, is_binary};
 use crate::tui::text::elide_end;
@@ -125,7 +125,7 @@ impl Excerpt {
 
     fn lines(&self, lines: &[&str], paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         match self.diff && !lines.is_empty() {
-            true => diff::layout(&lines.join("\n"), "", paper, paper.width),
+            true => diff_view::layout(&lines.join("\n"), "", paper, paper.width),
             false => lines.iter().flat_map(|line| all_rows(line, paper)).collect(),
         }
     }
@@ -137,6 +137,63 @@ impl Excerpt {
         let skipped = lines.len().saturating_sub(rows);
         lines.into_iter().skip(skipped).map(|line| one_row(line, paper)).collect()
     }
+}
+
+/// The lines that say why it failed: from the first that names a failure on, else the last ones;
+/// and how many others there are.
+pub(super) fn telling_rows(
+    outputs: [&Excerpt; 2],
+    most: usize,
+    paper: &LayoutContext<'_>,
+) -> Vec<StyledRow> {
+    let lines = outputs.iter().flat_map(|output| output.head.lines().chain(output.tail.lines()));
+    let lines: Vec<&str> =
+        lines.filter(|line| !line.trim().is_empty() && !is_noise(line)).collect();
+    let named = (0..lines.len()).rev().max_by_key(|at| lines.get(*at).map(|line| weight(line)));
+    let named = named.filter(|at| lines.get(*at).is_some_and(|line| weight(line) > 0));
+    let from = named.unwrap_or(lines.len().saturating_sub(most));
+    let shown = lines.get(from..(from + most).min(lines.len())).unwrap_or_default();
+    let mut rows: Vec<StyledRow> = shown.iter().map(|line| one_row(line, paper)).collect();
+    if let Some(first) = rows.first_mut().filter(|_| named.is_some()) {
+        first.line.spans.iter_mut().skip(1).for_each(|span| span.style = paper.theme.text);
+    }
+    let left_out: usize = outputs.iter().map(|output| output.left_out).sum();
+    let others = left_out + lines.len() - shown.len();
+    if let Some(last) = rows.last_mut().filter(|_| others > 0) {
+        let say = screen::MORE_LINES.with("n", time::group_digits(others as u64));
+        let say = format!("   {}", paper.localize(&say));
+        if last.width() + crate::tui::text::width(&say) <= paper.prose_width() {
+            last.line.spans.push(Span::styled(say, paper.theme.dim));
+        }
+    }
+    rows
+}
+
+/// Parts of lines that name a failure, the most telling first.
+const FAILURES: &[&[&str]] = &[
+    &["panicked at", "AssertionError", "Error: ", "Exception: ", "fatal: "],
+    &["error: ", "error[", "error TS", ": error", "not found", "No such file", "cannot ", "denied"],
+    &["FAILED", "FAIL:", "--- FAIL", "failed", "error", "Error"],
+];
+/// Parts of lines that only say that something failed.
+const NOISE: &[&str] = &[
+    "test result:",
+    "to rerun pass",
+    "could not compile",
+    "aborting due to",
+    "RUST_BACKTRACE",
+    "A complete log of this run",
+    "Compiling ",
+    "warning: build failed",
+];
+
+fn is_noise(line: &str) -> bool {
+    NOISE.iter().any(|part| line.contains(part))
+}
+
+fn weight(line: &str) -> usize {
+    let names = |parts: &&[&str]| parts.iter().any(|part| line.contains(part));
+    FAILURES.iter().position(names).map_or(0, |at| FAILURES.len() - at)
 }
 
 /// One row, truncated where the line is too long.

@@ -8,6 +8,7 @@ use ratatui::text::{Line, Span};
 
 use super::highlight::{HighlightCache, HighlightedCode};
 use crate::i18n::{Lang, LocalizedText, Phrase};
+use crate::tui::picture::{CellSize, PictureSize};
 use crate::tui::symbols::{BAR, BAR_ON};
 use crate::tui::text;
 use crate::tui::theme::Theme;
@@ -26,6 +27,8 @@ pub(super) struct LayoutContext<'a> {
     pub width: usize,
     pub spinner: usize,
     pub elapsed_ms: u64,
+    /// The size of a cell, where images are shown as pictures.
+    pub cell: Option<CellSize>,
     /// The colours of code known so far, and the part being laid out.
     pub highlights: Option<(&'a HighlightCache, (usize, usize))>,
 }
@@ -121,6 +124,11 @@ impl Paragraph {
         self.text.split_whitespace().map(text::width).max().unwrap_or_default()
     }
 
+    /// The number of its rows when they are cut at the edge.
+    pub fn count_rows(&self, width: usize) -> usize {
+        self.text.split('\n').map(|line| text::cut_ranges(line, width).len()).sum()
+    }
+
     pub fn rows(&self, width: usize, how: Break) -> Vec<StyledRow> {
         let mut out = Vec::new();
         let mut start = 0;
@@ -136,7 +144,13 @@ impl Paragraph {
                 before = Some(row.end);
                 let (from, to) = (start + row.start, start + row.end);
                 let (line, links) = (self.slice(from, to, width), self.links_in(from, to));
-                out.push(StyledRow { line, prefix_columns: 0, continuation_spaces: blanks, links });
+                out.push(StyledRow {
+                    line,
+                    prefix_columns: 0,
+                    continuation_spaces: blanks,
+                    links,
+                    ..StyledRow::default()
+                });
             }
             start += line.len() + 1;
         }
@@ -228,6 +242,17 @@ pub(super) struct StyledRow {
     pub continuation_spaces: Option<u16>,
     /// The links in the row.
     pub links: Vec<LinkColumns>,
+    /// What is painted behind some of its columns.
+    pub fill: Option<RowFill>,
+    /// Set in the first row of a picture: which of the block's attachments it shows.
+    pub picture: Option<(usize, PictureSize)>,
+}
+
+/// A background that goes on where the text of a row ends.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct RowFill {
+    pub columns: Range<u16>,
+    pub style: Style,
 }
 
 /// Columns that link to an address.
@@ -246,7 +271,22 @@ impl LinkColumns {
     }
 }
 
+impl RowFill {
+    fn shifted(self, by: usize) -> RowFill {
+        let by = u16::try_from(by).unwrap_or(u16::MAX);
+        let Range { start, end } = self.columns;
+        RowFill { columns: start.saturating_add(by)..end.saturating_add(by), ..self }
+    }
+}
+
 impl StyledRow {
+    /// The row with a background behind its first `columns`.
+    pub fn filled(mut self, columns: usize, style: Style) -> StyledRow {
+        let columns = 0..u16::try_from(columns).unwrap_or(u16::MAX);
+        self.fill = style.bg.map(|_| RowFill { columns, style });
+        self
+    }
+
     /// A row that is all decoration, such as the frame of a table.
     pub fn decoration(line: Line<'static>) -> StyledRow {
         StyledRow { line, prefix_columns: u16::MAX, ..StyledRow::default() }
@@ -258,6 +298,29 @@ impl StyledRow {
 
     pub fn width(&self) -> usize {
         self.line.width()
+    }
+
+    /// As a line that paints its own background up to its end.
+    pub fn into_padded_line(self) -> Line<'static> {
+        let columns = self.fill.as_ref().map_or(0, |fill| usize::from(fill.columns.end));
+        self.padded_to(columns)
+    }
+
+    /// As a line of at least `width` columns, with its background in all of its spans.
+    pub fn padded_to(self, width: usize) -> Line<'static> {
+        let columns = self.width();
+        let (start, style) =
+            self.fill.map_or((0, Style::new()), |fill| (fill.columns.start.into(), fill.style));
+        let mut at = 0;
+        let mut line = self.line;
+        for span in &mut line.spans {
+            if at >= start {
+                span.style = style.patch(span.style);
+            }
+            at += span.width();
+        }
+        line.spans.push(Span::styled(" ".repeat(width.saturating_sub(columns)), style));
+        line
     }
 }
 
@@ -277,6 +340,8 @@ pub(super) fn with_prefix(prefix: &[Span<'static>], row: StyledRow) -> StyledRow
         prefix_columns: row.prefix_columns.saturating_add(columns as u16),
         continuation_spaces: row.continuation_spaces,
         links: row.links.iter().map(|link| link.shifted(columns)).collect(),
+        fill: row.fill.map(|fill| fill.shifted(columns)),
+        picture: None,
     }
 }
 
@@ -317,12 +382,13 @@ pub(super) fn layout_labelled(
     .collect()
 }
 
-/// The bar at the left, for first rows and for continuation rows; none where it would take the
-/// space of the code.
+/// What is at the left of code and output, in first rows and in continuation rows: a bar, or its
+/// space where code is on a surface. Nothing where it would take the space of the code.
 pub(super) fn bar_prefixes(
     paper: &LayoutContext<'_>,
     width: usize,
 ) -> (Vec<Span<'static>>, Vec<Span<'static>>) {
     let bar = |mark: &str| vec![Span::styled(format!("{mark} "), paper.theme.border)];
-    if width < 8 { (Vec::new(), Vec::new()) } else { (bar(BAR), bar(BAR_ON)) }
+    let first = if paper.theme.has_surfaces() { " " } else { BAR };
+    if width < 8 { (Vec::new(), Vec::new()) } else { (bar(first), bar(BAR_ON)) }
 }

@@ -1,23 +1,32 @@
 //! A step in the transcript: one row with the command and its outcome; unfolded, all that is kept
 //! of it.
 
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use serde_json::Value;
 
-use super::output::{Excerpt, Tail};
+use super::diff_view::{DiffForm, DiffView, diff_width, language_of};
+use super::highlight::{HighlightCache, Snippet};
+use super::output::{Excerpt, Tail, telling_rows};
 use super::paragraph::{
     Break, LayoutContext, Paragraph, StyledRow, layout_labelled, layout_sentence, with_prefix,
 };
+use super::step_run::{self, StepRun};
 use super::time;
 use crate::i18n::agent::{CANCELLED, DECLINED, DECLINED_WORD, EDITED, SKIPPED};
 use crate::i18n::{LocalizedText, Phrase, common, exec, screen};
-use crate::protocol::{Observation, Outcome, ParsedOutput, Risk, StepAction, Tier, TurnOrigin};
+use crate::protocol::{
+    Change, Observation, Outcome, ParsedOutput, Risk, StepAction, Tier, TurnOrigin,
+};
+use crate::safety::sanitize::{TextSource, clean, is_binary};
 use crate::tui::symbols::{DONE, FAILED, WHEEL};
 use crate::tui::text;
+use crate::tui::theme::Theme;
 
-/// Rows of a failed step's last output while it is folded.
-const FAILURE: usize = 3;
+/// Rows of a failed step's output while it is folded.
+const FAILURE: usize = 4;
+/// Rows of the user's answer to a question of the model.
+const ANSWER: usize = 2;
 /// Rows of output of a command that the user typed.
 const TYPED: usize = 40;
 /// The facts at the right leave the command at least this many columns.
@@ -47,6 +56,9 @@ pub(super) struct StepBlock {
     pub risk: Risk,
     /// Typed by the user, or proposed by the model.
     pub origin: TurnOrigin,
+    /// The user was asked about it.
+    pub asked: bool,
+    pub run: StepRun,
     pub state: StepState,
 }
 
@@ -69,7 +81,8 @@ pub(super) struct StepSummary {
     stdout: Excerpt,
     stderr: Excerpt,
     truncated: bool,
-    count: Option<LocalizedText>,
+    /// What it found, and how many that are.
+    count: Option<(usize, LocalizedText)>,
     /// The first findings of a check, one per line.
     diagnostics: Vec<String>,
     outcome: Outcome,
@@ -82,34 +95,81 @@ pub(super) struct StepSummary {
 struct ChangeExcerpt {
     added: usize,
     removed: usize,
-    diff: Excerpt,
+    /// The word for the language of the file.
+    language: String,
+    diff: String,
+    left_out: usize,
+    /// Whether the new and the old text have lines.
+    sides: [bool; 2],
+}
+
+/// Lines of a change that are kept, and rows of it that are shown while the step is folded.
+const CHANGE_LINES: usize = 400;
+const CHANGE_ROWS: usize = 12;
+
+impl ChangeExcerpt {
+    fn new(change: &Change) -> ChangeExcerpt {
+        let text = clean(&change.diff, TextSource::Command);
+        let diff: String = text.split_inclusive('\n').take(CHANGE_LINES).collect();
+        ChangeExcerpt {
+            added: change.added,
+            removed: change.removed,
+            language: language_of(&change.path).to_owned(),
+            left_out: text.lines().count().saturating_sub(CHANGE_LINES),
+            sides: DiffView::new(&diff, "", DiffForm::Change, 80, &Theme::default()).sides(),
+            diff,
+        }
+    }
+
+    fn view(&self, paper: &LayoutContext<'_>) -> DiffView {
+        DiffView::new(&self.diff, "", DiffForm::Change, diff_width(paper), paper.theme)
+    }
+
+    /// At most `most` rows, and how many more there are.
+    fn layout(&self, most: usize, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+        let view = self.view(paper);
+        let most = if view.height() <= most.saturating_add(1) { usize::MAX } else { most };
+        let mut rows = view.layout(0..most, paper);
+        let hidden = view.height().saturating_sub(most) + self.left_out;
+        if hidden > 0 {
+            let word =
+                if most == usize::MAX { screen::OUTPUT_LEFT_OUT } else { screen::MORE_LINES };
+            let say = word.with("n", time::group_digits(hidden as u64));
+            rows.extend(layout_note(&paper.localize(&say), paper));
+        }
+        rows
+    }
 }
 
 impl StepSummary {
     pub fn new(seen: &Observation) -> StepSummary {
         let count = seen.parsed.as_ref().and_then(|parsed| {
+            if parsed.kind == "test_summary" {
+                return Some((parsed.total, test_summary(parsed)));
+            }
             let (_, one, many) = COUNTS.iter().find(|(kind, ..)| *kind == parsed.kind)?;
-            Some(match parsed.total {
+            let say = match parsed.total {
                 1 => LocalizedText::from(*one),
                 n => many.with("n", time::group_digits(n as u64)),
-            })
+            };
+            Some((parsed.total, say))
         });
+        // Of two streams one may be text and the other not.
+        let is_text = !is_binary(&seen.stdout) && !is_binary(&seen.stderr);
+        let merged = is_text.then(|| seen.merged_output()).flatten();
+        let stderr = if merged.is_some() { "" } else { &seen.stderr };
         StepSummary {
             cwd: seen.cwd.clone(),
-            exit_code: seen.exit_code,
+            exit_code: seen.shown_exit_code(),
             duration_ms: seen.duration_ms,
-            stdout: Excerpt::from_output(&seen.stdout),
-            stderr: Excerpt::from_output(&seen.stderr),
+            stdout: Excerpt::from_output(merged.as_deref().unwrap_or(&seen.stdout)),
+            stderr: Excerpt::from_output(stderr),
             truncated: seen.truncated,
             count,
             diagnostics: seen.parsed.as_ref().map(diagnostics).unwrap_or_default(),
             outcome: seen.outcome,
             note: seen.note.clone(),
-            change: seen.change.as_ref().map(|change| ChangeExcerpt {
-                added: change.added,
-                removed: change.removed,
-                diff: Excerpt::from_output(&change.diff),
-            }),
+            change: seen.change.as_ref().map(ChangeExcerpt::new),
         }
     }
 
@@ -134,6 +194,36 @@ impl StepBlock {
 
     pub fn is_open(&self, fold: Fold) -> bool {
         fold == Fold::Open || (fold == Fold::Auto && self.is_typed())
+    }
+
+    /// It only looked at something, and there is nothing to say about it.
+    pub fn is_quiet(&self) -> bool {
+        let StepState::Done(done) = &self.state else { return false };
+        let is_plain = done.outcome == Outcome::Ran && done.succeeded();
+        let has_news = done.change.is_some() || done.note.is_some() || self.work.tool() == "ask";
+        self.risk.tier == Tier::L0 && !self.asked && !self.is_typed() && is_plain && !has_news
+    }
+
+    /// How many things it found.
+    pub fn total(&self) -> Option<usize> {
+        match &self.state {
+            StepState::Done(done) => done.count.as_ref().map(|(total, _)| *total),
+            _ => None,
+        }
+    }
+
+    pub fn duration_ms(&self) -> u64 {
+        match &self.state {
+            StepState::Done(done) => done.duration_ms,
+            _ => 0,
+        }
+    }
+
+    /// What it did, or why it failed, is below its row.
+    pub fn has_rows_below(&self, fold: Fold) -> bool {
+        let StepState::Done(done) = &self.state else { return self.is_open(fold) };
+        let is_told = done.change.is_some() || (done.ran() && !done.succeeded());
+        self.is_open(fold) || (fold != Fold::Closed && is_told)
     }
 
     pub fn is_typed(&self) -> bool {
@@ -166,6 +256,11 @@ impl StepBlock {
     }
 
     pub fn layout(&self, fold: Fold, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+        match &self.run {
+            StepRun::First(summary) if fold == Fold::Auto => return vec![summary.layout(paper)],
+            StepRun::Later if fold == Fold::Auto => return Vec::new(),
+            _ => {}
+        }
         let open = self.is_open(fold);
         let typed = self.has_outcome_below(fold);
         let mut rows = Vec::new();
@@ -178,6 +273,7 @@ impl StepBlock {
             StepState::Done(done) if typed && fold == Fold::Auto => {
                 rows.extend(done.output(TYPED, paper));
             }
+            StepState::Done(_) if fold == Fold::Closed => {}
             StepState::Done(done) if open => rows.extend(self.unfolded_rows(done, paper)),
             StepState::Done(done) => rows.extend(self.folded_rows(done, paper)),
         }
@@ -192,14 +288,25 @@ impl StepBlock {
         let facts = self.status_spans(paper);
         let taken: usize = facts.iter().map(Span::width).sum();
         let width = paper.prose_width();
-        let command = self.work.command_line();
+        let done = matches!(&self.state, StepState::Done(done) if done.ran());
+        let (verb, subject) = step_run::name(&self.work, done);
+        let verb = verb.map(|verb| format!("{} ", paper.phrase(verb))).unwrap_or_default();
+        let command = format!("{verb}{subject}");
+        let bold = paper.theme.text.add_modifier(Modifier::BOLD);
         let room = width.saturating_sub(taken + 2);
         let beside = text::width(&command).min(COMMAND) <= room;
         let shown = if open && text::width(&command) > room {
             Paragraph::styled(&command, paper.theme.text).rows(width, Break::Words)
         } else {
             let room = if beside { room } else { width };
-            vec![Line::styled(text::elide_middle(&command, room), paper.theme.text).into()]
+            let shown = text::elide_middle(&command, room);
+            let name = match shown.strip_prefix(&verb).filter(|_| !verb.is_empty()) {
+                Some(_) => verb.len(),
+                None => shown.find(' ').unwrap_or(shown.len()),
+            };
+            let (name, rest) = shown.split_at(name);
+            let rest = Span::styled(rest.to_owned(), paper.theme.text);
+            vec![Line::from(vec![Span::styled(name.to_owned(), bold), rest]).into()]
         };
         let fits = shown.len() == 1 && shown.iter().all(|row| row.width() <= room);
         let mut rows = shown;
@@ -240,14 +347,7 @@ impl StepBlock {
                 time = (done.duration_ms > 0 || done.ran()).then_some(done.duration_ms);
             }
         }
-        let tier = match self.risk.tier {
-            Tier::L0 => screen::TIER_L0,
-            Tier::L1 => screen::TIER_L1,
-            Tier::L2 => screen::TIER_L2,
-        };
-        if !self.is_typed() || self.risk.tier == Tier::L2 {
-            facts.push((paper.phrase(tier).into(), theme.tier(self.risk.tier)));
-        }
+        facts.extend(self.consent(paper));
         if let Some(ms) = time {
             facts.push((time::duration_text(ms).text(paper.lang), theme.dim));
         }
@@ -262,7 +362,37 @@ impl StepBlock {
         out
     }
 
-    /// Folded: why it did not run, or the end of the error output.
+    /// Why it could run, unless that goes without saying.
+    fn consent(&self, paper: &LayoutContext<'_>) -> Option<(String, Style)> {
+        let theme = paper.theme;
+        if self.risk.is_high_risk() {
+            return Some((paper.phrase(screen::ASK_TIER_L2).into(), theme.danger));
+        }
+        let StepState::Done(done) = &self.state else { return None };
+        let is_due = self.risk.tier == Tier::L1 && !self.is_typed() && done.outcome == Outcome::Ran;
+        let word = if self.asked { screen::STEP_APPROVED } else { screen::STEP_ALLOWED };
+        is_due.then(|| (paper.phrase(word).into(), theme.dim))
+    }
+
+    /// Code of its change that is in view and has no colours yet.
+    pub fn unhighlighted(
+        &self,
+        at: (usize, usize),
+        fold: Fold,
+        highlights: &HighlightCache,
+    ) -> Option<Snippet> {
+        let StepState::Done(done) = &self.state else { return None };
+        let change = done.change.as_ref().filter(|_| fold != Fold::Closed)?;
+        let known = [0, 1].map(|nth| highlights.get((at.0, at.1, nth)).is_some());
+        if change.sides.iter().zip(known).all(|(has_lines, known)| known || !has_lines) {
+            return None;
+        }
+        // Colours do not depend on the width.
+        let view = DiffView::new(&change.diff, "", DiffForm::Change, 80, &Theme::default());
+        view.unhighlighted(at, &change.language, |at| highlights.get(at).is_some())
+    }
+
+    /// Folded: why it did not run, what it changed, or the end of the error output.
     fn folded_rows(&self, done: &StepSummary, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         let mut rows = Vec::new();
         if done.outcome == Outcome::Refused
@@ -273,12 +403,17 @@ impl StepBlock {
         if let Some(say) = done.note.as_ref().and_then(user_note) {
             rows.extend(layout_note(&paper.localize(&say), paper));
         }
+        if let Some(change) = &done.change {
+            rows.extend(change.layout(CHANGE_ROWS, paper));
+        }
+        if self.work.tool() == "ask" && done.succeeded() {
+            rows.extend(done.stdout.last(ANSWER, paper));
+        }
         if done.ran() && !done.succeeded() && !done.diagnostics.is_empty() {
             let found = Excerpt::from_output(&done.diagnostics.join("\n"));
             rows.extend(found.last(FAILURE, paper));
         } else if done.ran() && !done.succeeded() {
-            let output = if done.stderr.is_empty() { &done.stdout } else { &done.stderr };
-            rows.extend(output.last(FAILURE, paper));
+            rows.extend(telling_rows([&done.stdout, &done.stderr], FAILURE, paper));
         }
         rows
     }
@@ -306,10 +441,21 @@ impl StepBlock {
             pair(screen::STEP_NOTE, paper.localize(&say));
         }
         if let Some(change) = &done.change {
-            rows.extend(change.diff.layout(usize::MAX, paper));
+            rows.extend(change.layout(usize::MAX, paper));
         }
         rows.extend(done.output(usize::MAX, paper));
         rows
+    }
+}
+
+/// How many tests ran, and how many of them failed.
+fn test_summary(parsed: &ParsedOutput) -> LocalizedText {
+    let n = time::group_digits(parsed.total as u64);
+    match parsed.items.first().and_then(|counts| counts["failed"].as_u64()) {
+        Some(failed @ 1..) => {
+            screen::COUNT_FAILED.with("failed", time::group_digits(failed)).with("n", n)
+        }
+        _ => screen::COUNT_TESTS.with("n", n),
     }
 }
 
@@ -376,7 +522,7 @@ fn outcome_texts(done: &StepSummary, paper: &LayoutContext<'_>) -> Vec<(String, 
     if let Some(change) = &done.change {
         facts.push((format!("+{} -{}", change.added, change.removed), theme.dim));
     }
-    if let Some(count) = &done.count {
+    if let Some((_, count)) = &done.count {
         facts.push((count.text(paper.lang), theme.dim));
     }
     facts

@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::*;
+use crate::config::ShowThinking;
 use crate::i18n::{common, screen};
 use crate::protocol::{
     ModelMessage, Observation, Outcome, Reason, Risk, Step, StepAction, Tier, Truncation,
@@ -14,9 +15,11 @@ use crate::tui::theme::Depth;
 mod colours;
 mod finding;
 mod links;
+mod overlays;
 mod pictures;
 mod places;
 mod selecting;
+mod steps;
 
 /// One screen that shows a transcript.
 struct Screen {
@@ -55,9 +58,9 @@ impl Screen {
         let area = Rect::new(0, 0, self.width, self.height);
         let mut buf = Buffer::empty(area);
         let (theme, lang, clock) = (&self.theme, self.lang, self.clock);
-        let look = DrawOptions { theme, lang, spinner: 3, elapsed_ms: 12_400, clock };
+        let look = DrawOptions { theme, lang, spinner: 3, elapsed_ms: 12_400, clock, cell: None };
         self.transcript.fit(area, &look);
-        let links = self.transcript.draw(&mut buf);
+        let links = self.transcript.draw(&mut buf).links;
         (buf, links)
     }
 
@@ -89,6 +92,29 @@ fn row(buf: &Buffer, y: u16) -> String {
         }
     }
     out.trim_end().to_owned()
+}
+
+#[test]
+fn reasoning_is_folded_whole_or_absent_as_the_setting_says() {
+    let shown = |setting| {
+        let mut screen = Screen::new(80, 40);
+        screen.transcript = Transcript::new(setting);
+        let events = [
+            turn_started("hi"),
+            Event::ReplyStarted,
+            reasoning_delta("First I look.\nThen I think.\nIn the end I know."),
+            delta("Well."),
+            reply_finished("Well."),
+        ];
+        screen.apply_all(events);
+        let text = screen.text();
+        assert!(text.contains("Well."), "{text}");
+        let unfolds = (0..8).any(|row| screen.transcript.click(row));
+        (text.contains("Then I think."), unfolds)
+    };
+    assert_eq!(shown(ShowThinking::Folded), (false, true), "a line that unfolds");
+    assert_eq!(shown(ShowThinking::Full), (true, true));
+    assert_eq!(shown(ShowThinking::Off), (false, false));
 }
 
 fn turn_started(text: &str) -> Event {

@@ -9,6 +9,7 @@ use super::highlight::{HighlightCache, HighlightedCode};
 use super::paragraph::{LayoutContext, StyledRow};
 use crate::i18n::Lang;
 use crate::tui::Millis;
+use crate::tui::picture::CellSize;
 use crate::tui::theme::Theme;
 
 /// Columns of a time, `14:03`, and the space before it.
@@ -49,6 +50,8 @@ pub(super) struct LayoutSetting {
     /// Set while times are shown: the wall-clock time when the screen began, in milliseconds since
     /// 1970.
     pub clock: Option<Millis>,
+    /// The size of a cell, where images are shown as pictures.
+    pub cell: Option<CellSize>,
 }
 
 impl LayoutSetting {
@@ -82,8 +85,10 @@ impl RowCache {
     /// Begins a frame.
     pub fn begin_frame(&mut self, setting: LayoutSetting, spinner: usize, elapsed_ms: u64) {
         self.animation = (spinner, elapsed_ms);
-        let shape =
-            |setting: &LayoutSetting| (setting.width, setting.lang, setting.clock.is_some());
+        let shape = |setting: &LayoutSetting| {
+            let has_surfaces = setting.theme.has_surfaces();
+            (setting.width, setting.lang, setting.clock.is_some(), setting.cell, has_surfaces)
+        };
         let same = shape(&self.setting) == shape(&setting);
         if !same {
             self.layout_id = self.layout_id.wrapping_add(1);
@@ -134,7 +139,8 @@ impl RowCache {
         let stamp = if self.setting.visible_clock().is_some() { STAMP } else { 0 };
         let width = area.saturating_sub(gutter(area) + margin + stamp).max(1);
         let (theme, lang) = (&self.setting.theme, self.setting.lang);
-        LayoutContext { theme, lang, width, spinner, elapsed_ms, highlights: None }
+        let cell = self.setting.cell;
+        LayoutContext { theme, lang, width, spinner, elapsed_ms, cell, highlights: None }
     }
 
     /// The rows of a part without the blank row before it.
@@ -236,7 +242,8 @@ pub(super) fn blank_rows_before(blocks: &[Block], (at, part): (usize, usize)) ->
     }
     let Some(last) = at.checked_sub(1).and_then(|at| blocks.get(at)) else { return 0 };
     let close = match (&last.body, &block.body) {
-        (BlockBody::Step(above), BlockBody::Step(_)) => !above.is_open(last.fold),
+        (BlockBody::Step(above), BlockBody::Step(_)) => !above.has_rows_below(last.fold),
+        (BlockBody::UserMessage { .. }, BlockBody::Attachments(_)) => true,
         (BlockBody::UserMessage { .. }, BlockBody::Step(step)) => {
             step.is_open(block.fold) && step.is_typed()
         }

@@ -67,6 +67,7 @@ pub(super) fn handle_paste(
             ModalAction::Stay
             | ModalAction::Close
             | ModalAction::Picked(..)
+            | ModalAction::KeyEntered(_)
             | ModalAction::Unhandled => Vec::new(),
         };
     }
@@ -119,18 +120,17 @@ fn handle_question_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Scr
         return Vec::new();
     }
     match state.modals.key(key, at, lang) {
-        ModalAction::Stay => Vec::new(),
+        // No question has a field for a key.
+        ModalAction::Stay | ModalAction::KeyEntered(_) => Vec::new(),
         ModalAction::Close => {
             state.modals.pop();
             state.guard.restart(at);
             Vec::new()
         }
-        ModalAction::Send(op) => {
-            if matches!(op, Op::Decide { decision: Decision::Stop, .. }) {
-                state.activity.set_stopping(at);
-            }
-            vec![ScreenEffect::Send(op)]
-        }
+        ModalAction::Send(op) => match op {
+            Op::Decide { decision: Decision::Stop, .. } => submit::stop_turn(state, op, at),
+            op => vec![ScreenEffect::Send(op)],
+        },
         ModalAction::Picked(topic, choice) => pickers::apply_choice(state, topic, choice, at),
         ModalAction::Unhandled if is_text_key(key) => {
             state.guard.record_typing(at);
@@ -258,6 +258,5 @@ fn handle_escape(state: &mut State, ready: bool, at: Millis) -> Vec<ScreenEffect
     if !state.activity.is_busy() || !(again || ready) {
         return Vec::new();
     }
-    state.activity.set_stopping(at);
-    vec![ScreenEffect::Send(Op::Stop)]
+    submit::stop_turn(state, Op::Stop, at)
 }

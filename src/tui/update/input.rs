@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::i18n::LocalizedText;
+use crate::i18n::{LocalizedText, screen as words};
 use crate::protocol::{Extensions, Notice};
 use crate::tui::composer::SearchSource;
 use crate::tui::event::ScreenEffect;
@@ -10,11 +10,13 @@ use crate::tui::files;
 use crate::tui::folders::FolderListing;
 use crate::tui::keys::{self, EditAction, KeyAction, KeyContext};
 use crate::tui::queue;
+use crate::tui::side_panel;
 use crate::tui::state::State;
+use crate::tui::time::Millis;
 
-/// A key in the list of files.
-pub(super) fn files_key(state: &mut State, action: KeyAction) {
-    match state.composer.files.act(action) {
+/// A choice in the list of files.
+pub(super) fn apply_files_action(state: &mut State, action: files::FileListAction) {
+    match action {
         files::FileListAction::Stay => return,
         files::FileListAction::Insert(path) => state.composer.mention_path(&path),
         files::FileListAction::OpenFolder(folder) => state.composer.mention_folder(&folder),
@@ -60,6 +62,15 @@ pub(super) fn queue_key(state: &mut State, key: &KeyEvent) -> Option<Vec<ScreenE
 pub(super) fn refresh_files(state: &mut State) {
     let mention = state.composer.mention();
     state.composer.files.refresh(mention);
+}
+
+/// Opens the panel at the right, or says what it needs.
+pub(super) fn toggle_side_panel(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
+    if state.areas.screen_width < side_panel::FROM && !state.side_panel.is_open {
+        return super::show_message(state, words::PANEL_TOO_NARROW.with("n", side_panel::FROM), at);
+    }
+    state.side_panel.is_open ^= true;
+    Vec::new()
 }
 
 /// The external editor was closed.

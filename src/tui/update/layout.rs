@@ -6,8 +6,11 @@ use ratatui::layout::Rect;
 use crate::tui::Millis;
 use crate::tui::draw::DrawContext;
 use crate::tui::focus::{Focus, focus};
-use crate::tui::state::State;
+use crate::tui::jobs;
+use crate::tui::side_panel;
+use crate::tui::state::{ScreenAreas, State};
 use crate::tui::transcript::DrawOptions;
+use crate::tui::welcome;
 
 /// On a smaller screen only a sentence is shown.
 const SMALLEST: (u16, u16) = (20, 4);
@@ -16,6 +19,10 @@ const LOW: u16 = 14;
 /// Rows of a draft below a question, and the height from which they are shown.
 const DRAFT_ROWS: u16 = 4;
 const DRAFT_FROM: u16 = 8;
+/// The widest column, and that of screens that are wider than most.
+const COLUMN: u16 = 140;
+const WIDE_FROM: u16 = 160;
+const WIDE_COLUMN: u16 = 156;
 /// The same for the queue.
 const QUEUE_ROWS: u16 = 2;
 const QUEUE_FROM: u16 = 20;
@@ -28,6 +35,12 @@ pub struct Layout {
     pub transcript: Rect,
     pub queue: Rect,
     pub suggestions: Rect,
+    /// The start page is shown in place of the conversation; its rows to try.
+    pub is_start_page: bool,
+    pub first_steps: Rect,
+    pub jobs: Rect,
+    pub plan: Rect,
+    pub side_panel: Rect,
     pub activity: Rect,
     /// The input with its rules, or the draft below a question.
     pub input: Rect,
@@ -42,6 +55,8 @@ pub fn layout(state: &mut State, screen: Rect, now: Millis) -> Layout {
     if screen.width < SMALLEST.0 || screen.height < SMALLEST.1 {
         return Layout { is_too_small: true, ..Layout::default() };
     }
+    let (whole, side_panel) = (screen, side_panel_area(state, screen));
+    let screen = column(Rect { width: screen.width - side_panel.width, ..screen });
     let theme = state.appearance.theme.clone();
     let pen = DrawContext { theme: &theme, lang: state.appearance.lang, now };
     let focus = focus(state, now);
@@ -55,22 +70,63 @@ pub fn layout(state: &mut State, screen: Rect, now: Millis) -> Layout {
         }
         focus => without_dialog(state, screen, focus, &pen),
     };
-    if !areas.transcript.is_empty() && !is_welcome(state) {
+    let areas = with_start_page(state, areas, &pen);
+    if !areas.transcript.is_empty() && !areas.is_start_page {
         let look = DrawOptions {
             theme: &theme,
             lang: pen.lang,
             spinner: state.activity.spinner(now),
             elapsed_ms: state.activity.elapsed(now),
             clock: state.appearance.timestamps.then_some(state.appearance.clock),
+            cell: state.graphics.graphics().map(|graphics| graphics.cell),
         };
         state.transcript.fit(areas.transcript, &look);
+        state.transcript.place_pictures(now);
     }
-    Layout { focus, ..areas }
+    state.areas = ScreenAreas {
+        above_input: Rect {
+            y: screen.y,
+            height: areas.input.y.saturating_sub(screen.y),
+            ..areas.input
+        },
+        suggestions: areas.suggestions,
+        first_steps: areas.first_steps,
+        dialog: areas.dialog,
+        screen_width: whole.width,
+    };
+    Layout { focus, side_panel, ..areas }
 }
 
-/// Whether the welcome is shown in place of the conversation.
-pub fn is_welcome(state: &State) -> bool {
-    state.transcript.is_empty() && !state.activity.is_busy()
+/// The column that everything is in. On wide screens it is in the middle, and wide enough for a
+/// diff side by side where the screen is.
+fn column(screen: Rect) -> Rect {
+    let width = match screen.width {
+        WIDE_FROM.. => WIDE_COLUMN,
+        columns => columns.min(COLUMN),
+    };
+    Rect { x: screen.x + (screen.width - width) / 2, width, ..screen }
+}
+
+fn side_panel_area(state: &State, screen: Rect) -> Rect {
+    let is_shown = state.side_panel.is_open && screen.width >= side_panel::FROM;
+    let width = if is_shown { side_panel::WIDTH } else { 0 };
+    Rect { x: screen.right() - width, width, ..screen }
+}
+
+/// Whether no turn has begun yet.
+fn has_not_begun(state: &State) -> bool {
+    state.transcript.has_only_notices() && !state.activity.is_busy()
+}
+
+/// The start page in place of the conversation, where it fits.
+fn with_start_page(state: &State, areas: Layout, pen: &DrawContext<'_>) -> Layout {
+    if areas.transcript.is_empty() || !has_not_begun(state) {
+        return areas;
+    }
+    match welcome::compose(state, areas.transcript, pen) {
+        Some(page) => Layout { is_start_page: true, first_steps: page.first_steps, ..areas },
+        None => areas,
+    }
 }
 
 /// A question, and below it the draft, while one is being typed.
@@ -116,10 +172,16 @@ fn without_dialog(state: &mut State, screen: Rect, focus: Focus, pen: &DrawConte
     // A blank row separates them from the conversation.
     let apart = |rows: u16| if rows == 0 || low { rows } else { rows + 1 };
     let queue = take(apart(state.queue.rows()));
-    let chips = match state.activity.is_busy() {
+    // The start page has them in rows of its own.
+    let has_chips = !state.activity.is_busy() && !has_not_begun(state);
+    let chip_rows = if has_chips { state.suggestions.rows(screen.width) } else { 0 };
+    let chips = take(apart(chip_rows));
+    let jobs = match state.side_panel.is_open {
         true => 0,
-        false => take(apart(state.suggestions.rows(screen.width))),
+        false => take(jobs::rows(&state.facts.jobs)),
     };
+    let follows_plan = state.activity.is_busy() && state.side_panel.has_open_plan();
+    let plan = take(u16::from(follows_plan && !low));
     let mut y = screen.y;
     let mut next = |height: u16| {
         let area = Rect { y, height, ..screen };
@@ -129,13 +191,21 @@ fn without_dialog(state: &mut State, screen: Rect, focus: Focus, pen: &DrawConte
     Layout {
         transcript: next(room),
         queue: next(queue),
-        suggestions: next(chips),
+        suggestions: bottom_rows(next(chips), chip_rows),
+        jobs: next(jobs),
+        plan: next(plan),
         activity: next(activity),
         input: next(rows + rules),
         input_rows,
         status: next(status),
         ..Layout::default()
     }
+}
+
+/// The last rows of an area.
+pub fn bottom_rows(area: Rect, rows: u16) -> Rect {
+    let rows = rows.min(area.height);
+    Rect { y: area.bottom() - rows, height: rows, ..area }
 }
 
 /// One column is left free on the right.

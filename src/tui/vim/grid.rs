@@ -12,7 +12,7 @@ pub type Cell = (usize, usize);
 /// Runs of one kind are words. Chinese and Japanese are a kind of their own, which separates them
 /// from adjacent letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub enum Kind {
     Blank,
     Letter,
     Ideograph,
@@ -137,7 +137,7 @@ impl Grid {
         (1..count).fold(here, |at, _| self.word_end(at))
     }
 
-    fn first_word(&self, row: usize) -> Cell {
+    pub fn first_word(&self, row: usize) -> Cell {
         let pieces = self.rows.get(row).map(Vec::as_slice).unwrap_or_default();
         (row, pieces.iter().position(|piece| piece.kind != Kind::Blank).unwrap_or(0))
     }
@@ -183,12 +183,17 @@ impl Grid {
         at
     }
 
-    fn kind(&self, (row, at): Cell) -> Kind {
+    /// The character of a cell; the end of a line has none.
+    pub fn letter(&self, (row, at): Cell) -> Option<&str> {
+        Some(self.rows.get(row)?.get(at)?.text.as_str())
+    }
+
+    pub fn kind(&self, (row, at): Cell) -> Kind {
         let piece = self.rows.get(row).and_then(|pieces| pieces.get(at));
         piece.map_or(Kind::Blank, |piece| piece.kind)
     }
 
-    fn next(&self, (row, at): Cell) -> Option<Cell> {
+    pub fn next(&self, (row, at): Cell) -> Option<Cell> {
         match at < self.end(row).1 {
             true => Some((row, at + 1)),
             false if row < self.last_row() => Some((row + 1, 0)),
@@ -196,7 +201,7 @@ impl Grid {
         }
     }
 
-    fn previous(&self, (row, at): Cell) -> Option<Cell> {
+    pub fn previous(&self, (row, at): Cell) -> Option<Cell> {
         match at.checked_sub(1) {
             Some(at) => Some((row, at)),
             None => row.checked_sub(1).map(|row| self.end(row)),

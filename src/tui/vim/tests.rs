@@ -14,12 +14,17 @@ fn press_keys(text: &str, keys: &str) -> String {
     let mut vim = Vim { mode: VimMode::Normal, ..Vim::default() };
     for key in keys.chars() {
         let lines: Vec<String> = desk.text.split('\n').map(str::to_owned).collect();
+        let was_inserting = vim.mode == VimMode::Insert;
         let todo = match (key, vim.mode) {
-            ('\x1b', _) => vim.escape().unwrap_or_default(),
+            ('\x1b', _) => vim.escape(&lines, desk.at).unwrap_or_default(),
             (c, VimMode::Insert) => vec![VimEdit::Insert(c.to_string())],
             (c, _) => vim.handle_char(c, &lines, desk.at),
         };
+        let types = vim.mode == VimMode::Insert && vim.pending_keys.is_empty() && key != '\x1b';
         todo.into_iter().for_each(|todo| desk.apply(todo));
+        if types && !was_inserting {
+            vim.begin_insert(desk.at);
+        }
         if vim.mode != VimMode::Insert {
             let line = desk.text.split('\n').nth(desk.at.0).unwrap_or_default();
             desk.at.1 = clamp_to_char(line, desk.at.1);
@@ -203,10 +208,10 @@ fn a_selection_is_deleted_changed_or_copied() {
 #[test]
 fn escape_leaves_one_mode_at_a_time() {
     let mut vim = Vim::default();
-    assert_eq!(vim.escape(), Some(vec![VimEdit::Left]), "from writing");
+    assert_eq!(vim.escape(&[], (0, 0)), Some(vec![VimEdit::Left]), "from writing");
     vim.handle_char('d', &["a".into()], (0, 0));
-    assert_eq!(vim.escape(), Some(vec![]), "a command half typed");
-    assert_eq!(vim.escape(), None, "nothing left here");
+    assert_eq!(vim.escape(&[], (0, 0)), Some(vec![]), "a command half typed");
+    assert_eq!(vim.escape(&[], (0, 0)), None, "nothing left here");
 }
 
 #[test]
@@ -214,4 +219,94 @@ fn unknown_keys_do_nothing() {
     assert_eq!(press_keys("|ab", "zZ&dqx"), "|b");
     assert_eq!(press_keys("|ab", &format!("{}x", "9".repeat(30))), "|");
     assert_eq!(press_keys("|", "xdwwbe$p"), "|");
+}
+
+#[test]
+fn letters_are_found_in_the_line_and_found_again() {
+    let cases = [
+        ("|a,b,c,d", "f,", "a|,b,c,d"),
+        ("|a,b,c,d", "2f,", "a,b|,c,d"),
+        ("|a,b,c,d", "t,;", "a,|b,c,d"),
+        ("|a,b,c,d", "f,;;,", "a,b|,c,d"),
+        ("a,b,c,|d", "F,", "a,b,c|,d"),
+        ("a,b,c|d", "T,", "a,b,|cd"),
+        ("|a b", "fz", "|a b"),
+        ("|a\nb", "fb", "|a\nb"),
+        ("|one(two)", "dt(", "|(two)"),
+        ("|one(two)", "df(", "|two)"),
+        ("one(two|)", "dF(", "one|)"),
+        ("|call(a, b)", "ct(x\x1b", "|x(a, b)"),
+    ];
+    for (text, keys, after) in cases {
+        assert_eq!(press_keys(text, keys), after, "{text} {keys}");
+    }
+}
+
+#[test]
+fn text_objects_are_changed_from_anywhere_inside() {
+    let cases = [
+        ("one t|wo three", "ciwbaz\x1b", "one ba|z three"),
+        ("one t|wo three", "daw", "one |three"),
+        ("one tw|o", "daw", "on|e"),
+        ("a.b|-c d", "diW", "| d"),
+        ("say \"he|llo you\" now", "di\"", "say \"|\" now"),
+        ("s|ay \"hello\" now", "ci\"x\x1b", "say \"|x\" now"),
+        ("say 'he|llo' now", "da'", "say | now"),
+        ("f(a, (b), |c)", "di(", "f(|)"),
+        ("f(a, (|b), c)", "da(", "f(a, |, c)"),
+        ("f(a, |b)", "cibx\x1b", "f(|x)"),
+        ("{\n  o|ne\n}", "diB", "{|}"),
+        ("x[|1]", "yi[$p", "x[1]|1"),
+        ("no brackets| here", "di(", "no brackets| here"),
+        ("one t|wo", "viwd", "one| "),
+    ];
+    for (text, keys, after) in cases {
+        assert_eq!(press_keys(text, keys), after, "{text} {keys}");
+    }
+}
+
+#[test]
+fn single_characters_and_lines_are_changed_in_place() {
+    let cases = [
+        ("|abc", "rx", "|xbc"),
+        ("|abc", "2rx", "|xxc"),
+        ("|abc", "9rx", "|abc"),
+        ("|abC", "3~", "AB|c"),
+        ("one|\n  two\nthree", "J", "one| two\nthree"),
+        ("one|\n  two\nthree", "3J", "one| two three"),
+        ("one\ntwo|", "J", "one\ntw|o"),
+        ("o|ne", "sX\x1b", "o|Xe"),
+        ("on|e", "X", "o|e"),
+        ("a\nb|\nc", "Sx\x1b", "a\n|x\nc"),
+        ("|one\ntwo\nthree", "Vjd", "|three"),
+        ("one\n|two", "Vy", "one\n|two"),
+        ("|one", "vV~", "|ONE"),
+        ("|one", "ver.", "|..."),
+    ];
+    for (text, keys, after) in cases {
+        assert_eq!(press_keys(text, keys), after, "{text} {keys}");
+    }
+}
+
+#[test]
+fn a_change_is_repeated_with_its_text() {
+    let cases = [
+        ("|one two three", "dw.", "|three"),
+        ("|one two three", "ciwx\x1bw.", "x |x three"),
+        ("|aaaa", "x2.", "|a"),
+        ("|a\nb", "A;\x1bj.", "a;\nb|;"),
+        ("|a", "onew\x1b.", "a\nnew\nne|w"),
+        ("|abc", "rxl.", "x|xc"),
+        ("|one two", "yw.", "|one two"),
+        ("|a,b,c", "f,r;l.", "a;|;,c"),
+    ];
+    for (text, keys, after) in cases {
+        assert_eq!(press_keys(text, keys), after, "{text} {keys}");
+    }
+}
+
+#[test]
+fn an_unknown_pair_is_dropped_as_a_whole() {
+    assert_eq!(press_keys("one |two", "ciz"), "one |two");
+    assert_eq!(press_keys("one |two", "dgz"), "one |two");
 }

@@ -69,6 +69,29 @@ fn another_step_in_between_breaks_the_loop() {
 }
 
 #[test]
+fn a_step_that_gave_the_same_result_four_times_pauses_whatever_was_in_between() {
+    let mut bench = begun();
+    for _ in 0..4 {
+        let action = bench.proposes(&["ls", "pwd"]);
+        let action = bench.exits(action, 0);
+        bench.exits(action, 0);
+    }
+    let why = "The model proposed `ls` again, which gave the same result four times.";
+    assert_eq!(line(&bench.proposes(&["ls", "pwd"])), format!("pause: {why}"));
+    let mut bench = begun();
+    for _ in 0..5 {
+        let action = bench.proposes(&["ls", "touch a"]);
+        let action = bench.exits(action, 0);
+        let action = if line(&action).starts_with("ask") {
+            bench.decides(Decision::Approve)
+        } else {
+            action
+        };
+        assert_eq!(line(&bench.exits(action, 0)), "call", "a step that writes may change it");
+    }
+}
+
+#[test]
 fn three_failures_of_one_kind_pause() {
     let mut bench = begun();
     for n in 0..3 {

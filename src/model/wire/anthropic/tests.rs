@@ -47,8 +47,8 @@ fn older_models_think_by_a_budget_and_only_if_the_turn_began_so() {
     assert_eq!(sent.get("thinking"), None, "the open turn began without it");
     request.messages.truncate(2);
     let sent = write("claude-sonnet-4-5", &request);
-    assert_eq!(sent["thinking"], json!({ "type": "enabled", "budget_tokens": 16_384 }));
-    assert_eq!(sent["max_tokens"], 17_384);
+    assert_eq!(sent["thinking"], json!({ "type": "enabled", "budget_tokens": 15_360 }));
+    assert_eq!(sent["max_tokens"], 16_360);
     assert_eq!(write("claude-opus-4-8", &request)["output_config"]["effort"], "high");
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::tests::{call, conversation, gather, read, written};
 use super::*;
-use crate::model::{Chunk, ModelError};
+use crate::model::{Chunk, ModelError, RequestLimits};
 use crate::protocol::{Opaque, Params, Provider, ToolCall};
 
 fn write(model: &str, request: &Request) -> Value {
@@ -46,6 +46,21 @@ fn the_context_is_large_enough_for_the_request_and_grows_in_steps() {
         (&sent["format"], &sent["truncate"], &sent["shift"]),
         (&json!({}), &json!(false), &json!(false))
     );
+}
+
+#[test]
+fn the_context_is_no_larger_than_the_model_and_stays_as_it_is_loaded_if_that_does() {
+    let of = |bytes: usize, window, loaded| {
+        let messages = vec![Message::user("x".repeat(bytes))];
+        let limits = RequestLimits { window, loaded, output: None };
+        write("m", &Request { messages, limits, ..Request::default() })["options"]["num_ctx"]
+            .as_u64()
+            .unwrap()
+    };
+    assert_eq!(of(10, Some(8_192), None), 8_192, "small");
+    assert_eq!(of(100_000, Some(40_960), None), 40_960, "not a power of two");
+    assert_eq!(of(10, Some(40_960), Some(32_768)), 32_768, "no smaller: that would load again");
+    assert_eq!(of(10, Some(40_960), Some(4_096)), 16_384, "what is loaded is too small");
 }
 
 #[test]

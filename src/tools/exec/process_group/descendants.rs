@@ -67,6 +67,14 @@ pub(super) fn has_too_many_processes(leader: Pid, mark: &str, most: usize) -> bo
     its.iter().map(|process| process.threads.max(1)).sum::<usize>() > most
 }
 
+/// The processes of a step.
+pub(super) fn member_pids(leader: Pid, mark: &str) -> Vec<i32> {
+    let own = getpid().as_raw_nonzero().get();
+    let leader = leader.as_raw_nonzero().get();
+    let its = members(&scan_descendants(own), own, leader, |pid| has_mark(pid, mark));
+    its.into_iter().map(|process| process.pid).collect()
+}
+
 /// Processes and threads of this machine, of everybody.
 pub(super) fn count_running() -> Option<usize> {
     let mut load = String::new();

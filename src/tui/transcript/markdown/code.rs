@@ -3,13 +3,15 @@
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use ratatui::text::{Line, Span};
 
-use super::super::diff::{self, is_diff};
+use super::super::diff::is_diff;
+use super::super::diff_view;
 use super::super::paragraph::{
-    Break, LayoutContext, Paragraph, StyledRow, bar_prefixes, with_prefix,
+    Break, LayoutContext, MEASURE, Paragraph, StyledRow, bar_prefixes, with_prefix,
 };
 use super::split::OPTIONS;
 use crate::tui::symbols::BAR_TOP;
 use crate::tui::text;
+use crate::tui::theme::Theme;
 
 /// Lines of code, and their context.
 #[derive(Clone, Copy, Debug)]
@@ -33,19 +35,20 @@ pub(in super::super) fn layout(
     let theme = paper.theme;
     let Code { code, before, label, nth } = *code;
     let mut out = Vec::new();
+    let top = if theme.has_surfaces() { " " } else { BAR_TOP };
     if let Some(label) = label.filter(|label| !label.is_empty() && width >= 8) {
         let room = width.saturating_sub(2);
         out.push(StyledRow::decoration(Line::from(vec![
-            Span::styled(format!("{BAR_TOP} "), theme.border),
+            Span::styled(format!("{top} "), theme.border),
             Span::styled(text::elide_end(label, room), theme.dim),
         ])));
     }
-    if code.is_empty() {
+    if is_diff(language) && !code.is_empty() {
+        out.extend(diff_view::layout(code, before, paper, width));
         return out;
     }
-    if is_diff(language) {
-        out.extend(diff::layout(code, before, paper, width));
-        return out;
+    if code.is_empty() {
+        return on_surface(out, width, theme);
     }
     let (bar, more) = bar_prefixes(paper, width);
     let inner = width.saturating_sub(if bar.is_empty() { 0 } else { 2 }).max(1);
@@ -54,7 +57,14 @@ pub(in super::super) fn layout(
         let rows = para.rows(inner, Break::Columns).into_iter().enumerate();
         out.extend(rows.map(|(at, row)| with_prefix(if at == 0 { &bar } else { &more }, row)));
     }
-    out
+    on_surface(out, width, theme)
+}
+
+/// Code is as wide as prose, or as wide as there is room once a line of it is wider.
+fn on_surface(rows: Vec<StyledRow>, width: usize, theme: &Theme) -> Vec<StyledRow> {
+    let is_wide = rows.iter().any(|row| row.width() > MEASURE);
+    let columns = if is_wide { width } else { width.min(MEASURE) };
+    rows.into_iter().map(|row| row.filled(columns, theme.surface)).collect()
 }
 
 fn highlighted_line(nth: usize, number: usize, line: &str, paper: &LayoutContext<'_>) -> Paragraph {

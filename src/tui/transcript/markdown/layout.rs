@@ -252,9 +252,10 @@ impl MarkdownLayout<'_> {
 
     fn code(&mut self, code: &str) {
         self.resolve_soft_break(code);
-        let style = self.style().patch(self.paper.theme.markup.code);
+        let theme = self.paper.theme;
+        let style = Style { bg: theme.surface.bg, ..self.style().patch(theme.markup.code) };
         // Without colours the backticks have to stay.
-        let plain = self.paper.theme.markup.code == Style::new();
+        let plain = theme.markup.code == Style::new();
         let text = if plain { format!("`{code}`") } else { code.to_owned() };
         self.para.push(&text, style);
     }

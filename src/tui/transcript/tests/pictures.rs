@@ -357,3 +357,50 @@ fn changed_words_of_a_diff_are_marked_without_any_colour() {
     };
     assert_eq!([8, 9].map(bold), ["10.0floor", "100.0round"].map(str::to_owned));
 }
+
+#[test]
+fn a_change_is_shown_after_its_approval_and_unfolds() {
+    let lines: String = (1..31).map(|n| format!("+line {n}\n")).collect();
+    let edit = Step {
+        work: StepAction::Tool {
+            name: "file.write".into(),
+            input: serde_json::json!({ "path": "a.txt", "content": "" }),
+        },
+        ..step("cmd_001", "", &[])
+    };
+    let change = crate::protocol::Change {
+        path: "/w/a.txt".into(),
+        before: None,
+        after: Some("00".into()),
+        added: 30,
+        removed: 0,
+        diff: format!("--- a.txt\n+++ a.txt\n@@ -0,0 +1,30 @@\n{lines}"),
+        cut: false,
+        executable: false,
+    };
+    let mut screen = Screen::with_events([step_finished(Observation {
+        exit_code: Some(0),
+        change: Some(change),
+        ..observation(edit, Tier::L1, Outcome::Ran)
+    })]);
+    let text = screen.text();
+    assert!(text.contains("12 +line 12") && !text.contains("line 13"), "{text}");
+    assert!(text.contains("+18 lines  Ctrl-O"), "{text}");
+    screen.transcript.toggle_steps();
+    assert!(screen.text().contains("30 +line 30"), "{}", screen.text());
+}
+
+#[test]
+fn a_message_of_the_user_is_a_panel_with_a_bar() {
+    let mut screen =
+        Screen::with_events([turn_started("Why?"), reply_finished("`a`\n\n```\nb\n```")]);
+    let (bar, surface) = (screen.theme.bar.user.bg.unwrap(), screen.theme.surface.bg.unwrap());
+    let buf = screen.buffer();
+    assert_eq!((buf[(0, 0)].bg, buf[(1, 0)].bg, buf[(79, 0)].bg), (bar, surface, surface));
+    assert_eq!(buf[(2, 2)].bg, surface, "inline code");
+    assert_eq!((buf[(2, 4)].bg, buf[(70, 4)].bg), (surface, surface), "a code block");
+    screen.theme = Theme::built_in("dark", Depth::Sixteen).unwrap();
+    let buf = screen.buffer();
+    assert_eq!(buf[(79, 0)].bg, ratatui::style::Color::Reset, "lines, not panels");
+    assert!(screen.text().contains("╎ b"), "{}", screen.text());
+}

@@ -26,7 +26,7 @@ fn first(screen: &mut Screen) -> String {
 fn an_empty_conversation_shows_nothing() {
     let mut screen = Screen::new(80, 24);
     assert_eq!(screen.text(), "");
-    assert!(screen.transcript.is_empty() && screen.transcript.is_following());
+    assert!(screen.transcript.has_only_notices() && screen.transcript.is_following());
     for by in [Scroll::Lines(3), Scroll::Pages(-1), Scroll::Top, Scroll::Turn(-1)] {
         screen.transcript.scroll(by);
         assert!(screen.transcript.is_following(), "{by:?}");

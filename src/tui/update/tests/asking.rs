@@ -7,7 +7,7 @@ use crate::protocol::{Change, SessionInfo, StepQuestion, TrustOffer, UntrustedFi
 use crate::tui::guard::{FocusNotice, QUIET};
 
 /// A turn is running, and a question opens at one second.
-fn screen_with(question: protocol::Event) -> State {
+pub(super) fn screen_with(question: protocol::Event) -> State {
     let mut state = screen();
     receive(&mut state, started());
     receive(&mut state, question);
@@ -15,7 +15,7 @@ fn screen_with(question: protocol::Event) -> State {
     state
 }
 
-fn touches() -> protocol::Event {
+pub(super) fn touches() -> protocol::Event {
     step_question(StepAction::exec("touch", &["a"]), risk(Tier::L1))
 }
 
@@ -126,10 +126,11 @@ fn a_message_over_an_opening_question_stays_in_the_draft() {
 }
 
 #[test]
-fn enter_in_a_draft_over_a_question_queues_it_and_an_empty_one_sends_nothing() {
+fn enter_in_a_draft_over_a_question_steers_and_an_empty_one_sends_nothing() {
     let mut state = screen_with(touches());
     assert_eq!(press_at(&mut state, "\n\n", 1_100), []);
-    assert_eq!(press_at(&mut state, "then test\n", 1_200), sends("then test"));
+    let steer = ScreenEffect::Send(Op::Steer { text: "then test".into() });
+    assert_eq!(press_at(&mut state, "then test\n", 1_200), [steer]);
     assert_eq!(press_at(&mut state, "\n", 1_300), []);
     assert_eq!(listens(&state, 3_000), FocusNotice::Draft, "more may come");
     assert_eq!(listens(&state, 3_200), FocusNotice::Question);
@@ -545,7 +546,7 @@ fn paths_and_names_are_shown_whole() {
 }
 
 /// The text on the screen.
-fn text(state: &mut State, (width, height): (u16, u16)) -> String {
+pub(super) fn text(state: &mut State, (width, height): (u16, u16)) -> String {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a test terminal");
     let frame = terminal.draw(|frame| drop(draw_frame(state, frame, 50_000))).expect("a frame");
     let buf = frame.buffer;
@@ -554,7 +555,7 @@ fn text(state: &mut State, (width, height): (u16, u16)) -> String {
 }
 
 /// The row that contains these words.
-fn row(state: &mut State, words: &str) -> String {
+pub(super) fn row(state: &mut State, words: &str) -> String {
     let text = text(state, SIZE);
     let found = text.lines().find(|line| line.contains(words)).map(str::to_owned);
     found.unwrap_or_else(|| panic!("no {words:?} on\n{text}"))

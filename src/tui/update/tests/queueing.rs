@@ -58,7 +58,8 @@ fn queued_messages_run_in_the_order_shown() {
     receive(&mut state, protocol::Event::Queued { texts: vec!["one".into()] });
     let write = |state: &mut State, text: &str| {
         press(state, text);
-        hold(state, KeyCode::Enter, KeyModifiers::NONE)
+        let key = if text.starts_with('/') { KeyCode::Enter } else { KeyCode::Tab };
+        hold(state, key, KeyModifiers::NONE)
     };
     let sends =
         |effects: &[ScreenEffect]| effects.iter().any(|it| matches!(it, ScreenEffect::Send(_)));
@@ -83,4 +84,63 @@ fn queued_messages_run_in_the_order_shown() {
     receive(&mut state, started());
     assert_eq!(receive(&mut state, ended(1)), [mode(protocol::Mode::High), text("three")]);
     assert!(state.queue.is_empty());
+}
+
+fn waits(texts: &[&str]) -> protocol::Event {
+    protocol::Event::Queued { texts: texts.iter().map(|text| (*text).to_owned()).collect() }
+}
+
+#[test]
+fn escape_stops_and_returns_the_queue_to_the_input() {
+    let mut state = screen();
+    receive(&mut state, started());
+    receive(&mut state, waits(&["one", "two"]));
+    press(&mut state, "/mode low\n");
+    press(&mut state, "a draft");
+    let stop =
+        [ScreenEffect::Send(Op::SetQueue { texts: Vec::new() }), ScreenEffect::Send(Op::Stop)];
+    assert_eq!(press(&mut state, "\x1b"), stop);
+    assert_eq!(state.composer.display_text(), "one\ntwo\n/mode low\na draft");
+    assert!(state.queue.is_empty());
+    receive(&mut state, waits(&[]));
+    assert_eq!(receive(&mut state, ended(1)), [], "nothing starts by itself");
+}
+
+#[test]
+fn enter_steers_a_running_turn_and_tab_queues() {
+    let mut state = screen();
+    receive(&mut state, started());
+    let steer = |text: &str| ScreenEffect::Send(Op::Steer { text: text.into() });
+    let submit = |text: &str| ScreenEffect::Send(Op::Submit { text: text.into() });
+    assert_eq!(press(&mut state, "one\n"), [steer("one")]);
+    assert_eq!(press(&mut state, "two\t"), [submit("two")]);
+    assert_eq!(state.queue.rows(), 1, "the message is shown until the model has read it");
+    receive(&mut state, protocol::Event::Steered { text: "one".into() });
+    assert_eq!(state.queue.rows(), 0);
+    receive(&mut state, ended(1));
+    assert_eq!(press(&mut state, "three\n"), [submit("three")], "no turn runs");
+}
+
+#[test]
+fn steering_that_was_not_read_returns_to_the_input() {
+    let mut state = screen();
+    receive(&mut state, started());
+    press(&mut state, "one\n");
+    assert_eq!(state.draft().queue, ["one"], "a crash does not lose it");
+    press(&mut state, "\x1b");
+    assert_eq!(state.composer.display_text(), "one");
+}
+
+#[test]
+fn the_setting_turns_enter_and_tab_round() {
+    let preferences = crate::tui::Preferences {
+        enter_while_busy: crate::config::BusyInput::Queue,
+        ..Default::default()
+    };
+    let mut state = State::new(ScreenConfig { preferences, ..ScreenConfig::default() });
+    receive(&mut state, started());
+    let submit = ScreenEffect::Send(Op::Submit { text: "one".into() });
+    assert_eq!(press(&mut state, "one\n"), [submit]);
+    let steer = ScreenEffect::Send(Op::Steer { text: "two".into() });
+    assert_eq!(press(&mut state, "two\t"), [steer]);
 }

@@ -1,6 +1,73 @@
 //! Settings chosen from a list: themes and models.
 
 use super::*;
+use crate::config::Secret;
+use crate::protocol::{ApprovalMode, PlanItem};
+use crate::tui::connect::{ConnectRequest, ConnectResult, ProviderOffer, SavedProvider};
+
+#[test]
+fn ctrl_b_sends_a_running_step_to_the_background_and_moves_the_caret_otherwise() {
+    let mut state = screen();
+    press(&mut state, "ab");
+    assert_eq!(hold(&mut state, KeyCode::Char('b'), KeyModifiers::CONTROL), []);
+    receive(&mut state, started());
+    let step = Step {
+        id: "cmd_001".into(),
+        work: StepAction::exec("npm", &["run", "dev"]),
+        requires: Requires::default(),
+        cwd: None,
+    };
+    receive(&mut state, SessionEvent::StepStarted { step, risk: risk(Tier::L1) });
+    let effects = hold(&mut state, KeyCode::Char('b'), KeyModifiers::CONTROL);
+    let job = crate::protocol::JobRequest::Background;
+    assert_eq!(effects, [ScreenEffect::Send(Op::Job { job })]);
+}
+
+#[test]
+fn a_line_that_begins_with_a_number_sign_is_noted_where_the_user_chooses() {
+    use crate::protocol::NotePlace;
+    let mut state = screen();
+    assert_eq!(press(&mut state, "# use tabs\n"), []);
+    hold(&mut state, KeyCode::Down, KeyModifiers::NONE);
+    let op = Op::AddNote { place: NotePlace::Local, text: "use tabs".into() };
+    assert_eq!(press(&mut state, "\n"), [ScreenEffect::Send(op)]);
+    assert_eq!(press(&mut state, "#12 is fixed\n"), sends("#12 is fixed"));
+}
+
+#[test]
+fn shift_tab_goes_through_the_modes() {
+    let mut state = screen();
+    for mode in [ApprovalMode::Edits, ApprovalMode::Plan, ApprovalMode::Ask] {
+        let effects = hold(&mut state, KeyCode::BackTab, KeyModifiers::SHIFT);
+        assert_eq!(effects, [ScreenEffect::Send(Op::SetApprovalMode { mode })]);
+        assert_eq!(state.facts.approval, mode);
+    }
+}
+
+#[test]
+fn a_plan_is_accepted_edited_or_refused_in_its_dialog() {
+    let item = |text: &str| PlanItem::parse(text);
+    let cases: [(&str, Decision); 4] = [
+        ("a", Decision::AcceptPlan { mode: ApprovalMode::Ask, items: None }),
+        ("b", Decision::AcceptPlan { mode: ApprovalMode::Edits, items: None }),
+        (
+            "e and tests\n",
+            Decision::AcceptPlan {
+                mode: ApprovalMode::Ask,
+                items: Some(vec![item("write it and tests")]),
+            },
+        ),
+        ("n", Decision::Reject { word: None }),
+    ];
+    for (keys, decision) in cases {
+        let mut state = screen();
+        receive(&mut state, started());
+        let question = Question::Plan { step: "cmd_001".into(), items: vec![item("write it")] };
+        receive(&mut state, SessionEvent::Asked(Box::new(Ask { id: AskId(7), question })));
+        draw(&mut state, SIZE);
+        assert_eq!(press_at(&mut state, keys, 60_000), decides(decision), "{keys}");
+    }
+}
 
 #[test]
 fn a_theme_is_previewed_while_it_is_selected_and_restored_by_esc() {
@@ -48,8 +115,76 @@ fn models_are_requested_and_listed_when_they_arrive() {
     let mut state = screen();
     let asked = ScreenEffect::Send(Op::Report { report: protocol::Report::Models });
     assert_eq!(press(&mut state, "/model\n"), [asked]);
-    receive(&mut state, protocol::Event::Models { names: vec!["large".into(), "small".into()] });
+    let offers = || vec!["large".into(), "small".into()];
+    let names = || vec!["large".to_owned(), "small".to_owned()];
+    receive(&mut state, protocol::Event::Models { names: names(), offers: offers() });
     let set = ScreenEffect::Send(Op::SetModel { name: "small".into() });
     assert_eq!(press(&mut state, "sm\n"), [set]);
     assert!(state.modals.is_empty());
+    // The list is asked for again, and what was selected meanwhile stays selected.
+    press(&mut state, "/model\n");
+    hold(&mut state, KeyCode::Down, KeyModifiers::NONE);
+    let more = std::iter::once("first".into()).chain(offers()).collect();
+    receive(&mut state, protocol::Event::Models { names: names(), offers: more });
+    let set = ScreenEffect::Send(Op::SetModel { name: "small".into() });
+    assert_eq!(press(&mut state, "\n"), [set]);
+}
+
+fn setup(id: &str, needs_key: bool) -> ProviderOffer {
+    let about = crate::i18n::keys::KEY_NEEDED.into();
+    let url = "https://api.example.com/v1".to_owned();
+    ProviderOffer { id: id.into(), name: id.to_uppercase(), url, needs_key, about }
+}
+
+fn result(state: &mut State, result: ConnectResult) -> Vec<ScreenEffect> {
+    let input = ScreenInput::Connect(Box::new(result));
+    update(state, TimedInput { at: 20_000, input })
+}
+
+fn request(request: ConnectRequest) -> Vec<ScreenEffect> {
+    vec![ScreenEffect::Connect(request)]
+}
+
+#[test]
+fn a_provider_is_connected_to_by_its_key_and_one_of_its_models() {
+    let mut state = screen();
+    let asked = request(ConnectRequest::Providers(None));
+    assert_eq!(press(&mut state, "/connect\n"), asked);
+    let offers = vec![setup("near", false), setup("far", true)];
+    assert_eq!(result(&mut state, ConnectResult::Providers(None, offers)), []);
+    assert_eq!(press(&mut state, "fa\n"), [], "the key comes first");
+    press(&mut state, "sk 1\n");
+    let key = |key: &str| Some(Secret::new(key));
+    let models = |key| request(ConnectRequest::Models { provider: "far".into(), key });
+    let entry = state.modals.key_entry_mut().unwrap();
+    assert!(entry.note.take().is_some(), "a key has no blank");
+    hold(&mut state, KeyCode::Char('u'), KeyModifiers::CONTROL);
+    paste(&mut state, " sk-wrong\n");
+    assert!(!format!("{state:?}").contains("sk-wrong"), "it is in no state that is written down");
+    assert_eq!(press(&mut state, "\n"), models(key("sk-wrong")));
+    let why = crate::i18n::keys::NOT_SAVED;
+    result(&mut state, ConnectResult::Models(Err(why.into())));
+    assert!(state.modals.key_entry_mut().unwrap().note.is_some());
+    assert_eq!(press(&mut state, "sk-right\n"), models(key("sk-right")));
+    let listed = vec!["small".into(), "large".into()];
+    result(&mut state, ConnectResult::Models(Ok(listed)));
+    let save = ConnectRequest::Save { provider: "far".into(), model: "large".into() };
+    assert_eq!(press(&mut state, "lar\n"), request(save));
+    let op = Op::New;
+    let saved = SavedProvider { said: vec![why.into()], op: op.clone() };
+    let sent = result(&mut state, ConnectResult::Saved(Ok(saved)));
+    assert_eq!(sent, [ScreenEffect::Send(op)]);
+    assert!(state.modals.is_empty() && state.composer.is_empty());
+}
+
+#[test]
+fn a_server_without_a_key_is_asked_for_its_models_at_once_and_leaving_ends_it() {
+    let mut state = screen();
+    let named = || Some("near".to_owned());
+    assert_eq!(press(&mut state, "/connect near\n"), request(ConnectRequest::Providers(named())));
+    let asked = result(&mut state, ConnectResult::Providers(named(), vec![setup("near", false)]));
+    assert_eq!(asked, request(ConnectRequest::Models { provider: "near".into(), key: None }));
+    hold(&mut state, KeyCode::Esc, KeyModifiers::NONE);
+    result(&mut state, ConnectResult::Models(Ok(vec!["late".into()])));
+    assert!(state.modals.is_empty(), "what comes after that opens nothing");
 }

@@ -46,6 +46,7 @@ fn question(kind: Kind) -> Question {
     };
     let touch = || StepAction::exec("touch", &["a"]);
     let choice = |choices: &[&str]| Question::Choice {
+        script: None,
         text: "Which one?".into(),
         choices: choices.iter().map(|text| (*text).to_owned()).collect(),
         free: true,
@@ -147,6 +148,8 @@ struct TypingHarness {
     question_letters: String,
     /// The letters of each message sent, and of each draft that Up or Down replaced by one.
     recalled: Vec<Vec<char>>,
+    /// The letters of messages that the running turn has not read.
+    steered: Vec<char>,
 }
 
 fn letters(text: &str) -> Vec<char> {
@@ -173,6 +176,7 @@ impl TypingHarness {
             has_moved_focus: false,
             question_letters: String::new(),
             recalled: Vec::new(),
+            steered: Vec::new(),
         }
     }
 
@@ -235,17 +239,26 @@ impl TypingHarness {
             self.check(ask, decision, blank, types);
         }
         let mut after = self.draft_letters();
+        let mut returned = Vec::new();
         for effect in &effects {
             if let ScreenEffect::Send(Op::Submit { text } | Op::Steer { text }) = effect {
                 after.extend(letters(text));
                 after.sort_unstable();
                 self.recalled.push(letters(text));
             }
+            match effect {
+                ScreenEffect::Send(Op::Steer { text }) => self.steered.extend(letters(text)),
+                ScreenEffect::Send(Op::SetQueue { .. }) => returned.append(&mut self.steered),
+                _ => {}
+            }
         }
-        let mut expected = before.clone();
+        let mut unchanged = before.clone();
+        unchanged.extend(returned);
+        unchanged.sort_unstable();
+        let wrote = after != unchanged;
+        let mut expected = unchanged;
         expected.extend(types);
         expected.sort_unstable();
-        let wrote = after != before;
         if listed {
             // In a list, typing filters.
         } else if types.is_some() && asking && self.is_quiet && !wrote {
@@ -299,7 +312,7 @@ impl TypingHarness {
         let before = self.draft_letters();
         let input = ScreenInput::Paste(text.into());
         let effects = visible_effects(update(&mut self.state, TimedInput { at: self.now, input }));
-        // A step that is edited is judged anew with each change; that decides nothing.
+        // A step that is edited is judged again with each change; that decides nothing.
         assert!(find_decision(&effects).is_none(), "a paste decides nothing: {effects:?}");
         let mut expected = before.clone();
         expected.extend(letters(text));

@@ -3,7 +3,8 @@
 use super::*;
 use crate::config::draft::SavedDraft;
 use crate::prompt::input;
-use crate::protocol::{Prompt, PromptPart};
+use crate::protocol::{AttachmentSize, Image, PastedImage, Prompt, PromptPart};
+use crate::tools::image::PreparedImage;
 use crate::tui::files::{FileMatch, FileMatches, MatchCoverage};
 
 #[test]
@@ -112,6 +113,52 @@ fn a_file_named_in_a_paste_is_plain_text() {
     press(&mut state, "@b.rs: ");
     update(&mut state, TimedInput { at: 10_000, input: ScreenInput::Paste("not @a.rs".into()) });
     assert_eq!(press(&mut state, "\n"), prompt_with_paste("@b.rs: not @a.rs", "not @a.rs"));
+}
+
+#[test]
+fn a_pasted_path_to_an_image_becomes_a_mention_of_it() {
+    let mut state = screen();
+    press(&mut state, "see");
+    paste(&mut state, "/tmp/my\\ shot.png");
+    press(&mut state, "now");
+    assert_eq!(state.composer.display_text(), "see @\"/tmp/my shot.png\" now");
+    let [ScreenEffect::Send(Op::SubmitPrompt { prompt })] = &press(&mut state, "\n")[..] else {
+        panic!("a prompt")
+    };
+    let mention = |part: &PromptPart| match part {
+        PromptPart::Mention { mention, .. } => Some(mention.path.clone()),
+        _ => None,
+    };
+    let paths: Vec<_> = prompt.parts.iter().filter_map(mention).collect();
+    assert_eq!(paths, ["/tmp/my shot.png"]);
+}
+
+#[test]
+fn an_image_out_of_the_clipboard_goes_with_the_message_that_names_it() {
+    let mut state = screen();
+    assert_eq!(
+        hold(&mut state, KeyCode::Char('v'), KeyModifiers::CONTROL),
+        [ScreenEffect::PasteImage]
+    );
+    assert_eq!(paste(&mut state, ""), [ScreenEffect::PasteImage], "a terminal has no text for it");
+    let image = Image { mime: "image/png".into(), data: "AAAA".into() };
+    let size = AttachmentSize::Pixels { width: 4, height: 3 };
+    let prepared = PreparedImage { image: image.clone(), size };
+    let pasted = ScreenInput::ImagePasted(Box::new(Ok(prepared)));
+    update(&mut state, TimedInput { at: 10_000, input: pasted });
+    press(&mut state, "what is it?");
+    let shown = "[image 1] what is it?";
+    assert_eq!(state.composer.display_text(), shown);
+    let named = PastedImage { name: "[image 1]".into(), size, image };
+    let parts = vec![PromptPart::Text(shown.into()), PromptPart::Image(named)];
+    let prompt = Prompt { shown: shown.into(), parts, ..Prompt::default() };
+    let sent = ScreenEffect::Send(Op::SubmitPrompt { prompt: Box::new(prompt) });
+    assert!(press(&mut state, "\n").contains(&sent));
+    // It comes back with the line that named it.
+    hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
+    assert!(press(&mut state, "\n").contains(&sent));
+    press(&mut state, "without");
+    assert_eq!(press(&mut state, "\n"), sends("without"));
 }
 
 fn prompt_with_paste(shown: &str, pasted: &str) -> Vec<ScreenEffect> {
@@ -303,6 +350,7 @@ fn a_new_command_joins_the_open_list() {
         hint: String::new(),
         from: crate::i18n::library::OF_USER.into(),
         state: protocol::ExtensionState::Usable,
+        traits: protocol::CommandTraits::default(),
     };
     let kept = protocol::Extensions { entries: vec![entry], ..protocol::Extensions::default() };
     receive(&mut state, protocol::Event::Catalogue(Box::new(kept)));
@@ -322,6 +370,7 @@ fn files_named_after_a_command_go_with_it() {
             hint: String::new(),
             from: crate::i18n::library::OF_USER.into(),
             state: protocol::ExtensionState::Usable,
+            traits: protocol::CommandTraits::default(),
         }],
         bots: vec![],
         ..protocol::Extensions::default()
@@ -333,4 +382,110 @@ fn files_named_after_a_command_go_with_it() {
     };
     assert_eq!((name.as_str(), args.as_str()), ("explain", "@src/router.ts"));
     assert_eq!(mentions[0].path, "src/router.ts");
+}
+
+fn click(state: &mut State, column: u16, row: u16) -> Vec<ScreenEffect> {
+    let kind = MouseEventKind::Down(MouseButton::Left);
+    let mouse = MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE };
+    visible_effects(update(state, TimedInput { at: 10_000, input: ScreenInput::Mouse(mouse) }))
+}
+
+/// The rows of the screen.
+fn rows_of(state: &mut State) -> Vec<String> {
+    let mut terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).unwrap();
+    terminal.draw(|frame| drop(draw_frame(state, frame, 10_000))).unwrap();
+    let cells = &terminal.backend().buffer().content;
+    let row = |cells: &[ratatui::buffer::Cell]| cells.iter().map(|cell| cell.symbol()).collect();
+    cells.chunks(SIZE.0.into()).map(row).collect()
+}
+
+fn row_with(state: &mut State, text: &str) -> u16 {
+    let rows = rows_of(state);
+    let at = rows.iter().position(|row| row.contains(text));
+    u16::try_from(at.unwrap_or_else(|| panic!("{rows:#?}"))).unwrap()
+}
+
+#[test]
+fn a_click_on_a_row_of_the_palette_runs_it() {
+    let mut state = screen();
+    press(&mut state, "/");
+    let row = row_with(&mut state, "/undo");
+    assert_eq!(click(&mut state, 5, row), [ScreenEffect::Send(Op::Undo { turns: 1 })]);
+    press(&mut state, "/");
+    let head = row_with(&mut state, "commands");
+    assert_eq!(click(&mut state, 5, head), []);
+    assert_eq!(state.composer.display_text(), "/", "the head is no row");
+}
+
+#[test]
+fn a_click_on_a_suggestion_inserts_it() {
+    let mut state = screen();
+    let row = row_with(&mut state, "Alt-2");
+    let column = rows_of(&mut state)[usize::from(row)].find("Alt-2").unwrap();
+    click(&mut state, u16::try_from(column + 1).unwrap(), row);
+    let second = crate::tui::suggestions::first_steps(&state.facts, &[], Lang::En)[1].clone();
+    assert_eq!(state.composer.display_text(), second);
+}
+
+#[test]
+fn enter_never_runs_a_command_that_was_only_guessed() {
+    let mut state = screen();
+    receive(&mut state, protocol::Event::Catalogue(Box::default()));
+    for typed in ["/staus", "/whatever", "/edit"] {
+        assert_eq!(press(&mut state, &format!("{typed}\n")), [], "{typed}");
+        assert!(state.composer.is_empty());
+    }
+    assert_eq!(state.transcript.plain_text().matches("Did you mean").count(), 2);
+    let before = state.transcript.plain_text();
+    press(&mut state, "/statu\n");
+    let shown = state.transcript.plain_text().replace(&before, "");
+    assert!(!shown.trim().is_empty() && !shown.contains("/statu"), "{shown}");
+}
+
+#[test]
+fn a_slash_and_enter_open_the_help_and_nothing_else() {
+    let mut state = screen();
+    assert_eq!(press(&mut state, "/\n"), []);
+    assert!(!state.modals.is_empty());
+}
+
+#[test]
+fn enter_runs_the_marked_value_of_a_closed_list() {
+    let mut state = screen();
+    press(&mut state, "/theme hi\n");
+    assert_eq!(state.appearance.theme_name, "high-contrast");
+    let effects = press(&mut state, "/model so\n");
+    assert_eq!(effects, [ScreenEffect::Send(Op::SetModel { name: "so".into() })]);
+}
+
+#[test]
+fn commands_used_last_are_offered_first() {
+    let mut state = screen();
+    press(&mut state, "/status\n");
+    press(&mut state, "/");
+    let rows = rows_of(&mut state);
+    let at = |text: &str| rows.iter().position(|row| row.contains(text));
+    assert!(at("/status") < at("/model"), "{rows:#?}");
+    assert!(at("/model") < at("/resume"));
+}
+
+#[test]
+fn a_typed_alias_is_shown_beside_its_command() {
+    let mut state = screen();
+    press(&mut state, "/qui");
+    let row = row_with(&mut state, "/exit");
+    assert!(rows_of(&mut state)[usize::from(row)].contains("/quit"));
+}
+
+#[test]
+fn a_key_of_the_user_works_and_is_shown_with_the_keys() {
+    let keymap = "[input]\n\"ctrl-s\" = \"send\"\n[anywhere]\n\"ctrl-x\" = \"nonsense\"\n".into();
+    let mut state = State::new(ScreenConfig { keymap, ..ScreenConfig::default() });
+    assert!(state.transcript.plain_text().contains("nonsense"));
+    press(&mut state, "hello");
+    let sent = hold(&mut state, KeyCode::Char('s'), KeyModifiers::CONTROL);
+    assert_eq!(sent, [ScreenEffect::Send(Op::Submit { text: "hello".into() })]);
+    press(&mut state, "/keys\n");
+    press(&mut state, "send");
+    assert!(rows_of(&mut state).iter().any(|row| row.contains("Ctrl-S, Enter")));
 }

@@ -1,0 +1,46 @@
+#!/bin/sh
+# Builds the archives that people install: the program, its completions and its manual pages,
+# and their checksums. Usage: assets/dist/archives.sh [TARGET]...
+#
+# Without a target it builds for this machine. Others need their standard library
+# (`rustup target add TARGET`) and a C compiler for them: musl-gcc for the targets of musl, and a
+# Mac, or a cross compiler with its SDK, for those of macOS.
+set -eu
+cd "$(dirname "$0")/../.."
+
+host=$(rustc -vV | sed -n 's/^host: //p')
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+out=${OUT:-target/archives}
+[ "$#" -gt 0 ] || set -- "$host"
+mkdir -p "$out"
+
+sums() { if command -v sha256sum >/dev/null 2>&1; then sha256sum "$@"; else shasum -a 256 "$@"; fi; }
+
+# Completions and manual pages are the same everywhere; the program that runs here writes them,
+# which is why it is always built.
+built=
+extras=$(mktemp -d)
+trap 'rm -rf "$extras"' EXIT
+
+for target in "$host" "$@"; do
+  case " $built " in *" $target "*) continue ;; esac
+  cargo build --locked --profile dist --target "$target"
+  built="$built $target"
+  program=target/$target/dist/avocet
+  if [ "$target" = "$host" ]; then
+    mkdir -p "$extras/completions"
+    "$program" completions bash > "$extras/completions/avocet.bash"
+    "$program" completions zsh > "$extras/completions/_avocet"
+    "$program" completions fish > "$extras/completions/avocet.fish"
+    "$program" man --dir "$extras/man"
+    case " $* " in *" $host "*) ;; *) continue ;; esac
+  fi
+  name=avocet-$version-$target
+  rm -rf "$extras/$name"
+  mkdir "$extras/$name"
+  cp "$program" README.md "$extras/$name/"
+  cp -R "$extras/completions" "$extras/man" "$extras/$name/"
+  tar -C "$extras" -czf "$out/$name.tar.gz" "$name"
+  (cd "$out" && sums "$name.tar.gz" > "$name.tar.gz.sha256")
+  echo "$out/$name.tar.gz"
+done

@@ -1,0 +1,176 @@
+//! The program's part of `/connect`: lists providers and their models, and remembers the choice as
+//! a login does.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
+use super::key_source::{self, KeyFinder};
+use super::login::{self, GivenKey};
+use super::models::{describe_at, offer};
+use super::startup::Startup;
+use crate::cli::login::{LoginTarget, target};
+use crate::config::key_store::KeyStore;
+use crate::config::{Environment, Secret};
+use crate::i18n::{Localize, LocalizedText, keys as words};
+use crate::model::{Endpoint, LOCAL, ModelError, find_servers, is_private, server_host};
+use crate::protocol::{HOSTED, ModelOverride, Op};
+use crate::tui::{ListedModels, ProviderOffer, ProviderSetup, SavedProvider};
+
+/// What is needed of the start; owned, because the screen keeps it.
+#[derive(Clone)]
+pub struct ScreenSetup {
+    keys: KeyFinder,
+    store: Arc<KeyStore>,
+    settings: PathBuf,
+    environment: Environment,
+    plain_http_hosts: Vec<String>,
+    overrides: Arc<[ModelOverride]>,
+    /// The profile of the command line.
+    profile: Option<String>,
+}
+
+impl ScreenSetup {
+    pub fn new(startup: &Startup) -> ScreenSetup {
+        ScreenSetup {
+            keys: KeyFinder::new(startup),
+            store: Arc::new(key_source::key_store(startup)),
+            settings: startup.paths.settings(),
+            environment: startup.environment.clone(),
+            plain_http_hosts: startup.loaded.settings.plain_http_hosts.clone(),
+            overrides: startup.loaded.settings.models.clone().into(),
+            profile: startup.named_profile().map(str::to_owned),
+        }
+    }
+
+    /// The hosted providers, each address once.
+    fn hosted(&self) -> Vec<ProviderOffer> {
+        let saved = self.store.servers();
+        let mut offers: Vec<ProviderOffer> = Vec::new();
+        for row in HOSTED.iter().filter(|row| !row.base_url.is_empty()) {
+            let variable = self.environment.get(row.key_env).map(|_| row.key_env);
+            let is_saved =
+                crate::model::server_origin(row.base_url).is_some_and(|it| saved.contains(&it));
+            let about = match variable {
+                Some(name) => words::KEY_IN_VARIABLE.with("variable", name),
+                None if is_saved => words::KEY_SAVED.into(),
+                None => words::KEY_NEEDED.into(),
+            };
+            let needs_key = variable.is_none() && !is_saved;
+            let url = row.base_url.to_owned();
+            let new = ProviderOffer {
+                id: row.simple_name(),
+                name: row.name.to_owned(),
+                url,
+                needs_key,
+                about,
+            };
+            match offers.iter_mut().find(|offer| offer.url == new.url) {
+                Some(known) if known.needs_key => *known = new,
+                Some(_) => {}
+                None => offers.push(new),
+            }
+        }
+        offers.sort_by_key(|offer| offer.needs_key);
+        offers
+    }
+}
+
+/// A provider by its name, a server of this machine by its own, any other by its address.
+fn resolve(provider: &str) -> Result<LoginTarget, LocalizedText> {
+    let local = LOCAL.iter().find(|local| local.name.to_lowercase() == provider);
+    let Some(local) = local else { return target(provider) };
+    let found = target(local.base_url)?;
+    let profile = provider.replace([' ', '.'], "-");
+    Ok(LoginTarget { name: local.name.to_owned(), profile, ..found })
+}
+
+impl ProviderSetup for ScreenSetup {
+    fn providers(&self, named: Option<&str>) -> BoxFuture<'static, Vec<ProviderOffer>> {
+        let (hosted, named) = (self.hosted(), named.map(str::to_owned));
+        async move {
+            let local = find_servers(|_| None, LOCAL).await.into_iter().map(|found| {
+                let about = words::SERVER_HERE.with("n", found.models.len());
+                ProviderOffer {
+                    id: found.name.to_lowercase(),
+                    about: about.with("url", found.base_url.as_str()),
+                    name: found.name,
+                    url: found.base_url,
+                    needs_key: false,
+                }
+            });
+            let mut offers: Vec<ProviderOffer> = local.chain(hosted).collect();
+            // An address that was typed.
+            if let Some(id) = named.filter(|name| offers.iter().all(|offer| offer.id != *name))
+                && let Ok(target) = target(&id)
+            {
+                // A server of this network may want none: it is tried without one.
+                let needs_key = !server_host(&id).is_some_and(|host| is_private(&host));
+                let (name, url) = (target.name, target.base_url);
+                offers.push(ProviderOffer {
+                    id,
+                    name,
+                    url,
+                    needs_key,
+                    about: words::KEY_NEEDED.into(),
+                });
+            }
+            offers
+        }
+        .boxed()
+    }
+
+    fn models(&self, provider: &str, key: Option<Secret>) -> BoxFuture<'static, ListedModels> {
+        let (this, provider) = (self.clone(), provider.to_owned());
+        async move {
+            let target = resolve(&provider)?;
+            let key_name = target.variable.unwrap_or(&provider).to_owned();
+            let source = match &key {
+                None => this.keys.of_server(&target.base_url, &key_name),
+                Some(key) => match key_source::refusal(&target.base_url, &this.plain_http_hosts) {
+                    Some(why) => return Err(why),
+                    None => key_source::KeySource::Known(Some(key.expose().to_owned())),
+                },
+            };
+            let endpoint = Endpoint { key_name, ..Endpoint::at(&target.base_url) };
+            match describe_at(endpoint, &source).await {
+                Ok(models) => {
+                    let row = |model| offer(&target.base_url, "", model, &this.overrides);
+                    Ok(models.iter().map(row).collect())
+                }
+                Err(ModelError::NoEndpoint { .. }) => Ok(Vec::new()),
+                Err(error) => Err(error.localized()),
+            }
+        }
+        .boxed()
+    }
+
+    fn save(
+        &self,
+        provider: &str,
+        key: Option<Secret>,
+        model: &str,
+    ) -> BoxFuture<'static, Result<SavedProvider, LocalizedText>> {
+        let (this, provider, model) = (self.clone(), provider.to_owned(), model.to_owned());
+        let work = move || {
+            let target = resolve(&provider)?;
+            let variable = target.variable.filter(|name| this.environment.get(name).is_some());
+            let given = match (key, variable) {
+                (Some(key), _) => GivenKey::Typed(key),
+                (None, Some(name)) => GivenKey::OfVariable(name),
+                (None, None) => GivenKey::None,
+            };
+            let profile = this.profile.as_deref();
+            let said =
+                login::remember(&target, &given, &model, profile, (&this.settings, &this.store))?;
+            let key_env = variable.map(str::to_owned);
+            let op = Op::Connect { server: target.name, base_url: target.base_url, key_env, model };
+            Ok(SavedProvider { said, op })
+        };
+        // A keyring may take a while.
+        let work = tokio::task::spawn_blocking(work);
+        async move { work.await.unwrap_or_else(|_| Err(words::NOT_SAVED.into())) }.boxed()
+    }
+}

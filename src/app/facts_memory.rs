@@ -1,0 +1,90 @@
+//! Remembers what servers say of their models, so that the first request of a run already fits
+//! them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::atomic_file;
+use crate::model::ServerFacts;
+
+/// The most models that are remembered.
+const MOST: usize = 200;
+
+/// The file; nothing is remembered without one.
+#[derive(Clone, Debug, Default)]
+pub struct FactsMemory {
+    path: Option<PathBuf>,
+    /// As it was when it was first needed.
+    read: Arc<OnceLock<KnownFacts>>,
+}
+
+/// By address, then by model.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct KnownFacts(BTreeMap<String, BTreeMap<String, ServerFacts>>);
+
+impl FactsMemory {
+    pub fn new(path: PathBuf) -> FactsMemory {
+        FactsMemory { path: Some(path), read: Arc::default() }
+    }
+
+    /// The last word of the server at this address about a model.
+    pub fn facts(&self, url: &str, model: &str) -> Option<&ServerFacts> {
+        self.read.get_or_init(|| self.load()).0.get(url)?.get(model)
+    }
+
+    /// Saves them if they are new; a failure only means that they are asked for again.
+    pub fn remember(&self, url: &str, model: &str, facts: &ServerFacts) {
+        let Some(path) = &self.path else { return };
+        let mut known = self.load();
+        let models = known.0.entry(url.to_owned()).or_default();
+        if models.insert(model.to_owned(), facts.clone()).as_ref() == Some(facts) {
+            return;
+        }
+        if known.0.values().map(BTreeMap::len).sum::<usize>() > MOST {
+            known.0.retain(|other, _| other == url);
+        }
+        if let Ok(text) = serde_json::to_string(&known) {
+            let _saved = atomic_file::write_unsynced(path, &text);
+        }
+    }
+
+    fn load(&self) -> KnownFacts {
+        let text = self.path.as_deref().and_then(|path| atomic_file::read(path).ok().flatten());
+        text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_said_is_known_to_the_next_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("facts.json");
+        let facts = ServerFacts { window: Some(8_192), ..ServerFacts::default() };
+        let here = "http://127.0.0.1:8080/v1";
+        FactsMemory::new(path.clone()).remember(here, "m", &facts);
+        let next = FactsMemory::new(path.clone());
+        assert_eq!(next.facts(here, "m"), Some(&facts));
+        assert_eq!((next.facts(here, "n"), next.facts("http://x/v1", "m")), (None, None));
+        std::fs::write(&path, "{").unwrap();
+        assert_eq!(FactsMemory::new(path).facts(here, "m"), None, "a broken file is no error");
+    }
+
+    #[test]
+    fn the_file_does_not_grow_without_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("facts.json");
+        let memory = FactsMemory::new(path.clone());
+        for number in 0..MOST + 2 {
+            memory.remember(&format!("http://host{number}/v1"), "m", &ServerFacts::default());
+        }
+        assert!(memory.load().0.len() <= MOST);
+        let last = format!("http://host{}/v1", MOST + 1);
+        assert!(FactsMemory::new(path).facts(&last, "m").is_some());
+    }
+}

@@ -1,0 +1,257 @@
+//! The subcommands and pages about the chat platforms.
+
+use std::io::{self, IsTerminal as _, Read as _, Write as _};
+
+use serde_json::{Value, json};
+
+use super::gateway_service::{self, GivenOptions};
+use super::key_source;
+use super::startup::Startup;
+use super::subcommands::{print_rows, print_text};
+use crate::cli::gateway::GatewayCommand;
+use crate::cli::{Exit, output};
+use crate::commands::{self, CommandRow};
+use crate::config::Secret;
+use crate::config::gateway::GatewaySettings;
+use crate::config::key_store::KeyPlace;
+use crate::extensions::ExtensionSet;
+use crate::gateway::access::{AccessRole, CODE_LIFE, Roster};
+use crate::gateway::access_file;
+use crate::gateway::menu::{LeftOut, MenuOptions, discord, slack, telegram};
+use crate::i18n::{Lang, Localize, LocalizedText, cli as words, gateway as w};
+use crate::protocol::{ChatPlatform, Extensions, Notice, Page, PageRow};
+use crate::session::DescribePlatforms;
+use crate::terminal_modes;
+
+/// The longest token that is read from standard input.
+const LONGEST_TOKEN: u64 = 4 * 1024;
+
+pub fn run_subcommand(
+    startup: Startup,
+    options: GivenOptions,
+    command: &GatewayCommand,
+    json: bool,
+) -> Exit {
+    if let GatewayCommand::Run { only } = command {
+        return gateway_service::run(startup, options, only.map(ChatPlatform::from));
+    }
+    let startup = &startup;
+    let done = match command {
+        // Above.
+        GatewayCommand::Run { .. } => return Exit::Done,
+        GatewayCommand::Status => return gateway_service::status(startup, json),
+        GatewayCommand::Menu { platform } => return menu(startup, (*platform).into(), json),
+        GatewayCommand::Pair { platform, admin } => {
+            let role = if *admin { AccessRole::Admin } else { AccessRole::User };
+            pair(startup, platform.map(ChatPlatform::from), role)
+        }
+        GatewayCommand::Users { remove: Some(named) } => remove_user(startup, named),
+        GatewayCommand::Users { remove: None } => match user_rows(startup) {
+            Ok(rows) => return print_rows(startup, &rows, json),
+            Err(why) => Err(why),
+        },
+        GatewayCommand::Token { platform, app, remove } => {
+            token(startup, (*platform).into(), *app, *remove)
+        }
+    };
+    match done {
+        Ok(notice) => startup.fail(&notice, Exit::Done),
+        Err(why) => startup.fail(&Notice::error(why), Exit::Failed),
+    }
+}
+
+/// The page of `/platforms`.
+pub fn platforms_page(startup: &Startup) -> DescribePlatforms {
+    let settings = startup.loaded.settings.gateway.clone();
+    let file = startup.paths.gateway_users();
+    std::sync::Arc::new(move || platform_rows(&settings, &access_file::read(&file)))
+}
+
+fn platform_rows(settings: &GatewaySettings, roster: &Result<Roster, LocalizedText>) -> Page {
+    let mut rows = Vec::new();
+    for platform in ChatPlatform::ALL {
+        let of = settings.platform(platform);
+        rows.push(PageRow::heading(platform.title()));
+        let state = if of.enabled { words::PLATFORM_ON } else { words::PLATFORM_OFF };
+        rows.push(PageRow::pair(words::PLATFORM_STATE, state));
+        for token in std::iter::once(&of.token).chain(&of.app_token) {
+            let set = if token.value.is_some() { words::TOKEN_SET } else { words::NOT_SET };
+            rows.push(PageRow::pair(token.variable.as_str(), set));
+        }
+        let users = roster.iter().flat_map(|roster| &roster.users);
+        let paired = users.filter(|user| user.platform == platform).count();
+        let counted = words::PLATFORM_USERS
+            .with("users", of.allow.len())
+            .with("admins", of.admins.len())
+            .with("paired", paired);
+        rows.push(PageRow::pair(words::PLATFORM_WHO, counted));
+    }
+    rows.extend(roster.as_ref().err().map(|why| PageRow::line(why.clone())));
+    Page { title: words::PLATFORMS.into(), rows }
+}
+
+/// The commands of a platform as it would register them, in both languages.
+pub struct PlatformMenu {
+    /// Name and description in the language of the settings.
+    pub shown: Vec<(String, String)>,
+    pub left_out: Vec<LeftOut>,
+    /// What the platform gets: the bodies of Telegram's calls, Slack's manifest, the body of
+    /// Discord's call.
+    pub body: Value,
+}
+
+/// The menu of a platform, made of the table and of the user's own commands and skills.
+pub fn platform_menu(
+    platform: ChatPlatform,
+    settings: &GatewaySettings,
+    own: &Extensions,
+    lang: Lang,
+) -> PlatformMenu {
+    let options = MenuOptions { open: &settings.open, first: &settings.menu_first };
+    let rows = |lang| commands::rows(own, lang);
+    let rows: [Vec<CommandRow>; 2] = [rows(Lang::En), rows(Lang::Zh)];
+    let [english, chinese] = &rows;
+    let of_lang = if lang == Lang::Zh { chinese } else { english };
+    match platform {
+        ChatPlatform::Telegram => {
+            let menus = [(Lang::En, english), (Lang::Zh, chinese)]
+                .map(|(lang, rows)| (lang, telegram::menu(rows, options)));
+            let body = telegram::calls(lang, &menus).into();
+            let telegram::TelegramMenu { commands, left_out } = telegram::menu(of_lang, options);
+            let shown = commands.into_iter().map(|one| (one.command, one.description)).collect();
+            PlatformMenu { shown, left_out, body }
+        }
+        ChatPlatform::Slack => {
+            let menu = slack::menu(of_lang, options, lang);
+            let body = menu.manifest();
+            let shown = menu.commands.into_iter().map(|one| (one.command, one.description));
+            PlatformMenu { shown: shown.collect(), left_out: menu.left_out, body }
+        }
+        ChatPlatform::Discord => {
+            let menu = discord::menu(english, chinese, options);
+            let body = menu.body();
+            let shown = menu.commands.into_iter().map(|one| match lang {
+                Lang::En => (one.name, one.description),
+                Lang::Zh => (one.name, one.description_localizations.chinese),
+            });
+            PlatformMenu { shown: shown.collect(), left_out: menu.left_out, body }
+        }
+    }
+}
+
+fn menu(startup: &Startup, platform: ChatPlatform, json: bool) -> Exit {
+    let own = ExtensionSet::load(&startup.search_path()).extensions();
+    let lang = startup.lang();
+    let menu = platform_menu(platform, &startup.loaded.settings.gateway, &own, lang);
+    if json {
+        let left = |one: &LeftOut| {
+            let why = one.reason.localized().text(lang);
+            json!({"name": one.name, "reason": one.reason.code(), "why": why})
+        };
+        let left_out: Vec<Value> = menu.left_out.iter().map(left).collect();
+        let all = json!({"platform": platform.name(), "menu": menu.body, "left_out": left_out});
+        return print_text(startup, &format!("{all:#}\n"));
+    }
+    let mut rows = vec![PageRow::heading(w::MENU_SHOWN)];
+    rows.extend(menu.shown.into_iter().map(|(name, about)| PageRow::pair(name, about)));
+    rows.push(PageRow::heading(w::MENU_LEFT_OUT));
+    let left = menu.left_out.into_iter();
+    rows.extend(left.map(|one| PageRow::pair(one.name, one.reason.localized())));
+    print_rows(startup, &rows, false)
+}
+
+fn pair(
+    startup: &Startup,
+    platform: Option<ChatPlatform>,
+    role: AccessRole,
+) -> Result<Notice, LocalizedText> {
+    let code = access_file::open_pairing(&startup.paths.gateway_users(), platform, role)?;
+    let say = w::CODE.with("code", code).with("minutes", CODE_LIFE / 60);
+    Ok(Notice::info(say).with_hint(w::CODE_HINT.with("role", role.localized())))
+}
+
+fn user_rows(startup: &Startup) -> Result<Vec<PageRow>, LocalizedText> {
+    let roster = access_file::read(&startup.paths.gateway_users())?;
+    let mut rows = Vec::new();
+    for platform in ChatPlatform::ALL {
+        let of = startup.loaded.settings.gateway.platform(platform);
+        let listed = |ids: &[String], role: AccessRole| -> Vec<PageRow> {
+            let say = w::OF_SETTINGS.with("role", role.localized());
+            ids.iter().map(|id| PageRow::pair(id.as_str(), say.clone())).collect()
+        };
+        let mut users = listed(&of.admins, AccessRole::Admin);
+        users.extend(listed(&of.allow, AccessRole::User));
+        let paired = roster.users.iter().filter(|user| user.platform == platform);
+        users.extend(paired.map(|user| {
+            PageRow::pair(user.id.as_str(), w::OF_PAIRING.with("role", user.role.localized()))
+        }));
+        if !users.is_empty() {
+            rows.push(PageRow::heading(platform.title()));
+            rows.extend(users);
+        }
+    }
+    if rows.is_empty() {
+        rows.push(PageRow::line(w::NO_USERS));
+    }
+    Ok(rows)
+}
+
+fn remove_user(startup: &Startup, named: &[String]) -> Result<Notice, LocalizedText> {
+    let [platform, id] = named else { return Err(w::NO_USERS.into()) };
+    let gone = |phrase: crate::i18n::Phrase| {
+        phrase.with("id", id.as_str()).with("platform", platform.as_str())
+    };
+    let of_platform = ChatPlatform::parse(platform).ok_or_else(|| gone(w::NO_SUCH_USER))?;
+    let file = startup.paths.gateway_users();
+    match access_file::change(&file, |roster| roster.remove(of_platform, id))? {
+        true => Ok(Notice::info(gone(w::USER_REMOVED))),
+        false => Err(gone(w::NO_SUCH_USER)),
+    }
+}
+
+fn token(
+    startup: &Startup,
+    platform: ChatPlatform,
+    app: bool,
+    remove: bool,
+) -> Result<Notice, LocalizedText> {
+    let of = startup.loaded.settings.gateway.platform(platform);
+    let token = match (app, &of.app_token) {
+        (false, _) => &of.token,
+        (true, Some(token)) => token,
+        (true, None) => return Err(w::NO_APP_TOKEN.into()),
+    };
+    let store = key_source::key_store(startup);
+    if remove {
+        let removed = store.remove(&token.entry).map_err(|error| error.localized())?;
+        return Ok(Notice::info(match removed {
+            Some(_) => w::TOKEN_REMOVED,
+            None => w::NO_TOKEN_SAVED,
+        }));
+    }
+    let text = read_token(startup, platform).map_err(|_| w::NO_TOKEN_GIVEN)?;
+    let text = text.trim();
+    if text.is_empty() || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        return Err(w::NO_TOKEN_GIVEN.into());
+    }
+    let place = store.save(&token.entry, &Secret::new(text)).map_err(|error| error.localized())?;
+    Ok(Notice::info(match place {
+        KeyPlace::Keyring => w::TOKEN_SAVED.into(),
+        KeyPlace::File => w::TOKEN_SAVED_FILE.with("file", store.file().display().to_string()),
+    }))
+}
+
+fn read_token(startup: &Startup, platform: ChatPlatform) -> io::Result<String> {
+    if io::stdin().is_terminal() {
+        let ask = w::ASK_TOKEN.with("name", platform.title()).text(startup.lang());
+        write!(output::stderr(), "{ask}")?;
+        output::stderr().flush()?;
+        let line = terminal_modes::read_hidden_line();
+        // The line break was not shown either.
+        writeln!(output::stderr())?;
+        return line;
+    }
+    let mut text = String::new();
+    io::stdin().lock().take(LONGEST_TOKEN).read_to_string(&mut text)?;
+    Ok(text)
+}

@@ -1,0 +1,347 @@
+//! `avocet gateway run` and `status`: the services of the settings, each with the sessions of its
+//! chats.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Value, json};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::key_source;
+use super::session_builder::{self, SessionPurpose};
+use super::startup::Startup;
+use crate::cli::{Exit, output};
+use crate::commands;
+use crate::config::atomic_file;
+use crate::config::gateway::{ChatToken, GatewaySettings, PlatformSettings};
+use crate::extensions::ExtensionSet;
+use crate::gateway::access::{AccessRole, Admission};
+use crate::gateway::access_file::{AccessAnswer, AccessGate};
+use crate::gateway::chat::{OpenSession, SessionRequest};
+use crate::gateway::discord::{Discord, DiscordConfig};
+use crate::gateway::health::{self, HealthReports};
+use crate::gateway::ledger::Ledger;
+use crate::gateway::platform::{Cursor, Incoming, Platform, PlatformError};
+use crate::gateway::run::{
+    self, Admit, ServiceAdmission, ServiceBounds, ServiceCommands, ServiceHealth, ServiceParts,
+};
+use crate::gateway::slack::{Slack, SlackConfig};
+use crate::gateway::telegram::Telegram;
+use crate::i18n::{LocalizedText, chat as w};
+use crate::protocol::{ChatPlatform, Extensions, Notice};
+use crate::session::SessionConfig;
+use crate::session::persistence::{Replay, ResumeTarget};
+use crate::signals;
+
+/// Options of the command line that set settings, for other folders.
+pub type GivenOptions = Vec<(&'static str, String)>;
+
+/// Runs until a signal ends it, or until no service is left.
+pub fn run(startup: Startup, options: GivenOptions, only: Option<ChatPlatform>) -> Exit {
+    startup.report_problems();
+    let settings = startup.loaded.settings.gateway.clone();
+    let wanted = |platform: &ChatPlatform| match only {
+        Some(only) => only == *platform,
+        None => settings.platform(*platform).enabled,
+    };
+    let platforms: Vec<ChatPlatform> = ChatPlatform::ALL.into_iter().filter(wanted).collect();
+    if platforms.is_empty() {
+        let notice = Notice::error(w::NONE_ENABLED).with_hint(w::NONE_ENABLED_HINT);
+        return startup.fail(&notice, Exit::WrongUse);
+    }
+    let runtime = match runtime() {
+        Ok(runtime) => runtime,
+        Err(error) => return startup.fail_io(&error),
+    };
+    let startup = Arc::new(startup);
+    let exit = runtime.block_on(serve(&startup, options, &settings, &platforms));
+    runtime.shutdown_background();
+    exit
+}
+
+/// Two threads pass messages on; slow work has threads of its own.
+fn runtime() -> io::Result<Runtime> {
+    Builder::new_multi_thread().worker_threads(2).enable_all().build()
+}
+
+async fn serve(
+    startup: &Arc<Startup>,
+    options: GivenOptions,
+    settings: &GatewaySettings,
+    platforms: &[ChatPlatform],
+) -> Exit {
+    let leaving = startup.leaving.clone();
+    let open_session = session_opener(Arc::clone(startup), options);
+    let mut services = JoinSet::new();
+    let mut reports: HealthReports = Vec::new();
+    for platform in platforms {
+        let (health, report) = watch::channel(ServiceHealth::default());
+        match service(startup, settings, *platform, Arc::clone(&open_session), health) {
+            Ok(parts) => {
+                reports.push((*platform, report));
+                let platform = *platform;
+                services.spawn(async move { (platform, run::run(parts).await) });
+            }
+            Err(why) => drop(startup.fail(&Notice::error(why), Exit::Failed)),
+        }
+    }
+    if services.is_empty() {
+        return Exit::Failed;
+    }
+    if let Some(port) = settings.health_port {
+        let served = health::serve(port, reports.clone(), leaving.clone());
+        let startup = Arc::clone(startup);
+        tokio::spawn(async move {
+            if let Err(error) = served.await {
+                let why = w::NO_PORT.with("port", port).with("why", error.to_string());
+                startup.fail(&Notice::warning(why), Exit::Failed);
+            }
+        });
+    }
+    tokio::spawn(write_status(Arc::clone(startup), reports));
+    let mut signals = signals::listen_ending();
+    let mut exit = Exit::Done;
+    loop {
+        tokio::select! {
+            Some(_) = signals.recv() => leaving.cancel(),
+            ended = services.join_next() => match ended {
+                None => return exit,
+                Some(Ok((_, Ok(())))) => {}
+                Some(Ok((platform, Err(error)))) => {
+                    // A wrong token does not get better by another start.
+                    exit = match error {
+                        PlatformError::Unauthorized => Exit::WrongUse,
+                        _ => Exit::Failed,
+                    };
+                    let name = platform.name();
+                    let why = w::SERVICE_ENDED.with("name", name).with("why", error.to_string());
+                    startup.fail(&Notice::error(why), exit);
+                }
+                Some(Err(error)) => {
+                    exit = Exit::Failed;
+                    let why = w::SERVICE_ENDED.with("name", "?").with("why", error.to_string());
+                    startup.fail(&Notice::error(why), exit);
+                }
+            },
+        }
+    }
+}
+
+/// One service with its ledger.
+fn service(
+    startup: &Arc<Startup>,
+    settings: &GatewaySettings,
+    platform: ChatPlatform,
+    open_session: OpenSession,
+    health: watch::Sender<ServiceHealth>,
+) -> Result<ServiceParts, LocalizedText> {
+    let name = platform.name();
+    let of = settings.platform(platform);
+    let token = chat_token(startup, &of.token).ok_or_else(|| {
+        w::NO_TOKEN.with("name", name).with("variable", of.token.variable.as_str())
+    })?;
+    let ledger = Ledger::open(&ledgers(startup), name).map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock => w::RUNS_ALREADY.with("name", name),
+        _ => w::NO_LEDGER.with("name", name).with("why", error.to_string()),
+    })?;
+    let own = ExtensionSet::load(&startup.search_path()).extensions();
+    let cursor = ledger.state.cursor.as_ref();
+    let connection = connect(startup, of, &own, (platform, token, cursor))?;
+    let menu = super::gateway::platform_menu(platform, settings, &own, startup.lang()).body;
+    let menu = match (platform, menu) {
+        // Slack's menu is part of its manifest.
+        (ChatPlatform::Slack, _) => Vec::new(),
+        (ChatPlatform::Telegram, Value::Array(calls)) => calls,
+        (_, body) => vec![body],
+    };
+    let files = startup.temp.create_folder("chat-files").map_err(|error| error.say())?;
+    Ok(ServiceParts {
+        platform: connection,
+        ledger,
+        admit: admission(startup, settings, platform),
+        open_session,
+        lang: startup.lang(),
+        commands: ServiceCommands {
+            open: settings.open.clone(),
+            first: settings.menu_first.clone(),
+            of_users: settings.user_commands.clone(),
+            menu,
+        },
+        bounds: ServiceBounds {
+            sessions: settings.bounds.sessions,
+            connections: settings.bounds.connections,
+            queued: settings.bounds.queued,
+            waiting_bytes: settings.bounds.waiting_bytes,
+            file_bytes: settings.bounds.file_bytes as u64,
+            session_idle: settings.bounds.session_idle,
+        },
+        files: files.keep(),
+        health,
+        leaving: startup.leaving.clone(),
+    })
+}
+
+/// Connects to a service as its settings say.
+fn connect(
+    startup: &Arc<Startup>,
+    of: &PlatformSettings,
+    own: &Extensions,
+    (platform, token, cursor): (ChatPlatform, String, Option<&Cursor>),
+) -> Result<Arc<dyn Platform>, LocalizedText> {
+    let name = platform.name();
+    let address = || w::NO_ADDRESS.with("name", name).with("url", of.api_url.as_str());
+    Ok(match platform {
+        ChatPlatform::Telegram => {
+            Arc::new(Telegram::new(&of.api_url, &token, cursor).map_err(|_| address())?)
+        }
+        ChatPlatform::Slack => {
+            let app = of.app_token.as_ref();
+            let app_token = app.and_then(|app| chat_token(startup, app)).ok_or_else(|| {
+                let variable = app.map_or("", |app| app.variable.as_str());
+                w::NO_APP_TOKEN.with("name", name).with("variable", variable)
+            })?;
+            let known: HashSet<String> = commands::rows(own, startup.lang())
+                .iter()
+                .flat_map(|row| row.names().map(str::to_owned).collect::<Vec<_>>())
+                .collect();
+            let config = SlackConfig {
+                api_url: of.api_url.clone(),
+                app_token,
+                bot_token: token,
+                is_command: Arc::new(move |name: &str| known.contains(name)),
+                silence: SlackConfig::SILENCE,
+            };
+            Arc::new(Slack::new(config, cursor).map_err(|_| address())?)
+        }
+        ChatPlatform::Discord => {
+            let (api_url, reads_all) = (of.api_url.clone(), !of.mention_required);
+            let config = DiscordConfig { api_url, token, reads_all };
+            Arc::new(Discord::new(config, cursor).map_err(|_| address())?)
+        }
+    })
+}
+
+fn ledgers(startup: &Startup) -> PathBuf {
+    startup.paths.data.join("gateway")
+}
+
+/// The token of its variable, or the saved one.
+fn chat_token(startup: &Startup, token: &ChatToken) -> Option<String> {
+    let saved = || key_source::key_store(startup).read(&token.entry).ok().flatten();
+    let token = token.value.clone().or_else(saved)?;
+    Some(token.expose().to_owned())
+}
+
+fn admission(startup: &Startup, settings: &GatewaySettings, platform: ChatPlatform) -> Admit {
+    let mut gate = AccessGate::new(settings.clone(), startup.paths.gateway_users());
+    Box::new(move |incoming: &Incoming| {
+        let AccessAnswer { admission, say } = gate.admit(platform, incoming);
+        match (admission, say) {
+            (Admission::Admitted(role), _) => {
+                ServiceAdmission::Admit { is_admin: role == AccessRole::Admin }
+            }
+            (_, Some(say)) => ServiceAdmission::Refuse(say),
+            (_, None) => ServiceAdmission::Silent,
+        }
+    })
+}
+
+/// Builds the sessions of chats, each in its folder.
+fn session_opener(startup: Arc<Startup>, options: GivenOptions) -> OpenSession {
+    let folders: Mutex<HashMap<PathBuf, Arc<Startup>>> = Mutex::new(HashMap::new());
+    Arc::new(move |request: SessionRequest| {
+        let home = startup.loaded.settings.gateway.folder.clone();
+        let base = match request.folder.clone().or(home) {
+            None => Arc::clone(&startup),
+            Some(folder) => {
+                let folder = chat_folder(&startup, &folder)?;
+                let mut folders = folders.lock().unwrap_or_else(PoisonError::into_inner);
+                let made = folders
+                    .entry(folder.clone())
+                    .or_insert_with(|| Arc::new(startup.in_folder(folder, &options)));
+                Arc::clone(made)
+            }
+        };
+        open_session(&base, &request)
+    })
+}
+
+fn chat_folder(startup: &Startup, folder: &str) -> Result<PathBuf, LocalizedText> {
+    let named = match folder.strip_prefix("~/") {
+        Some(rest) => startup.paths.home.join(rest),
+        None => startup.folder.join(folder),
+    };
+    let real = named.canonicalize().ok().filter(|folder| folder.is_dir());
+    real.ok_or_else(|| w::NO_HOME.with("folder", folder))
+}
+
+fn open_session(
+    startup: &Startup,
+    request: &SessionRequest,
+) -> Result<SessionConfig, LocalizedText> {
+    let built = session_builder::build(startup, None, SessionPurpose::Chat);
+    let mut config = built.map_err(|failure| failure.notice.say.clone())?;
+    config.security.place.added.extend(request.files.clone());
+    config.persistence.replay = Replay::End;
+    config.persistence.resume = request.resume.clone().map(ResumeTarget::Id);
+    Ok(config)
+}
+
+/// Keeps the file that `gateway status` reads.
+async fn write_status(startup: Arc<Startup>, mut reports: HealthReports) {
+    let file = ledgers(&startup).join("status.json");
+    let mut written = Value::Null;
+    loop {
+        let state = |health: &ServiceHealth| json!({ "connected": health.connected, "bot": health.bot, "problem": health.problem });
+        let all = reports.iter_mut().map(|(platform, health)| {
+            (platform.name().to_owned(), state(&health.borrow_and_update()))
+        });
+        let status = json!({ "pid": std::process::id(), "services": Value::Object(all.collect()) });
+        if status != written {
+            if let Err(error) = atomic_file::write(&file, &status.to_string()) {
+                tracing::warn!(%error, "the status file");
+            }
+            written = status;
+        }
+        let changes = reports.iter_mut().map(|(_, health)| Box::pin(health.changed()));
+        if futures_util::future::select_all(changes).await.0.is_err() {
+            return;
+        }
+    }
+}
+
+/// Which services run, and how they fare.
+pub fn status(startup: &Startup, json: bool) -> Exit {
+    let folder = ledgers(startup);
+    let text = atomic_file::read(&folder.join("status.json")).ok().flatten();
+    let known: Value =
+        text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(Value::Null);
+    let mut services = serde_json::Map::new();
+    for platform in ChatPlatform::ALL {
+        let runs = Ledger::is_open_elsewhere(&folder, platform.name());
+        let health = known.pointer(&format!("/services/{}", platform.name()));
+        let health = health.filter(|_| runs).cloned().unwrap_or(Value::Null);
+        services.insert(platform.name().to_owned(), json!({ "runs": runs, "health": health }));
+    }
+    let any = services.values().any(|service| service["runs"] == true);
+    let text = match json {
+        true => format!("{}\n", Value::Object(services)),
+        false => services.iter().map(|(name, of)| status_line(startup, name, of)).collect(),
+    };
+    let _ = io::Write::write_all(&mut output::stdout(), text.as_bytes());
+    if any { Exit::Done } else { Exit::Failed }
+}
+
+fn status_line(startup: &Startup, name: &str, service: &Value) -> String {
+    let health = |key: &str| service["health"][key].as_str().unwrap_or_default().to_owned();
+    let line = match (service["runs"].as_bool(), service["health"]["connected"].as_bool()) {
+        (Some(true), Some(true)) => w::STATUS_CONNECTED.with("bot", health("bot")),
+        (Some(true), _) => w::STATUS_WAITS.with("why", health("problem")),
+        _ => w::STATUS_OFF.into(),
+    };
+    format!("{name}: {}\n", line.text(startup.lang()))
+}

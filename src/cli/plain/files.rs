@@ -1,0 +1,30 @@
+//! Prints which files were attached and which were changed.
+
+use super::{PlainEffect, PlainSession};
+use crate::i18n::prompt;
+use crate::present::changes::changes_page;
+use crate::protocol::{AttachmentInfo, Change};
+use crate::text::escape;
+
+impl PlainSession {
+    pub(super) fn attachment_lines(&self, items: &[AttachmentInfo]) -> Vec<PlainEffect> {
+        let line = |item: &AttachmentInfo| {
+            let name = escape(&item.name).text;
+            self.say(prompt::LINE_ATTACHED.with("name", name).with("size", item.size_text()))
+        };
+        items.iter().map(line).collect()
+    }
+
+    pub(super) fn changes(
+        &mut self,
+        session: &[Change],
+        uncommitted: Option<&[Change]>,
+    ) -> Vec<PlainEffect> {
+        let page = changes_page(&self.facts.cwd, session, uncommitted);
+        self.with_prompt(PlainEffect::Page(page))
+    }
+
+    pub(super) fn files_changed(&self, files: &[Change]) -> Vec<PlainEffect> {
+        Change::summary(files).map(|say| self.say(say)).into_iter().collect()
+    }
+}

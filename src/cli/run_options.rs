@@ -1,0 +1,65 @@
+//! The options of a run: where it works, what it may do, and what the command line approves.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Options for where and how it runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = "Run")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
+pub struct RunOptions {
+    /// The folder to work in.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub cwd: Option<PathBuf>,
+    /// Trust exactly this folder, for this run.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub trust: Option<PathBuf>,
+    /// Add a folder to the session, to be read and changed like the working folder.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub add_dir: Vec<PathBuf>,
+    /// Approve the shell commands of your templates, except high-risk ones; with -p it is also
+    /// short for --approve-steps, and with `run` and `delete` it approves those.
+    #[arg(short, long, global = true)]
+    pub yes: bool,
+    /// Without the full screen: approve the model's steps that ask (tier L1), but none that
+    /// are refused or may expose credentials.
+    #[arg(long, global = true)]
+    pub approve_steps: bool,
+    /// With --approve-steps: also approve steps that may expose credentials.
+    #[arg(long, global = true)]
+    pub approve_secrets: bool,
+    /// Allow steps without asking, for this run: a program and the start of its arguments, as in
+    /// "git push *". May be given several times.
+    #[arg(long, global = true, value_name = "RULE")]
+    pub allow: Vec<String>,
+    /// The only tools that the model gets, with commas between them: exec,file.read,file.search.
+    #[arg(long, global = true, value_name = "LIST", value_delimiter = ',')]
+    pub tools: Vec<String>,
+    /// How many steps run before the turn pauses; without the screen it then ends with exit code 4.
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=1000))]
+    pub max_steps: Option<u16>,
+    /// What this run may cost, in dollars.
+    #[arg(long, global = true, value_name = "USD")]
+    pub max_cost: Option<String>,
+    /// Write JSON: the events of a run, one object per line.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Do not save this conversation.
+    #[arg(long, global = true)]
+    pub no_save: bool,
+    /// Check the final answer against a JSON Schema.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub output_schema: Option<PathBuf>,
+}
+
+/// What the command line approves before anything asks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ApprovalFlags {
+    /// The shell commands of the user's templates, except those of high risk.
+    pub template_commands: bool,
+    /// The model's steps that ask, approved by this option.
+    pub steps: Option<&'static str>,
+    /// Also those that may hand out credentials.
+    pub secrets: bool,
+}

@@ -1,0 +1,177 @@
+//! The arguments of `avocet script`, and what it prints: scripts, a new one, help.
+
+use clap::{Args, Subcommand};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use std::path::PathBuf;
+
+use crate::i18n::{Lang, LocalizedText, PhraseValue, script_help as words};
+use crate::protocol::PageRow;
+use crate::script::reference::{self, CHAPTERS, EXAMPLES};
+
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum ScriptCommand {
+    /// List the scripts that can be run by their ID.
+    #[command(after_help = "Example:\n  avocet script list --json")]
+    List(SearchFolders),
+    /// Print a script's file.
+    #[command(after_help = "Example:\n  avocet script show translator")]
+    Show {
+        /// A file, or the ID of a script in this folder, a folder of `-s`, or built in.
+        script: String,
+        #[command(flatten)]
+        search: SearchFolders,
+    },
+    /// Write a new script: into your folder, or where a path says.
+    #[command(after_help = "Examples:
+  avocet script new greet
+  avocet script new ./review.ai.yaml --like tools")]
+    New {
+        /// Its ID, or a path.
+        name: String,
+        /// Begin with the example of a chapter of `avocet help scripts`.
+        #[arg(long, value_name = "CHAPTER")]
+        like: Option<String>,
+    },
+    /// Print a JSON Schema of the head of a script and of its directives.
+    #[command(after_help = "Example:\n  avocet script schema > ai-yaml.schema.json")]
+    Schema,
+    /// Run a language server for editors on standard input and output.
+    #[command(after_help = "Example:
+  vim.lsp.start({ name = 'avocet', cmd = { 'avocet', 'script', 'lsp' } })   (in neovim)")]
+    Lsp(SearchFolders),
+}
+
+/// Where scripts are searched besides the usual folders.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub struct SearchFolders {
+    /// A folder to search for scripts; may be given several times.
+    #[arg(short, long, value_name = "DIR")]
+    pub search: Vec<PathBuf>,
+}
+
+/// The text of a new script without an example.
+const STARTER: &str = "---
+title: What it does, in one line
+input:
+  - content: {required: true, index: 0, description: the text}
+---
+system: You answer in one sentence.
+---
+user: \"{{content}}\"
+assistant: \"[[ANSWER]]\"
+";
+
+/// The files of a new script: its own first, with its ending, then those it uses.
+pub fn new_script_files(
+    name: &str,
+    like: Option<&str>,
+) -> Result<Vec<(String, &'static str)>, LocalizedText> {
+    let own = format!("{name}.ai.yaml");
+    let Some(like) = like else { return Ok(vec![(own, STARTER)]) };
+    let example = EXAMPLES.iter().find(|example| example.chapter == like);
+    let files = example.ok_or_else(|| unknown_chapter(like))?.files.iter();
+    let names = files.enumerate().map(|(at, (file, text))| match at {
+        0 => (own.clone(), *text),
+        _ => ((*file).to_owned(), *text),
+    });
+    Ok(names.collect())
+}
+
+pub fn unknown_chapter(name: &str) -> LocalizedText {
+    words::UNKNOWN_CHAPTER.with("name", name)
+}
+
+pub fn known_chapters() -> LocalizedText {
+    let names: Vec<&str> = CHAPTERS.iter().map(|chapter| chapter.name).collect();
+    words::KNOWN_CHAPTERS.with("list", names.join(" "))
+}
+
+/// `help scripts`, or a chapter of it, as rows for a terminal.
+pub fn help_rows(chapter: Option<&str>, lang: Lang) -> Result<Vec<PageRow>, LocalizedText> {
+    let (title, rows) = match chapter {
+        None => (words::GUIDE, reference::contents_page()),
+        Some(name) => {
+            let found = reference::find_chapter(name).ok_or_else(|| unknown_chapter(name))?;
+            (found.about, found.page())
+        }
+    };
+    let mut out = vec![PageRow::heading(title)];
+    for row in rows {
+        match row {
+            PageRow::Line(text) => {
+                let text = shown(&text, lang);
+                let lines = if text.starts_with(' ') { vec![text] } else { wrap(&text, LINE) };
+                out.extend(lines.into_iter().map(PageRow::line));
+            }
+            PageRow::Pair { label, value } => {
+                let mut values = wrap(&shown(&value, lang), VALUE).into_iter();
+                out.push(PageRow::pair(label, values.next().unwrap_or_default()));
+                out.extend(values.map(|value| PageRow::pair("", value)));
+            }
+            heading => out.push(heading),
+        }
+    }
+    Ok(out)
+}
+
+fn shown(value: &PhraseValue, lang: Lang) -> String {
+    value.text(lang)
+}
+
+/// In columns: a line of text, and the value of a row.
+const LINE: usize = 96;
+const VALUE: usize = 64;
+
+/// Breaks a text at spaces, and between wide letters.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut word = String::new();
+    let mut flush = |word: &mut String, gap: bool| {
+        let last = lines.last().map_or(0, |line| line.width());
+        if last > 0 && last + word.trim_end().width() > width {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push_str(word);
+            if gap && !line.is_empty() {
+                line.push(' ');
+            }
+        }
+        word.clear();
+    };
+    for letter in text.chars() {
+        match letter {
+            ' ' => flush(&mut word, true),
+            // A mark of punctuation does not begin a line.
+            wide if wide.width() == Some(2) && !"，。；：、）".contains(wide) => {
+                flush(&mut word, false);
+                word.push(wide);
+            }
+            other => word.push(other),
+        }
+    }
+    flush(&mut word, false);
+    lines.into_iter().map(|line| line.trim_end().to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_is_broken_at_spaces_and_between_wide_letters() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("一二三，四", 6), ["一二", "三，四"]);
+        assert_eq!(wrap("", 7), [""]);
+        assert_eq!(wrap("extraordinarily long", 7), ["extraordinarily", "long"]);
+    }
+
+    #[test]
+    fn a_new_script_takes_the_files_of_its_example_and_its_own_name() {
+        let files = new_script_files("mine", Some("groups")).unwrap();
+        let names: Vec<_> = files.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["mine.ai.yaml", "groups-ana.ai.yaml", "groups-bo.ai.yaml"]);
+        assert!(new_script_files("mine", Some("nosuch")).is_err());
+    }
+}

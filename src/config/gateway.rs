@@ -1,0 +1,171 @@
+//! The typed settings of the gateways to chat platforms.
+//!
+//! Only the user's own file sets them; a project's settings cannot open a gateway or admit anyone.
+
+use std::time::Duration;
+
+use super::key_store::{KeyStore, KeyStoreError};
+use super::keys::KEYS;
+use super::layers::Layers;
+use super::toml_schema::TomlKind;
+use super::{Environment, Secret};
+use crate::protocol::ChatPlatform;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GatewaySettings {
+    pub telegram: PlatformSettings,
+    pub slack: PlatformSettings,
+    pub discord: PlatformSettings,
+    /// The commands of users who are not admins; empty: all that change no settings.
+    pub user_commands: Vec<String>,
+    /// The commands that come first in a menu.
+    pub menu_first: Vec<String>,
+    /// The working folder of new chats; `None`: the one the gateway was started in.
+    pub folder: Option<String>,
+    pub bounds: GatewayBounds,
+    /// The port of `/healthz` on the loopback interface; `None`: not served.
+    pub health_port: Option<u16>,
+    /// The settings that open commands of the terminal to chats, as far as they are true.
+    pub open: Vec<&'static str>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlatformSettings {
+    pub enabled: bool,
+    pub token: ChatToken,
+    /// The second token, for the websocket; only Slack has one.
+    pub app_token: Option<ChatToken>,
+    /// Where the platform answers, without a slash at the end.
+    pub api_url: String,
+    /// The ids of users who may talk; empty: only admins and paired users.
+    pub allow: Vec<String>,
+    /// The ids of users who may also change settings and approve what is of high risk.
+    pub admins: Vec<String>,
+    /// Whether a message in a group must mention the bot.
+    pub mention_required: bool,
+}
+
+/// Where a token is: in its variable, or saved with the keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChatToken {
+    pub variable: String,
+    pub value: Option<Secret>,
+    /// The name under which it is saved among the keys.
+    pub entry: String,
+}
+
+impl ChatToken {
+    /// From the variable, or as it was saved. May wait for the keyring.
+    pub fn read(&self, store: &KeyStore) -> Result<Option<Secret>, KeyStoreError> {
+        match &self.value {
+            Some(value) => Ok(Some(value.clone())),
+            None => store.read(&self.entry),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GatewayBounds {
+    /// Conversations in memory at once.
+    pub sessions: usize,
+    /// Connections to a platform at once.
+    pub connections: usize,
+    /// Messages that may wait for their turn in one chat.
+    pub queued: usize,
+    /// Bytes that may wait for their turn in all chats.
+    pub waiting_bytes: usize,
+    /// Bytes of a file received from a chat.
+    pub file_bytes: usize,
+    /// How long an idle conversation stays in memory.
+    pub session_idle: Duration,
+}
+
+impl GatewaySettings {
+    pub fn platform(&self, platform: ChatPlatform) -> &PlatformSettings {
+        match platform {
+            ChatPlatform::Telegram => &self.telegram,
+            ChatPlatform::Slack => &self.slack,
+            ChatPlatform::Discord => &self.discord,
+        }
+    }
+
+    /// Every token of every platform.
+    pub fn tokens(&self) -> impl Iterator<Item = &ChatToken> {
+        ChatPlatform::ALL.into_iter().flat_map(|platform| {
+            let settings = self.platform(platform);
+            std::iter::once(&settings.token).chain(&settings.app_token)
+        })
+    }
+
+    pub(super) fn from_layers(stack: &Layers, environment: &Environment) -> GatewaySettings {
+        let of = |platform| PlatformSettings::from_layers(platform, stack, environment);
+        let is_open = |path: &str| path.starts_with("display.") && stack.flag(path);
+        GatewaySettings {
+            telegram: of(ChatPlatform::Telegram),
+            slack: of(ChatPlatform::Slack),
+            discord: of(ChatPlatform::Discord),
+            user_commands: names(stack, "gateway.user_commands"),
+            menu_first: names(stack, "gateway.menu_first"),
+            folder: stack.text("gateway.folder"),
+            bounds: GatewayBounds::from_layers(stack),
+            health_port: u16::try_from(stack.count("gateway.health_port"))
+                .ok()
+                .filter(|port| *port > 0),
+            open: KEYS
+                .iter()
+                .filter(|key| key.kind == TomlKind::Flag && is_open(key.path))
+                .map(|key| key.path)
+                .collect(),
+        }
+    }
+}
+
+impl PlatformSettings {
+    fn from_layers(
+        platform: ChatPlatform,
+        stack: &Layers,
+        environment: &Environment,
+    ) -> PlatformSettings {
+        let path = |key: &str| format!("gateway.{}.{key}", platform.name());
+        let token = |key: &str| ChatToken {
+            variable: stack.text(&path(&format!("{key}_env"))).unwrap_or_default(),
+            value: stack
+                .text(&path(&format!("{key}_env")))
+                .and_then(|variable| environment.get(&variable).map(Secret::new)),
+            entry: format!("gateway/{}/{key}", platform.name()),
+        };
+        let api_url = stack.text(&path("api_url")).unwrap_or_default();
+        PlatformSettings {
+            enabled: stack.flag(&path("enabled")),
+            token: token("token"),
+            app_token: (platform == ChatPlatform::Slack).then(|| token("app_token")),
+            api_url: api_url.trim_end_matches('/').to_owned(),
+            allow: stack.list(&path("allow")),
+            admins: stack.list(&path("admins")),
+            mention_required: stack.text(&path("mention")).as_deref() != Some("optional"),
+        }
+    }
+}
+
+impl GatewayBounds {
+    fn from_layers(stack: &Layers) -> GatewayBounds {
+        let count = |key: &str| {
+            usize::try_from(stack.count(&format!("gateway.{key}"))).unwrap_or(usize::MAX)
+        };
+        let megabytes = |key: &str| count(key).saturating_mul(1024 * 1024);
+        GatewayBounds {
+            sessions: count("max_sessions"),
+            connections: count("max_connections"),
+            queued: count("max_queued"),
+            waiting_bytes: megabytes("max_waiting_mb"),
+            file_bytes: megabytes("max_file_mb"),
+            session_idle: Duration::from_secs(stack.count("gateway.session_idle_s")),
+        }
+    }
+}
+
+/// Names of commands; a slash in front is allowed.
+fn names(stack: &Layers, path: &str) -> Vec<String> {
+    let names = stack.list(path);
+    names.iter().map(|name| name.trim_start_matches('/').to_owned()).collect()
+}

@@ -1,0 +1,466 @@
+//! Runs one conversation: its session, its messages to the service one at a time, the files that
+//! come, and the signal that an answer is being written.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::future::BoxFuture;
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc::{Receiver, Sender};
+use tokio::time::{sleep_until, timeout};
+
+use super::conversation::{ChatConversation, ChatEffect, ChatOptions, ChatRecovery, Speaker};
+use super::files::ReceivedFiles;
+use super::ledger::LedgerRecord;
+use super::platform::{
+    ChatAddress, Incoming, IncomingKind, MessageId, Platform, PlatformError, RemoteFile,
+};
+use super::timeline::{CallKind, NextCall, PostResult, TimelineCall};
+use crate::i18n::{LocalizedText, chat as w, session as s};
+use crate::protocol::{Mention, Op};
+use crate::session::{self, Handle, SessionConfig};
+use crate::text;
+
+/// Builds the session of a chat.
+pub type OpenSession =
+    Arc<dyn Fn(SessionRequest) -> Result<SessionConfig, LocalizedText> + Send + Sync>;
+
+/// Which session a chat needs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionRequest {
+    /// The working folder; `None`: that of the gateway.
+    pub folder: Option<String>,
+    /// The folder of the files that came, which the session may read.
+    pub files: Option<PathBuf>,
+    /// The session to resume.
+    pub resume: Option<String>,
+}
+
+/// A delivery for a chat, with who sent it.
+#[derive(Clone, Debug)]
+pub struct ChatDelivery {
+    pub incoming: Incoming,
+    pub speaker: Speaker,
+}
+
+/// What a chat tells the gateway.
+#[derive(Debug)]
+pub enum ChatNote {
+    Record(LedgerRecord),
+    /// Nothing runs, waits or is unsent here, after so many deliveries.
+    Quiet(ChatAddress, u64),
+    /// The chat works in this folder from now on: it ends, and begins again with the next message.
+    Moved(ChatAddress, String),
+    Ended(ChatAddress),
+}
+
+/// The parts of a chat.
+pub struct ChatParts {
+    pub platform: Arc<dyn Platform>,
+    pub options: ChatOptions,
+    pub open_session: OpenSession,
+    pub request: SessionRequest,
+    pub recovery: ChatRecovery,
+    pub notes: Sender<ChatNote>,
+    /// Calls to the service at once.
+    pub connections: Arc<Semaphore>,
+    pub files: ReceivedFiles,
+    /// Largest file that is read, in bytes.
+    pub most_file: u64,
+}
+
+type CallDone = (TimelineCall, Result<Option<MessageId>, PlatformError>);
+
+struct Chat {
+    parts: ChatParts,
+    conversation: ChatConversation,
+    session: Handle,
+    call: Option<BoxFuture<'static, CallDone>>,
+    typing_from: Instant,
+    typing: Option<BoxFuture<'static, ()>>,
+    /// What the ledger knows.
+    recorded: Recorded,
+    /// Nothing can be shown in this chat any more.
+    is_lost: bool,
+    was_quiet: bool,
+    /// Deliveries that were taken.
+    taken: u64,
+    asked_extensions: bool,
+}
+
+#[derive(Debug, Default, PartialEq)]
+struct Recorded {
+    session: String,
+    question: Option<MessageId>,
+    shown: HashMap<super::platform::DeliveryId, Vec<MessageId>>,
+}
+
+/// How long the last messages may take when the program ends.
+const FAREWELL: Duration = Duration::from_millis(1_500);
+
+/// Runs a chat until its channel closes or its session ends.
+pub async fn run(mut parts: ChatParts, mut deliveries: Receiver<ChatDelivery>) {
+    let (open, request) = (Arc::clone(&parts.open_session), parts.request.clone());
+    let built = tokio::task::spawn_blocking(move || open(request)).await;
+    let config = match built {
+        Ok(Ok(config)) => config,
+        Ok(Err(why)) => return refuse(&parts, why, &mut deliveries).await,
+        Err(error) => {
+            let why = s::TURN_CRASHED.with("why", error.to_string());
+            return refuse(&parts, why, &mut deliveries).await;
+        }
+    };
+    let recovery = std::mem::take(&mut parts.recovery);
+    let conversation = ChatConversation::new(parts.options.clone(), config.info.clone(), recovery);
+    let recorded = Recorded {
+        session: parts.request.resume.clone().unwrap_or_default(),
+        ..Recorded::default()
+    };
+    let chat = Chat {
+        conversation,
+        session: session::start(config),
+        call: None,
+        typing_from: Instant::now(),
+        typing: None,
+        recorded,
+        is_lost: false,
+        was_quiet: false,
+        taken: 0,
+        asked_extensions: false,
+        parts,
+    };
+    chat.run(deliveries).await;
+}
+
+/// The session could not be built: each message is answered with the reason.
+async fn refuse(parts: &ChatParts, why: LocalizedText, deliveries: &mut Receiver<ChatDelivery>) {
+    let lang = parts.options.lang;
+    let text = w::NOT_OPENED.with("why", why).text(lang);
+    while let Ok(Some(delivery)) = timeout(Duration::from_secs(1), deliveries.recv()).await {
+        let at = &parts.options.address;
+        let _ = parts.platform.send(at, &super::platform::Outgoing::plain(text.as_str())).await;
+        let record = LedgerRecord::Done { delivery: delivery.incoming.id };
+        let _ = parts.notes.send(ChatNote::Record(record)).await;
+    }
+    let _ = parts.notes.send(ChatNote::Ended(parts.options.address.clone())).await;
+}
+
+impl Chat {
+    async fn run(mut self, mut deliveries: Receiver<ChatDelivery>) {
+        // What a restart left is completed once they are read.
+        if !self.conversation.is_idle() {
+            self.read_extensions().await;
+        }
+        loop {
+            self.after_change().await;
+            let wake = self.next_wake();
+            tokio::select! {
+                biased;
+                done = finished(&mut self.call) => self.on_call_done(done),
+                delivery = deliveries.recv() => match delivery {
+                    Some(delivery) => self.on_delivery(delivery).await,
+                    None => break,
+                },
+                event = self.session.events.recv() => match event {
+                    Some(event) => {
+                        let effects = self.conversation.on_event(event);
+                        self.apply(effects).await;
+                    }
+                    None => break,
+                },
+                () = finished(&mut self.typing) => {}
+                () = until(wake) => {}
+            }
+        }
+        self.end().await;
+    }
+
+    async fn send(&mut self, op: Op) {
+        let _ = self.session.ops.send(op).await;
+    }
+
+    /// The commands of the user, which most messages do not need.
+    async fn read_extensions(&mut self) {
+        if !std::mem::replace(&mut self.asked_extensions, true) {
+            self.send(Op::RefreshExtensions).await;
+        }
+    }
+
+    async fn record(&mut self, record: LedgerRecord) {
+        let _ = self.parts.notes.send(ChatNote::Record(record)).await;
+    }
+
+    /// Starts the next call, and tells the gateway what changed.
+    async fn after_change(&mut self) {
+        let finished = self.conversation.take_finished();
+        self.apply(finished).await;
+        self.start_call();
+        self.start_typing();
+        self.record_changes().await;
+        let quiet = self.is_quiet();
+        if quiet && !self.was_quiet {
+            let at = self.parts.options.address.clone();
+            let _ = self.parts.notes.send(ChatNote::Quiet(at, self.taken)).await;
+        }
+        self.was_quiet = quiet;
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.call.is_none()
+            && self.conversation.is_idle()
+            && (self.is_lost || self.conversation.timeline.is_idle())
+    }
+
+    fn start_call(&mut self) {
+        if self.call.is_some() || self.is_lost {
+            return;
+        }
+        if let NextCall::Call(call) = self.conversation.timeline.next_call(Instant::now()) {
+            let (platform, at) =
+                (Arc::clone(&self.parts.platform), self.parts.options.address.clone());
+            let connections = Arc::clone(&self.parts.connections);
+            self.conversation.timeline.begin(call.key);
+            self.call = Some(Box::pin(async move {
+                let _permit = connections.acquire_owned().await;
+                let answer = perform(&*platform, &at, &call.kind).await;
+                (*call, answer)
+            }));
+        }
+    }
+
+    fn on_call_done(&mut self, (call, answer): CallDone) {
+        self.call = None;
+        let file = match &call.kind {
+            CallKind::Upload(file) => Some(file.name.clone()),
+            _ => None,
+        };
+        match self.conversation.timeline.finish(call, answer, Instant::now()) {
+            PostResult::Shown | PostResult::Again => {}
+            PostResult::Dropped(why) => {
+                tracing::warn!(%why, "a message was given up");
+                if let Some(name) = file {
+                    self.conversation.say(w::FILE_NOT_SENT.with("name", name).with("why", why));
+                }
+            }
+            PostResult::Lost => self.is_lost = true,
+        }
+    }
+
+    fn start_typing(&mut self) {
+        let now = Instant::now();
+        let due = self.conversation.is_typing() && now >= self.typing_from && !self.is_lost;
+        if self.typing.is_some() || !due {
+            return;
+        }
+        self.typing_from = now + self.parts.options.limits.typing;
+        let (platform, at) = (Arc::clone(&self.parts.platform), self.parts.options.address.clone());
+        let connections = Arc::clone(&self.parts.connections);
+        self.typing = Some(Box::pin(async move {
+            // Only a hint: it waits for nothing.
+            if let Ok(_permit) = connections.try_acquire_owned() {
+                let _ = platform.typing(&at).await;
+            }
+        }));
+    }
+
+    fn next_wake(&self) -> Option<Instant> {
+        let now = Instant::now();
+        let call = match self.conversation.timeline.next_call(now) {
+            NextCall::Wait(until) if !self.is_lost => Some(until),
+            _ => None,
+        };
+        let typing = self.conversation.is_typing() && self.typing.is_none() && !self.is_lost;
+        let typing = typing.then_some(self.typing_from);
+        call.into_iter().chain(typing).min()
+    }
+
+    /// Records the session, the open question and the messages of the reply.
+    async fn record_changes(&mut self) {
+        let at = self.parts.options.address.clone();
+        let session = self.conversation.session_id();
+        if !session.is_empty() && session != self.recorded.session {
+            self.recorded.session = session.to_owned();
+            let (session, folder) = (session.to_owned(), self.parts.request.folder.clone());
+            self.record(LedgerRecord::Chat { at: at.clone(), session, folder }).await;
+        }
+        let question = self.conversation.question_message().cloned();
+        if question != self.recorded.question {
+            self.recorded.question.clone_from(&question);
+            self.record(LedgerRecord::Question { at, message: question }).await;
+        }
+        let Some((delivery, messages)) = self.conversation.running_reply() else { return };
+        let delivery = delivery.clone();
+        if !messages.is_empty() && self.recorded.shown.get(&delivery) != Some(&messages) {
+            self.recorded.shown.clear();
+            self.recorded.shown.insert(delivery.clone(), messages.clone());
+            self.record(LedgerRecord::Shown { delivery, messages }).await;
+        }
+    }
+
+    async fn apply(&mut self, effects: Vec<ChatEffect>) {
+        for effect in effects {
+            match effect {
+                ChatEffect::Send(op) => self.send(op).await,
+                ChatEffect::Begun(delivery, text) => {
+                    self.record(LedgerRecord::Begun { delivery, text }).await;
+                }
+                ChatEffect::Done(delivery) => self.record(LedgerRecord::Done { delivery }).await,
+                ChatEffect::Acknowledge { press, text } => {
+                    let platform = Arc::clone(&self.parts.platform);
+                    tokio::spawn(async move {
+                        let _ = platform.acknowledge(&press, text.as_deref()).await;
+                    });
+                }
+                ChatEffect::SetHome(folder) => self.set_home(folder).await,
+            }
+        }
+    }
+
+    /// Moves the chat to a folder that a session can be opened in.
+    async fn set_home(&mut self, folder: String) {
+        let open = Arc::clone(&self.parts.open_session);
+        let request = SessionRequest { folder: Some(folder), ..SessionRequest::default() };
+        let folder = request.folder.clone().unwrap_or_default();
+        match tokio::task::spawn_blocking(move || open(request)).await {
+            Ok(Ok(config)) => {
+                self.conversation.say(w::HOME_SET.with("folder", config.info.cwd.clone()));
+                let (at, folder) = (self.parts.options.address.clone(), config.info.cwd);
+                let _ = self.parts.notes.send(ChatNote::Moved(at, folder)).await;
+            }
+            Ok(Err(why)) => self.conversation.say(why),
+            Err(_) => self.conversation.say(w::NO_HOME.with("folder", folder)),
+        }
+    }
+
+    async fn on_delivery(&mut self, ChatDelivery { incoming, speaker }: ChatDelivery) {
+        self.was_quiet = false;
+        self.taken += 1;
+        let Incoming { id, kind, .. } = incoming;
+        if matches!(kind, IncomingKind::Command { .. } | IncomingKind::Suggest { .. }) {
+            self.read_extensions().await;
+        }
+        let effects = match kind {
+            IncomingKind::Text { text } => {
+                self.conversation.on_text(&speaker, id, &text, Vec::new())
+            }
+            IncomingKind::Command { name, args } => {
+                self.conversation.on_command(&speaker, id, &name, &args)
+            }
+            IncomingKind::Button { data, press } => {
+                self.conversation.on_press(&speaker, id, &data, press)
+            }
+            IncomingKind::Files { files, text } => {
+                let (text, mentions) = self.fetch(files, text).await;
+                self.conversation.on_text(&speaker, id, &text, mentions)
+            }
+            IncomingKind::Suggest { command, option, typed, query } => {
+                let choices = self.conversation.suggest(&command, &option, &typed);
+                let _ = self.parts.platform.suggest(&query, &choices).await;
+                vec![ChatEffect::Done(id)]
+            }
+        };
+        self.apply(effects).await;
+    }
+
+    /// Fetches the files of a message: text becomes part of it, the rest is named with its path.
+    async fn fetch(&mut self, files: Vec<RemoteFile>, text: String) -> (String, Vec<Mention>) {
+        let (mut mentions, mut named) = (Vec::new(), Vec::new());
+        let most = self.parts.most_file.min(self.parts.options.limits.download);
+        for file in files.into_iter().take(super::files::MOST) {
+            let name = super::conversation::display_name(&file.name);
+            if file.size.is_some_and(|size| size > most) {
+                self.conversation
+                    .say(w::FILE_TOO_LARGE.with("name", name).with("most", text::size(most)));
+                continue;
+            }
+            let fetched = self.parts.platform.download(&file, most).await;
+            let fetched = fetched.map_err(|error| error.to_string());
+            let saved = fetched.and_then(|bytes| {
+                self.parts.files.save(&file.name, &bytes).map_err(|error| error.to_string())
+            });
+            match saved {
+                Ok(saved) => {
+                    let path = saved.path.display().to_string();
+                    named.push(path.clone());
+                    mentions.extend(saved.can_attach.then_some(Mention { path, lines: None }));
+                }
+                Err(why) => {
+                    self.conversation.say(w::FILE_LOST.with("name", name).with("why", why));
+                }
+            }
+        }
+        if named.is_empty() {
+            return (text, mentions);
+        }
+        let files = w::SENT_FILES.with("files", named.join(", "));
+        let text = format!("{text}\n\n{}", files.text(self.parts.options.lang));
+        (text.trim().to_owned(), mentions)
+    }
+
+    /// Ends the session, and shows what is left to show.
+    async fn end(mut self) {
+        let _ = self.session.ops.try_send(Op::Shutdown);
+        let farewell = async {
+            while let Some(event) = self.session.events.recv().await {
+                let effects = self.conversation.on_event(event);
+                for effect in effects {
+                    if let ChatEffect::Begun(delivery, text) = effect {
+                        self.record(LedgerRecord::Begun { delivery, text }).await;
+                    }
+                }
+            }
+            while !self.is_lost {
+                self.start_call();
+                if self.call.is_none() {
+                    // An edit may have to wait for its time.
+                    match self.conversation.timeline.next_call(Instant::now()) {
+                        NextCall::Wait(due) => sleep_until(due.into()).await,
+                        _ => break,
+                    }
+                    continue;
+                }
+                let done = finished(&mut self.call).await;
+                self.on_call_done(done);
+            }
+            self.record_changes().await;
+        };
+        let _ = timeout(FAREWELL, farewell).await;
+        let _ = timeout(FAREWELL, self.session.task).await;
+        let _ = self.parts.notes.send(ChatNote::Ended(self.parts.options.address)).await;
+    }
+}
+
+/// Makes one call; a new message comes with its id.
+async fn perform(
+    platform: &dyn Platform,
+    at: &ChatAddress,
+    kind: &CallKind,
+) -> Result<Option<MessageId>, PlatformError> {
+    match kind {
+        CallKind::Send(text) => platform.send(at, text).await.map(Some),
+        CallKind::Edit(message, text) => platform.edit(at, message, text).await.map(|()| None),
+        CallKind::Ask(question) => platform.ask(at, question).await.map(Some),
+        CallKind::Upload(file) => platform.upload(at, file).await.map(Some),
+    }
+}
+
+/// The end of what is under way; never, if nothing is.
+async fn finished<T>(running: &mut Option<BoxFuture<'static, T>>) -> T {
+    match running {
+        Some(future) => {
+            let done = future.await;
+            *running = None;
+            done
+        }
+        None => std::future::pending().await,
+    }
+}
+
+async fn until(wake: Option<Instant>) {
+    match wake {
+        Some(wake) => sleep_until(wake.into()).await,
+        None => std::future::pending().await,
+    }
+}

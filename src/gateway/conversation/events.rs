@@ -1,0 +1,235 @@
+//! What a conversation makes of the events of its session.
+
+use super::super::platform::ButtonStyle;
+use super::super::progress::ProgressPost;
+use super::super::question::ChatQuestion;
+use super::super::reply::LiveReply;
+use super::super::timeline::PostBody;
+use super::{
+    BegunMessage, ChatConversation, ChatEffect, ChatState, OpenChatQuestion, Submitted,
+    display_name, nonce,
+};
+use crate::commands;
+use crate::i18n::{chat as w, common, linear, session as s};
+use crate::present::changes::changes_page;
+use crate::protocol::{
+    Ask, AskId, Decision, Event, Extensions, ModelMessage, Observation, Op, Question, Topic,
+    TurnOrigin, TurnOutcome,
+};
+use crate::safety::sanitize::{TextSource, clean};
+
+/// Lines of output of a step that the user asked for.
+const OUTPUT: usize = 60;
+
+impl ChatConversation {
+    pub fn on_event(&mut self, event: Event) -> Vec<ChatEffect> {
+        match event {
+            Event::TurnStarted { text, origin, .. } => return self.on_turn_started(&text, origin),
+            Event::ReplyStarted => self.reply.iter_mut().for_each(LiveReply::restart),
+            Event::Delta { text } => self.on_delta(&text),
+            Event::Replied(message) => self.on_reply(&message),
+            Event::StepStarted { step, .. } if self.shows_steps() => {
+                self.progress.start(&step, self.options.lang, &mut self.timeline);
+            }
+            Event::StepFinished(observation) => self.on_observation(&observation),
+            Event::Asked(ask) => return self.on_question(*ask),
+            Event::QuestionClosed { ask } => self.on_question_closed(ask),
+            Event::TurnEnded { ending, .. } => return self.on_turn_ended(&ending),
+            Event::Facts(info) => {
+                self.set_lang(info.lang);
+                self.info = *info;
+            }
+            Event::Notice(notice) if notice.topic != Topic::Resumed => self.post_notice(&notice),
+            Event::Page(page) => self.post_page(&page.title, &page.rows),
+            Event::Changes { session, uncommitted } => {
+                let page = changes_page(&self.info.cwd, &session, uncommitted.as_deref());
+                self.post_page(&page.title, &page.rows);
+            }
+            Event::Models { names, offers } => {
+                self.models = names;
+                if std::mem::take(&mut self.asked_models) {
+                    let rows = commands::model_rows(&offers, &self.info.model);
+                    self.post_page(&s::MODELS_HERE.into(), &rows);
+                }
+            }
+            Event::Catalogue(extensions) => return self.on_extensions(*extensions),
+            Event::HistoryChunk { events, .. } => return self.recover(&events),
+            Event::Cleared => self.say(linear::CLEARED),
+            Event::Rendered { text, images } => self.on_rendered(text, images),
+            Event::TerminalRequested { ask } => {
+                let decision = Decision::Reject { word: None };
+                return vec![ChatEffect::Send(Op::Decide { ask, decision })];
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn shows_steps(&self) -> bool {
+        self.options.open.contains(&"display.tool_progress_command")
+    }
+
+    fn on_turn_started(&mut self, text: &str, origin: TurnOrigin) -> Vec<ChatEffect> {
+        self.state = ChatState::Working;
+        self.origin = origin;
+        (self.reply, self.shown) = (None, Vec::new());
+        self.progress = ProgressPost::default();
+        let found = self.submitted.iter().position(|one| one.text == text);
+        let Some(begun) = found.and_then(|at| self.submitted.remove(at)) else { return Vec::new() };
+        self.asker = Some(begun.by);
+        self.running = Some(begun.delivery.clone());
+        vec![ChatEffect::Begun(begun.delivery, begun.text)]
+    }
+
+    fn on_delta(&mut self, text: &str) {
+        let reply = self.reply.get_or_insert_with(LiveReply::default);
+        reply.push(&clean(text, TextSource::Text), &mut self.timeline);
+    }
+
+    fn on_reply(&mut self, message: &ModelMessage) {
+        let mut text = clean(&message.message, TextSource::Text);
+        if message.cut.is_some() {
+            text += &format!("\n\n{}", linear::CUT.text(self.options.lang));
+        }
+        for (at, suggestion) in message.suggestions.iter().enumerate() {
+            let line = linear::SUGGESTION.with("n", at + 1).with("text", suggestion.as_str());
+            text += &format!("\n\n{}", clean(&line.text(self.options.lang), TextSource::Text));
+        }
+        let reply = self.reply.take().unwrap_or_default();
+        self.shown = reply.finish(&text, self.options.lang, &mut self.timeline);
+        self.progress.close(&mut self.timeline);
+    }
+
+    fn on_observation(&mut self, observation: &Observation) {
+        if self.shows_steps() {
+            self.progress.end(observation, self.options.lang, &mut self.timeline);
+        }
+        // The user asked for these steps: their output is the answer.
+        if matches!(self.origin, TurnOrigin::Shell | TurnOrigin::Command) {
+            let text = [observation.stdout.trim_end(), observation.stderr.trim_end()].join("\n");
+            let text = clean(text.trim(), TextSource::Command);
+            if text.lines().count() > OUTPUT {
+                self.post_file("output.txt", text);
+            } else if !text.is_empty() {
+                self.post_markdown(&format!("```\n{}\n```", text.replace("```", "'''")));
+            }
+        }
+    }
+
+    fn on_question(&mut self, ask: Ask) -> Vec<ChatEffect> {
+        if matches!(ask.question, Question::Trust { .. }) {
+            // Trust is given at the terminal.
+            let decision = Decision::Dismiss;
+            return vec![ChatEffect::Send(Op::Decide { ask: ask.id, decision })];
+        }
+        let question = ChatQuestion::new(ask, nonce(), self.asker.clone());
+        let (lang, limits) = (self.options.lang, self.options.limits);
+        let (text, whole) = question.message(lang, &limits);
+        if let Some(whole) = whole {
+            self.post_file("question.txt", whole);
+        }
+        self.progress.close(&mut self.timeline);
+        let buttons = question.buttons(lang, &limits, self.has_admin);
+        debug_assert!(buttons.iter().any(|button| button.style == ButtonStyle::Refuse));
+        let post = self.timeline.open(PostBody::Question { text, buttons });
+        let open = OpenChatQuestion { question, post, answered: None };
+        self.state = ChatState::Asking(Box::new(open));
+        Vec::new()
+    }
+
+    fn on_question_closed(&mut self, ask: AskId) {
+        let ChatState::Asking(open) = &self.state else { return };
+        if open.question.id() != ask {
+            return;
+        }
+        let lang = self.options.lang;
+        let summary = open.question.summary(lang);
+        let text = match &open.answered {
+            Some((outcome, name)) => w::CLOSED_BY
+                .with("summary", summary)
+                .with("outcome", outcome.clone())
+                .with("name", display_name(name)),
+            None => w::CLOSED.with("summary", summary),
+        };
+        let post = open.post;
+        self.timeline.update(post, PostBody::Plain(text.text(lang)));
+        self.timeline.settle(post);
+        self.state = ChatState::Working;
+    }
+
+    fn on_turn_ended(&mut self, ending: &TurnOutcome) -> Vec<ChatEffect> {
+        if let Some(reply) = self.reply.take() {
+            self.shown = reply.settle(&mut self.timeline);
+        }
+        if let ChatState::Asking(open) = &self.state {
+            self.on_question_closed(open.question.id());
+        }
+        self.progress.close(&mut self.timeline);
+        self.state = ChatState::Idle;
+        self.requested_file = None;
+        match ending {
+            TurnOutcome::Done | TurnOutcome::Error => {}
+            TurnOutcome::Cancelled | TurnOutcome::Stopped => self.say(common::STOPPED),
+            TurnOutcome::Interrupted => self.say(s::INTERRUPTED),
+            TurnOutcome::Limit { why }
+            | TurnOutcome::Failed { why }
+            | TurnOutcome::Unsent { why } => self.say(why.clone()),
+        }
+        if let Some(delivery) = self.running.take() {
+            self.finish(delivery);
+        }
+        let failed = matches!(ending, TurnOutcome::Failed { .. } | TurnOutcome::Unsent { .. });
+        let lines = std::mem::take(&mut self.deferred);
+        let mut effects: Vec<_> = lines.iter().flat_map(|line| self.dispatch(line)).collect();
+        // Each message of a chat is answered, also after a failure.
+        if failed && !self.submitted.is_empty() {
+            effects.push(ChatEffect::Send(Op::RunQueue));
+        }
+        effects
+    }
+
+    fn on_extensions(&mut self, extensions: Extensions) -> Vec<ChatEffect> {
+        self.extensions = extensions;
+        let mut effects = Vec::new();
+        if let Some((name, args)) = self.waiting_command.take() {
+            let line = self.typed_line(&name, &args);
+            effects.extend(self.run_line(&line));
+        }
+        // The session could not be resumed, or had nothing of it.
+        if let Some(begun) = self.recovery.take() {
+            self.say(w::INTERRUPTED);
+            self.finish(begun.delivery);
+        }
+        effects
+    }
+
+    /// Completes what a restart interrupted: the reply is shown whole in the messages it had.
+    fn recover(&mut self, events: &[Event]) -> Vec<ChatEffect> {
+        let Some(recovered) = self.recovery.take() else { return Vec::new() };
+        let BegunMessage { delivery, text, by, messages } = recovered;
+        let begun = events.iter().rposition(|event| matches!(event, Event::TurnStarted { .. }));
+        let turn = begun.and_then(|at| events.get(at..)).unwrap_or_default();
+        let is_same =
+            matches!(turn.first(), Some(Event::TurnStarted { text: begun, .. }) if *begun == text);
+        if !is_same {
+            // It had not reached the session.
+            self.submitted.push_back(Submitted { delivery, text: text.clone(), by });
+            return vec![ChatEffect::Send(Op::Submit { text })];
+        }
+        let last = turn.iter().rev().find_map(|event| match event {
+            Event::Replied(message) => Some(message.message.as_str()),
+            _ => None,
+        });
+        let reply = LiveReply::adopted(messages, &mut self.timeline);
+        let lang = self.options.lang;
+        reply.finish(&clean(last.unwrap_or_default(), TextSource::Text), lang, &mut self.timeline);
+        let is_done = turn.iter().any(|event| {
+            matches!(event, Event::TurnEnded { ending: TurnOutcome::Done | TurnOutcome::Error, .. })
+        });
+        if !is_done {
+            self.say(w::INTERRUPTED);
+        }
+        self.finish(delivery);
+        Vec::new()
+    }
+}

@@ -1,0 +1,468 @@
+//! A conversation in a chat: takes the events of its session and what users do, and returns what to
+//! send to either. A state machine without I/O; [`chat`](super::chat) waits and calls.
+
+use std::collections::VecDeque;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::platform::{ChatAddress, DeliveryId, MessageId, OutgoingFile, PlatformLimits, UserId};
+use super::progress::ProgressPost;
+use super::question::{ButtonData, ChatAnswer, ChatQuestion};
+use super::reply::LiveReply;
+use super::split;
+use super::timeline::{PostBody, PostKey, Timeline};
+use crate::commands::PageRow;
+use crate::i18n::{Lang, LocalizedText, chat as w};
+use crate::prompt::input::{self, Intent};
+use crate::protocol::{
+    ChatPlatform, Extensions, Image, Mention, Notice, NoticeLevel, Op, Prompt, PromptPart,
+    SessionInfo, TurnOrigin,
+};
+use crate::safety::sanitize::{TextSource, clean};
+use crate::text::{cut, one_line};
+
+mod commands;
+mod events;
+
+/// Who speaks, as the gateway knows them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Speaker {
+    pub id: UserId,
+    pub name: String,
+    pub is_admin: bool,
+}
+
+/// An action for the driver.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ChatEffect {
+    Send(Op),
+    /// The turn of this message has begun with this text: it is not submitted again.
+    Begun(DeliveryId, String),
+    /// Nothing is left to do for it.
+    Done(DeliveryId),
+    /// Answers a press; the text is for the user who pressed.
+    Acknowledge {
+        press: String,
+        text: Option<String>,
+    },
+    /// Sets the working folder of the chat.
+    SetHome(String),
+}
+
+/// What a chat was doing when the program ended.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ChatRecovery {
+    /// The message whose turn had begun.
+    pub begun: Option<BegunMessage>,
+    /// The message of a question that was open.
+    pub question: Option<MessageId>,
+}
+
+/// A message whose turn began before the program ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BegunMessage {
+    pub delivery: DeliveryId,
+    pub text: String,
+    pub by: UserId,
+    /// The messages that showed its reply.
+    pub messages: Vec<MessageId>,
+}
+
+/// Fixed facts of a conversation.
+#[derive(Clone, Debug)]
+pub struct ChatOptions {
+    pub platform: ChatPlatform,
+    pub address: ChatAddress,
+    pub lang: Lang,
+    pub limits: PlatformLimits,
+    /// The settings that open commands to chats.
+    pub open: Vec<&'static str>,
+    /// The commands that come first in a menu.
+    pub menu_first: Vec<String>,
+    /// The commands of users who are not admins; empty: all that change no settings.
+    pub user_commands: Vec<String>,
+    /// Messages that may wait for their turn.
+    pub most_queued: usize,
+}
+
+#[derive(Debug)]
+enum ChatState {
+    Idle,
+    Working,
+    Asking(Box<OpenChatQuestion>),
+}
+
+#[derive(Debug)]
+struct OpenChatQuestion {
+    question: ChatQuestion,
+    post: PostKey,
+    /// How it was answered, and by whom.
+    answered: Option<(LocalizedText, String)>,
+}
+
+/// A message that the session has and has not begun.
+#[derive(Debug)]
+struct Submitted {
+    delivery: DeliveryId,
+    text: String,
+    by: UserId,
+}
+
+#[derive(Debug)]
+pub struct ChatConversation {
+    options: ChatOptions,
+    pub timeline: Timeline,
+    info: SessionInfo,
+    models: Vec<String>,
+    extensions: Extensions,
+    state: ChatState,
+    submitted: VecDeque<Submitted>,
+    /// The message that the running turn answers.
+    running: Option<DeliveryId>,
+    /// Who the running turn answers.
+    asker: Option<UserId>,
+    /// Steps that the user asked for show their output.
+    origin: TurnOrigin,
+    reply: Option<LiveReply>,
+    /// The messages of the last reply, while its turn runs.
+    shown: Vec<PostKey>,
+    progress: ProgressPost,
+    /// Commands that wait for the end of the turn.
+    deferred: Vec<String>,
+    /// A command that is not built in, while the extensions are read again.
+    waiting_command: Option<(String, String)>,
+    last_speaker: Option<Speaker>,
+    /// An admin has spoken here: what only admins decide is offered.
+    has_admin: bool,
+    /// Deliveries that end once everything before a mark is shown.
+    ending: VecDeque<(u64, DeliveryId)>,
+    marks: u64,
+    recovery: Option<BegunMessage>,
+    /// They are shown when they come.
+    asked_models: bool,
+    /// The name of a file that the user asked for.
+    requested_file: Option<String>,
+}
+
+/// The longest message that is taken, in characters.
+const LONGEST: usize = 64_000;
+
+impl ChatConversation {
+    pub fn new(
+        options: ChatOptions,
+        info: SessionInfo,
+        recovery: ChatRecovery,
+    ) -> ChatConversation {
+        let mut timeline = Timeline::new(options.limits, options.lang);
+        if let Some(message) = recovery.question {
+            let text = w::QUESTION_GONE.text(options.lang).to_owned();
+            timeline.adopt(message, PostBody::Plain(text));
+        }
+        ChatConversation {
+            timeline,
+            info,
+            models: Vec::new(),
+            extensions: Extensions::default(),
+            state: ChatState::Idle,
+            submitted: VecDeque::new(),
+            running: None,
+            asker: None,
+            origin: TurnOrigin::Typed,
+            reply: None,
+            shown: Vec::new(),
+            progress: ProgressPost::default(),
+            deferred: Vec::new(),
+            waiting_command: None,
+            last_speaker: None,
+            has_admin: false,
+            ending: VecDeque::new(),
+            marks: 0,
+            recovery: recovery.begun,
+            asked_models: false,
+            requested_file: None,
+            options,
+        }
+    }
+
+    pub fn is_idle(&self) -> bool {
+        matches!(self.state, ChatState::Idle)
+            && self.submitted.is_empty()
+            && self.recovery.is_none()
+    }
+
+    /// Whether the user should see that an answer is being written.
+    pub fn is_typing(&self) -> bool {
+        matches!(self.state, ChatState::Working)
+    }
+
+    pub fn session_id(&self) -> &str {
+        &self.info.session
+    }
+
+    /// The message of the open question, once it is sent.
+    pub fn question_message(&self) -> Option<&MessageId> {
+        match &self.state {
+            ChatState::Asking(open) => self.timeline.message_of(open.post),
+            ChatState::Idle | ChatState::Working => None,
+        }
+    }
+
+    /// The message that is being answered, and the messages that show the reply so far.
+    pub fn running_reply(&self) -> Option<(&DeliveryId, Vec<MessageId>)> {
+        let keys = self.reply.as_ref().map_or(self.shown.as_slice(), LiveReply::keys);
+        let messages = keys.iter().filter_map(|key| self.timeline.message_of(*key).cloned());
+        Some((self.running.as_ref()?, messages.collect()))
+    }
+
+    /// Deliveries of which everything is shown now.
+    pub fn take_finished(&mut self) -> Vec<ChatEffect> {
+        let mut done = Vec::new();
+        for token in self.timeline.take_reached() {
+            while self.ending.front().is_some_and(|(mark, _)| *mark <= token) {
+                done.extend(
+                    self.ending.pop_front().map(|(_, delivery)| ChatEffect::Done(delivery)),
+                );
+            }
+        }
+        done
+    }
+
+    /// The delivery ends once all that is posted so far is shown.
+    fn finish(&mut self, delivery: DeliveryId) {
+        self.marks += 1;
+        self.ending.push_back((self.marks, delivery));
+        self.timeline.mark(self.marks);
+    }
+
+    // What users do
+
+    /// A message; `mentions` are files that came with it.
+    pub fn on_text(
+        &mut self,
+        speaker: &Speaker,
+        delivery: DeliveryId,
+        text: &str,
+        mentions: Vec<Mention>,
+    ) -> Vec<ChatEffect> {
+        self.hear(speaker);
+        if mentions.is_empty()
+            && let Some(effects) = self.typed_answer(speaker, &delivery, text)
+        {
+            return effects;
+        }
+        let refusal = match () {
+            () if text.chars().nth(LONGEST).is_some() => Some(w::TOO_LONG.with("most", LONGEST)),
+            () if self.submitted.len() >= self.options.most_queued => {
+                Some(w::QUEUE_FULL.with("most", self.options.most_queued))
+            }
+            () if self.info.read_only => Some(w::BUSY_ELSEWHERE.into()),
+            () => None,
+        };
+        if let Some(refusal) = refusal {
+            self.say(refusal);
+            return vec![ChatEffect::Done(delivery)];
+        }
+        let Some((op, shown)) = submit_op(text, mentions) else {
+            return vec![ChatEffect::Done(delivery)];
+        };
+        let busy = !matches!(self.state, ChatState::Idle) || !self.submitted.is_empty();
+        self.submitted.push_back(Submitted { delivery, text: shown, by: speaker.id.clone() });
+        if busy {
+            self.say(w::WAITS.with("n", self.submitted.len()));
+        }
+        vec![ChatEffect::Send(op)]
+    }
+
+    fn hear(&mut self, speaker: &Speaker) {
+        self.has_admin |= speaker.is_admin;
+        self.last_speaker = Some(speaker.clone());
+    }
+
+    fn set_lang(&mut self, lang: Lang) {
+        (self.options.lang, self.timeline.lang) = (lang, lang);
+    }
+
+    /// The message as an answer to the open question, if it is one.
+    fn typed_answer(
+        &mut self,
+        speaker: &Speaker,
+        delivery: &DeliveryId,
+        text: &str,
+    ) -> Option<Vec<ChatEffect>> {
+        let ChatState::Asking(open) = &self.state else { return None };
+        if open.answered.is_some() || !open.question.may_answer(&speaker.id, speaker.is_admin) {
+            return None;
+        }
+        // A question that was not shown yet cannot be what this answers.
+        if !self.timeline.is_begun(open.post) {
+            return None;
+        }
+        let answer = open.question.typed(text, speaker.is_admin);
+        if answer == ChatAnswer::NotAnAnswer {
+            return None;
+        }
+        let mut effects = vec![ChatEffect::Done(delivery.clone())];
+        effects.extend(self.apply_answer(answer, speaker));
+        Some(effects)
+    }
+
+    fn apply_answer(&mut self, answer: ChatAnswer, speaker: &Speaker) -> Vec<ChatEffect> {
+        let ChatState::Asking(open) = &mut self.state else { return Vec::new() };
+        match answer {
+            ChatAnswer::Decided(decision) => {
+                let outcome = ChatQuestion::outcome(&decision);
+                open.answered = Some((outcome, speaker.name.clone()));
+                vec![ChatEffect::Send(Op::Decide { ask: open.question.id(), decision })]
+            }
+            ChatAnswer::AdminOnly => {
+                self.say(w::ADMIN_ONLY);
+                Vec::new()
+            }
+            ChatAnswer::WordNeeded => {
+                let word = format!("{} {}", crate::present::YES, open.question.code());
+                self.say(w::WORD_NEEDED.with("word", word));
+                Vec::new()
+            }
+            ChatAnswer::NotAnAnswer => Vec::new(),
+        }
+    }
+
+    /// A button was pressed. Whatever it is, the service gets an answer.
+    pub fn on_press(
+        &mut self,
+        speaker: &Speaker,
+        delivery: DeliveryId,
+        data: &str,
+        press: String,
+    ) -> Vec<ChatEffect> {
+        let lang = self.options.lang;
+        let (text, effects) = self.press(speaker, data);
+        let text = text.map(|text| text.text(lang));
+        [ChatEffect::Done(delivery), ChatEffect::Acknowledge { press, text }]
+            .into_iter()
+            .chain(effects)
+            .collect()
+    }
+
+    fn press(&mut self, speaker: &Speaker, data: &str) -> (Option<LocalizedText>, Vec<ChatEffect>) {
+        let parsed = ButtonData::parse(data);
+        let (ChatState::Asking(open), Some(data)) = (&self.state, parsed) else {
+            return (Some(w::TOO_LATE.into()), Vec::new());
+        };
+        if open.answered.is_some() || data.nonce != open.question.nonce() {
+            return (Some(w::TOO_LATE.into()), Vec::new());
+        }
+        if !open.question.may_answer(&speaker.id, speaker.is_admin) {
+            return (Some(w::NOT_YOURS.into()), Vec::new());
+        }
+        match open.question.press(data.choice, speaker.is_admin) {
+            ChatAnswer::AdminOnly => (Some(w::ADMIN_ONLY.into()), Vec::new()),
+            ChatAnswer::NotAnAnswer => (Some(w::TOO_LATE.into()), Vec::new()),
+            answer => (None, self.apply_answer(answer, speaker)),
+        }
+    }
+
+    // What is shown
+
+    /// A sentence of the program.
+    pub fn say(&mut self, say: impl Into<LocalizedText>) {
+        let text = clean(&say.into().text(self.options.lang), TextSource::Text);
+        for part in split::split(&text, &self.options.limits) {
+            self.timeline.post(PostBody::Plain(part));
+        }
+    }
+
+    fn post_markdown(&mut self, text: &str) {
+        for part in split::split(text, &self.options.limits) {
+            self.timeline.post(PostBody::Markdown(part));
+        }
+    }
+
+    fn post_notice(&mut self, notice: &Notice) {
+        let lang = self.options.lang;
+        let mark = match notice.level {
+            NoticeLevel::Info => "",
+            NoticeLevel::Warning | NoticeLevel::Error => "⚠ ",
+        };
+        let hint = notice.hint.iter().map(|hint| format!("\n{}", hint.text(lang)));
+        let text = format!("{mark}{}{}", notice.say.text(lang), hint.collect::<String>());
+        self.post_markdown(&clean(&text, TextSource::Text));
+    }
+
+    fn post_page(&mut self, title: &LocalizedText, rows: &[PageRow]) {
+        let text = super::page::markdown(title, rows, self.options.lang);
+        self.post_markdown(&clean(&text, TextSource::Text));
+    }
+
+    /// Sends a text as a file.
+    fn post_file(&mut self, name: &str, text: String) {
+        let file = OutgoingFile {
+            name: name.to_owned(),
+            media_type: "text/plain; charset=utf-8".to_owned(),
+            bytes: text.into(),
+            caption: String::new(),
+        };
+        self.timeline.post(PostBody::File(file));
+    }
+
+    /// A prompt that was only expanded: a file that the user asked for.
+    fn on_rendered(&mut self, text: String, images: Vec<Image>) {
+        let Some(name) = self.requested_file.take() else {
+            self.post_markdown(&clean(&text, TextSource::Text));
+            return;
+        };
+        let image = images.into_iter().next();
+        match image.and_then(|image| Some((STANDARD.decode(&image.data).ok()?, image.mime))) {
+            Some((bytes, media_type)) => {
+                let bytes = bytes.into();
+                let file = OutgoingFile { name, media_type, bytes, caption: String::new() };
+                self.timeline.post(PostBody::File(file));
+            }
+            None => self.post_file(&name, text),
+        }
+    }
+}
+
+fn has_shell(parts: &[PromptPart]) -> bool {
+    parts.iter().any(|part| matches!(part, PromptPart::Shell(_)))
+}
+
+/// The operation for a message, and its text as the session will report it.
+fn submit_op(text: &str, mentions: Vec<Mention>) -> Option<(Op, String)> {
+    let text = text.trim();
+    if text.is_empty() && mentions.is_empty() {
+        return None;
+    }
+    let op = match input::parse(text) {
+        Intent::Message { parts } if mentions.is_empty() && !has_shell(&parts) => {
+            input::submit_op(parts, str::to_owned)
+        }
+        // A chat has no shell of its own, and its commands come as commands.
+        _ if mentions.is_empty() => Op::Submit { text: text.to_owned() },
+        _ => {
+            let parts = vec![PromptPart::Text(text.to_owned())];
+            let mut prompt = Prompt { shown: text.to_owned(), parts, ..Prompt::default() };
+            prompt.attach(mentions);
+            Op::SubmitPrompt { prompt: Box::new(prompt) }
+        }
+    };
+    let shown = match &op {
+        Op::Submit { text } => text.clone(),
+        Op::SubmitPrompt { prompt } => prompt.shown.clone(),
+        _ => text.to_owned(),
+    };
+    Some((op, shown))
+}
+
+/// A name that a user chose, for a sentence.
+pub fn display_name(name: &str) -> String {
+    cut(&one_line(&crate::text::escape(name).text), 40)
+}
+
+/// A number that cannot be guessed: the hasher's keys come from the system's source of randomness.
+pub fn nonce() -> String {
+    use std::hash::{BuildHasher as _, RandomState};
+    let random = || RandomState::new().hash_one(fastrand::u64(..));
+    format!("{:016x}{:016x}", random(), random()).split_at(24).0.to_owned()
+}

@@ -1,0 +1,345 @@
+//! Reads what Discord delivers: messages, commands, pressed buttons and half-typed options. Pure.
+//! Fields that are not needed are ignored, and so is what is not understood.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::text::{MentionedName, readable};
+use crate::gateway::platform::{
+    ChatAddress, ChatId, DeliveryId, Incoming, IncomingKind, MessageId, RemoteFile, Sender, UserId,
+};
+use crate::gateway::typed_command::typed_command;
+
+/// Something a user did, and how it is answered in time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DiscordIncoming {
+    pub incoming: Incoming,
+    /// The server it happened in; `None` for direct messages.
+    pub guild: Option<String>,
+    pub interaction: Option<OpenInteraction>,
+}
+
+/// What must be answered within 3 s.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenInteraction {
+    pub id: String,
+    /// Answers it, for 15 minutes: as secret as the bot's own.
+    pub token: String,
+    pub kind: InteractionKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InteractionKind {
+    Command,
+    Press,
+    Suggest,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct DiscordMessage {
+    id: String,
+    #[serde(rename = "type")]
+    kind: u64,
+    channel_id: String,
+    guild_id: Option<String>,
+    author: DiscordUser,
+    webhook_id: Option<String>,
+    content: String,
+    mentions: Vec<DiscordUser>,
+    attachments: Vec<DiscordAttachment>,
+    referenced_message: Option<ReferencedMessage>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ReferencedMessage {
+    author: DiscordUser,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct DiscordUser {
+    id: String,
+    username: String,
+    bot: bool,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct DiscordAttachment {
+    filename: String,
+    content_type: Option<String>,
+    size: Option<u64>,
+    url: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct DiscordInteraction {
+    id: String,
+    #[serde(rename = "type")]
+    kind: u64,
+    data: InteractionData,
+    channel_id: String,
+    guild_id: Option<String>,
+    member: Option<Member>,
+    user: Option<DiscordUser>,
+    token: String,
+    locale: Option<String>,
+    message: Option<PressedMessage>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct InteractionData {
+    name: String,
+    custom_id: String,
+    options: Vec<CommandOption>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct CommandOption {
+    name: String,
+    value: Value,
+    focused: bool,
+    options: Vec<CommandOption>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Member {
+    user: DiscordUser,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct PressedMessage {
+    id: String,
+}
+
+/// Usual messages and answers to messages; the others are notes of the service.
+const MESSAGE_TYPES: [u64; 2] = [0, 19];
+
+/// An event of the gateway. `bot` is the bot as a user.
+pub fn read_event(name: &str, data: Value, bot: &str) -> Option<DiscordIncoming> {
+    match name {
+        "MESSAGE_CREATE" => message(serde_json::from_value(data).ok()?, bot),
+        "INTERACTION_CREATE" => interaction(serde_json::from_value(data).ok()?),
+        _ => None,
+    }
+}
+
+fn message(message: DiscordMessage, bot: &str) -> Option<DiscordIncoming> {
+    if message.author.id == bot || message.id.is_empty() || !MESSAGE_TYPES.contains(&message.kind) {
+        return None;
+    }
+    let is_group = message.guild_id.is_some();
+    let is_mentioned = message.mentions.iter().any(|user| user.id == bot);
+    let is_answer = message.referenced_message.is_some_and(|before| before.author.id == bot);
+    let names: Vec<MentionedName> =
+        message.mentions.into_iter().map(|user| (user.id, user.username)).collect();
+    let text = readable(&message.content, bot, &names);
+    let is_addressed = !is_group || is_mentioned || is_answer;
+    if text.is_empty() && message.attachments.is_empty() && !is_addressed {
+        return None;
+    }
+    let files: Vec<RemoteFile> = message.attachments.into_iter().map(remote_file).collect();
+    let kind = match typed_command(&text, '/') {
+        _ if !files.is_empty() => IncomingKind::Files { files, text },
+        Some((name, args)) if is_addressed => IncomingKind::Command { name, args },
+        _ => IncomingKind::Text { text },
+    };
+    let is_bot = message.author.bot || message.webhook_id.is_some();
+    let incoming = Incoming {
+        id: DeliveryId(format!("m:{}", message.id)),
+        at: place(message.channel_id),
+        message: Some(MessageId(message.id)),
+        sender: sender(message.author.id, message.author.username, None, is_bot),
+        is_group,
+        is_addressed,
+        kind,
+    };
+    Some(DiscordIncoming { incoming, guild: message.guild_id, interaction: None })
+}
+
+fn interaction(interaction: DiscordInteraction) -> Option<DiscordIncoming> {
+    let user = interaction.member.map(|member| member.user).or(interaction.user)?;
+    let data = interaction.data;
+    let id = format!("i:{}", interaction.id);
+    let (kind, content) = match interaction.kind {
+        2 => {
+            let args = arguments(&data.options).join(" ");
+            (InteractionKind::Command, IncomingKind::Command { name: data.name, args })
+        }
+        3 => {
+            let (data, press) = (data.custom_id, id.clone());
+            (InteractionKind::Press, IncomingKind::Button { data, press })
+        }
+        4 => {
+            let focused = focused(&data.options)?;
+            let (option, typed) = (focused.name.clone(), plain(&focused.value));
+            let (command, query) = (data.name, id.clone());
+            (InteractionKind::Suggest, IncomingKind::Suggest { command, option, typed, query })
+        }
+        _ => return None,
+    };
+    let pressed = interaction.message.map(|message| MessageId(message.id));
+    let incoming = Incoming {
+        // What answers a command refers to it by this id.
+        message: pressed.or_else(|| Some(MessageId(id.clone()))),
+        id: DeliveryId(id),
+        at: place(interaction.channel_id),
+        sender: sender(user.id, user.username, interaction.locale, user.bot),
+        is_group: interaction.guild_id.is_some(),
+        is_addressed: true,
+        kind: content,
+    };
+    let open = OpenInteraction { id: interaction.id, token: interaction.token, kind };
+    Some(DiscordIncoming { incoming, guild: interaction.guild_id, interaction: Some(open) })
+}
+
+/// The values as they would be typed after the command.
+fn arguments(options: &[CommandOption]) -> Vec<String> {
+    let words = options.iter().flat_map(|option| match option.value {
+        Value::Null => {
+            let mut words = vec![option.name.clone()];
+            words.extend(arguments(&option.options));
+            words
+        }
+        _ => vec![plain(&option.value)],
+    });
+    words.filter(|word| !word.is_empty()).collect()
+}
+
+fn focused(options: &[CommandOption]) -> Option<&CommandOption> {
+    options.iter().find_map(|option| match option.focused {
+        true => Some(option),
+        false => focused(&option.options),
+    })
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+/// A thread is a channel of its own here.
+fn place(channel: String) -> ChatAddress {
+    ChatAddress { chat: ChatId(channel), thread: None }
+}
+
+fn sender(id: String, name: String, language: Option<String>, is_bot: bool) -> Sender {
+    Sender { id: UserId(id), name, language, is_bot }
+}
+
+fn remote_file(file: DiscordAttachment) -> RemoteFile {
+    let (reference, name) = (file.url, file.filename);
+    RemoteFile { reference, name, media_type: file.content_type, size: file.size }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn message(change: Value) -> Option<DiscordIncoming> {
+        let mut data = json!({
+            "id": "5", "type": 0, "channel_id": "7", "content": "hi", "mentions": [],
+            "author": { "id": "1", "username": "ann", "global_name": null }, "attachments": [], "new": {},
+        });
+        for (key, value) in change.as_object().unwrap() {
+            data[key] = value.clone();
+        }
+        read_event("MESSAGE_CREATE", data, "900")
+    }
+
+    fn interaction(kind: u64, data: Value) -> DiscordIncoming {
+        let event = json!({
+            "id": "8", "type": kind, "data": data, "channel_id": "7", "token": "t", "guild_id": "50",
+            "member": { "user": { "id": "1", "username": "ann" } }, "message": { "id": "6" },
+        });
+        read_event("INTERACTION_CREATE", event, "900").unwrap()
+    }
+
+    #[test]
+    fn a_direct_message_a_mention_and_an_answer_are_addressed() {
+        let direct = message(json!({})).unwrap();
+        assert!(
+            direct.incoming.is_addressed && !direct.incoming.is_group && direct.guild.is_none()
+        );
+        let mention = json!({ "guild_id": "50", "content": "<@900> run <@2>",
+            "mentions": [{ "id": "900" }, { "id": "2", "username": "bob" }] });
+        let mention = message(mention).unwrap().incoming;
+        assert!(mention.is_addressed && mention.is_group);
+        assert_eq!(mention.kind, IncomingKind::Text { text: "run @bob".into() });
+        let answer =
+            json!({ "guild_id": "50", "referenced_message": { "author": { "id": "900" } } });
+        assert!(message(answer).unwrap().incoming.is_addressed);
+        assert!(!message(json!({ "guild_id": "50" })).unwrap().incoming.is_addressed);
+        let all = json!({ "guild_id": "50", "mention_everyone": true, "content": "" });
+        assert_eq!(message(all), None);
+    }
+
+    #[test]
+    fn what_the_bot_wrote_and_what_the_service_notes_is_no_message() {
+        assert_eq!(message(json!({ "author": { "id": "900" } })), None);
+        assert_eq!(message(json!({ "type": 7 })), None);
+        assert_eq!(message(json!({ "content": 7 })), None, "not as documented");
+        assert!(message(json!({ "webhook_id": "3" })).unwrap().incoming.sender.is_bot);
+        assert!(
+            message(json!({ "author": { "id": "2", "bot": true } }))
+                .unwrap()
+                .incoming
+                .sender
+                .is_bot
+        );
+        for data in [json!(null), json!([]), json!({}), json!({ "type": 2, "data": [] })] {
+            assert_eq!(read_event("MESSAGE_CREATE", data.clone(), "900"), None, "{data}");
+            assert_eq!(read_event("INTERACTION_CREATE", data, "900"), None);
+        }
+    }
+
+    #[test]
+    fn commands_are_typed_or_chosen_with_their_options_in_order() {
+        let typed = message(json!({ "content": "/model qwen" })).unwrap().incoming.kind;
+        let command =
+            |args: &str| IncomingKind::Command { name: "model".into(), args: args.into() };
+        assert_eq!(typed, command("qwen"));
+        let options = json!([{ "name": "name", "value": "qwen" }, { "name": "size", "value": 3 },
+            { "name": "set", "type": 1, "options": [{ "name": "x", "value": true }] }]);
+        let chosen = interaction(2, json!({ "name": "model", "options": options }));
+        assert_eq!(chosen.incoming.kind, command("qwen 3 set true"));
+        assert_eq!(chosen.interaction.unwrap().kind, InteractionKind::Command);
+    }
+
+    #[test]
+    fn presses_and_half_typed_options_are_read() {
+        let press = interaction(3, json!({ "custom_id": "n1:once", "component_type": 2 })).incoming;
+        assert_eq!(
+            press.kind,
+            IncomingKind::Button { data: "n1:once".into(), press: "i:8".into() }
+        );
+        assert_eq!((press.message, press.sender.id), (Some("6".into()), "1".into()));
+        let options = json!([{ "name": "a", "value": "x" }, { "name": "name", "value": " qw", "focused": true }]);
+        let half = interaction(4, json!({ "name": "model", "options": options })).incoming;
+        let IncomingKind::Suggest { command, option, typed, query } = half.kind else { panic!() };
+        assert_eq!([command, option, typed, query], ["model", "name", "qw", "i:8"]);
+    }
+
+    #[test]
+    fn files_come_along() {
+        let files = json!([{ "id": "1", "filename": "a.png", "content_type": "image/png", "size": 3, "url": "https://cdn.discordapp.com/a" }]);
+        let read = message(json!({ "content": "look", "attachments": files })).unwrap().incoming;
+        let IncomingKind::Files { files, text } = read.kind else { panic!() };
+        assert_eq!(
+            (text.as_str(), files[0].name.as_str(), files[0].size),
+            ("look", "a.png", Some(3))
+        );
+    }
+}

@@ -1,0 +1,88 @@
+//! The bodies of Discord's messages. Pure.
+
+use serde_json::{Value, json};
+
+use super::text::verbatim;
+use crate::gateway::platform::{Button, ButtonQuestion, ButtonStyle, MessageMarkup, Outgoing};
+
+/// The service's longest message.
+const LONGEST: usize = 2000;
+
+/// No previews: what a model writes must not make the service call an address.
+pub const SUPPRESS_EMBEDS: u64 = 1 << 2;
+
+/// A message that mentions no one, and its buttons.
+pub fn message_body(message: &Outgoing, buttons: &[Button]) -> Value {
+    json!({
+        "content": content(message), "components": rows(buttons), "flags": SUPPRESS_EMBEDS,
+        "allowed_mentions": { "parse": [] },
+    })
+}
+
+pub fn question_body(question: &ButtonQuestion) -> Value {
+    message_body(&question.text, &question.buttons)
+}
+
+/// The same body as a message of its own: `nonce` keeps a second try from being a second message.
+pub fn posted(mut body: Value, message: &Outgoing, nonce: &str) -> Value {
+    body["nonce"] = json!(nonce);
+    body["enforce_nonce"] = json!(true);
+    let is_message = |id: &&str| id.bytes().all(|byte| byte.is_ascii_digit());
+    if let Some(id) = message.reply_to.as_ref().map(|id| id.0.as_str()).filter(is_message) {
+        body["message_reference"] = json!({ "message_id": id, "fail_if_not_exists": false });
+    }
+    body
+}
+
+fn content(message: &Outgoing) -> String {
+    match message.markup {
+        MessageMarkup::Plain => verbatim(&message.text, LONGEST),
+        MessageMarkup::Native => message.text.clone(),
+    }
+}
+
+fn rows(buttons: &[Button]) -> Value {
+    let button = |button: &Button| {
+        let style = match button.style {
+            ButtonStyle::Usual => 2,
+            ButtonStyle::Refuse => 4,
+        };
+        let label: String = button.label.chars().take(80).collect();
+        json!({ "type": 2, "style": style, "label": label, "custom_id": button.data })
+    };
+    let row = |row: &[Button]| json!({ "type": 1, "components": row.iter().map(button).collect::<Vec<_>>() });
+    buttons.chunks(5).map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buttons_break_into_rows_of_five_and_no_one_is_mentioned() {
+        let button = |number: usize| Button {
+            label: format!("{number}{}", "x".repeat(99)),
+            data: format!("n:{number}"),
+            style: if number == 6 { ButtonStyle::Refuse } else { ButtonStyle::Usual },
+        };
+        let question =
+            ButtonQuestion { text: Outgoing::plain("*?*"), buttons: (0..7).map(button).collect() };
+        let body = question_body(&question);
+        assert_eq!(body["components"][0]["components"].as_array().unwrap().len(), 5);
+        let last = &body["components"][1]["components"][1];
+        assert_eq!((&last["style"], &last["custom_id"]), (&json!(4), &json!("n:6")));
+        assert_eq!(last["label"].as_str().unwrap().len(), 80);
+        assert_eq!(body["allowed_mentions"], json!({ "parse": [] }));
+        assert_eq!(body["content"], "\\*?\\*");
+        assert_eq!(message_body(&Outgoing::native("*a*"), &[])["components"], json!([]));
+    }
+
+    #[test]
+    fn only_a_message_can_be_replied_to() {
+        let reply = |id: &str| {
+            let message = Outgoing { reply_to: Some(id.into()), ..Outgoing::plain("x") };
+            posted(message_body(&message, &[]), &message, "n").get("message_reference").is_some()
+        };
+        assert!(reply("123") && !reply("i:123"));
+    }
+}

@@ -1,0 +1,391 @@
+//! Discord: events over the gateway, everything else over the REST interface.
+
+mod api;
+mod cursor;
+mod incoming;
+mod link;
+mod message;
+mod session;
+mod text;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+use tokio::sync::OnceCell;
+
+use self::api::{DiscordApi, EPHEMERAL};
+use self::cursor::DiscordCursor;
+use self::incoming::InteractionKind;
+use self::link::{Deferred, DiscordLink, DiscordReceived, LeaveDiscord};
+use self::message::{message_body, posted, question_body};
+use self::session::DiscordSession;
+use super::connection::ServiceConnection;
+use super::platform::{
+    Batch, ButtonQuestion, ChatAddress, Cursor, MarkupDialect, MessageId, Outgoing, OutgoingFile,
+    Platform, PlatformError, PlatformLimits, PlatformResult, RemoteFile, TextUnit,
+};
+use super::recent::Recent;
+use crate::net::{FormField, HttpBody, form};
+use crate::protocol::ChatPlatform;
+
+/// Where the REST interface is.
+pub const API_URL: &str = "https://discord.com/api/v10";
+
+/// The token of an interaction is good for a quarter of an hour.
+const INTERACTION_LIFETIME: Duration = Duration::from_secs(14 * 60);
+const INTERACTIONS: usize = 1000;
+
+/// Suggestions for an option: so many, and so long.
+const CHOICES: usize = 25;
+const CHOICE: usize = 100;
+
+/// Where files are, besides the service itself.
+const FILE_HOSTS: [&str; 2] = ["https://cdn.discordapp.com/", "https://media.discordapp.net/"];
+
+/// How to reach the service.
+pub struct DiscordConfig {
+    pub api_url: String,
+    pub token: String,
+    /// Whether messages that do not mention the bot are read as well: the owner of the bot has to
+    /// allow that at the service.
+    pub reads_all: bool,
+}
+
+/// A bot at the service.
+pub struct Discord {
+    api: Arc<DiscordApi>,
+    config: DiscordConfig,
+    /// Of the run before.
+    cursor: Option<Cursor>,
+    running: OnceCell<RunningDiscord>,
+    /// Presses and half-typed options, by their delivery.
+    interactions: Recent<Deferred>,
+    /// Commands that wait for their answer, by the chat.
+    commands: Recent<Deferred>,
+    /// The tokens with which answers can be edited, by the message.
+    answers: Recent<String>,
+}
+
+struct RunningDiscord {
+    name: String,
+    application: String,
+    connection: ServiceConnection<DiscordReceived, LeaveDiscord>,
+}
+
+impl Discord {
+    /// # Errors
+    /// [`PlatformError::Refused`] for an address or a token that cannot be used.
+    pub fn new(config: DiscordConfig, cursor: Option<&Cursor>) -> Result<Discord, PlatformError> {
+        let recent = || Recent::new(INTERACTIONS, INTERACTION_LIFETIME);
+        Ok(Discord {
+            api: Arc::new(DiscordApi::new(&config.api_url, &config.token)?),
+            config,
+            cursor: cursor.cloned(),
+            running: OnceCell::new(),
+            interactions: recent(),
+            commands: recent(),
+            answers: Recent::new(INTERACTIONS, INTERACTION_LIFETIME),
+        })
+    }
+
+    async fn running(&self) -> Result<&RunningDiscord, PlatformError> {
+        self.running.get_or_try_init(|| self.start()).await
+    }
+
+    async fn start(&self) -> Result<RunningDiscord, PlatformError> {
+        let me = self.api.get("users/@me").await?;
+        let application = self.api.get("applications/@me").await?;
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let (api, bot) = (Arc::clone(&self.api), text(&me["id"]));
+        let cursor = self.cursor.as_ref().map(DiscordCursor::read).unwrap_or_default();
+        let token = self.config.token.trim().to_owned();
+        let session = DiscordSession::new(token, self.config.reads_all, cursor.session.clone());
+        let backlog = VecDeque::new();
+        let connection = ServiceConnection::start(|end| {
+            DiscordLink { api, bot, session, cursor, end, backlog }.run()
+        });
+        let (name, application) = (text(&me["username"]), text(&application["id"]));
+        Ok(RunningDiscord { name, application, connection })
+    }
+
+    async fn receive_batch(&self) -> Result<Batch, PlatformError> {
+        let received = self.running().await?.connection.receive().await?;
+        let mut batch = Batch::default();
+        let now = Instant::now();
+        for DiscordReceived { incoming, interaction, cursor } in received {
+            if let (Some(incoming), Some(open)) = (&incoming, interaction) {
+                match open.interaction.kind {
+                    InteractionKind::Command => {
+                        self.commands.insert(&incoming.at.chat.0, open, now);
+                    }
+                    InteractionKind::Press | InteractionKind::Suggest => {
+                        self.interactions.insert(&incoming.id.0, open, now);
+                    }
+                }
+            }
+            batch.messages.extend(incoming);
+            batch.cursor = Some(cursor);
+        }
+        Ok(batch)
+    }
+
+    /// Posts a message, or puts it where a command of the chat waits for its answer.
+    async fn post(
+        &self,
+        to: &ChatAddress,
+        message: &Outgoing,
+        body: Value,
+        file: Option<&OutgoingFile>,
+    ) -> Result<MessageId, PlatformError> {
+        if let Some(open) = self.waiting_command(to, message) {
+            match self.answer(open, body.clone(), file).await {
+                Err(PlatformError::Gone) => {}
+                result => return result,
+            }
+        }
+        let body = posted(body, message, &format!("{:016x}", fastrand::u64(..)));
+        let path = format!("channels/{}/messages", to.chat);
+        let first = self.api.call("POST", &path, with_file(body.clone(), file)).await;
+        let sent = match first {
+            // It may have been posted: then this is answered with the same message.
+            Err(PlatformError::Network(_)) => {
+                self.api.call("POST", &path, with_file(body, file)).await
+            }
+            other => other,
+        };
+        message_id(&sent?)
+    }
+
+    /// The command that this message answers, or else the one that has waited longest.
+    fn waiting_command(&self, to: &ChatAddress, message: &Outgoing) -> Option<Deferred> {
+        let (now, commands) = (Instant::now(), &self.commands);
+        let exact = message
+            .reply_to
+            .as_ref()
+            .and_then(|reply| commands.take(&to.chat.0, now, |open| open.id == reply.0));
+        exact.or_else(|| commands.take(&to.chat.0, now, |_| true))
+    }
+
+    async fn answer(
+        &self,
+        open: Deferred,
+        body: Value,
+        file: Option<&OutgoingFile>,
+    ) -> Result<MessageId, PlatformError> {
+        // Before that, there is nothing to edit.
+        open.done.clone().await;
+        let token = open.interaction.token;
+        let path =
+            format!("webhooks/{}/{token}/messages/@original", self.running().await?.application);
+        let call = || self.api.call("PATCH", &path, with_file(body.clone(), file));
+        let edited = match call().await {
+            Err(PlatformError::Network(_)) => call().await,
+            other => other,
+        };
+        let id = message_id(&edited?)?;
+        self.answers.insert(&id.0, token, Instant::now());
+        Ok(id)
+    }
+
+    async fn update(
+        &self,
+        to: &ChatAddress,
+        message: &MessageId,
+        text: &Outgoing,
+    ) -> Result<(), PlatformError> {
+        let body = message_body(text, &[]);
+        let token = self.answers.get(&message.0, Instant::now());
+        if let Some(token) = token {
+            let application = &self.running().await?.application;
+            let path = format!("webhooks/{application}/{token}/messages/{message}");
+            match self.api.call("PATCH", &path, HttpBody::Json(body.clone())).await {
+                Err(PlatformError::Gone) => {}
+                result => return result.map(|_| ()),
+            }
+        }
+        let path = format!("channels/{}/messages/{message}", to.chat);
+        self.api.call("PATCH", &path, HttpBody::Json(body)).await.map(|_| ())
+    }
+
+    async fn tell_presser(&self, open: Deferred, text: &str) -> Result<(), PlatformError> {
+        open.done.clone().await;
+        let application = &self.running().await?.application;
+        let path = format!("webhooks/{application}/{}", open.interaction.token);
+        let mut body = message_body(&Outgoing::plain(text), &[]);
+        body["flags"] = json!(EPHEMERAL);
+        match self.api.call("POST", &path, HttpBody::Json(body)).await {
+            // It was long ago.
+            Err(PlatformError::Gone) => Ok(()),
+            result => result.map(|_| ()),
+        }
+    }
+
+    async fn register(&self, calls: &[Value]) -> Result<(), PlatformError> {
+        let path = format!("applications/{}/commands", self.running().await?.application);
+        for call in calls {
+            self.api.call("PUT", &path, HttpBody::Json(call.clone())).await?;
+        }
+        Ok(())
+    }
+
+    async fn fetch(&self, file: &RemoteFile, most: u64) -> Result<Bytes, PlatformError> {
+        let url = &file.reference;
+        let own = self.config.api_url.trim_end_matches('/').trim_end_matches("/api/v10");
+        let is_own = url.strip_prefix(own).is_some_and(|rest| rest.starts_with('/'));
+        if !is_own && !FILE_HOSTS.iter().any(|host| url.starts_with(host)) {
+            return Err(PlatformError::Refused("the file is not at the service".into()));
+        }
+        let response = self.api.download(url, most).await?;
+        match response.status {
+            200 => Ok(response.body),
+            403 | 404 | 410 => Err(PlatformError::Gone),
+            status => Err(PlatformError::Network(format!("status {status}"))),
+        }
+    }
+}
+
+fn message_id(answer: &Value) -> Result<MessageId, PlatformError> {
+    let id = answer["id"].as_str().map(|id| MessageId(id.to_owned()));
+    id.ok_or_else(|| PlatformError::Network("no message".into()))
+}
+
+fn with_file(body: Value, file: Option<&OutgoingFile>) -> HttpBody {
+    let Some(file) = file else { return HttpBody::Json(body) };
+    let payload = FormField {
+        name: "payload_json",
+        file_name: None,
+        content_type: "application/json".into(),
+        bytes: body.to_string().into(),
+    };
+    let file = FormField {
+        name: "files[0]",
+        file_name: Some(file.name.clone()),
+        content_type: file.media_type.clone(),
+        bytes: file.bytes.clone(),
+    };
+    form(&[payload, file])
+}
+
+impl Platform for Discord {
+    fn kind(&self) -> ChatPlatform {
+        ChatPlatform::Discord
+    }
+
+    fn limits(&self) -> PlatformLimits {
+        PlatformLimits {
+            // Of 2000: plain text grows a little when its marks are escaped.
+            text: 1900,
+            unit: TextUnit::Chars,
+            edit_pace: Duration::from_millis(1200),
+            typing: Duration::from_secs(10),
+            label: 80,
+            upload: 10 << 20,
+            download: 500 << 20,
+            dialect: MarkupDialect::Discord,
+        }
+    }
+
+    fn connect(&self) -> PlatformResult<'_, String> {
+        async move { Ok(self.running().await?.name.clone()) }.boxed()
+    }
+
+    fn receive(&self) -> PlatformResult<'_, Batch> {
+        self.receive_batch().boxed()
+    }
+
+    /// The service keeps no list of what is stored: the cursor itself is the position.
+    fn confirm(&self, _cursor: &Cursor) -> PlatformResult<'_, ()> {
+        std::future::ready(Ok(())).boxed()
+    }
+
+    fn send<'a>(
+        &'a self,
+        to: &'a ChatAddress,
+        message: &'a Outgoing,
+    ) -> PlatformResult<'a, MessageId> {
+        self.post(to, message, message_body(message, &[]), None).boxed()
+    }
+
+    fn edit<'a>(
+        &'a self,
+        to: &'a ChatAddress,
+        message: &'a MessageId,
+        text: &'a Outgoing,
+    ) -> PlatformResult<'a, ()> {
+        self.update(to, message, text).boxed()
+    }
+
+    fn ask<'a>(
+        &'a self,
+        to: &'a ChatAddress,
+        question: &'a ButtonQuestion,
+    ) -> PlatformResult<'a, MessageId> {
+        self.post(to, &question.text, question_body(question), None).boxed()
+    }
+
+    fn acknowledge(&self, press: &str, text: Option<&str>) -> PlatformResult<'_, ()> {
+        let open = self.interactions.get(press, Instant::now());
+        let text = text.map(str::to_owned);
+        async move {
+            match (open, text) {
+                (Some(open), Some(text)) => self.tell_presser(open, &text).await,
+                // The service knows already.
+                _ => Ok(()),
+            }
+        }
+        .boxed()
+    }
+
+    fn suggest(&self, query: &str, choices: &[String]) -> PlatformResult<'_, ()> {
+        let open = self.interactions.take(query, Instant::now(), |_| true);
+        let cut = |choice: &String| choice.chars().take(CHOICE).collect::<String>();
+        let choices = choices.iter().filter(|choice| !choice.is_empty()).take(CHOICES).map(cut);
+        let choices = choices.map(|choice| json!({ "name": choice, "value": choice }));
+        let body = json!({ "type": 8, "data": { "choices": choices.collect::<Vec<_>>() } });
+        async move {
+            match open {
+                Some(open) => self.api.callback(&open.interaction, body).await,
+                None => Ok(()),
+            }
+        }
+        .boxed()
+    }
+
+    fn typing<'a>(&'a self, to: &'a ChatAddress) -> PlatformResult<'a, ()> {
+        let path = format!("channels/{}/typing", to.chat);
+        async move { self.api.call("POST", &path, HttpBody::Json(json!({}))).await.map(|_| ()) }
+            .boxed()
+    }
+
+    fn set_menu<'a>(&'a self, calls: &'a [Value]) -> PlatformResult<'a, ()> {
+        self.register(calls).boxed()
+    }
+
+    fn upload<'a>(
+        &'a self,
+        to: &'a ChatAddress,
+        file: &'a OutgoingFile,
+    ) -> PlatformResult<'a, MessageId> {
+        async move {
+            let caption = Outgoing::plain(file.caption.as_str());
+            self.post(to, &caption, message_body(&caption, &[]), Some(file)).await
+        }
+        .boxed()
+    }
+
+    fn download<'a>(&'a self, file: &'a RemoteFile, most: u64) -> PlatformResult<'a, Bytes> {
+        self.fetch(file, most).boxed()
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        if let Some(running) = self.running.get() {
+            running.connection.order(LeaveDiscord);
+        }
+        std::future::ready(()).boxed()
+    }
+}

@@ -1,0 +1,77 @@
+//! `/healthz` on the loopback interface: whether each service is connected, as JSON.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::run::ServiceHealth;
+use crate::protocol::ChatPlatform;
+
+/// The health of each service.
+pub type HealthReports = Vec<(ChatPlatform, watch::Receiver<ServiceHealth>)>;
+
+/// How long a client may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The reports as JSON; `ok` if every service is connected.
+pub fn report(services: &HealthReports) -> Value {
+    let all = services.iter().map(|(platform, health)| {
+        let health = serde_json::to_value(&*health.borrow()).unwrap_or_default();
+        (platform.name().to_owned(), health)
+    });
+    let ok = services.iter().all(|(_, health)| health.borrow().connected);
+    json!({ "ok": ok, "services": Value::Object(all.collect()) })
+}
+
+/// Answers until the program leaves; one client at a time is enough for a probe.
+///
+/// # Errors
+/// Whatever the system says about the port.
+pub async fn serve(
+    port: u16,
+    services: HealthReports,
+    leaving: CancellationToken,
+) -> io::Result<()> {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let listener = TcpListener::bind(address).await?;
+    while let Some(accepted) = leaving.run_until_cancelled(listener.accept()).await {
+        if let Ok((stream, _)) = accepted {
+            let _ = timeout(PATIENCE, answer(stream, &services)).await;
+        }
+    }
+    Ok(())
+}
+
+async fn answer(mut stream: TcpStream, services: &HealthReports) -> io::Result<()> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") && head.len() < 4_096 {
+        let mut byte = [0];
+        if stream.read(&mut byte).await? == 0 {
+            break;
+        }
+        head.extend_from_slice(&byte);
+    }
+    let is_ours = head.starts_with(b"GET /healthz ") || head.starts_with(b"HEAD /healthz ");
+    let report = report(services);
+    let status = match (is_ours, report.get("ok") == Some(&Value::Bool(true))) {
+        (false, _) => "404 Not Found",
+        (true, true) => "200 OK",
+        (true, false) => "503 Service Unavailable",
+    };
+    let body = if is_ours { report.to_string() } else { String::new() };
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await?;
+    stream.write_all(body.as_bytes()).await?;
+    stream.shutdown().await
+}

@@ -1,0 +1,294 @@
+//! Every limit of every platform, over generated registries.
+
+use proptest::prelude::*;
+use regex::Regex;
+
+use super::limits::{DISCORD, SLACK, TELEGRAM};
+use super::*;
+use crate::commands::{RowOption, RowOrigin, rows};
+use crate::i18n::Lang;
+use crate::protocol::{Category, Extensions};
+
+const NOTHING: MenuOptions<'static> = MenuOptions { open: &[], first: &[] };
+
+fn option() -> impl Strategy<Value = RowOption> {
+    let texts = ("\\PC{0,40}", "\\PC{0,150}", prop::collection::vec("\\PC{0,110}", 0..30));
+    (texts, any::<[bool; 3]>()).prop_map(
+        |((name, about, choices), [required, completed, named])| RowOption {
+            name,
+            about,
+            is_required: required,
+            choices,
+            is_completed: completed,
+            is_named: named,
+        },
+    )
+}
+
+fn name() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => "[a-z][a-z0-9-]{0,20}",
+        2 => "[a-zA-Z0-9][a-zA-Z0-9._:-]{0,63}",
+        1 => "[a-c]{30,36}",
+        1 => "[\\p{L}\\p{N}]{1,64}",
+        1 => prop::sample::select(SLACK.reserved).prop_map(str::to_owned),
+    ]
+}
+
+fn row() -> impl Strategy<Value = CommandRow> {
+    let reach = prop_oneof![
+        8 => Just(Availability::Everywhere),
+        1 => Just(Availability::LocalOnly),
+        1 => Just(Availability::GatewayOnly),
+        1 => Just(Availability::LocalUnless("display.x".to_owned())),
+    ];
+    let origin =
+        prop::sample::select(vec![RowOrigin::BuiltIn, RowOrigin::Command, RowOrigin::Skill]);
+    let texts = (name(), prop::collection::vec(name(), 0..3), "\\PC{0,280}", "\\PC{0,120}");
+    let rest = (reach, any::<u8>(), origin, prop::collection::vec(option(), 0..3));
+    (texts, rest).prop_map(|((name, aliases, about, hint), (reach, priority, origin, options))| {
+        let category = Category::Tools;
+        CommandRow { name, aliases, about, hint, category, reach, priority, origin, options }
+    })
+}
+
+fn registry() -> impl Strategy<Value = Vec<CommandRow>> {
+    prop::collection::vec(row(), 0..140).prop_map(|mut rows| {
+        let mut seen = BTreeSet::new();
+        rows.retain(|row| seen.insert(row.name.clone()));
+        rows
+    })
+}
+
+fn units(text: &str) -> usize {
+    text.encode_utf16().count()
+}
+
+/// Every row is either shown or left out with a reason, and no two have one name.
+fn accounted(rows: &[CommandRow], shown: &[String], left_out: &[LeftOut], more: usize) {
+    let names: BTreeSet<&String> = shown.iter().collect();
+    assert_eq!(names.len(), shown.len(), "a name stands twice: {shown:?}");
+    let canonical = left_out.iter().filter(|left| rows.iter().any(|row| row.name == left.name));
+    let canonical: BTreeSet<&str> = canonical.map(|left| left.name.as_str()).collect();
+    assert!(rows.len() <= shown.len() - more + canonical.len(), "a row is lost");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(20))]
+
+    #[test]
+    fn a_telegram_menu_keeps_every_limit(rows in registry()) {
+        let menu = telegram::menu(&rows, NOTHING);
+        let shown: Vec<String> = menu.commands.iter().map(|one| one.command.clone()).collect();
+        accounted(&rows, &shown, &menu.left_out, 0);
+        prop_assert!(shown.len() <= TELEGRAM.commands);
+        let name = Regex::new("^[a-z0-9_]{1,32}$").unwrap();
+        for one in &menu.commands {
+            prop_assert!(name.is_match(&one.command), "{}", one.command);
+            prop_assert!((1..=256).contains(&units(&one.description).max(1)));
+        }
+        let body = serde_json::to_string(&menu.commands).unwrap();
+        prop_assert!(body.len() <= 4_000, "{} bytes", body.len());
+        for row in rows.iter().filter(|row| row.needs_argument()) {
+            prop_assert!(menu.left_out.iter().any(|left| left.name == row.name), "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn a_slack_manifest_keeps_every_limit(rows in registry()) {
+        let menu = slack::menu(&rows, NOTHING, Lang::Zh);
+        let shown: Vec<String> = menu.commands.iter().map(|one| one.command.clone()).collect();
+        prop_assert!(shown.len() <= SLACK.commands);
+        let names: BTreeSet<&String> = shown.iter().collect();
+        prop_assert_eq!(names.len(), shown.len());
+        let name = Regex::new("^/[a-z0-9_-]{1,32}$").unwrap();
+        for one in &menu.commands {
+            prop_assert!(name.is_match(&one.command), "{}", one.command);
+            prop_assert!(!SLACK.reserved.contains(&one.command.trim_start_matches('/')), "{}", one.command);
+            prop_assert!(units(&one.description) <= 140 && units(&one.usage_hint) <= 100);
+            prop_assert!(!one.should_escape);
+        }
+    }
+
+    #[test]
+    fn a_discord_menu_keeps_every_limit(rows in registry()) {
+        let menu = discord::menu(&rows, &rows, NOTHING);
+        let shown: Vec<String> = menu.commands.iter().map(|one| one.name.clone()).collect();
+        accounted(&rows, &shown, &menu.left_out, 1);
+        prop_assert!(shown.len() <= DISCORD.commands);
+        let name = Regex::new(r"^[-_'\p{L}\p{N}]{1,32}$").unwrap();
+        for one in &menu.commands {
+            prop_assert!(name.is_match(&one.name), "{}", one.name);
+            prop_assert_eq!(one.name.to_lowercase(), one.name.clone());
+            prop_assert!((1..=100).contains(&units(&one.description)));
+            prop_assert!((1..=100).contains(&units(&one.description_localizations.chinese)));
+            prop_assert!(one.options.len() <= 25);
+            prop_assert!(discord::command_size(one) <= 4_000);
+            let mut names = BTreeSet::new();
+            let mut is_optional = false;
+            for option in &one.options {
+                prop_assert!(name.is_match(&option.name), "{}", option.name);
+                prop_assert!(names.insert(&option.name), "{} stands twice", option.name);
+                prop_assert!((1..=100).contains(&units(&option.description)));
+                prop_assert!(option.choices.len() <= 25);
+                prop_assert!(option.choices.is_empty() || !option.autocomplete);
+                prop_assert!(!(is_optional && option.required), "required after optional");
+                is_optional |= !option.required;
+                for choice in &option.choices {
+                    prop_assert!((1..=100).contains(&units(&choice.name)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_menu_shows_leads_back_to_its_row(rows in registry()) {
+        let back = |platform, shown: &str| typed_line(platform, shown, "x", &rows, NOTHING);
+        let is_row = |line: &str| {
+            let name = line.trim_start_matches('/').split(' ').next().unwrap();
+            rows.iter().any(|row| row.name == name)
+        };
+        for one in telegram::menu(&rows, NOTHING).commands {
+            let line = back(ChatPlatform::Telegram, &format!("{}@avocet_bot", one.command));
+            prop_assert!(is_row(&line), "{} -> {line}", one.command);
+        }
+        for one in &slack::menu(&rows, NOTHING, Lang::En).commands[1..] {
+            let line = back(ChatPlatform::Slack, &one.command);
+            prop_assert!(is_row(&line), "{} -> {line}", one.command);
+        }
+        for one in &discord::menu(&rows, &rows, NOTHING).commands[1..] {
+            let line = back(ChatPlatform::Discord, &one.name);
+            prop_assert!(is_row(&line), "{} -> {line}", one.name);
+        }
+    }
+}
+
+fn reason(left_out: &[LeftOut], name: &str) -> Option<LeftOutReason> {
+    left_out.iter().find(|left| left.name == name).map(|left| left.reason.clone())
+}
+
+fn own(name: &str) -> CommandRow {
+    CommandRow {
+        name: name.to_owned(),
+        aliases: Vec::new(),
+        about: "x".to_owned(),
+        hint: String::new(),
+        category: Category::Tools,
+        reach: Availability::Everywhere,
+        priority: 100,
+        origin: RowOrigin::Command,
+        options: Vec::new(),
+    }
+}
+
+#[test]
+fn the_registry_itself_fits_every_menu_in_both_languages() {
+    for lang in [Lang::En, Lang::Zh] {
+        let rows = rows(&Extensions::default(), lang);
+        let left = telegram::menu(&rows, NOTHING).left_out;
+        let odd = |left: &&LeftOut| {
+            matches!(left.reason, LeftOutReason::NoRoom(_) | LeftOutReason::NoPlace(_))
+        };
+        assert_eq!(left.iter().find(odd), None);
+        assert_eq!(reason(&left, "steer"), Some(LeftOutReason::NeedsArgument));
+        assert_eq!(reason(&left, "theme"), Some(LeftOutReason::TerminalOnly));
+        let closed = LeftOutReason::SettingClosed("display.tool_progress_command".to_owned());
+        assert_eq!(reason(&left, "background"), Some(closed));
+        let slack = slack::menu(&rows, NOTHING, lang);
+        assert_eq!(reason(&slack.left_out, "status"), Some(LeftOutReason::Reserved));
+        assert_eq!(reason(&slack.left_out, "steer"), None);
+    }
+}
+
+#[test]
+fn a_setting_that_is_true_puts_its_command_into_the_menus() {
+    let rows = rows(&Extensions::default(), Lang::En);
+    let open = MenuOptions { open: &["display.tool_progress_command"], first: &[] };
+    let menu = telegram::menu(&rows, open);
+    assert!(menu.commands.iter().any(|one| one.command == "background"));
+}
+
+#[test]
+fn the_names_that_the_user_wants_first_come_first() {
+    let rows = rows(&Extensions::default(), Lang::En);
+    let first = ["usage".to_owned(), "diff".to_owned()];
+    let menu = telegram::menu(&rows, MenuOptions { open: &[], first: &first });
+    let names: Vec<&str> = menu.commands.iter().map(|one| one.command.as_str()).collect();
+    assert_eq!(names[..3], ["usage", "diff", "stop"]);
+}
+
+#[test]
+fn names_are_spelt_as_the_platform_writes_them_and_back() {
+    let long = format!("{}-b", "a".repeat(40));
+    let longer = format!("{}-c", "a".repeat(40));
+    let mut rows = rows(&Extensions::default(), Lang::En);
+    rows.extend(["reload-mcp", "git:commit", "提交", &long, &longer, "Status"].map(own));
+    let menu = telegram::menu(&rows, NOTHING);
+    let names: Vec<&str> = menu.commands.iter().map(|one| one.command.as_str()).collect();
+    let (cut, numbered) = ("a".repeat(32), format!("{}0", "a".repeat(31)));
+    for name in ["reload_mcp", "git_commit", &cut, &numbered] {
+        assert!(names.contains(&name), "{name}: {names:?}");
+    }
+    assert_eq!(reason(&menu.left_out, "提交"), Some(LeftOutReason::NoName));
+    assert_eq!(
+        reason(&menu.left_out, "Status"),
+        Some(LeftOutReason::NameTaken("status".to_owned()))
+    );
+    let line = |platform, name: &str, args: &str| typed_line(platform, name, args, &rows, NOTHING);
+    assert_eq!(line(ChatPlatform::Telegram, "reload_mcp@MyBot", " a  b "), "/reload-mcp a  b");
+    assert_eq!(line(ChatPlatform::Telegram, &numbered, ""), format!("/{longer}"));
+    assert_eq!(line(ChatPlatform::Telegram, "提交", ""), "/提交");
+    assert_eq!(line(ChatPlatform::Discord, "git-commit", "x"), "/git:commit x");
+    assert_eq!(line(ChatPlatform::Telegram, "nothing", "x"), "/nothing x");
+}
+
+#[test]
+fn one_command_takes_every_name_and_alias_that_a_menu_has_no_room_for() {
+    let rows = rows(&Extensions::default(), Lang::En);
+    for platform in [ChatPlatform::Slack, ChatPlatform::Discord] {
+        let line = |args: &str| typed_line(platform, "avocet", args, &rows, NOTHING);
+        assert_eq!(line("status"), "/status");
+        assert_eq!(line(" /mode low"), "/mode low");
+        assert_eq!(line(""), "/help");
+        for name in rows.iter().flat_map(CommandRow::names) {
+            let canonical = rows.iter().find(|row| row.names().any(|known| known == name));
+            assert_eq!(line(name), format!("/{}", canonical.unwrap().name));
+        }
+    }
+}
+
+#[test]
+fn a_telegram_menu_is_registered_for_everyone_and_for_each_language() {
+    let menus = [Lang::En, Lang::Zh]
+        .map(|lang| (lang, telegram::menu(&rows(&Extensions::default(), lang), NOTHING)));
+    let calls = telegram::calls(Lang::Zh, &menus);
+    let codes: Vec<&serde_json::Value> = calls.iter().map(|call| &call["language_code"]).collect();
+    assert_eq!(codes, [&serde_json::Value::Null, &"en".into(), &"zh".into()]);
+    assert_eq!(calls[0]["commands"], calls[2]["commands"]);
+    assert!(calls[2]["commands"][0]["description"].as_str().unwrap().contains("停止"));
+}
+
+#[test]
+fn a_manifest_is_for_socket_mode_and_escapes_nothing() {
+    let rows = rows(&Extensions::default(), Lang::En);
+    let manifest = slack::menu(&rows, NOTHING, Lang::En).manifest();
+    assert_eq!(manifest["settings"]["socket_mode_enabled"], true);
+    let commands = manifest["features"]["slash_commands"].as_array().unwrap();
+    assert_eq!(commands[0]["command"], "/avocet");
+    assert!(commands.iter().all(|command| command["should_escape"] == false));
+    assert!(commands.iter().any(|command| command["command"] == "/interrupt"), "an alias");
+}
+
+#[test]
+fn discord_options_have_choices_or_complete_what_is_typed() {
+    let [english, chinese] = [Lang::En, Lang::Zh].map(|lang| rows(&Extensions::default(), lang));
+    let menu = discord::menu(&english, &chinese, NOTHING);
+    let command = |name: &str| menu.commands.iter().find(|one| one.name == name).unwrap();
+    let mode = &command("mode").options[0];
+    assert_eq!((mode.required, mode.choices.len(), mode.autocomplete), (true, 5, false));
+    let model = &command("model").options[0];
+    assert_eq!((model.required, model.choices.len(), model.autocomplete), (false, 0, true));
+    assert_eq!(command("stop").description_localizations.chinese, "停止本轮");
+    let many = discord::suggestions((0..40).map(|n| n.to_string()));
+    assert_eq!(many.len(), 25);
+}

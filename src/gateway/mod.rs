@@ -1,0 +1,31 @@
+//! Chat services as frontends: a conversation in Telegram, Slack or Discord is a session like that
+//! of the terminal.
+//!
+//! [`platform`] is what a service does for the rest; each service implements it in a file of its
+//! own, thin over its protocol. [`menu`] makes the lists of commands that a service shows, and
+//! [`access`] decides who may talk.
+
+pub mod access;
+pub mod access_file;
+pub mod chat;
+mod connection;
+pub mod conversation;
+pub mod discord;
+mod files;
+pub mod health;
+pub mod ledger;
+pub mod markup;
+pub mod menu;
+mod page;
+pub mod platform;
+mod progress;
+pub mod question;
+mod rate_limits;
+mod recent;
+mod reply;
+pub mod run;
+pub mod slack;
+pub mod split;
+pub mod telegram;
+pub mod timeline;
+mod typed_command;

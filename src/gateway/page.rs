@@ -1,0 +1,40 @@
+//! A page of labels and values as Markdown. Pure.
+
+use crate::commands::PageRow;
+use crate::i18n::{Lang, LocalizedText, PhraseValue};
+use crate::text::one_line;
+
+/// The page as lines: the title and headings bold, a pair on one line.
+pub fn markdown(title: &LocalizedText, rows: &[PageRow], lang: Lang) -> String {
+    let text = |value: &PhraseValue| one_line(&value.text(lang));
+    let mut out = format!("**{}**", escape(&one_line(&title.text(lang))));
+    for row in rows {
+        out += "\n";
+        match row {
+            PageRow::Heading(heading) => out += &format!("\n**{}**", escape(&text(heading))),
+            PageRow::Pair { label, value } => {
+                let (label, value) = (escape(&text(label)), escape(&text(value)));
+                out += &if label.is_empty() { value } else { format!("{label}: {value}") };
+            }
+            PageRow::Line(line) => out += &escape(&text(line)),
+        }
+    }
+    out
+}
+
+/// Values are no markup; code in backticks stays code.
+fn escape(text: &str) -> String {
+    let mut out = String::new();
+    for (at, part) in text.split('`').enumerate() {
+        match at % 2 {
+            0 => part.chars().for_each(|c| {
+                if "*_[]<>\\~|#".contains(c) {
+                    out.push('\\');
+                }
+                out.push(c);
+            }),
+            _ => out += &format!("`{part}`"),
+        }
+    }
+    out
+}

@@ -1,0 +1,60 @@
+//! The steps of a turn as one message that changes: what runs, and what came of it. Pure.
+
+use super::timeline::{PostBody, PostKey, Timeline};
+use crate::i18n::{Lang, chat as w};
+use crate::protocol::{Observation, Outcome, Step};
+use crate::safety::sanitize::{TextSource, clean};
+use crate::text::{cut, one_line};
+
+/// Steps that are shown; earlier ones are counted.
+const MOST: usize = 8;
+/// Longest line, in characters.
+const LONGEST: usize = 160;
+
+#[derive(Debug, Default)]
+pub struct ProgressPost {
+    post: Option<PostKey>,
+    /// The id of a step, and its line.
+    lines: Vec<(String, String)>,
+}
+
+impl ProgressPost {
+    pub fn start(&mut self, step: &Step, lang: Lang, timeline: &mut Timeline) {
+        let line = w::STEP_RUNS.with("step", command(step)).text(lang);
+        self.lines.push((step.id.clone(), line));
+        self.show(lang, timeline);
+    }
+
+    pub fn end(&mut self, observation: &Observation, lang: Lang, timeline: &mut Timeline) {
+        let id = &observation.step.id;
+        let Some((_, line)) = self.lines.iter_mut().find(|(known, _)| known == id) else { return };
+        let ran = matches!(observation.outcome, Outcome::Ran | Outcome::Edited);
+        let word = match ran && observation.exit_code == Some(0) {
+            true => w::STEP_DONE,
+            false => w::STEP_FAILED,
+        };
+        *line = word.with("step", command(&observation.step)).text(lang);
+        self.show(lang, timeline);
+    }
+
+    fn show(&mut self, lang: Lang, timeline: &mut Timeline) {
+        let before = self.lines.len().saturating_sub(MOST);
+        let head = (before > 0).then(|| w::STEPS_BEFORE.with("n", before).text(lang));
+        let lines = self.lines.iter().skip(before).map(|(_, line)| line.clone());
+        let body = PostBody::Plain(head.into_iter().chain(lines).collect::<Vec<_>>().join("\n"));
+        match self.post {
+            Some(post) => timeline.update(post, body),
+            None => self.post = Some(timeline.open(body)),
+        }
+    }
+
+    /// What follows comes below: later steps get a message of their own.
+    pub fn close(&mut self, timeline: &mut Timeline) {
+        self.post.take().into_iter().for_each(|post| timeline.settle(post));
+        self.lines.clear();
+    }
+}
+
+fn command(step: &Step) -> String {
+    cut(&one_line(&clean(&step.work.command_line(), TextSource::Text)), LONGEST)
+}

@@ -1,0 +1,464 @@
+//! A question of the session as a message with buttons: its text, its buttons bound by a nonce, and
+//! what a press or a typed line means. Pure.
+
+use super::platform::{Button, ButtonStyle, PlatformLimits, UserId};
+use crate::i18n::{Lang, LocalizedText, chat as w, screen};
+use crate::present::question_lines::{full_step, pick_label, question_lines};
+use crate::present::{ChoicePick, PickEffect, QuestionOffer, Severity, YES};
+use crate::protocol::{Ask, AskId, Decision, Question, StepAction, StepQuestion};
+use crate::safety::sanitize::{TextSource, clean};
+use crate::text::{cut, one_line};
+
+/// A question that waits for an answer in a chat.
+#[derive(Clone, Debug)]
+pub struct ChatQuestion {
+    ask: Ask,
+    offer: QuestionOffer,
+    nonce: String,
+    /// Who may answer it, apart from admins: whose message the turn answers.
+    asker: Option<UserId>,
+}
+
+/// What a press or a typed line is to the question.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ChatAnswer {
+    Decided(Decision),
+    /// Only an admin may decide that.
+    AdminOnly,
+    /// The word must be typed, with the code of this question.
+    WordNeeded,
+    /// It does not answer this question.
+    NotAnAnswer,
+}
+
+/// The parts of a button's data: which question, and which choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ButtonData<'a> {
+    pub nonce: &'a str,
+    pub choice: &'a str,
+}
+
+impl<'a> ButtonData<'a> {
+    /// Reads what came back from a button; forged data has any form.
+    pub fn parse(data: &'a str) -> Option<ButtonData<'a>> {
+        let (nonce, choice) = data.strip_prefix("q.")?.split_once('.')?;
+        let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        (data.len() <= 64 && is_plain(nonce) && is_plain(choice))
+            .then_some(ButtonData { nonce, choice })
+    }
+}
+
+impl ChatQuestion {
+    pub fn new(ask: Ask, nonce: String, asker: Option<UserId>) -> ChatQuestion {
+        let offer = QuestionOffer::new(&ask.question);
+        ChatQuestion { ask, offer, nonce, asker }
+    }
+
+    pub fn id(&self) -> AskId {
+        self.ask.id
+    }
+
+    pub fn nonce(&self) -> &str {
+        &self.nonce
+    }
+
+    /// Whether this user may answer at all.
+    pub fn may_answer(&self, user: &UserId, is_admin: bool) -> bool {
+        is_admin || self.asker.as_ref() == Some(user)
+    }
+
+    pub fn is_high_risk(&self) -> bool {
+        self.offer.severity == Severity::HighRisk
+    }
+
+    /// The code that a typed approval of high risk ends with.
+    pub fn code(&self) -> String {
+        self.nonce.chars().take(4).collect()
+    }
+
+    /// The whole question as plain text, with nothing hidden in it.
+    pub fn text(&self, lang: Lang) -> String {
+        let mut lines = question_lines(&self.ask.question);
+        if self.is_high_risk() {
+            let word = format!("{YES} {}", self.code());
+            lines.push(w::TYPE_WORD.with("word", word));
+        } else if matches!(
+            self.ask.question,
+            Question::Choice { free: true, .. } | Question::Plan { .. }
+        ) {
+            lines.push(w::TYPE_ANSWER.into());
+        }
+        let lines: Vec<String> =
+            lines.iter().map(|line| clean(&line.text(lang), TextSource::Text)).collect();
+        let text = lines.join("\n");
+        // A command that looks different from what it is must not be approved.
+        match self.command() {
+            Some(command) => text.replace(&command, &show_quotes(&command)),
+            None => text,
+        }
+    }
+
+    fn command(&self) -> Option<String> {
+        match &self.ask.question {
+            Question::Step(StepQuestion { step, .. })
+                if !matches!(step.work, StepAction::Tool { .. }) =>
+            {
+                Some(clean(&full_step(&step.work), TextSource::Text))
+            }
+            _ => None,
+        }
+    }
+
+    /// The message, and the whole text as a file if the message has not room for it.
+    pub fn message(&self, lang: Lang, limits: &PlatformLimits) -> (String, Option<String>) {
+        let text = self.text(lang);
+        // The edit that closes the question adds a line.
+        let room = limits.text.saturating_sub(200);
+        if limits.unit.count(&text) <= room {
+            return (text, None);
+        }
+        let note = w::QUESTION_ATTACHED.text(lang);
+        let high = if self.is_high_risk() {
+            format!("\n{}", w::TYPE_WORD.with("word", format!("{YES} {}", self.code())).text(lang))
+        } else {
+            String::new()
+        };
+        let short: String = text.chars().take(room.min(800) / 2).collect();
+        (format!("{}…\n\n{note}{high}", short.trim_end()), Some(text))
+    }
+
+    /// The first line, for the message once the question is closed.
+    pub fn summary(&self, lang: Lang) -> String {
+        let subject = self.command().map(|command| show_quotes(&command));
+        let first = || {
+            let lines = question_lines(&self.ask.question);
+            lines.first().map(|line| line.text(lang)).unwrap_or_default()
+        };
+        cut(&one_line(&clean(&subject.unwrap_or_else(first), TextSource::Text)), 300)
+    }
+
+    /// The buttons; what only an admin decides has one where `has_admin`.
+    pub fn buttons(&self, lang: Lang, limits: &PlatformLimits, has_admin: bool) -> Vec<Button> {
+        let button = |label: String, choice: &str, style| Button {
+            label: cut(&one_line(&clean(&label, TextSource::Text)), limits.label.saturating_sub(1)),
+            data: format!("q.{}.{choice}", self.nonce),
+            style,
+        };
+        if let Question::Choice { choices, .. } = &self.ask.question {
+            let choices = choices.iter().take(MOST_CHOICES).enumerate();
+            let mut buttons: Vec<Button> = choices
+                .map(|(at, text)| button(text.clone(), &format!("c{at}"), ButtonStyle::Usual))
+                .collect();
+            buttons.push(button(
+                screen::CHOICE_NOTHING.text(lang).to_owned(),
+                "no",
+                ButtonStyle::Refuse,
+            ));
+            return buttons;
+        }
+        let picks = self.picks().filter(|(pick, _)| has_admin || !is_lasting(*pick));
+        picks
+            .map(|(pick, name)| {
+                let style = match pick {
+                    ChoicePick::Reject | ChoicePick::Stop => ButtonStyle::Refuse,
+                    _ => ButtonStyle::Usual,
+                };
+                button(self.label(pick).text(lang), name, style)
+            })
+            .collect()
+    }
+
+    fn label(&self, pick: ChoicePick) -> LocalizedText {
+        match pick {
+            ChoicePick::Session => w::BUTTON_SESSION.into(),
+            ChoicePick::Project => w::BUTTON_PROJECT.into(),
+            ChoicePick::Reject => w::BUTTON_NO.into(),
+            other => pick_label(self.offer.kind, other).into(),
+        }
+    }
+
+    /// The choices that have a button, in order: approvals first.
+    fn picks(&self) -> impl Iterator<Item = (ChoicePick, &'static str)> {
+        let high = self.is_high_risk();
+        BUTTONS.iter().copied().filter(move |(pick, _)| {
+            self.offer.picks.contains(pick) && !(high && *pick == ChoicePick::Run)
+        })
+    }
+
+    /// A button was pressed by a user who may answer.
+    pub fn press(&self, choice: &str, is_admin: bool) -> ChatAnswer {
+        if let Question::Choice { choices, .. } = &self.ask.question {
+            let picked =
+                choice.strip_prefix('c').and_then(|at| choices.get(at.parse::<usize>().ok()?));
+            return match (picked, choice) {
+                (Some(text), _) => ChatAnswer::Decided(Decision::Answer { text: text.clone() }),
+                (None, "no") => ChatAnswer::Decided(Decision::Reject { word: None }),
+                _ => ChatAnswer::NotAnAnswer,
+            };
+        }
+        match self.picks().find(|(_, name)| *name == choice) {
+            Some((pick, _)) => self.pick(pick, is_admin),
+            None => ChatAnswer::NotAnAnswer,
+        }
+    }
+
+    fn pick(&self, pick: ChoicePick, is_admin: bool) -> ChatAnswer {
+        if is_lasting(pick) && !is_admin {
+            return ChatAnswer::AdminOnly;
+        }
+        match self.offer.effect(pick) {
+            PickEffect::Decide(decision) => ChatAnswer::Decided(decision),
+            PickEffect::WriteReason | PickEffect::Edit | PickEffect::DecideEach => {
+                ChatAnswer::NotAnAnswer
+            }
+        }
+    }
+
+    /// `/approve` with its span, as the name of a choice: once, session, project.
+    pub fn approve(&self, choice: &str, is_admin: bool) -> ChatAnswer {
+        let approving = ["once", "go"].contains(&choice);
+        match (self.is_high_risk(), approving) {
+            (true, _) => ChatAnswer::WordNeeded,
+            (false, true) => match self.press("once", is_admin) {
+                ChatAnswer::NotAnAnswer => self.press("go", is_admin),
+                answer => answer,
+            },
+            (false, false) => self.press(choice, is_admin),
+        }
+    }
+
+    /// `/deny`, with an optional text for the model.
+    pub fn reject(&self, reason: Option<String>) -> Decision {
+        match self.offer.dismissal() {
+            Decision::Reject { .. } => Decision::Reject { word: reason },
+            other => other,
+        }
+    }
+
+    /// A message while the question is open: the word for high risk, or the answer to the model.
+    pub fn typed(&self, text: &str, is_admin: bool) -> ChatAnswer {
+        let text = text.trim();
+        if self.is_high_risk() {
+            let mut words = text.split_whitespace();
+            let code = self.code();
+            return match (words.next(), words.next(), words.next()) {
+                (Some(YES), Some(typed), None) if typed.eq_ignore_ascii_case(&code) => {
+                    match is_admin {
+                        true => ChatAnswer::Decided(Decision::Approve),
+                        false => ChatAnswer::AdminOnly,
+                    }
+                }
+                (Some(yes), _, None) if yes.eq_ignore_ascii_case(YES) => ChatAnswer::WordNeeded,
+                _ => ChatAnswer::NotAnAnswer,
+            };
+        }
+        match &self.ask.question {
+            Question::Choice { choices, free, .. } => {
+                let same = choices.iter().find(|choice| choice.trim().eq_ignore_ascii_case(text));
+                match same.cloned().or_else(|| free.then(|| text.to_owned())) {
+                    Some(text) if !text.is_empty() => {
+                        ChatAnswer::Decided(Decision::Answer { text })
+                    }
+                    _ => ChatAnswer::NotAnAnswer,
+                }
+            }
+            Question::Plan { .. } if !text.is_empty() => {
+                ChatAnswer::Decided(Decision::Answer { text: text.to_owned() })
+            }
+            _ => ChatAnswer::NotAnAnswer,
+        }
+    }
+
+    /// What became of the question, for its message.
+    pub fn outcome(decision: &Decision) -> LocalizedText {
+        match decision {
+            Decision::Approve | Decision::ApproveAll { .. } | Decision::AcceptPlan { .. } => {
+                w::APPROVED.into()
+            }
+            Decision::Remember(_) => w::APPROVED_LASTING.into(),
+            Decision::Answer { text } => w::ANSWERED.with("text", cut(&one_line(text), 200)),
+            Decision::Stop => w::STOPPED.into(),
+            _ => w::REJECTED.into(),
+        }
+    }
+}
+
+/// The choices that a chat offers, and their names in the data of a button.
+const BUTTONS: &[(ChoicePick, &str)] = &[
+    (ChoicePick::Run, "once"),
+    (ChoicePick::Continue, "go"),
+    (ChoicePick::AcceptEdits, "edits"),
+    (ChoicePick::All, "all"),
+    (ChoicePick::Session, "session"),
+    (ChoicePick::Project, "project"),
+    (ChoicePick::Reject, "no"),
+    (ChoicePick::Stop, "stop"),
+];
+
+/// What holds for longer than this once is a setting, which admins change.
+fn is_lasting(pick: ChoicePick) -> bool {
+    matches!(pick, ChoicePick::Session | ChoicePick::Project | ChoicePick::AcceptEdits)
+}
+
+/// Choices of the model that get a button; any of them may be typed.
+const MOST_CHOICES: usize = 8;
+
+/// Quotes that only look like those of a shell.
+#[rustfmt::skip]
+const LOOKALIKE_QUOTES: &[char] = &[
+    '\u{2bc}', '\u{2b9}', '\u{2bb}', '\u{2bd}', '\u{2c8}', '\u{2ca}', '\u{2cb}',
+    '\u{2018}', '\u{2019}', '\u{201a}', '\u{201b}', '\u{201c}', '\u{201d}', '\u{201e}', '\u{201f}',
+    '\u{2032}', '\u{2033}', '\u{2035}', '\u{2036}', '\u{275b}', '\u{275c}', '\u{275d}', '\u{275e}',
+    '\u{301d}', '\u{301e}', '\u{ff02}', '\u{ff07}', '\u{ff40}', '\u{b4}', '\u{2ee}', '\u{5f3}', '\u{5f4}',
+];
+
+/// Shows the quotes that are none by their number.
+fn show_quotes(command: &str) -> String {
+    let mut out = String::with_capacity(command.len());
+    for c in command.chars() {
+        match LOOKALIKE_QUOTES.contains(&c) {
+            true => crate::text::write_escape(c, &mut out),
+            false => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gateway::platform::{MarkupDialect, TextUnit};
+    use crate::protocol::{ApprovalScope, Requires, Risk, Step, Tier};
+    use std::time::Duration;
+
+    fn risk(tier: Tier) -> Risk {
+        Risk { tier, rule: "x".into(), reasons: vec![], effects: vec![], lifted: tier == Tier::L2 }
+    }
+
+    fn step(program: &str, args: &[&str], tier: Tier) -> ChatQuestion {
+        let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        let work = StepAction::Exec { program: program.to_owned(), args };
+        let requires = Requires::default();
+        let step = Step { id: "1".into(), work, requires, cwd: None };
+        let mut question = StepQuestion::new(step, risk(tier), "/w");
+        question.rule = Some("git push *".into());
+        ask(Question::Step(question))
+    }
+
+    fn ask(question: Question) -> ChatQuestion {
+        ChatQuestion::new(Ask { id: AskId(3), question }, "k7m2p9q4".into(), Some("7".into()))
+    }
+
+    fn limits(text: usize) -> PlatformLimits {
+        PlatformLimits {
+            text,
+            unit: TextUnit::Utf16,
+            edit_pace: Duration::ZERO,
+            typing: Duration::ZERO,
+            label: 40,
+            upload: 1 << 20,
+            download: 1 << 20,
+            dialect: MarkupDialect::TelegramV2,
+        }
+    }
+
+    #[test]
+    fn a_step_offers_once_and_no_and_where_an_admin_is_session_and_project() {
+        let question = step("git", &["push"], Tier::L1);
+        let buttons = question.buttons(Lang::En, &limits(4096), true);
+        let data: Vec<_> = buttons.iter().map(|button| button.data.as_str()).collect();
+        assert_eq!(
+            data,
+            [
+                "q.k7m2p9q4.once",
+                "q.k7m2p9q4.session",
+                "q.k7m2p9q4.project",
+                "q.k7m2p9q4.no",
+                "q.k7m2p9q4.stop"
+            ]
+        );
+        let without_admin = question.buttons(Lang::En, &limits(4096), false);
+        let data: Vec<_> = without_admin.iter().map(|button| button.data.as_str()).collect();
+        assert_eq!(data, ["q.k7m2p9q4.once", "q.k7m2p9q4.no", "q.k7m2p9q4.stop"]);
+        assert_eq!(question.press("once", false), ChatAnswer::Decided(Decision::Approve));
+        let session = Decision::Remember(ApprovalScope::Session);
+        assert_eq!(question.press("session", true), ChatAnswer::Decided(session));
+        assert_eq!(question.press("session", false), ChatAnswer::AdminOnly);
+        assert_eq!(question.press("project", false), ChatAnswer::AdminOnly);
+        for forged in ["", "edit", "run", "c0", "trust", "all"] {
+            assert_eq!(question.press(forged, true), ChatAnswer::NotAnAnswer, "{forged}");
+        }
+    }
+
+    #[test]
+    fn high_risk_has_no_button_that_runs_it_and_needs_the_word_with_the_code_of_an_admin() {
+        let question = step("rm", &["-rf", "x"], Tier::L2);
+        let buttons = question.buttons(Lang::En, &limits(4096), true);
+        assert!(buttons.iter().all(|button| button.style == ButtonStyle::Refuse), "{buttons:?}");
+        assert!(question.text(Lang::En).contains("YES k7m2"));
+        assert_eq!(question.press("once", true), ChatAnswer::NotAnAnswer);
+        assert_eq!(question.approve("once", true), ChatAnswer::WordNeeded);
+        assert_eq!(question.typed("YES k7m2", true), ChatAnswer::Decided(Decision::Approve));
+        assert_eq!(question.typed("YES k7m2", false), ChatAnswer::AdminOnly);
+        for text in ["YES", "yes k7m2", "YES zzzz"] {
+            assert_eq!(question.typed(text, true), ChatAnswer::WordNeeded, "{text}");
+        }
+        assert_eq!(question.typed("YES k7m2 and more", true), ChatAnswer::NotAnAnswer);
+    }
+
+    #[test]
+    fn only_the_asker_and_admins_may_answer() {
+        let question = step("git", &["push"], Tier::L1);
+        assert!(question.may_answer(&"7".into(), false) && question.may_answer(&"8".into(), true));
+        assert!(!question.may_answer(&"8".into(), false));
+    }
+
+    #[test]
+    fn nothing_in_a_command_is_hidden_turned_around_or_disguised() {
+        let question =
+            step("sh", &["-c", "echo \u{202e}fr\u{200b} \u{2019}x\u{ff02} \u{1b}[2J"], Tier::L1);
+        let text = question.text(Lang::En);
+        for hidden in ['\u{202e}', '\u{200b}', '\u{2019}', '\u{ff02}', '\u{1b}'] {
+            assert!(!text.contains(hidden), "{hidden:?} in {text}");
+        }
+        assert!(text.contains("\\u{2019}") && text.contains("\\u{202e}"), "{text}");
+    }
+
+    #[test]
+    fn a_command_that_does_not_fit_is_attached_whole() {
+        let long = "y".repeat(5_000);
+        let question = step("echo", &[&long], Tier::L2);
+        let (message, file) = question.message(Lang::En, &limits(4096));
+        assert!(file.unwrap().contains(&long));
+        assert!(message.len() < 4096 && message.contains("YES k7m2"), "{message}");
+    }
+
+    #[test]
+    fn an_answer_to_the_model_is_pressed_or_typed() {
+        let question = ask(Question::Choice {
+            step: "1".into(),
+            script: None,
+            text: "Which?".into(),
+            choices: vec!["red".into(), "blue".into()],
+            free: true,
+        });
+        let answer = |text: &str| ChatAnswer::Decided(Decision::Answer { text: text.into() });
+        assert_eq!(question.press("c1", false), answer("blue"));
+        assert_eq!(question.press("c2", false), ChatAnswer::NotAnAnswer);
+        assert_eq!(question.typed("Red", false), answer("red"));
+        assert_eq!(question.typed("green", false), answer("green"));
+        assert_eq!(
+            question.press("no", false),
+            ChatAnswer::Decided(Decision::Reject { word: None })
+        );
+    }
+
+    #[test]
+    fn forged_data_names_no_question() {
+        for data in ["", "q", "q.", "q..", "once", "q.a/b.once", "x.k.once", "q.k7m2p9q4.on ce"] {
+            let parsed = ButtonData::parse(data);
+            assert!(parsed.is_none_or(|data| data.nonce.is_empty()), "{data}");
+        }
+        assert!(ButtonData::parse(&format!("q.{}.once", "a".repeat(90))).is_none());
+    }
+}

@@ -1,0 +1,111 @@
+//! The position in what Slack delivers. The service delivers again what was not acknowledged, but
+//! only for a while: after a longer time the known conversations are read from where they ended.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::gateway::platform::{ChatAddress, Cursor, Incoming};
+
+/// So many conversations are read after a long time; the oldest ones are forgotten.
+const PLACES: usize = 50;
+
+/// Messages do not arrive in order: those of this time before the newest one are read again.
+const OVERLAP: Duration = Duration::from_secs(60);
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(default)]
+pub struct SlackCursor {
+    /// Counts deliveries since the start.
+    pub number: u64,
+    /// The newest message, as the service counts: seconds, a dot and six digits.
+    newest: String,
+    /// The newest conversation is last.
+    places: Vec<ChatAddress>,
+}
+
+impl SlackCursor {
+    /// Of an earlier run.
+    pub fn resume(cursor: Option<&Cursor>) -> SlackCursor {
+        let cursor = cursor.map(SlackCursor::read).unwrap_or_default();
+        SlackCursor { number: 0, ..cursor }
+    }
+
+    pub fn read(cursor: &Cursor) -> SlackCursor {
+        serde_json::from_str(&cursor.0).unwrap_or_default()
+    }
+
+    pub fn write(&self) -> Cursor {
+        Cursor(serde_json::to_string(self).unwrap_or_default())
+    }
+
+    pub fn advance(&mut self, incoming: &Incoming) {
+        self.number += 1;
+        if let Some(message) = incoming.message.as_ref().filter(|_| incoming.is_addressed) {
+            if message.0 > self.newest {
+                self.newest.clone_from(&message.0);
+            }
+            self.places.retain(|place| *place != incoming.at);
+            self.places.push(incoming.at.clone());
+            if self.places.len() > PLACES {
+                self.places.remove(0);
+            }
+        }
+    }
+
+    /// The conversations to read, and from when on; none before the first message.
+    pub fn missed(&self) -> (Vec<ChatAddress>, String) {
+        let (seconds, rest) = self.newest.split_once('.').unwrap_or((&self.newest, "0"));
+        match seconds.parse::<u64>() {
+            Ok(seconds) => {
+                let from = seconds.saturating_sub(OVERLAP.as_secs());
+                (self.places.clone(), format!("{from}.{rest}"))
+            }
+            Err(_) => (Vec::new(), String::new()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gateway::platform::{DeliveryId, IncomingKind, Sender};
+
+    fn message(chat: &str, ts: &str) -> Incoming {
+        Incoming {
+            id: DeliveryId(ts.into()),
+            at: ChatAddress { chat: chat.into(), thread: None },
+            message: Some(ts.into()),
+            sender: Sender { id: "U".into(), name: String::new(), language: None, is_bot: false },
+            is_group: false,
+            is_addressed: true,
+            kind: IncomingKind::Text { text: String::new() },
+        }
+    }
+
+    #[test]
+    fn a_later_run_reads_the_known_conversations_from_where_they_ended() {
+        let mut cursor = SlackCursor::default();
+        assert_eq!(cursor.missed(), (Vec::new(), String::new()));
+        for (chat, ts) in [("D1", "1000.000002"), ("D2", "1000.000003"), ("D1", "1000.000001")] {
+            cursor.advance(&message(chat, ts));
+        }
+        assert_eq!(cursor.number, 3);
+        let cursor = SlackCursor::resume(Some(&cursor.write()));
+        assert_eq!(cursor.number, 0);
+        let (places, from) = cursor.missed();
+        let chats: Vec<&str> = places.iter().map(|place| place.chat.0.as_str()).collect();
+        assert_eq!((chats, from.as_str()), (vec!["D2", "D1"], "940.000003"));
+        assert_eq!(SlackCursor::resume(Some(&Cursor("7".into()))), SlackCursor::default());
+    }
+
+    #[test]
+    fn only_so_many_conversations_are_remembered() {
+        let mut cursor = SlackCursor::default();
+        for number in 0..200 {
+            cursor.advance(&message(&format!("D{number}"), "1000.0"));
+        }
+        let (places, _) = cursor.missed();
+        assert_eq!((places.len(), places[PLACES - 1].chat.0.as_str()), (PLACES, "D199"));
+    }
+}

@@ -1,0 +1,391 @@
+//! Slack: events over Socket Mode, everything else over the Web API.
+
+mod api;
+mod cursor;
+mod incoming;
+mod link;
+mod message;
+mod socket;
+mod text;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+use tokio::sync::OnceCell;
+
+use self::api::SlackApi;
+use self::cursor::SlackCursor;
+pub use self::incoming::IsCommand;
+use self::link::{SlackLink, SlackOrder, SlackReceived};
+use self::message::{post_body, posted_with, question_body, update_body};
+use self::text::escape;
+use super::connection::ServiceConnection;
+use super::platform::{
+    Batch, ButtonQuestion, ChatAddress, Cursor, IncomingKind, MarkupDialect, MessageId, Outgoing,
+    OutgoingFile, Platform, PlatformError, PlatformLimits, PlatformResult, RemoteFile, TextUnit,
+};
+use super::recent::Recent;
+use crate::net::{HttpBody, HttpRequest};
+use crate::protocol::ChatPlatform;
+
+/// Where the Web API is.
+pub const API_URL: &str = "https://slack.com/api/";
+
+/// The service forgets an address for answers half an hour after it gave it out.
+const RESPONSE_LIFETIME: Duration = Duration::from_secs(29 * 60);
+const RESPONSES: usize = 1000;
+
+/// Begins the id of a message that was sent to such an address.
+const ANSWER: &str = "answer:";
+
+/// How to reach a workspace.
+pub struct SlackConfig {
+    pub api_url: String,
+    /// `xapp-…`: opens connections.
+    pub app_token: String,
+    /// `xoxb-…`: does everything else.
+    pub bot_token: String,
+    /// Tells which words after `!` and after the app's own command are commands.
+    pub is_command: IsCommand,
+    /// After so much silence the connection is checked.
+    pub silence: Duration,
+}
+
+impl SlackConfig {
+    pub const SILENCE: Duration = Duration::from_secs(30);
+}
+
+/// A workspace.
+pub struct Slack {
+    api: Arc<SlackApi>,
+    is_command: IsCommand,
+    silence: Duration,
+    /// Of the run before.
+    cursor: Option<Cursor>,
+    running: OnceCell<RunningSlack>,
+    /// Where presses can be answered, by the press.
+    presses: Recent<String>,
+    /// Where commands can be answered, by the chat: the bot may not be a member of it.
+    commands: Recent<String>,
+    /// Where messages can be edited that were sent there.
+    answers: Recent<String>,
+    /// The app may not show that it is writing.
+    has_no_status: AtomicBool,
+    bot_token: String,
+    host: String,
+}
+
+struct RunningSlack {
+    name: String,
+    connection: ServiceConnection<SlackReceived, SlackOrder>,
+}
+
+impl Slack {
+    /// # Errors
+    /// [`PlatformError::Refused`] for an address or a token that cannot be used.
+    pub fn new(config: SlackConfig, cursor: Option<&Cursor>) -> Result<Slack, PlatformError> {
+        let recent = || Recent::new(RESPONSES, RESPONSE_LIFETIME);
+        Ok(Slack {
+            api: Arc::new(SlackApi::new(&config.api_url, &config.app_token, &config.bot_token)?),
+            host: host(&config.api_url).unwrap_or_default().to_owned(),
+            is_command: config.is_command,
+            silence: config.silence,
+            cursor: cursor.cloned(),
+            running: OnceCell::new(),
+            presses: recent(),
+            commands: recent(),
+            answers: recent(),
+            has_no_status: AtomicBool::new(false),
+            bot_token: config.bot_token,
+        })
+    }
+
+    async fn running(&self) -> Result<&RunningSlack, PlatformError> {
+        self.running.get_or_try_init(|| self.start()).await
+    }
+
+    async fn start(&self) -> Result<RunningSlack, PlatformError> {
+        let me = self.api.call("auth.test", json!({})).await?;
+        let text = |key: &str| me[key].as_str().unwrap_or_default().to_owned();
+        let (api, is_command) = (Arc::clone(&self.api), Arc::clone(&self.is_command));
+        let (bot, silence) = (text("user_id"), self.silence);
+        let cursor = SlackCursor::resume(self.cursor.as_ref());
+        let connection = ServiceConnection::start(|end| {
+            SlackLink { api, bot, is_command, silence, end, cursor }.run()
+        });
+        Ok(RunningSlack { name: text("user"), connection })
+    }
+
+    async fn receive_batch(&self) -> Result<Batch, PlatformError> {
+        let received = self.running().await?.connection.receive().await?;
+        let mut batch = Batch::default();
+        let now = Instant::now();
+        for SlackReceived { message, cursor } in received {
+            let incoming = message.incoming;
+            if let Some(url) = message.response_url {
+                match &incoming.kind {
+                    IncomingKind::Button { press, .. } => self.presses.insert(press, url, now),
+                    _ => self.commands.insert(&incoming.at.chat.0, url, now),
+                }
+            }
+            batch.messages.push(incoming);
+            batch.cursor = Some(cursor);
+        }
+        Ok(batch)
+    }
+
+    /// Posts once: if no answer comes, the conversation tells whether it was posted.
+    async fn post(
+        &self,
+        to: &ChatAddress,
+        body: Value,
+        nonce: &str,
+    ) -> Result<MessageId, PlatformError> {
+        let text = body["text"].clone();
+        match self.api.call("chat.postMessage", body).await {
+            Ok(posted) => Ok(MessageId(posted["ts"].as_str().unwrap_or_default().to_owned())),
+            Err(PlatformError::Network(why)) => {
+                let history = self.api.history(to, "0", 20).await;
+                let posted = history.ok().and_then(|history| posted_with(nonce, &history));
+                posted.map(MessageId).ok_or(PlatformError::Network(why))
+            }
+            // A command can be typed where the bot is not a member: only its own address is open then.
+            Err(PlatformError::Gone) => self.answer_command(to, text, nonce).await,
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn answer_command(
+        &self,
+        to: &ChatAddress,
+        text: Value,
+        nonce: &str,
+    ) -> Result<MessageId, PlatformError> {
+        let now = Instant::now();
+        let url = self.commands.get(&to.chat.0, now).ok_or(PlatformError::Gone)?;
+        self.respond(&url, json!({ "response_type": "ephemeral", "text": text })).await?;
+        let id = format!("{ANSWER}{nonce}");
+        self.answers.insert(&id, url, now);
+        Ok(MessageId(id))
+    }
+
+    async fn respond(&self, url: &str, body: Value) -> Result<(), PlatformError> {
+        let response = self.api.request(HttpRequest::post(url, body)).await?;
+        match response.status {
+            200 => Ok(()),
+            429 => {
+                let after = response.retry_after().unwrap_or(Duration::from_secs(1));
+                Err(PlatformError::RateLimited { after })
+            }
+            400..500 => Err(PlatformError::Gone),
+            status => Err(PlatformError::Network(format!("status {status}"))),
+        }
+    }
+
+    async fn update(
+        &self,
+        to: &ChatAddress,
+        message: &MessageId,
+        text: &Outgoing,
+    ) -> Result<(), PlatformError> {
+        if message.0.starts_with(ANSWER) {
+            let url = self.answers.get(&message.0, Instant::now());
+            let mut body = update_body(to, &message.0, text);
+            body["replace_original"] = json!(true);
+            return self.respond(&url.ok_or(PlatformError::Gone)?, body).await;
+        }
+        self.api.call("chat.update", update_body(to, &message.0, text)).await.map(|_| ())
+    }
+
+    async fn show_status(&self, to: &ChatAddress) -> Result<(), PlatformError> {
+        let Some(thread) =
+            to.thread.as_ref().filter(|_| !self.has_no_status.load(Ordering::Relaxed))
+        else {
+            return Ok(());
+        };
+        let body = json!({ "channel_id": to.chat, "thread_ts": thread, "status": "…" });
+        match self.api.call("assistant.threads.setStatus", body).await {
+            Err(PlatformError::Refused(_) | PlatformError::Gone) => {
+                self.has_no_status.store(true, Ordering::Relaxed);
+                Ok(())
+            }
+            other => other.map(|_| ()),
+        }
+    }
+
+    async fn send_file(
+        &self,
+        to: &ChatAddress,
+        file: &OutgoingFile,
+    ) -> Result<MessageId, PlatformError> {
+        let length = file.bytes.len().to_string();
+        let fields = [("filename", file.name.as_str()), ("length", &length)];
+        let place = self.api.call_form("files.getUploadURLExternal", &fields).await?;
+        let (url, id) = (place["upload_url"].as_str(), place["file_id"].as_str());
+        let (Some(url), Some(id)) = (url, id) else {
+            return Err(PlatformError::Network("no address for the file".into()));
+        };
+        let content_type = "application/octet-stream".to_owned();
+        let body = HttpBody::Bytes { content_type, bytes: file.bytes.clone() };
+        let response = self.api.request(HttpRequest::with_name("POST", url, body)).await?;
+        if !response.is_success() {
+            return Err(PlatformError::Network(format!("status {}", response.status)));
+        }
+        let mut body = json!({
+            "files": [{ "id": id, "title": file.name }], "channel_id": to.chat,
+            "initial_comment": escape(&file.caption),
+        });
+        if let Some(thread) = &to.thread {
+            body["thread_ts"] = json!(thread);
+        }
+        self.api.call("files.completeUploadExternal", body).await?;
+        Ok(MessageId(id.to_owned()))
+    }
+
+    async fn fetch(&self, file: &RemoteFile, most: u64) -> Result<Bytes, PlatformError> {
+        let mut request = HttpRequest::get(&file.reference);
+        request.body_cap = usize::try_from(most).unwrap_or(usize::MAX);
+        // The token goes to the service alone: a file may name any address.
+        match host(&file.reference) {
+            Some(to) if to == self.host => {}
+            Some(to) if to.ends_with(".slack.com") && file.reference.starts_with("https:") => {
+                let token = format!("Bearer {}", self.bot_token);
+                request.headers.push(("authorization", token));
+            }
+            _ => return Err(PlatformError::Refused("the file is not at the service".into())),
+        }
+        let response = self.api.request(request).await?;
+        let is_page =
+            response.header("content-type").is_some_and(|kind| kind.starts_with("text/html"));
+        match response.status {
+            // Without the permission to read files, the page to sign in comes.
+            200 if is_page && file.media_type.as_deref() != Some("text/html") => {
+                Err(PlatformError::Refused("the app may not read files".into()))
+            }
+            200 => Ok(response.body),
+            403 | 404 | 410 => Err(PlatformError::Gone),
+            status => Err(PlatformError::Network(format!("status {status}"))),
+        }
+    }
+}
+
+/// The host and the port of an address.
+fn host(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("://")?;
+    let host = rest.split(['/', '?', '#']).next()?;
+    // Before an `@`, a name could look like the service's.
+    (!host.contains('@')).then_some(host)
+}
+
+fn nonce() -> String {
+    format!("{:016x}", fastrand::u64(..))
+}
+
+impl Platform for Slack {
+    fn kind(&self) -> ChatPlatform {
+        ChatPlatform::Slack
+    }
+
+    fn limits(&self) -> PlatformLimits {
+        PlatformLimits {
+            text: 3000,
+            unit: TextUnit::Chars,
+            edit_pace: Duration::from_millis(1200),
+            typing: Duration::from_secs(110),
+            label: 75,
+            upload: 1 << 30,
+            download: 1 << 30,
+            dialect: MarkupDialect::Mrkdwn,
+        }
+    }
+
+    fn connect(&self) -> PlatformResult<'_, String> {
+        async move { Ok(self.running().await?.name.clone()) }.boxed()
+    }
+
+    fn receive(&self) -> PlatformResult<'_, Batch> {
+        self.receive_batch().boxed()
+    }
+
+    fn confirm(&self, cursor: &Cursor) -> PlatformResult<'_, ()> {
+        if let Some(running) = self.running.get() {
+            running.connection.order(SlackOrder::Confirm(SlackCursor::read(cursor).number));
+        }
+        std::future::ready(Ok(())).boxed()
+    }
+
+    fn send<'a>(
+        &'a self,
+        to: &'a ChatAddress,
+        message: &'a Outgoing,
+    ) -> PlatformResult<'a, MessageId> {
+        let nonce = nonce();
+        let body = post_body(to, message, &nonce);
+        async move { self.post(to, body, &nonce).await }.boxed()
+    }
+
+    fn edit<'a>(
+        &'a self,
+        to: &'a ChatAddress,
+        message: &'a MessageId,
+        text: &'a Outgoing,
+    ) -> PlatformResult<'a, ()> {
+        self.update(to, message, text).boxed()
+    }
+
+    fn ask<'a>(
+        &'a self,
+        to: &'a ChatAddress,
+        question: &'a ButtonQuestion,
+    ) -> PlatformResult<'a, MessageId> {
+        let nonce = nonce();
+        let body = question_body(to, question, &nonce);
+        async move { self.post(to, body, &nonce).await }.boxed()
+    }
+
+    fn acknowledge(&self, press: &str, text: Option<&str>) -> PlatformResult<'_, ()> {
+        let url = self.presses.get(press, Instant::now());
+        let text = text.map(escape);
+        async move {
+            let (Some(url), Some(text)) = (url, text) else { return Ok(()) };
+            let body = json!({
+                "response_type": "ephemeral", "replace_original": false, "text": text,
+            });
+            self.respond(&url, body).await
+        }
+        .boxed()
+    }
+
+    fn typing<'a>(&'a self, to: &'a ChatAddress) -> PlatformResult<'a, ()> {
+        self.show_status(to).boxed()
+    }
+
+    /// The commands of an app are in its manifest, which its owner pastes.
+    fn set_menu<'a>(&'a self, _calls: &'a [Value]) -> PlatformResult<'a, ()> {
+        std::future::ready(Ok(())).boxed()
+    }
+
+    fn upload<'a>(
+        &'a self,
+        to: &'a ChatAddress,
+        file: &'a OutgoingFile,
+    ) -> PlatformResult<'a, MessageId> {
+        self.send_file(to, file).boxed()
+    }
+
+    fn download<'a>(&'a self, file: &'a RemoteFile, most: u64) -> PlatformResult<'a, Bytes> {
+        self.fetch(file, most).boxed()
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        if let Some(running) = self.running.get() {
+            running.connection.order(SlackOrder::Close);
+        }
+        std::future::ready(()).boxed()
+    }
+}

@@ -1,0 +1,58 @@
+//! Sentences of the gateways: chats in Telegram, Slack and Discord.
+
+words! { "chat":
+    TYPE_WORD: "This is of high risk. To run it, an admin types: {word}", "风险很高。如要运行，请由管理员输入：{word}";
+    TYPE_ANSWER: "Press a button, or type an answer.", "请按按钮，或输入回答。";
+    QUESTION_ATTACHED: "The whole question is in the file above: read it before you decide.", "完整内容在上方的文件中：请先阅读再决定。";
+    BUTTON_SESSION: "Allow in this session", "本会话内允许";
+    BUTTON_PROJECT: "Allow in this project", "本项目内允许";
+    BUTTON_NO: "No", "不";
+    APPROVED: "Approved", "已批准";
+    APPROVED_LASTING: "Approved, and remembered", "已批准并记住";
+    ANSWERED: "Answered: {text}", "已回答：{text}";
+    STOPPED: "Turn stopped", "本轮已停止";
+    REJECTED: "Rejected", "已拒绝";
+    CLOSED_BY: "{summary}\n→ {outcome} by {name}", "{summary}\n→ {outcome}（{name}）";
+    CLOSED: "{summary}\n→ This question is closed.", "{summary}\n→ 该问题已关闭。";
+    QUESTION_GONE: "This question is gone: the program was restarted. Send /retry to try again.", "该问题已失效：程序重新启动过。发送 /retry 可再试一次。";
+    TOO_LATE: "Too late: this question is no longer open.", "太迟了：该问题已关闭。";
+    NOT_YOURS: "Only the user who asked, or an admin, may answer this.", "只有提问的用户或管理员可以回答。";
+    ADMIN_ONLY: "Only an admin may decide that.", "只有管理员可以决定。";
+    WORD_NEEDED: "To run this, type exactly: {word}", "如要运行，请准确输入：{word}";
+    NO_QUESTION: "There is no open question.", "没有等待回答的问题。";
+    INTERRUPTED: "The program was restarted while this message was being answered. What was done so far is kept; send /retry to try again.", "回答这条消息时程序重新启动。已完成的部分仍然保留；发送 /retry 可再试一次。";
+    TOO_LONG: "This message is too long: at most {most} characters. Send it as a file.", "消息过长：最多 {most} 个字符。请以文件发送。";
+    QUEUE_FULL: "Too many messages are waiting here ({most}). Send it again later, or /stop.", "等待的消息过多（{most}）。请稍后再发，或发送 /stop。";
+    FILE_TOO_LARGE: "`{name}` is larger than {most}, so it was not read.", "`{name}` 大于 {most}，没有读取。";
+    FILE_LOST: "`{name}` could not be fetched: {why}", "无法获取 `{name}`：{why}";
+    SENT_FILES: "The user sent files: {files}", "用户发送了文件：{files}";
+    ANSWER_ATTACHED: "The whole answer is in the file.", "完整回答在文件中。";
+    WAITS: "Queued: {n} waiting.", "已排队：等待 {n} 条。";
+    BUSY_ELSEWHERE: "This conversation is open in a terminal. Close it there, or send /new.", "该对话在终端中打开。请先在终端关闭，或发送 /new。";
+    NOT_OPENED: "The conversation could not be opened: {why}", "无法打开对话：{why}";
+    LEFT_OUT: "… {n} messages were left out: this chat could not take them in time.", "……省略了 {n} 条消息：本聊天来不及接收。";
+    FILE_NOT_SENT: "`{name}` could not be sent: {why}", "无法发送 `{name}`：{why}";
+    FULL: "Too many conversations are active. Send it again in a moment.", "同时进行的对话过多。请稍后再发。";
+    STEP_RUNS: "⏳ {step}", "⏳ {step}";
+    STEP_DONE: "✓ {step}", "✓ {step}";
+    STEP_FAILED: "✗ {step}", "✗ {step}";
+    STEPS_BEFORE: "… and {n} steps before", "… 之前还有 {n} 个步骤";
+    NEEDS_TERMINAL: "This works in the terminal only.", "此功能只能在终端中使用。";
+    NONE_ENABLED: "No chat service is enabled.", "没有启用任何聊天平台。";
+    NONE_ENABLED_HINT: "Set `gateway.telegram.enabled` to true, or name one with `--only`.", "请把 `gateway.telegram.enabled` 设为 true，或用 `--only` 指定一个。";
+    NO_TOKEN: "{name}: no token. Set the variable {variable}.", "{name}：没有令牌。请设置变量 {variable}。";
+    NO_ADDRESS: "{name}: this address cannot be used: {url}", "{name}：无法使用该地址：{url}";
+    NO_LEDGER: "{name}: its file cannot be opened: {why}", "{name}：无法打开其文件：{why}";
+    RUNS_ALREADY: "{name} is running already in another process.", "{name} 已在另一个进程中运行。";
+    NO_PORT: "Port {port} for /healthz cannot be used: {why}", "无法使用 /healthz 的端口 {port}：{why}";
+    SERVICE_ENDED: "{name} ended: {why}", "{name} 已结束：{why}";
+    STATUS_CONNECTED: "connected as {bot}", "已连接，机器人为 {bot}";
+    STATUS_WAITS: "running, not connected. {why}", "正在运行，尚未连接。{why}";
+    STATUS_OFF: "not running", "未运行";
+    NO_HOME: "This is not a folder that can be used: {folder}", "不能使用该目录：{folder}";
+    COMMAND_OF_ADMINS: "Only an admin may use /{name}.", "只有管理员可以使用 /{name}。";
+    WHO_YOU_ARE: "Your id here is {id}. Role: {role}.", "你在这里的编号是 {id}。角色：{role}。";
+    HOME_IS: "The working folder of this chat is {folder}.", "本聊天的工作目录：{folder}。";
+    HOME_SET: "From now on this chat works in {folder}. A new conversation begins.", "本聊天从现在起在 {folder} 中工作，并开始新的对话。";
+    NO_APP_TOKEN: "{name}: no app token. Set the variable {variable}.", "{name}：没有应用级令牌。请设置变量 {variable}。";
+}

@@ -1,0 +1,58 @@
+//! Sentences of `gateway`.
+
+words! { "gateway":
+    MENU_UMBRELLA: "Any command of Avocet, by its name", "按名称执行 Avocet 的任意命令";
+    MENU_LINE: "The command and its arguments", "命令及其参数";
+
+    // Why a command is not in a menu.
+    LEFT_TERMINAL: "works only in the terminal", "只能在终端里使用";
+    LEFT_SETTING: "works in a chat when `{setting}` is true", "`{setting}` 为 true 时才能在聊天里使用";
+    LEFT_ARGUMENT: "needs an argument, which a tap does not send: type it", "需要参数，而点按不会发送参数：请手动输入";
+    LEFT_RESERVED: "the platform keeps this name for itself", "平台保留了这个名称";
+    LEFT_NO_NAME: "nothing of its name is left in the letters that the platform takes", "名称中没有平台允许的字符";
+    LEFT_TOO_LONG: "the name is longer than {most} characters", "名称超过 {most} 个字符";
+    LEFT_TAKEN: "`{name}` is the name of another command there", "另一个命令在那里已叫 `{name}`";
+    LEFT_NO_PLACE: "the platform takes {most} commands", "平台最多接受 {most} 个命令";
+    // Who may talk.
+    STRANGER: "You are not allowed to use this bot. Your id here is {id}; its owner can add it to the settings, or pair you with a code from `avocet gateway pair`.", "你无权使用此机器人。你在这里的编号是 {id}；其所有者可以把它加入设置，或用 `avocet gateway pair` 生成的配对码与你配对。";
+    CODE_WRONG: "This code is wrong. Tries left: {n}.", "配对码错误。剩余次数：{n}。";
+    CODE_CLOSED: "This code is wrong, and no tries are left. Ask for a new one.", "配对码错误，且已无剩余次数。请索取新的配对码。";
+    PAIRED: "You are paired: {role}. `/help` lists the commands.", "配对成功：{role}。`/help` 会列出命令。";
+    ROLE_USER: "user", "用户";
+    ROLE_ADMIN: "admin", "管理员";
+    NO_RANDOM: "The system gave no random bytes, so no code was made.", "系统未能提供随机数，因此没有生成配对码。";
+    USERS_BROKEN: "The list of paired users cannot be read, so only the settings count: {file}", "无法读取已配对用户的列表，因此只按设置判断：{file}";
+    USERS_NOT_SAVED: "The list of paired users was not saved: {file}: {why}", "已配对用户的列表没有保存：{file}：{why}";
+    CODE: "Send this code to the bot in a private chat within {minutes} minutes: {code}", "请在 {minutes} 分钟内，在私聊中把此配对码发给机器人：{code}";
+    CODE_HINT: "It works once and pairs one {role}. Five wrong codes close it.", "它只能用一次，配对一个{role}。错误五次后失效。";
+    USER_REMOVED: "{id} can no longer talk on {platform}.", "{id} 不能再通过 {platform} 使用。";
+    NO_SUCH_USER: "No user {id} is paired on {platform}. Users of the settings are removed there.", "{platform} 上没有已配对的用户 {id}。设置中的用户请在设置里移除。";
+    NO_USERS: "Nobody may talk yet. `avocet gateway pair` makes a code.", "目前没有人可以使用。`avocet gateway pair` 可生成配对码。";
+    OF_SETTINGS: "{role}, in the settings", "{role}，来自设置";
+    OF_PAIRING: "{role}, paired", "{role}，已配对";
+    TOKEN_SAVED: "The token is saved in the keyring.", "令牌已保存到钥匙串。";
+    TOKEN_SAVED_FILE: "The token is saved in {file}, which only you can read.", "令牌已保存到 {file}，只有你能读取。";
+    TOKEN_REMOVED: "The saved token is removed.", "已移除保存的令牌。";
+    NO_TOKEN_SAVED: "No token was saved.", "没有保存过令牌。";
+    ASK_TOKEN: "The token for {name} (it is not shown): ", "{name} 的令牌（不会显示）：";
+    NO_TOKEN_GIVEN: "No token was given; nothing is saved.", "没有输入令牌，未保存任何内容。";
+    NO_APP_TOKEN: "Only Slack has an app token.", "只有 Slack 有应用级令牌。";
+    MENU_SHOWN: "In the menu", "菜单中";
+    MENU_LEFT_OUT: "Left out", "未列入";
+
+    // `/help gateways`.
+    HELP_GATEWAYS: "Chats in Telegram, Slack and Discord", "Telegram、Slack 和 Discord 聊天";
+    HELP_SETUP: "To open a gateway", "启用网关";
+    HELP_ENABLE: "In your settings: connect to this platform (or `slack`, `discord`)", "在你的设置中：连接此平台（也可以是 `slack`、`discord`）";
+    HELP_TOKEN: "Save the token of the bot; its variable works too", "保存机器人的令牌；也可以使用环境变量";
+    HELP_MENU: "Show the menu that the platform gets, and what it leaves out", "显示平台得到的菜单及未列入的命令";
+    HELP_PAIR: "Print a one-time code: whoever sends it to the bot may talk to it", "打印一次性配对码：把它发给机器人的人即可使用";
+    HELP_RUN: "Answer until a signal ends it", "持续应答，直到收到结束信号";
+    HELP_STATUS: "Show which platforms are connected", "显示已连接的平台";
+    HELP_IN_A_CHAT: "In a chat", "在聊天中";
+    HELP_WHO: "Only users of the settings and paired users are heard; in a group only commands and messages that mention the bot.", "只有设置中的用户和已配对的用户会得到回应；在群组中只处理命令和提及机器人的消息。";
+    HELP_QUESTIONS: "A question has buttons for its asker and for admins. High risk is never a button: an admin types the word it shows.", "问题带有按钮，供提问者和管理员使用。高风险操作没有按钮：由管理员输入其中显示的口令。";
+    HELP_BUSY: "Messages wait while a turn runs; `/stop`, `/steer`, `/queue` and `/status` work at once, also during a question.", "运行期间的消息会排队；`/stop`、`/steer`、`/queue` 和 `/status` 立即生效，提问期间也可以用。";
+
+    LEFT_NO_ROOM: "the menu would have more than {most} bytes", "菜单会超过 {most} 字节";
+}

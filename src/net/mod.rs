@@ -1,0 +1,14 @@
+//! Speaks HTTP: builds clients, sends single requests whose answers are read whole, and opens
+//! WebSockets.
+//!
+//! Model servers stream their answers; `model` does that with a client from here.
+
+mod client;
+mod form;
+mod http;
+mod websocket;
+
+pub use client::{build_client, is_loopback, retry_after};
+pub use form::{FormField, form};
+pub use http::{HttpBody, HttpClient, HttpError, HttpRequest, HttpResponse};
+pub use websocket::{SocketEvent, WebSocket};

@@ -1,0 +1,42 @@
+//! Changed files, for frontends without a view of their own.
+
+use super::question_lines::diff_lines;
+use crate::i18n::{Phrase, session as words};
+use crate::protocol::{Change, Page, PageRow};
+
+/// A path as it is shown in a folder.
+pub fn relative_path<'a>(path: &'a str, cwd: &str) -> &'a str {
+    let inner = path.strip_prefix(cwd).and_then(|rest| rest.strip_prefix('/'));
+    inner.unwrap_or(path)
+}
+
+/// All changes with their diffs, for frontends without a view of their own.
+pub fn changes_page(cwd: &str, session: &[Change], uncommitted: Option<&[Change]>) -> Page {
+    let is_known = uncommitted.is_some();
+    let uncommitted = uncommitted.unwrap_or_default();
+    let mut rows = Vec::new();
+    for change in session {
+        push_change(cwd, change, &mut rows);
+    }
+    if !uncommitted.is_empty() {
+        rows.push(PageRow::heading(words::UNCOMMITTED));
+    }
+    for change in uncommitted {
+        push_change(cwd, change, &mut rows);
+    }
+    if rows.is_empty() {
+        rows.push(PageRow::line(no_changes(!is_known)));
+    }
+    Page { title: words::CHANGED_FILES.into(), rows }
+}
+
+/// The sentence where nothing is shown.
+pub fn no_changes(has_unknown: bool) -> Phrase {
+    if has_unknown { words::CHANGED_NOTHING_KNOWN } else { words::CHANGED_NOTHING }
+}
+
+fn push_change(cwd: &str, change: &Change, rows: &mut Vec<PageRow>) {
+    let sum = format!("+{} -{}", change.added, change.removed);
+    rows.push(PageRow::pair(relative_path(&change.path, cwd).to_owned(), sum));
+    rows.extend(diff_lines("", change).into_iter().skip(1).map(PageRow::line));
+}

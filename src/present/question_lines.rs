@@ -1,0 +1,202 @@
+//! A question in lines of text: what is asked about, with everything that the screen shows, and what
+//! its choices are called.
+
+use super::{ChoicePick, QuestionKind};
+use crate::i18n::{LocalizedText, Phrase, common, linear as w, prompt as p, screen, session};
+use crate::protocol::{
+    Change, Question, Reason, StepAction, StepQuestion, TemplateCommand, Tier, TrustOffer,
+    UntrustedFile,
+};
+use crate::safety::editable;
+use crate::text::{escape, one_line};
+
+/// The question without its choices.
+pub fn question_lines(question: &Question) -> Vec<LocalizedText> {
+    match question {
+        Question::Pause { why } => vec![why.clone(), common::CONTINUE_ASK.into()],
+        Question::Step(asked) => step_question_lines(asked),
+        Question::Pieces { of, cwd, pieces } => command_lines(of, cwd, pieces),
+        Question::Trust { folder, above, because, found } => {
+            trust_question_lines(folder, above.as_deref(), because, found)
+        }
+        Question::Plan { items, .. } => {
+            let lines =
+                items.iter().map(|item| screen::PLAN_LINE.with("line", escape(&item.line()).text));
+            std::iter::once(screen::PLAN_ASK.into()).chain(lines).collect()
+        }
+        Question::ScriptCall { text } => vec![common::SCRIPT_ASKS.with("text", text.as_str())],
+        Question::Choice { text, script, .. } => {
+            let asks = if script.is_some() { common::SCRIPT_ASKS } else { common::MODEL_ASKS };
+            vec![asks.with("text", text.as_str())]
+        }
+    }
+}
+
+/// All commands, each with the programs it runs and why it does more than read.
+pub fn command_lines(of: &str, cwd: &str, pieces: &[TemplateCommand]) -> Vec<LocalizedText> {
+    let mut says = vec![p::LINE_PIECES.with("of", escape(of).text).with("n", pieces.len())];
+    for (at, piece) in pieces.iter().enumerate() {
+        says.push(command_line(p::LINE_PIECE, at, piece));
+        if piece.commands.len() > 1 {
+            for command in &piece.commands {
+                let tier = LocalizedText::from(tier_phrase(command.risk.tier));
+                let text = escape(&command.text).text;
+                says.push(w::PIECE.with("tier", tier).with("text", text));
+            }
+        }
+        let reasons = piece.risk.reasons.iter().filter(|reason| reason.tier > Tier::L0);
+        says.extend(reasons.map(|reason| {
+            let because = w::BECAUSE.with("why", reason.say.clone());
+            because.with("rule", reason.rule.as_str())
+        }));
+    }
+    says.push(w::FOLDER.with("folder", escape(cwd).text));
+    says
+}
+
+/// A sentence about one command.
+pub fn command_line(word: Phrase, at: usize, piece: &TemplateCommand) -> LocalizedText {
+    let tier = LocalizedText::from(tier_phrase(piece.risk.tier));
+    word.with("n", at + 1).with("tier", tier).with("line", escape(&piece.line).text)
+}
+
+pub fn tier_phrase(tier: Tier) -> Phrase {
+    match tier {
+        Tier::L0 => screen::TIER_L0,
+        Tier::L1 => screen::TIER_L1,
+        Tier::L2 => screen::TIER_L2,
+    }
+}
+
+/// What a choice is called.
+pub fn pick_label(kind: QuestionKind, pick: ChoicePick) -> Phrase {
+    use ChoicePick as Pick;
+    match (pick, kind) {
+        (Pick::Reject, QuestionKind::Template) => p::LINE_NONE,
+        (Pick::Reject, QuestionKind::Trust) => w::PICK_READ_ONLY,
+        (Pick::Reject, QuestionKind::Model) => session::SCRIPT_MAY_NOT,
+        (Pick::Reject, QuestionKind::Plan) => screen::PLAN_REFUSE,
+        (Pick::Reject, _) => common::REJECT,
+        (Pick::RejectWithReason, QuestionKind::Plan) => screen::PLAN_OTHER,
+        (Pick::RejectWithReason, _) => w::PICK_WORD,
+        (Pick::Stop, QuestionKind::Pause) => common::STOP_HERE,
+        (Pick::Stop, QuestionKind::Trust) => w::PICK_LEAVE,
+        (Pick::Stop, _) => common::STOP_TURN,
+        (Pick::Edit, _) => w::PICK_EDIT,
+        (Pick::Run, QuestionKind::Template) => p::LINE_ALL,
+        (Pick::Run, QuestionKind::Change) => w::PICK_APPLY,
+        (Pick::Run, _) => w::PICK_RUN,
+        (Pick::All, _) => w::PICK_ALL,
+        (Pick::Session, QuestionKind::Change) => w::PICK_APPLY_SESSION,
+        (Pick::Project, QuestionKind::Change) => w::PICK_APPLY_PROJECT,
+        (Pick::Session, _) => w::PICK_SESSION,
+        (Pick::Project, _) => w::PICK_PROJECT,
+        (Pick::TrustFirst, _) => w::PICK_TRUST_FIRST,
+        (Pick::Continue, QuestionKind::Model) => session::SCRIPT_MAY,
+        (Pick::Continue, QuestionKind::Plan) => screen::PLAN_ACCEPT,
+        (Pick::Continue, _) => w::PICK_GO_ON,
+        (Pick::AcceptEdits, _) => screen::PLAN_ACCEPT_EDITS,
+        (Pick::Trust, _) => w::PICK_TRUST,
+        (Pick::TrustAbove, _) => w::PICK_TRUST_ABOVE,
+        (Pick::Each, _) => p::LINE_EACH,
+    }
+}
+
+/// The contents of a folder that is not trusted yet: named and measured, not shown.
+fn trust_question_lines(
+    folder: &str,
+    above: Option<&str>,
+    because: &LocalizedText,
+    found: &[UntrustedFile],
+) -> Vec<LocalizedText> {
+    let mut says = vec![w::TRUST.with("folder", escape(folder).text), because.clone()];
+    says.extend(untrusted_file_lines(found));
+    says.extend(above.map(|above| common::TRUST_PARENT.with("folder", escape(above).text)));
+    says
+}
+
+/// What the question about a step says about the trust it offers.
+fn trust_offer_lines(offer: &TrustOffer) -> Vec<LocalizedText> {
+    let mut says = vec![common::TRUST_ASK.with("folder", escape(&offer.folder).text)];
+    says.extend(offer.hazard.clone());
+    says.extend(untrusted_file_lines(&offer.found));
+    says
+}
+
+fn untrusted_file_lines(found: &[UntrustedFile]) -> Vec<LocalizedText> {
+    let line = |lying: &UntrustedFile| {
+        w::LYING.with("name", escape(&lying.name).text).with("bytes", lying.bytes)
+    };
+    let mut says: Vec<LocalizedText> = found.iter().take(LYING).map(line).collect();
+    if found.len() > LYING {
+        says.push(w::LYING_MORE.with("n", found.len() - LYING));
+    }
+    says
+}
+
+/// The maximum number of files listed by name.
+const LYING: usize = 12;
+
+/// What is asked about, with everything that the screen shows.
+fn step_question_lines(asked: &StepQuestion) -> Vec<LocalizedText> {
+    let StepQuestion { step, risk, change, .. } = asked;
+    let tier = LocalizedText::from(tier_phrase(risk.tier));
+    let ask = w::ASKS.with("n", asked.number).with("of", asked.of).with("tier", tier);
+    let mut says = vec![ask];
+    match change {
+        Some(change) => says.extend(diff_lines(step.work.tool(), change)),
+        None => says.push(w::STEP.with("step", full_step(&step.work))),
+    }
+    says.extend(asked.resolved.iter().map(|path| w::PROGRAM.with("path", path.as_str())));
+    says.push(w::FOLDER.with("folder", escape(&asked.cwd).text));
+    says.extend(risk.reasons.iter().map(reason_line));
+    for piece in &asked.pieces {
+        let tier = LocalizedText::from(tier_phrase(piece.risk.tier));
+        says.push(w::PIECE.with("tier", tier).with("text", escape(&piece.text).text));
+    }
+    for ahead in &asked.rest {
+        let tier = LocalizedText::from(tier_phrase(ahead.risk.tier));
+        let step = match ahead.change {
+            Some(_) => ahead.work.command_line(),
+            None => full_step(&ahead.work),
+        };
+        says.push(w::BEHIND.with("tier", tier).with("step", step));
+        if let Some(change) = &ahead.change {
+            says.extend(diff_lines(ahead.work.tool(), change));
+        }
+    }
+    says.extend(asked.rule.iter().map(|rule| w::RULE.with("rule", rule.as_str())));
+    says.extend(asked.rule_covers.iter().map(|say| w::RULE_COVERS.with("say", say.clone())));
+    says.extend(asked.trust.iter().flat_map(|offer| trust_offer_lines(offer)));
+    if !asked.why.trim().is_empty() {
+        // On one line: it must not look like a line of the question.
+        says.push(w::MODEL_SAYS.with("why", one_line(&asked.why)));
+    }
+    says
+}
+
+/// A complete step, with the whole input of a tool.
+pub fn full_step(work: &StepAction) -> String {
+    match work {
+        StepAction::Tool { name, .. } => {
+            let input = editable::to_line(work).unwrap_or_default();
+            escape(&format!("{name} {input}")).text
+        }
+        StepAction::Exec { .. } | StepAction::Shell { .. } => work.command_line(),
+    }
+}
+
+pub fn reason_line(reason: &Reason) -> LocalizedText {
+    w::BECAUSE.with("why", reason.say.clone()).with("rule", reason.rule.as_str())
+}
+
+/// A change, line by line, as it would be made.
+pub fn diff_lines(tool: &str, change: &Change) -> Vec<LocalizedText> {
+    let head = w::CHANGE
+        .with("tool", tool)
+        .with("path", escape(&change.path).text)
+        .with("added", change.added)
+        .with("removed", change.removed);
+    let line = |line: &str| w::CHANGE_LINE.with("line", escape(line).text);
+    std::iter::once(head).chain(change.diff.lines().skip(2).map(line)).collect()
+}

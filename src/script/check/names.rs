@@ -1,0 +1,383 @@
+//! The names a script has before it runs: its functions and imports, and the variables that
+//! something sets.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::i18n::script_run as words;
+use crate::script::error::{LocatedError, ScriptFlow, SourcePosition, quoted};
+use crate::script::js::{function_name, function_source};
+use crate::script::manifest::imports::strip_dollar;
+use crate::script::manifest::{Export, Import, ImportKind, Manifest, Picks};
+use crate::script::run::modules::{JsFile, npm_package, read_js_files};
+use crate::script::source::ScriptLibrary;
+use crate::script::syntax::{ScriptNode, Tree};
+use crate::script::text::{MessageText, PlaceholderMark, TextSpan, args};
+use crate::script::wasm;
+
+/// Variables that a run always has, or that a caller, a loop, a chain or a trigger gives.
+pub const GIVEN: &[&str] = &[
+    "LatestResult",
+    "RESPONSE",
+    "prompt",
+    "parameters",
+    "content",
+    "result",
+    "message",
+    "value",
+    "index",
+    "items",
+    "output",
+    "memory",
+    "operation",
+    "keyword",
+    "env",
+    "__dirname",
+    "__filename",
+    "loop",
+    "range",
+    "dict",
+    "namespace",
+    "debug",
+    "cycler",
+    "raise_exception",
+    "strftime_now",
+    "joiner",
+];
+
+/// Modules that the engine itself has.
+const ENGINE_MODULES: &[&str] = &["path", "os", "node:path", "node:os"];
+
+/// A module whose files are compiled.
+pub struct CheckedModule {
+    pub folder: PathBuf,
+    pub files: Vec<JsFile>,
+}
+
+#[derive(Default)]
+pub struct KnownNames {
+    pub functions: BTreeSet<String>,
+    pub variables: BTreeSet<String>,
+    pub faults: Vec<LocatedError>,
+    pub modules: Vec<CheckedModule>,
+    /// A module exports names that only running it would show.
+    is_open: bool,
+}
+
+#[expect(clippy::unwrap_used, reason = "the pattern is fixed, and a test reads it")]
+static EXPORTED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?m)^\s*(?:export\s+(?:default\s+)?)?(?:async\s+)?(?:function\s*\*?|const|let|var|class)\s*([\p{L}_$][\p{L}\p{N}_$]*)|\bexports\.([\p{L}_$][\p{L}\p{N}_$]*)\s*=|^\s*export\s*\{([^}]*)\}|module\.exports\s*=\s*\{([^}]*)\}").unwrap()
+});
+
+#[expect(clippy::unwrap_used, reason = "the pattern is fixed, and a test reads it")]
+static ASSIGNED: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\bthis\.(?:prompt\.)?([\p{L}_][\p{L}\p{N}_]*)").unwrap());
+
+#[expect(clippy::unwrap_used, reason = "the pattern is fixed, and a test reads it")]
+static CALLED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?:^|[^\p{L}\p{N}_$.])\$([\p{L}_][\p{L}\p{N}_.]*)\s*\("#)
+        .unwrap()
+});
+
+/// The functions `$name(…)` that an expression calls, outside of quoted texts.
+pub fn called_functions(text: &str) -> Vec<&str> {
+    let (mut names, mut at) = (Vec::new(), 0);
+    while let Some(found) = CALLED.captures_at(text, at) {
+        let name = found.get(1);
+        names.extend(name.map(|it| it.as_str()));
+        // The bracket behind a name may begin the next call.
+        at = name.or(found.get(0)).map_or(text.len(), |it| it.end());
+    }
+    names
+}
+
+impl KnownNames {
+    pub fn of(manifest: &Manifest, library: &ScriptLibrary) -> KnownNames {
+        let mut names = KnownNames::default();
+        names.variables.extend(GIVEN.iter().map(|name| (*name).to_owned()));
+        names.variables.extend(manifest.inputs.iter().map(|input| input.name.clone()));
+        names.variables.extend(manifest.config.keys().cloned());
+        for key in ["prompt", "parameters", "character"] {
+            let inside = manifest.config.get(key).and_then(serde_json::Value::as_object);
+            names.variables.extend(inside.into_iter().flatten().map(|(name, _)| name.clone()));
+        }
+        for function in &manifest.functions {
+            let name = function_source(&function.source).ok().and_then(function_name);
+            names.functions.extend(name.map(strip_dollar));
+            names.add_assigned(&function.source);
+            let short = name.and_then(|name| name.strip_prefix("template$")).map(str::to_owned);
+            names.variables.extend(short.or(name.map(str::to_owned)));
+        }
+        for import in &manifest.imports {
+            if let Err(fault) = names.add_import(manifest, library, import) {
+                let (file, place) = (&import.location.file, import.location.position);
+                names.faults.push(fault.or_location(file, place));
+            }
+        }
+        manifest.body.iter().for_each(|item| names.add_set(&item.node));
+        names
+    }
+
+    pub fn has_function(&self, name: &str) -> bool {
+        self.is_open
+            || self.functions.contains(name)
+            || self.functions.contains(&first_name(name)) && name.contains('.')
+    }
+
+    pub fn has_variable(&self, name: &str) -> bool {
+        self.is_open || self.variables.contains(name) || self.functions.contains(name)
+    }
+
+    fn add_assigned(&mut self, source: &str) {
+        let found = ASSIGNED.captures_iter(source).filter_map(|found| found.get(1));
+        self.variables.extend(found.map(|name| name.as_str().to_owned()));
+    }
+
+    fn add_import(
+        &mut self,
+        manifest: &Manifest,
+        library: &ScriptLibrary,
+        import: &Import,
+    ) -> Result<(), LocatedError> {
+        let folder = &manifest.origin.folder;
+        let exported = match &import.kind {
+            ImportKind::Module(name) if ENGINE_MODULES.contains(&name.as_str()) => {
+                self.is_open |= matches!(import.picks, Picks::All);
+                return self.add_picked(import, name, None);
+            }
+            ImportKind::Module(name) => {
+                let package = npm_package(library.files(), folder, name);
+                let package =
+                    package.ok_or_else(|| words::NO_PACKAGE.with("name", quoted(name)))?;
+                let read = read_js_files(library.files(), &package.folder, &package.main);
+                self.add_files(read.map_err(failed)?)
+            }
+            ImportKind::File(name) => {
+                let path = library.resolve_import(name, folder);
+                let read = read_js_files(library.files(), folder, &path);
+                self.add_files(read.map_err(failed)?)
+            }
+            ImportKind::Wasm(name) => {
+                let path = library.resolve_import(name, folder);
+                let bytes = library.files().read_bytes(&path)?;
+                let bytes = bytes.ok_or_else(|| words::NO_FILE.with("name", quoted(name)))?;
+                wasm::Module::read(&bytes)?.functions()
+            }
+            ImportKind::Script(name) => {
+                let source = library.find(name, folder)?;
+                let shape = Manifest::load(source, library)?;
+                self.script_exports(&shape)
+            }
+        };
+        let name = match &import.kind {
+            ImportKind::Module(name)
+            | ImportKind::File(name)
+            | ImportKind::Wasm(name)
+            | ImportKind::Script(name) => name,
+        };
+        self.add_picked(import, name, Some(exported))
+    }
+
+    /// The names an entry brings in; `exported` is `None` if they are not known.
+    fn add_picked(
+        &mut self,
+        import: &Import,
+        name: &str,
+        exported: Option<Vec<String>>,
+    ) -> Result<(), LocatedError> {
+        match &import.picks {
+            Picks::All => self.functions.extend(exported.into_iter().flatten()),
+            Picks::Namespace => drop(self.functions.insert(stem(name))),
+            Picks::Alias(alias) => drop(self.functions.insert(alias.clone())),
+            Picks::Selected(picks) => {
+                for pick in picks {
+                    let known = exported.as_ref().is_none_or(|all| {
+                        let of = |it: &String| {
+                            *it == pick.name || *it == format!("template${}", pick.name)
+                        };
+                        all.iter().any(of)
+                    });
+                    if !known && !self.is_open {
+                        return Err(words::NO_EXPORT.with("name", quoted(&pick.name)).into());
+                    }
+                    let alias = pick.alias.as_ref().unwrap_or(&pick.name).clone();
+                    self.variables.insert(alias.clone());
+                    self.functions.insert(alias);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add_files(&mut self, (folder, files): (PathBuf, Vec<JsFile>)) -> Vec<String> {
+        let mut out = Vec::new();
+        for file in &files {
+            self.add_assigned(&file.source);
+        }
+        if let Some(main) = files.last() {
+            self.is_open |= main.source.contains("export *") || main.source.contains("...");
+            for found in EXPORTED.captures_iter(&main.source) {
+                out.extend(found.get(1).or(found.get(2)).map(|it| strip_dollar(it.as_str())));
+                let list = found.get(3).or(found.get(4)).map_or("", |it| it.as_str());
+                let last = |part: &str| {
+                    let part = part.split(':').next().unwrap_or(part);
+                    part.split_whitespace().last().map(strip_dollar)
+                };
+                out.extend(list.split(',').filter_map(last));
+            }
+            self.is_open |= main.source.contains("module.exports =") && out.is_empty();
+        }
+        let templates: Vec<String> = out
+            .iter()
+            .filter_map(|name| name.strip_prefix("template$"))
+            .map(str::to_owned)
+            .collect();
+        self.variables.extend(templates);
+        self.modules.push(CheckedModule { folder, files });
+        out
+    }
+
+    fn script_exports(&mut self, shape: &Manifest) -> Vec<String> {
+        let mut out = vec![shape.id().to_owned()];
+        for export in shape.exports.iter().flatten() {
+            match export {
+                Export::Itself => {}
+                Export::Function { name, alias } => {
+                    out.push(alias.as_ref().unwrap_or(name).clone())
+                }
+                Export::Import(import) => match (&import.picks, &import.kind) {
+                    (Picks::Selected(picks), _) => out.extend(
+                        picks.iter().map(|pick| pick.alias.as_ref().unwrap_or(&pick.name).clone()),
+                    ),
+                    (_, ImportKind::Script(name)) => out.push(stem(name)),
+                    _ => self.is_open = true,
+                },
+            }
+        }
+        out
+    }
+
+    /// The variables that an instruction sets: by its marks, by `$set` and `$push`, by loops.
+    fn add_set(&mut self, node: &ScriptNode) {
+        match &node.tree {
+            Tree::Text(text) => self.add_set_by_text(text),
+            Tree::List(items) => items.iter().for_each(|item| self.add_set(item)),
+            Tree::Map(pairs) => {
+                for (key, value) in pairs {
+                    let name = key.key_text().unwrap_or_default();
+                    let call = args::parse_call(&name).filter(|_| name.starts_with('$'));
+                    if let Some(call) = &call {
+                        self.add_set_by_call(call);
+                    }
+                    match call.map_or(name.clone(), |call| call.name).as_str() {
+                        "set" | "push" | "prompt" | "parameters" => {
+                            let entries = named_entries(value).into_iter();
+                            self.variables.extend(entries.map(|(name, _)| first_name(&name)));
+                        }
+                        "as" => {
+                            let inside = value.pairs().iter().filter_map(|(_, it)| it.key_text());
+                            self.variables.extend(value.key_text().into_iter().chain(inside));
+                        }
+                        // Arguments of a call are template data.
+                        "AI" | "format" => {
+                            let entries = named_entries(value).into_iter();
+                            self.variables.extend(entries.map(|(name, _)| name));
+                        }
+                        _ => {}
+                    }
+                    if let (Some(_), Some(source)) = (&value.tag, value.as_text()) {
+                        self.add_assigned(source);
+                    }
+                    self.add_set(value);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn add_set_by_text(&mut self, text: &str) {
+        let calls = match text.starts_with("->") {
+            true => args::parse_chain(text).unwrap_or_default(),
+            false => args::parse_call(text).filter(|_| text.starts_with('$')).into_iter().collect(),
+        };
+        calls.iter().for_each(|call| self.add_set_by_call(call));
+        for span in MessageText::read(text).spans() {
+            if let TextSpan::Mark { mark: PlaceholderMark::Placeholder(ask), .. } = span {
+                self.variables.insert(ask.name.clone());
+            }
+        }
+        self.add_assigned(text);
+    }
+
+    fn add_set_by_call(&mut self, call: &args::CallExpr) {
+        let sets = matches!(call.name.as_str(), "set" | "push" | "prompt");
+        for arg in &call.args {
+            match &arg.name {
+                Some(name) if name == "!as" => {
+                    self.variables.insert(arg.expr.trim_matches(['"', '\'']).to_owned());
+                }
+                Some(name) if sets => drop(self.variables.insert(first_name(name))),
+                None if sets => {
+                    self.variables.insert(arg.expr.trim_matches(['"', '\'']).to_owned());
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The names that a list or a map of settings begins its entries with, and their places.
+pub fn named_entries(node: &ScriptNode) -> Vec<(String, SourcePosition)> {
+    let of = |node: &ScriptNode| node.key_text().map(|name| (name, node.position));
+    match &node.tree {
+        Tree::List(items) => items.iter().flat_map(named_entries).collect(),
+        Tree::Map(_) if node.get("id").is_some() => {
+            node.get("id").and_then(of).into_iter().collect()
+        }
+        Tree::Map(pairs) => pairs.iter().filter_map(|(key, _)| of(key)).collect(),
+        Tree::Text(_) => of(node).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A name up to its first dot, without its `$`.
+fn first_name(name: &str) -> String {
+    let name = strip_dollar(name);
+    name.split('.').next().unwrap_or_default().to_owned()
+}
+
+fn failed(halt: ScriptFlow) -> LocatedError {
+    match halt {
+        ScriptFlow::Failed(failure) => *failure,
+        _ => LocatedError::new(words::LINK_UNCLEAR),
+    }
+}
+
+/// `./lib/my.mjs` is `my`.
+fn stem(name: &str) -> String {
+    let file = name.rsplit(['/', ':']).next().unwrap_or(name);
+    file.split('.').next().unwrap_or(file).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_in_an_expression_are_found_outside_of_texts() {
+        assert_eq!(called_functions("'$no(1)' + $f(1) + $a.b($g())"), ["f", "a.b", "g"]);
+        assert_eq!(called_functions("x$y(1) + this.$z(2)"), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn the_names_a_module_exports_are_found() {
+        let source =
+            "export function f() {}\nexport const g = 1\nexport { h, i as j }\nexports.k = 2\n";
+        let files = vec![JsFile { name: "m.mjs".into(), source: source.into() }];
+        let mut names = KnownNames::default();
+        assert_eq!(names.add_files((PathBuf::new(), files)), ["f", "g", "h", "j", "k"]);
+    }
+}

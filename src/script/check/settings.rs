@@ -1,0 +1,103 @@
+//! The settings of a script: their names, the values some of them are limited to, and the faults
+//! that a head can have.
+
+use serde_json::Value;
+
+use crate::config::suggest;
+use crate::i18n::{LocalizedText, script_run as words};
+use crate::script::error::{LocatedError, Location, SourcePosition, quoted};
+use crate::script::manifest::{Manifest, key_location};
+use crate::script::permission;
+use crate::script::settings::{SETTINGS, find_setting};
+use crate::script::syntax::{ScriptNode, Tree};
+use crate::script::template::Format;
+use crate::script::text::mentions;
+
+/// What is wrong with the head of a script.
+pub fn setting_faults(manifest: &Manifest) -> Vec<LocatedError> {
+    let front = &manifest.front_matter;
+    let mut out = Vec::new();
+    let mut add = |place: SourcePosition, what: LocalizedText| {
+        let at = Location::new(&manifest.origin.file, place);
+        out.push(LocatedError::with_location(what, at));
+    };
+    let mut seen: Vec<String> = Vec::new();
+    for (key, value) in front.pairs() {
+        let Some(name) = key.key_text() else { continue };
+        if seen.contains(&name) {
+            add(key.position, words::SETTING_TWICE.with("name", quoted(&name)));
+        }
+        if let Some(near) = misspelt(manifest, &name) {
+            add(
+                key.position,
+                words::SETTING_UNKNOWN.with("name", quoted(&name)).with("near", near),
+            );
+        }
+        if let Some(what) = value_fault(&name, value) {
+            add(value.position, what);
+        }
+        seen.push(name);
+    }
+    if let Some(place) = unclosed_head(manifest) {
+        add(place, words::HEAD_NOT_CLOSED.into());
+    }
+    if let Some(Err(why)) = manifest.config.get("permissions").map(permission::Rules::read) {
+        add(key_location(manifest, "permissions").position, why.0);
+    }
+    out
+}
+
+/// A sentence with the nearest known name, if there is one.
+pub fn with_near<'a>(
+    what: LocalizedText,
+    name: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> LocalizedText {
+    match suggest::nearest(name, known).first() {
+        Some(near) => words::DID_YOU_MEAN.with("what", what).with("near", quoted(near)),
+        None => what,
+    }
+}
+
+/// The setting that a key is nearly named like. A variable that the script reads or declares may
+/// have any name.
+fn misspelt(manifest: &Manifest, name: &str) -> Option<&'static str> {
+    let is_input = manifest.inputs.iter().any(|input| input.name == name);
+    if find_setting(name).is_some() || is_input || name.chars().count() < 4 {
+        return None;
+    }
+    let near = suggest::nearest(name, SETTINGS.iter().map(|row| row.name)).first().copied()?;
+    // `keepOrginal` is a spelling of the language itself.
+    let is_used = manifest.body.iter().any(|item| mentions::reads_name(&item.node, name))
+        || manifest.functions.iter().any(|function| mentions::has_name(&function.source, name));
+    (!is_used && name != "keepOrginal" && name.len().abs_diff(near.len()) <= 2).then_some(near)
+}
+
+fn value_fault(name: &str, value: &ScriptNode) -> Option<LocalizedText> {
+    let inside = value.get("mode").filter(|_| name == "shouldThink");
+    let text = inside.unwrap_or(value).as_text()?;
+    if name == "templateFormat" {
+        let what = || words::NO_FORMAT.with("name", quoted(text));
+        return Format::parse(text).is_none().then(what);
+    }
+    let choices = find_setting(name)?.choices;
+    let what = words::SETTING_VALUE.with("name", name).with("value", quoted(text));
+    let what = what.with("list", choices.join(", "));
+    (!choices.is_empty() && !choices.contains(&text))
+        .then(|| with_near(what, text, choices.iter().copied()))
+}
+
+/// The place of the `---` that opens a head without an end: what follows are settings.
+fn unclosed_head(manifest: &Manifest) -> Option<SourcePosition> {
+    let mut own = manifest.body.iter().filter(|item| *item.file == *manifest.origin.file);
+    let first = own.next().filter(|item| is_separator(&item.node))?;
+    let Tree::Map(pairs) = &own.next()?.node.tree else { return None };
+    let [(key, _)] = pairs.as_slice() else { return None };
+    let is_setting = key.as_text().and_then(find_setting).is_some();
+    let has_head = manifest.front_matter.to_value() != Value::Object(Default::default());
+    (is_setting && !has_head).then_some(SourcePosition { column: 1, ..first.node.position })
+}
+
+fn is_separator(node: &ScriptNode) -> bool {
+    node.as_text().is_some_and(|text| text.starts_with("$initDone"))
+}

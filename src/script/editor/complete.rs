@@ -1,0 +1,186 @@
+//! What can be written at a place.
+
+use super::spot::SpotKind;
+use super::{EditedScript, EditorPosition, EditorRange};
+use crate::i18n::{PhraseValue, script_help as docs};
+use crate::script::directive;
+use crate::script::manifest::Manifest;
+use crate::script::reference::MARKS;
+use crate::script::run;
+use crate::script::settings::{
+    INPUT_ATTRIBUTES, PARAMETERS, SETTINGS, SettingSpec, THINK_KEYS, TOOL_KEYS,
+};
+use crate::script::source::stem;
+use crate::script::template::FILTERS;
+
+/// One proposal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Completion {
+    pub label: String,
+    /// What replaces the word at the place.
+    pub insert: String,
+    pub kind: CompletionKind,
+    pub about: Option<PhraseValue>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompletionKind {
+    Directive,
+    Setting,
+    Value,
+    Script,
+    Variable,
+    Function,
+    Mark,
+    Role,
+}
+
+impl Completion {
+    fn new(
+        label: impl Into<String>,
+        kind: CompletionKind,
+        about: Option<PhraseValue>,
+    ) -> Completion {
+        let label = label.into();
+        Completion { insert: label.clone(), label, kind, about }
+    }
+}
+
+/// The keys that may be written below these, the closest first.
+pub(super) fn key_table(above: &[String]) -> &'static [SettingSpec] {
+    let above: Vec<&str> = above.iter().map(String::as_str).collect();
+    match above.as_slice() {
+        [] => SETTINGS,
+        ["parameters"] => PARAMETERS,
+        ["shouldThink"] => THINK_KEYS,
+        [_, "input"] => INPUT_ATTRIBUTES,
+        ["tools"] | [_, "tools"] => TOOL_KEYS,
+        _ => &[],
+    }
+}
+
+const ROLES: &[&str] = &["system", "user", "assistant"];
+
+impl EditedScript<'_> {
+    /// The proposals at a place, and the part of the text that one replaces.
+    pub fn completions(&self, at: EditorPosition) -> (EditorRange, Vec<Completion>) {
+        let spot = self.spot(at);
+        let manifest = self.manifest(at.line);
+        let manifest = manifest.as_ref();
+        let mut start = spot.start;
+        let found = match &spot.kind {
+            SpotKind::Key(above) => keys(above),
+            SpotKind::Value(above) => self.values(above),
+            SpotKind::Call => self.calls(manifest),
+            SpotKind::Script => self.scripts_and_calls(&mut start, at),
+            SpotKind::Variable => self.variables(manifest, at),
+            SpotKind::Filter => {
+                let own = FILTERS
+                    .iter()
+                    .map(|name| Completion::new(*name, CompletionKind::Function, None));
+                own.chain(self.functions(manifest, "")).collect()
+            }
+            SpotKind::LineStart => self.line_starts(manifest),
+            SpotKind::Text => Vec::new(),
+        };
+        let end = self.lines.byte_at(at).max(start);
+        (self.lines.range(at.line, start, end), found)
+    }
+
+    fn values(&self, above: &[String]) -> Vec<Completion> {
+        let Some((key, above)) = above.split_first() else { return Vec::new() };
+        let Some(row) = key_table(above).iter().find(|row| row.name == *key) else {
+            return Vec::new();
+        };
+        let flags = if row.types.contains(&"boolean") { &["true", "false"][..] } else { &[] };
+        let values = row.choices.iter().chain(flags);
+        values.map(|value| Completion::new(*value, CompletionKind::Value, None)).collect()
+    }
+
+    fn scripts(&self) -> Vec<Completion> {
+        let file_name = |path: &std::path::Path| {
+            path.file_name().map(|name| stem(&name.to_string_lossy()).to_owned())
+        };
+        let paths = self.library.paths(self.folder());
+        let names = paths.iter().filter_map(|path| file_name(path));
+        let built_in = self.library.built_in().map(str::to_owned);
+        let mut out: Vec<Completion> = Vec::new();
+        for name in names.chain(built_in) {
+            if out.iter().all(|known| known.label != name) {
+                out.push(Completion::new(name, CompletionKind::Script, None));
+            }
+        }
+        out
+    }
+
+    /// After `->` and `[[@` a directive can follow as well; a tool may be a built-in one.
+    fn scripts_and_calls(&self, start: &mut usize, at: EditorPosition) -> Vec<Completion> {
+        // A path is replaced from its last part on.
+        let typed = self.lines.get(at.line).get(*start..self.lines.byte_at(at)).unwrap_or_default();
+        *start += typed.rfind('/').map_or(0, |slash| slash + 1);
+        let mut out = self.scripts();
+        if self.head.as_ref().is_some_and(|head| head.contains(&at.line)) {
+            let tools = run::builtin_tools().map(|(id, _)| id);
+            out.extend(tools.map(|id| Completion::new(id, CompletionKind::Function, None)));
+        }
+        out
+    }
+
+    fn functions(&self, manifest: Option<&Manifest>, sign: &str) -> Vec<Completion> {
+        let names = self.names(manifest);
+        let about = || Some(PhraseValue::from(docs::OWN_FUNCTION));
+        let own = names.functions.iter().map(|name| {
+            let name = name.strip_prefix("template$").unwrap_or(name);
+            Completion::new(format!("{sign}{name}"), CompletionKind::Function, about())
+        });
+        own.collect()
+    }
+
+    fn calls(&self, manifest: Option<&Manifest>) -> Vec<Completion> {
+        let rows = directive::TABLE.iter().map(|row| {
+            let about = Some(PhraseValue::from(row.about));
+            Completion::new(format!("${}", row.name), CompletionKind::Directive, about)
+        });
+        rows.chain(self.functions(manifest, "$")).collect()
+    }
+
+    fn variables(&self, manifest: Option<&Manifest>, at: EditorPosition) -> Vec<Completion> {
+        let names = self.names(manifest).variables;
+        let mut out: Vec<Completion> = names
+            .into_iter()
+            .map(|name| Completion::new(name, CompletionKind::Variable, None))
+            .collect();
+        let spot = self.spot(at);
+        let before = self.lines.get(at.line).get(..spot.start).unwrap_or_default();
+        if before.ends_with("[[") {
+            for mark in MARKS.iter().filter(|mark| mark.form.starts_with("[[")) {
+                let inside = mark.form.trim_start_matches("[[").trim_end_matches("]]");
+                let row = Completion::new(mark.form, CompletionKind::Mark, Some(mark.about.into()));
+                out.push(Completion { insert: inside.to_owned(), ..row });
+            }
+        } else if before.contains("?=") || before.contains("$") {
+            out.extend(self.functions(manifest, "$"));
+        }
+        out
+    }
+
+    fn line_starts(&self, manifest: Option<&Manifest>) -> Vec<Completion> {
+        let own = manifest.map(Manifest::roles).unwrap_or_default();
+        let roles = ROLES.iter().map(|role| (*role).to_owned()).chain(own.keys().cloned());
+        let roles = roles.map(|role| Completion {
+            insert: format!("{role}: "),
+            ..Completion::new(role, CompletionKind::Role, None)
+        });
+        let others =
+            ["---", "->", "!fn |-"].map(|text| Completion::new(text, CompletionKind::Mark, None));
+        roles.chain(others).chain(self.calls(manifest)).collect()
+    }
+}
+
+fn keys(above: &[String]) -> Vec<Completion> {
+    let row = |row: &SettingSpec| Completion {
+        insert: format!("{}: ", row.name),
+        ..Completion::new(row.name, CompletionKind::Setting, Some(row.about.into()))
+    };
+    key_table(above).iter().map(row).collect()
+}

@@ -1,0 +1,209 @@
+//! What a name means, and where it comes from.
+
+use std::path::PathBuf;
+
+use super::complete::key_table;
+use super::spot::SpotKind;
+use super::{EditedScript, EditorPosition, EditorRange};
+use crate::i18n::{PhraseValue, script_help as docs};
+use crate::script::check::GIVEN;
+use crate::script::directive;
+use crate::script::js::{function_name, function_source};
+use crate::script::manifest::imports::strip_dollar;
+use crate::script::manifest::{ImportKind, Manifest, Picks};
+use crate::script::template::FILTERS;
+
+/// What is shown of a name: how it is written, and sentences about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HoverText {
+    pub range: EditorRange,
+    pub code: String,
+    pub about: Vec<PhraseValue>,
+}
+
+impl EditedScript<'_> {
+    /// What the name at a place means.
+    pub fn hover(&self, at: EditorPosition) -> Option<HoverText> {
+        let spot = self.spot(at);
+        let manifest = self.manifest(u32::MAX);
+        let manifest = manifest.as_ref();
+        let (code, about) = match &spot.kind {
+            SpotKind::Key(above) => match key_table(above).iter().find(|it| it.name == spot.word) {
+                Some(row) => {
+                    let kinds = if row.choices.is_empty() { row.types } else { row.choices };
+                    (format!("{}: {}", row.name, kinds.join(" | ")), vec![row.about.into()])
+                }
+                None => self.describe_variable(spot.word, manifest)?,
+            },
+            SpotKind::Call => self.describe_call(spot.word.trim_start_matches('$'), manifest)?,
+            SpotKind::Script => self.describe_script(spot.word, manifest)?,
+            SpotKind::Filter if FILTERS.contains(&spot.word) => {
+                (format!("{{{{ … | {} }}}}", spot.word), Vec::new())
+            }
+            SpotKind::Filter => self.describe_call(spot.word, manifest)?,
+            SpotKind::LineStart => self
+                .describe_script(spot.word, manifest)
+                .filter(|_| manifest.is_some_and(|shape| shape.roles().contains_key(spot.word)))?,
+            SpotKind::Variable | SpotKind::Text | SpotKind::Value(_) => {
+                self.describe_variable(spot.word, manifest)?
+            }
+        };
+        Some(HoverText { range: self.lines.range(at.line, spot.start, spot.end), code, about })
+    }
+
+    /// Where the name at a place is defined: a file, and a place in it.
+    pub fn definition(&self, at: EditorPosition) -> Option<(PathBuf, EditorRange)> {
+        let spot = self.spot(at);
+        let manifest = self.manifest(u32::MAX);
+        let manifest = manifest.as_ref();
+        let here = |range| Some((self.path.to_owned(), range));
+        let name = spot.word.trim_start_matches('$');
+        match spot.kind {
+            SpotKind::Script => self.script_file(spot.word, manifest),
+            SpotKind::Call | SpotKind::Filter => match self.function_line(name, manifest) {
+                Some(line) => here(self.lines.range(line, 0, 0)),
+                None => self.imported_file(name, manifest),
+            },
+            SpotKind::Key(_) | SpotKind::Variable | SpotKind::Text | SpotKind::Value(_) => {
+                here(self.place_set(name)?)
+            }
+            SpotKind::LineStart => {
+                let is_role = manifest.is_some_and(|shape| shape.roles().contains_key(spot.word));
+                is_role.then(|| self.script_file(spot.word, manifest))?
+            }
+        }
+    }
+
+    fn describe_call(
+        &self,
+        name: &str,
+        manifest: Option<&Manifest>,
+    ) -> Option<(String, Vec<PhraseValue>)> {
+        if let Some(row) = directive::find(name) {
+            return Some((row.signature(), vec![row.about.into()]));
+        }
+        if let Some(line) = self.function_line(name, manifest) {
+            let about = docs::HOVER_FUNCTION.with("line", line + 1);
+            return Some((format!("${name}"), vec![about.into()]));
+        }
+        let known = self.names(manifest).functions.contains(name);
+        known.then(|| (format!("${name}"), vec![docs::OWN_FUNCTION.into()]))
+    }
+
+    fn describe_script(
+        &self,
+        name: &str,
+        manifest: Option<&Manifest>,
+    ) -> Option<(String, Vec<PhraseValue>)> {
+        let shape = Manifest::load(self.find_script(name, manifest)?, self.library).ok()?;
+        let title = shape.text_setting("title").or(shape.text_setting("description"));
+        let title = title.map(|title| PhraseValue::from(title.lines().next().unwrap_or_default()));
+        let about = title.into_iter().chain(shape.interface().map(PhraseValue::from)).collect();
+        Some((format!("-> {}", shape.id()), about))
+    }
+
+    fn describe_variable(
+        &self,
+        name: &str,
+        manifest: Option<&Manifest>,
+    ) -> Option<(String, Vec<PhraseValue>)> {
+        let input = manifest.and_then(|shape| shape.inputs.iter().find(|it| it.name == name));
+        let said = input.and_then(|input| input.about.get("description")?.as_str());
+        let mut about: Vec<PhraseValue> = said.into_iter().map(PhraseValue::from).collect();
+        if let Some(range) = self.place_set(name) {
+            about.push(docs::HOVER_SET_AT.with("line", range.start.line + 1).into());
+        } else if GIVEN.contains(&name) {
+            about.push(docs::HOVER_GIVEN.into());
+        }
+        (!about.is_empty()).then(|| (name.to_owned(), about))
+    }
+
+    fn script_file(
+        &self,
+        name: &str,
+        manifest: Option<&Manifest>,
+    ) -> Option<(PathBuf, EditorRange)> {
+        let origin = self.find_script(name, manifest)?.origin;
+        // A built-in script is not a file of the user's.
+        (!origin.is_built_in).then(|| (PathBuf::from(origin.file), EditorRange::default()))
+    }
+
+    /// The file of the import that brings in a function.
+    fn imported_file(
+        &self,
+        name: &str,
+        manifest: Option<&Manifest>,
+    ) -> Option<(PathBuf, EditorRange)> {
+        let name = name.split('.').next().unwrap_or(name);
+        let import = manifest?.imports.iter().find(|import| match &import.picks {
+            Picks::All => true,
+            Picks::Namespace => false,
+            Picks::Alias(alias) => alias == name,
+            Picks::Selected(picks) => {
+                picks.iter().any(|pick| pick.alias.as_ref().unwrap_or(&pick.name) == name)
+            }
+        })?;
+        match &import.kind {
+            ImportKind::Script(script) => self.script_file(script, manifest),
+            ImportKind::File(file) | ImportKind::Wasm(file) => {
+                Some((self.library.resolve_import(file, self.folder()), EditorRange::default()))
+            }
+            ImportKind::Module(_) => None,
+        }
+    }
+
+    /// The line of `!fn` that declares a function.
+    fn function_line(&self, name: &str, manifest: Option<&Manifest>) -> Option<u32> {
+        let own = self.path.display().to_string();
+        let declared = manifest?.functions.iter().find(|function| {
+            let found = function_source(&function.source).ok().and_then(function_name);
+            let found = found.map(strip_dollar);
+            let short = found.as_deref().map(|it| it.strip_prefix("template$").unwrap_or(it));
+            short == Some(name) && function.location.file == own
+        })?;
+        Some(declared.location.position.line.saturating_sub(1))
+    }
+
+    /// The first place that gives a variable its value: an input, a setting, a mark, `$set`.
+    fn place_set(&self, name: &str) -> Option<EditorRange> {
+        if name.is_empty() {
+            return None;
+        }
+        let (mut below_set, mut set_indent) = (false, 0);
+        for (number, line) in self.lines.iter() {
+            let indent = line.len() - line.trim_start().len();
+            let in_head = self.head.as_ref().is_some_and(|head| head.contains(&number));
+            if !line.trim().is_empty() && indent <= set_indent {
+                below_set = false;
+            }
+            let is_set = ["$set", "$push", "$prompt"].iter().any(|word| line.contains(word));
+            for (at, _) in line.match_indices(name) {
+                let (before, rest) = line.split_at(at);
+                let after = rest.strip_prefix(name).unwrap_or_default();
+                let joins = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+                if before.ends_with(joins) || after.starts_with(joins) {
+                    continue;
+                }
+                let is_key = after.trim_start().starts_with([':', '=']);
+                let is_item = before.trim_end().ends_with(['-', '[', ',', '{', '(']);
+                let sets = match in_head {
+                    true => indent == 0 && at == 0 && is_key || is_item,
+                    false => {
+                        before.ends_with("[[")
+                            || before.ends_with("this.")
+                            || before.trim_end().ends_with("as:")
+                            || is_set && (is_key || after.starts_with(')'))
+                            || below_set && is_key && before.trim().is_empty()
+                    }
+                };
+                if sets {
+                    return Some(self.lines.range(number, at, at + name.len()));
+                }
+            }
+            if is_set {
+                (below_set, set_indent) = (true, indent);
+            }
+        }
+        None
+    }
+}

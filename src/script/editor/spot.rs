@@ -1,0 +1,241 @@
+//! What is at a place of a text, as far as its line and the lines above it tell: scripts are often
+//! incomplete while they are written.
+
+use super::position::{EditorPosition, SourceLines};
+
+/// The meaning of a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SpotKind {
+    /// A key of the head, below these keys, the closest first.
+    Key(Vec<String>),
+    /// The value of a key of the head, with those above it, the closest first.
+    Value(Vec<String>),
+    /// `$name`.
+    Call,
+    /// The ID of a script.
+    Script,
+    Variable,
+    Filter,
+    /// The first word of a line of the body.
+    LineStart,
+    /// Plain text.
+    Text,
+}
+
+/// A word of a line, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spot<'a> {
+    pub kind: SpotKind,
+    pub word: &'a str,
+    pub start: usize,
+    pub end: usize,
+}
+
+/// Settings whose value, or the names below them, are scripts.
+const SCRIPT_KEYS: &[&str] = &["type", "extends", "roles", "tools", "import", "export"];
+/// Directives whose value is an expression or a name.
+const VALUE_DIRECTIVES: &[&str] = &["$if", "$while", "$for", "$match", "$get", "$unset"];
+
+fn is_word(letter: char) -> bool {
+    letter.is_alphanumeric() || matches!(letter, '_' | '$')
+}
+
+fn is_id(letter: char) -> bool {
+    is_word(letter) || matches!(letter, '-' | '.' | '/' | ':')
+}
+
+fn word_around(line: &str, at: usize, is_part: fn(char) -> bool) -> (usize, usize) {
+    let (before, after) = line.split_at_checked(at).unwrap_or((line, ""));
+    let start = before.trim_end_matches(is_part).len();
+    let end = line.len() - after.trim_start_matches(is_part).len();
+    (start, end)
+}
+
+/// The word at a place, and what it means there. `head` are the lines of the head.
+pub fn spot_at<'a>(
+    lines: &SourceLines<'a>,
+    at: EditorPosition,
+    head: Option<&std::ops::Range<u32>>,
+) -> Spot<'a> {
+    let line = lines.get(at.line);
+    let byte = lines.byte_at(at);
+    let in_head = head.is_some_and(|head| head.contains(&at.line));
+    let of = |kind: SpotKind, (start, end): (usize, usize)| {
+        let word = line.get(start..end).unwrap_or_default();
+        Spot { kind, word, start, end }
+    };
+    let wide = word_around(line, byte, is_id);
+    let plain = word_around(line, byte, is_word);
+    let before_wide = line.get(..wide.0).unwrap_or_default();
+    let before = line.get(..plain.0).unwrap_or_default();
+    let word = line.get(plain.0..plain.1).unwrap_or_default();
+    if in_head {
+        return match head_kind(lines, at.line, before) {
+            SpotKind::Value(keys) if is_script_value(&keys) => of(SpotKind::Script, wide),
+            kind => of(kind, plain),
+        };
+    }
+    let is_link = before_wide.trim_end().ends_with("->") || before_wide.ends_with("[[@");
+    match word {
+        _ if is_link && !word.starts_with('$') => of(SpotKind::Script, wide),
+        _ if word.starts_with('$') || before.ends_with("$|") => of(SpotKind::Call, plain),
+        _ => of(body_kind(before), plain),
+    }
+}
+
+fn is_script_value(keys: &[String]) -> bool {
+    keys.first().is_some_and(|key| SCRIPT_KEYS.contains(&key.as_str()))
+        || keys.get(1).is_some_and(|key| key == "roles")
+}
+
+fn head_kind(lines: &SourceLines<'_>, number: u32, before: &str) -> SpotKind {
+    let (mut keys, own) = open_keys(before);
+    let mut indent = indent_of(lines.get(number));
+    for (_, line) in lines.iter().take(usize::try_from(number).unwrap_or(0)).rev() {
+        let other = indent_of(line);
+        if other < indent && !line.trim().is_empty() && !line.starts_with("---") {
+            indent = other;
+            keys.extend(key_of(line));
+        }
+    }
+    match own {
+        Some(own) => SpotKind::Value([vec![own], keys].concat()),
+        // An item of a list is a value: the key of the list is known.
+        None if before.trim_start().starts_with('-') && !before.contains('{') => {
+            SpotKind::Value(keys)
+        }
+        None => SpotKind::Key(keys),
+    }
+}
+
+/// The keys whose braces are open at the end of a text, the closest first, and the key whose value
+/// begins there.
+fn open_keys(before: &str) -> (Vec<String>, Option<String>) {
+    let mut stack: Vec<Option<String>> = Vec::new();
+    let mut word = String::new();
+    let mut key: Option<String> = None;
+    for letter in before.chars() {
+        match letter {
+            ':' => key = Some(std::mem::take(&mut word)).filter(|it| !it.is_empty()).or(key),
+            '{' => {
+                stack.push(key.take());
+                word.clear();
+            }
+            '}' => {
+                stack.pop();
+                key = None;
+            }
+            ',' => {
+                key = None;
+                word.clear();
+            }
+            letter if is_word(letter) => word.push(letter),
+            _ => word.clear(),
+        }
+    }
+    (stack.into_iter().rev().flatten().collect(), key)
+}
+
+fn indent_of(line: &str) -> usize {
+    line.len() - line.trim_start_matches([' ', '-']).len()
+}
+
+fn key_of(line: &str) -> Option<String> {
+    let (key, _) = line.split_once(':')?;
+    let key = key.trim_start_matches([' ', '-']).trim_matches(['"', '\'']);
+    key.chars().all(is_word).then(|| key.to_owned()).filter(|key| !key.is_empty())
+}
+
+fn body_kind(before: &str) -> SpotKind {
+    let is_open = |open: &str, close: &str| {
+        before.rfind(open).is_some_and(|at| before.rfind(close).is_none_or(|end| end < at))
+    };
+    if is_open("{{", "}}") || is_open("{%", "%}") {
+        let trimmed = before.trim_end();
+        return match trimmed.ends_with('|') && !trimmed.ends_with("||") {
+            true => SpotKind::Filter,
+            false => SpotKind::Variable,
+        };
+    }
+    let item = before.trim_start_matches([' ', '-']);
+    let first = item.split_once(':').map(|(key, _)| key);
+    let is_value = first.is_some_and(|key| {
+        VALUE_DIRECTIVES.contains(&key) || key.starts_with("$set") || key.starts_with("$push")
+    });
+    let is_head_of_line = item.trim_start_matches(['"', '\'']).is_empty();
+    match () {
+        () if is_open("[[", "]]") || is_value || before.contains("?=") => SpotKind::Variable,
+        () if is_open("(", ")") && item.starts_with('$') => SpotKind::Variable,
+        () if is_open("(", ")") && item.starts_with("->") => SpotKind::Variable,
+        () if is_head_of_line => SpotKind::LineStart,
+        () => SpotKind::Text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The spot at `|` of a text.
+    fn spot(text: &str) -> (SpotKind, String) {
+        let before = text.split('|').next().unwrap();
+        let line = u32::try_from(before.matches('\n').count()).unwrap();
+        let last = before.rsplit('\n').next().unwrap();
+        let character = u32::try_from(last.encode_utf16().count()).unwrap();
+        let text = text.replacen('|', "", 1);
+        let lines = SourceLines::new(&text);
+        let head = text.starts_with("---\n").then(|| {
+            let end = text.split('\n').skip(1).position(|line| line == "---");
+            1..end.map_or(u32::MAX, |end| u32::try_from(end + 1).unwrap())
+        });
+        let found = spot_at(&lines, EditorPosition { line, character }, head.as_ref());
+        (found.kind, found.word.to_owned())
+    }
+
+    fn keys(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_word_of_the_body_is_told_by_what_is_before_it() {
+        for (text, kind, word) in [
+            ("$se|t: {a: 1}", SpotKind::Call, "$set"),
+            ("user: \"[[@trans|lator(a=1)]]\"", SpotKind::Script, "translator"),
+            ("user: \"[[@$ec|ho(1)]]\"", SpotKind::Call, "$echo"),
+            ("-> my-scri|pt -> $print", SpotKind::Script, "my-script"),
+            ("-> my-script -> $pri|nt", SpotKind::Call, "$print"),
+            ("user: \"你好 {{na|me}}\"", SpotKind::Variable, "name"),
+            ("user: \"{{name}} na|me\"", SpotKind::Text, "name"),
+            ("user: \"[[A|B]]\"", SpotKind::Variable, "AB"),
+            ("- $if: \"cou|nt > 1\"", SpotKind::Variable, "count"),
+            ("$echo: \"?=a + b|c\"", SpotKind::Variable, "bc"),
+            ("us|er: x", SpotKind::LineStart, "user"),
+            ("", SpotKind::LineStart, ""),
+        ] {
+            let text = if text.contains('|') { text.to_owned() } else { format!("{text}|") };
+            assert_eq!(spot(&text), (kind, word.to_owned()), "{text}");
+        }
+        assert_eq!(
+            spot("user: \"{{name ¦ up|per}}\"".replace('¦', "\u{7c}").as_str()).0,
+            SpotKind::Variable,
+            "the first bar is the place"
+        );
+    }
+
+    #[test]
+    fn a_key_of_the_head_knows_the_keys_above_it() {
+        for (text, kind, word) in [
+            ("---\nti|tle: x\n---\n", SpotKind::Key(vec![]), "title"),
+            ("---\nparameters:\n  temp|", SpotKind::Key(keys(&["parameters"])), "temp"),
+            ("---\nparameters: {te|", SpotKind::Key(keys(&["parameters"])), "te"),
+            ("---\ninput:\n  - name: {re|", SpotKind::Key(keys(&["name", "input"])), "re"),
+            ("---\ninput: [{name: {re|", SpotKind::Key(keys(&["name", "input"])), "re"),
+            ("---\nrun_mode: se|", SpotKind::Value(keys(&["run_mode"])), "se"),
+            ("---\ntype: ch|ar\n---\n", SpotKind::Script, "char"),
+            ("---\ntools:\n  - my-to|ol\n", SpotKind::Script, "my-tool"),
+            ("---\nroles:\n  ana: role-a|na\n", SpotKind::Script, "role-ana"),
+        ] {
+            assert_eq!(spot(text), (kind, word.to_owned()), "{text}");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The JSON Schema of a script: its head, and under `$defs` the instructions of its body. Made of the
+//! same tables as the help, so it knows what the program knows.
+
+use serde_json::{Map, Value, json};
+
+use super::MARKS;
+use crate::i18n::Phrase;
+use crate::script::directive;
+use crate::script::run::tools::TRIGGERS;
+use crate::script::settings::{
+    INPUT_ATTRIBUTES, PARAMETERS, SETTINGS, SettingSpec, THINK_KEYS, TOOL_KEYS,
+};
+
+/// The schema as a draft 2020-12 document.
+pub fn json_schema() -> Value {
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "The head of an .ai.yaml script",
+        "type": "object",
+        "properties": properties(SETTINGS),
+        "$defs": {
+            "body": { "type": "array", "items": { "$ref": "#/$defs/instruction" } },
+            "block": { "anyOf": [
+                { "$ref": "#/$defs/instruction" },
+                { "$ref": "#/$defs/body" },
+            ] },
+            "instruction": instruction(),
+            "content": { "type": ["string", "number", "boolean", "null", "object"] },
+            "input": {
+                "type": ["object", "string", "null"],
+                "properties": properties(INPUT_ATTRIBUTES),
+            },
+            "tool": { "type": ["object", "null"], "properties": properties(TOOL_KEYS) },
+        },
+    })
+}
+
+fn english(about: Phrase) -> String {
+    about.with("list", TRIGGERS.join(" ")).to_string()
+}
+
+fn properties(rows: &[SettingSpec]) -> Map<String, Value> {
+    rows.iter().map(|row| (row.name.to_owned(), setting_schema(row))).collect()
+}
+
+fn setting_schema(row: &SettingSpec) -> Value {
+    let mut schema = match row.name {
+        "parameters" => json!({ "type": "object", "properties": properties(PARAMETERS) }),
+        "input" => json!({ "anyOf": [
+            { "type": "string" },
+            { "type": "array", "items": { "anyOf": [
+                { "type": ["string", "integer"] },
+                { "type": "object", "additionalProperties": { "$ref": "#/$defs/input" } },
+            ] } },
+            { "type": "object", "additionalProperties": { "$ref": "#/$defs/input" } },
+        ] }),
+        "tools" => json!({ "anyOf": [
+            { "type": "string" },
+            { "type": "array", "items": { "type": ["string", "object"] } },
+            { "type": "object", "additionalProperties": { "$ref": "#/$defs/tool" } },
+        ] }),
+        _ if row.types.is_empty() => json!({}),
+        _ if row.choices.is_empty() => json!({ "type": row.types }),
+        _ => {
+            let mut kinds = vec![json!({ "enum": row.choices })];
+            kinds.extend(row.types.iter().filter(|kind| **kind != "string").map(|kind| {
+                match (row.name, *kind) {
+                    ("shouldThink", "object") => {
+                        json!({ "type": kind, "properties": properties(THINK_KEYS) })
+                    }
+                    _ => json!({ "type": kind }),
+                }
+            }));
+            json!({ "anyOf": kinds })
+        }
+    };
+    schema["description"] = json!(english(row.about));
+    schema
+}
+
+/// A line of the body: a message, a call, a chain or an expression.
+fn instruction() -> Value {
+    let marks: Vec<&str> = MARKS.iter().map(|mark| mark.form).collect();
+    let mut properties: Map<String, Value> = directive::TABLE
+        .iter()
+        .map(|row| {
+            let about = format!("{}: {}", row.signature(), english(row.about));
+            (format!("${}", row.name), json!({ "description": about }))
+        })
+        .collect();
+    for block in ["then", "else", "do"] {
+        properties.insert(block.to_owned(), json!({ "$ref": "#/$defs/block" }));
+    }
+    json!({
+        "description": format!("A message, a call or a chain; in a text: {}", marks.join(" ")),
+        "anyOf": [
+            { "type": ["string", "number", "boolean", "null"] },
+            {
+                "type": "object",
+                "minProperties": 1,
+                "properties": properties,
+                "patternProperties": {
+                    "^(system|user|assistant)(\\[.*\\])?$": { "$ref": "#/$defs/content" },
+                },
+            },
+        ],
+    })
+}

@@ -1,0 +1,149 @@
+//! The names that a script may use in its head, with what each is for: settings, parameters of a
+//! model call, attributes of an input, keys of `shouldThink` and of a tool. The check, the help, the
+//! JSON Schema and the language server all read these tables.
+
+use super::template;
+use crate::i18n::{Phrase, script_help as docs};
+
+/// One name, the JSON types of its value, and the only texts the value may be.
+#[derive(Clone, Copy, Debug)]
+pub struct SettingSpec {
+    pub name: &'static str,
+    pub types: &'static [&'static str],
+    /// Empty: any text.
+    pub choices: &'static [&'static str],
+    pub about: Phrase,
+}
+
+const TEXT: &[&str] = &["string"];
+const FLAG: &[&str] = &["boolean"];
+const FLAG_OR_TEXT: &[&str] = &["boolean", "string"];
+const FLAG_OR_NULL: &[&str] = &["boolean", "null"];
+const NUMBER: &[&str] = &["number"];
+const WHOLE: &[&str] = &["integer"];
+const MAP: &[&str] = &["object"];
+const LIST: &[&str] = &["array", "string"];
+const LIST_OR_MAP: &[&str] = &["array", "object", "string"];
+const ANY: &[&str] = &[];
+
+const fn of(name: &'static str, types: &'static [&'static str], about: Phrase) -> SettingSpec {
+    SettingSpec { name, types, choices: &[], about }
+}
+
+const fn one_of(
+    name: &'static str,
+    types: &'static [&'static str],
+    choices: &'static [&'static str],
+    about: Phrase,
+) -> SettingSpec {
+    SettingSpec { name, types, choices, about }
+}
+
+const THINK_MODES: &[&str] = &["off", "last", "first", "deep"];
+
+/// The settings; any other key of the head is a variable.
+#[rustfmt::skip]
+pub const SETTINGS: &[SettingSpec] = &[
+    of("_id", TEXT, docs::SETTING_ID),
+    of("title", TEXT, docs::SETTING_TITLE),
+    of("description", TEXT, docs::SETTING_DESCRIPTION),
+    of("name", TEXT, docs::SETTING_NAME),
+    of("version", ANY, docs::SETTING_VERSION),
+    of("type", TEXT, docs::SETTING_TYPE),
+    of("extends", TEXT, docs::SETTING_EXTENDS),
+    of("input", LIST_OR_MAP, docs::SETTING_INPUT),
+    of("output", MAP, docs::SETTING_OUTPUT),
+    of("import", LIST_OR_MAP, docs::SETTING_IMPORT),
+    of("export", LIST, docs::SETTING_EXPORT),
+    of("prompt", MAP, docs::SETTING_PROMPT),
+    of("parameters", MAP, docs::SETTING_PARAMETERS),
+    of("tools", LIST_OR_MAP, docs::SETTING_TOOLS),
+    of("roles", MAP, docs::SETTING_ROLES),
+    of("character", MAP, docs::SETTING_CHARACTER),
+    of("permissions", MAP, docs::SETTING_PERMISSIONS),
+    one_of("templateFormat", TEXT, template::FORMATS, docs::SETTING_TEMPLATE_FORMAT),
+    one_of("formatStringStrategy", TEXT, &["Raw", "Deferred", "Immediate"], docs::SETTING_STRATEGY),
+    of("contentType", TEXT, docs::SETTING_CONTENT_TYPE),
+    of("modelPattern", LIST, docs::SETTING_MODEL_PATTERN),
+    of("on", LIST_OR_MAP, docs::SETTING_ON),
+    one_of("shouldThink", &["boolean", "object", "string"], THINK_MODES, docs::SETTING_THINK),
+    of("keepThinking", FLAG_OR_TEXT, docs::SETTING_KEEP_THINKING),
+    of("keepOriginal", FLAG_OR_TEXT, docs::SETTING_KEEP_ORIGINAL),
+    of("forceJson", FLAG_OR_NULL, docs::SETTING_FORCE_JSON),
+    of("llmStream", FLAG, docs::SETTING_STREAM),
+    of("llmReturnResult", TEXT, docs::SETTING_RETURN),
+    of("autoRunLLMIfPromptAvailable", FLAG, docs::SETTING_AUTO_RUN),
+    of("autoBuildOutputPrompt", FLAG, docs::SETTING_AUTO_OUTPUT),
+    of("shouldAppendResponse", FLAG_OR_NULL, docs::SETTING_APPEND),
+    of("disableLlmRequest", FLAG, docs::SETTING_NO_REQUEST),
+    of("completion_delimiter", TEXT, docs::SETTING_DELIMITER),
+    of("stop_words", LIST, docs::SETTING_STOP),
+    of("response_format", &["object", "string"], docs::SETTING_FORMAT),
+    one_of("run_mode", TEXT, &["parallel", "sequential", "serial", "cascaded", "planer", "planner"],
+        docs::SETTING_RUN_MODE),
+    of("concurrency_level", WHOLE, docs::SETTING_CONCURRENCY),
+    of("concurrent_answer", FLAG, docs::SETTING_CONCURRENT),
+    of("SystemNotesTitle", TEXT, docs::SETTING_NOTES_TITLE),
+    of("SystemOutputTitle", TEXT, docs::SETTING_OUTPUT_TITLE),
+    of("SystemTemplate", &["object", "string"], docs::SETTING_SYSTEM_TEMPLATE),
+    of("trigger", LIST, docs::SETTING_TRIGGER),
+    of("keywords", LIST, docs::SETTING_KEYWORDS),
+    of("defaults", MAP, docs::SETTING_DEFAULTS),
+    of("runSelfBeforeInitializeExec", FLAG, docs::SETTING_RUN_FIRST),
+    of("$initializeExec", &["boolean", "object", "string"], docs::SETTING_INITIALIZE),
+];
+
+/// What `parameters` may hold; other names are passed to the model's server.
+#[rustfmt::skip]
+pub const PARAMETERS: &[SettingSpec] = &[
+    of("temperature", NUMBER, docs::PARAMETER_TEMPERATURE),
+    of("top_p", NUMBER, docs::PARAMETER_TOP_P),
+    of("max_tokens", WHOLE, docs::PARAMETER_MAX_TOKENS),
+    of("continueOnLengthLimit", FLAG, docs::PARAMETER_CONTINUE),
+    of("maxRetry", WHOLE, docs::PARAMETER_RETRY),
+    of("timeout", NUMBER, docs::PARAMETER_TIMEOUT),
+    of("minTailRepeatCount", WHOLE, docs::PARAMETER_TAIL),
+    of("naturalOutput", FLAG, docs::PARAMETER_NATURAL),
+    of("response_format", &["object", "string"], docs::SETTING_FORMAT),
+    of("stop_words", LIST, docs::SETTING_STOP),
+    of("stream", FLAG, docs::SETTING_STREAM),
+];
+
+#[rustfmt::skip]
+pub const INPUT_ATTRIBUTES: &[SettingSpec] = &[
+    of("required", FLAG, docs::INPUT_REQUIRED),
+    of("index", WHOLE, docs::INPUT_INDEX),
+    of("description", TEXT, docs::INPUT_DESCRIPTION),
+    of("default", ANY, docs::INPUT_DEFAULT),
+    of("type", &["array", "string"], docs::INPUT_TYPE),
+    of("enum", &["array"], docs::INPUT_ENUM),
+    of("example", ANY, docs::INPUT_EXAMPLE),
+    of("examples", ANY, docs::INPUT_EXAMPLE),
+    of("hidden", FLAG, docs::INPUT_HIDDEN),
+    of("hiddenInResult", FLAG, docs::INPUT_HIDDEN_RESULT),
+];
+
+#[rustfmt::skip]
+pub const THINK_KEYS: &[SettingSpec] = &[
+    one_of("mode", FLAG_OR_TEXT, THINK_MODES, docs::THINK_MODE),
+    of("visible", FLAG, docs::THINK_VISIBLE),
+    of("depth", WHOLE, docs::THINK_DEPTH),
+    of("steps", WHOLE, docs::THINK_STEPS),
+    of("thinkTag", LIST, docs::THINK_TAG),
+    of("answerTag", LIST, docs::THINK_ANSWER_TAG),
+    of("skipDefaultPrompt", FLAG, docs::THINK_SKIP),
+    of("defaultThinkPrompt", MAP, docs::THINK_PROMPT),
+];
+
+#[rustfmt::skip]
+pub const TOOL_KEYS: &[SettingSpec] = &[
+    of("title", TEXT, docs::TOOL_TITLE),
+    of("defaults", MAP, docs::TOOL_DEFAULTS),
+    of("trigger", LIST, docs::TOOL_TRIGGER),
+    of("keywords", LIST, docs::TOOL_KEYWORDS),
+];
+
+/// The row of a setting.
+pub fn find_setting(name: &str) -> Option<&'static SettingSpec> {
+    SETTINGS.iter().find(|row| row.name == name)
+}

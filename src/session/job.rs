@@ -1,0 +1,97 @@
+//! A step in the background, as its turn hands it over and as the session keeps it.
+
+use std::path::{Path, PathBuf};
+
+use tokio::sync::{oneshot, watch};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::running_step::RunningStep;
+use crate::i18n::LocalizedText;
+use crate::protocol::{Observation, Step, StepAction};
+use crate::safety::JobTask;
+
+/// A step on its way into the background.
+pub struct NewJob {
+    pub step: Step,
+    pub running: RunningStep,
+    pub ports: watch::Receiver<Vec<u16>>,
+    pub file: Option<PathBuf>,
+    /// The job's number; the step comes back where there are too many.
+    pub reply: oneshot::Sender<Result<u64, RunningStep>>,
+}
+
+impl std::fmt::Debug for NewJob {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NewJob").field("step", &self.step).finish_non_exhaustive()
+    }
+}
+
+/// A message about jobs to the session.
+#[derive(Debug)]
+pub enum JobMessage {
+    /// A running step goes on in the background.
+    Started(Box<NewJob>),
+    Updated {
+        id: u64,
+        update: JobUpdate,
+    },
+    /// The model asks.
+    Requested {
+        task: JobTask,
+        reply: oneshot::Sender<Result<String, LocalizedText>>,
+    },
+}
+
+/// What happened to a job.
+#[derive(Debug)]
+pub enum JobUpdate {
+    Ports(Vec<u16>),
+    Ended(Box<Observation>),
+}
+
+#[derive(Debug)]
+pub struct Job {
+    pub cancel: CancellationToken,
+    pub task: JoinHandle<()>,
+    pub file: Option<PathBuf>,
+    /// How much of the output the model has read, in bytes.
+    pub read: usize,
+    pub is_stopping: bool,
+}
+
+/// The jobs of a session; what frontends see of them is in the session info.
+#[derive(Debug, Default)]
+pub struct Jobs {
+    pub list: Vec<(u64, Job)>,
+    pub next: u64,
+    /// What the model has not been told yet.
+    pub news: Vec<String>,
+}
+
+impl Jobs {
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// What the model is told with the next message.
+    pub fn take_news(&mut self) -> String {
+        self.news.drain(..).map(|line| format!("\n\n[{line}]")).collect()
+    }
+
+    pub fn find(&mut self, id: u64) -> Option<&mut Job> {
+        self.list.iter_mut().find(|(known, _)| *known == id).map(|(_, job)| job)
+    }
+}
+
+/// The file for the output of a step.
+pub fn output_path(folder: &Path, session: &str, step: &str) -> PathBuf {
+    let own = crate::private_dir::owner::this_process();
+    let session = if session.is_empty() { own.as_str() } else { session };
+    folder.join(session).join(format!("{step}.log"))
+}
+
+/// Whether a step can go on in the background: it is a program of its own.
+pub fn can_run_on(work: &StepAction) -> bool {
+    !matches!(work, StepAction::Tool { .. })
+}

@@ -1,0 +1,87 @@
+//! Whether and when a running step leaves its turn for the background, and what the turn gets of it
+//! then.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
+
+use super::job::output_path;
+use crate::i18n::session as words;
+use crate::protocol::{Observation, Outcome, Requires, Risk, Step};
+use crate::tools::{BackgroundControl, PipedOutput};
+
+/// How long a step that is to run on is looked at first: one that fails at once is no job.
+const FIRST_LOOK: Duration = Duration::from_millis(1_500);
+/// Bytes of its output that the turn gets.
+const SHOWN: usize = 4 * 1024;
+
+/// Whether a step may go on in the background.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BackgroundUse {
+    Never,
+    /// If the user says so.
+    Possible,
+    AtOnce,
+}
+
+pub struct JobPlace {
+    pub use_of_it: BackgroundUse,
+    pub background: BackgroundControl,
+    pub ports: watch::Receiver<Vec<u16>>,
+    /// The beginning of the output.
+    pub shown: String,
+    since: Instant,
+}
+
+impl JobPlace {
+    /// `outputs`: the folder for outputs, and the session.
+    pub fn new(
+        outputs: Option<&(PathBuf, String)>,
+        step: &Step,
+        use_of_it: BackgroundUse,
+    ) -> JobPlace {
+        let (to, ports) = watch::channel(Vec::new());
+        let file = outputs.map(|(folder, session)| output_path(folder, session, &step.id));
+        let background =
+            BackgroundControl { file, ports: Some(to), ..BackgroundControl::default() };
+        let (shown, since) = (String::new(), Instant::now());
+        JobPlace { use_of_it, background, ports, shown, since }
+    }
+
+    pub fn may_run_on(&self) -> bool {
+        self.use_of_it != BackgroundUse::Never
+    }
+
+    /// Waits until the step is to go on in the background.
+    pub async fn wait(&self, asked: &mut UnboundedReceiver<()>) {
+        let first_look = sleep_until(self.since + FIRST_LOOK);
+        tokio::select! {
+            () = first_look, if self.use_of_it == BackgroundUse::AtOnce => {}
+            Some(()) = asked.recv() => {}
+            else => std::future::pending().await,
+        }
+    }
+
+    pub fn add(&mut self, text: &str) {
+        let room = SHOWN.saturating_sub(self.shown.len());
+        let end = text.floor_char_boundary(room.min(text.len()));
+        self.shown.push_str(text.get(..end).unwrap_or_default());
+    }
+}
+
+/// What the turn gets of a step that runs on.
+pub fn job_observation(
+    step: Step,
+    cwd: String,
+    risk: Risk,
+    (id, shown): (u64, String),
+) -> PipedOutput {
+    let step = Step { requires: Requires { background: true, ..step.requires }, ..step };
+    let note = words::JOB_STARTED.with("id", id);
+    let observation = Observation::not_run(step, cwd, risk, Outcome::Ran);
+    let observation = Observation { note: Some(note), stdout: shown, ..observation };
+    PipedOutput { observation, output: None }
+}

@@ -1,0 +1,134 @@
+//! Text in other encodings than UTF-8: recognized, decoded, and encoded again as it was. A text
+//! counts only if all of its bytes come back.
+
+use std::borrow::Cow;
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::Encoding;
+
+/// How the bytes of a file are text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileEncoding {
+    Utf8,
+    Utf16Le,
+    Utf16Be,
+    /// GBK, windows-1252 and others.
+    Other(&'static Encoding),
+}
+
+impl FileEncoding {
+    pub fn name(self) -> &'static str {
+        match self {
+            FileEncoding::Utf8 => "UTF-8",
+            FileEncoding::Utf16Le | FileEncoding::Utf16Be => "UTF-16",
+            FileEncoding::Other(encoding) => encoding.name(),
+        }
+    }
+
+    /// The bytes of a text; `None` where it has characters that the encoding has not.
+    pub fn encode(self, text: &str) -> Option<Cow<'_, [u8]>> {
+        let units = |bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect();
+        match self {
+            FileEncoding::Utf8 => Some(Cow::Borrowed(text.as_bytes())),
+            FileEncoding::Utf16Le => Some(Cow::Owned(units(u16::to_le_bytes))),
+            FileEncoding::Utf16Be => Some(Cow::Owned(units(u16::to_be_bytes))),
+            FileEncoding::Other(encoding) => {
+                let (bytes, _, has_unmappable) = encoding.encode(text);
+                (!has_unmappable).then_some(bytes)
+            }
+        }
+    }
+}
+
+/// The text of a file and its encoding; `None`: it is no text. A byte order mark is its first
+/// character.
+pub fn decode(bytes: &[u8]) -> Option<(Cow<'_, str>, FileEncoding)> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Some((Cow::Borrowed(text), FileEncoding::Utf8));
+    }
+    let encoding = match bytes {
+        [0xff, 0xfe, ..] => FileEncoding::Utf16Le,
+        [0xfe, 0xff, ..] => FileEncoding::Utf16Be,
+        _ if has_control_bytes(bytes) => return None,
+        _ => FileEncoding::Other(detect(bytes)),
+    };
+    let text = match encoding {
+        FileEncoding::Utf16Le => decode_utf16(bytes, u16::from_le_bytes)?,
+        FileEncoding::Utf16Be => decode_utf16(bytes, u16::from_be_bytes)?,
+        FileEncoding::Other(encoding) => {
+            encoding.decode_without_bom_handling_and_without_replacement(bytes)?.into_owned()
+        }
+        FileEncoding::Utf8 => return None,
+    };
+    let same = encoding.encode(&text).is_some_and(|again| *again == *bytes);
+    same.then_some((Cow::Owned(text), encoding))
+}
+
+/// The encoding of a text by its beginning, where it is neither UTF-8 nor has a mark.
+pub fn detect_head(head: &[u8]) -> Option<&'static str> {
+    // A character may be cut at the end.
+    let is_other = std::str::from_utf8(head).is_err_and(|error| error.error_len().is_some());
+    let is_marked = matches!(head, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]);
+    (is_other && !is_marked && !has_control_bytes(head)).then(|| detect(head).name())
+}
+
+fn detect(bytes: &[u8]) -> &'static Encoding {
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(bytes, true);
+    detector.guess(None, Utf8Detection::Deny)
+}
+
+/// Bytes that no text in an encoding of single or double bytes has.
+fn has_control_bytes(bytes: &[u8]) -> bool {
+    bytes.iter().any(|byte| matches!(byte, 0..=8 | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f))
+}
+
+fn decode_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
+    let (pairs, []) = bytes.as_chunks::<2>() else { return None };
+    char::decode_utf16(pairs.iter().map(|pair| unit(*pair))).collect::<Result<_, _>>().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_encoding_is_recognized_and_written_as_it_was() {
+        let gbk = encoding_rs::GBK;
+        let chinese = "编码：这是一个用国标编码保存的文件，里面有不少常用的汉字。\r\n";
+        let french = "Le café est à côté de l'hôtel, près de la forêt.\n";
+        let samples = [
+            (gbk.encode(chinese).0.into_owned(), chinese, "GBK"),
+            (encoding_rs::WINDOWS_1252.encode(french).0.into_owned(), french, "windows-1252"),
+            (
+                FileEncoding::Utf16Le.encode("\u{feff}好\n").unwrap().into_owned(),
+                "\u{feff}好\n",
+                "UTF-16",
+            ),
+            (
+                FileEncoding::Utf16Be.encode("\u{feff}好\n").unwrap().into_owned(),
+                "\u{feff}好\n",
+                "UTF-16",
+            ),
+            (french.as_bytes().to_vec(), french, "UTF-8"),
+        ];
+        for (bytes, text, name) in samples {
+            let (decoded, encoding) = decode(&bytes).unwrap();
+            assert_eq!((decoded.as_ref(), encoding.name()), (text, name));
+            assert_eq!(*encoding.encode(&decoded).unwrap(), *bytes);
+        }
+        assert_eq!(FileEncoding::Other(encoding_rs::WINDOWS_1252).encode("汉"), None);
+    }
+
+    #[test]
+    fn data_is_no_text() {
+        for bytes in [
+            &b"\x7fELF\x02\x01\xff"[..],
+            b"\xff\xfeabc",
+            b"\x00\x01\xff",
+            b"\xff\xd8\xff\xe0\x00\x10JFIF",
+        ] {
+            assert_eq!(decode(bytes), None, "{bytes:?}");
+        }
+    }
+}

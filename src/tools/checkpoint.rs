@@ -1,0 +1,438 @@
+//! Finds what a program changed in the workspace: the files are looked at before it runs and after,
+//! and what a changed file held before is kept with the other old contents.
+//!
+//! A tracked file that git knows as it is needs no copy: its content is one of git's objects, which
+//! are only read, and neither git's index nor its references are touched. Other files are copied,
+//! within bounds of bytes, files and time. Ignored files, links and credentials are left out: they
+//! are never copied anywhere, and are not restored.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use super::exec::{HelperProgram, ask_helper};
+use super::file::Backups;
+use super::system::FilesOnly;
+use crate::protocol::Change;
+use crate::safety::repository::{self, TrackedFile};
+use crate::safety::tools::{count_changes, digest};
+
+mod scan;
+
+use scan::{StampedFiles, WorkspaceFile, scan_folder, stamp};
+
+/// Bounds of one checkpoint and of all copies of a session.
+#[derive(Clone, Copy, Debug)]
+pub struct CheckpointLimits {
+    /// The largest file that is copied, and what is copied at once and altogether, in bytes.
+    pub file: u64,
+    pub bytes: u64,
+    pub session: u64,
+    /// Files that are copied at once, and files of a change that can be undone.
+    pub files: usize,
+    /// How long the program that is to run waits.
+    pub time: Duration,
+}
+
+impl Default for CheckpointLimits {
+    fn default() -> CheckpointLimits {
+        CheckpointLimits {
+            file: 8 * 1024 * 1024,
+            bytes: 64 * 1024 * 1024,
+            session: 256 * 1024 * 1024,
+            files: 5_000,
+            time: Duration::from_secs(2),
+        }
+    }
+}
+
+/// How long the look after the program may take.
+const AFTER: Duration = Duration::from_secs(10);
+/// The largest changed file that is compared, in bytes.
+const COMPARED: u64 = 64 * 1024 * 1024;
+/// The most of git's objects that is read for one change, in bytes, and the largest index.
+const OBJECTS: u64 = 256 * 1024 * 1024;
+const INDEX: u64 = 64 * 1024 * 1024;
+/// Times of files and of the clock differ by as much, and a file may change twice within it.
+const TICK: Duration = Duration::from_millis(50);
+
+/// The checkpoints of a session.
+#[derive(Debug)]
+pub struct Checkpoints {
+    backups: Backups,
+    limits: CheckpointLimits,
+    copies: Mutex<Copies>,
+    /// There are too many files to look at: no more checkpoints are taken.
+    given_up: AtomicBool,
+    reported: AtomicBool,
+}
+
+/// Files that were copied as they are, so that they are not copied again.
+#[derive(Debug, Default)]
+struct Copies {
+    known: HashMap<PathBuf, (WorkspaceFile, String)>,
+    bytes: u64,
+}
+
+/// The files of the workspace at one moment.
+#[derive(Debug)]
+pub struct Checkpoint {
+    roots: Vec<PathBuf>,
+    closed: Vec<PathBuf>,
+    files: HashMap<PathBuf, (WorkspaceFile, Saved)>,
+    /// All files were seen.
+    is_complete: bool,
+    taken: SystemTime,
+}
+
+/// Where the content of a file can be found later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Saved {
+    /// Among the objects of this repository.
+    Object(Arc<Path>, Box<[u8]>),
+    Copy(String),
+    Nowhere,
+}
+
+/// What a program changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorkspaceChanges {
+    /// Without diffs.
+    pub files: Vec<Change>,
+    /// Changed files that cannot be restored.
+    pub lost: usize,
+}
+
+/// A changed file, before its contents are known.
+struct Candidate {
+    path: PathBuf,
+    before: Option<(WorkspaceFile, Saved)>,
+    exists: bool,
+}
+
+impl Checkpoints {
+    pub fn new(backups: Backups) -> Checkpoints {
+        Checkpoints::with_limits(backups, CheckpointLimits::default())
+    }
+
+    pub fn with_limits(backups: Backups, limits: CheckpointLimits) -> Checkpoints {
+        let (given_up, reported) = (AtomicBool::default(), AtomicBool::default());
+        Checkpoints { backups, limits, copies: Mutex::default(), given_up, reported }
+    }
+
+    /// True once, after a folder turned out to have too many files.
+    pub fn report_given_up(&self) -> bool {
+        self.given_up.load(Relaxed) && !self.reported.swap(true, Relaxed)
+    }
+
+    /// Looks at the files below these folders, and copies what could not be found again. `closed`:
+    /// folders that are not looked into.
+    pub async fn take(
+        self: &Arc<Checkpoints>,
+        roots: Vec<PathBuf>,
+        mut closed: Vec<PathBuf>,
+    ) -> Option<Checkpoint> {
+        if self.given_up.load(Relaxed) {
+            return None;
+        }
+        closed.push(self.backups.folder().to_owned());
+        let own = Arc::clone(self);
+        let look = move || own.take_now(roots, closed);
+        let taken = tokio::task::spawn_blocking(look).await.ok()?;
+        self.given_up.fetch_or(!taken.is_complete, Relaxed);
+        taken.is_complete.then_some(taken)
+    }
+
+    fn take_now(&self, roots: Vec<PathBuf>, closed: Vec<PathBuf>) -> Checkpoint {
+        let (taken, deadline) = (SystemTime::now(), Instant::now() + self.limits.time);
+        let mut files = HashMap::new();
+        let mut is_complete = true;
+        let mut room = Room { files: self.limits.files, bytes: self.limits.bytes, deadline };
+        for root in &roots {
+            let found = scan_folder(root, &closed, deadline);
+            is_complete &= found.is_complete;
+            let objects = GitObjects::read(root);
+            for (path, stamp) in found.files {
+                let saved = match objects.as_ref().and_then(|git| git.find(&path, &stamp)) {
+                    Some(saved) => saved,
+                    None => self.copy(&path, &stamp, &mut room),
+                };
+                files.insert(path, (stamp, saved));
+            }
+            if let Some(git) = objects {
+                git.add_ignored(root, &mut files);
+            }
+        }
+        if room.bytes < self.limits.bytes {
+            self.backups.limit();
+        }
+        Checkpoint { roots, closed, files, is_complete, taken }
+    }
+
+    fn copy(&self, path: &Path, stamp: &WorkspaceFile, room: &mut Room) -> Saved {
+        let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, digest)) = copies.known.get(path)
+            && known == stamp
+            && self.backups.contains(digest)
+        {
+            return Saved::Copy(digest.clone());
+        }
+        let fits = stamp.size <= self.limits.file
+            && copies.bytes + stamp.size <= self.limits.session
+            && room.take(stamp.size);
+        let bytes = fits.then(|| std::fs::read(path).ok()).flatten();
+        // It changed meanwhile: what was read belongs to another state.
+        let bytes = bytes.filter(|_| self::stamp(path).as_ref() == Some(stamp));
+        match bytes.and_then(|bytes| self.backups.save_unsynced(&bytes).ok()) {
+            Some(digest) => {
+                copies.bytes += stamp.size;
+                copies.known.insert(path.to_owned(), (stamp.clone(), digest.clone()));
+                Saved::Copy(digest)
+            }
+            None => Saved::Nowhere,
+        }
+    }
+
+    /// What changed since the checkpoint.
+    pub async fn changes_since(self: &Arc<Checkpoints>, before: Checkpoint) -> WorkspaceChanges {
+        let (own, mut changes) = (Arc::clone(self), WorkspaceChanges::default());
+        let compared = tokio::task::spawn_blocking(move || own.compare(before)).await;
+        let Ok(candidates) = compared else { return changes };
+        if candidates.len() > self.limits.files {
+            // A part of it would be neither the old state nor the new one.
+            changes.lost = candidates.len();
+            return changes;
+        }
+        let objects = read_objects(&candidates).await;
+        let own = Arc::clone(self);
+        let work = move || own.keep_contents(candidates, &objects, changes);
+        tokio::task::spawn_blocking(work).await.unwrap_or_default()
+    }
+
+    fn compare(&self, before: Checkpoint) -> Vec<Candidate> {
+        let Checkpoint { roots, closed, mut files, taken, .. } = before;
+        let deadline = Instant::now() + AFTER;
+        let started = taken.checked_sub(TICK).unwrap_or(taken);
+        let mut out = Vec::new();
+        let mut new = StampedFiles::new();
+        for root in &roots {
+            let found = scan_folder(root, &closed, deadline);
+            for (path, stamp) in found.files {
+                match files.remove(&path) {
+                    Some((old, saved)) => {
+                        if old != stamp || self.is_other_content(&path, &old, &saved, taken) {
+                            let before = Some((old, saved));
+                            out.push(Candidate { path, before, exists: true });
+                        }
+                    }
+                    None => new.push((path, stamp)),
+                }
+            }
+        }
+        // Not met: gone, or ignored now.
+        for (path, (old, saved)) in files {
+            let now = stamp(&path);
+            if now.as_ref() != Some(&old) {
+                let exists = now.is_some();
+                out.push(Candidate { path, before: Some((old, saved)), exists });
+            }
+        }
+        let ignores_changed = out.iter().any(|it| scan::is_ignore_file(&it.path));
+        for (path, stamp) in new {
+            if stamp.is_new(started, ignores_changed) {
+                out.push(Candidate { path, before: None, exists: true });
+            }
+        }
+        out.sort_by(|a, b| a.path.cmp(&b.path));
+        out
+    }
+
+    /// A file may change twice within one tick of the clock.
+    fn is_other_content(
+        &self,
+        path: &Path,
+        old: &WorkspaceFile,
+        saved: &Saved,
+        taken: SystemTime,
+    ) -> bool {
+        let Saved::Copy(known) = saved else { return false };
+        let is_fresh = old.modified_time() + TICK >= taken;
+        is_fresh && std::fs::read(path).is_ok_and(|bytes| digest(&bytes) != *known)
+    }
+
+    fn keep_contents(
+        &self,
+        candidates: Vec<Candidate>,
+        objects: &HashMap<Box<[u8]>, Vec<u8>>,
+        mut changes: WorkspaceChanges,
+    ) -> WorkspaceChanges {
+        for Candidate { path, before, exists } in candidates {
+            let old = match &before {
+                None => None,
+                Some((stamp, saved)) => match self.old_content(stamp, saved, objects) {
+                    Some(bytes) => Some(bytes),
+                    None => {
+                        changes.lost += 1;
+                        continue;
+                    }
+                },
+            };
+            let new = match exists {
+                false => None,
+                true => match read_file(&path) {
+                    Ok(bytes) => Some(bytes),
+                    Err(_) => {
+                        changes.lost += 1;
+                        continue;
+                    }
+                },
+            };
+            if old == new {
+                continue;
+            }
+            let before_stamp = before.as_ref().map(|(stamp, _)| stamp);
+            let kept = old.as_deref().map(|bytes| self.backups.save_unsynced(bytes)).transpose();
+            let Ok(kept) = kept else {
+                changes.lost += 1;
+                continue;
+            };
+            let was_executable = before_stamp.is_some_and(|stamp| stamp.executable);
+            let (added, removed) = count_changes(
+                old.as_deref().unwrap_or_default(),
+                new.as_deref().unwrap_or_default(),
+            );
+            changes.files.push(Change {
+                path: path.to_string_lossy().into_owned(),
+                before: kept,
+                after: new.as_deref().map(digest),
+                added,
+                removed,
+                executable: was_executable || stamp(&path).is_some_and(|stamp| stamp.executable),
+                ..Change::default()
+            });
+        }
+        self.backups.limit();
+        changes
+    }
+
+    fn old_content(
+        &self,
+        stamp: &WorkspaceFile,
+        saved: &Saved,
+        objects: &HashMap<Box<[u8]>, Vec<u8>>,
+    ) -> Option<Vec<u8>> {
+        match saved {
+            Saved::Copy(digest) => self.backups.get(digest),
+            Saved::Object(_, name) => scan::as_checked_out(objects.get(name)?, stamp.size),
+            Saved::Nowhere => None,
+        }
+    }
+}
+
+/// What may still be copied.
+struct Room {
+    files: usize,
+    bytes: u64,
+    deadline: Instant,
+}
+
+impl Room {
+    fn take(&mut self, bytes: u64) -> bool {
+        let fits = self.files > 0 && bytes <= self.bytes && Instant::now() < self.deadline;
+        if fits {
+            (self.files, self.bytes) = (self.files - 1, self.bytes - bytes);
+        }
+        fits
+    }
+}
+
+/// The tracked files of a repository.
+struct GitObjects {
+    folder: Arc<Path>,
+    tracked: HashMap<PathBuf, TrackedFile>,
+    /// When the index was written: what changed in that moment may be newer than it says.
+    written: SystemTime,
+}
+
+impl GitObjects {
+    fn read(root: &Path) -> Option<GitObjects> {
+        let found = repository::read(&FilesOnly, root);
+        let index = found.index()?;
+        let (tree, objects) = found.work_tree()?;
+        let meta = std::fs::metadata(index).ok().filter(|meta| meta.len() <= INDEX)?;
+        let files = repository::tracked_files(&std::fs::read(index).ok()?)?;
+        let inside = files.into_iter().map(|(path, file)| (tree.join(path), file));
+        let tracked = inside.filter(|(path, _)| path.starts_with(root)).collect();
+        Some(GitObjects { folder: objects.into(), tracked, written: meta.modified().ok()? })
+    }
+
+    /// The object with the content of a file, if git knows the file as it is.
+    fn find(&self, path: &Path, stamp: &WorkspaceFile) -> Option<Saved> {
+        let file = self.tracked.get(path)?;
+        let is_same = stamp.equals_tracked(file) && stamp.modified_time() < self.written;
+        is_same.then(|| Saved::Object(Arc::clone(&self.folder), file.object.clone()))
+    }
+
+    /// Adds tracked files that were not met because they are ignored as well.
+    fn add_ignored(&self, root: &Path, files: &mut HashMap<PathBuf, (WorkspaceFile, Saved)>) {
+        let missing: Vec<&PathBuf> =
+            self.tracked.keys().filter(|path| !files.contains_key(*path)).collect();
+        for path in missing {
+            let seen = scan::is_covered(root, path).then(|| stamp(path)).flatten();
+            if let Some(stamp) = seen {
+                let saved = self.find(path, &stamp).unwrap_or(Saved::Nowhere);
+                files.insert(path.clone(), (stamp, saved));
+            }
+        }
+    }
+}
+
+fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    let meta = std::fs::symlink_metadata(path)?;
+    match meta.is_file() && meta.len() <= COMPARED {
+        true => std::fs::read(path),
+        false => Err(io::ErrorKind::FileTooLarge.into()),
+    }
+}
+
+/// The contents of the files that are among git's objects, by their names.
+async fn read_objects(candidates: &[Candidate]) -> HashMap<Box<[u8]>, Vec<u8>> {
+    let mut wanted: HashMap<&Arc<Path>, Vec<&[u8]>> = HashMap::new();
+    for candidate in candidates {
+        if let Some((_, Saved::Object(folder, name))) = &candidate.before {
+            wanted.entry(folder).or_default().push(name);
+        }
+    }
+    let mut out = HashMap::new();
+    for (folder, names) in wanted {
+        let lines: String = names.iter().map(|name| scan::hex(name) + "\n").collect();
+        let program = cat_file(folder);
+        if let Ok(answer) = ask_helper(&program, lines.as_bytes(), OBJECTS).await {
+            out.extend(scan::parse_batch(&answer, &names));
+        }
+    }
+    out
+}
+
+/// `git cat-file`, which starts nothing that the repository names and fetches nothing.
+fn cat_file(objects: &Path) -> HelperProgram {
+    let git = objects.parent().unwrap_or(objects).to_string_lossy().into_owned();
+    let variables = [
+        ("GIT_DIR", git.as_str()),
+        ("GIT_CONFIG_NOSYSTEM", "1"),
+        ("GIT_CONFIG_GLOBAL", "/dev/null"),
+        ("GIT_NO_LAZY_FETCH", "1"),
+        ("GIT_OPTIONAL_LOCKS", "0"),
+        ("GIT_CONFIG_COUNT", "1"),
+        ("GIT_CONFIG_KEY_0", "protocol.allow"),
+        ("GIT_CONFIG_VALUE_0", "never"),
+    ];
+    HelperProgram {
+        program: "git",
+        args: &["cat-file", "--batch"],
+        variables: variables.map(|(name, value)| (name.into(), value.into())).into(),
+    }
+}

@@ -1,0 +1,183 @@
+//! Looks at the files below a folder, and reads what git answers.
+
+use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::{Duration, Instant, SystemTime};
+
+use ignore::{DirEntry, WalkBuilder, WalkState};
+
+use crate::safety::is_credential_path;
+use crate::safety::repository::TrackedFile;
+
+/// Threads that look at files.
+const THREADS: usize = 4;
+
+/// What changes with the content of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkspaceFile {
+    pub size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+    inode: u64,
+    pub executable: bool,
+    /// When the file was made, where the file system knows it.
+    born: Option<SystemTime>,
+}
+
+impl WorkspaceFile {
+    fn new(meta: &std::fs::Metadata) -> WorkspaceFile {
+        WorkspaceFile {
+            size: meta.len(),
+            modified: (meta.mtime(), meta.mtime_nsec()),
+            changed: (meta.ctime(), meta.ctime_nsec()),
+            inode: meta.ino(),
+            executable: meta.mode() & 0o111 != 0,
+            born: meta.created().ok(),
+        }
+    }
+
+    pub fn modified_time(&self) -> SystemTime {
+        to_time(self.modified)
+    }
+
+    /// Whether the file came after that moment. Where files may have been ignored before, one that
+    /// was only moved or changed is not new.
+    pub fn is_new(&self, since: SystemTime, may_have_been_ignored: bool) -> bool {
+        let born = self.born.filter(|_| may_have_been_ignored);
+        born.unwrap_or_else(|| to_time(self.changed)) >= since
+    }
+
+    /// Whether git's index has the file as it is.
+    pub fn equals_tracked(&self, file: &TrackedFile) -> bool {
+        let (seconds, nanoseconds) = self.modified;
+        let is_same = |ours: i64, theirs: u32| u32::try_from(ours & 0xffff_ffff) == Ok(theirs);
+        is_same(seconds, file.modified.0)
+            && (file.modified.1 == 0 || is_same(nanoseconds, file.modified.1))
+            && u32::try_from(self.size & 0xffff_ffff) == Ok(file.size)
+            && is_same(self.changed.0, file.changed)
+    }
+}
+
+fn to_time((seconds, nanoseconds): (i64, i64)) -> SystemTime {
+    let whole = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
+    SystemTime::UNIX_EPOCH + whole + Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(0))
+}
+
+/// The stamp of a regular file.
+pub fn stamp(path: &Path) -> Option<WorkspaceFile> {
+    let meta = std::fs::symlink_metadata(path).ok()?;
+    meta.is_file().then(|| WorkspaceFile::new(&meta))
+}
+
+pub type StampedFiles = Vec<(PathBuf, WorkspaceFile)>;
+
+pub struct FoundFiles {
+    pub files: StampedFiles,
+    /// There was time to see all of them.
+    pub is_complete: bool,
+}
+
+/// The regular files below a folder that are neither ignored nor credentials.
+pub fn scan_folder(root: &Path, closed: &[PathBuf], deadline: Instant) -> FoundFiles {
+    let closed = closed.to_vec();
+    let walk = WalkBuilder::new(root)
+        .hidden(false)
+        .follow_links(false)
+        .require_git(false)
+        .same_file_system(true)
+        .threads(THREADS)
+        .filter_entry(move |entry| {
+            entry.file_name() != ".git" && !closed.iter().any(|folder| entry.path() == folder)
+        })
+        .build_parallel();
+    let (sender, found) = mpsc::channel();
+    walk.run(|| {
+        let sender = sender.clone();
+        Box::new(move |entry| {
+            if Instant::now() >= deadline {
+                let _ = sender.send(None);
+                return WalkState::Quit;
+            }
+            if let Some(file) = entry.ok().and_then(|entry| stamped(root, entry)) {
+                let _ = sender.send(Some(file));
+            }
+            WalkState::Continue
+        })
+    });
+    drop(sender);
+    let mut out = FoundFiles { files: Vec::new(), is_complete: true };
+    for file in found {
+        match file {
+            Some(file) => out.files.push(file),
+            None => out.is_complete = false,
+        }
+    }
+    out
+}
+
+fn stamped(root: &Path, entry: DirEntry) -> Option<(PathBuf, WorkspaceFile)> {
+    if !entry.file_type().is_some_and(|kind| kind.is_file()) || !is_covered(root, entry.path()) {
+        return None;
+    }
+    let stamp = WorkspaceFile::new(&entry.metadata().ok()?);
+    Some((entry.into_path(), stamp))
+}
+
+/// Credentials are not looked at, and a path that is not text cannot be recorded.
+pub fn is_covered(root: &Path, path: &Path) -> bool {
+    let inner = path.strip_prefix(root).unwrap_or(path);
+    inner.to_str().is_some() && !is_credential_path(inner)
+}
+
+/// A file that says which files are ignored.
+pub fn is_ignore_file(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == ".gitignore" || name == ".ignore")
+}
+
+pub fn hex(name: &[u8]) -> String {
+    name.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A content of git's as it is in the working tree: with other ends of lines, or as it is.
+/// `None`: the size of the file says that something else was done to it.
+pub fn as_checked_out(object: &[u8], size: u64) -> Option<Vec<u8>> {
+    let size = usize::try_from(size).ok()?;
+    if object.len() == size {
+        return Some(object.to_vec());
+    }
+    let mut out = Vec::with_capacity(size);
+    for line in object.split_inclusive(|byte| *byte == b'\n') {
+        match line.strip_suffix(b"\n") {
+            Some(text) if !text.ends_with(b"\r") => {
+                out.extend_from_slice(text);
+                out.extend_from_slice(b"\r\n");
+            }
+            _ => out.extend_from_slice(line),
+        }
+    }
+    (out.len() == size).then_some(out)
+}
+
+/// Reads the answers of `git cat-file --batch`: for each a line with name, kind and size, and the
+/// content; or `NAME missing`.
+pub fn parse_batch(answer: &[u8], names: &[&[u8]]) -> HashMap<Box<[u8]>, Vec<u8>> {
+    let mut out = HashMap::new();
+    let mut rest = answer;
+    for name in names {
+        let Some(end) = rest.iter().position(|byte| *byte == b'\n') else { break };
+        let (head, body) = rest.split_at(end);
+        let body = body.get(1..).unwrap_or_default();
+        let head = String::from_utf8_lossy(head);
+        let size = head.rsplit(' ').next().and_then(|size| size.parse::<usize>().ok());
+        let Some(size) = size else {
+            rest = body;
+            continue;
+        };
+        let Some((content, after)) = body.split_at_checked(size) else { break };
+        out.insert((*name).into(), content.to_vec());
+        rest = after.get(1..).unwrap_or_default();
+    }
+    out
+}

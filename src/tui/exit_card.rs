@@ -1,0 +1,31 @@
+//! What is left on the normal screen when the full screen was left: what the conversation was, what
+//! it did, and how to go on with it.
+
+use super::state::State;
+use super::{status, text};
+use crate::i18n::{LocalizedText, cli, plural, screen as words};
+
+/// Its lines; none without a conversation that can be resumed.
+pub fn lines(state: &State) -> Vec<LocalizedText> {
+    let facts = &state.facts;
+    if facts.session.is_empty() || facts.turns == 0 || facts.unsaved.is_some() {
+        return Vec::new();
+    }
+    let usage = facts.usage;
+    let tokens = words::STATUS_TOKENS
+        .with("in", status::format_count(usage.input_tokens))
+        .with("out", status::format_count(usage.output_tokens));
+    let mut said = match state.side_panel.changed_files() {
+        0 => tokens,
+        files => words::EXIT_FILES
+            .with("files", plural(files, words::START_CHANGED_ONE, words::START_CHANGED))
+            .with("tokens", tokens),
+    };
+    if !usage.cost.is_zero() {
+        said = words::EXIT_COST.with("said", said).with("cost", usage.cost.to_string());
+    }
+    let title = Some(text::single_line(&facts.title)).filter(|title| !title.is_empty());
+    let title = title.map(|title| cli::DOCTOR_LINE.with("text", title));
+    let resume = words::EXIT_RESUME.with("id", facts.session.as_str());
+    title.into_iter().chain([said, resume]).collect()
+}

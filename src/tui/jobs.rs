@@ -1,0 +1,45 @@
+//! The steps that run in the background: one row each over the input.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::draw::{self, DrawContext};
+use super::text;
+use crate::i18n::screen as words;
+use crate::protocol::JobInfo;
+
+/// Rows that are shown; the other jobs are counted.
+const SHOWN: usize = 3;
+
+fn running(jobs: &[JobInfo]) -> impl Iterator<Item = &JobInfo> {
+    jobs.iter().filter(|job| job.is_running())
+}
+
+pub fn rows(jobs: &[JobInfo]) -> u16 {
+    u16::try_from(running(jobs).count().min(SHOWN)).unwrap_or_default()
+}
+
+pub fn draw(jobs: &[JobInfo], area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
+    let room = usize::from(area.width).saturating_sub(3);
+    let all = running(jobs).count();
+    let mut lines = Vec::new();
+    for (at, job) in running(jobs).take(SHOWN).enumerate() {
+        let label = words::JOB_ROW.with("id", job.id).text(pen.lang);
+        let mut more = String::new();
+        for port in &job.ports {
+            more += &format!(" :{port}");
+        }
+        if at + 1 == SHOWN && all > SHOWN {
+            more += &words::JOBS_MORE.with("n", all - SHOWN).text(pen.lang);
+        }
+        let used = text::width(&label) + text::width(&more) + 2;
+        let line = text::elide_end(&text::single_line(&job.line), room.saturating_sub(used));
+        lines.push(Line::from(vec![
+            Span::styled(format!("  {label} "), pen.theme.accent),
+            Span::styled(line, pen.theme.text),
+            Span::styled(more, pen.theme.dim),
+        ]));
+    }
+    draw::lines(area, buf, &lines);
+}

@@ -1,0 +1,194 @@
+//! The panel at the right of a wide screen: the plan, the files that were changed, the jobs. Its
+//! plan is also pinned in one row over the input while a turn follows it.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+
+use super::draw::{self, DrawContext};
+use super::symbols::{DOING, DONE, WAITING};
+use super::{status, text};
+use crate::i18n::{screen as words, session};
+use crate::protocol::{Change, Event, PlanItem, PlanState, SessionInfo};
+
+/// Columns of the panel, and the narrowest screen that has one.
+pub const WIDTH: u16 = 44;
+pub const FROM: u16 = 120;
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SidePanel {
+    pub is_open: bool,
+    plan: Vec<PlanItem>,
+    changed: Vec<ChangedFile>,
+    /// The turn that runs, or ran last.
+    turn: u64,
+}
+
+/// A change of a file; what several turns did to it is added up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct ChangedFile {
+    turn: u64,
+    path: String,
+    added: usize,
+    removed: usize,
+}
+
+impl SidePanel {
+    pub fn apply(&mut self, event: &Event) {
+        match event {
+            Event::TurnStarted { turn, .. } => self.turn = *turn,
+            Event::Plan { items } => self.plan.clone_from(items),
+            Event::Undone { turns, .. } => {
+                self.changed.retain(|file| !turns.contains(&file.turn));
+            }
+            Event::Rewound { turn, .. } => self.changed.retain(|file| file.turn < *turn),
+            Event::FilesKept { turn, files } => {
+                for file in files {
+                    self.add_change(*turn, file);
+                }
+            }
+            Event::FilesChanged { files, .. } => {
+                for file in files {
+                    self.add_change(self.turn, file);
+                }
+            }
+            Event::StepFinished(seen) => {
+                if let Some(change) = &seen.change {
+                    self.add_change(self.turn, change);
+                }
+            }
+            Event::Cleared => *self = SidePanel { is_open: self.is_open, ..SidePanel::default() },
+            _ => {}
+        }
+    }
+
+    fn add_change(&mut self, turn: u64, change: &Change) {
+        let Change { path, added, removed, .. } = change.clone();
+        self.changed.push(ChangedFile { turn, path, added, removed });
+    }
+
+    /// The changed files, each once.
+    fn files(&self) -> Vec<ChangedFile> {
+        let mut files: Vec<ChangedFile> = Vec::new();
+        for change in &self.changed {
+            match files.iter_mut().find(|file| file.path == change.path) {
+                Some(file) => {
+                    file.added += change.added;
+                    file.removed += change.removed;
+                }
+                None => files.push(change.clone()),
+            }
+        }
+        files
+    }
+
+    /// How many files were changed.
+    pub fn changed_files(&self) -> usize {
+        self.files().len()
+    }
+
+    /// Whether an item of the plan is still to be done.
+    pub fn has_open_plan(&self) -> bool {
+        self.plan.iter().any(|item| item.state != PlanState::Done)
+    }
+
+    /// The plan in one row: how far it is, and what is under way.
+    pub fn draw_plan_row(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
+        let theme = pen.theme;
+        let done = self.plan.iter().filter(|item| item.state == PlanState::Done).count();
+        let head = words::PLAN_PINNED.with("done", done).with("of", self.plan.len());
+        let head = head.text(pen.lang);
+        let doing = self.plan.iter().find(|item| item.state == PlanState::Doing);
+        let next = doing.or_else(|| self.plan.iter().find(|item| item.state != PlanState::Done));
+        let room = usize::from(area.width).saturating_sub(text::width(&head) + 8);
+        let said = next.map(|item| text::elide_end(&item.text, room)).unwrap_or_default();
+        let line = Line::from(vec![
+            Span::styled(head, theme.dim),
+            Span::styled(format!("  {DOING} "), theme.accent),
+            Span::styled(said, theme.text),
+        ]);
+        draw::line(area, buf, 2, area.width.into(), &line);
+    }
+
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>, facts: &SessionInfo) {
+        let inner = Rect {
+            x: area.x + 2,
+            y: area.y + 1,
+            width: area.width.saturating_sub(4),
+            height: area.height.saturating_sub(1),
+        };
+        let width = usize::from(inner.width);
+        let mut lines = self.plan_lines(pen, width);
+        lines.extend(self.changed_lines(pen, width, &facts.cwd));
+        lines.extend(job_lines(pen, width, facts));
+        if let Some(percent) = facts.context.percent {
+            let gauge = status::gauge(percent);
+            let say = words::STATUS_CONTEXT.with("gauge", gauge).with("percent", percent);
+            lines.push(Line::styled(say.text(pen.lang), pen.theme.dim));
+        }
+        draw::lines(inner, buf, &lines);
+        draw::panel(area, buf, pen.theme, pen.theme.surface);
+    }
+
+    fn plan_lines(&self, pen: &DrawContext<'_>, width: usize) -> Vec<Line<'static>> {
+        let theme = pen.theme;
+        let row = |item: &PlanItem| {
+            let (sign, style) = match item.state {
+                PlanState::Pending => (WAITING, theme.text),
+                PlanState::Doing => (DOING, theme.accent.add_modifier(Modifier::BOLD)),
+                PlanState::Done => (DONE, theme.dim),
+            };
+            let text = text::elide_end(&item.text, width.saturating_sub(2));
+            Line::styled(format!("{sign} {text}"), style)
+        };
+        section(words::PANEL_PLAN.text(pen.lang), self.plan.iter().map(row).collect(), pen)
+    }
+
+    fn changed_lines(&self, pen: &DrawContext<'_>, width: usize, cwd: &str) -> Vec<Line<'static>> {
+        let row = |file: &ChangedFile| {
+            let counts = [format!(" +{}", file.added), format!(" -{}", file.removed)];
+            let taken = counts.iter().map(String::len).sum();
+            let path = file
+                .path
+                .strip_prefix(cwd)
+                .map_or(file.path.as_str(), |rest| rest.trim_start_matches('/'));
+            let [added, removed] = counts;
+            Line::from(vec![
+                Span::styled(text::elide_middle(path, width.saturating_sub(taken)), pen.theme.text),
+                Span::styled(added, pen.theme.change.added),
+                Span::styled(removed, pen.theme.change.removed),
+            ])
+        };
+        section(words::PANEL_CHANGED.text(pen.lang), self.files().iter().map(row).collect(), pen)
+    }
+}
+
+fn job_lines(pen: &DrawContext<'_>, width: usize, facts: &SessionInfo) -> Vec<Line<'static>> {
+    let running = facts.jobs.iter().filter(|job| job.is_running());
+    let row = |job: &crate::protocol::JobInfo| {
+        let label = words::JOB_ROW.with("id", job.id).text(pen.lang);
+        let room = width.saturating_sub(text::width(&label) + 1);
+        Line::from(vec![
+            Span::styled(format!("{label} "), pen.theme.accent),
+            Span::styled(text::elide_end(&text::single_line(&job.line), room), pen.theme.text),
+        ])
+    };
+    section(session::JOBS.text(pen.lang), running.map(row).collect(), pen)
+}
+
+/// A heading, its rows or that there are none, and a blank line.
+fn section(
+    heading: &'static str,
+    rows: Vec<Line<'static>>,
+    pen: &DrawContext<'_>,
+) -> Vec<Line<'static>> {
+    let bold = pen.theme.text.add_modifier(Modifier::BOLD);
+    let mut lines = vec![Line::styled(heading, bold)];
+    match rows.is_empty() {
+        true => lines.push(Line::styled(words::PANEL_NONE.text(pen.lang), pen.theme.dim)),
+        false => lines.extend(rows),
+    }
+    lines.push(Line::default());
+    lines
+}

@@ -1,0 +1,95 @@
+//! The row for a run of steps, and what a step is called.
+
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+
+use super::paragraph::{LayoutContext, StyledRow};
+use super::time;
+use crate::i18n::{Phrase, screen};
+use crate::protocol::StepAction;
+use crate::tui::text;
+
+/// The row names steps only with so much room.
+const ROOM: usize = 12;
+
+/// The part of a step in the row of its run.
+#[derive(Debug, Default)]
+pub(super) enum StepRun {
+    #[default]
+    Alone,
+    /// The first step has the row.
+    First(Box<RunSummary>),
+    /// The others have none.
+    Later,
+    /// The user wants to see each step.
+    Unfolded,
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) struct RunSummary {
+    pub steps: usize,
+    pub duration_ms: u64,
+    /// The first ones: the verb of a tool, its subject or the command, and what it found.
+    pub names: Vec<(Option<Phrase>, String, Option<usize>)>,
+}
+
+/// The verbs of tools: on the way, and done.
+#[rustfmt::skip]
+const VERBS: &[(&str, Phrase, Phrase)] = &[
+    ("file.read",         screen::VERB_READING,   screen::VERB_READ),
+    ("file.list",         screen::VERB_LISTING,   screen::VERB_LISTED),
+    ("file.search",       screen::VERB_SEARCHING, screen::VERB_SEARCHED),
+    ("file.write",        screen::VERB_WRITING,   screen::VERB_WROTE),
+    ("file.edit",         screen::VERB_EDITING,   screen::VERB_EDITED),
+    ("config.json_patch", screen::VERB_EDITING,   screen::VERB_EDITED),
+    ("plugin.run",        screen::VERB_RUNNING,   screen::VERB_RAN),
+    ("ask",               screen::VERB_ASKING,    screen::VERB_ASKED),
+];
+
+/// The verb of a tool, and what it is about; a program has only its command line.
+pub(super) fn name(work: &StepAction, is_done: bool) -> (Option<Phrase>, String) {
+    let line = work.command_line();
+    let StepAction::Tool { name, .. } = work else { return (None, line) };
+    let subject = line.strip_prefix(name.as_str()).unwrap_or(&line).trim_start();
+    match VERBS.iter().find(|(tool, ..)| tool == name) {
+        Some((_, _, done)) if is_done => (Some(*done), subject.to_owned()),
+        Some((_, doing, _)) => (Some(*doing), subject.to_owned()),
+        None => (None, line),
+    }
+}
+
+impl RunSummary {
+    /// `Explored 3 steps   read src/cart.rs, rg format! (3)   0.1 s`
+    pub fn layout(&self, paper: &LayoutContext<'_>) -> StyledRow {
+        let (theme, width) = (paper.theme, paper.prose_width());
+        let said = screen::EXPLORED.with("n", self.steps).text(paper.lang);
+        let verb = said.split_inclusive(' ').next().unwrap_or_default();
+        let rest = said.get(verb.len()..).unwrap_or_default();
+        let time = time::duration_text(self.duration_ms).text(paper.lang);
+        let taken = text::width(&said) + text::width(&time) + 5;
+        let mut spans = vec![
+            Span::styled(verb.to_owned(), theme.text.add_modifier(Modifier::BOLD)),
+            Span::styled(rest.to_owned(), theme.text),
+        ];
+        if let Some(room) = width.checked_sub(taken).filter(|room| *room >= ROOM) {
+            let names = text::elide_end(&self.names(paper), room);
+            spans.push(Span::styled(format!("   {names}"), theme.dim));
+        }
+        let line = Line::from(spans);
+        let pad = width.saturating_sub(line.width() + text::width(&time));
+        let mut spans = line.spans;
+        spans.push(Span::raw(" ".repeat(pad)));
+        spans.push(Span::styled(time, theme.dim));
+        Line::from(spans).into()
+    }
+
+    fn names(&self, paper: &LayoutContext<'_>) -> String {
+        let name = |(verb, subject, total): &(Option<Phrase>, String, Option<usize>)| {
+            let verb = verb.map(|verb| paper.phrase(verb).to_lowercase() + " ");
+            let total = total.map(|n| format!(" ({n})"));
+            format!("{}{subject}{}", verb.unwrap_or_default(), total.unwrap_or_default())
+        };
+        let names: Vec<_> = self.names.iter().map(name).collect();
+        names.join(paper.phrase(screen::COMMA))
+    }
+}

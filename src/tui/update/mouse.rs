@@ -1,0 +1,100 @@
+//! The mouse: the wheel scrolls, a press selects text, and a click does what a key does.
+
+use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::Position;
+
+use super::input;
+use crate::tui::Millis;
+use crate::tui::event::ScreenEffect;
+use crate::tui::focus::{Focus, focus};
+use crate::tui::state::{MouseOwner, ScreenAreas, State};
+use crate::tui::submit;
+use crate::tui::transcript::{ReleaseOutcome, Scroll};
+
+/// Lines per step of the wheel.
+const WHEEL: i32 = 3;
+
+pub(super) fn handle_mouse(state: &mut State, mouse: MouseEvent, at: Millis) -> Vec<ScreenEffect> {
+    let focus = focus(state, at);
+    let dialog = matches!(focus, Focus::Question | Focus::Draft | Focus::Page | Focus::Picker);
+    let lines = match mouse.kind {
+        MouseEventKind::ScrollUp => -WHEEL,
+        MouseEventKind::ScrollDown => WHEEL,
+        MouseEventKind::Down(_) if matches!(focus, Focus::Question | Focus::Draft) => {
+            state.guard.record_key(at);
+            return Vec::new();
+        }
+        MouseEventKind::Down(MouseButton::Left) if mouse.modifiers == KeyModifiers::NONE => {
+            if let Some(effects) = click(state, mouse, focus, at) {
+                return effects;
+            }
+            if !dialog {
+                state.transcript.press(mouse.column, mouse.row, at);
+            }
+            return Vec::new();
+        }
+        MouseEventKind::Drag(MouseButton::Left) => {
+            state.transcript.drag(mouse.column, mouse.row);
+            return Vec::new();
+        }
+        MouseEventKind::Up(MouseButton::Left) if !dialog => {
+            return match state.transcript.release(mouse.column, mouse.row) {
+                ReleaseOutcome::Selected(text) => vec![ScreenEffect::Copy(text)],
+                ReleaseOutcome::Clicked => Vec::new(),
+            };
+        }
+        _ => return Vec::new(),
+    };
+    match focus {
+        Focus::Page => state.modals.scroll_lines(lines),
+        // Elsewhere the transcript is in view.
+        _ => state.transcript.scroll(Scroll::Lines(lines)),
+    }
+    Vec::new()
+}
+
+/// A click on something that a key does as well; `None`: there is nothing of that kind.
+fn click(
+    state: &mut State,
+    mouse: MouseEvent,
+    focus: Focus,
+    at: Millis,
+) -> Option<Vec<ScreenEffect>> {
+    let ScreenAreas { above_input, suggestions, first_steps, dialog, .. } = state.areas;
+    let place = Position { x: mouse.column, y: mouse.row };
+    match focus {
+        Focus::Palette => {
+            let action = state.palette.click(above_input, place.y)?;
+            Some(super::apply_palette_action(state, action, at))
+        }
+        Focus::Files => {
+            let action = state.composer.files.click(above_input, place.y)?;
+            input::apply_files_action(state, action);
+            Some(Vec::new())
+        }
+        Focus::Picker => {
+            let action = state.modals.click(dialog, place.y)?;
+            Some(super::apply_modal_action(state, action, at))
+        }
+        Focus::Composer if first_steps.contains(place) => {
+            super::suggest::suggest(state, Some(usize::from(place.y - first_steps.y) + 1), at);
+            // A command is complete; a question may still be changed.
+            let is_command = state.composer.display_text().starts_with('/');
+            Some(if is_command { submit::send(state, at) } else { Vec::new() })
+        }
+        Focus::Composer if suggestions.contains(place) => {
+            let number = state.suggestions.number_at(suggestions, place)?;
+            Some(super::suggest::suggest(state, Some(number), at))
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn toggle_mouse(state: &mut State) -> ScreenEffect {
+    let (mouse, effect) = match state.mouse {
+        MouseOwner::App => (MouseOwner::Terminal, ScreenEffect::ReleaseMouse),
+        MouseOwner::Terminal => (MouseOwner::App, ScreenEffect::CaptureMouse),
+    };
+    state.mouse = mouse;
+    effect
+}

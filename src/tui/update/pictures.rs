@@ -1,0 +1,23 @@
+//! What the terminal and the encoding thread say of pictures.
+
+use crate::tui::event::ScreenEffect;
+use crate::tui::picture::PictureInput;
+use crate::tui::state::State;
+
+pub(super) fn apply(state: &mut State, input: PictureInput) -> Vec<ScreenEffect> {
+    match input {
+        PictureInput::Reply(reply, measured) => {
+            state.graphics.handle(reply, measured);
+            state.transcript.set_graphics(state.graphics.graphics());
+        }
+        PictureInput::Encoded(result) => state.transcript.add_picture(&result),
+    }
+    Vec::new()
+}
+
+/// Draws everything again, on a terminal whose cells may have another size too.
+pub(super) fn redraw(state: &State) -> Vec<ScreenEffect> {
+    let query = state.graphics.query();
+    let ask = (!query.is_empty()).then_some(ScreenEffect::Query(query));
+    [ScreenEffect::Redraw].into_iter().chain(ask).collect()
+}

@@ -1,0 +1,63 @@
+//! A turn that failed says so calmly, and offers what to do.
+
+use super::asking::text;
+use super::*;
+use crate::i18n::session;
+
+fn failed() -> State {
+    let mut state = screen();
+    receive(&mut state, started());
+    let ending = TurnOutcome::Failed { why: session::INTERRUPTED.into() };
+    let usage = Usage::default();
+    receive(&mut state, protocol::Event::TurnEnded { turn: 1, ending, usage, elapsed_ms: 900 });
+    draw(&mut state, SIZE);
+    state
+}
+
+#[test]
+fn a_failed_turn_is_tried_again_by_key_and_by_click() {
+    let again = [ScreenEffect::Send(Op::Retry)];
+    let mut state = failed();
+    let shown = text(&mut state, SIZE);
+    assert!(shown.contains("Try again") && shown.contains("Other model"), "{shown}");
+    assert_eq!(press_at(&mut state, "\t", 5_000), again);
+    assert!(state.composer.is_empty());
+
+    let mut state = failed();
+    let row = shown.lines().position(|line| line.contains("Try again")).expect("the chips");
+    let line = shown.lines().nth(row).expect("the row");
+    let column = line.chars().take_while(|c| *c != 'T').count() + 1;
+    let kind = MouseEventKind::Down(MouseButton::Left);
+    let (column, row) = (column as u16, row as u16);
+    let click = MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE };
+    let effects = update(&mut state, TimedInput { at: 5_000, input: ScreenInput::Mouse(click) });
+    assert_eq!(visible_effects(effects), again);
+}
+
+#[test]
+fn another_model_is_a_key_away_after_a_failure() {
+    let mut state = failed();
+    hold(&mut state, KeyCode::Char('2'), KeyModifiers::ALT);
+    assert!(state.modals.is_picker_on_top(), "{}", text(&mut state, SIZE));
+    // A draft is not replaced.
+    let mut state = failed();
+    press_at(&mut state, "half", 5_000);
+    hold(&mut state, KeyCode::Char('1'), KeyModifiers::ALT);
+    assert_eq!(state.composer.display_text(), "half");
+}
+
+#[test]
+fn only_the_mark_of_an_error_is_red() {
+    let mut state = failed();
+    let danger = state.appearance.theme.danger.fg;
+    let mut terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).expect("a test terminal");
+    let frame = terminal.draw(|frame| drop(draw_frame(&mut state, frame, 50_000))).expect("drawn");
+    let red: Vec<&str> = frame
+        .buffer
+        .content
+        .iter()
+        .filter(|cell| danger.is_some_and(|red| cell.fg == red) && cell.symbol() != " ")
+        .map(|cell| cell.symbol())
+        .collect();
+    assert_eq!(red, ["✗"]);
+}

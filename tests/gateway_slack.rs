@@ -1,0 +1,435 @@
+//! The connection to Slack against a workspace of our own: what users do arrives once and in order,
+//! whatever the service does, and what the bot does keeps to the service's rules.
+
+#![allow(clippy::unwrap_used, clippy::too_many_lines, clippy::disallowed_methods, reason = "tests")]
+
+#[path = "support/client.rs"]
+mod client;
+#[path = "support/service.rs"]
+mod service;
+#[path = "support/slack.rs"]
+mod slack;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use avocet::gateway::platform::{
+    ChatAddress, Cursor, IncomingKind, Outgoing, OutgoingFile, Platform, PlatformError, RemoteFile,
+};
+use avocet::gateway::slack::{Slack, SlackConfig};
+use client::{ServiceClient, Writable, question};
+use serde_json::json;
+use service::{Fault, PATIENCE};
+use slack::{ACK_TIME, APP_TOKEN, BOT_TOKEN, SlackServer};
+
+fn config(server: &SlackServer) -> SlackConfig {
+    SlackConfig {
+        api_url: server.api_url(),
+        app_token: APP_TOKEN.into(),
+        bot_token: BOT_TOKEN.into(),
+        is_command: Arc::new(|name| ["status", "model", "stop"].contains(&name)),
+        silence: SlackConfig::SILENCE,
+    }
+}
+
+type Client = ServiceClient<Slack>;
+
+fn connect(server: &SlackServer) -> Client {
+    let client = unconnected(config(server), None);
+    client.run(client.platform.connect()).unwrap();
+    server.wait_until_connected();
+    client
+}
+
+fn unconnected(config: SlackConfig, cursor: Option<&Cursor>) -> Client {
+    ServiceClient::new(Slack::new(config, cursor).unwrap(), cursor)
+}
+
+impl Writable for SlackServer {
+    fn write_marker(&self, marker: &str) {
+        self.say("UMARK", marker);
+    }
+}
+
+fn direct(user: &str) -> ChatAddress {
+    ChatAddress { chat: format!("D{user}").as_str().into(), thread: None }
+}
+
+#[test]
+fn a_message_is_acknowledged_as_soon_as_it_is_stored_and_before_three_seconds_in_any_case() {
+    let server = SlackServer::start();
+    let mut client = connect(&server);
+    server.say("U1", "fix &lt;it&gt; <@U2|ann>");
+    let incoming = client.next();
+    assert_eq!(incoming.kind, IncomingKind::Text { text: "fix <it> @ann".into() });
+    assert_eq!(incoming.at, direct("U1"));
+    let id = server.workspace.with(|w| w.envelopes[0].id.clone());
+    assert!(server.wait_for_acknowledgement(&id) < Duration::from_millis(1500));
+
+    // This one is received by a gateway that never comes to storing it.
+    server.say("U1", "more");
+    let batch = client.run(client.platform.receive()).unwrap();
+    assert_eq!(batch.messages.len(), 1);
+    let id = server.workspace.with(|w| w.envelopes[1].id.clone());
+    let waited = server.wait_for_acknowledgement(&id);
+    assert!(waited > Duration::from_secs(1) && waited < ACK_TIME, "{waited:?}");
+}
+
+#[test]
+fn a_mention_arrives_once_although_it_is_delivered_as_two_events_and_repeated() {
+    let server = SlackServer::start();
+    let mut client = connect(&server);
+    let ts = server.mention("C1", "U1", "look");
+    let incoming = client.next();
+    assert!(incoming.is_addressed && incoming.is_group);
+    assert_eq!(incoming.at.thread, Some(ts.as_str().into()));
+    server.repeat_everything_backwards();
+    client.expect_nothing_but(&server, "end");
+    server.mention_in_thread("C1", "U1", "and this", &ts);
+    let reply = client.next();
+    assert_eq!(
+        (reply.at, reply.kind),
+        (incoming.at, IncomingKind::Text { text: "and this".into() })
+    );
+}
+
+#[test]
+fn nothing_is_lost_and_nothing_comes_twice_whatever_happens_to_the_connection() {
+    let mut server = SlackServer::start();
+    let mut client = connect(&server);
+    let mut sent = 0;
+    let mut say = |server: &SlackServer| {
+        sent += 1;
+        server.say("U1", &sent.to_string());
+        sent.to_string()
+    };
+    for trouble in 0..6 {
+        let before = say(&server);
+        let connections = server.workspace.with(|w| w.connected);
+        match trouble {
+            0 => server.break_connections(),
+            1 => server.close_connections(),
+            2 => server.announce_disconnect("warning"),
+            3 => server.announce_disconnect("refresh_requested"),
+            4 => server.announce_disconnect("too_many_websockets"),
+            _ => {
+                server.go_down();
+                server.come_back();
+            }
+        }
+        let during = say(&server);
+        server.wait_for_connection(connections + 1);
+        let after = say(&server);
+        let mut got = [client.next_text(), client.next_text(), client.next_text()];
+        got.sort_by_key(|text| text.parse::<u32>().unwrap());
+        assert_eq!(got, [before, during, after], "trouble {trouble}");
+    }
+    client.expect_nothing_but(&server, "end");
+}
+
+#[test]
+fn a_connection_that_is_about_to_end_is_replaced_before_it_ends() {
+    let server = SlackServer::start();
+    let mut client = connect(&server);
+    // The message is on its way when the service announces the end.
+    server.say("U1", "before");
+    server.announce_disconnect("refresh_requested");
+    assert_eq!(client.next_text(), "before");
+    server.wait_for_connection(2);
+    let id = server.workspace.with(|w| w.envelopes[0].id.clone());
+    assert!(server.wait_for_acknowledgement(&id) < ACK_TIME);
+    assert_eq!(server.workspace.with(|w| w.envelope(&id).deliveries), 1, "not delivered again");
+}
+
+#[test]
+fn a_connection_on_which_nothing_passes_is_given_up() {
+    let server = SlackServer::start();
+    let config = SlackConfig { silence: Duration::from_millis(200), ..config(&server) };
+    let mut client = unconnected(config, None);
+    client.run(client.platform.connect()).unwrap();
+    server.wait_until_connected();
+    server.freeze_connections();
+    server.say("U1", "hello?");
+    server.wait_for_connection(2);
+    assert_eq!(client.next_text(), "hello?");
+}
+
+#[test]
+fn a_flood_arrives_whole_and_in_order() {
+    let server = SlackServer::start();
+    let mut client = connect(&server);
+    for number in 0..3000 {
+        server.say("U1", &number.to_string());
+    }
+    for number in 0..3000 {
+        assert_eq!(client.next_text(), number.to_string());
+    }
+}
+
+#[test]
+fn frames_that_are_not_understood_change_nothing() {
+    let server = SlackServer::start();
+    let mut client = connect(&server);
+    let unknown = server.send("new_type", json!({ "a": [1] }));
+    let broken = server.send("events_api", json!({ "event": { "type": "message", "channel": 7 } }));
+    for id in [unknown, broken] {
+        assert!(server.wait_for_acknowledgement(&id) < ACK_TIME);
+    }
+    let long = "x".repeat(1_000_000);
+    server.say("U1", &long);
+    assert_eq!(client.next_text().len(), long.len());
+    server.send_raw("{");
+    client.expect_nothing_but(&server, "end");
+}
+
+#[test]
+fn a_wrong_token_ends_the_connection_and_is_in_no_message() {
+    let server = SlackServer::start();
+    let wrong = |app: &str, bot: &str| {
+        let config =
+            SlackConfig { app_token: app.into(), bot_token: bot.into(), ..config(&server) };
+        let client = unconnected(config, None);
+        let connected = client.run(client.platform.connect());
+        connected.and_then(|_| client.run(client.platform.receive()).map(|_| ())).unwrap_err()
+    };
+    for (app, bot) in
+        [(APP_TOKEN, "xoxb-wrong-secret"), ("xapp-wrong-secret", BOT_TOKEN), (BOT_TOKEN, APP_TOKEN)]
+    {
+        let error = wrong(app, bot);
+        assert_eq!(error, PlatformError::Unauthorized);
+        assert!(!format!("{error:?}{error}").contains("secret"));
+    }
+    server.revoke_tokens();
+    assert_eq!(wrong(APP_TOKEN, BOT_TOKEN), PlatformError::Unauthorized);
+    let unusable = SlackConfig { bot_token: "two\nlines".into(), ..config(&server) };
+    assert!(Slack::new(unusable, None).is_err());
+}
+
+#[test]
+fn an_unreachable_service_is_an_error_without_the_ticket_and_is_tried_again() {
+    let mut server = SlackServer::start();
+    let mut client = connect(&server);
+    server.say("U1", "before");
+    assert_eq!(client.next_text(), "before");
+    server.go_down();
+    let error = client.run(client.platform.receive()).unwrap_err();
+    assert!(matches!(error, PlatformError::Network(_)));
+    assert!(!format!("{error:?}").contains("ticket"));
+    let sent = client.run(client.platform.send(&direct("U1"), &Outgoing::plain("x")));
+    assert!(matches!(sent, Err(PlatformError::Network(_))));
+    server.come_back();
+    server.wait_for_connection(2);
+    client.expect_nothing_but(&server, "after");
+}
+
+#[test]
+fn a_rate_limit_closes_only_its_channel_and_no_call_is_made_before_it_ends() {
+    let server = SlackServer::start();
+    let client = connect(&server);
+    server.plan("chat.postMessage", Fault::Limited(7));
+    let send = |user: &str| client.run(client.platform.send(&direct(user), &Outgoing::plain("x")));
+    let after = Duration::from_secs(7);
+    assert_eq!(send("U1"), Err(PlatformError::RateLimited { after }));
+    let Err(PlatformError::RateLimited { after: left }) = send("U1") else { panic!() };
+    assert!(left <= after && left > Duration::from_secs(5));
+    assert_eq!(server.calls("chat.postMessage").len(), 1);
+    assert!(send("U2").is_ok());
+}
+
+#[test]
+fn a_message_whose_confirmation_is_lost_is_not_posted_twice() {
+    let server = SlackServer::start();
+    let client = connect(&server);
+    server.plan("chat.postMessage", Fault::Unheard);
+    let id = client.run(client.platform.send(&direct("U1"), &Outgoing::plain("once"))).unwrap();
+    let posted = server.messages();
+    assert_eq!(posted.len(), 1);
+    assert_eq!(posted[0].ts, id.0);
+    for fault in [Fault::Broken, Fault::Status(503)] {
+        server.plan("chat.postMessage", fault);
+        let lost = client.run(client.platform.send(&direct("U1"), &Outgoing::plain("lost")));
+        assert!(matches!(lost, Err(PlatformError::Network(_))), "{lost:?}");
+    }
+    assert_eq!(server.messages().len(), 1);
+}
+
+#[test]
+fn a_question_is_pressed_answered_and_closed() {
+    let server = SlackServer::start();
+    let mut client = connect(&server);
+    let place = ChatAddress { chat: "C1".into(), thread: Some("1700000000.000001".into()) };
+    let id = client.run(client.platform.ask(&place, &question())).unwrap();
+    let asked = server.wait_for_message("buttons", |message| !message.buttons().is_empty());
+    assert_eq!(asked.shown(), "Run `rm -r <build>` && *go*?");
+    assert_eq!(asked.buttons()[1], ("No".into(), "n1:no".into()));
+
+    let envelope = server.press("U1", &asked, "Once");
+    let pressed = client.next();
+    let IncomingKind::Button { data, press } = &pressed.kind else { panic!("{pressed:?}") };
+    assert_eq!(
+        (data.as_str(), &pressed.message, &pressed.at),
+        ("n1:once", &Some(id.clone()), &place)
+    );
+    assert!(server.wait_for_acknowledgement(&envelope) < ACK_TIME);
+    client.run(client.platform.acknowledge(press, Some("too <late>"))).unwrap();
+    let told = server.workspace.with(|w| w.responses.values().next().unwrap().clone());
+    assert_eq!(
+        (&told[0]["response_type"], &told[0]["text"]),
+        (&json!("ephemeral"), &json!("too &lt;late&gt;"))
+    );
+
+    client.run(client.platform.edit(&place, &id, &Outgoing::native("*Approved*"))).unwrap();
+    let closed = server.wait_for_message("the new text", |message| message.ts == id.0);
+    assert_eq!((closed.buttons().len(), closed.shown().as_str()), (0, "*Approved*"));
+    let gone = client.run(client.platform.edit(&place, &"9.9".into(), &Outgoing::plain("x")));
+    assert_eq!(gone, Err(PlatformError::Gone));
+}
+
+#[test]
+fn a_forged_press_is_passed_on_as_what_it_claims_and_nothing_breaks() {
+    let server = SlackServer::start();
+    let mut client = connect(&server);
+    client.run(client.platform.ask(&direct("U1"), &question())).unwrap();
+    let asked = server.wait_for_message("buttons", |message| !message.buttons().is_empty());
+    let forged = json!({ "type": "button", "value": "n9:always\u{202e}", "action_id": "x" });
+    server.press_forged("U6", &asked, &forged);
+    let pressed = client.next();
+    assert_eq!(pressed.sender.id.0, "U6");
+    assert!(
+        matches!(pressed.kind, IncomingKind::Button { data, .. } if data == "n9:always\u{202e}")
+    );
+    for action in [json!({ "type": "button" }), json!({ "type": "other", "value": "n1:once" })] {
+        let id = server.press_forged("U6", &asked, &action);
+        assert!(server.wait_for_acknowledgement(&id) < ACK_TIME);
+    }
+}
+
+#[test]
+fn commands_come_from_slashes_and_from_exclamation_marks_in_threads() {
+    let server = SlackServer::start();
+    let mut client = connect(&server);
+    let command =
+        |name: &str, args: &str| IncomingKind::Command { name: name.into(), args: args.into() };
+    server.command("C1", "U1", "/model", "qwen");
+    assert_eq!(client.next().kind, command("model", "qwen"));
+    server.command("C1", "U1", "/avocet", "status now");
+    assert_eq!(client.next().kind, command("status", "now"));
+    server.chatter("C1", "U1", "!stop", Some("1700000000.000001"));
+    let stop = client.next();
+    assert_eq!(stop.kind, command("stop", ""));
+    assert!(stop.is_addressed);
+}
+
+#[test]
+fn a_command_is_answered_where_the_bot_is_no_member() {
+    let server = SlackServer::start();
+    let mut client = connect(&server);
+    server.workspace.with(|w| w.closed_channels.push("C9".into()));
+    let response = server.command("C9", "U1", "/avocet", "status");
+    let at = client.next().at;
+    let id = client.run(client.platform.send(&at, &Outgoing::plain("a < b"))).unwrap();
+    client.run(client.platform.edit(&at, &id, &Outgoing::plain("done"))).unwrap();
+    let answers = server.workspace.with(|w| w.responses[&response].clone());
+    assert_eq!(answers[0]["text"], "a &lt; b");
+    assert_eq!(
+        (&answers[1]["text"], &answers[1]["replace_original"]),
+        (&json!("done"), &json!(true))
+    );
+    let other = ChatAddress { chat: "C8".into(), thread: None };
+    server.workspace.with(|w| w.closed_channels.push("C8".into()));
+    let sent = client.run(client.platform.send(&other, &Outgoing::plain("x")));
+    assert_eq!(sent, Err(PlatformError::Gone));
+}
+
+#[test]
+fn files_go_both_ways_and_the_token_goes_to_the_service_alone() {
+    let server = SlackServer::start();
+    let mut client = connect(&server);
+    server.send_file("U1", "see", "a.png", "image/png", b"\x89PNG");
+    let IncomingKind::Files { files, text } = client.next().kind else { panic!() };
+    assert_eq!((text.as_str(), files[0].name.as_str()), ("see", "a.png"));
+    let bytes = client.run(client.platform.download(&files[0], 100)).unwrap();
+    assert_eq!(&bytes[..], b"\x89PNG");
+    let small = client.run(client.platform.download(&files[0], 3));
+    assert!(small.is_err(), "larger than allowed");
+    let elsewhere = RemoteFile {
+        reference: "https://files.slack.com.evil.example/x".into(),
+        ..files[0].clone()
+    };
+    let refused = client.run(client.platform.download(&elsewhere, 100));
+    assert!(matches!(refused, Err(PlatformError::Refused(_))));
+
+    let file = OutgoingFile {
+        name: "größe & more.txt".into(),
+        media_type: "text/plain".into(),
+        bytes: b"all of it".as_slice().into(),
+        caption: "the <diff>".into(),
+    };
+    client.run(client.platform.upload(&direct("U1"), &file)).unwrap();
+    let shared = server
+        .workspace
+        .wait("a shared file", |w| w.files.values().find(|f| f.channel.is_some()).cloned());
+    assert_eq!(
+        (shared.name.as_str(), shared.comment.as_str()),
+        ("größe & more.txt", "the &lt;diff&gt;")
+    );
+    assert_eq!(shared.bytes, b"all of it");
+}
+
+#[test]
+fn after_a_restart_what_was_written_meanwhile_is_read_and_nothing_else() {
+    let server = SlackServer::start();
+    let mut client = connect(&server);
+    let ts = server.mention("C1", "U1", "first");
+    server.say("U2", "second");
+    let (first, second) = (client.next_text(), client.next_text());
+    assert_eq!((first.as_str(), second.as_str()), ("first", "second"));
+    let (cursor, known) = (client.cursor.clone(), client.known.clone());
+    drop(client);
+
+    // The service has given up delivering these.
+    server.mention_in_thread("C1", "U1", "third", &ts);
+    server.say("U2", "fourth");
+    server.workspace.with(|w| w.envelopes.clear());
+    let mut client = unconnected(config(&server), cursor.as_ref());
+    client.known = known;
+    let mut got = [client.next_text(), client.next_text()];
+    got.sort();
+    assert_eq!(got, ["fourth", "third"]);
+    client.expect_nothing_but(&server, "end");
+}
+
+#[test]
+fn closing_says_goodbye_and_ends_what_is_received() {
+    let server = SlackServer::start();
+    let client = connect(&server);
+    client.run(client.platform.close());
+    let began = Instant::now();
+    assert!(client.run(client.platform.receive()).is_err());
+    assert!(began.elapsed() < Duration::from_secs(30));
+}
+
+/// Whether this workspace is like a real one, a published client decides: `tests/real/gateways.sh`
+/// installs it and names its folder.
+#[test]
+#[ignore = "needs published packages; tests/real/gateways.sh runs it"]
+fn a_published_client_understands_the_workspace_of_these_tests() {
+    let folder = std::env::var("AVOCET_PUBLISHED_CLIENTS").unwrap();
+    let server = SlackServer::start();
+    let args = [server.api_url(), APP_TOKEN.to_owned(), BOT_TOKEN.to_owned()];
+    let args = args.each_ref().map(String::as_str);
+    let _client = service::PublishedClient::start("slack_client.cjs", &folder, &args);
+    server.wait_until_connected();
+    server.say("U1", "hello");
+    let asked = server.wait_for_message("buttons", |message| !message.buttons().is_empty());
+    assert_eq!(asked.text, "you said hello");
+    let connections = server.workspace.with(|w| w.connected);
+    server.announce_disconnect("refresh_requested");
+    let press = server.press("U1", &asked, "Once");
+    server.wait_for_connection(connections + 1);
+    assert!(server.wait_for_acknowledgement(&press) < PATIENCE);
+    server.wait_for_message("the press", |message| message.text == "pressed n1:once");
+    server.command("C1", "U1", "/status", "");
+    server.wait_for_message("the command", |message| message.text == "command /status");
+    assert_eq!(server.workspace.with(|w| w.stray.clone()), Vec::<String>::new());
+}
