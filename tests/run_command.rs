@@ -467,7 +467,7 @@ fn a_script_that_asks_fails_where_nobody_can_answer() {
     let place = place().file("ask.ai.yaml", "$input: \"Your name?\"\n");
     let ran = place.run(&["ask"], &[]);
     assert_eq!((ran.status.code(), out(&ran).as_str()), (Some(1), ""));
-    assert!(err(&ran).contains("`Your name?` got no answer"), "{}", err(&ran));
+    assert!(err(&ran).contains("`Your name?` was not answered"), "{}", err(&ran));
     let dry = place.run(&["ask", "--dry-run"], &[]);
     assert_eq!(dry.status.code(), Some(0), "{}", err(&dry));
 }
