@@ -45,7 +45,7 @@ fn an_input_in_a_message_is_the_answer() {
 fn an_input_without_a_user_is_an_error_even_with_a_default() {
     for script in ["user: \"[[@input]]\"\n", "$input: {content: Q, value: 5}\n"] {
         let ran = case(script).run();
-        assert!(ran.error().contains("got no answer"), "{}", ran.error());
+        assert!(ran.error().contains("was not answered"), "{}", ran.error());
         assert_eq!(ran.seen.calls.len(), 0);
     }
 }
