@@ -25,7 +25,7 @@ use super::transcript::{HighlightedCode, Snippet, Transcript};
 use crate::commands::{self, CommandContext, Surface};
 use crate::config::draft::SavedDraft;
 use crate::config::{BusyInput, ShowThinking};
-use crate::i18n::{Lang, LocalizedText, screen as words};
+use crate::i18n::{Lang, LocalizedText, input, screen as words};
 use crate::protocol::{Extensions, ModelOffer, Notice, Op, SessionInfo};
 use crate::safety::redact::Redactor;
 use crate::tools::exec::Watchdog;
@@ -239,9 +239,10 @@ impl State {
         let keymap = Keymap::parse(&config.keymap);
         let mut composer = Composer::new(history);
         let queue = Queue::from_draft(&draft);
-        if !draft.shown.trim().is_empty() {
+        let kept_text = (!draft.shown.trim().is_empty()).then(|| {
             composer.restore(draft);
-        }
+            Notice::info(input::DRAFT_KEPT)
+        });
         composer.set_vim(Some(habits.vim));
         let graphics = GraphicsProbe::new(habits.show_pictures, around.pictures);
         let mut transcript = Transcript::new(habits.show_thinking).keeping_images(graphics.is_on());
@@ -250,6 +251,7 @@ impl State {
         notices
             .into_iter()
             .chain(wrong_keys)
+            .chain(kept_text)
             .chain(queue.restored_notice())
             .for_each(|notice| transcript.add_notice(notice));
         let (mut dress, torn) =
