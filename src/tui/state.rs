@@ -202,6 +202,14 @@ pub enum MouseOwner {
     Terminal,
 }
 
+/// Restores the text that was not sent, and says so.
+fn restore_text(composer: &mut Composer, draft: SavedDraft) -> Option<Notice> {
+    (!draft.shown.trim().is_empty()).then(|| {
+        composer.restore(draft);
+        Notice::info(input::DRAFT_KEPT)
+    })
+}
+
 impl State {
     /// Code in or near the view that has no colours yet.
     pub fn next_unhighlighted(&self) -> Option<Snippet> {
@@ -239,10 +247,7 @@ impl State {
         let keymap = Keymap::parse(&config.keymap);
         let mut composer = Composer::new(history);
         let queue = Queue::from_draft(&draft);
-        let kept_text = (!draft.shown.trim().is_empty()).then(|| {
-            composer.restore(draft);
-            Notice::info(input::DRAFT_KEPT)
-        });
+        let kept_text = restore_text(&mut composer, draft);
         composer.set_vim(Some(habits.vim));
         let graphics = GraphicsProbe::new(habits.show_pictures, around.pictures);
         let mut transcript = Transcript::new(habits.show_thinking).keeping_images(graphics.is_on());

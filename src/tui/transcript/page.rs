@@ -24,7 +24,7 @@ pub(super) fn layout(
     let of_section = |rows: &[PageRow]| {
         let end = rows.iter().position(|row| matches!(row, PageRow::Heading(_)));
         let section = rows.get(..end.unwrap_or(rows.len())).unwrap_or_default();
-        usual.max(widest(section, usize::from(paper.width) / 2))
+        usual.max(widest(section, paper.width / 2))
     };
     let mut indent = of_section(rows);
     let mut out = layout_sentence(title, theme.markup.heading, paper);
