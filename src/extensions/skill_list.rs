@@ -296,7 +296,9 @@ mod tests {
         let shown: Vec<usize> =
             list.lines().map(|line| line.split_once(": ").unwrap().1.chars().count()).collect();
         assert_eq!(shown.len(), 134);
-        assert!(shown.iter().all(|length| *length == shown[0] && *length > 30), "{shown:?}");
+        // A cut at a space is one character shorter.
+        assert!(shown.iter().all(|length| length.abs_diff(shown[0]) <= 1), "{shown:?}");
+        assert!(shown[0] > 30, "{shown:?}");
         assert!(list.len() > BUDGET * 9 / 10, "{}", list.len());
     }
 
