@@ -61,6 +61,7 @@ mod scripts;
 mod session_builder;
 mod startup;
 mod subcommands;
+mod user_themes;
 
 use connect::ScreenSetup;
 use headless::{HeadlessInput, HeadlessOptions};

@@ -482,10 +482,11 @@ async fn a_missing_program_is_an_observation() {
     let watch = RunControl::new(bench.cancel.clone(), output);
     let seen = bench.exec().run(cleared, watch).await;
     assert_eq!(seen.exit_code, None);
-    assert_eq!(
-        note(&seen),
-        "`no-such-program` was not found in the trusted program folders. /doctor lists them."
-    );
+    let said = note(&seen);
+    assert!(said.starts_with("`no-such-program` was not found in the trusted program folders."));
+    for hint in ["/doctor", "`program_folders`", "restart"] {
+        assert!(said.contains(hint), "{said}");
+    }
 }
 
 #[tokio::test]

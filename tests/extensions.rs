@@ -437,6 +437,26 @@ fn a_file_is_created_from_options_or_piped_input_and_never_overwritten() {
 }
 
 #[test]
+fn a_skill_is_created_and_never_overwritten() {
+    let bench = TestDir::new();
+    let about = "This skill should be used when a release is made.";
+    let args = ["skill", "new", "release", "--description", about];
+    let made = bench.pipe(&args, "# Release\n\nTag it.\n");
+    exits(&made, 0);
+    let text = bench.read("avocet/skills/release/SKILL.md");
+    assert!(text.contains(about) && text.ends_with("Tag it.\n"), "{text}");
+    assert!(out(&bench.run(&["skill", "list"])).contains("release"));
+    exits(&bench.run(&["skill", "check", "release"]), 0);
+    let again = bench.pipe(&args, "other");
+    exits(&again, 1);
+    assert!(err(&again).contains("already exists"), "{}", err(&again));
+    let undescribed = bench.pipe(&["skill", "new", "vague"], "Do it.");
+    exits(&undescribed, 1);
+    assert!(err(&undescribed).contains("`description` is missing"), "{}", err(&undescribed));
+    assert!(!bench.path("avocet/skills/vague/SKILL.md").exists());
+}
+
+#[test]
 fn an_edit_is_checked_before_it_is_saved() {
     let bench = TestDir::new();
     bench.write("avocet/commands/x.toml", "# mine\nprompt = \"old\"\n");

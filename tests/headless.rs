@@ -812,6 +812,17 @@ fn settings_are_read_and_written_by_the_command_line() {
 }
 
 #[test]
+fn an_unknown_theme_is_not_saved() {
+    let bench = TestDir::new();
+    let refused = bench.run(&["config", "set", "theme", "nosuch"]);
+    exits(&refused, 2);
+    assert!(err(&refused).contains("Available: auto, dark"), "{}", err(&refused));
+    assert_eq!(out(&bench.run(&["config", "get", "theme"])), "auto\n");
+    exits(&bench.run(&["config", "set", "theme", "light"]), 0);
+    assert_eq!(out(&bench.run(&["config", "get", "theme"])), "light\n");
+}
+
+#[test]
 fn without_a_model_name_the_servers_first_model_answers() {
     let bench = TestDir::new();
     let server =
@@ -960,6 +971,9 @@ fn a_shell_line_of_the_user_runs_without_a_model_and_prints_its_output() {
     let said = bench.run(&["-p", "!cat notes.txt"]);
     exits(&said, 0);
     assert_eq!(out(&said), "rain\n", "{}", err(&said));
+    let failed = bench.run(&["-p", "!cat notes.txt nosuch"]);
+    exits(&failed, 1);
+    assert!(out(&failed).contains("rain"), "{}", out(&failed));
     let refused = bench.run(&["-p", "!rm -rf /"]);
     exits(&refused, 3);
     assert_eq!(out(&refused).trim(), "");
@@ -978,4 +992,30 @@ fn a_shell_line_in_a_message_needs_approval_and_its_output_stands_in_its_place()
     let said = bench.run(&["--model", &model, "-p", message, "-y", "--json"]);
     exits(&said, 0);
     assert!(out(&said).contains("rain today"), "{}", out(&said));
+}
+
+#[test]
+fn a_message_whose_file_needs_approval_is_not_sent_and_says_how_to_approve_it() {
+    let bench = TestDir::new();
+    let outside = bench.root.path().join("outside.txt");
+    fs::write(&outside, "far away\n").unwrap();
+    fs::write(bench.work().join(".env"), "KEY=abc\n").unwrap();
+    let (model, outside) = (bench.script(&[DONE]), outside.display().to_string());
+    let commands = bench.root.path().join("avocet/commands");
+    fs::create_dir_all(&commands).unwrap();
+    let template = format!("description = \"d\"\nprompt = \"See @{{{outside}}}\"\n");
+    fs::write(commands.join("see.toml"), template).unwrap();
+    let message = format!("look at @{outside}");
+    for args in [&["-p", message.as_str()][..], &["command", "run", "see"]] {
+        let silent = bench.run(&[&["--model", &model], args].concat());
+        exits(&silent, 3);
+        assert_eq!(out(&silent), "", "nothing was sent");
+        for part in ["Nothing was sent", &outside, "outside", "--approve-steps", "--add-dir"] {
+            assert!(err(&silent).contains(part), "{part}: {}", err(&silent));
+        }
+        exits(&bench.run(&[&["--model", &model, "--approve-steps"], args].concat()), 0);
+    }
+    let secret = bench.run(&["--model", &model, "-p", "look at @.env"]);
+    exits(&secret, 3);
+    assert!(err(&secret).contains("--approve-secrets"), "{}", err(&secret));
 }

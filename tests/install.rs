@@ -130,6 +130,58 @@ fn an_archive_is_never_fetched_over_plain_http_from_another_host() {
     assert!(!output.status.success() && said.contains("is not https"), "{said}");
 }
 
+/// The programs of the system that the script needs, and a `wget` like that of BusyBox.
+fn small_system(release: &Release) -> PathBuf {
+    let bin = release.at("bin");
+    fs::create_dir(&bin).unwrap();
+    for name in [
+        "sh",
+        "uname",
+        "mktemp",
+        "sed",
+        "cut",
+        "sha256sum",
+        "tar",
+        "gzip",
+        "cp",
+        "mv",
+        "mkdir",
+        "rm",
+        "cat",
+        "grep",
+    ] {
+        let found = ["/usr/bin", "/bin"].map(|folder| Path::new(folder).join(name));
+        let found = found.into_iter().find(|path| path.exists()).unwrap();
+        std::os::unix::fs::symlink(found, bin.join(name)).unwrap();
+    }
+    let wget = format!(
+        "#!/bin/sh\ncase $1 in --help) echo 'BusyBox v1.36' >&2; exit 1 ;; esac\n\
+         [ \"$1 $2\" = '-q -O' ] && [ $# -eq 4 ] || exit 2\n\
+         cp \"{}/${{4##*/}}\" \"$3\"\n",
+        release.at("").display()
+    );
+    fs::write(bin.join("wget"), wget).unwrap();
+    fs::set_permissions(bin.join("wget"), fs::Permissions::from_mode(0o755)).unwrap();
+    bin
+}
+
+#[test]
+fn the_wget_of_busybox_is_enough_on_this_machine_and_not_trusted_with_others() {
+    let release = Release::new();
+    let bin = small_system(&release);
+    let install = |from: &str| {
+        let mut command = Command::new(bin.join("sh"));
+        command.arg(SCRIPT).args(["--target", "some-target", "--from", from, "--prefix"]);
+        command.arg(release.at("prefix")).env_clear().env("PATH", &bin).output().unwrap()
+    };
+    let refused = install("https://example.invalid/releases");
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && said.contains("certificates"), "{said}");
+    let done = install("http://127.0.0.1:1/releases");
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(done.status.success() && said.contains("is installed as"), "{said}");
+}
+
 #[test]
 fn the_script_installs_the_version_it_comes_with() {
     let script = fs::read_to_string(SCRIPT).unwrap();

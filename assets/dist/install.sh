@@ -55,7 +55,13 @@ case $from in
     if command -v curl >/dev/null 2>&1; then
       fetch() { curl -fsSL --proto-redir =https --max-redirs 5 -o "$work/$1" "$from/$1"; }
     elif command -v wget >/dev/null 2>&1; then
-      fetch() { wget -q --max-redirect=5 -O "$work/$1" "$from/$1"; }
+      # The wget of BusyBox has fewer options, and may not check certificates.
+      if wget --help 2>&1 | grep -q BusyBox; then
+        case $from in https://*) fail "the wget of BusyBox may not check certificates; install curl" ;; esac
+        fetch() { wget -q -O "$work/$1" "$from/$1"; }
+      else
+        fetch() { wget -q --max-redirect=5 -O "$work/$1" "$from/$1"; }
+      fi
     else
       fail "neither curl nor wget is here"
     fi ;;

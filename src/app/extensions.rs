@@ -133,9 +133,9 @@ fn create(
         return report_error(startup, w::THERE_ALREADY.with("file", file.display().to_string()));
     }
     let text = match &texts.prompt {
-        Some(prompt) => extensions::new_file_text(kind, texts, prompt, sampling),
+        Some(prompt) => extensions::new_file_text(kind, name, texts, prompt, sampling),
         None if io::stdin().is_terminal() => {
-            let draft = extensions::draft_text(kind, texts, sampling, startup.lang());
+            let draft = extensions::draft_text(kind, name, texts, sampling, startup.lang());
             let check = |text: &str| edit::check(kind, OWN, &file, text);
             match edit_until_valid(startup, &file, &draft, check) {
                 Ok(Some(text)) => text,
@@ -150,7 +150,7 @@ fn create(
                     w::PIPED_TOO_LONG.with("most", input::LONGEST / 1024),
                 );
             }
-            Ok(piped) => extensions::new_file_text(kind, texts, &piped.text, sampling),
+            Ok(piped) => extensions::new_file_text(kind, name, texts, &piped.text, sampling),
             Err(error) => return startup.fail_io(&error),
         },
     };

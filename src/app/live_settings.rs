@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::startup::Startup;
+use super::user_themes;
 use crate::cli::config::without_password;
 use crate::config::diagnostic::ConfigDiagnostic;
 use crate::config::{Environment, Loaded, Paths, Sources, edit, load};
@@ -100,6 +101,7 @@ impl SettingsAccess for SettingsFiles {
             let word = if done { words::CONFIG_UNSET } else { words::CONFIG_WAS_UNSET };
             return Ok(word.with("key", key).with("file", shown));
         };
+        user_themes::check_setting(&self.paths, key, value)?;
         let value = edit::set(&file, key, value).map_err(|error| error.localized())?;
         let value = without_password(key, value).display_text();
         Ok(words::CONFIG_SET.with("key", key).with("value", value).with("file", shown))

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use tokio_util::sync::CancellationToken;
 
+use super::user_themes;
 use crate::cli::messages::{self, Printer};
 use crate::cli::policy;
 use crate::cli::{Cli, Exit, output};
@@ -16,7 +17,6 @@ use crate::config::settings::{Color, Notify};
 use crate::config::trust::{self, FolderTrust, Survey, TrustLevel, TrustStore};
 use crate::config::{
     ConfigDiagnostic, Environment, Loaded, Paths, SettingsLayer, Sources, atomic_file, edit, load,
-    themes,
 };
 use crate::extensions::SearchPath;
 use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
@@ -306,10 +306,8 @@ impl Startup {
 
     /// The user's own themes, and the errors in their files.
     pub fn themes(&self) -> (Vec<ThemeSource>, Vec<Notice>) {
-        let (files, problems) = themes::read(&self.paths.themes());
-        let source = |file: themes::ThemeFile| ThemeSource { name: file.name, toml: file.text };
-        let notices = problems.iter().map(|problem| problem.notice()).collect();
-        (files.into_iter().map(source).collect(), notices)
+        let (sources, problems) = user_themes::read(&self.paths);
+        (sources, problems.iter().map(ConfigDiagnostic::notice).collect())
     }
 
     /// The text of the user's own keys, and why it cannot be read.

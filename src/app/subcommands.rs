@@ -12,6 +12,7 @@ use super::models::{describe_at, endpoint};
 use super::runtime::runtime;
 use super::session_builder;
 use super::startup::Startup;
+use super::user_themes;
 use crate::cli::args::{self, CompletionShell, ConfigCommand};
 use crate::cli::doctor::{self, DoctorFindings, Terminal};
 use crate::cli::messages::{self, Printer};
@@ -189,6 +190,11 @@ pub fn session_to_resume(
 /// `config …`.
 pub fn config(startup: &Startup, asked: &ConfigCommand, json: bool) -> Exit {
     let file = startup.paths.settings();
+    if let ConfigCommand::Set { key, value } = asked
+        && let Err(why) = user_themes::check_setting(&startup.paths, key, value)
+    {
+        return startup.fail(&Notice::error(why), Exit::WrongUse);
+    }
     match config::run(asked, &file, &startup.loaded, json, startup.lang()) {
         Ok(config::ConfigAnswer::Out(text)) => print_text(startup, &text),
         Ok(config::ConfigAnswer::Message(say)) => startup.fail(&Notice::info(say), Exit::Done),

@@ -176,7 +176,7 @@ The key goes into the system's keyring, or into a file that only you can read wh
     /// Read and change the settings.
     #[command(subcommand, after_help = "Example:\n  avocet config set mode low")]
     Config(ConfigCommand),
-    /// The slothtool plugins.
+    /// The installed plugins.
     #[command(subcommand, after_help = "Example:\n  avocet plugin run loc src")]
     Plugin(PluginCommand),
     /// Chat platforms: run them, their menus, who may talk, their tokens.

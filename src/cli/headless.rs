@@ -9,6 +9,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::args::ApprovalFlags;
+pub use super::headless_effect::{HeadlessEffect, StderrLine};
+use super::headless_effect::{attachment_line, decide, notice, stderr_line, template_command_line};
 use super::messages::Printer;
 use super::schema::Schema;
 use super::shell_approval::{ApprovalLine, TemplateApproval};
@@ -16,9 +18,9 @@ use super::{Clean, Exit};
 use crate::i18n::{LocalizedText, cli as w, common, json_with_text, prompt, session};
 use crate::present::question_lines::{command_lines, question_lines};
 use crate::protocol::{
-    Ask, AskId, AttachmentInfo, Decision, Event, ModelMessage, Notice, Observation, Op, Outcome,
-    PlanItem, Question, Risk, SandboxDenial, Step, StepAction, StepQuestion, TemplateCommand, Tier,
-    Topic, TurnOrigin, TurnOutcome,
+    Ask, AskId, Decision, Event, ModelMessage, Notice, Observation, Op, Outcome, PlanItem,
+    Question, Risk, SandboxDenial, Step, StepAction, StepQuestion, TemplateCommand, Tier, Topic,
+    TurnOrigin, TurnOutcome,
 };
 use crate::safety::redact::Redactor;
 
@@ -38,30 +40,6 @@ pub struct Options {
     pub secrets: Arc<Redactor>,
 }
 
-/// An action for the driver.
-#[derive(Clone, Debug, PartialEq)]
-pub enum HeadlessEffect {
-    /// A line of the answer, for standard output.
-    Out(String),
-    /// A reply before the answer, for standard error.
-    Tell(StderrLine),
-    Send(Op),
-    /// Asks the user at the terminal for a line.
-    Ask(LocalizedText),
-    End(Exit),
-}
-
-/// A message for standard error.
-#[derive(Clone, Debug, PartialEq)]
-pub enum StderrLine {
-    /// The text of the model, unchanged.
-    Text(String),
-    Line(LocalizedText),
-    /// Text that belongs to a question, shown wherever the question is asked.
-    Question(LocalizedText),
-    Notice(Notice),
-}
-
 /// The state of the turn.
 #[derive(Debug)]
 pub struct HeadlessTurn<'a> {
@@ -73,12 +51,30 @@ pub struct HeadlessTurn<'a> {
     /// The tier of a step that did not run and that no later step replaced.
     blocked: Option<Tier>,
     stop: Stop,
-    /// The turn is a shell line of the user.
-    is_shell_turn: bool,
+    phase: TurnPhase,
     /// The template's shell commands that the user is asked about.
     approval: Option<TemplateApproval>,
     /// The folder that the last question offered to trust.
     untrusted: Option<String>,
+}
+
+/// What the turn is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TurnPhase {
+    /// The files and shell commands of the message are read.
+    Message,
+    /// It is a shell line of the user.
+    Shell,
+    /// It is a shell line of the user that did not succeed.
+    FailedShell,
+    /// The model or a script works.
+    Work,
+}
+
+impl TurnPhase {
+    fn is_shell(self) -> bool {
+        matches!(self, TurnPhase::Shell | TurnPhase::FailedShell)
+    }
 }
 
 /// Why this side stopped the turn, if it did.
@@ -93,14 +89,16 @@ enum Stop {
 }
 
 impl<'a> HeadlessTurn<'a> {
-    pub fn new(options: &'a Options) -> HeadlessTurn<'a> {
+    /// The turn that `first` begins.
+    pub fn new(options: &'a Options, first: &Op) -> HeadlessTurn<'a> {
+        let is_prepared = matches!(first, Op::SubmitPrompt { .. } | Op::Render { .. });
         HeadlessTurn {
             options,
             reply: None,
             plan: String::new(),
             blocked: None,
             stop: Stop::No,
-            is_shell_turn: false,
+            phase: if is_prepared { TurnPhase::Message } else { TurnPhase::Work },
             approval: None,
             untrusted: None,
         }
@@ -197,7 +195,10 @@ impl<'a> HeadlessTurn<'a> {
     #[allow(clippy::too_many_lines, reason = "a row for each event")]
     fn effects_of(&mut self, event: &Event) -> Vec<HeadlessEffect> {
         match event {
-            Event::ReplyStarted => self.flush_reply(),
+            Event::ReplyStarted => {
+                self.phase = TurnPhase::Work;
+                self.flush_reply()
+            }
             Event::Replied(reply) => self.on_replied(reply),
             Event::Repairing { fault } => self.on_repair(fault),
             Event::Retrying { attempt, of, wait_ms, why } => {
@@ -257,6 +258,7 @@ impl<'a> HeadlessTurn<'a> {
 
     /// It is written when it is known whether more follows.
     fn on_replied(&mut self, reply: &ModelMessage) -> Vec<HeadlessEffect> {
+        self.phase = TurnPhase::Work;
         self.reply = Some(reply.clone());
         vec![]
     }
@@ -268,7 +270,9 @@ impl<'a> HeadlessTurn<'a> {
     }
 
     fn on_turn_started(&mut self, origin: TurnOrigin) -> Vec<HeadlessEffect> {
-        self.is_shell_turn = origin == TurnOrigin::Shell;
+        if origin == TurnOrigin::Shell {
+            self.phase = TurnPhase::Shell;
+        }
         vec![]
     }
 
@@ -279,9 +283,15 @@ impl<'a> HeadlessTurn<'a> {
         told
     }
 
-    /// What a shell line of the user prints is the answer.
+    /// What a shell line of the user prints is the answer; if it fails, so does the turn.
     fn take_shell_output(&mut self, observation: &Observation) {
-        if self.is_shell_turn && matches!(observation.outcome, Outcome::Ran | Outcome::Edited) {
+        if !self.phase.is_shell() {
+            return;
+        }
+        if !observation.succeeded() {
+            self.phase = TurnPhase::FailedShell;
+        }
+        if matches!(observation.outcome, Outcome::Ran | Outcome::Edited | Outcome::TimedOut) {
             let message = format!("{}{}", observation.stdout, observation.stderr);
             self.reply = Some(ModelMessage { message, ..ModelMessage::default() });
         }
@@ -365,12 +375,36 @@ impl<'a> HeadlessTurn<'a> {
         // Nor does it hand out a credential, unless the other option names that.
         let may = may && (self.options.approved.secrets || !risk.can_expose_secrets(&step.work));
         let Some(option) = self.options.approved.steps.filter(|_| may) else {
-            return vec![decide(ask, Decision::Reject { word: None })];
+            return self.decline_step(ask, step, risk);
         };
         let why = risk.main_reason().cloned().unwrap_or_else(|| w::NO_REASON.into());
         let line = w::SAID_YES.with("step", step.work.command_line()).with("why", why);
         let line = line.with("option", option);
         vec![HeadlessEffect::Tell(StderrLine::Line(line)), decide(ask, Decision::Approve)]
+    }
+
+    /// Nobody approves the step. If it reads a file of the message, the message is not sent: without
+    /// the file it would be another one.
+    fn decline_step(&self, ask: AskId, step: &Step, risk: &Risk) -> Vec<HeadlessEffect> {
+        let is_file = matches!(step.work, StepAction::Tool { .. });
+        if self.phase != TurnPhase::Message || !is_file {
+            return vec![decide(ask, Decision::Reject { word: None })];
+        }
+        let why = risk.main_reason().cloned().unwrap_or_else(|| w::NO_REASON.into());
+        let say = w::UNSENT_FILE.with("step", step.work.command_line()).with("why", why);
+        let mut effects = notice(Notice::error(say).with_hint(self.decline_hint(step, risk)));
+        effects.push(decide(ask, Decision::Stop));
+        effects
+    }
+
+    /// How a step like this one is approved.
+    fn decline_hint(&self, step: &Step, risk: &Risk) -> LocalizedText {
+        match &self.untrusted {
+            _ if risk.can_expose_secrets(&step.work) => w::STEP_SECRET_HINT.into(),
+            Some(folder) => w::STEP_UNTRUSTED_HINT.with("folder", folder.as_str()),
+            None if self.phase == TurnPhase::Message => w::UNSENT_FILE_HINT.into(),
+            None => w::STEP_DECLINED_HINT.into(),
+        }
     }
 
     /// The shell commands of a template. A user at the terminal is asked about each one that `-y`
@@ -450,7 +484,7 @@ impl<'a> HeadlessTurn<'a> {
             },
             // The reason why no shell command of a template runs was reported with the question.
             Outcome::Declined
-                if !self.is_shell_turn && matches!(step.work, StepAction::Shell { .. }) =>
+                if !self.phase.is_shell() && matches!(step.work, StepAction::Shell { .. }) =>
             {
                 vec![]
             }
@@ -460,12 +494,7 @@ impl<'a> HeadlessTurn<'a> {
                 notice(Notice::warning(say).with_hint(w::STEP_EACH_ASKS_HINT))
             }
             Outcome::Declined => {
-                let hint = match &self.untrusted {
-                    _ if risk.can_expose_secrets(&step.work) => w::STEP_SECRET_HINT.into(),
-                    Some(folder) => w::STEP_UNTRUSTED_HINT.with("folder", folder.as_str()),
-                    None => w::STEP_DECLINED_HINT.into(),
-                };
-                notice(about(w::STEP_DECLINED).with_hint(hint))
+                notice(about(w::STEP_DECLINED).with_hint(self.decline_hint(step, risk)))
             }
             Outcome::Refused => notice(about(w::STEP_REFUSED)),
             Outcome::TimedOut => stderr_line(w::STEP_TIMED_OUT.with("ms", observation.duration_ms)),
@@ -545,36 +574,8 @@ impl<'a> HeadlessTurn<'a> {
     fn exit_unless_blocked(&self, exit: Exit) -> Exit {
         match self.blocked {
             Some(_) => Exit::Blocked,
+            None if self.phase == TurnPhase::FailedShell && exit == Exit::Done => Exit::Failed,
             None => exit,
         }
     }
-}
-
-/// A shell command that runs, or would run, without a question.
-fn template_command_line(of: &str, piece: &TemplateCommand) -> Vec<HeadlessEffect> {
-    let why = piece.risk.main_reason().filter(|_| piece.risk.tier > Tier::L0);
-    let word = if why.is_some() { prompt::TOLD_PIECE } else { prompt::TOLD_PIECE_SAFE };
-    let line = word.with("of", of).with("tier", piece.risk.tier.name());
-    let line = line.with("line", crate::text::escape(&piece.line).text);
-    stderr_line(match why {
-        Some(why) => line.with("why", why.clone()),
-        None => line,
-    })
-}
-
-fn decide(ask: AskId, decision: Decision) -> HeadlessEffect {
-    HeadlessEffect::Send(Op::Decide { ask, decision })
-}
-
-fn attachment_line(item: &AttachmentInfo) -> HeadlessEffect {
-    let line = prompt::LINE_ATTACHED.with("name", item.name.as_str());
-    HeadlessEffect::Tell(StderrLine::Line(line.with("size", item.size_text())))
-}
-
-fn stderr_line(say: impl Into<LocalizedText>) -> Vec<HeadlessEffect> {
-    vec![HeadlessEffect::Tell(StderrLine::Line(say.into()))]
-}
-
-fn notice(notice: Notice) -> Vec<HeadlessEffect> {
-    vec![HeadlessEffect::Tell(StderrLine::Notice(notice))]
 }

@@ -10,6 +10,7 @@ pub mod exit;
 pub mod extensions;
 pub mod gateway;
 pub mod headless;
+mod headless_effect;
 pub mod help;
 pub mod input;
 pub mod language_server;

@@ -12,8 +12,7 @@ use crate::present::question_lines::tier_phrase;
 use crate::prompt::input::{self, Intent};
 use crate::protocol::{
     Ask, AskId, Change, Decision, Event, Extensions, Mention, ModelMessage, Notice, Observation,
-    Op, Outcome as Came, Page, PlanItem, PlanState, Report, Risk, SessionInfo, Step, StepAction,
-    Tier, TurnOutcome,
+    Op, Outcome as Came, Page, Report, Risk, SessionInfo, Step, StepAction, Tier, TurnOutcome,
 };
 
 mod files;
@@ -24,9 +23,11 @@ mod question;
 pub mod run;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 use leave_question::LeaveQuestion;
 use question::PlainQuestion;
+use turns::TurnList;
 
 /// An action for the driver.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,6 +52,7 @@ pub struct PlainSession {
     asked_models: bool,
     extensions: Extensions,
     state: PlainState,
+    turns: TurnList,
     /// The answer so far: what is written, and what waits for the end of its line.
     written_bytes: usize,
     partial_line: String,
@@ -87,6 +89,7 @@ impl PlainSession {
             asked_models: false,
             extensions: kept,
             state: doing,
+            turns: TurnList::default(),
             written_bytes: 0,
             partial_line: rest,
             deferred: later,
@@ -252,7 +255,7 @@ impl PlainSession {
             themes: &[],
             extensions: &self.extensions,
             folders: &[],
-            surface: Surface::Local,
+            surface: Surface::Plain,
             busy: !self.is_idle(),
         };
         let outcome = match self.is_asking() {
@@ -288,7 +291,7 @@ impl PlainSession {
         match act {
             UiAction::Quit => self.leave(),
             UiAction::Help(topic) => {
-                let page = commands::help_page(topic.as_deref(), Surface::Local, &self.extensions);
+                let page = commands::help_page(topic.as_deref(), Surface::Plain, &self.extensions);
                 self.apply_outcome(page)
             }
             UiAction::Lang(lang) => {
@@ -310,9 +313,16 @@ impl PlainSession {
             UiAction::Sessions => {
                 vec![PlainEffect::Send(Op::SearchSessions { words: String::new() })]
             }
-            UiAction::Rewind => vec![PlainEffect::Notice(Notice::warning(w::REWIND_HOW))],
+            UiAction::Rewind => vec![match self.turns.page(self.facts.counted_turns()) {
+                Some(page) => PlainEffect::Page(page),
+                None => PlainEffect::Notice(Notice::info(w::NO_TURNS)),
+            }],
             UiAction::Bots => {
-                let page = commands::bots_page(&self.extensions, self.facts.bot.as_deref());
+                let page = commands::bots_page(
+                    &self.extensions,
+                    self.facts.bot.as_deref(),
+                    Surface::Plain,
+                );
                 self.apply_outcome(page)
             }
             UiAction::Later(line) => {
@@ -336,7 +346,8 @@ impl PlainSession {
     #[allow(clippy::too_many_lines, reason = "a row for each event")]
     pub fn on_event(&mut self, event: Event) -> Vec<PlainEffect> {
         match event {
-            Event::TurnStarted { .. } => {
+            Event::TurnStarted { turn, text, .. } => {
+                self.turns.add(turn, &text);
                 self.state = PlainState::Working;
                 Vec::new()
             }
@@ -354,8 +365,12 @@ impl PlainSession {
             Event::Queued { texts } if texts.is_empty() => Vec::new(),
             Event::Queued { texts } => vec![self.say(w::QUEUED.with("n", texts.len()))],
             Event::TurnEnded { ending, .. } => self.on_turn_ended(&ending),
-            Event::HistoryChunk { events, .. } => self.show_last_exchange(&events),
-            Event::Rewound { text, .. } => {
+            Event::HistoryChunk { events, .. } => {
+                self.turns.add_all(&events);
+                self.show_last_exchange(&events)
+            }
+            Event::Rewound { turn, text, .. } => {
+                self.turns.truncate(turn);
                 let said = self.say(w::REWOUND.with("text", text));
                 self.with_prompt(said)
             }
@@ -374,7 +389,10 @@ impl PlainSession {
                 self.models_page(&offers)
             }
             Event::Catalogue(kept) => self.on_extensions(*kept),
-            Event::Cleared => vec![self.say(w::CLEARED), PlainEffect::Prompt],
+            Event::Cleared => {
+                self.turns = TurnList::default();
+                vec![self.say(w::CLEARED), PlainEffect::Prompt]
+            }
             Event::Closed => vec![PlainEffect::End(Exit::Done)],
             Event::Attached { items, .. } => self.attachment_lines(&items),
             Event::Rendered { text, .. } => text.lines().map(|line| self.line(line)).collect(),
@@ -528,18 +546,6 @@ impl PlainSession {
             }
         });
         effects
-    }
-
-    fn plan(&self, items: &[PlanItem]) -> Vec<PlainEffect> {
-        let line = |item: &PlanItem| {
-            let sign = match item.state {
-                PlanState::Pending => w::PLAN_PENDING,
-                PlanState::Doing => w::PLAN_DOING,
-                PlanState::Done => w::PLAN_DONE,
-            };
-            self.say(sign.with("text", item.text.as_str()))
-        };
-        items.iter().map(line).collect()
     }
 
     fn refusal_line(&self, observation: &Observation) -> PlainEffect {

@@ -43,7 +43,7 @@ pub async fn run(
     streams: (impl Write, impl Write),
 ) -> Exit {
     let (out, err) = streams;
-    let mut turn = HeadlessTurn::new(options);
+    let mut turn = HeadlessTurn::new(options, &first);
     let mut streams = Streams { out, err, options };
     let mut effects = vec![HeadlessEffect::Send(first)];
     let mut grace: Option<Instant> = None;

@@ -1,6 +1,6 @@
 //! Commands that change the behaviour of this session.
 
-use super::{ChatAction, CommandContext, CommandOutcome, UiAction, refusal};
+use super::{ChatAction, CommandContext, CommandOutcome, Surface, UiAction, refusal};
 use crate::i18n::{Lang, PhraseValue, commands as w, common};
 use crate::protocol::{
     ApprovalMode, Effort, HOSTED, Hosted, Mode, ModelOffer, Notice, Op, PageRow, SessionInfo,
@@ -58,8 +58,10 @@ pub(super) fn config(call: &CommandContext<'_>, words: &str) -> CommandOutcome {
     }
     let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let set = CommandOutcome::Send(Op::Configure { key: given(key), value: given(value) });
+    let has_screen = call.surface == Surface::Local;
     let shown = match key {
         _ if value.is_empty() => return set,
+        "theme" | "vim" | "timestamps" if !has_screen => return set,
         "theme" => theme(call, value),
         "lang" => lang(call, value),
         "mode" => mode(call, value),

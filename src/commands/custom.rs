@@ -2,7 +2,7 @@
 //! lists them from the current catalogue.
 
 use super::{CommandContext, CommandOutcome, PageRow, Surface, UiAction, refusal, shorten};
-use crate::i18n::{PhraseValue, commands as w, common};
+use crate::i18n::{LocalizedText, PhraseValue, commands as w, common};
 use crate::protocol::{
     Extension, ExtensionKind, ExtensionState, Extensions, Notice, OmittedSkills, Op,
 };
@@ -25,7 +25,7 @@ pub(super) fn find<'c>(
     {
         // A sentence about a file names its path.
         let say = match call.surface {
-            Surface::Local => why.clone(),
+            Surface::Local | Surface::Plain => why.clone(),
             Surface::Gateway { .. } => w::UNUSABLE_HERE.with("name", shorten(name)),
         };
         return Err(Box::new(CommandOutcome::Say(Notice::error(say))));
@@ -71,20 +71,25 @@ pub fn sections(
 ) -> Vec<(PhraseValue, Vec<(String, PhraseValue)>)> {
     let rows = |kind| {
         let typed = typeable(kept, surface).filter(|entry| entry.kind == kind);
-        capped(typed.map(|entry| (usage(entry), entry.about.as_str().into())).collect())
+        let about = |entry: &Extension| {
+            super::help::with_aliases(entry.about.as_str().into(), &entry.traits.aliases)
+        };
+        capped(typed.map(|entry| (usage(entry), about(entry))).collect())
     };
     // Their reasons name paths, which do not belong in a chat.
-    let is_local = surface == Surface::Local;
+    let is_local = surface.is_local();
     let unusable = kept.entries.iter().filter_map(|entry| match &entry.state {
         ExtensionState::Hidden(why) | ExtensionState::Broken(why) if is_local => {
             Some((format!("/{}", entry.name), PhraseValue::from(why.clone())))
         }
         _ => None,
     });
+    let bots = kept.broken_bots.iter().filter(|_| is_local);
+    let bots = bots.map(|(name, why)| (format!("/bot {name}"), PhraseValue::from(why.clone())));
     let sections = [
         (w::OWN_COMMANDS, rows(ExtensionKind::Command)),
         (w::SKILLS, rows(ExtensionKind::Skill)),
-        (w::UNUSABLE, capped(unusable.collect())),
+        (w::UNUSABLE, capped(unusable.chain(bots).collect())),
     ];
     let filled = sections.into_iter().filter(|(_, rows)| !rows.is_empty());
     filled.map(|(heading, rows)| (heading.into(), rows)).collect()
@@ -142,10 +147,11 @@ pub(super) fn skills(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
 
 /// The skills that the model's list omits or shortens, and why.
 pub fn omitted_skill_rows(untold: &OmittedSkills) -> Vec<PageRow> {
-    let OmittedSkills { of, count, names, cut, most } = untold;
+    let OmittedSkills { of, count, names, cut, names_only, most } = untold;
     let most = most / 1024;
     if *count == 0 {
-        let say = w::SKILLS_CUT.with("of", *of).with("most", most);
+        let say = if *names_only { w::SKILLS_BY_NAME } else { w::SKILLS_CUT };
+        let say = say.with("of", *of).with("most", most);
         return cut.then(|| vec![PageRow::line(say)]).unwrap_or_default();
     }
     let say = w::SKILLS_UNTOLD.with("count", *count).with("of", *of).with("most", most);
@@ -159,7 +165,7 @@ pub fn omitted_skill_rows(untold: &OmittedSkills) -> Vec<PageRow> {
 fn list(call: &CommandContext<'_>, kind: ExtensionKind, none: PhraseValue) -> Vec<PageRow> {
     let mut rows: Vec<PageRow> = Vec::new();
     let mut heading = None;
-    let is_local = call.surface == Surface::Local;
+    let is_local = call.surface.is_local();
     let shown = |entry: &&Extension| {
         is_local || entry.can_be_typed() && entry.traits.reach.covers(call.surface)
     };
@@ -216,8 +222,9 @@ pub fn run_op(typed: &str) -> Op {
 /// The argument that means no bot.
 pub const NO_BOT: &str = "none";
 
-/// The bots as a page, for surfaces without a selection list.
-pub fn bots_page(kept: &Extensions, now: Option<&str>) -> CommandOutcome {
+/// The bots as a page, for surfaces without a selection list. Those that cannot be used come last,
+/// with the reason.
+pub fn bots_page(kept: &Extensions, now: Option<&str>, surface: Surface<'_>) -> CommandOutcome {
     let mark = |name: &str, about: &str| match now == Some(name) {
         true => common::ABOUT_IN_USE.with("about", about).into(),
         false => PhraseValue::from(about),
@@ -225,6 +232,13 @@ pub fn bots_page(kept: &Extensions, now: Option<&str>) -> CommandOutcome {
     let bots = kept.bots.iter();
     let mut rows: Vec<PageRow> =
         bots.map(|(name, about)| PageRow::pair(name.as_str(), mark(name, about))).collect();
+    // A reason names the path of its file, which does not belong in a chat.
+    let reason = |why: &LocalizedText| match surface.is_local() {
+        true => why.clone(),
+        false => w::UNUSABLE_BOT.into(),
+    };
+    let broken = kept.broken_bots.iter();
+    rows.extend(broken.map(|(name, because)| PageRow::pair(name.as_str(), reason(because))));
     if rows.is_empty() {
         rows.push(PageRow::line(w::NO_BOTS));
     }

@@ -122,6 +122,7 @@ pub(super) fn out_of_reach<Setting: AsRef<str>>(
         Availability::LocalUnless(setting) => {
             w::ONLY_WITH_SETTING.with("setting", setting.as_ref())
         }
+        Availability::ScreenOnly => w::ONLY_ON_THE_SCREEN.into(),
         Availability::LocalOnly | Availability::Everywhere => w::ONLY_IN_THE_TERMINAL.into(),
     }))
 }

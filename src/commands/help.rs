@@ -2,7 +2,7 @@
 
 use super::table::COMMANDS;
 use super::{Category, CommandOutcome, PageRow, SlashCommand, Surface, custom, dispatch, refusal};
-use crate::i18n::{Lang, Phrase, commands as w, gateway, script_help};
+use crate::i18n::{Lang, Phrase, PhraseValue, commands as w, gateway, script_help};
 use crate::protocol::{Availability, Extensions};
 use crate::script::reference;
 
@@ -61,7 +61,10 @@ fn overview_page(surface: Surface<'_>, own: &Extensions) -> CommandOutcome {
     let mut rows = Vec::new();
     for (category, commands) in by_category(surface) {
         rows.push(PageRow::heading(category.name()));
-        rows.extend(commands.iter().map(|command| PageRow::pair(command.usage(), command.about)));
+        rows.extend(commands.iter().map(|command| {
+            let about = with_aliases(command.about.into(), command.aliases);
+            PageRow::pair(command.usage(), about)
+        }));
     }
     rows.push(PageRow::heading(w::HELP_TOPICS));
     let topics = TOPICS.iter();
@@ -71,6 +74,18 @@ fn overview_page(surface: Surface<'_>, own: &Extensions) -> CommandOutcome {
         rows.extend(entries.into_iter().map(|(usage, about)| PageRow::pair(usage, about)));
     }
     CommandOutcome::Page { title: w::HELP_TITLE.into(), rows }
+}
+
+/// A description with the other names of its command.
+pub fn with_aliases(about: PhraseValue, aliases: &[impl AsRef<str>]) -> PhraseValue {
+    match aliases {
+        [] => about,
+        aliases => {
+            let names: Vec<String> =
+                aliases.iter().map(|name| format!("/{}", name.as_ref())).collect();
+            w::ABOUT_ALSO.with("about", about).with("names", names.join(", ")).into()
+        }
+    }
 }
 
 fn topic_page(named: &str, surface: Surface<'_>) -> Option<CommandOutcome> {
@@ -88,7 +103,7 @@ fn topic_page(named: &str, surface: Surface<'_>) -> Option<CommandOutcome> {
 /// At the terminal how to open a gateway, and everywhere what is different in a chat.
 fn gateways_page(surface: Surface<'_>) -> Vec<PageRow> {
     let mut rows = Vec::new();
-    if surface == Surface::Local {
+    if surface.is_local() {
         rows.push(PageRow::heading(gateway::HELP_SETUP));
         rows.extend(GATEWAY_STEPS.iter().map(|(step, about)| PageRow::pair(*step, *about)));
     }

@@ -123,8 +123,10 @@ fn revoke(call: &CommandContext<'_>, number: &str) -> CommandOutcome {
         (Surface::Gateway { .. }, _) => {
             CommandOutcome::Say(Notice::error(w::REVOKE_LOCAL).with_hint(w::ONLY_IN_THE_TERMINAL))
         }
-        (Surface::Local, Some(rule)) => CommandOutcome::Send(Op::Revoke { rule: rule.clone() }),
-        (Surface::Local, None) => CommandOutcome::Say(Notice::error(
+        (Surface::Local | Surface::Plain, Some(rule)) => {
+            CommandOutcome::Send(Op::Revoke { rule: rule.clone() })
+        }
+        (Surface::Local | Surface::Plain, None) => CommandOutcome::Say(Notice::error(
             w::NO_RULE_NUMBER.with("number", super::shorten(number)),
         )),
     }

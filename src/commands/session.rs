@@ -50,7 +50,7 @@ pub(super) fn approve(_: &CommandContext<'_>, span: &str) -> CommandOutcome {
 /// question has keys of its own, it forbids what a rule covers, like `/forbid`.
 pub(super) fn deny(call: &CommandContext<'_>, text: &str) -> CommandOutcome {
     match call.surface {
-        Surface::Local => super::configuration::forbid(call, text),
+        Surface::Local | Surface::Plain => super::configuration::forbid(call, text),
         Surface::Gateway { .. } => {
             let reason = (!text.is_empty()).then(|| text.to_owned());
             CommandOutcome::Do(UiAction::Chat(ChatAction::Reject(reason)))

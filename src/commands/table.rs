@@ -4,7 +4,7 @@ use super::OptionValues::{From, OneOf, Text};
 use super::{ApprovalSpan, CommandOption, OptionValues, SlashCommand, ValueSource};
 use super::{configuration, custom, info, session};
 use crate::i18n::{Phrase, commands as w, common};
-use crate::protocol::Availability::{Everywhere, GatewayOnly, LocalOnly, LocalUnless};
+use crate::protocol::Availability::{Everywhere, GatewayOnly, LocalOnly, LocalUnless, ScreenOnly};
 use crate::protocol::Category::{Configuration, Exit, Info, Session, Tools};
 use crate::protocol::WhileBusy::{Now, Refuse, Wait};
 
@@ -46,9 +46,9 @@ pub const COMMANDS: &[SlashCommand] = &[
     SlashCommand { name: "redo",      aliases: &[],                 about: w::ABOUT_REDO,         category: Session,        priority: 49,  reach: Everywhere, busy: Refuse, run: session::redo,             options: &[] },
     SlashCommand { name: "compress",  aliases: &["compact"],        about: w::ABOUT_COMPRESS,     category: Session,        priority: 27,  reach: Everywhere, busy: Wait,   run: session::compress,         options: &[text("focus", w::OPTION_COMPRESS)] },
     SlashCommand { name: "recall",    aliases: &[],                 about: w::ABOUT_RECALL,       category: Session,        priority: 46,  reach: Everywhere, busy: Wait,   run: session::recall,           options: &[required(text("id", w::OPTION_RECALL))] },
-    SlashCommand { name: "copy",      aliases: &[],                 about: w::ABOUT_COPY,         category: Session,        priority: 100, reach: LocalOnly,  busy: Now,    run: session::copy,             options: &[text("n", w::OPTION_COPY)] },
-    SlashCommand { name: "search",    aliases: &["find"],           about: common::SEARCH,        category: Session,        priority: 100, reach: LocalOnly,  busy: Now,    run: session::search,           options: &[text("text", w::OPTION_SEARCH)] },
-    SlashCommand { name: "raw",       aliases: &["dump"],           about: w::ABOUT_RAW,          category: Session,        priority: 100, reach: LocalOnly,  busy: Now,    run: session::raw,              options: &[] },
+    SlashCommand { name: "copy",      aliases: &[],                 about: w::ABOUT_COPY,         category: Session,        priority: 100, reach: ScreenOnly, busy: Now,    run: session::copy,             options: &[text("n", w::OPTION_COPY)] },
+    SlashCommand { name: "search",    aliases: &["find"],           about: common::SEARCH,        category: Session,        priority: 100, reach: ScreenOnly, busy: Now,    run: session::search,           options: &[text("text", w::OPTION_SEARCH)] },
+    SlashCommand { name: "raw",       aliases: &["dump"],           about: w::ABOUT_RAW,          category: Session,        priority: 100, reach: ScreenOnly, busy: Now,    run: session::raw,              options: &[] },
     SlashCommand { name: "export",    aliases: &[],                 about: w::ABOUT_EXPORT,       category: Session,        priority: 100, reach: LocalOnly,  busy: Wait,   run: session::export,           options: &[one_of("format", &["md", "json", "html"], w::OPTION_FORMAT), text("file", w::OPTION_FILE)] },
 
     SlashCommand { name: "model",     aliases: &[],                 about: w::ABOUT_MODEL,        category: Configuration,  priority: 20,  reach: Everywhere, busy: Wait,   run: configuration::model,      options: &[from("name", ValueSource::Models, w::OPTION_MODEL)] },
@@ -58,8 +58,8 @@ pub const COMMANDS: &[SlashCommand] = &[
     SlashCommand { name: "mode",      aliases: &[],                 about: w::ABOUT_MODE,         category: Configuration,  priority: 33,  reach: Everywhere, busy: Now,    run: configuration::mode,       options: &[required(one_of("mode", &["ask", "edits", "plan", "low", "high"], w::OPTION_MODE))] },
     SlashCommand { name: "lang",      aliases: &[],                 about: w::ABOUT_LANG,         category: Configuration,  priority: 34,  reach: Everywhere, busy: Now,    run: configuration::lang,       options: &[required(one_of("lang", &["en", "zh"], w::OPTION_LANG))] },
     SlashCommand { name: "theme",     aliases: &[],                 about: w::ABOUT_THEME,        category: Configuration,  priority: 100, reach: LocalOnly,  busy: Now,    run: configuration::theme,      options: &[from("name", ValueSource::Themes, w::OPTION_THEME)] },
-    SlashCommand { name: "vim",       aliases: &[],                 about: w::ABOUT_VIM,          category: Configuration,  priority: 100, reach: LocalOnly,  busy: Now,    run: configuration::vim,        options: &[one_of("state", &["on", "off"], w::OPTION_SWITCH)] },
-    SlashCommand { name: "timestamps", aliases: &["times"],          about: w::ABOUT_TIMESTAMPS,   category: Configuration,  priority: 100, reach: LocalOnly,  busy: Now,    run: configuration::timestamps, options: &[one_of("state", &["on", "off"], w::OPTION_SWITCH)] },
+    SlashCommand { name: "vim",       aliases: &[],                 about: w::ABOUT_VIM,          category: Configuration,  priority: 100, reach: ScreenOnly, busy: Now,    run: configuration::vim,        options: &[one_of("state", &["on", "off"], w::OPTION_SWITCH)] },
+    SlashCommand { name: "timestamps", aliases: &["times"],          about: w::ABOUT_TIMESTAMPS,   category: Configuration,  priority: 100, reach: ScreenOnly, busy: Now,    run: configuration::timestamps, options: &[one_of("state", &["on", "off"], w::OPTION_SWITCH)] },
     SlashCommand { name: "allow",     aliases: &[],                 about: w::ABOUT_ALLOW,        category: Configuration,  priority: 100, reach: LocalOnly,  busy: Now,    run: configuration::allow,      options: &[from("rule", ValueSource::Denied, w::OPTION_RULE)] },
     SlashCommand { name: "forbid",    aliases: &[],                 about: w::ABOUT_FORBID,       category: Configuration,  priority: 50,  reach: Everywhere, busy: Now,    run: configuration::forbid,     options: &[from("rule", ValueSource::Allowed, w::OPTION_RULE)] },
     SlashCommand { name: "permissions",aliases: &[],                 about: w::ABOUT_PERMISSIONS,  category: Configuration,  priority: 43,  reach: Everywhere, busy: Now,    run: info::permissions,         options: &[CommandOption { values: OptionValues::Named("N"), ..text("revoke", w::OPTION_REVOKE) }] },
@@ -84,7 +84,7 @@ pub const COMMANDS: &[SlashCommand] = &[
     SlashCommand { name: "commands",  aliases: &[],                 about: w::ABOUT_COMMANDS,     category: Tools,          priority: 41,  reach: Everywhere, busy: Now,    run: custom::commands,          options: &[] },
 
     SlashCommand { name: "help",      aliases: &[],                 about: w::ABOUT_HELP,         category: Info,           priority: 21,  reach: Everywhere, busy: Now,    run: info::help,                options: &[from("topic", ValueSource::Commands, w::OPTION_TOPIC)] },
-    SlashCommand { name: "keys",      aliases: &[],                 about: common::ALL_KEYS,      category: Info,           priority: 100, reach: LocalOnly,  busy: Now,    run: info::keys,                options: &[] },
+    SlashCommand { name: "keys",      aliases: &[],                 about: common::ALL_KEYS,      category: Info,           priority: 100, reach: ScreenOnly, busy: Now,    run: info::keys,                options: &[] },
     SlashCommand { name: "status",    aliases: &[],                 about: w::ABOUT_STATUS,       category: Info,           priority: 12,  reach: Everywhere, busy: Now,    run: info::status,              options: &[] },
     SlashCommand { name: "context",   aliases: &[],                 about: w::ABOUT_CONTEXT,      category: Info,           priority: 25,  reach: Everywhere, busy: Now,    run: info::context,             options: &[] },
     SlashCommand { name: "usage",     aliases: &[],                 about: w::ABOUT_USAGE,        category: Info,           priority: 26,  reach: Everywhere, busy: Now,    run: info::usage,               options: &[] },

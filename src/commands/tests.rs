@@ -540,15 +540,18 @@ fn skills_over_the_limit_are_counted() {
 fn skills_omitted_from_the_models_list_are_reported_with_the_limit() {
     let mut keeper = with_extensions();
     let names = vec!["s3".to_owned(), "s4".to_owned()];
-    keeper.extensions.untold = OmittedSkills { of: 6, count: 3, names, cut: true, most: 8 * 1024 };
+    let cut = OmittedSkills { of: 6, cut: true, most: 8 * 1024, ..OmittedSkills::default() };
+    keeper.extensions.untold = OmittedSkills { count: 3, names, ..cut.clone() };
     let page = page_rows(keeper.dispatch_line("/skills"));
     let [.., say, named, more] = &page[..] else { panic!("{page:?}") };
     assert!(say.contains("8 KiB") && say.contains("3 of 6 are left out"), "{say}");
     assert_eq!((named.as_str(), more.as_str()), ("Left out: s3, s4", "… and 1 more"));
-    keeper.extensions.untold =
-        OmittedSkills { of: 6, cut: true, most: 8 * 1024, ..OmittedSkills::default() };
+    keeper.extensions.untold = cut.clone();
     let page = page_rows(keeper.dispatch_line("/skills"));
-    assert!(page.last().unwrap().contains("all 6 are in it"), "{page:?}");
+    assert!(page.last().unwrap().contains("all 6 are in it, with"), "{page:?}");
+    keeper.extensions.untold = OmittedSkills { names_only: true, ..cut };
+    let page = page_rows(keeper.dispatch_line("/skills"));
+    assert!(page.last().unwrap().contains("by name alone"), "{page:?}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::config::toml_schema::TomlKind::Text;
 use crate::config::toml_schema::{self, SettingKey, TomlEntry, TomlValue};
 use crate::config::{ConfigDiagnostic, ConfigError};
 use crate::i18n::{Localize, LocalizedText};
+use crate::prompt::template::TemplateForm;
 use crate::protocol::CommandTraits;
 use crate::text::cut;
 
@@ -54,11 +55,13 @@ const fn key(path: &'static str) -> SettingKey {
 }
 
 const KEYS: &[SettingKey] = &{
-    let [hint, aliases, category, reach, setting, busy, priority, arguments] = traits::KEYS;
+    let [hint, same_hint, aliases, category, reach, setting, busy, priority, arguments] =
+        traits::KEYS;
     [
         key("description"),
         key("prompt"),
         hint,
+        same_hint,
         aliases,
         category,
         reach,
@@ -111,6 +114,7 @@ pub fn read(
             }
         }
     }
+    traits.infer_hint(&command.prompt, TemplateForm::Braces);
     (command.argument_hint, command.traits) = traits.finish();
     if command.prompt.trim().is_empty() {
         return Err(toml_message(file, ConfigError::Missing { key: "prompt" }));
@@ -158,6 +162,17 @@ mod tests {
             assert!(said.starts_with("/c/x.toml: `prompt` is missing"), "{said}");
         }
         assert!(of("prompt = 3", TemplateMarks::Toml).unwrap_err().contains("line 1, column 10"));
+    }
+
+    #[test]
+    fn a_template_that_inserts_arguments_has_a_hint_unless_its_file_gives_one() {
+        let hint = |text: &str| of(text, TemplateMarks::Toml).unwrap().0.argument_hint;
+        assert_eq!(hint("prompt = \"Explain {{args}}\""), "[arguments]");
+        assert_eq!(hint("prompt = \"Show !{ls {{args}}}\""), "[arguments]");
+        assert_eq!(hint("prompt = \"Explain it\""), "");
+        for key in ["argument_hint", "argument-hint"] {
+            assert_eq!(hint(&format!("prompt = \"{{{{args}}}}\"\n{key} = \"<x>\"")), "<x>");
+        }
     }
 
     #[test]

@@ -6,13 +6,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::load::parse_command;
-use super::{ExtensionFileKind, LookupError, Maker, Owner, bot, io_message, name};
+use super::{ExtensionFileKind, LookupError, Maker, Owner, bot, io_message, name, skill};
 use crate::config::{Paths, atomic_file};
 use crate::i18n::{Localize, LocalizedText, common, library as w};
 
 const OWN: Owner = Owner { maker: Maker::Avocet, project: false };
 
-/// The path of a bot or a command with this name.
+/// The path of a file with this name.
 pub fn file_path(
     paths: &Paths,
     kind: ExtensionFileKind,
@@ -21,7 +21,11 @@ pub fn file_path(
     if !name::is_usable(kind, name) {
         return Err(LookupError::bad_name(kind, name).localized());
     }
-    Ok(user_folder(paths, kind).join(format!("{name}.toml")))
+    let folder = user_folder(paths, kind);
+    Ok(match kind {
+        ExtensionFileKind::Skill => folder.join(name).join(skill::FILE),
+        ExtensionFileKind::Bot | ExtensionFileKind::Command => folder.join(format!("{name}.toml")),
+    })
 }
 
 /// The user's own folder.
@@ -44,8 +48,7 @@ pub fn check(
     match kind {
         ExtensionFileKind::Bot => bot::read(file, &name, owner, text).map(|_| ()),
         ExtensionFileKind::Command => parse_command(file, &name, owner, text).map(|_| ()),
-        // Skills are edited in place, by hand.
-        ExtensionFileKind::Skill => Ok(()),
+        ExtensionFileKind::Skill => skill::parse(file, owner, text, true).map(|_| ()),
     }
 }
 

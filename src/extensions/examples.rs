@@ -59,6 +59,26 @@ mod tests {
     use crate::extensions::{ExtensionFileKind, ExtensionSet, LoadState, SearchPath};
 
     #[test]
+    fn the_example_of_the_readme_does_not_meet_a_copied_one() {
+        let readme = include_str!("../../README.md");
+        let mut count = 0;
+        for line in readme.lines().filter_map(|line| line.strip_prefix("avocet ")) {
+            let mut words = line.split_whitespace();
+            if let (Some(kind), Some("new"), Some(name)) =
+                (words.next(), words.next(), words.next())
+            {
+                let taken = |(file, _): &(&str, &str)| {
+                    file.starts_with(&format!("{kind}s/{name}."))
+                        || file.starts_with(&format!("{kind}s/{name}/"))
+                };
+                assert!(!EXAMPLES.iter().any(taken), "{line}");
+                count += 1;
+            }
+        }
+        assert!(count >= 3);
+    }
+
+    #[test]
     fn they_are_copied_once_and_nothing_is_overwritten() {
         let root = tempfile::tempdir().unwrap();
         let paths = Paths::with_root(&root.path().join("own"), root.path().join("home"));

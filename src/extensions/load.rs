@@ -224,6 +224,7 @@ impl ExtensionSet {
         Extensions {
             entries,
             bots: bots.collect(),
+            broken_bots: self.files.iter().filter_map(broken_bot).collect(),
             scripts: Vec::new(),
             inputs: Vec::new(),
             script_details: Vec::new(),
@@ -297,6 +298,16 @@ fn unusable(file: &LoadedFile) -> Option<Extension> {
     let (name, from) = (name::display_name(&file.name), file.owner.localized());
     let (hint, traits) = (String::new(), CommandTraits::default());
     Some(Extension { kind, name, about, hint, from, state, traits })
+}
+
+/// The name of a bot that cannot be used, and why.
+fn broken_bot(file: &LoadedFile) -> Option<(String, LocalizedText)> {
+    match &file.state {
+        LoadState::Refused { because } if file.kind == ExtensionFileKind::Bot => {
+            Some((name::display_name(&file.name), because.clone()))
+        }
+        _ => None,
+    }
 }
 
 /// Longest text in a list, in characters.

@@ -54,6 +54,10 @@ impl LookupError {
 impl Localize for LookupError {
     fn localized(&self) -> LocalizedText {
         match self {
+            LookupError::BadName { name, .. } if name::is_too_long(name) => {
+                let say = w::LONG_NAME.with("name", name::display_name(name));
+                say.with("most", name::LONGEST)
+            }
             LookupError::BadName { kind: ExtensionFileKind::Command, name } => {
                 w::BAD_COMMAND_NAME.with("name", name::display_name(name))
             }
@@ -80,6 +84,21 @@ impl Localize for LookupError {
                     .with("near", near.join(", "))
             }
             LookupError::Broken { because } => because.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::i18n::Lang;
+
+    #[test]
+    fn a_name_that_is_too_long_is_told_so() {
+        for kind in ExtensionFileKind::ALL {
+            let say = |name: &str| LookupError::bad_name(kind, name).localized().text(Lang::En);
+            assert!(say(&"l".repeat(65)).contains("too long"), "{kind:?}");
+            assert!(say("a b").contains("letter or digit"), "{kind:?}");
         }
     }
 }

@@ -4,7 +4,11 @@
 use super::ExtensionFileKind;
 
 /// Maximum length of a name in characters; for a command, including its folders.
-const LONGEST: usize = 64;
+pub const LONGEST: usize = 64;
+
+pub fn is_too_long(name: &str) -> bool {
+    name.chars().count() > LONGEST
+}
 
 /// `[a-zA-Z0-9][a-zA-Z0-9._-]*`; a command may also use letters of other scripts.
 pub fn is_usable(kind: ExtensionFileKind, name: &str) -> bool {
@@ -12,14 +16,14 @@ pub fn is_usable(kind: ExtensionFileKind, name: &str) -> bool {
         ExtensionFileKind::Command => c.is_alphanumeric(),
         ExtensionFileKind::Bot | ExtensionFileKind::Skill => c.is_ascii_alphanumeric(),
     };
-    name.chars().count() <= LONGEST
+    !is_too_long(name)
         && name.starts_with(letter)
         && name.chars().all(|c| letter(c) || "._-".contains(c))
 }
 
 /// A command of another agent, whose folders are part of its name: `git:commit`.
 pub fn is_usable_path(name: &str) -> bool {
-    name.chars().count() <= LONGEST
+    !is_too_long(name)
         && !name.is_empty()
         && name.split(':').all(|part| is_usable(ExtensionFileKind::Command, part))
 }

@@ -185,7 +185,14 @@ impl Walk<'_> {
             }
             return;
         }
-        let (FolderLayout::Flat(end) | FolderLayout::Deep(end)) = self.shape else { return };
+        let (FolderLayout::Flat(end) | FolderLayout::Deep(end)) = self.shape else {
+            if depth > 0 && skill::is_misspelt(&own) {
+                let name = last_segment(prefix).to_owned();
+                let why = skill::rename_message(&path);
+                self.out.refused.push((ScannedFile { name, path }, why));
+            }
+            return;
+        };
         match own.strip_suffix(end) {
             // Names that begin with a dot belong to other programs.
             Some(name) if !name.is_empty() && !name.starts_with('.') => {
@@ -310,6 +317,17 @@ mod tests {
             "in/1/2/3/4/5/6x/7/SKILL.md",
         ]);
         assert_eq!(desk.names(ExtensionFileKind::Skill, Maker::Avocet), ["one", "two", "6"]);
+    }
+
+    #[test]
+    fn a_skill_file_in_lower_case_is_refused_with_what_to_do() {
+        let desk = ScanFixture::new(&["in/one/SKILL.md", "in/two/skill.md", "in/skill.md"]);
+        let look = scan_folder(&desk.place(ExtensionFileKind::Skill, Maker::Claude));
+        assert_eq!(look.files.len(), 1);
+        let [(found, why)] = &look.refused[..] else { panic!("{:?}", look.refused) };
+        let why = why.text(Lang::En);
+        assert_eq!(found.name, "two");
+        assert!(why.contains("in/two/skill.md") && why.contains("SKILL.md"), "{why}");
     }
 
     #[test]

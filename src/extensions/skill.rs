@@ -56,7 +56,6 @@ impl Skill {
         self.file.parent().unwrap_or(Path::new("/"))
     }
 
-    /// The text after the front matter, read now.
     /// Which placeholders its text has: `$1` only if it says that it takes arguments.
     pub fn template_form(&self) -> TemplateForm {
         match self.argument_hint.is_empty() {
@@ -65,6 +64,7 @@ impl Skill {
         }
     }
 
+    /// The text after the front matter, read now.
     pub fn body(&self) -> Result<String, LocalizedText> {
         let text =
             atomic_file::read(&self.file).map_err(|fault| toml_message(&self.file, fault))?;
@@ -73,12 +73,44 @@ impl Skill {
     }
 }
 
-/// Parses the head of a skill. Harmless oddities are returned with it.
+/// Reads the head of a skill. Harmless oddities are returned with it.
 pub fn read(file: &Path, owner: Owner) -> Result<(Skill, Vec<LocalizedText>), LocalizedText> {
+    if let Some(other) = misspelt(file) {
+        return Err(rename_message(&other));
+    }
     let (text, whole) = front_matter::head(file).map_err(|fault| toml_message(file, fault))?;
+    parse(file, owner, &text, whole)
+}
+
+/// A file in the place of this one whose name differs only in its case.
+fn misspelt(file: &Path) -> Option<PathBuf> {
+    if file.symlink_metadata().is_ok() {
+        return None;
+    }
+    let entries = std::fs::read_dir(file.parent()?).ok()?;
+    let mut paths = entries.flatten().map(|entry| entry.path());
+    paths.find(|path| path.file_name().is_some_and(|name| is_misspelt(&name.to_string_lossy())))
+}
+
+/// `skill.md` is not found on a system that tells the cases apart.
+pub(super) fn is_misspelt(name: &str) -> bool {
+    name != FILE && name.eq_ignore_ascii_case(FILE)
+}
+
+pub(super) fn rename_message(file: &Path) -> LocalizedText {
+    w::RENAME_SKILL.with("file", file.display().to_string())
+}
+
+/// Parses the head of a skill; `whole`: `text` is all of its file.
+pub fn parse(
+    file: &Path,
+    owner: Owner,
+    text: &str,
+    whole: bool,
+) -> Result<(Skill, Vec<LocalizedText>), LocalizedText> {
     let folder = file.parent().and_then(Path::file_name).unwrap_or_default();
     let folder = folder.to_string_lossy().into_owned();
-    let Some(head) = front_matter::split(&text).front else {
+    let Some(head) = front_matter::split(text).front else {
         let word = if whole { w::NO_FRONT } else { w::FRONT_TOO_LONG };
         return Err(message_at(file, None, word));
     };
@@ -306,6 +338,16 @@ mod tests {
         }
         let endless = format!("---\nname: x\n{}", "a: b\n".repeat(20_000));
         assert!(of("x", &endless).unwrap_err().contains("64 KiB"));
+    }
+
+    #[test]
+    fn a_file_whose_name_has_the_wrong_case_is_named_with_what_to_do() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("x");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("skill.md"), "---\nname: x\ndescription: y\n---\n").unwrap();
+        let said = read(&folder.join(FILE), OWNER).unwrap_err().text(Lang::En);
+        assert!(said.contains("/x/skill.md") && said.contains("`SKILL.md`"), "{said}");
     }
 
     #[test]

@@ -84,19 +84,20 @@ impl SkillsContext {
     /// One line for each skill, for the system prompt, in at most `budget` bytes; empty if there is
     /// none the model may enter.
     pub fn skills_prompt(&self, budget: usize) -> String {
-        self.fit_list(budget).0
+        self.fit_list(budget).text
     }
 
     /// The skills that the model's list omits or shortens.
     pub fn omitted(&self, budget: usize) -> OmittedSkills {
-        let (_, shown, cut) = self.fit_list(budget);
+        let FittedList { shown, form, .. } = self.fit_list(budget);
         let told = self.enterable();
         let out = told.get(shown..).unwrap_or_default();
         OmittedSkills {
             of: told.len(),
             count: out.len(),
             names: out.iter().take(NAMED).map(|skill| skill.name.clone()).collect(),
-            cut,
+            cut: form != ListForm::Whole,
+            names_only: form == ListForm::Names,
             most: budget,
         }
     }
@@ -106,8 +107,7 @@ impl SkillsContext {
         self.skills.iter().filter(|skill| !skill.disable_model_invocation).collect()
     }
 
-    /// The list, the number of skills it names, and whether it is shortened.
-    fn fit_list(&self, budget: usize) -> (String, usize, bool) {
+    fn fit_list(&self, budget: usize) -> FittedList {
         let told = self.enterable();
         let list = |entry: &dyn Fn(&Skill) -> String| {
             let lines: Vec<String> = told.iter().map(|skill| entry(skill)).collect();
@@ -115,7 +115,7 @@ impl SkillsContext {
             (size <= budget.saturating_add(1)).then(|| lines.join("\n"))
         };
         if let Some(whole) = list(&entry_with_examples) {
-            return (whole, told.len(), false);
+            return FittedList { text: whole, shown: told.len(), form: ListForm::Whole };
         }
         // All descriptions are shortened to the same length, the longest that fits.
         let lengths: Vec<usize> = SHORT.collect();
@@ -124,12 +124,30 @@ impl SkillsContext {
         let fitting = lengths.partition_point(|length| cut_to(*length).is_some());
         let longest = fitting.checked_sub(1).and_then(|at| lengths.get(at).copied());
         let shortened = list(&entry_with_description).or_else(|| longest.and_then(cut_to));
-        if let Some(list) = shortened.or_else(|| list(&entry_with_name)) {
-            return (list, told.len(), true);
+        if let Some(text) = shortened {
+            return FittedList { text, shown: told.len(), form: ListForm::Cut };
         }
-        let (list, shown) = names_that_fit(&told, budget);
-        (list, shown, true)
+        let (text, shown) = list(&entry_with_name)
+            .map_or_else(|| names_that_fit(&told, budget), |text| (text, told.len()));
+        FittedList { text, shown, form: ListForm::Names }
     }
+}
+
+/// The list for the model.
+struct FittedList {
+    text: String,
+    /// The number of skills it names.
+    shown: usize,
+    form: ListForm,
+}
+
+/// How much the list says of each skill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ListForm {
+    Whole,
+    /// Examples are left out, and descriptions may be cut.
+    Cut,
+    Names,
 }
 
 /// As many names as fit.
@@ -268,6 +286,20 @@ mod tests {
             }
         }
         assert!(many(30).omitted(BUDGET).cut && !many(10).omitted(BUDGET).cut);
+        let names_only = |count| many(count).omitted(BUDGET).names_only;
+        assert!(!names_only(70) && names_only(400) && names_only(5_000));
+    }
+
+    #[test]
+    fn descriptions_that_do_not_fit_are_all_cut_to_the_same_length_that_fills_the_list() {
+        let list = many(134).skills_prompt(BUDGET);
+        let shown: Vec<usize> =
+            list.lines().map(|line| line.split_once(": ").unwrap().1.chars().count()).collect();
+        assert_eq!(shown.len(), 134);
+        // A cut at a space is one character shorter.
+        assert!(shown.iter().all(|length| length.abs_diff(shown[0]) <= 1), "{shown:?}");
+        assert!(shown[0] > 30, "{shown:?}");
+        assert!(list.len() > BUDGET * 9 / 10, "{}", list.len());
     }
 
     #[test]

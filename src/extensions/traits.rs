@@ -4,6 +4,7 @@
 use super::yaml::YamlNode;
 use crate::config::toml_schema::TomlKind::{Choice, Count, List, Text};
 use crate::config::toml_schema::{ListKind, SettingKey, TomlKind, TomlValue};
+use crate::prompt::template::{Template, TemplateForm};
 use crate::protocol::{Availability, Category, CommandArgument, CommandTraits, WhileBusy};
 
 const REACHES: &[&str] = &["everywhere", "terminal", "gateway"];
@@ -18,8 +19,10 @@ const fn key(path: &'static str, kind: TomlKind) -> SettingKey {
 }
 
 /// The keys in a TOML file; front matter has the same, with `-` in place of `_`.
-pub const KEYS: [SettingKey; 8] = [
+pub const KEYS: [SettingKey; 9] = [
     key("argument_hint", Text),
+    // As front matter spells it.
+    key("argument-hint", Text),
     key("aliases", List(ListKind::Names)),
     key("category", Choice(Category::CODES)),
     key("reach", Choice(REACHES)),
@@ -79,7 +82,7 @@ impl TraitsReader {
     fn take_text(&mut self, key: &str, text: &str) -> bool {
         let traits = &mut self.traits;
         match key {
-            "argument_hint" => text.clone_into(&mut self.hint),
+            "argument_hint" | "argument-hint" => text.clone_into(&mut self.hint),
             "category" => traits.category = Category::from_code(text).unwrap_or_default(),
             "reach" => {
                 traits.reach = match text {
@@ -110,7 +113,15 @@ impl TraitsReader {
         self.traits.aliases = bare.filter(|name| super::name::is_usable(kind, name)).collect();
     }
 
-    /// The hint as written, and the rest.
+    /// Without a hint in the file, a template that inserts arguments has one all the same.
+    pub fn infer_hint(&mut self, template: &str, form: TemplateForm) {
+        let takes_args = || Template::parse(template, form).is_ok_and(|found| found.has_args());
+        if self.hint.is_empty() && takes_args() {
+            self.hint = format!("[{WHOLE}]");
+        }
+    }
+
+    /// The hint, and the rest.
     pub fn finish(self) -> (String, CommandTraits) {
         let TraitsReader { mut traits, hint, setting, abouts } = self;
         if !setting.is_empty() {

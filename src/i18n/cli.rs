@@ -34,6 +34,8 @@ words! { "cli":
     STEP_CANCELLED: "  cancelled", "  已取消";
     STEP_DECLINED: "Not run, needs approval: {step} ({why})", "未运行，需要批准：{step}（{why}）";
     STEP_DECLINED_HINT: "With `--approve-steps`, steps like this one run without asking.", "加上 `--approve-steps`，这类步骤会直接运行。";
+    UNSENT_FILE: "Nothing was sent, because this needs approval: {step} ({why})", "没有发送，因为这需要批准：{step}（{why}）";
+    UNSENT_FILE_HINT: "`--approve-steps` approves reading it; for a file outside the folder, `--add-dir` adds its folder to this run.", "`--approve-steps` 可批准读取；如果文件不在工作目录内，也可用 `--add-dir` 在本次运行中加入它所在的目录。";
     STEP_EACH_ASKS: "Not run, because `safety.max_auto_steps_per_turn` is 0, so every step needs approval: {step}", "未运行，因为 `safety.max_auto_steps_per_turn` 为 0，每一步都需要批准：{step}";
     STEP_UNTRUSTED_HINT: "`--trust {folder}` trusts the folder for this run; `--approve-steps` approves steps like this one.", "`--trust {folder}` 可在本次运行中信任该目录；`--approve-steps` 则批准这类步骤。";
     STEP_SECRET_HINT: "It may expose credentials, which `--approve-steps` does not cover; add `--approve-secrets` to approve such steps too.", "该步骤可能泄露凭据，`--approve-steps` 不包含此类步骤；再加上 `--approve-secrets` 才会一并批准。";

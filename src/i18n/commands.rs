@@ -26,7 +26,7 @@ words! { "commands":
     ABOUT_REVIEW: "Review what is not committed, or commits or files", "审查未提交的改动，或指定的提交、文件";
     OPTION_REVIEW: "Commits (`main..HEAD`) or files", "提交（`main..HEAD`）或文件";
     ABOUT_UNDO: "Restore files to before the last turn that changed any, or the last n", "把文件还原到最近一轮（或最近 n 轮）修改之前";
-    ABOUT_PLUGINS: "List the slothtool plugins", "列出 slothtool 的插件";
+    ABOUT_PLUGINS: "List the installed plugins", "列出已安装的插件";
     NO_TURNS: "`{found}` is not a number of turns: 1 undoes the last turn that changed files.", "`{found}` 不是轮数：1 表示撤销最近一轮的文件修改。";
     ABOUT_INIT: "Have the model draft an AGENTS.md for this folder", "让模型为此目录起草 AGENTS.md";
     ABOUT_DIFF: "Show what changed in this folder", "查看此目录的改动";
@@ -123,9 +123,12 @@ words! { "commands":
     UNKNOWN: "There is no command `/{name}`.", "没有 `/{name}` 这个命令。";
     UNKNOWN_HINT: "`/help` lists the commands.", "`/help` 会列出所有命令。";
     OUT_OF_REACH: "`/{name}` is not available here.", "这里不能使用 `/{name}`。";
+    ABOUT_ALSO: "{about} (also {names})", "{about}（也可写作 {names}）";
+    ONLY_ON_THE_SCREEN: "It works only on the full screen.", "它只能在全屏界面里使用。";
     ONLY_IN_THE_TERMINAL: "It works only in the terminal.", "它只能在终端里使用。";
     ONLY_IN_A_CHAT: "It works only in a chat: Telegram, Slack or Discord.", "它只能在聊天平台（Telegram、Slack 或 Discord）里使用。";
     ONLY_WITH_SETTING: "It works in a chat when the setting `{setting}` is true.", "设置 `{setting}` 为 true 时，才能在聊天里使用。";
+    UNUSABLE_BOT: "cannot be used: its file is broken. In the terminal, `/help` says why.", "无法使用：其文件有误。在终端里输入 `/help` 可查看原因。";
     UNUSABLE_HERE: "`/{name}` cannot be used: its file is broken. In the terminal, `/help` says why.", "`/{name}` 无法使用：其文件有误。在终端里输入 `/help` 可查看原因。";
     NO_ARGS: "`/{name}` takes no arguments.", "`/{name}` 不接受参数。";
     MISSING: "`/{name}` needs {what}.", "`/{name}` 需要 {what}。";
@@ -159,6 +162,7 @@ words! { "commands":
     AND_MORE: "… and {n} more", "……另有 {n} 项";
     SKILLS_UNTOLD: "The model's list of skills is limited to {most} KiB: {count} of {of} are left out, and the others are listed by name only. Type `/name` to use any of them.", "模型的技能列表上限为 {most} KiB：{of} 个技能中有 {count} 个未列入，其余只列出名称。输入 `/名称` 可使用任何一个。";
     SKILLS_UNTOLD_NAMES: "Left out: {names}", "未列入：{names}";
+    SKILLS_BY_NAME: "The model's list of skills is limited to {most} KiB: all {of} are in it, but by name alone, so it cannot tell when they are useful. Type `/name` to use one.", "模型的技能列表上限为 {most} KiB：{of} 个技能全部列入，但只有名称，模型无从判断何时有用。输入 `/名称` 可使用。";
     SKILLS_CUT: "The model's list of skills is limited to {most} KiB: all {of} are in it, with descriptions cut or examples left out.", "模型的技能列表上限为 {most} KiB：{of} 个技能全部列入，但说明有删减或不含示例。";
     ONLY_TYPED: "The model never uses it on its own: it runs only when you type it.", "模型不会自行使用它：只有你输入时才会运行。";
     SENSITIVE: "{about} (only when you type it)", "{about}（仅在你输入时使用）";

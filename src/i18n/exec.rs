@@ -2,12 +2,12 @@
 
 words! { "exec":
     /// The tool's line in `/tools`.
-    ABOUT: "Runs a program with its arguments, never through a shell.",
-        "运行一个程序及其参数，从不经过 shell。";
+    ABOUT: "Runs a program with its arguments, never through a shell",
+        "运行一个程序及其参数，从不经过 shell";
 
     // Reasons why a step did not start.
-    NOT_FOUND: "`{program}` was not found in the trusted program folders. /doctor lists them.",
-        "在受信任的程序目录中找不到 `{program}`。/doctor 会列出这些目录。";
+    NOT_FOUND: "`{program}` was not found in the trusted program folders. /doctor lists them, `program_folders` under `[safety]` adds others, and folders made since the start count after a restart.",
+        "在受信任的程序目录中找不到 `{program}`。/doctor 会列出这些目录，`[safety]` 下的 `program_folders` 可加入其他目录；启动之后才新建的目录要重新启动才会计入。";
     NOT_FOUND_HERE: "`{program}` is in `{folder}`, which is not a trusted program folder. To use programs from there, the user adds it: `program_folders = [\"{folder}\"]` under `[safety]` in config.toml.",
         "`{program}` 位于 `{folder}`，该目录不在受信任的程序目录之列。若要使用其中的程序，请由用户在 config.toml 的 `[safety]` 中加入 `program_folders = [\"{folder}\"]`。";
     NOT_AS_JUDGED: "The step no longer matches what was judged, so it was not started.", "将要运行的内容与判定时不一致，因此没有启动。";

@@ -19,12 +19,14 @@ words! { "input":
     HINT_TAKE_FILE: "mention", "引用";
     HINT_ENTER_FOLDER: "complete or open folder", "补全或进入目录";
     // Queued messages.
+    STEER_WITH_FILES: "A message with files or images waits for the end of the turn.", "带有文件或图片的消息会等到本轮结束后再发送。";
     PLACE_QUEUE: "Keys: in the queue", "按键：查看排队消息时";
     KEY_QUEUE_EDIT: "Remove it from the queue and edit it", "移出队列并继续修改";
     KEY_QUEUE_REMOVE: "Delete it", "删除这条";
     HINT_QUEUE_EDIT: "edit", "修改";
     HINT_QUEUE_REMOVE: "remove", "删除";
     QUEUE_ONE_MORE: "and 1 more", "另有 1 条";
+    DRAFT_KEPT: "The text in the input was not sent when Avocet last ended here; Ctrl-C clears it.", "输入框里是上次在此退出时尚未发送的文字，按 Ctrl-C 可清除。";
     QUEUE_KEPT_ONE: "1 queued message was restored. Enter on an empty input sends it, Up edits it; otherwise it is sent after your next message.", "上次还在排队的 1 条消息已保留。在空输入框按 Enter 发送，按 Up 选取；否则在你下一条消息之后发送。";
     QUEUE_KEPT: "{n} queued messages were restored. Enter on an empty input sends them, Up edits one; otherwise they are sent after your next message.", "上次还在排队的 {n} 条消息已保留。在空输入框按 Enter 依次发送，按 Up 选取；否则在你下一条消息之后发送。";
     // Searching sent messages.

@@ -27,6 +27,7 @@ words! { "library":
     // Unknown and unusable names.
     BAD_ASCII_NAME: "`{name}` is not a usable name for a {kind}. Names begin with a letter or digit and contain only letters, digits, `.`, `_` and `-`, 64 characters at most.", "`{name}` 不能用作{kind}名称。名称以字母或数字开头，只含字母、数字、`.`、`_` 和 `-`，最多 64 个字符。";
     BAD_COMMAND_NAME: "`{name}` is not a usable name for a command. Names begin with a letter or digit of any script and contain only letters, digits, `.`, `_` and `-`, 64 characters at most.", "`{name}` 不能用作命令名称。名称以任意文字的字母或数字开头，只含字母、数字、`.`、`_` 和 `-`，最多 64 个字符。";
+    LONG_NAME: "`{name}` is too long for a name: {most} characters at most.", "名称 `{name}` 太长：最多 {most} 个字符。";
     BAD_NAME: "`{name}` is not a usable name: letters, digits, `.`, `_` and `-`, beginning with a letter or digit", "`{name}` 不是可用的名称：只能含字母、数字、`.`、`_` 和 `-`，并以字母或数字开头";
     DISPLAY_NAME: "`{name}` can only be shown, not typed; the skill is named `{folder}` after its folder", "`{name}` 只能用于显示，无法输入；技能以目录名 `{folder}` 命名";
     BAD_NAME_IN: "{place}: `{name}` is not a usable name for a skill. Begin it with a letter or digit, and use letters, digits and `-`.", "{place}：`{name}` 不能用作技能名称。请以字母或数字开头，并使用字母、数字和 `-`。";
@@ -53,6 +54,8 @@ words! { "library":
     TEMPLATE_WRONG: "{place}: {why}", "{place}：{why}";
     NO_TEMPLATE: "{place}: there is no text to send.", "{place}：没有可发送的文本。";
     SKILL_GONE: "{place}: the skill no longer exists.", "{place}：该技能已不存在。";
+
+    RENAME_SKILL: "{file} is not read: rename it to `SKILL.md`.", "未读取 {file}：请将它改名为 `SKILL.md`。";
 
     // Harmless oddities.
     FRONT_MENDED: "the front matter is not valid YAML; it was read with its values quoted", "文件头不是有效的 YAML；已给其中的值加上引号后读取";
@@ -92,5 +95,6 @@ words! { "library":
     CHECKED_ODD: "{file}: {remark}.", "{file}：{remark}。";
     DRAFT_BOT: "A bot: `system_prompt` says who the model is and how it answers.\nOptional: temperature, top_p, max_tokens, presence_penalty, frequency_penalty.", "助手：`system_prompt` 说明模型是谁、怎样回答。\n还可以写：temperature、top_p、max_tokens、presence_penalty、frequency_penalty。";
     DRAFT_COMMAND: "A command: `prompt` is the message to send. {{args}} stands for the text after the\nname, !{command} for the output of a shell command, @{path} for a file.", "命令：`prompt` 是要发送的消息。{{args}} 代表名称后面输入的内容，\n!{command} 代表一条 shell 命令的输出，@{path} 代表一个文件。";
+    DRAFT_SKILL: "A skill: `description` says when it is useful, as in \"This skill should be used when …\".\nThe model reads it to decide. Below the second `---` the text says how to do it.", "技能：`description` 说明何时有用，例如“This skill should be used when …”。\n模型据此决定是否使用。第二个 `---` 之后的正文说明怎样做。";
     EXAMPLES_OFFERED: "`avocet init-home` copies example bots, commands and skills to start with.", "运行 `avocet init-home` 可获得一些现成的助手、命令和技能。";
 }

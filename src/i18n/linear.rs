@@ -73,6 +73,8 @@ words! { "linear":
     PICK_GO_ON: "continue", "继续";
     INTERRUPTED: "Interrupted, outcome unknown.", "被中断，结果未知。";
     REWIND_HOW: "Give the number of turns: `/rewind 1` undoes the last one.", "请写明轮数：`/rewind 1` 撤回最后一轮。";
+    TURNS: "The turns, the last one first", "各轮对话，最近的在前";
+    NO_TURNS: "There is nothing to rewind yet.", "还没有可以撤回的内容。";
     REWIND_WHAT: "Files changed since then: {files}. Use `/rewind {n} both`, `/rewind {n} chat` or `/rewind {n} files`.", "此后改动过 {files} 个文件。请写 `/rewind {n} both`（对话和文件）、`/rewind {n} chat`（仅对话）或 `/rewind {n} files`（仅文件）。";
     REWOUND: "Undone: {text}", "已撤回：{text}";
     PLAN_PENDING: "Plan, to do: {text}", "计划，待办：{text}";

@@ -68,7 +68,7 @@ words! { "prompt":
     ATTACH_BINARY: "`{name}` is not text and was not attached: {kind}, {size}.", "`{name}` 不是文本（{kind}，{size}），没有附上。";
     ATTACH_NO_LINES: "`{name}` has only {n} lines.", "`{name}` 只有 {n} 行。";
     ATTACH_MISSING: "There is no `{name}` here; the text was sent as it is.", "这里没有 `{name}`，文字已按原样发送。";
-    ATTACH_DECLINED: "`{name}` was not attached: reading it must be approved, because it is outside of what Avocet may read by itself, and it was not. A question on the screen approves it; `--add-dir` adds its folder.", "没有附上 `{name}`：它超出 Avocet 可以自行读取的范围，读取需要批准，而这里没有批准。可以在全屏界面回答询问，或用 `--add-dir` 加入其所在目录。";
+    ATTACH_DECLINED: "`{name}` was not attached: Avocet does not read it without approval, and it was not approved.", "没有附上 `{name}`：读取它需要批准，而这次没有获得批准。";
     ATTACH_MANY: "Only the first {most} files were attached.", "只附上了前 {most} 个文件。";
     // Messages that could not be built.
     INSERT_MISSING: "Nothing was sent: there is no file `{name}`.", "没有发送：找不到文件 `{name}`。";

@@ -43,6 +43,8 @@ words! { "screen":
     STEP_TRUNCATED: "The output was too long; only part of it is kept.", "输出过长，此处只保留了一部分。";
     COUNT_TESTS: "{n} tests passed", "{n} 个测试通过";
     COUNT_FAILED: "{failed} of {n} tests failed", "{n} 个测试中 {failed} 个失败";
+    COUNT_ENTRY: "1 entry", "1 项";
+    COUNT_ENTRIES: "{n} entries", "{n} 项";
     COUNT_MATCH: "1 match", "1 处匹配";
     COUNT_MATCHES: "{n} matches", "{n} 处匹配";
     COUNT_COMMIT: "1 commit", "1 个提交";
@@ -104,6 +106,8 @@ words! { "screen":
     TITLE_WORKS: "{folder} - Avocet: working", "{folder} - Avocet：工作中";
     TITLE_ASKS: "{folder} - Avocet: needs input", "{folder} - Avocet：等你决定";
     NO_SUCH_THEME: "There is no theme `{name}`. Available: {names}.", "没有主题 `{name}`。可用的有：{names}。";
+    TIMES_ON: "Messages and steps show their times, also at the next start.", "消息和步骤旁会显示时间，下次启动仍然有效。";
+    TIMES_OFF: "Times are not shown.", "不再显示时间。";
     NOTHING_TO_COPY: "There is no answer to copy yet.", "还没有可复制的回答。";
     COPIED: "Copied {n} characters with {program}.", "已用 {program} 复制 {n} 个字符。";
     DUMP_CUT: "The {n} parts before this are left out; `/export` writes them all.", "此前的 {n} 个部分未列出；`/export` 可写出全部。";
@@ -174,6 +178,7 @@ words! { "screen":
     CHOOSE_EFFORT: "Reasoning", "推理级别";
     CHOOSE_BOT_TITLE: "Bot", "助手";
     CHOOSE_BOT: "{about}", "{about}";
+    BOT_BROKEN: "cannot be used: {why}", "无法使用：{why}";
     BOT_NONE: "no bot, just the model", "不用助手：模型本身";
     CHOOSE_FILTER: "type to filter", "输入以筛选";
     CHOOSE_NONE: "No matches.", "没有符合的项。";

@@ -136,7 +136,7 @@ words! { "session":
     READ_ONLY: "This conversation is open in another window, so it is read-only here.", "这段对话正在另一个窗口中打开，此处只能阅读。";
     READ_ONLY_HINT: "`/fork` continues in a copy, `/new` starts another.", "输入 `/fork` 可在副本中继续，`/new` 开始新的对话。";
     SAVED_BUSY: "Not available while a turn is running. Stop it with Esc, then try again.", "本轮仍在进行，不能这样做。请先按 Esc 停止，再试一次。";
-    NOTHING_TO_FORK: "There is nothing to copy yet.", "还没有可以复制的内容。";
+    NOTHING_TO_FORK: "There is no conversation to fork yet.", "还没有可以复制出去的对话。";
     FORKED: "This is now a copy, `{id}`: {title}", "现在是副本 `{id}`：{title}";
     RENAMED: "Conversation renamed: {title}", "对话现在名为：{title}";
     EARLIER_CUT: "The earlier part of this conversation is too long to show here. `avocet session export {id}` writes all of it.", "这段对话较早的内容过长，未在此显示。`avocet session export {id}` 可导出全部内容。";
@@ -167,7 +167,7 @@ words! { "session":
     CHANGED_FILES: "Files this session changed", "本次会话更改的文件";
     CHANGED_NOTHING_KNOWN: "This session changed no files. What else is not committed is not known: git was not asked, or it failed.", "本次会话没有更改文件。是否还有其他未提交的改动尚不清楚：没有询问 git，或 git 出错。";
     CHANGED_NOTHING: "This session changed no files, and nothing else is uncommitted.", "本次会话没有更改文件，也没有其他未提交的改动。";
-    PLUGINS: "slothtool plugins", "slothtool 的插件";
+    PLUGINS: "Plugins", "插件";
     PLUGINS_NONE: "None installed. `slothtool install <package>` installs one.", "尚未安装。可用 `slothtool install <包名>` 安装。";
     PLUGIN_ROW: "{name} {version}", "{name} {version}";
 }

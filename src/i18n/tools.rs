@@ -6,11 +6,11 @@ words! { "tools":
     ABOUT_SEARCH: "Finds lines that contain a text", "查找含有某段文本的行";
     ABOUT_EDIT: "Replaces exact text in a file, with a diff to approve", "替换文件中的指定文本，先显示差异供确认";
     ABOUT_WRITE: "Creates or replaces a file, with a diff to approve", "新建或替换文件，先显示差异供确认";
-    ABOUT_PATCH: "Changes settings of slothtool and its plugins", "更改 slothtool 及其插件的设置";
+    ABOUT_PATCH: "Changes the settings of plugins", "更改插件的设置";
 
     ABOUT_ASK: "Lets the model ask you something", "让模型向你提问";
     ABOUT_PLAN: "Shows what the model is going to do", "显示模型打算做什么";
-    ABOUT_PLUGIN: "Runs a plugin of slothtool", "运行 slothtool 的插件";
+    ABOUT_PLUGIN: "Runs an installed plugin", "运行已安装的插件";
     PLUGIN_SIGNAL: "The plugin `{alias}` was killed by a signal.", "插件 `{alias}` 被信号终止。";
     PLUGIN_TALKED: "It interacted with the user in the terminal; none of that was captured.", "它在终端中直接与用户对话，内容没有被记录。";
     NOBODY_HERE: "No user is present.", "没有用户在场。";

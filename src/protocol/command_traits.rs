@@ -52,6 +52,8 @@ pub enum Availability<Setting = &'static str> {
     Everywhere,
     /// Only where the program runs.
     LocalOnly,
+    /// Only on the full screen.
+    ScreenOnly,
     /// Only from a chat platform.
     GatewayOnly,
     /// As `LocalOnly`, until the setting of this path is true.
@@ -62,10 +64,15 @@ impl<Setting: AsRef<str>> Availability<Setting> {
     pub fn covers(&self, surface: Surface<'_>) -> bool {
         match (self, surface) {
             (Availability::Everywhere, _)
-            | (Availability::LocalOnly | Availability::LocalUnless(_), Surface::Local)
+            | (Availability::ScreenOnly, Surface::Local)
+            | (
+                Availability::LocalOnly | Availability::LocalUnless(_),
+                Surface::Local | Surface::Plain,
+            )
             | (Availability::GatewayOnly, Surface::Gateway { .. }) => true,
             (Availability::LocalOnly, Surface::Gateway { .. })
-            | (Availability::GatewayOnly, Surface::Local) => false,
+            | (Availability::ScreenOnly, Surface::Plain | Surface::Gateway { .. })
+            | (Availability::GatewayOnly, Surface::Local | Surface::Plain) => false,
             (Availability::LocalUnless(setting), Surface::Gateway { open }) => {
                 open.contains(&setting.as_ref())
             }
@@ -76,6 +83,7 @@ impl<Setting: AsRef<str>> Availability<Setting> {
         match self {
             Availability::Everywhere => Availability::Everywhere,
             Availability::LocalOnly => Availability::LocalOnly,
+            Availability::ScreenOnly => Availability::ScreenOnly,
             Availability::GatewayOnly => Availability::GatewayOnly,
             Availability::LocalUnless(setting) => {
                 Availability::LocalUnless(setting.as_ref().to_owned())
@@ -87,11 +95,19 @@ impl<Setting: AsRef<str>> Availability<Setting> {
 /// The place where a command was typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Surface<'a> {
+    /// The full screen.
     Local,
+    /// A conversation as plain lines, where the program runs.
+    Plain,
     /// A chat platform; `open` lists the settings that are true for it.
-    Gateway {
-        open: &'a [&'a str],
-    },
+    Gateway { open: &'a [&'a str] },
+}
+
+impl Surface<'_> {
+    /// Whether it is where the program runs.
+    pub fn is_local(self) -> bool {
+        matches!(self, Surface::Local | Surface::Plain)
+    }
 }
 
 /// The behaviour while a turn runs. A command is never queued as text among the messages.

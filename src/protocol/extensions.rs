@@ -12,6 +12,9 @@ pub struct Extensions {
     pub entries: Vec<Extension>,
     /// Names of bots, and their descriptions.
     pub bots: Vec<(String, String)>,
+    /// Names of bots that cannot be used, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub broken_bots: Vec<(String, LocalizedText)>,
     /// Names of scripts that can be run.
     #[serde(default)]
     pub scripts: Vec<String>,
@@ -64,6 +67,9 @@ pub struct OmittedSkills {
     pub names: Vec<String>,
     /// Examples and descriptions of the others are cut.
     pub cut: bool,
+    /// Nothing but the names of the others has room.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub names_only: bool,
     /// The limit, in bytes.
     pub most: usize,
 }

@@ -36,7 +36,8 @@ fn broken_notice(extensions: &Extensions, before: &Extensions) -> Option<Notice>
             ExtensionState::Broken(why) => Some(why.clone()),
             _ => None,
         };
-        extensions.entries.iter().filter_map(why).collect()
+        let bots = extensions.broken_bots.iter().map(|(_, why)| why.clone());
+        extensions.entries.iter().filter_map(why).chain(bots).collect()
     };
     let (broken, known) = (of(extensions), of(before));
     let first = broken.first().filter(|_| broken != known)?;
@@ -207,5 +208,8 @@ mod tests {
         let more = of(vec![broken("a"), broken("b"), broken("c")]);
         let hint = broken_notice(&more, &one).unwrap().hint.unwrap().text(Lang::En);
         assert!(hint.starts_with("2 more"), "{hint}");
+        let broken_bots = vec![("bad".to_owned(), library::AND_ALSO.into())];
+        let bot = Extensions { broken_bots, ..Extensions::default() };
+        assert!(broken_notice(&bot, &none).is_some() && broken_notice(&bot, &bot).is_none());
     }
 }

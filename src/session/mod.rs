@@ -64,6 +64,7 @@ mod summarizer;
 mod system_prompts;
 pub mod trust;
 mod trust_question;
+mod turn_clock;
 mod turn_host;
 mod turn_messages;
 mod turn_room;

@@ -12,6 +12,7 @@ use super::skill_tool::{self, MachineWithSkills};
 use super::state::{self, Session};
 use super::summarizer::Summarizer;
 use super::system_prompts::SystemPrompts;
+use super::turn_clock::TurnClock;
 use super::turn_messages::{FinishedTurn, TurnInbox, turn_channels};
 use super::turn_scope::{InstructionsCheck, StepJudge, TurnContext, TurnScope, bounds_of_model};
 use super::user_input::UserInput;
@@ -204,7 +205,7 @@ impl Session {
         let bounds = self.request_bounds();
         TurnScope {
             turn: self.info.turns,
-            started: Instant::now(),
+            clock: TurnClock::start(Instant::now()),
             next_step: self.conversation.next_step,
             next_ask: self.conversation.next_ask,
             context: TurnContext {

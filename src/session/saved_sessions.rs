@@ -338,7 +338,8 @@ impl Session {
         let mut header = SessionHeader::new(&self.info.cwd, self.info.bot.as_deref());
         header.title = name.map(|name| title_of(&name, TurnOrigin::Typed));
         if self.info.turns == 0 {
-            return Err(words::NOTHING_TO_FORK.into());
+            self.notify(Notice::info(words::NOTHING_TO_FORK)).await;
+            return Ok(());
         }
         let known = self.store.query(move |writer| writer.fork(header)).await?;
         if self.store.is_persistent {

@@ -20,6 +20,7 @@ use super::running_step::{RunningStep, StepProgress, without_output};
 use super::script_places::ScriptPlaces;
 use super::summarizer::Summarizer;
 use super::system_prompts::SystemPrompts;
+use super::turn_clock::TurnClock;
 use super::turn_messages::{FinishedTurn, TurnInbox, TurnMessage};
 use crate::config::project_instructions::ProjectInstructions;
 use crate::context::history::TurnRecord;
@@ -106,7 +107,7 @@ pub fn bounds_of_model(model: &dyn Model, usual: Bounds) -> Bounds {
 /// A running turn.
 pub struct TurnScope {
     pub turn: u64,
-    pub started: Instant,
+    pub clock: TurnClock,
     /// The numbers of the next step and of the next question.
     pub next_step: u64,
     pub next_ask: u64,
@@ -226,7 +227,7 @@ impl TurnScope {
         record: TurnRecord,
         usage: Usage,
     ) -> FinishedTurn {
-        let elapsed_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let elapsed_ms = self.clock.elapsed_ms(Instant::now());
         let ended = Event::TurnEnded { turn: self.turn, ending: ending.clone(), usage, elapsed_ms };
         self.emit(ended).await;
         let (next_step, next_ask) = (self.next_step, self.next_ask);
@@ -252,7 +253,9 @@ impl TurnScope {
         self.notify(TurnMessage::QuestionOpened(asked.clone()));
         self.flush_background().await;
         self.outbox.send(Event::Asked(asked)).await;
+        let opened = Instant::now();
         let decision = self.decision(ask).await;
+        self.clock.add_wait(opened, Instant::now());
         if offers_trust && decision == Some(Decision::Trust) {
             // The next steps are judged as in a trusted folder; the session saves the answer.
             self.judge.set_trusted();

@@ -161,9 +161,7 @@ impl Palette {
         let text = found.candidate.text.clone();
         match self.stage {
             CompletionStage::Closed => PaletteAction::Send,
-            CompletionStage::Name
-                if needs_argument(&text) || found.candidate.hint.starts_with('<') =>
-            {
+            CompletionStage::Name if needs_argument(&text) || found.shows_hint_first() => {
                 PaletteAction::Fill(format!("{text} "))
             }
             CompletionStage::Name | CompletionStage::Argument => PaletteAction::Run(text),
@@ -199,16 +197,27 @@ impl Palette {
     }
 }
 
-/// Where the descriptions begin, counted from the left of the list.
+/// Where the descriptions begin, counted from the left of the list. Hints give way to descriptions
+/// sooner than names do: a name that is cut may be that of another command.
 fn about_column(found: &[PaletteItem], width: usize) -> usize {
-    let name = |found: &PaletteItem| {
-        text::width(&found.candidate.text) + 1 + text::width(&found.candidate.hint_or_alias())
-    };
-    let widest = found.iter().map(name).max().unwrap_or(0);
-    (widest + 4).min((width / 3).max(16))
+    let widest = |of: &dyn Fn(&PaletteItem) -> usize| found.iter().map(of).max().unwrap_or(0) + 5;
+    let name = |found: &PaletteItem| text::width(&found.candidate.text);
+    let with_hint =
+        |found: &PaletteItem| name(found) + text::width(&found.candidate.hint_or_alias());
+    let names = widest(&name).min((width * 2 / 3).max(16));
+    widest(&with_hint).min((width / 3).max(16)).max(names)
 }
 
 impl PaletteItem {
+    /// A command of the user that takes arguments is filled in with its hint; it runs without them
+    /// if its whole name was typed and they are optional.
+    fn shows_hint_first(&self) -> bool {
+        let Candidate { text, hint, .. } = &self.candidate;
+        let is_built_in = commands::find(text).is_some();
+        let is_typed = self.matched_chars.len() + 1 == text.chars().count();
+        hint.starts_with('<') || !(is_built_in || is_typed || hint.is_empty())
+    }
+
     /// `key` does the same; it is on the right.
     fn draw(
         &self,

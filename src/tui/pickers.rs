@@ -120,7 +120,9 @@ pub fn open_bots(state: &mut State) {
     let none = row(NO_BOT, words::BOT_NONE.into());
     let bots = state.completions.extensions.bots.iter();
     let bots = bots.map(|(name, text)| row(name, words::CHOOSE_BOT.with("about", text.as_str())));
-    let rows: Vec<PickerRow> = bots.chain([none]).collect();
+    let broken = state.completions.extensions.broken_bots.iter();
+    let broken = broken.map(|(name, why)| row(name, words::BOT_BROKEN.with("why", why.clone())));
+    let rows: Vec<PickerRow> = bots.chain(broken).chain([none]).collect();
     let choose = Picker::new(Topic::Bot, rows, now);
     state.modals.open(Modal::Picker(Box::new(choose)));
 }

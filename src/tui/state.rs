@@ -25,7 +25,7 @@ use super::transcript::{HighlightedCode, Snippet, Transcript};
 use crate::commands::{self, CommandContext, Surface};
 use crate::config::draft::SavedDraft;
 use crate::config::{BusyInput, ShowThinking};
-use crate::i18n::{Lang, LocalizedText, screen as words};
+use crate::i18n::{Lang, LocalizedText, input, screen as words};
 use crate::protocol::{Extensions, ModelOffer, Notice, Op, SessionInfo};
 use crate::safety::redact::Redactor;
 use crate::tools::exec::Watchdog;
@@ -202,6 +202,14 @@ pub enum MouseOwner {
     Terminal,
 }
 
+/// Restores the text that was not sent, and says so.
+fn restore_text(composer: &mut Composer, draft: SavedDraft) -> Option<Notice> {
+    (!draft.shown.trim().is_empty()).then(|| {
+        composer.restore(draft);
+        Notice::info(input::DRAFT_KEPT)
+    })
+}
+
 impl State {
     /// Code in or near the view that has no colours yet.
     pub fn next_unhighlighted(&self) -> Option<Snippet> {
@@ -239,9 +247,7 @@ impl State {
         let keymap = Keymap::parse(&config.keymap);
         let mut composer = Composer::new(history);
         let queue = Queue::from_draft(&draft);
-        if !draft.shown.trim().is_empty() {
-            composer.restore(draft);
-        }
+        let kept_text = restore_text(&mut composer, draft);
         composer.set_vim(Some(habits.vim));
         let graphics = GraphicsProbe::new(habits.show_pictures, around.pictures);
         let mut transcript = Transcript::new(habits.show_thinking).keeping_images(graphics.is_on());
@@ -250,6 +256,7 @@ impl State {
         notices
             .into_iter()
             .chain(wrong_keys)
+            .chain(kept_text)
             .chain(queue.restored_notice())
             .for_each(|notice| transcript.add_notice(notice));
         let (mut dress, torn) =

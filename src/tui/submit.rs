@@ -76,7 +76,10 @@ fn note_line(line: &str) -> Option<&str> {
 
 /// A message for the running turn. One with files or images waits for the next.
 fn steer(state: &mut State, op: Op) -> Op {
-    let Op::Submit { text } = op else { return op };
+    let Op::Submit { text } = op else {
+        state.transcript.add_notice(Notice::info(input::STEER_WITH_FILES));
+        return op;
+    };
     state.queue.steer(text.clone());
     Op::Steer { text }
 }
@@ -194,6 +197,8 @@ fn perform(state: &mut State, act: UiAction) -> Vec<ScreenEffect> {
         UiAction::Timestamps(on) => {
             let on = on.unwrap_or(!state.appearance.timestamps);
             state.appearance.timestamps = on;
+            let say = if on { words::TIMES_ON } else { words::TIMES_OFF };
+            state.transcript.add_notice(Notice::info(say));
             return vec![ScreenEffect::SaveSetting { key: "timestamps", value: on.to_string() }];
         }
         UiAction::Theme(Some(name)) => return pickers::set_theme(state, &name),
@@ -224,12 +229,12 @@ pub fn set_lang(state: &mut State, lang: Lang) {
 pub fn dump(state: &mut State) -> Vec<ScreenEffect> {
     let lang = state.appearance.lang;
     let (text, back) = (state.transcript.plain_text(), words::DUMP_BACK.text(lang));
-    vec![ScreenEffect::Dump(format!("{text}\n{back}\n"))]
+    vec![ScreenEffect::Dump(format!("{text}\n{back}"))]
 }
 
 fn copy(state: &mut State, back: usize) -> Vec<ScreenEffect> {
     let Some(text) = state.transcript.answer(back.saturating_sub(1)).map(str::to_owned) else {
-        state.transcript.add_notice(Notice::warning(words::NOTHING_TO_COPY));
+        state.transcript.add_notice(Notice::info(words::NOTHING_TO_COPY));
         return Vec::new();
     };
     vec![ScreenEffect::Copy(text)]

@@ -259,6 +259,11 @@ impl Screen {
     pub fn leave_main_screen(&mut self) -> io::Result<()> {
         self.is_on_main_screen = false;
         self.invalidate();
+        // The last line says which key goes back, which is of no use in the scrollback.
+        let mut out = io::stdout().lock();
+        out.write_all(b"\r\x1b[2K")?;
+        out.flush()?;
+        drop(out);
         self.lock.acquire()
     }
 

@@ -51,7 +51,11 @@ fn printed(event: &Event) -> String {
         HeadlessEffect::Tell(StderrLine::Line(say)) => Some(say.text(Lang::En)),
         _ => None,
     };
-    HeadlessTurn::new(&options).on_event(event).into_iter().filter_map(line).collect()
+    HeadlessTurn::new(&options, &crate::protocol::Op::Stop)
+        .on_event(event)
+        .into_iter()
+        .filter_map(line)
+        .collect()
 }
 
 #[test]

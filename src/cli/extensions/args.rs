@@ -117,6 +117,22 @@ pub enum SkillSub {
         /// Its name, as given in its file.
         name: String,
     },
+    /// Create a skill; without --prompt, its text comes from standard input or your editor.
+    #[command(after_help = "Examples:
+  avocet skill new release --description \"This skill should be used when a release is made.\"
+  avocet skill new release --description \"…\" < steps.md")]
+    New {
+        /// Lower-case letters, digits and single hyphens.
+        name: String,
+        #[command(flatten)]
+        texts: Texts,
+    },
+    /// Edit a skill's file in your editor; invalid changes are discarded.
+    #[command(after_help = "Example:\n  avocet skill edit find-bug")]
+    Edit {
+        /// Its name, as given in its file.
+        name: String,
+    },
     /// Report problems in a skill.
     #[command(
         after_help = "Examples:\n  avocet skill check find-bug\n  avocet skill check ./skills/find-bug"
@@ -255,6 +271,10 @@ impl From<SkillSub> for (ExtensionFileKind, ExtensionAction) {
         let asked = match sub {
             SkillSub::List => ExtensionAction::List,
             SkillSub::Show { name } => ExtensionAction::Show(name),
+            SkillSub::New { name, texts } => {
+                ExtensionAction::New { name, texts, sampling: Sampling::default() }
+            }
+            SkillSub::Edit { name } => ExtensionAction::Edit(name),
             SkillSub::Check { name } => ExtensionAction::Check(name),
         };
         (ExtensionFileKind::Skill, asked)

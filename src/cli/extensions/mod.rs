@@ -204,10 +204,15 @@ pub fn find<'l>(
 /// The text of a new file.
 pub fn new_file_text(
     kind: ExtensionFileKind,
+    name: &str,
     texts: &Texts,
     prompt: &str,
     sampling: &Sampling,
 ) -> String {
+    if kind == ExtensionFileKind::Skill {
+        let described = texts.description.as_deref().unwrap_or_default();
+        return skill_text(name, "", described, prompt);
+    }
     let mut keys: Vec<(&str, Toml)> = Vec::new();
     if let Some(description) = &texts.description {
         keys.push(("description", description.as_str().into()));
@@ -227,23 +232,36 @@ pub fn new_file_text(
     edit::toml(&keys)
 }
 
+/// The text of a new skill; a JSON string is a YAML string as well.
+fn skill_text(name: &str, comment: &str, description: &str, body: &str) -> String {
+    let described = Json::from(crate::text::one_line(description));
+    let body = body.trim_matches('\n');
+    format!("---\nname: {name}\n{comment}description: {described}\n---\n\n{body}\n")
+}
+
 /// The draft of a new file for the editor: the values of the options, and where to write the rest.
 pub fn draft_text(
     kind: ExtensionFileKind,
+    name: &str,
     texts: &Texts,
     sampling: &Sampling,
     lang: Lang,
 ) -> String {
     let about = match kind {
         ExtensionFileKind::Bot => w::DRAFT_BOT,
-        ExtensionFileKind::Command | ExtensionFileKind::Skill => w::DRAFT_COMMAND,
+        ExtensionFileKind::Command => w::DRAFT_COMMAND,
+        ExtensionFileKind::Skill => w::DRAFT_SKILL,
     };
     let comment: String = about.text(lang).lines().map(|line| format!("# {line}\n")).collect();
+    if kind == ExtensionFileKind::Skill {
+        let described = texts.description.as_deref().unwrap_or_default();
+        return skill_text(name, &comment, described, &format!("# {name}"));
+    }
     let described = Texts {
         description: texts.description.clone().or_else(|| Some(String::new())),
         prompt: None,
     };
-    let file = new_file_text(kind, &described, "\n", sampling);
+    let file = new_file_text(kind, name, &described, "\n", sampling);
     format!("{comment}{file}")
 }
 
@@ -298,7 +316,8 @@ mod tests {
         let texts = Texts { description: Some("Re\"views".into()), prompt: None };
         let sampling =
             Sampling { temperature: Some(0.5), max_tokens: Some(9), ..Sampling::default() };
-        let text = new_file_text(ExtensionFileKind::Bot, &texts, "Be strict.\n{{x}}\n", &sampling);
+        let text =
+            new_file_text(ExtensionFileKind::Bot, "b", &texts, "Be strict.\n{{x}}\n", &sampling);
         let bot = bot::read(Path::new("b.toml"), "b", OWN, &text).unwrap();
         assert_eq!(
             (bot.description.as_str(), bot.system_prompt.as_str()),
@@ -316,6 +335,7 @@ mod tests {
         for lang in [Lang::En, Lang::Zh] {
             let draft = draft_text(
                 ExtensionFileKind::Command,
+                "c",
                 &Texts::default(),
                 &Sampling::default(),
                 lang,
@@ -328,6 +348,26 @@ mod tests {
                 command::read(Path::new("c.toml"), "c", OWN, form, &written).is_ok(),
                 "{written}"
             );
+        }
+    }
+
+    #[test]
+    fn a_new_skill_can_be_read_and_its_draft_only_once_it_is_described() {
+        let file = Path::new("/s/release/SKILL.md");
+        let read = |text: &str| crate::extensions::skill::parse(file, OWN, text, true);
+        let texts = Texts { description: Some("When: a \"release\" is made".into()), prompt: None };
+        let sampling = Sampling::default();
+        let text = new_file_text(ExtensionFileKind::Skill, "release", &texts, "Tag it.", &sampling);
+        let (skill, remarks) = read(&text).unwrap();
+        assert_eq!((skill.name.as_str(), remarks.len()), ("release", 0));
+        assert_eq!(skill.description, "When: a \"release\" is made");
+        assert!(text.ends_with("---\n\nTag it.\n"), "{text}");
+        for lang in [Lang::En, Lang::Zh] {
+            let none = Texts::default();
+            let draft = draft_text(ExtensionFileKind::Skill, "release", &none, &sampling, lang);
+            assert!(draft.contains("\n# ") && read(&draft).is_err(), "{draft}");
+            let described = draft.replace("description: \"\"", "description: It is useful.");
+            assert!(read(&described).is_ok_and(|(_, remarks)| remarks.is_empty()), "{described}");
         }
     }
 

@@ -1,9 +1,9 @@
-//! Prints which files were attached and which were changed.
+//! Prints the plan, which files were attached and which were changed.
 
 use super::{PlainEffect, PlainSession};
-use crate::i18n::prompt;
+use crate::i18n::{linear as w, prompt};
 use crate::present::changes::changes_page;
-use crate::protocol::{AttachmentInfo, Change};
+use crate::protocol::{AttachmentInfo, Change, PlanItem, PlanState};
 use crate::text::escape;
 
 impl PlainSession {
@@ -26,5 +26,17 @@ impl PlainSession {
 
     pub(super) fn files_changed(&self, files: &[Change]) -> Vec<PlainEffect> {
         Change::summary(files).map(|say| self.say(say)).into_iter().collect()
+    }
+
+    pub(super) fn plan(&self, items: &[PlanItem]) -> Vec<PlainEffect> {
+        let line = |item: &PlanItem| {
+            let sign = match item.state {
+                PlanState::Pending => w::PLAN_PENDING,
+                PlanState::Doing => w::PLAN_DOING,
+                PlanState::Done => w::PLAN_DONE,
+            };
+            self.say(sign.with("text", item.text.as_str()))
+        };
+        items.iter().map(line).collect()
     }
 }

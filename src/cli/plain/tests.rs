@@ -3,9 +3,11 @@
 use super::*;
 use crate::protocol::{
     ApprovalScope, AskId, Decision, ExportFormat, Extension, ExtensionKind, ExtensionState,
-    Question, Reason, Requires, Risk, StepAction, StepQuestion, TemplateCommand, TrustOffer,
-    TurnOrigin, UntrustedFile, Usage,
+    NoticeLevel, PageRow, Question, Reason, Requires, Risk, StepAction, StepQuestion,
+    TemplateCommand, TrustOffer, TurnOrigin, UntrustedFile, Usage,
 };
+
+mod listed;
 
 fn linear() -> PlainSession {
     let facts = SessionInfo { model: "m-1".into(), cwd: "/work".into(), ..SessionInfo::default() };
@@ -368,7 +370,7 @@ fn a_line_during_a_turn_is_sent_unless_it_needs_the_screen() {
     linear.on_event(started());
     let sent = PlainEffect::Send(Op::Submit { text: "and then".into() });
     assert_eq!(linear.on_line("and then"), [sent]);
-    assert_eq!(written(&linear.on_line("/keys")), [w::NEEDS_SCREEN.text(Lang::En)]);
+    assert_eq!(written(&linear.on_line("/keys")), ["`/keys` is not available here."]);
     assert_eq!(linear.on_line("/exit"), [PlainEffect::End(Exit::Done)]);
 }
 

@@ -197,7 +197,7 @@ fn at_a_terminal(
     lines: &[Option<&str>],
 ) -> Vec<Vec<HeadlessEffect>> {
     let options = Options { has_user: true, ..options };
-    let mut turn = HeadlessTurn::new(&options);
+    let mut turn = HeadlessTurn::new(&options, &Op::Submit { text: "do it".into() });
     let asked = turn.on_event(first);
     std::iter::once(asked).chain(lines.iter().map(|line| turn.on_line(*line))).collect()
 }
@@ -231,7 +231,7 @@ fn a_user_at_the_terminal_is_asked_about_each_shell_command_in_json_as_well() {
 #[test]
 fn a_rejected_shell_command_is_reported_and_an_interrupt_ends_the_question() {
     let options = Options { has_user: true, ..options() };
-    let mut turn = HeadlessTurn::new(&options);
+    let mut turn = HeadlessTurn::new(&options, &Op::Submit { text: "do it".into() });
     turn.on_event(&pieces(&[risk(Tier::L0)]));
     let declined = Notice::warning(crate::i18n::prompt::PIECES_DECLINED)
         .with_topic(crate::protocol::Topic::PiecesDeclined);

@@ -11,6 +11,7 @@ use crate::extensions::skill::tools;
 use crate::extensions::traits::TraitsReader;
 use crate::extensions::{CustomCommand, Owner, TemplateMarks, message_at};
 use crate::i18n::{LocalizedText, library as w};
+use crate::prompt::template::TemplateForm;
 use crate::protocol::CommandTraits;
 use crate::text::one_line;
 
@@ -54,6 +55,7 @@ pub fn read(
             }
         }
     }
+    traits.infer_hint(&command.prompt, TemplateForm::Markdown);
     (command.argument_hint, command.traits) = traits.finish();
     Ok((command, remarks))
 }

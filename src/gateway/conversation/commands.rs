@@ -163,7 +163,11 @@ impl ChatConversation {
                 self.apply_outcome(page)
             }
             UiAction::Bots => {
-                let page = commands::bots_page(&self.extensions, self.info.bot.as_deref());
+                let page = commands::bots_page(
+                    &self.extensions,
+                    self.info.bot.as_deref(),
+                    Surface::Gateway { open: &self.options.open },
+                );
                 self.apply_outcome(page)
             }
             UiAction::Later(line) => {

@@ -29,6 +29,8 @@ type IntentRow = (&'static [&'static str], fn(&PhraseMatch<'_>) -> Option<GuideI
 
 #[rustfmt::skip]
 const WISHES: &[IntentRow] = &[
+    // Work on the code is for a model, whatever else the request mentions.
+    (&["fix", "edit", "change", "make", "write", "create", "add", "implement", "refactor", "rename", "move", "delete", "remove", "replace", "update", "improve", "optimise", "optimize", "translate", "explain", "describe", "review", "propose", "summarise", "summarize", "why", "修复", "修改", "改一下", "写", "新建", "创建", "添加", "增加", "实现", "重构", "重命名", "删除", "替换", "优化", "翻译", "解释", "评审", "总结", "为什么"], work),
     (&["find", "search", "grep", "rg", "look for", "where is", "where are", "查找", "搜索", "搜一下", "找", "在哪"], find),
     (&["run", "execute", "运行", "执行", "跑"], run),
     (&["connect", "api key", "openai", "ollama", "llama.cpp", "llama-server", "lm studio", "vllm", "real model", "connection", "连接", "接入", "连上", "密钥", "配置模型"], |_| Some(GuideIntent::Connect)),
@@ -171,6 +173,17 @@ fn file_name(word: &str) -> Option<String> {
     });
     let slashed = path.contains('/') && !path.contains("//");
     ((dotted || slashed) && !path.starts_with('-')).then(|| path.to_owned())
+}
+
+/// A request that begins with the verb, after a word of courtesy.
+fn work(line: &PhraseMatch<'_>) -> Option<GuideIntent> {
+    let mut before = line.before.trim().to_lowercase();
+    for courtesy in ["please", "can you", "could you", "you", "帮我", "请", "把"] {
+        before = before.trim_end_matches(courtesy).trim_end_matches([' ', ',', '，']).to_owned();
+    }
+    // "改了什么" asks what was done.
+    let is_past = line.after.starts_with('了');
+    (before.is_empty() && !is_past).then_some(GuideIntent::Other)
 }
 
 fn find(line: &PhraseMatch<'_>) -> Option<GuideIntent> {
@@ -357,6 +370,14 @@ mod tests {
             ("运行 ls -la", words(&["ls", "-la"])),
             ("this is the latest, localhost", GuideIntent::Other),
             ("write me a poem", GuideIntent::Other),
+            ("make a file hello.txt with hi", GuideIntent::Other),
+            ("fix the TODO in price.rs", GuideIntent::Other),
+            ("explain src/cart.rs", GuideIntent::Other),
+            ("Please rename the tests", GuideIntent::Other),
+            ("请解释 src/cart.rs", GuideIntent::Other),
+            ("修改了什么", GuideIntent::Changes),
+            ("find \"fix me\"", seek("fix me", None)),
+            (include_str!("../../../assets/prompts/init.md"), GuideIntent::Other),
             ("", GuideIntent::Other),
         ];
         for (request, expected) in cases {

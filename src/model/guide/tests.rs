@@ -324,3 +324,13 @@ fn malformed_results_are_survived() {
         }
     }
 }
+
+#[test]
+fn the_guide_and_the_readme_begin_with_the_same_local_model() {
+    let readme = include_str!("../../../README.md");
+    for lang in [Lang::En, Lang::Zh] {
+        let connect = crate::i18n::guide::CONNECT.text(lang);
+        let pulled = connect.lines().find(|line| line.starts_with("ollama pull")).unwrap();
+        assert!(readme.contains(&format!("`{pulled}`")), "{pulled}");
+    }
+}

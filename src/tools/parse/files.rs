@@ -20,7 +20,8 @@ pub(super) fn ls(run: &FinishedCommand<'_>) -> Option<Items> {
     for line in run.stdout.lines() {
         match line.strip_suffix(':') {
             Some(header) if blank && has_headers(run) => folder = header,
-            _ if line.is_empty() => {}
+            // The folder itself and the one above are not in it.
+            _ if line.is_empty() || [".", ".."].contains(&line) => {}
             _ if long => items.push_some(long_line(line, folder)),
             _ => items.push(json!({ "path": join_path(folder, line) })),
         }
@@ -139,6 +140,9 @@ fn long_line(line: &str, folder: &str) -> Option<Value> {
         }
     }
     let name = fields.rest.strip_prefix(' ')?;
+    if [".", ".."].contains(&name) {
+        return None;
+    }
     let (name, target) = match name.split_once(" -> ") {
         Some((name, target)) if mode.starts_with('l') => (name, Some(json!(target))),
         _ => (name, None),

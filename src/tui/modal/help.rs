@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use super::ModalAction;
 use super::choice;
 use super::page::{PageList, PageScroll};
-use crate::commands::{SlashCommand, Surface, by_category, kept_sections};
+use crate::commands::{Surface, by_category, kept_sections, with_aliases};
 use crate::i18n::{Phrase, PhraseValue, common, screen as words};
 use crate::protocol::Extensions;
 use crate::tui::draw::DrawContext;
@@ -95,7 +95,8 @@ impl HelpDialog {
         for (category, commands) in by_category(Surface::Local) {
             list.head(category.name().text(pen.lang));
             for command in commands {
-                list.row(command.usage(), with_aliases(command, pen));
+                let about = with_aliases(command.about.into(), command.aliases);
+                list.row(command.usage(), about.text(pen.lang));
             }
         }
         for (heading, entries) in &self.extensions {
@@ -172,14 +173,3 @@ const PLACES: &[(KeyContext, Phrase)] = &[
     (KeyContext::Search, words::PLACE_SEARCH),
     (KeyContext::SearchResults, words::PLACE_FOUND),
 ];
-
-fn with_aliases(command: &SlashCommand, pen: &DrawContext<'_>) -> String {
-    let about = command.about.text(pen.lang);
-    match command.aliases {
-        [] => about.to_owned(),
-        aliases => {
-            let names: Vec<_> = aliases.iter().map(|name| format!("/{name}")).collect();
-            format!("{about}  ({})", names.join(" "))
-        }
-    }
-}

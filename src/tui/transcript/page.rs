@@ -7,7 +7,7 @@ use crate::i18n::LocalizedText;
 use crate::protocol::PageRow;
 use crate::tui::text;
 
-/// A label wider than this does not push all other values to the right.
+/// A label wider than this pushes only the values of its own section to the right.
 const LABEL: usize = 28;
 
 pub(super) fn layout(
@@ -16,11 +16,22 @@ pub(super) fn layout(
     paper: &LayoutContext<'_>,
 ) -> Vec<StyledRow> {
     let theme = paper.theme;
-    let indent = rows.iter().filter_map(|row| label_width(row, paper)).max().unwrap_or_default();
+    let widest = |rows: &[PageRow], most: usize| {
+        let widths = rows.iter().filter_map(|row| label_width(row, paper));
+        widths.filter(|width| *width <= most).max().unwrap_or_default()
+    };
+    let usual = widest(rows, LABEL);
+    let of_section = |rows: &[PageRow]| {
+        let end = rows.iter().position(|row| matches!(row, PageRow::Heading(_)));
+        let section = rows.get(..end.unwrap_or(rows.len())).unwrap_or_default();
+        usual.max(widest(section, paper.width / 2))
+    };
+    let mut indent = of_section(rows);
     let mut out = layout_sentence(title, theme.markup.heading, paper);
-    for row in rows {
+    for (at, row) in rows.iter().enumerate() {
         match row {
             PageRow::Heading(text) => {
+                indent = of_section(rows.get(at + 1..).unwrap_or_default());
                 if out.len() > 1 {
                     out.push(StyledRow::default());
                 }
@@ -37,7 +48,15 @@ pub(super) fn layout(
             PageRow::Pair { label, value } => {
                 let label = text::single_line(&label.text(paper.lang));
                 let value = text::sanitize(&value.text(paper.lang));
-                let indent = indent.max(text::width(&label) + 2);
+                // A label without room beside it has a row of its own.
+                let label = match text::width(&label) + 2 > indent {
+                    true => {
+                        let para = Paragraph::styled(&label, theme.dim);
+                        out.extend(para.rows(paper.width, Break::Words));
+                        String::new()
+                    }
+                    false => label,
+                };
                 out.extend(layout_labelled(&label, indent, &value, theme.text, paper));
             }
         }
@@ -54,7 +73,6 @@ fn label_width(row: &PageRow, paper: &LayoutContext<'_>) -> Option<usize> {
     match row {
         PageRow::Pair { label, .. } => {
             Some(text::width(&text::single_line(&label.text(paper.lang))) + 2)
-                .filter(|width| *width <= LABEL)
         }
         PageRow::Heading(_) | PageRow::Line(_) => None,
     }

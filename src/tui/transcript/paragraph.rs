@@ -376,7 +376,11 @@ pub(super) fn layout_labelled(
     let rows = para.with_tabs_expanded().rows(room, Break::Words).into_iter().enumerate();
     rows.map(|(at, row)| match (indent, at) {
         (0, _) => row,
-        (_, 0) => with_prefix(&first, row),
+        // The label is text: what is copied or printed keeps it.
+        (_, 0) => {
+            let prefix_columns = row.prefix_columns;
+            StyledRow { prefix_columns, ..with_prefix(&first, row) }
+        }
         _ => with_prefix(&rest, row),
     })
     .collect()

@@ -34,7 +34,7 @@ const COMMAND: usize = 24;
 /// The counts that `parsed` may contain, with their singular and plural sentences.
 const COUNTS: &[(&str, Phrase, Phrase)] = &[
     ("search_matches", screen::COUNT_MATCH, screen::COUNT_MATCHES),
-    ("file_list", common::ONE_FILE, common::FILES),
+    ("file_list", screen::COUNT_ENTRY, screen::COUNT_ENTRIES),
     ("git_log", screen::COUNT_COMMIT, screen::COUNT_COMMITS),
     ("diagnostics", screen::COUNT_PROBLEM, screen::COUNT_PROBLEMS),
 ];

@@ -18,6 +18,7 @@ mod asking;
 mod copying;
 mod failures;
 mod focus;
+mod palette;
 mod pictures;
 mod question;
 mod queueing;

@@ -201,6 +201,49 @@ fn an_unfolded_step_shows_its_details() {
 }
 
 #[test]
+fn an_unfolded_step_keeps_its_labels_as_text() {
+    let list = step("cmd_001", "ls", &["nosuch"]);
+    let mut screen = Screen::with_events([
+        step_started(list.clone(), Tier::L0),
+        step_ran(list, 2, "", "no such file\n"),
+    ]);
+    let text = screen.transcript.plain_text();
+    for label in ["folder", "reason", "exit code"] {
+        assert!(text.lines().any(|line| line.starts_with(label)), "{label}: {text}");
+    }
+    screen
+        .transcript
+        .add_page(common::FOLDER, vec![PageRow::pair(common::FOLDER, "/home/ana/avocet")]);
+    let text = screen.transcript.plain_text();
+    assert!(text.contains("folder  /home/ana/avocet"), "{text}");
+}
+
+#[test]
+fn long_labels_move_only_the_column_of_their_section() {
+    let mut screen = Screen::new(100, 30);
+    let long = "steps that run by themselves, held";
+    let longest = "a label that has no room at all beside it, whatever the width of the page is";
+    screen.transcript.add_page(
+        common::FOLDER,
+        vec![
+            PageRow::pair("model", "m-1"),
+            PageRow::heading("Sandbox"),
+            PageRow::pair(long, "one"),
+            PageRow::pair("uses", "two"),
+            PageRow::pair(longest, "three"),
+        ],
+    );
+    let rows = screen.rows();
+    let column = |value: &str| {
+        let row = rows.iter().find(|row| row.trim_end().ends_with(value));
+        row.and_then(|row| row.find(value)).unwrap_or_else(|| panic!("{value}: {rows:#?}"))
+    };
+    assert!(column("m-1") < 20, "{rows:#?}");
+    assert_eq!(column("one"), column("two"));
+    assert_eq!(column("one"), column("three"));
+}
+
+#[test]
 fn a_shell_line_shows_its_output() {
     let shell = Step {
         work: StepAction::Shell { line: "git log --oneline | head -2".into() },

@@ -122,6 +122,15 @@ fn enter_steers_a_running_turn_and_tab_queues() {
 }
 
 #[test]
+fn a_message_with_files_is_not_steered_and_says_that_it_waits() {
+    let mut state = screen();
+    receive(&mut state, started());
+    let sent = press(&mut state, "see @src/lib.rs\n");
+    assert!(matches!(sent[..], [ScreenEffect::Send(Op::SubmitPrompt { .. })]), "{sent:?}");
+    assert!(state.transcript.plain_text().contains("waits for the end of the turn"));
+}
+
+#[test]
 fn steering_that_was_not_read_returns_to_the_input() {
     let mut state = screen();
     receive(&mut state, started());

@@ -188,3 +188,13 @@ fn a_server_without_a_key_is_asked_for_its_models_at_once_and_leaving_ends_it() 
     result(&mut state, ConnectResult::Models(Ok(vec!["late".into()])));
     assert!(state.modals.is_empty(), "what comes after that opens nothing");
 }
+
+#[test]
+fn times_are_switched_with_a_sentence() {
+    let mut state = screen();
+    for (line, said) in [("/timestamps on\n", "show their times"), ("/times off\n", "not shown")] {
+        let effects = press(&mut state, line);
+        assert!(matches!(effects[..], [ScreenEffect::SaveSetting { key: "timestamps", .. }]));
+        assert!(state.transcript.plain_text().contains(said), "{line}");
+    }
+}

@@ -81,6 +81,7 @@ fn a_draft_is_restored_and_a_first_message_leaves_it() {
     let draft = SavedDraft { shown: "see [m]\n好 👋".into(), pastes, ..SavedDraft::default() };
     let mut state = State::new(ScreenConfig { draft: draft.clone(), ..ScreenConfig::default() });
     assert_eq!(state.draft(), draft);
+    assert!(state.transcript.plain_text().contains("not sent when Avocet last ended"));
     let effects =
         update(&mut state, TimedInput { at: 0, input: ScreenInput::FirstMessage("go".into()) });
     assert_eq!(visible_effects(effects), sends("go"));

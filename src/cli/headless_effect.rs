@@ -1,0 +1,58 @@
+//! What a headless turn makes of events: output for both streams, operations and the end.
+
+use super::Exit;
+use crate::i18n::{LocalizedText, prompt};
+use crate::protocol::{AskId, AttachmentInfo, Decision, Notice, Op, TemplateCommand, Tier};
+
+/// An action for the driver.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HeadlessEffect {
+    /// A line of the answer, for standard output.
+    Out(String),
+    /// A reply before the answer, for standard error.
+    Tell(StderrLine),
+    Send(Op),
+    /// Asks the user at the terminal for a line.
+    Ask(LocalizedText),
+    End(Exit),
+}
+
+/// A message for standard error.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StderrLine {
+    /// The text of the model, unchanged.
+    Text(String),
+    Line(LocalizedText),
+    /// Text that belongs to a question, shown wherever the question is asked.
+    Question(LocalizedText),
+    Notice(Notice),
+}
+
+/// A shell command that runs, or would run, without a question.
+pub(super) fn template_command_line(of: &str, piece: &TemplateCommand) -> Vec<HeadlessEffect> {
+    let why = piece.risk.main_reason().filter(|_| piece.risk.tier > Tier::L0);
+    let word = if why.is_some() { prompt::TOLD_PIECE } else { prompt::TOLD_PIECE_SAFE };
+    let line = word.with("of", of).with("tier", piece.risk.tier.name());
+    let line = line.with("line", crate::text::escape(&piece.line).text);
+    stderr_line(match why {
+        Some(why) => line.with("why", why.clone()),
+        None => line,
+    })
+}
+
+pub(super) fn decide(ask: AskId, decision: Decision) -> HeadlessEffect {
+    HeadlessEffect::Send(Op::Decide { ask, decision })
+}
+
+pub(super) fn attachment_line(item: &AttachmentInfo) -> HeadlessEffect {
+    let line = prompt::LINE_ATTACHED.with("name", item.name.as_str());
+    HeadlessEffect::Tell(StderrLine::Line(line.with("size", item.size_text())))
+}
+
+pub(super) fn stderr_line(say: impl Into<LocalizedText>) -> Vec<HeadlessEffect> {
+    vec![HeadlessEffect::Tell(StderrLine::Line(say.into()))]
+}
+
+pub(super) fn notice(notice: Notice) -> Vec<HeadlessEffect> {
+    vec![HeadlessEffect::Tell(StderrLine::Notice(notice))]
+}
