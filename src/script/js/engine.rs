@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use super::handoff::{EngineRequest, end_event, look_for, time_limit_error};
+use super::handoff::{EngineRequest, ShortLook, end_event, time_limit_error};
 use super::task::{JsLimits, JsScope, JsTask, ScopeUpdate, TaskEnd, TaskEvent};
 use super::thread::run_thread;
 use crate::deadline::with_timeout;
@@ -30,6 +30,7 @@ pub struct Engine {
     next_run: Arc<AtomicU64>,
     close_on_drop: Arc<CloseOnDrop>,
     limits: JsLimits,
+    short_look: Arc<ShortLook>,
 }
 
 /// Stops the thread once all handles are dropped, even in the middle of a loop.
@@ -60,6 +61,7 @@ impl Engine {
             next_run: Arc::new(AtomicU64::new(1)),
             close_on_drop: open,
             limits,
+            short_look: Arc::default(),
         })
     }
 
@@ -104,7 +106,7 @@ impl JsRun {
     /// The next message of the task. The end is the last one; after it, the engine itself may be
     /// gone.
     pub async fn next(&mut self) -> TaskEvent {
-        if let Some(event) = look_for(|| self.events.try_recv().ok()) {
+        if let Some(event) = self.engine.short_look.find(|| self.events.try_recv().ok()) {
             return event;
         }
         let patience = self.engine.limits.time * 2 + GRACE;

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Number, Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::handoff::{EngineRequest, end_event, look_for, time_limit_error};
+use super::handoff::{EngineRequest, ShortLook, end_event, time_limit_error};
 use super::task::{
     JsLimits, JsPlace, JsTask, ModuleKind, RuntimeCall, ScopeChanges, ScopeUpdate, TaskEnd,
     TaskEvent, TaskOutcome,
@@ -81,7 +81,8 @@ pub(super) fn run_thread(
         let Ok(inside) = Prelude::new(&ctx) else { return };
         let mut desk =
             EngineThread { prelude: inside, listeners: HashMap::new(), limits, time_limit: watch };
-        while let Some(order) = look_for(|| inbox.try_recv().ok()).or_else(|| inbox.recv().ok()) {
+        let short = ShortLook::default();
+        while let Some(order) = short.find(|| inbox.try_recv().ok()).or_else(|| inbox.recv().ok()) {
             if closed.load(Ordering::Relaxed) || !desk.serve_request(order, closed) {
                 return;
             }
