@@ -23,12 +23,8 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 REPLIES = ["reply one", "reply two", "reply three"]
-JSON_REPLIES = {
-    "array": '[{"command": "ls", "reasoning": "it lists"}]',
-    "object": '{"reasoning": "it lists", "command": "ls", "answer": "5", "safe": true}',
-    "number": "5",
-    "string": '"five"',
-}
+OBJECT = '{"reasoning": "it lists", "command": "ls", "answer": "5", "safe": true}'
+CATALOG = '{"summary": "a guide", "files": [{"title": "One", "filepath": "cli.md", "description": "d"}]}'
 LANGUAGES = '[{"name": "English", "value": "en"}, {"name": "French", "value": "fr"}]'
 ARGS = {
     "content": "some text", "target": "English", "lang": "English", "language": "English",
@@ -47,7 +43,7 @@ def example(schema):
     kind = kind[0] if isinstance(kind, list) else kind
     if kind == "object":
         return {name: example(part) for name, part in schema.get("properties", {}).items()}
-    if kind == "array":
+    if kind in ("array", "list"):
         return [example(schema.get("items") or {})]
     return {"number": 5, "integer": 5, "boolean": True}.get(kind, "five")
 
@@ -68,7 +64,7 @@ class Model(BaseHTTPRequestHandler):
             text = json.dumps(example(form["json_schema"].get("schema", {})))
         elif form:
             wanted = json.dumps(asked["messages"])
-            text = LANGUAGES if "ISO 639-1" in wanted else JSON_REPLIES["object"]
+            text = LANGUAGES if "ISO 639-1" in wanted else CATALOG if "filepath" in wanted else OBJECT
         parts = [{"choices": [{"index": 0, "delta": {"content": text}}]},
                  {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}]
         lines = [f"data: {json.dumps(part)}\n\n" for part in parts] + ["data: [DONE]\n\n"]
