@@ -253,6 +253,7 @@ impl Host for DialogueHost {
             }
             Question::ScriptCall { text } => self.note(format!("script asks: {text}")),
             Question::Trust { folder, .. } => self.note(format!("trust: {folder}")),
+            Question::Form { fields, .. } => self.note(format!("form of {}", fields.len())),
             Question::Plan { items, .. } => self.note(format!("plan of {}", items.len())),
             Question::Choice { text, choices, .. } => {
                 self.note(format!("question: {text} {choices:?}"));

@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use avocet::i18n::{Lang, Phrase, keys, library, session};
 use avocet::protocol::{
     Ask, AskId, AttachmentInfo, AttachmentSize, Change, Decision, Effect as May, Event, Extension,
-    ExtensionKind, ExtensionState, Extensions, Mode, ModelMessage, ModelOffer, Money, Notice,
-    Observation, Op, Outcome, PlanItem, PlanState, Question, Reason, Requires, Risk, SessionInfo,
-    Step, StepAction, StepQuestion, SubCommand, TemplateCommand, Tier, TurnOrigin, TurnOutcome,
-    UntrustedFile, UpcomingStep, Usage,
+    ExtensionKind, ExtensionState, Extensions, FieldKind, FormField, Mode, ModelMessage,
+    ModelOffer, Money, Notice, Observation, Op, Outcome, PlanItem, PlanState, Question, Reason,
+    Requires, Risk, SessionInfo, Step, StepAction, StepQuestion, SubCommand, TemplateCommand, Tier,
+    TurnOrigin, TurnOutcome, UntrustedFile, UpcomingStep, Usage,
 };
 use avocet::tui::theme::{Depth, Theme};
 use avocet::tui::{
@@ -1511,6 +1511,70 @@ fn the_model_asks_and_choices_are_picked_by_letter_digit_or_arrow() {
         screen.waits(400).types(keys);
         assert_eq!(screen.sent, [Op::Decide { ask: AskId(9), decision }], "{keys:?}");
     }
+}
+
+fn form(lang: Lang) -> Event {
+    let field = |name: [&str; 2], about: [&str; 2], kind| FormField {
+        name: name[usize::from(lang == Lang::Zh)].to_owned(),
+        about: about[usize::from(lang == Lang::Zh)].to_owned(),
+        kind,
+        choices: Vec::new(),
+        default: None,
+        required: true,
+        fault: None,
+    };
+    let fields = vec![
+        field(["topic", "主题"], ["What the letter is about", "信件的内容"], FieldKind::Text),
+        field(["words", "字数"], ["How long it may be", "最多多少字"], FieldKind::Number),
+        FormField {
+            choices: vec!["warm".into(), "dry".into(), "formal".into()],
+            ..field(["tone", "语气"], ["", ""], FieldKind::Text)
+        },
+        FormField {
+            default: Some("true".into()),
+            ..field(["signed", "署名"], ["", ""], FieldKind::Confirm)
+        },
+    ];
+    let question = Question::Form { script: "letter".into(), fields };
+    Event::Asked(Box::new(Ask { id: AskId(9), question }))
+}
+
+#[test]
+fn missing_inputs_of_a_script_are_filled_in_as_one_form() {
+    for (lang, name) in [(Lang::En, "form_en"), (Lang::Zh, "form_zh")] {
+        let mut screen = Screen::new(lang, (80, 24));
+        screen.receives([started("/run letter"), form(lang)]);
+        screen.waits(400).types("Rent\nlong\n");
+        insta::assert_snapshot!(name, screen.picture());
+        assert!(screen.sent.is_empty());
+    }
+    let values = |values: [&str; 4]| Decision::Fill { values: values.map(str::to_owned).to_vec() };
+    let filled = values(["Rent", "200", "dry", "true"]);
+    for (keys, decision) in [
+        ("Rent\n200\nd\n\n", Some(filled.clone())),
+        ("Rent\t200\t2\t\n", Some(filled.clone())),
+        ("Rent\t200\t  \t\n", Some(filled)),
+        ("\t200\td\tn\n", None),
+        ("\t200\td\tn\nRent\t\t\t\n", Some(values(["Rent", "200", "dry", "false"]))),
+        ("Rent\n2x\n", None),
+    ] {
+        let mut screen = Screen::new(Lang::En, (80, 24));
+        screen.receives([started("/run letter"), form(Lang::En)]);
+        screen.waits(400).types(keys);
+        let decided: Vec<_> =
+            decision.map(|decision| Op::Decide { ask: AskId(9), decision }).into_iter().collect();
+        assert_eq!(screen.sent, decided, "{keys:?}");
+    }
+    let mut screen = Screen::new(Lang::En, (80, 24));
+    screen.receives([started("/run letter"), form(Lang::En)]);
+    screen.waits(400).types("Rent");
+    screen.press(KeyCode::Down, KeyModifiers::NONE);
+    screen.press(KeyCode::Up, KeyModifiers::NONE);
+    screen.types("al");
+    assert!(screen.picture().contains("Rental"), "{}", screen.picture());
+    screen.press(KeyCode::Esc, KeyModifiers::NONE);
+    let decision = Decision::Reject { word: None };
+    assert_eq!(screen.sent, [Op::Decide { ask: AskId(9), decision }]);
 }
 
 #[test]

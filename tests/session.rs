@@ -1028,23 +1028,56 @@ async fn a_script_asks_the_user_for_an_input_and_for_required_ones_that_are_miss
     let ask = "---\ninput:\n  - who: {required: true, description: the name}\n---\n$input: {content: \"How?\", choices: [well, badly]}\n$echo: \"#{{who}} {{LatestResult}}\"\n";
     let (mut talk, _) = scripts(&[("ask.ai.yaml", ask)], &[DONE], true);
     talk.runs("ask", "").await;
-    for (asked, offered, said) in
-        [("who: the name", vec![], "Ann"), ("How?", vec!["well", "badly"], "badly")]
-    {
-        let (ask, question) = talk.next_question().await;
-        let Question::Choice { text, choices, script, .. } = question else {
-            panic!("{question:?}");
-        };
-        assert_eq!((text.as_str(), script.as_deref()), (asked, Some("ask")));
-        assert_eq!(choices, offered);
-        talk.send(Op::Decide { ask, decision: Decision::Answer { text: said.into() } }).await;
-    }
+    let (ask, question) = talk.next_question().await;
+    let Question::Form { script, fields } = question else { panic!("{question:?}") };
+    assert_eq!((script.as_str(), fields.len()), ("ask", 1));
+    assert_eq!((fields[0].name.as_str(), fields[0].about.as_str()), ("who", "the name"));
+    let decision = Decision::Fill { values: vec!["Ann".to_owned()] };
+    talk.send(Op::Decide { ask, decision }).await;
+    let (ask, question) = talk.next_question().await;
+    let Question::Choice { text, choices, script, .. } = question else { panic!("{question:?}") };
+    assert_eq!((text.as_str(), script.as_deref()), ("How?", Some("ask")));
+    assert_eq!(choices, ["well", "badly"]);
+    talk.send(Op::Decide { ask, decision: Decision::Answer { text: "badly".into() } }).await;
     assert_eq!(talk.played().await, (vec!["Ann badly".to_owned()], TurnOutcome::Done));
     talk.runs("ask", "Bob").await;
     let (ask, _) = talk.next_question().await;
     talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
     let TurnOutcome::Failed { why } = talk.ending().await else { panic!("no failure") };
     assert!(why.to_string().contains("was not answered"), "{why}");
+}
+
+#[tokio::test]
+async fn missing_inputs_are_one_form_which_returns_with_what_is_wrong_until_all_are_right() {
+    let ask = "---\ninput:\n  - count: {required: true, type: number, title: How many}\n  - tone: {required: true, enum: [warm, dry]}\n  - place: {required: true, default: home}\n  - sure: {required: true, type: boolean}\n  - note\n  - given: {required: true}\n---\n$ret: \"?=[count * 2, tone, place, sure, given]\"\n";
+    let (mut talk, _) = scripts(&[("ask.ai.yaml", ask)], &[DONE], true);
+    talk.runs("ask", "{given: 1}").await;
+    let mut faults = Vec::new();
+    for values in [["two", "wet", "", "true"], ["2", "dry", "here", "false"]] {
+        let (ask, question) = talk.next_question().await;
+        let Question::Form { fields, .. } = question else { panic!("{question:?}") };
+        let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+        assert_eq!(names, ["count", "tone", "place", "sure"]);
+        assert_eq!(fields[1].choices, ["warm", "dry"]);
+        faults.push(fields.iter().filter(|field| field.fault.is_some()).count());
+        let presets: Vec<_> = fields.iter().map(|field| field.default.as_deref()).collect();
+        match faults.len() {
+            1 => assert_eq!(presets, [None, None, Some("home"), None]),
+            _ => assert_eq!(presets[0], Some("two")),
+        }
+        let values = values.map(str::to_owned).to_vec();
+        talk.send(Op::Decide { ask, decision: Decision::Fill { values } }).await;
+    }
+    assert_eq!(faults, [0, 2]);
+    let (said, ending) = talk.played().await;
+    assert_eq!(ending, TurnOutcome::Done);
+    let said: serde_json::Value = serde_json::from_str(&said.concat()).unwrap();
+    assert_eq!(said, serde_json::json!([4, "dry", "here", false, 1]));
+    talk.runs("ask", "{given: 1}").await;
+    let (ask, _) = talk.next_question().await;
+    talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
+    let TurnOutcome::Failed { why } = talk.ending().await else { panic!("no failure") };
+    assert!(why.to_string().contains("`count` is required"), "{why}");
 }
 
 #[tokio::test]

@@ -46,12 +46,12 @@ variants! { op, OPS, Op:
     Revoke Export Resume ListSessions SearchSessions Fork Rename Rewind Compress Recall Report Configure ShowMemory AddNote Job Shutdown
 }
 variants! { decision, DECISIONS, Decision:
-    Approve ApproveAll Remember Trust TrustParent Edit AcceptPlan Answer Reject Dismiss Stop
+    Approve ApproveAll Remember Trust TrustParent Edit AcceptPlan Answer Fill Reject Dismiss Stop
 }
 variants! { outcome, OUTCOMES, Outcome:
     Ran Declined Refused TimedOut Cancelled Edited Interrupted NotStarted
 }
-variants! { question, QUESTIONS, Question: Step Choice Plan ScriptCall Pieces Pause Trust }
+variants! { question, QUESTIONS, Question: Step Choice Form Plan ScriptCall Pieces Pause Trust }
 
 fn fixture(name: &str) -> String {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/wire").join(name);

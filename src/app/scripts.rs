@@ -26,7 +26,7 @@ use crate::protocol::budget::{Budget, Spent};
 use crate::protocol::{
     Message, Notice, Provider, Question, SandboxDenial, StepAction, StepQuestion, Tier,
 };
-use crate::script::host::{InputAnswer, InputForm, InputQuestion, PackKey};
+use crate::script::host::{FormAnswer, InputAnswer, InputForm, InputQuestion, PackKey};
 use crate::script::manifest::Manifest;
 use crate::script::manifest::input::{self, ScriptArgs};
 use crate::script::source::ScriptLibrary;
@@ -374,6 +374,10 @@ fn answers(approved: ApprovalFlags, ask: Option<mpsc::UnboundedSender<AskedInput
                     let _ = ask.send((question, answer));
                 }
                 return async move { answered.await.unwrap_or(ScriptAnswer::No) }.boxed();
+            }
+            // A terminal asks for one line after the other.
+            ScriptQuestion::Form(_) => {
+                return std::future::ready(ScriptAnswer::Form(FormAnswer::OneByOne)).boxed();
             }
             ScriptQuestion::Call(_) => yes,
             // Approval in advance does not cover steps without the sandbox.

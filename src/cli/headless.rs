@@ -332,7 +332,7 @@ impl<'a> HeadlessTurn<'a> {
                 vec![line, decide(ask.id, Decision::Approve)]
             }
             Question::Plan { items, .. } => self.on_plan(ask.id, items),
-            Question::Choice { .. } | Question::ScriptCall { .. } => {
+            Question::Choice { .. } | Question::Form { .. } | Question::ScriptCall { .. } => {
                 let word = Some(w::NOBODY_ANSWERS.text(crate::i18n::Lang::En).to_owned());
                 let said = question_lines(&ask.question).into_iter().next();
                 let notice = Notice::info(said.unwrap_or_else(|| w::NOBODY_ANSWERS.into()));

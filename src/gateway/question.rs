@@ -2,10 +2,10 @@
 //! what a press or a typed line means. Pure.
 
 use super::platform::{Button, ButtonStyle, PlatformLimits, UserId};
-use crate::i18n::{Lang, LocalizedText, chat as w, screen};
+use crate::i18n::{Lang, LocalizedText, chat as w, linear, screen};
 use crate::present::question_lines::{full_step, pick_label, question_lines};
 use crate::present::{ChoicePick, PickEffect, QuestionOffer, Severity, YES};
-use crate::protocol::{Ask, AskId, Decision, Question, StepAction, StepQuestion};
+use crate::protocol::{Ask, AskId, Decision, FormField, Question, StepAction, StepQuestion};
 use crate::safety::sanitize::{TextSource, clean};
 use crate::text::{cut, one_line};
 
@@ -87,6 +87,17 @@ impl ChatQuestion {
             Question::Choice { free: true, .. } | Question::Plan { .. }
         ) {
             lines.push(w::TYPE_ANSWER.into());
+        } else if let Question::Form { fields, .. } = &self.ask.question {
+            for (at, field) in fields.iter().enumerate() {
+                let line = linear::CHOICE.with("n", at + 1).with("choice", field.line(lang));
+                lines.push(match &field.fault {
+                    Some(why) => linear::FIELD_FAULT.with("field", line).with("why", why.clone()),
+                    None => line,
+                });
+            }
+            if fields.len() > 1 {
+                lines.push(w::TYPE_FORM.into());
+            }
         }
         let lines: Vec<String> =
             lines.iter().map(|line| clean(&line.text(lang), TextSource::Text)).collect();
@@ -144,6 +155,10 @@ impl ChatQuestion {
             data: format!("q.{}.{choice}", self.nonce),
             style,
         };
+        if let Question::Form { .. } = &self.ask.question {
+            let label = screen::CHOICE_NOTHING.text(lang).to_owned();
+            return vec![button(label, "no", ButtonStyle::Refuse)];
+        }
         if let Question::Choice { choices, .. } = &self.ask.question {
             let choices = choices.iter().take(MOST_CHOICES).enumerate();
             let mut buttons: Vec<Button> = choices
@@ -187,6 +202,9 @@ impl ChatQuestion {
 
     /// A button was pressed by a user who may answer.
     pub fn press(&self, choice: &str, is_admin: bool) -> ChatAnswer {
+        if let (Question::Form { .. }, "no") = (&self.ask.question, choice) {
+            return ChatAnswer::Decided(Decision::Reject { word: None });
+        }
         if let Question::Choice { choices, .. } = &self.ask.question {
             let picked =
                 choice.strip_prefix('c').and_then(|at| choices.get(at.parse::<usize>().ok()?));
@@ -262,6 +280,10 @@ impl ChatQuestion {
                     _ => ChatAnswer::NotAnAnswer,
                 }
             }
+            Question::Form { fields, .. } => match form_values(fields, text) {
+                Some(values) => ChatAnswer::Decided(Decision::Fill { values }),
+                None => ChatAnswer::NotAnAnswer,
+            },
             Question::Plan { .. } if !text.is_empty() => {
                 ChatAnswer::Decided(Decision::Answer { text: text.to_owned() })
             }
@@ -277,10 +299,28 @@ impl ChatQuestion {
             }
             Decision::Remember(_) => w::APPROVED_LASTING.into(),
             Decision::Answer { text } => w::ANSWERED.with("text", cut(&one_line(text), 200)),
+            Decision::Fill { values } => {
+                w::ANSWERED.with("text", cut(&one_line(&values.join(", ")), 200))
+            }
             Decision::Stop => w::STOPPED.into(),
             _ => w::REJECTED.into(),
         }
     }
+}
+
+/// The values of a form in a message: one line for each, and the whole of it if there is one only.
+/// What a field does not take is reported by the script, which asks again.
+fn form_values(fields: &[FormField], text: &str) -> Option<Vec<String>> {
+    let lines: Vec<&str> = match fields.len() {
+        1 => vec![text],
+        _ => text.lines().map(str::trim).filter(|line| !line.is_empty()).collect(),
+    };
+    let value = |(field, line): (&FormField, &&str)| {
+        let parsed = [Lang::En, Lang::Zh].into_iter().find_map(|lang| field.parse(line, lang).ok());
+        parsed.unwrap_or_else(|| (*line).to_owned())
+    };
+    (lines.len() == fields.len() && !text.is_empty())
+        .then(|| fields.iter().zip(&lines).map(value).collect())
 }
 
 /// The choices that a chat offers, and their names in the data of a button.
@@ -422,6 +462,29 @@ mod tests {
             assert!(!text.contains(hidden), "{hidden:?} in {text}");
         }
         assert!(text.contains("\\u{2019}") && text.contains("\\u{202e}"), "{text}");
+    }
+
+    #[test]
+    fn a_form_of_a_script_is_answered_line_by_line() {
+        let field = |name: &str, choices: &[&str]| FormField {
+            name: name.to_owned(),
+            about: String::new(),
+            kind: crate::protocol::FieldKind::Text,
+            choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
+            default: None,
+            required: true,
+            fault: None,
+        };
+        let fields = vec![field("who", &[]), field("tone", &["warm", "dry"])];
+        let question = ask(Question::Form { script: "letter".to_owned(), fields });
+        let text = question.text(Lang::En);
+        assert!(text.contains("1: who (text)") && text.contains("one of warm, dry"), "{text}");
+        let filled = Decision::Fill { values: vec!["Ann".to_owned(), "dry".to_owned()] };
+        assert_eq!(question.typed("Ann\n\nDRY", false), ChatAnswer::Decided(filled));
+        assert_eq!(question.typed("Ann", false), ChatAnswer::NotAnAnswer);
+        let none = ChatAnswer::Decided(Decision::Reject { word: None });
+        assert_eq!(question.press("no", false), none);
+        assert_eq!(question.buttons(Lang::En, &limits(4096), false).len(), 1);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 words! { "chat":
     TYPE_WORD: "This is of high risk. To run it, an admin types: {word}", "风险很高。如要运行，请由管理员输入：{word}";
+    TYPE_FORM: "Answer with a line for each, in this order.", "请按此顺序逐行回答。";
     TYPE_ANSWER: "Press a button, or type an answer.", "请按按钮，或输入回答。";
     QUESTION_ATTACHED: "The whole question is in the file above: read it before you decide.", "完整内容在上方的文件中：请先阅读再决定。";
     BUTTON_SESSION: "Allow in this session", "本会话内允许";

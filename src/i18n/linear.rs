@@ -83,5 +83,8 @@ words! { "linear":
     CHANGE: "  {tool} would change {path}: {added} lines added, {removed} removed", "  {tool} 将更改 {path}：新增 {added} 行，删去 {removed} 行";
     CHANGE_LINE: "    {line}", "    {line}";
     NO_ANSWER: "no answer", "不回答";
+    HOW_FORM: "Type a line for each. An empty line takes the value in brackets; /stop cancels.", "每项输入一行；空行采用方括号中的值，/stop 取消。";
+    FIELD_ASK_DEFAULT: "{field} [{default}]", "{field} [{default}]";
+    FIELD_FAULT: "{field}: {why}", "{field}：{why}";
     HOW_FREE: "Type the number of a choice, or your own answer.", "请输入选项的编号，或直接输入自己的回答。";
 }

@@ -330,6 +330,9 @@ words! { "screen":
     SCRIPT_TITLE: "The script asks", "脚本提问";
     CHOICE_TITLE: "The model asks", "模型提问";
     CHOICE_OWN: "In your own words", "用自己的话回答";
+    FORM_TITLE: "The script {script} asks", "脚本 {script} 提问";
+    HINT_NEXT_FIELD: "next field", "下一项";
+    HINT_PICK_VALUE: "choose", "选择";
     CHOICE_NOTHING: "No answer", "不回答";
     PLAN_ASK: "The model's plan. Carry it out?", "这是模型的计划。要执行吗？";
     PLAN_ACCEPT: "carry it out, asking at each change", "执行，每次更改前询问";

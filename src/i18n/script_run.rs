@@ -116,6 +116,16 @@ words! { "script_run":
     INPUT_WRONG: "{text}\n{why}", "{text}\n{why}";
     INPUT_NUMBER: "The answer must be a number.", "回答须为数字。";
     INPUT_JSON: "The answer must be an object such as {a: 1}.", "回答须为 {a: 1} 这样的对象。";
+    INPUT_ONE_OF: "The answer must be one of: {list}.", "回答须为以下之一：{list}。";
+    FORM_ASKS: "The script `{script}` needs {n} values:", "脚本 `{script}` 需要填写 {n} 项：";
+    FORM_ASKS_ONE: "The script `{script}` needs a value:", "脚本 `{script}` 需要填写一项：";
+    FIELD_LINE: "{name} ({kind})", "{name}（{kind}）";
+    FIELD_ABOUT: "{field}: {about}", "{field}：{about}";
+    KIND_TEXT: "text", "文本";
+    KIND_NUMBER: "number", "数字";
+    KIND_LIST: "texts with commas between them", "用逗号分隔的文本";
+    KIND_OBJECT: "object such as {a: 1}", "{a: 1} 这样的对象";
+    KIND_ONE_OF: "one of {list}", "可选 {list}";
     INPUT_REQUIRED: "An answer is required.", "必须作答。";
     INPUT_KIND: "`$input` cannot ask for `{kind}`; use one of: {list}.", "`$input` 不能询问 `{kind}`，可用：{list}。";
     VARIABLE_CLOSED: "Scripts may not read the environment variable `{name}`; add it to `scripts.environment` if they should.", "脚本不能读取环境变量 `{name}`；如需允许，请加入 `scripts.environment`。";

@@ -140,7 +140,7 @@ impl QuestionOffer {
                     ),
                 }
             }
-            Question::Choice { .. } => (QuestionKind::Model, Vec::new()),
+            Question::Choice { .. } | Question::Form { .. } => (QuestionKind::Model, Vec::new()),
             Question::Plan { .. } => {
                 let all = [Pick::Continue, Pick::AcceptEdits, Pick::RejectWithReason, Pick::Reject];
                 (QuestionKind::Plan, all.map(|pick| (pick, true)).to_vec())

@@ -2,7 +2,9 @@
 //! its choices are called.
 
 use super::{ChoicePick, QuestionKind};
-use crate::i18n::{LocalizedText, Phrase, common, linear as w, prompt as p, screen, session};
+use crate::i18n::{
+    LocalizedText, Phrase, common, linear as w, prompt as p, screen, script_run, session,
+};
 use crate::protocol::{
     Change, Question, Reason, StepAction, StepQuestion, TemplateCommand, Tier, TrustOffer,
     UntrustedFile,
@@ -25,6 +27,11 @@ pub fn question_lines(question: &Question) -> Vec<LocalizedText> {
             std::iter::once(screen::PLAN_ASK.into()).chain(lines).collect()
         }
         Question::ScriptCall { text } => vec![common::SCRIPT_ASKS.with("text", text.as_str())],
+        Question::Form { script, fields } => {
+            let asks =
+                if fields.len() == 1 { script_run::FORM_ASKS_ONE } else { script_run::FORM_ASKS };
+            vec![asks.with("script", escape(script).text).with("n", fields.len())]
+        }
         Question::Choice { text, script, .. } => {
             let asks = if script.is_some() { common::SCRIPT_ASKS } else { common::MODEL_ASKS };
             vec![asks.with("text", text.as_str())]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ApprovalMode, Change, PlanItem, Risk, Step, StepAction};
+use super::{ApprovalMode, Change, FormField, PlanItem, Risk, Step, StepAction};
 use crate::i18n::LocalizedText;
 
 /// Identifies one question; an answer to another one is ignored.
@@ -46,6 +46,13 @@ pub enum Question {
         choices: Vec<String>,
         /// Whether a text other than the choices is accepted.
         free: bool,
+    },
+    /// A script asks for several values at once: [`Decision::Fill`] gives them. A rejection leaves
+    /// them without a value.
+    Form {
+        /// The script that asks.
+        script: String,
+        fields: Vec<FormField>,
     },
     /// Shall this plan be carried out? [`Decision::AcceptPlan`] says how; an answer in words asks
     /// for another plan.
@@ -232,6 +239,8 @@ pub enum Decision {
     },
     /// The answer to a [`Question::Choice`].
     Answer { text: String },
+    /// The values of a [`Question::Form`], one for each field in order.
+    Fill { values: Vec<String> },
     /// Do not run it; the text, if any, goes to the model.
     Reject { word: Option<String> },
     /// Leave the state as it is: whether a folder is trusted does not change, and nothing is saved.

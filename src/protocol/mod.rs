@@ -27,6 +27,7 @@ mod denied;
 mod effort;
 mod event;
 mod extensions;
+mod form;
 pub mod growing_reply;
 mod job;
 mod json_string;
@@ -67,6 +68,7 @@ pub use event::{
 pub use extensions::{
     Extension, ExtensionKind, ExtensionState, Extensions, OmittedSkills, ScriptDetails, ScriptInput,
 };
+pub use form::{FieldKind, FormField};
 pub use job::{JobInfo, JobRequest, JobState};
 pub use message::{
     ContentBlock, Dialect, Image, Message, Opaque, Params, PromptSize, Role, TextBlock, ToolCall,

@@ -8,7 +8,9 @@ use serde_json::{Map, Value};
 use super::error::StepError;
 use crate::i18n::{LocalizedText, script_run as words};
 use crate::protocol::budget::Budget;
-use crate::protocol::{Message, Observation, Params, Risk, Step, StepAction, Truncation, Usage};
+use crate::protocol::{
+    FormField, Message, Observation, Params, Risk, Step, StepAction, Truncation, Usage,
+};
 
 /// Everything a running script needs from outside.
 pub trait ScriptHost: Send {
@@ -32,6 +34,12 @@ pub trait ScriptHost: Send {
     /// Asks the user for an input. `None`: it was not answered.
     fn ask_input(&mut self, _question: InputQuestion) -> BoxFuture<'_, Option<InputAnswer>> {
         Box::pin(future::ready(None))
+    }
+
+    /// Asks the user for several inputs at once. A host without forms is asked for one after the
+    /// other.
+    fn ask_form(&mut self, _form: FormQuestion) -> BoxFuture<'_, FormAnswer> {
+        Box::pin(future::ready(FormAnswer::OneByOne))
     }
 
     /// Runs a step through the safety policy and returns its output. A question of the script's
@@ -80,6 +88,25 @@ pub struct InputQuestion {
     pub script: String,
     pub text: LocalizedText,
     pub form: InputForm,
+}
+
+/// Several questions of a script that the user answers together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FormQuestion {
+    /// The ID of the script that asks.
+    pub script: String,
+    pub fields: Vec<FormField>,
+}
+
+/// The user's answer to them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FormAnswer {
+    /// A value for each field, in their order.
+    Filled(Vec<String>),
+    /// The user gives none.
+    Cancelled,
+    /// There are no forms here.
+    OneByOne,
 }
 
 /// The form of the answer to a script's question.

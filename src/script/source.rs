@@ -1,7 +1,7 @@
 //! Finds scripts: by path, by ID in folders, in packages, among the built-in ones. The search rules
 //! are here; disk access goes through [`SourceFiles`].
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -257,8 +257,9 @@ impl ScriptLibrary {
             // The script's own folder is searched deeply only if it was given as well.
             let is_given = folders.iter().any(|given| given == folder);
             let deep = if is_given { DEEPEST } else { 1 };
-            let mut open = vec![(folder.to_owned(), 0)];
-            while let Some((folder, depth)) = open.pop() {
+            // The nearest folder comes first, and in it the first name.
+            let mut open = VecDeque::from([(folder.to_owned(), 0)]);
+            while let Some((folder, depth)) = open.pop_front() {
                 if !seen.insert(folder.clone()) {
                     continue;
                 }
@@ -275,7 +276,7 @@ impl ScriptLibrary {
                             return Ok(Some(source));
                         }
                         if depth + 1 < deep && !entry.name.starts_with('.') {
-                            open.push((path, depth + 1));
+                            open.push_back((path, depth + 1));
                         }
                     } else if is_script(&entry.name) {
                         if stem(&entry.name) == id {
@@ -336,4 +337,90 @@ pub fn normalize_path(path: &Path) -> PathBuf {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// Files by their path; folders are those that the paths name.
+    struct Files(BTreeMap<PathBuf, String>);
+
+    impl SourceFiles for Files {
+        fn read(&self, path: &Path) -> Result<Option<String>, LocalizedText> {
+            Ok(self.0.get(path).cloned())
+        }
+
+        fn read_bytes(&self, _: &Path) -> Result<Option<Vec<u8>>, LocalizedText> {
+            Ok(None)
+        }
+
+        fn list(&self, folder: &Path) -> Vec<ScriptEntry> {
+            let below = self.0.keys().filter_map(|path| path.strip_prefix(folder).ok());
+            let entries: BTreeMap<String, bool> = below
+                .filter_map(|path| {
+                    let mut parts = path.components();
+                    let name = parts.next()?.as_os_str().to_string_lossy().into_owned();
+                    Some((name, parts.next().is_some()))
+                })
+                .collect();
+            entries.into_iter().map(|(name, is_folder)| ScriptEntry { name, is_folder }).collect()
+        }
+
+        fn is_trusted(&self, _: &Path) -> bool {
+            true
+        }
+    }
+
+    fn library(paths: &[&str]) -> ScriptLibrary {
+        let text = |path: &&str| match path.split_once('=') {
+            Some((path, id)) => (PathBuf::from(path), format!("---\n_id: {id}\n---\nuser: x\n")),
+            None => (PathBuf::from(*path), "user: x\n".to_owned()),
+        };
+        let files = Files(paths.iter().map(text).collect());
+        ScriptLibrary::new(Arc::new(files), vec![PathBuf::from("/lib")], &[])
+    }
+
+    #[test]
+    fn an_id_is_found_in_sub_folders_of_the_search_paths_and_the_nearest_wins() {
+        let library = library(&[
+            "/home/own.ai.yaml",
+            "/home/below/hidden_from_here.ai.yaml",
+            "/lib/a/deep/er/translate.ai.yaml",
+            "/lib/z/translate.ai.yaml",
+            "/lib/b/other.ai.yml",
+            "/lib/b/c/twice.ai.yaml",
+            "/lib/b/d/twice.ai.yaml",
+            "/lib/b/pack/pack.ai.yaml",
+            "/lib/b/named.ai.yaml=by_its_id",
+            "/lib/1/2/3/deepest.ai.yaml",
+            "/lib/1/2/3/4/5/too_deep.ai.yaml",
+            "/lib/.git/secret.ai.yaml",
+        ]);
+        let found = |id: &str| {
+            let found = library.find(id, Path::new("/home"));
+            found.map(|source| source.origin.file).unwrap_or_default()
+        };
+        for (id, file) in [
+            ("own", "/home/own.ai.yaml"),
+            ("translate", "/lib/z/translate.ai.yaml"),
+            ("other", "/lib/b/other.ai.yml"),
+            ("twice", "/lib/b/c/twice.ai.yaml"),
+            ("pack", "/lib/b/pack/pack.ai.yaml"),
+            ("by_its_id", "/lib/b/named.ai.yaml"),
+            ("deepest", "/lib/1/2/3/deepest.ai.yaml"),
+            ("b/other", "/lib/b/other.ai.yml"),
+            ("too_deep", ""),
+            ("secret", ""),
+            ("hidden_from_here", ""),
+            ("nothing", ""),
+        ] {
+            assert_eq!(found(id), file, "{id}");
+        }
+        let listed = library.paths(Path::new("/home"));
+        assert!(listed.contains(&PathBuf::from("/lib/a/deep/er/translate.ai.yaml")));
+        assert!(!listed.contains(&PathBuf::from("/lib/.git/secret.ai.yaml")));
+    }
 }

@@ -180,6 +180,7 @@ async fn ask_approval(
         }
         Decision::Edit(work) if work == step.work => Ok(Some(held.approve())),
         Decision::Answer { .. }
+        | Decision::Fill { .. }
         | Decision::AcceptPlan { .. }
         | Decision::Edit(_)
         | Decision::Reject { .. }

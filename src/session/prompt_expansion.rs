@@ -272,6 +272,7 @@ impl TurnScope {
             | Decision::ApproveAll { .. }
             | Decision::Remember(_)
             | Decision::Answer { .. }
+            | Decision::Fill { .. }
             | Decision::Trust
             | Decision::TrustParent
             | Decision::AcceptPlan { .. }
@@ -334,6 +335,7 @@ fn approved_ids(decision: Decision, pieces: &[TemplateCommand]) -> Option<Vec<St
         Decision::Approve => mild().collect(),
         Decision::Remember(_)
         | Decision::Answer { .. }
+        | Decision::Fill { .. }
         | Decision::Edit(_)
         | Decision::Reject { .. }
         | Decision::Dismiss

@@ -25,7 +25,7 @@ use crate::safety::redact::Redactor;
 use crate::safety::{
     self, Cleared, Machine, NeedsApproval, Policy, PolicyContext, Verdict, Workspace,
 };
-use crate::script::host::{InputAnswer, InputQuestion, PackKey};
+use crate::script::host::{FormAnswer, FormQuestion, InputAnswer, InputQuestion, PackKey};
 use crate::script::{AnswerPart, ModelCall, ScriptEvent, ScriptHost, StepError};
 use crate::store::{KeyValue, Store, StoreError};
 use crate::tools::{BackgroundControl, Toolbox, attachments};
@@ -48,6 +48,8 @@ pub enum ScriptQuestion {
     },
     /// An input that the script asks for.
     Input(InputQuestion),
+    /// Several at once.
+    Form(FormQuestion),
 }
 
 /// The user's answer to a script's question.
@@ -61,6 +63,8 @@ pub enum ScriptAnswer {
     RunInstead(StepAction),
     /// The answer to a question for an input.
     Input(InputAnswer),
+    /// The answer to a form.
+    Form(FormAnswer),
 }
 
 /// Nested scripts use a lot of stack, most of all in a debug build.
@@ -239,6 +243,7 @@ impl SessionScriptHost {
             ScriptAnswer::RunInstead(_)
             | ScriptAnswer::Trust
             | ScriptAnswer::Input(_)
+            | ScriptAnswer::Form(_)
             | ScriptAnswer::No => Err(StepError::Declined(words::STEP_DECLINED.with("why", why))),
         }
     }
@@ -418,6 +423,15 @@ impl ScriptHost for SessionScriptHost {
             .map(|said| match said {
                 ScriptAnswer::Input(answer) => Some(answer),
                 _ => None,
+            })
+            .boxed()
+    }
+
+    fn ask_form(&mut self, form: FormQuestion) -> BoxFuture<'_, FormAnswer> {
+        (self.ask_user)(ScriptQuestion::Form(form))
+            .map(|said| match said {
+                ScriptAnswer::Form(answer) => answer,
+                _ => FormAnswer::Cancelled,
             })
             .boxed()
     }

@@ -26,10 +26,10 @@ use crate::deadline::with_timeout;
 use crate::i18n::{Lang, Localize, LocalizedText, cli, script_run, session as words};
 use crate::model::Model;
 use crate::protocol::{
-    Decision, Event, ModelMessage, Notice, Observation, Provider, Question, StepQuestion,
-    TurnOrigin, TurnOutcome, Usage,
+    Decision, Event, FormField, ModelMessage, Notice, Observation, Provider, Question,
+    StepQuestion, TurnOrigin, TurnOutcome, Usage,
 };
-use crate::script::host::{InputAnswer, InputForm};
+use crate::script::host::{FormAnswer, InputAnswer, InputForm};
 use crate::script::manifest::input::ScriptArgs;
 use crate::script::source::ScriptLibrary;
 use crate::script::{
@@ -307,6 +307,20 @@ async fn ask_user(
                 other => script_answer(other).ok_or(ScriptOutcome::Stopped),
             };
         }
+        ScriptQuestion::Form(form) => {
+            let cleaned = |field: FormField| FormField {
+                about: masked(&field.about),
+                default: field.default.map(|default| masked(&default)),
+                ..field
+            };
+            let fields = form.fields.into_iter().map(cleaned).collect();
+            let question = Question::Form { script: form.script, fields };
+            let decision = scope.ask(question).await.ok_or(ScriptOutcome::Cancelled)?;
+            return match decision {
+                Decision::Fill { values } => Ok(ScriptAnswer::Form(FormAnswer::Filled(values))),
+                other => script_answer(other).ok_or(ScriptOutcome::Stopped),
+            };
+        }
         ScriptQuestion::Call(say) => {
             Question::ScriptCall { text: masked(&say.text(scope.context.lang)) }
         }
@@ -366,6 +380,7 @@ fn script_answer(decision: Decision) -> Option<ScriptAnswer> {
         Decision::Trust => ScriptAnswer::Trust,
         Decision::TrustParent
         | Decision::Answer { .. }
+        | Decision::Fill { .. }
         | Decision::AcceptPlan { .. }
         | Decision::Reject { .. }
         | Decision::Dismiss => ScriptAnswer::No,

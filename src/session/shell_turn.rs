@@ -81,7 +81,8 @@ async fn ask_and_run(
             | Decision::Trust
             | Decision::TrustParent
             | Decision::AcceptPlan { .. }
-            | Decision::Answer { .. },
+            | Decision::Answer { .. }
+            | Decision::Fill { .. },
         ) => return (TurnOutcome::Done, not_run(Outcome::Declined)),
     };
     (TurnOutcome::Done, scope.run_step_or_job(cleared, background).await)

@@ -58,6 +58,7 @@ impl Session {
             | Decision::Remember(_)
             | Decision::ApproveAll { .. }
             | Decision::Answer { .. }
+            | Decision::Fill { .. }
             | Decision::AcceptPlan { .. }
             | Decision::Edit(_) => TrustAnswer::Untrusted,
             // It stays unchanged, and the question may return.

@@ -151,6 +151,7 @@ fn next_numbers(event: &Event) -> (u64, u64) {
                 | Question::Pieces { .. }
                 | Question::ScriptCall { .. }
                 | Question::Plan { .. }
+                | Question::Form { .. }
                 | Question::Choice { .. } => 0,
             };
             (step, ask.id.0.saturating_add(1))

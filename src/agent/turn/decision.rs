@@ -26,6 +26,7 @@ impl Turn {
             Waiting::Pause { why, before } => match decision {
                 Decision::Approve
                 | Decision::Answer { .. }
+                | Decision::Fill { .. }
                 | Decision::ApproveAll { .. }
                 | Decision::Remember(_)
                 | Decision::Edit(_) => {
@@ -84,6 +85,7 @@ impl Turn {
             | Decision::Dismiss
             | Decision::Trust
             | Decision::AcceptPlan { .. }
+            | Decision::Fill { .. }
             | Decision::TrustParent => self.reject_step(&door, words::DECLINED.into(), scene),
             // An answer to a step that was not a question is not an approval.
             Decision::Reject { word: Some(word) } | Decision::Answer { text: word } => {

@@ -61,6 +61,7 @@ impl Turn {
             }
             Decision::Reject { word: Some(word) } => words::UNANSWERED_WORD.with("word", word),
             Decision::Reject { word: None }
+            | Decision::Fill { .. }
             | Decision::Dismiss
             | Decision::Trust
             | Decision::TrustParent
@@ -93,6 +94,7 @@ impl Turn {
                 self.advance(scene)
             }
             Decision::Reject { word: None }
+            | Decision::Fill { .. }
             | Decision::Dismiss
             | Decision::Stop
             | Decision::Trust

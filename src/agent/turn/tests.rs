@@ -200,6 +200,7 @@ fn line(action: &TurnAction) -> String {
             Question::Pause { why } => format!("pause: {}", why.text(Lang::En)),
             Question::Trust { folder, .. } => format!("trust: {folder}"),
             Question::Plan { items, .. } => format!("plan of {}", items.len()),
+            Question::Form { fields, .. } => format!("form of {}", fields.len()),
             Question::Choice { text, .. } | Question::ScriptCall { text } => {
                 format!("question: {text}")
             }

@@ -62,7 +62,8 @@ impl Turn {
             | Decision::AcceptPlan { .. }
             | Decision::ApproveAll { .. }
             | Decision::Remember(_)
-            | Decision::Answer { .. } => {
+            | Decision::Answer { .. }
+            | Decision::Fill { .. } => {
                 self.skip_rest(agent::SKIPPED, scene);
                 self.advance(scene)
             }

@@ -1,13 +1,14 @@
 //! Shows a question as numbered lines, and reads the lines that answer it.
 
 use crate::cli::shell_approval::normalize_width;
-use crate::i18n::{LocalizedText, linear as w, prompt as p};
+use crate::i18n::{Lang, LocalizedText, linear as w, prompt as p};
 use crate::present::question_lines::{
     command_line, diff_lines, full_step, pick_label, question_lines, reason_line, tier_phrase,
 };
 use crate::present::{ChoicePick, PickEffect, QuestionOffer, Severity, YES};
 use crate::protocol::{
-    Ask, AskId, Change, Decision, Question, Risk, StepAction, StepQuestion, TemplateCommand, Tier,
+    Ask, AskId, Change, Decision, FormField, Question, Risk, StepAction, StepQuestion,
+    TemplateCommand, Tier,
 };
 use crate::safety::editable::{self, EditableForm};
 
@@ -16,6 +17,7 @@ pub struct PlainQuestion {
     ask: Ask,
     offer: QuestionOffer,
     stage: AnswerStage,
+    lang: Lang,
 }
 
 /// What the next line is read as.
@@ -35,6 +37,8 @@ enum AnswerStage {
     Confirming(ChoicePick),
     /// A yes or no to one of the shell commands; `run`: the ids of the approved ones before it.
     DecidingCommand { at: usize, run: Vec<String> },
+    /// The values of a form, so far.
+    Filling(Vec<String>),
 }
 
 /// The result of reading a line.
@@ -52,7 +56,7 @@ pub enum ParsedLine {
 }
 
 impl PlainQuestion {
-    pub fn new(ask: Ask) -> PlainQuestion {
+    pub fn new(ask: Ask, lang: Lang) -> PlainQuestion {
         let mut offer = QuestionOffer::new(&ask.question);
         // A line of text cannot show every step so that it could be typed again.
         let editable = match &ask.question {
@@ -65,7 +69,11 @@ impl PlainQuestion {
             ChoicePick::TrustFirst => 2,
             _ => 0,
         });
-        PlainQuestion { ask, offer, stage: AnswerStage::Choosing }
+        let stage = match &ask.question {
+            Question::Form { .. } => AnswerStage::Filling(Vec::new()),
+            _ => AnswerStage::Choosing,
+        };
+        PlainQuestion { ask, offer, stage, lang }
     }
 
     pub fn id(&self) -> AskId {
@@ -79,6 +87,11 @@ impl PlainQuestion {
             return model_question_lines(question, choices, *free);
         }
         let mut says = question_lines(question);
+        if let Question::Form { fields, .. } = question {
+            says.push(w::HOW_FORM.into());
+            says.extend(self.first_unfilled(fields).map(|field| field_prompt(field, self.lang)));
+            return says;
+        }
         for (at, pick) in self.offer.picks.iter().enumerate() {
             let label = LocalizedText::from(pick_label(self.offer.kind, *pick));
             says.push(w::CHOICE.with("n", at + 1).with("choice", label));
@@ -96,6 +109,7 @@ impl PlainQuestion {
         let typed = typed.trim();
         match std::mem::replace(&mut self.stage, AnswerStage::Choosing) {
             AnswerStage::Choosing => {}
+            AnswerStage::Filling(values) => return self.fill(values, typed),
             AnswerStage::WritingReason => {
                 let word = Some(typed.to_owned()).filter(|word| !word.is_empty());
                 return ParsedLine::Decided(Decision::Reject { word });
@@ -136,6 +150,42 @@ impl PlainQuestion {
         }
     }
 
+    /// The field of the form that is asked for now.
+    fn first_unfilled<'f>(&self, fields: &'f [FormField]) -> Option<&'f FormField> {
+        match &self.stage {
+            AnswerStage::Filling(values) => fields.get(values.len()),
+            _ => fields.first(),
+        }
+    }
+
+    /// Takes the value of the next field of a form; after the last one, the form is answered.
+    fn fill(&mut self, mut values: Vec<String>, typed: &str) -> ParsedLine {
+        let Question::Form { fields, .. } = &self.ask.question else {
+            return ParsedLine::Lines(self.lines());
+        };
+        if typed.starts_with('/') {
+            self.stage = AnswerStage::Filling(values);
+            return ParsedLine::Command;
+        }
+        let parsed = fields.get(values.len()).map(|field| field.parse(typed, self.lang));
+        let fault = match parsed {
+            Some(Ok(value)) => {
+                values.push(value);
+                None
+            }
+            Some(Err(why)) => Some(why),
+            None => None,
+        };
+        let next = fields.get(values.len()).map(|field| field_prompt(field, self.lang));
+        match (fault, next) {
+            (_, None) => ParsedLine::Decided(Decision::Fill { values }),
+            (fault, Some(next)) => {
+                self.stage = AnswerStage::Filling(values);
+                ParsedLine::Lines(fault.into_iter().chain([next]).collect())
+            }
+        }
+    }
+
     pub fn is_trust(&self) -> bool {
         matches!(self.ask.question, Question::Trust { .. })
     }
@@ -165,6 +215,7 @@ impl PlainQuestion {
         match &self.ask.question {
             Question::Step(StepQuestion { step, .. }) => Some(&step.work),
             Question::Choice { .. }
+            | Question::Form { .. }
             | Question::Plan { .. }
             | Question::ScriptCall { .. }
             | Question::Pieces { .. }
@@ -255,6 +306,7 @@ impl PlainQuestion {
             Question::Pieces { pieces, .. } => pieces,
             Question::Step { .. }
             | Question::Choice { .. }
+            | Question::Form { .. }
             | Question::Plan { .. }
             | Question::ScriptCall { .. }
             | Question::Pause { .. }
@@ -319,6 +371,19 @@ fn confirmation_word(pick: ChoicePick) -> Option<&'static str> {
     pick.is_lasting().then_some(word)
 }
 
+/// What is asked for one value of a form.
+fn field_prompt(field: &FormField, lang: Lang) -> LocalizedText {
+    let line = field.line(lang);
+    let line = match &field.fault {
+        Some(why) => w::FIELD_FAULT.with("field", line).with("why", why.clone()),
+        None => line,
+    };
+    match &field.default {
+        Some(default) => w::FIELD_ASK_DEFAULT.with("field", line).with("default", default.as_str()),
+        None => line,
+    }
+}
+
 fn parse_choice(typed: &str, choices: &[String], free: bool) -> ParsedLine {
     let number = typed.parse::<usize>().ok();
     let picked = number.and_then(|n| n.checked_sub(1)).and_then(|at| choices.get(at));
@@ -341,4 +406,45 @@ fn model_question_lines(question: &Question, choices: &[String], free: bool) -> 
     says.push(w::CHOICE.with("n", 0).with("choice", LocalizedText::from(w::NO_ANSWER)));
     says.push(if free { w::HOW_FREE } else { w::HOW }.into());
     says
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::FieldKind;
+
+    #[test]
+    fn a_form_is_asked_line_by_line_and_a_wrong_line_again() {
+        let field = |name: &str, kind, default: Option<&str>| FormField {
+            name: name.to_owned(),
+            about: String::new(),
+            kind,
+            choices: Vec::new(),
+            default: default.map(str::to_owned),
+            required: true,
+            fault: None,
+        };
+        let fields = vec![
+            field("who", FieldKind::Text, None),
+            field("count", FieldKind::Number, None),
+            field("place", FieldKind::Text, Some("home")),
+        ];
+        let question = Question::Form { script: "letter".to_owned(), fields };
+        let mut asked = PlainQuestion::new(Ask { id: AskId(1), question }, Lang::En);
+        let text = |says: &[LocalizedText]| {
+            says.iter().map(|say| say.text(Lang::En)).collect::<Vec<_>>().join("\n")
+        };
+        assert!(text(&asked.lines()).ends_with("who (text)"), "{}", text(&asked.lines()));
+        let mut says = |typed: &str| match asked.answer(typed) {
+            ParsedLine::Lines(lines) => text(&lines),
+            other => format!("{other:?}"),
+        };
+        assert_eq!(says(""), "An answer is required.\nwho (text)");
+        assert_eq!(says("Ann"), "count (number)");
+        assert_eq!(says("two"), "The answer must be a number.\ncount (number)");
+        assert_eq!(says("/stop"), "Command");
+        assert_eq!(says("2"), "place (text) [home]");
+        let values = ["Ann", "2", "home"].map(str::to_owned).to_vec();
+        assert_eq!(asked.answer(""), ParsedLine::Decided(Decision::Fill { values }));
+    }
 }

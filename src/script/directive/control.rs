@@ -89,13 +89,14 @@ pub async fn run_for(run: &mut ScriptRun, frame: &mut Frame, call: CallSyntax<'_
         None => LoopNames::default(),
     };
     let Some(block) = sibling_node(&call, "do") else { return Ok(None) };
-    let all: Value = pairs.iter().map(|(_, value)| value.clone()).collect();
+    let all: Option<Value> =
+        names.needs_items.then(|| pairs.iter().map(|(_, value)| value.clone()).collect());
     for (index, value) in pairs {
         run.limits.count_instruction()?;
         let mut local = Map::new();
         local.insert(names.value.clone(), value);
         local.insert(names.index.clone(), index);
-        if names.needs_items {
+        if let Some(all) = &all {
             local.insert(names.items.clone(), all.clone());
         }
         frame.values.locals.push(local);

@@ -3,7 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::super::error::{CallResult, ScriptFlow, ScriptResult, quoted};
-use super::super::host::{InputAnswer, InputForm, InputQuestion, ScriptHost};
+use super::super::host::{
+    FormAnswer, FormQuestion, InputAnswer, InputForm, InputQuestion, ScriptHost,
+};
 use super::super::manifest::Manifest;
 use super::super::manifest::input::{self, DeclaredInput, ScriptArgs};
 use super::super::run::arguments::ArgValues;
@@ -11,6 +13,7 @@ use super::super::run::frame::{Frame, ScriptRun};
 use super::super::run::scope::text_of;
 use super::super::text::json5;
 use crate::i18n::{LocalizedText, cli, script_run as words};
+use crate::protocol::{FieldKind, FormField};
 
 /// How often an answer that is not accepted is asked for again.
 const MOST_TRIES: usize = 10;
@@ -149,6 +152,26 @@ impl WantedValue {
         }
     }
 
+    /// The value of a field of a form, in which choices are their labels.
+    fn typed_value(&self, text: &str) -> Result<Value, LocalizedText> {
+        let at = match self.kind {
+            InputKind::Confirm => ["true", "false"].iter().position(|word| *word == text),
+            _ => self.choices.iter().position(|(label, _)| label == text),
+        };
+        let is_choice = self.kind == InputKind::Confirm || !self.choices.is_empty();
+        match at {
+            Some(at) => self.value(&InputAnswer::Picked(at)),
+            None if is_choice && !text.trim().is_empty() => {
+                let labels: Vec<&str> = match self.kind {
+                    InputKind::Confirm => vec!["true", "false"],
+                    _ => self.choices.iter().map(|(label, _)| label.as_str()).collect(),
+                };
+                Err(words::INPUT_ONE_OF.with("list", quoted(&labels.join(", "))))
+            }
+            None => self.value(&InputAnswer::Text(text.to_owned())),
+        }
+    }
+
     /// Asks until an answer is accepted; `None` if the user gives none.
     async fn ask(&self, host: &mut dyn ScriptHost, script: &str) -> Option<Value> {
         let mut text = self.text.clone();
@@ -206,29 +229,82 @@ async fn ask(
     }
 }
 
-/// Asks for the inputs that the script requires and was not given. One without an answer stays
-/// missing.
+/// Asks for the inputs that the script requires and was not given, all at once where the host has
+/// forms. One without an answer stays missing.
 pub async fn ask_missing_inputs(
     host: &mut dyn ScriptHost,
     shape: &Manifest,
     mut args: ScriptArgs,
 ) -> ScriptArgs {
     let (given, _) = input::bind(&shape.inputs, args.clone());
-    let has = |values: &Map<String, Value>, name: &str| {
-        values.get(name).is_some_and(|value| !value.is_null())
+    let known = |values: &Map<String, Value>, name: &str| {
+        values.get(name).filter(|value| !value.is_null()).cloned()
     };
-    let missing = shape.inputs.iter().filter(|input| {
-        input.required
-            && input.default.is_none()
-            && !has(&given, &input.name)
-            && !has(&shape.config, &input.name)
-    });
-    for input in missing {
-        let Ok(wanted) = WantedValue::of_input(input) else { break };
-        match wanted.ask(host, shape.id()).await {
-            Some(value) => args.named.insert(input.name.clone(), value),
-            None => break,
+    // Those that have a value of their own are shown with the others, and are not asked for alone.
+    let open = |input: &&DeclaredInput| input.required && known(&given, &input.name).is_none();
+    let preset =
+        |input: &DeclaredInput| known(&shape.config, &input.name).or_else(|| input.default.clone());
+    let inputs: Vec<&DeclaredInput> = shape.inputs.iter().filter(open).collect();
+    if inputs.iter().all(|input| preset(input).is_some()) {
+        return args;
+    }
+    let Ok(mut wanted) = inputs
+        .iter()
+        .map(|input| Ok(WantedValue { default: preset(input), ..WantedValue::of_input(input)? }))
+        .collect::<Result<Vec<_>, LocalizedText>>()
+    else {
+        return args;
+    };
+    let mut fields: Vec<FormField> =
+        inputs.iter().zip(&wanted).map(|(input, wanted)| form_field(input, wanted)).collect();
+    for _ in 0..MOST_TRIES {
+        let form = FormQuestion { script: asking_script(shape), fields: fields.clone() };
+        let values = match host.ask_form(form).await {
+            FormAnswer::Filled(values) => values,
+            FormAnswer::Cancelled => return args,
+            FormAnswer::OneByOne => break,
         };
+        let mut taken = Vec::new();
+        for (at, field) in fields.iter_mut().enumerate() {
+            let text = values.get(at).cloned().unwrap_or_default();
+            match wanted.get(at).map(|wanted| wanted.typed_value(&text)) {
+                Some(Ok(value)) => taken.push((field.name.clone(), value)),
+                Some(Err(why)) => field.fault = Some(why),
+                None => {}
+            }
+            field.default = Some(text).filter(|text| !text.is_empty());
+        }
+        if taken.len() == fields.len() {
+            args.named.extend(taken);
+            return args;
+        }
+    }
+    for (input, wanted) in inputs.iter().zip(&mut wanted) {
+        if wanted.default.is_none() {
+            match wanted.ask(host, shape.id()).await {
+                Some(value) => args.named.insert(input.name.clone(), value),
+                None => break,
+            };
+        }
     }
     args
+}
+
+fn form_field(input: &DeclaredInput, wanted: &WantedValue) -> FormField {
+    let about = |name: &str| input.about.get(name).and_then(Value::as_str);
+    FormField {
+        name: input.name.clone(),
+        about: about("description").or(about("title")).unwrap_or_default().to_owned(),
+        kind: match wanted.kind {
+            InputKind::Text | InputKind::Choice => FieldKind::Text,
+            InputKind::Number => FieldKind::Number,
+            InputKind::Confirm => FieldKind::Confirm,
+            InputKind::List => FieldKind::List,
+            InputKind::Object => FieldKind::Object,
+        },
+        choices: wanted.choices.iter().map(|(label, _)| label.clone()).collect(),
+        default: wanted.default.as_ref().map(text_of),
+        required: true,
+        fault: None,
+    }
 }

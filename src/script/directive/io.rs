@@ -12,7 +12,7 @@ use super::super::run::frame::{Frame, ScriptRun};
 use super::super::run::scope::{text_of, texts_of};
 use super::super::source;
 use super::memory;
-use crate::i18n::script_run as words;
+use crate::i18n::{Localize, script_run as words};
 use crate::protocol::StepAction;
 
 /// `$exec: {id, args}` runs another script; `$exec: {program, args}` runs a program, without a
@@ -98,7 +98,15 @@ pub async fn list_filenames(run: &mut ScriptRun, frame: &mut Frame, args: ArgVal
     if args.get("recursive") == Some(&Value::Bool(false)) {
         input.insert("depth".to_owned(), Value::from(1));
     }
-    let listed = run_own_step(run, frame, "file.list", input).await?;
+    let listed = match run_own_step(run, frame, "file.list", input).await {
+        Ok(listed) => listed,
+        // A folder that does not exist has no files, as in the published engine; a note says why.
+        Err(ScriptFlow::Failed(failure)) if failure.cause == ErrorCause::Script => {
+            run.host.emit_note(failure.localized());
+            String::new()
+        }
+        Err(halt) => return Err(halt),
+    };
     let is_file = |name: &&str| !name.ends_with(['/', '@']);
     let files = listed.lines().filter(is_file);
     let wanted = files.filter(|name| ends.is_empty() || ends.iter().any(|end| name.ends_with(end)));

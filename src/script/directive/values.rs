@@ -47,8 +47,13 @@ fn all_args(args: ArgValues) -> Value {
     }
 }
 
-/// `$set: {name: value}`; with a name alone, as in `-> $set(name)`, the last result.
+/// `$set: {name: value}` or `$set(name, value)`; with a name alone, as in `-> $set(name)`, the last
+/// result.
 pub fn set(frame: &mut Frame, args: ArgValues) -> CallResult {
+    if let [Value::String(name), value] = args.positional.as_slice() {
+        frame.values.set(name, value.clone());
+        return Ok(None);
+    }
     let named = args.passed_variables.keys().next().cloned();
     if let [value] = args.positional.as_slice()
         && let Some(name) = named.or_else(|| value.as_str().map(str::to_owned))

@@ -21,6 +21,9 @@
   let current = 0; // the run that is being served
   let missing = null; // unknown names in the running expression
   let hosted = null; // the names the host serves; null: any
+  let watches = true; // the running code may change the values it reads
+  let quickRun = 0; // the run whose value the host takes as it is, if it is plain
+  let quickValue;
   const asked = new Set(); // runs that have called the host
   const NONE = Symbol('no such function');
 
@@ -58,7 +61,7 @@
 
   function read(name) {
     const value = vars[name];
-    if (typeof value === 'object' && value !== null && !touched.has(name)) {
+    if (watches && typeof value === 'object' && value !== null && !touched.has(name)) {
       touched.set(name, stringify(value, replacer));
     }
     return value;
@@ -84,8 +87,11 @@
     }
   }
 
+  const NO_CHANGES = '{"set":[],"gone":[]}';
+
   // The changes since the host last got the values, as JSON.
   function changes() {
+    if (dirty.size === 0 && touched.size === 0) return NO_CHANGES;
     for (const [name, before] of touched) {
       if (name in vars && !dirty.has(name) && same(vars[name], before) === false) dirty.add(name);
     }
@@ -241,12 +247,32 @@
     } catch (error) {
       kind = 'thrown';
       text = stringify(message(error));
-      changed = '{"set":[],"gone":[]}';
+      changed = NO_CHANGES;
     }
     out.push('{"done":{"run":' + run + ',"kind":"' + kind + '","value":' + text + ',"place":' + stringify(where || null) + ',"changes":' + changed + '}}');
   }
 
+  const HALF_CHARACTER = /[\ud800-\udfff]/;
+  const LONGEST_PLAIN = 10000;
+
+  // Whether both sides have the same form of a value.
+  function isPlain(value) {
+    switch (typeof value) {
+      case 'undefined':
+      case 'boolean': return true;
+      case 'number': return Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
+      case 'string': return value.length <= LONGEST_PLAIN && !HALF_CHARACTER.test(value);
+      default: return value === null;
+    }
+  }
+
   function done(run, value) {
+    if (run === quickRun && dirty.size === 0 && touched.size === 0 && out.length === 0 && !asked.has(run) && isPlain(value)) {
+      waiting.delete(run);
+      quickValue = value;
+      quickRun = 0;
+      return;
+    }
     try {
       if (typeof value === 'string' && asked.has(run) && value.includes('[object Promise]')) {
         throw new TypeError(TOO_EARLY);
@@ -331,6 +357,26 @@
 
   const CALL = /^(?:this\s*\.\s*)?\$([\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*)*)\s*\(/u;
 
+  // What a text may hold only if it changes something, or may do so in a way that is not seen.
+  const CHANGES = new RegExp([
+    /[$`\\]|\+\+|--|<<=|>>=|[\])]\s*\(|\?\.\s*\(/,
+    /(?:^|[^=!<>])=(?![=>])/,
+    /\b(?:push|pop|shift|unshift|splice|sort|reverse|fill|copyWithin|assign|set\w*|add|delete|clear|apply|call|bind|define\w*|freeze|seal|preventExtensions|new|function|class|eval|Function|Reflect|Proxy|async|await|constructor|prototype|__\w+)\b/,
+  ].map((part) => part.source).join('|'));
+  const PURE_CALLS = new Set(('at abs ceil charAt charCodeAt codePointAt concat endsWith entries every exp filter find findIndex ' +
+    'findLast flat flatMap floor from fromEntries includes indexOf isArray isFinite isInteger isNaN join keys lastIndexOf localeCompare log ' +
+    'map match matchAll max min normalize now padEnd padStart parse parseFloat parseInt pow random reduce reduceRight repeat replace ' +
+    'replaceAll round search sign slice some split sqrt startsWith stringify substr substring test toFixed toISOString toLocaleString ' +
+    'toLowerCase toPrecision toReversed toSorted toSpliced toString toUpperCase trim trimEnd trimStart trunc values with ' +
+    'Array Boolean Date Number Object String').split(' '));
+
+  // Whether an expression surely changes none of the values that it reads.
+  function isPure(text) {
+    if (CHANGES.test(text)) return false;
+    for (const [, name] of text.matchAll(/([\p{L}_][\p{L}\p{N}_]*)\s*\(/gu)) if (!PURE_CALLS.has(name)) return false;
+    return true;
+  }
+
   function expression(text) {
     let made = compiled.get(text);
     if (made === undefined) {
@@ -346,6 +392,7 @@
         if (waiting === text) throw error;
         made = make(text);
       }
+      made.isPure = isPure(text);
       if (compiled.size >= 1000) compiled.clear();
       compiled.set(text, made);
     }
@@ -468,24 +515,48 @@
     return listed(id);
   }
 
+  function evaluate(run, text) {
+    const lookedFor = new Set();
+    let made;
+    try {
+      made = expression(text);
+    } catch (error) {
+      return settle(run, 'invalid', stringify(message(error)));
+    }
+    const outer = missing;
+    missing = lookedFor;
+    watches = !made.isPure;
+    try {
+      follow(run, made.call(runtime, scope), lookedFor);
+    } catch (error) {
+      failed(run, error, lookedFor);
+    } finally {
+      missing = outer;
+      watches = true;
+    }
+  }
+
+  // An expression whose value the host takes as it is: what is returned instead of a value that
+  // is not plain is an object, and the host drains `out`.
+  const TOLD = Object.freeze({});
+  function quick(run, text) {
+    current = run;
+    waiting.set(run, 0);
+    quickRun = run;
+    quickValue = TOLD;
+    try {
+      evaluate(run, text);
+    } catch (error) {
+      failed(run, error);
+    } finally {
+      quickRun = 0;
+    }
+    return quickValue;
+  }
+
   const tasks = {
     eval(order) {
-      const lookedFor = new Set();
-      let made;
-      try {
-        made = expression(order.expr);
-      } catch (error) {
-        return settle(order.run, 'invalid', stringify(message(error)));
-      }
-      const outer = missing;
-      missing = lookedFor;
-      try {
-        follow(order.run, made.call(runtime, scope), lookedFor);
-      } catch (error) {
-        failed(order.run, error, lookedFor);
-      } finally {
-        missing = outer;
-      }
+      evaluate(order.run, order.expr);
     },
     compile(order) {
       try {
@@ -539,6 +610,7 @@
     const changed = parse(text);
     const order = changed.request;
     current = order.run;
+    watches = true;
     waiting.set(order.run, 0);
     update(changed);
     try {
@@ -555,6 +627,7 @@
     if (want === undefined) return;
     wants.delete(order.id);
     current = want.run;
+    watches = true;
     if (waiting.has(want.run)) waiting.set(want.run, waiting.get(want.run) - 1);
     update(changed);
     if (order.ok) want.resolve(order.value);
@@ -601,5 +674,6 @@
     },
   });
   Object.preventExtensions(globalThis);
-  return { start, answer, modules, drain };
+  const updated = (text) => update(parse(text));
+  return { start, answer, modules, drain, quick, update: updated, vars };
 })

@@ -68,7 +68,7 @@ async fn run_link(run: &mut ScriptRun, frame: &mut Frame, link: &CallExpr) -> Sc
 }
 
 /// The arguments of a link. In them `content` is the last result; `result` and the fields of a
-/// result are there as well unless the script has such a name itself.
+/// result are there as well. Where the result has fields, a name of the script itself wins.
 async fn evaluate_link_args(
     run: &mut ScriptRun,
     frame: &mut Frame,
@@ -80,6 +80,9 @@ async fn evaluate_link_args(
         let fields = latest.as_object().into_iter().flatten();
         local.extend(fields.map(|(name, value)| (name.clone(), value.clone())));
         local.insert("result".to_owned(), latest.clone());
+        if !local.contains_key("content") {
+            local.insert("content".to_owned(), latest.clone());
+        }
         local.retain(|name, _| frame.values.get(name).is_none());
         if !latest.is_object() {
             local.insert("content".to_owned(), latest.clone());

@@ -183,8 +183,14 @@ fn known_value(frame: &Frame, text: &str) -> KnownValue {
             return KnownValue::Undefined;
         }
     }
+    // As in the engine, an input without a value is null.
+    let is_input = |name: &str| frame.manifest.inputs.iter().any(|input| input.name == name);
+    let lookup = |name: &str| match frame.values.lookup(name) {
+        None if is_input(name) && frame.values.get(name).is_none() => Some(&Value::Null),
+        value => value,
+    };
     let trusted = frame.manifest.origin.trusted;
-    match trusted.then(|| evaluate_simple(text, &|name| frame.values.lookup(name))).flatten() {
+    match trusted.then(|| evaluate_simple(text, &lookup)).flatten() {
         Some(value) => KnownValue::Value(value),
         None => KnownValue::NeedsEngine,
     }

@@ -9,6 +9,9 @@ use serde_json::{Map, Value};
 pub use super::super::js::is_truthy;
 use super::super::js::{JsScope, ScopeUpdate};
 
+/// The names whose values are put together when they are read.
+const MADE_WHEN_READ: &[&str] = &["LatestResult", "prompt", "parameters"];
+
 /// All values of one script.
 #[derive(Clone, Debug, Default)]
 pub struct ScopeValues {
@@ -122,59 +125,73 @@ impl ScopeValues {
     pub fn changes_since<'a>(
         &self,
         sent: &mut JsScope,
-        nulls: impl Iterator<Item = &'a String>,
+        mut nulls: impl Iterator<Item = &'a String> + Clone,
         messages: Option<Value>,
         reads: Option<&str>,
     ) -> ScopeUpdate {
-        let words = reads.map(|text| {
-            text.split(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && c != '_')
-                .collect::<BTreeSet<&str>>()
-        });
-        let is_read = |name: &str| words.as_ref().is_none_or(|words| words.contains(name));
         let mut update = ScopeUpdate::default();
-        let mut names = BTreeSet::new();
-        let mut note = |name: &'_ str, value: Cow<'_, Value>, sent: &mut JsScope| {
+        let mut note = |name: &str, value: Option<Cow<'_, Value>>, sent: &mut JsScope| {
+            let Some(value) = value else {
+                if sent.remove(name).is_some() {
+                    update.removed.push(name.to_owned());
+                }
+                return;
+            };
             if sent.get(name) != Some(value.as_ref()) {
                 let value = value.into_owned();
                 sent.insert(name.to_owned(), value.clone());
                 update.set.push((name.to_owned(), value));
             }
         };
-        let latest = match self.hidden.is_empty() {
-            true => Cow::Borrowed(&self.latest),
-            false => Cow::Owned(self.latest_with_hidden()),
-        };
-        if is_read("LatestResult") {
-            note("LatestResult", latest, sent);
-        }
-        if is_read("prompt") {
-            let mut prompt = self.full_prompt();
-            prompt.extend(messages.map(|messages| ("messages".to_owned(), messages)));
-            note("prompt", Cow::Owned(Value::Object(prompt)), sent);
-        }
-        if is_read("parameters") {
-            note("parameters", Cow::Owned(Value::Object(self.parameters.clone())), sent);
-        }
-        names.extend(["LatestResult", "prompt", "parameters"].map(str::to_owned));
-        for layer in self.layers().chain([&self.parameters]) {
-            for (name, value) in layer {
-                if is_read(name) && !names.contains(name) {
-                    note(name, Cow::Borrowed(value), sent);
-                    names.insert(name.clone());
+        if let Some(text) = reads {
+            let mut seen: Vec<&str> = Vec::new();
+            for name in names_in(text) {
+                if !seen.contains(&name) {
+                    seen.push(name);
+                    let value = self.engine_value(name, messages.as_ref());
+                    let is_null = || nulls.clone().any(|null| null == name);
+                    let value = value.or_else(|| is_null().then_some(Cow::Owned(Value::Null)));
+                    note(name, value, sent);
                 }
             }
+            return update;
         }
-        for name in nulls {
-            if is_read(name) && names.insert(name.clone()) {
-                note(name, Cow::Owned(Value::Null), sent);
+        let mut names = BTreeSet::new();
+        let layers = self.layers().chain([&self.parameters]).flat_map(Map::keys);
+        for name in MADE_WHEN_READ.iter().copied().chain(layers.map(String::as_str)) {
+            if names.insert(name) {
+                note(name, self.engine_value(name, messages.as_ref()), sent);
             }
         }
-        let stale = |name: &&String| is_read(name) && !names.contains(*name);
-        if reads.is_some() || sent.len() > names.len() {
-            update.removed = sent.keys().filter(stale).cloned().collect();
-            update.removed.iter().for_each(|name| drop(sent.remove(name)));
+        for name in nulls.by_ref() {
+            if names.insert(name) {
+                note(name, Some(Cow::Owned(Value::Null)), sent);
+            }
+        }
+        if sent.len() > names.len() {
+            let stale = |name: &&String| !names.contains(name.as_str());
+            let stale: Vec<String> = sent.keys().filter(stale).cloned().collect();
+            stale.iter().for_each(|name| note(name, None, sent));
         }
         update
+    }
+
+    /// A value as JavaScript sees it.
+    fn engine_value(&self, name: &str, messages: Option<&Value>) -> Option<Cow<'_, Value>> {
+        Some(match name {
+            "LatestResult" if self.hidden.is_empty() => Cow::Borrowed(&self.latest),
+            "LatestResult" => Cow::Owned(self.latest_with_hidden()),
+            "prompt" => {
+                let mut prompt = self.full_prompt();
+                prompt.extend(messages.map(|messages| ("messages".to_owned(), messages.clone())));
+                Cow::Owned(Value::Object(prompt))
+            }
+            "parameters" => Cow::Owned(Value::Object(self.parameters.clone())),
+            name => {
+                let mut layers = self.layers().chain([&self.parameters]);
+                Cow::Borrowed(layers.find_map(|layer| layer.get(name))?)
+            }
+        })
     }
 
     /// Sets a variable where its name is known, or else next to the settings.
@@ -279,6 +296,12 @@ impl ScopeValues {
             _ => None,
         }
     }
+}
+
+/// The names that may be meant in an expression.
+fn names_in(text: &str) -> impl Iterator<Item = &str> {
+    let names = text.split(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && c != '_');
+    names.filter(|name| !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// The place of a path below a value.

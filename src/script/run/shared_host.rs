@@ -9,7 +9,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::super::error::StepError;
 use super::super::host::{
-    AnswerPart, InputAnswer, InputQuestion, ModelCall, PackKey, ScriptEvent, ScriptHost,
+    AnswerPart, FormAnswer, FormQuestion, InputAnswer, InputQuestion, ModelCall, PackKey,
+    ScriptEvent, ScriptHost,
 };
 use crate::i18n::{LocalizedText, script_run as words};
 use crate::protocol::StepAction;
@@ -23,6 +24,7 @@ pub enum HostRequest {
     Event(ScriptEvent),
     Confirm(LocalizedText, oneshot::Sender<bool>),
     Input(InputQuestion, oneshot::Sender<Option<InputAnswer>>),
+    Form(FormQuestion, oneshot::Sender<FormAnswer>),
     Step(StepAction, Option<LocalizedText>, oneshot::Sender<Result<String, StepError>>),
     LoadValue(PackKey, oneshot::Sender<StoreResult>),
     StoreValue(PackKey, Option<Value>, oneshot::Sender<StoreResult>),
@@ -86,6 +88,12 @@ impl ScriptHost for Relay {
         self.request(|give| HostRequest::Input(question, give)).map(Option::flatten).boxed()
     }
 
+    fn ask_form(&mut self, form: FormQuestion) -> BoxFuture<'_, FormAnswer> {
+        self.request(|give| HostRequest::Form(form, give))
+            .map(|said| said.unwrap_or(FormAnswer::Cancelled))
+            .boxed()
+    }
+
     fn run_step(
         &mut self,
         work: StepAction,
@@ -119,6 +127,7 @@ impl HostRequest {
             HostRequest::Input(question, give) => {
                 drop(give.send(host.ask_input(question).await));
             }
+            HostRequest::Form(form, give) => drop(give.send(host.ask_form(form).await)),
             HostRequest::Step(work, permission, give) => {
                 drop(give.send(host.run_step(work, permission).await));
             }

@@ -26,6 +26,7 @@ mod dialog_frame;
 mod diff;
 mod edit;
 mod file_change;
+mod form;
 mod help;
 mod key_entry;
 mod key_page;
@@ -45,6 +46,7 @@ pub use action::{ModalAction, PickerAction, Topic};
 use approve::ApproveDialog;
 use dialog::Dialog;
 use diff::DiffDialog;
+use form::FormDialog;
 use help::HelpDialog;
 pub use key_entry::KeyEntry;
 use key_page::KeyPage;
@@ -64,6 +66,7 @@ pub enum Modal {
     TemplateCommands(Box<TemplateDialog>),
     Trust(Box<TrustDialog>),
     ModelQuestion(Box<ModelQuestionDialog>),
+    Form(Box<FormDialog>),
     Picker(Box<Picker>),
     Help(HelpDialog),
     Keys(KeyPage),
@@ -90,6 +93,9 @@ impl Modal {
             }
             Question::Plan { items, .. } => {
                 Modal::ModelQuestion(Box::new(ModelQuestionDialog::for_plan(id, items, facts.lang)))
+            }
+            Question::Form { script, fields } => {
+                Modal::Form(Box::new(FormDialog::new(id, &script, fields, facts.lang)))
             }
             Question::Choice { text, choices, free, script, .. } => {
                 let text = text::sanitize(&text);
@@ -131,6 +137,7 @@ impl Modal {
             Modal::TemplateCommands(pieces) => Some(pieces.as_ref()),
             Modal::Trust(trust) => Some(trust.as_ref()),
             Modal::ModelQuestion(_)
+            | Modal::Form(_)
             | Modal::Picker(_)
             | Modal::Help(_)
             | Modal::KeyEntry(_)
@@ -147,6 +154,7 @@ impl Modal {
             Modal::TemplateCommands(pieces) => Some(pieces.as_mut()),
             Modal::Trust(trust) => Some(trust.as_mut()),
             Modal::ModelQuestion(_)
+            | Modal::Form(_)
             | Modal::Picker(_)
             | Modal::Help(_)
             | Modal::KeyEntry(_)
@@ -161,12 +169,13 @@ impl Modal {
 
     /// True for a question that the user must answer.
     fn is_question(&self) -> bool {
-        matches!(self, Modal::ModelQuestion(_)) || self.dialog().is_some()
+        matches!(self, Modal::ModelQuestion(_) | Modal::Form(_)) || self.dialog().is_some()
     }
 
     fn is_about(&self, ask: AskId) -> bool {
         match self {
             Modal::ModelQuestion(asked) => asked.id == ask,
+            Modal::Form(form) => form.id == ask,
             other => other.dialog().is_some_and(|sheet| sheet.question().id == ask),
         }
     }
@@ -174,6 +183,7 @@ impl Modal {
     fn key(&mut self, key: &KeyEvent, at: Millis, lang: Lang) -> ModalAction {
         match self {
             Modal::ModelQuestion(asked) => asked.key(key, lang),
+            Modal::Form(form) => form.key(key, lang),
             Modal::Picker(choose) => choose.key(key),
             Modal::Help(help) => help.key(key),
             Modal::Keys(keys) => keys.key(key),
@@ -214,6 +224,7 @@ impl Modals {
             | Modal::TemplateCommands(_)
             | Modal::Trust(_)
             | Modal::ModelQuestion(_)
+            | Modal::Form(_)
             | Modal::Help(_)
             | Modal::KeyEntry(_)
             | Modal::Diff(_)
@@ -256,16 +267,23 @@ impl Modals {
     pub fn has_text_field(&self) -> bool {
         match self.0.last() {
             Some(Modal::ModelQuestion(asked)) => asked.has_text_field(),
+            Some(Modal::Form(_)) => true,
             other => {
                 other.and_then(Modal::dialog).is_some_and(|sheet| sheet.question().has_text_field())
             }
         }
     }
 
+    /// A form is on top, in which Tab goes from field to field.
+    pub fn is_form_on_top(&self) -> bool {
+        matches!(self.0.last(), Some(Modal::Form(_)))
+    }
+
     /// Tells the question on top where keys go at the moment.
     pub fn set_listening(&mut self, listening: FocusNotice) {
         match self.0.last_mut() {
             Some(Modal::ModelQuestion(asked)) => asked.set_listening(listening),
+            Some(Modal::Form(form)) => form.set_listening(listening),
             other => {
                 if let Some(asking) = other.and_then(Modal::question_state) {
                     asking.set_listening(listening);
@@ -290,6 +308,7 @@ impl Modals {
     pub fn scroll(&mut self, by: ScrollAction) -> bool {
         match self.0.last_mut() {
             Some(Modal::ModelQuestion(asked)) => asked.scroll(by),
+            Some(Modal::Form(form)) => form.scroll(by),
             other => other.and_then(Modal::question_state).is_some_and(|asking| asking.scroll(by)),
         }
     }
@@ -315,6 +334,10 @@ impl Modals {
     pub fn paste(&mut self, text: &str, lang: Lang) -> ModalAction {
         match self.0.last_mut() {
             Some(Modal::ModelQuestion(asked)) => asked.paste(text, lang),
+            Some(Modal::Form(form)) => {
+                form.paste(text, lang);
+                ModalAction::Stay
+            }
             other => {
                 let asking = other.and_then(Modal::question_state);
                 asking.map_or(ModalAction::Stay, |asking| asking.paste(text, lang))
@@ -363,6 +386,7 @@ impl Modals {
                 | Modal::TemplateCommands(_)
                 | Modal::Trust(_)
                 | Modal::ModelQuestion(_)
+                | Modal::Form(_)
                 | Modal::KeyEntry(_)
                 | Modal::Picker(_),
             )
@@ -375,6 +399,7 @@ impl Modals {
     pub fn fit(&mut self, screen: Rect, pen: &DrawContext<'_>) -> Option<u16> {
         match self.0.last_mut()? {
             Modal::ModelQuestion(asked) => return Some(asked.fit(screen, pen)),
+            Modal::Form(form) => return Some(form.fit(screen, pen)),
             Modal::Picker(choose) => return Some(choose.height(screen)),
             Modal::KeyEntry(entry) => return Some(entry.height(screen)),
             Modal::Help(help) => help.fit(screen, pen),
@@ -390,6 +415,7 @@ impl Modals {
     pub fn draw(&self, screen: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
         match self.0.last()? {
             Modal::ModelQuestion(asked) => asked.draw(screen, buf, pen),
+            Modal::Form(form) => form.draw(screen, buf, pen),
             Modal::Picker(choose) => choose.draw(screen, buf, pen),
             Modal::KeyEntry(entry) => entry.draw(screen, buf, pen),
             Modal::Keys(keys) => keys.draw(screen, buf, pen),

@@ -431,6 +431,7 @@ impl TranscriptBuilder {
                 }
             }
             Question::Choice { .. }
+            | Question::Form { .. }
             | Question::Plan { .. }
             | Question::ScriptCall { .. }
             | Question::Pause { .. }

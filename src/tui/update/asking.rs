@@ -87,6 +87,7 @@ fn key_kind(state: &State, key: &KeyEvent, focus: Focus) -> KeyKind {
         }
         KeyCode::Esc => KeyKind::Esc,
         KeyCode::Tab | KeyCode::Up | KeyCode::Down if listed => KeyKind::Other,
+        KeyCode::Tab if focus == Focus::Question && state.modals.is_form_on_top() => KeyKind::Other,
         KeyCode::Tab => KeyKind::Tab,
         arrow if key.modifiers.is_empty() && state.composer.is_at_edge(arrow) => KeyKind::Edge,
         KeyCode::Char(' ') if state.composer.is_blank() => KeyKind::Other,

@@ -1,0 +1,195 @@
+//! Evaluates simple expressions without the engine: names, members, literals, operators, and calls
+//! of pure methods, as `n + 1`, `A.length > 3 && !done` or `list.filter(x => x.ok).length`.
+//! Anything whose value in JavaScript is not plain from here (unknown names, assignments, mixed
+//! types, numbers beyond the safe ones) is left to the engine, and so is what takes long: only
+//! the engine can be stopped.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+
+use serde_json::{Number, Value};
+
+mod compare;
+mod compute;
+mod functions;
+mod lists;
+mod parse;
+mod texts;
+
+#[cfg(test)]
+mod tests;
+
+/// Longest expression that is tried, in bytes.
+const LONGEST: usize = 1024;
+/// Most parts and items that are visited, and the longest text that is made, in bytes.
+const MOST_STEPS: usize = 20_000;
+const LONGEST_TEXT: usize = 64 * 1024;
+/// Integers up to here are exact.
+const SAFE: f64 = 9_007_199_254_740_991.0;
+
+/// The value of an expression; `None` if the engine has to evaluate it.
+pub fn evaluate<'v>(text: &str, lookup: &dyn Fn(&str) -> Option<&'v Value>) -> Option<Value> {
+    if text.len() > LONGEST {
+        return None;
+    }
+    let expression = parse::parse(text)?;
+    let steps = Cell::new(MOST_STEPS);
+    let scope = SimpleScope { lookup, local: None, steps: &steps };
+    expression.compute(&scope)?.into_value()
+}
+
+/// A parsed expression.
+#[derive(Debug)]
+enum SimpleExpression<'t> {
+    Literal(Value),
+    Undefined,
+    Name(&'t str),
+    List(Vec<SimpleArg<'t>>),
+    Map(Vec<(String, SimpleExpression<'t>)>),
+    /// The texts of a template literal, each with the value after it.
+    Template(Vec<(String, Option<SimpleExpression<'t>>)>),
+    /// A value, and the fields, items and methods after it.
+    Path(Box<SimpleExpression<'t>>, Vec<PathLink<'t>>),
+    /// A function of the language: the name that may not be a variable, the function, and the
+    /// arguments.
+    Call(&'t str, functions::PureFunction, Vec<SimpleArg<'t>>),
+    TypeOf(Box<SimpleExpression<'t>>),
+    Not(Box<SimpleExpression<'t>>),
+    Negative(Box<SimpleExpression<'t>>),
+    Binary(Operator, Box<[SimpleExpression<'t>; 2]>),
+    /// Condition, and the two values.
+    Choice(Box<[SimpleExpression<'t>; 3]>),
+}
+
+#[derive(Debug)]
+struct PathLink<'t> {
+    /// `?.`: without a value before it, the whole path has none.
+    optional: bool,
+    step: PathStep<'t>,
+}
+
+#[derive(Debug)]
+enum PathStep<'t> {
+    Field(&'t str),
+    Index(SimpleExpression<'t>),
+    Method(&'t str, Vec<SimpleArg<'t>>),
+}
+
+#[derive(Debug)]
+enum SimpleArg<'t> {
+    Value(SimpleExpression<'t>),
+    /// `...list`
+    Spread(SimpleExpression<'t>),
+    /// `(a, b) => value`
+    Arrow(Vec<&'t str>, SimpleExpression<'t>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operator {
+    Coalesce,
+    Or,
+    And,
+    Equal { strict: bool, negated: bool },
+    Less { or_equal: bool },
+    Greater { or_equal: bool },
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+}
+
+/// What the names of an expression mean, and how much may still be done.
+#[derive(Clone, Copy)]
+struct SimpleScope<'e, 'v> {
+    lookup: &'e dyn Fn(&str) -> Option<&'v Value>,
+    local: Option<&'e LocalName<'e>>,
+    steps: &'e Cell<usize>,
+}
+
+/// A parameter of an arrow function.
+struct LocalName<'e> {
+    name: &'e str,
+    value: &'e Value,
+    outer: Option<&'e LocalName<'e>>,
+}
+
+impl<'e, 'v: 'e> SimpleScope<'e, 'v> {
+    fn get(&self, name: &str) -> Option<&'e Value> {
+        let locals = std::iter::successors(self.local, |local| local.outer);
+        let mut named = locals.filter(|local| local.name == name);
+        named.next().map(|local| local.value).or_else(|| (self.lookup)(name))
+    }
+
+    /// Counts work; `None` once it is too much.
+    fn spend(&self, steps: usize) -> Option<()> {
+        self.steps.set(self.steps.get().checked_sub(steps)?);
+        Some(())
+    }
+}
+
+/// The value of an expression or of a part of it.
+#[derive(Clone, Debug)]
+enum Computed<'e> {
+    Undefined,
+    Value(Cow<'e, Value>),
+}
+
+impl<'e> Computed<'e> {
+    fn owned(value: impl Into<Value>) -> Computed<'e> {
+        Computed::Value(Cow::Owned(value.into()))
+    }
+
+    /// The value; `None` if there is none.
+    fn value(&self) -> Option<&Value> {
+        match self {
+            Computed::Undefined => None,
+            Computed::Value(value) => Some(value),
+        }
+    }
+
+    fn into_value(self) -> Option<Value> {
+        match self {
+            Computed::Undefined => None,
+            Computed::Value(value) => Some(value.into_owned()),
+        }
+    }
+
+    /// Whether it is `null` or `undefined`.
+    fn is_nothing(&self) -> bool {
+        self.value().is_none_or(Value::is_null)
+    }
+
+    fn is_truthy(&self) -> bool {
+        self.value().is_some_and(is_truthy)
+    }
+
+    /// As a number that is one already.
+    fn number(&self) -> Option<f64> {
+        self.value()?.as_f64()
+    }
+
+    fn text(&self) -> Option<&str> {
+        self.value()?.as_str()
+    }
+}
+
+/// A number as JavaScript passes it on; `None` if it is not finite, or too large to be exact.
+fn number(value: f64) -> Option<Value> {
+    match value.fract() == 0.0 {
+        true if value.abs() <= SAFE => Some(Value::from(value as i64)),
+        true => None,
+        false => Number::from_f64(value).map(Value::Number),
+    }
+}
+
+/// The truth of a value, as in JavaScript.
+pub fn is_truthy(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(is) => *is,
+        Value::Number(number) => number.as_f64().is_some_and(|number| number != 0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(_) | Value::Object(_) => true,
+    }
+}
