@@ -25,6 +25,9 @@ pub fn question_lines(question: &Question) -> Vec<LocalizedText> {
             std::iter::once(screen::PLAN_ASK.into()).chain(lines).collect()
         }
         Question::ScriptCall { text } => vec![common::SCRIPT_ASKS.with("text", text.as_str())],
+        Question::Choice { text, fallback: Some(_), .. } => {
+            vec![common::AVOCET_ASKS.with("text", escape(text).text)]
+        }
         Question::Choice { text, script, .. } => {
             let asks = if script.is_some() { common::SCRIPT_ASKS } else { common::MODEL_ASKS };
             vec![asks.with("text", text.as_str())]
