@@ -38,7 +38,7 @@ use crate::config::history::InputHistory;
 use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
 use crate::protocol::{Notice, SessionInfo};
 use crate::session::persistence::{Replay, ResumeTarget};
-use crate::tools::exec::watchdog;
+use crate::tools::exec::{keeper, watchdog};
 use crate::{session, signals, tui};
 
 mod connect;
@@ -72,6 +72,9 @@ use startup::Startup;
 pub fn entry() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|mode| mode == watchdog::MODE) {
         return watchdog::run();
+    }
+    if std::env::args_os().nth(1).is_some_and(|mode| mode == keeper::MODE) {
+        return keeper::run();
     }
     output::report_panics();
     let cli = match Cli::parse_from_args(std::env::args_os()) {

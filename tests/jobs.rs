@@ -8,11 +8,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use avocet::i18n::Lang;
+use avocet::i18n::{Lang, session as words};
 use avocet::model::Scripted;
 use avocet::protocol::{
-    Event, JobInfo, JobRequest, JobState, Observation, Op, Outcome, SessionInfo, TurnOutcome,
+    Decision, Event, JobInfo, JobRequest, JobState, Observation, Op, Outcome, Question,
+    SessionInfo, TurnOutcome,
 };
+use avocet::session::KeptJobs;
+use avocet::tools::Toolbox;
+use avocet::tools::exec::StepLimits;
+use avocet::tools::system::System;
 use serde_json::json;
 
 #[path = "support/talk.rs"]
@@ -26,6 +31,33 @@ fn session(folder: &Path, replies: &[&str]) -> SessionClient {
     parts.outputs = Some(folder.join(".outputs"));
     SessionClient::start(parts)
 }
+
+/// One whose approved steps are asked about after this time.
+fn session_with_limit(folder: &Path, replies: &[&str], approved: Duration) -> SessionClient {
+    let model = Scripted::parse("test", &replies.join("\n---\n")).unwrap();
+    let mut parts = talk::parts(folder, Arc::new(model));
+    parts.outputs = Some(folder.join(".outputs"));
+    let limits =
+        StepLimits { approved, grace: Duration::from_millis(200), ..StepLimits::default() };
+    let world = System::new(folder, folder, &[]);
+    parts.tools = Toolbox::new(vec![Arc::new(talk::exec(&world, limits))]);
+    SessionClient::start(parts)
+}
+
+/// Answers the question what becomes of a step whose time is up.
+async fn choose(talk: &mut SessionClient, choice: &str) {
+    let (ask, question) = talk.next_question().await;
+    let Question::Choice { text, choices, fallback, .. } = question else {
+        panic!("{question:?}");
+    };
+    assert!(text.contains("still at work"), "{text}");
+    assert_eq!(choices.len(), 3);
+    assert!(fallback.is_some_and(|fallback| choices.contains(&fallback)));
+    talk.send(Op::Decide { ask, decision: Decision::Answer { text: choice.to_owned() } }).await;
+}
+
+/// Writes without end, until a file `stop` is there.
+const CHATTY: &str = "while [ ! -e stop ]; do echo tick; sleep 0.05; done; echo over";
 
 fn tool(name: &str, input: serde_json::Value) -> String {
     talk::tool(name, input)
@@ -229,5 +261,273 @@ async fn the_long_output_of_a_step_is_read_in_pages() {
     }
     assert_eq!(all.len(), 20_000);
     assert_eq!((all[0].as_str(), all[9_999].as_str()), ("1", "10000"));
+    talk.close().await;
+}
+
+#[tokio::test]
+async fn a_step_at_work_at_its_time_limit_goes_to_the_background_when_the_user_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    let mut talk = session_with_limit(&folder, &[DONE], Duration::from_secs(1));
+    shell(&talk, CHATTY).await;
+    choose(&mut talk, words::LIMIT_BACKGROUND.en).await;
+    talk.next(|event| matches!(event, Event::QuestionClosed { .. }).then_some(())).await;
+    assert!(finished(&mut talk).await.runs_on());
+    fs::write(folder.join("stop"), "").unwrap();
+    jobs(&mut talk, |jobs| jobs[0].state == JobState::Ended { exit: Some(0) }).await;
+    talk.close().await;
+}
+
+#[tokio::test]
+async fn a_step_at_work_at_its_time_limit_may_take_as_long_again_or_is_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    let mut talk = session_with_limit(&folder, &[DONE], Duration::from_secs(1));
+    shell(&talk, CHATTY).await;
+    choose(&mut talk, words::LIMIT_WAIT.en).await;
+    choose(&mut talk, words::LIMIT_STOP.en).await;
+    let seen = finished(&mut talk).await;
+    assert_eq!(seen.outcome, Outcome::TimedOut, "{seen:?}");
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
+    talk.close().await;
+}
+
+#[tokio::test]
+async fn a_question_about_a_step_is_withdrawn_when_the_step_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    let mut talk = session_with_limit(&folder, &[DONE], Duration::from_secs(1));
+    shell(&talk, CHATTY).await;
+    let (ask, _) = talk.next_question().await;
+    fs::write(folder.join("stop"), "").unwrap();
+    talk.next(|event| {
+        matches!(event, Event::QuestionClosed { ask: it } if it == ask).then_some(())
+    })
+    .await;
+    let seen = finished(&mut talk).await;
+    assert_eq!((seen.outcome, seen.exit_code), (Outcome::Ran, Some(0)));
+    assert!(seen.stdout.ends_with("over\n"));
+    talk.close().await;
+}
+
+#[tokio::test]
+async fn a_silent_step_is_stopped_at_its_time_limit_without_a_question() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    let mut talk = session_with_limit(&folder, &[DONE], Duration::from_secs(1));
+    shell(&talk, "exec sleep 300").await;
+    let seen = talk
+        .next(|event| match event {
+            Event::Asked(ask) => panic!("{ask:?}"),
+            Event::StepFinished(seen) => Some(*seen),
+            _ => None,
+        })
+        .await;
+    assert_eq!(seen.outcome, Outcome::TimedOut);
+    talk.close().await;
+}
+
+#[tokio::test]
+async fn a_job_that_forks_away_is_ended_and_said_and_one_that_wants_input_gets_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    let mut talk = session(&folder, &[DONE]);
+    // Its own process ends at once, as a daemon's does.
+    shell(
+        &talk,
+        "setsid sh -c 'echo $$ > pid; exec sleep 300' > /dev/null 2>&1 & \
+                  while [ ! -s pid ]; do sleep 0.05; done; exit 0 &",
+    )
+    .await;
+    let seen = finished(&mut talk).await;
+    let note = seen.note.as_ref().map(|note| note.text(Lang::En)).unwrap_or_default();
+    assert!(note.contains("left in the background ended with the step: 1"), "{note}");
+    let pid = fs::read_to_string(folder.join("pid")).unwrap();
+    assert!(!Path::new("/proc").join(pid.trim()).exists());
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
+    // The later one ends as its input does, and is no job.
+    shell(&talk, "read answer || echo no input &").await;
+    assert_eq!(finished(&mut talk).await.stdout, "no input\n");
+    talk.close().await;
+}
+
+/// One whose jobs may outlive it.
+fn keeping_session(folder: &Path) -> SessionClient {
+    let model = Scripted::parse("test", DONE).unwrap();
+    let mut parts = talk::parts(folder, Arc::new(model));
+    parts.outputs = Some(folder.join(".outputs"));
+    let program = env!("CARGO_BIN_EXE_avocet").into();
+    parts.kept_jobs = Some(KeptJobs { place: folder.join(".jobs"), program });
+    SessionClient::start(parts)
+}
+
+async fn keep(talk: &mut SessionClient) {
+    ask(talk, JobRequest::Keep { id: 1 }).await;
+    let notice = talk.notice().await.say.text(Lang::En);
+    assert!(notice.contains("goes on when Avocet ends"), "{notice}");
+}
+
+/// Asks for the output until it has this text.
+async fn output_with(talk: &mut SessionClient, wanted: &str) -> Vec<String> {
+    loop {
+        ask(talk, JobRequest::Show { id: 1, page: None }).await;
+        let rows = talk.page().await;
+        if rows.iter().any(|row| row.contains(wanted)) {
+            return rows;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// One that has ended and was not collected does not run.
+fn runs(folder: &Path) -> bool {
+    let pid = fs::read_to_string(folder.join("pid")).unwrap();
+    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+    let state = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+    !state.is_empty() && !state.starts_with('Z')
+}
+
+/// The records of kept jobs.
+fn records(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(folder.join(".jobs")).into_iter().flatten();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.extension().is_some_and(|end| end == "json")).collect()
+}
+
+const LASTING: &str = "echo $$ > pid; echo begun; while [ ! -e later ]; do sleep 0.05; done; \
+                       echo later; while [ ! -e stop ]; do sleep 0.05; done &";
+
+#[tokio::test]
+async fn a_kept_job_outlives_its_session_and_the_next_one_finds_reads_and_stops_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    let mut talk = keeping_session(&folder);
+    shell(&talk, LASTING).await;
+    assert!(finished(&mut talk).await.runs_on());
+    keep(&mut talk).await;
+    ask(&talk, JobRequest::List).await;
+    let listed = talk.page().await;
+    assert!(listed[0].contains("runs") && listed[0].ends_with("; stays"), "{listed:?}");
+    talk.close().await;
+    assert!(runs(&folder) && records(&folder).len() == 1);
+    fs::write(folder.join("later"), "").unwrap();
+    let mut talk = keeping_session(&folder);
+    let found = jobs(&mut talk, |jobs| jobs[0].kept).await;
+    assert_eq!(found.jobs[0].state, JobState::Running);
+    let notice = talk.notice().await.say.text(Lang::En);
+    assert!(notice.contains("kept by an earlier session, still runs"), "{notice}");
+    let rows = output_with(&mut talk, "later").await;
+    assert_eq!(rows, ["begun", "later"]);
+    ask(&talk, JobRequest::Stop { id: 1 }).await;
+    jobs(&mut talk, |jobs| jobs[0].state == JobState::Stopped).await;
+    assert!(!runs(&folder));
+    talk.close().await;
+    assert!(records(&folder).is_empty());
+}
+
+#[tokio::test]
+async fn a_kept_job_tells_its_exit_code_while_its_session_lasts_and_is_stopped_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    let mut talk = keeping_session(&folder);
+    shell(&talk, "while [ ! -e stop ]; do sleep 0.05; done; exit 5 &").await;
+    assert!(finished(&mut talk).await.runs_on());
+    keep(&mut talk).await;
+    fs::write(folder.join("stop"), "").unwrap();
+    jobs(&mut talk, |jobs| jobs[0].state == JobState::Ended { exit: Some(5) }).await;
+    shell(&talk, "echo $$ > pid; exec sleep 300 &").await;
+    assert!(finished(&mut talk).await.runs_on());
+    ask(&talk, JobRequest::Keep { id: 2 }).await;
+    jobs(&mut talk, |jobs| jobs[1].kept).await;
+    ask(&talk, JobRequest::Stop { id: 2 }).await;
+    jobs(&mut talk, |jobs| jobs[1].state == JobState::Stopped).await;
+    assert!(!runs(&folder));
+    talk.close().await;
+}
+
+#[tokio::test]
+async fn a_job_whose_number_was_given_away_is_not_touched() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    let mut talk = keeping_session(&folder);
+    shell(&talk, LASTING).await;
+    assert!(finished(&mut talk).await.runs_on());
+    keep(&mut talk).await;
+    talk.close().await;
+    // As if both processes had ended, and others had their numbers now.
+    let record = records(&folder).remove(0);
+    let mut job: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&record).unwrap()).unwrap();
+    let keeper = job["keeper"]["pid"].as_u64().unwrap();
+    for process in ["leader", "keeper"] {
+        let start = job[process]["start"].as_u64().unwrap();
+        job[process]["start"] = (start - 1).into();
+    }
+    fs::write(&record, job.to_string()).unwrap();
+    let mut talk = keeping_session(&folder);
+    let found = jobs(&mut talk, |jobs| jobs[0].kept).await;
+    assert_eq!(found.jobs[0].state, JobState::Gone);
+    ask(&talk, JobRequest::Stop { id: 1 }).await;
+    talk.next(|event| match event {
+        Event::Notice(notice) => notice.say.text(Lang::En).contains("ended already").then_some(()),
+        _ => None,
+    })
+    .await;
+    talk.close().await;
+    assert!(runs(&folder) && Path::new(&format!("/proc/{keeper}")).exists());
+    fs::write(folder.join("later"), "").unwrap();
+    fs::write(folder.join("stop"), "").unwrap();
+}
+
+#[tokio::test]
+async fn the_output_of_a_kept_job_stays_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    let mut talk = keeping_session(&folder);
+    let flood = "while [ ! -e later ]; do sleep 0.05; done; \
+                 yes 0123456789abcdef | head -c 60000000; echo over; \
+                 while [ ! -e stop ]; do sleep 0.05; done &";
+    shell(&talk, flood).await;
+    assert!(finished(&mut talk).await.runs_on());
+    keep(&mut talk).await;
+    fs::write(folder.join("later"), "").unwrap();
+    output_with(&mut talk, "over").await;
+    let files = fs::read_dir(folder.join(".jobs")).unwrap();
+    let size: u64 = files.map(|file| file.unwrap().metadata().unwrap().len()).sum();
+    assert!(size > 100_000 && size < 10 << 20, "{size}");
+    fs::write(folder.join("stop"), "").unwrap();
+    jobs(&mut talk, |jobs| jobs[0].state == JobState::Ended { exit: Some(0) }).await;
+    talk.close().await;
+}
+
+#[tokio::test]
+async fn a_daemon_that_is_meant_to_stay_is_left_running_and_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    let programs = tempfile::tempdir().unwrap();
+    let programs = programs.path().canonicalize().unwrap();
+    fs::copy("/bin/sleep", programs.join("sccache")).unwrap();
+    let mut talk = session(&folder, &[DONE]);
+    let program = programs.join("sccache").display().to_string();
+    let line = |program: &str| {
+        format!(
+            "setsid {program} 300 < /dev/null > /dev/null 2>&1 & echo $! > pid; \
+             while [ \"$(readlink /proc/$!/exe)\" != {program} ]; do sleep 0.01; done"
+        )
+    };
+    shell(&talk, &line(&program)).await;
+    let note = finished(&mut talk).await.note.unwrap().text(Lang::En);
+    assert!(note.contains("sccache server"), "{note}");
+    assert!(runs(&folder));
+    assert_eq!(talk.ending().await, TurnOutcome::Done);
+    let pid = fs::read_to_string(folder.join("pid")).unwrap();
+    let pid = rustix::process::Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    // One of the workspace only has its name.
+    fs::copy("/bin/sleep", folder.join("sccache")).unwrap();
+    shell(&talk, &line(&folder.join("sccache").display().to_string())).await;
+    let note = finished(&mut talk).await.note.unwrap().text(Lang::En);
+    assert!(note.contains("ended with the step: 1"), "{note}");
+    assert!(!runs(&folder));
     talk.close().await;
 }

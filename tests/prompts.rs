@@ -274,6 +274,7 @@ fn parts(
         user_notes: vec![],
         settings: None,
         outputs: None,
+        kept_jobs: None,
     }
 }
 

@@ -1477,6 +1477,7 @@ fn question(choices: &[&str], lang: Lang) -> Event {
         text: text.into(),
         choices,
         free: true,
+        fallback: None,
     };
     Event::Asked(Box::new(Ask { id: AskId(9), question }))
 }

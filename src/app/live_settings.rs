@@ -7,9 +7,9 @@ use std::time::SystemTime;
 use super::startup::Startup;
 use super::user_themes;
 use crate::cli::config::without_password;
-use crate::config::diagnostic::ConfigDiagnostic;
+use crate::config::diagnostic::{ConfigDiagnostic, ConfigError, DiagnosticSource};
 use crate::config::{Environment, Loaded, Paths, Sources, edit, load};
-use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
+use crate::i18n::{Lang, Localize, LocalizedText, cli as words, session};
 use crate::protocol::{Notice, PageRow};
 use crate::safety::Policy;
 use crate::session::settings::{LiveSettings, SettingsAccess};
@@ -55,6 +55,12 @@ impl SettingsFiles {
     }
 }
 
+/// A whole file that could not be read.
+fn is_unreadable(problem: &ConfigDiagnostic) -> bool {
+    let is_file = matches!(problem.origin, DiagnosticSource::File(_));
+    is_file && problem.key.is_none() && !matches!(problem.fault, ConfigError::TooMany { .. })
+}
+
 fn stamp(file: &Path) -> Option<(SystemTime, u64)> {
     let meta = std::fs::metadata(file).ok()?;
     Some((meta.modified().ok()?, meta.len()))
@@ -67,13 +73,21 @@ impl SettingsAccess for SettingsFiles {
             return None;
         }
         self.stamps = stamps;
-        let known: Vec<ConfigDiagnostic> = std::mem::take(&mut self.loaded.problems);
-        self.loaded = load(Sources {
+        let loaded = load(Sources {
             paths: &self.paths,
             environment: &self.environment,
             options: &self.options,
             project: &self.project,
         });
+        // A file that is being written, or was saved half, says nothing of what the user wants: what
+        // was read last stays until a save that can be read.
+        if let Some(broken) = loaded.problems.iter().find(|problem| is_unreadable(problem)) {
+            let notice = broken.notice();
+            let say = session::CONFIG_KEPT.with("problem", notice.say.clone());
+            let live = self.live(vec![Notice { say, ..notice }]);
+            return Some(live);
+        }
+        let known = std::mem::replace(&mut self.loaded, loaded).problems;
         let new = self.loaded.problems.iter().filter(|problem| !known.contains(problem));
         Some(self.live(new.map(ConfigDiagnostic::notice).collect()))
     }
@@ -105,5 +119,47 @@ impl SettingsAccess for SettingsFiles {
         let value = edit::set(&file, key, value).map_err(|error| error.localized())?;
         let value = without_password(key, value).display_text();
         Ok(words::CONFIG_SET.with("key", key).with("value", value).with("file", shown))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_half_saved_file_leaves_the_last_good_settings_until_the_next_good_save() {
+        let root = tempfile::tempdir().unwrap();
+        let paths = Paths::with_root(root.path(), root.path().join("home"));
+        let file = paths.settings();
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let environment = Environment::default();
+        let sources =
+            |paths| Sources { paths, environment: &environment, options: &[], project: &[] };
+        let good = "[safety]\nmax_auto_steps_per_turn = 7\nallow = [\"cargo build *\"]\n";
+        fs::write(&file, good).unwrap();
+        let loaded = load(sources(&paths));
+        let mut files = SettingsFiles {
+            environment: environment.clone(),
+            options: Vec::new(),
+            project: Vec::new(),
+            loaded,
+            stamps: Vec::new(),
+            paths,
+        };
+        files.stamps = files.current_stamps();
+        assert!(files.reload().is_none(), "nothing changed");
+        fs::write(&file, "[safety]\nmax_auto_steps_per_turn = 7\nallow = [\"cargo bu").unwrap();
+        let live = files.reload().unwrap();
+        assert_eq!((live.max_steps, live.policy.allowed.len()), (7, 1));
+        let [problem] = &live.problems[..] else { panic!("{:?}", live.problems) };
+        let said = problem.say.text(Lang::En);
+        assert!(said.contains("The settings that were read last stay."), "{said}");
+        assert!(files.reload().is_none(), "it is said once");
+        fs::write(&file, "[safety]\nmax_auto_steps_per_turn = 9\n").unwrap();
+        let live = files.reload().unwrap();
+        assert_eq!((live.max_steps, live.policy.allowed.len()), (9, 0));
+        assert!(live.problems.is_empty(), "{:?}", live.problems);
     }
 }

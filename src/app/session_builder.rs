@@ -23,7 +23,7 @@ use crate::session::extensions::ExtensionCache;
 use crate::session::persistence::{Persistence, Replay};
 use crate::session::trust::{TrustAnswer, TrustPrompt};
 use crate::session::{
-    Callbacks, ModelAccess, Persona, RuleChange, Security, SessionConfig, permissions,
+    Callbacks, KeptJobs, ModelAccess, Persona, RuleChange, Security, SessionConfig, permissions,
 };
 use crate::tools::exec::{Exec, Setup, StepLimits};
 use crate::tools::read_tracker::ReadTracker;
@@ -41,6 +41,13 @@ pub enum SessionPurpose {
     Script,
     /// A chat of a gateway.
     Chat,
+}
+
+/// Only a session at a terminal has a user who looks after them later.
+fn kept_jobs(startup: &Startup, purpose: SessionPurpose) -> Option<KeptJobs> {
+    let has_user = purpose == SessionPurpose::Screen && startup.saves;
+    let program = has_user.then(std::env::current_exe).and_then(Result::ok)?;
+    Some(KeptJobs { place: startup.paths.kept_jobs(), program })
 }
 
 /// Removes the incomplete files of killed runs, in parallel with the start.
@@ -118,6 +125,7 @@ pub fn build(
         settings: Some(Box::new(SettingsFiles::new(startup, project_settings(startup)))),
         user_notes: startup.paths.user_notes(),
         outputs: startup.outputs(),
+        kept_jobs: kept_jobs(startup, purpose),
         command_line_mode: startup.run_options.mode,
         persistence: persistence(startup, purpose),
         extensions: extension_cache(startup),

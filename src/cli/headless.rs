@@ -332,6 +332,15 @@ impl<'a> HeadlessTurn<'a> {
                 vec![line, decide(ask.id, Decision::Approve)]
             }
             Question::Plan { items, .. } => self.on_plan(ask.id, items),
+            Question::Choice { fallback: Some(text), .. } => {
+                let choice = w::FALLBACK.with("choice", text.as_str());
+                let notice = match question_lines(&ask.question).into_iter().next() {
+                    Some(said) => Notice::info(said).with_hint(choice),
+                    None => Notice::info(choice),
+                };
+                let answer = Decision::Answer { text: text.clone() };
+                vec![HeadlessEffect::Tell(StderrLine::Notice(notice)), decide(ask.id, answer)]
+            }
             Question::Choice { .. } | Question::Form { .. } | Question::ScriptCall { .. } => {
                 let word = Some(w::NOBODY_ANSWERS.text(crate::i18n::Lang::En).to_owned());
                 let said = question_lines(&ask.question).into_iter().next();

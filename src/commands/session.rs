@@ -80,10 +80,12 @@ fn number_and_page(words: &str) -> Option<(u64, Option<usize>)> {
 }
 
 pub(super) fn jobs(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
-    let job = match words.strip_prefix("stop") {
-        None if words.is_empty() => Some(JobRequest::List),
-        None => number_and_page(words).map(|(id, page)| JobRequest::Show { id, page }),
-        Some(number) => number_and_page(number).map(|(id, _)| JobRequest::Stop { id }),
+    let (verb, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
+    let job = match verb {
+        "" => Some(JobRequest::List),
+        "stop" => number_and_page(rest).map(|(id, _)| JobRequest::Stop { id }),
+        "keep" => number_and_page(rest).map(|(id, _)| JobRequest::Keep { id }),
+        _ => number_and_page(words).map(|(id, page)| JobRequest::Show { id, page }),
     };
     job_outcome(job, words)
 }

@@ -132,6 +132,11 @@ impl Paths {
         vec![self.config.join("AGENTS.md"), self.home.join(".claude/CLAUDE.md")]
     }
 
+    /// The jobs that outlive their sessions.
+    pub fn kept_jobs(&self) -> PathBuf {
+        self.state.join("jobs")
+    }
+
     /// Long outputs of steps, a folder for each session.
     pub fn outputs(&self) -> PathBuf {
         self.state.join("outputs")

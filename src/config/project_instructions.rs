@@ -65,16 +65,16 @@ pub fn read(sources: &InstructionSources) -> ProjectInstructions {
     let began = Some(Instant::now());
     let mut found =
         ProjectInstructions { stamps: stamps(sources), began, ..ProjectInstructions::default() };
-    let mut reader = InstructionReader { files: Vec::new(), notices: Vec::new(), seen: Vec::new() };
+    let mut reader = InstructionReader::default();
     for (path, ..) in &found.stamps {
         // The user's own files may import files next to them.
         let root = match sources.user.contains(path) {
             true => path.parent().unwrap_or(path),
             false => project,
         };
-        reader.add(path, root, 0);
+        reader.add(path, root);
     }
-    let InstructionReader { files, notices, seen } = reader;
+    let InstructionReader { files, notices, seen, .. } = reader;
     let read = |path: &PathBuf| found.stamps.iter().any(|(known, ..)| known == path);
     found.imports =
         seen.iter().filter(|path| !read(path)).filter_map(|it| file_stamp(it)).collect();
@@ -102,21 +102,39 @@ impl ProjectInstructions {
 }
 
 /// The files that were read, and what was wrong.
+#[derive(Default)]
 struct InstructionReader {
     files: Vec<(String, String)>,
     notices: Vec<Notice>,
     seen: Vec<PathBuf>,
+    /// The file that is read now, and those that led to it.
+    chain: Vec<PathBuf>,
 }
 
 impl InstructionReader {
-    /// Adds a file and what it takes in. Each is read once, so that no circle forms.
-    fn add(&mut self, path: &Path, root: &Path, depth: usize) {
+    /// Adds a file and what it takes in. Each is read once; one that takes itself in, by way of
+    /// others perhaps, is named.
+    fn add(&mut self, path: &Path, root: &Path) {
         let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let name = path.strip_prefix(root).unwrap_or(path).display().to_string();
+        if self.chain.contains(&real) {
+            let by = self.chain.last().map_or_else(String::new, |by| {
+                let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+                by.strip_prefix(&root).unwrap_or(by).display().to_string()
+            });
+            let say = words::NOTES_CYCLE.with("path", name).with("by", by);
+            return self.notices.push(Notice::warning(say));
+        }
         if self.seen.contains(&real) {
             return;
         }
-        self.seen.push(real);
-        let name = path.strip_prefix(root).unwrap_or(path).display().to_string();
+        self.seen.push(real.clone());
+        self.chain.push(real);
+        self.add_text(path, root, name);
+        self.chain.pop();
+    }
+
+    fn add_text(&mut self, path: &Path, root: &Path, name: String) {
         let text = match read_text(path, root) {
             Ok(Some(text)) => text,
             Ok(None) => return,
@@ -125,11 +143,11 @@ impl InstructionReader {
         let imports = imports(&text, path.parent().unwrap_or(root));
         self.files.push((name, clean(&text, TextSource::Text)));
         for import in imports {
-            if depth >= DEPTH || self.seen.len() > IMPORTS {
+            if self.chain.len() > DEPTH || self.seen.len() > IMPORTS {
                 let say = words::NOTES_TOO_DEEP.with("path", import.display().to_string());
                 return self.notices.push(Notice::warning(say));
             }
-            self.add(&import, root, depth + 1);
+            self.add(&import, root);
         }
     }
 }
@@ -362,6 +380,23 @@ mod tests {
     }
 
     #[test]
+    fn files_that_take_in_each_other_are_read_once_and_the_circle_is_named() {
+        let (_outer, root) = project();
+        fs::write(root.join("AGENTS.md"), "first @a.md @b.md").unwrap();
+        fs::write(root.join("a.md"), "second @b.md").unwrap();
+        fs::write(root.join("b.md"), "third @a.md").unwrap();
+        let found = read(&root);
+        assert_eq!(paths(&found), ["AGENTS.md", "a.md", "b.md"]);
+        let said: Vec<_> =
+            found.notices.iter().map(|it| it.say.text(crate::i18n::Lang::En)).collect();
+        // The second way to `b.md` makes no circle.
+        assert_eq!(
+            said,
+            ["`a.md` is taken in again by `b.md`, which it takes in itself; it is read once."]
+        );
+    }
+
+    #[test]
     fn files_are_taken_in_once_and_only_from_inside() {
         let (outer, root) = project();
         fs::write(outer.path().join("key.md"), "sekret").unwrap();
@@ -374,7 +409,8 @@ mod tests {
         let found = read(&root);
         assert_eq!(paths(&found), ["AGENTS.md", "docs/style.md"]);
         assert!(!found.notes.text.contains("sekret") && !found.notes.text.contains("not taken"));
-        assert_eq!(found.notices[0].say.phrase(), words::NOTES_OUTSIDE);
+        let said: Vec<_> = found.notices.iter().map(|notice| notice.say.phrase()).collect();
+        assert_eq!(said, [words::NOTES_CYCLE, words::NOTES_CYCLE, words::NOTES_OUTSIDE]);
         fs::write(root.join("docs/style.md"), "spaces, four of them").unwrap();
         assert!(found.is_stale(&sources(&root)));
         for n in 0..9 {

@@ -504,6 +504,7 @@ mod tests {
             text: "Which?".into(),
             choices: vec!["red".into(), "blue".into()],
             free: true,
+            fallback: None,
         });
         let answer = |text: &str| ChatAnswer::Decided(Decision::Answer { text: text.into() });
         assert_eq!(question.press("c1", false), answer("blue"));

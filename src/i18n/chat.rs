@@ -1,6 +1,7 @@
 //! Sentences of the gateways: chats in Telegram, Slack and Discord.
 
 words! { "chat":
+    FALLBACK: "{text} Avocet decided: {choice}.", "{text} Avocet 已决定：{choice}。";
     TYPE_WORD: "This is of high risk. To run it, an admin types: {word}", "风险很高。如要运行，请由管理员输入：{word}";
     TYPE_FORM: "Answer with a line for each, in this order.", "请按此顺序逐行回答。";
     TYPE_ANSWER: "Press a button, or type an answer.", "请按按钮，或输入回答。";

@@ -47,7 +47,7 @@ words! { "commands":
     ABOUT_CONFIG: "Show the settings with their origin, or set one; `unset KEY` removes it", "查看各项设置及其来源，或更改其中一项；`unset 键` 移除";
     OPTION_KEY: "A setting, or the beginning of its name", "设置名，或其开头";
     OPTION_VALUE: "The new value", "新的值";
-    ABOUT_JOBS: "List the steps in the background, show one, or stop it: `/jobs stop N`", "列出后台步骤，查看其中一个，或停止：`/jobs stop N`";
+    ABOUT_JOBS: "List the steps in the background, show one, or `stop N`, `keep N`", "列出后台步骤，查看其中一个，或 `stop N`、`keep N`";
     ABOUT_OUTPUT: "Show all output of a step, in pages", "分页显示一个步骤的全部输出";
     ABOUT_MODE: "Which steps ask: ask, edits, plan; or which model: low, high", "哪些步骤会询问：ask、edits、plan；或使用哪个模型：low、high";
     ABOUT_LANG: "Switch between English and Chinese", "切换英文或中文";
@@ -96,7 +96,7 @@ words! { "commands":
     OPTION_EFFORT: "How much the model reasons", "模型的推理程度";
     OPTION_PROVIDER: "The provider to connect to", "要连接的服务商";
     OPTION_BOT: "The name of a bot, or `none`", "助手名称，或 `none`";
-    OPTION_JOBS: "The number of a job, or `stop N`", "任务编号，或 `stop N`";
+    OPTION_JOBS: "The number of a job, `stop N` or `keep N`", "任务编号、`stop N` 或 `keep N`";
     OPTION_OUTPUT: "The number of a step: 12 for cmd_012", "步骤编号：cmd_012 为 12";
     OPTION_PAGE: "A page, counted from 1", "页码，从 1 开始";
     NO_JOB_NUMBER: "`{found}` is no number of a job or a page.", "`{found}` 不是任务编号或页码。";

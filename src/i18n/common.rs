@@ -23,6 +23,7 @@ words! { "common":
     MODE_PLAN_ABOUT: "The model only reads, and ends with a plan that you accept, edit or refuse.", "模型只读取，最后给出计划，由你接受、修改或拒绝。";
     MODEL: "model", "模型";
     SCRIPT_ASKS: "The script asks: {text}", "脚本提问：{text}";
+    AVOCET_ASKS: "Avocet asks: {text}", "Avocet 提问：{text}";
     MODEL_ASKS: "The model asks: {text}", "模型提问：{text}";
     MODEL_TITLE: "Model", "模型";
     NOT_ENCRYPTED: "not encrypted", "未加密";

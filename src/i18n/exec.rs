@@ -64,8 +64,11 @@ words! { "exec":
         "它对任何信号都没有反应，只好放弃等待。";
     KEPT_OPEN: "A background process held the output open; it was ended with the step.",
         "有后台进程一直占用输出，已随这一步一起结束。";
-    LEFT_BEHIND: "BackgroundControl processes ended with the step: {count}.",
+    LEFT_BEHIND: "Processes that it left in the background ended with the step: {count}.",
         "遗留在后台的进程已随这一步一起结束，数量：{count}。";
+    KEPT: "It outlives the session.", "它会在会话结束后继续运行。";
+    LEFT_RUNNING: "It left this running in the background, as it is meant to: {names}.",
+        "它按设计在后台留下了：{names}。";
     WAIT_FAILED: "The system could not report how it ended: {why}.",
         "系统无法告知它是如何结束的：{why}。";
 

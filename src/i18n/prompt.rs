@@ -56,6 +56,9 @@ words! { "prompt":
     SIZE_ENTRY: "1 name", "1 项";
     SIZE_ENTRIES: "{n} names", "{n} 项";
     SIZE_CUT: "{size}, middle left out", "{size}，中间部分略去";
+    SIZE_DOCUMENT: "PDF, {size}", "PDF，{size}";
+    DOCUMENT_TOO_LARGE: "{name} is too large a document ({size}; {most} at most).", "{name} 文档太大（{size}，最多 {most}）。";
+    DOCUMENTS_NOT_TAKEN: "`{model}` takes no PDF documents, so {name} was not sent, nor the message. Choose another model with `/model`, or attach its text.", "`{model}` 不接受 PDF 文档，因此没有发送 {name}，也没有发送消息。可用 `/model` 换一个模型，或附上其文本。";
     SIZE_IMAGE: "image, {width}x{height}", "图片，{width}x{height}";
     IMAGE_BROKEN: "{name} is an image that cannot be read.", "{name} 是图片，但无法读取。";
     IMAGE_TOO_LARGE: "{name} is too large an image ({size}).", "{name} 图片太大（{size}）。";

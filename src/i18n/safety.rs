@@ -248,6 +248,9 @@ words! { "safety":
     EDIT_NOT_FOUND: "`old` is not in the file, byte for byte. Nothing was changed.", "文件中没有与 `old` 逐字节相同的内容，未作任何修改。";
     EDIT_NOT_FOUND_NTH: "Edit {n} of {of}: its `old` is not in the file, byte for byte. None of the edits was made. Each is matched against the file as it is now, not against the result of another.", "第 {n}/{of} 处修改：文件中没有与其 `old` 逐字节相同的内容，所有修改均未进行。每处修改都按文件现状匹配，而不是按其他修改之后的结果。";
     EDIT_AMBIGUOUS: "Edit {n}: `old` appears {count} times in the file (lines {lines}). Add surrounding lines until it is unique, or set `all` to true. Nothing was changed.", "第 {n} 处修改：`old` 在文件中出现 {count} 次（第 {lines} 行）。请补充前后行使其唯一，或把 `all` 设为 true。未作任何修改。";
+    LARGE_NOT_FOUND: "Edit {n}: `old` is not in the file, or not in the lines named by `from` and `to`. Nothing was changed.", "第 {n} 处修改：文件中（或 `from` 到 `to` 的行内）没有 `old`。未作任何修改。";
+    LARGE_TOO_OFTEN: "Edit {n}: the texts are in more places than a large file is changed in at once. Limit the lines with `from` and `to`. Nothing was changed.", "第 {n} 处修改：匹配位置过多，大文件一次无法全部修改。请用 `from` 和 `to` 限定行。未作任何修改。";
+    LARGE_CHANGES: "{path} changed while it was read, or could not be read. Nothing was changed; try again.", "读取 {path} 时它发生了变化，或无法读取。未作任何修改，请重试。";
     EDIT_OVERLAP: "Two of the edits change the same place. Nothing was changed.", "有两处修改涉及同一位置，未作任何修改。";
     KEPT_CRLF: "The file ends its lines with CRLF; that was kept.", "文件以 CRLF 换行，已保持不变。";
     KEPT_END: "The file ends with a newline; that was kept.", "文件以换行结尾，已保持不变。";

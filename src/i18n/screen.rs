@@ -328,6 +328,7 @@ words! { "screen":
     CHANGE_DELETED: "deletes the file", "删除文件";
     CHANGE_CUT: "The diff is too long to show in full.", "差异过长，此处未全部显示。";
     SCRIPT_TITLE: "The script asks", "脚本提问";
+    AVOCET_TITLE: "Avocet asks", "Avocet 提问";
     CHOICE_TITLE: "The model asks", "模型提问";
     CHOICE_OWN: "In your own words", "用自己的话回答";
     FORM_TITLE: "The script {script} asks", "脚本 {script} 提问";

@@ -36,6 +36,8 @@ words! { "session":
     CONFIG: "Settings and their origin", "设置及其来源";
     CONFIG_NO_KEY: "No setting begins with `{key}`.", "没有以 `{key}` 开头的设置。";
     CONFIG_NEXT_START: "It counts from the next start.", "下次启动时生效。";
+    CONFIG_NEXT_GATEWAY: "It counts when the gateway starts next.", "下次启动网关时生效。";
+    CONFIG_KEPT: "{problem} The settings that were read last stay.", "{problem} 继续使用上次读取的设置。";
     CONFIG_UNAVAILABLE: "The settings cannot be changed here.", "此处无法更改设置。";
     ABOUT_JOB_LIST: "Lists the steps in the background", "列出后台步骤";
     ABOUT_JOB_READ: "Reads the output of a step in the background", "读取后台步骤的输出";
@@ -43,7 +45,11 @@ words! { "session":
     JOBS: "Jobs", "后台任务";
     JOBS_NONE: "Nothing runs in the background.", "没有后台任务。";
     JOBS_TOO_MANY: "Too many steps already run in the background, so this one stays in front.", "后台任务已达上限，此步骤继续在前台运行。";
-    JOB_STARTED: "It runs on in the background as job {id}. job.read shows its output, job.stop ends it, job.list shows all.", "已转到后台运行，任务编号 {id}。job.read 查看输出，job.stop 停止，job.list 列出全部。";
+    LIMIT_ASK: "`{line}` is still at work after {seconds} s, its time limit. What now?", "`{line}` 已到 {seconds} 秒的时限，仍在工作。如何处理？";
+    LIMIT_BACKGROUND: "Keep it running in the background", "转到后台继续运行";
+    LIMIT_STOP: "Stop it", "停止";
+    LIMIT_WAIT: "Wait as long again", "再等同样长的时间";
+    JOB_STARTED: "It runs on in the background as job {id}, with no input. job.read shows its output, job.stop ends it, job.list shows all.", "已转到后台运行，任务编号 {id}，没有输入。job.read 查看输出，job.stop 停止，job.list 列出全部。";
     JOB_LISTENS: "Job {id} `{line}` listens on port {ports}.", "任务 {id} `{line}` 正在监听端口 {ports}。";
     JOB_ENDED: "Job {id} `{line}` {state}.", "任务 {id} `{line}` {state}。";
     JOB_RUNS: "runs", "运行中";
@@ -52,6 +58,15 @@ words! { "session":
     JOB_EXITED: "ended with exit code {code}", "已结束，退出码 {code}";
     JOB_KILLED: "was ended by a signal", "被信号终止";
     JOB_STOPPED: "was stopped", "已停止";
+    JOB_GONE: "has ended; its exit code is not known", "已结束，退出码未知";
+    JOB_KEPT_ROW: "{state}; stays", "{state}；保留";
+    JOB_KEPT: "Job {id} `{line}` goes on when Avocet ends. A later session in this folder finds it again.", "任务 {id} `{line}` 会在 Avocet 退出后继续运行。之后在此目录的会话会再次找到它。";
+    JOB_KEPT_ALREADY: "Job {id} stays already.", "任务 {id} 已经保留。";
+    JOB_NOT_KEPT: "Job {id} cannot be kept and ends with the session: {why}.", "任务 {id} 无法保留，会随会话结束：{why}。";
+    JOBS_NOT_KEPT: "Jobs cannot be kept here: they end with the conversation.", "此处无法保留任务：它们随对话结束。";
+    JOB_FOUND: "Job {id} `{line}`, kept by an earlier session, still runs.", "先前会话保留的任务 {id} `{line}` 仍在运行。";
+    JOB_FOUND_ENDED: "Job {id} `{line}`, kept by an earlier session, has ended. `/jobs {id}` shows its output.", "先前会话保留的任务 {id} `{line}` 已经结束。`/jobs {id}` 查看输出。";
+    JOB_ENDED_NOTE: "{ended} {note}", "{ended}{note}";
     JOB_OVER: "Job {id} has ended already.", "任务 {id} 已经结束。";
     JOB_UNKNOWN: "There is no job {id}. `/jobs` lists them.", "没有任务 {id}。`/jobs` 列出全部任务。";
     JOB_OUTPUT: "Output of job {id}", "任务 {id} 的输出";

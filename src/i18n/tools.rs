@@ -27,6 +27,7 @@ words! { "tools":
     FILE_FAILED: "`{path}`: {why}.", "`{path}`：{why}。";
     READ_ONLY: "`{path}` is marked as read-only; nothing was changed.", "`{path}` 标为只读，未作任何修改。";
     NOT_KEPT: "The old content of `{path}` could not be backed up ({why}), so nothing was changed.", "无法保留 `{path}` 的旧内容（{why}），因此未作任何修改。";
+    LARGE_EDITED: "The file is too large for a copy of its old content: `/undo` does not restore it.", "文件过大，没有保留旧内容：`/undo` 无法还原。";
     CHANGED_ON_DISK: "`{path}` changed on disk after the question was asked, so it was not overwritten. Read it again, then propose the change again.", "提出询问之后，`{path}` 在磁盘上已被改动，因此没有覆盖它。请重新读取后再提出修改。";
     BINARY: "`{path}` is not text: {kind}, {bytes} bytes.", "`{path}` 不是文本：{kind}，{bytes} 字节。";
     EMPTY_FILE: "The file is empty.", "文件为空。";

@@ -19,6 +19,8 @@ pub struct Capabilities {
     /// Whether it takes tools in the wire format's own way.
     pub tools: bool,
     pub images: bool,
+    /// Whether it takes PDF documents: its provider does, and it sees their pages.
+    pub documents: DocumentSupport,
     /// The levels of reasoning it accepts; empty: it cannot be told how much to reason; `None`:
     /// not known.
     pub effort: Option<Vec<Effort>>,
@@ -29,6 +31,13 @@ pub struct Capabilities {
     pub parameters: Option<u64>,
     /// Whether anything is known of the model itself, or these are careful guesses.
     pub known: bool,
+}
+
+/// Whether PDF documents can be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DocumentSupport {
+    Absent,
+    Present,
 }
 
 /// How a provider keeps the beginning of a prompt.
@@ -48,6 +57,7 @@ const UNKNOWN: Capabilities = Capabilities {
     output: 4_096,
     tools: false,
     images: false,
+    documents: DocumentSupport::Absent,
     effort: None,
     caching: Caching::None,
     prices: None,
@@ -85,10 +95,16 @@ pub fn capabilities(
         all.prices = said.prices.or(all.prices);
         all.known = true;
     }
+    if all.images && WITH_DOCUMENTS.contains(&provider) {
+        all.documents = DocumentSupport::Present;
+    }
     // An answer that fills the context leaves no room for a question.
     all.output = all.output.min(all.window / 2).max(1);
     all
 }
+
+/// The providers whose protocols have a block for documents.
+const WITH_DOCUMENTS: &[&str] = &["anthropic", "gemini", "openai"];
 
 fn known(provider: &str, model: &str) -> Capabilities {
     let caching = match provider {
@@ -114,6 +130,7 @@ fn known(provider: &str, model: &str) -> Capabilities {
         output: row.output,
         tools: row.tools,
         images: row.images,
+        documents: DocumentSupport::Absent,
         effort: Some(row.effort),
         caching,
         prices,
@@ -263,6 +280,10 @@ mod tests {
         let sonnet = capabilities("anthropic", "claude-sonnet-4-5-20250929", None, &[]);
         assert_eq!((sonnet.window, sonnet.output), (200_000, 64_000));
         assert!(sonnet.tools && sonnet.images && sonnet.known);
+        assert_eq!(sonnet.documents, DocumentSupport::Present);
+        let hosted = capabilities("", "claude-sonnet-4-5-20250929", None, &[]);
+        assert!(hosted.images);
+        assert_eq!(hosted.documents, DocumentSupport::Absent, "another server may not");
         assert_eq!(sonnet.caching, Caching::Marked);
         assert_eq!(sonnet.prices.unwrap().usual.written, Money(3_750_000));
         let flash = capabilities("gemini", "models/gemini-2.5-pro", None, &[]);

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures_util::future::{BoxFuture, FutureExt};
 use futures_util::stream::{BoxStream, StreamExt};
 
+use super::capabilities::DocumentSupport;
 use super::{Capabilities, Chunk, Model, ModelError, Request, RequestLimits, ServerFacts};
-use crate::protocol::{Dialect, Effort, Params, PromptSize, cost};
+use crate::protocol::{Dialect, Effort, Image, Params, PromptSize, cost};
 
 pub struct DescribedModel {
     inner: Arc<dyn Model>,
@@ -40,6 +41,8 @@ const TINY_ANSWER: u64 = 1_024;
 /// The shortest limit of an answer, however full the context is.
 const LEAST_ANSWER: u64 = 256;
 
+/// The text in the place of a document that the model cannot read.
+const UNREAD: &str = "[a PDF document that this model cannot read]";
 /// The text in the place of an image that the model cannot see.
 const UNSEEN: &str = "[an image that this model cannot see]";
 
@@ -105,8 +108,13 @@ impl DescribedModel {
     /// Adds what is not asked for but does this model good, and takes out what it cannot read.
     fn fit(&self, mut request: Request) -> Request {
         let known = self.known();
-        if !known.images {
-            request.messages.iter_mut().for_each(|message| message.replace_images(UNSEEN));
+        for message in &mut request.messages {
+            if !known.images {
+                message.replace_images_that(UNSEEN, |image| !image.is_document());
+            }
+            if known.documents == DocumentSupport::Absent {
+                message.replace_images_that(UNREAD, Image::is_document);
+            }
         }
         let limits = RequestLimits {
             window: known.known.then_some(known.window),
@@ -189,6 +197,10 @@ impl Model for DescribedModel {
 
     fn takes_images(&self) -> bool {
         self.known().images
+    }
+
+    fn takes_documents(&self) -> bool {
+        self.known().documents == DocumentSupport::Present
     }
 
     fn facts(&self) -> Option<&ServerFacts> {

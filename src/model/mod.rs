@@ -105,6 +105,11 @@ pub trait Model: Send + Sync {
         false
     }
 
+    /// Whether it takes PDF documents.
+    fn takes_documents(&self) -> bool {
+        false
+    }
+
     /// Starts one call. Errors are items of the stream; after an error it ends.
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>>;
 }

@@ -32,6 +32,9 @@ pub fn question_lines(question: &Question) -> Vec<LocalizedText> {
                 if fields.len() == 1 { script_run::FORM_ASKS_ONE } else { script_run::FORM_ASKS };
             vec![asks.with("script", escape(script).text).with("n", fields.len())]
         }
+        Question::Choice { text, fallback: Some(_), .. } => {
+            vec![common::AVOCET_ASKS.with("text", escape(text).text)]
+        }
         Question::Choice { text, script, .. } => {
             let asks = if script.is_some() { common::SCRIPT_ASKS } else { common::MODEL_ASKS };
             vec![asks.with("text", text.as_str())]

@@ -67,6 +67,7 @@ fn model_choice() -> QuestionOffer {
         text: "which".into(),
         choices: vec!["a".into()],
         free: true,
+        fallback: None,
     })
 }
 

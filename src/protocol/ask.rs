@@ -46,6 +46,9 @@ pub enum Question {
         choices: Vec<String>,
         /// Whether a text other than the choices is accepted.
         free: bool,
+        /// Avocet itself asks, and this choice counts where no user is there to answer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fallback: Option<String>,
     },
     /// A script asks for several values at once: [`Decision::Fill`] gives them. A rejection leaves
     /// them without a value.

@@ -16,6 +16,9 @@ pub struct JobInfo {
     /// The ports it listens on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<u16>,
+    /// It outlives the session.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub kept: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +31,8 @@ pub enum JobState {
     },
     /// The user or the model stopped it.
     Stopped,
+    /// It ended while no session looked after it: how is not known.
+    Gone,
 }
 
 impl JobInfo {
@@ -49,6 +54,10 @@ pub enum JobRequest {
         page: Option<usize>,
     },
     Stop {
+        id: u64,
+    },
+    /// The job outlives the session.
+    Keep {
         id: u64,
     },
     /// The output of a step, by its number.

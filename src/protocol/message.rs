@@ -106,7 +106,7 @@ pub struct ToolResult {
     pub is_error: bool,
 }
 
-/// An image, as base64 text.
+/// An image or a PDF document, as base64 text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
     pub mime: String,
@@ -117,6 +117,26 @@ impl Image {
     /// What an image counts as in bytes of text, by the tokens that providers count for one of the
     /// size that is sent, at most.
     pub const WEIGHT: usize = 6_400;
+    pub const PDF: &str = "application/pdf";
+    /// What a document's pages count as, by the size of the file: they are read as text and seen.
+    const OF_DOCUMENT: usize = 16;
+
+    pub fn is_document(&self) -> bool {
+        self.mime == Image::PDF
+    }
+
+    /// What it counts as in bytes of text.
+    fn weight(&self) -> usize {
+        match self.is_document() {
+            true => Image::WEIGHT.max(self.data.len() / Image::OF_DOCUMENT),
+            false => Image::WEIGHT,
+        }
+    }
+
+    /// The address that contains it whole.
+    pub fn data_url(&self) -> String {
+        format!("data:{};base64,{}", self.mime, self.data)
+    }
 }
 
 /// A tool as it is described to a model.
@@ -236,8 +256,13 @@ impl Message {
 
     /// Puts this text in the place of each image.
     pub fn replace_images(&mut self, text: &str) {
+        self.replace_images_that(text, |_| true);
+    }
+
+    /// The same for some of them.
+    pub fn replace_images_that(&mut self, text: &str, which: impl Fn(&Image) -> bool) {
         for block in &mut self.blocks {
-            if matches!(block, ContentBlock::Image(_)) {
+            if matches!(block, ContentBlock::Image(image) if which(image)) {
                 *block = ContentBlock::text(text);
             }
         }
@@ -283,7 +308,7 @@ impl ContentBlock {
             ContentBlock::Text(text) | ContentBlock::Reasoning(text) => text.text.len(),
             ContentBlock::ToolCall(call) => call.name.len() + call.arguments.len(),
             ContentBlock::ToolResult(result) => result.content.len(),
-            ContentBlock::Image(_) => Image::WEIGHT,
+            ContentBlock::Image(image) => image.weight(),
         }
     }
 

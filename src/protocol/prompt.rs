@@ -94,6 +94,10 @@ pub enum AttachmentSize {
     Lines(usize),
     /// Names in a folder.
     Entries(usize),
+    /// Of a PDF document.
+    Document {
+        bytes: u64,
+    },
     /// Of an image, as it is sent.
     Pixels {
         width: u32,
@@ -106,11 +110,18 @@ impl AttachmentInfo {
         matches!(self.size, AttachmentSize::Pixels { .. })
     }
 
+    pub fn is_document(&self) -> bool {
+        matches!(self.size, AttachmentSize::Document { .. })
+    }
+
     /// Its size, in words.
     pub fn size_text(&self) -> LocalizedText {
         let size = match self.size {
             AttachmentSize::Lines(n) => plural(n, common::ONE_LINE, common::LINES),
             AttachmentSize::Entries(n) => plural(n, words::SIZE_ENTRY, words::SIZE_ENTRIES),
+            AttachmentSize::Document { bytes } => {
+                words::SIZE_DOCUMENT.with("size", crate::text::size(bytes))
+            }
             AttachmentSize::Pixels { width, height } => words::SIZE_IMAGE
                 .with("width", usize::try_from(width).unwrap_or(0))
                 .with("height", usize::try_from(height).unwrap_or(0)),

@@ -92,6 +92,19 @@ pub trait Machine: Send + Sync {
     }
     /// The contents of a regular file, links followed. More than `most` bytes are an error.
     fn read(&self, path: &Path, most: usize) -> Contents;
+    /// The beginning of a regular file of any size.
+    fn head(&self, _path: &Path, _most: usize) -> Option<Vec<u8>> {
+        None
+    }
+    /// Where texts are in a regular file of any size; `None`: it cannot be read, or changes.
+    fn find_texts(
+        &self,
+        _path: &Path,
+        _texts: &[Vec<u8>],
+        _range: EditRange,
+    ) -> Option<SearchedFile> {
+        None
+    }
     /// The digest of a file's content as the model saw it last, or as it was left by us;
     /// `None`: the model has not seen it. The path has its links resolved.
     fn last_known_digest(&self, _path: &Path) -> Option<String> {
@@ -101,6 +114,46 @@ pub trait Machine: Send + Sync {
     fn redactor(&self) -> Option<&Redactor> {
         None
     }
+}
+
+/// Lines of a file, counted from 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EditRange {
+    pub from: usize,
+    pub to: Option<usize>,
+}
+
+/// By which it is noticed that a file has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LargeFileState {
+    pub device: u64,
+    pub inode: u64,
+    pub size: u64,
+    /// Nanoseconds since 1970.
+    pub modified: i128,
+    pub changed: i128,
+}
+
+/// Where a text is in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundText {
+    /// Which of the texts.
+    pub text: usize,
+    /// Its offset in bytes, and its line.
+    pub at: u64,
+    pub line: usize,
+    /// The lines around it.
+    pub before: Vec<u8>,
+    pub after: Vec<u8>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchedFile {
+    pub stamp: LargeFileState,
+    /// In the order of the file.
+    pub found: Vec<FoundText>,
+    /// There are more than are listed.
+    pub is_more: bool,
 }
 
 /// The result of reading a file.

@@ -76,6 +76,14 @@ pub struct Redactor {
     vault: Vault,
 }
 
+/// What another process needs to mask the same values. It is for a pipe, and for nothing that stays.
+#[derive(serde::Serialize, serde::Deserialize)]
+pub struct RedactorSeed {
+    values: Vec<(String, String)>,
+    salt: [u8; 16],
+    learned: Vec<String>,
+}
+
 /// A text whose masks were turned back.
 #[derive(PartialEq, Eq)]
 pub struct Revealed {
@@ -125,6 +133,19 @@ impl Redactor {
         }
         values.sort_by_key(|(_, form)| std::cmp::Reverse(form.len()));
         Redactor { values: values.into(), salt, compiled: Arc::default(), vault: Vault::default() }
+    }
+
+    /// All that it masks.
+    pub fn seed(&self) -> RedactorSeed {
+        let (values, salt) = (self.values.to_vec(), self.salt);
+        RedactorSeed { values, salt, learned: self.vault.learned() }
+    }
+
+    pub fn from_seed(seed: RedactorSeed) -> Redactor {
+        let (values, compiled) = (seed.values.into(), Arc::default());
+        let vault = Vault::default();
+        vault.learn(seed.learned.iter().map(String::as_str));
+        Redactor { values, salt: seed.salt, compiled, vault }
     }
 
     /// Knows the same values, and nothing that a session learned. What is compiled is shared.

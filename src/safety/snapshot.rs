@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::redact::Redactor;
-use super::{Contents, FileKind, Machine, OwnProgram, PathKind, Program, SkillInfo};
+use super::{
+    Contents, EditRange, FileKind, Machine, OwnProgram, PathKind, Program, SearchedFile, SkillInfo,
+};
 
 pub(super) struct MachineSnapshot<'a> {
     world: &'a dyn Machine,
@@ -69,6 +71,14 @@ impl Machine for MachineSnapshot<'_> {
 
     fn read(&self, path: &Path, most: usize) -> Contents {
         self.world.read(path, most)
+    }
+
+    fn head(&self, path: &Path, most: usize) -> Option<Vec<u8>> {
+        self.world.head(path, most)
+    }
+
+    fn find_texts(&self, path: &Path, texts: &[Vec<u8>], range: EditRange) -> Option<SearchedFile> {
+        self.world.find_texts(path, texts, range)
     }
 
     fn last_known_digest(&self, path: &Path) -> Option<String> {

@@ -91,9 +91,18 @@ impl AttachmentRead {
         true
     }
 
-    /// Why the message is not sent, if the model takes no images.
+    /// Why the message is not sent, if the model takes no images or no documents.
     pub async fn refusal(&self, scope: &TurnScope) -> Option<LocalizedText> {
         let model = &scope.context.model;
+        if let Some(first) = self.attached.iter().find(|item| item.is_document()) {
+            if !model.takes_documents() {
+                model.learn().await;
+            }
+            if !model.takes_documents() {
+                let say = words::DOCUMENTS_NOT_TAKEN.with("model", model.name());
+                return Some(say.with("name", first.name.as_str()));
+            }
+        }
         let first = self.attached.iter().find(|item| item.is_image())?;
         if !model.takes_images() {
             model.learn().await;

@@ -1,5 +1,6 @@
 //! Settings that count at once: `/config`, and files that changed since they were read.
 
+use super::setting_timing::SettingTiming;
 use super::state::Session;
 use crate::i18n::session as words;
 use crate::protocol::{Event, Notice, Page, PageRow};
@@ -61,10 +62,11 @@ impl Session {
             Ok(say) => {
                 self.reload_settings().await;
                 let notice = Notice::info(say);
-                let at_once = counts_at_once(key.trim_start_matches("unset ").trim());
-                let notice = match at_once {
-                    true => notice,
-                    false => notice.with_hint(words::CONFIG_NEXT_START),
+                let removed = key.strip_prefix("unset ").map(str::trim);
+                let timing = SettingTiming::of(removed.unwrap_or(&key), removed.is_some());
+                let notice = match timing.hint() {
+                    None => notice,
+                    Some(hint) => notice.with_hint(hint),
                 };
                 self.notify(notice).await;
             }
@@ -77,30 +79,4 @@ impl Session {
 fn merge(now: &[PolicyRule], before: &[PolicyRule], new: &[PolicyRule]) -> Vec<PolicyRule> {
     let own = now.iter().filter(|rule| !before.contains(rule) && !new.contains(rule));
     new.iter().chain(own).cloned().collect()
-}
-
-/// Settings that a running session takes over, here or on the screen.
-const AT_ONCE: &[&str] = &[
-    "safety.allow",
-    "safety.allow_network",
-    "safety.allow_sudo",
-    "safety.allow_write",
-    "safety.allowed_programs",
-    "safety.config_files",
-    "safety.deny",
-    "safety.lift",
-    "safety.max_auto_steps_per_turn",
-    "safety.unknown_program",
-    "limits.cost.",
-    "limits.tokens.",
-    "project.check",
-    "mode",
-    "lang",
-    "theme",
-    "vim",
-    "timestamps",
-];
-
-fn counts_at_once(key: &str) -> bool {
-    AT_ONCE.iter().any(|row| *row == key || (row.ends_with('.') && key.starts_with(row)))
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -10,6 +11,8 @@ use super::running_step::RunningStep;
 use crate::i18n::LocalizedText;
 use crate::protocol::{Observation, Step, StepAction};
 use crate::safety::JobTask;
+use crate::tools::KeepOrder;
+use crate::tools::exec::KeptJob;
 
 /// A step on its way into the background.
 pub struct NewJob {
@@ -17,6 +20,7 @@ pub struct NewJob {
     pub running: RunningStep,
     pub ports: watch::Receiver<Vec<u16>>,
     pub file: Option<PathBuf>,
+    pub keep: UnboundedSender<KeepOrder>,
     /// The job's number; the step comes back where there are too many.
     pub reply: oneshot::Sender<Result<u64, RunningStep>>,
 }
@@ -36,6 +40,13 @@ pub enum JobMessage {
         id: u64,
         update: JobUpdate,
     },
+    /// Jobs of earlier sessions that were to stay.
+    Found(Vec<KeptJob>),
+    /// A running job was handed over, or not: why.
+    Kept {
+        id: u64,
+        done: Result<KeptJob, String>,
+    },
     /// The model asks.
     Requested {
         task: JobTask,
@@ -48,6 +59,8 @@ pub enum JobMessage {
 pub enum JobUpdate {
     Ports(Vec<u16>),
     Ended(Box<Observation>),
+    /// One of an earlier session ended.
+    Gone,
 }
 
 #[derive(Debug)]
@@ -58,6 +71,19 @@ pub struct Job {
     /// How much of the output the model has read, in bytes.
     pub read: usize,
     pub is_stopping: bool,
+    /// The way to hand it over; `None`: it was found.
+    pub keep: Option<UnboundedSender<KeepOrder>>,
+    /// It outlives the session.
+    pub kept: Option<KeptJob>,
+}
+
+/// What keeping jobs beyond a session needs.
+#[derive(Clone, Debug)]
+pub struct KeptJobs {
+    /// The folder for their records and outputs.
+    pub place: PathBuf,
+    /// Avocet itself, which keeps them.
+    pub program: PathBuf,
 }
 
 /// The jobs of a session; what frontends see of them is in the session info.

@@ -2,16 +2,17 @@
 //! then.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use super::job::output_path;
 use crate::i18n::session as words;
 use crate::protocol::{Observation, Outcome, Requires, Risk, Step};
-use crate::tools::{BackgroundControl, PipedOutput};
+use crate::tools::{BackgroundControl, KeepOrder, LimitReached, PipedOutput};
 
 /// How long a step that is to run on is looked at first: one that fails at once is no job.
 const FIRST_LOOK: Duration = Duration::from_millis(1_500);
@@ -31,24 +32,35 @@ pub struct JobPlace {
     pub use_of_it: BackgroundUse,
     pub background: BackgroundControl,
     pub ports: watch::Receiver<Vec<u16>>,
+    /// Takes the order that the step is to outlive the session.
+    pub keep: UnboundedSender<KeepOrder>,
     /// The beginning of the output.
     pub shown: String,
     since: Instant,
 }
 
 impl JobPlace {
-    /// `outputs`: the folder for outputs, and the session.
+    /// `outputs`: the folder for outputs, and the session. The step tells the receiver when its time
+    /// is up and it is at work.
     pub fn new(
         outputs: Option<&(PathBuf, String)>,
         step: &Step,
         use_of_it: BackgroundUse,
-    ) -> JobPlace {
+    ) -> (JobPlace, UnboundedReceiver<LimitReached>) {
         let (to, ports) = watch::channel(Vec::new());
         let file = outputs.map(|(folder, session)| output_path(folder, session, &step.id));
-        let background =
-            BackgroundControl { file, ports: Some(to), ..BackgroundControl::default() };
+        let (at_limit, limits) = unbounded_channel();
+        let at_limit = (use_of_it != BackgroundUse::Never).then_some(at_limit);
+        let (keep, orders) = unbounded_channel();
+        let background = BackgroundControl {
+            file,
+            ports: Some(to),
+            at_limit,
+            keep: Some(Arc::new(tokio::sync::Mutex::new(orders))),
+            ..BackgroundControl::default()
+        };
         let (shown, since) = (String::new(), Instant::now());
-        JobPlace { use_of_it, background, ports, shown, since }
+        (JobPlace { use_of_it, background, ports, keep, shown, since }, limits)
     }
 
     pub fn may_run_on(&self) -> bool {

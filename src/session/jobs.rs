@@ -10,7 +10,7 @@ use super::recall_tool::pages;
 use super::running_step::StepProgress;
 use super::state::Session;
 use super::turn_messages::TurnMessage;
-use crate::i18n::{Lang, LocalizedText, session as words};
+use crate::i18n::{Lang, LocalizedText, exec as exec_words, session as words};
 use crate::protocol::{Event, JobInfo, JobRequest, JobState, Notice, Page, PageRow};
 use crate::safety::JobTask;
 use crate::text;
@@ -31,6 +31,8 @@ impl Session {
         match message {
             JobMessage::Started(new) => self.start_job(*new).await,
             JobMessage::Updated { id, update } => self.update_job(id, update).await,
+            JobMessage::Found(jobs) => self.add_found_jobs(jobs).await,
+            JobMessage::Kept { id, done } => self.finish_keeping(id, done).await,
             JobMessage::Requested { task, reply } => {
                 // A turn that was stopped does not wait for it.
                 let _ = reply.send(self.answer_job_task(task).await);
@@ -39,7 +41,7 @@ impl Session {
     }
 
     async fn start_job(&mut self, new: NewJob) {
-        let NewJob { step, running, ports, file, reply } = new;
+        let NewJob { step, running, ports, file, keep, reply } = new;
         if self.info.jobs.iter().filter(|job| job.is_running()).count() >= MOST {
             let _ = reply.send(Err(running));
             return;
@@ -65,7 +67,9 @@ impl Session {
                 }
             }
         });
-        self.jobs.list.push((id, Job { cancel, task, file, read: 0, is_stopping: false }));
+        let (keep, kept) = (Some(keep), None);
+        let job = Job { cancel, task, file, read: 0, is_stopping: false, keep, kept };
+        self.jobs.list.push((id, job));
         self.info.jobs.push(JobInfo {
             id,
             step: step.id,
@@ -73,6 +77,7 @@ impl Session {
             state: JobState::Running,
             began: jiff::Timestamp::now().as_millisecond(),
             ports: Vec::new(),
+            kept: false,
         });
         self.forget_old_jobs();
         let _ = reply.send(Ok(id));
@@ -92,32 +97,47 @@ impl Session {
         let stopped = self.jobs.find(id).is_some_and(|job| job.is_stopping);
         let Some(info) = self.info.jobs.iter_mut().find(|job| job.id == id) else { return };
         let line = info.line.clone();
-        let notice = match update {
+        let notice = match &update {
             JobUpdate::Ports(ports) => {
                 let new = ports.iter().any(|port| !info.ports.contains(port));
-                info.ports = ports;
+                info.ports.clone_from(ports);
                 let list = join_ports(&info.ports);
                 new.then(|| {
                     words::JOB_LISTENS.with("id", id).with("line", line).with("ports", list)
                 })
             }
-            JobUpdate::Ended(seen) => {
+            JobUpdate::Ended(_) | JobUpdate::Gone => {
                 info.ports.clear();
-                info.state = match stopped {
-                    true => JobState::Stopped,
-                    false => JobState::Ended { exit: seen.exit_code },
+                info.state = match &update {
+                    _ if stopped => JobState::Stopped,
+                    JobUpdate::Ended(seen) => JobState::Ended { exit: seen.exit_code },
+                    _ => JobState::Gone,
                 };
-                let say = state_text(info.state);
-                self.jobs.news.push(format!(
-                    "Job {id} (`{line}`) {}; job.read shows its output.",
-                    say.text(Lang::En)
-                ));
-                Some(words::JOB_ENDED.with("id", id).with("line", line).with("state", say))
+                let state = info.state;
+                Some(self.report_end(id, &line, state, &update))
             }
         };
         self.send_info().await;
         if let Some(say) = notice {
             self.notify(Notice::info(say)).await;
+        }
+    }
+
+    /// The model reads with its next message that a job ended, and the user at once.
+    fn report_end(
+        &mut self,
+        id: u64,
+        line: &str,
+        state: JobState,
+        update: &JobUpdate,
+    ) -> LocalizedText {
+        let say = state_text(state);
+        let text = say.text(Lang::En);
+        self.jobs.news.push(format!("Job {id} (`{line}`) {text}; job.read shows its output."));
+        let ended = words::JOB_ENDED.with("id", id).with("line", line).with("state", say);
+        match end_note(update) {
+            Some(note) => words::JOB_ENDED_NOTE.with("ended", ended).with("note", note),
+            None => ended,
         }
     }
 
@@ -129,6 +149,7 @@ impl Session {
                 }
             }
             JobRequest::List => {
+                self.refresh_kept_jobs();
                 let rows = self.info.jobs.iter().map(|job| {
                     let label = format!("{} {}", job.id, text::cut(&job.line, 60));
                     PageRow::pair(label, job_text(job))
@@ -148,6 +169,11 @@ impl Session {
             },
             JobRequest::Stop { id } => {
                 if let Err(why) = self.stop_job(id) {
+                    self.notify(Notice::error(why)).await;
+                }
+            }
+            JobRequest::Keep { id } => {
+                if let Err(why) = self.keep_job(id) {
                     self.notify(Notice::error(why)).await;
                 }
             }
@@ -248,10 +274,14 @@ impl Session {
         }
     }
 
-    /// Ends all of them and waits, but not for long.
+    /// Ends all that do not outlive the session and waits, but not for long.
     pub(super) async fn stop_jobs(&mut self) {
-        let jobs = std::mem::take(&mut self.jobs).list;
-        self.info.jobs.clear();
+        let all = std::mem::take(&mut self.jobs.list);
+        let (kept, jobs): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|(_, job)| job.kept.is_some());
+        self.jobs.list = kept;
+        self.jobs.news.clear();
+        self.info.jobs.retain(|job| job.kept);
         jobs.iter().for_each(|(_, job)| job.cancel.cancel());
         let ended = async {
             for (_, job) in jobs {
@@ -272,11 +302,27 @@ fn state_text(state: JobState) -> LocalizedText {
         JobState::Ended { exit: Some(code) } => words::JOB_EXITED.with("code", i64::from(code)),
         JobState::Ended { exit: None } => words::JOB_KILLED.into(),
         JobState::Stopped => words::JOB_STOPPED.into(),
+        JobState::Gone => words::JOB_GONE.into(),
     }
 }
 
-/// The state, how long it runs, and its ports.
+/// What a job left running, or how else its end was unusual.
+fn end_note(update: &JobUpdate) -> Option<LocalizedText> {
+    match update {
+        JobUpdate::Ended(seen) if seen.exit_code.is_some() => {
+            seen.note.clone().filter(|note| note.phrase() != exec_words::KEPT)
+        }
+        JobUpdate::Ended(_) | JobUpdate::Gone | JobUpdate::Ports(_) => None,
+    }
+}
+
+/// The state, how long it runs, its ports, and whether it stays.
 fn job_text(job: &JobInfo) -> LocalizedText {
+    let text = running_text(job);
+    if job.kept { words::JOB_KEPT_ROW.with("state", text) } else { text }
+}
+
+fn running_text(job: &JobInfo) -> LocalizedText {
     if !job.is_running() {
         return state_text(job.state);
     }

@@ -35,6 +35,8 @@ mod job;
 mod job_place;
 mod job_tool;
 mod jobs;
+mod kept_jobs;
+mod limit_question;
 pub mod listing;
 mod masked_turn;
 mod memory;
@@ -56,6 +58,7 @@ pub mod script_host;
 pub mod script_places;
 mod script_tool;
 pub mod script_turn;
+mod setting_timing;
 pub mod settings;
 mod shell_turn;
 mod skill_tool;
@@ -69,10 +72,12 @@ mod turn_host;
 mod turn_messages;
 mod turn_room;
 mod turn_scope;
+mod turn_steps;
 mod undo;
 mod user_input;
 mod wall;
 
+pub use job::KeptJobs;
 pub use pages::plugins as plugins_page;
 pub use run::start;
 
@@ -106,6 +111,8 @@ pub struct SessionConfig {
     pub persona: Persona,
     /// The folder for long outputs of steps; `None`: they are not kept.
     pub outputs: Option<std::path::PathBuf>,
+    /// What keeping jobs beyond the session needs; `None`: none is kept, and none is looked for.
+    pub kept_jobs: Option<KeptJobs>,
     /// The settings in their files; `None`: they stay as they are.
     pub settings: Option<Box<dyn settings::SettingsAccess>>,
     /// Files with the user's own instructions.

@@ -106,6 +106,7 @@ impl Session {
         self.resume_at_start().await;
         self.ask_trust_at_start().await;
         self.load_instructions();
+        self.find_kept_jobs();
     }
 
     /// All notes received so far.
@@ -491,6 +492,7 @@ impl Session {
             ended = (&mut running.task).await.ok().map(|result| (running.turn, result));
         }
         self.stop_jobs().await;
+        self.forget_ended_jobs();
         if let Some(count) = self.change_count.take() {
             count.stop().await;
         }

@@ -296,6 +296,7 @@ async fn ask_user(
                 text: masked(&asked.text.text(scope.context.lang)),
                 choices: choices.clone(),
                 free,
+                fallback: None,
             };
             let decision = scope.ask(question).await.ok_or(ScriptOutcome::Cancelled)?;
             let picked = |text: String| match choices.iter().position(|label| *label == text) {

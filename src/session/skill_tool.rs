@@ -21,8 +21,8 @@ use crate::prompt::template::{Template, TemplateValues};
 use crate::protocol::{Observation, Outcome, Step, StepAction};
 use crate::safety::redact::Redactor;
 use crate::safety::{
-    Cleared, Contents, FileKind, Machine, OwnProgram, PathKind, Program, SKILL_TOOL, SkillInfo,
-    ToolRestriction,
+    Cleared, Contents, EditRange, FileKind, Machine, OwnProgram, PathKind, Program, SKILL_TOOL,
+    SearchedFile, SkillInfo, ToolRestriction,
 };
 use crate::tools::{RunControl, Tool, Toolbox};
 
@@ -174,6 +174,14 @@ impl Machine for MachineWithSkills {
 
     fn untrusted_program_folder(&self, name: &str) -> Option<PathBuf> {
         self.world.untrusted_program_folder(name)
+    }
+
+    fn head(&self, path: &Path, most: usize) -> Option<Vec<u8>> {
+        self.world.head(path, most)
+    }
+
+    fn find_texts(&self, path: &Path, texts: &[Vec<u8>], range: EditRange) -> Option<SearchedFile> {
+        self.world.find_texts(path, texts, range)
     }
 
     fn last_known_digest(&self, path: &Path) -> Option<String> {

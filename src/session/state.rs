@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::event_sink::Outbox;
 use super::extensions::ExtensionCache;
-use super::job::Jobs;
+use super::job::{Jobs, KeptJobs};
 use super::persistence::SessionStore;
 use super::settings::SettingsAccess;
 use super::skill_tool::ActiveSkills;
@@ -57,6 +57,7 @@ pub(super) struct Session {
     pub base_policy: Option<Policy>,
     /// The folder for long outputs of steps.
     pub outputs: Option<PathBuf>,
+    pub kept_jobs: Option<KeptJobs>,
     /// The project's instructions.
     pub instructions: Arc<crate::config::project_instructions::ProjectInstructions>,
     pub bounds: Bounds,
@@ -113,6 +114,7 @@ impl Session {
             base_policy: parts.settings.as_ref().map(|settings| settings.policy()),
             settings: parts.settings,
             outputs: parts.outputs,
+            kept_jobs: parts.kept_jobs,
             instructions: Arc::default(),
             bounds: parts.bounds,
             approves_template_commands: parts.approves_template_commands,

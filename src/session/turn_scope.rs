@@ -6,17 +6,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use futures_util::future::BoxFuture;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::Fallback;
 use super::event_sink::Outbox;
-use super::job::{JobMessage, NewJob, can_run_on};
-use super::job_place::{BackgroundUse, JobPlace, job_observation};
 use super::masked_turn::MaskedTurn;
-use super::running_step::{RunningStep, StepProgress, without_output};
 use super::script_places::ScriptPlaces;
 use super::summarizer::Summarizer;
 use super::system_prompts::SystemPrompts;
@@ -27,22 +23,18 @@ use crate::context::history::TurnRecord;
 use crate::context::turn_compaction::{TurnCompaction, TurnIndex};
 use crate::context::window::{Bounds, History};
 use crate::extensions::ExtensionSet;
-use crate::i18n::{Lang, session as words};
+use crate::i18n::Lang;
 use crate::model::Model;
 use crate::model::ModelReply;
 use crate::protocol::budget::Budget;
 use crate::protocol::{
-    ApprovalMode, Ask, AskId, Decision, Dialect, Effort, Event, Notice, Observation, Outcome,
-    Params, Question, SandboxStatus, Step, StepQuestion, Tier, TrustOffer, TurnOrigin, TurnOutcome,
-    Usage,
+    ApprovalMode, Ask, AskId, Decision, Dialect, Effort, Event, Params, Question, SandboxStatus,
+    StepQuestion, TrustOffer, TurnOrigin, TurnOutcome, Usage,
 };
 use crate::safety::redact::Redactor;
-use crate::safety::{
-    Assessment, Cleared, Machine, Policy, PolicyContext, ToolRestriction, ToolTask, Workspace,
-};
+use crate::safety::{Machine, Policy, PolicyContext, ToolRestriction, Workspace};
 use crate::store::Store;
-use crate::tools::checkpoint::{Checkpoint, WorkspaceChanges};
-use crate::tools::{PipedOutput, RunControl, ShellInput, Tool, Toolbox};
+use crate::tools::Toolbox;
 
 /// A check of the project instructions; `None` in it: they have not changed.
 pub type InstructionsCheck = tokio::task::JoinHandle<Option<Arc<ProjectInstructions>>>;
@@ -239,7 +231,7 @@ impl TurnScope {
         format!("cmd_{:03}", self.next_step - 1)
     }
 
-    fn next_ask_id(&mut self) -> AskId {
+    pub(super) fn next_ask_id(&mut self) -> AskId {
         self.next_ask += 1;
         AskId(self.next_ask - 1)
     }
@@ -265,7 +257,7 @@ impl TurnScope {
         decision
     }
 
-    async fn decision(&mut self, ask: AskId) -> Option<Decision> {
+    pub(super) async fn decision(&mut self, ask: AskId) -> Option<Decision> {
         loop {
             tokio::select! {
                 biased;
@@ -288,187 +280,6 @@ impl TurnScope {
         let TrustOffer { hazard, found, .. } = self.trust_offer.clone();
         **trust = TrustOffer { folder: std::mem::take(&mut trust.folder), hazard, found };
         true
-    }
-
-    /// Runs a cleared step, and passes its output on as it arrives.
-    pub async fn run_step(&mut self, cleared: Cleared) -> Observation {
-        let use_of_it = match cleared.assessment().step.requires.background {
-            true => BackgroundUse::AtOnce,
-            false => BackgroundUse::Possible,
-        };
-        self.run_step_or_job(cleared, use_of_it).await
-    }
-
-    /// The same; where it is a program, it may go on in the background.
-    pub async fn run_step_or_job(
-        &mut self,
-        cleared: Cleared,
-        background: BackgroundUse,
-    ) -> Observation {
-        let run = |tool: &dyn Tool, step, control| without_output(tool.run(step, control));
-        let background = match can_run_on(&cleared.assessment().step.work) {
-            true => background,
-            false => BackgroundUse::Never,
-        };
-        self.run_step_with(cleared, background, run).await.observation
-    }
-
-    /// Runs a step of the user's without showing it.
-    pub async fn run_quietly(&mut self, cleared: Cleared) -> Observation {
-        let judged = cleared.assessment();
-        let not_run = Observation::not_run(
-            judged.step.clone(),
-            judged.cwd.display().to_string(),
-            judged.risk.clone(),
-            Outcome::Refused,
-        );
-        let Some(tool) = self.context.tools.find(&judged.step.work).cloned() else {
-            return not_run;
-        };
-        let (output, _) = mpsc::unbounded_channel();
-        tool.run(cleared, RunControl::new(self.context.cancel.clone(), output)).await
-    }
-
-    /// Runs a shell command of a template the same way, and collects its whole output.
-    pub async fn pipe_step(&mut self, cleared: Cleared, input: ShellInput) -> PipedOutput {
-        let run = |tool: &dyn Tool, step, control| tool.run_piped(step, input, control);
-        self.run_step_with(cleared, BackgroundUse::Never, run).await
-    }
-
-    /// Borrows the terminal for a step; if there is none, the step reports it itself.
-    pub async fn run_in_terminal(&mut self, cleared: Cleared) -> Observation {
-        self.flush_background().await;
-        let ask = self.next_ask_id();
-        self.outbox.send(Event::TerminalRequested { ask }).await;
-        let is_lent = self.decision(ask).await == Some(Decision::Approve);
-        let run = |tool: &dyn Tool, step, control| {
-            without_output(match is_lent {
-                true => tool.run_in_terminal(step, control),
-                false => tool.run(step, control),
-            })
-        };
-        let observation = self.run_step_with(cleared, BackgroundUse::Never, run).await.observation;
-        self.outbox.send(Event::TerminalReturned).await;
-        observation
-    }
-
-    async fn run_step_with(
-        &mut self,
-        cleared: Cleared,
-        background: BackgroundUse,
-        run: impl FnOnce(&dyn Tool, Cleared, RunControl) -> BoxFuture<'static, PipedOutput>,
-    ) -> PipedOutput {
-        self.flush_background().await;
-        let judged = cleared.assessment();
-        let (step, risk) = (judged.step.clone(), judged.risk.clone());
-        let cwd = judged.cwd.display().to_string();
-        let Some(tool) = self.context.tools.find(&step.work).cloned() else {
-            let note = Some(words::NO_TOOL.with("tool", step.work.tool()));
-            let observation = Observation::not_run(step, cwd, risk, Outcome::Refused);
-            return PipedOutput { observation: Observation { note, ..observation }, output: None };
-        };
-        let started = Event::StepStarted { step: step.clone(), risk: risk.clone() };
-        self.outbox.send(started).await;
-        let checkpoint = self.take_checkpoint(cleared.assessment()).await;
-        let start = |control| run(tool.as_ref(), cleared, control);
-        let mut place = JobPlace::new(self.context.outputs.as_ref(), &step, background);
-        // Of its own, since the step may outlive the turn.
-        let cancel = CancellationToken::new();
-        let mut running = RunningStep::start(&cancel, place.background.clone(), start);
-        while self.inbox.background.try_recv().is_ok() {}
-        loop {
-            let progress = tokio::select! {
-                biased;
-                () = self.context.cancel.cancelled(), if !cancel.is_cancelled() => {
-                    cancel.cancel();
-                    continue;
-                }
-                () = place.wait(&mut self.inbox.background), if place.may_run_on() => {
-                    match self.send_to_background(&step, running, &mut place).await {
-                        Ok(id) => {
-                            self.report_changes(&step, checkpoint).await;
-                            return job_observation(step, cwd, risk, (id, place.shown));
-                        }
-                        Err(back) => running = back,
-                    }
-                    continue;
-                }
-                progress = running.next(&self.context.redactor) => progress,
-            };
-            match progress {
-                StepProgress::Output(text) => {
-                    place.add(&text);
-                    self.outbox.send(Event::StepOutput { id: step.id.clone(), text }).await;
-                }
-                StepProgress::Ended(piped) => {
-                    self.report_changes(&step, checkpoint).await;
-                    return *piped;
-                }
-            }
-        }
-    }
-
-    /// What the files are before a program runs that may change them.
-    async fn take_checkpoint(&mut self, judged: &Assessment) -> Option<Checkpoint> {
-        let is_program = matches!(judged.task, None | Some(ToolTask::Plugin(_)));
-        if judged.risk.tier == Tier::L0 || !is_program {
-            return None;
-        }
-        let checkpoints = Arc::clone(self.context.tools.checkpoints()?);
-        let place = self.judge.place();
-        let roots = std::iter::once(&place.workspace).chain(&place.added).cloned().collect();
-        let taking = checkpoints.take(roots, place.own.clone());
-        let taken = tokio::select! {
-            biased;
-            () = self.context.cancel.cancelled() => return None,
-            taken = taking => taken,
-        };
-        if taken.is_none() && checkpoints.report_given_up() {
-            self.emit(Event::Notice(Notice::info(words::CHECKPOINT_OFF))).await;
-        }
-        taken
-    }
-
-    async fn report_changes(&mut self, step: &Step, before: Option<Checkpoint>) {
-        let (Some(before), Some(checkpoints)) = (before, self.context.tools.checkpoints()) else {
-            return;
-        };
-        let changes = Arc::clone(checkpoints).changes_since(before).await;
-        let WorkspaceChanges { files, lost } = changes;
-        if !files.is_empty() || lost > 0 {
-            self.emit(Event::FilesChanged { step: step.id.clone(), files, lost }).await;
-        }
-    }
-
-    /// Hands the running step over to the session; it comes back if there are too many jobs.
-    async fn send_to_background(
-        &mut self,
-        step: &Step,
-        running: RunningStep,
-        place: &mut JobPlace,
-    ) -> Result<u64, RunningStep> {
-        let (reply, answer) = oneshot::channel();
-        let (ports, file) = (place.ports.clone(), place.background.file.clone());
-        place.use_of_it = BackgroundUse::Never;
-        let cancel = running.cancel.clone();
-        let new = NewJob { step: step.clone(), running, ports, file, reply };
-        self.notify(TurnMessage::Job(JobMessage::Started(Box::new(new))));
-        match answer.await {
-            Ok(Ok(id)) => {
-                place.background.begins.cancel();
-                self.context.tools = self.context.tools.clone().with_all();
-                Ok(id)
-            }
-            Ok(Err(running)) => {
-                self.emit(Event::Notice(Notice::warning(words::JOBS_TOO_MANY))).await;
-                Err(running)
-            }
-            // The session closes, and ends the step.
-            Err(_) => {
-                cancel.cancel();
-                Ok(0)
-            }
-        }
     }
 
     pub async fn emit(&mut self, event: Event) {

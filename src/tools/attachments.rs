@@ -8,6 +8,9 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
 use super::file::safe_open::{FileSlot, MissingFolders};
 use super::image::{self, PreparedImage};
 use crate::i18n::{LocalizedText, prompt as words};
@@ -23,6 +26,9 @@ const fn head_len(most: usize) -> usize {
 }
 /// A longer file is not read through.
 const LONGEST: u64 = 16 * 1024 * 1024;
+/// How a PDF document begins, and the size of the largest that is sent.
+const PDF: &[u8] = b"%PDF-";
+const DOCUMENT: u64 = 10 * 1024 * 1024;
 /// Names of a folder.
 const NAMES: usize = 500;
 
@@ -96,8 +102,14 @@ fn content(
         FileSlot::open(path, MissingFolders::Fail).and_then(|slot| slot.file()).map_err(Err)?;
     let there = there.ok_or_else(|| Err(io::ErrorKind::NotFound.into()))?;
     let mut file = there.into_file();
-    if mention.lines.is_none() && image::is_image(&read_start(&mut file).map_err(Err)?) {
-        return image_content(&mut file, &meta, name);
+    if mention.lines.is_none() {
+        let start = read_start(&mut file).map_err(Err)?;
+        if image::is_image(&start) {
+            return image_content(&mut file, &meta, name);
+        }
+        if start.starts_with(PDF) {
+            return document_content(&mut file, &meta, name);
+        }
     }
     let long = meta.len() > LONGEST;
     if long && mention.lines.is_some() {
@@ -132,6 +144,23 @@ fn read_start(file: &mut File) -> io::Result<Vec<u8>> {
     file.take(16).read_to_end(&mut start)?;
     file.rewind()?;
     Ok(start)
+}
+
+/// A document is sent as it is.
+fn document_content(
+    file: &mut File,
+    meta: &Metadata,
+    name: &str,
+) -> Result<(Content, AttachmentSize, bool), ContentError> {
+    if meta.len() > DOCUMENT {
+        let say = words::DOCUMENT_TOO_LARGE.with("name", name).with("size", size(meta.len()));
+        return Err(Ok(say.with("most", size(DOCUMENT))));
+    }
+    let mut bytes = Vec::new();
+    file.take(DOCUMENT).read_to_end(&mut bytes).map_err(Err)?;
+    let (mime, data) = (Image::PDF.to_owned(), STANDARD.encode(&bytes));
+    let size = AttachmentSize::Document { bytes: bytes.len() as u64 };
+    Ok((Content::Image(Image { mime, data }), size, false))
 }
 
 fn image_content(
@@ -254,6 +283,9 @@ pub fn block(attachment: &Attachment) -> String {
         AttachmentSize::Lines(1) => "1 line".to_owned(),
         AttachmentSize::Lines(n) => format!("{n} lines"),
         AttachmentSize::Entries(n) => format!("folder, {n} names"),
+        AttachmentSize::Document { bytes } => {
+            return format!("[Attached {name}: PDF document, {bytes} bytes]");
+        }
         AttachmentSize::Pixels { width, height } => {
             return format!("[Attached {name}: image, {width}x{height}]");
         }
@@ -315,13 +347,26 @@ mod tests {
     fn a_file_that_is_not_text_is_refused_with_its_type_and_size() {
         for (bytes, kind) in [
             (&b"\x7fELF\x02\x01"[..], "ELF"),
-            (b"%PDF-1.7\n", "PDF"),
+            (b"%PDF", "PDF"),
             (b"ab\0c", "binary"),
             (b"caf\xe9", "not UTF-8"),
         ] {
             let fault = content_of(bytes, None).unwrap_err();
             assert!(fault.contains(kind) && fault.contains("bytes"), "{fault}");
         }
+    }
+
+    #[test]
+    fn a_pdf_document_is_attached_whole() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().canonicalize().unwrap().join("a.pdf");
+        fs::write(&path, b"%PDF-1.7\n...").unwrap();
+        let mention = Mention { path: "a.pdf".into(), lines: None };
+        let (found, size, cut) = content(&path, &mention, "@a.pdf", MOST).unwrap();
+        let Content::Image(document) = found else { panic!("{found:?}") };
+        assert!(document.is_document() && !cut);
+        assert_eq!(document.data, STANDARD.encode(b"%PDF-1.7\n..."));
+        assert_eq!(size, AttachmentSize::Document { bytes: 12 });
     }
 
     #[test]

@@ -17,6 +17,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use super::output_file::OutputFile;
+use super::sandbox::Confined;
 use super::sandbox::denied::SandboxBounds;
 use super::{BackgroundControl, PipedOutput, RunControl, ShellInput, Tool, parse};
 use crate::i18n::{LocalizedText, Phrase, exec as words};
@@ -30,11 +31,14 @@ mod environment;
 mod format;
 mod git;
 mod helper;
+pub mod keeper;
+mod kept;
 pub mod key_command;
 mod live_output;
 mod plugins;
 mod ports;
 mod process_group;
+mod process_id;
 mod setup;
 mod spawn;
 mod step_log;
@@ -45,14 +49,16 @@ pub use environment::{ChildEnvironment, Variables};
 pub use helper::{
     HelperProgram, ask_helper, read_bytes_from_helper, read_from_helper, write_to_helper,
 };
+pub use kept::KeptJob;
 pub use plugins::run_in_terminal;
 pub use process_group::StepWatch;
 pub use setup::{Exec, Setup, StepLimits};
 pub use watchdog::Watchdog;
 
 use capture::CapturedText;
+use process_group::daemons::DaemonRule;
 use spawn::StepStartError;
-use supervise::{ChildOutput, Finished, Pipes, StepEnd, Times};
+use supervise::{ChildOutput, Finished, KeptStep, Pipes, StepEnd, Supervised, Times};
 
 impl Tool for Exec {
     fn name(&self) -> &'static str {
@@ -125,8 +131,21 @@ async fn run(
     };
     let output = ChildOutput::new(live, stdout, setup.redactor.as_ref());
     let processes = bounds::is_limited(judged).then_some(usize::from(bounds::PROCESSES));
-    let times = Times { timeout: most, grace: setup.limits.grace, processes };
-    let finished = supervise::supervise(running, watch, times, &exec.steps.exiting, output).await;
+    let daemons = daemon_rule(judged, inside.as_ref());
+    let grace = setup.limits.grace;
+    let run_folder = inside.as_ref().and_then(|inside| exec.sandbox.run_folder_of(inside));
+    let times = Times { timeout: most, grace, processes, daemons, run_folder };
+    let ended = supervise::supervise(running, watch, times, &exec.steps.exiting, output).await;
+    let finished = match ended {
+        Supervised::Finished(finished) => *finished,
+        Supervised::Kept(kept) => {
+            // Its temporary folder stays for as long as it runs.
+            inside.iter().for_each(|inside| exec.sandbox.leave_folder(inside));
+            std::mem::forget(inside);
+            return follow_kept(*kept, watch, not_run(judged, Outcome::Ran, words::KEPT.into()))
+                .await;
+        }
+    };
     let elapsed = began.elapsed();
     let walls = inside.as_ref().and_then(|inside| inside.bounds().cloned());
     // Its folder may hold much; its removal is not waited for.
@@ -141,6 +160,30 @@ async fn run(
         record_denial(&mut observation, &walls, &judged.cwd);
     }
     PipedOutput { observation, output: output.filter(|output| output.len() <= PIECE) }
+}
+
+/// Waits for a step in the care of a keeper, as long as this session does.
+async fn follow_kept(kept: KeptStep, watch: &RunControl, observation: Observation) -> PipedOutput {
+    let KeptStep { mut child, job, output } = kept;
+    drop(output);
+    let status = tokio::select! {
+        status = child.wait() => status,
+        () = watch.cancel.cancelled() => {
+            job.stop().await;
+            child.wait().await
+        }
+    };
+    let exit_code = status.ok().and_then(|status| status.code());
+    PipedOutput { observation: Observation { exit_code, ..observation }, output: None }
+}
+
+/// A step that runs by itself leaves nothing running.
+fn daemon_rule(judged: &Assessment, inside: Option<&Confined>) -> DaemonRule {
+    if judged.risk.tier == Tier::L0 {
+        return DaemonRule::default();
+    }
+    let temp = inside.map(|inside| inside.temp().to_owned());
+    DaemonRule::outside(std::iter::once(judged.cwd.clone()).chain(temp).collect())
 }
 
 /// Adds what the sandbox denied a failed step.
@@ -272,10 +315,12 @@ fn end_note(finished: &Finished, most: Duration) -> Option<LocalizedText> {
     if let Some(signal) = status(finished).and_then(|status| status.signal()) {
         return Some(words::SIGNAL.with("signal", signal_name(signal)));
     }
-    match (finished.pipes, finished.leftover_processes) {
+    let left = &finished.leftovers;
+    match (finished.pipes, left.ended) {
         (Pipes::KeptOpen, _) => Some(words::KEPT_OPEN.into()),
-        (Pipes::Closed, 0) => None,
-        (Pipes::Closed, left) => Some(words::LEFT_BEHIND.with("count", left)),
+        (Pipes::Closed, 0) if left.daemons.is_empty() => None,
+        (Pipes::Closed, 0) => Some(words::LEFT_RUNNING.with("names", left.daemons.join(", "))),
+        (Pipes::Closed, ended) => Some(words::LEFT_BEHIND.with("count", ended)),
     }
 }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use tokio::sync::mpsc::UnboundedSender;
-use tokio::sync::watch;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::i18n::Phrase;
@@ -23,6 +23,7 @@ pub mod file;
 pub mod git_branch;
 pub mod image;
 pub mod interaction;
+mod large_search;
 pub mod output_file;
 pub mod parse;
 pub mod read_tracker;
@@ -99,6 +100,45 @@ pub struct BackgroundControl {
     pub file: Option<PathBuf>,
     /// Told of the ports that the step listens on.
     pub ports: Option<watch::Sender<Vec<u16>>>,
+    /// Asked what becomes of a step that is at work when its time is up; `None`: it is stopped.
+    pub at_limit: Option<UnboundedSender<LimitReached>>,
+    /// Orders to keep a step in the background beyond the session.
+    pub keep: Option<KeepOrders>,
+}
+
+/// The receiver of [`KeepOrder`]s; clones share it.
+pub type KeepOrders = Arc<tokio::sync::Mutex<UnboundedReceiver<KeepOrder>>>;
+
+/// A step in the background is to outlive the session.
+#[derive(Debug)]
+pub struct KeepOrder {
+    /// Avocet itself, to be started as the keeper.
+    pub program: PathBuf,
+    /// The folder for records and outputs of kept jobs.
+    pub place: PathBuf,
+    /// The workspace that finds it again.
+    pub folder: PathBuf,
+    pub step: String,
+    /// Masked.
+    pub line: String,
+    /// Milliseconds since 1970.
+    pub began: i64,
+    pub reply: oneshot::Sender<Result<exec::KeptJob, String>>,
+}
+
+/// A step is at work, and its time is up.
+#[derive(Debug)]
+pub struct LimitReached {
+    pub seconds: u64,
+    pub answer: oneshot::Sender<LimitAnswer>,
+}
+
+/// What becomes of the step. It may go to the background as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitAnswer {
+    Stop,
+    /// It may take as long again.
+    Wait,
 }
 
 impl RunControl {

@@ -35,6 +35,19 @@ impl OutputFile {
         Ok(OutputFile { path: path.to_owned(), file: open_new(path)?, size: 0 })
     }
 
+    /// Goes on where the file ends; begins it where there is none.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub fn append(path: &Path) -> io::Result<OutputFile> {
+        let flags = rustix::fs::OFlags::NOFOLLOW.bits();
+        let flags = i32::try_from(flags).unwrap_or_default();
+        let opened = OpenOptions::new().append(true).custom_flags(flags).open(path);
+        let Ok(file) = opened else { return OutputFile::create(path) };
+        let size = file.metadata()?.len();
+        Ok(OutputFile { path: path.to_owned(), file, size })
+    }
+
     /// # Errors
     /// The error of the system.
     pub fn write(&mut self, text: &str) -> io::Result<()> {
@@ -60,6 +73,24 @@ pub fn read(path: &Path) -> Option<String> {
     let before = part(&older(path)).unwrap_or_default();
     let dropped = if marker(&older(path)).exists() { DROPPED } else { "" };
     Some(format!("{dropped}{before}{newest}"))
+}
+
+/// Moves an output, all parts of it.
+pub fn rename(from: &Path, to: &Path) {
+    let (before, after) = (older(from), older(to));
+    let parts = [(from, to), (&before, &after), (&marker(&before), &marker(&after))];
+    for (from, to) in parts {
+        // Not every output has all parts.
+        let _ = fs::rename(from, to);
+    }
+}
+
+/// Removes an output, all parts of it.
+pub fn remove(path: &Path) {
+    let before = older(path);
+    for part in [path, &before, &marker(&before)] {
+        let _ = fs::remove_file(part);
+    }
 }
 
 /// Removes the outputs of all but the newest sessions.

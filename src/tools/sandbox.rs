@@ -173,6 +173,16 @@ impl Sandbox {
         Sandbox { found: SandboxTrial::of(found), ..self }
     }
 
+    /// The temporary folder of the run, with that of a step in it.
+    pub fn run_folder_of(&self, inside: &Confined) -> Option<PathBuf> {
+        self.temps.run_folder_of(inside.temp())
+    }
+
+    /// The temporary folder of a step stays when the run ends.
+    pub fn leave_folder(&self, inside: &Confined) {
+        self.temps.leave(inside.temp());
+    }
+
     /// Which steps are restricted, tried out at the first call: a few milliseconds,
     /// blocking.
     pub fn status(&self) -> SandboxStatus {

@@ -14,10 +14,13 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::around;
+use super::large_search;
 use super::read_tracker::ReadTracker;
 use super::shelves::{self, ToolchainDirs, executable, is_safe_from_others};
 use crate::safety::redact::Redactor;
-use crate::safety::{Contents, FileKind, Machine, OwnProgram, PathKind, Program};
+use crate::safety::{
+    Contents, EditRange, FileKind, Machine, OwnProgram, PathKind, Program, SearchedFile,
+};
 
 /// The machine as it is.
 #[derive(Clone, Debug)]
@@ -180,6 +183,14 @@ impl Machine for System {
 
     fn read(&self, path: &Path, most: usize) -> Contents {
         read(path, most)
+    }
+
+    fn head(&self, path: &Path, most: usize) -> Option<Vec<u8>> {
+        large_search::head(path, most)
+    }
+
+    fn find_texts(&self, path: &Path, texts: &[Vec<u8>], range: EditRange) -> Option<SearchedFile> {
+        large_search::find(path, texts, range)
     }
 
     fn redactor(&self) -> Option<&Redactor> {

@@ -53,6 +53,8 @@ struct State {
 #[derive(Debug)]
 struct LockedFolder {
     path: PathBuf,
+    /// It is not removed with the run.
+    stays: bool,
     /// Locked as long as it is open.
     _lock: File,
 }
@@ -157,12 +159,30 @@ impl RunFolder {
             .map_or_else(|| first().unwrap_or_default().into(), PhraseValue::from)
     }
 
+    /// The folder of the run that contains this path.
+    pub fn folder_of(&self, path: &Path) -> Option<PathBuf> {
+        let state = self.lock_state();
+        let made = state.folders.iter().find(|made| path.starts_with(&made.path))?;
+        Some(made.path.clone())
+    }
+
+    /// Leaves the folder with this path where it is when the run ends: something that outlives the
+    /// run is at work in it. A later run removes it.
+    pub fn leave(&self, path: &Path) {
+        let mut state = self.lock_state();
+        if let Some(made) = state.folders.iter_mut().find(|made| path.starts_with(&made.path)) {
+            made.stays = true;
+        }
+    }
+
     /// Removes everything; nothing can be made any more.
     pub fn close(&self) {
         let mut state = self.lock_state();
         state.is_closed = true;
         for made in std::mem::take(&mut state.folders) {
-            remove(&made.path);
+            if !made.stays {
+                remove(&made.path);
+            }
         }
     }
 
@@ -212,7 +232,7 @@ impl LockedFolder {
             }
             let locked = check_room(&path).and_then(|()| lock(&path));
             return match locked {
-                Ok(lock) => Ok(LockedFolder { path, _lock: lock }),
+                Ok(lock) => Ok(LockedFolder { path, stays: false, _lock: lock }),
                 Err(error) => {
                     remove(&path);
                     Err(error)

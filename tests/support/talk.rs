@@ -205,14 +205,7 @@ pub fn connected(model: Arc<dyn Model>) -> Connected {
 /// A session in a folder that is trusted, kept nowhere.
 pub fn parts(folder: &Path, model: Arc<dyn Model>) -> SessionConfig {
     let world = System::new(folder, folder, &[]);
-    let environment = ChildEnvironment { path: world.child_path(), ..ChildEnvironment::default() };
-    let exec = Exec::new(Setup {
-        shell: "/bin/sh".into(),
-        environment,
-        limits: StepLimits::default(),
-        redactor: None,
-        lang: Lang::En,
-    });
+    let exec = exec(&world, StepLimits::default());
     let place = Workspace::new(folder, folder.join("home"));
     let page = || Page { title: LocalizedText::from(words::DOCTOR), rows: vec![] };
     let ways = Callbacks {
@@ -252,7 +245,20 @@ pub fn parts(folder: &Path, model: Arc<dyn Model>) -> SessionConfig {
         user_notes: vec![],
         settings: None,
         outputs: None,
+        kept_jobs: None,
     }
+}
+
+/// What runs programs, within these limits.
+pub fn exec(world: &System, limits: StepLimits) -> Exec {
+    let environment = ChildEnvironment { path: world.child_path(), ..ChildEnvironment::default() };
+    Exec::new(Setup {
+        shell: "/bin/sh".into(),
+        environment,
+        limits,
+        redactor: None,
+        lang: Lang::En,
+    })
 }
 
 /// With the tools for files, and a place for old contents.

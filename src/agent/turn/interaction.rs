@@ -26,6 +26,7 @@ impl Turn {
                     text: choice.text.clone(),
                     choices: choice.choices.clone(),
                     free: choice.free,
+                    fallback: None,
                 }))
             }
             Some(ToolTask::Plan(items)) => {

@@ -122,6 +122,13 @@ impl ChatConversation {
             let decision = Decision::Dismiss;
             return vec![ChatEffect::Send(Op::Decide { ask: ask.id, decision })];
         }
+        if let Question::Choice { text, fallback: Some(choice), .. } = &ask.question {
+            // The ones in the chat may be away for hours, and the turn would wait for them.
+            let said = w::FALLBACK.with("text", text.as_str()).with("choice", choice.as_str());
+            let decision = Decision::Answer { text: choice.clone() };
+            self.say(said);
+            return vec![ChatEffect::Send(Op::Decide { ask: ask.id, decision })];
+        }
         let question = ChatQuestion::new(ask, nonce(), self.asker.clone());
         let (lang, limits) = (self.options.lang, self.options.limits);
         let (text, whole) = question.message(lang, &limits);

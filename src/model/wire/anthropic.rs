@@ -216,7 +216,7 @@ fn blocks(call: &WireCall<'_>, message: &Message, thinks: bool) -> Vec<Value> {
                 "is_error": result.is_error,
             })),
             ContentBlock::Image(image) => rest.push(json!({
-                "type": "image",
+                "type": if image.is_document() { "document" } else { "image" },
                 "source": { "type": "base64", "media_type": image.mime, "data": image.data },
             })),
         }

@@ -99,6 +99,9 @@ fn messages(call: &WireCall<'_>, habits: Habits) -> Value {
     Value::Array(wire)
 }
 
+/// The name of a document, which has to have one.
+const DOCUMENT: &str = "document.pdf";
+
 /// Joins adjacent system messages.
 fn one_system(messages: &[Message]) -> Vec<Message> {
     let mut out: Vec<Message> = Vec::with_capacity(messages.len());
@@ -124,9 +127,13 @@ fn user(message: &Message, habits: Habits, wire: &mut Vec<Value>) {
                 "tool_call_id": id_for_wire(&result.call, habits.id_length),
                 "content": result.content,
             })),
+            ContentBlock::Image(image) if image.is_document() => images.push(json!({
+                "type": "file",
+                "file": { "filename": DOCUMENT, "file_data": image.data_url() },
+            })),
             ContentBlock::Image(image) => images.push(json!({
                 "type": "image_url",
-                "image_url": { "url": format!("data:{};base64,{}", image.mime, image.data) },
+                "image_url": { "url": image.data_url() },
             })),
             ContentBlock::Text(_) => has_text = true,
             ContentBlock::Reasoning(_) | ContentBlock::ToolCall(_) => {}

@@ -96,9 +96,14 @@ fn input(call: &WireCall<'_>) -> Value {
                     Role::Assistant => items.extend(said(text, call.opened(opaque))),
                     _ => parts.push(json!({ "type": "input_text", "text": text })),
                 },
+                ContentBlock::Image(image) if image.is_document() => parts.push(json!({
+                    "type": "input_file",
+                    "filename": "document.pdf",
+                    "file_data": image.data_url(),
+                })),
                 ContentBlock::Image(image) => parts.push(json!({
                     "type": "input_image",
-                    "image_url": format!("data:{};base64,{}", image.mime, image.data),
+                    "image_url": image.data_url(),
                 })),
                 ContentBlock::Reasoning(TextBlock { opaque, .. }) => {
                     items.extend(call.opened(opaque).map(reasoning));

@@ -327,3 +327,44 @@ fn opaque_data_goes_back_to_the_same_provider_and_model_only() {
     assert_eq!(call(Provider::Anthropic, "n", &request).opened(&sealed), None);
     assert_eq!(call(Provider::OpenRouter, "m", &request).opened(&sealed), None);
 }
+
+#[test]
+fn a_document_is_a_block_of_its_own_where_the_format_has_one() {
+    let body = |provider| {
+        let mut request = conversation(provider, [None, None, None]);
+        let document = Image { mime: Image::PDF.into(), data: "JVBERi0=".into() };
+        let blocks = vec![ContentBlock::text("Read it."), ContentBlock::Image(document)];
+        request.messages = vec![Message { role: Role::User, blocks }];
+        Api::of(provider).format.body(&call(provider, "m", &request)).to_string()
+    };
+    let address = "data:application/pdf;base64,JVBERi0=";
+    for (provider, wanted) in [
+        (
+            Provider::Anthropic,
+            json!({ "type": "document", "source": {
+            "type": "base64", "media_type": "application/pdf", "data": "JVBERi0=",
+        } }),
+        ),
+        (
+            Provider::Gemini,
+            json!({ "inlineData": {
+            "mimeType": "application/pdf", "data": "JVBERi0=",
+        } }),
+        ),
+        (
+            Provider::OpenAi,
+            json!({ "type": "file", "file": {
+            "filename": "document.pdf", "file_data": address,
+        } }),
+        ),
+        (
+            Provider::OpenAiResponses,
+            json!({
+                "type": "input_file", "filename": "document.pdf", "file_data": address,
+            }),
+        ),
+    ] {
+        let sent = body(provider);
+        assert!(sent.contains(&wanted.to_string()), "{provider:?}: {sent}");
+    }
+}

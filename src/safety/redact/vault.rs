@@ -74,6 +74,10 @@ impl Vault {
         inner.learned.len() > before
     }
 
+    pub fn learned(&self) -> Vec<String> {
+        self.lock().learned.iter().map(|value| (**value).to_owned()).collect()
+    }
+
     /// How many values are masked wherever they appear.
     pub fn learned_count(&self) -> usize {
         self.lock().learned.len()

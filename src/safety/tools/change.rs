@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::diff::unified;
 use super::edit::{self, TextEdit};
+use super::file::{FROM, TO};
 use super::input::{InputFields, Names, PATH};
 use super::masks::Masks;
 use super::schema::{FieldKind, FieldRow, optional, required};
@@ -25,7 +26,7 @@ use crate::safety::steering;
 use crate::text::encoding::{self, FileEncoding};
 
 /// A file larger than this is not changed, in bytes.
-const MOST: usize = 4 * 1024 * 1024;
+pub const MOST: usize = 4 * 1024 * 1024;
 /// The mark some editors put before the first character.
 const BOM: &str = "\u{feff}";
 
@@ -47,6 +48,8 @@ pub const EDIT_FIELDS: &[FieldRow] = &[
             optional(ALL, FieldKind::Flag),
         ]),
     ),
+    optional(FROM, FieldKind::Number),
+    optional(TO, FieldKind::Number),
 ];
 
 pub fn write(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
@@ -80,8 +83,8 @@ pub fn write(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findi
 
 pub fn edit(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
     let (spot, class) = resolve_path(input.text(PATH)?, Access::Writes, ground, out)?;
-    add_write_findings(&spot, class, out);
     let edits = parse_edits(input)?;
+    add_write_findings(&spot, class, out);
     let before = content(&spot, ground, MOST)?;
     let Some(bytes) = before else {
         return match edits.as_slice() {
@@ -143,7 +146,7 @@ fn apply_edits(
 }
 
 /// One edit for each element of `edits`, or the single one next to the path.
-fn parse_edits(input: &InputFields<'_>) -> Result<Vec<TextEdit>, InputError> {
+pub fn parse_edits(input: &InputFields<'_>) -> Result<Vec<TextEdit>, InputError> {
     let Some(list) = input.list(EDITS)? else { return Ok(vec![parse_edit(input)?]) };
     if list.is_empty() {
         return Err(input.missing_field_error(EDITS));

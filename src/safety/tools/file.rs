@@ -11,8 +11,8 @@ use crate::i18n::safety as words;
 use crate::safety::findings::Findings;
 use crate::safety::spec::JudgeContext;
 
-const FROM: Names = &["from", "start", "start_line", "line_start", "offset", "line"];
-const TO: Names = &["to", "end", "end_line", "line_end"];
+pub const FROM: Names = &["from", "start", "start_line", "line_start", "offset", "line"];
+pub const TO: Names = &["to", "end", "end_line", "line_end"];
 const LIMIT: Names = &["limit", "lines", "count"];
 const RANGE: Names = &["range", "line_range"];
 const GLOB: Names = &["glob", "pattern", "include"];

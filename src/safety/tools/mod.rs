@@ -18,7 +18,7 @@ use sha2::{Digest as _, Sha256};
 use super::findings::{Findings, excerpt};
 use super::paths::{self, PathClass};
 use super::spec::JudgeContext;
-use super::{Contents, PathKind};
+use super::{Contents, LargeFileState, PathKind};
 use crate::i18n::{LocalizedText, Phrase, common, safety as words};
 use crate::protocol::{Change, Effect, PlanItem, StepAction, Tier};
 use crate::text::encoding::{self, FileEncoding};
@@ -31,6 +31,7 @@ mod file;
 mod input;
 mod interaction;
 mod json_edit;
+mod large_edit;
 pub(super) mod masks;
 mod patch;
 mod plugin;
@@ -57,6 +58,8 @@ pub enum ToolTask {
     List(ListTask),
     Search(SearchTask),
     Change(Box<Write>),
+    /// Places of a file that is not read whole.
+    LargeEdit(Box<LargeEdit>),
     Plugin(PluginTask),
     /// Answered by the user.
     Ask(ChoiceTask),
@@ -143,6 +146,31 @@ impl std::fmt::Debug for Write {
     }
 }
 
+/// One place of a file, and what is put there.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Cut {
+    pub at: u64,
+    pub old: Arc<[u8]>,
+    pub new: Arc<[u8]>,
+}
+
+/// A large file, and what is cut out of it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct LargeEdit {
+    pub spot: ResolvedPath,
+    /// As it was when it was judged.
+    pub stamp: LargeFileState,
+    /// In the order of the file; they do not overlap.
+    pub cuts: Vec<Cut>,
+    pub change: Change,
+}
+
+impl std::fmt::Debug for LargeEdit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LargeEdit").field("change", &self.change).finish_non_exhaustive()
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PluginTask {
     pub alias: String,
@@ -194,6 +222,7 @@ impl ToolTask {
     pub fn change(&self) -> Option<&Change> {
         match self {
             ToolTask::Change(write) => Some(&write.change),
+            ToolTask::LargeEdit(edit) => Some(&edit.change),
             _ => None,
         }
     }
@@ -217,7 +246,7 @@ const TOOLS: &[ToolRow] = &[
     ToolRow { name: "file.list",         judge: file::list,        fields: file::LIST_FIELDS },
     ToolRow { name: "file.search",       judge: file::search,      fields: file::SEARCH_FIELDS },
     ToolRow { name: "file.write",        judge: change::write,     fields: change::WRITE_FIELDS },
-    ToolRow { name: "file.edit",         judge: change::edit,      fields: change::EDIT_FIELDS },
+    ToolRow { name: "file.edit",         judge: large_edit::edit,   fields: change::EDIT_FIELDS },
     ToolRow { name: "config.json_patch", judge: patch::judge,      fields: patch::FIELDS },
     ToolRow { name: "plugin.run",        judge: plugin::judge,     fields: plugin::FIELDS },
     ToolRow { name: "ask",               judge: interaction::ask,  fields: interaction::ASK_FIELDS },

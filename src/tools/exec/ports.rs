@@ -19,15 +19,24 @@ pub(super) async fn watch_ports(group: &Group, to: Option<&watch::Sender<Vec<u16
     loop {
         tokio::time::sleep(if looks < YOUNG { SOON } else { LATER }).await;
         looks = looks.saturating_add(1);
-        let members = group.members();
-        let found = tokio::task::spawn_blocking(move || listening(&members())).await;
-        let ports = found.unwrap_or_default();
+        let ports = listening_of(group.members()).await;
         to.send_if_modified(|known| {
             let changed = *known != ports;
             *known = ports;
             changed
         });
     }
+}
+
+/// Whether a process of the step serves a port.
+pub(super) async fn is_listening(group: &Group) -> bool {
+    !listening_of(group.members()).await.is_empty()
+}
+
+/// The ports of the processes that are found.
+pub(super) async fn listening_of(members: impl Fn() -> Vec<i32> + Send + 'static) -> Vec<u16> {
+    let found = tokio::task::spawn_blocking(move || listening(&members())).await;
+    found.unwrap_or_default()
 }
 
 /// The ports of these processes.

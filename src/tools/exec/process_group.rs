@@ -18,6 +18,9 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio_util::sync::CancellationToken;
 
+use daemons::DaemonRule;
+
+pub(super) mod daemons;
 #[cfg(target_os = "linux")]
 mod descendants;
 #[cfg(target_os = "linux")]
@@ -113,6 +116,15 @@ impl StepMark {
     }
 }
 
+/// What was found of a step whose child has ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Leftovers {
+    /// How many processes were ended.
+    pub ended: usize,
+    /// The daemons that were left running.
+    pub daemons: Vec<&'static str>,
+}
+
 /// A child's group. Dropping it before [`Group::end`] ends everything in it hard: the
 /// step was abandoned.
 #[derive(Debug)]
@@ -180,11 +192,23 @@ impl Group {
         }
     }
 
-    /// Ends the rest of a step whose child has been waited for, and returns how many
-    /// processes that were.
-    pub(super) async fn end(mut self) -> usize {
-        let ended = sweep(self.leader, self.mark.clone()).await;
-        self.signal(Signal::KILL);
+    /// The leader, and the mark.
+    pub(super) fn identity(&self) -> (i32, String) {
+        (self.leader.as_raw_nonzero().get(), self.mark.clone())
+    }
+
+    /// Another process looks after it from now on.
+    pub(super) fn release(mut self) {
+        self.state = State::Ended;
+        notify_ended(self.watcher.as_ref(), self.leader, &self.mark);
+    }
+
+    /// Ends the rest of a step whose child has been waited for, but for daemons.
+    pub(super) async fn end(mut self, rule: &DaemonRule) -> Leftovers {
+        let ended = sweep(self.leader, self.mark.clone(), rule.clone()).await;
+        if ended.daemons.is_empty() {
+            self.signal(Signal::KILL);
+        }
         self.state = State::Ended;
         notify_ended(self.watcher.as_ref(), self.leader, &self.mark);
         ended
@@ -211,6 +235,61 @@ impl Drop for Group {
 fn notify_ended(told: Option<&Arc<dyn StepWatch>>, leader: Pid, mark: &str) {
     if let Some(told) = told {
         told.ended(leader.as_raw_nonzero().get(), mark);
+    }
+}
+
+/// The processes of a step that another process started, for its keeper.
+#[derive(Clone, Debug)]
+pub(super) struct KeptGroup {
+    leader: Option<Pid>,
+    mark: String,
+}
+
+impl KeptGroup {
+    pub(super) fn new(leader: i32, mark: &str) -> KeptGroup {
+        KeptGroup { leader: Pid::from_raw(leader), mark: mark.to_owned() }
+    }
+
+    /// To every process of the group. For a step whose first process runs.
+    pub(super) fn signal(&self, signal: Signal) {
+        if let Some(leader) = self.leader {
+            let _ = kill_process_group(leader, signal);
+        }
+    }
+
+    /// Ends what is left of it. Its first process may have ended, so only the mark counts.
+    pub(super) async fn end(&self) {
+        let group = self.clone();
+        let leader = self.leader.filter(|leader| is_running(*leader));
+        let leader = leader.map(|leader| leader.as_raw_nonzero().get());
+        let end = move || end_abandoned(leader, &group.mark);
+        let _ = tokio::task::spawn_blocking(end).await;
+    }
+
+    /// What finds its processes, on a thread that may wait.
+    pub(super) fn members(&self) -> impl Fn() -> Vec<i32> + Send + 'static {
+        let mark = self.mark.clone();
+        move || {
+            #[cfg(target_os = "linux")]
+            return descendants::marked_pids(&mark).0;
+            #[cfg(not(target_os = "linux"))]
+            {
+                let _ = &mark;
+                Vec::new()
+            }
+        }
+    }
+
+    /// Its processes and threads.
+    pub(super) async fn count(&self) -> usize {
+        #[cfg(target_os = "linux")]
+        {
+            let mark = self.mark.clone();
+            let count = tokio::task::spawn_blocking(move || descendants::marked_pids(&mark).1);
+            count.await.unwrap_or(0)
+        }
+        #[cfg(not(target_os = "linux"))]
+        0
     }
 }
 
@@ -258,7 +337,7 @@ impl Tree {
     }
 }
 
-fn is_running(pid: Pid) -> bool {
+pub(super) fn is_running(pid: Pid) -> bool {
     #[cfg(target_os = "linux")]
     return descendants::is_running(pid);
     #[cfg(not(target_os = "linux"))]
@@ -332,22 +411,42 @@ async fn wait_until_over_limit(_leader: Pid, _mark: &str, _most: usize) {
     std::future::pending().await
 }
 
-/// Kills and collects until no process of a step is found, and counts the killed ones.
+/// Kills and collects until no process of a step is found but daemons.
 #[cfg(target_os = "linux")]
-async fn sweep(leader: Pid, mark: String) -> usize {
+async fn sweep(leader: Pid, mark: String, rule: DaemonRule) -> Leftovers {
     let mut killed = std::collections::BTreeSet::new();
+    let mut left = Leftovers::default();
+    let mut spared = std::collections::BTreeSet::new();
     for _ in 0..SWEEPS {
-        let (mark, known) = (mark.clone(), killed.clone());
-        let round =
-            tokio::task::spawn_blocking(move || descendants::sweep(leader, &mark, known)).await;
-        let Ok(found) = round else { break };
+        let (mark, known, rule) = (mark.clone(), killed.clone(), rule.clone());
+        let look = move || descendants::sweep(leader, &mark, known, &rule);
+        let Ok(found) = tokio::task::spawn_blocking(look).await else { break };
         killed = found.killed;
+        spared = found.spared;
+        left.daemons = found.daemons.into_iter().collect();
         if found.remaining == 0 {
             break;
         }
         tokio::time::sleep(BETWEEN).await;
     }
-    killed.len()
+    if !spared.is_empty() {
+        tokio::spawn(collect_later(spared));
+    }
+    left.ended = killed.len();
+    left
+}
+
+/// Daemons become our children once their parents have ended, so they are collected here.
+#[cfg(target_os = "linux")]
+async fn collect_later(mut pids: std::collections::BTreeSet<i32>) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut ended) = signal(SignalKind::child()) else { return };
+    loop {
+        pids = descendants::collect_ended(pids);
+        if pids.is_empty() || ended.recv().await.is_none() {
+            return;
+        }
+    }
 }
 
 /// The same without a runtime, for as long as it takes.
@@ -355,7 +454,8 @@ async fn sweep(leader: Pid, mark: String) -> usize {
 fn sweep_now(leader: Pid, mark: &str) {
     let mut killed = std::collections::BTreeSet::new();
     for _ in 0..SWEEPS_NOW {
-        let found = descendants::sweep(leader, mark, killed);
+        // The step was abandoned: nothing of it is left.
+        let found = descendants::sweep(leader, mark, killed, &DaemonRule::default());
         if found.remaining == 0 {
             return;
         }
@@ -370,6 +470,7 @@ fn sweep_now(leader: Pid, _mark: &str) {
 }
 
 #[cfg(not(target_os = "linux"))]
-async fn sweep(leader: Pid, _mark: String) -> usize {
-    usize::from(kill_process_group(leader, Signal::KILL).is_ok())
+async fn sweep(leader: Pid, _mark: String, _rule: DaemonRule) -> Leftovers {
+    let ended = usize::from(kill_process_group(leader, Signal::KILL).is_ok());
+    Leftovers { ended, daemons: Vec::new() }
 }

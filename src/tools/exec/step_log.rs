@@ -35,6 +35,17 @@ struct PendingOutput {
     decoder: Decoder,
 }
 
+impl OpenLog {
+    fn new(file: OutputFile, redactor: Option<&Arc<Redactor>>) -> OpenLog {
+        let stream = || PendingOutput {
+            bytes: VecDeque::new(),
+            dropped: 0,
+            decoder: Decoder::new(redactor),
+        };
+        OpenLog { file, streams: [stream(), stream()], since: None }
+    }
+}
+
 impl StepLog {
     /// Begins with what the step wrote before.
     pub(super) fn open(
@@ -51,12 +62,12 @@ impl StepLog {
             };
             let _ = file.write(&text.whole());
         }
-        let stream = || PendingOutput {
-            bytes: VecDeque::new(),
-            dropped: 0,
-            decoder: Decoder::new(redactor),
-        };
-        self.0 = Some(OpenLog { file, streams: [stream(), stream()], since: None });
+        self.0 = Some(OpenLog::new(file, redactor));
+    }
+
+    /// Goes on with the file of a step that was handed over.
+    pub(super) fn append(path: &Path, redactor: Option<&Arc<Redactor>>) -> StepLog {
+        StepLog(OutputFile::append(path).ok().map(|file| OpenLog::new(file, redactor)))
     }
 
     pub(super) fn push(&mut self, stream: usize, bytes: &[u8]) {

@@ -1,9 +1,12 @@
 //! Supervises a running child from its start to the last of its processes: reads both
 //! pipes, keeps the time, and ends what has to end.
 
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::process::ExitStatus;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -11,18 +14,23 @@ use futures_util::future::{Fuse, FusedFuture};
 use process_wrap::tokio::ChildWrapper;
 use rustix::process::Signal;
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::time::{sleep, sleep_until, timeout};
+use tokio::process::{ChildStderr, ChildStdout};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::capture::{BoundedBuffer, LineOrder};
+use super::keeper::{self, HandedOver};
+use super::kept::KeptJob;
 use super::live_output::{Decoder, LiveOutput};
-use super::ports::watch_ports;
-use super::process_group::Group;
+use super::ports::{is_listening, watch_ports};
+use super::process_group::daemons::DaemonRule;
+use super::process_group::{Group, Leftovers};
 use super::spawn::ChildHandle;
 use super::step_log::StepLog;
 use crate::deadline::with_timeout;
 use crate::safety::redact::Redactor;
-use crate::tools::{BackgroundControl, RunControl};
+use crate::tools::{BackgroundControl, KeepOrder, LimitAnswer, LimitReached, RunControl};
 
 /// How long pipes may stay open after the child has exited.
 const PIPES: Duration = Duration::from_secs(1);
@@ -54,8 +62,8 @@ pub(super) struct Finished {
     pub status: Option<std::io::Result<ExitStatus>>,
     pub output: ChildOutput,
     pub pipes: Pipes,
-    /// Processes that were ended after the child.
-    pub leftover_processes: usize,
+    /// What was found after the child had ended.
+    pub leftovers: Leftovers,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,13 +74,16 @@ pub(super) enum Pipes {
 }
 
 /// How long each thing may take.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Times {
     pub timeout: Duration,
     /// Between one signal and the next.
     pub grace: Duration,
     /// Processes and threads it may have; `None`: any number.
     pub processes: Option<usize>,
+    pub daemons: DaemonRule,
+    /// The temporary folder of the run, if the step has one there.
+    pub run_folder: Option<PathBuf>,
 }
 
 /// Both streams of a child.
@@ -84,72 +95,205 @@ pub(super) struct ChildOutput {
     live: LiveOutput,
     decoders: [Decoder; 2],
     log: StepLog,
+    last_output: LastOutput,
     /// The step is in the background.
     is_logged: bool,
     redactor: Option<Arc<Redactor>>,
 }
 
-/// Watches a child until it and all it started have ended.
+/// What becomes of a step.
+#[derive(Debug)]
+pub(super) enum Supervised {
+    Finished(Box<Finished>),
+    /// It goes on without us. What was read of its output is there.
+    Kept(Box<KeptStep>),
+}
+
+/// A step in the care of a keeper.
+#[derive(Debug)]
+pub(super) struct KeptStep {
+    /// It is not ended with this value, as other children are.
+    pub child: ManuallyDrop<Box<dyn ChildWrapper>>,
+    pub job: KeptJob,
+    pub output: ChildOutput,
+}
+
+/// How the watch over a running child ended.
+enum WatchEnd {
+    Step(StepEnd, Option<std::io::Result<ExitStatus>>),
+    Keep(Box<KeepOrder>),
+}
+
+type ChildPipes = (Option<ChildStdout>, Option<ChildStderr>);
+
+/// Watches a child until it and all it started have ended, or another process looks after them.
 pub(super) async fn supervise(
     (mut child, group): ChildHandle,
     watch: &RunControl,
     times: Times,
     leaving: &CancellationToken,
     mut output: ChildOutput,
-) -> Finished {
-    let (stdout, stderr) = (child.stdout().take(), child.stderr().take());
-    let mut reading = Box::pin(output.read(stdout, stderr, &watch.background).fuse());
-    let mut status = None;
-    let how = tokio::select! {
-        ended = wait_for_exit(&mut *child, &mut reading) => {
-            status = Some(ended);
-            StepEnd::Exited
-        }
-        () = watch.cancel.cancelled() => StepEnd::Cancelled,
-        () = leaving.cancelled() => StepEnd::Cancelled,
-        () = time_limit(times.timeout, &watch.background.begins) => StepEnd::TimedOut,
-        () = in_background(&group, &watch.background) => StepEnd::Exited,
-        () = group.wait_until_over_limit(times.processes) => StepEnd::TooManyProcesses,
-    };
-    if how != StepEnd::Exited {
-        let gently = [(Signal::INT, times.grace), (Signal::TERM, times.grace)];
-        // Processes that multiply do not get the time to.
-        let gently = if how == StepEnd::TooManyProcesses { &[][..] } else { &gently };
-        for (signal, wait) in gently.iter().copied().chain([(Signal::KILL, KILLED)]) {
-            group.signal(signal);
-            status = tokio::select! {
-                ended = wait_for_exit(&mut *child, &mut reading) => Some(ended),
-                () = grace_period(wait, leaving) => None,
-            };
-            if status.is_some() {
-                break;
+) -> Supervised {
+    let mut ends: ChildPipes = (child.stdout().take(), child.stderr().take());
+    loop {
+        let last_output = output.last_output.clone();
+        let mut reading = Box::pin(output.read(&mut ends, &watch.background).fuse());
+        let ended = tokio::select! {
+            ended = wait_for_exit(&mut *child, &mut reading) => {
+                WatchEnd::Step(StepEnd::Exited, Some(ended))
             }
+            () = watch.cancel.cancelled() => WatchEnd::Step(StepEnd::Cancelled, None),
+            () = leaving.cancelled() => WatchEnd::Step(StepEnd::Cancelled, None),
+            () = time_limit(times.timeout, &group, &watch.background, &last_output) => {
+                WatchEnd::Step(StepEnd::TimedOut, None)
+            }
+            order = in_background(&group, &watch.background) => WatchEnd::Keep(Box::new(order)),
+            () = group.wait_until_over_limit(times.processes) => {
+                WatchEnd::Step(StepEnd::TooManyProcesses, None)
+            }
+        };
+        let (how, status) = match ended {
+            WatchEnd::Step(how, status) => (how, status),
+            WatchEnd::Keep(order) => {
+                drop(reading);
+                output.log.flush();
+                let Some(job) = hand_over(*order, (&group, &ends), watch, &times, &output) else {
+                    continue;
+                };
+                output.finish();
+                group.release();
+                let child = ManuallyDrop::new(child);
+                return Supervised::Kept(Box::new(KeptStep { child, job, output }));
+            }
+        };
+        let status = match how {
+            StepEnd::Exited => status,
+            _ => end_child(how, &group, &mut *child, &mut reading, &times, leaving).await,
+        };
+        let mut pipes = Pipes::Closed;
+        if how == StepEnd::Exited && !wait_for_pipes(&mut reading, PIPES).await {
+            pipes = Pipes::KeptOpen;
+        }
+        let leftovers = group.end(&times.daemons).await;
+        wait_for_pipes(&mut reading, PIPES).await;
+        drop(reading);
+        output.finish();
+        let finished = Finished { end: how, status, output, pipes, leftovers };
+        return Supervised::Finished(Box::new(finished));
+    }
+}
+
+/// Ends a child that has not ended by itself: gently, unless its processes multiply.
+async fn end_child<R: Future<Output = ()>>(
+    how: StepEnd,
+    group: &Group,
+    child: &mut dyn ChildWrapper,
+    reading: &mut Pin<Box<Fuse<R>>>,
+    times: &Times,
+    leaving: &CancellationToken,
+) -> Option<std::io::Result<ExitStatus>> {
+    let gently = [(Signal::INT, times.grace), (Signal::TERM, times.grace)];
+    let gently = if how == StepEnd::TooManyProcesses { &[][..] } else { &gently };
+    for (signal, wait) in gently.iter().copied().chain([(Signal::KILL, KILLED)]) {
+        group.signal(signal);
+        let status = tokio::select! {
+            ended = wait_for_exit(child, reading) => Some(ended),
+            () = grace_period(wait, leaving) => None,
+        };
+        if status.is_some() {
+            return status;
         }
     }
-    let mut pipes = Pipes::Closed;
-    if how == StepEnd::Exited && !wait_for_pipes(&mut reading, PIPES).await {
-        pipes = Pipes::KeptOpen;
-    }
-    let left = group.end().await;
-    wait_for_pipes(&mut reading, PIPES).await;
-    drop(reading);
-    output.finish();
-    Finished { end: how, status, output, pipes, leftover_processes: left }
+    None
 }
 
-/// Ends when the time is up, unless the step is in the background by then.
-async fn time_limit(most: Duration, begins: &CancellationToken) {
-    let _ = with_timeout(most, std::future::pending::<()>()).await;
-    if begins.is_cancelled() {
-        std::future::pending::<()>().await;
+/// Starts a keeper for the step; `None`: it failed, which was reported, and all is as before.
+fn hand_over(
+    order: KeepOrder,
+    (group, ends): (&Group, &ChildPipes),
+    watch: &RunControl,
+    times: &Times,
+    output: &ChildOutput,
+) -> Option<KeptJob> {
+    fn copy(end: Option<&impl AsFd>) -> Option<OwnedFd> {
+        end.and_then(|end| end.as_fd().try_clone_to_owned().ok())
     }
+    let step = HandedOver {
+        group,
+        stdout: copy(ends.0.as_ref()),
+        stderr: copy(ends.1.as_ref()),
+        log: watch.background.file.as_deref(),
+        redactor: output.redactor.as_ref(),
+        processes: times.processes,
+        grace: times.grace,
+        run_folder: times.run_folder.clone(),
+    };
+    let started = keeper::start(&order, step);
+    let job = started.as_ref().ok().cloned();
+    let _ = order.reply.send(started.map_err(|error| error.to_string()));
+    job
 }
 
-/// What is done for a step in the background, which never ends.
-async fn in_background(group: &Group, background: &BackgroundControl) {
-    background.begins.cancelled().await;
-    watch_ports(group, background.ports.as_ref()).await;
+/// Ends when the time is up, unless the step is in the background by then or may take longer.
+async fn time_limit(
+    most: Duration,
+    group: &Group,
+    background: &BackgroundControl,
+    last_output: &LastOutput,
+) {
+    loop {
+        let _ = with_timeout(most, std::future::pending::<()>()).await;
+        if background.begins.is_cancelled() {
+            break;
+        }
+        let Some(to) = &background.at_limit else { return };
+        if !last_output.is_within(most / 2) && !is_listening(group).await {
+            return;
+        }
+        let (answer, answered) = oneshot::channel();
+        // The one to ask may be gone.
+        let _ = to.send(LimitReached { seconds: most.as_secs(), answer });
+        tokio::select! {
+            answer = answered => {
+                if answer != Ok(LimitAnswer::Wait) && !background.begins.is_cancelled() {
+                    return;
+                }
+            }
+            () = background.begins.cancelled() => break,
+        }
+    }
     std::future::pending::<()>().await;
+}
+
+/// When a step wrote something last.
+#[derive(Clone, Debug, Default)]
+struct LastOutput(Arc<Mutex<Option<Instant>>>);
+
+impl LastOutput {
+    fn set_now(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    fn is_within(&self, span: Duration) -> bool {
+        let last = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        last.is_some_and(|last| last.elapsed() < span)
+    }
+}
+
+/// What is done for a step in the background, until it is to outlive the session.
+async fn in_background(group: &Group, background: &BackgroundControl) -> KeepOrder {
+    background.begins.cancelled().await;
+    let order = async {
+        match &background.keep {
+            Some(orders) => orders.lock().await.recv().await,
+            None => None,
+        }
+    };
+    tokio::select! {
+        Some(order) = order => order,
+        () = watch_ports(group, background.ports.as_ref()) => std::future::pending().await,
+        else => std::future::pending().await,
+    }
 }
 
 /// Ends after this time, and sooner when the program is being left.
@@ -198,18 +342,15 @@ impl ChildOutput {
             live,
             decoders: [Decoder::new(redactor), Decoder::new(redactor)],
             log: StepLog::default(),
+            last_output: LastOutput::default(),
             is_logged: false,
             redactor: redactor.cloned(),
         }
     }
 
     /// Reads until both pipes have ended. What was read stays when this is dropped.
-    async fn read(
-        &mut self,
-        mut stdout: Option<impl AsyncRead + Unpin>,
-        mut stderr: Option<impl AsyncRead + Unpin>,
-        background: &BackgroundControl,
-    ) {
+    async fn read(&mut self, ends: &mut ChildPipes, background: &BackgroundControl) {
+        let (stdout, stderr) = ends;
         let (mut first, mut second) = (vec![0; READ], vec![0; READ]);
         while stdout.is_some() || stderr.is_some() {
             let due = self.live.flush_deadline();
@@ -219,12 +360,12 @@ impl ChildOutput {
                 () = background.begins.cancelled(), if !self.is_logged => self.begin_log(background),
                 () = sleep_until_due(log_due), if log_due.is_some() => self.log.flush(),
                 () = sleep_until_due(due), if due.is_some() => self.live.flush(),
-                read = read_pipe(&mut stdout, &mut first), if stdout.is_some() => {
+                read = read_pipe(stdout, &mut first), if stdout.is_some() => {
                     let bytes = first.get(..read).unwrap_or_default();
                     self.stdout.push(bytes);
                     self.show(0, bytes);
                 }
-                read = read_pipe(&mut stderr, &mut second), if stderr.is_some() => {
+                read = read_pipe(stderr, &mut second), if stderr.is_some() => {
                     let bytes = second.get(..read).unwrap_or_default();
                     self.stderr.push(bytes);
                     self.show(1, bytes);
@@ -235,6 +376,9 @@ impl ChildOutput {
 
     /// Output that is no longer shown live is not decoded for it.
     fn show(&mut self, stream: usize, bytes: &[u8]) {
+        if !bytes.is_empty() {
+            self.last_output.set_now();
+        }
         self.order.push(stream == 1, bytes);
         self.log.push(stream, bytes);
         if let Some(decoder) = self.decoders.get_mut(stream).filter(|_| !self.live.is_full()) {

@@ -27,6 +27,7 @@ mod list;
 mod read;
 pub(super) mod safe_open;
 mod search;
+mod splice;
 mod write;
 
 pub use backups::Backups;
@@ -157,6 +158,7 @@ fn run(step: &Cleared, desk: &FileToolState, cancel: &CancellationToken) -> File
         Some(ToolTask::List(list)) => list::run(list, cancel),
         Some(ToolTask::Search(search)) => search::run(search, cancel),
         Some(ToolTask::Change(write)) => write::run(write, desk),
+        Some(ToolTask::LargeEdit(edit)) => splice::run(edit, desk),
         Some(
             ToolTask::Plugin(_)
             | ToolTask::Ask(_)

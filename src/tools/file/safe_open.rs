@@ -15,6 +15,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use crate::private_dir::beside;
+use crate::text::encoding;
 
 /// Opening a folder only to name its entries needs no right to read it.
 #[cfg(target_os = "linux")]
@@ -104,15 +105,55 @@ impl FileSlot {
     /// The system's error; nothing is left over then.
     pub fn write_atomic(&self, bytes: &[u8], old: Option<&ExistingFile>) -> io::Result<()> {
         if let Some(old) = old.filter(|old| old.stat.st_nlink > 1) {
-            return self.write_through(bytes, old);
+            return self.write_through(old, |file| file.write_all(bytes));
         }
+        self.replace(old, |file| file.write_all(bytes), || Ok(()))
+    }
+
+    /// The same with a content that `fill` writes. `check` is the last to be asked before it takes
+    /// the place of the old one.
+    ///
+    /// # Errors
+    /// The system's error, or what the two answer; the old file is as it was then.
+    pub fn write_atomic_with(
+        &self,
+        fill: impl FnOnce(&mut File) -> io::Result<()>,
+        old: &ExistingFile,
+        check: impl FnOnce() -> io::Result<()>,
+    ) -> io::Result<()> {
+        if old.stat.st_nlink <= 1 {
+            return self.replace(Some(old), fill, check);
+        }
+        // It has other names too, so the new content is put into the file itself, once it is
+        // whole.
+        let temp = beside::temp_name();
+        let flags =
+            OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = openat(&self.folder, temp.as_str(), flags, Mode::from_raw_mode(0o600))?;
+        let mut file = File::from(file);
+        beside::lock_file(&file);
+        let done = fill(&mut file).and_then(|()| check()).and_then(|()| {
+            file.rewind()?;
+            self.write_through(old, |target| io::copy(&mut file, target).map(drop))
+        });
+        let _ = unlinkat(&self.folder, temp.as_str(), AtFlags::empty());
+        done
+    }
+
+    fn replace(
+        &self,
+        old: Option<&ExistingFile>,
+        fill: impl FnOnce(&mut File) -> io::Result<()>,
+        check: impl FnOnce() -> io::Result<()>,
+    ) -> io::Result<()> {
         let temp = beside::temp_name();
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = if old.is_some() { 0o600 } else { 0o666 };
         let file = openat(&self.folder, temp.as_str(), flags, Mode::from_raw_mode(mode))?;
         let done = self
-            .write_temp(file, bytes, old)
+            .write_temp(file, fill, old)
+            .and_then(|()| check())
             .and_then(|()| self.move_into_place(OsStr::new(&temp), old));
         if done.is_err() {
             let _ = unlinkat(&self.folder, temp.as_str(), AtFlags::empty());
@@ -123,7 +164,11 @@ impl FileSlot {
     }
 
     /// Writes into the file itself, which has other names too.
-    fn write_through(&self, bytes: &[u8], old: &ExistingFile) -> io::Result<()> {
+    fn write_through(
+        &self,
+        old: &ExistingFile,
+        fill: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> io::Result<()> {
         let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut file = File::from(openat(&self.folder, &self.name, flags, Mode::empty())?);
         let now = fstat(&file)?;
@@ -131,19 +176,19 @@ impl FileSlot {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         file.set_len(0)?;
-        file.write_all(bytes)?;
+        fill(&mut file)?;
         file.sync_all()
     }
 
     fn write_temp(
         &self,
         file: OwnedFd,
-        bytes: &[u8],
+        fill: impl FnOnce(&mut File) -> io::Result<()>,
         old: Option<&ExistingFile>,
     ) -> io::Result<()> {
         let mut file = File::from(file);
         beside::lock_file(&file);
-        file.write_all(bytes)?;
+        fill(&mut file)?;
         if let Some(ExistingFile { stat, .. }) = old {
             let own = fstat(&file)?;
             if (own.st_uid, own.st_gid) != (stat.st_uid, stat.st_gid) {
@@ -209,6 +254,14 @@ impl ExistingFile {
         self.file
     }
 
+    /// Another handle to it.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn reader(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+
     pub fn bytes(&self) -> u64 {
         u64::try_from(self.stat.st_size).unwrap_or(0)
     }
@@ -225,7 +278,7 @@ impl ExistingFile {
     pub fn lines(&mut self, first: usize, most: usize) -> io::Result<FileLines> {
         self.file.rewind()?;
         let mut reader = BufReader::with_capacity(1 << 20, &mut self.file);
-        let mut found = FileLines { text: String::new(), first, total: 0 };
+        let (mut wanted, mut total) = (Vec::new(), 0);
         let (mut line, mut has_begun) = (Vec::new(), false);
         loop {
             let part = reader.fill_buf()?;
@@ -234,24 +287,26 @@ impl ExistingFile {
             }
             let end = part.iter().position(|byte| *byte == b'\n');
             let taken = end.map_or(part.len(), |end| end + 1);
-            let number = found.total + 1;
+            let number = total + 1;
             if number >= first && number - first < most && line.len() < LONGEST_LINE {
                 line.extend_from_slice(part.get(..taken).unwrap_or_default());
             }
             has_begun = end.is_none();
             if end.is_some() {
-                found.text += &String::from_utf8_lossy(&line);
+                wanted.extend_from_slice(&line);
                 if line.len() >= LONGEST_LINE && !line.ends_with(b"\n") {
-                    found.text.push('\n');
+                    wanted.push(b'\n');
                 }
                 line.clear();
-                found.total = number;
+                total = number;
             }
             reader.consume(taken);
         }
-        found.text += &String::from_utf8_lossy(&line);
-        found.total += usize::from(has_begun);
-        Ok(found)
+        wanted.extend_from_slice(&line);
+        total += usize::from(has_begun);
+        let decoded = encoding::decode(&wanted).map(|(text, _)| text.into_owned());
+        let text = decoded.unwrap_or_else(|| String::from_utf8_lossy(&wanted).into_owned());
+        Ok(FileLines { text, first, total })
     }
 
     /// Its contents, up to `most` bytes and one more.

@@ -14,6 +14,8 @@ use crate::safety::{Policy, PolicyContext, Verdict, Workspace, assess};
 use crate::tools::Toolbox;
 use crate::tools::system::System;
 
+mod large;
+
 struct FileFixture {
     root: PathBuf,
     _temp: tempfile::TempDir,

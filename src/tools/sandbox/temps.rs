@@ -56,6 +56,14 @@ impl StepTempFolders {
         self.run.create_folder("probe").map_err(|error| error.say())
     }
 
+    pub fn run_folder_of(&self, path: &Path) -> Option<std::path::PathBuf> {
+        self.run.folder_of(path)
+    }
+
+    pub fn leave(&self, path: &Path) {
+        self.run.leave(path);
+    }
+
     pub fn own_folder(&self) -> Result<StepTempFolder, LocalizedText> {
         let root = self.get_or_create(&self.root, "steps")?;
         if let Ok(folder) = root.subfolder("step") {

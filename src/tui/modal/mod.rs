@@ -97,11 +97,15 @@ impl Modal {
             Question::Form { script, fields } => {
                 Modal::Form(Box::new(FormDialog::new(id, &script, fields, facts.lang)))
             }
-            Question::Choice { text, choices, free, script, .. } => {
+            Question::Choice { text, choices, free, script, fallback, .. } => {
                 let text = text::sanitize(&text);
                 let choices = choices.iter().map(|choice| text::single_line(choice)).collect();
                 let dialog = ModelQuestionDialog::new(id, text, choices, free);
-                let dialog = if script.is_some() { dialog.for_script() } else { dialog };
+                let dialog = match (script, fallback) {
+                    (Some(_), _) => dialog.for_script(),
+                    (None, Some(_)) => dialog.for_avocet(),
+                    (None, None) => dialog,
+                };
                 Modal::ModelQuestion(Box::new(dialog))
             }
             Question::Step(asked) => match asked.step.work {

@@ -102,6 +102,12 @@ impl ModelQuestionDialog {
         }
     }
 
+    /// The same as a question of Avocet's own.
+    #[must_use]
+    pub fn for_avocet(self) -> ModelQuestionDialog {
+        ModelQuestionDialog { title: words::AVOCET_TITLE, ..self }
+    }
+
     /// The same as a question of a script.
     #[must_use]
     pub fn for_script(self) -> ModelQuestionDialog {

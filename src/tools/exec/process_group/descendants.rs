@@ -7,11 +7,14 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
 
+use super::daemons::DaemonRule;
 use super::{MARK, StepMark, limit};
 
 /// The most processes that are looked at, and bytes of an environment.
 const MOST: usize = 65_536;
 const ENVIRONMENT_MOST: u64 = 4 * 1024 * 1024;
+/// Bytes of a command line that are looked at.
+const COMMAND_LINE: u64 = 256 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Process {
@@ -32,17 +35,33 @@ pub(super) struct DescendantScan {
     pub killed: BTreeSet<i32>,
     /// How many are still to be seen off.
     pub remaining: usize,
+    /// Those that are left running, and the name of each daemon among them.
+    pub spared: BTreeSet<i32>,
+    pub daemons: BTreeSet<&'static str>,
 }
 
 /// Kills a step's processes and collects those that have ended. What was killed in
 /// earlier rounds is known by its number: a zombie shows no mark any more.
-pub(super) fn sweep(leader: Pid, mark: &str, mut killed: BTreeSet<i32>) -> DescendantScan {
+pub(super) fn sweep(
+    leader: Pid,
+    mark: &str,
+    mut killed: BTreeSet<i32>,
+    rule: &DaemonRule,
+) -> DescendantScan {
     let own = getpid().as_raw_nonzero().get();
     let leader = leader.as_raw_nonzero().get();
     let marked = |pid: i32| killed.contains(&pid) || has_mark(pid, mark);
+    let (mut spared, mut daemons) = (BTreeSet::new(), BTreeSet::new());
     let mut left = 0;
+    // Parents come before their children, which a daemon keeps too.
     for process in members(&list_descendants(own), own, leader, marked) {
         let Some(pid) = Pid::from_raw(process.pid) else { continue };
+        let daemon = daemon_name(process.pid, rule);
+        if daemon.is_some() || spared.contains(&process.parent) {
+            spared.insert(process.pid);
+            daemons.extend(daemon);
+            continue;
+        }
         if !process.zombie {
             let _ = kill_process(pid, Signal::KILL);
             killed.insert(process.pid);
@@ -55,7 +74,28 @@ pub(super) fn sweep(leader: Pid, mark: &str, mut killed: BTreeSet<i32>) -> Desce
         let collected = ours && !matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None));
         left += usize::from(!collected);
     }
-    DescendantScan { killed, remaining: left }
+    DescendantScan { killed, remaining: left, spared, daemons }
+}
+
+fn daemon_name(pid: i32, rule: &DaemonRule) -> Option<&'static str> {
+    let program = std::fs::read_link(format!("/proc/{pid}/exe")).ok()?;
+    let line = std::fs::File::open(format!("/proc/{pid}/cmdline")).ok()?;
+    let mut bytes = Vec::new();
+    line.take(COMMAND_LINE).read_to_end(&mut bytes).ok()?;
+    rule.name_of(&program, &bytes)
+}
+
+/// Collects those of these processes that have ended, and answers with the others.
+pub(super) fn collect_ended(pids: BTreeSet<i32>) -> BTreeSet<i32> {
+    let runs_on = |pid: &i32| {
+        let Some(number) = Pid::from_raw(*pid) else { return false };
+        match waitpid(Some(number), WaitOptions::NOHANG) {
+            Ok(ended) => ended.is_none(),
+            // Not our child, as long as its parent runs.
+            Err(_) => is_running(number),
+        }
+    };
+    pids.into_iter().filter(runs_on).collect()
 }
 
 /// Whether a step has more processes and threads than this. What is listed may change
@@ -102,6 +142,14 @@ pub(super) fn end_marked(leader: Option<Pid>, mark: &str) {
         }
         std::thread::park_timeout(AGAIN);
     }
+}
+
+/// The processes of this machine that carry a mark, and their threads.
+pub(super) fn marked_pids(mark: &str) -> (Vec<i32>, usize) {
+    let its = all_processes().into_iter().filter(|one| !one.zombie && has_mark(one.pid, mark));
+    let its: Vec<Process> = its.collect();
+    let threads = its.iter().map(|process| process.threads.max(1)).sum();
+    (its.into_iter().map(|process| process.pid).collect(), threads)
 }
 
 /// Marks what a step started before its leader was marked. Repeats until two looks find

@@ -50,6 +50,7 @@ fn question(kind: Kind) -> Question {
         text: "Which one?".into(),
         choices: choices.iter().map(|text| (*text).to_owned()).collect(),
         free: true,
+        fallback: None,
         step: "cmd_001".into(),
     };
     match kind {

@@ -1,0 +1,220 @@
+//! Judges `file.edit` of a file that is too large to be read whole: the texts are looked for a
+//! piece at a time, and what becomes of the file is a list of cuts.
+
+use std::sync::Arc;
+
+use super::change::{self, MOST, add_write_findings, describe_change};
+use super::edit::{TextEdit, has_crlf_only};
+use super::file::{FROM, TO};
+use super::input::{InputFields, PATH};
+use super::masks::Masks;
+use super::{
+    Access, Cut, InputError, LargeEdit, ResolvedPath, TaskResult, ToolTask, digest, resolve_path,
+};
+use crate::i18n::{LocalizedText, safety as words};
+use crate::protocol::Change;
+use crate::safety::findings::Findings;
+use crate::safety::paths::PathClass;
+use crate::safety::spec::JudgeContext;
+use crate::safety::{Contents, EditRange, FoundText, LargeFileState, PathKind};
+use crate::text::encoding::{self, FileEncoding};
+
+/// Bytes at the beginning by which the encoding and the ends of lines are known.
+const HEAD: usize = 64 * 1024;
+/// Places that are named, and those whose diff is shown.
+const NAMED: usize = 8;
+const SHOWN: usize = 20;
+
+/// `file.edit`, of a file of any size.
+pub fn edit(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
+    let mut findings = Findings::default();
+    let place = resolve_path(input.text(PATH)?, Access::Writes, ground, &mut findings)?;
+    if !is_large(&place.0, ground) {
+        return change::edit(input, ground, out);
+    }
+    out.merge(&findings);
+    let edits = change::parse_edits(input)?;
+    let range = EditRange { from: input.number(FROM)?.unwrap_or(1).max(1), to: input.number(TO)? };
+    judge(place, &edits, range, ground, out)
+}
+
+fn is_large(spot: &ResolvedPath, ground: &JudgeContext<'_>) -> bool {
+    let world = ground.scene.world;
+    world.kind(&spot.path) == PathKind::File
+        && world.read(&spot.path, MOST) == Contents::Unreadable
+        && world.head(&spot.path, MOST + 1).is_some_and(|head| head.len() > MOST)
+}
+
+fn judge(
+    (spot, class): (ResolvedPath, PathClass),
+    edits: &[TextEdit],
+    range: EditRange,
+    ground: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> TaskResult {
+    add_write_findings(&spot, class, out);
+    let unreadable = || InputError::from(spot.say(words::TOOL_NOT_TEXT));
+    let head = ground.scene.world.head(&spot.path, HEAD).ok_or_else(unreadable)?;
+    let (encoding, is_crlf) = style(&head).ok_or_else(unreadable)?;
+    let mut masks = Masks::new(ground, "");
+    let [old, new] = encoded_texts(edits, &spot, (encoding, is_crlf), &mut masks)?;
+    masks.add_findings(&spot, out);
+    let searched = ground.scene.world.find_texts(&spot.path, &old, range);
+    let searched = searched.ok_or_else(|| spot.say(words::LARGE_CHANGES))?;
+    let mut found = searched.found;
+    found.retain(|place| is_aligned(place, encoding));
+    for (at, edit) in edits.iter().enumerate() {
+        let places: Vec<&FoundText> = found.iter().filter(|place| place.text == at).collect();
+        check_count(&places, edit.all, searched.is_more, at + 1)?;
+    }
+    let length = |place: &FoundText| old.get(place.text).map_or(0, Vec::len) as u64;
+    if found.windows(2).any(|two| matches!(two, [a, b] if a.at + length(a) > b.at)) {
+        return Err(LocalizedText::from(words::EDIT_OVERLAP).into());
+    }
+    let [old, new] = [old, new].map(|texts| texts.into_iter().map(Arc::from).collect::<Vec<_>>());
+    let cut = |place: &FoundText| {
+        let (old, new) = (old.get(place.text)?, new.get(place.text)?);
+        Some(Cut { at: place.at, old: Arc::clone(old), new: Arc::clone(new) })
+    };
+    let cuts: Vec<Cut> = found.iter().filter_map(cut).collect();
+    let change = describe(&spot, &found, &cuts, (searched.stamp, ground));
+    let stamp = searched.stamp;
+    Ok(ToolTask::LargeEdit(Box::new(LargeEdit { spot, stamp, cuts, change })))
+}
+
+/// The old texts and the new ones, as the file is written.
+fn encoded_texts(
+    edits: &[TextEdit],
+    spot: &ResolvedPath,
+    (encoding, is_crlf): (FileEncoding, bool),
+    masks: &mut Masks<'_>,
+) -> Result<[Vec<Vec<u8>>; 2], InputError> {
+    let (mut old, mut new) = (Vec::new(), Vec::new());
+    for (at, edit) in edits.iter().enumerate() {
+        if edit.old == edit.new {
+            return Err(words::EDIT_SAME.with("n", at + 1).into());
+        }
+        if edit.old.is_empty() {
+            return Err(words::EDIT_EMPTY_OLD.with("n", at + 1).into());
+        }
+        for (text, list) in [(&edit.old, &mut old), (&edit.new, &mut new)] {
+            let text = masks.reveal(text)?;
+            let text = match is_crlf && !text.contains('\r') {
+                true => text.replace('\n', "\r\n"),
+                false => text.clone(),
+            };
+            let say = || spot.say(words::TOOL_NOT_ENCODABLE).with("encoding", encoding.name());
+            list.push(encoding.encode(&text).ok_or_else(say)?.into_owned());
+        }
+    }
+    Ok([old, new])
+}
+
+/// The encoding of the file, and whether its lines end with `\r\n`; `None`: it is not text.
+fn style(head: &[u8]) -> Option<(FileEncoding, bool)> {
+    // The last character may be cut; a line is not.
+    let end = head.iter().rposition(|byte| *byte == b'\n').map_or(head.len(), |end| end + 1);
+    let is_wide = matches!(head, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]);
+    let head = if is_wide { head.get(..head.len() & !1)? } else { head.get(..end)? };
+    let (text, encoding) = encoding::decode(head)?;
+    Some((encoding, has_crlf_only(&text)))
+}
+
+/// Whether a text was found where a character begins, and not within one.
+fn is_aligned(place: &FoundText, encoding: FileEncoding) -> bool {
+    match encoding {
+        FileEncoding::Utf8 => true,
+        FileEncoding::Utf16Le | FileEncoding::Utf16Be => place.at.is_multiple_of(2),
+        FileEncoding::Other(encoding) => {
+            let start = place.before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+            let line = place.before.get(start..).unwrap_or_default();
+            encoding.decode_without_bom_handling_and_without_replacement(line).is_some()
+        }
+    }
+}
+
+fn check_count(
+    places: &[&FoundText],
+    all: bool,
+    is_more: bool,
+    number: usize,
+) -> Result<(), InputError> {
+    match places {
+        [] => Err(words::LARGE_NOT_FOUND.with("n", number).into()),
+        [..] if is_more => Err(words::LARGE_TOO_OFTEN.with("n", number).into()),
+        [_] => Ok(()),
+        [..] if all => Ok(()),
+        [..] => {
+            let lines = places.iter().take(NAMED).map(|place| place.line.to_string());
+            let mut lines: Vec<String> = lines.collect();
+            if places.len() > NAMED {
+                lines.push("…".to_owned());
+            }
+            let say = words::EDIT_AMBIGUOUS.with("n", number).with("count", places.len());
+            Err(say.with("lines", lines.join(", ")).into())
+        }
+    }
+}
+
+/// The change as it is shown: each place with the lines around it.
+fn describe(
+    spot: &ResolvedPath,
+    found: &[FoundText],
+    cuts: &[Cut],
+    (stamp, ground): (LargeFileState, &JudgeContext<'_>),
+) -> Change {
+    let mut diff = String::new();
+    let (mut added, mut removed) = (0, 0);
+    // Lines that earlier places added or took away.
+    let mut shift = 0_i64;
+    for (place, cut) in found.iter().zip(cuts) {
+        let with = |text: &[u8]| [&place.before, text, &place.after].concat();
+        let (old, new) = (with(&cut.old), with(&cut.new));
+        let redactor = ground.scene.world.redactor();
+        let part = describe_change(&spot.path, &spot.shown, (Some(&old), Some(&new)), redactor);
+        let above = place.before.iter().filter(|byte| **byte == b'\n').count();
+        let first = i64::try_from(place.line - above.min(place.line - 1)).unwrap_or(i64::MAX) - 1;
+        if diff.is_empty() {
+            diff = part.diff.lines().take(2).map(|line| format!("{line}\n")).collect();
+        }
+        added += part.added;
+        removed += part.removed;
+        if found.len() <= SHOWN || diff.len() < 64 * 1024 {
+            for line in part.diff.lines().skip(2) {
+                diff += &moved_header(line, first, first + shift);
+                diff.push('\n');
+            }
+        }
+        let count = |text: &[u8]| text.iter().filter(|byte| **byte == b'\n').count();
+        shift += i64::try_from(count(&cut.new)).unwrap_or(0);
+        shift -= i64::try_from(count(&cut.old)).unwrap_or(0);
+    }
+    // Neither content is ever held whole: the states have names that no content has.
+    let state = |after: &str| Some(digest(format!("{stamp:?}{after}").as_bytes()));
+    let what: String =
+        cuts.iter().map(|cut| format!("{} {}\n", cut.at, digest(&cut.new))).collect();
+    Change {
+        path: spot.path.to_string_lossy().into_owned(),
+        before: state(""),
+        after: state(&what),
+        added,
+        removed,
+        diff,
+        ..Change::default()
+    }
+}
+
+/// A line of a diff; the numbers of a hunk's header count from the beginning of the file.
+fn moved_header(line: &str, old: i64, new: i64) -> String {
+    let parts = line.strip_prefix("@@ -").and_then(|rest| rest.strip_suffix(" @@"));
+    let moved = |range: &str, by: i64| {
+        let (start, rest) =
+            range.split_once(',').map_or((range, ""), |(start, rest)| (start, rest));
+        let start = start.parse::<i64>().ok()? + by;
+        Some(if rest.is_empty() { start.to_string() } else { format!("{start},{rest}") })
+    };
+    parts
+        .and_then(|parts| parts.split_once(" +"))
+        .and_then(|(from, to)| Some(format!("@@ -{} +{} @@", moved(from, old)?, moved(to, new)?)))
+        .unwrap_or_else(|| line.to_owned())
+}

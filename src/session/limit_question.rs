@@ -1,0 +1,69 @@
+//! What becomes of a step that is still at work when its time is up: the user is asked once, and the
+//! step runs on meanwhile.
+
+use crate::i18n::{Lang, Phrase, session as words};
+use crate::protocol::{AskId, Decision, Question, Step, StepAction};
+use crate::safety::redact::Redactor;
+use crate::tools::{LimitAnswer, LimitReached};
+
+/// An open question about a step.
+pub struct LimitQuestion {
+    pub ask: AskId,
+    reached: LimitReached,
+}
+
+/// What the user wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitChoice {
+    Background,
+    Wait,
+    Stop,
+}
+
+const CHOICES: [(LimitChoice, Phrase); 3] = [
+    (LimitChoice::Background, words::LIMIT_BACKGROUND),
+    (LimitChoice::Stop, words::LIMIT_STOP),
+    (LimitChoice::Wait, words::LIMIT_WAIT),
+];
+
+impl LimitQuestion {
+    pub fn new(ask: AskId, reached: LimitReached) -> LimitQuestion {
+        LimitQuestion { ask, reached }
+    }
+
+    /// Where no user is there, a step of the model runs on, so that the model can read it and go on
+    /// with other work. A line of the user's own has no one to read it later.
+    pub fn question(
+        reached: &LimitReached,
+        step: &Step,
+        redactor: &Redactor,
+        lang: Lang,
+    ) -> Question {
+        let line = redactor.mask(&step.work.short_line()).into_owned();
+        let text = words::LIMIT_ASK.with("line", line).with("seconds", reached.seconds);
+        let fallback = match step.work {
+            StepAction::Shell { .. } => words::LIMIT_STOP,
+            StepAction::Exec { .. } | StepAction::Tool { .. } => words::LIMIT_BACKGROUND,
+        };
+        Question::Choice {
+            step: step.id.clone(),
+            script: None,
+            text: text.text(lang),
+            choices: CHOICES.iter().map(|(_, word)| word.text(lang).to_owned()).collect(),
+            free: false,
+            fallback: Some(fallback.text(lang).to_owned()),
+        }
+    }
+
+    /// A question that is put aside stops the step, as its time is up.
+    pub fn choice(decision: &Decision, lang: Lang) -> LimitChoice {
+        let Decision::Answer { text } = decision else { return LimitChoice::Stop };
+        let named = CHOICES.iter().find(|(_, word)| word.text(lang) == text);
+        named.map_or(LimitChoice::Stop, |(choice, _)| *choice)
+    }
+
+    /// Passes the answer on to the step. Without one it is stopped.
+    pub fn answer(self, answer: LimitAnswer) {
+        let _ = self.reached.answer.send(answer);
+    }
+}
