@@ -14,7 +14,7 @@ use super::schema::Schema;
 use super::shell_approval::{ApprovalLine, TemplateApproval};
 use super::{Clean, Exit};
 use crate::i18n::{LocalizedText, cli as w, common, json_with_text, prompt, session};
-use crate::present::question_lines::{command_lines, question_lines};
+use crate::present::question_lines::{command_lines, question_lines, risk_phrase};
 use crate::protocol::{
     Ask, AskId, AttachmentInfo, Decision, Event, ModelMessage, Notice, Observation, Op, Outcome,
     PlanItem, Question, Risk, SandboxDenial, Step, StepAction, StepQuestion, TemplateCommand, Tier,
@@ -554,7 +554,7 @@ impl<'a> HeadlessTurn<'a> {
 fn template_command_line(of: &str, piece: &TemplateCommand) -> Vec<HeadlessEffect> {
     let why = piece.risk.main_reason().filter(|_| piece.risk.tier > Tier::L0);
     let word = if why.is_some() { prompt::TOLD_PIECE } else { prompt::TOLD_PIECE_SAFE };
-    let line = word.with("of", of).with("tier", piece.risk.tier.name());
+    let line = word.with("of", of).with("tier", LocalizedText::from(risk_phrase(&piece.risk)));
     let line = line.with("line", crate::text::escape(&piece.line).text);
     stderr_line(match why {
         Some(why) => line.with("why", why.clone()),

@@ -8,12 +8,11 @@
 use super::{Clean, Exit};
 use crate::commands::{self, CommandContext, CommandOutcome, Surface, UiAction};
 use crate::i18n::{Lang, LocalizedText, Phrase, common, context, keys, linear as w, session};
-use crate::present::question_lines::tier_phrase;
 use crate::prompt::input::{self, Intent};
 use crate::protocol::{
     Ask, AskId, Change, Decision, Event, Extensions, Mention, ModelMessage, Notice, Observation,
     Op, Outcome as Came, Page, PlanItem, PlanState, Report, Risk, SessionInfo, Step, StepAction,
-    Tier, TurnOutcome,
+    TurnOutcome,
 };
 
 mod files;
@@ -323,6 +322,7 @@ impl PlainSession {
             | UiAction::Keys
             | UiAction::Vim(_)
             | UiAction::Timestamps(_)
+            | UiAction::Setting(_)
             | UiAction::Copy(_)
             | UiAction::Dump
             | UiAction::Search(_)
@@ -348,7 +348,10 @@ impl PlainSession {
                 vec![self.say(w::RETRYING.with("attempt", attempt).with("of", of).with("why", why))]
             }
             Event::Replied(replied) => self.on_reply(&replied),
-            Event::StepStarted { step, risk } => vec![self.step_line(w::RUNS, &step, risk.tier)],
+            Event::StepStarted { step, risk } => {
+                let word = if risk.is_high_risk() { w::RUNS_HIGH_RISK } else { w::RUNS };
+                vec![self.step_line(word, &step)]
+            }
             Event::StepFinished(observation) => self.on_observation(&observation),
             Event::Asked(ask) => self.on_question(*ask),
             Event::Queued { texts } if texts.is_empty() => Vec::new(),
@@ -490,9 +493,8 @@ impl PlainSession {
         lines
     }
 
-    fn step_line(&self, word: Phrase, step: &Step, tier: Tier) -> PlainEffect {
-        let say = word.with("step", step.work.command_line());
-        self.say(say.with("tier", LocalizedText::from(tier_phrase(tier))))
+    fn step_line(&self, word: Phrase, step: &Step) -> PlainEffect {
+        self.say(word.with("step", step.work.command_line()))
     }
 
     fn on_observation(&self, observation: &Observation) -> Vec<PlainEffect> {
@@ -508,9 +510,7 @@ impl PlainSession {
             (Came::Ran | Came::Edited, Some(0)) => self.say(w::WORKED),
             (Came::Ran | Came::Edited, Some(code)) => self.say(w::EXITED.with("code", code)),
             (Came::Ran | Came::Edited, None) => self.say(w::KILLED),
-            (Came::Declined, _) => {
-                self.step_line(w::DECLINED, &observation.step, observation.risk.tier)
-            }
+            (Came::Declined, _) => self.step_line(w::DECLINED, &observation.step),
             (Came::Refused, _) => self.refusal_line(observation),
             (Came::TimedOut, _) => self.say(w::TIMED_OUT),
             (Came::Interrupted, _) => self.say(w::INTERRUPTED),
@@ -523,9 +523,7 @@ impl PlainSession {
                         .with("why", why),
                 )
             }
-            (Came::Cancelled, _) => {
-                self.step_line(w::CANCELLED, &observation.step, observation.risk.tier)
-            }
+            (Came::Cancelled, _) => self.step_line(w::CANCELLED, &observation.step),
         });
         effects
     }

@@ -61,7 +61,10 @@ impl Session {
             Ok(say) => {
                 self.reload_settings().await;
                 let notice = Notice::info(say);
-                let at_once = counts_at_once(key.trim_start_matches("unset ").trim());
+                let at_once = match key.strip_prefix("unset ") {
+                    Some(key) => counts_at_once(SESSION, key.trim()),
+                    None => counts_at_once(SESSION, &key) || counts_at_once(SCREEN, &key),
+                };
                 let notice = match at_once {
                     true => notice,
                     false => notice.with_hint(words::CONFIG_NEXT_START),
@@ -79,8 +82,8 @@ fn merge(now: &[PolicyRule], before: &[PolicyRule], new: &[PolicyRule]) -> Vec<P
     new.iter().chain(own).cloned().collect()
 }
 
-/// Settings that a running session takes over, here or on the screen.
-const AT_ONCE: &[&str] = &[
+/// Settings that a running session takes over.
+const SESSION: &[&str] = &[
     "safety.allow",
     "safety.allow_network",
     "safety.allow_sudo",
@@ -94,13 +97,21 @@ const AT_ONCE: &[&str] = &[
     "limits.cost.",
     "limits.tokens.",
     "project.check",
+];
+
+/// Settings that the screen takes over from the line that sets them.
+const SCREEN: &[&str] = &[
     "mode",
     "lang",
     "theme",
     "vim",
     "timestamps",
+    "show_thinking",
+    "show_pictures",
+    "motion",
+    "enter_while_busy",
 ];
 
-fn counts_at_once(key: &str) -> bool {
-    AT_ONCE.iter().any(|row| *row == key || (row.ends_with('.') && key.starts_with(row)))
+fn counts_at_once(known: &[&str], key: &str) -> bool {
+    known.iter().any(|row| *row == key || (row.ends_with('.') && key.starts_with(row)))
 }
