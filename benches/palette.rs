@@ -45,7 +45,7 @@ fn a_key_over_ten_thousand_entries(bencher: Bencher<'_, '_>, line: &str) {
     let mut palette = Palette::default();
     bencher.bench_local(|| {
         palette.refresh(black_box(line), &call, &[]);
-        let pen = DrawContext { theme: &theme, lang: Lang::En, now: 0 };
+        let pen = DrawContext { theme: &theme, lang: Lang::En, now: 0, keymap: &keymap };
         palette.draw(AREA, &mut buf, &pen, &keymap);
     });
 }

@@ -39,7 +39,7 @@ fn frame(transcript: &mut Transcript, theme: &Theme, buf: &mut Buffer) {
     let look = DrawOptions {
         theme,
         lang: Lang::En,
-        spinner: 1,
+        steps_key: "Ctrl-O",
         elapsed_ms: 1_000,
         clock: None,
         cell: None,

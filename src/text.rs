@@ -6,10 +6,12 @@ pub mod encoding;
 mod escape;
 mod quote;
 mod repetition;
+mod sgr;
 
 pub use escape::{Escaped, MARKS, escape, visible, write_escape};
 pub use quote::{QuotedWord, command_line, quote, quote_visible};
 pub use repetition::ends_in_repetition;
+pub use sgr::{ProgramColor, ProgramStyle, StyleRuns, without_colors};
 
 /// The text, or its first characters and `…`.
 pub fn cut(text: &str, most: usize) -> String {

@@ -585,6 +585,38 @@ fn a_late_answer_about_the_background_changes_the_theme_and_types_nothing() {
     assert!(!screen.text().contains("rgb"), "{}", screen.text());
 }
 
+/// A screen with lines, on a terminal that has been asked how wide they are.
+fn with_lines(bench: &TestDir) -> Screen {
+    let screen = bench.start(&["--theme", "16-colors"]);
+    screen.wait_for("not a language model");
+    screen.wait_for("╌╌");
+    screen.wait_for_bytes("\x1b[6n");
+    screen
+}
+
+#[test]
+fn lines_are_solid_once_the_terminal_has_told_that_it_draws_them_narrow() {
+    let bench = TestDir::new();
+    let mut screen = with_lines(&bench);
+    assert!(!screen.text().contains("──"), "{}", screen.text());
+    screen.press("one\x1b[2;5Rtwo");
+    screen.wait_for("──");
+    screen.wait_for("onetwo");
+    assert!(!screen.text().contains('╌'), "{}", screen.text());
+}
+
+#[test]
+fn a_terminal_that_draws_lines_wide_or_does_not_answer_keeps_dashes() {
+    let bench = TestDir::new();
+    let mut screen = with_lines(&bench);
+    // The first key waits for nothing.
+    screen.press("one");
+    screen.wait_for("one");
+    screen.press("\x1b[2;9R two");
+    screen.wait_for("one two");
+    assert!(!screen.text().contains("──"), "{}", screen.text());
+}
+
 /// An image of 40 by 40 pixels.
 fn write_image(bench: &TestDir, name: &str) {
     let file = fs::File::create(bench.work().join(name)).unwrap();
@@ -784,7 +816,7 @@ fn plain_lines_ask_by_number_and_move_no_cursor() {
     let mut screen = bench.start(&["--linear", "--base-url", &url, "--model", "loop-1"]);
     screen.wait_for("The model is loop-1.");
     screen.press("make it\r");
-    screen.wait_for("A step needs your OK, 1 of 1, L1 confirm.");
+    screen.wait_for("A step needs your OK, 1 of 1.");
     screen.wait_for("Type the number of a choice.\n>");
     screen.press("maybe\r");
     screen.wait_for("Nothing runs until you do.\n>");
@@ -943,22 +975,22 @@ fn template_commands_ask_at_the_terminal() {
     let mut screen = bench.start_with(&render, &[]);
     screen.wait_for("/two wants to run shell commands: 2.");
     screen.wait_for("touch made");
-    screen.wait_for("Run `pwd` (L0 safe)? [y/n] >");
+    screen.wait_for("Run `pwd` (runs by itself)? [y/n] >");
     screen.press("y\r");
-    screen.wait_for("echo done` (L1 confirm)? [y/n] >");
+    screen.wait_for("echo done` (asks)? [y/n] >");
     screen.press("what\r");
     // What is typed before the question is asked again answers nothing.
     let again = "Type y to run it, n to skip it.\nRun `touch made; echo done`";
-    screen.wait_for(&format!("{again} (L1 confirm)? [y/n] >"));
+    screen.wait_for(&format!("{again} (asks)? [y/n] >"));
     screen.press("n\r");
     screen.wait_for("did not allow this command");
     assert_eq!(screen.wait_for_exit(), 0);
     assert!(!bench.work().join("made").exists());
 
     let mut screen = bench.start_with(&render, &[("LANG", "zh_CN.UTF-8")]);
-    screen.wait_for("运行 `pwd`（L0 安全）吗？[y/n] >");
+    screen.wait_for("运行 `pwd`（直接运行）吗？[y/n] >");
     screen.press("\r");
-    screen.wait_for("echo done`（L1 需确认）吗？[y/n] >");
+    screen.wait_for("echo done`（需确认）吗？[y/n] >");
     screen.press("否\r");
     screen.wait_for("没有发送");
     assert_eq!(screen.wait_for_exit(), 3);

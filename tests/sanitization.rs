@@ -65,7 +65,7 @@ fn drawn(transcript: &mut Transcript, width: u16) -> String {
     let look = DrawOptions {
         theme: &theme,
         lang: Lang::En,
-        spinner: 0,
+        steps_key: "Ctrl-O",
         elapsed_ms: 0,
         clock: None,
         cell: None,

@@ -1652,7 +1652,10 @@ fn the_pictures_of_the_readme_are_drawn_from_frames() {
             screen.input(ScreenInput::Highlighted(Box::new(painted)));
             screen.draw();
         }
-        std::fs::write(folder.join(format!("{name}.svg")), picture_file::svg(&screen.frame))
-            .unwrap();
+        std::fs::write(
+            folder.join(format!("{name}.svg")),
+            picture_file::svg(&screen.frame, picture_file::DARK),
+        )
+        .unwrap();
     }
 }

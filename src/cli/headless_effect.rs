@@ -2,6 +2,7 @@
 
 use super::Exit;
 use crate::i18n::{LocalizedText, prompt};
+use crate::present::question_lines::risk_phrase;
 use crate::protocol::{AskId, AttachmentInfo, Decision, Notice, Op, TemplateCommand, Tier};
 
 /// An action for the driver.
@@ -32,7 +33,7 @@ pub enum StderrLine {
 pub(super) fn template_command_line(of: &str, piece: &TemplateCommand) -> Vec<HeadlessEffect> {
     let why = piece.risk.main_reason().filter(|_| piece.risk.tier > Tier::L0);
     let word = if why.is_some() { prompt::TOLD_PIECE } else { prompt::TOLD_PIECE_SAFE };
-    let line = word.with("of", of).with("tier", piece.risk.tier.name());
+    let line = word.with("of", of).with("tier", LocalizedText::from(risk_phrase(&piece.risk)));
     let line = line.with("line", crate::text::escape(&piece.line).text);
     stderr_line(match why {
         Some(why) => line.with("why", why.clone()),

@@ -8,11 +8,10 @@
 use super::{Clean, Exit};
 use crate::commands::{self, CommandContext, CommandOutcome, Surface, UiAction};
 use crate::i18n::{Lang, LocalizedText, Phrase, common, context, keys, linear as w, session};
-use crate::present::question_lines::tier_phrase;
 use crate::prompt::input::{self, Intent};
 use crate::protocol::{
     Ask, AskId, Change, Decision, Event, Extensions, Mention, ModelMessage, Notice, Observation,
-    Op, Outcome as Came, Page, Report, Risk, SessionInfo, Step, StepAction, Tier, TurnOutcome,
+    Op, Outcome as Came, Page, Report, Risk, SessionInfo, Step, StepAction, TurnOutcome,
 };
 
 mod files;
@@ -333,6 +332,7 @@ impl PlainSession {
             | UiAction::Keys
             | UiAction::Vim(_)
             | UiAction::Timestamps(_)
+            | UiAction::Setting(_)
             | UiAction::Copy(_)
             | UiAction::Dump
             | UiAction::Search(_)
@@ -359,7 +359,10 @@ impl PlainSession {
                 vec![self.say(w::RETRYING.with("attempt", attempt).with("of", of).with("why", why))]
             }
             Event::Replied(replied) => self.on_reply(&replied),
-            Event::StepStarted { step, risk } => vec![self.step_line(w::RUNS, &step, risk.tier)],
+            Event::StepStarted { step, risk } => {
+                let word = if risk.is_high_risk() { w::RUNS_HIGH_RISK } else { w::RUNS };
+                vec![self.step_line(word, &step)]
+            }
             Event::StepFinished(observation) => self.on_observation(&observation),
             Event::Asked(ask) => self.on_question(*ask),
             Event::Queued { texts } if texts.is_empty() => Vec::new(),
@@ -508,9 +511,8 @@ impl PlainSession {
         lines
     }
 
-    fn step_line(&self, word: Phrase, step: &Step, tier: Tier) -> PlainEffect {
-        let say = word.with("step", step.work.command_line());
-        self.say(say.with("tier", LocalizedText::from(tier_phrase(tier))))
+    fn step_line(&self, word: Phrase, step: &Step) -> PlainEffect {
+        self.say(word.with("step", step.work.command_line()))
     }
 
     fn on_observation(&self, observation: &Observation) -> Vec<PlainEffect> {
@@ -526,9 +528,7 @@ impl PlainSession {
             (Came::Ran | Came::Edited, Some(0)) => self.say(w::WORKED),
             (Came::Ran | Came::Edited, Some(code)) => self.say(w::EXITED.with("code", code)),
             (Came::Ran | Came::Edited, None) => self.say(w::KILLED),
-            (Came::Declined, _) => {
-                self.step_line(w::DECLINED, &observation.step, observation.risk.tier)
-            }
+            (Came::Declined, _) => self.step_line(w::DECLINED, &observation.step),
             (Came::Refused, _) => self.refusal_line(observation),
             (Came::TimedOut, _) => self.say(w::TIMED_OUT),
             (Came::Interrupted, _) => self.say(w::INTERRUPTED),
@@ -541,9 +541,7 @@ impl PlainSession {
                         .with("why", why),
                 )
             }
-            (Came::Cancelled, _) => {
-                self.step_line(w::CANCELLED, &observation.step, observation.risk.tier)
-            }
+            (Came::Cancelled, _) => self.step_line(w::CANCELLED, &observation.step),
         });
         effects
     }

@@ -22,8 +22,8 @@ pub struct RunOptions {
     /// short for --approve-steps, and with `run` and `delete` it approves those.
     #[arg(short, long, global = true)]
     pub yes: bool,
-    /// Without the full screen: approve the model's steps that ask (tier L1), but none that
-    /// are refused or may expose credentials.
+    /// Without the full screen: approve the model's steps that ask, but none that are
+    /// refused or may expose credentials.
     #[arg(long, global = true)]
     pub approve_steps: bool,
     /// With --approve-steps: also approve steps that may expose credentials.

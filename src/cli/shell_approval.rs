@@ -2,7 +2,7 @@
 
 use crate::i18n::{LocalizedText, linear, prompt as w};
 use crate::present::Severity;
-use crate::present::question_lines::tier_phrase;
+use crate::present::question_lines::risk_phrase;
 use crate::protocol::{AskId, Decision, TemplateCommand};
 use crate::text::escape;
 
@@ -52,7 +52,7 @@ impl TemplateApproval {
     pub fn question(&self) -> LocalizedText {
         let Some(piece) = self.pieces.get(self.index) else { return w::PIECES_DECLINED.into() };
         let word = if piece.is_high_risk() { w::TERMINAL_GRAVE } else { w::TERMINAL_PIECE };
-        let tier = LocalizedText::from(tier_phrase(piece.risk.tier));
+        let tier = LocalizedText::from(risk_phrase(&piece.risk));
         word.with("tier", tier).with("line", escape(&piece.line).text)
     }
 

@@ -1,6 +1,9 @@
 //! Commands that change the behaviour of this session.
 
-use super::{ChatAction, CommandContext, CommandOutcome, Surface, UiAction, refusal};
+use super::command::flag;
+use super::{
+    ChatAction, CommandContext, CommandOutcome, ScreenSetting, Surface, UiAction, refusal,
+};
 use crate::i18n::{Lang, PhraseValue, commands as w, common};
 use crate::protocol::{
     ApprovalMode, Effort, HOSTED, Hosted, Mode, ModelOffer, Notice, Op, PageRow, SessionInfo,
@@ -70,18 +73,13 @@ pub(super) fn config(call: &CommandContext<'_>, words: &str) -> CommandOutcome {
             Some(on) => CommandOutcome::Do(UiAction::Timestamps(Some(on))),
             None => return set,
         },
-        _ => return set,
+        _ if !has_screen => return set,
+        _ => match ScreenSetting::parse(key, value) {
+            Some(setting) => CommandOutcome::Do(UiAction::Setting(setting)),
+            None => return set,
+        },
     };
     CommandOutcome::Many(vec![set, shown])
-}
-
-/// A value of a setting that is on or off.
-fn flag(value: &str) -> Option<bool> {
-    match value.to_lowercase().as_str() {
-        "true" | "on" => Some(true),
-        "false" | "off" => Some(false),
-        _ => None,
-    }
 }
 
 /// The models, on a surface without a picker.

@@ -2,7 +2,7 @@
 
 use super::{ChatAction, CommandContext, CommandOutcome, PageRow, Surface, UiAction};
 use crate::i18n::{
-    Localize, LocalizedText, PhraseValue, commands as w, common, sandbox as held, session,
+    Localize, LocalizedText, PhraseValue, commands as w, common, sandbox as held, screen, session,
 };
 use crate::protocol::{Effort, Notice, Op, Report, SandboxStatus, SessionInfo};
 
@@ -155,9 +155,9 @@ fn permissions_page(call: &CommandContext<'_>) -> CommandOutcome {
     let SessionInfo { max_steps, .. } = call.facts;
     let mut rows = vec![
         PageRow::heading(w::PERMISSIONS_TIERS),
-        PageRow::pair("L0", w::TIER_L0),
-        PageRow::pair("L1", w::TIER_L1),
-        PageRow::pair("L2", w::TIER_L2),
+        PageRow::pair(screen::TIER_L0, w::TIER_L0),
+        PageRow::pair(screen::TIER_L1, w::TIER_L1),
+        PageRow::pair(screen::TIER_L2, w::TIER_L2),
     ];
     rows.extend(all_rules(call.facts));
     let limit = match max_steps {

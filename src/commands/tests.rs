@@ -4,6 +4,7 @@ mod chat;
 
 use super::dispatch::{dispatch_in, find_in};
 use super::*;
+use crate::config::ShowThinking;
 use crate::i18n;
 use crate::i18n::{Lang, PhraseValue};
 use crate::protocol::{
@@ -145,6 +146,26 @@ fn each_command_does_what_its_row_says() {
                 }),
                 CommandOutcome::Do(UiAction::Timestamps(Some(false))),
             ]),
+        ),
+        (
+            "/config show_thinking full",
+            CommandOutcome::Many(vec![
+                CommandOutcome::Send(Op::Configure {
+                    key: Some("show_thinking".into()),
+                    value: Some("full".into()),
+                }),
+                CommandOutcome::Do(UiAction::Setting(ScreenSetting::ShowThinking(
+                    ShowThinking::Full,
+                ))),
+            ]),
+        ),
+        // The session says what is wrong with it.
+        (
+            "/config show_thinking loud",
+            CommandOutcome::Send(Op::Configure {
+                key: Some("show_thinking".into()),
+                value: Some("loud".into()),
+            }),
         ),
         ("/rewind", CommandOutcome::Do(UiAction::Rewind)),
         ("/undo", CommandOutcome::Send(Op::Undo { turns: 1 })),

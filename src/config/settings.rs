@@ -93,7 +93,26 @@ pub enum BusyInput {
     Queue,
 }
 
+impl ShowThinking {
+    pub fn parse(text: &str) -> Option<ShowThinking> {
+        match text {
+            "folded" => Some(ShowThinking::Folded),
+            "full" => Some(ShowThinking::Full),
+            "off" => Some(ShowThinking::Off),
+            _ => None,
+        }
+    }
+}
+
 impl BusyInput {
+    pub fn parse(text: &str) -> Option<BusyInput> {
+        match text {
+            "steer" => Some(BusyInput::Steer),
+            "queue" => Some(BusyInput::Queue),
+            _ => None,
+        }
+    }
+
     #[must_use]
     pub fn other(self) -> BusyInput {
         match self {
@@ -264,16 +283,15 @@ impl ScreenSettings {
             vim: stack.flag("vim"),
             timestamps: stack.flag("timestamps"),
             motion: stack.flag("motion"),
-            show_thinking: match stack.text("show_thinking").as_deref() {
-                Some("full") => ShowThinking::Full,
-                Some("off") => ShowThinking::Off,
-                _ => ShowThinking::Folded,
-            },
+            show_thinking: stack
+                .text("show_thinking")
+                .and_then(|text| ShowThinking::parse(&text))
+                .unwrap_or_default(),
             show_pictures: stack.flag("show_pictures"),
-            enter_while_busy: match stack.text("enter_while_busy").as_deref() {
-                Some("queue") => BusyInput::Queue,
-                _ => BusyInput::Steer,
-            },
+            enter_while_busy: stack
+                .text("enter_while_busy")
+                .and_then(|text| BusyInput::parse(&text))
+                .unwrap_or_default(),
             color: match stack.text("color").as_deref() {
                 Some("never") => Color::Never,
                 _ => Color::Auto,

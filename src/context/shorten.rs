@@ -40,12 +40,13 @@ pub struct Digest {
 
 impl Digest {
     pub fn from_observation(turn: u64, seen: &Observation) -> Digest {
+        let (stdout, stderr) = (seen.for_model(&seen.stdout), seen.for_model(&seen.stderr));
         let stdout = match seen.step.work {
             // A tool's output matters at both ends, a program's at its end.
-            StepAction::Tool { .. } => cut_middle(&seen.stdout, STDOUT),
-            StepAction::Exec { .. } => tail(&seen.stdout, STDOUT).to_owned(),
+            StepAction::Tool { .. } => cut_middle(&stdout, STDOUT),
+            StepAction::Exec { .. } => tail(&stdout, STDOUT).to_owned(),
             // The user ran it so that the model sees it.
-            StepAction::Shell { .. } => tail(&seen.stdout, SHELL).to_owned(),
+            StepAction::Shell { .. } => tail(&stdout, SHELL).to_owned(),
         };
         let parsed = seen.parsed.as_ref().map(|parsed| ParsedOutput {
             items: parsed.items.iter().take(ITEMS).map(short_item).collect(),
@@ -58,7 +59,7 @@ impl Digest {
             exit_code: seen.exit_code,
             outcome: seen.outcome,
             stdout_tail: stdout,
-            stderr_tail: tail(&seen.stderr, STDERR).to_owned(),
+            stderr_tail: tail(&stderr, STDERR).to_owned(),
             parsed,
         }
     }

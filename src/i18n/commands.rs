@@ -185,10 +185,10 @@ words! { "commands":
     TOOLS_TITLE: "Tools", "工具";
     NO_TOOLS: "None.", "没有。";
     PERMISSIONS_TITLE: "Permissions", "权限";
-    PERMISSIONS_TIERS: "Tiers", "级别";
-    TIER_L0: "only reads, inside this folder: runs", "只读，且在此目录内：直接运行";
-    TIER_L1: "writes, uses the network, or is not known to be harmless: asks", "会写入、会联网，或不能确定无害：先询问";
-    TIER_L2: "destroys data, needs more rights, or is not on the allow-list: refused", "具破坏性、需要更高权限，或不在允许列表：拒绝";
+    PERMISSIONS_TIERS: "What happens to a step", "步骤如何处理";
+    TIER_L0: "what only reads, inside this folder", "只读，且在此目录内";
+    TIER_L1: "what writes, uses the network, or is not known to be harmless", "会写入、会联网，或不能确定无害";
+    TIER_L2: "what destroys data, needs more rights, or is not on the allow-list", "具破坏性、需要更高权限，或不在允许列表";
     PERMISSIONS_ALLOWED: "Run without asking", "不再询问";
     PERMISSIONS_DENIED: "Refused", "一律拒绝";
     NO_RULES: "no rules", "没有规则";

@@ -27,8 +27,8 @@ words! { "input":
     HINT_QUEUE_REMOVE: "remove", "删除";
     QUEUE_ONE_MORE: "and 1 more", "另有 1 条";
     DRAFT_KEPT: "The text in the input was not sent when Avocet last ended here; Ctrl-C clears it.", "输入框里是上次在此退出时尚未发送的文字，按 Ctrl-C 可清除。";
-    QUEUE_KEPT_ONE: "1 queued message was restored. Enter on an empty input sends it, Up edits it; otherwise it is sent after your next message.", "上次还在排队的 1 条消息已保留。在空输入框按 Enter 发送，按 Up 选取；否则在你下一条消息之后发送。";
-    QUEUE_KEPT: "{n} queued messages were restored. Enter on an empty input sends them, Up edits one; otherwise they are sent after your next message.", "上次还在排队的 {n} 条消息已保留。在空输入框按 Enter 依次发送，按 Up 选取；否则在你下一条消息之后发送。";
+    QUEUE_KEPT_ONE: "1 queued message was restored. {send} on an empty input sends it, {up} edits it; otherwise it is sent after your next message.", "上次还在排队的 1 条消息已保留。在空输入框按 {send} 发送，按 {up} 选取；否则在你下一条消息之后发送。";
+    QUEUE_KEPT: "{n} queued messages were restored. {send} on an empty input sends them, {up} edits one; otherwise they are sent after your next message.", "上次还在排队的 {n} 条消息已保留。在空输入框按 {send} 依次发送，按 {up} 选取；否则在你下一条消息之后发送。";
     // Searching sent messages.
     SEARCH_LABEL: "search sent messages: ", "查找发送过的内容：";
     SEARCH_NONE: "no sent message contains this", "没有发送过包含它的内容";

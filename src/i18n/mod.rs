@@ -224,6 +224,17 @@ impl LocalizedText {
         self.values.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
+    /// Itself or the first of its values, at any depth, that is this sentence.
+    pub fn find(&self, word: Phrase) -> Option<&LocalizedText> {
+        let inside = || {
+            self.values.iter().find_map(|(_, value)| match value {
+                PhraseValue::Say(say) => say.find(word),
+                PhraseValue::Text(_) => None,
+            })
+        };
+        if self.word == word { Some(self) } else { inside() }
+    }
+
     /// The row of the catalogue with this sentence.
     pub fn phrase(&self) -> Phrase {
         self.word
@@ -328,6 +339,7 @@ pub const RENAMED: &[(&str, &[&str])] = &[
     ("context.PART_SUMMARY", &["context.RECEIPT_SUMMARY"]),
     ("protocol.AN_OBJECT", &["protocol.IS_OBJECT"]),
     ("safety.PROGRAM_ADDED", &["safety.PROGRAM_LISTED"]),
+    ("screen.TIER_L1", &["screen.ASK_ASKS"]),
     ("screen.PALETTE_TITLE", &["screen.HINT_COMMANDS"]),
     ("commands.STATUS_EFFORT", &["screen.STATUS_EFFORT"]),
     ("screen.STATUS_TOKENS", &["screen.STATUS_CACHED"]),

@@ -21,8 +21,8 @@ words! { "sandbox":
 
     // Rows of `doctor`.
     DOCTOR: "Sandbox", "沙箱";
-    DOCTOR_L0: "steps that run without asking (L0)", "无需询问的步骤（L0）";
-    DOCTOR_L1: "steps you approve (L1)", "经你批准的步骤（L1）";
+    DOCTOR_L0: "steps that run without asking", "无需询问的步骤";
+    DOCTOR_L1: "steps you approve", "经你批准的步骤";
     HELD: "sandboxed, profile `read`: read the workspace, the system and toolchains; no writing, no network, no other programs", "沙箱配置 `read`：只能读取工作区、系统与工具链；不能写入、不能联网、不能启动其他程序";
     HELD_L1: "sandboxed, profile `work`: write in the workspace, a temporary folder and caches; network where the step says so; credentials not readable", "沙箱配置 `work`：只能写工作区、临时目录与缓存；仅在步骤声明时可联网；凭据不可读";
     FREE_L1: "not sandboxed; set `sandbox = \"work\"` under `[safety]` to sandbox them too", "不受限；在 `[safety]` 下设 `sandbox = \"work\"` 可一并限制";
@@ -36,8 +36,8 @@ words! { "sandbox":
     SEATBELT: "sandbox-exec (not tested by us on this system)", "sandbox-exec（我们未在此系统上实测）";
     DOCTOR_SECRETS: "credentials in known locations", "已知位置的凭据";
     // The row of `/status`.
-    IS_WORK: "`work`: L0 steps only read; approved steps stay in this folder", "`work`：L0 步骤只能读取；经批准的步骤限于此目录";
-    IS_READ: "`read`: L0 steps only read; approved steps are not sandboxed", "`read`：L0 步骤只能读取；经批准的步骤不受限";
+    IS_WORK: "`work`: steps that run by themselves only read; approved steps stay in this folder", "`work`：直接运行的步骤只能读取；经批准的步骤限于此目录";
+    IS_READ: "`read`: steps that run by themselves only read; approved steps are not sandboxed", "`read`：直接运行的步骤只能读取；经批准的步骤不受限";
     IS_ABSENT: "none on this system; see `avocet doctor`", "此系统没有；原因见 `avocet doctor`";
     IS_OFF: "off in your settings", "已由设置关闭";
     /// Shown once per user.

@@ -2,9 +2,9 @@
 
 words! { "screen":
     // transcript
-    TIER_L0: "L0 safe", "L0 安全";
-    TIER_L1: "L1 confirm", "L1 需确认";
-    TIER_L2: "L2 blocked", "L2 禁止";
+    TIER_L0: "runs by itself", "直接运行";
+    TIER_L1: "asks", "需确认";
+    TIER_L2: "refused", "会被拒绝";
     COMMA: ", ", "，";
     STEP_WAITS: "needs your OK", "等待你决定";
     STEP_APPROVED: "approved", "经你批准";
@@ -53,7 +53,7 @@ words! { "screen":
     COUNT_PROBLEMS: "{n} diagnostics", "{n} 条诊断";
     OUTPUT_BINARY: "(binary output, {n} bytes)", "（二进制输出，{n} 字节）";
     OUTPUT_LEFT_OUT: "({n} lines left out)", "（省略 {n} 行）";
-    MORE_LINES: "+{n} lines  Ctrl-O", "还有 {n} 行  Ctrl-O";
+    MORE_LINES: "+{n} lines  {steps}", "还有 {n} 行  {steps}";
     TIME_NONE: "<0.1 s", "<0.1 秒";
     TIME_MINUTES: "{m} m {s} s", "{m} 分 {s} 秒";
     TIME_HOURS: "{h} h {m} m", "{h} 时 {m} 分";
@@ -84,13 +84,13 @@ words! { "screen":
     // screen: the frame
     TOO_SMALL: "Window too small. Please enlarge it.", "窗口太小，请放大。";
     INPUT_HINT: "Ask anything, or type / for commands", "输入问题，或按 / 查看命令";
-    INPUT_HINT_BUSY: "Type ahead. Enter steers, Tab queues", "可以继续输入：Enter 引导，Tab 排队";
-    INPUT_HINT_BUSY_QUEUES: "Type ahead. Enter queues, Tab steers", "可以继续输入：Enter 排队，Tab 引导";
+    INPUT_HINT_BUSY: "Type ahead. {send} steers, {suggest} queues", "可以继续输入：{send} 引导，{suggest} 排队";
+    INPUT_HINT_BUSY_QUEUES: "Type ahead. {send} queues, {suggest} steers", "可以继续输入：{send} 排队，{suggest} 引导";
     INPUT_SHELL: "shell command", "shell 命令";
-    LINE_BELOW: "1 new line below, Ctrl-End", "下方有 1 行新内容，按 Ctrl-End";
-    LINES_BELOW: "{n} new lines below, Ctrl-End", "下方有 {n} 行新内容，按 Ctrl-End";
-    SCROLLED_BACK: "scrolled back, Ctrl-End returns", "已向上滚动，按 Ctrl-End 返回";
-    ESC_STOPS: "Esc stops", "Esc 停止";
+    LINE_BELOW: "1 new line below, {bottom}", "下方有 1 行新内容，按 {bottom}";
+    LINES_BELOW: "{n} new lines below, {bottom}", "下方有 {n} 行新内容，按 {bottom}";
+    SCROLLED_BACK: "scrolled back, {bottom} returns", "已向上滚动，按 {bottom} 返回";
+    ESC_STOPS: "{stop} stops", "{stop} 停止";
     LEAVE_ASKED: "Press Ctrl-C again to quit.", "再按一次 Ctrl-C 退出。";
     PASTE_TOO_BIG: "The pasted text has {size} MB; a message can have at most {most} MB. Save it to a file and mention the file.", "粘贴的内容有 {size} MB，一条消息最多 {most} MB。请存为文件并写出文件名。";
     PASTED_IMAGE: "image {n}", "图片 {n}";
@@ -131,7 +131,7 @@ words! { "screen":
     // screen: the status line
     STATUS_GUIDE: "offline guide, not a language model", "离线向导，不是语言模型";
     STATUS_MODE: "mode {mode}", "模式 {mode}";
-    STATUS_NO_SANDBOX: "L0 without sandbox", "L0 无沙箱";
+    STATUS_NO_SANDBOX: "no sandbox", "无沙箱";
     LEAVE_TITLE: "This conversation is not saved", "这段对话尚未保存";
     LEAVE_KEYS: "Enter select · Esc stay", "Enter 选择 · Esc 留下";
     LEAVE_WRITE: "Write it to {path} and quit", "写到 {path} 后退出";
@@ -196,11 +196,11 @@ words! { "screen":
     HELP_MORE: "{n} more below", "下方还有 {n} 行";
     HELP_FIRST: "Getting started", "入门";
     HELP_ASK: "Ask for something; the model proposes, you decide", "提问或交代任务；模型提议，由你决定";
-    HELP_COMMANDS: "Avocet's commands; keep typing to filter, Tab completes", "Avocet 的命令；继续输入可筛选，Tab 补全";
+    HELP_COMMANDS: "Avocet's commands; keep typing to filter, {complete} completes", "Avocet 的命令；继续输入可筛选，{complete} 补全";
     HELP_MENTION: "Mention a file of this folder", "引用此目录中的文件";
     HELP_SHELL: "Run a shell command; with !! the model does not see it", "运行 shell 命令；用 !! 则模型看不到";
     HELP_STOP: "Stop the turn; Ctrl-C twice quits", "停止本轮；按两次 Ctrl-C 退出";
-    HELP_SCROLL: "Scroll; Ctrl-End jumps to the end", "滚动；Ctrl-End 回到末尾";
+    HELP_SCROLL: "Scroll; {bottom} jumps to the end", "滚动；{bottom} 回到末尾";
     PLACE_INPUT: "Keys: in the input", "按键：输入";
     PLACE_RUNNING_STEP: "Keys: while a step runs", "按键：步骤运行时";
     CHOOSE_NOTE: "Where is this noted?", "记在哪里？";
@@ -263,7 +263,6 @@ words! { "screen":
     EFFECT_RESOURCE: "use a lot of resources", "大量占用机器资源";
     EFFECT_TERMINAL: "take over the terminal", "接管终端";
     EFFECT_IRREVERSIBLE: "do something that cannot be undone", "造成不可撤销的后果";
-    ASK_ASKS: "asks", "需确认";
     ASK_TIER_L1: "asks: may {effect}", "需确认：可能{effect}";
     ASK_TIER_L2: "high risk", "高风险";
     ASK_TIER_LIFTED: "high risk: may {effect}", "高风险：可能{effect}";
@@ -294,9 +293,9 @@ words! { "screen":
     REFUSED_UNSEEN: "Part of it is not shown yet: End shows the rest.", "内容尚未全部显示：按 End 查看其余部分。";
     REFUSED_UNSEEN_GRAVE: "Part of it is not shown yet: Space shows the rest.", "内容尚未全部显示：按 Space 逐页查看其余部分。";
     REFUSED_UNSEEN_SLIGHT: "Part is not shown yet: End shows the rest, y again runs it unseen.", "内容尚未全部显示：End 查看其余部分，再按 y 则不看直接运行。";
-    MARKED: "Marked. Enter confirms.", "已标记，按 Enter 确认。";
+    MARKED: "Marked. {accept} confirms.", "已标记，按 {accept} 确认。";
     QUESTION_NOT_YET: "Pause for a moment, then answer.", "稍停片刻再作答。";
-    QUESTION_TO_DRAFT: "Finish typing, then Tab answers. Enter queues your text.", "写完后按 Tab 作答；Enter 将所写内容排队。";
+    QUESTION_TO_DRAFT: "Finish typing, then Tab answers. {send} queues your text.", "写完后按 Tab 作答；{send} 将所写内容排队。";
     DRAFT_LABEL: "your draft", "草稿";
     LINE_LABEL: "a command; Esc goes back to the question", "命令；按 Esc 返回问题";
     QUESTION_LINES: "Lines {from}–{to} of {all}. ", "第 {from}–{to} 行，共 {all} 行。";
@@ -431,6 +430,8 @@ words! { "screen":
     KEY_QUESTION_UP: "Scroll up a question that does not fit", "在显示不下的问题中上翻";
     KEY_QUESTION_END: "End of the question", "到问题末尾";
     KEY_QUESTION_TOP: "Beginning of the question", "到问题开头";
+    KEY_NEXT_FILE: "Next file", "下一个文件";
+    KEY_PREVIOUS_FILE: "Previous file", "上一个文件";
     KEY_QUESTION_LINE: "A command while a question is open, such as /stop; Esc goes back", "在问题之上输入命令，如 /stop；Esc 返回";
     KEY_MORE: "Show the part that does not fit", "查看未显示的部分";
 }

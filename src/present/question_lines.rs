@@ -6,7 +6,7 @@ use crate::i18n::{
     LocalizedText, Phrase, common, linear as w, prompt as p, screen, script_run, session,
 };
 use crate::protocol::{
-    Change, Question, Reason, StepAction, StepQuestion, TemplateCommand, Tier, TrustOffer,
+    Change, Question, Reason, Risk, StepAction, StepQuestion, TemplateCommand, Tier, TrustOffer,
     UntrustedFile,
 };
 use crate::safety::editable;
@@ -49,7 +49,7 @@ pub fn command_lines(of: &str, cwd: &str, pieces: &[TemplateCommand]) -> Vec<Loc
         says.push(command_line(p::LINE_PIECE, at, piece));
         if piece.commands.len() > 1 {
             for command in &piece.commands {
-                let tier = LocalizedText::from(tier_phrase(command.risk.tier));
+                let tier = LocalizedText::from(risk_phrase(&command.risk));
                 let text = escape(&command.text).text;
                 says.push(w::PIECE.with("tier", tier).with("text", text));
             }
@@ -66,15 +66,16 @@ pub fn command_lines(of: &str, cwd: &str, pieces: &[TemplateCommand]) -> Vec<Loc
 
 /// A sentence about one command.
 pub fn command_line(word: Phrase, at: usize, piece: &TemplateCommand) -> LocalizedText {
-    let tier = LocalizedText::from(tier_phrase(piece.risk.tier));
+    let tier = LocalizedText::from(risk_phrase(&piece.risk));
     word.with("n", at + 1).with("tier", tier).with("line", escape(&piece.line).text)
 }
 
-pub fn tier_phrase(tier: Tier) -> Phrase {
-    match tier {
+/// What happens to a step of this risk, in the words of the screen.
+pub fn risk_phrase(risk: &Risk) -> Phrase {
+    match risk.tier {
+        _ if risk.is_high_risk() => screen::ASK_TIER_L2,
         Tier::L0 => screen::TIER_L0,
-        Tier::L1 => screen::TIER_L1,
-        Tier::L2 => screen::TIER_L2,
+        Tier::L1 | Tier::L2 => screen::TIER_L1,
     }
 }
 
@@ -150,9 +151,8 @@ const LYING: usize = 12;
 /// What is asked about, with everything that the screen shows.
 fn step_question_lines(asked: &StepQuestion) -> Vec<LocalizedText> {
     let StepQuestion { step, risk, change, .. } = asked;
-    let tier = LocalizedText::from(tier_phrase(risk.tier));
-    let ask = w::ASKS.with("n", asked.number).with("of", asked.of).with("tier", tier);
-    let mut says = vec![ask];
+    let word = if risk.is_high_risk() { w::ASKS_HIGH_RISK } else { w::ASKS };
+    let mut says = vec![word.with("n", asked.number).with("of", asked.of)];
     match change {
         Some(change) => says.extend(diff_lines(step.work.tool(), change)),
         None => says.push(w::STEP.with("step", full_step(&step.work))),
@@ -161,11 +161,11 @@ fn step_question_lines(asked: &StepQuestion) -> Vec<LocalizedText> {
     says.push(w::FOLDER.with("folder", escape(&asked.cwd).text));
     says.extend(risk.reasons.iter().map(reason_line));
     for piece in &asked.pieces {
-        let tier = LocalizedText::from(tier_phrase(piece.risk.tier));
+        let tier = LocalizedText::from(risk_phrase(&piece.risk));
         says.push(w::PIECE.with("tier", tier).with("text", escape(&piece.text).text));
     }
     for ahead in &asked.rest {
-        let tier = LocalizedText::from(tier_phrase(ahead.risk.tier));
+        let tier = LocalizedText::from(risk_phrase(&ahead.risk));
         let step = match ahead.change {
             Some(_) => ahead.work.command_line(),
             None => full_step(&ahead.work),

@@ -1,10 +1,13 @@
 //! The result of a step, and the `tool_result` the model reads (001 §10.2).
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Change, Risk, SandboxDenial, Step, StepAction};
 use crate::i18n::{Lang, LocalizedText};
+use crate::text::without_colors;
 
 /// How a step ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -148,6 +151,15 @@ impl Observation {
         if self.runs_on() { Some(0) } else { self.exit_code }
     }
 
+    /// Output as the model reads it: the colours of a program would only cost it tokens. What a tool
+    /// read in a file stays as it is.
+    pub fn for_model<'a>(&self, output: &'a str) -> Cow<'a, str> {
+        match self.step.work {
+            StepAction::Tool { .. } => Cow::Borrowed(output),
+            StepAction::Exec { .. } | StepAction::Shell { .. } => without_colors(output),
+        }
+    }
+
     /// The object the model reads: the fields of 001 §10.2 in order, then `risk`, `outcome` and, if
     /// there is one, `note`.
     pub fn tool_result(&self) -> Value {
@@ -170,8 +182,8 @@ impl Observation {
         }
         out["exitCode"] = json!(self.exit_code);
         out["durationMs"] = json!(self.duration_ms);
-        out["stdoutTail"] = json!(self.stdout);
-        out["stderrTail"] = json!(self.stderr);
+        out["stdoutTail"] = json!(self.for_model(&self.stdout));
+        out["stderrTail"] = json!(self.for_model(&self.stderr));
         out["truncated"] = json!(self.truncated);
         out["parsed"] = json!(self.parsed);
         out["risk"] = json!({
@@ -217,7 +229,8 @@ impl Observation {
         {
             parts.push(format!("{}: +{} -{}", change.path, change.added, change.removed));
         }
-        let (out, err) = (self.stdout.trim_end(), self.stderr.trim_end());
+        let (out, err) = (self.for_model(&self.stdout), self.for_model(&self.stderr));
+        let (out, err) = (out.trim_end(), err.trim_end());
         parts.extend((!out.is_empty()).then(|| out.to_owned()));
         match (out.is_empty(), err.is_empty()) {
             (_, true) => {}

@@ -5,7 +5,7 @@
 //! `\u{202e}`. [`crate::text::escape`] is for deciding.
 
 use crate::text::chars::{is_combining, is_emoji, is_hidden};
-use crate::text::{MARKS, write_escape};
+use crate::text::{MARKS, StyleRuns, write_escape};
 
 /// Characters of an unfinished sequence that are kept to be shown if it never ends.
 const HELD: usize = 4096;
@@ -33,11 +33,27 @@ pub struct Cleaner {
     joins: u8,
     /// The next character belongs to the cluster of the last.
     is_joined: bool,
+    /// The colours that the text had, where they are wanted.
+    styles: Option<StyleRuns>,
 }
 
 impl Cleaner {
     pub fn new(source: TextSource) -> Cleaner {
         Cleaner { source, ..Cleaner::default() }
+    }
+
+    /// The same for the output of a command, noting the colours that it had.
+    pub fn with_styles() -> Cleaner {
+        Cleaner { styles: Some(StyleRuns::default()), ..Cleaner::new(TextSource::Command) }
+    }
+
+    /// The colours, by the place in what was written.
+    pub fn styles_mut(&mut self) -> Option<&mut StyleRuns> {
+        self.styles.as_mut()
+    }
+
+    pub fn styles(&self) -> Option<&StyleRuns> {
+        self.styles.as_ref()
     }
 
     /// Appends the safe form of `chunk` to `out`. For [`TextSource::Command`] the last
@@ -50,7 +66,13 @@ impl Cleaner {
                 continue;
             }
             match self.sequence.feed(c) {
-                SequenceState::Inside | SequenceState::Ended => {}
+                SequenceState::Inside => {}
+                SequenceState::Ended => {
+                    let sequence = std::mem::take(&mut self.sequence.pending);
+                    if let Some(styles) = &mut self.styles {
+                        styles.apply(&sequence, out.len());
+                    }
+                }
                 SequenceState::Broken => {
                     self.flush_sequence(out);
                     self.push_char(c, out);
@@ -122,6 +144,9 @@ impl Cleaner {
             TextSource::Command => {
                 let start = out.rfind('\n').map_or(0, |at| at + 1);
                 out.truncate(start);
+                if let Some(styles) = &mut self.styles {
+                    styles.truncate(start);
+                }
                 self.last = None;
             }
         }
@@ -163,6 +188,15 @@ pub fn clean(text: &str, source: TextSource) -> String {
     out
 }
 
+/// Cleans the whole output of a command; with the colours that it had.
+pub fn clean_styled(text: &str) -> (String, StyleRuns) {
+    let mut cleaner = Cleaner::with_styles();
+    let mut out = String::new();
+    cleaner.push(text, &mut out);
+    cleaner.finish(&mut out);
+    (out, cleaner.styles.unwrap_or_default())
+}
+
 /// True for output that is not text: a command printed the bytes of a program or an image.
 pub fn is_binary(text: &str) -> bool {
     let odd = |c: &char| matches!(c, '\0' | '\u{fffd}');
@@ -181,7 +215,7 @@ fn can_take_variant(c: char) -> bool {
 /// The effect of one more character on an unfinished sequence.
 enum SequenceState {
     Inside,
-    /// It was whole: it falls out.
+    /// It was whole: it falls out, and the caller takes it.
     Ended,
     /// It cannot go on: the held-back characters are text.
     Broken,
@@ -211,7 +245,6 @@ impl EscapeSequence {
         let mut seen = SequenceEnd::default();
         self.parser.advance(&mut seen, c.encode_utf8(&mut [0; 4]).as_bytes());
         if seen.ended && c != '\x1b' {
-            self.pending.clear();
             return SequenceState::Ended;
         }
         SequenceState::Inside

@@ -21,11 +21,11 @@ const ROWS: &[(&str, SettingTiming)] = &[
     ("lang",                            AtOnce),
     ("theme",                           AtOnce),
     ("vim",                             AtOnce),
-    ("motion",                          NextStart),
+    ("motion",                          AtOnce),
     ("timestamps",                      AtOnce),
-    ("show_thinking",                   NextStart),
-    ("show_pictures",                   NextStart),
-    ("enter_while_busy",                NextStart),
+    ("show_thinking",                   AtOnce),
+    ("show_pictures",                   AtOnce),
+    ("enter_while_busy",                AtOnce),
     ("color",                           NextStart),
     ("notify",                          NextStart),
     ("log",                             NextStart),
@@ -62,7 +62,17 @@ const ROWS: &[(&str, SettingTiming)] = &[
 ];
 
 /// What the screen takes over when it is set with `/config`; it does not look at the file.
-const OF_THE_SCREEN: &[&str] = &["mode", "lang", "theme", "vim", "timestamps"];
+const OF_THE_SCREEN: &[&str] = &[
+    "mode",
+    "lang",
+    "theme",
+    "vim",
+    "motion",
+    "timestamps",
+    "show_thinking",
+    "show_pictures",
+    "enter_while_busy",
+];
 
 impl SettingTiming {
     /// For a setting that gets a value, or is removed from the file.

@@ -61,6 +61,10 @@ impl Activity {
         Activity { is_still, ..Activity::default() }
     }
 
+    pub fn set_still(&mut self, is_still: bool) {
+        self.is_still = is_still;
+    }
+
     /// When its line changes by itself; `None`: it does not.
     pub fn next_wakeup(&self, now: Millis) -> Option<Millis> {
         let settling = self.settling(now).map(|shade| now + SHADE - shade % SHADE);

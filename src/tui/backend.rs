@@ -23,6 +23,7 @@ use ratatui::layout::{Position, Rect, Size};
 use unicode_width::UnicodeWidthStr;
 
 use super::picture::{CellSize, PlacedPicture};
+use super::symbols::LineStyle;
 use super::transcript::{Hyperlink, Overlays};
 
 #[derive(Debug)]
@@ -38,6 +39,8 @@ pub struct WideCharBackend<W: Write> {
     drawn_pictures: Vec<PlacedPicture>,
     /// The pictures that the terminal keeps, by their numbers, the last one last.
     kept_pictures: Vec<u32>,
+    /// Whether the terminal is known to draw lines one column wide.
+    has_narrow_lines: bool,
 }
 
 /// The most pictures that the terminal keeps, beside those that are drawn.
@@ -56,7 +59,12 @@ impl<W: Write> WideCharBackend<W> {
             drawn_links: Vec::new(),
             drawn_pictures: Vec::new(),
             kept_pictures: Vec::new(),
+            has_narrow_lines: false,
         }
+    }
+
+    pub fn set_lines(&mut self, lines: LineStyle) {
+        self.has_narrow_lines = lines == LineStyle::Solid;
     }
 
     /// Takes in the changes; returns the rows they touch.
@@ -103,6 +111,16 @@ impl<W: Write> WideCharBackend<W> {
             x += u16::try_from(cell.symbol().width()).unwrap_or(1).max(1);
         }
         cells
+    }
+
+    /// Whether terminals may disagree on the width of a character: it consists of several, or
+    /// Unicode calls its width ambiguous. Lines are certain once this terminal has reported them.
+    fn has_uncertain_width(&self, symbol: &str) -> bool {
+        let is_line = |symbol: &str| symbol.chars().all(|c| ('\u{2500}'..='\u{257f}').contains(&c));
+        !symbol.is_ascii()
+            && (symbol.chars().nth(1).is_some()
+                || (symbol.width() != symbol.width_cjk()
+                    && !(self.has_narrow_lines && is_line(symbol))))
     }
 
     fn invalidate(&mut self) {
@@ -204,12 +222,6 @@ fn id(address: &str) -> u64 {
     hasher.finish() >> 32
 }
 
-/// Whether terminals may disagree on the width of a character: it consists of several, or Unicode
-/// calls its width ambiguous.
-fn has_uncertain_width(symbol: &str) -> bool {
-    !symbol.is_ascii() && (symbol.chars().nth(1).is_some() || symbol.width() != symbol.width_cjk())
-}
-
 impl<W: Write> Backend for WideCharBackend<W> {
     type Error = io::Error;
 
@@ -230,7 +242,8 @@ impl<W: Write> Backend for WideCharBackend<W> {
         whole.sort_unstable();
         whole.dedup();
         for y in rows {
-            let now = self.row(y).iter().any(|(_, _, cell)| has_uncertain_width(cell.symbol()));
+            let now =
+                self.row(y).iter().any(|(_, _, cell)| self.has_uncertain_width(cell.symbol()));
             let was = self.uncertain_rows.get(usize::from(y)).copied().unwrap_or_default();
             let linked = self.overlays.borrow().links.iter().any(|link| link.y == y);
             if (now || was || linked) && !whole.contains(&y) {
@@ -392,6 +405,17 @@ mod tests {
         let sent = |mark| bytes(&[&[(0, 0, mark), (40, 0, "z")], &[(3, 0, "x")]])[1];
         assert!(sent("→") > 40 && sent("“") > 40);
         assert!(sent("╌") < 40 && sent("ñ") < 40);
+    }
+
+    #[test]
+    fn lines_are_ordinary_on_a_terminal_that_draws_them_narrow() {
+        for (lines, is_whole) in [(LineStyle::Dashed, true), (LineStyle::Solid, false)] {
+            let mut counter = Counter::default();
+            let mut careful = WideCharBackend::new(&mut counter, SharedOverlays::default());
+            careful.set_lines(lines);
+            draw_cells(&mut careful, &[(0, 0, "─"), (40, 0, "z")]);
+            assert_eq!(careful.uncertain_rows, [is_whole]);
+        }
     }
 
     #[test]

@@ -6,8 +6,10 @@ use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget as _};
 
+use super::keymap::Keymap;
+use super::symbols::LineStyle;
 use super::theme::Theme;
-use super::{Millis, symbols, text};
+use super::{Millis, text};
 use crate::i18n::Lang;
 
 /// What every area needs for drawing.
@@ -16,6 +18,8 @@ pub struct DrawContext<'a> {
     pub theme: &'a Theme,
     pub lang: Lang,
     pub now: Millis,
+    /// The keys to name in hints.
+    pub keymap: &'a Keymap,
 }
 
 /// Draws a line between two columns of the first row of `area`, counted from its left.
@@ -108,25 +112,27 @@ pub fn label_lines(
 #[derive(Debug)]
 pub struct HorizontalRule<'a> {
     style: Style,
+    lines: LineStyle,
     stroke: &'static str,
     left: Vec<Span<'a>>,
     right: Vec<Span<'a>>,
 }
 
 impl<'a> HorizontalRule<'a> {
-    pub fn new(style: Style) -> HorizontalRule<'a> {
-        HorizontalRule { style, stroke: symbols::RULE, left: Vec::new(), right: Vec::new() }
+    pub fn new(theme: &Theme, style: Style) -> HorizontalRule<'a> {
+        let lines = theme.lines;
+        HorizontalRule { style, lines, stroke: lines.rule(), left: Vec::new(), right: Vec::new() }
     }
 
     /// The edge of a panel: a line where panels are not painted.
     pub fn edge(theme: &Theme) -> HorizontalRule<'a> {
-        let rule = HorizontalRule::new(theme.border);
+        let rule = HorizontalRule::new(theme, theme.border);
         if theme.has_surfaces() { rule.blank() } else { rule }
     }
 
     #[must_use]
     pub fn heavy(mut self) -> HorizontalRule<'a> {
-        self.stroke = symbols::HEAVY;
+        self.stroke = self.lines.heavy();
         self
     }
 

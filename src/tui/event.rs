@@ -9,6 +9,7 @@ use super::files::FileMatches;
 use super::folders::FolderListing;
 use super::notify::NotifyMethod;
 use super::picture::PictureInput;
+use super::symbols::LineStyle;
 use super::theme::Background;
 use super::time::Millis;
 use super::transcript::HighlightedCode;
@@ -42,6 +43,8 @@ pub enum ScreenInput {
     FocusLost,
     /// The terminal reported its background.
     Background(Background),
+    /// It reported how wide it draws solid lines.
+    Lines(LineStyle),
     Picture(PictureInput),
     Session(Box<protocol::Event>),
     /// Files whose names match the query.

@@ -57,9 +57,10 @@ impl FrameLimiter {
     /// Takes note of an event that changes the screen.
     pub fn note_input(&mut self, input: &ScreenInput) {
         let haste = match input {
-            ScreenInput::Tick | ScreenInput::Highlighted(_) | ScreenInput::Picture(_) => {
-                Urgency::Deferred
-            }
+            ScreenInput::Tick
+            | ScreenInput::Highlighted(_)
+            | ScreenInput::Lines(_)
+            | ScreenInput::Picture(_) => Urgency::Deferred,
             ScreenInput::Session(event) => self.session(event),
             ScreenInput::Key(_)
             | ScreenInput::Paste(_)

@@ -12,7 +12,9 @@ use std::time::Duration;
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
+use super::line_probe;
 use super::picture::GraphicsReply;
+use super::symbols::LineStyle;
 use super::theme::Background;
 
 mod csi;
@@ -45,6 +47,8 @@ pub enum TerminalInput {
     Background(Background),
     /// What it says of pictures, in answer to a query.
     Graphics(GraphicsReply),
+    /// How wide it draws solid lines, in answer to a query.
+    Lines(LineStyle),
 }
 
 /// The state of parsing.
@@ -261,9 +265,9 @@ impl Parser {
             }
             0x40..=0x7e => {
                 let answer = std::str::from_utf8(&text).ok();
-                if let Some(reply) = answer.and_then(|it| GraphicsReply::from_csi(it, byte)) {
+                if let Some(reply) = answer.and_then(|it| csi_answer(it, byte)) {
                     self.flush_keys();
-                    self.out.push(TerminalInput::Graphics(reply));
+                    self.out.push(reply);
                 } else if let Some(event) = csi::event(&text, byte) {
                     self.event(event);
                 }
@@ -402,13 +406,20 @@ impl Paste {
                 pasteable_char(&key).map(String::from).unwrap_or_default()
             }
             TerminalInput::Event(Event::Paste(text)) => text,
-            TerminalInput::Event(_) | TerminalInput::Background(_) | TerminalInput::Graphics(_) => {
-                String::new()
-            }
+            TerminalInput::Event(_)
+            | TerminalInput::Background(_)
+            | TerminalInput::Graphics(_)
+            | TerminalInput::Lines(_) => String::new(),
         });
         let tail: String = typed.collect();
         (text + &tail, &[])
     }
+}
+
+/// An answer to a query that is a control sequence.
+fn csi_answer(text: &str, last: u8) -> Option<TerminalInput> {
+    let graphics = GraphicsReply::from_csi(text, last).map(TerminalInput::Graphics);
+    graphics.or_else(|| line_probe::from_csi(text, last).map(TerminalInput::Lines))
 }
 
 /// The character of a key that a paste may contain.

@@ -38,6 +38,7 @@ const CONTEXTS: &[(&str, KeyContext)] = &[
     ("search-results", KeyContext::SearchResults),
     ("question", KeyContext::Question),
     ("page", KeyContext::Page),
+    ("diff", KeyContext::Diff),
 ];
 
 #[rustfmt::skip]
@@ -95,7 +96,27 @@ const COMMAND_KEYS: &[(&str, KeyContext, KeyAction)] = &[
     ("stop", KeyContext::Anywhere, KeyAction::Stop),
 ];
 
+/// The keys that sentences name, by their placeholders.
+const NAMED: &[(&str, KeyContext, KeyAction)] = &[
+    ("send", KeyContext::Input, KeyAction::Send),
+    ("suggest", KeyContext::Input, KeyAction::Suggest),
+    ("up", KeyContext::Input, KeyAction::Up),
+    ("complete", KeyContext::Palette, KeyAction::Complete),
+    ("accept", KeyContext::Question, KeyAction::Accept),
+    ("stop", KeyContext::Anywhere, KeyAction::Stop),
+    ("steps", KeyContext::Anywhere, KeyAction::Steps),
+    ("bottom", KeyContext::Anywhere, KeyAction::Scroll(ScrollAction::Bottom)),
+];
+
 impl Keymap {
+    /// A sentence with the names of the keys in it.
+    pub fn with_keys(&self, say: impl Into<LocalizedText>) -> LocalizedText {
+        let named = NAMED.iter();
+        named.fold(say.into(), |say, (name, context, action)| {
+            say.with(name, self.key_of(*context, *action))
+        })
+    }
+
     /// Reads the text of `keys.toml`. A row that is wrong is reported and left out.
     pub fn parse(text: &str) -> Keymap {
         let mut map = Keymap::default();
@@ -189,8 +210,10 @@ fn user_binding(
 ) -> Result<UserBinding, LocalizedText> {
     let chord = parse_chord(written).ok_or_else(|| words::KEYMAP_KEY.with("key", written))?;
     let is_letter = matches!(chord.code, KeyCode::Char(_)) && chord.modifiers.is_empty();
-    let types =
-        !matches!(context, KeyContext::EmptyInput | KeyContext::Page | KeyContext::SearchResults);
+    let types = !matches!(
+        context,
+        KeyContext::EmptyInput | KeyContext::Page | KeyContext::Diff | KeyContext::SearchResults
+    );
     if is_letter && types {
         return Err(words::KEYMAP_LETTER.with("key", written));
     }
@@ -228,7 +251,11 @@ fn built_in_chord(context: KeyContext, action: KeyAction) -> Option<Chord> {
     });
     let shares = matches!(
         context,
-        KeyContext::Input | KeyContext::EmptyInput | KeyContext::Page | KeyContext::Queue
+        KeyContext::Input
+            | KeyContext::EmptyInput
+            | KeyContext::Page
+            | KeyContext::Diff
+            | KeyContext::Queue
     );
     of(context).next().or_else(|| elsewhere.find(|_| shares))
 }

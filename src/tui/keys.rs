@@ -29,6 +29,8 @@ pub enum KeyContext {
     Question,
     /// A page over the screen, such as help.
     Page,
+    /// The page of changed files.
+    Diff,
 }
 
 /// The action of a key.
@@ -168,7 +170,7 @@ use KeyAction::{
     Stop, Suggest, SuggestNth, Suspend,
 };
 use KeyCode::{Backspace, Char, Down, End, Enter, Esc, F, Home, PageDown, PageUp, Tab, Up};
-use KeyContext::{Anywhere, EmptyInput, Input, Page, Palette, Question, SearchResults};
+use KeyContext::{Anywhere, Diff, EmptyInput, Input, Page, Palette, Question, SearchResults};
 use ScrollAction as S;
 
 #[rustfmt::skip]
@@ -262,6 +264,12 @@ pub const KEYS: &[KeyBinding] = &[
     alternative(Page, &[key(Char(' '))], KeyAction::Scroll(S::PageDown)),
     alternative(Page, &[key(Home)], KeyAction::Scroll(S::Top)),
     alternative(Page, &[key(End)], KeyAction::Scroll(S::Bottom)),
+
+    binding(Diff, &[key(Down), key(KeyCode::Right), key(Tab), key(Char('n'))], Next, words::KEY_NEXT_FILE),
+    binding(Diff, &[key(Up), key(KeyCode::Left), key(Char('p'))], Previous, words::KEY_PREVIOUS_FILE),
+    alternative(Diff, &[key(KeyCode::BackTab), shift(KeyCode::BackTab)], Previous),
+    binding(Diff, &[key(Char('j'))], KeyAction::Scroll(S::LineDown), words::KEY_LINE_DOWN),
+    binding(Diff, &[key(Char('k'))], KeyAction::Scroll(S::LineUp), words::KEY_LINE_UP),
 
     binding(Anywhere, &[ctrl('c')], Interrupt, words::KEY_INTERRUPT),
     binding(Anywhere, &[key(Esc)], Stop, words::KEY_STOP),

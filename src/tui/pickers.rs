@@ -325,7 +325,7 @@ fn preview_theme(state: &mut State, name: &str) {
         dress.theme_registry.theme(name, dress.depth, dress.background);
     let said = match tried {
         Ok(theme) => {
-            dress.theme = theme;
+            dress.wear(theme);
             None
         }
         Err(why) => Some(why),

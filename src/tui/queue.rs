@@ -8,6 +8,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::draw::{self, DrawContext};
+use super::keymap::Keymap;
 use super::keys::KeyAction;
 use super::symbols::{CHOSEN, NOT_CHOSEN};
 use super::text;
@@ -74,9 +75,9 @@ impl Queue {
     }
 
     /// Reports queued messages that were not typed in this session.
-    pub fn restored_notice(&self) -> Option<Notice> {
+    pub fn restored_notice(&self, keymap: &Keymap) -> Option<Notice> {
         let say = || plural(self.len(), input::QUEUE_KEPT_ONE, input::QUEUE_KEPT);
-        (!self.is_empty()).then(|| Notice::info(say()))
+        (!self.is_empty()).then(|| Notice::info(keymap.with_keys(say())))
     }
 
     pub fn set(&mut self, texts: Vec<String>) {

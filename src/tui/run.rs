@@ -18,6 +18,7 @@ use super::autosave::{AutoSaver, SaveSettingFn, SettingsSaver};
 use super::clipboard::{Copier, CopyResult, ImagePaster, PastedResult};
 use super::connect::{ConnectResult, ConnectWorker};
 use super::event::{ScreenEffect, ScreenInput, TimedInput};
+use super::exit::{Cause, ScreenExit};
 use super::exit_card;
 use super::files::{FileMatches, Finder};
 use super::folders::{FolderFinder, FolderListing};
@@ -34,7 +35,6 @@ use super::transcript::{HighlightedCode, Overlays};
 use super::update::layout::layout;
 use super::update::update;
 use super::view::view;
-use crate::config::draft::SavedDraft;
 use crate::i18n::{LocalizedText, input as words};
 use crate::protocol::{self, AskId, Decision, Op};
 use crate::signals::{self, Signal};
@@ -45,31 +45,6 @@ use crate::tools::temp::RunFolder;
 const BURST: usize = 1_024;
 /// How long the last messages to the session may take.
 const FAREWELL: Duration = Duration::from_millis(300);
-
-/// Why the screen ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
-    /// The user quit.
-    UserQuit,
-    /// The session is over.
-    SessionClosed,
-    /// A signal, by its number.
-    Signal(i32),
-    /// The terminal is gone.
-    TerminalGone,
-}
-
-/// What the screen leaves to its caller.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScreenExit {
-    pub cause: Cause,
-    /// The text in the input.
-    pub draft: SavedDraft,
-    /// What the conversation was and how to resume it, to be left on the normal screen.
-    pub card: Vec<LocalizedText>,
-    /// The user was asked about unsaved changes, and answered.
-    pub has_handled_unsaved: bool,
-}
 
 /// Runs the screen until the user quits, the session closes or a signal comes. Call it on the
 /// thread that blocks for it: a panic there restores the terminal.
@@ -294,6 +269,10 @@ impl Driver {
             Wakeup::Key(Some(Ok(TerminalInput::Background(it)))) => self.handle_input(it.into()),
             Wakeup::Key(Some(Ok(TerminalInput::Graphics(reply)))) => {
                 self.handle_wakeup(Wakeup::Picture(PictureInput::Reply(reply, cell_size())))
+            }
+            Wakeup::Key(Some(Ok(TerminalInput::Lines(lines)))) => {
+                self.screen.set_lines(lines);
+                self.handle_input(ScreenInput::Lines(lines));
             }
             Wakeup::Picture(input) => self.handle_input(ScreenInput::Picture(input)),
             Wakeup::HungUp | Wakeup::Key(Some(Err(_)) | None) => {

@@ -19,6 +19,7 @@ use super::picture::GraphicsProbe;
 use super::queue::Queue;
 use super::side_panel::SidePanel;
 use super::suggestions::{self, Suggestions};
+use super::symbols::LineStyle;
 use super::terminal_caps::TerminalCaps;
 use super::theme::{AUTO, Background, Depth, Theme, ThemeRegistry, ThemeSource};
 use super::transcript::{HighlightedCode, Snippet, Transcript};
@@ -109,7 +110,7 @@ pub struct State {
     pub(super) presence: Presence,
     pub(super) mouse: MouseOwner,
     pub(super) enter_while_busy: BusyInput,
-    pub(super) keymap: Keymap,
+    pub(super) keymap: Arc<Keymap>,
     pub(super) areas: ScreenAreas,
     pub(super) graphics: GraphicsProbe,
 }
@@ -156,6 +157,7 @@ pub struct Appearance {
     pub theme_registry: ThemeRegistry,
     pub background: Background,
     pub depth: Depth,
+    pub lines: LineStyle,
     pub lang: Lang,
     /// The window's title, as last set.
     pub title: String,
@@ -244,7 +246,7 @@ impl State {
             ..
         } = config;
         let (models, notices) = (config.models, config.notices);
-        let keymap = Keymap::parse(&config.keymap);
+        let keymap = Arc::new(Keymap::parse(&config.keymap));
         let mut composer = Composer::new(history);
         let queue = Queue::from_draft(&draft);
         let kept_text = restore_text(&mut composer, draft);
@@ -257,7 +259,7 @@ impl State {
             .into_iter()
             .chain(wrong_keys)
             .chain(kept_text)
-            .chain(queue.restored_notice())
+            .chain(queue.restored_notice(&keymap))
             .for_each(|notice| transcript.add_notice(notice));
         let (mut dress, torn) =
             Appearance::from_theme_name(theme, ThemeRegistry::new(themes), &around, lang);
@@ -364,6 +366,7 @@ impl Appearance {
             theme_registry: wardrobe,
             background: ground,
             depth,
+            lines: LineStyle::default(),
             lang,
             title,
             clock,
@@ -382,9 +385,21 @@ impl Appearance {
     /// # Errors
     /// The sentence that says why.
     pub fn set_theme(&mut self, name: &str) -> Result<(), LocalizedText> {
-        self.theme = self.theme_registry.theme(name, self.depth, self.background)?;
+        let theme = self.theme_registry.theme(name, self.depth, self.background)?;
+        self.wear(theme);
         name.clone_into(&mut self.theme_name);
         Ok(())
+    }
+
+    /// Shows this theme, with the lines that the terminal can draw.
+    pub fn wear(&mut self, theme: Theme) {
+        self.theme = Theme { lines: self.lines, ..theme };
+    }
+
+    /// The terminal has reported how wide it draws solid lines.
+    pub fn set_lines(&mut self, lines: LineStyle) {
+        self.lines = lines;
+        self.theme.lines = lines;
     }
 
     /// The background is known now.
@@ -393,7 +408,7 @@ impl Appearance {
         if self.theme_name == AUTO
             && let Ok(theme) = self.theme_registry.theme(AUTO, self.depth, ground)
         {
-            self.theme = theme;
+            self.wear(theme);
         }
     }
 

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 
 use super::draw::{self, DrawContext};
 use super::keymap::Keymap;
-use super::keys::{KeyAction, KeyContext};
+use super::keys::{KeyAction, KeyContext, ScrollAction};
 use super::symbols::{GAUGE_FREE, GAUGE_FULL};
 use super::text;
 use crate::i18n::{Lang, Phrase, common, screen as words};
@@ -19,18 +19,35 @@ const GAP: usize = 3;
 /// Cells of the gauge of the context.
 const GAUGE: usize = 8;
 
-/// A key and its action, as named in the status line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A key and what it does here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyHint {
-    pub key: &'static str,
+    pub key: HintKey,
     pub action: Phrase,
 }
 
-/// The same, with the key of the user.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BoundHint {
-    pub key: HintKey,
-    pub action: Phrase,
+impl KeyHint {
+    /// A key that cannot be bound otherwise.
+    pub const fn typed(key: &'static str, does: Phrase) -> KeyHint {
+        KeyHint { key: HintKey::Typed(key), action: does }
+    }
+
+    pub const fn bound(context: KeyContext, action: KeyAction, does: Phrase) -> KeyHint {
+        KeyHint { key: HintKey::Bound(context, action), action: does }
+    }
+
+    /// The keys that move in a list.
+    pub const fn pair(context: KeyContext, does: Phrase) -> KeyHint {
+        let key = HintKey::Pair(context, KeyAction::Previous, KeyAction::Next);
+        KeyHint { key, action: does }
+    }
+
+    /// The keys that move by a page.
+    pub const fn pages(context: KeyContext, does: Phrase) -> KeyHint {
+        let (up, down) = (ScrollAction::PageUp, ScrollAction::PageDown);
+        let key = HintKey::Pair(context, KeyAction::Scroll(up), KeyAction::Scroll(down));
+        KeyHint { key, action: does }
+    }
 }
 
 /// The key of a hint, by its place in the table of keys: users may have bound another.
@@ -44,12 +61,14 @@ pub enum HintKey {
 
 impl HintKey {
     /// Empty if the action has no key.
-    fn name(self, keymap: &Keymap) -> String {
+    pub fn name(self, keymap: &Keymap) -> String {
         match self {
             HintKey::Typed(key) => key.to_owned(),
             HintKey::Bound(context, action) => keymap.key_of(context, action),
             HintKey::Pair(context, first, second) => {
-                format!("{}/{}", keymap.key_of(context, first), keymap.key_of(context, second))
+                let names = [first, second].map(|action| keymap.key_of(context, action));
+                let known = names.into_iter().filter(|name| !name.is_empty());
+                known.collect::<Vec<_>>().join("/")
             }
         }
     }
@@ -70,10 +89,10 @@ pub fn draw(
     buf: &mut Buffer,
     pen: &DrawContext<'_>,
     facts: &SessionInfo,
-    hints: (&[BoundHint], &Keymap),
+    hints: &[KeyHint],
 ) {
     let width = usize::from(area.width).saturating_sub(3);
-    let right = hint_line(named(hints), pen, width / 2);
+    let right = hint_line(hints, pen, width / 2);
     let room = width.saturating_sub(right.width() + GAP);
     let left = fit_parts(parts(facts, pen), room);
     draw::line(area, buf, 2, width + 2, &left);
@@ -85,40 +104,14 @@ pub fn draw(
 
 /// Only hints, while the keys matter more than the facts.
 pub fn draw_hints(area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>, hints: &[KeyHint]) {
-    draw_named_hints(area, buf, pen, hints.iter().map(|hint| (hint.key.to_owned(), hint.action)));
-}
-
-/// The same, with the keys of the user.
-pub fn draw_bound_hints(
-    area: Rect,
-    buf: &mut Buffer,
-    pen: &DrawContext<'_>,
-    hints: (&[BoundHint], &Keymap),
-) {
-    draw_named_hints(area, buf, pen, named(hints));
-}
-
-fn draw_named_hints(
-    area: Rect,
-    buf: &mut Buffer,
-    pen: &DrawContext<'_>,
-    hints: impl Iterator<Item = (String, Phrase)>,
-) {
     let width = usize::from(area.width).saturating_sub(3);
     draw::line(area, buf, 2, width + 2, &hint_line(hints, pen, width));
 }
 
-fn named((hints, keymap): (&[BoundHint], &Keymap)) -> impl Iterator<Item = (String, Phrase)> {
-    hints.iter().map(|hint| (hint.key.name(keymap), hint.action))
-}
-
 /// The hints that fit, the first ones first.
-fn hint_line(
-    named: impl Iterator<Item = (String, Phrase)>,
-    pen: &DrawContext<'_>,
-    room: usize,
-) -> Line<'static> {
+pub fn hint_line(hints: &[KeyHint], pen: &DrawContext<'_>, room: usize) -> Line<'static> {
     let mut line = Line::default();
+    let named = hints.iter().map(|hint| (hint.key.name(pen.keymap), hint.action));
     for (key, action) in named.filter(|(key, _)| !key.is_empty()) {
         let does = action.text(pen.lang);
         let gap = if line.spans.is_empty() { 0 } else { GAP };
@@ -260,7 +253,8 @@ mod tests {
     #[test]
     fn a_context_that_is_nearly_full_is_shown_as_a_warning() {
         let theme = super::super::theme::Theme::default();
-        let pen = DrawContext { theme: &theme, lang: Lang::En, now: Default::default() };
+        let keymap = Keymap::default();
+        let pen = DrawContext { theme: &theme, lang: Lang::En, now: 0, keymap: &keymap };
         let shown = |percent| {
             let context = ContextFill { percent, ..ContextFill::default() };
             let facts = SessionInfo { context, ..SessionInfo::default() };
@@ -276,10 +270,11 @@ mod tests {
     #[test]
     fn a_missing_sandbox_is_shown_and_a_present_one_is_not() {
         let theme = super::super::theme::Theme::default();
-        let pen = DrawContext { theme: &theme, lang: Lang::En, now: Default::default() };
+        let keymap = Keymap::default();
+        let pen = DrawContext { theme: &theme, lang: Lang::En, now: 0, keymap: &keymap };
         let said = |shelter| {
             let facts = SessionInfo { shelter, ..SessionInfo::default() };
-            parts(&facts, &pen).iter().any(|part| part.text == "L0 without sandbox")
+            parts(&facts, &pen).iter().any(|part| part.text == "no sandbox")
         };
         assert!(said(SandboxStatus::Absent) && said(SandboxStatus::Off));
         assert!(!said(SandboxStatus::Held) && !said(SandboxStatus::Unknown));

@@ -29,8 +29,9 @@ use ratatui::{Frame, Terminal};
 use super::backend::{SharedOverlays, WideCharBackend};
 pub use super::backend::{cell_size, size};
 use super::clipboard::Multiplexer;
-use super::text;
+use super::symbols::LineStyle;
 use super::transcript::Overlays;
+use super::{line_probe, text};
 use crate::tools::exec::Watchdog;
 use crate::{signals, terminal_modes};
 
@@ -117,6 +118,8 @@ pub struct Screen {
     overlays: SharedOverlays,
     /// Whether the terminal gets links.
     supports_links: bool,
+    /// What the next frame asks the terminal about its lines.
+    line_probe: Option<String>,
 }
 
 /// Whether this program controls the terminal now; shared with the panic hook.
@@ -147,6 +150,7 @@ impl Screen {
             is_on_main_screen: false,
             overlays,
             supports_links: links,
+            line_probe: Some(line_probe::query()),
         };
         terminal_modes::restore_from_raw(io::stdin());
         screen.lock.acquire()?;
@@ -167,6 +171,10 @@ impl Screen {
 
     fn draw_buffered(&mut self, draw: impl FnOnce(&mut Frame<'_>) -> Overlays) -> io::Result<()> {
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
+        if let Some(query) = self.line_probe.take() {
+            // In the write of the first frame, which covers it: it is never seen, and nothing waits.
+            self.terminal.backend_mut().write_all(query.as_bytes())?;
+        }
         if std::mem::take(&mut self.needs_full_redraw) {
             // Not `Terminal::clear`: it queries the terminal for the cursor position, and waits.
             let size = self.terminal.size()?;
@@ -187,6 +195,11 @@ impl Screen {
     /// was smaller for a moment has lost some of it.
     pub fn invalidate(&mut self) {
         self.needs_full_redraw = true;
+    }
+
+    /// The terminal has reported how wide it draws solid lines.
+    pub fn set_lines(&mut self, lines: LineStyle) {
+        self.terminal.backend_mut().set_lines(lines);
     }
 
     /// # Errors

@@ -9,10 +9,12 @@ use ratatui::style::{Modifier, Style};
 
 use crate::i18n::LocalizedText;
 use crate::protocol::Tier;
+use crate::tui::symbols::LineStyle;
 
 mod background;
 mod downsample;
 mod parse;
+mod program;
 mod registry;
 
 pub use background::Background;
@@ -50,6 +52,8 @@ pub struct Theme {
     pub bar: BarColors,
     pub markup: Markup,
     pub change: DiffColors,
+    /// How its lines are drawn: a fact of the terminal, that no file says.
+    pub lines: LineStyle,
 }
 
 /// The bar at the left of a panel, by whose it is; only the background counts.
@@ -184,6 +188,7 @@ impl Default for Theme {
                 added_word: bold,
                 removed_word: bold,
             },
+            lines: LineStyle::default(),
         }
     }
 }

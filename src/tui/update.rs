@@ -76,6 +76,7 @@ pub fn update(state: &mut State, event: TimedInput) -> Vec<ScreenEffect> {
             state.appearance.set_background(ground);
             Vec::new()
         }
+        ScreenInput::Lines(lines) => pictures::set_lines(state, lines),
         ScreenInput::SettingNotSaved(why) => {
             state.transcript.add_notice(Notice::warning(*why));
             Vec::new()
@@ -135,6 +136,7 @@ fn translate_key(state: &State, key: KeyEvent, at: Millis) -> Option<KeyEvent> {
     use KeyContext as C;
     let contexts: &[KeyContext] = match focus(state, at) {
         Focus::Question => &[C::Question, C::Anywhere],
+        Focus::Page if state.modals.is_diff_on_top() => &[C::Diff, C::Page, C::Anywhere],
         Focus::Page => &[C::Page, C::Anywhere],
         Focus::Picker => &[C::Palette, C::Anywhere],
         Focus::Queue => &[C::Queue, C::EmptyInput, C::Input, C::Anywhere],

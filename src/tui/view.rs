@@ -11,19 +11,19 @@ use super::draw::{self, DrawContext, HorizontalRule};
 use super::focus::{Focus, input_focus};
 use super::keys::{EditAction, KeyAction, KeyAction as A, KeyContext as C};
 use super::state::{MouseOwner, State};
-use super::status::{self, BoundHint, HintKey};
+use super::status::{self, KeyHint};
 use super::time::Millis;
 use super::transcript::{Overlays, Stage};
 use super::update::layout::{Layout, bottom_rows, input_width};
 use super::{jobs, text, welcome};
 use crate::config::BusyInput;
-use crate::i18n::{Phrase, input, plural, screen as words};
+use crate::i18n::{input, plural, screen as words};
 
 /// Draws the state, laid out for this frame; returns the links and the pictures on the screen.
 pub fn view(state: &State, layout: &Layout, frame: &mut Frame<'_>, now: Millis) -> Overlays {
     let screen = frame.area();
     let theme = &state.appearance.theme;
-    let pen = DrawContext { theme, lang: state.appearance.lang, now };
+    let pen = DrawContext { theme, lang: state.appearance.lang, now, keymap: &state.keymap };
     let buf = frame.buffer_mut();
     draw::fill(buf, theme.text);
     if layout.is_too_small {
@@ -77,7 +77,7 @@ fn draw_draft(
     let label = Span::styled(label.text(pen.lang), tone);
     let edge = match pen.theme.has_surfaces() {
         true => HorizontalRule::edge(pen.theme),
-        false => HorizontalRule::new(if here { tone } else { pen.theme.border }),
+        false => HorizontalRule::new(pen.theme, if here { tone } else { pen.theme.border }),
     };
     edge.left(label).draw(area, buf);
     let inner = Rect { y: area.y + 1, height: area.height - 1, width: input_width(area), ..area };
@@ -186,7 +186,7 @@ fn draw_input(
     };
     let dress = ComposerStyle {
         theme: pen.theme,
-        hint: hint.text(pen.lang),
+        hint: &pen.keymap.with_keys(hint).text(pen.lang),
         sigil: panel_sigil(tone, bar, pen),
     };
     let caret = state.composer.draw(inner, buf, &dress);
@@ -211,7 +211,7 @@ fn draw_search(
     if search.has_no_note() {
         let taken = u16::try_from(search.width(pen)).unwrap_or(area.width).min(area.width);
         let rest = Rect { x: area.x + taken, width: area.width - taken, ..area };
-        status::draw_bound_hints(rest, buf, pen, (RECALL, &state.keymap));
+        status::draw_hints(rest, buf, pen, RECALL);
     }
     state.composer.draw_search(area, buf, pen)
 }
@@ -224,14 +224,18 @@ fn notice_line(state: &State, width: u16, pen: &DrawContext<'_>) -> Line<'static
     }
     let unseen = state.transcript.unseen_rows();
     if unseen > 0 {
-        let say = plural(unseen, words::LINE_BELOW, words::LINES_BELOW).text(pen.lang);
+        let say = plural(unseen, words::LINE_BELOW, words::LINES_BELOW);
+        let say = pen.keymap.with_keys(say).text(pen.lang);
         return Line::styled(say, pen.theme.accent);
     }
     if !state.transcript.is_following() {
-        return Line::styled(words::SCROLLED_BACK.text(pen.lang), pen.theme.dim);
+        return Line::styled(
+            pen.keymap.with_keys(words::SCROLLED_BACK).text(pen.lang),
+            pen.theme.dim,
+        );
     }
     match state.activity.is_animated() {
-        true => Line::styled(words::ESC_STOPS.text(pen.lang), pen.theme.dim),
+        true => Line::styled(pen.keymap.with_keys(words::ESC_STOPS).text(pen.lang), pen.theme.dim),
         false => Line::default(),
     }
 }
@@ -251,13 +255,13 @@ fn draw_status(
         let say = text::elide_end(&say.text(pen.lang), area.width.saturating_sub(3).into());
         draw::line(area, buf, 2, area.width.into(), &Line::styled(say, pen.theme.warn));
     } else if let Some(hints) = list_hints(state, layout.focus) {
-        status::draw_bound_hints(area, buf, pen, (hints, &state.keymap));
+        status::draw_hints(area, buf, pen, hints);
     } else if layout.activity.height == 0 && (state.activity.is_busy() || right.width() > 0) {
         state.activity.draw(area, buf, pen, right);
     } else if state.mouse == MouseOwner::Terminal {
-        status::draw_bound_hints(area, buf, pen, (RELEASED, &state.keymap));
+        status::draw_hints(area, buf, pen, RELEASED);
     } else {
-        status::draw(area, buf, pen, &state.facts, (hints(state), &state.keymap));
+        status::draw(area, buf, pen, &state.facts, hints(state));
     }
 }
 
@@ -272,7 +276,7 @@ fn draw_vim_mode(state: &State, area: Rect, buf: &mut Buffer, pen: &DrawContext<
 }
 
 /// The keys of the list or the search that has the focus.
-fn list_hints(state: &State, focus: Focus) -> Option<&'static [BoundHint]> {
+fn list_hints(state: &State, focus: Focus) -> Option<&'static [KeyHint]> {
     match focus {
         Focus::TranscriptSearch => {
             let stage = state.transcript.search_status()?.stage;
@@ -286,7 +290,7 @@ fn list_hints(state: &State, focus: Focus) -> Option<&'static [BoundHint]> {
 }
 
 /// The useful keys at this moment.
-fn hints(state: &State) -> &'static [BoundHint] {
+fn hints(state: &State) -> &'static [KeyHint] {
     match (state.activity.is_busy(), state.composer.is_empty()) {
         (true, _) if !state.queue.is_empty() => BUSY_QUEUE,
         (true, true) => &[],
@@ -299,58 +303,54 @@ fn hints(state: &State) -> &'static [BoundHint] {
     }
 }
 
-const fn bound(context: C, action: KeyAction, does: Phrase) -> BoundHint {
-    BoundHint { key: HintKey::Bound(context, action), action: does }
-}
-
-const fn pair(context: C, does: Phrase) -> BoundHint {
-    BoundHint { key: HintKey::Pair(context, A::Previous, A::Next), action: does }
-}
-
-const PALETTE: &[BoundHint] = &[
-    bound(C::Palette, A::Accept, words::HINT_RUN),
-    bound(C::Palette, A::Complete, words::HINT_COMPLETE),
-    pair(C::Palette, words::HINT_MOVE),
-    bound(C::Palette, A::Close, words::HINT_CLOSE),
+const PALETTE: &[KeyHint] = &[
+    KeyHint::bound(C::Palette, A::Accept, words::HINT_RUN),
+    KeyHint::bound(C::Palette, A::Complete, words::HINT_COMPLETE),
+    KeyHint::pair(C::Palette, words::HINT_MOVE),
+    KeyHint::bound(C::Palette, A::Close, words::HINT_CLOSE),
 ];
-const QUEUE: &[BoundHint] = &[
-    bound(C::Queue, A::Accept, input::HINT_QUEUE_EDIT),
-    bound(C::Queue, A::Remove, input::HINT_QUEUE_REMOVE),
-    pair(C::Queue, words::HINT_MOVE),
-    bound(C::Queue, A::Close, words::HINT_CLOSE),
+const QUEUE: &[KeyHint] = &[
+    KeyHint::bound(C::Queue, A::Accept, input::HINT_QUEUE_EDIT),
+    KeyHint::bound(C::Queue, A::Remove, input::HINT_QUEUE_REMOVE),
+    KeyHint::pair(C::Queue, words::HINT_MOVE),
+    KeyHint::bound(C::Queue, A::Close, words::HINT_CLOSE),
 ];
-const FILES: &[BoundHint] = &[
-    bound(C::Palette, A::Accept, input::HINT_TAKE_FILE),
-    bound(C::Palette, A::Complete, input::HINT_ENTER_FOLDER),
-    bound(C::Palette, A::Close, words::HINT_CLOSE),
+const FILES: &[KeyHint] = &[
+    KeyHint::bound(C::Palette, A::Accept, input::HINT_TAKE_FILE),
+    KeyHint::bound(C::Palette, A::Complete, input::HINT_ENTER_FOLDER),
+    KeyHint::bound(C::Palette, A::Close, words::HINT_CLOSE),
 ];
-const RECALL: &[BoundHint] = &[
-    bound(C::HistorySearch, A::Next, input::HINT_OLDER),
-    bound(C::HistorySearch, A::Accept, input::HINT_TAKE),
-    bound(C::HistorySearch, A::Close, input::HINT_AS_IT_WAS),
+const RECALL: &[KeyHint] = &[
+    KeyHint::bound(C::HistorySearch, A::Next, input::HINT_OLDER),
+    KeyHint::bound(C::HistorySearch, A::Accept, input::HINT_TAKE),
+    KeyHint::bound(C::HistorySearch, A::Close, input::HINT_AS_IT_WAS),
 ];
-const SEARCH: &[BoundHint] = &[
-    bound(C::Search, A::Next, words::HINT_NEXT),
-    BoundHint { key: HintKey::Typed("Up"), action: words::HINT_PREVIOUS },
-    bound(C::Search, A::Close, words::HINT_CLOSE),
+const SEARCH: &[KeyHint] = &[
+    KeyHint::bound(C::Search, A::Next, words::HINT_NEXT),
+    KeyHint::bound(C::Search, A::Previous, words::HINT_PREVIOUS),
+    KeyHint::bound(C::Search, A::Close, words::HINT_CLOSE),
 ];
-const FOUND: &[BoundHint] = &[
-    bound(C::SearchResults, A::Next, words::HINT_NEXT),
-    bound(C::SearchResults, A::Previous, words::HINT_PREVIOUS),
-    bound(C::SearchResults, A::Search, words::HINT_OTHER_WORDS),
-    bound(C::Search, A::Close, words::HINT_CLOSE),
+const FOUND: &[KeyHint] = &[
+    KeyHint::bound(C::SearchResults, A::Next, words::HINT_NEXT),
+    KeyHint::bound(C::SearchResults, A::Previous, words::HINT_PREVIOUS),
+    KeyHint::bound(C::SearchResults, A::Search, words::HINT_OTHER_WORDS),
+    KeyHint::bound(C::Search, A::Close, words::HINT_CLOSE),
 ];
-const RELEASED: &[BoundHint] = &[bound(C::Anywhere, A::Mouse, words::HINT_MOUSE_BACK)];
-const STEER: &[BoundHint] =
-    &[bound(C::Input, A::Send, words::HINT_STEER), bound(C::Input, A::Suggest, words::HINT_QUEUE)];
-const ENQUEUE: &[BoundHint] =
-    &[bound(C::Input, A::Send, words::HINT_QUEUE), bound(C::Input, A::Suggest, words::HINT_STEER)];
-const BUSY_QUEUE: &[BoundHint] = &[bound(C::Input, A::Up, words::HINT_TAKE_BACK)];
-const EMPTY: &[BoundHint] = &[
-    BoundHint { key: HintKey::Typed("/"), action: words::PALETTE_TITLE },
-    bound(C::EmptyInput, A::Help, words::HINT_HELP),
+const RELEASED: &[KeyHint] = &[KeyHint::bound(C::Anywhere, A::Mouse, words::HINT_MOUSE_BACK)];
+const STEER: &[KeyHint] = &[
+    KeyHint::bound(C::Input, A::Send, words::HINT_STEER),
+    KeyHint::bound(C::Input, A::Suggest, words::HINT_QUEUE),
 ];
-const WRITING: &[BoundHint] = &[
-    bound(C::Input, A::Send, words::HINT_SEND),
-    bound(C::Input, KeyAction::Edit(EditAction::InsertNewline), words::HINT_BREAK),
+const ENQUEUE: &[KeyHint] = &[
+    KeyHint::bound(C::Input, A::Send, words::HINT_QUEUE),
+    KeyHint::bound(C::Input, A::Suggest, words::HINT_STEER),
+];
+const BUSY_QUEUE: &[KeyHint] = &[KeyHint::bound(C::Input, A::Up, words::HINT_TAKE_BACK)];
+const EMPTY: &[KeyHint] = &[
+    KeyHint::typed("/", words::PALETTE_TITLE),
+    KeyHint::bound(C::EmptyInput, A::Help, words::HINT_HELP),
+];
+const WRITING: &[KeyHint] = &[
+    KeyHint::bound(C::Input, A::Send, words::HINT_SEND),
+    KeyHint::bound(C::Input, KeyAction::Edit(EditAction::InsertNewline), words::HINT_BREAK),
 ];

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use avocet::tui::TerminalCaps;
+use avocet::tui::{LineStyle, TerminalCaps};
 use ratatui::style::{Color, Modifier};
 
 use super::*;
@@ -167,4 +167,61 @@ fn a_theme_changes_colours_and_no_text_and_lines_stand_where_no_panels_are() {
             }
         }
     }
+}
+
+#[test]
+fn lines_are_solid_where_the_terminal_draws_them_narrow_and_nothing_else_changes() {
+    for name in SCENES {
+        for lang in [Lang::En, Lang::Zh] {
+            for look in [("16-colors", Depth::Sixteen), ("dark", Depth::None)] {
+                let mut screen = scene(name, lang, (100, 30), look);
+                let dashed = screen.picture();
+                screen.input(ScreenInput::Lines(LineStyle::Solid));
+                screen.draw();
+                let solid = screen.picture();
+                let drawn = [('╌', '─'), ('╍', '━'), ('╎', '│'), ('╷', '╭')];
+                let expected = drawn
+                    .iter()
+                    .fold(dashed, |text, (dash, line)| text.replace(*dash, &line.to_string()));
+                assert_eq!(solid, expected, "{name} {look:?}");
+                assert!(solid.contains(['─', '━']), "{name} {look:?}");
+            }
+        }
+    }
+}
+
+/// To be looked at after a change of a theme: start page, conversation, questions and palette in
+/// each look, below the folder for what tests write.
+#[test]
+#[ignore = "writes pictures to look at"]
+fn every_look_is_drawn_as_pictures() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("looks");
+    std::fs::create_dir_all(&folder).unwrap();
+    for look @ (theme, depth) in LOOKS {
+        let terminal = if theme == "light" { picture_file::LIGHT } else { picture_file::DARK };
+        for name in SCENES.iter().chain(&["start"]) {
+            let mut screen = scene(name, Lang::En, (100, 30), look);
+            if *name == "start" {
+                screen = start_page(look);
+            }
+            if !Theme::built_in(theme, depth).unwrap().has_surfaces() {
+                screen.input(ScreenInput::Lines(LineStyle::Solid));
+                screen.draw();
+            }
+            while let Some(snippet) = screen.state.next_unhighlighted() {
+                let painted = avocet::tui::transcript::Highlighter::default().highlight(&snippet);
+                screen.input(ScreenInput::Highlighted(Box::new(painted)));
+                screen.draw();
+            }
+            let file = folder.join(format!("{theme}-{depth:?}-{name}.svg").to_lowercase());
+            std::fs::write(file, picture_file::svg(&screen.frame, terminal)).unwrap();
+        }
+    }
+}
+
+fn start_page((theme, depth): (&str, Depth)) -> Screen {
+    let terminal_caps = TerminalCaps { depth, ..TerminalCaps::default() };
+    let facts = SessionInfo { changed_files: Some(2), usage: Usage::default(), ..facts(Lang::En) };
+    let theme = theme.to_owned();
+    Screen::of(ScreenConfig { facts, theme, terminal_caps, ..ScreenConfig::default() }, (110, 30))
 }

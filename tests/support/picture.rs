@@ -10,25 +10,51 @@ use ratatui::text::Span;
 const CELL: (usize, usize) = (9, 20);
 const MARGIN: usize = 16;
 /// The terminal's own colours.
-const GROUND: &str = "#17191e";
-const INK: &str = "#d8dbe2";
+#[derive(Clone, Copy, Debug)]
+pub struct Terminal {
+    pub ground: &'static str,
+    pub ink: &'static str,
+}
+
+pub const DARK: Terminal = Terminal { ground: "#17191e", ink: "#d8dbe2" };
+pub const LIGHT: Terminal = Terminal { ground: "#ffffff", ink: "#24292f" };
+
+/// The sixteen colours with names, as a terminal draws them.
+const NAMED: [(Color, &str); 16] = [
+    (Color::Black, "#000000"),
+    (Color::Red, "#cd3131"),
+    (Color::Green, "#0dbc79"),
+    (Color::Yellow, "#e5e510"),
+    (Color::Blue, "#2472c8"),
+    (Color::Magenta, "#bc3fbc"),
+    (Color::Cyan, "#11a8cd"),
+    (Color::Gray, "#c5c5c5"),
+    (Color::DarkGray, "#767676"),
+    (Color::LightRed, "#f14c4c"),
+    (Color::LightGreen, "#23d18b"),
+    (Color::LightYellow, "#f5f543"),
+    (Color::LightBlue, "#3b8eea"),
+    (Color::LightMagenta, "#d670d6"),
+    (Color::LightCyan, "#29b8db"),
+    (Color::White, "#ffffff"),
+];
 const FONT: &str =
     "'JetBrains Mono','DejaVu Sans Mono','Noto Sans Mono CJK SC',Menlo,Consolas,monospace";
 
-pub fn svg(frame: &Buffer) -> String {
+pub fn svg(frame: &Buffer, terminal: Terminal) -> String {
     let (columns, rows) = (usize::from(frame.area.width), usize::from(frame.area.height));
     let (width, height) = (columns * CELL.0 + 2 * MARGIN, rows * CELL.1 + 2 * MARGIN);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\">\n<rect width=\"100%\" height=\"100%\" rx=\"8\" \
-         fill=\"{GROUND}\"/>\n<g font-family=\"{FONT}\" font-size=\"15\">\n"
+         fill=\"{}\"/>\n<g font-family=\"{FONT}\" font-size=\"15\">\n",
+        terminal.ground
     );
     for y in 0..frame.area.height {
         let mut x = 0;
         while x < frame.area.width {
-            let cell = &frame[(x, y)];
             let end = run_end(frame, x, y);
-            draw_run(&mut out, frame, (x, end), y, cell);
+            draw_run(&mut out, frame, (x, end), y, terminal);
             x = end;
         }
     }
@@ -50,16 +76,17 @@ fn run_end(frame: &Buffer, from: u16, y: u16) -> u16 {
     (from + 1..frame.area.width).take_while(same).last().map_or(from + 1, |last| last + 1)
 }
 
-fn draw_run(out: &mut String, frame: &Buffer, (from, end): (u16, u16), y: u16, cell: &Cell) {
+fn draw_run(out: &mut String, frame: &Buffer, (from, end): (u16, u16), y: u16, terminal: Terminal) {
+    let cell = &frame[(from, y)];
     let at = |x: u16| MARGIN + usize::from(x) * CELL.0;
     let top = MARGIN + usize::from(y) * CELL.1;
     let width = usize::from(end - from) * CELL.0;
-    let (mut ink, mut ground) = (hex(cell.fg, INK), hex(cell.bg, GROUND));
+    let (mut ink, mut ground) = (hex(cell.fg, terminal.ink), hex(cell.bg, terminal.ground));
     if cell.modifier.contains(Modifier::REVERSED) {
         (ink, ground) = (ground, ink);
     }
     let left = at(from);
-    if ground != GROUND {
+    if ground != terminal.ground {
         let height = CELL.1;
         let _ = writeln!(
             out,
@@ -114,6 +141,9 @@ fn dots(cell: &Cell) -> Option<Vec<(f64, f64)>> {
 fn hex(color: Color, usual: &str) -> String {
     match color {
         Color::Rgb(r, g, b) => format!("#{r:02x}{g:02x}{b:02x}"),
-        _ => usual.to_owned(),
+        named => {
+            let known = NAMED.iter().find(|(known, _)| *known == named);
+            known.map_or(usual, |(_, hex)| hex).to_owned()
+        }
     }
 }

@@ -3,7 +3,7 @@
 use crate::cli::shell_approval::normalize_width;
 use crate::i18n::{Lang, LocalizedText, linear as w, prompt as p};
 use crate::present::question_lines::{
-    command_line, diff_lines, full_step, pick_label, question_lines, reason_line, tier_phrase,
+    command_line, diff_lines, full_step, pick_label, question_lines, reason_line, risk_phrase,
 };
 use crate::present::{ChoicePick, PickEffect, QuestionOffer, Severity, YES};
 use crate::protocol::{
@@ -270,7 +270,7 @@ impl PlainQuestion {
         if !matches!(&self.stage, AnswerStage::AwaitingVerdict(waits) if waits == work) {
             return Vec::new();
         }
-        let tier = LocalizedText::from(tier_phrase(risk.tier));
+        let tier = LocalizedText::from(risk_phrase(risk));
         let step = w::EDITED.with("tier", tier).with("step", full_step(work));
         let mut says = vec![step];
         if let Some(change) = change {

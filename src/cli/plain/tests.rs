@@ -1,6 +1,7 @@
 //! A conversation as lines: checks the output and the operations that events and typed lines cause.
 
 use super::*;
+use crate::protocol::Tier;
 use crate::protocol::{
     ApprovalScope, AskId, Decision, ExportFormat, Extension, ExtensionKind, ExtensionState,
     NoticeLevel, PageRow, Question, Reason, Requires, Risk, StepAction, StepQuestion,
@@ -99,7 +100,7 @@ fn a_question_lists_numbered_choices_with_all_details() {
     let (_, lines) = asked(risk(Tier::L1, false));
     let text = lines.join("\n");
     for part in [
-        "A step needs your OK, 1 of 1, L1 confirm.",
+        "A step needs your OK, 1 of 1.",
         "git push",
         "/usr/bin/git",
         "The reason: pushes (git.push)",

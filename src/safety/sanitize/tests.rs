@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::text::escape;
+use crate::text::{ProgramColor, escape};
 
 fn text(text: &str) -> String {
     clean(text, TextSource::Text)
@@ -86,6 +86,28 @@ fn a_carriage_return_overwrites_the_line_of_a_command() {
 }
 
 #[test]
+fn the_colours_of_a_command_are_noted_beside_its_text() {
+    let styled = |text: &str| {
+        let (out, styles) = clean_styled(text);
+        let piece = |(range, style): (std::ops::Range<usize>, crate::text::ProgramStyle)| {
+            (out.get(range).unwrap().to_owned(), style.color)
+        };
+        styles.pieces(0..out.len()).into_iter().map(piece).collect::<Vec<_>>()
+    };
+    let (red, green) = (Some(ProgramColor::Red), Some(ProgramColor::Green));
+    let piece = |text: &str, color| (text.to_owned(), color);
+    assert_eq!(
+        styled("a \x1b[31mb\x1b[0m c"),
+        [piece("a ", None), piece("b", red), piece(" c", None)]
+    );
+    // A line that is written anew keeps the colour that holds then.
+    assert_eq!(styled("\x1b[31m10 %\r\x1b[32mdone"), [piece("done", green)]);
+    assert_eq!(styled("\x1b[31ma\r\nb\x1b[39m"), [piece("a\nb", red)]);
+    // Other sequences neither colour nor remain.
+    assert_eq!(styled("\x1b[2J\x1b]8;;x\x07\x1b[>4;2ma"), [piece("a", None)]);
+}
+
+#[test]
 fn an_escaped_text_names_every_place_it_changed() {
     let escaped = escape("a\x1b[31m\u{202e}\n b");
     assert_eq!(escaped.text, "a\\x1b[31m\\u{202e}\\n b");
@@ -164,6 +186,16 @@ proptest! {
             cleaner.finish(&mut out);
             prop_assert_eq!(out, whole);
         }
+    }
+
+    #[test]
+    fn noting_colours_changes_no_text_and_no_piece_of_a_style_is_outside_of_it(dirty in nasty()) {
+        let colored = format!("\x1b[31m{dirty}\x1b[0m\r{dirty}");
+        let (out, styles) = clean_styled(&colored);
+        prop_assert_eq!(&out, &clean(&colored, TextSource::Command));
+        let pieces = styles.pieces(0..out.len());
+        let joined: Option<String> = pieces.iter().map(|(range, _)| out.get(range.clone())).collect();
+        prop_assert_eq!(joined, Some(out));
     }
 
     #[test]

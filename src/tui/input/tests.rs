@@ -9,6 +9,7 @@ fn describe(heard: Vec<TerminalInput>) -> Vec<String> {
         .into_iter()
         .map(|heard| match heard {
             TerminalInput::Background(ground) => format!("{ground:?}"),
+            TerminalInput::Lines(lines) => format!("lines {lines:?}"),
             TerminalInput::Graphics(reply) => format!("told {reply:?}"),
             TerminalInput::Event(Event::Paste(text)) => format!("paste {text:?}"),
             TerminalInput::Event(Event::Mouse(mouse)) => {
@@ -259,5 +260,14 @@ fn answers_about_pictures_are_told_from_keys_in_any_pieces() {
     for cut in 0..bytes.len() {
         let seen = in_pieces(&[&bytes[..cut], &bytes[cut..]]);
         assert_eq!(seen, ["a", "told Kitty", size, end, "b"], "cut at {cut}");
+    }
+}
+
+#[test]
+fn the_place_of_the_cursor_is_told_from_keys_in_any_pieces() {
+    let bytes: &[u8] = b"a\x1b[2;5R\x1b[1;2Rb\x1b[2;9R";
+    for cut in 0..bytes.len() {
+        let seen = in_pieces(&[&bytes[..cut], &bytes[cut..]]);
+        assert_eq!(seen, ["a", "lines Solid", "b", "lines Dashed"], "cut at {cut}");
     }
 }

@@ -9,6 +9,7 @@ use crate::i18n::{LocalizedText, Phrase, common, prompt, screen as words};
 use crate::present::{ChoicePick, QuestionKind, QuestionOffer, Severity};
 use crate::text::escape;
 use crate::tui::draw::DrawContext;
+use crate::tui::keys::{KeyAction, KeyContext};
 use crate::tui::status::KeyHint;
 use crate::tui::symbols::{CHOSEN, NOT_CHOSEN};
 use crate::tui::{keys, text};
@@ -305,32 +306,33 @@ pub fn letters() -> Vec<(char, LocalizedText)> {
         .collect()
 }
 
+const fn selects() -> KeyHint {
+    KeyHint::bound(KeyContext::Question, KeyAction::Accept, words::HINT_CHOOSE)
+}
+
+const fn closes(does: Phrase) -> KeyHint {
+    KeyHint::bound(KeyContext::Question, KeyAction::Close, does)
+}
+
+const NO: KeyHint = closes(common::REJECT);
+/// The letter of a choice.
+const STOP: KeyHint = KeyHint::typed("x", common::STOP_TURN);
+const DETAILS: KeyHint =
+    KeyHint::bound(KeyContext::Question, KeyAction::Details, words::HINT_DETAILS);
+const HELP: KeyHint = KeyHint::bound(KeyContext::Anywhere, KeyAction::Help, words::HINT_HELP);
+const MOVE: KeyHint = KeyHint::pair(KeyContext::Question, words::HINT_MOVE);
+const SCROLL: KeyHint = KeyHint::pages(KeyContext::Question, words::HINT_SCROLL);
 const MARKING: &[KeyHint] = &[
-    KeyHint { key: "Space", action: prompt::HINT_MARK },
-    KeyHint { key: "Enter", action: words::HINT_CHOOSE },
-    KeyHint { key: "Esc", action: common::REJECT },
-    KeyHint { key: "Up/Down", action: words::HINT_MOVE },
-    KeyHint { key: "PgUp/PgDn", action: words::HINT_SCROLL },
+    KeyHint::bound(KeyContext::Question, KeyAction::More, prompt::HINT_MARK),
+    selects(),
+    NO,
+    MOVE,
+    SCROLL,
 ];
-const SELECT: KeyHint = KeyHint { key: "Enter", action: words::HINT_CHOOSE };
-const NO: KeyHint = KeyHint { key: "Esc", action: common::REJECT };
-const STOP: KeyHint = KeyHint { key: "x", action: common::STOP_TURN };
-const DETAILS: KeyHint = KeyHint { key: "d", action: words::HINT_DETAILS };
-const HELP: KeyHint = KeyHint { key: "F1", action: words::HINT_HELP };
-const CHOOSING: &[KeyHint] = &[SELECT, NO, STOP, DETAILS, HELP];
-const HIGH_RISK: &[KeyHint] = &[SELECT, NO, STOP, HELP];
+const CHOOSING: &[KeyHint] = &[selects(), NO, STOP, DETAILS, HELP];
+const HIGH_RISK: &[KeyHint] = &[selects(), NO, STOP, HELP];
 /// About a line that the user typed.
-const TYPED: &[KeyHint] = &[SELECT, NO, DETAILS, HELP];
-const OTHER: &[KeyHint] = &[SELECT, NO, HELP];
-const TRUSTING: &[KeyHint] = &[
-    KeyHint { key: "Enter", action: words::HINT_CHOOSE },
-    KeyHint { key: "Esc", action: words::HINT_AS_IT_IS },
-    KeyHint { key: "Up/Down", action: words::HINT_MOVE },
-    KeyHint { key: "F1", action: words::HINT_HELP },
-];
-const PAUSING: &[KeyHint] = &[
-    KeyHint { key: "Enter", action: words::HINT_CHOOSE },
-    KeyHint { key: "Esc", action: common::STOP_HERE },
-    KeyHint { key: "Up/Down", action: words::HINT_MOVE },
-    KeyHint { key: "PgUp/PgDn", action: words::HINT_SCROLL },
-];
+const TYPED: &[KeyHint] = &[selects(), NO, DETAILS, HELP];
+const OTHER: &[KeyHint] = &[selects(), NO, HELP];
+const TRUSTING: &[KeyHint] = &[selects(), closes(words::HINT_AS_IT_IS), MOVE, HELP];
+const PAUSING: &[KeyHint] = &[selects(), closes(common::STOP_HERE), MOVE, SCROLL];

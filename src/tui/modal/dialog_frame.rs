@@ -378,7 +378,7 @@ impl DialogPage {
     /// The title, on a rule where the theme has no panels.
     fn head(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) {
         let bold = self.tone.add_modifier(Modifier::BOLD);
-        let line = HorizontalRule::new(self.tone);
+        let line = HorizontalRule::new(pen.theme, self.tone);
         let line = if pen.theme.has_surfaces() { line.blank() } else { line.heavy() };
         let mut rule = line.left(Span::styled(self.title.as_str(), bold));
         let wide = text::width(&self.title) + text::width(&self.count) + text::width(&self.badge);

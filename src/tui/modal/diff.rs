@@ -1,6 +1,6 @@
 //! `/diff`: the changed files on one side, and the diff of the chosen one on the other.
 
-use crossterm::event::{KeyCode, KeyEvent};
+use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
@@ -14,7 +14,7 @@ use crate::i18n::{screen as words, session};
 use crate::present::changes::{no_changes, relative_path};
 use crate::protocol::Change;
 use crate::tui::draw::{self, DrawContext, HorizontalRule};
-use crate::tui::keys::{self, KeyAction, KeyContext, ScrollAction};
+use crate::tui::keys::{self, KeyAction, KeyContext};
 use crate::tui::symbols::{CHOSEN, NOT_CHOSEN};
 use crate::tui::{status, text};
 
@@ -49,24 +49,13 @@ impl DiffDialog {
     }
 
     pub fn key(&mut self, key: &KeyEvent) -> ModalAction {
-        match key.code {
-            KeyCode::Char('q') => return ModalAction::Close,
-            KeyCode::Char('j') => self.scroll(1),
-            KeyCode::Char('k') => self.scroll(-1),
-            KeyCode::Char('n') | KeyCode::Right | KeyCode::Tab => self.choose(1),
-            KeyCode::Char('p') | KeyCode::Left | KeyCode::BackTab => self.choose(-1),
-            KeyCode::Down => self.choose(1),
-            KeyCode::Up => self.choose(-1),
-            KeyCode::Char(' ') => self.scroll.apply(ScrollAction::PageDown),
-            _ => {
-                let action = keys::action(KeyContext::Page, key)
-                    .or_else(|| keys::action(KeyContext::Anywhere, key));
-                match action {
-                    Some(KeyAction::Close) => return ModalAction::Close,
-                    Some(KeyAction::Scroll(by)) => self.scroll.apply(by),
-                    _ => {}
-                }
-            }
+        let contexts = [KeyContext::Diff, KeyContext::Page, KeyContext::Anywhere];
+        match contexts.into_iter().find_map(|context| keys::action(context, key)) {
+            Some(KeyAction::Close) => return ModalAction::Close,
+            Some(KeyAction::Next) => self.choose(1),
+            Some(KeyAction::Previous) => self.choose(-1),
+            Some(KeyAction::Scroll(by)) => self.scroll.apply(by),
+            _ => {}
         }
         ModalAction::Stay
     }
@@ -173,7 +162,7 @@ impl DiffDialog {
         let bold = pen.theme.accent.add_modifier(Modifier::BOLD);
         let title = Span::styled(session::CHANGED_FILES.text(pen.lang).to_owned(), bold);
         let below = self.scroll.below();
-        let mut rule = HorizontalRule::new(pen.theme.border).left(title);
+        let mut rule = HorizontalRule::new(pen.theme, pen.theme.border).left(title);
         if below > 0 {
             let more = words::HELP_MORE.with("n", below).text(pen.lang);
             rule = rule.right(Span::styled(more, pen.theme.dim));
@@ -189,7 +178,7 @@ impl DiffDialog {
 }
 
 const HINTS: &[status::KeyHint] = &[
-    status::KeyHint { key: "Up/Down", action: words::HINT_FILES },
-    status::KeyHint { key: "PgUp/PgDn", action: words::HINT_SCROLL },
-    status::KeyHint { key: "Esc", action: words::HINT_CLOSE },
+    status::KeyHint::pair(KeyContext::Diff, words::HINT_FILES),
+    status::KeyHint::pages(KeyContext::Anywhere, words::HINT_SCROLL),
+    status::KeyHint::bound(KeyContext::Page, KeyAction::Close, words::HINT_CLOSE),
 ];

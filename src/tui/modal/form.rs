@@ -305,7 +305,8 @@ impl FormDialog {
             first.action = words::HINT_SEND;
         }
         let say = question::listening_text(self.listening);
-        page.message = say.map(|say| Line::styled(say.text(pen.lang), pen.theme.warn));
+        page.message =
+            say.map(|say| Line::styled(pen.keymap.with_keys(say).text(pen.lang), pen.theme.warn));
         page.hint = question::with_draft(&hints, self.listening, width, pen);
         (page, current)
     }
@@ -363,9 +364,9 @@ fn options_line(
 }
 
 const HINTS: &[KeyHint] = &[
-    KeyHint { key: "Enter", action: words::HINT_NEXT_FIELD },
-    KeyHint { key: "Tab", action: words::HINT_MOVE },
-    KeyHint { key: "Esc", action: words::CHOICE_NOTHING },
-    KeyHint { key: "Ctrl-C", action: common::STOP_TURN },
+    KeyHint::bound(KeyContext::Question, KeyAction::Accept, words::HINT_NEXT_FIELD),
+    KeyHint::typed("Tab", words::HINT_MOVE),
+    KeyHint::bound(KeyContext::Question, KeyAction::Close, words::CHOICE_NOTHING),
+    KeyHint::bound(KeyContext::Anywhere, KeyAction::Interrupt, common::STOP_TURN),
 ];
-const PICK: KeyHint = KeyHint { key: "Left/Right", action: words::HINT_PICK_VALUE };
+const PICK: KeyHint = KeyHint::typed("Left/Right", words::HINT_PICK_VALUE);

@@ -9,7 +9,7 @@ use super::ModalAction;
 use super::choice;
 use super::page::{PageList, PageScroll};
 use crate::commands::{Surface, by_category, kept_sections, with_aliases};
-use crate::i18n::{Phrase, PhraseValue, common, screen as words};
+use crate::i18n::{Phrase, PhraseValue, common, screen as words, session};
 use crate::protocol::Extensions;
 use crate::tui::draw::DrawContext;
 use crate::tui::keymap::Keymap;
@@ -113,8 +113,9 @@ impl HelpDialog {
 fn introduction(width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
     let mut list = PageList::default();
     list.head(words::HELP_FIRST.text(pen.lang));
-    for (keys, about) in FIRST {
-        list.row((*keys).to_owned(), about.text(pen.lang).to_owned());
+    for hint in FIRST {
+        let about = pen.keymap.with_keys(hint.action).text(pen.lang);
+        list.row(hint.key.name(pen.keymap), about);
     }
     list.rows(width, pen)
 }
@@ -147,18 +148,18 @@ pub fn key_list(keymap: &Keymap, pen: &DrawContext<'_>) -> PageList {
 }
 
 const HINTS: &[status::KeyHint] = &[
-    status::KeyHint { key: "Up/Down", action: words::HINT_SCROLL },
-    status::KeyHint { key: "Esc", action: words::HINT_CLOSE },
+    status::KeyHint::pair(KeyContext::Page, words::HINT_SCROLL),
+    status::KeyHint::bound(KeyContext::Page, KeyAction::Close, words::HINT_CLOSE),
 ];
 
-const FIRST: &[(&str, Phrase)] = &[
-    ("Enter", words::HELP_ASK),
-    ("/", words::HELP_COMMANDS),
-    ("@", words::HELP_MENTION),
-    ("!", words::HELP_SHELL),
-    ("Esc", words::HELP_STOP),
-    ("PgUp, PgDn", words::HELP_SCROLL),
-    ("/keys", common::ALL_KEYS),
+const FIRST: &[status::KeyHint] = &[
+    status::KeyHint::bound(KeyContext::Input, KeyAction::Send, words::HELP_ASK),
+    status::KeyHint::typed("/", words::HELP_COMMANDS),
+    status::KeyHint::typed("@", words::HELP_MENTION),
+    status::KeyHint::typed("!", words::HELP_SHELL),
+    status::KeyHint::bound(KeyContext::Anywhere, KeyAction::Stop, words::HELP_STOP),
+    status::KeyHint::pages(KeyContext::Anywhere, words::HELP_SCROLL),
+    status::KeyHint::typed("/keys", common::ALL_KEYS),
 ];
 
 const PLACES: &[(KeyContext, Phrase)] = &[
@@ -172,4 +173,5 @@ const PLACES: &[(KeyContext, Phrase)] = &[
     (KeyContext::HistorySearch, crate::i18n::input::PLACE_SEARCH),
     (KeyContext::Search, words::PLACE_SEARCH),
     (KeyContext::SearchResults, words::PLACE_FOUND),
+    (KeyContext::Diff, session::CHANGED_FILES),
 ];

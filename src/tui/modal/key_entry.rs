@@ -116,6 +116,6 @@ impl KeyEntry {
 }
 
 const HINTS: &[status::KeyHint] = &[
-    status::KeyHint { key: "Enter", action: words::HINT_TRY_KEY },
-    status::KeyHint { key: "Esc", action: words::HINT_BACK },
+    status::KeyHint::typed("Enter", words::HINT_TRY_KEY),
+    status::KeyHint::typed("Esc", words::HINT_BACK),
 ];

@@ -94,6 +94,6 @@ impl KeyPage {
 }
 
 const HINTS: &[status::KeyHint] = &[
-    status::KeyHint { key: "Up/Down", action: words::HINT_SCROLL },
-    status::KeyHint { key: "Esc", action: words::HINT_CLOSE },
+    status::KeyHint::pair(KeyContext::Page, words::HINT_SCROLL),
+    status::KeyHint::bound(KeyContext::Page, KeyAction::Close, words::HINT_CLOSE),
 ];

@@ -218,6 +218,10 @@ impl Modals {
         matches!(self.0.last(), Some(Modal::Picker(_)))
     }
 
+    pub fn is_diff_on_top(&self) -> bool {
+        matches!(self.0.last(), Some(Modal::Diff(_)))
+    }
+
     /// The picker, when it is on top.
     pub fn picker_mut(&mut self) -> Option<&mut Picker> {
         match self.0.last_mut()? {

@@ -277,7 +277,8 @@ impl ModelQuestionDialog {
             return page;
         }
         let say = question::listening_text(self.listening);
-        page.message = say.map(|say| Line::styled(say.text(pen.lang), pen.theme.warn));
+        page.message =
+            say.map(|say| Line::styled(pen.keymap.with_keys(say).text(pen.lang), pen.theme.warn));
         page.hint = question::with_draft(hints, self.listening, width, pen);
         page
     }
@@ -356,19 +357,20 @@ fn letter(row: ModelQuestionRow) -> char {
     }
 }
 
+const fn accepts(does: Phrase) -> KeyHint {
+    KeyHint::bound(KeyContext::Question, KeyAction::Accept, does)
+}
+
+const fn closes(does: Phrase) -> KeyHint {
+    KeyHint::bound(KeyContext::Question, KeyAction::Close, does)
+}
+
+const STOP: KeyHint = KeyHint::bound(KeyContext::Anywhere, KeyAction::Interrupt, common::STOP_TURN);
 const CHOOSING: &[KeyHint] = &[
-    KeyHint { key: "Enter", action: words::HINT_CHOOSE },
-    KeyHint { key: "Esc", action: words::CHOICE_NOTHING },
-    KeyHint { key: "Up/Down", action: words::HINT_MOVE },
-    KeyHint { key: "Ctrl-C", action: common::STOP_TURN },
+    accepts(words::HINT_CHOOSE),
+    closes(words::CHOICE_NOTHING),
+    KeyHint::pair(KeyContext::Question, words::HINT_MOVE),
+    STOP,
 ];
-const WRITING: &[KeyHint] = &[
-    KeyHint { key: "Enter", action: words::HINT_SEND },
-    KeyHint { key: "Esc", action: words::HINT_BACK },
-    KeyHint { key: "Ctrl-C", action: common::STOP_TURN },
-];
-const WRITING_ONLY: &[KeyHint] = &[
-    KeyHint { key: "Enter", action: words::HINT_SEND },
-    KeyHint { key: "Esc", action: words::CHOICE_NOTHING },
-    KeyHint { key: "Ctrl-C", action: common::STOP_TURN },
-];
+const WRITING: &[KeyHint] = &[accepts(words::HINT_SEND), closes(words::HINT_BACK), STOP];
+const WRITING_ONLY: &[KeyHint] = &[accepts(words::HINT_SEND), closes(words::CHOICE_NOTHING), STOP];

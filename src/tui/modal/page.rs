@@ -61,8 +61,8 @@ impl PageScroll {
         }
         let below = self.scroll.below();
         let bold = pen.theme.accent.add_modifier(Modifier::BOLD);
-        let mut rule =
-            HorizontalRule::new(pen.theme.border).left(Span::styled(title.to_owned(), bold));
+        let mut rule = HorizontalRule::new(pen.theme, pen.theme.border)
+            .left(Span::styled(title.to_owned(), bold));
         if below > 0 {
             let more = words::HELP_MORE.with("n", below).text(pen.lang);
             rule = rule.right(Span::styled(more, pen.theme.dim));

@@ -415,7 +415,7 @@ fn swatch(pen: &DrawContext<'_>) -> Line<'static> {
 }
 
 const HINTS: &[status::KeyHint] = &[
-    status::KeyHint { key: "Enter", action: words::HINT_PICK },
-    status::KeyHint { key: "Esc", action: words::HINT_BACK },
-    status::KeyHint { key: "Up/Down", action: words::HINT_MOVE },
+    status::KeyHint::bound(KeyContext::Palette, KeyAction::Accept, words::HINT_PICK),
+    status::KeyHint::bound(KeyContext::Palette, KeyAction::Close, words::HINT_BACK),
+    status::KeyHint::pair(KeyContext::Palette, words::HINT_MOVE),
 ];

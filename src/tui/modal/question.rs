@@ -4,7 +4,7 @@
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 use super::ModalAction;
 use super::choice::{self, Choices, QuestionChoice};
@@ -19,7 +19,7 @@ use crate::tui::composer::{Composer, ComposerStyle};
 use crate::tui::draw::DrawContext;
 use crate::tui::guard::FocusNotice;
 use crate::tui::keys::{self, KeyAction, KeyContext, ScrollAction};
-use crate::tui::status::KeyHint;
+use crate::tui::status::{HintKey, KeyHint, hint_line};
 use crate::tui::{Millis, text};
 
 /// A second press approves what was not all seen, but not while the key is held down.
@@ -425,7 +425,8 @@ impl QuestionState {
             return;
         }
         let (say, until) = self.status_text();
-        page.message = say.map(|say| Line::styled(say.text(pen.lang), pen.theme.warn));
+        page.message =
+            say.map(|say| Line::styled(pen.keymap.with_keys(say).text(pen.lang), pen.theme.warn));
         page.message_until = until;
         page.hint = with_draft(hints, self.listening, width, pen);
     }
@@ -470,11 +471,12 @@ pub fn with_draft(
     pen: &DrawContext<'_>,
 ) -> Line<'static> {
     if listening != FocusNotice::QuestionWithDraft {
-        return hint_line(hints, width, pen);
+        return hint_line(hints, pen, width);
     }
-    let back = [KeyHint { key: "Tab", action: words::HINT_TO_DRAFT }];
-    let others = hints.iter().filter(|hint| hint.key != "Esc").cloned();
-    hint_line(&back.into_iter().chain(others).collect::<Vec<_>>(), width, pen)
+    let back = [KeyHint::typed("Tab", words::HINT_TO_DRAFT)];
+    let closes = HintKey::Bound(KeyContext::Question, KeyAction::Close);
+    let others = hints.iter().filter(|hint| hint.key != closes).copied();
+    hint_line(&back.into_iter().chain(others).collect::<Vec<_>>(), pen, width)
 }
 
 /// The content of a dialog: the step as proposed, or as edited.
@@ -536,28 +538,15 @@ impl<'a> Subject<'a> {
 }
 
 const EDITING: &[KeyHint] = &[
-    KeyHint { key: "Enter", action: words::HINT_RUN_THIS },
-    KeyHint { key: "Esc", action: words::HINT_BACK },
-    KeyHint { key: "Ctrl-C", action: common::STOP_TURN },
+    KeyHint::bound(KeyContext::Question, KeyAction::Accept, words::HINT_RUN_THIS),
+    KeyHint::bound(KeyContext::Question, KeyAction::Close, words::HINT_BACK),
+    KeyHint::bound(KeyContext::Anywhere, KeyAction::Interrupt, common::STOP_TURN),
 ];
 const WORDING: &[KeyHint] = &[
-    KeyHint { key: "Enter", action: words::HINT_REJECT_WITH },
-    KeyHint { key: "Esc", action: words::HINT_BACK },
-    KeyHint { key: "Ctrl-C", action: common::STOP_TURN },
+    KeyHint::bound(KeyContext::Question, KeyAction::Accept, words::HINT_REJECT_WITH),
+    KeyHint::bound(KeyContext::Question, KeyAction::Close, words::HINT_BACK),
+    KeyHint::bound(KeyContext::Anywhere, KeyAction::Interrupt, common::STOP_TURN),
 ];
-
-pub fn hint_line(hints: &[KeyHint], width: usize, pen: &DrawContext<'_>) -> Line<'static> {
-    let mut line = Line::default();
-    for hint in hints {
-        let text = format!(" {}   ", hint.action.text(pen.lang));
-        if line.width() + hint.key.len() + text::width(text.trim_end()) > width {
-            break;
-        }
-        line.spans.push(Span::styled(hint.key, pen.theme.text));
-        line.spans.push(Span::styled(text, pen.theme.dim));
-    }
-    line
-}
 
 /// The effect of a key in a field of a question.
 pub enum Field {

@@ -79,7 +79,7 @@ pub fn with_tier(
 ) -> Vec<Line<'static>> {
     let word = match risk.tier {
         Tier::L0 => return rows,
-        Tier::L1 if !risk.lifted => words::ASK_ASKS,
+        Tier::L1 if !risk.lifted => words::TIER_L1,
         Tier::L1 | Tier::L2 => words::ASK_TIER_L2,
     };
     let word = Span::styled(format!("  {}", word.text(pen.lang)), tone(risk, pen));

@@ -125,6 +125,12 @@ impl GraphicsProbe {
         GraphicsProbe { support, is_on, ..GraphicsProbe::default() }
     }
 
+    /// The user wants pictures now, or no more. Returns what asks the terminal.
+    pub fn set_on(&mut self, is_on: bool) -> String {
+        *self = GraphicsProbe::new(is_on, self.support);
+        self.query()
+    }
+
     /// True when the user wants pictures, and the terminal may have them.
     pub fn is_on(&self) -> bool {
         self.is_on

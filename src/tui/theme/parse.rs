@@ -6,6 +6,7 @@ use toml_edit::{Document, Item, TableLike};
 use super::downsample::{SIXTEEN, parse_hex, to_terminal_color};
 use super::{BarColors, Depth, DiffColors, Markup, Syntax, Theme};
 use crate::i18n::{LocalizedText, screen};
+use crate::tui::symbols::LineStyle;
 
 /// Keys of the file that are not meanings.
 const ABOUT: &[&str] = &["name", "background"];
@@ -65,6 +66,7 @@ pub(super) fn parse_theme(source: &str, depth: Depth) -> Result<Theme, Localized
         bar: bar(&top)?,
         markup: markup(&top)?,
         change: change(&top)?,
+        lines: LineStyle::default(),
     })
 }
 

@@ -3,8 +3,8 @@
 //! `builder` turns events into blocks, `block` lays one out in rows, `scroll` finds the rows in
 //! view. Nothing else is ever laid out: a frame costs what it shows, however long the conversation
 //! is. Sources are kept once; rows are kept only near the view; the height of a finished part is
-//! remembered until the width changes. No I/O and no clock: what moves (a spinner, a running time)
-//! is passed in.
+//! remembered until the width changes. No I/O and no clock: the time that a step has been running is
+//! passed in.
 
 use std::rc::Rc;
 
@@ -70,8 +70,8 @@ const UNSEEN: usize = 999;
 pub struct DrawOptions<'a> {
     pub theme: &'a Theme,
     pub lang: Lang,
-    /// Frame number of the spinner; 0 when nothing spins.
-    pub spinner: usize,
+    /// The key that unfolds steps; empty: there is none.
+    pub steps_key: &'a str,
     /// How long the running step or call has been running.
     pub elapsed_ms: u64,
     /// Set while times are shown: milliseconds from midnight to the moment event times are counted
@@ -106,6 +106,17 @@ pub struct Transcript {
 impl Transcript {
     pub fn new(show_thinking: ShowThinking) -> Transcript {
         Transcript { builder: TranscriptBuilder::new(show_thinking), ..Transcript::default() }
+    }
+
+    /// How reasoning is shown from now on; what is there already folds or unfolds.
+    pub fn set_show_thinking(&mut self, show: ShowThinking) {
+        self.builder.show_thinking = show;
+        let fold = if show == ShowThinking::Full { Fold::Open } else { Fold::Auto };
+        let is_reasoning =
+            |block: &&mut block::Block| matches!(block.body, BlockBody::Reasoning { .. });
+        for block in self.builder.blocks.iter_mut().filter(is_reasoning) {
+            block.set_fold(fold);
+        }
     }
 
     /// Sets the time of the events applied from now on.
@@ -276,10 +287,11 @@ impl Transcript {
             height,
             lang: look.lang,
             theme,
+            steps_key: look.steps_key.to_owned(),
             clock: look.clock,
             cell: look.cell,
         };
-        self.row_cache.begin_frame(setting, look.spinner, look.elapsed_ms);
+        self.row_cache.begin_frame(setting, look.elapsed_ms);
         self.builder.freeze_finished();
         if narrower {
             self.deselect();

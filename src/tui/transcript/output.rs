@@ -1,8 +1,8 @@
-//! The output of a command: cleaned, and cut to what is worth showing.
+//! The output of a command: cleaned, in the colours of the theme, and cut to what is worth showing.
 
 use std::collections::VecDeque;
 
-use ratatui::text::{Line, Span};
+use ratatui::text::Span;
 
 use super::paragraph::{
     Break, LayoutContext, Paragraph, StyledRow, bar_prefixes, layout_sentence, with_prefix,
@@ -10,8 +10,9 @@ use super::paragraph::{
 use super::time;
 use super::{diff, diff_view};
 use crate::i18n::screen;
-use crate::safety::sanitize::{Cleaner, TextSource, clean, is_binary};
-use crate::tui::text::elide_end;
+use crate::safety::sanitize::{Cleaner, clean_styled, is_binary};
+use crate::text::StyleRuns;
+use crate::tui::text::{GAP, width};
 
 /// Rows shown of a running command.
 const RUNNING: usize = 4;
@@ -32,7 +33,7 @@ pub(super) struct Tail {
 
 impl Default for Tail {
     fn default() -> Tail {
-        Tail { cleaner: Cleaner::new(TextSource::Command), text: String::new() }
+        Tail { cleaner: Cleaner::with_styles(), text: String::new() }
     }
 }
 
@@ -42,7 +43,11 @@ impl Tail {
         if self.text.len() > 2 * KEPT {
             let from = self.text.len() - KEPT;
             let cut = (from..self.text.len()).find(|at| self.text.is_char_boundary(*at));
-            self.text = self.text.split_off(cut.unwrap_or_default());
+            let cut = cut.unwrap_or_default();
+            self.text = self.text.split_off(cut);
+            if let Some(styles) = self.cleaner.styles_mut() {
+                styles.drop_front(cut);
+            }
         }
     }
 
@@ -50,16 +55,75 @@ impl Tail {
         if is_binary(&self.text) {
             return Vec::new();
         }
-        let lines: Vec<&str> = self.text.lines().rev().take(RUNNING).collect();
-        lines.into_iter().rev().map(|line| one_row(line, paper)).collect()
+        let Some(styles) = self.cleaner.styles() else { return Vec::new() };
+        let body = self.text.strip_suffix('\n').unwrap_or(&self.text);
+        let from = body.rmatch_indices('\n').nth(RUNNING - 1).map_or(0, |(at, _)| at + 1);
+        lines(&self.text, from, styles).map(|line| one_row(line, paper)).collect()
+    }
+}
+
+/// A line of output.
+#[derive(Clone, Copy, Debug)]
+struct OutputLine<'a> {
+    text: &'a str,
+    /// Where it begins in the text of these styles.
+    at: usize,
+    styles: &'a StyleRuns,
+}
+
+/// The lines from a byte on.
+fn lines<'a>(
+    text: &'a str,
+    from: usize,
+    styles: &'a StyleRuns,
+) -> impl Iterator<Item = OutputLine<'a>> {
+    let mut next = from;
+    text.get(from..).unwrap_or_default().split_inclusive('\n').map(move |line| {
+        let at = next;
+        next += line.len();
+        OutputLine { text: line.strip_suffix('\n').unwrap_or(line), at, styles }
+    })
+}
+
+impl OutputLine<'_> {
+    fn paragraph(self, paper: &LayoutContext<'_>) -> Paragraph {
+        let mut para = Paragraph::default();
+        for (range, style) in self.styles.pieces(self.at..self.at + self.text.len()) {
+            let piece = self.text.get(range.start - self.at..range.end - self.at);
+            para.push(piece.unwrap_or_default(), paper.theme.program(paper.theme.dim, style));
+        }
+        para.with_tabs_expanded()
+    }
+}
+
+/// Lines that are kept.
+#[derive(Debug, Default)]
+struct KeptLines {
+    text: String,
+    styles: StyleRuns,
+}
+
+impl KeptLines {
+    /// The first characters of a line.
+    fn push(&mut self, line: OutputLine<'_>) {
+        let text = first_chars(line.text);
+        for (range, style) in line.styles.pieces(line.at..line.at + text.len()) {
+            self.styles.set(self.text.len() + range.start - line.at, style);
+        }
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+
+    fn lines(&self) -> impl Iterator<Item = OutputLine<'_>> {
+        lines(&self.text, 0, &self.styles)
     }
 }
 
 /// The start and the end of a finished output.
 #[derive(Debug, Default)]
 pub(super) struct Excerpt {
-    head: String,
-    tail: String,
+    head: KeptLines,
+    tail: KeptLines,
     /// Lines between them that were left out.
     left_out: usize,
     /// The output is a diff.
@@ -73,15 +137,13 @@ impl Excerpt {
         if is_binary(output) {
             return Excerpt { binary: Some(output.len()), ..Excerpt::default() };
         }
-        let text = clean(output, TextSource::Command);
+        let (text, styles) = clean_styled(output);
         let diff = diff::looks_like_diff(&text);
         let mut out = Excerpt { diff, ..Excerpt::default() };
-        let mut last: VecDeque<&str> = VecDeque::new();
-        for (at, line) in text.trim_end().split('\n').enumerate() {
-            let line = first_chars(line);
+        let mut last: VecDeque<OutputLine<'_>> = VecDeque::new();
+        for (at, line) in lines(text.trim_end(), 0, &styles).enumerate() {
             if at < HEAD {
-                out.head.push_str(line);
-                out.head.push('\n');
+                out.head.push(line);
                 continue;
             }
             if last.len() == TAIL {
@@ -90,15 +152,12 @@ impl Excerpt {
             }
             last.push_back(line);
         }
-        out.tail = last.into_iter().flat_map(|line| [line, "\n"]).collect();
-        if out.head == "\n" {
-            out.head.clear();
-        }
+        last.into_iter().for_each(|line| out.tail.push(line));
         out
     }
 
     pub fn is_empty(&self) -> bool {
-        self.head.is_empty() && self.binary.is_none()
+        self.head.text.is_empty() && self.binary.is_none()
     }
 
     /// All that is kept, or its two ends in about `most` rows at most.
@@ -107,7 +166,7 @@ impl Excerpt {
             let say = screen::OUTPUT_BINARY.with("n", time::group_digits(bytes as u64));
             return layout_sentence(&say, paper.theme.dim, paper);
         }
-        let lines: Vec<&str> = self.head.lines().chain(self.tail.lines()).collect();
+        let lines: Vec<OutputLine<'_>> = self.head.lines().chain(self.tail.lines()).collect();
         let (head, tail) = match lines.len() > most {
             true => (most / 2, most - most / 2),
             false => (self.head.lines().count(), self.tail.lines().count()),
@@ -123,17 +182,19 @@ impl Excerpt {
         rows
     }
 
-    fn lines(&self, lines: &[&str], paper: &LayoutContext<'_>) -> Vec<StyledRow> {
-        match self.diff && !lines.is_empty() {
-            true => diff_view::layout(&lines.join("\n"), "", paper, paper.width),
-            false => lines.iter().flat_map(|line| all_rows(line, paper)).collect(),
+    fn lines(&self, lines: &[OutputLine<'_>], paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+        if !self.diff || lines.is_empty() {
+            return lines.iter().flat_map(|line| all_rows(*line, paper)).collect();
         }
+        // A diff has the colours of diffs.
+        let texts: Vec<&str> = lines.iter().map(|line| line.text).collect();
+        diff_view::layout(&texts.join("\n"), "", paper, paper.width)
     }
 
     /// The last lines, one row each.
     pub fn last(&self, rows: usize, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
-        let lines = self.head.lines().chain(self.tail.lines()).filter(|line| !line.is_empty());
-        let lines: Vec<&str> = lines.collect();
+        let lines = self.head.lines().chain(self.tail.lines()).filter(|line| !line.text.is_empty());
+        let lines: Vec<OutputLine<'_>> = lines.collect();
         let skipped = lines.len().saturating_sub(rows);
         lines.into_iter().skip(skipped).map(|line| one_row(line, paper)).collect()
     }
@@ -147,20 +208,25 @@ pub(super) fn telling_rows(
     paper: &LayoutContext<'_>,
 ) -> Vec<StyledRow> {
     let lines = outputs.iter().flat_map(|output| output.head.lines().chain(output.tail.lines()));
-    let lines: Vec<&str> =
-        lines.filter(|line| !line.trim().is_empty() && !is_noise(line)).collect();
-    let named = (0..lines.len()).rev().max_by_key(|at| lines.get(*at).map(|line| weight(line)));
-    let named = named.filter(|at| lines.get(*at).is_some_and(|line| weight(line) > 0));
+    let is_told = |line: &OutputLine<'_>| !line.text.trim().is_empty() && !is_noise(line.text);
+    let lines: Vec<OutputLine<'_>> = lines.filter(is_told).collect();
+    let weight = |at: usize| lines.get(at).map_or(0, |line| weight(line.text));
+    let named = (0..lines.len()).rev().max_by_key(|at| weight(*at));
+    let named = named.filter(|at| weight(*at) > 0);
     let from = named.unwrap_or(lines.len().saturating_sub(most));
     let shown = lines.get(from..(from + most).min(lines.len())).unwrap_or_default();
-    let mut rows: Vec<StyledRow> = shown.iter().map(|line| one_row(line, paper)).collect();
+    let mut rows: Vec<StyledRow> = shown.iter().map(|line| one_row(*line, paper)).collect();
     if let Some(first) = rows.first_mut().filter(|_| named.is_some()) {
-        first.line.spans.iter_mut().skip(1).for_each(|span| span.style = paper.theme.text);
+        let plain = |span: &&mut Span<'_>| span.style == paper.theme.dim;
+        first.line.spans.iter_mut().skip(1).filter(plain).for_each(|span| {
+            span.style = paper.theme.text;
+        });
     }
     let left_out: usize = outputs.iter().map(|output| output.left_out).sum();
     let others = left_out + lines.len() - shown.len();
     if let Some(last) = rows.last_mut().filter(|_| others > 0) {
         let say = screen::MORE_LINES.with("n", time::group_digits(others as u64));
+        let say = say.with("steps", paper.steps_key);
         let say = format!("   {}", paper.localize(&say));
         if last.width() + crate::tui::text::width(&say) <= paper.prose_width() {
             last.line.spans.push(Span::styled(say, paper.theme.dim));
@@ -197,15 +263,22 @@ fn weight(line: &str) -> usize {
 }
 
 /// One row, truncated where the line is too long.
-fn one_row(line: &str, paper: &LayoutContext<'_>) -> StyledRow {
+fn one_row(line: OutputLine<'_>, paper: &LayoutContext<'_>) -> StyledRow {
     let (bar, _) = bar_prefixes(paper, paper.width);
     let room = paper.prose_width().saturating_sub(bar.iter().map(Span::width).sum()).max(1);
-    with_prefix(&bar, Line::styled(elide_end(line, room), paper.theme.dim).into())
+    let para = line.paragraph(paper);
+    let is_cut = para.widest() > room && room > width(GAP);
+    let room = if is_cut { room - width(GAP) } else { room };
+    let mut row = para.rows(room, Break::Columns).into_iter().next().unwrap_or_default();
+    if is_cut {
+        row.line.spans.push(Span::styled(GAP, paper.theme.dim));
+    }
+    with_prefix(&bar, row)
 }
 
 /// All rows of a line.
-fn all_rows(line: &str, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
-    let para = Paragraph::styled(line, paper.theme.dim).with_tabs_expanded();
+fn all_rows(line: OutputLine<'_>, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    let para = line.paragraph(paper);
     let (first, more) = bar_prefixes(paper, paper.width);
     let room = paper.width.saturating_sub(first.iter().map(Span::width).sum()).max(1);
     let rows = para.rows(room, Break::Columns).into_iter().enumerate();

@@ -7,9 +7,9 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::highlight::{HighlightCache, HighlightedCode};
-use crate::i18n::{Lang, LocalizedText, Phrase};
+use crate::i18n::{Lang, LocalizedText, Phrase, model};
 use crate::tui::picture::{CellSize, PictureSize};
-use crate::tui::symbols::{BAR, BAR_ON};
+use crate::tui::symbols::BAR_ON;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 
@@ -23,9 +23,10 @@ const MOVED: usize = 1 << 62;
 pub(super) struct LayoutContext<'a> {
     pub theme: &'a Theme,
     pub lang: Lang,
+    /// The key that unfolds steps.
+    pub steps_key: &'a str,
     /// Columns for text; at least 1.
     pub width: usize,
-    pub spinner: usize,
     pub elapsed_ms: u64,
     /// The size of a cell, where images are shown as pictures.
     pub cell: Option<CellSize>,
@@ -350,9 +351,27 @@ pub(super) fn layout_sentence(
     style: Style,
     paper: &LayoutContext<'_>,
 ) -> Vec<StyledRow> {
-    Paragraph::styled(&paper.localize(say), style)
-        .with_tabs_expanded()
-        .rows(paper.prose_width(), Break::Words)
+    let sentence = paper.localize(say);
+    let quoted = server_words(say, &sentence, paper).unwrap_or(sentence.len()..sentence.len());
+    let mut para = Paragraph::default();
+    para.push(sentence.get(..quoted.start).unwrap_or_default(), style);
+    para.push(sentence.get(quoted.clone()).unwrap_or_default(), paper.theme.dim);
+    para.push(sentence.get(quoted.end..).unwrap_or_default(), style);
+    para.with_tabs_expanded().rows(paper.prose_width(), Break::Words)
+}
+
+/// Where a sentence quotes a server, beside our own words for it.
+fn server_words(
+    say: &LocalizedText,
+    sentence: &str,
+    paper: &LayoutContext<'_>,
+) -> Option<Range<usize>> {
+    let says = say.find(model::SAYS)?;
+    let ours = text::sanitize(&says.value("what")?.text(paper.lang));
+    let whole = paper.localize(says);
+    let theirs = whole.strip_prefix(ours.as_str())?;
+    let from = sentence.rfind(theirs)?;
+    Some(from..from + theirs.len())
 }
 
 /// A label with text hanging to its right.
@@ -393,6 +412,6 @@ pub(super) fn bar_prefixes(
     width: usize,
 ) -> (Vec<Span<'static>>, Vec<Span<'static>>) {
     let bar = |mark: &str| vec![Span::styled(format!("{mark} "), paper.theme.border)];
-    let first = if paper.theme.has_surfaces() { " " } else { BAR };
+    let first = if paper.theme.has_surfaces() { " " } else { paper.theme.lines.bar() };
     if width < 8 { (Vec::new(), Vec::new()) } else { (bar(first), bar(BAR_ON)) }
 }

@@ -24,8 +24,13 @@ impl Transcript {
     /// Keeps images, so that they can be shown as pictures.
     #[must_use]
     pub fn keeping_images(mut self, keeps: bool) -> Transcript {
-        self.builder.keeps_images = keeps;
+        self.keep_images(keeps);
         self
+    }
+
+    /// The same for the images that come from now on.
+    pub fn keep_images(&mut self, keeps: bool) {
+        self.builder.keeps_images = keeps;
     }
 
     /// How pictures are drawn; `None`: there are none.

@@ -19,7 +19,7 @@ use crate::protocol::{
     Change, Observation, Outcome, ParsedOutput, Risk, StepAction, Tier, TurnOrigin,
 };
 use crate::safety::sanitize::{TextSource, clean, is_binary};
-use crate::tui::symbols::{DONE, FAILED, WHEEL};
+use crate::tui::symbols::{DOING, DONE, FAILED};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 
@@ -135,6 +135,7 @@ impl ChangeExcerpt {
             let word =
                 if most == usize::MAX { screen::OUTPUT_LEFT_OUT } else { screen::MORE_LINES };
             let say = word.with("n", time::group_digits(hidden as u64));
+            let say = say.with("steps", paper.steps_key);
             rows.extend(layout_note(&paper.localize(&say), paper));
         }
         rows
@@ -240,7 +241,7 @@ impl StepBlock {
         let theme = paper.theme;
         match &self.state {
             StepState::AwaitingUser => ("?", theme.warn),
-            StepState::Running(_) => (WHEEL[paper.spinner % WHEEL.len()], theme.accent),
+            StepState::Running(_) => (DOING, theme.accent),
             StepState::Abandoned => ("-", theme.dim),
             StepState::Done(done) if done.succeeded() => (DONE, theme.ok),
             StepState::Done(done) => match done.outcome {

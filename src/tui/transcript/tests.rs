@@ -58,7 +58,8 @@ impl Screen {
         let area = Rect::new(0, 0, self.width, self.height);
         let mut buf = Buffer::empty(area);
         let (theme, lang, clock) = (&self.theme, self.lang, self.clock);
-        let look = DrawOptions { theme, lang, spinner: 3, elapsed_ms: 12_400, clock, cell: None };
+        let look =
+            DrawOptions { theme, lang, steps_key: "Ctrl-O", elapsed_ms: 12_400, clock, cell: None };
         self.transcript.fit(area, &look);
         let links = self.transcript.draw(&mut buf).links;
         (buf, links)

@@ -47,6 +47,7 @@ pub(super) struct LayoutSetting {
     pub height: u16,
     pub lang: Lang,
     pub theme: Theme,
+    pub steps_key: String,
     /// Set while times are shown: the wall-clock time when the screen began, in milliseconds since
     /// 1970.
     pub clock: Option<Millis>,
@@ -68,8 +69,8 @@ pub(super) struct RowCache {
     /// Identifies the settings that affect heights; 0 before the first.
     layout_id: u32,
     frame: u64,
-    /// What moves: the spinner's frame, and how long a step has been running.
-    animation: (usize, u64),
+    /// How long a step has been running.
+    elapsed_ms: u64,
     cached: HashMap<(usize, usize), CachedRows>,
     pub highlights: HighlightCache,
 }
@@ -83,8 +84,8 @@ struct CachedRows {
 
 impl RowCache {
     /// Begins a frame.
-    pub fn begin_frame(&mut self, setting: LayoutSetting, spinner: usize, elapsed_ms: u64) {
-        self.animation = (spinner, elapsed_ms);
+    pub fn begin_frame(&mut self, setting: LayoutSetting, elapsed_ms: u64) {
+        self.elapsed_ms = elapsed_ms;
         let shape = |setting: &LayoutSetting| {
             let has_surfaces = setting.theme.has_surfaces();
             (setting.width, setting.lang, setting.clock.is_some(), setting.cell, has_surfaces)
@@ -93,7 +94,9 @@ impl RowCache {
         if !same {
             self.layout_id = self.layout_id.wrapping_add(1);
         }
-        if !same || self.setting.theme != setting.theme {
+        let is_drawn_alike =
+            self.setting.theme == setting.theme && self.setting.steps_key == setting.steps_key;
+        if !same || !is_drawn_alike {
             self.cached.clear();
         }
         self.setting = setting;
@@ -133,14 +136,14 @@ impl RowCache {
     }
 
     pub fn layout_context(&self) -> LayoutContext<'_> {
-        let (spinner, elapsed_ms) = self.animation;
         let area = usize::from(self.setting.width);
         let margin = if area >= 60 { 2 } else { 0 };
         let stamp = if self.setting.visible_clock().is_some() { STAMP } else { 0 };
         let width = area.saturating_sub(gutter(area) + margin + stamp).max(1);
         let (theme, lang) = (&self.setting.theme, self.setting.lang);
-        let cell = self.setting.cell;
-        LayoutContext { theme, lang, width, spinner, elapsed_ms, cell, highlights: None }
+        let (cell, elapsed_ms) = (self.setting.cell, self.elapsed_ms);
+        let steps_key = self.setting.steps_key.as_str();
+        LayoutContext { theme, lang, steps_key, width, elapsed_ms, cell, highlights: None }
     }
 
     /// The rows of a part without the blank row before it.

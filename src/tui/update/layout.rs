@@ -1,12 +1,15 @@
 //! Divides the screen among the areas before each frame, and fits the areas to it: which rows of
 //! the conversation are in view, which of a question were shown. Drawing only reads that.
 
+use std::sync::Arc;
+
 use ratatui::layout::Rect;
 
 use crate::tui::Millis;
 use crate::tui::draw::DrawContext;
 use crate::tui::focus::{Focus, focus};
 use crate::tui::jobs;
+use crate::tui::keys::{KeyAction, KeyContext};
 use crate::tui::side_panel;
 use crate::tui::state::{ScreenAreas, State};
 use crate::tui::transcript::DrawOptions;
@@ -58,7 +61,8 @@ pub fn layout(state: &mut State, screen: Rect, now: Millis) -> Layout {
     let (whole, side_panel) = (screen, side_panel_area(state, screen));
     let screen = column(Rect { width: screen.width - side_panel.width, ..screen });
     let theme = state.appearance.theme.clone();
-    let pen = DrawContext { theme: &theme, lang: state.appearance.lang, now };
+    let keymap = Arc::clone(&state.keymap);
+    let pen = DrawContext { theme: &theme, lang: state.appearance.lang, now, keymap: &keymap };
     let focus = focus(state, now);
     let areas = match focus {
         Focus::Question | Focus::Draft => with_question(state, screen, &pen),
@@ -75,7 +79,7 @@ pub fn layout(state: &mut State, screen: Rect, now: Millis) -> Layout {
         let look = DrawOptions {
             theme: &theme,
             lang: pen.lang,
-            spinner: state.activity.spinner(now),
+            steps_key: &keymap.key_of(KeyContext::Anywhere, KeyAction::Steps),
             elapsed_ms: state.activity.elapsed(now),
             clock: state.appearance.timestamps.then_some(state.appearance.clock),
             cell: state.graphics.graphics().map(|graphics| graphics.cell),

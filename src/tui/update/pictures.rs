@@ -1,8 +1,15 @@
-//! What the terminal and the encoding thread say of pictures.
+//! What the terminal and the encoding thread say of pictures and lines.
 
 use crate::tui::event::ScreenEffect;
 use crate::tui::picture::PictureInput;
 use crate::tui::state::State;
+use crate::tui::symbols::LineStyle;
+
+/// The terminal has reported how wide it draws solid lines.
+pub(super) fn set_lines(state: &mut State, lines: LineStyle) -> Vec<ScreenEffect> {
+    state.appearance.set_lines(lines);
+    Vec::new()
+}
 
 pub(super) fn apply(state: &mut State, input: PictureInput) -> Vec<ScreenEffect> {
     match input {

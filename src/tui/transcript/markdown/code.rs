@@ -9,7 +9,6 @@ use super::super::paragraph::{
     Break, LayoutContext, MEASURE, Paragraph, StyledRow, bar_prefixes, with_prefix,
 };
 use super::split::OPTIONS;
-use crate::tui::symbols::BAR_TOP;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 
@@ -35,7 +34,7 @@ pub(in super::super) fn layout(
     let theme = paper.theme;
     let Code { code, before, label, nth } = *code;
     let mut out = Vec::new();
-    let top = if theme.has_surfaces() { " " } else { BAR_TOP };
+    let top = if theme.has_surfaces() { " " } else { theme.lines.bar_top() };
     if let Some(label) = label.filter(|label| !label.is_empty() && width >= 8) {
         let room = width.saturating_sub(2);
         out.push(StyledRow::decoration(Line::from(vec![

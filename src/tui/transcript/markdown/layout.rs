@@ -10,7 +10,6 @@ use super::link::{self, Targets};
 use super::split::OPTIONS;
 use super::table::Table;
 use crate::i18n::screen;
-use crate::tui::symbols::{BAR, RULE};
 use crate::tui::text;
 
 /// Nested lists and quotes are indented up to this depth.
@@ -119,7 +118,8 @@ impl MarkdownLayout<'_> {
             }
             Tag::BlockQuote(_) => {
                 self.begin_block();
-                self.inset(None, vec![Span::styled(format!("{BAR} "), self.paper.theme.border)]);
+                let bar = format!("{} ", self.paper.theme.lines.bar());
+                self.inset(None, vec![Span::styled(bar, self.paper.theme.border)]);
                 self.styles.push(markup.quote);
             }
             Tag::CodeBlock(kind) => {
@@ -279,7 +279,8 @@ impl MarkdownLayout<'_> {
     fn rule(&mut self) {
         self.begin_block();
         let (prefix, width) = self.prefix();
-        let rule = Line::styled(RULE.repeat(width), self.paper.theme.border);
+        let rule =
+            Line::styled(self.paper.theme.lines.rule().repeat(width), self.paper.theme.border);
         self.rows.push(with_prefix(&prefix, rule.into()));
         self.join = Join::Blank;
     }

@@ -5,7 +5,6 @@ use pulldown_cmark::Alignment;
 use ratatui::text::{Line, Span};
 
 use super::super::paragraph::{Break, LayoutContext, Paragraph, StyledRow};
-use crate::tui::symbols::{BAR, RULE};
 
 /// Space between two columns.
 const BETWEEN: usize = 3;
@@ -95,7 +94,10 @@ impl Table {
                 let mut row = StyledRow::default();
                 for (at, width) in widths.iter().enumerate() {
                     if at > 0 {
-                        let bar = Span::styled(format!(" {BAR} "), paper.theme.border);
+                        let bar = Span::styled(
+                            format!(" {} ", paper.theme.lines.bar()),
+                            paper.theme.border,
+                        );
                         row.line.spans.push(bar);
                     }
                     let cell = cells[at].get(line).cloned().unwrap_or_default();
@@ -133,7 +135,7 @@ impl Table {
         for (at, row) in rows.iter().enumerate() {
             if at > 0 {
                 out.push(StyledRow::decoration(Line::styled(
-                    RULE.repeat(width.min(8)),
+                    paper.theme.lines.rule().repeat(width.min(8)),
                     paper.theme.border,
                 )));
             }
@@ -152,5 +154,5 @@ impl Table {
 
 fn rule(widths: &[usize], paper: &LayoutContext<'_>) -> Line<'static> {
     let columns = widths.iter().sum::<usize>() + BETWEEN * widths.len().saturating_sub(1);
-    Line::styled(RULE.repeat(columns), paper.theme.border)
+    Line::styled(paper.theme.lines.rule().repeat(columns), paper.theme.border)
 }

@@ -1,6 +1,6 @@
 //! Code is coloured later, and never with wrong colours.
 
-use ratatui::style::Style;
+use ratatui::style::{Color, Style};
 
 use super::*;
 
@@ -114,4 +114,72 @@ fn code_in_a_list_or_a_quote_is_coloured_too() {
     assert_eq!(style_of(&mut screen, "fn one").fg, syntax.keyword.fg);
     assert_eq!(style_of(&mut screen, "two()").fg, syntax.function.fg);
     assert_eq!(style_of(&mut screen, "// quoted").fg, syntax.comment.fg);
+}
+
+/// A step that ended with this output.
+fn failed(stdout: &str) -> Event {
+    let work = step("cmd_001", "cargo", &["test"]);
+    let mut seen = observation(work, Tier::L1, Outcome::Ran);
+    (seen.exit_code, seen.stdout) = (Some(1), stdout.to_owned());
+    Event::StepFinished(Box::new(seen))
+}
+
+const COLORED: &str = "\x1b[1mrunning\x1b[0m\n\x1b[31mfailed\x1b[0m: \x1b[38;5;40mleft\x1b[0m \x1b[3;4mright\x1b[0m\x1b[2J\x1b]0;title\x07\x1b[?1049h\n";
+
+#[test]
+fn the_colours_of_a_program_are_shown_in_those_of_the_theme() {
+    use ratatui::style::Modifier;
+    let mut screen = Screen::with_events([failed(COLORED)]);
+    let theme = screen.theme.clone();
+    assert_eq!(style_of(&mut screen, "failed").fg, theme.danger.fg);
+    assert_eq!(style_of(&mut screen, "left").fg, theme.ok.fg);
+    let right = style_of(&mut screen, "right").add_modifier;
+    assert!(right.contains(Modifier::ITALIC | Modifier::UNDERLINED), "{right:?}");
+    screen.transcript.toggle_steps();
+    assert!(style_of(&mut screen, "running").add_modifier.contains(Modifier::BOLD));
+    let text = screen.text();
+    let is_clean = text.lines().all(|line| !line.contains(char::is_control));
+    assert!(is_clean && !text.contains("title"), "{text:?}");
+}
+
+#[test]
+fn a_running_program_is_shown_in_the_colours_of_the_theme_too() {
+    let work = step("cmd_001", "cargo", &["test"]);
+    let output = |text: &str| output("cmd_001", text);
+    let mut events = vec![step_started(work, Tier::L1)];
+    // Pieces that end inside a sequence, and more than is kept.
+    events.push(output("\x1b[32m"));
+    events.extend((0..3_000).map(|nth| output(&format!("line {nth}\n"))));
+    events.extend([output("all green \x1b[3"), output("1mthis red\n")]);
+    let mut screen = Screen::with_events(events);
+    let theme = screen.theme.clone();
+    assert_eq!(style_of(&mut screen, "line 2999").fg, theme.ok.fg);
+    assert_eq!(style_of(&mut screen, "all green").fg, theme.ok.fg);
+    assert_eq!(style_of(&mut screen, "this red").fg, theme.danger.fg);
+}
+
+#[test]
+fn without_colours_a_program_has_none_either() {
+    let mut screen = Screen::with_events([failed(COLORED)]);
+    screen.theme = Theme::built_in("dark", Depth::None).unwrap();
+    for cell in &screen.buffer().content {
+        assert_eq!((cell.fg, cell.bg), (Color::Reset, Color::Reset));
+    }
+    assert!(screen.text().contains("failed: left right"), "{}", screen.text());
+}
+
+#[test]
+fn the_words_of_a_server_are_dim_beside_our_own() {
+    use crate::i18n::model;
+    let ours = model::FAULTY.with("url", "http://x").with("status", 500);
+    let why = model::SAYS.with("what", ours).with("said", "overloaded");
+    for event in
+        [turn_ended(TurnOutcome::Failed { why: why.clone() }), Event::Notice(Notice::error(why))]
+    {
+        let mut screen = Screen::with_events([event]);
+        let theme = screen.theme.clone();
+        assert_eq!(style_of(&mut screen, "failed (500)").fg, style_of(&mut screen, "again").fg);
+        assert_ne!(style_of(&mut screen, "failed (500)").fg, theme.dim.fg);
+        assert_eq!(style_of(&mut screen, "overloaded").fg, theme.dim.fg);
+    }
 }

@@ -33,7 +33,7 @@ fn frame(screen: &mut Screen) -> (Buffer, Overlays) {
     let look = DrawOptions {
         theme: &screen.theme,
         lang: screen.lang,
-        spinner: 0,
+        steps_key: "Ctrl-O",
         elapsed_ms: 0,
         clock: None,
         cell: Some(CELL),

@@ -1,9 +1,12 @@
 //! Settings chosen from a list: themes and models.
 
+use super::writing::rows_of;
 use super::*;
-use crate::config::Secret;
+use crate::config::{BusyInput, Secret};
 use crate::protocol::{ApprovalMode, PlanItem};
 use crate::tui::connect::{ConnectRequest, ConnectResult, ProviderOffer, SavedProvider};
+use crate::tui::picture::PictureSupport;
+use crate::tui::terminal_caps::TerminalCaps;
 
 #[test]
 fn ctrl_b_sends_a_running_step_to_the_background_and_moves_the_caret_otherwise() {
@@ -197,4 +200,44 @@ fn times_are_switched_with_a_sentence() {
         assert!(matches!(effects[..], [ScreenEffect::SaveSetting { key: "timestamps", .. }]));
         assert!(state.transcript.plain_text().contains(said), "{line}");
     }
+}
+
+#[test]
+fn what_config_sets_for_the_screen_counts_at_once() {
+    let mut state = screen();
+    let thinks = |state: &mut State| {
+        receive(state, started());
+        let text = "First I look.\nThen I know.".to_owned();
+        receive(state, SessionEvent::ReasoningDelta { text });
+        receive(state, SessionEvent::Replied(ModelMessage::default()));
+        receive(state, ended(1));
+    };
+    thinks(&mut state);
+    let folded = |state: &mut State| !rows_of(state).iter().any(|row| row.contains("Then I know"));
+    assert!(folded(&mut state));
+    press(&mut state, "/config show_thinking full\n");
+    assert!(!folded(&mut state), "what is there unfolds");
+    press(&mut state, "/config show_thinking off\n");
+    assert!(folded(&mut state));
+    let before = rows_of(&mut state).iter().filter(|row| row.contains("First I look")).count();
+    thinks(&mut state);
+    let after = rows_of(&mut state).iter().filter(|row| row.contains("First I look")).count();
+    assert_eq!(before, after, "no more is added");
+    press(&mut state, "/config enter_while_busy queue\n");
+    assert_eq!(state.enter_while_busy, BusyInput::Queue);
+    press(&mut state, "/config motion off\n");
+    assert_eq!(state.activity.spinner(900), 0);
+}
+
+#[test]
+fn pictures_that_are_turned_on_ask_the_terminal_then() {
+    let caps = TerminalCaps { pictures: PictureSupport::Unknown, ..TerminalCaps::default() };
+    let mut state = State::new(ScreenConfig { terminal_caps: caps, ..ScreenConfig::default() });
+    let queries = |effects: &[ScreenEffect]| {
+        effects.iter().filter(|effect| matches!(effect, ScreenEffect::Query(_))).count()
+    };
+    let on = press(&mut state, "/config show_pictures on\n");
+    assert_eq!((queries(&on), state.graphics.is_on()), (1, true), "{on:?}");
+    let off = press(&mut state, "/config show_pictures off\n");
+    assert_eq!((queries(&off), state.graphics.is_on()), (0, false), "{off:?}");
 }

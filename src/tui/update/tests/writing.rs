@@ -392,7 +392,7 @@ fn click(state: &mut State, column: u16, row: u16) -> Vec<ScreenEffect> {
 }
 
 /// The rows of the screen.
-fn rows_of(state: &mut State) -> Vec<String> {
+pub(super) fn rows_of(state: &mut State) -> Vec<String> {
     let mut terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).unwrap();
     terminal.draw(|frame| drop(draw_frame(state, frame, 10_000))).unwrap();
     let cells = &terminal.backend().buffer().content;
@@ -489,4 +489,26 @@ fn a_key_of_the_user_works_and_is_shown_with_the_keys() {
     press(&mut state, "/keys\n");
     press(&mut state, "send");
     assert!(rows_of(&mut state).iter().any(|row| row.contains("Ctrl-S, Enter")));
+}
+
+#[test]
+fn hints_and_sentences_name_the_keys_of_the_user() {
+    let keymap = "[anywhere]\n\"f7\" = \"stop\"\n\"f8\" = \"bottom\"\n\"ctrl-o\" = \"none\"\n\
+                  \"f6\" = \"steps\"\n[input]\n\"ctrl-s\" = \"send\"\n[question]\n\"f9\" = \"details\"\n\
+                  [page]\n\"x\" = \"close\"\n[diff]\n\"w\" = \"next\"\n\"n\" = \"none\"\n";
+    let mut state = State::new(ScreenConfig { keymap: keymap.into(), ..ScreenConfig::default() });
+    assert_eq!(state.keymap.problems, []);
+    receive(&mut state, started());
+    let rows = rows_of(&mut state).join("\n");
+    assert!(rows.contains("F7 stops") && rows.contains("Ctrl-S steers"), "{rows}");
+    receive(&mut state, step_question(StepAction::exec("make", &["all"]), risk(Tier::L1)));
+    let rows = rows_of(&mut state).join("\n");
+    assert!(rows.contains("F9 details"), "{rows}");
+    receive(&mut state, SessionEvent::QuestionClosed { ask: AskId(7) });
+    receive(&mut state, ended(1));
+    press(&mut state, "/help\n");
+    let rows = rows_of(&mut state).join("\n");
+    assert!(rows.contains("x close"), "{rows}");
+    press(&mut state, "x");
+    assert!(!rows_of(&mut state).join("\n").contains("x close"));
 }
