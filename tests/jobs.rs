@@ -394,8 +394,10 @@ fn records(folder: &Path) -> Vec<std::path::PathBuf> {
     paths.filter(|path| path.extension().is_some_and(|end| end == "json")).collect()
 }
 
-const LASTING: &str = "echo $$ > pid; echo begun; while [ ! -e later ]; do sleep 0.05; done; \
-                       echo later; while [ ! -e stop ]; do sleep 0.05; done &";
+/// Ends with its folder as well, so that a test that fails leaves nothing behind.
+const LASTING: &str = "echo $$ > pid; echo begun; \
+                       while [ -e pid ] && [ ! -e later ]; do sleep 0.05; done; echo later; \
+                       while [ -e pid ] && [ ! -e stop ]; do sleep 0.05; done &";
 
 #[tokio::test]
 async fn a_kept_job_outlives_its_session_and_the_next_one_finds_reads_and_stops_it() {
@@ -484,9 +486,9 @@ async fn the_output_of_a_kept_job_stays_bounded() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().canonicalize().unwrap();
     let mut talk = keeping_session(&folder);
-    let flood = "while [ ! -e later ]; do sleep 0.05; done; \
+    let flood = "echo $$ > pid; while [ -e pid ] && [ ! -e later ]; do sleep 0.05; done; \
                  yes 0123456789abcdef | head -c 60000000; echo over; \
-                 while [ ! -e stop ]; do sleep 0.05; done &";
+                 while [ -e pid ] && [ ! -e stop ]; do sleep 0.05; done &";
     shell(&talk, flood).await;
     assert!(finished(&mut talk).await.runs_on());
     keep(&mut talk).await;

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use avocet::i18n::{Lang, Phrase, keys, library, session};
 use avocet::protocol::{
     Ask, AskId, AttachmentInfo, AttachmentSize, Change, Decision, Effect as May, Event, Extension,
-    ExtensionKind, ExtensionState, Extensions, FieldKind, FormField, Mode, ModelMessage,
+    ExtensionKind, ExtensionState, Extensions, FormField, FormFieldKind, Mode, ModelMessage,
     ModelOffer, Money, Notice, Observation, Op, Outcome, PlanItem, PlanState, Question, Reason,
     Requires, Risk, SessionInfo, Step, StepAction, StepQuestion, SubCommand, TemplateCommand, Tier,
     TurnOrigin, TurnOutcome, UntrustedFile, UpcomingStep, Usage,
@@ -1525,15 +1525,15 @@ fn form(lang: Lang) -> Event {
         fault: None,
     };
     let fields = vec![
-        field(["topic", "主题"], ["What the letter is about", "信件的内容"], FieldKind::Text),
-        field(["words", "字数"], ["How long it may be", "最多多少字"], FieldKind::Number),
+        field(["topic", "主题"], ["What the letter is about", "信件的内容"], FormFieldKind::Text),
+        field(["words", "字数"], ["How long it may be", "最多多少字"], FormFieldKind::Number),
         FormField {
             choices: vec!["warm".into(), "dry".into(), "formal".into()],
-            ..field(["tone", "语气"], ["", ""], FieldKind::Text)
+            ..field(["tone", "语气"], ["", ""], FormFieldKind::Text)
         },
         FormField {
             default: Some("true".into()),
-            ..field(["signed", "署名"], ["", ""], FieldKind::Confirm)
+            ..field(["signed", "署名"], ["", ""], FormFieldKind::Confirm)
         },
     ];
     let question = Question::Form { script: "letter".into(), fields };

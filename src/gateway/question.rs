@@ -469,7 +469,7 @@ mod tests {
         let field = |name: &str, choices: &[&str]| FormField {
             name: name.to_owned(),
             about: String::new(),
-            kind: crate::protocol::FieldKind::Text,
+            kind: crate::protocol::FormFieldKind::Text,
             choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
             default: None,
             required: true,

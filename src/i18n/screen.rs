@@ -332,7 +332,7 @@ words! { "screen":
     CHOICE_OWN: "In your own words", "用自己的话回答";
     FORM_TITLE: "The script {script} asks", "脚本 {script} 提问";
     HINT_NEXT_FIELD: "next field", "下一项";
-    HINT_PICK_VALUE: "choose", "选择";
+    HINT_PICK_VALUE: "change", "更改";
     CHOICE_NOTHING: "No answer", "不回答";
     PLAN_ASK: "The model's plan. Carry it out?", "这是模型的计划。要执行吗？";
     PLAN_ACCEPT: "carry it out, asking at each change", "执行，每次更改前询问";

@@ -6,7 +6,7 @@ use super::http::HttpBody;
 
 /// One field of a form.
 #[derive(Clone, Debug)]
-pub struct FormField {
+pub struct MultipartField {
     pub name: &'static str,
     /// With a name the field is a file.
     pub file_name: Option<String>,
@@ -15,7 +15,7 @@ pub struct FormField {
 }
 
 /// The body of a form with these fields.
-pub fn form(fields: &[FormField]) -> HttpBody {
+pub fn form(fields: &[MultipartField]) -> HttpBody {
     // Random, so that it is in no file.
     let boundary = format!("avocet-{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
     let mut body = Vec::new();
@@ -29,7 +29,7 @@ pub fn form(fields: &[FormField]) -> HttpBody {
     HttpBody::Bytes { content_type, bytes: body.into() }
 }
 
-impl FormField {
+impl MultipartField {
     fn head(&self, boundary: &str) -> String {
         let file = match &self.file_name {
             Some(name) => format!("; filename=\"{}\"", quotable(name)),
@@ -56,7 +56,7 @@ mod tests {
     fn a_file_name_cannot_leave_its_line() {
         let file_name = Some("a\"\r\nX: y.txt".to_owned());
         let (content_type, bytes) = ("text/plain".to_owned(), Bytes::from_static(b"\r\n--x"));
-        let field = FormField { name: "files[0]", file_name, content_type, bytes };
+        let field = MultipartField { name: "files[0]", file_name, content_type, bytes };
         let HttpBody::Bytes { content_type, bytes } = form(&[field]) else { panic!() };
         let boundary = content_type.strip_prefix("multipart/form-data; boundary=").unwrap();
         let expected = format!(

@@ -9,6 +9,6 @@ mod http;
 mod websocket;
 
 pub use client::{build_client, is_loopback, retry_after};
-pub use form::{FormField, form};
+pub use form::{MultipartField, form};
 pub use http::{HttpBody, HttpClient, HttpError, HttpRequest, HttpResponse};
 pub use websocket::{SocketEvent, WebSocket};

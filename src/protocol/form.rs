@@ -12,7 +12,7 @@ pub struct FormField {
     /// What it is for.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
-    pub kind: FieldKind,
+    pub kind: FormFieldKind,
     /// The only values it may have; any, if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
@@ -28,7 +28,7 @@ pub struct FormField {
 /// The form of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FieldKind {
+pub enum FormFieldKind {
     #[default]
     Text,
     Number,
@@ -42,7 +42,7 @@ pub enum FieldKind {
 impl FormField {
     /// The values to choose from, each with its label; none if it is typed.
     pub fn options(&self, lang: Lang) -> Vec<(String, String)> {
-        if self.kind == FieldKind::Confirm {
+        if self.kind == FormFieldKind::Confirm {
             let options = [("true", cli::YES), ("false", cli::NO)];
             return options
                 .map(|(value, label)| (value.to_owned(), label.text(lang).to_owned()))
@@ -65,7 +65,7 @@ impl FormField {
         if !options.is_empty() {
             let is = |text: &String| text.eq_ignore_ascii_case(typed);
             let named = options.iter().find(|(value, label)| is(value) || is(label));
-            let letter = || self.kind == FieldKind::Confirm && typed.chars().count() == 1;
+            let letter = || self.kind == FormFieldKind::Confirm && typed.chars().count() == 1;
             let begun = options.iter().find(|(value, label)| {
                 letter() && (label.starts_with(typed) || value.starts_with(typed))
             });
@@ -76,15 +76,18 @@ impl FormField {
             return found.ok_or_else(|| words::INPUT_ONE_OF.with("list", labels.join(", ")));
         }
         match self.kind {
-            FieldKind::Number => {
+            FormFieldKind::Number => {
                 let number = serde_json::from_str::<Value>(typed).is_ok_and(|it| it.is_number());
                 number.then(|| typed.to_owned()).ok_or_else(|| words::INPUT_NUMBER.into())
             }
             // The script reads the rest of it.
-            FieldKind::Object if !typed.starts_with(['{', '[']) => Err(words::INPUT_JSON.into()),
-            FieldKind::Object | FieldKind::Text | FieldKind::List | FieldKind::Confirm => {
-                Ok(typed.to_owned())
+            FormFieldKind::Object if !typed.starts_with(['{', '[']) => {
+                Err(words::INPUT_JSON.into())
             }
+            FormFieldKind::Object
+            | FormFieldKind::Text
+            | FormFieldKind::List
+            | FormFieldKind::Confirm => Ok(typed.to_owned()),
         }
     }
 
@@ -96,10 +99,10 @@ impl FormField {
             return words::KIND_ONE_OF.with("list", labels.join(", "));
         }
         match self.kind {
-            FieldKind::Text | FieldKind::Confirm => words::KIND_TEXT,
-            FieldKind::Number => words::KIND_NUMBER,
-            FieldKind::List => words::KIND_LIST,
-            FieldKind::Object => words::KIND_OBJECT,
+            FormFieldKind::Text | FormFieldKind::Confirm => words::KIND_TEXT,
+            FormFieldKind::Number => words::KIND_NUMBER,
+            FormFieldKind::List => words::KIND_LIST,
+            FormFieldKind::Object => words::KIND_OBJECT,
         }
         .into()
     }
@@ -119,7 +122,7 @@ impl FormField {
 mod tests {
     use super::*;
 
-    fn field(kind: FieldKind, choices: &[&str]) -> FormField {
+    fn field(kind: FormFieldKind, choices: &[&str]) -> FormField {
         FormField {
             name: "n".to_owned(),
             about: String::new(),
@@ -134,24 +137,24 @@ mod tests {
     #[test]
     fn a_typed_value_is_checked_against_what_its_field_takes() {
         let of = |field: &FormField, typed: &str| field.parse(typed, Lang::En).ok();
-        let (text, number) = (field(FieldKind::Text, &[]), field(FieldKind::Number, &[]));
+        let (text, number) = (field(FormFieldKind::Text, &[]), field(FormFieldKind::Number, &[]));
         assert_eq!(of(&text, " Ann "), Some("Ann".to_owned()));
         assert_eq!(of(&text, "  "), None);
         assert_eq!((of(&number, "-2.5"), of(&number, "two")), (Some("-2.5".to_owned()), None));
-        let choice = field(FieldKind::Text, &["red", "7"]);
+        let choice = field(FormFieldKind::Text, &["red", "7"]);
         for (typed, value) in
             [("RED", Some("red")), ("2", Some("7")), ("7", Some("7")), ("b", None)]
         {
             assert_eq!(of(&choice, typed).as_deref(), value, "{typed}");
         }
-        let confirm = field(FieldKind::Confirm, &[]);
+        let confirm = field(FormFieldKind::Confirm, &[]);
         for (typed, value) in
             [("y", Some("true")), ("no", Some("false")), ("2", Some("false")), ("x", None)]
         {
             assert_eq!(of(&confirm, typed).as_deref(), value, "{typed}");
         }
         assert_eq!(confirm.parse("否", Lang::Zh).ok().as_deref(), Some("false"));
-        let object = field(FieldKind::Object, &[]);
+        let object = field(FormFieldKind::Object, &[]);
         assert_eq!((of(&object, "{a: 1}").is_some(), of(&object, "a")), (true, None));
         let preset = FormField { default: Some("4".to_owned()), ..number };
         assert_eq!(of(&preset, ""), Some("4".to_owned()));

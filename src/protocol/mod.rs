@@ -68,7 +68,7 @@ pub use event::{
 pub use extensions::{
     Extension, ExtensionKind, ExtensionState, Extensions, OmittedSkills, ScriptDetails, ScriptInput,
 };
-pub use form::{FieldKind, FormField};
+pub use form::{FormField, FormFieldKind};
 pub use job::{JobInfo, JobRequest, JobState};
 pub use message::{
     ContentBlock, Dialect, Image, Message, Opaque, Params, PromptSize, Role, TextBlock, ToolCall,

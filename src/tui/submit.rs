@@ -1,6 +1,7 @@
 //! Handles Enter: sends a message, runs a command or a shell line. The text is parsed once, as
 //! shown in the input; pastes are expanded afterwards and never parsed.
 
+use super::composer::ComposerText;
 use super::connecting;
 use super::event::ScreenEffect;
 use super::modal::Modal;
@@ -24,13 +25,7 @@ pub fn send_as(state: &mut State, busy: BusyInput, at: Millis) -> Vec<ScreenEffe
     if state.composer.display_text().trim().is_empty() {
         return Vec::new();
     }
-    state.palette.close();
-    state.composer.files.refresh(None);
-    let draft = state.palette.take_draft();
-    let taken = state.composer.take();
-    if let Some(draft) = draft {
-        state.composer.set_text(&draft, state.appearance.lang);
-    }
+    let taken = take_input(state);
     let whole = |text: &str| taken.folds.expand(text);
     if let Some(note) = note_line(&taken.display_text) {
         pickers::open_note_places(state, whole(note));
@@ -66,6 +61,18 @@ pub fn send_as(state: &mut State, busy: BusyInput, at: Millis) -> Vec<ScreenEffe
         return defer_messages(state, effects, &whole(&taken.display_text));
     }
     effects
+}
+
+/// Empties the input, or leaves the draft in it that a command was chosen over.
+fn take_input(state: &mut State) -> ComposerText {
+    state.palette.close();
+    state.composer.files.refresh(None);
+    let draft = state.palette.take_draft();
+    let taken = state.composer.take();
+    if let Some(draft) = draft {
+        state.composer.set_text(&draft, state.appearance.lang);
+    }
+    taken
 }
 
 /// The text of a line that adds a note: `# text`.

@@ -411,7 +411,7 @@ fn model_question_lines(question: &Question, choices: &[String], free: bool) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::FieldKind;
+    use crate::protocol::FormFieldKind;
 
     #[test]
     fn a_form_is_asked_line_by_line_and_a_wrong_line_again() {
@@ -425,9 +425,9 @@ mod tests {
             fault: None,
         };
         let fields = vec![
-            field("who", FieldKind::Text, None),
-            field("count", FieldKind::Number, None),
-            field("place", FieldKind::Text, Some("home")),
+            field("who", FormFieldKind::Text, None),
+            field("count", FormFieldKind::Number, None),
+            field("place", FormFieldKind::Text, Some("home")),
         ];
         let question = Question::Form { script: "letter".to_owned(), fields };
         let mut asked = PlainQuestion::new(Ask { id: AskId(1), question }, Lang::En);

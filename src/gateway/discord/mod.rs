@@ -30,7 +30,7 @@ use super::platform::{
     Platform, PlatformError, PlatformLimits, PlatformResult, RemoteFile, TextUnit,
 };
 use super::recent::Recent;
-use crate::net::{FormField, HttpBody, form};
+use crate::net::{HttpBody, MultipartField, form};
 use crate::protocol::ChatPlatform;
 
 /// Where the REST interface is.
@@ -256,13 +256,13 @@ fn message_id(answer: &Value) -> Result<MessageId, PlatformError> {
 
 fn with_file(body: Value, file: Option<&OutgoingFile>) -> HttpBody {
     let Some(file) = file else { return HttpBody::Json(body) };
-    let payload = FormField {
+    let payload = MultipartField {
         name: "payload_json",
         file_name: None,
         content_type: "application/json".into(),
         bytes: body.to_string().into(),
     };
-    let file = FormField {
+    let file = MultipartField {
         name: "files[0]",
         file_name: Some(file.name.clone()),
         content_type: file.media_type.clone(),

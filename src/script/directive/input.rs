@@ -13,7 +13,7 @@ use super::super::run::frame::{Frame, ScriptRun};
 use super::super::run::scope::text_of;
 use super::super::text::json5;
 use crate::i18n::{LocalizedText, cli, script_run as words};
-use crate::protocol::{FieldKind, FormField};
+use crate::protocol::{FormField, FormFieldKind};
 
 /// How often an answer that is not accepted is asked for again.
 const MOST_TRIES: usize = 10;
@@ -296,11 +296,11 @@ fn form_field(input: &DeclaredInput, wanted: &WantedValue) -> FormField {
         name: input.name.clone(),
         about: about("description").or(about("title")).unwrap_or_default().to_owned(),
         kind: match wanted.kind {
-            InputKind::Text | InputKind::Choice => FieldKind::Text,
-            InputKind::Number => FieldKind::Number,
-            InputKind::Confirm => FieldKind::Confirm,
-            InputKind::List => FieldKind::List,
-            InputKind::Object => FieldKind::Object,
+            InputKind::Text | InputKind::Choice => FormFieldKind::Text,
+            InputKind::Number => FormFieldKind::Number,
+            InputKind::Confirm => FormFieldKind::Confirm,
+            InputKind::List => FormFieldKind::List,
+            InputKind::Object => FormFieldKind::Object,
         },
         choices: wanted.choices.iter().map(|(label, _)| label.clone()).collect(),
         default: wanted.default.as_ref().map(text_of),

@@ -125,9 +125,7 @@ pub fn model_call_settings(
         }
     }
     add_unlisted(&values.parameters, &mut more);
-    let continues = values.option("continueOnLengthLimit");
-    let continues = call.get("continueOnLengthLimit").or(continues.as_ref());
-    let continues = continues.and_then(Value::as_bool).unwrap_or(false);
+    let continues = continues_on_length_limit(values, call);
     let wants = of(&["stream"]).and_then(Value::as_bool);
     let wants = wants.or(values.flag("llmStream")).unwrap_or(true);
     ModelCallSettings {
@@ -145,6 +143,12 @@ pub fn model_call_settings(
         retries: if continues && !is_json { whole(&["maxRetry"], MAX_RETRY) } else { 0 },
         max_tail_repeats: whole(&["minTailRepeatCount"], MIN_TAIL),
     }
+}
+
+fn continues_on_length_limit(values: &ScopeValues, call: &Map<String, Value>) -> bool {
+    let option = values.option("continueOnLengthLimit");
+    let given = call.get("continueOnLengthLimit").or(option.as_ref());
+    given.and_then(Value::as_bool).unwrap_or(false)
 }
 
 /// What no list knows is meant for the server.

@@ -180,10 +180,8 @@ fn without_dialog(state: &mut State, screen: Rect, focus: Focus, pen: &DrawConte
     let has_chips = !state.activity.is_busy() && !has_not_begun(state);
     let chip_rows = if has_chips { state.suggestions.rows(screen.width) } else { 0 };
     let chips = take(apart(chip_rows));
-    let jobs = match state.side_panel.is_open {
-        true => 0,
-        false => take(jobs::rows(&state.facts.jobs)),
-    };
+    let job_rows = if state.side_panel.is_open { 0 } else { jobs::rows(&state.facts.jobs) };
+    let jobs = take(job_rows);
     let follows_plan = state.activity.is_busy() && state.side_panel.has_open_plan();
     let plan = take(u16::from(follows_plan && !low));
     let mut y = screen.y;
