@@ -351,9 +351,10 @@ fn an_escape_sequence_in_pieces_30_ms_apart_is_one_key_and_a_lone_escape_acts() 
             screen.press(first);
             std::thread::sleep(Duration::from_millis(30));
             screen.press(second);
-            screen.press("Q");
-            screen.wait_for("Q");
-            screen.text().contains("aQb")
+            // Not a letter: the name of the folder may have it.
+            screen.press("=");
+            screen.wait_for("=");
+            screen.text().contains("a=b")
         });
         assert!(is_one_key, "{first:?} {second:?}: {}", screen.text());
     }
