@@ -5,6 +5,8 @@
 //! read it. Until then, and while the draft contains text, keys go to the draft; one deliberate key
 //! moves the focus.
 
+use crossterm::event::KeyEvent;
+
 use super::Millis;
 
 /// A question takes its first key after this long without any.
@@ -53,7 +55,7 @@ pub enum FocusNotice {
     QuestionWithDraft,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QuestionGuard {
     /// The start of the quiet time: the question opened, or a key was pressed.
     quiet_since: Millis,
@@ -64,6 +66,8 @@ pub struct QuestionGuard {
     /// The time of the last typing while the turn ran.
     wrote: Option<Millis>,
     pasted: Option<Millis>,
+    /// Letters that the question had no use for, and the time of the last one.
+    ignored: (Vec<KeyEvent>, Millis),
 }
 
 impl QuestionGuard {
@@ -71,6 +75,7 @@ impl QuestionGuard {
     pub fn restart(&mut self, now: Millis) {
         (self.quiet_since, self.is_answering, self.has_moved_focus) =
             (self.quiet_since.max(now), false, false);
+        self.ignored.0.clear();
     }
 
     /// A key, a click or a paste that [`QuestionGuard::route_key`] does not route.
@@ -82,6 +87,7 @@ impl QuestionGuard {
     pub fn record_typing(&mut self, now: Millis) {
         self.record_key(now);
         (self.is_answering, self.has_moved_focus, self.wrote) = (false, false, Some(now));
+        self.ignored.0.clear();
     }
 
     /// The user deleted the draft.
@@ -98,6 +104,18 @@ impl QuestionGuard {
     /// Whether a key may be part of a paste.
     pub fn is_pasting(&self, now: Millis) -> bool {
         self.pasted.is_some_and(|at| now < at.saturating_add(QUIET))
+    }
+
+    /// The letters that were ignored just now: the beginning of a text, if one follows.
+    pub fn take_ignored(&mut self, now: Millis) -> Vec<KeyEvent> {
+        let (letters, at) = std::mem::take(&mut self.ignored);
+        if now < at.saturating_add(QUIET) { letters } else { Vec::new() }
+    }
+
+    /// The question has no use for a letter, as for those before it.
+    pub fn ignore(&mut self, mut before: Vec<KeyEvent>, letter: &KeyEvent, now: Millis) {
+        before.push(*letter);
+        self.ignored = (before, now);
     }
 
     /// A command was run over the question: the focus returns to it.

@@ -246,7 +246,7 @@ fn modal_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffect>
 
 fn apply_modal_action(state: &mut State, action: ModalAction, at: Millis) -> Vec<ScreenEffect> {
     match action {
-        ModalAction::Stay | ModalAction::Unhandled => Vec::new(),
+        ModalAction::Stay | ModalAction::Ignored | ModalAction::Unhandled => Vec::new(),
         ModalAction::Close => {
             state.modals.pop();
             state.guard.restart(at);

@@ -13,6 +13,9 @@ pub enum ModalAction {
     Picked(Topic, PickerAction),
     /// An API key was typed.
     KeyEntered(Secret),
+    /// A letter that answers another question, or scrolls where there is more: it does nothing
+    /// here, unless the user goes on typing.
+    Ignored,
     /// The key has no meaning here; it may have one elsewhere.
     Unhandled,
 }

@@ -197,11 +197,10 @@ impl QuestionState {
             Some(KeyAction::More) => self.frame.show_next_part(),
             Some(KeyAction::Details) if self.choices.has_details() => self.details = !self.details,
             Some(KeyAction::Scroll(by)) => {
-                let scrolled = self.scroll(by);
-                return if scrolled || keys::letter(key).is_some() {
-                    ModalAction::Stay
-                } else {
-                    ModalAction::Unhandled
+                return match (self.scroll(by), keys::letter(key)) {
+                    (true, _) => ModalAction::Stay,
+                    (false, Some(_)) => ModalAction::Ignored,
+                    (false, None) => ModalAction::Unhandled,
                 };
             }
             Some(KeyAction::Close) => return self.send(self.choices.offer.dismissal()),
@@ -215,7 +214,9 @@ impl QuestionState {
                     );
                 }
             }
-            _ if keys::letter(key).is_some_and(choice::is_answer_letter) => {}
+            _ if keys::letter(key).is_some_and(choice::is_answer_letter) => {
+                return ModalAction::Ignored;
+            }
             _ => return ModalAction::Unhandled,
         }
         ModalAction::Stay

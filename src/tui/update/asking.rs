@@ -68,6 +68,7 @@ pub(super) fn handle_paste(
             | ModalAction::Close
             | ModalAction::Picked(..)
             | ModalAction::KeyEntered(_)
+            | ModalAction::Ignored
             | ModalAction::Unhandled => Vec::new(),
         };
     }
@@ -120,7 +121,12 @@ fn handle_question_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Scr
     if state.guard.is_pasting(at) && keys::action(KeyContext::Input, key) == Some(KeyAction::Send) {
         return Vec::new();
     }
+    let ignored = state.guard.take_ignored(at);
     match state.modals.key(key, at, lang) {
+        ModalAction::Ignored => {
+            state.guard.ignore(ignored, key, at);
+            Vec::new()
+        }
         // No question has a field for a key.
         ModalAction::Stay | ModalAction::KeyEntered(_) => Vec::new(),
         ModalAction::Close => {
@@ -136,6 +142,10 @@ fn handle_question_key(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<Scr
         ModalAction::Unhandled if is_text_key(key) => {
             state.guard.record_typing(at);
             state.modals.reset_selection();
+            // They were the beginning of this text.
+            for key in &ignored {
+                type_key(state, key);
+            }
             type_key(state, key)
         }
         ModalAction::Unhandled => match keys::action(KeyContext::Anywhere, key) {

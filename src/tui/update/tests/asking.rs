@@ -51,6 +51,23 @@ fn a_step_waiting_for_trust_is_answered_by_selecting_a_row_and_enter() {
     assert_eq!(press_at(&mut state, "\n", 6_000), decides(Decision::Trust));
 }
 
+#[test]
+fn a_text_keeps_the_letters_that_the_question_ignored_before_it() {
+    for text in ["go on", "What is it", "p9u"] {
+        let mut state = trusts(false);
+        for (at, letter) in text.chars().enumerate() {
+            let now = 5_000 + 100 * at as Millis;
+            assert_eq!(press_at(&mut state, &letter.to_string(), now), [], "{text}");
+        }
+        assert_eq!(state.composer.full_text(), text);
+    }
+    // One alone was meant as an answer.
+    let mut state = trusts(false);
+    press_at(&mut state, "w", 5_000);
+    press_at(&mut state, "u", 5_000 + QUIET);
+    assert_eq!(state.composer.full_text(), "u");
+}
+
 /// A file with this many new lines.
 fn writes(lines: usize, risk: Risk) -> protocol::Event {
     let protocol::Event::Asked(mut ask) = touches() else { panic!("asks") };

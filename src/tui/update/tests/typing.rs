@@ -192,6 +192,12 @@ impl TypingHarness {
         letters(&format!("{}{kept}", self.state.composer.full_text()))
     }
 
+    /// What the question ignored just now.
+    fn ignored_letters(&self) -> Vec<char> {
+        let keys = self.state.guard.clone().take_ignored(self.now);
+        keys.iter().filter_map(|key| key.code.as_char()).collect()
+    }
+
     /// The question changed: earlier keys are not for it.
     fn question_changed(&mut self) {
         (self.last, self.is_quiet, self.has_moved_focus) = (self.now, false, false);
@@ -233,6 +239,7 @@ impl TypingHarness {
         let listed = !asking && !self.state.modals.is_empty();
         let blank = self.state.composer.is_blank();
         let (before, field) = (self.draft_letters(), self.state.modals.has_text_field());
+        let ignored = self.ignored_letters();
         self.is_quiet |= self.now >= self.last + QUIET;
         self.last = self.now;
         let effects = visible_effects(update(&mut self.state, TimedInput::key(self.now, event)));
@@ -260,6 +267,11 @@ impl TypingHarness {
         let mut expected = unchanged;
         expected.extend(types);
         expected.sort_unstable();
+        if wrote && types.is_some() && asking && after != expected {
+            // What the question ignored just before is the beginning of the text.
+            expected.extend(ignored);
+            expected.sort_unstable();
+        }
         if listed {
             // In a list, typing filters.
         } else if types.is_some() && asking && self.is_quiet && !wrote {
