@@ -954,9 +954,29 @@ fn plugins_are_listed_and_run_from_the_command_line() {
     let mut screen = bench.stranger(&["plugin", "run", "talk", "--top", "5"]);
     screen.wait_for("captured: --top 5");
     assert_eq!(screen.wait_for_exit(), 0);
+    // What follows its name is the plugin's, also what Avocet has an option for.
+    for args in [&["--help"][..], &["-h"], &["--json", "-c"], &["-V"], &["--", "x"]] {
+        let mut screen = bench.stranger(&[&["plugin", "run", "talk"][..], args].concat());
+        screen.wait_for(&format!("captured: {}", args.join(" ")));
+        assert_eq!(screen.wait_for_exit(), 0);
+    }
     let mut screen = bench.stranger(&["plugin", "run", "nothing"]);
     screen.wait_for("There is no plugin `nothing`");
     assert_ne!(screen.wait_for_exit(), 0);
+}
+
+#[test]
+fn a_broken_registry_of_plugins_is_a_failure() {
+    let bench = TestDir::new();
+    slothtool(&bench);
+    let registry = bench.root.path().join("home/.slothtool/registry.json");
+    assert!(registry.is_file());
+    fs::write(&registry, "{ broken").unwrap();
+    for args in [&["plugin", "list"][..], &["plugin", "list", "--json"]] {
+        let mut screen = bench.stranger(args);
+        screen.wait_for("registry.json");
+        assert_ne!(screen.wait_for_exit(), 0, "{args:?}");
+    }
 }
 
 /// A command of two shell pieces, of which one makes a file.

@@ -14,6 +14,7 @@ use crate::cli::print::{self, PrintChannels};
 use crate::cli::schema::Schema;
 use crate::cli::{Exit, input, output};
 use crate::commands;
+use crate::config::{ConfigDiagnostic, ConfigError};
 use crate::extensions::{ExtensionFileKind, ExtensionSet, expand};
 use crate::i18n::{Localize, LocalizedText, cli as words, library as w, session as session_words};
 use crate::prompt::input::{self as line, Intent};
@@ -138,10 +139,17 @@ impl HeadlessOptions {
 
 /// Without a model the offline guide would answer, and its text would be taken for an answer.
 fn needs_model(op: Op, startup: &Startup) -> Result<Op, Exit> {
-    if startup.loaded.settings.connection.is_some()
-        || matches!(op, Op::Render { .. } | Op::Shell { .. })
-    {
+    if matches!(op, Op::Render { .. } | Op::Shell { .. }) {
         return Ok(op);
+    }
+    if startup.loaded.settings.connection.is_some() {
+        // Another model than that of the profile must not answer in its place; it was reported.
+        let is_misspelt =
+            |problem: &ConfigDiagnostic| matches!(problem.fault, ConfigError::NoProfile { .. });
+        return match startup.loaded.problems.iter().any(is_misspelt) {
+            true => Err(Exit::Model),
+            false => Ok(op),
+        };
     }
     let notice = Notice::error(words::NO_MODEL).with_hint(session_words::GUIDE_HINT);
     Err(startup.fail(&notice, Exit::Model))

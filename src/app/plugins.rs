@@ -7,6 +7,7 @@ use crate::cli::Exit;
 use crate::cli::args::PluginCommand;
 use crate::i18n::{cli as words, tools as tool_words};
 use crate::protocol::{Notice, Requires, Step, StepAction};
+use crate::safety::tools::Registry;
 use crate::safety::{PolicyContext, ToolTask, assess};
 use crate::session::plugins_page;
 use crate::tools::exec::run_in_terminal;
@@ -16,9 +17,16 @@ pub fn run_subcommand(startup: &Startup, asked: PluginCommand, json: bool) -> Ex
     let world = startup.system();
     match asked {
         PluginCommand::List => {
+            if let Err(why) = Registry::read(&startup.paths.home, &world) {
+                return startup.fail(&Notice::error(why), Exit::Failed);
+            }
             print_rows(startup, &plugins_page(&startup.paths.home, &world).rows, json)
         }
-        PluginCommand::Run { alias, args } => run(startup, &world, &alias, &args),
+        PluginCommand::Run { words } => {
+            // The parser asks for at least one.
+            let (alias, args) = words.split_first().map_or(("", &[][..]), |(a, rest)| (a, rest));
+            run(startup, &world, alias, args)
+        }
     }
 }
 

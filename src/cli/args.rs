@@ -285,11 +285,16 @@ pub enum PluginCommand {
     /// Run a plugin in this terminal.
     #[command(after_help = "Example:\n  avocet plugin run loc src --top 5")]
     Run {
-        /// Its name, as `plugin list` shows it.
-        alias: String,
-        /// Arguments passed to the plugin unchanged.
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        args: Vec<String>,
+        /// Its name, as `plugin list` shows it, and the arguments passed to it unchanged.
+        // One list: whatever follows the name is the plugin's, `--help` and `--json` too.
+        #[arg(
+            value_names = ["ALIAS", "ARGS"],
+            num_args = 1..,
+            required = true,
+            trailing_var_arg = true,
+            allow_hyphen_values = true
+        )]
+        words: Vec<String>,
     },
 }
 

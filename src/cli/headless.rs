@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 use super::args::ApprovalFlags;
 pub use super::headless_effect::{HeadlessEffect, StderrLine};
-use super::headless_effect::{attachment_line, decide, notice, stderr_line, template_command_line};
+use super::headless_effect::{
+    attachment_line, decide, notice, pause_hint, stderr_line, template_command_line,
+};
 use super::messages::Printer;
 use super::schema::Schema;
 use super::shell_approval::{ApprovalLine, TemplateApproval};
@@ -357,7 +359,7 @@ impl<'a> HeadlessTurn<'a> {
             Question::Trust { .. } => vec![decide(ask.id, Decision::Reject { word: None })],
             Question::Pause { why } => {
                 self.stop = Stop::Paused;
-                let notice = Notice::warning(why.clone()).with_hint(w::PAUSED_HINT);
+                let notice = Notice::warning(why.clone()).with_hint(pause_hint(why));
                 vec![
                     HeadlessEffect::Tell(StderrLine::Notice(notice)),
                     decide(ask.id, Decision::Stop),
@@ -530,7 +532,7 @@ impl<'a> HeadlessTurn<'a> {
             }
             (Stop::Paused, _) => Exit::Limit,
             (Stop::No, TurnOutcome::Limit { why }) => {
-                effects.extend(notice(Notice::error(why.clone()).with_hint(w::PAUSED_HINT)));
+                effects.extend(notice(Notice::error(why.clone()).with_hint(pause_hint(why))));
                 Exit::Limit
             }
             (Stop::No, TurnOutcome::Unsent { why }) => {

@@ -1,7 +1,7 @@
 //! What a headless turn makes of events: output for both streams, operations and the end.
 
 use super::Exit;
-use crate::i18n::{LocalizedText, prompt};
+use crate::i18n::{LocalizedText, Phrase, agent, cli as w, prompt};
 use crate::present::question_lines::risk_phrase;
 use crate::protocol::{AskId, AttachmentInfo, Decision, Notice, Op, TemplateCommand, Tier};
 
@@ -56,4 +56,16 @@ pub(super) fn stderr_line(say: impl Into<LocalizedText>) -> Vec<HeadlessEffect> 
 
 pub(super) fn notice(notice: Notice) -> Vec<HeadlessEffect> {
     vec![HeadlessEffect::Tell(StderrLine::Notice(notice))]
+}
+
+/// Only a limit is worth raising: a model that goes round in circles would do so for longer.
+pub(super) fn pause_hint(why: &LocalizedText) -> Phrase {
+    let loops = [
+        agent::REFUSALS,
+        agent::REJECTIONS,
+        agent::SAME_STEP,
+        agent::SAME_RESULT,
+        agent::SAME_FAILURE,
+    ];
+    if loops.contains(&why.phrase()) { w::PAUSED_LOOP_HINT } else { w::PAUSED_HINT }
 }

@@ -32,13 +32,13 @@ words! { "chat":
     WAITS: "Queued: {n} waiting.", "已排队：等待 {n} 条。";
     BUSY_ELSEWHERE: "This conversation is open in a terminal. Close it there, or send /new.", "该对话在终端中打开。请先在终端关闭，或发送 /new。";
     NOT_OPENED: "The conversation could not be opened: {why}", "无法打开对话：{why}";
-    LEFT_OUT: "… {n} messages were left out: this chat could not take them in time.", "……省略了 {n} 条消息：本聊天来不及接收。";
+    LEFT_OUT: "… {n} {n:message was|messages were} left out: this chat could not take them in time.", "……省略了 {n} 条消息：本聊天来不及接收。";
     FILE_NOT_SENT: "`{name}` could not be sent: {why}", "无法发送 `{name}`：{why}";
     FULL: "Too many conversations are active. Send it again in a moment.", "同时进行的对话过多。请稍后再发。";
     STEP_RUNS: "⏳ {step}", "⏳ {step}";
     STEP_DONE: "✓ {step}", "✓ {step}";
     STEP_FAILED: "✗ {step}", "✗ {step}";
-    STEPS_BEFORE: "… and {n} steps before", "… 之前还有 {n} 个步骤";
+    STEPS_BEFORE: "… and {n} {n:step|steps} before", "… 之前还有 {n} 个步骤";
     NEEDS_TERMINAL: "This works in the terminal only.", "此功能只能在终端中使用。";
     NONE_ENABLED: "No chat service is enabled.", "没有启用任何聊天平台。";
     NONE_ENABLED_HINT: "Set `gateway.telegram.enabled` to true, or name one with `--only`.", "请把 `gateway.telegram.enabled` 设为 true，或用 `--only` 指定一个。";

@@ -6,7 +6,7 @@ words! { "cli":
     PLATFORM_ON: "enabled", "已启用";
     PLATFORM_OFF: "off", "未启用";
     PLATFORM_WHO: "who may talk", "可使用者";
-    PLATFORM_USERS: "{users} users and {admins} admins in the settings, {paired} paired", "设置中有 {users} 个用户、{admins} 个管理员，另有 {paired} 个已配对";
+    PLATFORM_USERS: "{users} {users:user|users} and {admins} {admins:admin|admins} in the settings, {paired} paired", "设置中有 {users} 个用户、{admins} 个管理员，另有 {paired} 个已配对";
     TOKEN_SET: "set", "已设置";
     ERROR: "error", "错误";
     WARNING: "warning", "警告";
@@ -46,6 +46,7 @@ words! { "cli":
     SCRIPT_ASKS: "its permissions require your approval", "其权限设置要求由你批准";
     NO_REASON: "no reason given", "没有给出原因";
     RETRYING: "Trying again in {wait} ms, attempt {attempt} of {of}: {why}", "{wait} 毫秒后重试，第 {attempt} 次，共 {of} 次：{why}";
+    PAUSED_LOOP_HINT: "On the full screen you can tell the model what to do instead.", "在全屏界面中可以告诉模型改做什么。";
     PAUSED_HINT: "Continuing needs the full screen: run it there, or raise the setting that limits it (for steps, `safety.max_auto_steps_per_turn`).", "没有界面时无法确认继续。请在全屏界面中运行，或调高相应的限制（步数为 `safety.max_auto_steps_per_turn`）。";
 
     // Results.

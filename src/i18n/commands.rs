@@ -193,7 +193,7 @@ words! { "commands":
     PERMISSIONS_DENIED: "Refused", "一律拒绝";
     NO_RULES: "no rules", "没有规则";
     PERMISSIONS_LIMITS: "Limits", "限制";
-    LIMIT_STEPS: "A turn pauses and asks after {steps} steps.", "每轮运行 {steps} 步之后暂停并询问。";
+    LIMIT_STEPS: "A turn pauses and asks after {steps} {steps:step|steps}.", "每轮运行 {steps} 步之后暂停并询问。";
     LIMIT_NONE: "A turn pauses and asks before each step.", "每一步都暂停并询问。";
     HOW_TO_RULE: "Add with `/allow <rule>` and `/forbid <rule>`, such as `git add *`; remove with `/permissions revoke <number>`.", "用 `/allow <规则>` 和 `/forbid <规则>` 添加，例如 `git add *`；用 `/permissions revoke <编号>` 撤销。";
     REVOKE_LOCAL: "Rules can be revoked only on the machine that runs Avocet.", "只能在运行 Avocet 的机器上撤销规则。";

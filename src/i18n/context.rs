@@ -7,7 +7,7 @@ words! { "context":
     STEPS_RECEIPT: "This turn has grown: {n} of its steps are shortened or left out, {before} of it are now {after}.", "本轮内容较多：其中 {n} 个步骤已缩短或不再发送，由 {before} 减为 {after}。";
     RECEIPT_LEFT_OUT: "left out", "不再发送";
     RECEIPT_STEPS_KEPT: "your words, the plan and the latest steps unchanged", "你的话、计划和最近的步骤原样保留";
-    NO_PAGE: "`{id}` has {n} pages.", "`{id}` 共 {n} 页。";
+    NO_PAGE: "`{id}` has {n} {n:page|pages}.", "`{id}` 共 {n} 页。";
     ABOUT_RECALL_TOOL: "Reads an earlier step or turn again", "重新读取较早的步骤或轮次";
     RECEIPT: "Context compressed: past turns now take {after} instead of {before}.", "上下文已压缩：过往对话由 {before} 减为 {after}。";
     RECEIPT_FOCUS: "focus", "重点";
@@ -16,7 +16,7 @@ words! { "context":
     RECEIPT_PART: "{id} ({size}): {about}", "{id}（{size}）：{about}";
     RECEIPT_MORE: "and {n} more, up to {last}", "另有 {n} 项，直至 {last}";
     RECEIPT_KEPT: "kept", "保留";
-    RECEIPT_KEPT_WHAT: "the last {turns} turns and {results} results unchanged, project instructions, skills, open tasks", "最近 {turns} 轮和 {results} 条结果原样保留，另有项目说明、技能和待办事项";
+    RECEIPT_KEPT_WHAT: "the last {turns} {turns:turn|turns} and {results} {results:result|results} unchanged, project instructions, skills, open tasks", "最近 {turns} 轮和 {results} 条结果原样保留，另有项目说明、技能和待办事项";
     RECEIPT_FACT: "fact", "要点";
     RECEIPT_TASK: "open task", "待办";
     RECEIPT_CLOSED: "no longer open", "不再待办";

@@ -49,7 +49,7 @@ words! { "guide":
     CHANGED_HERE: "**{count} changed**:", "**{count} 处改动**：";
     NO_REPOSITORY: "This folder is not a Git repository, so there is nothing to compare.", "这个目录不是 Git 仓库，没有可比较的内容。";
     LAST_COMMIT: "The only commit:", "唯一的一次提交：";
-    COMMITS: "The last {n} commits:", "最近 {n} 次提交：";
+    COMMITS: "The last {n} {n:commit|commits}:", "最近 {n} 次提交：";
     NO_COMMITS: "There are no commits yet.", "还没有任何提交。";
     FOUND: "Found `{text}` on **{lines}** in {files}:", "`{text}` 出现在 {files}的 **{lines}**中：";
     FOUND_MANY: "Found `{text}` on **{lines}**; here are the first:", "`{text}` 出现在 **{lines}**中；这里是前面的部分：";

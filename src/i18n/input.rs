@@ -32,8 +32,8 @@ words! { "input":
     // Searching sent messages.
     SEARCH_LABEL: "search sent messages: ", "查找发送过的内容：";
     SEARCH_NONE: "no sent message contains this", "没有发送过包含它的内容";
-    SEARCH_NONE_KEPT: "none of the last {n} messages contains this", "最近的 {n} 条消息中没有包含它的";
-    SEARCH_OLDEST_KEPT: "nothing older among the last {n} messages", "最近的 {n} 条消息中没有更早的了";
+    SEARCH_NONE_KEPT: "none of the last {n} {n:message|messages} contains this", "最近的 {n} 条消息中没有包含它的";
+    SEARCH_OLDEST_KEPT: "nothing older among the last {n} {n:message|messages}", "最近的 {n} 条消息中没有更早的了";
     SEARCH_OLDEST: "nothing older", "没有更早的了";
     HINT_OLDER: "older", "更早";
     HINT_TAKE: "use", "采用";

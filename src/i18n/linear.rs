@@ -37,6 +37,7 @@ words! { "linear":
     RULE: "  Its rule is {rule}", "  规则：{rule}";
     RULE_COVERS: "    {say}", "    {say}";
     MODEL_SAYS: "  The model says: {why}", "  模型说：{why}";
+    MODEL_EXPECTS: "  The model expects: {expected}", "  模型预期：{expected}";
     TRUST: "Do you trust the folder {folder}?", "是否信任目录 {folder}？";
     LYING: "  Contains {name}, {bytes} bytes", "  其中有 {name}，{bytes} 字节";
     LYING_MORE: "  and {n} more such files", "  另有 {n} 个同类文件";

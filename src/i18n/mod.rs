@@ -240,10 +240,18 @@ impl LocalizedText {
         self.word
     }
 
-    /// The sentence in one language. Values are inserted once and never expanded again, so a value
+    /// The sentence in one language: `{n}` is a value, `{n:line|lines}` the word for that many.
+    /// Values are inserted once and never expanded again, so a value
     /// that contains `{name}` stays unchanged.
     pub fn text(&self, lang: Lang) -> String {
-        fill(self.word.text(lang), |name| Some(self.value(name)?.text(lang)))
+        fill(self.word.text(lang), |gap| {
+            let (name, forms) = gap.split_once(':').map_or((gap, None), |(n, f)| (n, Some(f)));
+            let value = self.value(name)?.text(lang);
+            match forms.and_then(|forms| forms.split_once('|')) {
+                None => Some(value),
+                Some((one, many)) => Some(if value == "1" { one } else { many }.to_owned()),
+            }
+        })
     }
 }
 
@@ -428,6 +436,7 @@ mod tests {
         text.split('{')
             .skip(1)
             .filter_map(|part| part.split_once('}').map(|(name, _)| name))
+            .map(|name| name.split(':').next().unwrap_or(name))
             .collect()
     }
 
@@ -473,6 +482,65 @@ mod tests {
         let say = word.with("a", "{b}").with("b", "x");
         assert_eq!(say.text(Lang::En), "{b} and x");
         assert_eq!(say.text(Lang::Zh), "{b}与x");
+    }
+
+    #[test]
+    fn a_counted_word_agrees_with_its_number() {
+        let word = Phrase { key: "t", en: "{n} {n:line was|lines were} cut", zh: "截去 {n} 行" };
+        let said = |n: usize| word.with("n", n).text(Lang::En);
+        assert_eq!((said(1).as_str(), said(0).as_str()), ("1 line was cut", "0 lines were cut"));
+        assert_eq!(said(21), "21 lines were cut");
+        assert_eq!(word.with("n", 1_usize).text(Lang::Zh), "截去 1 行");
+    }
+
+    /// Sentences in which the number is never one.
+    const NEVER_ONE: &[&str] = &[
+        "cli.MODEL_PRICES_LONG",
+        "cli.MODEL_WINDOW",
+        "guide.COUNTED_PART",
+        "guide.FILE_HEAD",
+        "linear.REWIND_WHAT",
+        "protocol.TOO_MANY",
+        "safety.EDIT_AMBIGUOUS",
+        "safety.TOO_MANY_CHOICES",
+        "safety.TOO_MANY_ITEMS",
+        "screen.PANEL_TOO_NARROW",
+        "session.FILES_CHANGED_MORE",
+        "tools.LIST_CUT",
+    ];
+
+    #[test]
+    fn a_number_that_may_be_one_does_not_stand_before_a_plural() {
+        let keys: BTreeSet<&str> = all().map(|word| word.key).collect();
+        // Others have a sentence of their own for one.
+        let has_one = |key: &str| {
+            let stem = key.trim_end_matches("_MANY");
+            let bare = stem.trim_end_matches('S');
+            let (area, name) = bare.split_once('.').unwrap_or(("", bare));
+            let others = [
+                format!("{key}_ONE"),
+                format!("{stem}_ONE"),
+                format!("{bare}_ONE"),
+                format!("{area}.ONE_{name}"),
+                format!("{}Y", bare.trim_end_matches("IE")),
+                bare.trim_end_matches('E').to_owned(),
+                bare.to_owned(),
+            ];
+            others.iter().any(|other| other != key && keys.contains(other.as_str()))
+        };
+        let plural = all().filter(|word| has_plain_plural(word.en)).map(|word| word.key);
+        let wrong: Vec<&str> =
+            plural.filter(|key| !has_one(key) && !NEVER_ONE.contains(key)).collect();
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    fn has_plain_plural(text: &str) -> bool {
+        text.split('{').skip(1).any(|part| {
+            let Some((name, rest)) = part.split_once("} ") else { return false };
+            let is_count = ["n", "count", "turns", "results", "files", "steps", "total", "users"];
+            let word: String = rest.chars().take_while(|c| c.is_ascii_lowercase()).collect();
+            is_count.contains(&name) && word.len() > 2 && word.ends_with('s')
+        })
     }
 
     #[test]

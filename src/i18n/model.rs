@@ -34,7 +34,7 @@ words! { "model":
     TOO_LARGE: "The answer from {url} is larger than {mib} MiB and was cut off.", "{url} 的回答超过 {mib} MiB，已被截断。";
     SCRIPT_UNREADABLE: "The replies in {file} could not be read: {why}.", "无法读取 {file} 中的回复：{why}。";
     SCRIPT_FAULTY: "{file}, line {line}: unknown directive: {why}.", "{file} 第 {line} 行：无法理解这条指令：{why}。";
-    SCRIPT_OVER: "All {count} replies of {file} have been used. Add another block to it, or restart.", "{file} 中的 {count} 条回复已全部用完。请再加一段，或重新开始。";
+    SCRIPT_OVER: "All replies of {file} ({count}) have been used. Add another block to it, or restart.", "{file} 中的 {count} 条回复已全部用完。请再加一段，或重新开始。";
 
     /// Why a server cannot be reached; each fits after a colon.
     WHY_REFUSED: "nothing is listening there", "那里没有程序在监听";

@@ -69,7 +69,7 @@ words! { "prompt":
     ATTACH_SPECIAL: "`{name}` is neither a file nor a folder.", "`{name}` 既不是文件也不是目录。";
     ATTACH_LONG: "`{name}` is too long to extract lines from: {size}.", "`{name}` 太大（{size}），无法按行截取。";
     ATTACH_BINARY: "`{name}` is not text and was not attached: {kind}, {size}.", "`{name}` 不是文本（{kind}，{size}），没有附上。";
-    ATTACH_NO_LINES: "`{name}` has only {n} lines.", "`{name}` 只有 {n} 行。";
+    ATTACH_NO_LINES: "`{name}` has only {n} {n:line|lines}.", "`{name}` 只有 {n} 行。";
     ATTACH_MISSING: "There is no `{name}` here; the text was sent as it is.", "这里没有 `{name}`，文字已按原样发送。";
     ATTACH_DECLINED: "`{name}` was not attached: Avocet does not read it without approval, and it was not approved.", "没有附上 `{name}`：读取它需要批准，而这次没有获得批准。";
     ATTACH_MANY: "Only the first {most} files were attached.", "只附上了前 {most} 个文件。";

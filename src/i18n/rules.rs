@@ -23,5 +23,5 @@ words! { "rules":
     NEVER_ASKED: "`{rule}` still asks: {why}", "`{rule}` 仍会询问：{why}";
     NEVER_NEEDED: "`{rule}` already runs without asking.", "`{rule}` 本来就无需询问。";
     NARROWED: "One rule remembered here by an older version was kept but now covers less: `/permissions` shows it.", "旧版本在此记住的一条规则已保留，但覆盖范围变小，可用 `/permissions` 查看。";
-    NARROWED_MANY: "{n} rules remembered here by an older version were kept but now cover less: `/permissions` shows them.", "旧版本在此记住的 {n} 条规则已保留，但覆盖范围变小，可用 `/permissions` 查看。";
+    NARROWED_MANY: "{n} {n:rule|rules} remembered here by an older version {n:was|were} kept but now {n:covers|cover} less: `/permissions` shows them.", "旧版本在此记住的 {n} 条规则已保留，但覆盖范围变小，可用 `/permissions` 查看。";
 }

@@ -9,7 +9,7 @@ words! { "screen":
     STEP_WAITS: "needs your OK", "等待你决定";
     STEP_APPROVED: "approved", "经你批准";
     STEP_ALLOWED: "allowed by a rule", "规则允许";
-    EXPLORED: "Explored {n} steps", "已查看 {n} 步";
+    EXPLORED: "Explored {n} {n:step|steps}", "已查看 {n} 步";
     VERB_READING: "Reading", "读取";
     VERB_READ: "Read", "已读取";
     VERB_LISTING: "Listing", "列出";
@@ -41,8 +41,8 @@ words! { "screen":
     STEP_NOTE: "note", "备注";
     STEP_STDERR: "on stderr:", "标准错误：";
     STEP_TRUNCATED: "The output was too long; only part of it is kept.", "输出过长，此处只保留了一部分。";
-    COUNT_TESTS: "{n} tests passed", "{n} 个测试通过";
-    COUNT_FAILED: "{failed} of {n} tests failed", "{n} 个测试中 {failed} 个失败";
+    COUNT_TESTS: "{n} {n:test|tests} passed", "{n} 个测试通过";
+    COUNT_FAILED: "{failed} of {n} {n:test|tests} failed", "{n} 个测试中 {failed} 个失败";
     COUNT_ENTRY: "1 entry", "1 项";
     COUNT_ENTRIES: "{n} entries", "{n} 项";
     COUNT_MATCH: "1 match", "1 处匹配";
@@ -51,9 +51,9 @@ words! { "screen":
     COUNT_COMMITS: "{n} commits", "{n} 个提交";
     COUNT_PROBLEM: "1 diagnostic", "1 条诊断";
     COUNT_PROBLEMS: "{n} diagnostics", "{n} 条诊断";
-    OUTPUT_BINARY: "(binary output, {n} bytes)", "（二进制输出，{n} 字节）";
-    OUTPUT_LEFT_OUT: "({n} lines left out)", "（省略 {n} 行）";
-    MORE_LINES: "+{n} lines  {steps}", "还有 {n} 行  {steps}";
+    OUTPUT_BINARY: "(binary output, {n} {n:byte|bytes})", "（二进制输出，{n} 字节）";
+    OUTPUT_LEFT_OUT: "({n} {n:line|lines} left out)", "（省略 {n} 行）";
+    MORE_LINES: "+{n} {n:line|lines}  {steps}", "还有 {n} 行  {steps}";
     TIME_NONE: "<0.1 s", "<0.1 秒";
     TIME_MINUTES: "{m} m {s} s", "{m} 分 {s} 秒";
     TIME_HOURS: "{h} h {m} m", "{h} 时 {m} 分";
@@ -96,8 +96,8 @@ words! { "screen":
     PASTED_IMAGE: "image {n}", "图片 {n}";
     NO_IMAGE_PASTED: "There is no image in the clipboard, or no program here that gives it (wl-paste, xclip, pngpaste, osascript).", "剪贴板里没有图片，或本机没有可以取出图片的程序（wl-paste、xclip、pngpaste、osascript）。";
     CLIPBOARD: "The clipboard", "剪贴板";
-    PASTED_LINES: "pasted {n} lines", "已粘贴 {n} 行";
-    PASTED_CHARS: "pasted {n} characters", "已粘贴 {n} 个字符";
+    PASTED_LINES: "pasted {n} {n:line|lines}", "已粘贴 {n} 行";
+    PASTED_CHARS: "pasted {n} {n:character|characters}", "已粘贴 {n} 个字符";
     SECONDS: "{s} s", "{s} 秒";
     MINUTES: "{m} min {s} s", "{m} 分 {s} 秒";
     RING_DONE: "Avocet is done.", "Avocet 已完成。";
@@ -109,12 +109,12 @@ words! { "screen":
     TIMES_ON: "Messages and steps show their times, also at the next start.", "消息和步骤旁会显示时间，下次启动仍然有效。";
     TIMES_OFF: "Times are not shown.", "不再显示时间。";
     NOTHING_TO_COPY: "There is no answer to copy yet.", "还没有可复制的回答。";
-    COPIED: "Copied {n} characters with {program}.", "已用 {program} 复制 {n} 个字符。";
-    DUMP_CUT: "The {n} parts before this are left out; `/export` writes them all.", "此前的 {n} 个部分未列出；`/export` 可写出全部。";
+    COPIED: "Copied {n} {n:character|characters} with {program}.", "已用 {program} 复制 {n} 个字符。";
+    DUMP_CUT: "{n} {n:part|parts} before this {n:is|are} left out; `/export` writes them all.", "此前的 {n} 个部分未列出；`/export` 可写出全部。";
     DUMP_BACK: "Press any key to go back to Avocet.", "按任意键返回 Avocet。";
-    COPIED_TMUX: "Copied {n} characters to tmux and to the terminal's clipboard, if it allows that.", "已复制 {n} 个字符到 tmux，并请求终端写入系统剪贴板。";
-    COPIED_TMUX_ONLY: "Copied {n} characters, but only to tmux: its `set-clipboard` is off.", "已复制 {n} 个字符，但只在 tmux 内：其 `set-clipboard` 为 off。";
-    COPIED_SENT: "Copied {n} characters (sent to the terminal by OSC 52, if it supports that).", "已用 OSC 52 把 {n} 个字符发送到终端（取决于终端是否支持）。";
+    COPIED_TMUX: "Copied {n} {n:character|characters} to tmux and to the terminal's clipboard, if it allows that.", "已复制 {n} 个字符到 tmux，并请求终端写入系统剪贴板。";
+    COPIED_TMUX_ONLY: "Copied {n} {n:character|characters}, but only to tmux: its `set-clipboard` is off.", "已复制 {n} 个字符，但只在 tmux 内：其 `set-clipboard` 为 off。";
+    COPIED_SENT: "Copied {n} {n:character|characters} (sent to the terminal by OSC 52, if it supports that).", "已用 OSC 52 把 {n} 个字符发送到终端（取决于终端是否支持）。";
     MODELS_ASKED: "Fetching the server's models.", "正在查询服务器的可用模型。";
     // screen: activity
     DOING_THINKING: "Thinking", "思考中";

@@ -31,7 +31,7 @@ words! { "tools":
     CHANGED_ON_DISK: "`{path}` changed on disk after the question was asked, so it was not overwritten. Read it again, then propose the change again.", "提出询问之后，`{path}` 在磁盘上已被改动，因此没有覆盖它。请重新读取后再提出修改。";
     BINARY: "`{path}` is not text: {kind}, {bytes} bytes.", "`{path}` 不是文本：{kind}，{bytes} 字节。";
     EMPTY_FILE: "The file is empty.", "文件为空。";
-    PAST_THE_END: "The file has {total} lines; line {from} is past its end.", "文件共有 {total} 行，第 {from} 行已超出末尾。";
+    PAST_THE_END: "The file has {total} {total:line|lines}; line {from} is past its end.", "文件共有 {total} 行，第 {from} 行已超出末尾。";
     LINES_OF: "Lines {from} to {to} of {total}.", "第 {from} 至 {to} 行，共 {total} 行。";
     SIZE: "`{path}` is a file of {bytes} bytes.", "`{path}` 是文件，{bytes} 字节。";
     LIST_CUT: "These are the first of {total} names. Narrow it with path, glob or depth.", "共 {total} 个名称，仅列出前面一部分。请用 path、glob 或 depth 缩小范围。";
@@ -39,5 +39,5 @@ words! { "tools":
     GLOB_WRONG: "`{glob}` is not a valid name pattern: {why}.", "`{glob}` 不是有效的名称模式：{why}。";
     QUERY_WRONG: "The query cannot be searched for: {why}.", "无法查找该内容：{why}。";
     QUERY_LITERAL: "The query is not a valid regular expression ({why}), so it was searched for literally.", "查询不是有效的正则表达式（{why}），因此按原文查找。";
-    SEARCH_CUT: "{total} matches in {files} files; these are the first. Narrow it with path or glob.", "{files} 个文件中共有 {total} 处匹配，仅列出前面一部分。请用 path 或 glob 缩小范围。";
+    SEARCH_CUT: "{total} {total:match|matches} in {files} {files:file|files}; these are the first. Narrow it with path or glob.", "{files} 个文件中共有 {total} 处匹配，仅列出前面一部分。请用 path 或 glob 缩小范围。";
 }

@@ -182,6 +182,9 @@ fn step_question_lines(asked: &StepQuestion) -> Vec<LocalizedText> {
         // On one line: it must not look like a line of the question.
         says.push(w::MODEL_SAYS.with("why", one_line(&asked.why)));
     }
+    if !asked.expected.trim().is_empty() {
+        says.push(w::MODEL_EXPECTS.with("expected", one_line(&asked.expected)));
+    }
     says
 }
 

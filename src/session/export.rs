@@ -1,6 +1,7 @@
 //! Exports a conversation as Markdown to read, JSON to process, or HTML to publish. Returns text;
 //! the session writes it.
 
+use super::export_html::{self, escape};
 use crate::i18n::{Lang, session as words};
 use crate::protocol::{Change, Event, ExportFormat, Observation, PlanItem, TurnOutcome};
 use crate::text;
@@ -165,7 +166,10 @@ fn html(event: &Event, lang: Lang) -> String {
             escape(text)
         ),
         Event::Replied(replied) if !replied.message.is_empty() => {
-            format!("<pre class=\"answer\">{}</pre>\n", escape(&replied.message))
+            format!(
+                "<div class=\"answer\">\n{}</div>\n",
+                export_html::from_markdown(&replied.message)
+            )
         }
         Event::StepFinished(observation) => step_html(observation),
         Event::Plan { items } => {
@@ -197,10 +201,6 @@ fn step_html(observation: &Observation) -> String {
 const STYLE: &str = "body{max-width:50rem;margin:2rem auto;padding:0 1rem;font:16px/1.5 sans-serif}\
 pre{white-space:pre-wrap}.you{border-left:3px solid #47c;padding-left:1rem}\
 details{margin:.5rem 0;color:#555}";
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
 
 #[cfg(test)]
 mod tests {
@@ -255,7 +255,7 @@ mod tests {
     fn html_shows_markup_as_text() {
         let page = render("", &record(), ExportFormat::Html, Lang::En);
         assert!(page.contains("&lt;b&gt;hi&lt;/b&gt;"), "{page}");
-        assert!(page.contains("1 &lt; 2 &amp; done"), "{page}");
+        assert!(page.contains("<p>1 &lt; 2 &amp; done</p>"), "{page}");
     }
 
     #[test]

@@ -434,9 +434,8 @@ fn content(
         (Contents::Unreadable, PathKind::File) => {
             Err(spot.say(words::TOOL_TOO_BIG).with("most", most / 1024).into())
         }
-        (Contents::Unreadable, PathKind::Missing | PathKind::Other) => {
-            Err(spot.say(words::TOOL_NO_FILE).into())
-        }
+        (Contents::Unreadable, PathKind::Missing) => Err(spot.say(words::TOOL_NO_FILE).into()),
+        (Contents::Unreadable, PathKind::Other) => Err(spot.say(common::NOT_REGULAR).into()),
     }
 }
 

@@ -158,7 +158,6 @@ fn check_argument_path(arg: &str, ground: &JudgeContext<'_>, out: &mut Findings)
 /// Whether it would talk: its package says that it can, and the arguments ask for it or
 /// there are none.
 fn wants_terminal(bin: &Path, root: &Path, args: &[String], world: &dyn Machine) -> bool {
-    let asks = args.is_empty() || args.iter().any(|arg| INTERACTIVE.contains(&arg.as_str()));
     let folders = bin.ancestors().skip(1).take_while(|folder| folder.starts_with(root));
     let package = folders.into_iter().find_map(|folder| {
         match world.read(&folder.join("package.json"), MOST) {
@@ -166,9 +165,20 @@ fn wants_terminal(bin: &Path, root: &Path, args: &[String], world: &dyn Machine)
             Contents::Missing | Contents::Unreadable => None,
         }
     });
-    let says =
-        package.is_some_and(|package| package["slothtool"]["interactive"] == Value::Bool(true));
-    asks && says
+    let Some(about) = package.map(|package| package["slothtool"].clone()) else { return false };
+    about["interactive"] == Value::Bool(true)
+        && (args.is_empty() || args.iter().any(|arg| asks_to_talk(arg, &about)))
+}
+
+/// Whether an argument asks for the conversation: by a usual flag, or by one that the package
+/// names.
+fn asks_to_talk(arg: &str, about: &Value) -> bool {
+    let (flag, value) = arg.split_once('=').unwrap_or((arg, ""));
+    let named = ["interactiveFlag", "interactiveFlags"].map(|name| match &about[name] {
+        Value::Array(flags) => flags.iter().any(|own| own == flag),
+        own => own == flag,
+    });
+    (INTERACTIVE.contains(&flag) || named.contains(&true)) && value != "false"
 }
 
 #[cfg(test)]

@@ -363,7 +363,20 @@ fn plugins_are_found_by_the_registry_and_always_asked_about() {
     let Some(ToolTask::Plugin(plugin)) = &judged.task else { panic!("a plugin") };
     assert_eq!(plugin.node_args(), ["/h/.slothtool/plugins/loc/bin/loc.js", "src"]);
     assert!(!plugin.interactive && table.suggested_rule(&verdict).is_none());
-    for (args, interactive) in [(json!([]), true), (json!(["-i"]), true), (json!(["x"]), false)] {
+    let talking = r#"{"slothtool": {"interactive": true, "interactiveFlags": ["--tui"]}}"#;
+    let package = "/h/.slothtool/plugins/loc/package.json";
+    table.files.insert(package.into(), talking.as_bytes().to_vec());
+    for (args, interactive) in [
+        (json!([]), true),
+        (json!(["-i"]), true),
+        (json!(["src", "--interactive"]), true),
+        (json!(["--interactive=true"]), true),
+        (json!(["--interactive=false"]), false),
+        (json!(["--tui"]), true),
+        (json!(["--top", "5"]), false),
+        (json!(["--help", "-version"]), false),
+        (json!(["x"]), false),
+    ] {
         let verdict = table.assess("plugin.run", run("@x/plugin-loc", args));
         let Some(ToolTask::Plugin(plugin)) = &verdict.assessment().task else { panic!("a plugin") };
         assert_eq!(plugin.interactive, interactive);

@@ -187,6 +187,11 @@ fn reason(shown: &str, path: &Path, error: &io::Error) -> LocalizedText {
         io::ErrorKind::NotADirectory => words::IS_NO_FOLDER,
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => words::DISK_FULL,
         io::ErrorKind::ReadOnlyFilesystem => words::DISK_READ_ONLY,
+        // A socket cannot even be opened.
+        io::ErrorKind::InvalidInput => common::NOT_REGULAR,
+        _ if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => {
+            common::NOT_REGULAR
+        }
         _ => words::FILE_FAILED,
     };
     word.with("path", shown).with("why", error.to_string())

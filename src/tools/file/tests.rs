@@ -354,6 +354,30 @@ async fn any_lines_of_a_large_file_are_read() {
 }
 
 #[tokio::test]
+async fn what_is_no_file_is_named_and_neither_waited_for_nor_replaced() {
+    let bench = FileFixture::new();
+    let path = |name: &str| bench.place.workspace.join(name);
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, path("pipe"), rustix::fs::FileType::Fifo, mode, 0)
+        .unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
+    for name in ["pipe", "socket"] {
+        for (tool, input) in [
+            ("file.read", json!({"path": name})),
+            ("file.edit", json!({"path": name, "old": "a", "new": "b"})),
+            ("file.write", json!({"path": name, "content": "x"})),
+        ] {
+            let said = match bench.judged(tool, input.clone()) {
+                Verdict::Refuse(refused) => format!("{:?}", refused.assessment().task),
+                _ => note(&bench.run(tool, input).await),
+            };
+            assert!(said.contains("is a pipe, a socket or a device"), "{tool} {name}: {said}");
+        }
+        assert!(!path(name).symlink_metadata().unwrap().is_file(), "{name}");
+    }
+}
+
+#[tokio::test]
 async fn a_file_with_two_names_keeps_both() {
     let bench = FileFixture::new();
     let path = bench.file("one", b"before\n");
