@@ -4,6 +4,7 @@
 //! | file | builds |
 //! |---|---|
 //! | `startup` | environment, folders, settings, language: the basis of every run |
+//! | `terminal` | what the environment and the settings say of the terminal |
 //! | `room` | whether the system has enough resources |
 //! | `runtime` | threads and timers, and how they end |
 //! | `models` | models: by settings, by name, by search |
@@ -61,6 +62,7 @@ mod scripts;
 mod session_builder;
 mod startup;
 mod subcommands;
+mod terminal;
 mod user_themes;
 
 use connect::ScreenSetup;

@@ -144,6 +144,12 @@ fn without_a_model_a_run_says_so_and_prints_no_answer() {
         assert!(done.stdout.is_empty());
         assert!(err.contains("No model is configured"), "{err}");
     }
+    // A key that is there for another server does not make up for a profile that is not.
+    let mut misspelt = bench.command(&["--profile", "lcoal", "-p", "hello"]);
+    let done = misspelt.env("OPENAI_API_KEY", "sk-nothing").output().unwrap();
+    let err = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.status.code(), Some(5), "{err}");
+    assert!(done.stdout.is_empty() && err.contains("lcoal"), "{err}");
 }
 
 fn session(
@@ -255,8 +261,8 @@ fn a_setting_counts_at_once_in_the_running_session_and_is_shown_with_its_origin(
     let mut screen = conversation(&bench, &[DONE]);
     screen.press("/config safety.allow touch *\r");
     screen.wait_for("Set `safety.allow`");
-    screen.press("/config limits.step_timeout_s 9\r");
-    screen.wait_for("It counts from the next start.");
+    screen.press("/config gateway.max_queued 9\r");
+    screen.wait_for("It counts when the gateway starts next.");
     screen.press("/config safety.alow x\r");
     screen.wait_for("There is no setting `safety.alow`");
     screen.press("/config safety.allow\r");

@@ -20,6 +20,10 @@ pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationTok
         apply_side_effects(turn.take_side_effects(), calls, host).await;
         input = match action {
             TurnAction::Call(call) => {
+                if let Some(new) = host.new_settings().await {
+                    input = TurnInput::SettingsChanged(new);
+                    continue;
+                }
                 let answer = tokio::select! {
                     biased;
                     () = cancel.cancelled() => None,

@@ -12,6 +12,7 @@ use crate::protocol::{
     ApprovalMode, ApprovalScope, Decision, Dialect, Event, Message, Observation, Question,
 };
 use crate::safety::{Cleared, Grant, PolicyContext};
+use turn::TurnSettings;
 
 pub mod drive;
 pub mod turn;
@@ -20,6 +21,11 @@ pub mod turn;
 pub trait Host: Send {
     /// The current context for judging steps; the policy may have changed since the last one.
     fn policy_context(&mut self) -> PolicyContext<'_>;
+
+    /// What changed in the settings since the last request; `None`: nothing.
+    fn new_settings(&mut self) -> impl Future<Output = Option<TurnSettings>> + Send {
+        async { None }
+    }
 
     /// Calls the model with the messages since the turn began. Streams to the surfaces itself;
     /// returns the whole text.

@@ -12,7 +12,7 @@ use super::ModelRequest;
 use crate::context::history::TurnRecord;
 use crate::i18n::{Localize, LocalizedText, Phrase, agent as words};
 use crate::model::{ModelError, ModelReply};
-use crate::protocol::budget::Budget;
+use crate::protocol::budget::{Budget, SpendLimits};
 use crate::protocol::{
     ApprovalMode, ApprovalScope, Decision, Dialect, Event, Image, Observation, Outcome, Question,
     Step, StepAction, StepQuestion, Tier, TurnOutcome, Usage,
@@ -63,10 +63,22 @@ impl TurnStart {
     }
 }
 
+/// What a running turn takes over before its next request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TurnSettings {
+    pub max_steps: usize,
+    pub check: Option<StepAction>,
+    pub spend_limits: SpendLimits,
+    pub dialect: Dialect,
+    pub is_small_model: bool,
+}
+
 /// An event for the turn.
 #[derive(Debug)]
 pub enum TurnInput {
     Begin,
+    /// Settings changed before a request was sent.
+    SettingsChanged(TurnSettings),
     Replied(Result<ModelReply, ModelError>),
     /// Another model answers now. `usage`: what the refused answer cost.
     FellBack {
@@ -248,6 +260,10 @@ impl Turn {
     pub fn next(&mut self, input: TurnInput, scene: PolicyContext<'_>) -> TurnAction {
         match input {
             TurnInput::Begin => self.call_model(),
+            TurnInput::SettingsChanged(new) => {
+                self.take_over(new);
+                self.call_model()
+            }
             TurnInput::Replied(Ok(answer)) => self.handle_reply(answer, scene),
             TurnInput::Replied(Err(ModelError::NoTools { .. })) if self.transcript.use_json() => {
                 self.call_model()
@@ -284,6 +300,16 @@ impl Turn {
         self.transcript.forget_repair();
         self.transcript.close_calls();
         TurnAction::End(ending)
+    }
+
+    fn take_over(&mut self, new: TurnSettings) {
+        let TurnSettings { max_steps, check, spend_limits, dialect, is_small_model } = new;
+        (self.start.max_steps, self.start.check) = (max_steps, check);
+        self.start.budget.set_limits(spend_limits);
+        self.limits.update(max_steps, is_small_model);
+        if dialect != self.transcript.dialect() {
+            self.transcript.go_on_in(dialect);
+        }
     }
 
     // Replies

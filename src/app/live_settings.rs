@@ -1,58 +1,194 @@
 //! The settings of a running session: read again when a file changed, shown with their origin, and
 //! written.
 
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::path::PathBuf;
+use std::sync::Arc;
 
+use super::models::ModelConnector;
+use super::session_builder::{self, SessionPurpose, StepRunner};
 use super::startup::Startup;
 use super::user_themes;
 use crate::cli::config::without_password;
 use crate::config::diagnostic::{ConfigDiagnostic, ConfigError, DiagnosticSource};
-use crate::config::{Environment, Loaded, Paths, Sources, edit, load};
+use crate::config::load::{self, OWN_FILES, SettingsStamp};
+use crate::config::paths::project_files;
+use crate::config::{Loaded, ProviderSetting, Settings, SettingsLayer, Sources, edit};
 use crate::i18n::{Lang, Localize, LocalizedText, cli as words, session};
-use crate::protocol::{Notice, PageRow};
+use crate::protocol::{Mode, Notice, PageRow};
 use crate::safety::Policy;
-use crate::session::settings::{LiveSettings, SettingsAccess};
+use crate::session::Wanted;
+use crate::session::settings::{LiveModels, LiveSettings, LiveTools, SettingsAccess};
+use crate::session::trust::TrustPrompt;
+
+#[cfg(test)]
+mod tests;
+
+/// The settings that the screen takes over.
+const SCREEN_KEYS: &[&str] = &[
+    "theme",
+    "vim",
+    "motion",
+    "timestamps",
+    "show_thinking",
+    "show_pictures",
+    "enter_while_busy",
+    "color",
+    "notify",
+];
 
 /// The settings, and how their files were when they were read.
 pub struct SettingsFiles {
-    paths: Paths,
-    environment: Environment,
-    options: Vec<(&'static str, String)>,
-    project: Vec<PathBuf>,
-    loaded: Loaded,
-    stamps: Vec<Option<(SystemTime, u64)>>,
+    /// The start of the session, with the settings that are in force now.
+    startup: Startup,
+    purpose: SessionPurpose,
+    runner: StepRunner,
+    stamps: Vec<SettingsStamp>,
+    /// The project's files changed since the folder was trusted: what they had before counts.
+    awaits_trust: bool,
 }
 
 impl SettingsFiles {
-    pub fn new(startup: &Startup, project: Vec<PathBuf>) -> SettingsFiles {
-        let mut files = SettingsFiles {
-            paths: startup.paths.clone(),
-            environment: startup.environment.clone(),
-            options: startup.options.clone(),
+    pub fn new(startup: &Startup, purpose: SessionPurpose, runner: StepRunner) -> SettingsFiles {
+        let startup = startup.for_session();
+        let stamps = startup.loaded.stamps.clone();
+        SettingsFiles { startup, purpose, runner, stamps, awaits_trust: false }
+    }
+
+    /// The project's files that count, if its folder is trusted.
+    fn project(&self) -> Vec<PathBuf> {
+        match self.startup.trusted {
+            true => project_files(&self.startup.folder),
+            false => Vec::new(),
+        }
+    }
+
+    /// The project's files count as they would at a start: if they changed, they wait until the
+    /// user trusts the folder again.
+    fn check_project_trust(&mut self, project: &[PathBuf]) -> Option<Notice> {
+        let has_settings = !project.is_empty() || self.startup.loaded.has_project_settings();
+        self.awaits_trust = self.startup.trusted && has_settings && !self.startup.refresh_trust();
+        let notice = Notice::warning(session::CONFIG_UNTRUSTED).with_hint(session::TRUST_HOW);
+        self.awaits_trust.then_some(notice)
+    }
+
+    fn read(&self, project: &[PathBuf]) -> Loaded {
+        let sources = Sources {
+            paths: &self.startup.paths,
+            environment: &self.startup.environment,
+            options: &self.startup.options,
             project,
-            loaded: startup.loaded.clone(),
-            stamps: Vec::new(),
         };
-        files.stamps = files.current_stamps();
-        files
+        match self.awaits_trust {
+            true => load::load_with_known_project(sources, &self.startup.loaded),
+            false => load::load(sources),
+        }
     }
 
-    fn current_stamps(&self) -> Vec<Option<(SystemTime, u64)>> {
-        let own = [self.paths.settings(), self.paths.prices()];
-        own.iter().chain(&self.project).map(|file| stamp(file)).collect()
-    }
-
-    fn live(&self, problems: Vec<Notice>) -> LiveSettings {
-        let settings = &self.loaded.settings;
+    /// What counts now, after these settings did.
+    fn live(&mut self, before: &Settings, problems: Vec<Notice>) -> LiveSettings {
+        let models = self.live_models(before);
+        let tools = self.live_tools(before);
+        let now = &self.startup.loaded.settings;
+        if before.log != now.log {
+            self.startup.log.set(now.log.as_deref(), self.startup.paths.log());
+        }
         LiveSettings {
-            policy: settings.policy(),
-            max_steps: settings.limits.max_auto_steps,
-            spend_limits: settings.spend_limits,
-            check: settings.check.clone(),
+            policy: now.policy(),
+            max_steps: now.limits.max_auto_steps,
+            spend_limits: now.spend_limits,
+            check: now.check.clone(),
+            screen: screen_settings(&self.startup.loaded),
+            lang: (before.lang != now.lang).then_some(now.lang),
+            models,
+            tools,
+            find_scripts: self.startup.script_folder_finder(),
+            doctor: super::subcommands::doctor_page(&self.startup),
+            platforms: super::gateway::platforms_page(&self.startup),
             problems,
         }
     }
+
+    fn live_models(&self, before: &Settings) -> Option<LiveModels> {
+        let now = &self.startup.loaded.settings;
+        if is_reached_alike(before, now) {
+            return None;
+        }
+        let redactor = Arc::clone(&self.runner.redactor);
+        let key = now.connection.as_ref().and_then(|connection| connection.api_key.as_ref());
+        redactor.learn_values(key.iter().map(|key| key.expose()));
+        let wanted = match &now.connection {
+            _ if model_target(before) == model_target(now) => None,
+            None => Some(Wanted::Guide),
+            Some(_) => Some(Wanted::Mode(now.mode)),
+        };
+        Some(LiveModels {
+            connect: ModelConnector::new(&self.startup).with_redactor(redactor).into_connect(),
+            wanted,
+            mode: (before.mode != now.mode).then_some(now.mode),
+            effort: (before.effort != now.effort).then_some(now.effort),
+            profile: now.profile.clone(),
+            exposed: session_builder::exposed_key_host(&self.startup).unwrap_or_default(),
+        })
+    }
+
+    fn live_tools(&mut self, before: &Settings) -> Option<LiveTools> {
+        let now = &self.startup.loaded.settings;
+        let is_same = are_steps_run_alike(before, now);
+        let is_same_sandbox = are_steps_confined_alike(before, now);
+        if is_same && is_same_sandbox {
+            return None;
+        }
+        let StepRunner { exec, read_tracker, redactor } = &self.runner;
+        let world = session_builder::machine(&self.startup, read_tracker, redactor);
+        let setup = session_builder::exec_setup(&self.startup, &world, redactor);
+        let exec = exec.with_setup(setup);
+        let exec = match is_same_sandbox {
+            true => exec,
+            false => exec.with_sandbox(Arc::new(self.startup.sandbox(&world))),
+        };
+        self.runner.exec = exec;
+        let tools = session_builder::exec_tools(&self.runner.exec);
+        Some(LiveTools { tools, world: Arc::new(world) })
+    }
+}
+
+/// Which model the settings name.
+fn model_target(settings: &Settings) -> (&str, Mode, Option<(&ProviderSetting, [&str; 3])>) {
+    let connection = settings.connection.as_ref();
+    let target =
+        connection.map(|it| (&it.provider, [it.base_url.as_str(), it.low.as_str(), &it.high]));
+    (&settings.profile, settings.mode, target)
+}
+
+/// Whether a connection to a model would be the same.
+fn is_reached_alike(before: &Settings, now: &Settings) -> bool {
+    model_target(before) == model_target(now)
+        && before.connection == now.connection
+        && before.effort == now.effort
+        && before.models == now.models
+        && before.uses_keyring == now.uses_keyring
+        && before.plain_http_hosts == now.plain_http_hosts
+        && before.limits.idle_timeout == now.limits.idle_timeout
+}
+
+/// Whether a step would be run the same way.
+fn are_steps_run_alike(before: &Settings, now: &Settings) -> bool {
+    before.limits.step_timeout == now.limits.step_timeout
+        && before.limits.piece_timeout == now.limits.piece_timeout
+        && before.lang == now.lang
+        && session_builder::own_keys(before) == session_builder::own_keys(now)
+}
+
+fn are_steps_confined_alike(before: &Settings, now: &Settings) -> bool {
+    before.sandbox == now.sandbox
+        && before.program_folders == now.program_folders
+        && before.policy().network == now.policy().network
+}
+
+/// The settings of the screen in force, each by its key with its value.
+pub fn screen_settings(loaded: &Loaded) -> Vec<(&'static str, String)> {
+    let value = |key: &str| loaded.get(key).map_or_else(String::new, |value| value.display_text());
+    SCREEN_KEYS.iter().map(|key| (*key, value(key))).collect()
 }
 
 /// A whole file that could not be read.
@@ -61,43 +197,64 @@ fn is_unreadable(problem: &ConfigDiagnostic) -> bool {
     is_file && problem.key.is_none() && !matches!(problem.fault, ConfigError::TooMany { .. })
 }
 
-fn stamp(file: &Path) -> Option<(SystemTime, u64)> {
-    let meta = std::fs::metadata(file).ok()?;
-    Some((meta.modified().ok()?, meta.len()))
-}
-
 impl SettingsAccess for SettingsFiles {
     fn reload(&mut self) -> Option<LiveSettings> {
-        let stamps = self.current_stamps();
+        let project = self.project();
+        let stamps = load::stamps(&self.startup.paths, &project);
         if stamps == self.stamps {
             return None;
         }
+        let has_other_project = stamps.get(OWN_FILES..) != self.stamps.get(OWN_FILES..);
         self.stamps = stamps;
-        let loaded = load(Sources {
-            paths: &self.paths,
-            environment: &self.environment,
-            options: &self.options,
-            project: &self.project,
-        });
+        let untrusted = has_other_project.then(|| self.check_project_trust(&project)).flatten();
+        let mut problems: Vec<Notice> = untrusted.into_iter().collect();
+        let loaded = self.read(&project);
+        let before = self.startup.loaded.settings.clone();
         // A file that is being written, or was saved half, says nothing of what the user wants: what
         // was read last stays until a save that can be read.
         if let Some(broken) = loaded.problems.iter().find(|problem| is_unreadable(problem)) {
             let notice = broken.notice();
             let say = session::CONFIG_KEPT.with("problem", notice.say.clone());
-            let live = self.live(vec![Notice { say, ..notice }]);
-            return Some(live);
+            problems.push(Notice { say, ..notice });
+            return Some(self.live(&before, problems));
         }
-        let known = std::mem::replace(&mut self.loaded, loaded).problems;
-        let new = self.loaded.problems.iter().filter(|problem| !known.contains(problem));
-        Some(self.live(new.map(ConfigDiagnostic::notice).collect()))
+        let known = std::mem::replace(&mut self.startup.loaded, loaded).problems;
+        let new = self.startup.loaded.problems.iter().filter(|problem| !known.contains(problem));
+        problems.extend(new.map(ConfigDiagnostic::notice));
+        Some(self.live(&before, problems))
+    }
+
+    fn set_trusted(&mut self, is_trusted: bool) -> Option<LiveSettings> {
+        self.startup.trusted = is_trusted;
+        self.awaits_trust = false;
+        self.stamps.clear();
+        self.reload()
+    }
+
+    fn trust_prompt(&mut self) -> Option<TrustPrompt> {
+        if self.purpose != SessionPurpose::Screen {
+            return None;
+        }
+        self.startup.refresh_trust();
+        let prompt = session_builder::trust_prompt(&self.startup);
+        let has_settings = !project_files(&self.startup.folder).is_empty();
+        Some(TrustPrompt { ask_because: None, has_settings, ..prompt })
     }
 
     fn policy(&self) -> Policy {
-        self.loaded.settings.policy()
+        self.startup.loaded.settings.policy()
+    }
+
+    fn overridden_by(&self, key: &str) -> Option<LocalizedText> {
+        match self.startup.loaded.layer_of(key) {
+            SettingsLayer::BuiltIn | SettingsLayer::User(_) => None,
+            other => Some(other.localized()),
+        }
     }
 
     fn rows(&self, beginning: &str, lang: Lang) -> Vec<PageRow> {
-        let all = self.loaded.all().into_iter().filter(|(key, ..)| key.starts_with(beginning));
+        let all =
+            self.startup.loaded.all().into_iter().filter(|(key, ..)| key.starts_with(beginning));
         all.map(|(key, value, layer)| {
             let value = without_password(&key, value).toml().to_string();
             let value =
@@ -108,58 +265,16 @@ impl SettingsAccess for SettingsFiles {
     }
 
     fn set(&mut self, key: &str, value: Option<&str>) -> Result<LocalizedText, LocalizedText> {
-        let file = self.paths.settings();
+        let file = self.startup.paths.settings();
         let shown = file.display().to_string();
         let Some(value) = value else {
             let done = edit::unset(&file, key).map_err(|error| error.localized())?;
             let word = if done { words::CONFIG_UNSET } else { words::CONFIG_WAS_UNSET };
             return Ok(word.with("key", key).with("file", shown));
         };
-        user_themes::check_setting(&self.paths, key, value)?;
+        user_themes::check_setting(&self.startup.paths, key, value)?;
         let value = edit::set(&file, key, value).map_err(|error| error.localized())?;
         let value = without_password(key, value).display_text();
         Ok(words::CONFIG_SET.with("key", key).with("value", value).with("file", shown))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-
-    #[test]
-    fn a_half_saved_file_leaves_the_last_good_settings_until_the_next_good_save() {
-        let root = tempfile::tempdir().unwrap();
-        let paths = Paths::with_root(root.path(), root.path().join("home"));
-        let file = paths.settings();
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        let environment = Environment::default();
-        let sources =
-            |paths| Sources { paths, environment: &environment, options: &[], project: &[] };
-        let good = "[safety]\nmax_auto_steps_per_turn = 7\nallow = [\"cargo build *\"]\n";
-        fs::write(&file, good).unwrap();
-        let loaded = load(sources(&paths));
-        let mut files = SettingsFiles {
-            environment: environment.clone(),
-            options: Vec::new(),
-            project: Vec::new(),
-            loaded,
-            stamps: Vec::new(),
-            paths,
-        };
-        files.stamps = files.current_stamps();
-        assert!(files.reload().is_none(), "nothing changed");
-        fs::write(&file, "[safety]\nmax_auto_steps_per_turn = 7\nallow = [\"cargo bu").unwrap();
-        let live = files.reload().unwrap();
-        assert_eq!((live.max_steps, live.policy.allowed.len()), (7, 1));
-        let [problem] = &live.problems[..] else { panic!("{:?}", live.problems) };
-        let said = problem.say.text(Lang::En);
-        assert!(said.contains("The settings that were read last stay."), "{said}");
-        assert!(files.reload().is_none(), "it is said once");
-        fs::write(&file, "[safety]\nmax_auto_steps_per_turn = 9\n").unwrap();
-        let live = files.reload().unwrap();
-        assert_eq!((live.max_steps, live.policy.allowed.len()), (9, 0));
-        assert!(live.problems.is_empty(), "{:?}", live.problems);
     }
 }

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::live_settings::SettingsFiles;
+use super::live_settings::{SettingsFiles, screen_settings};
 use super::models::{self, ModelConnector};
 use super::startup::{StartError, Startup, StepOptions};
 use crate::cli::Exit;
 use crate::config::approvals::{Approvals, Side};
 use crate::config::paths::project_files;
 use crate::config::trust::{FolderTrust, TrustLevel};
-use crate::config::{diagnostic, toolchain, trust};
+use crate::config::{Settings, diagnostic, toolchain, trust};
 use crate::context::window::Bounds;
 use crate::extensions::bot;
 use crate::i18n::{Localize, LocalizedText, cli, session as words};
@@ -93,11 +93,9 @@ pub fn build(
     if purpose != SessionPurpose::Chat {
         sweep(startup);
     }
-    let world = startup
-        .system()
-        .with_read_tracker(desk.read_tracker.clone())
-        .with_secrets(Arc::clone(&redactor));
-    let tools = tools(startup, &world, &redactor, &desk);
+    let world = machine(startup, &desk.read_tracker, &redactor);
+    let runner = StepRunner::new(startup, &world, &desk, &redactor);
+    let tools = tools(&runner.exec, &desk);
     let (mut security, warnings) = build_security(startup, world, redactor);
     let tools = apply_run_options(startup, tools, &mut security)
         .map_err(|say| fail(say, Exit::WrongUse))?;
@@ -122,7 +120,7 @@ pub fn build(
         security,
         tools,
         persona,
-        settings: Some(Box::new(SettingsFiles::new(startup, project_settings(startup)))),
+        settings: Some(Box::new(SettingsFiles::new(startup, purpose, runner))),
         user_notes: startup.paths.user_notes(),
         outputs: startup.outputs(),
         kept_jobs: kept_jobs(startup, purpose),
@@ -187,7 +185,7 @@ fn persona(startup: &Startup, bot: Option<&str>) -> Result<Persona, LocalizedTex
 }
 
 /// The host to which a key would be sent unencrypted.
-fn exposed_key_host(startup: &Startup) -> Option<String> {
+pub fn exposed_key_host(startup: &Startup) -> Option<String> {
     let connection = startup.loaded.settings.connection.as_ref()?;
     exposed_host(&connection.base_url, connection.api_key.is_some())
 }
@@ -197,16 +195,44 @@ fn exposed_key_notice(startup: &Startup) -> Option<Notice> {
     Some(notice.with_hint(words::KEY_IN_THE_OPEN_HINT))
 }
 
-fn tools(
-    startup: &Startup,
-    world: &System,
-    redactor: &Arc<Redactor>,
-    desk: &file::FileToolState,
-) -> Toolbox {
-    let settings = &startup.loaded.settings;
-    let own_keys = settings.connection.iter().map(|connection| connection.key_variable.clone());
+/// The variables with our own keys, which no step sees.
+pub fn own_keys(settings: &Settings) -> Vec<String> {
+    let own = settings.connection.iter().map(|connection| connection.key_variable.clone());
     let tokens = settings.gateway.tokens().map(|token| token.variable.clone());
-    let exec = Exec::new(Setup {
+    own.chain(tokens).chain(["AVOCET_API_KEY".to_owned()]).collect()
+}
+
+/// What runs the steps of a session, to be set up again when settings change.
+#[derive(Clone, Debug)]
+pub struct StepRunner {
+    pub exec: Exec,
+    pub read_tracker: ReadTracker,
+    pub redactor: Arc<Redactor>,
+}
+
+impl StepRunner {
+    fn new(
+        startup: &Startup,
+        world: &System,
+        desk: &file::FileToolState,
+        redactor: &Arc<Redactor>,
+    ) -> StepRunner {
+        StepRunner {
+            exec: exec(startup, world, redactor),
+            read_tracker: desk.read_tracker.clone(),
+            redactor: Arc::clone(redactor),
+        }
+    }
+}
+
+/// This machine, with what the session knows of its files.
+pub fn machine(startup: &Startup, read: &ReadTracker, redactor: &Arc<Redactor>) -> System {
+    startup.system().with_read_tracker(read.clone()).with_secrets(Arc::clone(redactor))
+}
+
+pub fn exec_setup(startup: &Startup, world: &System, redactor: &Arc<Redactor>) -> Setup {
+    let settings = &startup.loaded.settings;
+    Setup {
         shell: startup
             .environment
             .path("SHELL")
@@ -222,7 +248,7 @@ fn tools(
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .collect(),
             path: world.child_path(),
-            own_keys: own_keys.chain(tokens).chain(["AVOCET_API_KEY".to_owned()]).collect(),
+            own_keys: own_keys(settings),
             keep: Vec::new(),
             set: toolchain::default(&startup.environment, &startup.paths.home)
                 .map(|name| ("RUSTUP_TOOLCHAIN".to_owned(), name))
@@ -236,20 +262,26 @@ fn tools(
         },
         redactor: Some(Arc::clone(redactor)),
         lang: settings.lang,
-    });
-    let exec = exec
+    }
+}
+
+fn exec(startup: &Startup, world: &System, redactor: &Arc<Redactor>) -> Exec {
+    Exec::new(exec_setup(startup, world, redactor))
         .with_sandbox(Arc::new(startup.sandbox(world)))
-        .with_exit_token(startup.leaving.clone());
-    let exec = exec.with_step_watch(Arc::new(startup.watchdog.clone()));
-    let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(exec.clone()), exec.plugins()];
+        .with_exit_token(startup.leaving.clone())
+        .with_step_watch(Arc::new(startup.watchdog.clone()))
+}
+
+/// The tools that start programs.
+pub fn exec_tools(exec: &Exec) -> Vec<Arc<dyn Tool>> {
+    vec![Arc::new(exec.clone()), exec.plugins()]
+}
+
+fn tools(exec: &Exec, desk: &file::FileToolState) -> Toolbox {
+    let mut tools = exec_tools(exec);
     tools.extend(file::all(desk));
     tools.extend(interaction::all());
     Toolbox::new(tools).with_backups(desk.backups.clone())
-}
-
-/// The project's settings files that count.
-fn project_settings(startup: &Startup) -> Vec<PathBuf> {
-    if startup.trusted { project_files(&startup.folder) } else { Vec::new() }
 }
 
 fn file_tool_state(startup: &Startup) -> file::FileToolState {
@@ -328,7 +360,7 @@ fn build_security(
 
 /// The question of trust on the screen: asked without a command if it was never answered, or if
 /// files that steer programs have changed.
-fn trust_prompt(startup: &Startup) -> TrustPrompt {
+pub fn trust_prompt(startup: &Startup) -> TrustPrompt {
     let known = &startup.trust;
     let because = match known.standing {
         _ if known.is_named => None,
@@ -402,6 +434,7 @@ fn session_info(
         max_steps: settings.limits.max_auto_steps,
         spend_limits: settings.spend_limits,
         check: settings.check.clone(),
+        screen: screen_settings(&startup.loaded),
         ..SessionInfo::default()
     };
     permissions::show_rules(policy, &startup.folder, &mut info);

@@ -12,8 +12,8 @@ use crate::cli::messages::{self, Printer};
 use crate::cli::policy;
 use crate::cli::{Cli, Exit, output};
 use crate::commands;
+use crate::config::log::LogLevel;
 use crate::config::paths::project_files;
-use crate::config::settings::{Color, Notify};
 use crate::config::trust::{self, FolderTrust, Survey, TrustLevel, TrustStore};
 use crate::config::{
     ConfigDiagnostic, Environment, Loaded, Paths, SettingsLayer, Sources, atomic_file, edit, load,
@@ -26,17 +26,14 @@ use crate::safety::tools::{PluginEntry, Registry};
 use crate::safety::{self, Limit};
 use crate::session::extensions::{FindPlaces, LatestScan};
 use crate::session::script_places::{FindScripts, ScriptPlaces};
-use crate::session::{Connected, folders, persistence};
+use crate::session::{Connected, folders};
 use crate::store::Store;
 use crate::tools::exec::Watchdog;
 use crate::tools::sandbox::{Sandbox, SandboxPaths, SandboxTrial};
 use crate::tools::system::{self, System};
 use crate::tools::temp::{RunFolder, TempFolder};
-use crate::tui::PictureSupport;
-use crate::tui::notify::NotifyMethod;
-use crate::tui::terminal_caps::supports_links;
-use crate::tui::theme::{Background as Shade, Depth, ThemeSource};
-use crate::tui::{Clipboard, SaveSettingFn, TerminalCaps};
+use crate::tui::SaveSettingFn;
+use crate::tui::theme::ThemeSource;
 
 #[derive(Debug)]
 pub struct Startup {
@@ -69,6 +66,7 @@ pub struct Startup {
     pub watchdog: Watchdog,
     /// The program is exiting: running steps are ended sooner.
     pub leaving: CancellationToken,
+    pub log: LogLevel,
 }
 
 /// What the command line says of the steps of this run.
@@ -90,7 +88,7 @@ impl StepOptions {
 }
 
 /// What is known about trust in the folder.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct TrustState {
     pub store: TrustStore,
     /// Why the trust store could not be read.
@@ -120,13 +118,16 @@ impl StartError {
 
 impl Startup {
     pub fn prepare(cli: &Cli) -> Result<Startup, StartError> {
-        let environment = Environment::from_process();
+        Startup::with_environment(cli, Environment::from_process())
+    }
+
+    pub fn with_environment(cli: &Cli, environment: Environment) -> Result<Startup, StartError> {
         let lang = early_lang(cli, &environment);
         let paths =
             Paths::find(&environment).map_err(|fault| start_error(fault.localized(), lang))?;
         let folder = resolve_folder(cli.run.cwd.as_deref(), lang)?;
         let trust = TrustState::load(&folder, cli.run.trust.as_deref(), &paths);
-        let trusted = trust.is_named || trust.standing == FolderTrust::Known(TrustLevel::Trusted);
+        let trusted = trust.is_trusted();
         // A project's own settings count only where its folder is trusted.
         let project = if trusted { project_files(&folder) } else { Vec::new() };
         let loaded = load(Sources {
@@ -135,9 +136,8 @@ impl Startup {
             options: &cli.settings(),
             project: &project,
         });
-        if let Some(level) = &loaded.settings.log {
-            crate::config::log::start(level, paths.log());
-        }
+        let log = LogLevel::default();
+        log.set(loaded.settings.log.as_deref(), paths.log());
         let saves = !cli.run.no_save;
         let temp = Arc::new(RunFolder::new(temp_folders(&environment, &paths)));
         let mut startup = Startup {
@@ -158,6 +158,7 @@ impl Startup {
             sandbox_trial: SandboxTrial::default(),
             watchdog: Watchdog::new(std::env::current_exe().ok()),
             leaving: CancellationToken::new(),
+            log,
         };
         for named in &cli.run.add_dir {
             // Given in the user's shell, so relative to its folder.
@@ -176,7 +177,7 @@ impl Startup {
     /// line did.
     pub fn in_folder(&self, folder: PathBuf, options: &[(&'static str, String)]) -> Startup {
         let trust = TrustState::load(&folder, None, &self.paths);
-        let trusted = trust.standing == FolderTrust::Known(TrustLevel::Trusted);
+        let trusted = trust.is_trusted();
         let project = if trusted { project_files(&folder) } else { Vec::new() };
         let loaded = load(Sources {
             paths: &self.paths,
@@ -185,24 +186,47 @@ impl Startup {
             project: &project,
         });
         Startup {
-            environment: self.environment.clone(),
-            paths: self.paths.clone(),
             loaded,
             folder,
             trusted,
-            saves: self.saves,
             trust,
-            temp: Arc::clone(&self.temp),
             options: options.to_vec(),
+            chat_extensions: Arc::default(),
+            added: Vec::new(),
+            ..self.for_session()
+        }
+    }
+
+    /// The same, owned by a session, whose settings may change.
+    pub fn for_session(&self) -> Startup {
+        Startup {
+            environment: self.environment.clone(),
+            paths: self.paths.clone(),
+            loaded: self.loaded.clone(),
+            folder: self.folder.clone(),
+            trusted: self.trusted,
+            saves: self.saves,
+            trust: self.trust.clone(),
+            temp: Arc::clone(&self.temp),
+            options: self.options.clone(),
             run_options: self.run_options.clone(),
             secrets: OnceLock::new(),
             chat_model: OnceLock::new(),
-            chat_extensions: Arc::default(),
+            chat_extensions: Arc::clone(&self.chat_extensions),
             sandbox_trial: self.sandbox_trial.clone(),
-            added: Vec::new(),
+            added: self.added.clone(),
             watchdog: self.watchdog.clone(),
             leaving: self.leaving.clone(),
+            log: self.log.clone(),
         }
+    }
+
+    /// Whether the folder, with the files in it as they are now, is trusted by what the user
+    /// answered.
+    pub fn refresh_trust(&mut self) -> bool {
+        self.trust =
+            TrustState::load(&self.folder, self.trust.trusted_folder.as_deref(), &self.paths);
+        self.trust.is_trusted()
     }
 
     /// The folders that matter for an assessment.
@@ -296,12 +320,6 @@ impl Startup {
             true => Store::in_folder(self.paths.data.clone()),
             false => Store::in_memory(),
         }
-    }
-
-    /// The assumed background, until the terminal reports it.
-    fn shade(&self) -> Shade {
-        let said = self.environment.get("COLORFGBG").and_then(Shade::from_colorfgbg);
-        said.unwrap_or_default()
     }
 
     /// The user's own themes, and the errors in their files.
@@ -436,64 +454,13 @@ impl Startup {
             edit::set(&file, key, value).map(|_| ()).map_err(|error| error.localized())
         })
     }
-
-    /// How a user who is looking elsewhere is notified.
-    fn notify_method(&self) -> NotifyMethod {
-        let variable = |name| self.environment.get(name).unwrap_or_default();
-        match self.loaded.settings.look.notify {
-            Notify::Auto => NotifyMethod::for_terminal(variable("TERM_PROGRAM"), variable("TERM")),
-            Notify::Bell => NotifyMethod::Bell,
-            Notify::Off => NotifyMethod::Off,
-        }
-    }
-
-    /// The number of colours that the terminal claims.
-    fn color_depth(&self) -> Depth {
-        let variable = |name| self.environment.get(name).unwrap_or_default();
-        let none =
-            self.loaded.settings.look.color == Color::Never || !variable("NO_COLOR").is_empty();
-        let (term, color) = (variable("TERM"), variable("COLORTERM"));
-        match () {
-            () if none => Depth::None,
-            () if color.contains("truecolor") || color.contains("24bit") => Depth::True,
-            () if term.contains("256color") || term.contains("direct") => Depth::Full256,
-            () => Depth::Sixteen,
-        }
-    }
-
-    /// What the screen knows of the terminal and the machine before it queries them.
-    pub fn terminal_caps(&self) -> TerminalCaps {
-        let variable = |name: &str| self.environment.get(name).unwrap_or_default().to_owned();
-        let depth = self.color_depth();
-        TerminalCaps {
-            depth,
-            background: self.shade(),
-            notify_method: self.notify_method(),
-            clipboard: self.clipboard(),
-            home: self.paths.home.clone(),
-            supports_links: depth != Depth::None && supports_links(variable),
-            pictures: match depth {
-                // Without colours a picture would have none either.
-                Depth::None => PictureSupport::None,
-                _ => PictureSupport::from_variables(variable),
-            },
-            clock: wall_clock_ms(),
-        }
-    }
-
-    /// The ways to reach the clipboard.
-    fn clipboard(&self) -> Clipboard {
-        let set = |name: &&str| Some(((*name).to_owned(), self.environment.get(name)?.to_owned()));
-        Clipboard { variables: Clipboard::VARIABLES.iter().filter_map(set).collect() }
-    }
-
-    /// A terminal without a name, or a `dumb` one, cannot move its cursor.
-    pub fn terminal_can_draw(&self) -> bool {
-        !matches!(self.environment.get("TERM"), None | Some("" | "dumb"))
-    }
 }
 
 impl TrustState {
+    fn is_trusted(&self) -> bool {
+        self.is_named || self.standing == FolderTrust::Known(TrustLevel::Trusted)
+    }
+
     /// A store that cannot be read counts as empty.
     fn load(folder: &Path, named: Option<&Path>, paths: &Paths) -> TrustState {
         let (kept, broken) = TrustStore::open(paths.trust());
@@ -509,12 +476,6 @@ impl TrustState {
             trusted_folder: named,
         }
     }
-}
-
-/// The wall-clock time, in milliseconds since 1970.
-fn wall_clock_ms() -> u64 {
-    let now = jiff::Timestamp::now().as_millisecond();
-    u64::try_from(persistence::local_millis(now, &jiff::tz::TimeZone::system())).unwrap_or(0)
 }
 
 /// Candidates for the folder of temporary files, best first.

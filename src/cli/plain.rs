@@ -332,7 +332,6 @@ impl PlainSession {
             | UiAction::Keys
             | UiAction::Vim(_)
             | UiAction::Timestamps(_)
-            | UiAction::Setting(_)
             | UiAction::Copy(_)
             | UiAction::Dump
             | UiAction::Search(_)

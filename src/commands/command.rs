@@ -1,6 +1,6 @@
 //! A command's row in the table, what it may read, and what comes of it.
 
-use crate::config::{BusyInput, ShowThinking, suggest};
+use crate::config::suggest;
 use crate::i18n::{Lang, LocalizedText, Phrase, commands as w};
 use crate::protocol::{
     Availability, Category, Extensions, Notice, Op, PageRow, SessionInfo, Surface, WhileBusy,
@@ -160,8 +160,6 @@ pub enum UiAction {
     Vim(Option<bool>),
     /// Show or hide times next to messages and steps; `None` toggles.
     Timestamps(Option<bool>),
-    /// Apply a setting of the screen that `/config` has set.
-    Setting(ScreenSetting),
     /// Copy an answer, counted from the last one, which is 1.
     Copy(usize),
     /// Print the conversation to the terminal's own scrollback.
@@ -184,38 +182,6 @@ pub enum UiAction {
     Later(String),
     /// In a chat only.
     Chat(ChatAction),
-}
-
-/// A value of a setting that is on or off.
-pub(super) fn flag(value: &str) -> Option<bool> {
-    match value.to_lowercase().as_str() {
-        "true" | "on" => Some(true),
-        "false" | "off" => Some(false),
-        _ => None,
-    }
-}
-
-/// A setting that the screen applies at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ScreenSetting {
-    ShowThinking(ShowThinking),
-    ShowPictures(bool),
-    Motion(bool),
-    EnterWhileBusy(BusyInput),
-}
-
-impl ScreenSetting {
-    /// The setting of that name with a value as it is written; `None`: it is none of these, or the
-    /// value is none of its values.
-    pub fn parse(key: &str, value: &str) -> Option<ScreenSetting> {
-        match key {
-            "show_thinking" => ShowThinking::parse(value).map(ScreenSetting::ShowThinking),
-            "show_pictures" => flag(value).map(ScreenSetting::ShowPictures),
-            "motion" => flag(value).map(ScreenSetting::Motion),
-            "enter_while_busy" => BusyInput::parse(value).map(ScreenSetting::EnterWhileBusy),
-            _ => None,
-        }
-    }
 }
 
 /// An action that only a chat platform can perform.

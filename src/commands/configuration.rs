@@ -1,9 +1,6 @@
 //! Commands that change the behaviour of this session.
 
-use super::command::flag;
-use super::{
-    ChatAction, CommandContext, CommandOutcome, ScreenSetting, Surface, UiAction, refusal,
-};
+use super::{ChatAction, CommandContext, CommandOutcome, UiAction, refusal};
 use crate::i18n::{Lang, PhraseValue, commands as w, common};
 use crate::protocol::{
     ApprovalMode, Effort, HOSTED, Hosted, Mode, ModelOffer, Notice, Op, PageRow, SessionInfo,
@@ -51,8 +48,8 @@ pub(super) fn mode(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
     CommandOutcome::Send(Op::SetMode { mode })
 }
 
-/// What the screen itself has to change is done there as well.
-pub(super) fn config(call: &CommandContext<'_>, words: &str) -> CommandOutcome {
+/// The session takes over what is set, and shows the frontends what is in force.
+pub(super) fn config(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
     let (key, value) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
     let (key, value) = (key.trim(), value.trim());
     if key == "unset" && !value.is_empty() {
@@ -60,26 +57,7 @@ pub(super) fn config(call: &CommandContext<'_>, words: &str) -> CommandOutcome {
         return CommandOutcome::Send(Op::Configure { key, value: None });
     }
     let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    let set = CommandOutcome::Send(Op::Configure { key: given(key), value: given(value) });
-    let has_screen = call.surface == Surface::Local;
-    let shown = match key {
-        _ if value.is_empty() => return set,
-        "theme" | "vim" | "timestamps" if !has_screen => return set,
-        "theme" => theme(call, value),
-        "lang" => lang(call, value),
-        "mode" => mode(call, value),
-        "vim" | "timestamps" => match flag(value) {
-            Some(on) if key == "vim" => CommandOutcome::Do(UiAction::Vim(Some(on))),
-            Some(on) => CommandOutcome::Do(UiAction::Timestamps(Some(on))),
-            None => return set,
-        },
-        _ if !has_screen => return set,
-        _ => match ScreenSetting::parse(key, value) {
-            Some(setting) => CommandOutcome::Do(UiAction::Setting(setting)),
-            None => return set,
-        },
-    };
-    CommandOutcome::Many(vec![set, shown])
+    CommandOutcome::Send(Op::Configure { key: given(key), value: given(value) })
 }
 
 /// The models, on a surface without a picker.

@@ -1,10 +1,8 @@
 //! Commands that show information and change nothing.
 
 use super::{ChatAction, CommandContext, CommandOutcome, PageRow, Surface, UiAction};
-use crate::i18n::{
-    Localize, LocalizedText, PhraseValue, commands as w, common, sandbox as held, screen, session,
-};
-use crate::protocol::{Effort, Notice, Op, Report, SandboxStatus, SessionInfo};
+use crate::i18n::{Localize, LocalizedText, PhraseValue, commands as w, common, screen, session};
+use crate::protocol::{Effort, Notice, Op, Report, SessionInfo};
 
 pub(super) fn help(_: &CommandContext<'_>, topic: &str) -> CommandOutcome {
     CommandOutcome::Do(UiAction::Help((!topic.is_empty()).then(|| topic.to_owned())))
@@ -67,13 +65,7 @@ pub(super) fn status(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
     let exposed = Some(call.facts.exposed.as_str()).filter(|host| !host.is_empty());
     let exposed = exposed.filter(|host| base_url.starts_with("http:") && base_url.contains(*host));
     let exposed = exposed.map(|host| session::KEY_IN_THE_OPEN.with("host", host));
-    let held = match call.facts.shelter {
-        SandboxStatus::Unknown => None,
-        SandboxStatus::Held => Some(held::IS_WORK),
-        SandboxStatus::ReadOnly => Some(held::IS_READ),
-        SandboxStatus::Absent => Some(held::IS_ABSENT),
-        SandboxStatus::Off => Some(held::IS_OFF),
-    };
+    let held = call.facts.shelter.about();
     let filled = rows.into_iter().filter(|(_, value)| *value != PhraseValue::from(""));
     let mut rows: Vec<PageRow> = filled.map(|(label, value)| PageRow::pair(label, value)).collect();
     rows.extend(exposed.map(|exposed| PageRow::pair(common::NOT_ENCRYPTED, exposed)));

@@ -23,7 +23,7 @@ mod tests;
 
 pub use command::{
     ApprovalSpan, ChatAction, CommandContext, CommandOption, CommandOutcome, OptionValues,
-    ScreenSetting, SlashCommand, UiAction, ValueSource,
+    SlashCommand, UiAction, ValueSource,
 };
 pub use complete::{Candidate, complete, typed_folder};
 pub use configuration::{effort_choices, effort_in_use, efforts_page, model_rows};

@@ -4,7 +4,6 @@ mod chat;
 
 use super::dispatch::{dispatch_in, find_in};
 use super::*;
-use crate::config::ShowThinking;
 use crate::i18n;
 use crate::i18n::{Lang, PhraseValue};
 use crate::protocol::{
@@ -127,45 +126,17 @@ fn each_command_does_what_its_row_says() {
         ("/run 'my own.ai.yaml' two words", runs("my own.ai.yaml", "two words")),
         ("/diff", CommandOutcome::Send(Op::Report { report: Report::Changes })),
         ("/redo", CommandOutcome::Send(Op::Redo)),
+        // The session takes it over, or says what is wrong with it.
         (
-            "/config vim on",
-            CommandOutcome::Many(vec![
-                CommandOutcome::Send(Op::Configure {
-                    key: Some("vim".into()),
-                    value: Some("on".into()),
-                }),
-                CommandOutcome::Do(UiAction::Vim(Some(true))),
-            ]),
-        ),
-        (
-            "/config timestamps false",
-            CommandOutcome::Many(vec![
-                CommandOutcome::Send(Op::Configure {
-                    key: Some("timestamps".into()),
-                    value: Some("false".into()),
-                }),
-                CommandOutcome::Do(UiAction::Timestamps(Some(false))),
-            ]),
-        ),
-        (
-            "/config show_thinking full",
-            CommandOutcome::Many(vec![
-                CommandOutcome::Send(Op::Configure {
-                    key: Some("show_thinking".into()),
-                    value: Some("full".into()),
-                }),
-                CommandOutcome::Do(UiAction::Setting(ScreenSetting::ShowThinking(
-                    ShowThinking::Full,
-                ))),
-            ]),
-        ),
-        // The session says what is wrong with it.
-        (
-            "/config show_thinking loud",
+            "/config  vim on",
             CommandOutcome::Send(Op::Configure {
-                key: Some("show_thinking".into()),
-                value: Some("loud".into()),
+                key: Some("vim".into()),
+                value: Some("on".into()),
             }),
+        ),
+        (
+            "/config unset  vim",
+            CommandOutcome::Send(Op::Configure { key: Some("unset vim".into()), value: None }),
         ),
         ("/rewind", CommandOutcome::Do(UiAction::Rewind)),
         ("/undo", CommandOutcome::Send(Op::Undo { turns: 1 })),

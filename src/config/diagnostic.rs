@@ -215,6 +215,7 @@ pub fn io_reason(error: &io::Error) -> LocalizedText {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => w::IO_FULL.into(),
         io::ErrorKind::ReadOnlyFilesystem => w::IO_READ_ONLY.into(),
         io::ErrorKind::TimedOut => w::IO_LOCKED.into(),
+        io::ErrorKind::InvalidInput => w::IO_NOT_A_FILE.into(),
         _ => w::IO_OTHER.with("why", error.to_string()),
     }
 }

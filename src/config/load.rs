@@ -6,6 +6,7 @@
 //! allow what the user meant to forbid.
 
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use super::diagnostic::{ConfigDiagnostic, ConfigError, DiagnosticSource};
 use super::keys::KEYS;
@@ -32,7 +33,37 @@ pub struct Sources<'a> {
 pub struct Loaded {
     pub settings: Settings,
     pub problems: Vec<ConfigDiagnostic>,
+    /// The files as they were before they were read.
+    pub stamps: Vec<SettingsStamp>,
     stack: Layers,
+    /// The contents of the project's files.
+    project: Vec<(PathBuf, TomlReport)>,
+}
+
+/// How a file is, to tell whether it was changed or replaced since.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingsStamp {
+    file: PathBuf,
+    /// Time, size and place on the disk; `None`: the file does not exist.
+    state: Option<(SystemTime, u64, u64)>,
+}
+
+impl SettingsStamp {
+    fn of(file: PathBuf) -> SettingsStamp {
+        use std::os::unix::fs::MetadataExt;
+        let meta = std::fs::metadata(&file).ok();
+        let state = meta.and_then(|meta| Some((meta.modified().ok()?, meta.len(), meta.ino())));
+        SettingsStamp { file, state }
+    }
+}
+
+/// The user's files first; the others are the project's.
+pub const OWN_FILES: usize = 2;
+
+/// The stamps of all files of settings.
+pub fn stamps(paths: &Paths, project: &[PathBuf]) -> Vec<SettingsStamp> {
+    let own: [PathBuf; OWN_FILES] = [paths.settings(), paths.prices()];
+    own.into_iter().chain(project.iter().cloned()).map(SettingsStamp::of).collect()
 }
 
 impl Loaded {
@@ -44,6 +75,11 @@ impl Loaded {
     /// The layer that won for a key.
     pub fn layer_of(&self, path: &str) -> SettingsLayer {
         self.stack.layer(path)
+    }
+
+    /// Whether the project has settings that were read.
+    pub fn has_project_settings(&self) -> bool {
+        !self.project.is_empty()
     }
 
     /// Every key that has a value, in the order of the table.
@@ -67,16 +103,31 @@ impl Loaded {
 /// Reads every layer. Never fails: an invalid part becomes a problem in the result, and the rest
 /// counts.
 pub fn load(sources: Sources<'_>) -> Loaded {
+    let read_file = |file: &PathBuf| (file.clone(), read(file, KEYS));
+    load_with(sources, || sources.project.iter().map(read_file).collect())
+}
+
+/// The same with the project's files as they were read before, whatever they contain now.
+pub fn load_with_known_project(sources: Sources<'_>, before: &Loaded) -> Loaded {
+    load_with(sources, || before.project.clone())
+}
+
+fn load_with(
+    sources: Sources<'_>,
+    read_project: impl FnOnce() -> Vec<(PathBuf, TomlReport)>,
+) -> Loaded {
+    let stamps = stamps(sources.paths, sources.project);
     let mut stack = Layers::default();
     let mut problems = load_prices(sources.paths, &mut stack);
     problems.extend(load_user(sources.paths, &mut stack));
-    for file in sources.project {
-        problems.extend(load_project(file, &mut stack));
+    let project = read_project();
+    for (file, reading) in &project {
+        problems.extend(load_project(file, reading.clone(), &mut stack));
     }
     problems.extend(load_variables(sources.environment, &mut stack));
     problems.extend(load_command_line(sources.options, &mut stack));
     let settings = Settings::from_layers(&stack, sources.environment, &mut problems);
-    Loaded { settings, problems, stack }
+    Loaded { settings, problems, stamps, stack, project }
 }
 
 /// The user's prices, in a file of their own so that a list of them can be replaced as a whole.
@@ -151,8 +202,7 @@ fn set_strictest(which: impl Fn(&SettingKey) -> bool, file: &Path, stack: &mut L
     }
 }
 
-fn load_project(file: &Path, stack: &mut Layers) -> Vec<ConfigDiagnostic> {
-    let reading = read(file, KEYS);
+fn load_project(file: &Path, reading: TomlReport, stack: &mut Layers) -> Vec<ConfigDiagnostic> {
     let mut problems = reading.problems;
     fall_back(&problems, file, stack);
     for TomlEntry { path, value, place } in reading.found {

@@ -4,26 +4,95 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tracing::{Level, Metadata};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::MakeWriter;
 
 use super::atomic_file;
 
 /// A file of this size gets no more lines, in bytes.
 const FULL: u64 = 16 * 1024 * 1024;
 
-/// Starts writing lines of this level and above. Only the first call in a process counts; false if
-/// there was one before.
-pub fn start(level: &str, file: PathBuf) -> bool {
-    // Our own lines only: those of libraries could contain request data.
-    let filter = EnvFilter::new(format!("off,avocet={level}"));
-    let subscriber = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_ansi(false)
-        .with_writer(Mutex::new(LazyFile { file, state: LogState::Unopened }))
-        .finish();
-    tracing::subscriber::set_global_default(subscriber).is_ok()
+/// The level of the log, which may change while the program runs; shared by its clones.
+#[derive(Clone, Debug, Default)]
+pub struct LogLevel(Arc<AtomicUsize>);
+
+/// From the fewest lines to the most.
+const LEVELS: [(&str, Level); 5] = [
+    ("error", Level::ERROR),
+    ("warn", Level::WARN),
+    ("info", Level::INFO),
+    ("debug", Level::DEBUG),
+    ("trace", Level::TRACE),
+];
+
+impl LogLevel {
+    /// Writes lines of this level and above from now on; `None`: none.
+    pub fn set(&self, level: Option<&str>, file: PathBuf) {
+        let place = level.and_then(|level| LEVELS.iter().position(|(name, _)| *name == level));
+        let most = place.map_or(0, |place| place + 1);
+        self.0.store(most, Ordering::Relaxed);
+        if most > 0 {
+            self.start(file);
+        }
+    }
+
+    /// Only the first call in a process counts.
+    fn start(&self, file: PathBuf) {
+        // Our own lines only: those of libraries could contain request data.
+        let filter = EnvFilter::new("off,avocet=trace");
+        let file = Mutex::new(LazyFile { file, state: LogState::Unopened });
+        let subscriber = tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_ansi(false)
+            .with_writer(LeveledFile { level: self.clone(), file })
+            .finish();
+        let _earlier = tracing::subscriber::set_global_default(subscriber);
+    }
+
+    fn includes(&self, level: Level) -> bool {
+        let place = LEVELS.iter().position(|(_, known)| *known == level);
+        place.is_some_and(|place| place < self.0.load(Ordering::Relaxed))
+    }
+}
+
+/// Leaves out the lines below the level.
+#[derive(Debug)]
+struct LeveledFile {
+    level: LogLevel,
+    file: Mutex<LazyFile>,
+}
+
+/// Writes one line, or leaves it out.
+#[derive(Debug)]
+struct LineWriter<'a>(Option<MutexGuard<'a, LazyFile>>);
+
+impl<'a> MakeWriter<'a> for LeveledFile {
+    type Writer = LineWriter<'a>;
+
+    fn make_writer(&'a self) -> LineWriter<'a> {
+        LineWriter(Some(self.file.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    fn make_writer_for(&'a self, line: &Metadata<'_>) -> LineWriter<'a> {
+        match self.level.includes(*line.level()) {
+            true => self.make_writer(),
+            false => LineWriter(None),
+        }
+    }
+}
+
+impl Write for LineWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.as_mut().map_or(Ok(bytes.len()), |file| file.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// A file that is opened at the first write.
@@ -79,6 +148,33 @@ mod tests {
         log.write_all(&vec![b'x'; FULL as usize]).unwrap();
         log.write_all(b"two\n").unwrap();
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "one\n");
+    }
+
+    #[test]
+    fn the_level_may_change_while_lines_are_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("avocet.log");
+        let level = LogLevel::default();
+        let lazy = LazyFile { file: file.clone(), state: LogState::Unopened };
+        let log = LeveledFile { level: level.clone(), file: Mutex::new(lazy) };
+        let subscriber = tracing_subscriber::fmt().with_max_level(Level::TRACE).with_writer(log);
+        let lines = || std::fs::read_to_string(&file).unwrap_or_default().lines().count();
+        tracing::subscriber::with_default(subscriber.finish(), || {
+            let both = || {
+                tracing::error!("one");
+                tracing::debug!("two");
+                lines()
+            };
+            // It is not the subscriber of this process: another test may have set that.
+            let set = |most| level.0.store(most, Ordering::Relaxed);
+            assert_eq!(both(), 0, "off");
+            set(1);
+            assert_eq!(both(), 1, "errors only");
+            set(4);
+            assert_eq!(both(), 3, "debug");
+            set(0);
+            assert_eq!(both(), 3, "off again");
+        });
     }
 
     #[test]

@@ -217,6 +217,9 @@ impl TomlKind {
                 let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
                 Item::from(toml_edit::Value::from(items.collect::<toml_edit::Array>()))
             }
+            TomlKind::Flag if matches!(text, "on" | "off") => {
+                Item::from(toml_edit::Value::from(text == "on"))
+            }
             TomlKind::Flag
             | TomlKind::Count { .. }
             | TomlKind::Number { .. }

@@ -52,8 +52,9 @@ words! { "common":
     TOKEN_ESTIMATE: "about {input} in, {output} out", "输入约 {input}，输出约 {output}";
     TOKENS_CACHED: "{tokens}, {cached} from the cache", "{tokens}，其中缓存 {cached}";
     TOKENS_COST: "{tokens}, {cost}", "{tokens}，{cost}";
-    TRUST_ASK: "If you trust {folder}, read-only commands run without asking and remembered rules apply; its instructions for agents apply from your next message, its settings from the next start.",
-        "如果信任 {folder}，只读命令无需询问，已记住的规则生效；其中给智能体的说明从下一条消息起生效，项目设置从下次启动起生效。";
+    NOT_REGULAR: "`{path}` is a pipe, a socket or a device: it has no content of its own.", "`{path}` 是管道、套接字或设备，本身没有内容。";
+    TRUST_ASK: "If you trust {folder}, read-only commands run without asking and remembered rules apply; its instructions for agents apply from your next message, its settings at once.",
+        "如果信任 {folder}，只读命令无需询问，已记住的规则生效；其中给智能体的说明从下一条消息起生效，项目设置立即生效。";
     TRUST_PARENT: "The parent folder is {folder}. Trusting it also trusts the folders in it, except those with files that steer programs.",
         "上级目录是 {folder}。信任它时，其下的目录也受信任，含有可影响程序行为的文件者除外。";
 }

@@ -57,7 +57,7 @@ words! { "config":
     FOUND_NO_VARIABLE: "a key or token itself", "密钥或令牌本身";
     FOUND_DATE: "a date", "日期";
     FOUND_TABLE: "a table", "表";
-    FOUND_MANY: "a list of {count} items", "含 {count} 项的列表";
+    FOUND_MANY: "a list of {count} {count:item|items}", "含 {count} 项的列表";
 
     // The right place for a key.
     MODEL_IN_PROFILE: "In the settings file a model is the `low` or `high` of a profile; for one run use `--model`.", "在设置文件里，模型写作某个配置方案的 `low` 或 `high`；只用一次可加 `--model`。";
@@ -91,6 +91,7 @@ words! { "config":
     // System errors; these are parts of a sentence.
     IO_NOT_FOUND: "no such file or folder", "文件或目录不存在";
     IO_PERMISSION: "permission denied", "没有权限";
+    IO_NOT_A_FILE: "it is not a regular file", "它不是普通文件";
     IO_FULL: "the disk is full", "磁盘已满";
     IO_READ_ONLY: "the file system is read-only", "文件系统只读";
     IO_LOCKED: "another Avocet has been changing it for too long; try again", "另一个 Avocet 占用该文件的时间过长，请重试";

@@ -38,6 +38,9 @@ words! { "session":
     CONFIG_NEXT_START: "It counts from the next start.", "下次启动时生效。";
     CONFIG_NEXT_GATEWAY: "It counts when the gateway starts next.", "下次启动网关时生效。";
     CONFIG_KEPT: "{problem} The settings that were read last stay.", "{problem} 继续使用上次读取的设置。";
+    CONFIG_OVERRIDDEN: "Not in force: decided elsewhere ({origin}).", "未生效：由其他来源决定（{origin}）。";
+    CONFIG_UNTRUSTED: "The project's settings changed. Those read before stay until you trust the folder again.", "项目设置已更改。在你重新信任此目录之前，继续使用此前读取的设置。";
+    SANDBOX_NOW: "Sandbox: {state}.", "沙箱：{state}。";
     CONFIG_UNAVAILABLE: "The settings cannot be changed here.", "此处无法更改设置。";
     ABOUT_JOB_LIST: "Lists the steps in the background", "列出后台步骤";
     ABOUT_JOB_READ: "Reads the output of a step in the background", "读取后台步骤的输出";
@@ -95,7 +98,7 @@ words! { "session":
     BROKEN_FILE: "Not used: {why}", "未使用：{why}";
     BROKEN_MORE: "{n} more are not used; `avocet skill list` and `avocet command list` name them.", "另有 {n} 个未使用，可用 `avocet skill list` 和 `avocet command list` 查看。";
     FOUND: "Found {name} at {url}. Type `/model {model}` to use it.", "在 {url} 找到 {name}。输入 `/model {model}` 即可使用。";
-    FOUND_MORE: "It has {n} models: {names}.", "那里有 {n} 个模型：{names}。";
+    FOUND_MORE: "It has {n} {n:model|models}: {names}.", "那里有 {n} 个模型：{names}。";
     FOUND_KEY: "`{key}` is set. Type `/model {model}` to use {name}.", "已设置 `{key}`。输入 `/model {model}` 即可使用 {name}。";
     GUIDE: "No model is connected, so the offline guide answers. It is not a language model.", "还没有连接模型，由离线向导回答。它不是语言模型。";
     GUIDE_HINT: "`avocet --base-url URL --model NAME`, or ask it \"how do I connect a model?\"", "用 `avocet --base-url 网址 --model 名称` 连接，或者直接问它“怎样连接模型？”";
@@ -125,7 +128,7 @@ words! { "session":
     TRUST_STAYS_OFF: "Nothing was decided; this folder is not trusted.", "没有作出决定，此目录不受信任。";
     TRUST_GIVEN: "Folder trusted. Read-only commands now run without asking.", "已信任此目录。只读命令现在无需询问即可运行。";
     TRUST_GIVEN_AT_STEP: "Folder trusted. Its instructions for agents apply from your next message.", "已信任此目录。其中给智能体的说明从你的下一条消息起生效。";
-    TRUST_SETTINGS: "The project's own settings apply from the next start.", "项目自身的设置从下次启动起生效。";
+    TRUST_SETTINGS: "The project's own settings apply too.", "项目自身的设置也已生效。";
     TRUST_HELD_BACK: "This folder is not trusted: only plain reads run without asking, and the project's settings are ignored.", "此目录不受信任：只有单纯的读取无需询问，项目设置不生效。";
     TRUST_HOW: "Type `/trust` to decide again.", "输入 `/trust` 可重新选择。";
     ADD_NO_FOLDER: "There is no folder `{path}`.", "没有目录 `{path}`。";

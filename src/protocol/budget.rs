@@ -53,6 +53,13 @@ impl Budget {
         Budget { limits, allowed: limits, before }
     }
 
+    /// Other limits count from now on. The same ones leave what the user allowed on top of them.
+    pub fn set_limits(&mut self, limits: SpendLimits) {
+        if self.limits != limits {
+            (self.limits, self.allowed) = (limits, limits);
+        }
+    }
+
     /// The reason to stop before the next request, after the turn itself used this much.
     pub fn stop_reason(&self, turn: Usage) -> Option<LocalizedText> {
         check(&self.before.plus(turn), &self.allowed)

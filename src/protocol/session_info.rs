@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::budget::SpendLimits;
 use super::{ApprovalMode, Effort, JobInfo, Mode, Provider, Usage};
-use crate::i18n::{Lang, LocalizedText, context as words};
+use crate::i18n::{Lang, LocalizedText, Phrase, context as words, sandbox};
 use crate::text;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -87,6 +87,9 @@ pub struct SessionInfo {
     /// How full the context is, and how much a message may add.
     #[serde(skip)]
     pub context: ContextFill,
+    /// The settings of the screen in force, each by its key with its value.
+    #[serde(skip)]
+    pub screen: Vec<(&'static str, String)>,
     /// Instruction files of the project sent with each request, outermost first.
     #[serde(default)]
     pub notes: Vec<InstructionFile>,
@@ -173,6 +176,19 @@ pub enum SandboxStatus {
     Absent,
     /// Disabled in the user's settings.
     Off,
+}
+
+impl SandboxStatus {
+    /// What that means for steps; `None` if it is not known yet.
+    pub fn about(self) -> Option<Phrase> {
+        match self {
+            SandboxStatus::Unknown => None,
+            SandboxStatus::Held => Some(sandbox::IS_WORK),
+            SandboxStatus::ReadOnly => Some(sandbox::IS_READ),
+            SandboxStatus::Absent => Some(sandbox::IS_ABSENT),
+            SandboxStatus::Off => Some(sandbox::IS_OFF),
+        }
+    }
 }
 
 /// `[safety] sandbox`: the steps to confine.

@@ -1,76 +1,166 @@
 //! Settings that count at once: `/config`, and files that changed since they were read.
 
+use super::Wanted;
 use super::setting_timing::SettingTiming;
+use super::settings::{LiveModels, LiveSettings, LiveTools};
 use super::state::Session;
-use crate::i18n::session as words;
-use crate::protocol::{Event, Notice, Page, PageRow};
+use super::turn_update::UnreadSettings;
+use crate::i18n::{LocalizedText, session as words};
+use crate::protocol::{Event, Notice, Page, PageRow, SandboxStatus};
 use crate::safety::{Policy, PolicyRule};
 
 impl Session {
     /// Takes over what changed in the files. Costs one look at each of them.
-    pub(super) async fn reload_settings(&mut self) -> bool {
-        let Some(live) = self.settings.as_mut().and_then(|settings| settings.reload()) else {
-            return false;
+    pub(super) async fn reload_settings(&mut self) {
+        if let Some(live) = self.settings.as_mut().and_then(|settings| settings.reload()) {
+            self.apply_settings(live).await;
+        }
+    }
+
+    /// The folder's own settings count, or do not any more.
+    pub(super) async fn apply_project_settings(&mut self, is_trusted: bool) {
+        let settings = self.settings.as_mut();
+        if let Some(live) = settings.and_then(|settings| settings.set_trusted(is_trusted)) {
+            self.apply_settings(live).await;
+        }
+    }
+
+    async fn apply_settings(&mut self, live: LiveSettings) {
+        self.apply_policy(live.policy);
+        self.info.max_steps = live.max_steps;
+        self.info.spend_limits = live.spend_limits;
+        self.info.check = live.check;
+        self.info.screen = live.screen;
+        self.responder.extensions.find_scripts = live.find_scripts;
+        (self.callbacks.doctor, self.callbacks.platforms) = (live.doctor, live.platforms);
+        let unread = UnreadSettings {
+            has_other_model: live.models.is_some(),
+            has_other_tools: live.tools.is_some(),
         };
+        if let Some(tools) = live.tools {
+            self.apply_tools(tools).await;
+        }
+        if let Some(models) = live.models {
+            self.apply_models(models).await;
+        }
+        self.update_running(|running| {
+            let earlier = running.unread_settings.unwrap_or_default();
+            running.unread_settings = Some(earlier.and(unread));
+        });
+        match live.lang {
+            Some(lang) => self.set_lang(lang).await,
+            None => self.send_info().await,
+        }
+        for notice in live.problems {
+            self.notify(notice).await;
+        }
+    }
+
+    /// The rules that were remembered or given in the session stay.
+    fn apply_policy(&mut self, new: Policy) {
         let policy = &mut self.security.policy;
-        let before = self.base_policy.replace(live.policy.clone()).unwrap_or_default();
+        let before = self.base_policy.replace(new.clone()).unwrap_or_default();
         *policy = Policy {
-            allowed: merge(&policy.allowed, &before.allowed, &live.policy.allowed),
-            denied: merge(&policy.denied, &before.denied, &live.policy.denied),
+            allowed: merge(&policy.allowed, &before.allowed, &new.allowed),
+            denied: merge(&policy.denied, &before.denied, &new.denied),
             granted: std::mem::take(&mut policy.granted),
             shelter: policy.shelter,
             approval: policy.approval,
             offered: policy.offered.take(),
             narrowed: policy.narrowed.take(),
-            ..live.policy
+            ..new
         };
         self.policy.send_replace(self.security.policy.clone());
-        self.info.max_steps = live.max_steps;
-        self.info.spend_limits = live.spend_limits;
-        self.info.check = live.check;
         super::permissions::show_rules(
             &self.security.policy,
             &self.security.place.cwd,
             &mut self.info,
         );
-        self.send_info().await;
-        for notice in live.problems {
-            self.notify(notice).await;
+    }
+
+    /// Steps that already run stay as they are. The sandbox is tried out before any other begins.
+    async fn apply_tools(&mut self, new: LiveTools) {
+        self.tools = self.tools.replacing(&new.tools);
+        self.security.world = new.world;
+        let before = self.info.shelter;
+        if let Some(status) = self.tools.sandbox_status().await {
+            self.set_sandbox_status(status).await;
         }
-        true
+        let has_changed = ![SandboxStatus::Unknown, self.info.shelter].contains(&before);
+        if let Some(state) = self.info.shelter.about().filter(|_| has_changed) {
+            self.notify(Notice::info(words::SANDBOX_NOW.with("state", state))).await;
+        }
+    }
+
+    /// Goes on with the model of the settings if they name another one; otherwise with the one that
+    /// answers now, reached again.
+    async fn apply_models(&mut self, new: LiveModels) {
+        self.callbacks.connect = new.connect;
+        self.info.profile = new.profile;
+        self.info.exposed = new.exposed;
+        self.info.mode = new.mode.unwrap_or(self.info.mode);
+        if let Some(effort) = new.effort {
+            self.responder.effort = effort;
+        }
+        let wanted = match new.wanted {
+            Some(Wanted::Mode(_)) => Wanted::Mode(self.info.mode),
+            Some(other) => other,
+            None => self.responder.wanted.clone(),
+        };
+        let before = self.responder.connected.clone();
+        if self.connect(wanted).await {
+            let now = &self.responder.connected;
+            let is_same = before.base_url == now.base_url
+                && before.provider == now.provider
+                && before.model.name() == now.model.name();
+            if !is_same {
+                self.announce_switch(&before).await;
+            }
+        }
     }
 
     /// `/config`.
     pub(super) async fn configure(&mut self, key: Option<String>, value: Option<String>) {
+        self.reload_settings().await;
         let Some(settings) = self.settings.as_mut() else {
             return self.notify(Notice::error(words::CONFIG_UNAVAILABLE)).await;
         };
-        let key = key.unwrap_or_default();
-        let done = match key.strip_prefix("unset ") {
-            Some(key) => settings.set(key.trim(), None),
-            None if value.is_some() => settings.set(&key, value.as_deref()),
-            None => {
-                let mut rows = settings.rows(&key, self.info.lang);
-                if rows.is_empty() {
-                    rows.push(PageRow::line(words::CONFIG_NO_KEY.with("key", key)));
-                }
-                let page = Page { title: words::CONFIG.into(), rows };
-                return self.outbox.send(Event::Page(Box::new(page))).await;
-            }
+        let words = key.unwrap_or_default();
+        let (key, done) = match words.strip_prefix("unset ").map(str::trim) {
+            Some(key) => (key, settings.set(key, None)),
+            None if value.is_some() => (words.as_str(), settings.set(&words, value.as_deref())),
+            None => return self.show_settings(&words).await,
         };
         match done {
             Ok(say) => {
                 self.reload_settings().await;
                 let notice = Notice::info(say);
-                let removed = key.strip_prefix("unset ").map(str::trim);
-                let timing = SettingTiming::of(removed.unwrap_or(&key), removed.is_some());
-                let notice = match timing.hint() {
+                let notice = match self.setting_hint(key) {
                     None => notice,
                     Some(hint) => notice.with_hint(hint),
                 };
                 self.notify(notice).await;
             }
             Err(why) => self.notify(Notice::error(why)).await,
+        }
+    }
+
+    async fn show_settings(&mut self, beginning: &str) {
+        let Some(settings) = &self.settings else { return };
+        let mut rows = settings.rows(beginning, self.info.lang);
+        if rows.is_empty() {
+            rows.push(PageRow::line(words::CONFIG_NO_KEY.with("key", beginning)));
+        }
+        let page = Page { title: words::CONFIG.into(), rows };
+        self.outbox.send(Event::Page(Box::new(page))).await;
+    }
+
+    /// Why a setting that was written does not count yet.
+    fn setting_hint(&self, key: &str) -> Option<LocalizedText> {
+        let other = self.settings.as_ref().and_then(|settings| settings.overridden_by(key));
+        match other {
+            Some(origin) => Some(words::CONFIG_OVERRIDDEN.with("origin", origin)),
+            None => SettingTiming::of(key).hint().map(LocalizedText::from),
         }
     }
 }

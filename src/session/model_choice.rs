@@ -2,7 +2,7 @@
 
 use super::state::Session;
 use super::turn_messages::TurnMessage;
-use super::{FoundServer, Wanted, pages};
+use super::{Connected, FoundServer, Wanted, pages};
 use crate::i18n::{Lang, LocalizedText, session as words};
 use crate::protocol::{Dialect, Effort, Event, Mode, ModelOffer, Notice, Provider, effort_names};
 
@@ -28,9 +28,13 @@ impl Session {
 
     async fn switch_model(&mut self, name: String, found: Option<FoundServer>) {
         let before = self.responder.connected.clone();
-        if !self.connect(Wanted::Model { name, found }).await {
-            return;
+        if self.connect(Wanted::Model { name, found }).await {
+            self.announce_switch(&before).await;
         }
+    }
+
+    /// Says which model answers from now on.
+    pub(super) async fn announce_switch(&mut self, before: &Connected) {
         let now = &self.responder.connected;
         let is_same = before.base_url == now.base_url
             && before.provider == now.provider
@@ -113,11 +117,12 @@ impl Session {
         self.send_info().await;
     }
 
-    async fn connect(&mut self, wanted: Wanted) -> bool {
+    pub(super) async fn connect(&mut self, wanted: Wanted) -> bool {
         match (self.callbacks.connect)(&wanted, self.info.lang) {
             Ok(connected) => {
                 self.responder.effort_levels = connected.model.effort_levels();
                 self.responder.connected = connected;
+                self.responder.wanted = wanted;
                 self.learn_of_model();
                 true
             }

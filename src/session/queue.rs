@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::masked_turn::MaskedTurn;
 use super::prompt_expansion::{self, AfterExpansion};
-use super::skill_tool::{self, MachineWithSkills};
+use super::skill_tool;
 use super::state::{self, Session};
 use super::summarizer::Summarizer;
 use super::system_prompts::SystemPrompts;
@@ -194,48 +194,46 @@ impl Session {
         self.set_running(cancel, handle, task);
     }
 
-    fn turn_scope(&self, cancel: &CancellationToken, inbox: TurnInbox) -> TurnScope {
+    /// What stays the same throughout a turn, unless settings change.
+    pub(super) fn turn_context(&self, cancel: &CancellationToken) -> TurnContext {
         let extensions = &self.responder.extensions;
-        let world = MachineWithSkills {
-            world: Arc::clone(&self.security.world),
-            library: Arc::clone(&extensions.library),
-            model_scripts: self.model_scripts(),
-        };
-        let place = self.security.place.clone();
-        let bounds = self.request_bounds();
+        let outputs = self.outputs.clone();
+        TurnContext {
+            model: Arc::clone(&self.responder.connected.model),
+            fallbacks: self.responder.connected.fallbacks.iter().cloned().collect(),
+            params: self.responder.persona.params.clone(),
+            effort: self.responder.effort,
+            system: self.system_prompts(),
+            history: Arc::clone(&self.conversation.history),
+            instructions: Arc::clone(&self.instructions),
+            summarizer: self.summarizer(),
+            bounds: self.request_bounds(),
+            usual_bounds: self.bounds,
+            user_notes: self.user_notes.clone(),
+            outputs: outputs.map(|folder| (folder, self.info.session.clone())),
+            cache_key: Some(self.info.session.clone()).filter(|id| !id.is_empty()),
+            tools: self.toolbox(),
+            extensions: Arc::clone(&extensions.library),
+            redactor: Arc::clone(&self.security.redactor),
+            approves_template_commands: self.approves_template_commands,
+            // A turn begins by reading the extensions again.
+            script_places: extensions.scripts.places.clone(),
+            script_store: extensions.store.clone(),
+            budget: self.budget(),
+            lang: self.info.lang,
+            cancel: cancel.clone(),
+        }
+    }
+
+    fn turn_scope(&self, cancel: &CancellationToken, inbox: TurnInbox) -> TurnScope {
+        let context = self.turn_context(cancel);
+        let (place, room) = (self.security.place.clone(), context.bounds.room);
         TurnScope {
             turn: self.info.turns,
             clock: TurnClock::start(Instant::now()),
             next_step: self.conversation.next_step,
             next_ask: self.conversation.next_ask,
-            context: TurnContext {
-                model: Arc::clone(&self.responder.connected.model),
-                fallbacks: self.responder.connected.fallbacks.iter().cloned().collect(),
-                params: self.responder.persona.params.clone(),
-                effort: self.responder.effort,
-                system: self.system_prompts(),
-                history: Arc::clone(&self.conversation.history),
-                instructions: Arc::clone(&self.instructions),
-                summarizer: self.summarizer(),
-                bounds,
-                usual_bounds: self.bounds,
-                user_notes: self.user_notes.clone(),
-                outputs: self
-                    .outputs
-                    .as_ref()
-                    .map(|folder| (folder.clone(), self.info.session.clone())),
-                cache_key: Some(self.info.session.clone()).filter(|id| !id.is_empty()),
-                tools: self.toolbox(),
-                extensions: Arc::clone(&extensions.library),
-                redactor: Arc::clone(&self.security.redactor),
-                approves_template_commands: self.approves_template_commands,
-                // A turn begins by reading the extensions again.
-                script_places: extensions.scripts.places.clone(),
-                script_store: extensions.store.clone(),
-                budget: self.budget(),
-                lang: self.info.lang,
-                cancel: cancel.clone(),
-            },
+            context,
             outbox: self.outbox.clone(),
             background: None,
             has_unsaved_message: false,
@@ -243,11 +241,11 @@ impl Session {
             inbox,
             request_bytes: 0,
             answer: ModelReply::default(),
-            judge: StepJudge::new(self.policy.subscribe(), place, Arc::new(world)),
+            judge: StepJudge::new(self.policy.subscribe(), place, self.turn_world()),
             prepared: false,
             instructions_check: None,
             masked: MaskedTurn::default(),
-            compaction: TurnCompaction::new(bounds.room),
+            compaction: TurnCompaction::new(room),
             summary_pause: 0,
             extra_usage: Usage::default(),
             trust_offer: self.security.trust.offer(),
@@ -281,7 +279,8 @@ impl Session {
             lang: self.info.lang,
             bot: self.responder.persona.prompt.clone(),
             tools: self.toolbox(),
-            sections: script_tool::with_script_section(skills, &self.model_scripts()),
+            sections: script_tool::with_script_section(skills, &self.model_scripts())
+                + &self.plugin_section(),
         }
     }
 }

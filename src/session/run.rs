@@ -225,6 +225,11 @@ impl Session {
                 // A turn that was stopped does not wait for it.
                 let _ = reply.send(self.part(&id).await);
             }
+            TurnMessage::SettingsNeeded { reply } => {
+                self.reload_settings().await;
+                // A turn that was stopped does not wait for it.
+                let _ = reply.send(self.turn_update());
+            }
             TurnMessage::Job(message) => self.handle_job_message(message).await,
             TurnMessage::InstructionsRead(found) => self.set_instructions(found).await,
             TurnMessage::FilesCounted(files) => self.set_changed_files(files).await,

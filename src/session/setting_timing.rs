@@ -16,7 +16,7 @@ use SettingTiming::{AtOnce, NextGateway, NextStart};
 /// Each setting by its name, or, with a dot at the end, by the beginning of it.
 #[rustfmt::skip]
 const ROWS: &[(&str, SettingTiming)] = &[
-    ("profile",                         NextStart),
+    ("profile",                         AtOnce),
     ("mode",                            AtOnce),
     ("lang",                            AtOnce),
     ("theme",                           AtOnce),
@@ -26,17 +26,18 @@ const ROWS: &[(&str, SettingTiming)] = &[
     ("show_thinking",                   AtOnce),
     ("show_pictures",                   AtOnce),
     ("enter_while_busy",                AtOnce),
-    ("color",                           NextStart),
-    ("notify",                          NextStart),
-    ("log",                             NextStart),
-    ("models.",                         NextStart),
+    ("color",                           AtOnce),
+    ("notify",                          AtOnce),
+    ("log",                             AtOnce),
+    ("models.",                         AtOnce),
+    // Of the command line and the environment, which stay as they are while the program runs.
     ("model",                           NextStart),
     ("base_url",                        NextStart),
     ("effort",                          NextStart),
     ("api_key",                         NextStart),
-    ("profiles.",                       NextStart),
-    ("key_store",                       NextStart),
-    ("plain_http_hosts",                NextStart),
+    ("profiles.",                       AtOnce),
+    ("key_store",                       AtOnce),
+    ("plain_http_hosts",                AtOnce),
     ("safety.allowed_programs",         AtOnce),
     ("safety.unknown_program",          AtOnce),
     ("safety.allow_network",            AtOnce),
@@ -45,41 +46,25 @@ const ROWS: &[(&str, SettingTiming)] = &[
     ("safety.lift",                     AtOnce),
     ("safety.allow",                    AtOnce),
     ("safety.deny",                     AtOnce),
-    ("safety.sandbox",                  NextStart),
+    ("safety.sandbox",                  AtOnce),
     ("safety.max_auto_steps_per_turn",  AtOnce),
-    ("safety.program_folders",          NextStart),
+    ("safety.program_folders",          AtOnce),
     ("safety.config_files",             AtOnce),
-    ("scripts.environment",             NextStart),
+    ("scripts.environment",             AtOnce),
     ("project.check",                   AtOnce),
-    ("limits.idle_timeout_s",           NextStart),
-    ("limits.piece_timeout_s",          NextStart),
+    ("limits.idle_timeout_s",           AtOnce),
+    ("limits.piece_timeout_s",          AtOnce),
     ("limits.cost.",                    AtOnce),
     ("limits.tokens.",                  AtOnce),
-    ("limits.script_timeout_s",         NextStart),
-    ("limits.step_timeout_s",           NextStart),
+    ("limits.script_timeout_s",         AtOnce),
+    ("limits.step_timeout_s",           AtOnce),
+    // Its platforms are connected, and its queues made, when it starts.
     ("gateway.",                        NextGateway),
     ("display.",                        NextGateway),
 ];
 
-/// What the screen takes over when it is set with `/config`; it does not look at the file.
-const OF_THE_SCREEN: &[&str] = &[
-    "mode",
-    "lang",
-    "theme",
-    "vim",
-    "motion",
-    "timestamps",
-    "show_thinking",
-    "show_pictures",
-    "enter_while_busy",
-];
-
 impl SettingTiming {
-    /// For a setting that gets a value, or is removed from the file.
-    pub fn of(key: &str, is_removed: bool) -> SettingTiming {
-        if is_removed && OF_THE_SCREEN.contains(&key) {
-            return NextStart;
-        }
+    pub fn of(key: &str) -> SettingTiming {
         let row =
             ROWS.iter().find(|(row, _)| *row == key || row.ends_with('.') && key.starts_with(row));
         row.map_or(NextStart, |(_, timing)| *timing)
@@ -115,8 +100,7 @@ mod tests {
             let is_used = KEYS.iter().any(|key| key.path.starts_with(row));
             assert!(is_used, "there is no setting {row}");
         }
-        assert_eq!(SettingTiming::of("vim", false), AtOnce);
-        assert_eq!(SettingTiming::of("vim", true), NextStart);
-        assert_eq!(SettingTiming::of("gateway.slack.allow", false), NextGateway);
+        assert_eq!(SettingTiming::of("profiles.work.high"), AtOnce);
+        assert_eq!(SettingTiming::of("gateway.slack.allow"), NextGateway);
     }
 }

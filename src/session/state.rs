@@ -16,12 +16,13 @@ use super::persistence::SessionStore;
 use super::settings::SettingsAccess;
 use super::skill_tool::ActiveSkills;
 use super::turn_messages::{FinishedTurn, TurnHandle, TurnMessage};
+use super::turn_update::UnreadSettings;
 use super::user_input::UserInput;
-use super::{Connected, FoundServer, Persona, Security, SessionConfig};
+use super::{Connected, FoundServer, Persona, Security, SessionConfig, Wanted};
 use crate::context::window::{Bounds, ContextUsage, History, TurnPosition};
 use crate::protocol::{
-    ApprovalMode, Ask, AskId, Decision, Effort, Event, Question, SessionInfo, Step, StepAction,
-    StepQuestion, Usage,
+    ApprovalMode, Ask, AskId, Decision, Effort, Event, Provider, Question, SessionInfo, Step,
+    StepAction, StepQuestion, Usage,
 };
 use crate::safety::{Policy, ToolRestriction};
 use crate::tools::Toolbox;
@@ -83,6 +84,7 @@ impl Session {
         notes: mpsc::UnboundedSender<TurnMessage>,
     ) -> Session {
         let (policy, _) = watch::channel(parts.security.policy.clone());
+        let mode = parts.info.mode;
         Session {
             run_usage: Usage::default(),
             counts_changed_files: parts.counts_changed_files,
@@ -91,6 +93,10 @@ impl Session {
             command_line_folders: parts.security.place.added.len(),
             info: parts.info,
             responder: Responder {
+                wanted: match parts.model_access.first.provider {
+                    Provider::Guide => Wanted::Guide,
+                    _ => Wanted::Mode(mode),
+                },
                 connected: parts.model_access.first,
                 effort: parts.model_access.effort,
                 effort_levels: Some(Vec::new()),
@@ -137,6 +143,7 @@ impl Session {
             unread_steering: VecDeque::new(),
             context_usage: None,
             open_question: None,
+            unread_settings: None,
             restriction: None,
             task,
             after: AfterTurn::Continue,
@@ -176,6 +183,8 @@ impl ChangeCount {
 /// Which model answers, and how it is addressed.
 pub struct Responder {
     pub connected: Connected,
+    /// What it was chosen by.
+    pub wanted: Wanted,
     /// The level of reasoning that the user wants.
     pub effort: Option<Effort>,
     /// What its model says of that; see [`crate::model::Model::effort_levels`].
@@ -322,6 +331,8 @@ pub struct RunningTurn {
     /// The parts of its last request, by size.
     pub context_usage: Option<Box<ContextUsage>>,
     pub open_question: Option<Box<Ask>>,
+    /// Settings that changed since it began, or since its last request.
+    pub unread_settings: Option<UnreadSettings>,
     /// The tools that an entered skill leaves it.
     pub restriction: Option<ToolRestriction>,
     pub task: JoinHandle<FinishedTurn>,

@@ -9,7 +9,7 @@ pub struct TrustPrompt {
     pub untrusted_files: Vec<UntrustedFile>,
     /// Why the question is asked when the session opens; `None`: it is not.
     pub ask_because: Option<LocalizedText>,
-    /// Project settings take effect at the next start.
+    /// The project has settings of its own.
     pub has_settings: bool,
     /// The risks of trusting it.
     pub hazard: Option<LocalizedText>,

@@ -1,7 +1,7 @@
 //! The question whether this folder is trusted: when to ask it, and what an answer changes.
 
 use super::state::Session;
-use super::trust::{AfterTrust, TrustAnswer};
+use super::trust::{AfterTrust, TrustAnswer, TrustPrompt};
 use crate::i18n::{LocalizedText, sandbox as held, session as words};
 use crate::protocol::{Ask, AskId, Decision, Event, Notice, Question, SandboxStatus};
 use crate::tools::git_branch;
@@ -21,6 +21,13 @@ impl Session {
             false => words::TRUST_IS_NOT,
         };
         if self.security.trust.open_question.is_none() && self.is_idle() {
+            // The user is shown what there is now, and that is what counts as trusted.
+            if let Some(new) = self.settings.as_mut().and_then(|settings| settings.trust_prompt()) {
+                let now = &mut self.security.trust;
+                let mark_sandbox_warning =
+                    std::mem::replace(&mut now.mark_sandbox_warning, Box::new(|| false));
+                *now = TrustPrompt { mark_sandbox_warning, ..new };
+            }
             self.ask_trust(because.into()).await;
         }
     }
@@ -99,6 +106,7 @@ impl Session {
         self.refresh();
         let kept = (self.security.trust.save)(given);
         self.notify(notice).await;
+        self.apply_project_settings(trusted).await;
         if let Err(why) = kept {
             self.notify(Notice::warning(words::TRUST_NOT_KEPT.with("why", why))).await;
         }

@@ -12,7 +12,7 @@ use super::turn_messages::{FinishedTurn, TurnMessage};
 use super::turn_scope::{TurnScope, bounds_of_model};
 use super::{script_tool, skill_tool};
 use crate::agent::drive::drive;
-use crate::agent::turn::{Turn, TurnResult, TurnStart};
+use crate::agent::turn::{Turn, TurnResult, TurnSettings, TurnStart};
 use crate::agent::{Host, ModelRequest};
 use crate::context::request;
 use crate::context::window::Section;
@@ -29,6 +29,10 @@ use crate::text::ends_in_repetition;
 impl Host for TurnScope {
     fn policy_context(&mut self) -> PolicyContext<'_> {
         self.judge.policy_context()
+    }
+
+    async fn new_settings(&mut self) -> Option<TurnSettings> {
+        self.changed_settings().await
     }
 
     async fn call_model(&mut self, call: ModelRequest) -> Result<ModelReply, ModelError> {

@@ -7,6 +7,7 @@ use tokio::sync::oneshot;
 
 use super::extensions::ExtensionScan;
 use super::job::JobMessage;
+use super::turn_update::TurnUpdate;
 use crate::config::project_instructions::ProjectInstructions;
 use crate::context::history::TurnRecord;
 use crate::context::window::{ContextUsage, History};
@@ -63,6 +64,10 @@ pub enum TurnMessage {
     PartRequested {
         id: String,
         reply: oneshot::Sender<Result<String, LocalizedText>>,
+    },
+    /// The turn is about to send a request: asks for the settings that changed since the last one.
+    SettingsNeeded {
+        reply: oneshot::Sender<Option<Box<TurnUpdate>>>,
     },
     /// About the steps in the background.
     Job(JobMessage),

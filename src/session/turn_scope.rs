@@ -169,6 +169,10 @@ impl StepJudge {
         self.sandbox_status = Some(shelter);
     }
 
+    pub fn set_world(&mut self, world: Arc<dyn Machine>) {
+        self.world = world;
+    }
+
     pub fn is_trusted(&self) -> bool {
         self.place.trusted
     }

@@ -197,6 +197,16 @@ impl Toolbox {
         Toolbox { tools, ..self.clone() }
     }
 
+    /// The same with these in place of those of the same names.
+    #[must_use]
+    pub fn replacing(&self, new: &[Arc<dyn Tool>]) -> Toolbox {
+        let newest = |tool: &Arc<dyn Tool>| {
+            let same = new.iter().find(|other| other.name() == tool.name());
+            Arc::clone(same.unwrap_or(tool))
+        };
+        Toolbox { tools: self.tools.iter().map(newest).collect(), ..self.clone() }
+    }
+
     /// Those with such a name are not offered before [`Toolbox::with_all`].
     #[must_use]
     pub fn offering_later(self, names: &'static str) -> Toolbox {

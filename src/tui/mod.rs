@@ -49,6 +49,7 @@ pub mod palette;
 mod pickers;
 mod picture;
 mod queue;
+mod screen_settings;
 mod side_panel;
 mod status;
 mod submit;

@@ -157,6 +157,8 @@ pub struct Appearance {
     pub theme_registry: ThemeRegistry,
     pub background: Background,
     pub depth: Depth,
+    /// The colours without a setting.
+    pub auto_depth: Depth,
     pub lines: LineStyle,
     pub lang: Lang,
     /// The window's title, as last set.
@@ -185,6 +187,15 @@ pub struct Presence {
     pub temporary_message: Option<(LocalizedText, Millis)>,
     /// How the user is notified.
     pub notify_method: NotifyMethod,
+    /// The same without a setting.
+    pub auto_notify: NotifyMethod,
+}
+
+impl Presence {
+    fn new(around: &TerminalCaps) -> Presence {
+        let (notify_method, auto_notify) = (around.notify_method, around.auto_notify);
+        Presence { notify_method, auto_notify, ..Presence::default() }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -251,7 +262,9 @@ impl State {
         let queue = Queue::from_draft(&draft);
         let kept_text = restore_text(&mut composer, draft);
         composer.set_vim(Some(habits.vim));
-        let graphics = GraphicsProbe::new(habits.show_pictures, around.pictures);
+        // Without colours a picture would have none either.
+        let graphics = habits.show_pictures && around.depth != Depth::None;
+        let graphics = GraphicsProbe::new(graphics, around.pictures);
         let mut transcript = Transcript::new(habits.show_thinking).keeping_images(graphics.is_on());
         let wrong_key = |why| Notice::warning(words::KEYMAP_PROBLEM.with("why", why));
         let wrong_keys = keymap.problems.iter().cloned().map(wrong_key);
@@ -286,7 +299,7 @@ impl State {
             completions,
             connecting: Connecting::default(),
             appearance: dress,
-            presence: Presence { notify_method: around.notify_method, ..Presence::default() },
+            presence: Presence::new(&around),
             mouse: MouseOwner::default(),
             enter_while_busy: habits.enter_while_busy,
             keymap,
@@ -358,7 +371,7 @@ impl Appearance {
     ) -> (Appearance, Option<LocalizedText>) {
         let worn = if name.is_empty() { AUTO.to_owned() } else { name };
         let (theme, title) = (Theme::default(), String::new());
-        let TerminalCaps { depth, background: ground, clock, .. } = *around;
+        let TerminalCaps { depth, auto_depth, background: ground, clock, .. } = *around;
         let timestamps = false;
         let mut dress = Appearance {
             theme,
@@ -366,6 +379,7 @@ impl Appearance {
             theme_registry: wardrobe,
             background: ground,
             depth,
+            auto_depth,
             lines: LineStyle::default(),
             lang,
             title,
@@ -389,6 +403,13 @@ impl Appearance {
         self.wear(theme);
         name.clone_into(&mut self.theme_name);
         Ok(())
+    }
+
+    /// Shows the theme in these colours.
+    pub fn set_depth(&mut self, depth: Depth) {
+        self.depth = depth;
+        // It is available already.
+        let _ = self.set_theme(&self.theme_name.clone());
     }
 
     /// Shows this theme, with the lines that the terminal can draw.

@@ -9,7 +9,7 @@ use super::pickers;
 use super::queue::DeferredItem;
 use super::state::State;
 use super::time::Millis;
-use crate::commands::{self, CommandOutcome, ScreenSetting, Surface, UiAction};
+use crate::commands::{self, CommandOutcome, Surface, UiAction};
 use crate::config::BusyInput;
 use crate::i18n::{Lang, input, screen as words};
 use crate::prompt::input::{self as line, Intent};
@@ -208,7 +208,6 @@ fn perform(state: &mut State, act: UiAction) -> Vec<ScreenEffect> {
             state.transcript.add_notice(Notice::info(say));
             return vec![ScreenEffect::SaveSetting { key: "timestamps", value: on.to_string() }];
         }
-        UiAction::Setting(setting) => return apply_setting(state, setting),
         UiAction::Theme(Some(name)) => return pickers::set_theme(state, &name),
         UiAction::Theme(None) => pickers::open_themes(state),
         UiAction::Models => return pickers::open_models(state),
@@ -224,23 +223,6 @@ fn perform(state: &mut State, act: UiAction) -> Vec<ScreenEffect> {
         UiAction::Copy(back) => return copy(state, back),
         // Their commands do not reach the terminal.
         UiAction::Chat(_) => {}
-    }
-    Vec::new()
-}
-
-/// What `/config` has set counts for what comes from now on.
-fn apply_setting(state: &mut State, setting: ScreenSetting) -> Vec<ScreenEffect> {
-    match setting {
-        ScreenSetting::ShowThinking(show) => state.transcript.set_show_thinking(show),
-        ScreenSetting::Motion(moves) => state.activity.set_still(!moves),
-        ScreenSetting::EnterWhileBusy(busy) => state.enter_while_busy = busy,
-        ScreenSetting::ShowPictures(on) => {
-            // The terminal is asked now; until it answers there are none.
-            let query = state.graphics.set_on(on);
-            state.transcript.keep_images(state.graphics.is_on());
-            state.transcript.set_graphics(state.graphics.graphics());
-            return (!query.is_empty()).then_some(ScreenEffect::Query(query)).into_iter().collect();
-        }
     }
     Vec::new()
 }

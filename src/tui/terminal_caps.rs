@@ -12,9 +12,13 @@ use super::time::Millis;
 #[derive(Clone, Debug, Default)]
 pub struct TerminalCaps {
     pub depth: Depth,
+    /// The colours without a setting.
+    pub auto_depth: Depth,
     /// The assumed background, until the terminal reports it.
     pub background: Background,
     pub notify_method: NotifyMethod,
+    /// The same without a setting.
+    pub auto_notify: NotifyMethod,
     /// The ways to reach the clipboard.
     pub clipboard: Clipboard,
     /// The user's home, for `~` in a typed path.

@@ -12,6 +12,7 @@ use super::keys::{self, KeyAction, KeyContext, ScrollAction};
 use super::modal::{Modal, ModalAction};
 use super::notify::NotifyMethod;
 use super::palette;
+use super::screen_settings;
 use super::state::{State, WindowFocus};
 use super::submit;
 use super::time::Millis;
@@ -546,9 +547,7 @@ fn handle_session_event(state: &mut State, event: SessionEvent, at: Millis) -> V
             return handle_turn_end(state, &ending, elapsed_ms, at);
         }
         SessionEvent::Facts(facts) => {
-            state.facts = *facts;
-            submit::set_lang(state, state.facts.lang);
-            return pickers::quit_after_export(state);
+            return screen_settings::set_facts(state, *facts);
         }
         SessionEvent::HistoryChunk { events, at, .. } => {
             history::prepend_events(state, &events, &at)

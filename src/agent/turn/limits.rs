@@ -57,6 +57,11 @@ impl TurnLimits {
         }
     }
 
+    /// Other settings count from now on; what was counted stays.
+    pub fn update(&mut self, max_steps: usize, is_small_model: bool) {
+        (self.max_steps, self.is_small_model) = (max_steps, is_small_model);
+    }
+
     /// Whether to ask even about a safe step.
     pub fn should_ask_at_each_step(&self) -> bool {
         self.max_steps == 0

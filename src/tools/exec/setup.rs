@@ -70,6 +70,16 @@ impl Exec {
         }
     }
 
+    /// The same with other settings. Keys that were hidden from steps stay hidden.
+    #[must_use]
+    pub fn with_setup(&self, mut setup: Setup) -> Exec {
+        let hidden = self.setup.environment.own_keys.iter();
+        setup.environment.own_keys.extend(hidden.cloned());
+        setup.environment.own_keys.sort_unstable();
+        setup.environment.own_keys.dedup();
+        Exec { setup: Arc::new(setup), ..self.clone() }
+    }
+
     pub fn with_sandbox(self, sandbox: Arc<Sandbox>) -> Exec {
         Exec { sandbox, ..self }
     }

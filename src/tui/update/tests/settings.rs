@@ -3,10 +3,11 @@
 use super::writing::rows_of;
 use super::*;
 use crate::config::{BusyInput, Secret};
-use crate::protocol::{ApprovalMode, PlanItem};
+use crate::protocol::{ApprovalMode, PlanItem, SessionInfo};
 use crate::tui::connect::{ConnectRequest, ConnectResult, ProviderOffer, SavedProvider};
 use crate::tui::picture::PictureSupport;
 use crate::tui::terminal_caps::TerminalCaps;
+use crate::tui::theme::Depth;
 
 #[test]
 fn ctrl_b_sends_a_running_step_to_the_background_and_moves_the_caret_otherwise() {
@@ -202,9 +203,24 @@ fn times_are_switched_with_a_sentence() {
     }
 }
 
+/// The session says that a setting has this value now.
+fn set(state: &mut State, key: &'static str, value: &str) -> Vec<ScreenEffect> {
+    let mut facts = state.facts.clone();
+    facts.screen.retain(|(known, _)| *known != key);
+    facts.screen.push((key, value.to_owned()));
+    receive(state, SessionEvent::Facts(Box::new(facts)))
+}
+
+/// A screen whose session has said which settings it began with.
+fn screen_with_settings(caps: TerminalCaps) -> State {
+    let facts =
+        SessionInfo { screen: vec![("theme", "auto".to_owned())], ..SessionInfo::default() };
+    State::new(ScreenConfig { terminal_caps: caps, facts, ..ScreenConfig::default() })
+}
+
 #[test]
-fn what_config_sets_for_the_screen_counts_at_once() {
-    let mut state = screen();
+fn what_the_session_takes_over_for_the_screen_counts_at_once() {
+    let mut state = screen_with_settings(TerminalCaps::default());
     let thinks = |state: &mut State| {
         receive(state, started());
         let text = "First I look.\nThen I know.".to_owned();
@@ -215,29 +231,58 @@ fn what_config_sets_for_the_screen_counts_at_once() {
     thinks(&mut state);
     let folded = |state: &mut State| !rows_of(state).iter().any(|row| row.contains("Then I know"));
     assert!(folded(&mut state));
-    press(&mut state, "/config show_thinking full\n");
+    set(&mut state, "show_thinking", "full");
     assert!(!folded(&mut state), "what is there unfolds");
-    press(&mut state, "/config show_thinking off\n");
+    set(&mut state, "show_thinking", "off");
     assert!(folded(&mut state));
     let before = rows_of(&mut state).iter().filter(|row| row.contains("First I look")).count();
     thinks(&mut state);
     let after = rows_of(&mut state).iter().filter(|row| row.contains("First I look")).count();
     assert_eq!(before, after, "no more is added");
-    press(&mut state, "/config enter_while_busy queue\n");
+    set(&mut state, "enter_while_busy", "queue");
     assert_eq!(state.enter_while_busy, BusyInput::Queue);
-    press(&mut state, "/config motion off\n");
+    set(&mut state, "enter_while_busy", "steer");
+    assert_eq!(state.enter_while_busy, BusyInput::Steer, "and returns");
+    set(&mut state, "motion", "false");
     assert_eq!(state.activity.spinner(900), 0);
+    set(&mut state, "theme", "light");
+    assert_eq!(state.appearance.theme_name, "light");
+    set(&mut state, "timestamps", "true");
+    assert!(state.appearance.timestamps);
+    set(&mut state, "notify", "off");
+    assert_eq!(state.presence.notify_method, NotifyMethod::Off);
+    set(&mut state, "notify", "auto");
+    assert_eq!(state.presence.notify_method, NotifyMethod::Bell);
+    set(&mut state, "color", "never");
+    assert_eq!(state.appearance.depth, Depth::None);
+    assert_eq!(state.appearance.theme_name, "light");
+    set(&mut state, "color", "auto");
+    assert_eq!(state.appearance.depth, Depth::True);
+    set(&mut state, "vim", "true");
+    assert!(state.composer.vim_mode().is_some());
+}
+
+#[test]
+fn what_the_user_changed_on_the_screen_stays_while_its_setting_is_the_same() {
+    let mut state = screen_with_settings(TerminalCaps::default());
+    set(&mut state, "timestamps", "false");
+    press(&mut state, "/timestamps on\n");
+    set(&mut state, "vim", "false");
+    assert!(state.appearance.timestamps);
 }
 
 #[test]
 fn pictures_that_are_turned_on_ask_the_terminal_then() {
     let caps = TerminalCaps { pictures: PictureSupport::Unknown, ..TerminalCaps::default() };
-    let mut state = State::new(ScreenConfig { terminal_caps: caps, ..ScreenConfig::default() });
+    let mut state = screen_with_settings(caps);
     let queries = |effects: &[ScreenEffect]| {
         effects.iter().filter(|effect| matches!(effect, ScreenEffect::Query(_))).count()
     };
-    let on = press(&mut state, "/config show_pictures on\n");
+    let on = set(&mut state, "show_pictures", "true");
     assert_eq!((queries(&on), state.graphics.is_on()), (1, true), "{on:?}");
-    let off = press(&mut state, "/config show_pictures off\n");
+    set(&mut state, "color", "never");
+    assert!(!state.graphics.is_on(), "without colours there are none");
+    set(&mut state, "color", "auto");
+    let off = set(&mut state, "show_pictures", "false");
     assert_eq!((queries(&off), state.graphics.is_on()), (0, false), "{off:?}");
 }

@@ -1,0 +1,80 @@
+//! Takes over settings of the screen that change while it is open.
+
+use super::event::ScreenEffect;
+use super::notify::NotifyMethod;
+use super::pickers;
+use super::state::State;
+use super::submit;
+use super::theme::Depth;
+use crate::config::{BusyInput, ShowThinking};
+use crate::protocol::{Notice, SessionInfo};
+
+/// What the session says of itself, with the settings that are in force now.
+pub fn set_facts(state: &mut State, facts: SessionInfo) -> Vec<ScreenEffect> {
+    let before = std::mem::replace(&mut state.facts, facts);
+    submit::set_lang(state, state.facts.lang);
+    let mut effects = pickers::quit_after_export(state);
+    // What the user changed on the screen alone stays, unless its setting changes.
+    let changed = state.facts.screen.iter().filter(|setting| !before.screen.contains(setting));
+    let changed: Vec<_> = changed.cloned().collect();
+    // The first facts of a session are those that the screen began with.
+    if !before.screen.is_empty() {
+        effects.extend(changed.iter().flat_map(|(key, value)| set(state, key, value)));
+    }
+    effects
+}
+
+/// A value as the settings have it.
+fn set(state: &mut State, key: &str, value: &str) -> Vec<ScreenEffect> {
+    let is_on = value == "true";
+    let query = match key {
+        "theme" => {
+            if let Err(why) = state.appearance.set_theme(value) {
+                state.transcript.add_notice(Notice::error(why));
+            }
+            state.appearance.background_query().to_owned()
+        }
+        "color" => {
+            let auto = state.appearance.auto_depth;
+            state.appearance.set_depth(if value == "never" { Depth::None } else { auto });
+            state.appearance.background_query().to_owned() + &show_pictures(state)
+        }
+        "show_pictures" => show_pictures(state),
+        _ => {
+            match key {
+                "vim" => drop(state.composer.set_vim(Some(is_on))),
+                "timestamps" => state.appearance.timestamps = is_on,
+                "motion" => state.activity.set_still(!is_on),
+                "show_thinking" => {
+                    state
+                        .transcript
+                        .set_show_thinking(ShowThinking::parse(value).unwrap_or_default());
+                }
+                "enter_while_busy" => {
+                    state.enter_while_busy = BusyInput::parse(value).unwrap_or_default();
+                }
+                "notify" => {
+                    state.presence.notify_method = match value {
+                        "bell" => NotifyMethod::Bell,
+                        "off" => NotifyMethod::Off,
+                        _ => state.presence.auto_notify,
+                    }
+                }
+                _ => {}
+            }
+            String::new()
+        }
+    };
+    (!query.is_empty()).then_some(ScreenEffect::Query(query)).into_iter().collect()
+}
+
+/// The terminal is asked now; until it answers there are none. Without colours there are none
+/// either.
+fn show_pictures(state: &mut State) -> String {
+    let is_wanted = ("show_pictures", "true".to_owned());
+    let has_colours = state.appearance.depth != Depth::None;
+    let query = state.graphics.set_on(has_colours && state.facts.screen.contains(&is_wanted));
+    state.transcript.keep_images(state.graphics.is_on());
+    state.transcript.set_graphics(state.graphics.graphics());
+    query
+}
