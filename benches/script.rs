@@ -22,6 +22,7 @@ use futures_util::future::{self, BoxFuture};
 use futures_util::stream::{self, BoxStream, StreamExt};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
+use tokio_util::sync::CancellationToken;
 
 fn main() {
     divan::main();
@@ -79,7 +80,7 @@ fn waiting() -> Runtime {
 fn start_of_the_engine(bencher: Bencher<'_, '_>) {
     let runtime = waiting();
     bencher.bench(|| {
-        let engine = Engine::start(JsLimits::default()).unwrap();
+        let engine = Engine::start(JsLimits::default(), CancellationToken::new()).unwrap();
         let ended = runtime.block_on(engine.compute(JsTask::Eval("1".to_owned()), JsScope::new()));
         assert_eq!(ended.outcome, Ok(TaskOutcome::Value(json!(1))));
     });
@@ -89,7 +90,7 @@ fn start_of_the_engine(bencher: Bencher<'_, '_>) {
 #[divan::bench(sample_count = 5)]
 fn ten_thousand_loop_turns(bencher: Bencher<'_, '_>) {
     let runtime = waiting();
-    let engine = Engine::start(JsLimits::default()).unwrap();
+    let engine = Engine::start(JsLimits::default(), CancellationToken::new()).unwrap();
     bencher.bench(|| {
         runtime.block_on(async {
             let mut scope: JsScope = data().as_object().unwrap().clone();
@@ -173,8 +174,24 @@ const LOOPS: &[(&str, &str)] = &[
         "$set: {n: 0}\n- $while: \"n < 10000\"\n  do: [{$set: {n: \"?=n+1\"}}]\n$echo: \"?=n\"\n",
     ),
     (
-        "a call of the engine",
+        "a call of a pure function",
         "$set: {n: 0}\n- $for: 10000\n  do: [{$set: {n: \"?=Math.max(n, value)\"}}]\n$echo: \"?=n\"\n",
+    ),
+    (
+        "a template literal and two methods",
+        "$set: {s: ''}\n- $for: 10000\n  do: [{$set: {s: \"?=`item ${value.toString().padStart(5, '0')}`\"}}]\n$echo: \"?=+s.slice(5)\"\n",
+    ),
+    (
+        "a bit operation, which needs the engine",
+        "$set: {n: 0}\n- $for: 10000\n  do: [{$set: {n: \"?=value | 0\"}}]\n$echo: \"?=n\"\n",
+    ),
+    (
+        "a regular expression, which needs the engine",
+        "$set: {n: 0, s: item 7}\n- $for: 10000\n  do: [{$set: {n: \"?=/\\\\d/.test(s) ? value : 0\"}}]\n$echo: \"?=n\"\n",
+    ),
+    (
+        "a function of the script",
+        "!fn |-\n  same(n) { return n }\n$set: {n: 0}\n- $for: 10000\n  do: [{$set: {n: \"?=$same(value)\"}}]\n$echo: \"?=n\"\n",
     ),
 ];
 

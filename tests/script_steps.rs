@@ -127,6 +127,32 @@ fn a_script_runs_a_program_and_writes_a_file_as_steps() {
 }
 
 #[test]
+fn an_imported_file_runs_programs_and_reads_files_as_steps() {
+    let module = "import os from 'os'\nimport { exec, execFile } from 'node:child_process'\nimport fs from 'fs/promises'\nimport { promisify } from 'util'\nimport other from 'not-installed'\n\
+        export const shell = () => new Promise((resolve) => exec('ls -l | wc', (error, out) => resolve(out)))\n\
+        export async function file() { return (await promisify(execFile)('git', ['status'])).stdout }\n\
+        export async function read() { await fs.writeFile('b.txt', 'B'); return await fs.readFile('a.txt') }\n\
+        export const about = () => [os.type(), process.platform, process.env.LANG]\n\
+        export const broken = () => other.thing()\n";
+    let script = |body: &str| {
+        case(&format!("---\nimport: [./m.mjs]\n---\n{body}\n")).file("m.mjs", module).run()
+    };
+    let shell = script("$shell");
+    assert_eq!(shell.seen.steps, [StepAction::exec("sh", &["-c", "ls -l | wc"])]);
+    assert_eq!(shell.value(), json!("ran sh -c ls -l | wc\n"));
+    let file = script("$file");
+    assert_eq!(file.seen.steps, [StepAction::exec("git", &["status"])]);
+    assert_eq!(file.value(), json!("ran git status\n"));
+    let read = script("$read").seen.steps;
+    let names: Vec<&str> = read.iter().map(StepAction::tool).collect();
+    assert_eq!(names, ["file.write", "file.read"]);
+    let about = script("$about").value();
+    assert_eq!(about[1].as_str().map(str::is_empty), Some(false), "{about}");
+    let broken = script("$broken").error();
+    assert!(broken.contains("no module `not-installed`"), "{broken}");
+}
+
+#[test]
 fn permissions_and_trust_hold_for_the_steps_of_a_script() {
     for (script, tool) in
         [("$exec: {program: ls}\n", "exec"), ("$writeFile: {path: a, content: b}\n", "file.write")]

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, Fuse, FusedFuture};
 use futures_util::stream::{self, BoxStream, StreamExt};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
@@ -103,18 +103,14 @@ pub fn run_script(
         leaving,
         clock: RunClock::new(time_limit.filter(|_| !asked.dry_run)),
     };
-    let work = move || run_and_print(order, library, host, channels, look, recorded);
-    let ended = std::thread::Builder::new().stack_size(STACK).spawn(work).map(|it| it.join());
-    exit_of(ended, &startup, json)
+    exit_of(run_and_print(order, library, host, channels, look, recorded), &startup, json)
 }
 
-type ScriptThread = io::Result<std::thread::Result<io::Result<ScriptEnd>>>;
-
-fn exit_of(ended: ScriptThread, startup: &Startup, json: bool) -> Exit {
+fn exit_of(ended: io::Result<ScriptEnd>, startup: &Startup, json: bool) -> Exit {
     match ended {
-        Ok(Ok(Ok(ScriptEnd::Done))) => Exit::Done,
-        Ok(Ok(Ok(ScriptEnd::Signal(number)))) => Exit::by_signal(number),
-        Ok(Ok(Ok(ScriptEnd::Failed(failure)))) => {
+        Ok(ScriptEnd::Done) => Exit::Done,
+        Ok(ScriptEnd::Signal(number)) => Exit::by_signal(number),
+        Ok(ScriptEnd::Failed(failure)) => {
             if !json {
                 let notice = Notice::error(failure.localized());
                 messages::notice(&mut output::stderr(), &notice, startup.printer());
@@ -122,9 +118,8 @@ fn exit_of(ended: ScriptThread, startup: &Startup, json: bool) -> Exit {
             exit_after(failure.cause)
         }
         // The reader of the output is gone, so an error message is useless.
-        Ok(Ok(Err(error))) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
-        Ok(Ok(Err(error))) | Err(error) => startup.fail_io(&error),
-        Ok(Err(_)) => startup.fail_io(&io::Error::other("the script's thread broke")),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
+        Err(error) => startup.fail_io(&error),
     }
 }
 
@@ -189,8 +184,22 @@ fn run_and_print(
 ) -> io::Result<ScriptEnd> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut writer = Writer::new(output::stdout(), look);
-    let running = Box::pin(run(order, library, host));
-    let came = runtime.block_on(drive(running, channels, &mut writer))?;
+    // The script computes on a thread of its own, so that a signal is heard meanwhile.
+    let (done, running) = oneshot::channel();
+    let handle = runtime.handle().clone();
+    let work = move || drop(done.send(handle.block_on(run(order, library, host))));
+    std::thread::Builder::new().stack_size(STACK).spawn(work)?;
+    let mut running = running.fuse();
+    let leaving = channels.leaving.clone();
+    let came = runtime.block_on(async {
+        let came = drive(&mut running, channels, &mut writer).await;
+        if !running.is_terminated() {
+            leaving.iter().for_each(CancellationToken::cancel);
+            // The running step is ended, and no other starts.
+            let _ = tokio::time::timeout(LEAVING, &mut running).await;
+        }
+        came
+    })?;
     runtime.shutdown_background();
     let calls: Vec<_> = std::iter::from_fn(|| recorded.try_recv().ok()).collect();
     match (came, calls.is_empty()) {
@@ -219,16 +228,16 @@ fn run_and_print(
     }
 }
 
-type RunningScript<'a> = BoxFuture<'a, Result<RunResult, LocatedError>>;
+type RunningScript = Fuse<oneshot::Receiver<Result<RunResult, LocatedError>>>;
 
 /// Runs a script to its end, while its events are printed and its questions asked; an error is the
 /// signal that ended it.
 async fn drive(
-    mut running: RunningScript<'_>,
+    running: &mut RunningScript,
     channels: ScriptChannels,
     writer: &mut Writer<impl io::Write>,
 ) -> io::Result<Result<Result<RunResult, LocatedError>, i32>> {
-    let ScriptChannels { mut events, mut questions, leaving, mut clock } = channels;
+    let ScriptChannels { mut events, mut questions, mut clock, .. } = channels;
     let mut signals = signals::listen_ending();
     // The answer that is being typed, and where it goes.
     let mut typing: Option<(BoxFuture<'_, ScriptAnswer>, oneshot::Sender<ScriptAnswer>)> = None;
@@ -249,13 +258,11 @@ async fn drive(
                     drop(answer.send(answered));
                 }
             }
-            came = &mut running => break Ok(came),
-            Some(number) = signals.recv() => {
-                leaving.iter().for_each(CancellationToken::cancel);
-                // The running step is ended, and no other starts.
-                let _ = tokio::time::timeout(LEAVING, &mut running).await;
-                break Err(number);
+            came = &mut *running => {
+                let broke = |_| io::Error::other("the script's thread broke");
+                break Ok(came.map_err(broke)?);
             }
+            Some(number) = signals.recv() => break Err(number),
             late = clock.expired(), if !is_typing => break Ok(Err(late)),
         }
     };
@@ -486,6 +493,10 @@ impl ScriptHost for DryRunHost {
             InputForm::Confirm | InputForm::Choice { .. } => InputAnswer::Picked(0),
         };
         std::future::ready(Some(answer)).boxed()
+    }
+
+    fn stop_token(&self) -> CancellationToken {
+        self.inner.stop_token()
     }
 
     fn environment(&self) -> Map<String, Value> {

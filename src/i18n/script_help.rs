@@ -261,8 +261,8 @@ words! { "script_help":
     // Functions.
     FUNCTIONS_1: "`!fn |-` declares a JavaScript function, which is called as `$name`; `!fn# |-` one for templates. Conditions and `?=` texts are JavaScript expressions, in which all variables have their names. `this` has them too, and `await` waits for other functions.",
         "`!fn |-` 声明 JavaScript 函数，以 `$name` 调用；`!fn# |-` 声明模板函数。条件和 `?=` 文本是 JavaScript 表达式，可直接使用所有变量。`this` 也包含它们，`await` 等待其他函数。";
-    FUNCTIONS_2: "`import: [./tools.mjs, {\"js:path\": [basename]}, {helper.ai.yaml: help}]` brings in files, modules and scripts; `export` says what others get. JavaScript has no files, network or processes: only what is passed to it.",
-        "`import: [./tools.mjs, {\"js:path\": [basename]}, {helper.ai.yaml: help}]` 导入文件、模块和脚本；`export` 决定他人能得到什么。JavaScript 不能访问文件、网络或进程，只能使用传入的值。";
+    FUNCTIONS_2: "`import: [./tools.mjs, {\"js:path\": [basename]}, {helper.ai.yaml: help}]` brings in files, modules and scripts; `export` says what others get. JavaScript has no network; `exec` of `child_process` and the functions of `fs/promises` are steps that may be asked for, and `path`, `os`, `util` and `process` are there as well.",
+        "`import: [./tools.mjs, {\"js:path\": [basename]}, {helper.ai.yaml: help}]` 导入文件、模块和脚本；`export` 决定他人能得到什么。JavaScript 不能访问网络；`child_process` 的 `exec` 和 `fs/promises` 的函数是可能需要询问的步骤，另有 `path`、`os`、`util` 和 `process`。";
     FUNCTIONS_3: "`$on: {event: llmStream, callback: $name}` calls a function at each part of an answer, `llmRequest` before a request.", "`$on: {event: llmStream, callback: $name}` 在每段回答到达时调用函数，`llmRequest` 在请求之前。";
 
     // Thinking.

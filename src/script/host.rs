@@ -4,6 +4,7 @@
 use futures_util::future::{self, BoxFuture};
 use futures_util::stream::BoxStream;
 use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
 
 use super::error::StepError;
 use crate::i18n::{LocalizedText, script_run as words};
@@ -49,6 +50,11 @@ pub trait ScriptHost: Send {
         work: StepAction,
         permission: Option<LocalizedText>,
     ) -> BoxFuture<'_, Result<String, StepError>>;
+
+    /// Is cancelled when the run is stopped: whatever it computes ends.
+    fn stop_token(&self) -> CancellationToken {
+        CancellationToken::new()
+    }
 
     /// The variables of the environment that scripts may read.
     fn environment(&self) -> Map<String, Value> {

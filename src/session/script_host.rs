@@ -436,6 +436,10 @@ impl ScriptHost for SessionScriptHost {
             .boxed()
     }
 
+    fn stop_token(&self) -> CancellationToken {
+        self.cancel.clone()
+    }
+
     fn environment(&self) -> Map<String, Value> {
         let pairs = self.environment.iter();
         pairs.map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect()

@@ -1,5 +1,7 @@
 //! Compiles the JavaScript of a script in an engine of its own, without running any of it.
 
+use tokio_util::sync::CancellationToken;
+
 use super::names::CheckedModule;
 use crate::i18n::script_run as words;
 use crate::script::error::{LocatedError, Location, SourcePosition, quoted};
@@ -24,7 +26,7 @@ pub async fn compile(
     if code.is_empty() && manifest.functions.is_empty() && modules.is_empty() {
         return faults;
     }
-    let engine = match Engine::start(JsLimits::default()) {
+    let engine = match Engine::start(JsLimits::default(), CancellationToken::new()) {
         Ok(engine) => engine,
         Err(why) => return vec![why.into()],
     };

@@ -49,7 +49,11 @@ pub const GIVEN: &[&str] = &[
 ];
 
 /// Modules that the engine itself has.
-const ENGINE_MODULES: &[&str] = &["path", "os", "node:path", "node:os"];
+const ENGINE_MODULES: &[&str] = &["path", "os", "child_process", "fs/promises", "util", "process"];
+
+fn is_engine_module(name: &str) -> bool {
+    ENGINE_MODULES.contains(&name.strip_prefix("node:").unwrap_or(name))
+}
 
 /// A module whose files are compiled.
 pub struct CheckedModule {
@@ -144,7 +148,7 @@ impl KnownNames {
     ) -> Result<(), LocatedError> {
         let folder = &manifest.origin.folder;
         let exported = match &import.kind {
-            ImportKind::Module(name) if ENGINE_MODULES.contains(&name.as_str()) => {
+            ImportKind::Module(name) if is_engine_module(name) => {
                 self.is_open |= matches!(import.picks, Picks::All);
                 return self.add_picked(import, name, None);
             }

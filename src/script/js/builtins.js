@@ -1,6 +1,6 @@
-// What scripts may use besides the language itself: paths, timers, texts and addresses. Nothing in
-// here reaches the host except a pause and random bytes.
-(function (pause, randomBytes, folder, platform) {
+// What scripts may use besides the language itself: paths, timers, texts, addresses, files and
+// programs. What reaches the outside is a call of the host: a file or a program is a step.
+(function (host, randomBytes, folder, platform, environment) {
   'use strict';
   const asText = String;
 
@@ -78,7 +78,7 @@
   function setTimeout(work, time, ...args) {
     const id = ++serial;
     open.add(id);
-    pause(Math.max(0, Number(time) || 0)).then(() => {
+    host('#pause')(Math.max(0, Number(time) || 0)).then(() => {
       open.delete(id);
       if (!stopped.delete(id)) work(...args);
     });
@@ -214,7 +214,45 @@
     toJSON() { return this.href; }
   }
 
-  const os = { EOL: '\n', platform: () => platform, tmpdir: () => '/tmp' };
+  // ---- programs and files, each as a step ----
+
+  function promised(work) {
+    return (...args) => {
+      const callback = args.findLast((arg) => typeof arg === 'function');
+      const given = work(...args.filter((arg) => typeof arg !== 'function'));
+      if (callback === undefined) return given;
+      given.then((out) => callback(null, out.stdout, out.stderr), (error) => callback(error, '', error.message));
+      return {};
+    };
+  }
+
+  const started = (program, args = []) => host('#exec')({ program: asText(program), args: Array.from(args, asText) })
+    .then((out) => ({ stdout: typeof out === 'string' && out !== '' ? out + '\n' : '', stderr: '' }));
+  // A step is waited for, which a function that returns at once cannot do.
+  const waits = (name, other) => () => { throw new Error('`' + name + '` is not available here; use `' + other + '`, which is waited for'); };
+  const child_process = {
+    exec: promised((command) => started('sh', ['-c', asText(command)])),
+    execFile: promised((program, args) => started(program, Array.isArray(args) ? args : [])),
+    execSync: waits('execSync', 'exec'),
+    execFileSync: waits('execFileSync', 'execFile'),
+    spawnSync: waits('spawnSync', 'execFile'),
+    spawn: waits('spawn', 'execFile'),
+  };
+  const constants = { F_OK: 0, X_OK: 1, W_OK: 2, R_OK: 4 };
+  const files = {
+    constants,
+    readFile: (path) => host('#readFile')(asText(path)),
+    writeFile: (path, content) => host('#writeFile')({ path: asText(path), content: asText(content) }),
+    readdir: (dir) => host('#listFilenames')({ dir: asText(dir), recursive: false }),
+    access: (path) => started('test', ['-e', path]).then(() => undefined),
+  };
+  const util = { promisify: (work) => (...args) => new Promise((resolve, reject) => {
+    if (Object.values(child_process).includes(work)) work(...args).then(resolve, reject);
+    else work(...args, (error, value) => (error ? reject(error) : resolve(value)));
+  }) };
+  const type = { darwin: 'Darwin', win32: 'Windows_NT' }[platform] ?? 'Linux';
+  const os = { EOL: '\n', platform: () => platform, type: () => type, tmpdir: () => '/tmp', homedir: () => environment().HOME };
+  const process = { platform, argv: [], cwd: () => folder() || '/', get env() { return environment(); } };
   const globals = { setTimeout, clearTimeout, TextEncoder, TextDecoder, structuredClone, crypto, URL, URLSearchParams };
-  return { modules: { path, os }, globals };
+  return { modules: { path, os, child_process, 'fs/promises': files, util, process }, globals };
 })

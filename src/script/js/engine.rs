@@ -1,78 +1,137 @@
-//! The handle to an engine, which runs on a thread of its own.
+//! The handle to an engine, which computes where the script runs or on a thread of its own.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc;
-use std::thread;
+use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::time::Duration;
 
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio_util::sync::CancellationToken;
 
+use super::engine_core::{EngineCore, Evaluated};
 use super::handoff::{EngineRequest, ShortLook, end_event, time_limit_error};
+use super::native;
 use super::task::{JsLimits, JsScope, JsTask, ScopeUpdate, TaskEnd, TaskEvent};
-use super::thread::run_thread;
+use super::thread;
+use super::time_limit::TimeLimit;
 use crate::deadline::with_timeout;
 use crate::i18n::script as words;
 use crate::script::error::ScriptError;
 
 /// The call that asks the runtime to wait: `setTimeout`.
 pub const PAUSE: &str = "#pause";
-/// Stack of the thread; the engine's own limit is far lower.
-const THREAD_STACK: usize = 8 * 1024 * 1024;
 /// How long after the time limit an engine may take to notice it.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A handle to a running engine. Dropping the last one ends the thread.
+/// A handle to an engine.
 #[derive(Clone, Debug)]
 pub struct Engine {
-    requests: mpsc::Sender<EngineRequest>,
-    next_run: Arc<AtomicU64>,
-    close_on_drop: Arc<CloseOnDrop>,
     limits: JsLimits,
-    short_look: Arc<ShortLook>,
+    shared: Arc<SharedEngine>,
 }
 
-/// Stops the thread once all handles are dropped, even in the middle of a loop.
-#[derive(Debug, Default)]
-struct CloseOnDrop {
-    closed: Arc<AtomicBool>,
+/// What the handles share. When the last one is dropped, even a loop on the thread ends.
+struct SharedEngine {
+    core: Arc<Mutex<EngineCore>>,
+    time_limit: Arc<TimeLimit>,
+    /// The requests of the thread, once there is one.
+    thread: OnceLock<mpsc::Sender<EngineRequest>>,
+    /// A function was declared that may not end as soon as it is interrupted.
+    has_long_functions: AtomicBool,
+    next_run: AtomicU64,
+    short_look: ShortLook,
 }
 
-impl Drop for CloseOnDrop {
+impl std::fmt::Debug for SharedEngine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SharedEngine").field("time_limit", &self.time_limit).finish_non_exhaustive()
+    }
+}
+
+impl Drop for SharedEngine {
     fn drop(&mut self) {
-        self.closed.store(true, Ordering::Relaxed);
+        self.time_limit.close();
     }
 }
 
 impl Engine {
-    /// Starts an engine. Errors are those of the machine: no thread, no memory.
-    pub fn start(limits: JsLimits) -> Result<Engine, ScriptError> {
-        let (orders, inbox) = mpsc::channel();
-        let open = Arc::new(CloseOnDrop::default());
-        let closed = open.closed.clone();
-        thread::Builder::new()
-            .name("script".to_owned())
-            .stack_size(THREAD_STACK)
-            .spawn(move || run_thread(&inbox, limits, &closed))
+    /// Starts an engine, which ends what it computes when `stop` is cancelled. Errors are those of
+    /// the machine: no memory.
+    pub fn start(limits: JsLimits, stop: CancellationToken) -> Result<Engine, ScriptError> {
+        let time_limit = Arc::new(TimeLimit::new(limits.time, stop));
+        let core = EngineCore::new(limits, &time_limit)
             .map_err(|why| words::ENGINE_START.with("why", why.to_string()))?;
-        Ok(Engine {
-            requests: orders,
-            next_run: Arc::new(AtomicU64::new(1)),
-            close_on_drop: open,
-            limits,
-            short_look: Arc::default(),
-        })
+        let shared = SharedEngine {
+            core: Arc::new(Mutex::new(core)),
+            time_limit,
+            thread: OnceLock::new(),
+            has_long_functions: AtomicBool::new(false),
+            next_run: AtomicU64::new(1),
+            short_look: ShortLook::default(),
+        };
+        Ok(Engine { limits, shared: Arc::new(shared) })
     }
 
     /// Gives the engine a task, with the current values of the script.
     pub fn run(&self, task: JsTask, scope: impl Into<ScopeUpdate>) -> JsRun {
         let scope = scope.into();
-        let (said, hear) = unbounded_channel();
-        let run = self.next_run.fetch_add(1, Ordering::Relaxed);
-        // If the engine is gone, the closed channel answers.
-        let _ = self.requests.send(EngineRequest::Start { run, task, scope, said });
-        JsRun { engine: self.clone(), id: run, events: hear }
+        let id = self.shared.next_run.fetch_add(1, Ordering::Relaxed);
+        let is_short = self.is_short(&task);
+        let core = if is_short { self.shared.core.try_lock().ok() } else { None };
+        if let (Some(mut core), JsTask::Eval(text)) = (core, &task)
+            && let Some(evaluated) = core.evaluate(id, text, &scope)
+        {
+            let rest = match evaluated {
+                Evaluated::Done(outcome) => {
+                    let end = RunEvents::End(Some(end_event(Ok(outcome))));
+                    return JsRun { engine: self.clone(), id, is_short, events: end };
+                }
+                Evaluated::Unfinished(rest) => rest,
+            };
+            let (listener, events) = unbounded_channel();
+            core.finish(id, rest, listener);
+            return JsRun {
+                engine: self.clone(),
+                id,
+                is_short,
+                events: RunEvents::Channel(events),
+            };
+        }
+        let (said, events) = unbounded_channel();
+        self.send(EngineRequest::Start { run: id, task, scope, said }, is_short);
+        JsRun { engine: self.clone(), id, is_short, events: RunEvents::Channel(events) }
+    }
+
+    /// Whether a task ends as soon as it is interrupted.
+    fn is_short(&self, task: &JsTask) -> bool {
+        let long_functions = &self.shared.has_long_functions;
+        if native::code_of(task).is_some_and(|code| !native::ends_when_interrupted(code)) {
+            // A function in it may be called later.
+            if !matches!(task, JsTask::Eval(text) if !native::has_function(text)) {
+                long_functions.store(true, Ordering::Relaxed);
+            }
+            return false;
+        }
+        // An expression reaches the functions of the script by `$`.
+        matches!(task, JsTask::Eval(text) if !text.contains('$'))
+            || !long_functions.load(Ordering::Relaxed)
+    }
+
+    /// Has a request served, here if that is short.
+    fn send(&self, request: EngineRequest, is_short: bool) {
+        if is_short && let Ok(mut core) = self.shared.core.try_lock() {
+            return core.serve(request);
+        }
+        let thread = &self.shared.thread;
+        if thread.get().is_none()
+            && let Ok(requests) = thread::start(&self.shared.core)
+        {
+            let _ = thread.set(requests);
+        }
+        // If the thread is gone or cannot start, the closed channel answers.
+        if let Some(requests) = thread.get() {
+            let _ = requests.send(request);
+        }
     }
 
     /// Runs a task that needs nothing from the runtime; any request is answered with an error.
@@ -99,24 +158,41 @@ impl Engine {
 pub struct JsRun {
     engine: Engine,
     id: u64,
-    events: UnboundedReceiver<TaskEvent>,
+    /// It is served where the script runs.
+    is_short: bool,
+    events: RunEvents,
+}
+
+#[derive(Debug)]
+enum RunEvents {
+    /// Its end, which has already come.
+    End(Option<TaskEvent>),
+    Channel(UnboundedReceiver<TaskEvent>),
 }
 
 impl JsRun {
     /// The next message of the task. The end is the last one; after it, the engine itself may be
     /// gone.
     pub async fn next(&mut self) -> TaskEvent {
-        if let Some(event) = self.engine.short_look.find(|| self.events.try_recv().ok()) {
+        let events = match &mut self.events {
+            RunEvents::End(end) => {
+                // Others get their turn, as the one that stops the run.
+                tokio::task::coop::consume_budget().await;
+                return end.take().unwrap_or_else(|| end_event(Err(words::ENGINE_GONE.into())));
+            }
+            RunEvents::Channel(events) => events,
+        };
+        if let Some(event) = self.engine.shared.short_look.find(|| events.try_recv().ok()) {
             return event;
         }
-        let patience = self.engine.limits.time * 2 + GRACE;
-        match with_timeout(patience, self.events.recv()).await {
+        let limits = self.engine.limits;
+        match with_timeout(limits.time * 2 + GRACE, events.recv()).await {
             Ok(Some(said)) => said,
             Ok(None) => end_event(Err(words::ENGINE_GONE.into())),
             // A native call that cannot be interrupted: its thread is abandoned.
             Err(_) => {
-                self.engine.close_on_drop.closed.store(true, Ordering::Relaxed);
-                end_event(Err(time_limit_error(self.engine.limits)))
+                self.engine.shared.time_limit.close();
+                end_event(Err(time_limit_error(limits)))
             }
         }
     }
@@ -124,8 +200,7 @@ impl JsRun {
     /// Answers a request with a value, or with a reason that JavaScript can catch, and the current
     /// values of the script.
     pub fn answer(&self, id: u64, result: Result<Value, String>, scope: impl Into<ScopeUpdate>) {
-        let scope = scope.into();
-        let _ =
-            self.engine.requests.send(EngineRequest::Answer { run: self.id, id, result, scope });
+        let request = EngineRequest::Answer { run: self.id, id, result, scope: scope.into() };
+        self.engine.send(request, self.is_short);
     }
 }

@@ -359,7 +359,7 @@
 
   // What a text may hold only if it changes something, or may do so in a way that is not seen.
   const CHANGES = new RegExp([
-    /[$`\\]|\+\+|--|<<=|>>=|[\])]\s*\(|\?\.\s*\(/,
+    /[$`]|\\u|\+\+|--|<<=|>>=|[\])]\s*\(|\?\.\s*\(/,
     /(?:^|[^=!<>])=(?![=>])/,
     /\b(?:push|pop|shift|unshift|splice|sort|reverse|fill|copyWithin|assign|set\w*|add|delete|clear|apply|call|bind|define\w*|freeze|seal|preventExtensions|new|function|class|eval|Function|Reflect|Proxy|async|await|constructor|prototype|__\w+)\b/,
   ].map((part) => part.source).join('|'));
@@ -399,6 +399,23 @@
     return made;
   }
 
+  // A pure expression as a function of the values that it reads, which takes no detour by a proxy;
+  // null if it cannot be one.
+  function direct(made, text) {
+    const isStale = (it) => it.known.some((name) => !(name in vars)) || it.open.some((name) => name in vars);
+    if (made.direct === null || (made.direct !== undefined && !isStale(made.direct))) return made.direct;
+    const names = Array.from(new Set(text.match(/[\p{L}_][\p{L}\p{N}_]*/gu)));
+    const known = names.filter((name) => name in vars);
+    const open = names.filter((name) => !(name in vars));
+    made.direct = null;
+    if (names.includes('arguments')) return null;
+    try {
+      const run = compile('(function (' + known.join(',') + ') { return (' + text + '\n) })');
+      made.direct = { known, open, run };
+    } catch {}
+    return made.direct;
+  }
+
   const HEAD = /^\s*(?:(?:\/\*[\s\S]*?\*\/|\/\/[^\n]*\n)\s*)*(async\b\s*)?(function\b\s*)?(\*\s*)?([\p{L}_$][\p{L}\p{N}_$]*)?\s*(?=\()/u;
 
   // `name(args) {..}`, `function name(args) {..}`, `async (args) {..}`, `(args) => ..`.
@@ -432,9 +449,24 @@
 
   function require(name) {
     const found = builtin[asText(name).replace(/^node:/, '')];
-    if (found === undefined) throw new Error('there is no module `' + asText(name) + '` in here; only `' + Object.keys(builtin).join('`, `') + '`');
-    return found;
+    return found === undefined ? absent(asText(name)) : found;
   }
+
+  // What a file imports and is not here: an error where it is used.
+  function absent(name) {
+    const fail = () => {
+      throw new Error('there is no module `' + name + '` in here; only `' + Object.keys(builtin).join('`, `') + '`');
+    };
+    const use = new Proxy(function () {}, {
+      get: (target, key) => (typeof key === 'string' && key !== 'then' && key !== 'prototype' ? use : target[key]),
+      apply: fail,
+      construct: fail,
+    });
+    return use;
+  }
+
+  // The `process` of a file that reads it.
+  const readsProcess = (source) => /\bprocess\s*\./.test(source) && !/\b(?:const|let|var|import)\b[^;\n]*\bprocess\b(?!\s*\.)/.test(source);
 
   // CommonJS files that others require, by name; each runs once.
   const files = Object.create(null);
@@ -468,8 +500,8 @@
     const names = Array.from(source.matchAll(/^(?:async\s+)?function\s*\*?\s*([\p{L}_$][\p{L}\p{N}_$]*)/gmu), (m) => m[1]);
     const own = names.map((name) => stringify(name) + ': ' + name).join(', ');
     const module = { exports: {} };
-    const text = '(function (exports, module, require) {' + source + '\n;return {' + own + '} })';
-    const declared = compileNamed(text, file === undefined || file === '' ? 'module' : file).call(module.exports, module.exports, module, file === undefined || file === '' ? require : requireFrom(file));
+    const text = '(function (exports, module, require' + (readsProcess(source) ? ', process' : '') + ') {' + source + '\n;return {' + own + '} })';
+    const declared = compileNamed(text, file === undefined || file === '' ? 'module' : file).call(module.exports, module.exports, module, file === undefined || file === '' ? require : requireFrom(file), builtin.process);
     const exported = module.exports;
     if (typeof exported === 'function') return Object.assign({ default: exported }, exported);
     return Object.keys(exported).length > 0 ? exported : declared;
@@ -481,7 +513,8 @@
 
   // Engine modules cannot import the built-in ones: those imports become constants.
   function imports(source) {
-    return source.replace(/^([ \t]*)import\s+([^'";]+?)\s+from\s*(['"])([^'"]+)\3\s*;?/gm, (all, space, what, _, name) => {
+    const process = readsProcess(source) ? 'const process = __require("process"); ' : '';
+    return process + source.replace(/^([ \t]*)import\s+([^'";]+?)\s+from\s*(['"])([^'"]+)\3\s*;?/gm, (all, space, what, _, name) => {
       // A relative file: the engine resolves it by its name.
       if (/^\.{1,2}\//.test(name)) return all;
       const from = '__require(' + stringify(name) + ')';
@@ -522,6 +555,20 @@
       made = expression(text);
     } catch (error) {
       return settle(run, 'invalid', stringify(message(error)));
+    }
+    if (made.isPure) {
+      const plain = direct(made, text);
+      if (plain !== null) {
+        watches = false;
+        try {
+          follow(run, plain.run.apply(runtime, plain.known.map((name) => vars[name])), plain.open);
+        } catch (error) {
+          failed(run, error, plain.open);
+        } finally {
+          watches = true;
+        }
+        return;
+      }
     }
     const outer = missing;
     missing = lookedFor;
@@ -596,7 +643,11 @@
       out.push('{"declared":{"run":' + order.run + ',"file":' + stringify(order.file) + ',"source":' + stringify(imports(order.source)) + '}}');
     },
     module(order) {
-      if (order.kind === 'builtin') return done(order.run, register(order.id, require(order.source)));
+      if (order.kind === 'builtin') {
+        const found = require(order.source);
+        if (!Object.values(builtin).includes(found)) found();
+        return done(order.run, register(order.id, found));
+      }
       if (order.kind === 'module' || (order.kind === 'auto' && isModule(order.source))) {
         // The host evaluates it and passes the exports to `modules`.
         out.push('{"module":{"run":' + order.run + ',"id":' + stringify(order.id) + ',"file":' + stringify(order.file) + ',"source":' + stringify(imports(order.source)) + '}}');
@@ -659,7 +710,7 @@
   }
 
   const folder = () => (typeof vars.__dirname === 'string' ? vars.__dirname : '');
-  const { modules: builtin, globals } = makeBuiltins(host('#pause'), (count) => new Uint8Array(randomBytes(count)), folder, platform);
+  const { modules: builtin, globals } = makeBuiltins(host, (count) => new Uint8Array(randomBytes(count)), folder, platform, () => vars.env ?? {});
   const say = Object.freeze({ log, info: log, warn: log, error: log, debug: log });
   Object.defineProperty(globalThis, 'console', { value: say });
   for (const name of Object.keys(globals)) Object.defineProperty(globalThis, name, { value: globals[name] });

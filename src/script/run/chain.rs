@@ -67,8 +67,8 @@ async fn run_link(run: &mut ScriptRun, frame: &mut Frame, link: &CallExpr) -> Sc
     Ok(())
 }
 
-/// The arguments of a link. In them `content` is the last result; `result` and the fields of a
-/// result are there as well. Where the result has fields, a name of the script itself wins.
+/// The arguments of a link. In them `content` and `result` are the last result, as in the published
+/// engine. The fields of a result are there as well, unless the script itself has the name.
 async fn evaluate_link_args(
     run: &mut ScriptRun,
     frame: &mut Frame,
@@ -79,14 +79,9 @@ async fn evaluate_link_args(
     if !latest.is_null() {
         let fields = latest.as_object().into_iter().flatten();
         local.extend(fields.map(|(name, value)| (name.clone(), value.clone())));
+        local.retain(|name, _| name == "content" || frame.values.get(name).is_none());
         local.insert("result".to_owned(), latest.clone());
-        if !local.contains_key("content") {
-            local.insert("content".to_owned(), latest.clone());
-        }
-        local.retain(|name, _| frame.values.get(name).is_none());
-        if !latest.is_object() {
-            local.insert("content".to_owned(), latest.clone());
-        }
+        local.entry("content").or_insert_with(|| latest.clone());
     }
     frame.values.locals.push(local);
     let passed = run.evaluate_args(frame, args).await;

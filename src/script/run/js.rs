@@ -184,12 +184,12 @@ pub async fn bind_js(run: &mut ScriptRun, frame: &mut Frame, name: &str, to: &st
     run_task(run, frame, task, &[]).await.map(|_| ())
 }
 
-fn engine(frame: &mut Frame) -> ScriptResult<Engine> {
+fn engine(run: &ScriptRun, frame: &mut Frame) -> ScriptResult<Engine> {
     frame.require_trust("JavaScript")?;
     if let Some(engine) = &frame.imports.engine {
         return Ok(engine.clone());
     }
-    let engine = Engine::start(JsLimits::default())?;
+    let engine = Engine::start(JsLimits::default(), run.host.stop_token())?;
     frame.imports.engine = Some(engine.clone());
     Ok(engine)
 }
@@ -201,7 +201,7 @@ async fn run_task(
     task: JsTask,
     unknown: &[String],
 ) -> ScriptResult<TaskOutcome> {
-    let engine = engine(frame)?;
+    let engine = engine(run, frame)?;
     frame.imports.reads_messages |= task_text(&task).contains("messages");
     let update = scope_update(frame, unknown, readable_names(&task));
     let mut under_way = engine.run(task, update);
@@ -320,10 +320,13 @@ async fn serve_runtime_call(
 ) -> CallResult {
     run.limits.count_instruction()?;
     let passed = ArgValues { positional: want.args, ..ArgValues::default() };
-    if !frame.imports.has_function(&want.name)
-        && let Some(row) = directive::find(&want.name)
+    // The engine's own modules mean the directive, whatever the script calls by its name.
+    let own = want.name.strip_prefix('#');
+    let name = own.unwrap_or(&want.name);
+    if (own.is_some() || !frame.imports.has_function(name))
+        && let Some(row) = directive::find(name)
     {
-        frame.require_trust(&format!("${}", want.name))?;
+        frame.require_trust(&format!("${name}"))?;
         let before = frame.values.latest.clone();
         let value = row.run_with(run, frame, passed).await?;
         let changed = (frame.values.latest != before).then(|| frame.values.latest.clone());

@@ -6,6 +6,7 @@ use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
 
 use super::super::error::StepError;
 use super::super::host::{
@@ -36,13 +37,14 @@ pub struct Relay {
     requests: mpsc::UnboundedSender<HostRequest>,
     environment: Map<String, Value>,
     model: Option<String>,
+    stop: CancellationToken,
 }
 
 impl Relay {
     pub fn new(host: &dyn ScriptHost) -> (Relay, mpsc::UnboundedReceiver<HostRequest>) {
         let (to, asked) = mpsc::unbounded_channel();
         let (environment, model) = (host.environment(), host.model_name());
-        (Relay { requests: to, environment, model }, asked)
+        (Relay { requests: to, environment, model, stop: host.stop_token() }, asked)
     }
 
     /// Sends a request; `None` if the other end is gone.
@@ -68,6 +70,10 @@ impl ScriptHost for Relay {
 
     fn model_name(&self) -> Option<String> {
         self.model.clone()
+    }
+
+    fn stop_token(&self) -> CancellationToken {
+        self.stop.clone()
     }
 
     fn environment(&self) -> Map<String, Value> {

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::compare::{are_equal, order};
 use super::{
-    Computed, LocalName, Operator, PathLink, PathStep, SimpleArg, SimpleExpression, SimpleScope,
-    lists, number, texts,
+    ArrowParameter, Computed, LocalName, MapPart, Operator, PathLink, PathStep, SimpleArg,
+    SimpleExpression, SimpleScope, functions, lists, number, texts,
 };
 
 /// The fields that every object has besides its own.
@@ -80,10 +80,17 @@ impl<'t> SimpleExpression<'t> {
                 let items = items.into_iter().map(Computed::into_value);
                 items.collect::<Option<Vec<Value>>>().map(Computed::owned)
             }
-            SimpleExpression::Map(pairs) => {
+            SimpleExpression::Map(parts) => {
                 let mut map = Map::new();
-                for (key, value) in pairs {
-                    map.insert(key.clone(), value.compute(scope)?.into_value()?);
+                for part in parts {
+                    match part {
+                        MapPart::Pair(key, value) => {
+                            map.insert(key.clone(), value.compute(scope)?.into_value()?);
+                        }
+                        MapPart::Spread(value) => {
+                            extend(&mut map, value.compute(scope)?, scope)?;
+                        }
+                    }
                 }
                 Some(Computed::owned(map))
             }
@@ -100,6 +107,24 @@ impl<'t> SimpleExpression<'t> {
             _ => None,
         }
     }
+}
+
+/// Adds the fields of a value, if its fields are in the order in which they were written.
+fn extend(
+    map: &mut Map<String, Value>,
+    value: Computed<'_>,
+    scope: &SimpleScope<'_, '_>,
+) -> Option<()> {
+    if value.is_nothing() {
+        return Some(());
+    }
+    let fields = value.value()?.as_object()?;
+    scope.spend(fields.len())?;
+    if !functions::has_plain_keys(fields) || fields.contains_key("__proto__") {
+        return None;
+    }
+    map.extend(fields.iter().map(|(key, value)| (key.clone(), value.clone())));
+    Some(())
 }
 
 /// Arguments or items in their order; a function is none here.
@@ -213,30 +238,45 @@ fn call_method<'e, 'v: 'e>(
 
 /// The value of an arrow function for these arguments.
 fn call_arrow(
-    names: &[&str],
+    parameters: &[ArrowParameter<'_>],
     body: &SimpleExpression<'_>,
     values: &[&Value],
     scope: &SimpleScope<'_, '_>,
 ) -> Option<Computed<'static>> {
     fn bind<'e, 'v: 'e>(
-        names: &'e [&'e str],
-        values: &[&'e Value],
+        locals: &'e [(&'e str, &'e Value)],
         body: &SimpleExpression<'_>,
         scope: SimpleScope<'e, 'v>,
     ) -> Option<Computed<'static>> {
-        match (names, values) {
-            ([], _) => Some(match body.compute(&scope)? {
+        match locals {
+            [] => Some(match body.compute(&scope)? {
                 Computed::Undefined => Computed::Undefined,
                 Computed::Value(value) => Computed::Value(Cow::Owned(value.into_owned())),
             }),
-            ([name, names @ ..], [value, values @ ..]) => {
+            [(name, value), locals @ ..] => {
                 let local = LocalName { name, value, outer: scope.local };
-                bind(names, values, body, SimpleScope { local: Some(&local), ..scope })
+                bind(locals, body, SimpleScope { local: Some(&local), ..scope })
             }
-            _ => None,
         }
     }
-    bind(names, values, body, *scope)
+    let mut locals = Vec::with_capacity(parameters.len());
+    for (at, parameter) in parameters.iter().enumerate() {
+        let value = *values.get(at)?;
+        match parameter {
+            ArrowParameter::Name(name) => locals.push((*name, value)),
+            ArrowParameter::Fields(fields) => {
+                for (key, name) in fields {
+                    locals.push((*name, value.as_object()?.get(*key)?));
+                }
+            }
+            ArrowParameter::Items(names) => {
+                for (at, name) in names.iter().enumerate() {
+                    locals.push((*name, value.as_array()?.get(at)?));
+                }
+            }
+        }
+    }
+    bind(&locals, body, *scope)
 }
 
 fn type_name(value: &Computed<'_>) -> &'static str {

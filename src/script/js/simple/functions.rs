@@ -89,7 +89,7 @@ fn of_map(
     })
 }
 
-fn has_plain_keys(map: &Map<String, Value>) -> bool {
+pub(super) fn has_plain_keys(map: &Map<String, Value>) -> bool {
     map.keys().all(|key| !key.starts_with(|c: char| c.is_ascii_digit()))
 }
 

@@ -14,6 +14,7 @@ mod compute;
 mod functions;
 mod lists;
 mod parse;
+mod parse_arrow;
 mod texts;
 
 #[cfg(test)]
@@ -45,7 +46,7 @@ enum SimpleExpression<'t> {
     Undefined,
     Name(&'t str),
     List(Vec<SimpleArg<'t>>),
-    Map(Vec<(String, SimpleExpression<'t>)>),
+    Map(Vec<MapPart<'t>>),
     /// The texts of a template literal, each with the value after it.
     Template(Vec<(String, Option<SimpleExpression<'t>>)>),
     /// A value, and the fields, items and methods after it.
@@ -80,8 +81,24 @@ enum SimpleArg<'t> {
     Value(SimpleExpression<'t>),
     /// `...list`
     Spread(SimpleExpression<'t>),
-    /// `(a, b) => value`
-    Arrow(Vec<&'t str>, SimpleExpression<'t>),
+    /// `(a, {b}) => value`
+    Arrow(Vec<ArrowParameter<'t>>, SimpleExpression<'t>),
+}
+
+#[derive(Debug)]
+enum MapPart<'t> {
+    Pair(String, SimpleExpression<'t>),
+    /// `...map`
+    Spread(SimpleExpression<'t>),
+}
+
+#[derive(Debug)]
+enum ArrowParameter<'t> {
+    Name(&'t str),
+    /// `{key: name}`
+    Fields(Vec<(&'t str, &'t str)>),
+    /// `[name, name]`
+    Items(Vec<&'t str>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Operator, PathLink, PathStep, SimpleArg, SimpleExpression, functions, number};
+use super::{
+    MapPart, Operator, PathLink, PathStep, SimpleArg, SimpleExpression, functions, number,
+};
 
 /// Deepest nesting of an expression.
 const DEPTH: usize = 32;
@@ -32,7 +34,7 @@ const OPERATORS: &[&[(&str, Operator)]] = &[
 const LONGER_SIGNS: &str = "+-*/%<>=&|!?";
 
 /// Words with a meaning of their own.
-const RESERVED: &[&str] = &[
+pub(super) const RESERVED: &[&str] = &[
     "arguments",
     "async",
     "await",
@@ -93,24 +95,24 @@ pub(super) fn parse(text: &str) -> Option<SimpleExpression<'_>> {
     parser.rest.is_empty().then_some(expression)
 }
 
-struct ExpressionParser<'t> {
-    rest: &'t str,
-    depth: usize,
+pub(super) struct ExpressionParser<'t> {
+    pub rest: &'t str,
+    pub depth: usize,
 }
 
 impl<'t> ExpressionParser<'t> {
-    fn skip_space(&mut self) {
+    pub fn skip_space(&mut self) {
         self.rest = self.rest.trim_start_matches([' ', '\t', '\n', '\r']);
     }
 
-    fn eat(&mut self, sign: &str) -> bool {
+    pub fn eat(&mut self, sign: &str) -> bool {
         self.skip_space();
         let after = self.rest.strip_prefix(sign);
         self.rest = after.unwrap_or(self.rest);
         after.is_some()
     }
 
-    fn parse_choice(&mut self) -> Option<SimpleExpression<'t>> {
+    pub fn parse_choice(&mut self) -> Option<SimpleExpression<'t>> {
         self.depth += 1;
         if self.depth > DEPTH {
             return None;
@@ -182,7 +184,7 @@ impl<'t> ExpressionParser<'t> {
         Some(parsed)
     }
 
-    fn eat_word(&mut self, word: &str) -> bool {
+    pub fn eat_word(&mut self, word: &str) -> bool {
         let after = self.rest.strip_prefix(word);
         let after = after.filter(|after| !after.starts_with(|c| is_name_part(c) || c == '$'));
         self.rest = after.unwrap_or(self.rest);
@@ -242,12 +244,7 @@ impl<'t> ExpressionParser<'t> {
             let item = match self.eat("...") {
                 true => SimpleArg::Spread(self.parse_choice()?),
                 false => match self.parse_arrow_head() {
-                    Some(names) => {
-                        self.skip_space();
-                        let is_block = self.rest.starts_with('{');
-                        (!is_block).then_some(())?;
-                        SimpleArg::Arrow(names, self.parse_choice()?)
-                    }
+                    Some(names) => SimpleArg::Arrow(names, self.parse_arrow_body()?),
                     None => SimpleArg::Value(self.parse_choice()?),
                 },
             };
@@ -257,39 +254,6 @@ impl<'t> ExpressionParser<'t> {
             }
         }
         Some(items)
-    }
-
-    /// `name =>` or `(a, b) =>`; nothing is read if there is none.
-    fn parse_arrow_head(&mut self) -> Option<Vec<&'t str>> {
-        let mut ahead = ExpressionParser { rest: self.rest, depth: 0 };
-        let mut names = Vec::new();
-        match ahead.eat("(") {
-            false => names.push(ahead.parse_parameter()?),
-            true => {
-                while !ahead.eat(")") {
-                    names.push(ahead.parse_parameter()?);
-                    ahead.skip_space();
-                    if !ahead.eat(",") && !ahead.rest.starts_with(')') {
-                        return None;
-                    }
-                }
-            }
-        }
-        let is_twice = |at: usize| names[..at].contains(&names[at]);
-        if (0..names.len()).any(is_twice) {
-            return None;
-        }
-        // No line may end before the arrow.
-        let before = ahead.rest;
-        let is_arrow = ahead.eat("=>") && !before.split_once("=>")?.0.contains(['\n', '\r']);
-        self.rest = if is_arrow { ahead.rest } else { self.rest };
-        is_arrow.then_some(names)
-    }
-
-    fn parse_parameter(&mut self) -> Option<&'t str> {
-        let name = self.parse_name()?;
-        let is_word = ["true", "false", "null", "undefined"].contains(&name);
-        (!is_word && !RESERVED.contains(&name) && !self.rest.starts_with('$')).then_some(name)
     }
 
     fn parse_value(&mut self) -> Option<SimpleExpression<'t>> {
@@ -355,6 +319,13 @@ impl<'t> ExpressionParser<'t> {
         self.eat("{");
         let mut pairs = Vec::new();
         while !self.eat("}") {
+            if self.eat("...") {
+                pairs.push(MapPart::Spread(self.parse_choice()?));
+                if !self.eat(",") && !self.rest.starts_with('}') {
+                    return None;
+                }
+                continue;
+            }
             self.skip_space();
             let (key, own) = match self.rest.chars().next()? {
                 '"' | '\'' => match self.parse_value()? {
@@ -378,7 +349,7 @@ impl<'t> ExpressionParser<'t> {
                 }
                 _ => return None,
             };
-            pairs.push((key, value));
+            pairs.push(MapPart::Pair(key, value));
             if !self.eat(",") && !self.rest.starts_with('}') {
                 return None;
             }
@@ -431,7 +402,7 @@ impl<'t> ExpressionParser<'t> {
         }
     }
 
-    fn parse_name(&mut self) -> Option<&'t str> {
+    pub fn parse_name(&mut self) -> Option<&'t str> {
         self.skip_space();
         let end = self.rest.find(|c| !is_name_part(c)).unwrap_or(self.rest.len());
         let (name, after) = self.rest.split_at(end);

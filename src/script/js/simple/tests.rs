@@ -5,6 +5,7 @@ use proptest::sample::select;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Map, json};
 use tokio::runtime::{Builder, Runtime};
+use tokio_util::sync::CancellationToken;
 
 use super::super::{Engine, JsLimits, JsTask, TaskOutcome};
 use super::*;
@@ -116,6 +117,20 @@ const CALLS: &str = r#"words.trim()
     people.map((p, i) => `${i + 1}. ${p.name}`).join('\n')
     people.flatMap(p => p.tags ?? [])
     people.map(p => ({...p}))
+    people.map(p => ({...p, name: 1, x: p.age}))
+    ({...nil, a: 1, ...map, ...undefined})
+    ({...odd})
+    ({...list})
+    Object.entries(map).map(([key, value]) => key)
+    Object.entries(map).map(([key, value], i) => { return key + i; })
+    people.map(({name, age: old}) => name + old)
+    people.map(({none}) => none)
+    people.map(({name = 1}) => name)
+    people.map(p => { p.name })
+    people.map(p => {})
+    list.map(([x]) => x)
+    [[1, 2]].map(([x, x]) => x)
+    [[1, 2]].map(([x, [y]]) => x)
     people.map(p => ({name: p.name, old: p.age > 18}))
     people.map(p => { return p.name })
     people.map(name => people.map(name => name.name).length + name.age)
@@ -214,7 +229,11 @@ struct Comparison {
 impl Comparison {
     fn new() -> Comparison {
         let runtime = Builder::new_current_thread().enable_time().build().unwrap();
-        Comparison { runtime, engine: Engine::start(JsLimits::default()).unwrap(), known: 0 }
+        Comparison {
+            runtime,
+            engine: Engine::start(JsLimits::default(), CancellationToken::new()).unwrap(),
+            known: 0,
+        }
     }
 
     /// A value that is found here is the one of the engine.
@@ -362,8 +381,11 @@ fn expressions() -> impl Strategy<Value = String> {
             3 => (two.clone(), select(METHODS)).prop_map(|((a, b), name)| format!("{a}.{name}({b})")),
             2 => (part.clone(), two.clone(), select(METHODS))
                 .prop_map(|(a, (b, c), name)| format!("{a}.{name}({b}, {c})")),
-            3 => (two.clone(), select(VISITS), select(&["x", "(x, i)", "()"][..]))
+            3 => (two.clone(), select(VISITS), select(&["x", "(x, i)", "()", "({name})", "({a: x}, i)", "([x, i])"][..]))
                 .prop_map(|((a, b), name, names)| format!("{a}.{name}({names} => {b})")),
+            1 => (two.clone(), select(VISITS))
+                .prop_map(|((a, b), name)| format!("{a}.{name}(x => {{ return {b}; }})")),
+            1 => two.clone().prop_map(|(a, b)| format!("{{...{a}, k: {b}, ...{b}}}")),
             2 => (two.clone(), select(FUNCTIONS)).prop_map(|((a, b), name)| format!("{name}({a}, {b})")),
             3 => (part.clone(), select(FUNCTIONS)).prop_map(|(a, name)| format!("{name}({a})")),
             1 => two.clone().prop_map(|(a, b)| format!("[{a}, ...{b}]")),
@@ -420,6 +442,10 @@ fn usual_expressions_need_no_engine() {
         ("JSON.stringify({n, s})", json!("{\"n\":4,\"s\":\"ab\"}")),
         ("Object.keys(map)", json!(["a", "deep"])),
         ("people.reduce((sum, p) => sum + p.age, 0)", json!(35)),
+        ("people.map(({name}) => name).length", json!(2)),
+        ("people.filter(p => { return p.age > 18 }).length", json!(1)),
+        ("{...map, b: 2}.b", json!(2)),
+        ("Object.entries(map).map(([key]) => key)", json!(["a", "deep"])),
         ("typeof s == 'string' && Array.isArray(list)", json!(true)),
     ] {
         assert_eq!(quick(text), Some(value), "{text}");

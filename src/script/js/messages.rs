@@ -1,0 +1,116 @@
+//! The JSON that goes to the prelude, and the events that come back from it.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::task::{JsTask, ModuleKind, ScopeChanges, ScopeUpdate};
+
+/// An event of the prelude.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum PreludeEvent {
+    Log {
+        run: u64,
+        text: String,
+    },
+    Wants {
+        run: u64,
+        id: u64,
+        name: String,
+        args: Vec<Value>,
+        changes: PreludeChanges,
+    },
+    Done {
+        run: u64,
+        kind: OutcomeKind,
+        value: Value,
+        place: Option<(String, u32, u32)>,
+        changes: PreludeChanges,
+    },
+    Module {
+        run: u64,
+        id: String,
+        file: String,
+        source: String,
+    },
+    Declared {
+        run: u64,
+        file: String,
+        source: String,
+    },
+}
+
+#[derive(Deserialize)]
+pub(super) struct PreludeChanges {
+    set: Vec<(String, Value)>,
+    gone: Vec<String>,
+}
+
+impl From<PreludeChanges> for ScopeChanges {
+    fn from(told: PreludeChanges) -> ScopeChanges {
+        ScopeChanges { set: told.set, removed: told.gone }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum OutcomeKind {
+    Value,
+    Undefined,
+    Function,
+    Unknown,
+    Missing,
+    Invalid,
+    Thrown,
+    Stuck,
+}
+
+/// The start of a task.
+pub(super) fn start_json(run: u64, task: &JsTask, scope: &ScopeUpdate) -> String {
+    let request = match task {
+        JsTask::Eval(expr) => json!({"run": run, "type": "eval", "expr": expr}),
+        JsTask::Compile(expr) => json!({"run": run, "type": "compile", "expr": expr}),
+        JsTask::Define { name, source } => {
+            json!({"run": run, "type": "define", "name": name, "source": source})
+        }
+        JsTask::Call { name, args } => {
+            json!({"run": run, "type": "call", "name": name, "args": args})
+        }
+        JsTask::Bind { name, to } => {
+            json!({"run": run, "type": "bind", "name": name, "to": to})
+        }
+        JsTask::Declare { file, source } => {
+            json!({"run": run, "type": "declare", "file": file, "source": source})
+        }
+        JsTask::Module { id, kind, file, source } => {
+            let kind = match kind {
+                ModuleKind::Module => "module",
+                ModuleKind::Common => "common",
+                ModuleKind::Auto => "auto",
+                ModuleKind::Builtin => "builtin",
+            };
+            json!({"run": run, "type": "module", "id": id, "kind": kind, "file": file, "source": source})
+        }
+    };
+    request_json(&request, scope)
+}
+
+/// The answer to a call.
+pub(super) fn answer_json(id: u64, result: Result<Value, String>, scope: &ScopeUpdate) -> String {
+    let request = match result {
+        Ok(value) => json!({"id": id, "ok": true, "value": value}),
+        Err(why) => json!({"id": id, "ok": false, "value": why}),
+    };
+    request_json(&request, scope)
+}
+
+/// A request as JSON, with the values that changed since the last one.
+pub(super) fn request_json(request: &Value, scope: &ScopeUpdate) -> String {
+    let ScopeUpdate { set, removed, is_whole, names } = scope;
+    let json = |part: serde_json::Result<String>| part.unwrap_or_else(|_| "null".to_owned());
+    let (set, removed) = (json(serde_json::to_string(set)), json(serde_json::to_string(removed)));
+    let names = json(serde_json::to_string(names));
+    format!(
+        r#"{{"request":{request},"set":{set},"gone":{removed},"reset":{is_whole},"names":{names}}}"#
+    )
+}

@@ -1,0 +1,126 @@
+//! The part of an engine that is written in JavaScript, as the Rust side sees it.
+
+use rquickjs::context::EvalOptions;
+use rquickjs::{Ctx, Function, Object};
+
+use super::task::JsPlace;
+
+const PRELUDE: &str = include_str!("prelude.js");
+const BUILTINS: &str = include_str!("builtins.js");
+/// Maximum number of random bytes of one call.
+const MOST_RANDOM: usize = 64 * 1024;
+/// Longest value that is passed in or out, in bytes of its JSON.
+const MOST_VALUE: usize = 16 * 1024 * 1024;
+
+/// The functions of the prelude.
+pub(super) struct Prelude<'js> {
+    pub ctx: Ctx<'js>,
+    pub start: Function<'js>,
+    pub answer: Function<'js>,
+    pub modules: Function<'js>,
+    pub drain: Function<'js>,
+    /// An expression: its value if that is plain and nothing has changed, or else an object.
+    pub quick: Function<'js>,
+    /// Takes values that have changed, as JSON.
+    pub update: Function<'js>,
+    /// The values of the script.
+    pub vars: Object<'js>,
+}
+
+/// The functions, in the order in which they are stored.
+const NAMES: [&str; 6] = ["start", "answer", "modules", "drain", "quick", "update"];
+
+impl<'js> Prelude<'js> {
+    /// Runs the prelude in a new context, which keeps its functions.
+    pub fn install(ctx: &Ctx<'js>) -> rquickjs::Result<()> {
+        let make: Function<'js> = ctx.eval(PRELUDE)?;
+        let builtins: Function<'js> = ctx.eval(BUILTINS)?;
+        let compile = Function::new(ctx.clone(), compile_named)?;
+        let random = Function::new(ctx.clone(), random_bytes)?;
+        let made: Object<'js> = make.call((MOST_VALUE, compile, random, builtins, platform()))?;
+        let functions = NAMES.map(|name| made.get(name)).into_iter();
+        let functions: Vec<Function<'js>> = functions.collect::<rquickjs::Result<_>>()?;
+        let vars: Object<'js> = made.get("vars")?;
+        let stored = ctx.store_userdata(functions).is_ok() && ctx.store_userdata(vars).is_ok();
+        if stored { Ok(()) } else { Err(rquickjs::Error::Unknown) }
+    }
+
+    /// The prelude of a context; `None` if it has none.
+    pub fn of(ctx: &Ctx<'js>) -> Option<Prelude<'js>> {
+        let functions = ctx.userdata::<Vec<Function<'js>>>()?;
+        let vars = ctx.userdata::<Object<'js>>()?.clone();
+        let [start, answer, modules, drain, quick, update] = functions.as_slice() else {
+            return None;
+        };
+        Some(Prelude {
+            ctx: ctx.clone(),
+            start: start.clone(),
+            answer: answer.clone(),
+            modules: modules.clone(),
+            drain: drain.clone(),
+            quick: quick.clone(),
+            update: update.clone(),
+            vars,
+        })
+    }
+
+    /// The reason the last call failed, as text.
+    pub fn exception_text(&self, error: rquickjs::Error) -> String {
+        self.exception(error).0
+    }
+
+    /// The same, with the place that its stack begins with.
+    pub fn exception(&self, error: rquickjs::Error) -> (String, Option<JsPlace>) {
+        if !error.is_exception() {
+            return (error.to_string(), None);
+        }
+        let value = self.ctx.catch();
+        match value.as_exception() {
+            Some(exception) => {
+                let stack = exception.stack().unwrap_or_default();
+                (exception.message().unwrap_or_default(), stack.lines().find_map(stack_place))
+            }
+            None => ("unknown".to_owned(), None),
+        }
+    }
+}
+
+/// `    at f (module1/a.mjs:2:10)`.
+fn stack_place(line: &str) -> Option<JsPlace> {
+    let place = line.trim().trim_end_matches(')');
+    let place = place.rsplit(['(', ' ']).next()?;
+    let (rest, column) = place.rsplit_once(':')?;
+    let (file, line) = rest.rsplit_once(':')?;
+    let place =
+        JsPlace { file: file.to_owned(), line: line.parse().ok()?, column: column.parse().ok()? };
+    (file.starts_with("fn:") || file.starts_with("module")).then_some(place)
+}
+
+/// Compiles a text under a name that errors in it give as their file.
+fn compile_named<'js>(
+    ctx: Ctx<'js>,
+    text: String,
+    file: String,
+) -> rquickjs::Result<rquickjs::Value<'js>> {
+    let mut options = EvalOptions::default();
+    options.strict = false;
+    options.filename = Some(file);
+    ctx.eval_with_options(text, options)
+}
+
+/// The name of the system, as scripts know it.
+fn platform() -> &'static str {
+    match std::env::consts::OS {
+        "macos" => "darwin",
+        "windows" => "win32",
+        other => other,
+    }
+}
+
+fn random_bytes(count: usize) -> Vec<u8> {
+    let mut bytes = vec![0; count.min(MOST_RANDOM)];
+    match getrandom::fill(&mut bytes) {
+        Ok(()) => bytes,
+        Err(_) => Vec::new(),
+    }
+}

@@ -1,0 +1,92 @@
+//! Parses the arrow functions among the arguments of a call.
+
+use super::parse::{ExpressionParser, RESERVED};
+use super::{ArrowParameter, SimpleExpression};
+
+impl<'t> ExpressionParser<'t> {
+    /// `name =>` or `(a, {b}, [c]) =>`; nothing is read if there is none.
+    pub fn parse_arrow_head(&mut self) -> Option<Vec<ArrowParameter<'t>>> {
+        let mut ahead = ExpressionParser { rest: self.rest, depth: 0 };
+        let parameters = match ahead.eat("(") {
+            false => vec![ArrowParameter::Name(ahead.parse_own_name()?)],
+            true => ahead.parse_all(")", ExpressionParser::parse_parameter)?,
+        };
+        let mut names = Vec::new();
+        for parameter in &parameters {
+            match parameter {
+                ArrowParameter::Name(name) => names.push(*name),
+                ArrowParameter::Fields(fields) => names.extend(fields.iter().map(|field| field.1)),
+                ArrowParameter::Items(items) => names.extend(items),
+            }
+        }
+        let is_twice = |at: usize| names[..at].contains(&names[at]);
+        if (0..names.len()).any(is_twice) {
+            return None;
+        }
+        // No line may end before the arrow.
+        let before = ahead.rest;
+        let is_arrow = ahead.eat("=>") && !before.split_once("=>")?.0.contains(['\n', '\r']);
+        self.rest = if is_arrow { ahead.rest } else { self.rest };
+        is_arrow.then_some(parameters)
+    }
+
+    /// A value, or a block that returns one.
+    pub fn parse_arrow_body(&mut self) -> Option<SimpleExpression<'t>> {
+        if !self.eat("{") {
+            return self.parse_choice();
+        }
+        self.skip_space();
+        // A line that ends after `return` returns nothing.
+        let is_value = self.eat_word("return") && {
+            let value = self.rest.trim_start_matches([' ', '\t']);
+            !value.starts_with(['\n', '\r'])
+        };
+        let value = if is_value { self.parse_choice()? } else { return None };
+        self.eat(";");
+        self.eat("}").then_some(value)
+    }
+
+    fn parse_all<T>(
+        &mut self,
+        end: &str,
+        parse: impl Fn(&mut Self) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let mut all = Vec::new();
+        while !self.eat(end) {
+            all.push(parse(self)?);
+            self.skip_space();
+            if !self.eat(",") && !self.rest.starts_with(end) {
+                return None;
+            }
+        }
+        Some(all)
+    }
+
+    fn parse_parameter(&mut self) -> Option<ArrowParameter<'t>> {
+        if self.eat("{") {
+            self.parse_all("}", ExpressionParser::parse_field).map(ArrowParameter::Fields)
+        } else if self.eat("[") {
+            self.parse_all("]", ExpressionParser::parse_own_name).map(ArrowParameter::Items)
+        } else {
+            self.parse_own_name().map(ArrowParameter::Name)
+        }
+    }
+
+    /// `key` or `key: name`
+    fn parse_field(&mut self) -> Option<(&'t str, &'t str)> {
+        let mut ahead = ExpressionParser { rest: self.rest, depth: 0 };
+        let key = ahead.parse_name().filter(|_| !ahead.rest.starts_with('$'))?;
+        if ahead.eat(":") {
+            self.rest = ahead.rest;
+            return Some((key, self.parse_own_name()?));
+        }
+        let name = self.parse_own_name()?;
+        Some((name, name))
+    }
+
+    fn parse_own_name(&mut self) -> Option<&'t str> {
+        let name = self.parse_name()?;
+        let is_word = ["true", "false", "null", "undefined"].contains(&name);
+        (!is_word && !RESERVED.contains(&name) && !self.rest.starts_with('$')).then_some(name)
+    }
+}
