@@ -30,6 +30,12 @@ ARGS = {
     "content": "some text", "target": "English", "lang": "English", "language": "English",
     "name": "Dobby", "command": "ls", "error": "not found",
 }
+# The repository has the script that loads a file, and not its loader.
+LOADER = """import fs from 'fs/promises'
+export async function loadFile(params) {
+  return await fs.readFile(params?.content ?? this?.content ?? params, 'utf8')
+}
+"""
 calls = []
 
 
@@ -151,32 +157,35 @@ def main():
     scripts.sort(key=lambda path: path.endswith("/guide.ai.yaml"))
     home = tempfile.mkdtemp()
     environment = {**os.environ, "AVOCET_HOME": home, "HOME": home, "AVOCET_API_KEY": "none"}
-    failed, differing, same = [], [], 0
+    failed, differing, same, alike = [], [], 0, 0
     for script in scripts:
         calls.clear()
         name = os.path.relpath(script, folder)
-        command = [avocet, "run", script, json.dumps(ARGS), "--base-url", url, "--model", "mock"]
+        args = {**ARGS, "content": "README.md"} if name.endswith("lib/file.ai.yaml") else ARGS
+        command = [avocet, "run", script, json.dumps(args), "--base-url", url, "--model", "mock"]
         root = os.path.join(folder, name.split(os.sep)[0])
-        # It names a script of the library that is not built in. The loaders of two other ones are
-        # missing in the repository, so that the built-in ones have to take their place.
-        if os.path.basename(script) == "guide.ai.yaml":
-            library = os.path.join(root, "lib")
-            command += ["-s", library]
-            for loader in ("file", "url"):
-                if not os.path.exists(os.path.join(library, f"load-{loader}.js")):
-                    os.remove(os.path.join(library, f"{loader}.ai.yaml"))
-        command += ["--cwd", root, "--trust", root, "-y", "--json"]
+        # The scripts of the library come before those that are built in, as for the engine.
+        library = os.path.join(root, "lib")
+        loader = os.path.join(library, "load-file.js")
+        if os.path.exists(os.path.join(library, "file.ai.yaml")) and not os.path.exists(loader):
+            open(loader, "w").write(LOADER)
+        command += ["-s", library, "--cwd", root, "--trust", root, "-y", "--json"]
         try:
             code, said = run(command, environment)
             why = None if code == 0 else said.strip()[-400:]
         except subprocess.TimeoutExpired:
             why = "it did not end"
         sent = [plain(messages) for messages in calls]
+        known = reference.get(name)
+        if why and known and known.get("error") and known["error"] in why:
+            same += 1
+            alike += 1
+            print(f"same    {name}: it ends with the engine's error, {known['error']}")
+            continue
         if why:
             failed.append(name)
             print(f"FAILED  {name}: {why}")
             continue
-        known = reference.get(name)
         if not known or "error" in known:
             print(f"ran     {name}: {len(sent)} calls" + (f" (engine: {known['error'][:80]})" if known else ""))
         elif [plain(messages) for messages in known["calls"]] == sent:
@@ -187,7 +196,7 @@ def main():
             print(f"DIFFERS {name}")
             print("   here  ", json.dumps(sent, ensure_ascii=False)[:1200])
             print("   engine", json.dumps([plain(it) for it in known["calls"]], ensure_ascii=False)[:1200])
-    print(f"{len(scripts) - len(failed)} of {len(scripts)} ran, {same} with the same messages, {len(differing)} with others")
+    print(f"{len(scripts) - len(failed)} of {len(scripts)} ran, {alike} of them to the engine's own error, {same} with the same messages, {len(differing)} with others")
     sys.exit(len(failed) > 4)
 
 

@@ -24,6 +24,13 @@ function example(schema) {
   return { number: 5, integer: 5, boolean: true }[kind] ?? 'five'
 }
 
+// The repository has the script that loads a file, and not its loader.
+const LOADER = `import fs from 'fs/promises'
+export async function loadFile(params) {
+  return await fs.readFile(params?.content ?? this?.content ?? params, 'utf8')
+}
+`
+
 async function play(file, library) {
   const { AIScriptServer } = await import('@isdk/ai-tool-agent')
   const { llm, LLMProvider } = await import('@isdk/ai-tool-llm')
@@ -66,16 +73,19 @@ async function play(file, library) {
     const script = await Script.loadFile(file, {}, { USER_ENV: {} })
     script.llmStream = false
     const runtime = await script.getRuntime(false)
-    await runtime.run(ARGS)
+    await runtime.run(file.endsWith('lib/file.ai.yaml') ? { ...ARGS, content: 'README.md' } : ARGS)
     return { calls }
   } catch (error) {
     return { error: String(error?.message ?? error), calls }
   }
 }
 
-const [root, only] = process.argv.slice(2)
+const [root, only] = process.argv.slice(2).map((name) => path.resolve(name))
 if (only) {
   const folder = path.join(root, path.relative(root, only).split(path.sep)[0])
+  const loader = path.join(folder, 'lib', 'load-file.js')
+  if (fs.existsSync(path.join(folder, 'lib', 'file.ai.yaml')) && !fs.existsSync(loader)) fs.writeFileSync(loader, LOADER)
+  process.chdir(folder)
   fs.writeSync(3, JSON.stringify(await play(only, path.join(folder, 'lib'))))
   process.exit(0)
 }

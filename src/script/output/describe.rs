@@ -11,89 +11,89 @@ const DEEPEST: usize = 8;
 /// Longest description, in bytes.
 const LONGEST: usize = 64 * 1024;
 
-/// The fields `output` asks for, one per line: `* "name" is a required text string representing
-/// full name`.
+/// The value `output` asks for, a field per line, in the words of the published engine: `* "name" is
+/// a required text string representing full name`.
 pub fn describe(output: &Value) -> String {
     let schema = normalize(output);
+    let empty = Map::new();
+    let about = schema.as_object().unwrap_or(&empty);
     let mut out = String::new();
-    match schema.get("properties").and_then(Value::as_object) {
-        Some(properties) => write_fields(properties, &schema, 0, &mut out),
-        None => write_value(&schema, &mut out),
+    let kind = kind_text(about);
+    let has_fields = about.contains_key("properties");
+    if about.contains_key("items") || (has_fields && about.contains_key("description")) {
+        out.push_str(&format!("This is {}\n", with_article(&kind)));
+    } else if !has_fields {
+        return kind;
     }
+    write_parts(about, None, 0, &mut out);
     out.trim_end().to_owned()
 }
 
 /// One field in words: `"name" is a required text string representing full name`.
 pub fn describe_field(name: &str, about: &Map<String, Value>, required: bool) -> String {
-    let need = if required { "required" } else { "optional" };
-    let kind = kind_text(about);
-    let (article, kind) = match kind.split_once(' ') {
-        Some((article @ ("a" | "an"), rest)) => (article, rest),
-        _ => ("", kind.as_str()),
-    };
-    let article = match (article.is_empty(), need) {
-        (true, _) => "",
-        (false, "optional") => "an ",
-        (false, _) => "a ",
-    };
-    format!("\"{}\" is {article}{need} {kind}{}", one_line(name), description_suffix(about))
+    let need = if required { "a required" } else { "an optional" };
+    format!("\"{}\" is {need} {}", one_line(name), kind_text(about))
 }
 
-fn write_fields(properties: &Map<String, Value>, schema: &Value, depth: usize, out: &mut String) {
-    let required = schema.get("required").and_then(Value::as_array);
-    for (name, about) in properties {
-        if out.len() > LONGEST {
-            return;
-        }
-        let required = required.is_some_and(|names| names.iter().any(|known| known == name));
+/// The fields of an object, or the items of a list, below it.
+fn write_parts(about: &Map<String, Value>, name: Option<&str>, depth: usize, out: &mut String) {
+    if out.len() > LONGEST || depth > DEEPEST {
+        return;
+    }
+    let indent = "  ".repeat(depth);
+    if let Some(fields) = about.get("properties").and_then(Value::as_object) {
+        let required = about.get("required").and_then(Value::as_array);
         let empty = Map::new();
-        let map = about.as_object().unwrap_or(&empty);
-        out.push_str(&format!("{}* {}\n", "  ".repeat(depth), describe_field(name, map, required)));
-        let inner = [Some(about), about.get("items")].into_iter().flatten();
-        for inner in inner {
-            if let Some(properties) = inner.get("properties").and_then(Value::as_object)
-                && depth < DEEPEST
-            {
-                write_fields(properties, inner, depth + 1, out);
-            }
+        for (name, field) in fields {
+            let required = required.is_some_and(|names| names.iter().any(|known| known == name));
+            let field = field.as_object().unwrap_or(&empty);
+            out.push_str(&format!("{indent}* {}\n", describe_field(name, field, required)));
+            write_parts(field, Some(name), depth + 1, out);
+        }
+    } else if let Some(items) = about.get("items").and_then(Value::as_object) {
+        if items.contains_key("properties") || items.contains_key("items") {
+            write_parts(items, None, depth, out);
+        } else {
+            let item = name.map_or_else(|| "item".to_owned(), |name| one_line(&singular(name)));
+            let kind = with_article(&kind_text(items));
+            out.push_str(&format!("{indent}- The {item} is {kind}\n"));
         }
     }
 }
 
-/// A schema that is not a map of fields.
-fn write_value(schema: &Value, out: &mut String) {
-    let empty = Map::new();
-    let map = schema.as_object().unwrap_or(&empty);
-    out.push_str(&format!("{}{}\n", kind_text(map), description_suffix(map)));
-    if let Some(items) = schema.get("items")
-        && let Some(properties) = items.get("properties").and_then(Value::as_object)
-    {
-        write_fields(properties, items, 1, out);
+/// The name of one of several.
+fn singular(name: &str) -> String {
+    match (name.strip_suffix("ies"), name.strip_suffix('s')) {
+        (Some(stem), _) => format!("{stem}y"),
+        (None, Some(stem)) => stem.to_owned(),
+        (None, None) => name.to_owned(),
     }
 }
 
+fn with_article(kind: &str) -> String {
+    let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {kind}")
+}
+
+/// The type of a value, what it is, and which values it may have.
 fn kind_text(about: &Map<String, Value>) -> String {
-    if let Some(choices) = about.get("enum").and_then(Value::as_array) {
-        let choices: Vec<_> = choices.iter().map(Value::to_string).collect();
-        return format!("a choice of {}", choices.join(", "));
-    }
     let name = match about.get("type") {
         Some(Value::Array(names)) => names.iter().map(print::text).collect::<Vec<_>>().join(" or "),
         Some(name) => print::text(name),
         None => String::new(),
     };
-    match name.as_str() {
-        "string" | "" => "a text string".to_owned(),
-        "number" => "a number".to_owned(),
-        "integer" => "a whole number".to_owned(),
-        "boolean" => "a boolean (true or false)".to_owned(),
-        "array" => match about.get("items").and_then(Value::as_object) {
-            Some(items) => format!("a list, each item of it {}", kind_text(items)),
-            None => "a list".to_owned(),
-        },
-        "object" => "an object".to_owned(),
-        other => format!("a value ({other})"),
-    }
+    let item = about.get("items").and_then(|items| items.get("type")).and_then(Value::as_str);
+    let kind = match (name.as_str(), item) {
+        ("string" | "", _) => "text string".to_owned(),
+        ("array", Some(item)) if item != "array" => format!("list of {item}"),
+        ("array", _) => "list".to_owned(),
+        _ => one_line(&name),
+    };
+    let choices = about.get("enum").and_then(Value::as_array).map(|choices| {
+        let choices: Vec<_> = choices.iter().map(print::text).collect();
+        format!(", the value must be one of {}", one_line(&choices.join(", ")))
+    });
+    kind + &description_suffix(about) + &choices.unwrap_or_default()
 }
 
 fn description_suffix(about: &Map<String, Value>) -> String {

@@ -156,11 +156,26 @@ fn isdk_051_a_schema_is_described_in_words() {
         "required": ["name"]});
     assert_eq!(
         describe(&schema),
-        "* \"name\" is a required text string representing full name\n* \"size\" is an optional choice of \"S\", \"L\"\n* \"tags\" is an optional list, each item of it an object\n  * \"n\" is an optional whole number"
+        "* \"name\" is a required text string representing full name\n* \"size\" is an optional text string, the value must be one of S, L\n* \"tags\" is an optional list of object\n  * \"n\" is an optional integer"
+    );
+    let texts = json!({"type": "array", "items": {"type": "string", "description": "one word"}});
+    assert_eq!(
+        describe(&texts),
+        "This is a list of string\n- The item is a text string representing one word"
+    );
+    let entries = json!({"properties": {"entries": texts}});
+    assert_eq!(
+        describe(&entries),
+        "* \"entries\" is an optional list of string\n  - The entry is a text string representing one word"
+    );
+    let people = json!({"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}});
+    assert_eq!(
+        describe(&people),
+        "This is a list of object\n* \"name\" is an optional text string"
     );
     assert_eq!(
         describe(&json!({"type": "number", "description": "the sum"})),
-        "a number representing the sum"
+        "number representing the sum"
     );
 }
 

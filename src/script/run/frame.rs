@@ -298,10 +298,15 @@ impl Frame {
     /// The script's output, as a model reads about it.
     pub fn described_output(&self) -> Option<String> {
         let schema = self.manifest.output()?;
-        Some(match self.values.flag("naturalOutput").unwrap_or(true) {
+        Some(match self.describes_output() {
             true => output::describe(schema),
             false => schema.to_string(),
         })
+    }
+
+    /// Whether an output is described in words.
+    pub fn describes_output(&self) -> bool {
+        self.values.flag("naturalOutput").unwrap_or(true)
     }
 
     /// The script of a chat role.

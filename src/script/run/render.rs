@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::super::error::{ScriptResult, quoted};
 use super::super::host::ScriptEvent;
+use super::super::output;
 use super::super::template::{self, Format, Functions, Rendered};
 use super::super::text::{Bias, MessageText, RegexMark, RenderedText, args, regex, roles};
 use super::dialogue::{DialogueMessage, MessageBody, RenderMode, SystemParts};
@@ -325,12 +326,21 @@ fn take_addressees(frame: &Frame, line: &mut DialogueMessage, text: &str) -> Str
     rest.to_owned()
 }
 
-/// The data of templates. The output is described in words, unless the script asks for the schema.
+/// The data of templates. The output is described in words, unless the script asks for the schema;
+/// so is one that another script has passed on, as in `-> json(output=output)`.
 fn template_data(frame: &Frame) -> Map<String, Value> {
     let mut data = frame.values.scope();
-    if data.get("output").is_some_and(|output| Some(output) == frame.manifest.output()) {
-        data.insert("output".to_owned(), frame.described_output().into());
-    }
+    let is_schema = |map: &Map<String, Value>| {
+        ["type", "properties", "items"].iter().any(|key| map.contains_key(*key))
+    };
+    let described = match data.get("output") {
+        Some(output) if Some(output) == frame.manifest.output() => frame.described_output(),
+        Some(output @ Value::Object(map)) if is_schema(map) && frame.describes_output() => {
+            Some(output::describe(output))
+        }
+        _ => None,
+    };
+    data.extend(described.map(|text| ("output".to_owned(), Value::String(text))));
     data
 }
 
