@@ -90,11 +90,13 @@ fn parse_input(name: &str, about: &Value) -> DeclaredInput {
 pub struct ScriptArgs {
     pub positional: Vec<Value>,
     pub named: Map<String, Value>,
+    /// The names of the variables among `positional`, which are in `named` as well.
+    pub variables: Vec<String>,
 }
 
 impl From<Map<String, Value>> for ScriptArgs {
     fn from(named: Map<String, Value>) -> ScriptArgs {
-        ScriptArgs { positional: Vec::new(), named }
+        ScriptArgs { named, ..ScriptArgs::default() }
     }
 }
 
@@ -103,9 +105,9 @@ impl ScriptArgs {
     pub fn from_value(value: Value) -> ScriptArgs {
         match value {
             Value::Object(named) => ScriptArgs::from(named),
-            Value::Array(by_place) => ScriptArgs { positional: by_place, named: Map::new() },
+            Value::Array(by_place) => ScriptArgs { positional: by_place, ..ScriptArgs::default() },
             Value::Null => ScriptArgs::default(),
-            value => ScriptArgs { positional: vec![value], named: Map::new() },
+            value => ScriptArgs { positional: vec![value], ..ScriptArgs::default() },
         }
     }
 
@@ -145,14 +147,14 @@ pub fn piped_args(inputs: &[DeclaredInput], text: &str) -> ScriptArgs {
     };
     match takes_text.filter(|input| input.index != Some(0)) {
         Some(input) => ScriptArgs::from(Map::from_iter([(input.name.clone(), value)])),
-        None => ScriptArgs { positional: vec![value], named: Map::new() },
+        None => ScriptArgs { positional: vec![value], ..ScriptArgs::default() },
     }
 }
 
 /// Assigns arguments to the names they are meant for. Positional arguments without an input of
 /// their index are returned.
 pub fn bind(inputs: &[DeclaredInput], args: ScriptArgs) -> (Map<String, Value>, Option<Value>) {
-    let ScriptArgs { positional: by_place, mut named } = args;
+    let ScriptArgs { positional: by_place, mut named, variables } = args;
     let mut left = None;
     let is_place = |input: &&DeclaredInput| input.name.parse::<usize>().is_ok();
     let any_index = inputs.iter().any(|input| input.index.is_some() && !is_place(&input));
@@ -163,6 +165,13 @@ pub fn bind(inputs: &[DeclaredInput], args: ScriptArgs) -> (Map<String, Value>, 
         let named_inputs = || inputs.iter().filter(|input| !is_place(input));
         let by_index = named_inputs().find(|input| input.index == Some(at));
         let by_order = named_inputs().nth(at).filter(|_| !any_index);
+        // A variable that has the name of an input is meant for that one.
+        let has_name = |input: &DeclaredInput| {
+            variables.contains(&input.name) && named.get(&input.name) == Some(&value)
+        };
+        if by_index.is_none() && named_inputs().any(has_name) {
+            continue;
+        }
         match by_index.or(by_order) {
             Some(input) => {
                 named.entry(input.name.clone()).or_insert(value);

@@ -84,6 +84,7 @@ impl ArgValues {
     /// In the form a script takes.
     pub fn into_script_args(self) -> ScriptArgs {
         let mut named = self.to_map();
+        let variables = self.passed_variables.keys().cloned().collect();
         for (name, value) in self.passed_variables {
             named.entry(name).or_insert(value);
         }
@@ -91,7 +92,7 @@ impl ArgValues {
             [Value::Object(_)] => Vec::new(),
             _ => self.positional,
         };
-        ScriptArgs { positional: by_place, named }
+        ScriptArgs { positional: by_place, named, variables }
     }
 
     /// In the form a function takes: by position, or as one object.

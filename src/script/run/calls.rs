@@ -107,7 +107,7 @@ impl ScriptRun {
             frame.require_trust(&format!("@{name}"))?;
             if frame.imports.has_function(name) {
                 frame.check_permission(self.host.as_mut(), name, &args.named).await?;
-                let ScriptArgs { positional, named } = args;
+                let ScriptArgs { positional, named, .. } = args;
                 let passed = ArgValues { positional, named, passed_variables: Map::new() };
                 return Ok(self.call_function(frame, name, passed).await?.unwrap_or(Value::Null));
             }
