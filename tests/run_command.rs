@@ -258,6 +258,16 @@ fn a_check_runs_nothing() {
 }
 
 #[test]
+fn a_check_reports_a_wrong_output_with_all_other_faults() {
+    let script =
+        "---\noutput: {type: objekt}\nparamters: {}\n---\nuser: \"{{typo}}\"\n$nosuch: 1\n";
+    let ran = place().file("s.ai.yaml", script).run(&["s", "--check"], &[]);
+    for place in ["s.ai.yaml:2:1", "s.ai.yaml:3:1", "s.ai.yaml:5:7", "s.ai.yaml:6:1"] {
+        assert!(err(&ran).contains(place), "{place}: {}", err(&ran));
+    }
+}
+
+#[test]
 fn a_check_finds_names_that_do_not_exist_in_blocks_chains_and_roles() {
     let wrong = [
         ("- $if: 1\n  then:\n    - $pritn: x\n", "3:7", "$print"),

@@ -420,7 +420,7 @@ fn report_error(startup: &Startup, json: bool, say: LocalizedText) -> Exit {
 /// Reads and checks a script without running any of it; every fault is reported.
 fn check(startup: &Startup, order: &RunRequest, library: &ScriptLibrary, json: bool) -> Exit {
     let loaded =
-        library.find(&order.script, &order.from).and_then(|source| Manifest::load(source, library));
+        library.find(&order.script, &order.from).and_then(|source| Manifest::read(source, library));
     let shape = match loaded {
         Ok(shape) => shape,
         Err(failure) => return report_error(startup, json, failure.localized()),

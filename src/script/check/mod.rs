@@ -40,6 +40,7 @@ pub async fn check(manifest: &Manifest, library: &ScriptLibrary) -> Vec<LocatedE
         checker.check_instruction(&item.node);
     }
     let Checker { mut faults, names, code, .. } = checker;
+    faults.extend(manifest.output_fault());
     faults.extend(names.faults);
     faults.extend(code::compile(manifest, &code, &names.modules).await);
     let place = |fault: &LocatedError| {

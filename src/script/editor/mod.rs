@@ -64,7 +64,7 @@ impl<'a> EditedScript<'a> {
             acts_for: None,
             file,
         };
-        Manifest::load(ScriptSource { origin, document }, self.library)
+        Manifest::read(ScriptSource { origin, document }, self.library)
     }
 
     /// All faults, as `--check` finds them.

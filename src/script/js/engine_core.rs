@@ -298,7 +298,7 @@ impl EnteredEngine<'_, '_> {
         } else if why.contains("call stack size exceeded") || why.contains("stack overflow") {
             words::ENGINE_STACK.into()
         } else {
-            words::ENGINE_THREW.with("why", quoted(why)).into()
+            words::ENGINE_THREW.with("why", quoted(why.trim_end_matches('.'))).into()
         }
     }
 

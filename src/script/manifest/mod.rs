@@ -64,12 +64,22 @@ pub struct Manifest {
 impl Manifest {
     /// Reads the declarations of a script and of its bases.
     pub fn load(source: ScriptSource, library: &ScriptLibrary) -> Result<Manifest, LocatedError> {
-        let mut seen = vec![source.origin.file.clone()];
-        let shape = load_with_bases(source, library, &mut seen)?;
-        match shape.output().and_then(output::misspelt_type) {
-            Some(what) => Err(LocatedError::with_location(what, key_location(&shape, "output"))),
+        let shape = Manifest::read(source, library)?;
+        match shape.output_fault() {
+            Some(fault) => Err(fault),
             None => Ok(shape),
         }
+    }
+
+    /// The same for a check, which reports a fault of the output with the others.
+    pub fn read(source: ScriptSource, library: &ScriptLibrary) -> Result<Manifest, LocatedError> {
+        let mut seen = vec![source.origin.file.clone()];
+        load_with_bases(source, library, &mut seen)
+    }
+
+    pub fn output_fault(&self) -> Option<LocatedError> {
+        let what = output::misspelt_type(self.output()?)?;
+        Some(LocatedError::with_location(what, key_location(self, "output")))
     }
 
     pub fn id(&self) -> &str {

@@ -94,7 +94,7 @@ pub struct Imports {
     /// The values as the engine has them, so that only changes are sent.
     pub engine_values: JsScope,
     /// How many names were known when the engine last got them.
-    pub sent_names: usize,
+    pub sent_names: Option<usize>,
     /// The script's JavaScript reads `prompt.messages`.
     pub reads_messages: bool,
     /// The folders of imported files, by the ID of their module.

@@ -96,13 +96,16 @@ async fn import_functions(
             }
         }
     }
-    let init = names.iter().find(|name| strip_dollar(name) == INIT).filter(|_| !import.skips_init);
-    if let Some(init) = init {
-        let data = Value::Object(init_data(frame));
-        let caller = json!({ "id": frame.manifest.id() });
-        call_js(run, frame, &inside(init), vec![data, caller]).await?;
+    match names.iter().find(|name| strip_dollar(name) == INIT) {
+        Some(init) if !import.skips_init => call_initialiser(run, frame, &inside(init)).await,
+        _ => Ok(()),
     }
-    Ok(())
+}
+
+async fn call_initialiser(run: &mut ScriptRun, frame: &mut Frame, name: &str) -> ScriptResult {
+    let data = Value::Object(init_data(frame));
+    let caller = json!({ "id": frame.manifest.id() });
+    call_js(run, frame, name, vec![data, caller]).await.map(|_| ())
 }
 
 async fn import_function(

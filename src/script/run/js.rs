@@ -345,8 +345,9 @@ fn scope_update(frame: &mut Frame, unknown: &[String], reads: Option<&str>) -> S
         let lines = dialogue.messages.iter();
         lines.map(|line| json!({ "role": line.role, "content": line.text() })).collect()
     });
-    let names = (imports.callees.len() != imports.sent_names).then(|| {
-        imports.sent_names = imports.callees.len();
+    let count = Some(imports.callees.len());
+    let names = (count != imports.sent_names).then(|| {
+        imports.sent_names = count;
         let own = imports.callees.iter().filter(|(_, callee)| !matches!(callee, Callee::Js { .. }));
         let own = own.map(|(name, _)| name.clone());
         directive::TABLE.iter().map(|row| row.name.to_owned()).chain(own).collect()

@@ -121,18 +121,22 @@ fn collect_files(disk: &dyn SourceFiles, to: &mut ModuleFiles, path: &Path) -> S
         if !next.starts_with(&to.folder) {
             return Err(words::MODULE_OUTSIDE.with("name", quoted(&named)).into());
         }
-        // CommonJS allows leaving out the extension.
-        let found = ["", ".js", ".cjs", ".mjs", "/index.js"].iter().find_map(|end| {
-            let mut full = next.clone().into_os_string();
-            full.push(end);
-            let full = PathBuf::from(full);
-            matches!(disk.read(&full), Ok(Some(_))).then_some(full)
-        });
-        collect_files(disk, to, &found.unwrap_or(next))?;
+        collect_files(disk, to, &with_extension(disk, next))?;
     }
     to.in_progress.pop();
     to.files.push(JsFile { name: to.relative_name(path), source: text });
     Ok(())
+}
+
+/// The file that is meant: CommonJS allows leaving out the extension.
+fn with_extension(disk: &dyn SourceFiles, path: PathBuf) -> PathBuf {
+    let found = ["", ".js", ".cjs", ".mjs", "/index.js"].iter().find_map(|end| {
+        let mut full = path.clone().into_os_string();
+        full.push(end);
+        let full = PathBuf::from(full);
+        matches!(disk.read(&full), Ok(Some(_))).then_some(full)
+    });
+    found.unwrap_or(path)
 }
 
 struct ModuleFiles {
