@@ -184,22 +184,7 @@ fn run_and_print(
 ) -> io::Result<ScriptEnd> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut writer = Writer::new(output::stdout(), look);
-    // The script computes on a thread of its own, so that a signal is heard meanwhile.
-    let (done, running) = oneshot::channel();
-    let handle = runtime.handle().clone();
-    let work = move || drop(done.send(handle.block_on(run(order, library, host))));
-    std::thread::Builder::new().stack_size(STACK).spawn(work)?;
-    let mut running = running.fuse();
-    let leaving = channels.leaving.clone();
-    let came = runtime.block_on(async {
-        let came = drive(&mut running, channels, &mut writer).await;
-        if !running.is_terminated() {
-            leaving.iter().for_each(CancellationToken::cancel);
-            // The running step is ended, and no other starts.
-            let _ = tokio::time::timeout(LEAVING, &mut running).await;
-        }
-        came
-    })?;
+    let came = run_beside(&runtime, || Box::pin(run(order, library, host)), channels, &mut writer)?;
     runtime.shutdown_background();
     let calls: Vec<_> = std::iter::from_fn(|| recorded.try_recv().ok()).collect();
     match (came, calls.is_empty()) {
@@ -226,6 +211,30 @@ fn run_and_print(
             })
         }
     }
+}
+
+/// Runs the script on a thread of its own, where it computes, so that a signal is heard meanwhile.
+fn run_beside(
+    runtime: &tokio::runtime::Runtime,
+    start: impl FnOnce() -> BoxFuture<'static, Result<RunResult, LocatedError>> + Send + 'static,
+    channels: ScriptChannels,
+    writer: &mut Writer<impl io::Write>,
+) -> io::Result<Result<Result<RunResult, LocatedError>, i32>> {
+    let (done, running) = oneshot::channel();
+    let handle = runtime.handle().clone();
+    let work = move || drop(done.send(handle.block_on(start())));
+    std::thread::Builder::new().stack_size(STACK).spawn(work)?;
+    let mut running = running.fuse();
+    let leaving = channels.leaving.clone();
+    runtime.block_on(async {
+        let came = drive(&mut running, channels, writer).await;
+        if !running.is_terminated() {
+            leaving.iter().for_each(CancellationToken::cancel);
+            // The running step is ended, and no other starts.
+            let _ = tokio::time::timeout(LEAVING, &mut running).await;
+        }
+        came
+    })
 }
 
 type RunningScript = Fuse<oneshot::Receiver<Result<RunResult, LocatedError>>>;

@@ -268,12 +268,34 @@ fn parse_declarations(
     front: ScriptNode,
     body: Vec<ScriptNode>,
 ) -> Result<Manifest, LocatedError> {
-    let file: Arc<str> = Arc::from(origin.file.as_str());
     let mut config = match front.to_value() {
         Value::Object(config) => config,
         _ => Map::new(),
     };
     normalise_input(&mut config);
+    let (functions, items) = split_body(origin, body)?;
+    let imports = imports::parse_imports(front.get("import"), &origin.file)?;
+    let exports =
+        front.get("export").map(|node| imports::parse_exports(node, &origin.file)).transpose()?;
+    Ok(Manifest {
+        origin: origin.clone(),
+        config,
+        front_matter: front,
+        types: Vec::new(),
+        inputs: Vec::new(),
+        body: items,
+        functions,
+        imports,
+        exports,
+    })
+}
+
+/// The functions of a script, and its instructions.
+fn split_body(
+    origin: &ScriptOrigin,
+    body: Vec<ScriptNode>,
+) -> Result<(Vec<DeclaredFunction>, Vec<Instruction>), LocatedError> {
+    let file: Arc<str> = Arc::from(origin.file.as_str());
     let mut functions = Vec::new();
     let mut items = Vec::new();
     for node in body {
@@ -294,20 +316,7 @@ fn parse_declarations(
             (None, _) => items.push(Instruction { node, file: file.clone() }),
         }
     }
-    let imports = imports::parse_imports(front.get("import"), &origin.file)?;
-    let exports =
-        front.get("export").map(|node| imports::parse_exports(node, &origin.file)).transpose()?;
-    Ok(Manifest {
-        origin: origin.clone(),
-        config,
-        front_matter: front,
-        types: Vec::new(),
-        inputs: Vec::new(),
-        body: items,
-        functions,
-        imports,
-        exports,
-    })
+    Ok((functions, items))
 }
 
 /// Converts to the list form, so that a base's inputs and the script's own can be joined.
