@@ -205,6 +205,11 @@ async fn isdk_118_a_module_exports_its_functions() {
     let imported = engine.compute(module("e", ModuleKind::Module, import), JsScope::new()).await;
     assert!(imported.outcome.is_ok());
     assert_eq!(call(&engine, "e.one", json!([])).await, ok(json!("b")));
+}
+
+#[tokio::test]
+async fn a_module_that_fails_is_an_error_and_the_engine_stays_usable() {
+    let engine = engine();
     for bad in [
         "import fs from 'fs'\nexport const x = fs.readFileSync('x')",
         "const { readFileSync } = require('fs'); readFileSync('x')",
@@ -213,10 +218,17 @@ async fn isdk_118_a_module_exports_its_functions() {
         "throw new Error('no')",
         "export const a = 1; await new Promise(() => {})",
     ] {
-        let ended = engine.compute(module("x", ModuleKind::Auto, bad), JsScope::new()).await;
+        let task = JsTask::Module {
+            id: "x".to_owned(),
+            kind: ModuleKind::Auto,
+            file: String::new(),
+            source: bad.to_owned(),
+        };
+        let ended = engine.compute(task, JsScope::new()).await;
         assert!(ended.outcome.is_err(), "{bad}");
     }
-    assert_eq!(eval_in(&engine, "1", json!({})).await.outcome, ok(json!(1)));
+    let next = eval_in(&engine, "1", json!({})).await.outcome;
+    assert_eq!(next, Ok(TaskOutcome::Value(json!(1))));
 }
 
 #[tokio::test]
