@@ -45,7 +45,7 @@ pub enum SessionPurpose {
 
 /// Only a session at a terminal has a user who looks after them later.
 fn kept_jobs(startup: &Startup, purpose: SessionPurpose) -> Option<KeptJobs> {
-    let has_user = purpose == SessionPurpose::Screen && startup.saves;
+    let has_user = purpose == SessionPurpose::Screen && startup.store.is_persistent();
     let program = has_user.then(std::env::current_exe).and_then(Result::ok)?;
     Some(KeptJobs { place: startup.paths.kept_jobs(), program })
 }
@@ -137,7 +137,7 @@ pub fn build(
 fn extension_cache(startup: &Startup) -> ExtensionCache {
     ExtensionCache::new(startup.search_path_finder())
         .with_scripts(startup.script_folder_finder())
-        .with_store(startup.store())
+        .with_store(startup.store.clone())
         .with_latest(Arc::clone(&startup.chat_extensions))
 }
 
@@ -175,7 +175,7 @@ fn persistence(startup: &Startup, purpose: SessionPurpose) -> Persistence {
         // An expansion that is not sent, or a script, is not a conversation.
         SessionPurpose::Render | SessionPurpose::Script => return Persistence::in_memory(),
     };
-    Persistence { store: startup.store(), resume: None, replay }
+    Persistence { store: startup.store.clone(), resume: None, replay }
 }
 
 fn persona(startup: &Startup, bot: Option<&str>) -> Result<Persona, LocalizedText> {

@@ -47,8 +47,8 @@ pub struct Startup {
     pub options: Vec<(&'static str, String)>,
     /// What the command line says of the steps of this run.
     pub run_options: StepOptions,
-    /// False for `--no-save`.
-    pub saves: bool,
+    /// Where sessions are saved; in memory for `--no-save`.
+    pub store: Store,
     pub trust: TrustState,
     /// The folder for all temporary files of this run.
     pub temp: Arc<RunFolder>,
@@ -138,7 +138,10 @@ impl Startup {
         });
         let log = LogLevel::default();
         log.set(loaded.settings.log.as_deref(), paths.log());
-        let saves = !cli.run.no_save;
+        let store = match cli.run.no_save {
+            true => Store::in_memory(),
+            false => Store::in_folder(paths.data.clone()),
+        };
         let temp = Arc::new(RunFolder::new(temp_folders(&environment, &paths)));
         let mut startup = Startup {
             environment,
@@ -146,7 +149,7 @@ impl Startup {
             loaded,
             folder,
             trusted,
-            saves,
+            store,
             trust,
             temp,
             options: cli.settings(),
@@ -205,7 +208,7 @@ impl Startup {
             loaded: self.loaded.clone(),
             folder: self.folder.clone(),
             trusted: self.trusted,
-            saves: self.saves,
+            store: self.store.clone(),
             trust: self.trust.clone(),
             temp: Arc::clone(&self.temp),
             options: self.options.clone(),
@@ -271,7 +274,7 @@ impl Startup {
     /// The folder for long outputs of steps: one that is removed with this run, if nothing of it is
     /// saved.
     pub fn outputs(&self) -> Option<PathBuf> {
-        match self.saves {
+        match self.store.is_persistent() {
             true => Some(self.paths.outputs()),
             false => self.temp.create_folder("outputs").ok().map(TempFolder::keep),
         }
@@ -312,14 +315,6 @@ impl Startup {
             &Notice::error(words::PROGRAM_BROKEN.with("why", error.to_string())),
             Exit::Failed,
         )
-    }
-
-    /// The store of sessions.
-    pub fn store(&self) -> Store {
-        match self.saves {
-            true => Store::in_folder(self.paths.data.clone()),
-            false => Store::in_memory(),
-        }
     }
 
     /// The user's own themes, and the errors in their files.
@@ -381,7 +376,7 @@ impl Startup {
         let kept = atomic_file::read(&file).ok().flatten();
         let kept = kept.unwrap_or_else(|| {
             let fresh = format!("{:032x}", fastrand::u128(..));
-            if keeps && self.saves {
+            if keeps && self.store.is_persistent() {
                 // Without the file, masks are valid for this run only.
                 let _ = atomic_file::create(&file, &fresh);
             }

@@ -128,10 +128,10 @@ async fn fetch_models(connection: Option<Connection>, keys: KeyFinder) -> ModelL
 /// `session …`.
 pub fn session(startup: &Startup, asked: &args::SessionCommand, json: bool) -> Exit {
     let redactor = startup.redactor(false);
-    let (store, lang) = (startup.store(), startup.lang());
+    let (store, lang) = (&startup.store, startup.lang());
     let clean = if output::stdout().is_terminal() { super::startup::clean } else { str::to_owned };
     let (folder, redactor) = (&startup.folder, &redactor);
-    let query = session::SessionQuery { store: &store, folder, redactor, json, lang, clean };
+    let query = session::SessionQuery { store, folder, redactor, json, lang, clean };
     match session::run(asked, &query, &mut output::stdout()) {
         Ok((answered, fault)) => {
             if let Some(fault) = fault {
@@ -163,9 +163,9 @@ pub fn session_to_resume(
     take: &args::ResumeChoice,
 ) -> Result<String, Box<(Notice, Exit)>> {
     let failed = |error: StoreError| Box::new((Notice::error(error.localized()), Exit::Failed));
-    let store = startup.store();
+    let store = &startup.store;
     let folder = startup.folder.display().to_string();
-    let (disk, fault) = Database::open(&store).map_err(failed)?;
+    let (disk, fault) = Database::open(store).map_err(failed)?;
     if let Some(fault) = fault {
         startup.fail(&Notice::warning(fault.localized()), Exit::Done);
     }

@@ -148,6 +148,7 @@ words! { "screen":
     START_USE: "a model of {provider}", "{provider} 的模型";
     START_CHANGED_ONE: "1 file changed", "1 个文件有改动";
     START_CHANGED: "{n} files changed", "{n} 个文件有改动";
+    START_PRICE: "{input} in, {output} out per million tokens", "每百万词元输入 {input}、输出 {output}";
     START_SHELL: "shell", "shell 命令";
     START_STOP: "stop", "停止";
     START_TRY_CHANGED: "What changed here?", "这里改了什么？";

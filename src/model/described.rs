@@ -8,7 +8,7 @@ use futures_util::stream::{BoxStream, StreamExt};
 
 use super::capabilities::DocumentSupport;
 use super::{Capabilities, Chunk, Model, ModelError, Request, RequestLimits, ServerFacts};
-use crate::protocol::{Dialect, Effort, Image, Params, PromptSize, cost};
+use crate::protocol::{Dialect, Effort, Image, Params, Prices, PromptSize, cost};
 
 pub struct DescribedModel {
     inner: Arc<dyn Model>,
@@ -193,6 +193,10 @@ impl Model for DescribedModel {
 
     fn effort_levels(&self) -> Option<Vec<Effort>> {
         self.known().effort
+    }
+
+    fn prices(&self) -> Option<Prices> {
+        self.known().prices
     }
 
     fn takes_images(&self) -> bool {

@@ -13,7 +13,9 @@ use futures_util::stream::BoxStream;
 use serde_json::Value;
 
 use crate::i18n::LocalizedText;
-use crate::protocol::{Dialect, Message, Opaque, Params, PromptSize, ToolCall, Truncation, Usage};
+use crate::protocol::{
+    Dialect, Message, Opaque, Params, Prices, PromptSize, ToolCall, Truncation, Usage,
+};
 pub use crate::protocol::{Effort, ToolSchema};
 
 mod address;
@@ -98,6 +100,11 @@ pub trait Model: Send + Sync {
     /// Asks its server, which may take its time or fail: then nothing more is known.
     fn learn(&self) -> BoxFuture<'static, ()> {
         ready(()).boxed()
+    }
+
+    /// What it costs, as far as that is known.
+    fn prices(&self) -> Option<Prices> {
+        None
     }
 
     /// Whether it takes images, as far as that is known.

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::budget::SpendLimits;
-use super::{ApprovalMode, Effort, JobInfo, Mode, Provider, Usage};
+use super::{ApprovalMode, Effort, JobInfo, Mode, Prices, Provider, Usage};
 use crate::i18n::{Lang, LocalizedText, Phrase, context as words, sandbox};
 use crate::text;
 
@@ -30,6 +30,9 @@ pub struct SessionInfo {
     /// The levels to choose from; empty if the model has none, or none are known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effort_levels: Vec<Effort>,
+    /// What the model costs, as far as that is known.
+    #[serde(skip)]
+    pub prices: Option<Prices>,
     pub lang: Lang,
     pub bot: Option<String>,
     /// The session's folder, absolute.

@@ -143,9 +143,11 @@ impl Session {
         }));
     }
 
-    /// A model without a name in the settings has one once its server was asked.
+    /// A model without a name in the settings has one once its server was asked, and with it a
+    /// price.
     pub(super) async fn refresh_model_name(&mut self) {
-        if self.info.model != self.responder.connected.model.name() {
+        let model = &self.responder.connected.model;
+        if self.info.model != model.name() || self.info.prices != model.prices() {
             self.send_info().await;
         }
     }

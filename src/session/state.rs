@@ -374,6 +374,7 @@ pub fn session_info(known: &SessionInfo, voice: &Responder) -> SessionInfo {
         base_url: voice.connected.base_url.clone(),
         effort: voice.effort_in_use(),
         effort_levels: voice.effort_levels.clone().unwrap_or_default(),
+        prices: voice.connected.model.prices(),
         ..known.clone()
     }
 }

@@ -17,6 +17,7 @@ use rusqlite::config::DbConfig;
 
 use super::connection::{PATIENCE, configure, connect, connect_with_timeout};
 use super::file_watch::{FileWatch, PathState};
+use super::write_turn::WriteOrder;
 use super::{SavingError, Store, StoreError, log, open_private_file, recover, with_suffix};
 use crate::private_dir::private_folder;
 
@@ -31,6 +32,8 @@ pub struct Database {
     /// The state of the file at the last check, if it is watched. Closed after the database: while
     /// that is open, closing another handle of the file would release its locks.
     pub(super) file_watch: Option<FileWatch>,
+    /// The order of the other writers of this process.
+    pub(super) write_order: WriteOrder,
     /// Held as long as the file is open.
     _shared: Option<File>,
 }
@@ -52,9 +55,16 @@ impl Database {
     ) -> Result<(Database, Option<SavingError>), StoreError> {
         let (Some(folder), Some(file)) = (&store.folder, store.file()) else {
             let db = configure(Connection::open_in_memory()?)?;
-            return Ok((Database { db, file: None, file_watch: None, _shared: None }, None));
+            return Ok((Database::new(db, None, None), None));
         };
-        Database::open_file(folder, &file, patience).map_err(|error| error.with_file(&file))
+        let opened = Database::open_file(folder, &file, patience);
+        let (disk, fault) = opened.map_err(|error| error.with_file(&file))?;
+        Ok((Database { write_order: store.write_order.clone(), ..disk }, fault))
+    }
+
+    fn new(db: Connection, file: Option<PathBuf>, shared: Option<File>) -> Database {
+        let write_order = WriteOrder::default();
+        Database { db, file, file_watch: None, write_order, _shared: shared }
     }
 
     fn open_file(
@@ -70,10 +80,7 @@ impl Database {
         }
         gate.lock_shared()?;
         match connect_with_timeout(file, patience) {
-            Ok(db) => {
-                let file = Some(file.to_owned());
-                Ok((Database { db, file, file_watch: None, _shared: Some(gate) }, None))
-            }
+            Ok(db) => Ok((Database::new(db, Some(file.to_owned()), Some(gate)), None)),
             Err(error) if error.is_damage() => set_aside(file, gate),
             Err(error) => Err(error),
         }
@@ -84,7 +91,7 @@ impl Database {
     /// # Errors
     /// When another window has it open as well, or the new one cannot be created.
     pub fn salvage(self, store: &Store) -> Result<(Database, Option<SavingError>), StoreError> {
-        let Database { db, file, file_watch: witness, _shared } = self;
+        let Database { db, file, file_watch: witness, _shared, .. } = self;
         // Closing a damaged file may fail; it is abandoned either way.
         drop(db);
         drop((witness, _shared));
@@ -92,7 +99,8 @@ impl Database {
             return Database::open(store);
         };
         let gate = open_private_file(&folder.join("sessions.lock"))?;
-        set_aside(&file, gate)
+        let (disk, fault) = set_aside(&file, gate)?;
+        Ok((Database { write_order: store.write_order.clone(), ..disk }, fault))
     }
 
     /// The file was removed while it was open: writes all of it again at its path. Close this one
@@ -153,8 +161,7 @@ fn set_aside(file: &Path, gate: File) -> Result<(Database, Option<SavingError>),
             fs::rename(&from, with_suffix(&aside, ending))?;
         }
     }
-    let (db, file_of) = (connect(file)?, Some(file.to_owned()));
-    let mut disk = Database { db, file: file_of, file_watch: None, _shared: None };
+    let mut disk = Database::new(connect(file)?, Some(file.to_owned()), None);
     let found = recover::copy_readable_rows(&aside, &mut disk.db)?;
     gate.unlock()?;
     gate.lock_shared()?;

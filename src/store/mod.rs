@@ -7,6 +7,7 @@
 //! | `schema` | the tables, one migration a version |
 //! | `write`, `read` | what is added, and what is looked up |
 //! | `event_row` | what of an event is kept, found again, and called a title |
+//! | `write_turn` | the order of the writers of one process |
 //! | `writer`, `recorder` | the one thread that writes, and the way to it |
 //! | `recover` | what can be read of a damaged file |
 //! | `log` | whether the log beside the file is whole |
@@ -38,6 +39,7 @@ mod recorder;
 mod recover;
 mod schema;
 mod write;
+mod write_turn;
 mod writer;
 
 pub use database::Database;
@@ -47,23 +49,26 @@ pub use read::SessionRecord;
 pub use recorder::Recorder;
 pub use write::SessionHeader;
 pub use writer::{Resumed, StoreWriter};
+use write_turn::WriteOrder;
 
 /// Where sessions are saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store {
     /// `None`: nowhere; everything ends with the program.
     folder: Option<PathBuf>,
+    /// Copies of a store write one after another.
+    write_order: WriteOrder,
 }
 
 impl Store {
     /// In the user's data folder. Nothing is created or opened yet.
     pub fn in_folder(folder: PathBuf) -> Store {
-        Store { folder: Some(folder) }
+        Store { folder: Some(folder), write_order: WriteOrder::default() }
     }
 
     /// Everything works, nothing is saved.
     pub fn in_memory() -> Store {
-        Store { folder: None }
+        Store { folder: None, write_order: WriteOrder::default() }
     }
 
     pub fn is_persistent(&self) -> bool {

@@ -1,11 +1,14 @@
 //! Writes to the database. Each call is one transaction.
 
 use std::collections::VecDeque;
+use std::ops::Deref;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
+use super::connection::PATIENCE;
 use super::event_row::{self, EventRow, RowAction};
 use super::schema::index_text;
+use super::write_turn::WriteTurn;
 use super::{Database, Store, StoreError};
 use crate::protocol::Event;
 
@@ -44,6 +47,28 @@ impl SessionHeader {
 /// Milliseconds since 1970.
 pub(super) fn now() -> i64 {
     jiff::Timestamp::now().as_millisecond()
+}
+
+/// A transaction that writes, in its turn.
+#[derive(Debug)]
+pub(super) struct WriteTransaction<'a> {
+    // Ends before its turn does: fields are dropped in this order.
+    change: Transaction<'a>,
+    _turn: WriteTurn,
+}
+
+impl WriteTransaction<'_> {
+    pub fn commit(self) -> Result<(), StoreError> {
+        Ok(self.change.commit()?)
+    }
+}
+
+impl Deref for WriteTransaction<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        &self.change
+    }
 }
 
 impl Database {
@@ -95,6 +120,7 @@ impl Database {
 
     /// Saves the messages of a finished turn.
     pub fn save_turn_history(&mut self, key: i64, turn: u64, body: &str) -> Result<(), StoreError> {
+        let _turn = self.write_order.take(PATIENCE);
         let done = self.db.execute(
             "UPDATE history SET body = ?3
              WHERE session = ?1 AND turn = ?2 AND undone IS NULL AND whole = 0",
@@ -116,6 +142,7 @@ impl Database {
         turn: u64,
         body: &str,
     ) -> Result<(), StoreError> {
+        let _turn = self.write_order.take(PATIENCE);
         self.db.execute(
             "INSERT INTO history(session, turn, whole, body) VALUES (?1, ?2, 1, ?3)",
             params![key, to_sql_integer(turn), body],
@@ -207,6 +234,7 @@ impl Database {
     }
 
     pub fn rename(&mut self, key: i64, title: &str) -> Result<(), StoreError> {
+        let _turn = self.write_order.take(PATIENCE);
         self.db.execute(
             "UPDATE sessions SET title = ?2, named = 1 WHERE key = ?1",
             params![key, title],
@@ -235,8 +263,10 @@ impl Database {
         Ok(())
     }
 
-    pub(super) fn write_transaction(&mut self) -> Result<Transaction<'_>, StoreError> {
-        Ok(self.db.transaction_with_behavior(TransactionBehavior::Immediate)?)
+    pub(super) fn write_transaction(&mut self) -> Result<WriteTransaction<'_>, StoreError> {
+        let turn = self.write_order.take(PATIENCE);
+        let change = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        Ok(WriteTransaction { change, _turn: turn })
     }
 }
 

@@ -13,7 +13,7 @@ use crate::commands::{self, CommandOutcome, Surface, UiAction};
 use crate::config::BusyInput;
 use crate::i18n::{Lang, input, screen as words};
 use crate::prompt::input::{self as line, Intent};
-use crate::protocol::{Mention, Notice, Op};
+use crate::protocol::{Mention, Notice, Op, Report};
 
 /// Enter.
 pub fn send(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
@@ -53,7 +53,8 @@ pub fn send_as(state: &mut State, busy: BusyInput, at: Millis) -> Vec<ScreenEffe
             vec![ScreenEffect::Send(Op::Invoke { name, args: whole(&args), mentions })]
         }
         Intent::Command { name, args, mentions } => {
-            let effects = command(state, &format!("/{name} {}", whole(&args)), at);
+            let line = format!("/{name} {}", whole(&args));
+            let effects = command(state, &line, &taken.display_text, at);
             effects.into_iter().map(|effect| attach_mentions(effect, &mentions)).collect()
         }
     });
@@ -132,12 +133,88 @@ fn attach_mentions(effect: ScreenEffect, mentions: &[Mention]) -> ScreenEffect {
     }
 }
 
-fn command(state: &mut State, line: &str, at: Millis) -> Vec<ScreenEffect> {
+/// Runs a command; `typed`: the line as the input showed it.
+fn command(state: &mut State, line: &str, typed: &str, at: Millis) -> Vec<ScreenEffect> {
     let outcome = match state.modals.is_question_on_top() {
         true => commands::dispatch_over_question(&state.command_context(), line),
         false => commands::dispatch(&state.command_context(), line),
     };
+    if answers_in_transcript(&outcome) {
+        state.transcript.add_typed_command(typed.trim());
+    }
     apply_outcome(state, outcome, at)
+}
+
+/// Whether what follows in the transcript would be lost among the rest without its command. A turn
+/// shows what began it, and a dialog or a setting of the screen shows itself.
+fn answers_in_transcript(outcome: &CommandOutcome) -> bool {
+    match outcome {
+        CommandOutcome::Say(_)
+        | CommandOutcome::Page { .. }
+        | CommandOutcome::Do(UiAction::Help(Some(_))) => true,
+        CommandOutcome::Send(op) => op_answers_in_transcript(op),
+        CommandOutcome::Many(outcomes) => {
+            let waits = |one: &CommandOutcome| {
+                matches!(one, CommandOutcome::Do(UiAction::Later(_)))
+            };
+            !outcomes.iter().any(waits) && outcomes.iter().any(answers_in_transcript)
+        }
+        CommandOutcome::Do(_) => false,
+    }
+}
+
+/// Whether the session answers this with a notice or a page, and with nothing else. What the status
+/// line shows is no answer to look for.
+fn op_answers_in_transcript(op: &Op) -> bool {
+    match op {
+        // A view and a list to choose from.
+        Op::Report { report: Report::Changes | Report::Models } => false,
+        Op::Report { .. }
+        | Op::Render { .. }
+        | Op::Allow { .. }
+        | Op::Deny { .. }
+        | Op::Revoke { .. }
+        | Op::AddFolder { .. }
+        | Op::Export { .. }
+        | Op::SearchSessions { .. }
+        | Op::Rename { .. }
+        | Op::Compress { .. }
+        | Op::Recall { .. }
+        | Op::ShowMemory
+        | Op::AddNote { .. }
+        | Op::Configure { .. }
+        | Op::Job { .. } => true,
+        Op::Submit { .. }
+        | Op::SubmitPrompt { .. }
+        | Op::Shell { .. }
+        | Op::SetQueue { .. }
+        | Op::RunQueue
+        | Op::Unqueue { .. }
+        | Op::Decide { .. }
+        | Op::PreviewRisk { .. }
+        | Op::Steer { .. }
+        | Op::Retry
+        | Op::Undo { .. }
+        | Op::Redo
+        | Op::Stop
+        | Op::New
+        | Op::SetBot { .. }
+        | Op::SetModel { .. }
+        | Op::SetMode { .. }
+        | Op::SetApprovalMode { .. }
+        | Op::SetEffort { .. }
+        | Op::Invoke { .. }
+        | Op::RunScript { .. }
+        | Op::RefreshExtensions
+        | Op::Connect { .. }
+        | Op::SetLang { .. }
+        | Op::Trust
+        | Op::Resume { .. }
+        | Op::ListSessions
+        | Op::Fork { .. }
+        | Op::Rewind { .. }
+        | Op::Shutdown => false,
+    }
 }
 
 /// Runs what waited for the turn to end.
@@ -145,7 +222,7 @@ pub fn run_deferred(state: &mut State, at: Millis) -> Vec<ScreenEffect> {
     let mut effects = Vec::new();
     for later in state.queue.take_next() {
         match later {
-            DeferredItem::Command(line) => effects.extend(command(state, &line, at)),
+            DeferredItem::Command(line) => effects.extend(command(state, &line, &line, at)),
             DeferredItem::Message(text, op) => {
                 effects.push(ScreenEffect::Send(op.map_or(Op::Submit { text }, |op| *op)));
             }

@@ -131,12 +131,16 @@ fn folder_line(facts: &SessionInfo, pen: &DrawContext<'_>, width: usize) -> Line
     Line::from(spans)
 }
 
-/// The model, how much it reasons, and where it is.
+/// The model, how much it reasons, where it is, and what it costs.
 fn model_line(facts: &SessionInfo, pen: &DrawContext<'_>, width: usize) -> Line<'static> {
     let mut line = Line::styled(status::model(facts, pen.lang), pen.theme.text);
     let effort = facts.effort.map(|level| level.name().to_owned());
     let host = Some(text::single_line(&facts.base_url)).filter(|url| !url.is_empty());
-    for said in effort.into_iter().chain(host) {
+    let price = facts.prices.map(|prices| {
+        let (input, output) = (prices.usual.input.to_string(), prices.usual.output.to_string());
+        words::START_PRICE.with("input", input).with("output", output).text(pen.lang)
+    });
+    for said in effort.into_iter().chain(host).chain(price) {
         let room = width.saturating_sub(line.width() + 3);
         line.spans
             .push(Span::styled(format!("   {}", text::elide_middle(&said, room)), pen.theme.dim));

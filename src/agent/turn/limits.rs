@@ -108,8 +108,9 @@ impl TurnLimits {
     }
 
     pub fn record_outcome(&mut self, seen: &Observation) {
-        self.steps_run += usize::from(seen.exit_code.is_some() || seen.duration_ms > 0);
-        if seen.risk.tier == Tier::L0 {
+        let has_run = seen.exit_code.is_some() || seen.duration_ms > 0;
+        self.steps_run += usize::from(has_run);
+        if seen.risk.tier == Tier::L0 || !has_run {
             let result = self.hasher.hash_one((seen.exit_code, &seen.stdout, &seen.stderr));
             self.recent.push_back((seen.step.work.clone(), result));
             if self.recent.len() > RECENT {

@@ -63,6 +63,8 @@ pub(super) enum BlockBody {
         origin: TurnOrigin,
         turn: Option<u64>,
     },
+    /// A command that answers in the transcript, as it was typed.
+    TypedCommand(BlockText),
     /// The attachments of the message above.
     Attachments(Vec<ShownAttachment>),
     Answer(AnswerBlock),
@@ -171,8 +173,10 @@ impl Block {
 
     /// The bar of the panel that the block is in.
     pub fn panel_bar(&self, theme: &Theme) -> Option<Style> {
-        let is_user =
-            matches!(self.body, BlockBody::UserMessage { .. } | BlockBody::Attachments(_));
+        let is_user = matches!(
+            self.body,
+            BlockBody::UserMessage { .. } | BlockBody::TypedCommand(_) | BlockBody::Attachments(_)
+        );
         (is_user && theme.has_surfaces()).then_some(theme.bar.user)
     }
 
@@ -180,16 +184,12 @@ impl Block {
     pub fn mark(&self, paper: &LayoutContext<'_>) -> Option<Span<'static>> {
         let theme = paper.theme;
         let (mark, style) = match &self.body {
-            BlockBody::UserMessage { origin, .. } => {
-                let mark = if *origin == TurnOrigin::Shell { "!" } else { symbols::SIGIL };
-                // On a bar, `!` is seen; the sigil is only there for a copy of the screen.
-                let on_bar = if mark == "!" { theme.surface.bg } else { theme.bar.user.bg };
-                let style = if theme.has_surfaces() {
-                    Style { fg: on_bar, ..theme.user }
-                } else {
-                    theme.user
-                };
-                (mark, style)
+            BlockBody::UserMessage { origin: TurnOrigin::Shell, .. } => {
+                ("!", user_mark(theme, theme.surface))
+            }
+            // On a bar the sigil is not seen; it is there for a copy of the screen.
+            BlockBody::UserMessage { .. } | BlockBody::TypedCommand(_) => {
+                (symbols::SIGIL, user_mark(theme, theme.bar.user))
             }
             BlockBody::Answer(AnswerBlock { state: AnswerState::Error, .. }) => {
                 (symbols::FAILED, theme.danger)
@@ -223,7 +223,9 @@ impl Block {
     pub fn layout(&self, part: usize, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         let theme = paper.theme;
         match &self.body {
-            BlockBody::UserMessage { text, .. } => layout_message(text, part, paper),
+            BlockBody::UserMessage { text, .. } | BlockBody::TypedCommand(text) => {
+                layout_message(text, part, paper)
+            }
             BlockBody::Attachments(items) => {
                 let rows = items.iter().enumerate();
                 rows.flat_map(|(nth, item)| layout_attachment(nth, item, paper)).collect()
@@ -320,6 +322,7 @@ impl Block {
                 Some(self.fold == Fold::Open)
             }
             BlockBody::UserMessage { .. }
+            | BlockBody::TypedCommand(_)
             | BlockBody::Attachments(_)
             | BlockBody::Answer(_)
             | BlockBody::Notice(_)
@@ -354,6 +357,7 @@ impl Block {
     fn text(&self) -> Option<&BlockText> {
         match &self.body {
             BlockBody::UserMessage { text, .. }
+            | BlockBody::TypedCommand(text)
             | BlockBody::Reasoning { text, .. }
             | BlockBody::ScriptMessage { text, .. } => Some(text),
             BlockBody::Answer(answer) => Some(&answer.text),
@@ -368,6 +372,11 @@ impl Block {
             | BlockBody::Plan(_) => None,
         }
     }
+}
+
+/// The mark of what the user typed, on a bar in the colour of `on_bar`.
+fn user_mark(theme: &Theme, on_bar: Style) -> Style {
+    if theme.has_surfaces() { Style { fg: on_bar.bg, ..theme.user } } else { theme.user }
 }
 
 /// A message of the user: a panel shows whose it is, elsewhere the colour does.

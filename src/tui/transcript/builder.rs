@@ -229,6 +229,12 @@ impl TranscriptBuilder {
         self.push(BlockBody::UserMessage { text, origin: TurnOrigin::Typed, turn: None });
     }
 
+    /// A command whose answer follows.
+    pub fn typed_command(&mut self, line: &str) {
+        let text = BlockText::from_source(text::sanitize(line.trim_end()), TextSyntax::Plain);
+        self.push(BlockBody::TypedCommand(text));
+    }
+
     fn start_reply(&mut self) {
         self.close_streams(None);
         // The new answer takes the place of the one that broke off.

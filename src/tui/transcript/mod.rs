@@ -178,6 +178,11 @@ impl Transcript {
         self.builder.notice(notice);
     }
 
+    /// Shows a command as it was typed, above its answer.
+    pub fn add_typed_command(&mut self, line: &str) {
+        self.builder.typed_command(line);
+    }
+
     /// Adds a titled block of lines.
     pub fn add_page(&mut self, title: impl Into<LocalizedText>, body: Vec<PageRow>) {
         self.builder.page(title.into(), body);

@@ -246,7 +246,8 @@ pub(super) fn blank_rows_before(blocks: &[Block], (at, part): (usize, usize)) ->
     let Some(last) = at.checked_sub(1).and_then(|at| blocks.get(at)) else { return 0 };
     let close = match (&last.body, &block.body) {
         (BlockBody::Step(above), BlockBody::Step(_)) => !above.has_rows_below(last.fold),
-        (BlockBody::UserMessage { .. }, BlockBody::Attachments(_)) => true,
+        (BlockBody::UserMessage { .. }, BlockBody::Attachments(_))
+        | (BlockBody::TypedCommand(_), BlockBody::Notice(_) | BlockBody::Page { .. }) => true,
         (BlockBody::UserMessage { .. }, BlockBody::Step(step)) => {
             step.is_open(block.fold) && step.is_typed()
         }

@@ -92,6 +92,18 @@ fn a_step_that_gave_the_same_result_four_times_pauses_whatever_was_in_between() 
 }
 
 #[test]
+fn a_step_that_was_rejected_changes_nothing_between_the_same_results() {
+    let mut bench = begun();
+    for _ in 0..4 {
+        let action = bench.proposes(&["ls", "touch a"]);
+        bench.exits(action, 0);
+        assert_eq!(line(&bench.decides(Decision::Reject { word: None })), "call");
+    }
+    let why = "The model proposed `ls` again, which gave the same result four times.";
+    assert_eq!(line(&bench.proposes(&["ls", "touch a"])), format!("pause: {why}"));
+}
+
+#[test]
 fn three_failures_of_one_kind_pause() {
     let mut bench = begun();
     for n in 0..3 {

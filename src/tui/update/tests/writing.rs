@@ -440,7 +440,36 @@ fn enter_never_runs_a_command_that_was_only_guessed() {
     let before = state.transcript.plain_text();
     press(&mut state, "/statu\n");
     let shown = state.transcript.plain_text().replace(&before, "");
-    assert!(!shown.trim().is_empty() && !shown.contains("/statu"), "{shown}");
+    assert!(shown.contains("This session"), "{shown}");
+}
+
+#[test]
+fn a_command_stands_above_its_answer_and_not_where_a_dialog_or_the_status_line_is_the_answer() {
+    let mut state = screen();
+    receive(&mut state, protocol::Event::Catalogue(Box::default()));
+    press(&mut state, "/status\n");
+    press(&mut state, "/context\n");
+    let text = state.transcript.plain_text();
+    let rows: Vec<&str> = text.lines().collect();
+    let at = rows.iter().position(|row| row.ends_with("/status")).expect("the command");
+    assert!(rows[at + 1].contains("This session"), "{text}");
+    assert!(text.trim_end().ends_with("/context"), "{text}");
+    for silent in ["/theme\n", "/model gpt-5\n", "/new\n"] {
+        press(&mut state, silent);
+        state.modals = crate::tui::modal::Modals::default();
+    }
+    assert_eq!(state.transcript.plain_text(), text);
+}
+
+#[test]
+fn a_command_that_waits_for_the_turn_is_shown_when_it_runs() {
+    let mut state = screen();
+    receive(&mut state, protocol::Event::Catalogue(Box::default()));
+    receive(&mut state, started());
+    press(&mut state, "/compress the names\n");
+    assert!(!state.transcript.plain_text().contains("the names"));
+    receive(&mut state, ended(1_000));
+    assert!(state.transcript.plain_text().contains("/compress the names"));
 }
 
 #[test]
