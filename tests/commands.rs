@@ -1,10 +1,11 @@
 //! Checks that the table of slash commands is consistent and agrees with the README.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods, reason = "tests")]
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use avocet::commands::table::COMMANDS;
 use avocet::commands::{
@@ -141,4 +142,36 @@ fn the_readme_shows_the_table_as_it_is() {
 
 fn update() -> bool {
     avocet::config::Environment::from_process().get("UPDATE").is_some()
+}
+
+/// The words that bash offers for the last of these.
+fn completed(words: &[&str]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("avocet.bash");
+    let avocet = Command::new(env!("CARGO_BIN_EXE_avocet")).args(["completions", "bash"]).output();
+    fs::write(&script, avocet.unwrap().stdout).unwrap();
+    let [.., before, last] = words else { panic!("two words") };
+    let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+    let asked = format!(
+        "source '{}'; COMP_WORDS=({}); COMP_CWORD={}; _avocet avocet '{last}' '{before}'; \
+         echo \"${{COMPREPLY[*]}}\"",
+        script.display(),
+        quoted.join(" "),
+        words.len() - 1,
+    );
+    let shell = Command::new("bash").args(["--norc", "-c", &asked]).output().unwrap();
+    String::from_utf8(shell.stdout).unwrap()
+}
+
+#[test]
+fn bash_completes_themes_and_only_the_options_that_concern_a_command() {
+    let themes = completed(&["avocet", "--theme", ""]);
+    assert!(themes.contains("high-contrast") && themes.contains("auto"), "{themes}");
+    let run = completed(&["avocet", "run", "--m"]);
+    assert!(run.contains("--model") && run.contains("--max-cost"), "{run}");
+    let man = completed(&["avocet", "man", "--"]);
+    assert!(man.contains("--dir") && man.contains("--lang"), "{man}");
+    for unrelated in ["--theme", "--model", "--yes", "--json"] {
+        assert!(!man.contains(unrelated), "{man}");
+    }
 }

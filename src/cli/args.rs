@@ -13,11 +13,13 @@ use super::extensions::args::{
     AfterFill, BotSub, CommandSub, ExtensionAction, SkillSub, separate_template_options,
 };
 pub use super::gateway::GatewayCommand;
+use super::known_names::KnownNames;
+use super::related_options::{hide_unrelated, without_unrelated};
 pub use super::resume::ResumeChoice;
 pub use super::run_options::{ApprovalFlags, RunOptions};
 use super::script_command::ScriptCommand;
 pub use super::session::SessionCommand;
-use crate::config::keys::EFFORTS;
+use crate::config::keys::{EFFORTS, THEMES};
 use crate::config::suggest;
 use crate::extensions::ExtensionFileKind;
 use crate::i18n::{self, Localize, LocalizedText};
@@ -89,7 +91,7 @@ pub struct LookOptions {
     #[arg(long, global = true, value_name = "en|zh", value_parser = ["en", "zh"], hide_possible_values = true)]
     pub lang: Option<String>,
     /// The theme of the screen.
-    #[arg(long, global = true, value_name = "NAME")]
+    #[arg(long, global = true, value_name = "NAME", value_parser = KnownNames(THEMES), hide_possible_values = true)]
     pub theme: Option<String>,
     /// Plain lines instead of the full screen: for screen readers and simple terminals.
     #[arg(long, global = true)]
@@ -583,7 +585,8 @@ pub fn completions(shell: CompletionShell) -> Vec<u8> {
         CompletionShell::PowerShell => clap_complete::Shell::PowerShell,
     };
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "avocet", &mut script);
+    let mut command = without_unrelated(Cli::command());
+    clap_complete::generate(shell, &mut command, "avocet", &mut script);
     script
 }
 
@@ -597,7 +600,9 @@ pub fn manual_page() -> io::Result<Vec<u8>> {
 /// Writes the pages of the program and of all its commands into a folder, `avocet.1` first.
 pub fn write_manual(folder: &Path) -> io::Result<()> {
     std::fs::create_dir_all(folder)?;
-    clap_mangen::generate_to(Cli::command(), folder)
+    let mut command = Cli::command();
+    command.build();
+    clap_mangen::generate_to(hide_unrelated(command), folder)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use clap::{Arg, Command, CommandFactory};
 
 use super::Cli;
+use super::related_options::hide_unrelated;
 use crate::i18n::{Lang, help};
 
 /// The page that clap writes for these arguments instead of a run.
@@ -30,6 +31,7 @@ pub fn topics_of_command(
 fn localize(mut command: Command, lang: Lang) -> Command {
     // So that clap's own options and the global ones are there too.
     command.build();
+    let command = hide_unrelated(command);
     match lang {
         Lang::En => command,
         Lang::Zh => translate(command),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
 /// Options for where and how it runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
@@ -10,13 +10,13 @@ use clap::Args;
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct RunOptions {
     /// The folder to work in.
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub cwd: Option<PathBuf>,
     /// Trust exactly this folder, for this run.
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub trust: Option<PathBuf>,
     /// Add a folder to the session, to be read and changed like the working folder.
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub add_dir: Vec<PathBuf>,
     /// Approve the shell commands of your templates, except high-risk ones; with -p it is also
     /// short for --approve-steps, and with `run` and `delete` it approves those.

@@ -5,7 +5,7 @@ use super::help::TOPICS;
 use super::table::COMMANDS;
 use super::{CommandContext, OptionValues, SlashCommand, ValueSource, configuration, custom};
 use crate::i18n::{LocalizedText, PhraseValue, cli, common, script_run as words};
-use crate::protocol::{HOSTED, ScriptInput};
+use crate::protocol::{ApprovalMode, HOSTED, Provider, ScriptInput};
 
 /// One possible completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -180,6 +180,10 @@ fn values(
         OptionValues::OneOf(choices) => choices.iter().map(|choice| (*choice).to_owned()).collect(),
         OptionValues::From(source) => current_values(call, source),
     };
+    if command.name == "mode" && call.facts.provider == Provider::Guide {
+        // It is one model, not a profile of two.
+        values.retain(|value| ApprovalMode::parse(value).is_some());
+    }
     if takes_path(command) {
         // Hidden entries are offered only when asked for.
         let hidden = |path: &str| last_component(path).starts_with('.');

@@ -13,6 +13,9 @@ const PROVIDERS: &[&str] = &[
     "guide", "scripted",
 ];
 
+/// The themes that are always there; `auto`: by the background of the terminal.
+pub const THEMES: &[&str] = &["auto", "dark", "light", "high-contrast", "colorblind", "16-colors"];
+
 /// How much a model reasons; `auto`: as it does by itself.
 pub const EFFORTS: &[&str] = &["auto", "none", "minimal", "low", "medium", "high", "xhigh", "max"];
 

@@ -48,8 +48,8 @@ pub use key_value::KeyValue;
 pub use read::SessionRecord;
 pub use recorder::Recorder;
 pub use write::SessionHeader;
-pub use writer::{Resumed, StoreWriter};
 use write_turn::WriteOrder;
+pub use writer::{Resumed, StoreWriter};
 
 /// Where sessions are saved.
 #[derive(Clone, Debug, PartialEq, Eq)]

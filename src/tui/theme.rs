@@ -7,6 +7,7 @@
 
 use ratatui::style::{Modifier, Style};
 
+use crate::config::keys::THEMES;
 use crate::i18n::LocalizedText;
 use crate::protocol::Tier;
 use crate::tui::symbols::LineStyle;
@@ -29,7 +30,8 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("colorblind", include_str!("../../themes/colorblind.toml")),
     ("16-colors", include_str!("../../themes/16-colors.toml")),
 ];
-const NAMES: &[&str] = &["dark", "light", "high-contrast", "colorblind", "16-colors"];
+/// Without `auto`, which is one of them.
+const NAMES: &[&str] = THEMES.split_at(1).1;
 
 /// Styles by meaning.
 #[derive(Clone, Debug, PartialEq)]

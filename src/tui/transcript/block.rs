@@ -13,7 +13,7 @@ use super::paragraph::{
     Break, LayoutContext, Paragraph, StyledRow, layout_labelled, layout_sentence,
 };
 use super::step::{Fold, StepBlock};
-use super::text::{BlockText, TextPart};
+use super::text::{BlockText, TextPart, TextSyntax};
 use super::time::{self, ArrivalTime};
 use super::{page, plan};
 use crate::i18n::{LocalizedText, common, screen, session};
@@ -27,6 +27,10 @@ use crate::tui::{symbols, text};
 
 /// Columns before the text of every block, where its mark is.
 pub(super) const GUTTER: usize = 2;
+/// A message of more lines, or of more bytes, is folded to this many rows.
+const LONG_MESSAGE: usize = 24;
+const LONG_MESSAGE_BYTES: usize = 8_000;
+const FOLDED_MESSAGE: usize = 12;
 /// Rows of running reasoning.
 const THOUGHT: usize = 3;
 /// A turn shorter than this that used no tokens does not show its duration.
@@ -223,6 +227,9 @@ impl Block {
     pub fn layout(&self, part: usize, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
         let theme = paper.theme;
         match &self.body {
+            BlockBody::UserMessage { text, .. } if self.full_text().is_none() => {
+                layout_folded_message(text, paper)
+            }
             BlockBody::UserMessage { text, .. } | BlockBody::TypedCommand(text) => {
                 layout_message(text, part, paper)
             }
@@ -303,6 +310,7 @@ impl Block {
             BlockBody::Reasoning { text, .. } | BlockBody::ScriptMessage { text, .. } => {
                 layout_text(text, part, paper.theme.dim, paper)
             }
+            BlockBody::UserMessage { text, .. } => layout_message(text, part, paper),
             _ => self.layout(part, paper),
         }
     }
@@ -321,6 +329,7 @@ impl Block {
             BlockBody::Reasoning { .. } | BlockBody::ScriptMessage { .. } => {
                 Some(self.fold == Fold::Open)
             }
+            BlockBody::UserMessage { text, .. } if is_long(text) => Some(self.fold == Fold::Open),
             BlockBody::UserMessage { .. }
             | BlockBody::TypedCommand(_)
             | BlockBody::Attachments(_)
@@ -348,8 +357,11 @@ impl Block {
 
     /// The text that is shown in full, in parts.
     fn full_text(&self) -> Option<&BlockText> {
-        let folds =
-            matches!(self.body, BlockBody::Reasoning { .. } | BlockBody::ScriptMessage { .. });
+        let folds = match &self.body {
+            BlockBody::Reasoning { .. } | BlockBody::ScriptMessage { .. } => true,
+            BlockBody::UserMessage { text, .. } => is_long(text),
+            _ => false,
+        };
         let folded = folds && self.fold != Fold::Open;
         self.text().filter(|_| !folded)
     }
@@ -384,6 +396,31 @@ fn layout_message(text: &BlockText, part: usize, paper: &LayoutContext<'_>) -> V
     let theme = paper.theme;
     let style = if theme.has_surfaces() { theme.surface } else { theme.user };
     layout_text(text, part, Style { bg: None, ..style }, paper)
+}
+
+/// A message that is folded until somebody wants to read it again.
+fn is_long(text: &BlockText) -> bool {
+    let source = text.source();
+    source.len() > LONG_MESSAGE_BYTES
+        || source.bytes().filter(|byte| *byte == b'\n').nth(LONG_MESSAGE - 1).is_some()
+}
+
+/// The first rows of a long message, and how many lines follow.
+fn layout_folded_message(text: &BlockText, paper: &LayoutContext<'_>) -> Vec<StyledRow> {
+    let source = text.source();
+    let whole_lines = source.split_inclusive('\n').take(FOLDED_MESSAGE);
+    let start: usize = whole_lines.map(str::len).sum();
+    let start = source.floor_char_boundary(start.min(LONG_MESSAGE_BYTES));
+    let (shown, rest) = source.split_at(start);
+    let shown = BlockText::from_source(shown.to_owned(), TextSyntax::Plain);
+    let mut rows = layout_message(&shown, 0, paper);
+    let is_cut = rows.len() > FOLDED_MESSAGE;
+    rows.truncate(FOLDED_MESSAGE);
+    let hidden = rest.lines().count() + usize::from(is_cut && rest.is_empty());
+    let say = screen::MORE_LINES.with("n", time::group_digits(hidden as u64));
+    let say = paper.localize(&say.with("steps", paper.steps_key));
+    rows.push(Line::styled(say, paper.theme.dim).into());
+    rows
 }
 
 /// `@src/main.rs  120 lines`, kept together on one row; below it the rows of its picture.

@@ -251,7 +251,9 @@ impl Transcript {
 
     /// True until something but notices is in it.
     pub fn has_only_notices(&self) -> bool {
-        let is_notice = |block: &block::Block| matches!(block.body, BlockBody::Notice(_));
+        let is_notice = |block: &block::Block| {
+            matches!(block.body, BlockBody::Notice(_) | BlockBody::TypedCommand(_))
+        };
         self.builder.blocks.iter().all(is_notice)
     }
 
@@ -449,10 +451,16 @@ impl Transcript {
         }
     }
 
-    /// Unfolds the block of a hit and brings its row into view, a third from the top.
+    /// Unfolds the block of a hit and brings its row into view, a third from the top. The block of
+    /// the hit before it is folded again; that of the last one stays open to be read.
     fn show_hit(&mut self, hit: SearchHit) {
+        let has_refolded = self.refold_left_behind(hit.part.0);
         let Some(block) = self.builder.blocks.get(hit.part.0) else { return };
-        let same = block.fold == Fold::Open || block.is_open().is_none();
+        let is_open = block.fold == Fold::Open || block.is_open().is_none();
+        let same = is_open && !has_refolded;
+        if !is_open && let Some(search) = &mut self.search {
+            search.note_unfolded(hit.part.0, block.fold);
+        }
         step_groups::unfold(&mut self.builder.blocks, hit.part.0);
         let Some(block) = self.builder.blocks.get_mut(hit.part.0) else { return };
         apply_fold(block, Fold::Open);
@@ -466,6 +474,19 @@ impl Transcript {
             let above = usize::from(self.row_cache.setting.height) / 3;
             let (top, _) = self.row_cache.up(&mut self.builder.blocks, place, above);
             self.scroll_to(top);
+        }
+    }
+
+    /// Folds the block of an earlier hit, unless the user has folded it meanwhile.
+    fn refold_left_behind(&mut self, hit: usize) -> bool {
+        let left = self.search.as_mut().and_then(|search| search.left_behind(hit));
+        let Some((at, fold)) = left else { return false };
+        match self.builder.blocks.get_mut(at) {
+            Some(block) if block.fold == Fold::Open => {
+                block.set_fold(fold);
+                true
+            }
+            _ => false,
         }
     }
 

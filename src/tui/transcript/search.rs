@@ -10,6 +10,7 @@ use std::ops::Range;
 use super::block::Block;
 use super::paragraph::{LayoutContext, StyledRow};
 use super::source_lines::{Cells, join_rows};
+use super::step::Fold;
 
 /// Rows that are searched per frame.
 const SLICE: usize = 800;
@@ -49,6 +50,8 @@ pub(super) struct TranscriptSearch {
     origin: PartIndex,
     /// The parts that are not searched yet.
     unsearched: VecDeque<Range<PartIndex>>,
+    /// The block that was unfolded for its hit, and how it was folded.
+    unfolded: Option<(usize, Fold)>,
 }
 
 /// The results of a search, for display.
@@ -73,6 +76,7 @@ impl TranscriptSearch {
             current: None,
             origin,
             unsearched: VecDeque::new(),
+            unfolded: None,
         };
         search.restart();
         search
@@ -84,7 +88,9 @@ impl TranscriptSearch {
 
     /// Searches for something else.
     pub fn set_query(&mut self, words: &str) {
+        let unfolded = self.unfolded;
         *self = TranscriptSearch::new(words, Stage::Typing, self.origin);
+        self.unfolded = unfolded;
     }
 
     /// Searches everything again, such as after a change of the width.
@@ -102,6 +108,9 @@ impl TranscriptSearch {
         if let Some(now) = &mut self.current {
             now.part.0 += blocks;
         }
+        if let Some((block, _)) = &mut self.unfolded {
+            *block += blocks;
+        }
         self.restart();
     }
 
@@ -116,6 +125,16 @@ impl TranscriptSearch {
         }
         self.unsearched.retain(|range| range.start < range.end);
         self.unsearched.push_back(part..END);
+    }
+
+    /// A block is unfolded for its hit.
+    pub fn note_unfolded(&mut self, block: usize, was: Fold) {
+        self.unfolded = Some((block, was));
+    }
+
+    /// The block to fold again, as it was, once the search has gone on to `block`.
+    pub fn left_behind(&mut self, block: usize) -> Option<(usize, Fold)> {
+        self.unfolded.take_if(|(unfolded, _)| *unfolded != block)
     }
 
     pub fn is_searching(&self) -> bool {

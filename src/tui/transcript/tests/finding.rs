@@ -103,6 +103,43 @@ fn a_folded_step_is_searched_and_unfolded() {
 }
 
 #[test]
+fn only_the_step_of_the_last_hit_stays_unfolded() {
+    let found = |id: &str, file: &str| {
+        let list = step(id, "ls", &[]);
+        [step_started(list.clone(), Tier::L1), step_ran(list, 0, &format!("needle\n{file}\n"), "")]
+    };
+    let mut events = vec![turn_started("List.")];
+    events.extend(found("cmd_001", "first.txt"));
+    events.extend(found("cmd_002", "second.txt"));
+    events.push(reply_finished("Done."));
+    let mut screen = Screen::with_events(events);
+    assert_eq!(find(&mut screen, "needle"), (1, 2));
+    assert!(screen.text().contains("first.txt") && !screen.text().contains("second.txt"));
+    press(&mut screen, KeyCode::Enter);
+    press(&mut screen, KeyCode::Char('n'));
+    assert!(screen.text().contains("second.txt"), "{}", screen.text());
+    assert!(!screen.text().contains("first.txt"), "{}", screen.text());
+    assert!(press(&mut screen, KeyCode::Esc));
+    assert!(screen.text().contains("second.txt"), "what was found can be read");
+}
+
+#[test]
+fn a_long_message_is_folded_searched_and_unfolded() {
+    let lines: Vec<String> = (1..=200).map(|n| format!("line {n} of the paste")).collect();
+    let mut screen = Screen::with_events([turn_started(&lines.join("\n")), reply_finished("Yes.")]);
+    let text = screen.text();
+    assert!(text.contains("line 12 of") && !text.contains("line 13 of"), "{text}");
+    assert!(text.contains("+188 lines"), "{text}");
+    assert_eq!(find(&mut screen, "line 150 of"), (1, 1));
+    assert!(screen.text().contains("line 150 of"), "{}", screen.text());
+    let short = lines[..20].join("\n");
+    let text = Screen::with_events([turn_started(&short)]).text();
+    assert!(text.contains("line 20 of"), "{text}");
+    let wide = Screen::with_events([turn_started(&"汉字".repeat(5_000))]).text();
+    assert!(wide.lines().count() < 20, "{wide}");
+}
+
+#[test]
 fn keys_go_from_hit_to_hit_and_wrap_around() {
     let mut screen = long_conversation();
     assert_eq!(find(&mut screen, "needle"), (29, 30), "the first one below the top of the view");

@@ -449,10 +449,10 @@ fn a_command_stands_above_its_answer_and_not_where_a_dialog_or_the_status_line_i
     receive(&mut state, protocol::Event::Catalogue(Box::default()));
     press(&mut state, "/status\n");
     press(&mut state, "/context\n");
+    let rows = rows_of(&mut state);
+    let at = rows.iter().position(|row| row.trim_end().ends_with("/status")).expect("the command");
+    assert!(rows[at + 1].contains("This session"), "{rows:#?}");
     let text = state.transcript.plain_text();
-    let rows: Vec<&str> = text.lines().collect();
-    let at = rows.iter().position(|row| row.ends_with("/status")).expect("the command");
-    assert!(rows[at + 1].contains("This session"), "{text}");
     assert!(text.trim_end().ends_with("/context"), "{text}");
     for silent in ["/theme\n", "/model gpt-5\n", "/new\n"] {
         press(&mut state, silent);

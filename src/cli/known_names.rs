@@ -1,0 +1,27 @@
+//! An option whose usual values are completed and whose others are taken as well: the user's own
+//! themes have names of their own.
+
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, Command, Error};
+
+#[derive(Clone, Copy, Debug)]
+pub struct KnownNames(pub &'static [&'static str]);
+
+impl TypedValueParser for KnownNames {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        option: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, Error> {
+        StringValueParser::new().parse_ref(command, option, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.iter().copied().map(PossibleValue::new)))
+    }
+}
