@@ -35,14 +35,14 @@ if [ -z "$target" ]; then
   case $(uname -m) in
     x86_64 | amd64) machine=x86_64 ;;
     aarch64 | arm64) machine=aarch64 ;;
-    *) fail "there is no archive for a $(uname -m)" ;;
+    *) fail "no archive is available for this processor ($(uname -m))" ;;
   esac
   case $(uname -s) in
     Darwin) target=$machine-apple-darwin ;;
     Linux)
       # The archive of musl runs on any Linux; that of glibc only where glibc is new enough.
       target=$machine-unknown-linux-musl ;;
-    *) fail "there is no archive for $(uname -s)" ;;
+    *) fail "no archive is available for this system ($(uname -s))" ;;
   esac
 fi
 

@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(next.facts(here, "m"), Some(&facts));
         assert_eq!((next.facts(here, "n"), next.facts("http://x/v1", "m")), (None, None));
         std::fs::write(&path, "{").unwrap();
-        assert_eq!(FactsMemory::new(path).facts(here, "m"), None, "a broken file is no error");
+        assert_eq!(FactsMemory::new(path).facts(here, "m"), None, "a broken file is not an error");
     }
 
     #[test]

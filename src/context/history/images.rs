@@ -5,7 +5,7 @@ use crate::protocol::{ContentBlock, Image, Message};
 
 /// Maximum number of images in all turns, and the text in the place of a dropped one.
 const IMAGES: usize = 20;
-const IMAGE_GONE: &str = "[an image that is no longer sent]";
+const IMAGE_GONE: &str = "[image left out of this request]";
 
 impl PastTurn {
     /// The images that the user sent with it.

@@ -115,7 +115,6 @@ fn only_the_step_of_the_last_hit_stays_unfolded() {
     let mut screen = Screen::with_events(events);
     assert_eq!(find(&mut screen, "needle"), (1, 2));
     assert!(screen.text().contains("first.txt") && !screen.text().contains("second.txt"));
-    press(&mut screen, KeyCode::Enter);
     press(&mut screen, KeyCode::Char('n'));
     assert!(screen.text().contains("second.txt"), "{}", screen.text());
     assert!(!screen.text().contains("first.txt"), "{}", screen.text());
