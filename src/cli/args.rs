@@ -13,7 +13,7 @@ use super::extensions::args::{
     AfterFill, BotSub, CommandSub, ExtensionAction, SkillSub, separate_template_options,
 };
 pub use super::gateway::GatewayCommand;
-use super::known_names::KnownNames;
+use super::open_choices::OpenChoices;
 use super::related_options::{hide_unrelated, without_unrelated};
 pub use super::resume::ResumeChoice;
 pub use super::run_options::{ApprovalFlags, RunOptions};
@@ -91,7 +91,7 @@ pub struct LookOptions {
     #[arg(long, global = true, value_name = "en|zh", value_parser = ["en", "zh"], hide_possible_values = true)]
     pub lang: Option<String>,
     /// The theme of the screen.
-    #[arg(long, global = true, value_name = "NAME", value_parser = KnownNames(THEMES), hide_possible_values = true)]
+    #[arg(long, global = true, value_name = "NAME", value_parser = OpenChoices(THEMES), hide_possible_values = true)]
     pub theme: Option<String>,
     /// Plain lines instead of the full screen: for screen readers and simple terminals.
     #[arg(long, global = true)]

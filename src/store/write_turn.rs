@@ -3,7 +3,7 @@
 //! SQLite lets one connection write at a time, and the others look again and again after growing
 //! pauses: two hundred conversations then mostly sleep. A writer that waits here is woken when the
 //! one before it is done. Between processes SQLite alone decides, so a turn is only ever an order,
-//! never a permission: whoever waited for too long writes as if it had one.
+//! not a permission: a writer that has waited too long goes ahead without one.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -53,7 +53,7 @@ impl Drop for WriteTurn {
     }
 }
 
-/// Every order is as good as another: a store is the same store whoever else writes to it.
+/// Every order is as good as another: a store is the same store whatever else writes to it.
 impl PartialEq for WriteOrder {
     fn eq(&self, _: &WriteOrder) -> bool {
         true
@@ -74,7 +74,7 @@ mod tests {
     fn a_writer_is_woken_when_the_one_before_it_is_done() {
         let order = WriteOrder::default();
         let first = order.take(LONG);
-        let (done, told) = channel();
+        let (done, finished) = channel();
         let second = std::thread::spawn({
             let order = order.clone();
             move || {
@@ -83,9 +83,9 @@ mod tests {
                 drop(turn);
             }
         });
-        assert!(told.try_recv().is_err());
+        assert!(finished.try_recv().is_err());
         drop(first);
-        assert_eq!(told.recv(), Ok("second"));
+        assert_eq!(finished.recv(), Ok("second"));
         second.join().unwrap();
     }
 

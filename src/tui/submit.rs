@@ -164,56 +164,28 @@ fn answers_in_transcript(outcome: &CommandOutcome) -> bool {
 }
 
 /// Whether the session answers this with a notice or a page, and with nothing else. What the status
-/// line shows is no answer to look for.
+/// line shows needs no answer here.
 fn op_answers_in_transcript(op: &Op) -> bool {
     match op {
         // A view and a list to choose from.
-        Op::Report { report: Report::Changes | Report::Models } => false,
-        Op::Report { .. }
-        | Op::Render { .. }
-        | Op::Allow { .. }
-        | Op::Deny { .. }
-        | Op::Revoke { .. }
-        | Op::AddFolder { .. }
-        | Op::Export { .. }
-        | Op::SearchSessions { .. }
-        | Op::Rename { .. }
-        | Op::Compress { .. }
-        | Op::Recall { .. }
-        | Op::ShowMemory
-        | Op::AddNote { .. }
-        | Op::Configure { .. }
-        | Op::Job { .. } => true,
-        Op::Submit { .. }
-        | Op::SubmitPrompt { .. }
-        | Op::Shell { .. }
-        | Op::SetQueue { .. }
-        | Op::RunQueue
-        | Op::Unqueue { .. }
-        | Op::Decide { .. }
-        | Op::PreviewRisk { .. }
-        | Op::Steer { .. }
-        | Op::Retry
-        | Op::Undo { .. }
-        | Op::Redo
-        | Op::Stop
-        | Op::New
-        | Op::SetBot { .. }
-        | Op::SetModel { .. }
-        | Op::SetMode { .. }
-        | Op::SetApprovalMode { .. }
-        | Op::SetEffort { .. }
-        | Op::Invoke { .. }
-        | Op::RunScript { .. }
-        | Op::RefreshExtensions
-        | Op::Connect { .. }
-        | Op::SetLang { .. }
-        | Op::Trust
-        | Op::Resume { .. }
-        | Op::ListSessions
-        | Op::Fork { .. }
-        | Op::Rewind { .. }
-        | Op::Shutdown => false,
+        Op::Report { report } => !matches!(report, Report::Changes | Report::Models),
+        op => matches!(
+            op,
+            Op::Render { .. }
+                | Op::Allow { .. }
+                | Op::Deny { .. }
+                | Op::Revoke { .. }
+                | Op::AddFolder { .. }
+                | Op::Export { .. }
+                | Op::SearchSessions { .. }
+                | Op::Rename { .. }
+                | Op::Compress { .. }
+                | Op::Recall { .. }
+                | Op::ShowMemory
+                | Op::AddNote { .. }
+                | Op::Configure { .. }
+                | Op::Job { .. }
+        ),
     }
 }
 

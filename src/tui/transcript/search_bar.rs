@@ -5,9 +5,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
-use super::Transcript;
-use super::search::{SearchStatus, Stage, TranscriptSearch};
+use super::search::{SearchHit, SearchStatus, Stage, TranscriptSearch};
+use super::step::Fold;
 use super::time::group_digits;
+use super::viewport::blank_rows_before;
+use super::{RowPosition, Transcript, apply_fold, step_groups};
 use crate::i18n::{LocalizedText, common, screen};
 use crate::tui::draw::{self, DrawContext};
 use crate::tui::keys::{self, KeyAction, KeyContext};
@@ -82,6 +84,57 @@ impl Transcript {
             self.show_hit(hit);
         }
         true
+    }
+
+    /// Searches the next slice, and goes to the first hit once it is found.
+    pub(super) fn search_next_slice(&mut self, narrower: bool) {
+        let Some(search) = &mut self.search else { return };
+        if narrower {
+            search.restart();
+        }
+        let paper = self.row_cache.layout_context();
+        if let Some(hit) = search.search_slice(&self.builder.blocks, &paper) {
+            self.show_hit(hit);
+        }
+    }
+
+    /// Unfolds the block of a hit and brings its row into view, a third from the top. The block of
+    /// the hit before it is folded again; that of the last one stays open to be read.
+    fn show_hit(&mut self, hit: SearchHit) {
+        let has_refolded = self.refold_left_behind(hit.part.0);
+        let Some(block) = self.builder.blocks.get(hit.part.0) else { return };
+        let is_open = block.fold == Fold::Open || block.is_open().is_none();
+        let same = is_open && !has_refolded;
+        if !is_open && let Some(search) = &mut self.search {
+            search.note_unfolded(hit.part.0, block.fold);
+        }
+        step_groups::unfold(&mut self.builder.blocks, hit.part.0);
+        let Some(block) = self.builder.blocks.get_mut(hit.part.0) else { return };
+        apply_fold(block, Fold::Open);
+        let rows = self.row_cache.rows(&mut self.builder.blocks, hit.part);
+        let row = self.search.as_ref().and_then(|search| search.row(hit, &rows));
+        let row = blank_rows_before(&self.builder.blocks, hit.part) + row.unwrap_or_default();
+        let place = RowPosition { block: hit.part.0, part: hit.part.1, row };
+        let seen =
+            |first: &RowPosition| *first <= place && self.drawn_rows.1.last() >= Some(&place);
+        if !(same && self.drawn_rows.1.first().is_some_and(seen)) {
+            let above = usize::from(self.row_cache.setting.height) / 3;
+            let (top, _) = self.row_cache.up(&mut self.builder.blocks, place, above);
+            self.scroll_to(top);
+        }
+    }
+
+    /// Folds the block of an earlier hit, unless the user has folded it meanwhile.
+    fn refold_left_behind(&mut self, hit: usize) -> bool {
+        let left = self.search.as_mut().and_then(|search| search.left_behind(hit));
+        let Some((at, fold)) = left else { return false };
+        match self.builder.blocks.get_mut(at) {
+            Some(block) if block.fold == Fold::Open => {
+                block.set_fold(fold);
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Draws the line; returns the position of the cursor.

@@ -7,9 +7,9 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Command, Error};
 
 #[derive(Clone, Copy, Debug)]
-pub struct KnownNames(pub &'static [&'static str]);
+pub struct OpenChoices(pub &'static [&'static str]);
 
-impl TypedValueParser for KnownNames {
+impl TypedValueParser for OpenChoices {
     type Value = String;
 
     fn parse_ref(
