@@ -17,7 +17,7 @@ use crate::cli::args::{self, CompletionShell, ConfigCommand};
 use crate::cli::doctor::{self, DoctorFindings, Terminal};
 use crate::cli::messages::{self, Printer};
 use crate::cli::model::ModelListing;
-use crate::cli::{Exit, config, model, output, policy, session, table};
+use crate::cli::{Exit, config, model, output, policy, session, shell_files, table};
 use crate::commands;
 use crate::config::project_instructions;
 use crate::config::{Connection, Environment};
@@ -309,18 +309,18 @@ fn terminal_info(environment: &Environment) -> Terminal {
 
 /// `completions SHELL`.
 pub fn completions(startup: &Startup, shell: CompletionShell) -> Exit {
-    let done = messages::write_text(&mut output::stdout(), args::completions(shell));
+    let done = messages::write_text(&mut output::stdout(), shell_files::completions(shell));
     exit_after_writing(startup, done)
 }
 
 /// `man`, and `man --dir FOLDER`.
 pub fn manual(startup: &Startup, folder: Option<&Path>) -> Exit {
     let Some(folder) = folder else {
-        let page = args::manual_page();
+        let page = shell_files::manual_page();
         let done = page.and_then(|page| messages::write_text(&mut output::stdout(), page));
         return exit_after_writing(startup, done);
     };
-    match args::write_manual(folder) {
+    match shell_files::write_manual(folder) {
         Ok(()) => Exit::Done,
         Err(error) => {
             let file = folder.display().to_string();

@@ -2,8 +2,7 @@
 //! documentation of the options is their help in English; [`help`](super::help) translates it.
 
 use std::ffi::OsString;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -14,7 +13,6 @@ use super::extensions::args::{
 };
 pub use super::gateway::GatewayCommand;
 use super::open_choices::OpenChoices;
-use super::related_options::{hide_unrelated, without_unrelated};
 pub use super::resume::ResumeChoice;
 pub use super::run_options::{ApprovalFlags, RunOptions};
 use super::script_command::ScriptCommand;
@@ -574,35 +572,6 @@ impl Cli {
 fn extension_mode(sub: impl Into<(ExtensionFileKind, ExtensionAction)>) -> RunMode {
     let (kind, asked) = sub.into();
     RunMode::Extension { kind, asked }
-}
-
-/// The completion script for a shell.
-pub fn completions(shell: CompletionShell) -> Vec<u8> {
-    let shell = match shell {
-        CompletionShell::Bash => clap_complete::Shell::Bash,
-        CompletionShell::Zsh => clap_complete::Shell::Zsh,
-        CompletionShell::Fish => clap_complete::Shell::Fish,
-        CompletionShell::PowerShell => clap_complete::Shell::PowerShell,
-    };
-    let mut script = Vec::new();
-    let mut command = without_unrelated(Cli::command());
-    clap_complete::generate(shell, &mut command, "avocet", &mut script);
-    script
-}
-
-/// The manual page of the program, in roff.
-pub fn manual_page() -> io::Result<Vec<u8>> {
-    let mut page = Vec::new();
-    clap_mangen::Man::new(Cli::command()).render(&mut page)?;
-    Ok(page)
-}
-
-/// Writes the pages of the program and of all its commands into a folder, `avocet.1` first.
-pub fn write_manual(folder: &Path) -> io::Result<()> {
-    std::fs::create_dir_all(folder)?;
-    let mut command = Cli::command();
-    command.build();
-    clap_mangen::generate_to(hide_unrelated(command), folder)
 }
 
 #[cfg(test)]

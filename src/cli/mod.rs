@@ -30,6 +30,7 @@ pub mod script;
 pub mod script_command;
 pub mod session;
 mod shell_approval;
+pub mod shell_files;
 pub mod table;
 
 pub use args::{Cli, RunMode};

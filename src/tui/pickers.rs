@@ -5,6 +5,7 @@ use super::connecting;
 use super::event::ScreenEffect;
 use super::modal::{Modal, Picker, PickerAction, PickerRow, Topic};
 use super::state::State;
+use super::status;
 use super::suggestions;
 use super::theme::{AUTO, Theme};
 use super::time::Millis;
@@ -41,8 +42,12 @@ pub fn open_themes(state: &mut State) {
     state.modals.open(Modal::Picker(Box::new(choose)));
 }
 
-/// The models that are known, until the servers have listed them again.
+/// The models that are known, until the servers have listed them again. Where the guide is the only
+/// one, a server to connect to.
 pub fn open_models(state: &mut State) -> Vec<ScreenEffect> {
+    if status::is_guide(&state.facts) && state.completions.models.len() < 2 {
+        return connecting::open(state, None);
+    }
     let choose = Picker::new(Topic::Model, model_rows(state), &state.facts.model);
     state.modals.open(Modal::Picker(Box::new(choose)));
     vec![ScreenEffect::Send(Op::Report { report: Report::Models })]

@@ -8,7 +8,6 @@ use super::modal::Modal;
 use super::pickers;
 use super::queue::DeferredItem;
 use super::state::State;
-use super::status;
 use super::time::Millis;
 use crate::commands::{self, CommandOutcome, Surface, UiAction};
 use crate::config::BusyInput;
@@ -259,12 +258,6 @@ fn perform(state: &mut State, act: UiAction) -> Vec<ScreenEffect> {
         }
         UiAction::Theme(Some(name)) => return pickers::set_theme(state, &name),
         UiAction::Theme(None) => pickers::open_themes(state),
-        // The guide is the only one there is: what is wanted is another.
-        UiAction::Models
-            if status::is_guide(&state.facts) && state.completions.models.len() < 2 =>
-        {
-            return connecting::open(state, None);
-        }
         UiAction::Models => return pickers::open_models(state),
         UiAction::Connect(named) => return connecting::open(state, named),
         UiAction::Efforts => pickers::open_efforts(state),
