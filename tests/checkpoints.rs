@@ -376,6 +376,35 @@ async fn what_is_beyond_the_bounds_is_said_to_stay() {
     assert!(checkpoints.report_given_up() && !checkpoints.report_given_up());
 }
 
+#[tokio::test]
+async fn a_change_of_the_same_size_with_the_old_time_is_found_however_soon_it_comes() {
+    for bench in [Bench::new(), Bench::with_git()] {
+        let backups = Backups::new(bench.kept.clone());
+        let checkpoints = Arc::new(Checkpoints::new(backups.clone()));
+        let take = || async { checkpoints.take(vec![bench.work.clone()], Vec::new()).await.unwrap() };
+        let path = bench.work.join("a.txt");
+        for round in 10..40 {
+            bench.write("a.txt", &format!("old {round}\n"));
+            if bench.work.join(".git").exists() {
+                bench.git(&["add", "-A"]);
+            }
+            let time = fs::metadata(&path).unwrap().modified().unwrap();
+            let before = take().await;
+            bench.write("a.txt", &format!("new {round}\n"));
+            fs::File::options().append(true).open(&path).unwrap().set_modified(time).unwrap();
+            let found = checkpoints.changes_since(before).await;
+            assert_eq!((found.files.len(), found.lost), (1, 0), "{round}");
+            // Nor is the copy of the old content taken for one of the new content.
+            let before = take().await;
+            fs::remove_file(&path).unwrap();
+            let found = checkpoints.changes_since(before).await;
+            assert_eq!((found.files.len(), found.lost), (1, 0), "{round}");
+            let kept = backups.get(found.files[0].before.as_deref().unwrap()).unwrap();
+            assert_eq!(String::from_utf8(kept).unwrap(), format!("new {round}\n"));
+        }
+    }
+}
+
 /// `cargo test --test checkpoints -- --ignored --nocapture` prints how long a checkpoint takes.
 #[tokio::test]
 #[ignore = "a measurement"]

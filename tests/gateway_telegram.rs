@@ -460,6 +460,28 @@ fn an_image_reaches_a_model_that_takes_images_and_is_named_to_the_user_of_anothe
     assert!(!texts.iter().any(|text| text.contains("Queued")), "{texts:?}");
 }
 
+#[test]
+fn a_step_at_work_at_its_time_limit_runs_on_as_a_job_and_the_chat_is_told() {
+    let step = Reply::cmd("I follow it.", "sh", &["chatty.sh"]);
+    let settings = "\n[limits]\nstep_timeout_s = 1\n";
+    let gateway = Gateway::with(vec![step, Reply::chat("It goes on.")], settings, TOKEN);
+    let work = gateway.dir.work();
+    let chatty = "while [ -e chatty.sh ] && [ ! -e stop ]; do echo tick; sleep 0.05; done\n";
+    fs::write(work.join("chatty.sh"), chatty).unwrap();
+    gateway.telegram.write(ANN, "follow it");
+    let question = gateway.telegram.wait_for_question(ANN);
+    gateway.telegram.press(ANN, ANN, &data(&question, "once"));
+    let said = gateway.telegram.wait_for(ANN, "Avocet decided");
+    let expected = "is still at work after 1 s, its time limit";
+    assert!(said.text.contains("sh chatty.sh") && said.text.contains(expected), "{said:?}");
+    assert!(said.text.contains("decided: Keep it running in the background."), "{said:?}");
+    gateway.telegram.wait_for(ANN, "It goes on.");
+    let request = gateway.model.requests().pop().unwrap().json().to_string();
+    assert!(request.contains("runs on in the background as job 1"), "{request}");
+    fs::write(work.join("stop"), "").unwrap();
+    gateway.telegram.wait_for(ANN, "ended with exit code 0");
+}
+
 fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

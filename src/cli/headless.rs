@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::args::ApprovalFlags;
 pub use super::headless_effect::{HeadlessEffect, StderrLine};
 use super::headless_effect::{
-    attachment_line, decide, notice, pause_hint, stderr_line, template_command_line,
+    attachment_line, decide, job_lines, notice, pause_hint, stderr_line, template_command_line,
 };
 use super::messages::Printer;
 use super::schema::Schema;
@@ -20,7 +20,7 @@ use super::{Clean, Exit};
 use crate::i18n::{LocalizedText, cli as w, common, json_with_text, prompt, session};
 use crate::present::question_lines::{command_lines, question_lines};
 use crate::protocol::{
-    Ask, AskId, Decision, Event, ModelMessage, Notice, Observation, Op, Outcome, PlanItem,
+    Ask, AskId, Decision, Event, JobInfo, ModelMessage, Notice, Observation, Op, Outcome, PlanItem,
     Question, Risk, SandboxDenial, Step, StepAction, StepQuestion, TemplateCommand, Tier, Topic,
     TurnOrigin, TurnOutcome,
 };
@@ -58,6 +58,7 @@ pub struct HeadlessTurn<'a> {
     approval: Option<TemplateApproval>,
     /// The folder that the last question offered to trust.
     untrusted: Option<String>,
+    jobs: Vec<JobInfo>,
 }
 
 /// What the turn is doing.
@@ -103,6 +104,7 @@ impl<'a> HeadlessTurn<'a> {
             phase: if is_prepared { TurnPhase::Message } else { TurnPhase::Work },
             approval: None,
             untrusted: None,
+            jobs: Vec::new(),
         }
     }
 
@@ -226,6 +228,10 @@ impl<'a> HeadlessTurn<'a> {
             Event::TurnEnded { ending, .. } => self.on_turn_ended(ending),
             Event::Closed => self.on_session_closed(),
             Event::Rendered { text, .. } => self.on_rendered(text),
+            Event::Facts(info) => {
+                self.jobs.clone_from(&info.jobs);
+                vec![]
+            }
             Event::Attached { items, .. } => items.iter().map(attachment_line).collect(),
             Event::TurnStarted { origin, .. } => self.on_turn_started(*origin),
             Event::Steered { .. }
@@ -245,7 +251,6 @@ impl<'a> HeadlessTurn<'a> {
             | Event::TerminalReturned
             | Event::QuestionClosed { .. }
             | Event::Queued { .. }
-            | Event::Facts(_)
             | Event::Page(_)
             | Event::Compacting
             | Event::Models { .. }
@@ -518,7 +523,7 @@ impl<'a> HeadlessTurn<'a> {
     }
 
     fn on_turn_ended(&mut self, ending: &TurnOutcome) -> Vec<HeadlessEffect> {
-        let mut effects = Vec::new();
+        let mut effects = job_lines(&self.jobs);
         let exit = match (self.stop, ending) {
             (Stop::Interrupted, _) | (_, TurnOutcome::Cancelled) => Exit::INTERRUPTED,
             (Stop::No | Stop::Paused, TurnOutcome::Done) => {

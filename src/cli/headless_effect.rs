@@ -3,7 +3,7 @@
 use super::Exit;
 use crate::i18n::{LocalizedText, Phrase, agent, cli as w, prompt};
 use crate::present::question_lines::risk_phrase;
-use crate::protocol::{AskId, AttachmentInfo, Decision, Notice, Op, TemplateCommand, Tier};
+use crate::protocol::{AskId, AttachmentInfo, Decision, JobInfo, Notice, Op, TemplateCommand, Tier};
 
 /// An action for the driver.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +39,12 @@ pub(super) fn template_command_line(of: &str, piece: &TemplateCommand) -> Vec<He
         Some(why) => line.with("why", why.clone()),
         None => line,
     })
+}
+
+/// The jobs that end because the run does.
+pub(super) fn job_lines(jobs: &[JobInfo]) -> Vec<HeadlessEffect> {
+    let line = |job: &JobInfo| w::JOB_ENDS.with("id", job.id).with("line", job.line.as_str());
+    jobs.iter().filter(|job| job.is_running()).flat_map(|job| stderr_line(line(job))).collect()
 }
 
 pub(super) fn decide(ask: AskId, decision: Decision) -> HeadlessEffect {

@@ -162,6 +162,7 @@ words! { "cli":
     SESSION_EXISTS: "`{file}` already exists and was not changed. Choose another file.", "`{file}` 已经存在，没有改动。请换一个文件名。";
     SESSION_UNWRITTEN: "`{file}` could not be written: {why}.", "无法写入 `{file}`：{why}。";
     FALLBACK: "No user is present to answer, so this counts: {choice}.", "没有用户在场回答，因此采用：{choice}。";
+    JOB_ENDS: "Job {id} `{line}` was still at work and ends with this run.", "任务 {id} `{line}` 仍在工作，随本次运行结束。";
     NOBODY_ANSWERS: "No user is present to answer; continuing without an answer.", "没有用户在场回答，将在没有答案的情况下继续。";
 
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::redact::Redactor;
+use crate::text::encoding::FileEncoding;
 
 /// The folders a judgement speaks of, all absolute with links resolved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -96,12 +97,16 @@ pub trait Machine: Send + Sync {
     fn head(&self, _path: &Path, _most: usize) -> Option<Vec<u8>> {
         None
     }
+    /// A part of a regular file of any size, from the line with the first byte that is not ASCII.
+    fn sample(&self, _path: &Path, _most: usize) -> Option<Vec<u8>> {
+        None
+    }
     /// Where texts are in a regular file of any size; `None`: it cannot be read, or changes.
     fn find_texts(
         &self,
         _path: &Path,
         _texts: &[Vec<u8>],
-        _range: EditRange,
+        _search: EditSearch,
     ) -> Option<SearchedFile> {
         None
     }
@@ -114,6 +119,13 @@ pub trait Machine: Send + Sync {
     fn redactor(&self) -> Option<&Redactor> {
         None
     }
+}
+
+/// How texts are looked for in a file.
+#[derive(Clone, Copy, Debug)]
+pub struct EditSearch {
+    pub encoding: FileEncoding,
+    pub range: EditRange,
 }
 
 /// Lines of a file, counted from 1.

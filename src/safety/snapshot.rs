@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::redact::Redactor;
 use super::{
-    Contents, EditRange, FileKind, Machine, OwnProgram, PathKind, Program, SearchedFile, SkillInfo,
+    Contents, EditSearch, FileKind, Machine, OwnProgram, PathKind, Program, SearchedFile, SkillInfo,
 };
 
 pub(super) struct MachineSnapshot<'a> {
@@ -77,8 +77,12 @@ impl Machine for MachineSnapshot<'_> {
         self.world.head(path, most)
     }
 
-    fn find_texts(&self, path: &Path, texts: &[Vec<u8>], range: EditRange) -> Option<SearchedFile> {
-        self.world.find_texts(path, texts, range)
+    fn sample(&self, path: &Path, most: usize) -> Option<Vec<u8>> {
+        self.world.sample(path, most)
+    }
+
+    fn find_texts(&self, path: &Path, texts: &[Vec<u8>], by: EditSearch) -> Option<SearchedFile> {
+        self.world.find_texts(path, texts, by)
     }
 
     fn last_known_digest(&self, path: &Path) -> Option<String> {

@@ -21,7 +21,7 @@ use crate::prompt::template::{Template, TemplateValues};
 use crate::protocol::{Observation, Outcome, Step, StepAction};
 use crate::safety::redact::Redactor;
 use crate::safety::{
-    Cleared, Contents, EditRange, FileKind, Machine, OwnProgram, PathKind, Program, SKILL_TOOL,
+    Cleared, Contents, EditSearch, FileKind, Machine, OwnProgram, PathKind, Program, SKILL_TOOL,
     SearchedFile, SkillInfo, ToolRestriction,
 };
 use crate::tools::{RunControl, Tool, Toolbox};
@@ -180,8 +180,12 @@ impl Machine for MachineWithSkills {
         self.world.head(path, most)
     }
 
-    fn find_texts(&self, path: &Path, texts: &[Vec<u8>], range: EditRange) -> Option<SearchedFile> {
-        self.world.find_texts(path, texts, range)
+    fn sample(&self, path: &Path, most: usize) -> Option<Vec<u8>> {
+        self.world.sample(path, most)
+    }
+
+    fn find_texts(&self, path: &Path, texts: &[Vec<u8>], by: EditSearch) -> Option<SearchedFile> {
+        self.world.find_texts(path, texts, by)
     }
 
     fn last_known_digest(&self, path: &Path) -> Option<String> {

@@ -25,6 +25,50 @@ impl FileEncoding {
         }
     }
 
+    /// Characters begin at multiples of it, in bytes.
+    pub fn unit(self) -> usize {
+        match self {
+            FileEncoding::Utf16Le | FileEncoding::Utf16Be => 2,
+            FileEncoding::Utf8 | FileEncoding::Other(_) => 1,
+        }
+    }
+
+    /// The end of each line, its break included, in bytes that begin with a character.
+    pub fn line_ends(self, bytes: &[u8]) -> impl DoubleEndedIterator<Item = usize> + '_ {
+        memchr::memchr_iter(b'\n', bytes).filter_map(move |at| self.line_end(bytes, at))
+    }
+
+    pub fn count_lines(self, bytes: &[u8]) -> usize {
+        match self.unit() {
+            1 => memchr::memchr_iter(b'\n', bytes).count(),
+            _ => self.line_ends(bytes).count(),
+        }
+    }
+
+    /// In UTF-16 the byte of a line break is also half of other characters.
+    fn line_end(self, bytes: &[u8], at: usize) -> Option<usize> {
+        match self {
+            FileEncoding::Utf16Le => {
+                (at.is_multiple_of(2) && bytes.get(at + 1) == Some(&0)).then_some(at + 2)
+            }
+            FileEncoding::Utf16Be => {
+                (!at.is_multiple_of(2) && bytes.get(at - 1) == Some(&0)).then_some(at + 1)
+            }
+            FileEncoding::Utf8 | FileEncoding::Other(_) => Some(at + 1),
+        }
+    }
+
+    /// The text of a part of a file. What is no character of it is replaced.
+    pub fn decode_part(self, bytes: &[u8]) -> Cow<'_, str> {
+        let encoding = match self {
+            FileEncoding::Utf8 => return String::from_utf8_lossy(bytes),
+            FileEncoding::Utf16Le => encoding_rs::UTF_16LE,
+            FileEncoding::Utf16Be => encoding_rs::UTF_16BE,
+            FileEncoding::Other(encoding) => encoding,
+        };
+        encoding.decode_without_bom_handling(bytes).0
+    }
+
     /// The bytes of a text; `None` where it has characters that the encoding has not.
     pub fn encode(self, text: &str) -> Option<Cow<'_, [u8]>> {
         let units = |bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect();
@@ -46,11 +90,10 @@ pub fn decode(bytes: &[u8]) -> Option<(Cow<'_, str>, FileEncoding)> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Some((Cow::Borrowed(text), FileEncoding::Utf8));
     }
-    let encoding = match bytes {
-        [0xff, 0xfe, ..] => FileEncoding::Utf16Le,
-        [0xfe, 0xff, ..] => FileEncoding::Utf16Be,
-        _ if has_control_bytes(bytes) => return None,
-        _ => FileEncoding::Other(detect(bytes)),
+    let encoding = match marked(bytes) {
+        Some(encoding) => encoding,
+        None if has_control_bytes(bytes) => return None,
+        None => FileEncoding::Other(detect(bytes)),
     };
     let text = match encoding {
         FileEncoding::Utf16Le => decode_utf16(bytes, u16::from_le_bytes)?,
@@ -64,12 +107,28 @@ pub fn decode(bytes: &[u8]) -> Option<(Cow<'_, str>, FileEncoding)> {
     same.then_some((Cow::Owned(text), encoding))
 }
 
+/// The same of the beginning of a file, up to the end of its last line: it may be cut within a
+/// character.
+pub fn decode_head(head: &[u8]) -> Option<(Cow<'_, str>, FileEncoding)> {
+    let encoding = marked(head).unwrap_or(FileEncoding::Utf8);
+    let whole = head.len() - head.len() % encoding.unit();
+    decode(head.get(..encoding.line_ends(head).next_back().unwrap_or(whole))?)
+}
+
+/// The encoding that a byte order mark names.
+pub fn marked(bytes: &[u8]) -> Option<FileEncoding> {
+    match bytes {
+        [0xff, 0xfe, ..] => Some(FileEncoding::Utf16Le),
+        [0xfe, 0xff, ..] => Some(FileEncoding::Utf16Be),
+        _ => None,
+    }
+}
+
 /// The encoding of a text by its beginning, where it is neither UTF-8 nor has a mark.
 pub fn detect_head(head: &[u8]) -> Option<&'static str> {
     // A character may be cut at the end.
     let is_other = std::str::from_utf8(head).is_err_and(|error| error.error_len().is_some());
-    let is_marked = matches!(head, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]);
-    (is_other && !is_marked && !has_control_bytes(head)).then(|| detect(head).name())
+    (is_other && marked(head).is_none() && !has_control_bytes(head)).then(|| detect(head).name())
 }
 
 fn detect(bytes: &[u8]) -> &'static Encoding {
@@ -118,6 +177,29 @@ mod tests {
             assert_eq!(*encoding.encode(&decoded).unwrap(), *bytes);
         }
         assert_eq!(FileEncoding::Other(encoding_rs::WINDOWS_1252).encode("汉"), None);
+    }
+
+    #[test]
+    fn lines_of_wide_characters_end_at_their_breaks_only() {
+        // Half of the first two characters is the byte of a line break.
+        let text = "上\u{a00}\n下\n";
+        for encoding in [FileEncoding::Utf16Le, FileEncoding::Utf16Be] {
+            let bytes = encoding.encode(text).unwrap();
+            assert_eq!(encoding.line_ends(&bytes).collect::<Vec<_>>(), [6, 10]);
+            assert_eq!(encoding.line_ends(&bytes).next_back(), Some(10));
+            assert_eq!(encoding.decode_part(&bytes), text);
+        }
+        assert_eq!(FileEncoding::Utf8.line_ends(b"a\n\nb").collect::<Vec<_>>(), [2, 3]);
+    }
+
+    #[test]
+    fn a_head_that_is_cut_within_a_character_is_text() {
+        let (text, encoding) = decode_head("\u{feff}好\n文".as_bytes().split_last().unwrap().1).unwrap();
+        assert_eq!((text.as_ref(), encoding), ("\u{feff}好\n", FileEncoding::Utf8));
+        let mut wide = FileEncoding::Utf16Le.encode("\u{feff}好\n\u{1f600}").unwrap().into_owned();
+        wide.truncate(wide.len() - 2);
+        let (text, encoding) = decode_head(&wide).unwrap();
+        assert_eq!((text.as_ref(), encoding), ("\u{feff}好\n", FileEncoding::Utf16Le));
     }
 
     #[test]

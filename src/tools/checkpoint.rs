@@ -56,7 +56,7 @@ const COMPARED: u64 = 64 * 1024 * 1024;
 /// The most of git's objects that is read for one change, in bytes, and the largest index.
 const OBJECTS: u64 = 256 * 1024 * 1024;
 const INDEX: u64 = 64 * 1024 * 1024;
-/// Times of files and of the clock differ by as much, and a file may change twice within it.
+/// Times of files and of the clock differ by as much.
 const TICK: Duration = Duration::from_millis(50);
 
 /// The checkpoints of a session.
@@ -95,6 +95,16 @@ enum Saved {
     Object(Arc<Path>, Box<[u8]>),
     Copy(String),
     Nowhere,
+}
+
+impl Saved {
+    /// For a file that may have changed twice within one tick of the clock.
+    fn is_content_of(&self, path: &Path) -> bool {
+        match self {
+            Saved::Copy(known) => std::fs::read(path).is_ok_and(|bytes| digest(&bytes) == *known),
+            Saved::Object(..) | Saved::Nowhere => true,
+        }
+    }
 }
 
 /// What a program changed.
@@ -156,7 +166,8 @@ impl Checkpoints {
             is_complete &= found.is_complete;
             let objects = GitObjects::read(root);
             for (path, stamp) in found.files {
-                let saved = match objects.as_ref().and_then(|git| git.find(&path, &stamp)) {
+                let known = objects.as_ref().and_then(|git| git.find(&path, &stamp));
+                let saved = match known.filter(|_| stamp.is_settled(taken)) {
                     Some(saved) => saved,
                     None => self.copy(&path, &stamp, &mut room),
                 };
@@ -183,13 +194,17 @@ impl Checkpoints {
         let fits = stamp.size <= self.limits.file
             && copies.bytes + stamp.size <= self.limits.session
             && room.take(stamp.size);
+        let read_at = SystemTime::now();
         let bytes = fits.then(|| std::fs::read(path).ok()).flatten();
         // It changed meanwhile: what was read belongs to another state.
         let bytes = bytes.filter(|_| self::stamp(path).as_ref() == Some(stamp));
         match bytes.and_then(|bytes| self.backups.save_unsynced(&bytes).ok()) {
             Some(digest) => {
                 copies.bytes += stamp.size;
-                copies.known.insert(path.to_owned(), (stamp.clone(), digest.clone()));
+                // Else the next content may have the same stamp.
+                if stamp.is_settled(read_at) {
+                    copies.known.insert(path.to_owned(), (stamp.clone(), digest.clone()));
+                }
                 Saved::Copy(digest)
             }
             None => Saved::Nowhere,
@@ -223,7 +238,8 @@ impl Checkpoints {
             for (path, stamp) in found.files {
                 match files.remove(&path) {
                     Some((old, saved)) => {
-                        if old != stamp || self.is_other_content(&path, &old, &saved, taken) {
+                        let is_same = old == stamp && (old.is_settled(taken) || saved.is_content_of(&path));
+                        if !is_same {
                             let before = Some((old, saved));
                             out.push(Candidate { path, before, exists: true });
                         }
@@ -250,18 +266,6 @@ impl Checkpoints {
         out
     }
 
-    /// A file may change twice within one tick of the clock.
-    fn is_other_content(
-        &self,
-        path: &Path,
-        old: &WorkspaceFile,
-        saved: &Saved,
-        taken: SystemTime,
-    ) -> bool {
-        let Saved::Copy(known) = saved else { return false };
-        let is_fresh = old.modified_time() + TICK >= taken;
-        is_fresh && std::fs::read(path).is_ok_and(|bytes| digest(&bytes) != *known)
-    }
 
     fn keep_contents(
         &self,

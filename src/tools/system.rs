@@ -19,7 +19,7 @@ use super::read_tracker::ReadTracker;
 use super::shelves::{self, ToolchainDirs, executable, is_safe_from_others};
 use crate::safety::redact::Redactor;
 use crate::safety::{
-    Contents, EditRange, FileKind, Machine, OwnProgram, PathKind, Program, SearchedFile,
+    Contents, EditSearch, FileKind, Machine, OwnProgram, PathKind, Program, SearchedFile,
 };
 
 /// The machine as it is.
@@ -189,8 +189,12 @@ impl Machine for System {
         large_search::head(path, most)
     }
 
-    fn find_texts(&self, path: &Path, texts: &[Vec<u8>], range: EditRange) -> Option<SearchedFile> {
-        large_search::find(path, texts, range)
+    fn sample(&self, path: &Path, most: usize) -> Option<Vec<u8>> {
+        large_search::sample(path, most)
+    }
+
+    fn find_texts(&self, path: &Path, texts: &[Vec<u8>], by: EditSearch) -> Option<SearchedFile> {
+        large_search::find(path, texts, by)
     }
 
     fn redactor(&self) -> Option<&Redactor> {

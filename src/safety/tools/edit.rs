@@ -15,6 +15,12 @@ pub struct TextEdit {
     pub all: bool,
 }
 
+impl TextEdit {
+    pub fn is_ascii(&self) -> bool {
+        self.old.is_ascii() && self.new.is_ascii()
+    }
+}
+
 /// A text with its edits done.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edited {

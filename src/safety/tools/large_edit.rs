@@ -16,7 +16,7 @@ use crate::protocol::Change;
 use crate::safety::findings::Findings;
 use crate::safety::paths::PathClass;
 use crate::safety::spec::JudgeContext;
-use crate::safety::{Contents, EditRange, FoundText, LargeFileState, PathKind};
+use crate::safety::{Contents, EditRange, EditSearch, FoundText, LargeFileState, PathKind};
 use crate::text::encoding::{self, FileEncoding};
 
 /// Bytes at the beginning by which the encoding and the ends of lines are known.
@@ -55,11 +55,16 @@ fn judge(
     add_write_findings(&spot, class, out);
     let unreadable = || InputError::from(spot.say(words::TOOL_NOT_TEXT));
     let head = ground.scene.world.head(&spot.path, HEAD).ok_or_else(unreadable)?;
-    let (encoding, is_crlf) = style(&head).ok_or_else(unreadable)?;
+    let (text, encoding) = encoding::decode_head(&head).ok_or_else(unreadable)?;
+    let is_crlf = has_crlf_only(&text);
+    let encoding = match head.is_ascii() && !edits.iter().all(TextEdit::is_ascii) {
+        true => sampled_encoding(&spot, ground).unwrap_or(encoding),
+        false => encoding,
+    };
     let mut masks = Masks::new(ground, "");
     let [old, new] = encoded_texts(edits, &spot, (encoding, is_crlf), &mut masks)?;
     masks.add_findings(&spot, out);
-    let searched = ground.scene.world.find_texts(&spot.path, &old, range);
+    let searched = ground.scene.world.find_texts(&spot.path, &old, EditSearch { encoding, range });
     let searched = searched.ok_or_else(|| spot.say(words::LARGE_CHANGES))?;
     let mut found = searched.found;
     found.retain(|place| is_aligned(place, encoding));
@@ -77,8 +82,8 @@ fn judge(
         Some(Cut { at: place.at, old: Arc::clone(old), new: Arc::clone(new) })
     };
     let cuts: Vec<Cut> = found.iter().filter_map(cut).collect();
-    let change = describe(&spot, &found, &cuts, (searched.stamp, ground));
     let stamp = searched.stamp;
+    let change = describe(&spot, (&found, &cuts), (stamp, encoding), ground);
     Ok(ToolTask::LargeEdit(Box::new(LargeEdit { spot, stamp, cuts, change })))
 }
 
@@ -110,21 +115,16 @@ fn encoded_texts(
     Ok([old, new])
 }
 
-/// The encoding of the file, and whether its lines end with `\r\n`; `None`: it is not text.
-fn style(head: &[u8]) -> Option<(FileEncoding, bool)> {
-    // The last character may be cut; a line is not.
-    let end = head.iter().rposition(|byte| *byte == b'\n').map_or(head.len(), |end| end + 1);
-    let is_wide = matches!(head, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]);
-    let head = if is_wide { head.get(..head.len() & !1)? } else { head.get(..end)? };
-    let (text, encoding) = encoding::decode(head)?;
-    Some((encoding, has_crlf_only(&text)))
+/// The encoding of a file whose beginning does not tell it: a log may be plain for long.
+fn sampled_encoding(spot: &ResolvedPath, ground: &JudgeContext<'_>) -> Option<FileEncoding> {
+    let sample = ground.scene.world.sample(&spot.path, HEAD)?;
+    Some(encoding::decode_head(&sample)?.1)
 }
 
 /// Whether a text was found where a character begins, and not within one.
 fn is_aligned(place: &FoundText, encoding: FileEncoding) -> bool {
     match encoding {
-        FileEncoding::Utf8 => true,
-        FileEncoding::Utf16Le | FileEncoding::Utf16Be => place.at.is_multiple_of(2),
+        FileEncoding::Utf8 | FileEncoding::Utf16Le | FileEncoding::Utf16Be => true,
         FileEncoding::Other(encoding) => {
             let start = place.before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
             let line = place.before.get(start..).unwrap_or_default();
@@ -159,20 +159,27 @@ fn check_count(
 /// The change as it is shown: each place with the lines around it.
 fn describe(
     spot: &ResolvedPath,
-    found: &[FoundText],
-    cuts: &[Cut],
-    (stamp, ground): (LargeFileState, &JudgeContext<'_>),
+    (found, cuts): (&[FoundText], &[Cut]),
+    (stamp, encoding): (LargeFileState, FileEncoding),
+    ground: &JudgeContext<'_>,
 ) -> Change {
     let mut diff = String::new();
     let (mut added, mut removed) = (0, 0);
     // Lines that earlier places added or took away.
     let mut shift = 0_i64;
     for (place, cut) in found.iter().zip(cuts) {
-        let with = |text: &[u8]| [&place.before, text, &place.after].concat();
+        // So small a part would not tell its encoding.
+        let with = |text: &[u8]| {
+            let part = [&place.before, text, &place.after].concat();
+            match encoding {
+                FileEncoding::Utf8 => part,
+                other => other.decode_part(&part).into_owned().into_bytes(),
+            }
+        };
         let (old, new) = (with(&cut.old), with(&cut.new));
         let redactor = ground.scene.world.redactor();
         let part = describe_change(&spot.path, &spot.shown, (Some(&old), Some(&new)), redactor);
-        let above = place.before.iter().filter(|byte| **byte == b'\n').count();
+        let above = encoding.count_lines(&place.before);
         let first = i64::try_from(place.line - above.min(place.line - 1)).unwrap_or(i64::MAX) - 1;
         if diff.is_empty() {
             diff = part.diff.lines().take(2).map(|line| format!("{line}\n")).collect();
@@ -185,9 +192,8 @@ fn describe(
                 diff.push('\n');
             }
         }
-        let count = |text: &[u8]| text.iter().filter(|byte| **byte == b'\n').count();
-        shift += i64::try_from(count(&cut.new)).unwrap_or(0);
-        shift -= i64::try_from(count(&cut.old)).unwrap_or(0);
+        let count = |text: &[u8]| i64::try_from(encoding.count_lines(text)).unwrap_or(0);
+        shift += count(&cut.new) - count(&cut.old);
     }
     // Neither content is ever held whole: the states have names that no content has.
     let state = |after: &str| Some(digest(format!("{stamp:?}{after}").as_bytes()));

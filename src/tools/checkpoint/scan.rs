@@ -13,6 +13,10 @@ use crate::safety::repository::TrackedFile;
 
 /// Threads that look at files.
 const THREADS: usize = 4;
+/// Times of files and of the clock differ by as much, and a file may change twice within it.
+const TICK: Duration = Duration::from_millis(50);
+/// The same of a file system that counts seconds, or every second one.
+const COARSE_TICK: Duration = Duration::from_secs(2);
 
 /// What changes with the content of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +44,14 @@ impl WorkspaceFile {
 
     pub fn modified_time(&self) -> SystemTime {
         to_time(self.modified)
+    }
+
+    /// Whether a change at that moment or later gives the file another stamp.
+    pub fn is_settled(&self, at: SystemTime) -> bool {
+        let is_coarse = self.modified.1 == 0 && self.changed.1 == 0;
+        let tick = if is_coarse { COARSE_TICK } else { TICK };
+        // The time of modification can be set to any other.
+        to_time(self.changed.max(self.modified)) + tick < at
     }
 
     /// Whether the file came after that moment. Where files may have been ignored before, one that
@@ -180,4 +192,24 @@ pub fn parse_batch(answer: &[u8], names: &[&[u8]]) -> HashMap<Box<[u8]>, Vec<u8>
         rest = after.get(1..).unwrap_or_default();
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(modified: (i64, i64), changed: (i64, i64)) -> WorkspaceFile {
+        WorkspaceFile { size: 1, modified, changed, inode: 1, executable: false, born: None }
+    }
+
+    #[test]
+    fn a_file_is_settled_once_a_later_change_shows_in_its_times() {
+        let at = |milliseconds| SystemTime::UNIX_EPOCH + Duration::from_millis(milliseconds);
+        let fine = file((1, 5), (100, 500_000_000));
+        assert!(!fine.is_settled(at(100_540)), "its time of modification was set back");
+        assert!(fine.is_settled(at(100_560)));
+        let coarse = file((100, 0), (100, 0));
+        assert!(!coarse.is_settled(at(101_900)));
+        assert!(coarse.is_settled(at(102_100)));
+    }
 }

@@ -23,6 +23,7 @@ use crate::safety::{Assessment, Cleared, ToolTask};
 
 mod backups;
 pub mod journal;
+mod line_range;
 mod list;
 mod read;
 pub(super) mod safe_open;

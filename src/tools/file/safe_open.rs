@@ -4,7 +4,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Read, Seek as _, Write};
+use std::io::{self, Read, Seek as _, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path};
 
@@ -14,8 +14,8 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+use super::line_range::{LineRange, read_lines};
 use crate::private_dir::beside;
-use crate::text::encoding;
 
 /// Opening a folder only to name its entries needs no right to read it.
 #[cfg(target_os = "linux")]
@@ -36,19 +36,6 @@ pub enum MissingFolders {
     Fail,
     Create,
 }
-
-/// Lines of a file.
-#[derive(Debug)]
-pub struct FileLines {
-    pub text: String,
-    /// The number of the first line in it.
-    pub first: usize,
-    /// The lines of the whole file.
-    pub total: usize,
-}
-
-/// What is kept of one line, in bytes.
-const LONGEST_LINE: usize = 1 << 16;
 
 /// A file that is there.
 pub struct ExistingFile {
@@ -275,38 +262,9 @@ impl ExistingFile {
     ///
     /// # Errors
     /// The system's error.
-    pub fn lines(&mut self, first: usize, most: usize) -> io::Result<FileLines> {
+    pub fn lines(&mut self, first: usize, most: usize) -> io::Result<LineRange> {
         self.file.rewind()?;
-        let mut reader = BufReader::with_capacity(1 << 20, &mut self.file);
-        let (mut wanted, mut total) = (Vec::new(), 0);
-        let (mut line, mut has_begun) = (Vec::new(), false);
-        loop {
-            let part = reader.fill_buf()?;
-            if part.is_empty() {
-                break;
-            }
-            let end = part.iter().position(|byte| *byte == b'\n');
-            let taken = end.map_or(part.len(), |end| end + 1);
-            let number = total + 1;
-            if number >= first && number - first < most && line.len() < LONGEST_LINE {
-                line.extend_from_slice(part.get(..taken).unwrap_or_default());
-            }
-            has_begun = end.is_none();
-            if end.is_some() {
-                wanted.extend_from_slice(&line);
-                if line.len() >= LONGEST_LINE && !line.ends_with(b"\n") {
-                    wanted.push(b'\n');
-                }
-                line.clear();
-                total = number;
-            }
-            reader.consume(taken);
-        }
-        wanted.extend_from_slice(&line);
-        total += usize::from(has_begun);
-        let decoded = encoding::decode(&wanted).map(|(text, _)| text.into_owned());
-        let text = decoded.unwrap_or_else(|| String::from_utf8_lossy(&wanted).into_owned());
-        Ok(FileLines { text, first, total })
+        read_lines(&mut self.file, first, most)
     }
 
     /// Its contents, up to `most` bytes and one more.

@@ -123,3 +123,69 @@ async fn a_file_of_any_size_is_read_by_range_with_its_line_numbers() {
     let seen = bench.run("file.read", json!({"path": "log", "from": 1_500_001})).await;
     assert!(note(&seen).contains("1500000 lines"), "{}", note(&seen));
 }
+
+#[tokio::test]
+async fn a_large_wide_file_keeps_its_encoding_its_mark_its_line_ends_its_mode_and_its_other_names() {
+    let bench = FileFixture::new();
+    let line = "上面这一行是日志里的一句话，几乎每一行都一样。\r\n";
+    let text = format!("\u{feff}{}这里出错了。\r\n下一行\r\n{}", line.repeat(60_000), line.repeat(30_000));
+    for bytes_of in [u16::to_le_bytes, u16::to_be_bytes] {
+        let encode = |text: &str| text.encode_utf16().flat_map(bytes_of).collect::<Vec<u8>>();
+        let path = bench.file("log", &encode(&text));
+        assert!(fs::metadata(&path).unwrap().len() > 4 << 20);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        let other = bench.place.workspace.join("other");
+        fs::hard_link(&path, &other).unwrap();
+        let seen = bench.run("file.edit", edit("出错了。\n下一行", "没有出错😀。\n新的一行\n下一行")).await;
+        assert_eq!(seen.exit_code, Some(0), "{}", note(&seen));
+        let wanted = text.replace("出错了。\r\n下一行", "没有出错😀。\r\n新的一行\r\n下一行");
+        assert!(fs::read(&other).unwrap() == encode(&wanted), "the other name has the same content");
+        let meta = fs::metadata(&path).unwrap();
+        assert_eq!((meta.permissions().mode() & 0o7777, meta.nlink()), (0o640, 2));
+        let change = seen.change.unwrap();
+        assert_eq!((change.added, change.removed), (3, 2));
+        assert!(change.diff.contains("@@ -59998,8 +59998,9 @@"), "{}", change.diff);
+        assert!(change.diff.contains("\n-这里出错了。\n-下一行\n"), "{}", change.diff);
+        let seen = bench.run("file.edit", edit("这里", "那里")).await;
+        assert_eq!(seen.exit_code, Some(0), "a text that is once in the file: {}", note(&seen));
+        let seen = bench.run("file.read", json!({"path": "log", "from": 60_001, "to": 60_002})).await;
+        assert_eq!(seen.stdout, "60001\t那里没有出错😀。\n60002\t新的一行\n", "{}", note(&seen));
+        fs::remove_file(&other).unwrap();
+        fs::remove_file(&path).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn the_encoding_of_a_log_that_begins_in_ascii_is_found_further_down() {
+    let bench = FileFixture::new();
+    let chinese = "这是一个用国标编码保存的日志，里面有不少常用的汉字。\n";
+    let text = format!("{}{chinese}status: broken\n{chinese}", log("\n"));
+    let path = bench.file("log", &encoding_rs::GBK.encode(&text).0);
+    let seen = bench.run("file.edit", edit("status: broken", "状态：正常")).await;
+    assert_eq!(seen.exit_code, Some(0), "{}", note(&seen));
+    let wanted = text.replace("status: broken", "状态：正常");
+    assert!(fs::read(&path).unwrap() == *encoding_rs::GBK.encode(&wanted).0);
+    assert!(seen.change.unwrap().diff.contains("+状态：正常\n"));
+}
+
+#[tokio::test]
+async fn a_file_that_changes_while_its_places_are_looked_for_is_said() {
+    let bench = FileFixture::new();
+    let path = bench.file("log", log("\n").as_bytes());
+    // Grows as long as the edit is judged.
+    let (stop, stopped) = std::sync::mpsc::channel::<()>();
+    let writer = std::thread::spawn(move || {
+        let mut file = OpenOptions::new().append(true).open(path).unwrap();
+        while stopped.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
+            file.write_all(b"more\n").unwrap();
+        }
+    });
+    let seen = bench.run("file.edit", edit("line 399999 of it", "x")).await;
+    drop(stop);
+    writer.join().unwrap();
+    assert_ne!(seen.exit_code, Some(0));
+    let said = note(&seen);
+    assert!(said.contains("chang"), "{said}");
+    let left: Vec<_> = fs::read_dir(&bench.place.workspace).unwrap().collect();
+    assert_eq!(left.len(), 1, "nothing is left behind");
+}
