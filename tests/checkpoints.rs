@@ -381,7 +381,8 @@ async fn a_change_of_the_same_size_with_the_old_time_is_found_however_soon_it_co
     for bench in [Bench::new(), Bench::with_git()] {
         let backups = Backups::new(bench.kept.clone());
         let checkpoints = Arc::new(Checkpoints::new(backups.clone()));
-        let take = || async { checkpoints.take(vec![bench.work.clone()], Vec::new()).await.unwrap() };
+        let take =
+            || async { checkpoints.take(vec![bench.work.clone()], Vec::new()).await.unwrap() };
         let path = bench.work.join("a.txt");
         for round in 10..40 {
             bench.write("a.txt", &format!("old {round}\n"));

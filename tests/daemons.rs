@@ -89,7 +89,8 @@ fn repository_to_maintain() -> TestDir {
         git(&bench, &["repack", "-dq"]);
     }
     let hook = bench.work().join(".git/hooks/pre-auto-gc");
-    let wait = "#!/bin/sh\necho $$ > ../waits\nwhile [ -d .git ] && [ ! -e ../go ]; do sleep 0.02; done\n";
+    let wait =
+        "#!/bin/sh\necho $$ > ../waits\nwhile [ -d .git ] && [ ! -e ../go ]; do sleep 0.02; done\n";
     let wait = wait.replace("../", &format!("{}/", bench.root.path().display()));
     fs::create_dir_all(hook.parent().unwrap()).unwrap();
     fs::write(&hook, wait).unwrap();

@@ -32,7 +32,8 @@ const JOB: &str = "echo $$ > pid; echo begun\n\
     until_there stop\n";
 
 /// Writes until a file is there.
-const CHATTY: &str = "echo $$ > pid; while [ -e pid ] && [ ! -e stop ]; do echo tick; sleep 0.05; done\n";
+const CHATTY: &str =
+    "echo $$ > pid; while [ -e pid ] && [ ! -e stop ]; do echo tick; sleep 0.05; done\n";
 
 fn steps(commands: Value) -> Reply {
     let data = json!({ "cwd": null, "commands": commands, "expected_effect": "" });
@@ -150,7 +151,11 @@ fn a_kept_job_goes_on_when_the_program_ends_or_is_killed_and_its_next_run_reads_
         screen.wait_for("was stopped");
         assert!(!runs(&process), "{end}");
         leave(screen);
-        assert_eq!(records(&bench, "json"), [""; 0].map(PathBuf::from), "it was shown to have ended");
+        assert_eq!(
+            records(&bench, "json"),
+            [""; 0].map(PathBuf::from),
+            "it was shown to have ended"
+        );
     }
 }
 
@@ -297,7 +302,10 @@ fn without_a_user_a_step_at_work_at_its_time_limit_runs_on_and_ends_with_the_run
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("`sh chatty.sh` is still at work after 1 s, its time limit"), "{said}");
     assert!(said.contains("this counts: Keep it running in the background"), "{said}");
-    assert!(said.contains("Job 1 `sh chatty.sh` was still at work and ends with this run"), "{said}");
+    assert!(
+        said.contains("Job 1 `sh chatty.sh` was still at work and ends with this run"),
+        "{said}"
+    );
     assert!(sent.contains("runs on in the background as job 1"), "{sent}");
 }
 

@@ -3,7 +3,9 @@
 use super::Exit;
 use crate::i18n::{LocalizedText, Phrase, agent, cli as w, prompt};
 use crate::present::question_lines::risk_phrase;
-use crate::protocol::{AskId, AttachmentInfo, Decision, JobInfo, Notice, Op, TemplateCommand, Tier};
+use crate::protocol::{
+    AskId, AttachmentInfo, Decision, JobInfo, Notice, Op, TemplateCommand, Tier,
+};
 
 /// An action for the driver.
 #[derive(Clone, Debug, PartialEq)]

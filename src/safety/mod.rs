@@ -51,8 +51,8 @@ pub use fingerprint::{LaunchRequest, Seal};
 pub use grant::suggest_grant;
 pub use launch::Launch;
 pub use machine::{
-    Contents, EditRange, EditSearch, FileKind, FoundText, LargeFileState, LinkIdentity, Machine, OwnProgram,
-    PathKind, Program, SearchedFile, Shelf, SkillInfo, Workspace,
+    Contents, EditRange, EditSearch, FileKind, FoundText, LargeFileState, LinkIdentity, Machine,
+    OwnProgram, PathKind, Program, SearchedFile, Shelf, SkillInfo, Workspace,
 };
 pub use malformed::is_hidden;
 pub use needs::{

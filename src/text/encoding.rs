@@ -194,7 +194,8 @@ mod tests {
 
     #[test]
     fn a_head_that_is_cut_within_a_character_is_text() {
-        let (text, encoding) = decode_head("\u{feff}好\n文".as_bytes().split_last().unwrap().1).unwrap();
+        let (text, encoding) =
+            decode_head("\u{feff}好\n文".as_bytes().split_last().unwrap().1).unwrap();
         assert_eq!((text.as_ref(), encoding), ("\u{feff}好\n", FileEncoding::Utf8));
         let mut wide = FileEncoding::Utf16Le.encode("\u{feff}好\n\u{1f600}").unwrap().into_owned();
         wide.truncate(wide.len() - 2);

@@ -238,7 +238,8 @@ impl Checkpoints {
             for (path, stamp) in found.files {
                 match files.remove(&path) {
                     Some((old, saved)) => {
-                        let is_same = old == stamp && (old.is_settled(taken) || saved.is_content_of(&path));
+                        let is_same =
+                            old == stamp && (old.is_settled(taken) || saved.is_content_of(&path));
                         if !is_same {
                             let before = Some((old, saved));
                             out.push(Candidate { path, before, exists: true });
@@ -265,7 +266,6 @@ impl Checkpoints {
         out.sort_by(|a, b| a.path.cmp(&b.path));
         out
     }
-
 
     fn keep_contents(
         &self,

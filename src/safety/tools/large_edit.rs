@@ -168,14 +168,7 @@ fn describe(
     // Lines that earlier places added or took away.
     let mut shift = 0_i64;
     for (place, cut) in found.iter().zip(cuts) {
-        // So small a part would not tell its encoding.
-        let with = |text: &[u8]| {
-            let part = [&place.before, text, &place.after].concat();
-            match encoding {
-                FileEncoding::Utf8 => part,
-                other => other.decode_part(&part).into_owned().into_bytes(),
-            }
-        };
+        let with = |text: &[u8]| as_utf8([&place.before, text, &place.after].concat(), encoding);
         let (old, new) = (with(&cut.old), with(&cut.new));
         let redactor = ground.scene.world.redactor();
         let part = describe_change(&spot.path, &spot.shown, (Some(&old), Some(&new)), redactor);
@@ -192,8 +185,9 @@ fn describe(
                 diff.push('\n');
             }
         }
-        let count = |text: &[u8]| i64::try_from(encoding.count_lines(text)).unwrap_or(0);
-        shift += count(&cut.new) - count(&cut.old);
+        let [new, old] =
+            [&cut.new, &cut.old].map(|text| i64::try_from(encoding.count_lines(text)).unwrap_or(0));
+        shift += new - old;
     }
     // Neither content is ever held whole: the states have names that no content has.
     let state = |after: &str| Some(digest(format!("{stamp:?}{after}").as_bytes()));
@@ -207,6 +201,14 @@ fn describe(
         removed,
         diff,
         ..Change::default()
+    }
+}
+
+/// So small a part of a file does not tell its encoding.
+fn as_utf8(part: Vec<u8>, encoding: FileEncoding) -> Vec<u8> {
+    match encoding {
+        FileEncoding::Utf8 => part,
+        other => other.decode_part(&part).into_owned().into_bytes(),
     }
 }
 

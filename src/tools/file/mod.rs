@@ -22,8 +22,8 @@ use crate::safety::tools::InputError;
 use crate::safety::{Assessment, Cleared, ToolTask};
 
 mod backups;
+mod file_lines;
 pub mod journal;
-mod line_range;
 mod list;
 mod read;
 pub(super) mod safe_open;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::super::read_tracker::ReadTracker;
 use super::safe_open::{FileSlot, MissingFolders};
-use super::{FileToolResult, head, line_range, reason};
+use super::{FileToolResult, file_lines, head, reason};
 use crate::i18n::tools as words;
 use crate::protocol::ParsedOutput;
 use crate::safety::tools::{Read, digest};
@@ -42,7 +42,7 @@ pub fn run(read: &Read, seen: &ReadTracker) -> FileToolResult {
     };
     let is_whole = bytes.len() as u64 <= MOST;
     let decoded = (is_whole && known_kind(&bytes).is_none()).then(|| decode(&bytes)).flatten();
-    let is_large_text = !is_whole && known_kind(&bytes).is_none() && line_range::is_text(&bytes);
+    let is_large_text = !is_whole && known_kind(&bytes).is_none() && file_lines::is_text(&bytes);
     if let (None, false, Some(kind)) = (&decoded, is_large_text, binary_kind(&bytes)) {
         let say = words::BINARY.with("path", spot.shown.as_str()).with("kind", kind);
         return FileToolResult::failed(say.with("bytes", size));

@@ -14,7 +14,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::line_range::{LineRange, read_lines};
+use super::file_lines::{FileLines, read_lines};
 use crate::private_dir::beside;
 
 /// Opening a folder only to name its entries needs no right to read it.
@@ -262,7 +262,7 @@ impl ExistingFile {
     ///
     /// # Errors
     /// The system's error.
-    pub fn lines(&mut self, first: usize, most: usize) -> io::Result<LineRange> {
+    pub fn lines(&mut self, first: usize, most: usize) -> io::Result<FileLines> {
         self.file.rewind()?;
         read_lines(&mut self.file, first, most)
     }

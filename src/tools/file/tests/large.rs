@@ -125,10 +125,12 @@ async fn a_file_of_any_size_is_read_by_range_with_its_line_numbers() {
 }
 
 #[tokio::test]
-async fn a_large_wide_file_keeps_its_encoding_its_mark_its_line_ends_its_mode_and_its_other_names() {
+async fn a_large_wide_file_keeps_its_encoding_its_mark_its_line_ends_its_mode_and_its_other_names()
+{
     let bench = FileFixture::new();
     let line = "上面这一行是日志里的一句话，几乎每一行都一样。\r\n";
-    let text = format!("\u{feff}{}这里出错了。\r\n下一行\r\n{}", line.repeat(60_000), line.repeat(30_000));
+    let text =
+        format!("\u{feff}{}这里出错了。\r\n下一行\r\n{}", line.repeat(60_000), line.repeat(30_000));
     for bytes_of in [u16::to_le_bytes, u16::to_be_bytes] {
         let encode = |text: &str| text.encode_utf16().flat_map(bytes_of).collect::<Vec<u8>>();
         let path = bench.file("log", &encode(&text));
@@ -136,10 +138,15 @@ async fn a_large_wide_file_keeps_its_encoding_its_mark_its_line_ends_its_mode_an
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         let other = bench.place.workspace.join("other");
         fs::hard_link(&path, &other).unwrap();
-        let seen = bench.run("file.edit", edit("出错了。\n下一行", "没有出错😀。\n新的一行\n下一行")).await;
+        let seen = bench
+            .run("file.edit", edit("出错了。\n下一行", "没有出错😀。\n新的一行\n下一行"))
+            .await;
         assert_eq!(seen.exit_code, Some(0), "{}", note(&seen));
         let wanted = text.replace("出错了。\r\n下一行", "没有出错😀。\r\n新的一行\r\n下一行");
-        assert!(fs::read(&other).unwrap() == encode(&wanted), "the other name has the same content");
+        assert!(
+            fs::read(&other).unwrap() == encode(&wanted),
+            "the other name has the same content"
+        );
         let meta = fs::metadata(&path).unwrap();
         assert_eq!((meta.permissions().mode() & 0o7777, meta.nlink()), (0o640, 2));
         let change = seen.change.unwrap();
@@ -148,7 +155,8 @@ async fn a_large_wide_file_keeps_its_encoding_its_mark_its_line_ends_its_mode_an
         assert!(change.diff.contains("\n-这里出错了。\n-下一行\n"), "{}", change.diff);
         let seen = bench.run("file.edit", edit("这里", "那里")).await;
         assert_eq!(seen.exit_code, Some(0), "a text that is once in the file: {}", note(&seen));
-        let seen = bench.run("file.read", json!({"path": "log", "from": 60_001, "to": 60_002})).await;
+        let seen =
+            bench.run("file.read", json!({"path": "log", "from": 60_001, "to": 60_002})).await;
         assert_eq!(seen.stdout, "60001\t那里没有出错😀。\n60002\t新的一行\n", "{}", note(&seen));
         fs::remove_file(&other).unwrap();
         fs::remove_file(&path).unwrap();

@@ -11,7 +11,7 @@ const HEAD: usize = 1 << 16;
 
 /// Lines of a file.
 #[derive(Debug)]
-pub struct LineRange {
+pub struct FileLines {
     pub text: String,
     /// The number of the first line in it.
     pub first: usize,
@@ -37,7 +37,7 @@ pub fn is_text(start: &[u8]) -> bool {
 
 /// # Errors
 /// The error of the reader.
-pub fn read_lines(file: &mut impl Read, first: usize, most: usize) -> io::Result<LineRange> {
+pub fn read_lines(file: &mut impl Read, first: usize, most: usize) -> io::Result<FileLines> {
     let encoding = FileEncoding::Utf8;
     let mut lines = LineCollector { first, most, encoding, bytes: Vec::new(), total: 0, size: 0 };
     let (mut piece, mut is_first) = (Vec::new(), true);
@@ -89,7 +89,7 @@ impl LineCollector {
         (self.total + 1).checked_sub(self.first).is_some_and(|at| at < self.most)
     }
 
-    fn finish(self) -> LineRange {
+    fn finish(self) -> FileLines {
         let text = match self.encoding {
             // Its beginning may be plain, and tell nothing about the rest.
             FileEncoding::Utf8 => match encoding::decode(&self.bytes) {
@@ -100,7 +100,7 @@ impl LineCollector {
         };
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
         let total = self.total + usize::from(self.size > 0);
-        LineRange { text, first: self.first, total }
+        FileLines { text, first: self.first, total }
     }
 }
 
