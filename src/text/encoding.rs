@@ -58,7 +58,7 @@ impl FileEncoding {
         }
     }
 
-    /// The text of a part of a file. What is no character of it is replaced.
+    /// The text of a part of a file, with a sign for bytes that are invalid in it.
     pub fn decode_part(self, bytes: &[u8]) -> Cow<'_, str> {
         let encoding = match self {
             FileEncoding::Utf8 => return String::from_utf8_lossy(bytes),
