@@ -29,7 +29,7 @@ fn line(bench: &TestDir, line: &str) -> String {
         bench.command(&["--json", "-p", &format!("!{line}")]).output().unwrap();
     let said = String::from_utf8(stdout).unwrap();
     assert!(status.success(), "{said}{}", String::from_utf8_lossy(&stderr));
-    let finished = said.lines().filter(|line| line.contains("\"step_finished\""));
+    let finished = said.lines().filter(|line| line.contains("\"observed\""));
     finished.collect::<String>()
 }
 

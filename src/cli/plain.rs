@@ -524,6 +524,7 @@ impl PlainSession {
             }
         }
         effects.push(match (observation.outcome, observation.shown_exit_code()) {
+            (Came::Ran, _) if observation.runs_on() => self.say(note_or(observation, w::WORKED)),
             (Came::Ran | Came::Edited, Some(0)) => self.say(w::WORKED),
             (Came::Ran | Came::Edited, Some(code)) => self.say(w::EXITED.with("code", code)),
             (Came::Ran | Came::Edited, None) => self.say(w::KILLED),
@@ -532,13 +533,8 @@ impl PlainSession {
             (Came::TimedOut, _) => self.say(w::TIMED_OUT),
             (Came::Interrupted, _) => self.say(w::INTERRUPTED),
             (Came::NotStarted, _) => {
-                let why =
-                    observation.note.clone().unwrap_or_else(|| crate::i18n::cli::NO_REASON.into());
-                self.say(
-                    w::NOT_STARTED
-                        .with("step", observation.step.work.command_line())
-                        .with("why", why),
-                )
+                let say = w::NOT_STARTED.with("step", observation.step.work.command_line());
+                self.say(say.with("why", note_or(observation, crate::i18n::cli::NO_REASON)))
             }
             (Came::Cancelled, _) => self.step_line(w::CANCELLED, &observation.step),
         });
@@ -594,3 +590,7 @@ impl PlainSession {
 
 /// The maximum number of lines of a step's output that are shown.
 const OUTPUT: usize = 40;
+
+fn note_or(observation: &Observation, other: Phrase) -> LocalizedText {
+    observation.note.clone().unwrap_or_else(|| other.into())
+}

@@ -7,6 +7,7 @@
 //! are never copied anywhere, and are not restored.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -44,7 +45,7 @@ impl Default for CheckpointLimits {
             bytes: 64 * 1024 * 1024,
             session: 256 * 1024 * 1024,
             files: 5_000,
-            time: Duration::from_secs(2),
+            time: Duration::from_secs(5),
         }
     }
 }
@@ -73,7 +74,7 @@ pub struct Checkpoints {
 /// Files that were copied as they are, so that they are not copied again.
 #[derive(Debug, Default)]
 struct Copies {
-    known: HashMap<PathBuf, (WorkspaceFile, String)>,
+    known: HashMap<OsString, (WorkspaceFile, String)>,
     bytes: u64,
 }
 
@@ -82,11 +83,14 @@ struct Copies {
 pub struct Checkpoint {
     roots: Vec<PathBuf>,
     closed: Vec<PathBuf>,
-    files: HashMap<PathBuf, (WorkspaceFile, Saved)>,
+    files: SavedFiles,
     /// All files were seen.
     is_complete: bool,
     taken: SystemTime,
 }
+
+/// By their paths, which as text are compared much faster than as paths.
+type SavedFiles = HashMap<OsString, (WorkspaceFile, Saved)>;
 
 /// Where the content of a file can be found later.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,7 +162,7 @@ impl Checkpoints {
 
     fn take_now(&self, roots: Vec<PathBuf>, closed: Vec<PathBuf>) -> Checkpoint {
         let (taken, deadline) = (SystemTime::now(), Instant::now() + self.limits.time);
-        let mut files = HashMap::new();
+        let mut files = SavedFiles::new();
         let mut is_complete = true;
         let mut room = Room { files: self.limits.files, bytes: self.limits.bytes, deadline };
         for root in &roots {
@@ -171,7 +175,7 @@ impl Checkpoints {
                     Some(saved) => saved,
                     None => self.copy(&path, &stamp, &mut room),
                 };
-                files.insert(path, (stamp, saved));
+                files.insert(path.into_os_string(), (stamp, saved));
             }
             if let Some(git) = objects {
                 git.add_ignored(root, &mut files);
@@ -185,7 +189,7 @@ impl Checkpoints {
 
     fn copy(&self, path: &Path, stamp: &WorkspaceFile, room: &mut Room) -> Saved {
         let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((known, digest)) = copies.known.get(path)
+        if let Some((known, digest)) = copies.known.get(path.as_os_str())
             && known == stamp
             && self.backups.contains(digest)
         {
@@ -203,7 +207,7 @@ impl Checkpoints {
                 copies.bytes += stamp.size;
                 // Else the next content may have the same stamp.
                 if stamp.is_settled(read_at) {
-                    copies.known.insert(path.to_owned(), (stamp.clone(), digest.clone()));
+                    copies.known.insert(path.into(), (stamp.clone(), digest.clone()));
                 }
                 Saved::Copy(digest)
             }
@@ -236,7 +240,7 @@ impl Checkpoints {
         for root in &roots {
             let found = scan_folder(root, &closed, deadline);
             for (path, stamp) in found.files {
-                match files.remove(&path) {
+                match files.remove(path.as_os_str()) {
                     Some((old, saved)) => {
                         let is_same =
                             old == stamp && (old.is_settled(taken) || saved.is_content_of(&path));
@@ -251,6 +255,7 @@ impl Checkpoints {
         }
         // Not met: gone, or ignored now.
         for (path, (old, saved)) in files {
+            let path = PathBuf::from(path);
             let now = stamp(&path);
             if now.as_ref() != Some(&old) {
                 let exists = now.is_some();
@@ -356,7 +361,7 @@ impl Room {
 /// The tracked files of a repository.
 struct GitObjects {
     folder: Arc<Path>,
-    tracked: HashMap<PathBuf, TrackedFile>,
+    tracked: HashMap<OsString, TrackedFile>,
     /// When the index was written: what changed in that moment may be newer than it says.
     written: SystemTime,
 }
@@ -369,26 +374,28 @@ impl GitObjects {
         let meta = std::fs::metadata(index).ok().filter(|meta| meta.len() <= INDEX)?;
         let files = repository::tracked_files(&std::fs::read(index).ok()?)?;
         let inside = files.into_iter().map(|(path, file)| (tree.join(path), file));
-        let tracked = inside.filter(|(path, _)| path.starts_with(root)).collect();
+        let inside = inside.filter(|(path, _)| path.starts_with(root));
+        let tracked = inside.map(|(path, file)| (path.into_os_string(), file)).collect();
         Some(GitObjects { folder: objects.into(), tracked, written: meta.modified().ok()? })
     }
 
     /// The object with the content of a file, if git knows the file as it is.
     fn find(&self, path: &Path, stamp: &WorkspaceFile) -> Option<Saved> {
-        let file = self.tracked.get(path)?;
+        let file = self.tracked.get(path.as_os_str())?;
         let is_same = stamp.equals_tracked(file) && stamp.modified_time() < self.written;
         is_same.then(|| Saved::Object(Arc::clone(&self.folder), file.object.clone()))
     }
 
     /// Adds tracked files that were not met because they are ignored as well.
-    fn add_ignored(&self, root: &Path, files: &mut HashMap<PathBuf, (WorkspaceFile, Saved)>) {
-        let missing: Vec<&PathBuf> =
+    fn add_ignored(&self, root: &Path, files: &mut SavedFiles) {
+        let missing: Vec<&OsString> =
             self.tracked.keys().filter(|path| !files.contains_key(*path)).collect();
-        for path in missing {
+        for name in missing {
+            let path = Path::new(name);
             let seen = scan::is_covered(root, path).then(|| stamp(path)).flatten();
             if let Some(stamp) = seen {
                 let saved = self.find(path, &stamp).unwrap_or(Saved::Nowhere);
-                files.insert(path.clone(), (stamp, saved));
+                files.insert(name.clone(), (stamp, saved));
             }
         }
     }

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
-use crate::safety::is_credential_path;
 use crate::safety::repository::TrackedFile;
+use crate::safety::{is_credential_entry, is_credential_path};
 
 /// Threads that look at files.
 const THREADS: usize = 4;
@@ -101,7 +101,10 @@ pub fn scan_folder(root: &Path, closed: &[PathBuf], deadline: Instant) -> FoundF
         .same_file_system(true)
         .threads(THREADS)
         .filter_entry(move |entry| {
-            entry.file_name() != ".git" && !closed.iter().any(|folder| entry.path() == folder)
+            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+            let path = entry.path().as_os_str();
+            let is_closed = || closed.iter().any(|folder| path == folder.as_os_str());
+            entry.file_name() != ".git" && !(is_folder && (is_closed() || is_secret(entry)))
         })
         .build_parallel();
     let (sender, found) = mpsc::channel();
@@ -112,7 +115,7 @@ pub fn scan_folder(root: &Path, closed: &[PathBuf], deadline: Instant) -> FoundF
                 let _ = sender.send(None);
                 return WalkState::Quit;
             }
-            if let Some(file) = entry.ok().and_then(|entry| stamped(root, entry)) {
+            if let Some(file) = entry.ok().and_then(stamped) {
                 let _ = sender.send(Some(file));
             }
             WalkState::Continue
@@ -129,8 +132,8 @@ pub fn scan_folder(root: &Path, closed: &[PathBuf], deadline: Instant) -> FoundF
     out
 }
 
-fn stamped(root: &Path, entry: DirEntry) -> Option<(PathBuf, WorkspaceFile)> {
-    if !entry.file_type().is_some_and(|kind| kind.is_file()) || !is_covered(root, entry.path()) {
+fn stamped(entry: DirEntry) -> Option<(PathBuf, WorkspaceFile)> {
+    if !entry.file_type().is_some_and(|kind| kind.is_file()) || is_secret(&entry) {
         return None;
     }
     let stamp = WorkspaceFile::new(&entry.metadata().ok()?);
@@ -141,6 +144,14 @@ fn stamped(root: &Path, entry: DirEntry) -> Option<(PathBuf, WorkspaceFile)> {
 pub fn is_covered(root: &Path, path: &Path) -> bool {
     let inner = path.strip_prefix(root).unwrap_or(path);
     inner.to_str().is_some() && !is_credential_path(inner)
+}
+
+/// The same for an entry that was met below the folder. Those of an entry above it were left out.
+fn is_secret(entry: &DirEntry) -> bool {
+    let folder = entry.path().parent().filter(|_| entry.depth() > 1);
+    let folder = folder.and_then(Path::file_name).and_then(|name| name.to_str());
+    let name = entry.file_name().to_str();
+    entry.depth() > 0 && name.is_none_or(|name| is_credential_entry(folder, name))
 }
 
 /// A file that says which files are ignored.

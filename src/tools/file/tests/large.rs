@@ -150,9 +150,13 @@ async fn a_large_wide_file_keeps_its_encoding_its_mark_its_line_ends_its_mode_an
         let meta = fs::metadata(&path).unwrap();
         assert_eq!((meta.permissions().mode() & 0o7777, meta.nlink()), (0o640, 2));
         let change = seen.change.unwrap();
-        assert_eq!((change.added, change.removed), (3, 2));
-        assert!(change.diff.contains("@@ -59998,8 +59998,9 @@"), "{}", change.diff);
-        assert!(change.diff.contains("\n-这里出错了。\n-下一行\n"), "{}", change.diff);
+        assert_eq!((change.added, change.removed), (2, 1));
+        assert!(change.diff.contains("@@ -59998,7 +59998,8 @@"), "{}", change.diff);
+        assert!(
+            change.diff.contains("\n-这里出错了。\n+这里没有出错😀。\n+新的一行\n 下一行\n"),
+            "{}",
+            change.diff
+        );
         let seen = bench.run("file.edit", edit("这里", "那里")).await;
         assert_eq!(seen.exit_code, Some(0), "a text that is once in the file: {}", note(&seen));
         let seen =
