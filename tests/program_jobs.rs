@@ -231,7 +231,7 @@ fn a_kept_job_stays_in_the_sandbox_of_its_step_when_the_program_has_ended() {
         let mut screen = terminal(&bench, &server, &[]);
         screen.press("start it\r");
         screen.wait_for("Type the number of a choice.\n>");
-        screen.press("1\r");
+        screen.press("4\r");
         screen.wait_for("All done.");
         keep_first_job(&mut screen);
         leave(screen);
