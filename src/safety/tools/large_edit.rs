@@ -189,19 +189,23 @@ fn describe(
             [&cut.new, &cut.old].map(|text| i64::try_from(encoding.count_lines(text)).unwrap_or(0));
         shift += new - old;
     }
-    // Neither content is ever held whole: the states have names that no content has.
-    let state = |after: &str| Some(digest(format!("{stamp:?}{after}").as_bytes()));
-    let what: String =
-        cuts.iter().map(|cut| format!("{} {}\n", cut.at, digest(&cut.new))).collect();
+    let [before, after] = state_names(stamp, cuts);
     Change {
         path: spot.path.to_string_lossy().into_owned(),
-        before: state(""),
-        after: state(&what),
+        before,
+        after,
         added,
         removed,
         diff,
         ..Change::default()
     }
+}
+
+/// Neither content is ever held whole: the states have names that no content has.
+fn state_names(stamp: LargeFileState, cuts: &[Cut]) -> [Option<String>; 2] {
+    let cuts: String =
+        cuts.iter().map(|cut| format!("{} {}\n", cut.at, digest(&cut.new))).collect();
+    ["", &cuts].map(|after| Some(digest(format!("{stamp:?}{after}").as_bytes())))
 }
 
 /// So small a part of a file does not tell its encoding.
