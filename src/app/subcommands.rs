@@ -42,15 +42,7 @@ pub fn policy(startup: &Startup, asked: &args::PolicyCommand, json: bool) -> Exi
     match asked {
         args::PolicyCommand::List => print_rows(startup, &policy::list(), json),
         args::PolicyCommand::Rules => print_rows(startup, &policy::rules(), json),
-        args::PolicyCommand::Permissions => {
-            let (policy, _, unreadable) = session_builder::remembered_policy(startup);
-            if let Some(why) = unreadable {
-                startup.fail(&Notice::warning(why), Exit::Done);
-            }
-            let mut info = SessionInfo::default();
-            permissions::show_rules(&policy, &startup.folder, &mut info);
-            print_rows(startup, &commands::permission_rows(&info), json)
-        }
+        args::PolicyCommand::Permissions => print_permissions(startup, json),
         args::PolicyCommand::Explain { batch: Some(file), .. } => {
             let out = output::stdout();
             let done = if file == Path::new("-") {
@@ -78,6 +70,16 @@ pub fn policy(startup: &Startup, asked: &args::PolicyCommand, json: bool) -> Exi
             print_verdict(startup, &policy::command(program, args), scene, json)
         }
     }
+}
+
+fn print_permissions(startup: &Startup, json: bool) -> Exit {
+    let (policy, _, unreadable) = session_builder::remembered_policy(startup);
+    if let Some(why) = unreadable {
+        startup.fail(&Notice::warning(why), Exit::Done);
+    }
+    let mut info = SessionInfo::default();
+    permissions::show_rules(&policy, &startup.folder, &mut info);
+    print_rows(startup, &commands::permission_rows(&info), json)
 }
 
 fn print_verdict(

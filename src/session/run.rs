@@ -241,12 +241,7 @@ impl Session {
             }
             TurnMessage::PlanAccepted(mode) => self.leave_plan_mode(mode).await,
             TurnMessage::FolderTrusted => self.trust_from_step().await,
-            TurnMessage::Record(event) => {
-                if let Event::TurnEnded { turn, .. } = *event {
-                    self.update_running(|running| running.is_over |= running.turn == turn);
-                }
-                self.record_event(*event);
-            }
+            TurnMessage::Record(event) => self.record_turn_event(*event),
             TurnMessage::SkillEntered { name, text } => {
                 self.conversation.active_skills.enter(&name, &text)
             }
@@ -259,6 +254,13 @@ impl Session {
                 self.finish_refresh(number, looked).await
             }
         }
+    }
+
+    fn record_turn_event(&mut self, event: Event) {
+        if let Event::TurnEnded { turn, .. } = event {
+            self.update_running(|running| running.is_over |= running.turn == turn);
+        }
+        self.record_event(event);
     }
 
     /// The share that the next request will have, if there was one.
