@@ -2,7 +2,12 @@
 //! are left alone and named, others end with their step, which is said.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "tests; what is skipped is printed"
+)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
