@@ -21,6 +21,8 @@ impl Session {
     /// Goes on with the first model of a server that the user connected to.
     pub(super) async fn connect_server(&mut self, server: FoundServer) {
         let Some(name) = server.models.first().cloned() else { return };
+        // Connecting saved it as a profile: what the user chose counts, and not that once more.
+        self.reload_settings().await;
         self.responder.found_servers.retain(|known| known.base_url != server.base_url);
         self.responder.found_servers.push(server.clone());
         self.switch_model(name, Some(server)).await;

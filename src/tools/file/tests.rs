@@ -377,6 +377,21 @@ async fn what_is_no_file_is_named_and_neither_waited_for_nor_replaced() {
     }
 }
 
+#[test]
+fn a_link_that_leads_out_asks_the_same_for_a_program_and_for_the_tool() {
+    let bench = FileFixture::new();
+    fs::write(bench.root.join("outside.txt"), "x").unwrap();
+    symlink("../outside.txt", bench.place.workspace.join("out.txt")).unwrap();
+    let work = StepAction::exec("cat", &["out.txt"]);
+    let step = Step { id: "x".into(), work, requires: Requires::default(), cwd: None };
+    let policy = Policy::default();
+    let scene = PolicyContext { policy: &policy, place: &bench.place, world: &bench.world };
+    for verdict in [assess(step, scene), bench.judged("file.read", json!({"path": "out.txt"}))] {
+        let Verdict::Ask(held) = verdict else { panic!("{verdict:?}") };
+        assert_eq!(held.assessment().risk.rule, "path.outside");
+    }
+}
+
 #[tokio::test]
 async fn a_file_with_two_names_keeps_both() {
     let bench = FileFixture::new();
