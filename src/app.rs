@@ -61,6 +61,7 @@ mod script_commands;
 mod scripts;
 mod session_builder;
 mod startup;
+mod step_runner;
 mod subcommands;
 mod terminal;
 mod user_themes;
@@ -207,11 +208,11 @@ fn run_screen(
     if !startup.terminal_can_draw() {
         return startup.fail(&Notice::error(words::NO_TERM), Exit::WrongUse);
     }
-    let mut built =
-        match session_builder::build(&startup, bot, session_builder::SessionPurpose::Screen) {
-            Ok(built) => built,
-            Err(failure) => return startup.fail(&failure.notice, failure.exit),
-        };
+    let mut built = match session_builder::build(&startup, bot, step_runner::SessionPurpose::Screen)
+    {
+        Ok(built) => built,
+        Err(failure) => return startup.fail(&failure.notice, failure.exit),
+    };
     approve_template_commands(&mut built, yes);
     built.counts_changed_files = true;
     match take {
@@ -312,11 +313,11 @@ fn run_plain(
     if take == Some(ResumeChoice::Choose) {
         return startup.fail(&Notice::error(words::NO_SESSION_NAMED), Exit::WrongUse);
     }
-    let mut built =
-        match session_builder::build(&startup, bot, session_builder::SessionPurpose::Screen) {
-            Ok(built) => built,
-            Err(failure) => return startup.fail(&failure.notice, failure.exit),
-        };
+    let mut built = match session_builder::build(&startup, bot, step_runner::SessionPurpose::Screen)
+    {
+        Ok(built) => built,
+        Err(failure) => return startup.fail(&failure.notice, failure.exit),
+    };
     approve_template_commands(&mut built, yes);
     built.persistence.replay = Replay::End;
     built.persistence.resume = take.and_then(resume_target);

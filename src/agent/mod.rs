@@ -8,14 +8,25 @@ use std::future::Future;
 use crate::context::turn_compaction::TurnIndex;
 use crate::i18n::LocalizedText;
 use crate::model::{ModelError, ModelReply};
+use crate::protocol::budget::SpendLimits;
 use crate::protocol::{
     ApprovalMode, ApprovalScope, Decision, Dialect, Event, Message, Observation, Question,
+    StepAction,
 };
 use crate::safety::{Cleared, Grant, PolicyContext};
-use turn::TurnSettings;
 
 pub mod drive;
 pub mod turn;
+
+/// What a running turn takes over before its next request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TurnSettings {
+    pub max_steps: usize,
+    pub check: Option<StepAction>,
+    pub spend_limits: SpendLimits,
+    pub dialect: Dialect,
+    pub is_small_model: bool,
+}
 
 /// The interface from a turn to its environment. Implemented by a session and by tests.
 pub trait Host: Send {

@@ -8,11 +8,11 @@
 
 use std::collections::VecDeque;
 
-use super::ModelRequest;
+use super::{ModelRequest, TurnSettings};
 use crate::context::history::TurnRecord;
 use crate::i18n::{Localize, LocalizedText, Phrase, agent as words};
 use crate::model::{ModelError, ModelReply};
-use crate::protocol::budget::{Budget, SpendLimits};
+use crate::protocol::budget::Budget;
 use crate::protocol::{
     ApprovalMode, ApprovalScope, Decision, Dialect, Event, Image, Observation, Outcome, Question,
     Step, StepAction, StepQuestion, Tier, TurnOutcome, Usage,
@@ -61,16 +61,6 @@ impl TurnStart {
     pub fn with_message(self, message: String, images: Vec<Image>) -> TurnStart {
         TurnStart { text: message + &self.text, images, ..self }
     }
-}
-
-/// What a running turn takes over before its next request.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TurnSettings {
-    pub max_steps: usize,
-    pub check: Option<StepAction>,
-    pub spend_limits: SpendLimits,
-    pub dialect: Dialect,
-    pub is_small_model: bool,
 }
 
 /// An event for the turn.

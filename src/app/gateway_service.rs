@@ -12,8 +12,9 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::key_source;
-use super::session_builder::{self, SessionPurpose};
+use super::session_builder;
 use super::startup::Startup;
+use super::step_runner::SessionPurpose;
 use crate::cli::{Exit, output};
 use crate::commands;
 use crate::config::atomic_file;

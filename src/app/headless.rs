@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::runtime::{runtime, shutdown_timeout, wait_for_session};
 use super::startup::{self, Startup};
-use super::{session_builder, subcommands};
+use super::{session_builder, step_runner, subcommands};
 use crate::cli::args::{ApprovalFlags, ResumeChoice};
 use crate::cli::extensions::args::AfterFill;
 use crate::cli::headless::Options;
@@ -60,8 +60,8 @@ impl HeadlessOptions {
         let schema = schema
             .map_err(|error| startup.fail(&Notice::error(error.localized()), Exit::WrongUse))?;
         let surface = match op {
-            Op::Render { .. } => session_builder::SessionPurpose::Render,
-            _ => session_builder::SessionPurpose::Print,
+            Op::Render { .. } => step_runner::SessionPurpose::Render,
+            _ => step_runner::SessionPurpose::Print,
         };
         let built = session_builder::build(startup, self.bot.as_deref(), surface);
         let mut built = built.map_err(|failure| startup.fail(&failure.notice, failure.exit))?;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::models::ModelConnector;
-use super::session_builder::{self, SessionPurpose, StepRunner};
 use super::startup::Startup;
+use super::step_runner::{self, SessionPurpose, StepRunner};
 use super::user_themes;
 use crate::cli::config::without_password;
 use crate::config::diagnostic::{ConfigDiagnostic, ConfigError, DiagnosticSource};
@@ -127,7 +127,7 @@ impl SettingsFiles {
             mode: (before.mode != now.mode).then_some(now.mode),
             effort: (before.effort != now.effort).then_some(now.effort),
             profile: now.profile.clone(),
-            exposed: session_builder::exposed_key_host(&self.startup).unwrap_or_default(),
+            exposed: step_runner::exposed_key_host(&self.startup).unwrap_or_default(),
         })
     }
 
@@ -139,15 +139,15 @@ impl SettingsFiles {
             return None;
         }
         let StepRunner { exec, read_tracker, redactor } = &self.runner;
-        let world = session_builder::machine(&self.startup, read_tracker, redactor);
-        let setup = session_builder::exec_setup(&self.startup, &world, redactor);
+        let world = step_runner::machine(&self.startup, read_tracker, redactor);
+        let setup = step_runner::exec_setup(&self.startup, &world, redactor);
         let exec = exec.with_setup(setup);
         let exec = match is_same_sandbox {
             true => exec,
             false => exec.with_sandbox(Arc::new(self.startup.sandbox(&world))),
         };
         self.runner.exec = exec;
-        let tools = session_builder::exec_tools(&self.runner.exec);
+        let tools = step_runner::exec_tools(&self.runner.exec);
         Some(LiveTools { tools, world: Arc::new(world) })
     }
 }
@@ -176,7 +176,7 @@ fn are_steps_run_alike(before: &Settings, now: &Settings) -> bool {
     before.limits.step_timeout == now.limits.step_timeout
         && before.limits.piece_timeout == now.limits.piece_timeout
         && before.lang == now.lang
-        && session_builder::own_keys(before) == session_builder::own_keys(now)
+        && step_runner::own_keys(before) == step_runner::own_keys(now)
 }
 
 fn are_steps_confined_alike(before: &Settings, now: &Settings) -> bool {
@@ -236,7 +236,7 @@ impl SettingsAccess for SettingsFiles {
             return None;
         }
         self.startup.refresh_trust();
-        let prompt = session_builder::trust_prompt(&self.startup);
+        let prompt = step_runner::trust_prompt(&self.startup);
         let has_settings = !project_files(&self.startup.folder).is_empty();
         Some(TrustPrompt { ask_because: None, has_settings, ..prompt })
     }

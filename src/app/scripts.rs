@@ -15,6 +15,7 @@ use super::runtime::LEAVING;
 use super::script_commands;
 use super::session_builder;
 use super::startup::{self, Startup};
+use super::step_runner;
 use crate::cli::Exit;
 use crate::cli::args::{ApprovalFlags, RunScript};
 use crate::cli::messages::{self, Printer};
@@ -68,7 +69,7 @@ pub fn run_script(
     let built = match session_builder::build(
         &startup,
         asked.bot.as_deref(),
-        session_builder::SessionPurpose::Script,
+        step_runner::SessionPurpose::Script,
     ) {
         Ok(built) => built,
         Err(failure) => return startup.fail(&failure.notice, failure.exit),

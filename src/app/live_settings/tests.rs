@@ -123,8 +123,8 @@ fn prepared(root: &std::path::Path, more: &[&str], variables: &[(&str, &str)]) -
 fn settings_of(startup: &Startup) -> SettingsFiles {
     let redactor = Arc::new(startup.redactor(false));
     let read_tracker = crate::tools::read_tracker::ReadTracker::default();
-    let world = session_builder::machine(startup, &read_tracker, &redactor);
-    let setup = session_builder::exec_setup(startup, &world, &redactor);
+    let world = step_runner::machine(startup, &read_tracker, &redactor);
+    let setup = step_runner::exec_setup(startup, &world, &redactor);
     let exec = crate::tools::exec::Exec::new(setup);
     SettingsFiles::new(startup, SessionPurpose::Print, StepRunner { exec, read_tracker, redactor })
 }

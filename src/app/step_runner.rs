@@ -1,0 +1,153 @@
+//! The parts of a session that are made at its start and again when its settings change.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::startup::Startup;
+use crate::config::paths::project_files;
+use crate::config::trust::{FolderTrust, TrustLevel};
+use crate::config::{Settings, diagnostic, toolchain, trust};
+use crate::i18n::{LocalizedText, session as words};
+use crate::model::exposed_host;
+use crate::safety::redact::Redactor;
+use crate::session::trust::{TrustAnswer, TrustPrompt};
+use crate::tools::exec::{Exec, Setup, StepLimits};
+use crate::tools::read_tracker::ReadTracker;
+use crate::tools::system::System;
+use crate::tools::{Tool, file};
+
+/// The user interface that the session is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionPurpose {
+    Screen,
+    Print,
+    /// Only the expansion of a template is needed: no model is called.
+    Render,
+    /// A script: there is no conversation, so no welcome.
+    Script,
+    /// A chat of a gateway.
+    Chat,
+}
+
+/// The host to which a key would be sent unencrypted.
+pub fn exposed_key_host(startup: &Startup) -> Option<String> {
+    let connection = startup.loaded.settings.connection.as_ref()?;
+    exposed_host(&connection.base_url, connection.api_key.is_some())
+}
+
+/// The variables with our own keys, which no step sees.
+pub fn own_keys(settings: &Settings) -> Vec<String> {
+    let own = settings.connection.iter().map(|connection| connection.key_variable.clone());
+    let tokens = settings.gateway.tokens().map(|token| token.variable.clone());
+    own.chain(tokens).chain(["AVOCET_API_KEY".to_owned()]).collect()
+}
+
+/// What runs the steps of a session, to be set up again when settings change.
+#[derive(Clone, Debug)]
+pub struct StepRunner {
+    pub exec: Exec,
+    pub read_tracker: ReadTracker,
+    pub redactor: Arc<Redactor>,
+}
+
+impl StepRunner {
+    pub fn new(
+        startup: &Startup,
+        world: &System,
+        desk: &file::FileToolState,
+        redactor: &Arc<Redactor>,
+    ) -> StepRunner {
+        StepRunner {
+            exec: exec(startup, world, redactor),
+            read_tracker: desk.read_tracker.clone(),
+            redactor: Arc::clone(redactor),
+        }
+    }
+}
+
+/// This machine, with what the session knows of its files.
+pub fn machine(startup: &Startup, read: &ReadTracker, redactor: &Arc<Redactor>) -> System {
+    startup.system().with_read_tracker(read.clone()).with_secrets(Arc::clone(redactor))
+}
+
+pub fn exec_setup(startup: &Startup, world: &System, redactor: &Arc<Redactor>) -> Setup {
+    let settings = &startup.loaded.settings;
+    Setup {
+        shell: startup
+            .environment
+            .path("SHELL")
+            .filter(|shell| shell.is_absolute())
+            .unwrap_or_else(
+                // Every system with a shell has this one.
+                || "/bin/sh".into(),
+            ),
+        environment: crate::tools::exec::ChildEnvironment {
+            user: startup
+                .environment
+                .iter()
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
+            path: world.child_path(),
+            own_keys: own_keys(settings),
+            keep: Vec::new(),
+            set: toolchain::default(&startup.environment, &startup.paths.home)
+                .map(|name| ("RUSTUP_TOOLCHAIN".to_owned(), name))
+                .into_iter()
+                .collect(),
+        },
+        limits: StepLimits {
+            approved: settings.limits.step_timeout,
+            piece: settings.limits.piece_timeout,
+            ..StepLimits::default()
+        },
+        redactor: Some(Arc::clone(redactor)),
+        lang: settings.lang,
+    }
+}
+
+pub fn exec(startup: &Startup, world: &System, redactor: &Arc<Redactor>) -> Exec {
+    Exec::new(exec_setup(startup, world, redactor))
+        .with_sandbox(Arc::new(startup.sandbox(world)))
+        .with_exit_token(startup.leaving.clone())
+        .with_step_watch(Arc::new(startup.watchdog.clone()))
+}
+
+/// The tools that start programs.
+pub fn exec_tools(exec: &Exec) -> Vec<Arc<dyn Tool>> {
+    vec![Arc::new(exec.clone()), exec.plugins()]
+}
+
+/// The question of trust on the screen: asked without a command if it was never answered, or if
+/// files that steer programs have changed.
+pub fn trust_prompt(startup: &Startup) -> TrustPrompt {
+    let known = &startup.trust;
+    let because = match known.standing {
+        _ if known.is_named => None,
+        FolderTrust::Unknown => Some(words::TRUST_NEW.into()),
+        FolderTrust::Changed => Some(words::TRUST_CHANGED.into()),
+        FolderTrust::Known(TrustLevel::Trusted | TrustLevel::Below | TrustLevel::ReadOnly) => None,
+    };
+    let (mut kept, survey) = (known.store.clone(), known.survey.clone());
+    let folder = startup.folder.clone();
+    let above = trust::trustable_parent(&folder, &startup.paths.home).map(Path::to_owned);
+    TrustPrompt {
+        untrusted_files: survey.files.clone(),
+        ask_because: because,
+        has_settings: !startup.trusted && !project_files(&startup.folder).is_empty(),
+        hazard: trust::hazard(&folder, &startup.paths.home).map(LocalizedText::from),
+        parent: above.as_ref().map(|above| above.display().to_string()),
+        save: Box::new(move |given| {
+            let level = match given {
+                TrustAnswer::Folder | TrustAnswer::Parent => TrustLevel::Trusted,
+                TrustAnswer::Untrusted => TrustLevel::ReadOnly,
+            };
+            let below = above.as_ref().filter(|_| given == TrustAnswer::Parent);
+            let done = below
+                .map_or(Ok(()), |above| kept.set(above, &trust::survey(above), TrustLevel::Below));
+            let done = done.and_then(|()| kept.set(&folder, &survey, level));
+            done.map_err(|error| diagnostic::io_reason(&error))
+        }),
+        open_question: None,
+        mark_sandbox_warning: Box::new(|| false),
+    }
+}

@@ -1,0 +1,90 @@
+//! How a running turn takes over settings that changed: before its next request, so that everything
+//! the answer proposes is judged and run with the same ones.
+
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+
+use super::skill_tool::MachineWithSkills;
+use super::state::{self, Session};
+use super::turn_messages::TurnMessage;
+use super::turn_scope::TurnScope;
+use super::turn_update::TurnUpdate;
+use crate::agent::TurnSettings;
+use crate::safety::Machine;
+
+impl Session {
+    /// What the running turn has not taken over yet; `None`: nothing.
+    pub(super) fn turn_update(&mut self) -> Option<Box<TurnUpdate>> {
+        let running = self.running.as_mut()?;
+        let (unread, cancel) = (running.unread_settings.take()?, running.cancel.clone());
+        Some(Box::new(TurnUpdate {
+            unread,
+            context: self.turn_context(&cancel),
+            world: self.turn_world(),
+            sandbox_status: self.security.policy.shelter,
+            max_steps: self.info.max_steps,
+            check: state::check_action(&self.info),
+            spend_limits: self.info.spend_limits,
+        }))
+    }
+
+    /// The machine of a turn, with the skills and scripts that its model may use.
+    pub(super) fn turn_world(&self) -> Arc<dyn Machine> {
+        Arc::new(MachineWithSkills {
+            world: Arc::clone(&self.security.world),
+            library: Arc::clone(&self.responder.extensions.library),
+            model_scripts: self.model_scripts(),
+        })
+    }
+}
+
+impl TurnScope {
+    /// Asks the session. A turn that was stopped does not wait for it, and one that begins has the
+    /// current settings.
+    pub(super) async fn changed_settings(&mut self) -> Option<TurnSettings> {
+        if !self.prepared {
+            return None;
+        }
+        let (reply, answer) = oneshot::channel();
+        self.notify(TurnMessage::SettingsNeeded { reply });
+        let update = tokio::select! {
+            biased;
+            () = self.context.cancel.cancelled() => None,
+            answer = answer => answer.ok().flatten(),
+        };
+        Some(self.take_over(*update?))
+    }
+
+    fn take_over(&mut self, update: TurnUpdate) -> TurnSettings {
+        let TurnUpdate { unread, context: new, max_steps, check, spend_limits, .. } = update;
+        let mut context = self.context.clone();
+        context.system = new.system;
+        context.summarizer = new.summarizer;
+        context.script_places = new.script_places;
+        context.lang = new.lang;
+        context.budget.set_limits(spend_limits);
+        if unread.has_other_model {
+            context.model = new.model;
+            context.fallbacks = new.fallbacks;
+            context.effort = new.effort;
+            context.bounds = new.bounds;
+        }
+        if unread.has_other_tools {
+            context.tools = new.tools;
+            self.judge.set_world(update.world);
+            // Otherwise it is awaited before a step is judged.
+            if self.judge.sandbox_status.is_some() {
+                self.judge.set_sandbox_status(update.sandbox_status);
+            }
+        }
+        self.context = context;
+        TurnSettings {
+            max_steps,
+            check,
+            spend_limits,
+            dialect: self.context.model.dialect(),
+            is_small_model: self.context.model.is_small(),
+        }
+    }
+}
