@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc;
 
 use super::*;
+use crate::app::session_builder;
 use crate::cli::Cli;
 use crate::config::Environment;
 use crate::config::keys::KEYS;
