@@ -482,6 +482,21 @@ fn a_step_at_work_at_its_time_limit_runs_on_as_a_job_and_the_chat_is_told() {
     gateway.telegram.wait_for(ANN, "ended with exit code 0");
 }
 
+#[test]
+fn a_conversation_with_a_running_job_does_not_rest() {
+    let step = Reply::cmd("I build it.", "sh", &["build.sh"]);
+    let settings = "\n[gateway]\nsession_idle_s = 1\n\n[limits]\nstep_timeout_s = 1\n";
+    let gateway = Gateway::with(vec![step, Reply::chat("It goes on.")], settings, TOKEN);
+    // It ends by itself, long after the conversation would rest.
+    let build = "for _ in $(seq 40); do echo tick; sleep 0.1; done\n";
+    fs::write(gateway.dir.work().join("build.sh"), build).unwrap();
+    gateway.telegram.write(ANN, "build it");
+    let question = gateway.telegram.wait_for_question(ANN);
+    gateway.telegram.press(ANN, ANN, &data(&question, "once"));
+    gateway.telegram.wait_for(ANN, "It goes on.");
+    gateway.telegram.wait_for(ANN, "ended with exit code 0");
+}
+
 fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

@@ -210,6 +210,7 @@ impl Chat {
     fn is_quiet(&self) -> bool {
         self.call.is_none()
             && self.conversation.is_idle()
+            && !self.conversation.has_running_jobs()
             && (self.is_lost || self.conversation.timeline.is_idle())
     }
 

@@ -16,7 +16,7 @@ use crate::commands::PageRow;
 use crate::i18n::{Lang, LocalizedText, chat as w};
 use crate::prompt::input::{self, Intent};
 use crate::protocol::{
-    ChatPlatform, Extensions, Image, Mention, Notice, NoticeLevel, Op, Prompt, PromptPart,
+    ChatPlatform, Extensions, Image, JobInfo, Mention, Notice, NoticeLevel, Op, Prompt, PromptPart,
     SessionInfo, TurnOrigin,
 };
 use crate::safety::sanitize::{TextSource, clean};
@@ -189,6 +189,11 @@ impl ChatConversation {
         matches!(self.state, ChatState::Idle)
             && self.submitted.is_empty()
             && self.recovery.is_none()
+    }
+
+    /// A session that ends takes its jobs with it.
+    pub fn has_running_jobs(&self) -> bool {
+        self.info.jobs.iter().any(JobInfo::is_running)
     }
 
     /// Whether the user should see that an answer is being written.
