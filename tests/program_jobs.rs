@@ -152,7 +152,7 @@ fn a_kept_job_goes_on_when_the_program_ends_or_is_killed_and_its_next_run_reads_
         let mut screen = terminal(&bench, &server, &[]);
         screen.wait_for("kept by an earlier session, still runs");
         wait_for_output(&mut screen, "second part");
-        assert_eq!(screen.text().contains("begun"), !is_flood, "{}", screen.text());
+        assert!(is_flood || screen.text().contains("begun"), "{}", screen.text());
         let sizes = ["log", "older"].map(|ending| records(&bench, ending)).concat();
         let size: u64 = sizes.iter().map(|path| fs::metadata(path).unwrap().len()).sum();
         assert!(size < 10 << 20 && (size > 100_000) == is_flood, "{size}");
