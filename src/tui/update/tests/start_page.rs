@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::protocol::{
-    Change, ModelOffer, Notice, Observation, Outcome, PlanItem, PlanState, Provider, SessionInfo,
+    Change, ModelOffer, Money, Notice, Observation, Outcome, PlanItem, PlanState, Provider,
+    SessionInfo,
 };
 use crate::tui::exit_card;
 
@@ -205,4 +206,32 @@ fn leaving_says_what_was_done_and_how_to_go_on() {
         lines[2].contains("`avocet -c`") && lines[2].contains("avocet resume k7m2"),
         "{lines:?}"
     );
+}
+
+#[test]
+fn the_start_page_says_what_the_model_costs_where_that_is_known() {
+    let tokens = |input, output| protocol::TokenPrices {
+        input: Money(input),
+        output: Money(output),
+        cached: Money(0),
+        written: Money(0),
+    };
+    let prices = Some(tokens(1_250_000, 10_000_000).into());
+    let mut state = screen_with(SessionInfo { prices, ..facts() });
+    assert!(shows(&mut state, (100, 30), "$1.25 in, $10.00 out per million tokens"));
+    let mut unpriced = screen_with(facts());
+    assert!(!shows(&mut unpriced, (100, 30), "per million"));
+    // The model itself is never cut for it.
+    let mut narrow = screen_with(SessionInfo { prices, ..facts() });
+    assert!(shows(&mut narrow, (44, 20), "qwen3-coder"));
+}
+
+#[test]
+fn without_a_model_the_list_of_models_is_the_way_to_connect_one() {
+    let mut state = screen_with(without_model());
+    let sent = press(&mut state, "/model\n");
+    assert!(matches!(sent.as_slice(), [.., ScreenEffect::Connect(_)]), "{sent:?}");
+    let mut state = screen_with(facts());
+    let sent = press(&mut state, "/model\n");
+    assert!(!sent.iter().any(|effect| matches!(effect, ScreenEffect::Connect(_))), "{sent:?}");
 }
