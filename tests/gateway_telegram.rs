@@ -600,7 +600,8 @@ fn load_of_two_hundred_chats_is_answered_once_each() {
         .collect();
     for (chat, _) in &sent {
         gateway.telegram.wait_for(*chat, "for this chat.");
-        assert_eq!(gateway.telegram.texts(*chat).len(), 1, "{chat}");
+        let texts = gateway.telegram.texts(*chat);
+        assert_eq!(texts.len(), 1, "{chat}: {texts:?}");
     }
     waits.sort_unstable();
     let pid = gateway.id();

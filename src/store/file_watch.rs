@@ -11,6 +11,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
+use super::open_handles::OpenHandles;
 use super::{StoreError, with_suffix};
 
 /// The number of bytes at the start of a file that identify it, and the offsets of the file's
@@ -34,7 +35,9 @@ pub enum PathState {
 /// The state of the file at the last check.
 #[derive(Debug)]
 pub(super) struct FileWatch {
-    file: File,
+    /// `None` once it is dropped.
+    file: Option<File>,
+    handles: OpenHandles,
     /// Its random number; the start of the file contains it as soon as the log is written into it.
     number: u32,
     header: Option<[u8; HEAD]>,
@@ -43,9 +46,9 @@ pub(super) struct FileWatch {
 }
 
 impl FileWatch {
-    pub(super) fn open(path: &Path, number: u32) -> io::Result<FileWatch> {
-        let file = File::open(path)?;
-        let mut witness = FileWatch { file, number, header: None, log: None };
+    pub(super) fn open(path: &Path, number: u32, handles: &OpenHandles) -> io::Result<FileWatch> {
+        let (file, handles) = (Some(handles.take(path)?), handles.clone());
+        let mut witness = FileWatch { file, handles, number, header: None, log: None };
         witness.header = witness.read_head();
         witness.update_log(path);
         Ok(witness)
@@ -53,7 +56,7 @@ impl FileWatch {
 
     fn read_head(&self) -> Option<[u8; HEAD]> {
         let mut header = [0; HEAD];
-        self.file.read_exact_at(&mut header, 0).ok().map(|()| header)
+        self.file.as_ref()?.read_exact_at(&mut header, 0).ok().map(|()| header)
     }
 
     fn update_log(&mut self, path: &Path) {
@@ -62,7 +65,11 @@ impl FileWatch {
 
     pub(super) fn check(&mut self, path: &Path) -> PathState {
         let Ok(there) = fs::metadata(path) else { return PathState::Gone };
-        let ours = self.file.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
+        let ours = self
+            .file
+            .as_ref()
+            .and_then(|file| file.metadata().ok())
+            .map(|meta| (meta.dev(), meta.ino()));
         if ours != Some((there.dev(), there.ino())) {
             return PathState::Replaced;
         }
@@ -86,6 +93,14 @@ impl FileWatch {
             return PathState::Same;
         }
         PathState::Replaced
+    }
+}
+
+impl Drop for FileWatch {
+    fn drop(&mut self) {
+        if let Some(file) = self.file.take() {
+            self.handles.give_back(file);
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 //! | `schema` | the tables, one migration a version |
 //! | `write`, `read` | what is added, and what is looked up |
 //! | `event_row` | what of an event is kept, found again, and called a title |
+//! | `open_handles` | handles of the file that must stay open |
 //! | `write_turn` | the order of the writers of one process |
 //! | `writer`, `recorder` | the one thread that writes, and the way to it |
 //! | `recover` | what can be read of a damaged file |
@@ -34,6 +35,7 @@ mod file_watch;
 mod key_value;
 mod log;
 mod moved;
+mod open_handles;
 mod read;
 mod recorder;
 mod recover;
@@ -45,6 +47,7 @@ mod writer;
 pub use database::Database;
 pub use event_row::title_of;
 pub use key_value::KeyValue;
+use open_handles::OpenHandles;
 pub use read::SessionRecord;
 pub use recorder::Recorder;
 pub use write::SessionHeader;
@@ -58,17 +61,18 @@ pub struct Store {
     folder: Option<PathBuf>,
     /// Copies of a store write one after another.
     write_order: WriteOrder,
+    handles: OpenHandles,
 }
 
 impl Store {
     /// In the user's data folder. Nothing is created or opened yet.
     pub fn in_folder(folder: PathBuf) -> Store {
-        Store { folder: Some(folder), write_order: WriteOrder::default() }
+        Store { folder: Some(folder), ..Store::in_memory() }
     }
 
     /// Everything works, nothing is saved.
     pub fn in_memory() -> Store {
-        Store { folder: None, write_order: WriteOrder::default() }
+        Store { folder: None, write_order: WriteOrder::default(), handles: OpenHandles::default() }
     }
 
     pub fn is_persistent(&self) -> bool {

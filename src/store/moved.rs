@@ -26,7 +26,9 @@ impl Database {
         // If it cannot be checked, it counts as removed once it is removed.
         let number = self.db.query_row("PRAGMA application_id", [], |row| row.get(0));
         let number = number.unwrap_or(0);
-        self.file_watch = self.file.as_ref().and_then(|file| FileWatch::open(file, number).ok());
+        let handles = &self.handles;
+        self.file_watch =
+            self.file.as_ref().and_then(|file| FileWatch::open(file, number, handles).ok());
     }
 
     /// How the file at the path compares with this one.

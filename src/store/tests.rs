@@ -15,6 +15,7 @@ use crate::safety::redact::Redactor;
 
 mod damage;
 mod moved;
+mod one_process;
 mod recorder;
 
 struct StoreFixture {

@@ -1,0 +1,60 @@
+//! Several sessions of one process on one file.
+
+use super::*;
+
+/// The locks that this process has on a file, as the system lists them.
+#[cfg(target_os = "linux")]
+fn locks_on(file: &std::path::Path) -> usize {
+    use std::os::unix::fs::MetadataExt as _;
+    let inode = fs::metadata(file).unwrap().ino();
+    let pid = std::process::id().to_string();
+    let list = fs::read_to_string("/proc/locks").unwrap_or_default();
+    let is_ours = |line: &&str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        words.contains(&"POSIX")
+            && words.contains(&pid.as_str())
+            && words.iter().any(|word| word.ends_with(&format!(":{inode}")))
+    };
+    list.lines().filter(is_ours).count()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_session_that_ends_releases_no_lock_of_another_one_in_the_same_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::in_folder(folder.path().to_owned());
+    let open = || {
+        let mut disk = Database::open(&store).unwrap().0;
+        disk.watch();
+        disk
+    };
+    let (first, second) = (open(), open());
+    let file = store.file().unwrap();
+    let held = locks_on(&file);
+    assert!(held > 0, "an open file is locked");
+    first.close();
+    assert_eq!(locks_on(&file), held);
+    let third = open();
+    second.close();
+    assert_eq!(locks_on(&file), held);
+    third.close();
+    assert_eq!(locks_on(&file), 0);
+}
+
+#[test]
+fn sessions_that_begin_at_once_create_one_whole_file() {
+    for _ in 0..20 {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::in_folder(folder.path().to_owned());
+        let start = std::sync::Barrier::new(8);
+        std::thread::scope(|threads| {
+            for _ in 0..8 {
+                threads.spawn(|| {
+                    start.wait();
+                    let mut disk = Database::open(&store).unwrap().0;
+                    disk.write_transaction().unwrap().commit().unwrap();
+                });
+            }
+        });
+    }
+}
