@@ -34,9 +34,9 @@ pub(super) fn connect_with_timeout(
     }
     // Without shared memory, SQLite keeps its journal, which is slower.
     let _: String = db.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
-    let db = configure(db)?;
+    let mut db = configure(db)?;
     // The next window that writes creates it.
-    let _ = ensure_number(&db);
+    let _ = ensure_number(&mut db);
     // The roots of the two main tables: damage there shows at once.
     db.query_row("SELECT max(id) FROM events", [], |row| row.get::<_, Option<i64>>(0))?;
     db.query_row("SELECT max(touched) FROM sessions", [], |row| row.get::<_, Option<i64>>(0))?;

@@ -17,7 +17,7 @@ use rusqlite::config::DbConfig;
 
 use super::connection::{PATIENCE, configure, connect, connect_with_timeout};
 use super::file_watch::{FileWatch, PathState};
-use super::open_handles::OpenHandles;
+use super::open_handles::{HandleUse, OpenHandles};
 use super::write_turn::WriteOrder;
 use super::{SavingError, Store, StoreError, log, open_private_file, recover, with_suffix};
 use crate::private_dir::private_folder;
@@ -35,8 +35,8 @@ pub struct Database {
     pub(super) file_watch: Option<FileWatch>,
     /// The order of the other writers of this process.
     pub(super) write_order: WriteOrder,
-    /// The handles of the file that they have.
-    pub(super) handles: OpenHandles,
+    /// The handles of the file that they have. Dropped after the database and its watch.
+    pub(super) handles: HandleUse,
     /// Held as long as the file is open.
     _shared: Option<File>,
 }
@@ -60,22 +60,23 @@ impl Database {
             let db = configure(Connection::open_in_memory()?)?;
             return Ok((Database::new(db, None, None), None));
         };
+        // Counted before there is a connection: the handles must stay open from then on.
+        let handles = store.handles.begin_use();
         // Whoever creates the file closes a handle of it, which would release the locks that another
         // thread has on it by then.
         let _turn = (!file.exists()).then(|| store.write_order.take(patience));
         let opened = Database::open_file(folder, &file, patience);
         let (disk, fault) = opened.map_err(|error| error.with_file(&file))?;
-        Ok((disk.of(store), fault))
+        Ok((disk.of(store, handles), fault))
     }
 
     /// Together with the other sessions of this process.
-    fn of(self, store: &Store) -> Database {
-        let (write_order, handles) = (store.write_order.clone(), store.handles.clone());
-        Database { write_order, handles, ..self }
+    fn of(self, store: &Store, handles: HandleUse) -> Database {
+        Database { write_order: store.write_order.clone(), handles, ..self }
     }
 
     fn new(db: Connection, file: Option<PathBuf>, shared: Option<File>) -> Database {
-        let (write_order, handles) = (WriteOrder::default(), OpenHandles::default());
+        let (write_order, handles) = (WriteOrder::default(), OpenHandles::default().begin_use());
         Database { db, file, file_watch: None, write_order, handles, _shared: shared }
     }
 
@@ -110,9 +111,10 @@ impl Database {
         let (Some(folder), Some(file)) = (&store.folder, file) else {
             return Database::open(store);
         };
+        let handles = store.handles.begin_use();
         let gate = open_private_file(&folder.join("sessions.lock"))?;
         let (disk, fault) = set_aside(&file, gate)?;
-        Ok((disk.of(store), fault))
+        Ok((disk.of(store, handles), fault))
     }
 
     /// The file was removed while it was open: writes all of it again at its path. Close this one

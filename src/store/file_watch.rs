@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, TransactionBehavior};
 
 use super::open_handles::OpenHandles;
 use super::{StoreError, with_suffix};
@@ -113,14 +113,24 @@ pub(super) fn file_identity(file: &Path) -> Option<(u64, u64)> {
     Some((meta.dev(), meta.ino()))
 }
 
-/// Gives a database a random number if it has none.
+/// Gives a database a random number if it has none. Of several windows that do this at once, one
+/// draws the number: a window that has read it would take the file with another one for another
+/// file.
 ///
 /// # Errors
 /// When it cannot be written.
-pub(super) fn ensure_number(db: &Connection) -> Result<(), StoreError> {
-    let drawn: i64 = db.query_row("PRAGMA application_id", [], |row| row.get(0))?;
-    if drawn == 0 {
-        db.pragma_update(None, "application_id", fastrand::i32(1..))?;
+pub(super) fn ensure_number(db: &mut Connection) -> Result<(), StoreError> {
+    if number(db)? == 0 {
+        let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        if number(&change)? == 0 {
+            change.pragma_update(None, "application_id", fastrand::i32(1..))?;
+        }
+        change.commit()?;
     }
     Ok(())
+}
+
+/// The random number of a database, zero if it has none.
+pub(super) fn number(db: &Connection) -> Result<u32, StoreError> {
+    Ok(db.query_row("PRAGMA application_id", [], |row| row.get(0))?)
 }

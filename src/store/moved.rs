@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::file_watch::{FileWatch, PathState, file_identity};
+use super::file_watch::{self, FileWatch, PathState, file_identity};
 use super::write::remove_from_index;
 use super::{Database, SavingError, StoreError, open_private_file, recover, with_suffix};
 
@@ -24,9 +24,8 @@ impl Database {
     /// Watches the file at its path from now on.
     pub fn watch(&mut self) {
         // If it cannot be checked, it counts as removed once it is removed.
-        let number = self.db.query_row("PRAGMA application_id", [], |row| row.get(0));
-        let number = number.unwrap_or(0);
-        let handles = &self.handles;
+        let number = file_watch::number(&self.db).unwrap_or(0);
+        let handles = self.handles.all();
         self.file_watch =
             self.file.as_ref().and_then(|file| FileWatch::open(file, number, handles).ok());
     }

@@ -1,5 +1,6 @@
 //! Several sessions of one process on one file.
 
+use super::super::file_watch::PathState;
 use super::*;
 
 /// The locks that this process has on a file, as the system lists them.
@@ -57,4 +58,53 @@ fn sessions_that_begin_at_once_create_one_whole_file() {
             }
         });
     }
+}
+
+/// As many conversations of a gateway begin at once. One that read another number for the file
+/// would take it for another file as soon as the log is written into it, and remove that log.
+#[test]
+fn sessions_that_begin_at_once_in_an_empty_folder_know_the_file_by_the_same_number() {
+    for round in 0..30 {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::in_folder(folder.path().to_owned());
+        let start = std::sync::Barrier::new(16);
+        let mut opened: Vec<Database> = std::thread::scope(|threads| {
+            let open = || {
+                start.wait();
+                let mut disk = Database::open(&store).unwrap().0;
+                disk.watch();
+                disk
+            };
+            let threads: Vec<_> = (0..16).map(|_| threads.spawn(open)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let log: (i64, i64, i64) = opened[0]
+            .db
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
+            .unwrap();
+        assert_eq!(log.0, 0, "round {round}: the log is in the file");
+        for disk in &mut opened {
+            assert_eq!(disk.path_state(), PathState::Same, "round {round}");
+        }
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_last_session_that_ends_releases_no_lock_of_the_values_of_scripts() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::in_folder(folder.path().to_owned());
+    let mut values = KeyValue::new(&store, "script");
+    values.set("name", "value").unwrap();
+    let file = store.file().unwrap();
+    let held = locks_on(&file);
+    assert!(held > 0, "an open file is locked");
+    let mut session = Database::open(&store).unwrap().0;
+    session.watch();
+    session.close();
+    assert_eq!(locks_on(&file), held);
+    drop(values);
+    assert_eq!(locks_on(&file), 0);
 }
