@@ -48,7 +48,8 @@ impl Database {
         key: Option<i64>,
     ) -> Result<Option<ExportedSession>, StoreError> {
         let Some(file) = self.file.clone() else { return Ok(None) };
-        let to = with_suffix(&file, ".carried");
+        // Another session of this file may do the same at this moment.
+        let to = with_suffix(&file, &format!(".carried-{:016x}", fastrand::u64(..)));
         recover::remove_database(&to);
         open_private_file(&to)?;
         let mut carry = Connection::open(&to)?;

@@ -37,12 +37,18 @@ impl StoreFixture {
     }
 
     fn writer_in(&mut self, folder: &str) -> StoreWriter {
+        let store = self.store();
+        self.writer_of(&store, folder)
+    }
+
+    /// Of the same process as others of this store.
+    fn writer_of(&mut self, store: &Store, folder: &str) -> StoreWriter {
         let (faults, told) = unbounded_channel();
         self.faults.push(told);
         let secrets = [("API_KEY", "hunter2hunter2")];
         let redactor = Arc::new(Redactor::new(secrets, [7; 16]));
         let header = SessionHeader::new(folder, None);
-        StoreWriter::new(self.store(), header, redactor, faults)
+        StoreWriter::new(store.clone(), header, redactor, faults)
     }
 
     /// What the desks were sent, oldest desk first.
@@ -112,6 +118,14 @@ fn turn(writer: &mut StoreWriter, number: u64, text: &str, answer: &str) {
 
 fn events(piece: &EventPage) -> Vec<Event> {
     piece.events.iter().map(|kept| kept.event.clone()).collect()
+}
+
+/// The questions of one session in the file.
+fn questions(store: &Store, id: &str) -> usize {
+    let (disk, _) = Database::open(store).unwrap();
+    let Ok(known) = disk.find(id) else { return 0 };
+    let piece = disk.events(known.key, 0, i64::MAX).unwrap();
+    piece.events.iter().filter(|kept| matches!(kept.event, Event::TurnStarted { .. })).count()
 }
 
 fn saved_events(writer: &mut StoreWriter, id: &str) -> Vec<Event> {

@@ -30,14 +30,6 @@ fn turns(writer: &mut StoreWriter, numbers: std::ops::RangeInclusive<u64>) {
     }
 }
 
-/// The questions of one session in the file.
-fn questions(store: &Store, id: &str) -> usize {
-    let (disk, _) = Database::open(store).unwrap();
-    let Ok(known) = disk.find(id) else { return 0 };
-    let piece = disk.events(known.key, 0, i64::MAX).unwrap();
-    piece.events.iter().filter(|kept| matches!(kept.event, Event::TurnStarted { .. })).count()
-}
-
 #[test]
 fn a_killed_program_loses_nothing_and_nothing_is_reported() {
     let mut fixture = StoreFixture::new();

@@ -108,3 +108,52 @@ fn the_last_session_that_ends_releases_no_lock_of_the_values_of_scripts() {
     drop(values);
     assert_eq!(locks_on(&file), 0);
 }
+
+/// All sessions of one process write one more turn at the same moment.
+fn write_at_once(writers: &mut [StoreWriter], number: u64) {
+    let start = std::sync::Barrier::new(writers.len());
+    std::thread::scope(|threads| {
+        for writer in writers {
+            threads.spawn(|| {
+                start.wait();
+                turn(writer, number, &format!("question {number}"), "an answer");
+            });
+        }
+    });
+}
+
+#[test]
+fn all_sessions_of_a_process_go_on_in_a_file_that_replaced_theirs_or_that_was_removed() {
+    let replace: fn(&std::path::Path, &std::path::Path) = |from, to| fs::rename(from, to).unwrap();
+    let remove: fn(&std::path::Path, &std::path::Path) = |_, to| {
+        for ending in ["", "-wal", "-shm"] {
+            fs::remove_file(with_suffix(to, ending)).unwrap();
+        }
+    };
+    for (case, change) in [replace, remove].into_iter().enumerate() {
+        for round in 0..5 {
+            let mut fixture = StoreFixture::new();
+            let mut other = StoreFixture::new();
+            other.writer().close();
+            drop(Database::open(&other.store()).unwrap());
+            let store = fixture.store();
+            let mut writers: Vec<StoreWriter> =
+                (0..8).map(|_| fixture.writer_of(&store, "/work")).collect();
+            for number in 1..=3 {
+                write_at_once(&mut writers, number);
+            }
+            change(&other.file(), &fixture.file());
+            write_at_once(&mut writers, 4);
+            // A file that several write at once may be busy for longer than a session waits.
+            writers.iter_mut().for_each(StoreWriter::close);
+            for writer in &writers {
+                let found = questions(&store, writer.id());
+                assert_eq!(found, 4, "case {case}, round {round}: {:?}", fixture.reports());
+            }
+            let left = fs::read_dir(fixture.file().parent().unwrap()).unwrap();
+            let names = left.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+            let strange: Vec<String> = names.filter(|name| name.contains("carried")).collect();
+            assert_eq!(strange, [""; 0]);
+        }
+    }
+}
