@@ -275,6 +275,65 @@ fn a_kill_in_the_middle_loses_nothing_and_answers_nothing_twice() {
     }
 }
 
+/// The service accepts no edit for a while, so that both answers are complete and not shown whole.
+#[test]
+fn messages_whose_answers_were_still_being_shown_are_answered_once_over_any_end_of_the_program() {
+    let end: [fn(&mut GatewayProcess); 2] = [GatewayProcess::kill, |process| {
+        assert_eq!(process.stop().0, Some(0));
+    }];
+    for (case, end) in end.into_iter().enumerate() {
+        let slowly = |text: &str| {
+            let body = format!("{{\"type\":\"chat\",\"message\":\"{text}\"}}");
+            Reply::text(&body, 8).pause(Duration::from_millis(20))
+        };
+        let replies =
+            vec![slowly("One has many words."), slowly("Two has more."), Reply::chat("Three.")];
+        let mut gateway = Gateway::start(replies);
+        gateway.telegram.plan("editMessageText", Fault::Limited(600));
+        gateway.telegram.write(ANN, "first");
+        until("the first request", || gateway.model.requests().len() == 1);
+        gateway.telegram.write(ANN, "second");
+        until("the second request", || gateway.model.requests().len() == 2);
+        end(&mut gateway);
+        for _ in 0..2 {
+            gateway.run();
+            gateway.telegram.wait_for(ANN, "One has many words.");
+            end(&mut gateway);
+        }
+        gateway.run();
+        gateway.telegram.write(ANN, "third");
+        gateway.telegram.wait_for(ANN, "Three.");
+        assert_eq!(gateway.model.requests().len(), 3, "case {case}: nothing was asked again");
+        let texts = gateway.telegram.texts(ANN);
+        let count = |part: &str| texts.iter().filter(|text| text.contains(part)).count();
+        assert_eq!((count("One has many"), count("Three.")), (1, 1), "case {case}: {texts:#?}");
+        // The second answer may have been cut by the end, which is said then.
+        assert!(count("Two has more.") + count("was restarted while") >= 1, "{texts:#?}");
+        assert!(count("Two has") <= 1, "case {case}: {texts:#?}");
+    }
+}
+
+#[test]
+fn an_answer_that_cannot_be_read_and_a_refusal_for_now_lose_nothing() {
+    let replies = vec![Reply::chat("One."), touch(), Reply::chat("Three."), Reply::chat("Four.")];
+    let gateway = Gateway::start(replies);
+    for fault in [Fault::Unreadable(200), Fault::Unreadable(404), Fault::Unreadable(502)] {
+        gateway.telegram.plan("sendMessage", fault);
+    }
+    gateway.telegram.write(ANN, "one");
+    gateway.telegram.wait_for(ANN, "One.");
+    gateway.telegram.write(ANN, "two");
+    gateway.telegram.plan("sendMessage", Fault::Unreadable(200));
+    let question = gateway.telegram.wait_for_question(ANN);
+    gateway.telegram.press(ANN, ANN, &data(&question, "once"));
+    // The user blocked the bot, and wrote again later.
+    gateway.telegram.plan("sendMessage", Fault::Status(403));
+    gateway.telegram.wait("the refusal", |state| state.faults.is_empty().then_some(()));
+    gateway.telegram.write(ANN, "four");
+    gateway.telegram.wait_for(ANN, "Three.");
+    gateway.telegram.wait_for(ANN, "Four.");
+}
+
 #[test]
 fn a_flood_a_break_and_a_refusal_to_wait_lose_nothing_and_repeat_nothing() {
     let replies = (0..12).map(|n| Reply::chat(&format!("Answer {n}."))).collect();

@@ -15,7 +15,7 @@ use super::conversation::{ChatConversation, ChatEffect, ChatOptions, ChatRecover
 use super::files::ReceivedFiles;
 use super::ledger::LedgerRecord;
 use super::platform::{
-    ChatAddress, Incoming, IncomingKind, MessageId, Platform, PlatformError, RemoteFile,
+    ChatAddress, DeliveryId, Incoming, IncomingKind, MessageId, Platform, PlatformError, RemoteFile,
 };
 use super::timeline::{CallKind, NextCall, PostResult, TimelineCall};
 use crate::i18n::{LocalizedText, chat as w, session as s};
@@ -94,7 +94,7 @@ struct Chat {
 struct Recorded {
     session: String,
     question: Option<MessageId>,
-    shown: HashMap<super::platform::DeliveryId, Vec<MessageId>>,
+    shown: HashMap<DeliveryId, Vec<MessageId>>,
 }
 
 /// How long the last messages may take when the program ends.
@@ -158,7 +158,10 @@ impl Chat {
             let wake = self.next_wake();
             tokio::select! {
                 biased;
-                done = finished(&mut self.call) => self.on_call_done(done),
+                done = finished(&mut self.call) => {
+                    let effects = self.on_call_done(done);
+                    self.apply(effects).await;
+                }
                 delivery = deliveries.recv() => match delivery {
                     Some(delivery) => self.on_delivery(delivery).await,
                     None => break,
@@ -194,8 +197,7 @@ impl Chat {
 
     /// Starts the next call, and tells the gateway what changed.
     async fn after_change(&mut self) {
-        let finished = self.conversation.take_finished();
-        self.apply(finished).await;
+        self.record_finished().await;
         self.start_call();
         self.start_typing();
         self.record_changes().await;
@@ -231,21 +233,29 @@ impl Chat {
         }
     }
 
-    fn on_call_done(&mut self, (call, answer): CallDone) {
+    fn on_call_done(&mut self, (call, answer): CallDone) -> Vec<ChatEffect> {
         self.call = None;
+        let key = call.key;
         let file = match &call.kind {
             CallKind::Upload(file) => Some(file.name.clone()),
             _ => None,
         };
         match self.conversation.timeline.finish(call, answer, Instant::now()) {
-            PostResult::Shown | PostResult::Again => {}
+            PostResult::Shown | PostResult::Again => Vec::new(),
             PostResult::Dropped(why) => {
                 tracing::warn!(%why, "a message was given up");
-                if let Some(name) = file {
-                    self.conversation.say(w::FILE_NOT_SENT.with("name", name).with("why", why));
+                match file {
+                    Some(name) => {
+                        self.conversation.say(w::FILE_NOT_SENT.with("name", name).with("why", why));
+                        Vec::new()
+                    }
+                    None => self.conversation.on_dropped(key, why),
                 }
             }
-            PostResult::Lost => self.is_lost = true,
+            PostResult::Lost => {
+                self.is_lost = true;
+                Vec::new()
+            }
         }
     }
 
@@ -291,12 +301,24 @@ impl Chat {
             self.recorded.question.clone_from(&question);
             self.record(LedgerRecord::Question { at, message: question }).await;
         }
-        let Some((delivery, messages)) = self.conversation.running_reply() else { return };
-        let delivery = delivery.clone();
-        if !messages.is_empty() && self.recorded.shown.get(&delivery) != Some(&messages) {
-            self.recorded.shown.clear();
-            self.recorded.shown.insert(delivery.clone(), messages.clone());
-            self.record(LedgerRecord::Shown { delivery, messages }).await;
+        let replies = self.conversation.unfinished_replies();
+        self.recorded
+            .shown
+            .retain(|known, _| replies.iter().any(|(delivery, _)| delivery == known));
+        for (delivery, messages) in replies {
+            if !messages.is_empty() && self.recorded.shown.get(&delivery) != Some(&messages) {
+                self.recorded.shown.insert(delivery.clone(), messages.clone());
+                self.record(LedgerRecord::Shown { delivery, messages }).await;
+            }
+        }
+    }
+
+    /// Records what is shown whole by now.
+    async fn record_finished(&mut self) {
+        for effect in self.conversation.take_finished() {
+            if let ChatEffect::Done(delivery) = effect {
+                self.record(LedgerRecord::Done { delivery }).await;
+            }
         }
     }
 
@@ -338,6 +360,8 @@ impl Chat {
     async fn on_delivery(&mut self, ChatDelivery { incoming, speaker }: ChatDelivery) {
         self.was_quiet = false;
         self.taken += 1;
+        // Who writes here can be answered here again.
+        self.is_lost = false;
         let Incoming { id, kind, .. } = incoming;
         if matches!(kind, IncomingKind::Command { .. } | IncomingKind::Suggest { .. }) {
             self.read_extensions().await;
@@ -423,11 +447,13 @@ impl Chat {
                     continue;
                 }
                 let done = finished(&mut self.call).await;
-                self.on_call_done(done);
+                let _ = self.on_call_done(done);
             }
-            self.record_changes().await;
         };
         let _ = timeout(FAREWELL, farewell).await;
+        // Also when there was no time for all of it: what is shown must not be shown again.
+        self.record_changes().await;
+        self.record_finished().await;
         let _ = timeout(FAREWELL, self.session.task).await;
         let _ = self.parts.notes.send(ChatNote::Ended(self.parts.options.address)).await;
     }

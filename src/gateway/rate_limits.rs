@@ -5,6 +5,9 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+/// A service that asks for more is asked again after this time.
+const LONGEST: Duration = Duration::from_secs(3600);
+
 /// Above this number, keys that are free again are forgotten.
 const MANY: usize = 1000;
 
@@ -26,12 +29,12 @@ impl RateLimits {
         if self.closed.len() >= MANY {
             self.closed.retain(|_, until| *until > now);
         }
-        self.closed.insert(key.to_owned(), now + wait);
+        self.closed.insert(key.to_owned(), now + wait.min(LONGEST));
     }
 
     /// No call at all for so long.
     pub fn close_all(&mut self, wait: Duration, now: Instant) {
-        self.all_closed = self.all_closed.max(Some(now + wait));
+        self.all_closed = self.all_closed.max(Some(now + wait.min(LONGEST)));
     }
 }
 
@@ -52,6 +55,15 @@ mod tests {
         limits.close_all(3 * SECOND, now);
         assert_eq!(limits.wait("b", now), Some(3 * SECOND));
         assert_eq!(limits.wait("a", now), Some(3 * SECOND), "the longer one counts");
+    }
+
+    #[test]
+    fn a_wait_without_end_is_cut_and_nothing_overflows() {
+        let (mut limits, now) = (RateLimits::default(), Instant::now());
+        limits.close("a", Duration::MAX, now);
+        assert_eq!(limits.wait("a", now), Some(LONGEST));
+        limits.close_all(Duration::MAX, now);
+        assert_eq!(limits.wait("b", now), Some(LONGEST));
     }
 
     #[test]

@@ -2,10 +2,12 @@
 //! when they are needed and ends those that rest.
 
 use std::collections::{HashMap, VecDeque};
+use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt as _;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::task::JoinSet;
@@ -125,6 +127,9 @@ const ROOM: usize = 64;
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LAST_PAUSE: Duration = Duration::from_secs(60);
 
+/// The longest pause that a service may ask for.
+const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
+
 /// How long chats may take to end.
 const FAREWELL: Duration = Duration::from_secs(4);
 
@@ -207,7 +212,7 @@ fn note_problem(health: &watch::Sender<ServiceHealth>, error: &PlatformError) {
 /// Waits after an error; returns the next pause.
 async fn wait(error: &PlatformError, pause: Duration, leaving: &CancellationToken) -> Duration {
     let asked = match error {
-        PlatformError::RateLimited { after } => *after,
+        PlatformError::RateLimited { after } => (*after).min(LONGEST_PAUSE),
         _ => pause,
     };
     leaving.run_until_cancelled(sleep(asked)).await;
@@ -433,21 +438,23 @@ impl Service {
         }
     }
 
-    /// The message whose turn a restart interrupted in this chat.
-    fn begun_message(&self, at: &ChatAddress) -> Option<BegunMessage> {
-        let mut pending = self.parts.ledger.state.pending();
-        let one = pending.find(|one| one.begun.is_some() && one.incoming.at == *at)?;
-        Some(BegunMessage {
-            delivery: one.incoming.id.clone(),
-            text: one.begun.clone().unwrap_or_default(),
-            by: one.incoming.sender.id.clone(),
-            messages: one.messages.clone(),
-        })
+    /// The messages of this chat whose turns had begun and that are not done, oldest first.
+    fn begun_messages(&self, at: &ChatAddress) -> Vec<BegunMessage> {
+        let pending = self.parts.ledger.state.pending().filter(|one| one.incoming.at == *at);
+        let begun = |one: &PendingDelivery| {
+            Some(BegunMessage {
+                delivery: one.incoming.id.clone(),
+                text: one.begun.clone()?,
+                by: one.incoming.sender.id.clone(),
+                messages: one.messages.clone(),
+            })
+        };
+        pending.filter_map(begun).collect()
     }
 
     fn start(&mut self, at: ChatAddress) {
         let known = self.parts.ledger.state.chats.get(&at).cloned().unwrap_or_default();
-        let begun = self.begun_message(&at);
+        let begun = self.begun_messages(&at);
         self.started += 1;
         let files = ReceivedFiles::new(self.parts.files.join(format!("chat-{}", self.started)));
         let (deliveries, receiver) = channel(ROOM);
@@ -475,7 +482,15 @@ impl Service {
             files,
             most_file: self.parts.bounds.file_bytes,
         };
-        self.tasks.spawn(chat::run(parts, receiver));
+        let (notes, address) = (self.notes.clone(), at.clone());
+        self.tasks.spawn(async move {
+            let ran = AssertUnwindSafe(chat::run(parts, receiver)).catch_unwind().await;
+            if ran.is_err() {
+                // The next message begins it anew.
+                tracing::error!("a chat ended by a fault of the program");
+                let _ = notes.send(ChatNote::Ended(address)).await;
+            }
+        });
         let chat = ActiveChat { deliveries, handed: 0, quiet_since: None, is_ending: false };
         self.chats.insert(at, chat);
         self.count();

@@ -91,7 +91,10 @@ impl Telegram {
         let mut reply = response.json();
         match reply.get("ok").and_then(Value::as_bool) {
             Some(true) => Ok(reply.get_mut("result").map(Value::take).unwrap_or_default()),
-            _ => Err(self.refusal(&response, &reply)),
+            Some(false) => Err(self.refusal(&response, &reply)),
+            // Not the service: something on the way to it, or half an answer.
+            None if response.status == 429 => Err(self.refusal(&response, &reply)),
+            None => Err(PlatformError::Network(format!("HTTP {}, not readable", response.status))),
         }
     }
 
@@ -237,14 +240,8 @@ impl Platform for Telegram {
     }
 
     fn receive(&self) -> PlatformResult<'_, Batch> {
-        Box::pin(async {
-            loop {
-                let batch = self.poll().await?;
-                if batch.cursor.is_some() {
-                    return Ok(batch);
-                }
-            }
-        })
+        // Also without a message, so that it is known that the service can be reached.
+        Box::pin(self.poll())
     }
 
     fn confirm(&self, cursor: &Cursor) -> PlatformResult<'_, ()> {

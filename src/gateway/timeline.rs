@@ -47,6 +47,8 @@ struct Post {
     /// The service may have it.
     begun: bool,
     tries: u32,
+    /// Since when it cannot be sent.
+    failing: Option<Instant>,
 }
 
 /// One call for the service.
@@ -93,6 +95,8 @@ pub struct Timeline {
     /// The language of its own sentence.
     pub lang: Lang,
     posts: VecDeque<Post>,
+    /// The messages of the last posts that are final and shown.
+    sent: VecDeque<(PostKey, MessageId)>,
     next: u64,
     /// No call at all before this time.
     hold: Option<Instant>,
@@ -107,11 +111,15 @@ pub struct Timeline {
 /// Posts that wait at most; then the oldest are left out, and a post says how many.
 const MOST_POSTS: usize = 256;
 
-/// How often a post is tried again after a break.
-const MOST_TRIES: u32 = 12;
+/// Messages of posts that are final, which are remembered.
+const MOST_SENT: usize = 64;
 
-/// The longest wait between two tries.
+/// How long a post is tried again while the service cannot be reached.
+const LONGEST_FAILING: Duration = Duration::from_secs(6 * 3600);
+
+/// The longest wait between two tries, and the longest that a service may ask for.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
+const LONGEST_HOLD: Duration = Duration::from_secs(3600);
 
 impl Timeline {
     pub fn new(limits: PlatformLimits, lang: Lang) -> Timeline {
@@ -119,6 +127,7 @@ impl Timeline {
             limits,
             lang,
             posts: VecDeque::new(),
+            sent: VecDeque::new(),
             next: 0,
             hold: None,
             edits_from: None,
@@ -150,8 +159,9 @@ impl Timeline {
     fn push(&mut self, body: PostBody, message: Option<MessageId>, settled: bool) -> PostKey {
         let key = PostKey(self.next);
         self.next += 1;
-        let (shown, plain, begun) = (None, false, false);
-        self.posts.push_back(Post { key, body, message, shown, settled, plain, begun, tries: 0 });
+        let (shown, plain, begun, tries, failing) = (None, false, false, 0, None);
+        let post = Post { key, body, message, shown, settled, plain, begun, tries, failing };
+        self.posts.push_back(post);
         if self.posts.len() > MOST_POSTS {
             self.leave_out_oldest();
         }
@@ -208,7 +218,15 @@ impl Timeline {
 
     /// The message of a post, once it is sent.
     pub fn message_of(&self, key: PostKey) -> Option<&MessageId> {
-        self.posts.iter().find(|post| post.key == key)?.message.as_ref()
+        match self.posts.iter().find(|post| post.key == key) {
+            Some(post) => post.message.as_ref(),
+            None => self.sent.iter().find(|(sent, _)| *sent == key).map(|(_, message)| message),
+        }
+    }
+
+    /// The newest post.
+    pub fn last_key(&self) -> Option<PostKey> {
+        self.next.checked_sub(1).map(PostKey)
     }
 
     /// The call for a post is made now.
@@ -293,19 +311,23 @@ impl Timeline {
         answer: Result<Option<MessageId>, PlatformError>,
         now: Instant,
     ) -> PostResult {
-        self.edits_from = Some(now + self.limits.edit_pace);
+        // A message does not put off an edit that waits already: it would never come.
+        let is_edit = matches!(call.kind, CallKind::Edit(..));
+        if is_edit || self.edits_from.is_none_or(|from| from <= now) {
+            self.edits_from = Some(now + self.limits.edit_pace);
+        }
         let result = match answer {
             Ok(message) => {
                 self.hold = None;
                 if let Some(post) = self.find(call.key) {
                     post.message = message.or(post.message.take());
                     post.shown = Some(call.body);
-                    post.tries = 0;
+                    (post.tries, post.failing) = (0, None);
                 }
                 PostResult::Shown
             }
             Err(PlatformError::RateLimited { after }) => {
-                self.hold = Some(now + after);
+                self.hold = Some(now + after.min(LONGEST_HOLD));
                 PostResult::Again
             }
             Err(PlatformError::Markup(_))
@@ -331,18 +353,27 @@ impl Timeline {
     fn retry_later(&mut self, call: &TimelineCall, why: String, now: Instant) -> PostResult {
         let Some(post) = self.find(call.key) else { return PostResult::Again };
         post.tries += 1;
-        if post.tries > MOST_TRIES {
+        let since = *post.failing.get_or_insert(now);
+        let wait = Duration::from_millis(250) * 2_u32.saturating_pow(post.tries.min(12) - 1);
+        if now.duration_since(since) > LONGEST_FAILING {
             self.posts.retain(|post| post.key != call.key);
             return PostResult::Dropped(why);
         }
-        let wait = Duration::from_millis(250) * 2_u32.saturating_pow(post.tries - 1);
         self.hold = Some(now + wait.min(LONGEST_WAIT));
         PostResult::Again
     }
 
     /// Posts that are shown and final are forgotten, from the front.
     fn clear_shown(&mut self) {
-        self.posts.retain(|post| !(post.settled && post.is_shown()));
+        let sent = &mut self.sent;
+        self.posts.retain(|post| {
+            let is_final = post.settled && post.is_shown();
+            if let Some(message) = post.message.as_ref().filter(|_| is_final) {
+                sent.push_back((post.key, message.clone()));
+            }
+            !is_final
+        });
+        self.sent.drain(..self.sent.len().saturating_sub(MOST_SENT));
         // An open post that is shown blocks nothing.
         let waiting = self.posts.iter().find(|post| !(post.is_shown())).map(|post| post.key);
         while let Some((key, token)) = self.marks.front().copied() {
@@ -474,6 +505,42 @@ mod tests {
     }
 
     #[test]
+    fn an_edit_comes_at_its_time_however_many_messages_are_sent_meanwhile() {
+        let (mut timeline, now) = (timeline(), Instant::now());
+        let reply = timeline.open(PostBody::Plain("one".into()));
+        accept(&mut timeline, now);
+        timeline.update(reply, PostBody::Plain("one two".into()));
+        for half in 1..=3 {
+            timeline.post(PostBody::Plain(half.to_string()));
+            let kind = accept(&mut timeline, now + Duration::from_millis(500) * half);
+            assert_eq!(matches!(kind, CallKind::Edit(..)), half == 2, "{half}");
+        }
+    }
+
+    #[test]
+    fn a_wait_without_end_is_cut_and_nothing_overflows() {
+        let (mut timeline, now) = (timeline(), Instant::now());
+        timeline.post(PostBody::Plain("one".into()));
+        let call = next(&timeline, now);
+        let after = Duration::from_secs(u64::MAX);
+        timeline.finish(call, Err(PlatformError::RateLimited { after }), now);
+        assert_eq!(timeline.next_call(now), NextCall::Wait(now + LONGEST_HOLD));
+    }
+
+    #[test]
+    fn the_message_of_a_post_is_known_also_when_it_is_final() {
+        let (mut timeline, now) = (timeline(), Instant::now());
+        let key = timeline.post(PostBody::Plain("one".into()));
+        accept(&mut timeline, now);
+        assert_eq!(timeline.message_of(key), Some(&"9".into()));
+        for _ in 0..MOST_SENT {
+            timeline.post(PostBody::Plain("more".into()));
+            accept(&mut timeline, now);
+        }
+        assert_eq!(timeline.message_of(key), None, "only the last ones are remembered");
+    }
+
+    #[test]
     fn refused_markup_is_sent_again_as_plain_text() {
         let (mut timeline, now) = (timeline(), Instant::now());
         timeline.post(PostBody::Markdown("**a**".into()));
@@ -501,7 +568,9 @@ mod tests {
             waits.push(until - now);
             now = until;
         }
-        assert!(waits.is_sorted() && waits.len() == 12 && waits[11] == LONGEST_WAIT, "{waits:?}");
+        assert!(waits.is_sorted() && waits[11] == LONGEST_WAIT, "{waits:?}");
+        let total: Duration = waits.iter().sum();
+        assert!(total > LONGEST_FAILING && total < LONGEST_FAILING + 2 * LONGEST_WAIT);
         assert_eq!(timeline.next_call(now), NextCall::Idle);
     }
 

@@ -34,6 +34,7 @@ words! { "chat":
     NOT_OPENED: "The conversation could not be opened: {why}", "无法打开对话：{why}";
     LEFT_OUT: "… {n} {n:message was|messages were} left out: this chat could not take them in time.", "……省略了 {n} 条消息：本聊天来不及接收。";
     FILE_NOT_SENT: "`{name}` could not be sent: {why}", "无法发送 `{name}`：{why}";
+    MESSAGE_NOT_SENT: "A message of mine could not be sent here: {why}", "我的一条消息未能发到此处：{why}";
     FULL: "Too many conversations are active. Send it again in a moment.", "同时进行的对话过多。请稍后再发。";
     STEP_RUNS: "⏳ {step}", "⏳ {step}";
     STEP_DONE: "✓ {step}", "✓ {step}";

@@ -22,7 +22,7 @@ use tokio::sync::mpsc;
 
 use super::service::{
     Call, Fault, Listener, PATIENCE, PlannedFault, Watched, broken, form_parts, planned_fault,
-    token,
+    token, unreadable,
 };
 
 pub const TOKEN: &str = "MTIz.test.discord-secret";
@@ -687,6 +687,7 @@ async fn rest(
         Some(Fault::Status(status)) => {
             return StatusCode::from_u16(status).unwrap().into_response();
         }
+        Some(Fault::Unreadable(status)) => return unreadable(status),
         Some(Fault::Broken) => return broken(),
         Some(Fault::Unheard) | None => {}
     }

@@ -123,6 +123,8 @@ pub enum Fault {
     /// The same for all calls of the client.
     LimitedEverywhere(u64),
     Status(u16),
+    /// A page of something on the way to the service, with this status.
+    Unreadable(u16),
     /// The connection breaks before anything was done.
     Broken,
     /// It was done, and the connection breaks before the client hears of it.
@@ -161,6 +163,12 @@ impl Drop for PublishedClient {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// An answer that is not the service's.
+pub fn unreadable(status: u16) -> Response {
+    let status = StatusCode::from_u16(status).unwrap();
+    (status, "<html>Please log in to the network</html>").into_response()
 }
 
 /// An answer whose body never comes to its end.

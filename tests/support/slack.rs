@@ -21,6 +21,7 @@ use tokio::sync::mpsc;
 
 use super::service::{
     Call, Fault, Listener, PATIENCE, PlannedFault, Watched, broken, planned_fault, token,
+    unreadable,
 };
 
 pub const APP_TOKEN: &str = "xapp-1-A1-test-secret";
@@ -604,6 +605,7 @@ async fn method(
         Some(Fault::Status(status)) => {
             return StatusCode::from_u16(status).unwrap().into_response();
         }
+        Some(Fault::Unreadable(status)) => return unreadable(status),
         Some(Fault::Broken) => return broken(),
         Some(Fault::Unheard) | None => {}
     }

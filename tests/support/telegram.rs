@@ -20,6 +20,7 @@ use tokio::sync::Notify;
 
 use super::service::{
     Call, Fault, Listener, PATIENCE, PlannedFault, Watched, broken, form_parts, planned_fault,
+    unreadable,
 };
 
 pub const TOKEN: &str = "123456789:AAtest-secret_token";
@@ -260,6 +261,7 @@ async fn method(
             return (StatusCode::TOO_MANY_REQUESTS, Json(body)).into_response();
         }
         Some(Fault::Status(status)) => return refused(status, "fault"),
+        Some(Fault::Unreadable(status)) => return unreadable(status),
         Some(Fault::Broken) => return broken(),
         Some(Fault::Unheard) => {
             let _ = act(&shared, &method, &value).await;

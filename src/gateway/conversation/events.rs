@@ -1,6 +1,6 @@
 //! What a conversation makes of the events of its session.
 
-use super::super::platform::ButtonStyle;
+use super::super::platform::{ButtonStyle, DeliveryId, MessageId};
 use super::super::progress::ProgressPost;
 use super::super::question::ChatQuestion;
 use super::super::reply::LiveReply;
@@ -53,7 +53,7 @@ impl ChatConversation {
                 }
             }
             Event::Catalogue(extensions) => return self.on_extensions(*extensions),
-            Event::HistoryChunk { events, .. } => return self.recover(&events),
+            Event::HistoryChunk { events, more, .. } => return self.recover(&events, more),
             Event::Cleared => self.say(linear::CLEARED),
             Event::Rendered { text, images } => self.on_rendered(text, images),
             Event::TerminalRequested { ask } => {
@@ -183,7 +183,8 @@ impl ChatConversation {
             | TurnOutcome::Unsent { why } => self.say(why.clone()),
         }
         if let Some(delivery) = self.running.take() {
-            self.finish(delivery);
+            let posts = std::mem::take(&mut self.shown);
+            self.finish(delivery, posts);
         }
         let failed = matches!(ending, TurnOutcome::Failed { .. } | TurnOutcome::Unsent { .. });
         let lines = std::mem::take(&mut self.deferred);
@@ -203,40 +204,76 @@ impl ChatConversation {
             effects.extend(self.run_line(&line));
         }
         // The session could not be resumed, or had nothing of it.
-        if let Some(begun) = self.recovery.take() {
+        for begun in std::mem::take(&mut self.recovery) {
             self.say(w::INTERRUPTED);
-            self.finish(begun.delivery);
+            self.finish(begun.delivery, Vec::new());
         }
         effects
     }
 
-    /// Completes what a restart interrupted: the reply is shown whole in the messages it had.
-    fn recover(&mut self, events: &[Event]) -> Vec<ChatEffect> {
-        let Some(recovered) = self.recovery.take() else { return Vec::new() };
-        let BegunMessage { delivery, text, by, messages } = recovered;
-        let begun = events.iter().rposition(|event| matches!(event, Event::TurnStarted { .. }));
-        let turn = begun.and_then(|at| events.get(at..)).unwrap_or_default();
-        let is_same =
-            matches!(turn.first(), Some(Event::TurnStarted { text: begun, .. }) if *begun == text);
-        if !is_same {
-            // It had not reached the session.
-            self.submitted.push_back(Submitted { delivery, text: text.clone(), by });
-            return vec![ChatEffect::Send(Op::Submit { text })];
+    /// Completes what a restart interrupted: each reply is shown whole in the messages it had. No
+    /// message whose turn is in the session is submitted again.
+    fn recover(&mut self, events: &[Event], has_earlier: bool) -> Vec<ChatEffect> {
+        let recovered = std::mem::take(&mut self.recovery);
+        let turns = find_turns(events, &recovered);
+        let mut effects = Vec::new();
+        for (begun, turn) in recovered.into_iter().zip(turns) {
+            let BegunMessage { delivery, text, by, messages } = begun;
+            match turn {
+                Some(turn) => self.complete_turn(delivery, messages, turn),
+                // Its turn is further back.
+                None if has_earlier => self.finish(delivery, Vec::new()),
+                None => {
+                    // It had not reached the session.
+                    self.submitted.push_back(Submitted { delivery, text: text.clone(), by });
+                    effects.push(ChatEffect::Send(Op::Submit { text }));
+                }
+            }
         }
+        effects
+    }
+
+    fn complete_turn(&mut self, delivery: DeliveryId, messages: Vec<MessageId>, turn: &[Event]) {
         let last = turn.iter().rev().find_map(|event| match event {
             Event::Replied(message) => Some(message.message.as_str()),
             _ => None,
         });
         let reply = LiveReply::adopted(messages, &mut self.timeline);
-        let lang = self.options.lang;
-        reply.finish(&clean(last.unwrap_or_default(), TextSource::Text), lang, &mut self.timeline);
+        let (text, lang) = (clean(last.unwrap_or_default(), TextSource::Text), self.options.lang);
+        let posts = reply.finish(&text, lang, &mut self.timeline);
         let is_done = turn.iter().any(|event| {
             matches!(event, Event::TurnEnded { ending: TurnOutcome::Done | TurnOutcome::Error, .. })
         });
         if !is_done {
             self.say(w::INTERRUPTED);
         }
-        self.finish(delivery);
-        Vec::new()
+        self.finish(delivery, posts);
     }
+}
+
+/// The turn of each message among the events of a session: of several with the same text the last
+/// messages have the last turns.
+fn find_turns<'a>(events: &'a [Event], messages: &[BegunMessage]) -> Vec<Option<&'a [Event]>> {
+    let starts: Vec<(usize, &str)> = events
+        .iter()
+        .enumerate()
+        .filter_map(|(at, event)| match event {
+            Event::TurnStarted { text, .. } => Some((at, text.as_str())),
+            _ => None,
+        })
+        .collect();
+    let mut free = vec![true; starts.len()];
+    let mut found: Vec<Option<&[Event]>> = messages
+        .iter()
+        .rev()
+        .map(|message| {
+            let is_its = |nth: &usize| free[*nth] && starts[*nth].1 == message.text;
+            let nth = (0..starts.len()).rev().find(is_its)?;
+            free[nth] = false;
+            let end = starts.get(nth + 1).map_or(events.len(), |(at, _)| *at);
+            events.get(starts[nth].0..end)
+        })
+        .collect();
+    found.reverse();
+    found
 }

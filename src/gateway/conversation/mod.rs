@@ -53,8 +53,8 @@ pub enum ChatEffect {
 /// What a chat was doing when the program ended.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChatRecovery {
-    /// The message whose turn had begun.
-    pub begun: Option<BegunMessage>,
+    /// The messages whose turns had begun and that were not known to be answered, oldest first.
+    pub begun: Vec<BegunMessage>,
     /// The message of a question that was open.
     pub question: Option<MessageId>,
 }
@@ -101,6 +101,15 @@ struct OpenChatQuestion {
     answered: Option<(LocalizedText, String)>,
 }
 
+/// A message whose answer is complete and not shown whole yet.
+#[derive(Debug)]
+struct EndingReply {
+    /// Once this mark is reached, all of it is shown.
+    mark: u64,
+    delivery: DeliveryId,
+    posts: Vec<PostKey>,
+}
+
 /// A message that the session has and has not begun.
 #[derive(Debug)]
 struct Submitted {
@@ -136,13 +145,15 @@ pub struct ChatConversation {
     /// An admin has spoken here: what only admins decide is offered.
     has_admin: bool,
     /// Deliveries that end once everything before a mark is shown.
-    ending: VecDeque<(u64, DeliveryId)>,
+    ending: VecDeque<EndingReply>,
     marks: u64,
-    recovery: Option<BegunMessage>,
+    recovery: Vec<BegunMessage>,
     /// They are shown when they come.
     asked_models: bool,
     /// The name of a file that the user asked for.
     requested_file: Option<String>,
+    /// The post that says that another one could not be sent.
+    unsent_note: Option<PostKey>,
 }
 
 /// The longest message that is taken, in characters.
@@ -181,6 +192,7 @@ impl ChatConversation {
             recovery: recovery.begun,
             asked_models: false,
             requested_file: None,
+            unsent_note: None,
             options,
         }
     }
@@ -188,7 +200,7 @@ impl ChatConversation {
     pub fn is_idle(&self) -> bool {
         matches!(self.state, ChatState::Idle)
             && self.submitted.is_empty()
-            && self.recovery.is_none()
+            && self.recovery.is_empty()
     }
 
     /// A session that ends takes its jobs with it.
@@ -213,30 +225,32 @@ impl ChatConversation {
         }
     }
 
-    /// The message that is being answered, and the messages that show the reply so far.
-    pub fn running_reply(&self) -> Option<(&DeliveryId, Vec<MessageId>)> {
+    /// The messages that are not answered whole, each with those that show its reply so far.
+    pub fn unfinished_replies(&self) -> Vec<(DeliveryId, Vec<MessageId>)> {
         let keys = self.reply.as_ref().map_or(self.shown.as_slice(), LiveReply::keys);
-        let messages = keys.iter().filter_map(|key| self.timeline.message_of(*key).cloned());
-        Some((self.running.as_ref()?, messages.collect()))
+        let running = self.running.iter().map(|delivery| (delivery, keys));
+        let ending = self.ending.iter().map(|ending| (&ending.delivery, ending.posts.as_slice()));
+        let messages = |keys: &[PostKey]| {
+            keys.iter().filter_map(|key| self.timeline.message_of(*key).cloned()).collect()
+        };
+        running.chain(ending).map(|(delivery, keys)| (delivery.clone(), messages(keys))).collect()
     }
 
     /// Deliveries of which everything is shown now.
     pub fn take_finished(&mut self) -> Vec<ChatEffect> {
         let mut done = Vec::new();
         for token in self.timeline.take_reached() {
-            while self.ending.front().is_some_and(|(mark, _)| *mark <= token) {
-                done.extend(
-                    self.ending.pop_front().map(|(_, delivery)| ChatEffect::Done(delivery)),
-                );
+            while let Some(ending) = self.ending.pop_front_if(|ending| ending.mark <= token) {
+                done.push(ChatEffect::Done(ending.delivery));
             }
         }
         done
     }
 
-    /// The delivery ends once all that is posted so far is shown.
-    fn finish(&mut self, delivery: DeliveryId) {
+    /// The delivery ends once all that is posted so far is shown; `posts` show its reply.
+    fn finish(&mut self, delivery: DeliveryId, posts: Vec<PostKey>) {
         self.marks += 1;
-        self.ending.push_back((self.marks, delivery));
+        self.ending.push_back(EndingReply { mark: self.marks, delivery, posts });
         self.timeline.mark(self.marks);
     }
 
@@ -375,6 +389,23 @@ impl ChatConversation {
         let text = clean(&say.into().text(self.options.lang), TextSource::Text);
         for part in split::split(&text, &self.options.limits) {
             self.timeline.post(PostBody::Plain(part));
+        }
+    }
+
+    /// The service refused a post for good. Nobody can answer a question that is not shown.
+    pub fn on_dropped(&mut self, post: PostKey, why: String) -> Vec<ChatEffect> {
+        // A sentence that is refused as well says nothing more.
+        if self.unsent_note == Some(post) {
+            return Vec::new();
+        }
+        self.say(w::MESSAGE_NOT_SENT.with("why", cut(&one_line(&why), 200)));
+        self.unsent_note = self.timeline.last_key();
+        match &self.state {
+            ChatState::Asking(open) if open.post == post && open.answered.is_none() => {
+                let (ask, decision) = (open.question.id(), open.question.reject(None));
+                vec![ChatEffect::Send(Op::Decide { ask, decision })]
+            }
+            _ => Vec::new(),
         }
     }
 

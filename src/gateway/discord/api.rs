@@ -174,7 +174,13 @@ impl Answer {
 /// `is_own`: the call was made with the token of the bot, not with that of an interaction.
 fn result(status: u16, body: Value, is_own: bool) -> Result<Value, PlatformError> {
     let message = body["message"].as_str().unwrap_or("no reason").chars().take(100).collect();
+    // Not the service: something on the way to it, or half an answer.
+    let is_foreign = !body.is_object() && !body.is_array();
     match (status, body["code"].as_u64()) {
+        (204, _) => Ok(Value::Null),
+        (200..300 | 401..=404, _) if is_foreign => {
+            Err(PlatformError::Network(format!("status {status}, not readable")))
+        }
         (200..300, _) => Ok(body),
         // It was acknowledged by a try whose answer was lost.
         (_, Some(40_060)) => Ok(Value::Null),
@@ -214,5 +220,9 @@ mod tests {
         assert!(matches!(read(502, 0), Err(PlatformError::Network(_))));
         assert!(read(400, 40_060).is_ok());
         assert!(result(204, Value::Null, true).is_ok());
+        for status in [200, 401, 403, 404] {
+            let foreign = result(status, Value::Null, true);
+            assert!(matches!(foreign, Err(PlatformError::Network(_))), "{status}: {foreign:?}");
+        }
     }
 }
