@@ -298,8 +298,12 @@ impl Session {
         let failed = match ended {
             Ok(ended) => {
                 self.conversation.add_usage(running.turn, ended.usage);
+                let has_asked_model = ended.usage != Usage::default();
                 let failed = self.add_to_history(running.turn, ended);
                 self.store.save_turn(running.turn, &self.conversation.history).await;
+                if has_asked_model {
+                    self.store.save_model(&self.info.model);
+                }
                 failed
             }
             Err(why) => {
