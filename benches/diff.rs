@@ -60,7 +60,8 @@ fn in_the_question() -> Event {
     let input = serde_json::json!({"path": "src/price.rs", "edits": [{"old": "a", "new": "b"}]});
     let work = StepAction::Tool { name: "file.edit".into(), input };
     let step = Step { id: "cmd_001".into(), work, requires: Requires::default(), cwd: None };
-    let risk = Risk { tier: Tier::L1, ..Risk::default() };
+    let (rule, reasons, effects) = ("file.edit".into(), Vec::new(), Vec::new());
+    let risk = Risk { tier: Tier::L1, rule, reasons, effects, lifted: false };
     let change = Some(change());
     let question = StepQuestion { change, ..StepQuestion::new(step, risk, "/work") };
     Event::Asked(Box::new(Ask { id: AskId(1), question: Question::Step(question) }))
@@ -103,7 +104,7 @@ impl Bench {
 
     /// With its syntax colours, as it is a moment after it was opened.
     fn colour(&mut self) {
-        let mut highlighter = Highlighter::default();
+        let highlighter = Highlighter::default();
         while let Some(snippet) = self.state.next_unhighlighted() {
             let painted = highlighter.highlight(&snippet);
             self.input(ScreenInput::Highlighted(Box::new(painted)));

@@ -181,7 +181,9 @@ fn has_option(args: &[&str], options: &str) -> bool {
         options.iter().any(|option| {
             let letter = option.strip_prefix('-').filter(|rest| rest.chars().count() == 1);
             let cluster = arg.strip_prefix('-').filter(|rest| {
-                rest.len() <= MOST_LETTERS && rest.chars().all(|c| c.is_ascii_alphabetic())
+                rest.len() <= MOST_LETTERS
+                    && rest.starts_with(|c: char| c.is_ascii_alphabetic())
+                    && rest.chars().all(|c| c.is_ascii_alphanumeric())
             });
             match (letter, cluster) {
                 (Some(letter), Some(cluster)) => cluster.contains(letter),

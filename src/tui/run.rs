@@ -67,7 +67,7 @@ pub async fn run(
         picture_worker: PictureWorker::default(),
         finder: Finder::default(),
         folders: FolderFinder::default(),
-        home: std::mem::take(&mut config.terminal_caps.home),
+        home: config.terminal_caps.home.clone(),
         editor: config.editor.take(),
         temp: Arc::clone(&config.temp),
         hangup: HangUp::watch(),

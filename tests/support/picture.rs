@@ -90,7 +90,8 @@ fn draw_run(out: &mut String, frame: &Buffer, (from, end): (u16, u16), y: u16, t
         let height = CELL.1;
         let _ = writeln!(
             out,
-            "<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" fill=\"{ground}\"/>"
+            "<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" fill=\"{ground}\" \
+             shape-rendering=\"crispEdges\"/>"
         );
     }
     if let Some(dots) = dots(cell) {
