@@ -345,6 +345,7 @@ fn a_saved_conversation_is_chosen_from_a_list_that_can_be_searched() {
     screen.wait_for("1/1");
     screen.wait_until_gone("build it");
     screen.press("\r");
+    screen.wait_until_gone("Saved conversations");
     screen.wait_for("数据库迁移完成。");
     screen.press("/rename 数据库的工作\r");
     screen.wait_for("Conversation renamed: 数据库的工作");

@@ -59,7 +59,7 @@ fn of_command(command: &PipelineCommand) -> Option<TerminalProgram> {
 /// Variables that name another editor for one command.
 const EDITOR_VARIABLES: &[&str] = &["GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "EDITOR", "VISUAL"];
 
-/// Programs that run the command behind their own options, and the options that take a value.
+/// Programs that run the command after their own options, and the options that take a value.
 const WRAPPERS: &[(&str, &str)] = &[
     ("sudo", "-u -g -h -p -C -T -R -D -U --user --group --prompt --chdir"),
     ("doas", "-u -C"),
@@ -85,7 +85,7 @@ fn wanted_by(words: &[&str], streams: Streams) -> Option<TerminalProgram> {
         return Some(TerminalProgram { name, works_without, is_editor });
     }
     let (_, values) = WRAPPERS.iter().find(|(wrapper, _)| *wrapper == name)?;
-    let rest = behind_options(args, values);
+    let rest = after_options(args, values);
     let sets_editor = |word: &&str| {
         let variable = word.split_once('=').map(|(variable, _)| variable);
         variable.is_some_and(|variable| EDITOR_VARIABLES.contains(&variable))
@@ -96,7 +96,7 @@ fn wanted_by(words: &[&str], streams: Streams) -> Option<TerminalProgram> {
 }
 
 /// The arguments from the first operand on.
-fn behind_options<'a, 'w>(mut args: &'a [&'w str], values: &str) -> &'a [&'w str] {
+fn after_options<'a, 'w>(mut args: &'a [&'w str], values: &str) -> &'a [&'w str] {
     while let Some((arg, rest)) = args.split_first() {
         if *arg == "--" {
             return rest;
@@ -112,7 +112,7 @@ fn behind_options<'a, 'w>(mut args: &'a [&'w str], values: &str) -> &'a [&'w str
 
 /// The sub-command of a call: its first operand.
 fn subcommand<'w>(row: &TerminalRow, args: &[&'w str]) -> Option<&'w str> {
-    behind_options(args, row.values).first().copied()
+    after_options(args, row.values).first().copied()
 }
 
 impl TerminalRow {
@@ -129,7 +129,7 @@ impl TerminalRow {
         }
         let mut args = args;
         if !self.subcommands.is_empty() {
-            let rest = behind_options(args, self.values);
+            let rest = after_options(args, self.values);
             let Some((first, rest)) = rest.split_first() else { return false };
             if !is_named(self.subcommands, first) || (self.is_editor && sets_git_editor(args)) {
                 return false;
@@ -138,7 +138,7 @@ impl TerminalRow {
         }
         let mut options = args;
         if self.options_first {
-            let operands = behind_options(args, self.values).len();
+            let operands = after_options(args, self.values).len();
             options = args.split_at(args.len().saturating_sub(operands)).0;
         }
         let asks_only = options.iter().any(|arg| matches!(*arg, "--help" | "--version"));
@@ -164,16 +164,16 @@ fn sets_git_editor(args: &[&str]) -> bool {
 fn count_operands(mut args: &[&str], values: &str) -> usize {
     let mut count = 0;
     loop {
-        args = behind_options(args, values);
+        args = after_options(args, values);
         let Some((_, rest)) = args.split_first() else { return count };
         (args, count) = (rest, count + 1);
     }
 }
 
-/// Letters behind one dash that may be options each; more are a value behind one: `-lroot`.
+/// Letters after one dash that may be options each; more are a value after one: `-lroot`.
 const MOST_LETTERS: usize = 4;
 
-/// Whether one of these options is given: alone, with its value behind `=`, or among letters.
+/// Whether one of these options is given: alone, with its value after `=`, or among letters.
 fn has_option(args: &[&str], options: &str) -> bool {
     let options: Vec<&str> = options.split(' ').filter(|option| !option.is_empty()).collect();
     let given = args.iter().take_while(|arg| **arg != "--");

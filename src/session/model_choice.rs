@@ -26,7 +26,7 @@ impl Session {
         self.responder.found_servers.retain(|known| known.base_url != server.base_url);
         self.responder.found_servers.push(server.clone());
         let before = self.responder.connected.clone();
-        // The profile may have led there already, which was said.
+        // The profile may have led there already, which was reported.
         let is_there = before.base_url == server.base_url && before.model.name() == name;
         let wanted = Wanted::Model { name, found: Some(server) };
         if self.connect(wanted).await && !is_there {

@@ -51,7 +51,7 @@ pub use helper::{
     HelperProgram, ask_helper, read_bytes_from_helper, read_from_helper, write_to_helper,
 };
 pub use kept::KeptJob;
-pub use plugins::run_in_terminal;
+pub use plugins::run_with_terminal;
 pub use process_group::StepWatch;
 pub use setup::{Exec, Setup, StepLimits};
 pub use watchdog::Watchdog;

@@ -138,7 +138,7 @@ fn folder_line(
     Line::from(spans)
 }
 
-/// A folder as people write it: `~/shop`.
+/// A folder as users write it: `~/shop`.
 fn from_home(folder: &str, home: &Path) -> String {
     let below = Path::new(folder).strip_prefix(home).ok();
     match below.filter(|_| home.parent().is_some()).and_then(Path::to_str) {

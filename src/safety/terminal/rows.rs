@@ -12,7 +12,7 @@ pub(super) enum Keys {
 /// Programs that want the terminal under the same conditions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TerminalRow {
-    /// Separated by blanks; a version behind a name (`python3.12`) does not count.
+    /// Separated by blanks; a version after a name (`python3.12`) does not count.
     pub names: &'static str,
     /// Its first operand must be one of these; empty: it has none.
     pub subcommands: &'static str,
