@@ -124,7 +124,7 @@ pub(super) const ROWS: &[TerminalRow] = &[
     TerminalRow::typed("irb pry ghci iex jshell scala utop lua luajit R julia octave gp ocaml racket clisp swipl sqlplus bc dc")
         .operands(0).without("-e --eval -s --script -v -V"),
     TerminalRow::typed("php").with("-a").options_first(),
-    TerminalRow::typed("gdb lldb cgdb").without("-batch --batch"),
+    TerminalRow::typed("gdb lldb cgdb").without("-b -batch --batch"),
     TerminalRow::typed("pdb ipdb"),
     // Databases.
     TerminalRow::typed("psql pgcli").without("-c --command -f --file -l --list -V"),
@@ -143,7 +143,7 @@ pub(super) const ROWS: &[TerminalRow] = &[
     TerminalRow::screen("systemctl").subcommands("edit").editor(),
     // Other machines and containers.
     TerminalRow::screen("ssh").values(SSH_VALUES).with("-t").options_first(),
-    TerminalRow::screen("ssh").operands(1).values(SSH_VALUES).without("-V -G -Q -f -O -T").options_first(),
+    TerminalRow::screen("ssh").operands(1).values(SSH_VALUES).without("-V -G -Q -f -N -O -T").options_first(),
     TerminalRow::screen("mosh telnet ftp ncftp minicom picocom"),
     TerminalRow::screen("sftp").without("-b"),
     TerminalRow::screen("lftp").without("-c -e -f"),
@@ -152,7 +152,7 @@ pub(super) const ROWS: &[TerminalRow] = &[
     TerminalRow::screen("kubectl oc").subcommands("run exec").with("-t --tty"),
     TerminalRow::screen("kubectl oc").subcommands("attach"),
     TerminalRow::screen("kubectl oc").subcommands("edit").editor(),
-    TerminalRow::screen("gh").subcommands("auth").with("login"),
+    TerminalRow::screen("gh").subcommands("auth").with("login").without("--with-token"),
     TerminalRow::screen("vagrant multipass").subcommands("ssh shell"),
     // Git: what opens an editor, and what asks piece by piece.
     TerminalRow::git("commit").without("-m --message -F --file -C --reuse-message --no-edit --fixup --dry-run -p --patch --interactive").editor(),
