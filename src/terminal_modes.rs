@@ -19,6 +19,33 @@ pub fn restore_from_raw(terminal: impl std::os::fd::AsFd) {
     let _ = tcsetattr(&terminal, OptionalActions::Now, &modes);
 }
 
+/// The modes of a terminal, to be set again after another program had it.
+#[derive(Debug, Default)]
+pub struct SavedModes(#[cfg(unix)] Option<rustix::termios::Termios>);
+
+#[cfg(unix)]
+impl SavedModes {
+    pub fn of(terminal: impl std::os::fd::AsFd) -> SavedModes {
+        SavedModes(rustix::termios::tcgetattr(terminal).ok())
+    }
+
+    /// Sets them, if there was a terminal.
+    pub fn restore(self, terminal: impl std::os::fd::AsFd) {
+        use rustix::termios::{OptionalActions, tcsetattr};
+
+        let _ = self.0.map(|modes| tcsetattr(terminal, OptionalActions::Drain, &modes));
+    }
+}
+
+#[cfg(not(unix))]
+impl SavedModes {
+    pub fn of(_terminal: std::io::Stdin) -> SavedModes {
+        SavedModes()
+    }
+
+    pub fn restore(self, _terminal: std::io::Stdin) {}
+}
+
 /// Reads a line from the terminal without showing it. The terminal shows what is typed again
 /// afterwards, also if reading fails.
 #[cfg(unix)]

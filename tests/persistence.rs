@@ -136,6 +136,9 @@ fn saved_conversations_are_listed_searched_shown_exported_and_deleted() {
         let found = out_of(&bench.run(&["session", "search", words]));
         assert!(found.contains("请修复登录页面"), "{words}: {found}");
     }
+    assert!(bench.listed().iter().all(|one| one["model"] == "loop-1"), "{:?}", bench.listed());
+    let list = out_of(&bench.run(&["session", "list"]));
+    assert!(list.contains("1 turn, loop-1,"), "{list}");
     let nothing = bench.run(&["session", "search", "狗"]);
     assert!(out_of(&nothing).contains("No saved conversation matches"), "{}", out_of(&nothing));
     let ids: Vec<String> =
@@ -332,10 +335,17 @@ fn a_saved_conversation_is_chosen_from_a_list_that_can_be_searched() {
     let mut screen = bench.screen(&server, &["resume"]);
     screen.wait_for("Saved conversations");
     screen.wait_for("build it");
+    // Beside each stands the model that it had.
+    let rows = screen.text();
+    let row = rows.lines().find(|row| row.contains("build it")).unwrap();
+    assert!(row.contains("loop-1"), "{rows}");
+    // And below them the last words of the chosen one, also of a short list.
+    screen.wait_for("Built.");
     screen.press("完成");
     screen.wait_for("1/1");
     screen.wait_until_gone("build it");
     screen.press("\r");
+    screen.wait_until_gone("Saved conversations");
     screen.wait_for("数据库迁移完成。");
     screen.press("/rename 数据库的工作\r");
     screen.wait_for("Conversation renamed: 数据库的工作");

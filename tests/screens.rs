@@ -1371,6 +1371,11 @@ fn changed_files_stand_beside_the_diff_of_the_chosen_one() {
         screen.press(KeyCode::Down, KeyModifiers::NONE);
         shows!(name, screen);
     }
+    // Beside the list there is room for the old and the new text.
+    let mut screen = Screen::new(Lang::En, (200, 16));
+    screen.receives([Event::Changes { session, uncommitted: Some(uncommitted) }]);
+    let text = screen.picture();
+    assert!(text.lines().any(|row| row.contains("-old") && row.contains("+new")), "{text}");
 }
 
 // Changes, questions, plans
@@ -1615,14 +1620,49 @@ fn the_start_page_has_its_styles_in_every_theme_and_language() {
     }
 }
 
+/// A conversation with all that one has: a question, what was looked at, an answer, a change and a
+/// test that fails.
+fn busy_conversation() -> Vec<Event> {
+    let mut events = vec![started("why are totals a cent too low?"), Event::ReplyStarted];
+    events.push(says("I look at how a total is made."));
+    events.extend(ran("cmd_001", "rg", &["total", "src"], "src/price.rs:14: pub fn total\n"));
+    events.extend(ran("cmd_000", "git", &["log", "-n", "3"], "a1b2c3 Sum in cents\n"));
+    events.push(Event::ReplyStarted);
+    let found = "`total` **never takes the discount off**, and rounds each item by itself.";
+    events.push(says(found));
+    events.extend([ended(), started("yes, make the change and test it"), Event::ReplyStarted]);
+    let seen = |id: &str, work| {
+        let risk = risk(Tier::L1, vec![reason(Tier::L1, "t", WRITES, None)], &[May::Write]);
+        Observation::not_run(step(id, work), "/home/ada/shop", risk, Outcome::Ran)
+    };
+    events.extend([asks_for_change(), Event::QuestionClosed { ask: AskId(7) }]);
+    events.push(Event::StepFinished(Box::new(Observation {
+        exit_code: Some(0),
+        duration_ms: 3,
+        change: Some(change()),
+        ..seen("cmd_002", edits())
+    })));
+    events.push(Event::StepFinished(Box::new(Observation {
+        exit_code: Some(101),
+        duration_ms: 640,
+        stdout: "running 3 tests\n\n---- price::tests::rounds stdout ----\nthread \
+                 'price::tests::rounds' panicked at src/price.rs:31:9:\nassertion `left == right` \
+                 failed\n  left: 1049\n right: 1050\n\ntest result: FAILED. 2 passed; 1 failed\n"
+            .into(),
+        ..seen("cmd_003", StepAction::exec("cargo", &["test"]))
+    })));
+    events
+}
+
 /// `assets/pictures.sh` makes them anew.
 #[test]
 #[ignore = "writes the pictures of the README"]
 fn the_pictures_of_the_readme_are_drawn_from_frames() {
     let size = (110, 30);
     let of = |facts: SessionInfo| {
-        let config = ScreenConfig { facts, theme: "dark".into(), ..ScreenConfig::default() };
-        Screen::of(config, size)
+        let caps = tui::TerminalCaps { home: "/home/ada".into(), ..tui::TerminalCaps::default() };
+        let theme = "dark".into();
+        Screen::of(ScreenConfig { facts, theme, terminal_caps: caps, ..Default::default() }, size)
     };
     let shop = || SessionInfo {
         model: "gpt-5".into(),
@@ -1636,8 +1676,7 @@ fn the_pictures_of_the_readme_are_drawn_from_frames() {
     };
     let start = of(SessionInfo { context: Default::default(), ..shop() });
     let mut talk = of(shop());
-    let replied = ModelMessage { message: ANSWER.into(), markdown: true, ..Default::default() };
-    talk.receives(conversation()).receives([Event::Replied(replied), ended()]);
+    talk.receives(busy_conversation());
     let mut question = of(shop());
     question.receives(conversation()).receives([asks_to_install()]);
     let mut palette = of(shop());

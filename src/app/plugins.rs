@@ -10,7 +10,7 @@ use crate::protocol::{Notice, Requires, Step, StepAction};
 use crate::safety::tools::Registry;
 use crate::safety::{PolicyContext, ToolTask, assess};
 use crate::session::plugins_page;
-use crate::tools::exec::run_in_terminal;
+use crate::tools::exec::run_with_terminal;
 use crate::tools::system::System;
 
 pub fn run_subcommand(startup: &Startup, asked: PluginCommand, json: bool) -> Exit {
@@ -53,7 +53,7 @@ fn run(startup: &Startup, world: &System, alias: &str, args: &[String]) -> Exit 
             return startup.fail(&Notice::error(why), Exit::Blocked);
         }
     };
-    match run_in_terminal(&plugin.0, &plugin.1, &startup.folder) {
+    match run_with_terminal(&plugin.0, &plugin.1, &startup.folder) {
         Ok(status) => match status.code() {
             Some(0) => Exit::Done,
             Some(_) => Exit::Failed,

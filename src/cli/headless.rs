@@ -248,7 +248,7 @@ impl<'a> HeadlessTurn<'a> {
             | Event::Changes { .. }
             | Event::FolderAdded { .. }
             | Event::ApprovalModeSet { .. }
-            | Event::TerminalReturned
+            | Event::TerminalReturned { .. }
             | Event::QuestionClosed { .. }
             | Event::Queued { .. }
             | Event::Page(_)

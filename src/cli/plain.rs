@@ -405,7 +405,7 @@ impl PlainSession {
                 let decision = Decision::Reject { word: None };
                 vec![PlainEffect::Send(Op::Decide { ask, decision })]
             }
-            Event::TerminalReturned
+            Event::TerminalReturned { .. }
             | Event::Sessions { .. }
             | Event::Undone { .. }
             | Event::FilesKept { .. }

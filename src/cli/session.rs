@@ -218,6 +218,7 @@ fn listed_json(one: &Listed) -> Value {
         "turns": one.turns,
         "parent": one.parent,
         "preview": one.preview,
+        "model": one.model,
     })
 }
 

@@ -51,7 +51,14 @@ words! { "exec":
     NOT_A_PROGRAM: "`{tool}` is not a program, so exec did not run it.",
         "`{tool}` 不是程序，exec 没有运行它。";
 
+    NEEDS_TERMINAL: "`{program}` needs a terminal, and there is none here, so it was not started. Run it in a terminal of your own, or on Avocet's full screen, where a line that begins with `!` gets the terminal.",
+        "`{program}` 需要终端，而这里没有，因此没有启动。请在自己的终端中运行它，或在 Avocet 的全屏界面中用 `!` 开头的一行运行，那里会把终端交给它。";
+    STEP_NEEDS_TERMINAL: "`{program}` needs a terminal with a user at it, which a step does not have, so it was not started. Use a form that asks nothing (an option with the text, a script, a file tool), or ask the user to run it with `!`.",
+        "`{program}` 需要有人操作的终端，而步骤没有终端，因此没有启动。请改用无需交互的形式（用选项给出文本、脚本或文件工具），或请用户用 `!` 运行它。";
+
     // The end of a step, if the exit code does not tell it.
+    HAD_TERMINAL: "It had the terminal; what it showed there is not kept.",
+        "它使用了终端；其中显示的内容没有保留。";
     TIMED_OUT: "It was stopped after {seconds} s, the time limit of a step.",
         "已运行 {seconds} 秒（单步时限），因此被停止。";
     OUTGREW: "It was stopped because it had more than {most} processes and threads, the limit for a step that runs without asking.",

@@ -167,6 +167,7 @@ words! { "screen":
     REWIND_FILES_ABOUT: "keeps the conversation", "对话保留";
     SESSIONS_NONE: "Nothing here yet.", "这里还没有内容。";
     SESSION_HERE: "{when}", "{when}";
+    SESSION_WITH_MODEL: "{when}  {model}", "{when}  {model}";
     SESSION_THERE: "{when}  {folder}", "{when}  {folder}";
     CHOOSE_PROVIDER: "Connect to", "连接到";
     PROVIDERS_ASKED: "Looking for servers on this machine…", "正在查找本机的服务器……";

@@ -164,6 +164,7 @@ words! { "session":
     WOULD_LOSE_HINT: "`/export md PATH` writes it to another place; then you can switch.", "可用 `/export md 路径` 写到别处，之后即可离开。";
     NO_SESSIONS: "No conversation has been saved yet.", "还没有保存过对话。";
     LISTED: "{when}  {title}  ({turns}, {folder})", "{when}  {title}（{turns}，{folder}）";
+    LISTED_WITH_MODEL: "{when}  {title}  ({turns}, {model}, {folder})", "{when}  {title}（{turns}，{model}，{folder}）";
     TURNS_ONE: "1 turn", "1 轮";
     TURNS: "{n} turns", "{n} 轮";
     HITS: "Results for `{words}`", "“{words}”的搜索结果";

@@ -106,7 +106,11 @@ pub enum Event {
         ask: AskId,
     },
     #[serde(rename = "returned")]
-    TerminalReturned,
+    TerminalReturned {
+        /// The program failed: the user reads first what it left on the terminal.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        failed: bool,
+    },
     /// Files were restored to their state before these turns. The observation of each file is sent
     /// separately.
     Undone {

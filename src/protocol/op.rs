@@ -237,6 +237,9 @@ pub struct SessionRow {
     /// The start of the last message.
     pub preview: String,
     pub turns: u64,
+    /// The model that answered last, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -37,6 +37,7 @@ mod snapshot;
 mod spec;
 pub mod steering;
 mod step;
+mod terminal;
 pub mod tools;
 mod verdict;
 mod warning;
@@ -69,6 +70,7 @@ pub use sensitive::{
     case_insensitive_glob, excluded_folders, is_sensitive_name, secret_folders, sensitive_globs,
 };
 pub use step::UNTRUSTED;
+pub use terminal::{TerminalProgram, edits_in_terminal, terminal_program};
 pub use tools::scripted::TOOL as SCRIPT_TOOL;
 pub use tools::skill::TOOL as SKILL_TOOL;
 pub use tools::{JobTask, RecallTask, ToolTask};

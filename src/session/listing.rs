@@ -11,7 +11,11 @@ pub fn list_page(listed: Vec<Listed>, more: usize) -> Page {
         .into_iter()
         .map(|one| {
             let turns = plural(one.turns as usize, words::TURNS_ONE, words::TURNS);
-            let about = words::LISTED
+            let about = match one.model {
+                Some(model) => words::LISTED_WITH_MODEL.with("model", model),
+                None => words::LISTED.into(),
+            };
+            let about = about
                 .with("when", format_time(one.updated))
                 .with("title", one.title)
                 .with("turns", turns)

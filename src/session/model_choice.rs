@@ -25,7 +25,13 @@ impl Session {
         self.reload_settings().await;
         self.responder.found_servers.retain(|known| known.base_url != server.base_url);
         self.responder.found_servers.push(server.clone());
-        self.switch_model(name, Some(server)).await;
+        let before = self.responder.connected.clone();
+        // The profile may have led there already, which was reported.
+        let is_there = before.base_url == server.base_url && before.model.name() == name;
+        let wanted = Wanted::Model { name, found: Some(server) };
+        if self.connect(wanted).await && !is_there {
+            self.announce_switch(&before).await;
+        }
     }
 
     async fn switch_model(&mut self, name: String, found: Option<FoundServer>) {

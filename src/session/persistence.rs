@@ -141,6 +141,12 @@ impl SessionStore {
         self.recorder.call(move |writer| writer.save_turn_history(turn, &json)).await;
     }
 
+    /// Saves which model answered last. Nothing waits for it.
+    pub fn save_model(&self, model: &str) {
+        let model = model.to_owned();
+        self.recorder.run(move |writer| writer.save_model(&model));
+    }
+
     /// Saves the history after a turn without its turns: earlier ones were summed up. The remaining
     /// turns are already saved.
     pub async fn save_outline(&self, turn: u64, history: &History) {

@@ -298,9 +298,7 @@ impl Session {
         let failed = match ended {
             Ok(ended) => {
                 self.conversation.add_usage(running.turn, ended.usage);
-                let failed = self.add_to_history(running.turn, ended);
-                self.store.save_turn(running.turn, &self.conversation.history).await;
-                failed
+                self.save_finished_turn(running.turn, ended).await
             }
             Err(why) => {
                 self.report_crash(running.turn, why).await;
@@ -331,6 +329,16 @@ impl Session {
         }
         texts.into_iter().rev().for_each(|text| self.queue.push_front(UserInput::Text(text)));
         self.send_queue().await;
+    }
+
+    /// Saves the entries of a turn, and which model it asked; true if it failed.
+    async fn save_finished_turn(&mut self, turn: u64, ended: FinishedTurn) -> bool {
+        if ended.usage != Usage::default() {
+            self.store.save_model(self.responder.connected.model.name());
+        }
+        let failed = self.add_to_history(turn, ended);
+        self.store.save_turn(turn, &self.conversation.history).await;
+        failed
     }
 
     /// Adds the entries of a turn to the history; true if it failed.
@@ -506,8 +514,7 @@ impl Session {
         self.drain_messages(notes).await;
         // A turn that ended with the session is remembered like any other.
         if let Some((turn, result)) = ended {
-            self.add_to_history(turn, result);
-            self.store.save_turn(turn, &self.conversation.history).await;
+            self.save_finished_turn(turn, result).await;
         }
         let unsaved = self.store.close().await;
         let rescue = unsaved.map(|why| self.rescue(why));

@@ -419,6 +419,6 @@ fn times_of(piece: &EventPage) -> Vec<i64> {
 }
 
 fn session_row(listed: Listed) -> SessionRow {
-    let Listed { id, folder, title, updated, turns, preview, .. } = listed;
-    SessionRow { id, title, folder, when: format_time(updated), preview, turns }
+    let Listed { id, folder, title, updated, turns, preview, model, .. } = listed;
+    SessionRow { id, title, folder, when: format_time(updated), preview, turns, model }
 }

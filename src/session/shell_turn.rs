@@ -11,7 +11,7 @@ use crate::protocol::{
     Decision, Event, Observation, Outcome, Question, StepAction, StepQuestion, TurnOrigin,
     TurnOutcome, Usage,
 };
-use crate::safety::{self, NeedsApproval, Verdict};
+use crate::safety::{self, Cleared, NeedsApproval, Verdict};
 
 /// Judges a shell line, asks if it must, and runs it.
 pub async fn run(input: UserInput, mut scope: TurnScope) -> FinishedTurn {
@@ -37,9 +37,7 @@ pub(super) async fn run_or_ask(
     scope: &mut TurnScope,
 ) -> (TurnOutcome, Observation) {
     let (ending, observation) = match verdict {
-        Verdict::Run(cleared) => {
-            (TurnOutcome::Done, scope.run_step_or_job(cleared, background).await)
-        }
+        Verdict::Run(cleared) => (TurnOutcome::Done, run_cleared(cleared, background, scope).await),
         Verdict::Ask(held) => ask_and_run(held, background, scope).await,
         Verdict::Refuse(refused) => {
             (TurnOutcome::Done, not_run_observation(refused.assessment(), Outcome::Refused))
@@ -85,7 +83,20 @@ async fn ask_and_run(
             | Decision::Fill { .. },
         ) => return (TurnOutcome::Done, not_run(Outcome::Declined)),
     };
-    (TurnOutcome::Done, scope.run_step_or_job(cleared, background).await)
+    (TurnOutcome::Done, run_cleared(cleared, background, scope).await)
+}
+
+/// Runs it with the terminal if it wants that.
+async fn run_cleared(
+    cleared: Cleared,
+    background: BackgroundUse,
+    scope: &mut TurnScope,
+) -> Observation {
+    let wants_terminal = safety::terminal_program(&cleared.assessment().step.work).is_some();
+    match background {
+        BackgroundUse::Possible if wants_terminal => scope.run_in_terminal(cleared).await,
+        _ => scope.run_step_or_job(cleared, background).await,
+    }
 }
 
 /// A line that is to run in the background, without the `&` that says so.

@@ -84,7 +84,9 @@ impl TurnScope {
             })
         };
         let observation = self.run_step_with(cleared, BackgroundUse::Never, run).await.observation;
-        self.outbox.send(Event::TerminalReturned).await;
+        let failed =
+            is_lent && observation.outcome == Outcome::Ran && observation.exit_code != Some(0);
+        self.outbox.send(Event::TerminalReturned { failed }).await;
         observation
     }
 

@@ -144,6 +144,8 @@ pub struct Listed {
     pub parent: Option<String>,
     /// The start of the last message.
     pub preview: String,
+    /// The model that answered last; `None` where none did, and in files of older versions.
+    pub model: Option<String>,
 }
 
 /// Words that were found in a session.

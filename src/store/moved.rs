@@ -115,10 +115,12 @@ impl Database {
         }
         change.execute(
             "INSERT INTO main.sessions(id, folder, title, named, created, updated, touched, parent,
-                 branch, bot, next_step, next_ask, steps, input, output, estimated, cached, written, reasoning, cost)
+                 branch, bot, next_step, next_ask, steps, input, output, estimated, cached, written, reasoning, cost,
+                 model)
              SELECT id, folder, title, named, created, updated,
                  (SELECT coalesce(max(touched), 0) + 1 FROM main.sessions), parent, NULL, bot,
-                 next_step, next_ask, steps, input, output, estimated, cached, written, reasoning, cost FROM carried.sessions",
+                 next_step, next_ask, steps, input, output, estimated, cached, written, reasoning, cost,
+                 model FROM carried.sessions",
             [],
         )?;
         let key = change.last_insert_rowid();

@@ -43,7 +43,7 @@ impl Database {
             "SELECT id, folder, title, created, updated,
                  (SELECT count(DISTINCT turn) FROM events
                   WHERE session = key AND turn IS NOT NULL AND undone IS NULL),
-                 parent, key
+                 parent, key, model
              FROM sessions WHERE ?1 IS NULL OR folder = ?1 ORDER BY touched DESC LIMIT ?2",
         )?;
         let rows = found.query_map(params![folder, to_sql_integer(most as u64)], |row| {
@@ -56,6 +56,7 @@ impl Database {
                 turns: column_u64(row, 5)?,
                 parent: row.get(6)?,
                 preview: event_row::first_line(&self.last_message(row.get(7)?)?, PREVIEW),
+                model: row.get(8)?,
             })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)

@@ -100,6 +100,11 @@ impl Recorder {
         }
     }
 
+    /// Runs a job in order, without waiting; without room it is left out.
+    pub fn run(&self, work: impl FnOnce(&mut StoreWriter) + Send + 'static) {
+        let _ = self.jobs.try_send(Job::Run(Box::new(work)));
+    }
+
     /// Runs a job in order; `None` if the thread has ended.
     pub async fn call<T: Send + 'static>(
         &self,

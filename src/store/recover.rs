@@ -37,7 +37,8 @@ struct Table {
 const SESSIONS: Table = Table {
     name: "sessions",
     columns: "key, id, folder, title, named, created, updated, touched, parent, branch, bot,
-              next_step, next_ask, steps, input, output, estimated, cached, written, reasoning, cost",
+              next_step, next_ask, steps, input, output, estimated, cached, written, reasoning, cost,
+              model",
 };
 const EVENTS: Table =
     Table { name: "events", columns: "id, session, at, kind, turn, body, undone" };
@@ -123,7 +124,7 @@ fn copy_rows(
     Ok(copied)
 }
 
-/// The columns, and zero for those that a file of an older version does not have.
+/// The columns, and nothing for those that a file of an older version does not have.
 fn known_columns(old: &Connection, table: &str, columns: &str) -> String {
     let names = old.prepare(&format!("SELECT name FROM pragma_table_info('{table}')"));
     let names = names.and_then(|mut read| {
@@ -133,8 +134,12 @@ fn known_columns(old: &Connection, table: &str, columns: &str) -> String {
     // The number of a row is in no list.
     let is_known =
         |name: &str| names.is_empty() || name == "rowid" || names.iter().any(|it| it == name);
-    let columns = columns.split(',').map(str::trim);
-    columns.map(|name| if is_known(name) { name } else { "0" }).collect::<Vec<_>>().join(", ")
+    let or_nothing = |name| match name {
+        known if is_known(known) => known,
+        "model" => "NULL",
+        _ => "0",
+    };
+    columns.split(',').map(str::trim).map(or_nothing).collect::<Vec<_>>().join(", ")
 }
 
 /// Reads a table by its row numbers and skips what cannot be read; with `only`, reads the rows with

@@ -87,6 +87,8 @@ pub const MIGRATIONS: &[&str] = &[
     ALTER TABLE sessions ADD COLUMN written INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE sessions ADD COLUMN reasoning INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE sessions ADD COLUMN cost INTEGER NOT NULL DEFAULT 0;",
+    // The model of the last turn that asked one.
+    "ALTER TABLE sessions ADD COLUMN model TEXT;",
 ];
 
 /// The version of files that this program writes.

@@ -291,6 +291,23 @@ fn chinese_is_found_by_a_single_character() {
 }
 
 #[test]
+fn the_model_that_answered_last_is_listed_and_goes_with_a_fork() {
+    let mut fixture = StoreFixture::new();
+    let mut writer = fixture.writer();
+    let models = |writer: &mut StoreWriter| -> Vec<Option<String>> {
+        writer.list(None, 9).unwrap().into_iter().map(|one| one.model).collect()
+    };
+    writer.save_model("nobody");
+    turn(&mut writer, 1, "hello", "Hi.");
+    assert_eq!(models(&mut writer), [None]);
+    writer.save_model("first");
+    writer.save_model("second");
+    assert_eq!(models(&mut writer), [Some("second".to_owned())]);
+    writer.fork(SessionHeader::new("/work", None)).unwrap();
+    assert_eq!(models(&mut writer), [Some("second".to_owned()), Some("second".to_owned())]);
+}
+
+#[test]
 fn the_last_session_of_a_folder_is_the_last_used_whatever_the_clock_says() {
     let mut fixture = StoreFixture::new();
     let mut one = fixture.writer();

@@ -135,6 +135,16 @@ impl Database {
         Ok(())
     }
 
+    /// Saves which model answered last.
+    pub fn save_model(&mut self, key: i64, model: &str) -> Result<(), StoreError> {
+        let _turn = self.write_order.take(PATIENCE);
+        self.db.execute(
+            "UPDATE sessions SET model = ?2 WHERE key = ?1 AND model IS NOT ?2",
+            params![key, model],
+        )?;
+        Ok(())
+    }
+
     /// Saves the whole history after a turn, in place of the earlier one.
     pub fn save_whole_history(
         &mut self,
@@ -214,10 +224,11 @@ impl Database {
         let touched = next_touch(&change)?;
         change.execute(
             "INSERT INTO sessions(id, folder, title, named, created, updated, touched, parent,
-                 branch, bot, next_step, next_ask, steps, input, output, estimated, cached, written, reasoning, cost)
+                 branch, bot, next_step, next_ask, steps, input, output, estimated, cached, written, reasoning, cost,
+                 model)
              SELECT ?2, ?3, coalesce(?4, title), ?4 IS NOT NULL OR named, ?5, max(?5, updated), ?6,
                  id, (SELECT max(id) FROM events WHERE session = ?1), bot, next_step, next_ask,
-                 steps, input, output, estimated, cached, written, reasoning, cost
+                 steps, input, output, estimated, cached, written, reasoning, cost, model
              FROM sessions WHERE key = ?1",
             params![key, header.id, header.folder, title, now(), touched],
         )?;

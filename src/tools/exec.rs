@@ -43,6 +43,7 @@ mod setup;
 mod spawn;
 mod step_log;
 mod supervise;
+mod terminal;
 pub mod watchdog;
 
 pub use environment::{ChildEnvironment, Variables};
@@ -50,14 +51,14 @@ pub use helper::{
     HelperProgram, ask_helper, read_bytes_from_helper, read_from_helper, write_to_helper,
 };
 pub use kept::KeptJob;
-pub use plugins::run_in_terminal;
+pub use plugins::run_with_terminal;
 pub use process_group::StepWatch;
 pub use setup::{Exec, Setup, StepLimits};
 pub use watchdog::Watchdog;
 
 use capture::CapturedText;
 use process_group::daemons::DaemonRule;
-use spawn::StepStartError;
+use spawn::{ChildStreams, StepStartError};
 use supervise::{ChildOutput, Finished, KeptStep, Pipes, StepEnd, Supervised, Times};
 
 impl Tool for Exec {
@@ -89,6 +90,11 @@ impl Tool for Exec {
         async move { run(&exec, &step, Some(input), &watch).await }.boxed()
     }
 
+    fn run_in_terminal(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation> {
+        let exec = self.clone();
+        async move { terminal::run(&exec, &step, &watch).await }.boxed()
+    }
+
     fn sandbox_status(&self) -> BoxFuture<'static, Option<SandboxStatus>> {
         let sandbox = Arc::clone(&self.sandbox);
         let tried = tokio::task::spawn_blocking(move || sandbox.status());
@@ -113,7 +119,11 @@ async fn run(
     }
     let began = Instant::now();
     let is_piece = input.is_some();
-    let (running, inside) = match spawn::start(exec, step, input).await {
+    if let (false, Some(say)) = (is_piece, terminal::refusal(exec, judged)) {
+        return none(Outcome::NotStarted, say);
+    }
+    let streams = input.map_or(ChildStreams::Closed, ChildStreams::Piped);
+    let (running, inside) = match spawn::start(exec, step, streams).await {
         Ok(started) => started,
         Err(StepStartError::Unable(say)) => return none(Outcome::NotStarted, say),
         Err(StepStartError::Changed(say)) => return none(Outcome::Refused, say),

@@ -169,7 +169,7 @@ impl Activity {
             | Event::FolderAdded { .. }
             | Event::ApprovalModeSet { .. }
             | Event::TerminalRequested { .. }
-            | Event::TerminalReturned
+            | Event::TerminalReturned { .. }
             | Event::Queued { .. }
             | Event::Facts(_)
             | Event::Notice(_)

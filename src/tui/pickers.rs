@@ -142,9 +142,13 @@ pub fn open_sessions(state: &mut State) -> Vec<ScreenEffect> {
 pub fn fill_sessions(state: &mut State, rows: Vec<SessionRow>, more: usize) {
     let here = state.facts.cwd.clone();
     let row = |one: SessionRow| {
+        let when = match one.model {
+            Some(model) => words::SESSION_WITH_MODEL.with("when", one.when).with("model", model),
+            None => words::SESSION_HERE.with("when", one.when),
+        };
         let about = match one.folder == here {
-            true => words::SESSION_HERE.with("when", one.when),
-            false => words::SESSION_THERE.with("when", one.when).with("folder", one.folder),
+            true => when,
+            false => words::SESSION_THERE.with("when", when).with("folder", one.folder),
         };
         PickerRow { value: one.id, label: one.title, about: Some(about), details: one.preview }
     };

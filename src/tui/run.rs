@@ -35,7 +35,7 @@ use super::transcript::{HighlightedCode, Overlays};
 use super::update::layout::layout;
 use super::update::update;
 use super::view::view;
-use crate::i18n::{LocalizedText, input as words};
+use crate::i18n::{LocalizedText, input as words, screen as screen_words};
 use crate::protocol::{self, AskId, Decision, Op};
 use crate::signals::{self, Signal};
 use crate::tools::exec::editor::Editing;
@@ -67,7 +67,7 @@ pub async fn run(
         picture_worker: PictureWorker::default(),
         finder: Finder::default(),
         folders: FolderFinder::default(),
-        home: std::mem::take(&mut config.terminal_caps.home),
+        home: config.terminal_caps.home.clone(),
         editor: config.editor.take(),
         temp: Arc::clone(&config.temp),
         hangup: HangUp::watch(),
@@ -471,6 +471,7 @@ impl Driver {
     async fn lend(&mut self, ask: AskId, signals: &mut Receiver<Signal>) {
         self.screen.lend();
         self.send(Op::Decide { ask, decision: Decision::Approve });
+        let mut failed = false;
         loop {
             let full = !self.pending_ops.is_empty();
             let woken = tokio::select! {
@@ -485,12 +486,14 @@ impl Driver {
                     continue;
                 }
                 Wakeup::Signal(_) | Wakeup::Session(None) => true,
-                Wakeup::Session(Some(event)) => {
-                    matches!(
-                        **event,
-                        protocol::Event::TerminalReturned | protocol::Event::TurnEnded { .. }
-                    )
-                }
+                Wakeup::Session(Some(event)) => match **event {
+                    protocol::Event::TerminalReturned { failed: it } => {
+                        failed = it;
+                        true
+                    }
+                    protocol::Event::TurnEnded { .. } => true,
+                    _ => false,
+                },
                 _ => false,
             };
             self.handle_wakeup(woken);
@@ -498,7 +501,14 @@ impl Driver {
                 break;
             }
         }
-        if !self.screen.has_terminal() && self.screen.reclaim().is_err() {
+        let back = screen_words::DUMP_BACK.text(self.state.appearance.lang);
+        let taken = match () {
+            () if self.screen.has_terminal() => Ok(()),
+            // What the program printed is on the normal screen.
+            () if failed && matches!(self.next, Next::Continue) => self.screen.reclaim_at_key(back),
+            () => self.screen.reclaim(),
+        };
+        if taken.is_err() {
             self.next = Next::End(Cause::TerminalGone);
         }
     }

@@ -181,9 +181,11 @@ pub struct Presence {
     pub has_handled_unsaved: bool,
     /// When Esc was last pressed.
     pub last_escape: Option<Millis>,
-    /// A temporary message, and when it ends.
     /// The note whose place is being chosen.
     pub note: String,
+    /// The user's home, for `~` in what is shown.
+    pub home: PathBuf,
+    /// A temporary message, and when it ends.
     pub temporary_message: Option<(LocalizedText, Millis)>,
     /// How the user is notified.
     pub notify_method: NotifyMethod,
@@ -194,7 +196,8 @@ pub struct Presence {
 impl Presence {
     fn new(around: &TerminalCaps) -> Presence {
         let (notify_method, auto_notify) = (around.notify_method, around.auto_notify);
-        Presence { notify_method, auto_notify, ..Presence::default() }
+        let home = around.home.clone();
+        Presence { notify_method, auto_notify, home, ..Presence::default() }
     }
 }
 

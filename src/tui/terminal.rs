@@ -120,6 +120,8 @@ pub struct Screen {
     supports_links: bool,
     /// What the next frame asks the terminal about its lines.
     line_probe: Option<String>,
+    /// The modes that the terminal had when it was lent.
+    lent_modes: terminal_modes::SavedModes,
 }
 
 /// Whether this program controls the terminal now; shared with the panic hook.
@@ -151,6 +153,7 @@ impl Screen {
             overlays,
             supports_links: links,
             line_probe: Some(line_probe::query()),
+            lent_modes: terminal_modes::SavedModes::default(),
         };
         terminal_modes::restore_from_raw(io::stdin());
         screen.lock.acquire()?;
@@ -323,6 +326,7 @@ impl Screen {
     /// Hands the terminal to another program for a while.
     pub fn lend(&mut self) {
         self.leave();
+        self.lent_modes = terminal_modes::SavedModes::of(io::stdin());
     }
 
     /// Restores the terminal, after it has dropped the pictures it keeps.
@@ -339,9 +343,25 @@ impl Screen {
     /// # Errors
     /// When the terminal cannot be switched.
     pub fn reclaim(&mut self) -> io::Result<()> {
+        self.restore_lent_modes();
         self.lock.acquire()?;
         self.invalidate();
         Ok(())
+    }
+
+    /// The same at the next key: until then what the other program printed can be read.
+    ///
+    /// # Errors
+    /// When the terminal cannot be switched.
+    pub fn reclaim_at_key(&mut self, hint: &str) -> io::Result<()> {
+        self.restore_lent_modes();
+        self.show_on_main_screen(hint)
+    }
+
+    /// A program that was killed leaves its own modes, which would be ours and then the shell's.
+    fn restore_lent_modes(&mut self) {
+        wait_for_foreground();
+        std::mem::take(&mut self.lent_modes).restore(io::stdin());
     }
 
     /// False while another program has the terminal.

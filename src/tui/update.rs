@@ -562,7 +562,7 @@ fn handle_session_event(state: &mut State, event: SessionEvent, at: Millis) -> V
         SessionEvent::Models { names, offers } => pickers::fill_models(state, names, offers),
         SessionEvent::Catalogue(kept) => input::set_extensions(state, *kept),
         // Keys typed meanwhile were meant for the step.
-        SessionEvent::TerminalReturned => state.guard.restart(at),
+        SessionEvent::TerminalReturned { .. } => state.guard.restart(at),
         SessionEvent::Closed => return vec![ScreenEffect::Quit],
         SessionEvent::ReplyStarted
         | SessionEvent::Attached { .. }

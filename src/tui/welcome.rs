@@ -2,6 +2,7 @@
 //! try, and the notices of the start. It goes when the first turn begins.
 
 use std::ops::Range;
+use std::path::Path;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -99,7 +100,7 @@ fn lines(state: &State, pen: &DrawContext<'_>, width: usize) -> (Vec<Line<'stati
     let about = text::wrap(words::START_ABOUT.text(pen.lang), width);
     lines.extend(about.into_iter().map(|line| Line::styled(line, theme.text)));
     lines.push(Line::default());
-    lines.push(folder_line(facts, pen, width));
+    lines.push(folder_line(facts, &state.presence.home, pen, width));
     lines.push(model_line(facts, pen, width));
     lines.push(Line::default());
     let heading = if status::is_guide(facts) { words::START_NO_MODEL } else { words::START_TRY };
@@ -112,7 +113,12 @@ fn lines(state: &State, pen: &DrawContext<'_>, width: usize) -> (Vec<Line<'stati
     (lines, steps)
 }
 
-fn folder_line(facts: &SessionInfo, pen: &DrawContext<'_>, width: usize) -> Line<'static> {
+fn folder_line(
+    facts: &SessionInfo,
+    home: &Path,
+    pen: &DrawContext<'_>,
+    width: usize,
+) -> Line<'static> {
     let branch = facts.branch.as_ref().map(|branch| text::elide_middle(branch, 24));
     let changed = facts
         .changed_files
@@ -120,7 +126,8 @@ fn folder_line(facts: &SessionInfo, pen: &DrawContext<'_>, width: usize) -> Line
         .map(|files| plural(files, words::START_CHANGED_ONE, words::START_CHANGED).text(pen.lang));
     let of_git = branch.as_ref().map_or(0, |branch| text::width(branch) + 3)
         + changed.as_ref().map_or(0, |changed| text::width(changed) + 3);
-    let folder = text::elide_middle(&facts.cwd, width.saturating_sub(of_git).max(12));
+    let folder = text::single_line(&from_home(&facts.cwd, home));
+    let folder = text::elide_middle(&folder, width.saturating_sub(of_git).max(12));
     let mut spans = vec![Span::styled(folder, pen.theme.text)];
     if let Some(branch) = branch {
         spans.push(Span::styled(format!("   {branch}"), pen.theme.accent));
@@ -131,11 +138,24 @@ fn folder_line(facts: &SessionInfo, pen: &DrawContext<'_>, width: usize) -> Line
     Line::from(spans)
 }
 
+/// A folder as users write it: `~/shop`.
+fn from_home(folder: &str, home: &Path) -> String {
+    let below = Path::new(folder).strip_prefix(home).ok();
+    match below.filter(|_| home.parent().is_some()).and_then(Path::to_str) {
+        Some("") => "~".to_owned(),
+        Some(below) => format!("~/{below}"),
+        None => folder.to_owned(),
+    }
+}
+
 /// The model, how much it reasons, where it is, and what it costs.
 fn model_line(facts: &SessionInfo, pen: &DrawContext<'_>, width: usize) -> Line<'static> {
     let mut line = Line::styled(status::model(facts, pen.lang), pen.theme.text);
     let effort = facts.effort.map(|level| level.name().to_owned());
-    let host = Some(text::single_line(&facts.base_url)).filter(|url| !url.is_empty());
+    // What is usual needs no words: the encryption, and the version in the path.
+    let url = text::single_line(&facts.base_url);
+    let host = url.strip_prefix("https://").map(|url| url.trim_end_matches("/v1").to_owned());
+    let host = Some(host.unwrap_or(url)).filter(|host| !host.is_empty());
     let price = facts.prices.map(|prices| {
         let (input, output) = (prices.usual.input.to_string(), prices.usual.output.to_string());
         words::START_PRICE.with("input", input).with("output", output).text(pen.lang)

@@ -50,15 +50,17 @@ pub fn svg(frame: &Buffer, terminal: Terminal) -> String {
          fill=\"{}\"/>\n<g font-family=\"{FONT}\" font-size=\"15\">\n",
         terminal.ground
     );
+    // Grounds first: the next one would cover the end of a text that a font makes a little wider.
+    let mut texts = String::new();
     for y in 0..frame.area.height {
         let mut x = 0;
         while x < frame.area.width {
             let end = run_end(frame, x, y);
-            draw_run(&mut out, frame, (x, end), y, terminal);
+            draw_run((&mut out, &mut texts), frame, (x, end), y, terminal);
             x = end;
         }
     }
-    out + "</g>\n</svg>\n"
+    out + &texts + "</g>\n</svg>\n"
 }
 
 /// Where the cells of one style end. A wide character is a run of its own, and so is each of
@@ -76,7 +78,13 @@ fn run_end(frame: &Buffer, from: u16, y: u16) -> u16 {
     (from + 1..frame.area.width).take_while(same).last().map_or(from + 1, |last| last + 1)
 }
 
-fn draw_run(out: &mut String, frame: &Buffer, (from, end): (u16, u16), y: u16, terminal: Terminal) {
+fn draw_run(
+    (grounds, texts): (&mut String, &mut String),
+    frame: &Buffer,
+    (from, end): (u16, u16),
+    y: u16,
+    terminal: Terminal,
+) {
     let cell = &frame[(from, y)];
     let at = |x: u16| MARGIN + usize::from(x) * CELL.0;
     let top = MARGIN + usize::from(y) * CELL.1;
@@ -89,14 +97,15 @@ fn draw_run(out: &mut String, frame: &Buffer, (from, end): (u16, u16), y: u16, t
     if ground != terminal.ground {
         let height = CELL.1;
         let _ = writeln!(
-            out,
-            "<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" fill=\"{ground}\"/>"
+            grounds,
+            "<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" fill=\"{ground}\" \
+             shape-rendering=\"crispEdges\"/>"
         );
     }
     if let Some(dots) = dots(cell) {
         for (column, row) in dots {
             let (x, y) = (left as f64 + 2.5 + 4.0 * column, top as f64 + 2.5 + 5.0 * row);
-            let _ = writeln!(out, "<circle cx=\"{x}\" cy=\"{y}\" r=\"1.4\" fill=\"{ink}\"/>");
+            let _ = writeln!(texts, "<circle cx=\"{x}\" cy=\"{y}\" r=\"1.4\" fill=\"{ink}\"/>");
         }
         return;
     }
@@ -110,7 +119,7 @@ fn draw_run(out: &mut String, frame: &Buffer, (from, end): (u16, u16), y: u16, t
         if cell.modifier.contains(Modifier::ITALIC) { " font-style=\"italic\"" } else { "" };
     let base = top + 15;
     let _ = writeln!(
-        out,
+        texts,
         "<text x=\"{left}\" y=\"{base}\" textLength=\"{width}\" xml:space=\"preserve\" \
          fill=\"{ink}\"{weight}{slant}>{text}</text>"
     );

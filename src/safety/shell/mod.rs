@@ -34,6 +34,36 @@ mod tests;
 
 const MOST_DEPTH: usize = 8;
 
+/// One command of a line, for callers that do not judge it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PipelineCommand {
+    /// The program and its arguments, without quotes; what expands stays as it is written.
+    pub words: Vec<String>,
+    /// The variables that are set for it.
+    pub sets: Vec<String>,
+    /// It reads a file, or what another command writes.
+    pub has_input: bool,
+    /// It writes to a file, or to another command.
+    pub has_output: bool,
+}
+
+/// The commands of a line.
+pub fn pipeline_commands(line: &str) -> Vec<PipelineCommand> {
+    let commands = parse(line).commands;
+    let is_piped = |at: usize| commands.get(at).is_some_and(|simple| simple.seat.piped);
+    let simple = commands.iter().enumerate().map(|(at, simple)| {
+        let redirects =
+            |which: RedirectKind| simple.redirects.iter().any(|redirect| redirect.way == which);
+        PipelineCommand {
+            words: simple.words.iter().map(|word| word.text.clone()).collect(),
+            sets: simple.sets.iter().map(|set| set.name.clone()).collect(),
+            has_input: is_piped(at) || simple.fed.is_some() || redirects(RedirectKind::Read),
+            has_output: is_piped(at + 1) || redirects(RedirectKind::Write),
+        }
+    });
+    simple.collect()
+}
+
 /// Judges a line: each simple command by itself, and all of them in `findings`.
 pub fn judge_line(
     line: &str,

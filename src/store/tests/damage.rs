@@ -224,8 +224,10 @@ fn what_a_file_of_an_older_version_holds_is_read_with_nothing_for_what_it_lacks(
     schema::migrate(&mut new, schema::MIGRATIONS).unwrap();
     let found = recover::copy_readable_rows(&file, &mut new).unwrap();
     assert_eq!(found.sessions, 1);
-    let sums: (i64, i64) = new
-        .query_row("SELECT input, cost FROM sessions", [], |row| Ok((row.get(0)?, row.get(1)?)))
+    let kept: (i64, i64, Option<String>) = new
+        .query_row("SELECT input, cost, model FROM sessions", [], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
         .unwrap();
-    assert_eq!(sums, (77, 0));
+    assert_eq!(kept, (77, 0, None));
 }

@@ -131,6 +131,16 @@ impl StoreWriter {
         self.save_history(messages, |disk, key, body| disk.save_turn_history(key, turn, body));
     }
 
+    /// Saves which model answered last.
+    pub fn save_model(&mut self, model: &str) {
+        let Some(key) = self.key.filter(|_| !matches!(self.write_lock, WriteLock::ReadOnly)) else {
+            return;
+        };
+        if let Err(error) = self.with_database(|disk| disk.save_model(key, model)) {
+            tracing::warn!(%error, "the model of the session was not saved");
+        }
+    }
+
     /// Saves the whole history after a turn.
     pub fn save_whole_history(&mut self, turn: u64, history: &str) {
         self.save_history(history, |disk, key, body| disk.save_whole_history(key, turn, body));

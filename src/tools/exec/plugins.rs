@@ -109,7 +109,7 @@ fn foreground(program: &Path, args: &[String], folder: &Path) -> tokio::process:
 /// # Errors
 /// When it cannot be started or waited for.
 #[expect(clippy::disallowed_methods, reason = "a door to other programs, beside `start`")]
-pub fn run_in_terminal(program: &Path, args: &[String], folder: &Path) -> io::Result<ExitStatus> {
+pub fn run_with_terminal(program: &Path, args: &[String], folder: &Path) -> io::Result<ExitStatus> {
     let mut command = Command::new(program);
     command.args(args).current_dir(folder).env_remove(OWN_KEY);
     command.status()

@@ -32,14 +32,25 @@ pub(super) enum StepStartError {
 /// A child and its group.
 pub(super) type ChildHandle = (Box<dyn ChildWrapper>, Group);
 
+/// Where a child reads from and writes to.
+#[derive(Debug)]
+pub(super) enum ChildStreams {
+    /// There is nothing to read, and its output is read.
+    Closed,
+    /// The same with this input.
+    Piped(ShellInput),
+    /// The user's terminal, which is lent to it. It stays in our own process group and session, so
+    /// that the keys of the terminal stop it and continue it as they do us.
+    Terminal,
+}
+
 /// The complete description of the child to start.
 struct LaunchPlan {
     path: PathBuf,
     args: Vec<OsString>,
     variables: Variables,
     cwd: PathBuf,
-    /// Its input; `None`: nothing.
-    input: Option<ShellInput>,
+    streams: ChildStreams,
     /// It runs in its temporary folder, which is empty.
     empty_folder: bool,
     /// A list of git's that it uses a copy of.
@@ -50,7 +61,7 @@ struct LaunchPlan {
 pub(super) async fn start(
     exec: &Exec,
     step: &Cleared,
-    input: Option<ShellInput>,
+    streams: ChildStreams,
 ) -> Result<(ChildHandle, Option<Confined>), StepStartError> {
     let judged = step.assessment();
     let (setup, care) = (&exec.setup, environment_kind(judged));
@@ -67,11 +78,12 @@ pub(super) async fn start(
         args: args.iter().map(OsString::from).collect(),
         cwd: judged.cwd.clone(),
         path,
-        input,
+        streams,
         empty_folder: false,
         index: None,
     };
-    if plan.input.is_some()
+    let is_piece = matches!(plan.streams, ChildStreams::Piped(_));
+    if is_piece
         && let Some(bash) = helper::find_program("bash")
         && let Some(flag) = plan.args.first_mut()
     {
@@ -86,7 +98,7 @@ pub(super) async fn start(
     let steps = exec.steps.clone();
     let from = match () {
         () if step.is_unsandboxed() => StepOrigin::Unsandboxed,
-        () if plan.input.is_some() => StepOrigin::Template,
+        () if is_piece => StepOrigin::Template,
         () => StepOrigin::Judgement,
     };
     let bounded = bounds::is_limited(judged);
@@ -255,7 +267,13 @@ fn spawn(
     mark: StepMark,
     steps: &StepGroups,
 ) -> Result<ChildHandle, StepStartError> {
-    let stdin = || if plan.input.is_some() { Stdio::piped() } else { Stdio::null() };
+    let lends_terminal = matches!(plan.streams, ChildStreams::Terminal);
+    let stdin = || match plan.streams {
+        ChildStreams::Closed => Stdio::null(),
+        ChildStreams::Piped(_) => Stdio::piped(),
+        ChildStreams::Terminal => Stdio::inherit(),
+    };
+    let output = || if lends_terminal { Stdio::inherit() } else { Stdio::piped() };
     let mut command = CommandWrap::with_new(&plan.path, |command| {
         command
             .args(&plan.args)
@@ -264,16 +282,19 @@ fn spawn(
             .env(process_group::MARK, mark.text())
             .current_dir(&plan.cwd)
             .stdin(stdin())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+            .stdout(output())
+            .stderr(output());
     });
-    command.wrap(ProcessSession).wrap(ResetSigmask).wrap(KillOnDrop);
+    if !lends_terminal {
+        command.wrap(ProcessSession);
+    }
+    command.wrap(ResetSigmask).wrap(KillOnDrop);
     let child = command.spawn();
     let child = child.map_err(|error| unable(spawn_error_message(&plan.path, &error)))?;
     // The wrapper's own wait goes on until the whole group has ended, which adopted
     // background processes may never do. So only the child itself is waited for.
     let mut child = child.into_inner();
-    if let (Some(mut stdin), Some(input)) = (child.stdin().take(), plan.input) {
+    if let (Some(mut stdin), ChildStreams::Piped(input)) = (child.stdin().take(), plan.streams) {
         // It may read none of it, and ends all the same.
         tokio::spawn(async move { stdin.write_all(&input).await });
     }

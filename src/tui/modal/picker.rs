@@ -239,8 +239,10 @@ impl Picker {
     /// The rows, and the row of a sample below them.
     fn row_areas(&self, area: Rect) -> (Rect, Option<Rect>) {
         let rows = Rect { y: area.y + 2, height: area.height.saturating_sub(FRAME), ..area };
+        // A short list has a row for it; a long one on a low screen would lose one of its own.
+        let has_room = rows.height > 3 || usize::from(rows.height) > self.rows.len().max(1);
         match self.topic {
-            Topic::Theme | Topic::Session if rows.height > 3 => {
+            Topic::Theme | Topic::Session if has_room && rows.height > 1 => {
                 let height = rows.height - 1;
                 (Rect { height, ..rows }, Some(Rect { y: rows.y + height, height: 1, ..rows }))
             }

@@ -112,7 +112,7 @@ impl TranscriptBuilder {
             | Event::ApprovalModeSet { .. }
             | Event::RewindAsked { .. }
             | Event::TerminalRequested { .. }
-            | Event::TerminalReturned
+            | Event::TerminalReturned { .. }
             | Event::Judged { .. }
             | Event::QuestionClosed { .. }
             | Event::Queued { .. }

@@ -273,6 +273,10 @@ impl StepBlock {
             StepState::Running(tail) => rows.extend(tail.layout(paper)),
             StepState::Done(done) if typed && fold == Fold::Auto => {
                 rows.extend(done.output(TYPED, paper));
+                let note = done.note.as_ref().filter(|_| !done.was_skipped()).and_then(user_note);
+                if let Some(say) = note {
+                    rows.extend(layout_note(&paper.localize(&say), paper));
+                }
             }
             StepState::Done(_) if fold == Fold::Closed => {}
             StepState::Done(done) if open => rows.extend(self.unfolded_rows(done, paper)),

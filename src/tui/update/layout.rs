@@ -59,7 +59,9 @@ pub fn layout(state: &mut State, screen: Rect, now: Millis) -> Layout {
         return Layout { is_too_small: true, ..Layout::default() };
     }
     let (whole, side_panel) = (screen, side_panel_area(state, screen));
-    let screen = column(Rect { width: screen.width - side_panel.width, ..screen });
+    let screen = Rect { width: screen.width - side_panel.width, ..screen };
+    // The list of files and a diff side by side need all there is.
+    let screen = if state.modals.is_diff_on_top() { screen } else { column(screen) };
     let theme = state.appearance.theme.clone();
     let keymap = Arc::clone(&state.keymap);
     let pen = DrawContext { theme: &theme, lang: state.appearance.lang, now, keymap: &keymap };

@@ -5,7 +5,7 @@ use crate::protocol::{
     Change, ModelOffer, Money, Notice, Observation, Outcome, PlanItem, PlanState, Provider,
     SessionInfo,
 };
-use crate::tui::exit_card;
+use crate::tui::{TerminalCaps, exit_card};
 
 fn facts() -> SessionInfo {
     SessionInfo {
@@ -206,6 +206,26 @@ fn leaving_says_what_was_done_and_how_to_go_on() {
         lines[2].contains("`avocet -c`") && lines[2].contains("avocet resume k7m2"),
         "{lines:?}"
     );
+}
+
+#[test]
+fn the_start_page_names_the_folder_from_home_on_and_the_server_by_its_host() {
+    let named = |home: &str, url: &str| {
+        let terminal_caps = TerminalCaps { home: home.into(), ..TerminalCaps::default() };
+        let facts = SessionInfo { base_url: url.into(), ..facts() };
+        let mut state =
+            State::new(ScreenConfig { facts, terminal_caps, ..ScreenConfig::default() });
+        rows(&mut state, (120, 40)).join("\n")
+    };
+    let page = named("/home/ada", "https://api.openai.com/v1");
+    assert!(page.contains(" ~/shop   main") && page.contains("   api.openai.com"), "{page}");
+    assert!(!page.contains("https"), "{page}");
+    assert!(named("/home/ada/shop", "").contains(" ~   main"));
+    for home in ["/home/a", "/", ""] {
+        let page = named(home, "http://10.0.0.7:8080/v1");
+        assert!(page.contains(" /home/ada/shop   main"), "{home}: {page}");
+        assert!(page.contains("http://10.0.0.7:8080/v1"), "what is not usual is said: {page}");
+    }
 }
 
 #[test]

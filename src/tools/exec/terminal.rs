@@ -1,0 +1,87 @@
+//! Runs a line that the user typed with their terminal: an editor, a shell, a debugger.
+//!
+//! It is started as any line of the user's is: sealed, marked and in the sandbox that such lines
+//! have. What differs are its streams, which are the terminal's own, so nothing of its output is
+//! known; and that it takes as long as it takes.
+
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use super::process_group::Tree;
+use super::spawn::{self, ChildStreams, StepStartError};
+use super::{Exec, daemon_rule, not_run, signal_name};
+use crate::i18n::{LocalizedText, exec as words};
+use crate::protocol::{Observation, Outcome, StepAction};
+use crate::safety::{self, Assessment, Cleared};
+use crate::tools::RunControl;
+
+/// How long a program may take to end after a signal: an editor keeps what was typed.
+const ENDING: Duration = Duration::from_millis(300);
+
+/// Why a step does not run without a terminal; `None`: it does.
+pub(super) fn refusal(exec: &Exec, judged: &Assessment) -> Option<LocalizedText> {
+    let found = safety::terminal_program(&judged.step.work)?;
+    if found.works_without || found.is_editor && !edits_in_terminal(exec) {
+        return None;
+    }
+    let word = match judged.step.work {
+        StepAction::Shell { .. } => words::NEEDS_TERMINAL,
+        StepAction::Exec { .. } | StepAction::Tool { .. } => words::STEP_NEEDS_TERMINAL,
+    };
+    Some(word.with("program", found.name))
+}
+
+/// Whether the user's editor is one for the terminal, as it is where none is set.
+fn edits_in_terminal(exec: &Exec) -> bool {
+    let user = &exec.setup.environment.user;
+    let names = ["GIT_EDITOR", "VISUAL", "EDITOR"];
+    let set = names.iter().filter_map(|name| user.get(std::ffi::OsStr::new(name))?.to_str());
+    set.into_iter().next().is_none_or(safety::edits_in_terminal)
+}
+
+/// Runs a step that has the terminal, until it ends or the turn does.
+pub(super) async fn run(exec: &Exec, step: &Cleared, watch: &RunControl) -> Observation {
+    let judged = step.assessment();
+    let exiting = &exec.steps.exiting;
+    if watch.cancel.is_cancelled() || exiting.is_cancelled() {
+        return not_run(judged, Outcome::Cancelled, words::CANCELLED.into());
+    }
+    let began = Instant::now();
+    let ((mut child, group), inside) = match spawn::start(exec, step, ChildStreams::Terminal).await
+    {
+        Ok(started) => started,
+        Err(StepStartError::Unable(say)) => return not_run(judged, Outcome::NotStarted, say),
+        Err(StepStartError::Changed(say)) => return not_run(judged, Outcome::Refused, say),
+    };
+    let pid = child.id();
+    let status = tokio::select! {
+        status = child.wait() => status.ok(),
+        () = watch.cancel.cancelled() => None,
+        () = exiting.cancelled() => None,
+    };
+    let ended = status.is_some();
+    if let (false, Some(pid)) = (ended, pid) {
+        let tree = Tree::rooted_at(pid);
+        tree.signal(Signal::TERM);
+        tree.wait_ended(ENDING).await;
+        tree.signal(Signal::KILL);
+        let _ = tokio::time::timeout(ENDING, child.wait()).await;
+    }
+    group.end(&daemon_rule(judged, inside.as_ref())).await;
+    tokio::task::spawn_blocking(move || drop(inside));
+    let outcome = if ended { Outcome::Ran } else { Outcome::Cancelled };
+    let mut seen = not_run(judged, outcome, words::HAD_TERMINAL.into());
+    seen.duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX).max(1);
+    match status {
+        None => seen.note = Some(words::CANCELLED.into()),
+        Some(status) => {
+            seen.exit_code = status.code();
+            let signal = std::os::unix::process::ExitStatusExt::signal(&status);
+            if let Some(signal) = signal {
+                seen.note = Some(words::SIGNAL.with("signal", signal_name(signal)));
+            }
+        }
+    }
+    seen
+}
