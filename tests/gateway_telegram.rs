@@ -295,6 +295,7 @@ fn messages_whose_answers_were_still_being_shown_are_answered_once_over_any_end_
         gateway.telegram.write(ANN, "second");
         until("the second request", || gateway.model.requests().len() == 2);
         end(&mut gateway);
+        gateway.telegram.with(|state| state.faults.clear());
         for _ in 0..2 {
             gateway.run();
             gateway.telegram.wait_for(ANN, "One has many words.");
