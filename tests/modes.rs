@@ -103,16 +103,26 @@ fn accepted_edits_ask_about_files_with_other_names_and_those_that_the_notes_take
     fs::hard_link(work.join(".git/config"), work.join("cfg.txt")).unwrap();
     fs::write(work.join("AGENTS.md"), "see @docs/rules.md and @docs/later.md\n").unwrap();
     fs::write(work.join("docs/rules.md"), "read @inner.md\n").unwrap();
-    let edits = |path: &str| {
-        let args = ["--mode", "edits", "--allow", "file.write *", "-p", "do it"];
-        run(&bench, &[&write(path), DONE], &args).0
+    let edits = |reply: &str| {
+        let args = ["--mode", "edits", "--allow", "file.write *", "--allow", "file.edit *"];
+        run(&bench, &[reply, DONE], &[&args[..], &["-p", "do it"]].concat()).0
     };
-    for path in ["cfg.txt", "docs/rules.md", "docs/later.md", "docs/inner.md"] {
-        assert_eq!(edits(path), 3, "{path}");
+    let edit = |path: &str, old: &str| {
+        let input = json!({ "path": path, "old": old, "new": "new\n" });
+        steps(json!([{ "tool": "file.edit", "input": input }]))
+    };
+    for reply in [
+        edit("cfg.txt", "[core]\n"),
+        edit("docs/rules.md", "read"),
+        write("docs/later.md"),
+        write("docs/inner.md"),
+    ] {
+        assert_eq!(edits(&reply), 3, "{reply}");
     }
     assert_eq!(fs::read_to_string(work.join(".git/config")).unwrap(), "[core]\n");
     assert!(!work.join("docs/later.md").exists() && !work.join("docs/inner.md").exists());
-    assert_eq!(edits("docs/other.md"), 0);
+    assert_eq!(edits(&write("docs/other.md")), 0);
+    assert_eq!(edits(&edit("docs/other.md", "new")), 0);
 }
 
 #[test]
