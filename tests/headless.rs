@@ -811,7 +811,8 @@ fn what_an_option_names_has_to_be_there_and_a_limit_has_to_be_one() {
         ["--theme", "nosuch"],
         ["--profile", "nosuch"],
     ] {
-        let output = bench.run(&[&args[..], &["--model", &model, "-p", "x"]].concat());
+        let args = [&args[..], &["--model", &model, "-p", "x"]].concat();
+        let output = bench.untrusted_command(&args).output().unwrap();
         exits(&output, 2);
         assert!(err(&output).contains(args[1]), "{args:?}: {}", err(&output));
     }

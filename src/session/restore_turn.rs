@@ -2,6 +2,8 @@
 //! they held after it. Each file is judged, asked about if it was changed since, and reported to
 //! the model with the next message.
 
+use std::collections::BTreeSet;
+
 use super::change_log::{ChangedFile, UndoScope, files_kept_event};
 use super::job_place::BackgroundUse;
 use super::shell_turn;
@@ -9,7 +11,7 @@ use super::turn_messages::FinishedTurn;
 use super::turn_scope::TurnScope;
 use crate::context::history::TurnRecord;
 use crate::i18n::{Phrase, plural, session as words};
-use crate::protocol::{Event, Notice, TurnOrigin, TurnOutcome, Usage};
+use crate::protocol::{Event, Notice, Outcome, TurnOrigin, TurnOutcome, Usage};
 use crate::safety::tools::{Restore, digest};
 use crate::safety::{self, Verdict};
 
@@ -46,12 +48,16 @@ pub async fn run(
     let plan = safety::plan_restores(steps, scope.policy_context());
     let already = plan.done.len();
     let done = plan.done.into_iter().map(|restore| restore.path).collect();
-    let mut run = RestoreRun { is_quiet, done, ending: TurnOutcome::Done };
+    let declined = BTreeSet::new();
+    let mut run = RestoreRun { is_quiet, done, declined, ending: TurnOutcome::Done };
     let mut is_held = !run.restore(plan.writes, &mut scope).await || is_incomplete;
-    // A file that would go may be the only copy of one that is not back.
+    // A file that would go may be the only copy of one that is not restored.
     if !is_held {
-        is_held = !run.restore(plan.deletes, &mut scope).await;
+        let (copies, deletes): (Vec<_>, Vec<_>) =
+            plan.deletes.into_iter().partition(|it| run.is_copy_of_declined(it));
+        is_held = !run.restore(deletes, &mut scope).await;
         is_held |= !run.restore(plan.late_writes, &mut scope).await;
+        is_held |= !copies.is_empty();
     }
     let RestoreRun { done, ending, .. } = run;
     let record = restore_record(&after, &all, &done);
@@ -81,11 +87,17 @@ struct RestoreRun {
     is_quiet: bool,
     /// The paths of those that are as they should be.
     done: Vec<String>,
+    /// Contents that the user did not want restored, by their digests.
+    declined: BTreeSet<String>,
     ending: TurnOutcome,
 }
 
 impl RestoreRun {
-    /// Restores these; false where not all of them are as they should be.
+    fn is_copy_of_declined(&self, restore: &Restore) -> bool {
+        restore.after.as_ref().is_some_and(|digest| self.declined.contains(digest))
+    }
+
+    /// Restores these; false where one could not be restored. What the user declined stays.
     async fn restore(&mut self, restores: Vec<Restore>, scope: &mut TurnScope) -> bool {
         let mut is_whole = true;
         for restore in restores {
@@ -107,6 +119,9 @@ impl RestoreRun {
             self.ending = ending;
             match seen.succeeded() {
                 true => self.done.push(restore.path),
+                false if seen.outcome == Outcome::Declined => {
+                    self.declined.extend(restore.before.as_deref().map(digest));
+                }
                 false => is_whole = false,
             }
         }

@@ -58,7 +58,7 @@ pub(super) struct Session {
     pub base_policy: Option<Policy>,
     /// The folder for long outputs of steps.
     pub outputs: Option<PathBuf>,
-    /// The user was told that the price of the model is not known.
+    /// The user was warned that the price of the model is not known.
     pub is_price_reported: bool,
     pub kept_jobs: Option<KeptJobs>,
     /// The project's instructions.

@@ -92,7 +92,7 @@ pub fn decode(bytes: &[u8]) -> Option<(Cow<'_, str>, FileEncoding)> {
     }
     let wide = utf16(bytes);
     if let (None, Ok(text)) = (wide, std::str::from_utf8(bytes)) {
-        // What is mostly NUL is no text, although its bytes are valid.
+        // Bytes that are mostly NUL are data, although they are valid.
         let is_text = memchr::memchr_iter(0, bytes).count() * 4 < bytes.len().max(1);
         return is_text.then_some((Cow::Borrowed(text), FileEncoding::Utf8));
     }

@@ -82,7 +82,7 @@ fn proposal(part: &ObjectReader<'_>) -> Result<Proposal, LocalizedText> {
     Ok(Proposal { work, requires, cwd })
 }
 
-/// A program with what may stand beside it: its folder, and whether it is to run on.
+/// A program with the other fields of its step: its folder, and whether it is to run on.
 fn program_step(part: &ObjectReader<'_>) -> Result<NativeStep, LocalizedText> {
     let program = part.text("program")?;
     let cwd = part.optional_text("cwd")?.filter(|cwd| !cwd.is_empty());

@@ -149,7 +149,7 @@ pub struct Write {
     pub backup: bool,
     /// Changes made to the model's text: line ends kept, a mark kept.
     pub note: Option<LocalizedText>,
-    /// What the file takes the place of, where that is no file.
+    /// The entry that the file replaces, other than a file.
     pub obstacle: Option<Obstacle>,
 }
 

@@ -85,7 +85,7 @@ fn apply_change(write: &Write, desk: &FileToolState) -> Result<(), WriteError> {
     }
 }
 
-/// Puts the file in the place of what is no file.
+/// Replaces an entry other than a file with the file.
 fn replace_obstacle(
     write: &Write,
     obstacle: Obstacle,
