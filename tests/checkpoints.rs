@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use avocet::model::Scripted;
-use avocet::protocol::{Change, Event, Op, Report, Rewind, TurnOutcome};
+use avocet::protocol::{Change, Decision, Event, Op, Report, Rewind, TurnOutcome};
 use avocet::tools::checkpoint::{CheckpointLimits, Checkpoints};
 use avocet::tools::file::{self, Backups, FileToolState};
 
@@ -404,6 +404,157 @@ async fn a_change_of_the_same_size_with_the_old_time_is_found_however_soon_it_co
             assert_eq!(String::from_utf8(kept).unwrap(), format!("new {round}\n"));
         }
     }
+}
+
+/// Undoes, answers the questions, and tells what was said and how it ended.
+async fn undone(talk: &mut SessionClient, op: Op, answer: Decision) -> (Vec<String>, usize) {
+    talk.send(op).await;
+    let (mut said, mut asked) = (Vec::new(), 0);
+    loop {
+        let event = talk.next(Some).await;
+        match event {
+            Event::Asked(ask) => {
+                asked += 1;
+                talk.send(Op::Decide { ask: ask.id, decision: answer.clone() }).await;
+            }
+            Event::Notice(notice) => said.push(notice.say.text(avocet::i18n::Lang::En)),
+            Event::TurnEnded { .. } => return (said, asked),
+            _ => {}
+        }
+    }
+}
+
+fn kind(bench: &Bench, name: &str) -> &'static str {
+    match fs::symlink_metadata(bench.work.join(name)) {
+        Ok(meta) if meta.is_symlink() => "link",
+        Ok(meta) if meta.is_dir() => "folder",
+        Ok(meta) if meta.is_file() => "file",
+        Ok(_) => "other",
+        Err(_) => "nothing",
+    }
+}
+
+const UNDO: Op = Op::Undo { turns: 1 };
+const REJECT: Decision = Decision::Reject { word: None };
+
+#[tokio::test]
+async fn undo_replaces_a_link_in_the_place_of_a_file_and_never_writes_through_it() {
+    for name in ["b.txt", "z.txt"] {
+        let bench = Bench::with_git();
+        bench.write(name, "precious\n");
+        let mut talk = bench.session(&[DONE]);
+        shell(&mut talk, &format!("mv {name} c.txt; ln -s c.txt {name}")).await;
+        // Without the file itself, its only copy stays.
+        let (said, asked) = undone(&mut talk, UNDO, REJECT).await;
+        assert_eq!((asked, kind(&bench, name)), (1, "link"), "{said:?}");
+        assert_eq!(bench.read("c.txt").as_deref(), Some("precious\n"));
+        assert!(said.iter().any(|it| it.contains("none was deleted")), "{said:?}");
+        // It can still be undone.
+        let (said, asked) = undone(&mut talk, UNDO, Decision::Approve).await;
+        assert_eq!((asked, kind(&bench, name), kind(&bench, "c.txt")), (1, "file", "nothing"));
+        assert_eq!(bench.read(name).as_deref(), Some("precious\n"), "{said:?}");
+        talk.close().await;
+    }
+}
+
+#[tokio::test]
+async fn undo_makes_room_for_a_file_that_became_a_folder_or_a_pipe() {
+    let lines = [
+        ("rm a.txt; mkdir -p a.txt/below; echo q > a.txt/below/q", 0),
+        ("rm a.txt; mkfifo a.txt", 1),
+        ("rm -r d; echo file > d", 0),
+    ];
+    for (line, questions) in lines {
+        let bench = Bench::new();
+        bench.write("a.txt", "old\n");
+        bench.write("d/e/f", "deep\n");
+        let mut talk = bench.session(&[DONE]);
+        shell(&mut talk, line).await;
+        let (said, asked) = undone(&mut talk, UNDO, Decision::Approve).await;
+        assert_eq!(asked, questions, "{line}: {said:?}");
+        assert_eq!(bench.read("a.txt").as_deref(), Some("old\n"), "{line}: {said:?}");
+        assert_eq!(bench.read("d/e/f").as_deref(), Some("deep\n"), "{line}: {said:?}");
+        talk.close().await;
+    }
+}
+
+#[tokio::test]
+async fn undo_deletes_nothing_while_another_file_cannot_be_restored_and_can_be_done_again() {
+    let bench = Bench::new();
+    bench.write("a.txt", "old\n");
+    bench.write("m.txt", "one\n");
+    let mut talk = bench.session(&[DONE]);
+    shell(&mut talk, "mv a.txt b.txt; mkdir a.txt; echo two > m.txt").await;
+    bench.write("a.txt/mine", "mine\n");
+    let (said, _) = undone(&mut talk, UNDO, Decision::Approve).await;
+    assert_eq!(bench.read("b.txt").as_deref(), Some("old\n"), "{said:?}");
+    assert_eq!(bench.read("a.txt/mine").as_deref(), Some("mine\n"));
+    assert_eq!(bench.read("m.txt").as_deref(), Some("one\n"), "what can be restored is");
+    assert!(said.iter().any(|it| it.starts_with("Files that stay as they are: 2.")), "{said:?}");
+    fs::remove_file(bench.work.join("a.txt/mine")).unwrap();
+    let (said, asked) = undone(&mut talk, UNDO, Decision::Approve).await;
+    assert_eq!(bench.read("a.txt").as_deref(), Some("old\n"), "{said:?} {asked}");
+    assert_eq!((bench.read("b.txt"), said.len()), (None, 1), "{said:?}");
+    talk.close().await;
+}
+
+#[tokio::test]
+async fn a_moved_folder_is_undone_whole_and_a_link_in_its_place_is_named() {
+    let bench = Bench::new();
+    bench.write("src/f1", "p\n");
+    bench.write("src/in/f2", "q\n");
+    let mut talk = bench.session(&[DONE]);
+    // So that the files are older than the step.
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let changed = shell(&mut talk, "mv src lib").await;
+    assert_eq!(changed, ["lib/f1 +1 -0", "lib/in/f2 +1 -0", "src/f1 +0 -1", "src/in/f2 +0 -1"]);
+    restored(&mut talk, UNDO).await;
+    assert_eq!((bench.read("src/f1").as_deref(), bench.read("lib/f1")), (Some("p\n"), None));
+    assert_eq!((bench.read("src/in/f2").as_deref(), bench.read("lib/in/f2")), (Some("q\n"), None));
+
+    let changed = shell(&mut talk, "rm -r lib; mv src lib; ln -s lib src").await;
+    assert_eq!(changed.len(), 4, "{changed:?}");
+    let (said, _) = undone(&mut talk, UNDO, Decision::Approve).await;
+    assert_eq!((kind(&bench, "src"), kind(&bench, "lib/f1")), ("link", "file"), "{said:?}");
+    fs::remove_file(bench.work.join("src")).unwrap();
+    restored(&mut talk, UNDO).await;
+    assert_eq!((bench.read("src/f1").as_deref(), bench.read("lib/f1")), (Some("p\n"), None));
+    talk.close().await;
+}
+
+#[tokio::test]
+async fn what_came_from_where_nothing_is_looked_at_is_not_removed_by_undo() {
+    let bench = Bench::new();
+    bench.write(".gitignore", "target/\n");
+    bench.write("target/built", "only here\n");
+    bench.write(".env", "KEY=1\n");
+    fs::write(bench.work.join("large"), vec![b'x'; 9 * 1024 * 1024]).unwrap();
+    bench.write("note", "n\n");
+    let mut talk = bench.session(&[DONE]);
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let line =
+        "mv target/built built; mv .env plain; mv large larger; ln note note2; mv note note3";
+    talk.send(Op::Shell { line: line.to_owned(), keep: false }).await;
+    let found = talk.until_it_ends().await.into_iter().find_map(|event| match event {
+        Event::FilesChanged { files, lost, .. } => {
+            Some((files.iter().map(name).collect::<Vec<_>>(), lost))
+        }
+        _ => None,
+    });
+    let names = ["note +0 -1", "note2 +1 -0", "note3 +1 -0"].map(str::to_owned).to_vec();
+    assert_eq!(found, Some((names, 3)));
+    undone(&mut talk, UNDO, Decision::Approve).await;
+    for (file, there) in [
+        ("built", "file"),
+        ("plain", "file"),
+        ("larger", "file"),
+        ("note", "file"),
+        ("note2", "nothing"),
+        ("note3", "nothing"),
+    ] {
+        assert_eq!(kind(&bench, file), there, "{file}");
+    }
+    talk.close().await;
 }
 
 /// `cargo test --test checkpoints -- --ignored --nocapture` prints how long a checkpoint takes.

@@ -797,6 +797,44 @@ fn a_usage_error_exits_2_with_a_hint() {
 }
 
 #[test]
+fn what_an_option_names_has_to_be_there_and_a_limit_has_to_be_one() {
+    let bench = TestDir::new();
+    let model = bench.script(&[DONE]);
+    for args in [
+        ["--max-cost", "nan"],
+        ["--max-cost", "inf"],
+        ["--max-cost", "99999999"],
+        ["--max-cost", "-1"],
+        ["--max-cost", "much"],
+        ["--max-steps", "-5"],
+        ["--trust", "/nonexistent"],
+        ["--theme", "nosuch"],
+        ["--profile", "nosuch"],
+    ] {
+        let args = [&args[..], &["--model", &model, "-p", "x"]].concat();
+        let output = bench.untrusted_command(&args).output().unwrap();
+        exits(&output, 2);
+        assert!(err(&output).contains(args[1]), "{args:?}: {}", err(&output));
+    }
+    let output = bench.run(&["--max-cost=-1", "--model", &model, "-p", "x"]);
+    exits(&output, 2);
+}
+
+#[test]
+fn a_limit_in_dollars_without_a_price_is_said_to_have_no_effect() {
+    let bench = TestDir::new();
+    let events = [server::delta(DONE), server::finish("stop")];
+    let done = ["data: [DONE]\n\n".to_owned()];
+    let reply = || server::Reply::events(events.iter().map(server::event).chain(done.clone()));
+    let server = server::Server::start(vec![reply()]);
+    let address = server.base_url();
+    let args = ["--base-url", &address, "--model", "no-such-model", "--max-cost", "1", "-p", "go"];
+    let output = bench.run(&args);
+    exits(&output, 0);
+    assert!(err(&output).contains("The price of `no-such-model` is not known"), "{}", err(&output));
+}
+
+#[test]
 fn a_screen_without_a_terminal_is_refused_with_one_sentence() {
     let bench = TestDir::new();
     let output = bench.run(&[]);
@@ -883,6 +921,22 @@ fn settings_are_read_and_written_by_the_command_line() {
     assert_eq!(out(&output), "low\n");
     assert!(Path::new(out(&bench.run(&["config", "path"])).trim()).exists());
     assert_ne!(bench.run(&["config", "set", "mode", "middle"]).status.code(), Some(0));
+}
+
+#[test]
+fn config_set_says_what_is_wrong_with_a_value() {
+    let bench = TestDir::new();
+    for (key, value, said, unsaid) in [
+        ("safety", "1", "There is no setting `safety`", "Did you mean `safety`"),
+        ("safety.program_folders", "relative", "begin with `/` or `~/`", "files"),
+        ("safety.allow", "[\"*\"]", "not `*`", "not a list"),
+        ("safety.lift", "[\"nope\"]", "`nope`", "saved"),
+    ] {
+        let output = bench.run(&["config", "set", key, value]);
+        exits(&output, 2);
+        let said_now = err(&output);
+        assert!(said_now.contains(said) && !said_now.contains(unsaid), "{key}: {said_now}");
+    }
 }
 
 #[test]

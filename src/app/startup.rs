@@ -12,11 +12,13 @@ use crate::cli::messages::{self, Printer};
 use crate::cli::policy;
 use crate::cli::{Cli, Exit, output};
 use crate::commands;
+use crate::config::diagnostic::DiagnosticSource;
 use crate::config::log::LogLevel;
 use crate::config::paths::project_files;
 use crate::config::trust::{self, FolderTrust, Survey, TrustLevel, TrustStore};
 use crate::config::{
-    ConfigDiagnostic, Environment, Loaded, Paths, SettingsLayer, Sources, atomic_file, edit, load,
+    ConfigDiagnostic, ConfigError, Environment, Loaded, Paths, SettingsLayer, Sources, atomic_file,
+    edit, load,
 };
 use crate::extensions::SearchPath;
 use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
@@ -126,6 +128,10 @@ impl Startup {
         let paths =
             Paths::find(&environment).map_err(|fault| start_error(fault.localized(), lang))?;
         let folder = resolve_folder(cli.run.cwd.as_deref(), lang)?;
+        if let Some(named) = cli.run.trust.as_deref().filter(|named| !named.is_dir()) {
+            let say = words::TRUST_NO_FOLDER.with("folder", named.display().to_string());
+            return Err(start_error(say, lang));
+        }
         let trust = TrustState::load(&folder, cli.run.trust.as_deref(), &paths);
         let trusted = trust.is_trusted();
         // A project's own settings count only where its folder is trusted.
@@ -136,6 +142,7 @@ impl Startup {
             options: &cli.settings(),
             project: &project,
         });
+        check_named_settings(cli, &loaded, &paths, lang)?;
         let log = LogLevel::default();
         log.set(loaded.settings.log.as_deref(), paths.log());
         let store = match cli.run.no_save {
@@ -526,6 +533,26 @@ fn resolve_folder(named: Option<&Path>, lang: Lang) -> Result<PathBuf, StartErro
             let say = words::NO_FOLDER.with("folder", asked.display().to_string());
             Err(start_error(say, lang))
         }
+    }
+}
+
+/// What the command line names has to be there: without it, something else would be done.
+fn check_named_settings(
+    cli: &Cli,
+    loaded: &Loaded,
+    paths: &Paths,
+    lang: Lang,
+) -> Result<(), StartError> {
+    if let Some(theme) = &cli.look.theme {
+        user_themes::check_setting(paths, "theme", theme).map_err(|why| start_error(why, lang))?;
+    }
+    let is_unknown = |problem: &&ConfigDiagnostic| {
+        problem.origin == DiagnosticSource::CommandLine
+            && matches!(problem.fault, ConfigError::NoProfile { .. })
+    };
+    match loaded.problems.iter().find(is_unknown) {
+        Some(problem) => Err(start_error(problem.localized(), lang)),
+        None => Ok(()),
     }
 }
 

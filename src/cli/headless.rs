@@ -244,7 +244,7 @@ impl<'a> HeadlessTurn<'a> {
             | Event::Undone { .. }
             | Event::FilesKept { .. }
             | Event::FilesChanged { .. }
-            | Event::Redone
+            | Event::Redone { .. }
             | Event::Changes { .. }
             | Event::FolderAdded { .. }
             | Event::ApprovalModeSet { .. }
@@ -504,6 +504,8 @@ impl<'a> HeadlessTurn<'a> {
             {
                 vec![]
             }
+            // The plan is the answer, and its question no limit's.
+            Outcome::Declined if self.stop == Stop::Planned => vec![],
             // The step only reads, so only the limit of steps asked about it.
             Outcome::Declined if risk.tier == Tier::L0 => {
                 let say = w::STEP_EACH_ASKS.with("step", step.work.command_line());

@@ -409,7 +409,7 @@ impl PlainSession {
             | Event::Sessions { .. }
             | Event::Undone { .. }
             | Event::FilesKept { .. }
-            | Event::Redone
+            | Event::Redone { .. }
             | Event::FolderAdded { .. }
             | Event::ApprovalModeSet { .. }
             | Event::ReasoningDelta { .. }

@@ -40,7 +40,7 @@ pub struct RunOptions {
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=1000))]
     pub max_steps: Option<u16>,
     /// What this run may cost, in dollars.
-    #[arg(long, global = true, value_name = "USD")]
+    #[arg(long, global = true, value_name = "USD", value_parser = parse_cost, allow_negative_numbers = true)]
     pub max_cost: Option<String>,
     /// Write JSON: the events of a run, one object per line.
     #[arg(long, global = true)]
@@ -51,6 +51,18 @@ pub struct RunOptions {
     /// Check the final answer against a JSON Schema.
     #[arg(long, global = true, value_name = "FILE")]
     pub output_schema: Option<PathBuf>,
+}
+
+/// The most that the setting takes, in dollars.
+const MOST_COST: f64 = 1e6;
+
+/// An amount that would set no limit is refused, so that no run is without the one it was given.
+fn parse_cost(text: &str) -> Result<String, String> {
+    let amount = text.trim().parse::<f64>().ok();
+    match amount.is_some_and(|amount| (0.0..=MOST_COST).contains(&amount)) {
+        true => Ok(text.trim().to_owned()),
+        false => Err(format!("{text} is not in 0..={MOST_COST}")),
+    }
 }
 
 /// What the command line approves before anything asks.

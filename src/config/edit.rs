@@ -11,8 +11,9 @@ use toml_edit::{DocumentMut, Item, Table, TableLike};
 use super::atomic_file;
 use super::diagnostic::{self, ConfigDiagnostic, ConfigError, DiagnosticSource, Mismatch};
 use super::keys::KEYS;
-use super::toml_schema::{self, SettingKey, TomlValue};
+use super::toml_schema::{self, ListKind, SettingKey, TomlKind, TomlValue};
 use crate::i18n::{self, Localize, LocalizedText, common};
+use crate::safety;
 
 /// Why a key was not changed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -99,10 +100,18 @@ fn check(key: &str, value: &str) -> Result<TomlValue, EditError> {
     if let Some(place) = row.elsewhere {
         return Err(EditError::Elsewhere { key: key.to_owned(), place: place.into() });
     }
-    row.kind.parse(value).map_err(|found| EditError::Value {
+    let wrong = |found| EditError::Value {
         key: key.to_owned(),
         mismatch: Box::new(Mismatch { expected: row.kind.expected(), found }),
-    })
+    };
+    let value = row.kind.parse(value).map_err(wrong)?;
+    // An id that no rule has lifts nothing.
+    if let (TomlKind::List(ListKind::RuleIds), TomlValue::List(ids)) = (&row.kind, &value)
+        && let Some(unknown) = ids.iter().find(|id| !safety::is_rule(id))
+    {
+        return Err(wrong(i18n::config::FOUND_VALUE.with("value", unknown.as_str())));
+    }
+    Ok(value)
 }
 
 fn open(file: &Path) -> Result<DocumentMut, EditError> {

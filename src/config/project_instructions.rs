@@ -23,7 +23,7 @@ use crate::text;
 pub const NAMES: [&str; 4] = steering::NOTES;
 
 /// Read beside them, for what is not shared with the project.
-pub const LOCAL: &str = "CLAUDE.local.md";
+pub const LOCAL: &str = steering::LOCAL_NOTES;
 
 /// How deep files take in others, and how many they are.
 const DEPTH: usize = 5;
@@ -152,27 +152,18 @@ impl InstructionReader {
     }
 }
 
-/// The files that a text takes in: words that begin with `@` and name a file that is there, outside
-/// of code.
+/// The files that a text takes in and that are there.
 fn imports(text: &str, folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut in_code = false;
-    for line in text.lines() {
-        if line.trim_start().starts_with("```") {
-            in_code = !in_code;
-        }
-        // What is between backquotes is code as well.
-        let plain = line.split('`').step_by(2).filter(|_| !in_code);
-        for word in plain.flat_map(str::split_whitespace) {
-            let Some(named) = word.strip_prefix('@').filter(|named| named.contains(['/', '.']))
-            else {
-                continue;
-            };
-            let named = named.trim_end_matches(['.', ',', ';', ':', ')']);
-            found.extend(folder.join(named).canonicalize().ok().filter(|path| path.is_file()));
-        }
-    }
-    found
+    let named = steering::imported_names(text).into_iter();
+    let found = named.filter_map(|name| folder.join(name).canonicalize().ok());
+    found.filter(|path| path.is_file()).collect()
+}
+
+/// The files that would be read in a trusted project, without the user's own.
+pub fn project_files(folder: &Path) -> Vec<PathBuf> {
+    let folder = folder.to_owned();
+    let found = read(&InstructionSources { folder, trusted: true, user: Vec::new() });
+    found.stamps.into_iter().chain(found.imports).map(|(path, ..)| path).collect()
 }
 
 fn repository_root(folder: &Path) -> &Path {

@@ -122,7 +122,9 @@ pub fn nearest(keys: &[SettingKey], path: &str) -> Option<String> {
     let sections = whole.clone().filter_map(|path| Some(path.split_once('.')?.0));
     let known: Vec<String> =
         whole.chain(sections).map(|known| fill_wildcard(known, path)).collect();
-    suggest::nearest(path, known.iter().map(String::as_str)).first().map(|near| (*near).to_owned())
+    // The name of a table is none of a setting.
+    let known = known.iter().map(String::as_str).filter(|known| *known != path);
+    suggest::nearest(path, known).first().map(|near| (*near).to_owned())
 }
 
 struct TomlReader<'a> {
@@ -332,6 +334,7 @@ fn list_value(of: ListKind, item: &Item) -> Result<TomlValue, LocalizedText> {
         return match faults.into_iter().next() {
             None => Ok(TomlValue::List(rules)),
             Some((_, ConfigError::Rule(say))) => Err(say),
+            Some((_, ConfigError::Mismatch(mismatch))) => Err(mismatch.found),
             Some(_) => Err(describe_item(item)),
         };
     }

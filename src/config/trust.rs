@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::diagnostic::{ConfigDiagnostic, ConfigError};
-use super::{atomic_file, paths};
+use super::{atomic_file, paths, project_instructions};
 use crate::i18n::{self, Localize, LocalizedText, Phrase};
 use crate::protocol::UntrustedFile;
 use crate::safety::steering;
@@ -87,8 +87,8 @@ pub struct Survey {
 /// Files named besides those that control programs, since the user may want to know about them.
 const ALSO: &[&str] = &[".env", ".envrc", "scripts"];
 
-/// Names to look for, and whether a change of them brings the question back: that is so for those
-/// that Avocet itself reads.
+/// Names to look for, and whether these control programs: a change of them brings the question back,
+/// as does one of the notes that every request contains.
 fn searched_names() -> impl Iterator<Item = (&'static str, bool)> {
     let own = steering::file_names(steering::SteeredBy::Avocet).map(|name| (name, true));
     let told = steering::file_names(steering::SteeredBy::Agents).filter(|name| !name.contains('*'));
@@ -254,6 +254,7 @@ pub fn survey(folder: &Path) -> Survey {
             looking.visit(&path, &path.to_string_lossy(), true, 0);
         }
     }
+    looking.hash_notes(folder);
     let digest = looking.digest.finalize();
     Survey {
         files: looking.files,
@@ -270,6 +271,20 @@ struct SurveyWalk {
 }
 
 impl SurveyWalk {
+    /// The notes of the project and the files that they take in, which are listed as well.
+    fn hash_notes(&mut self, folder: &Path) {
+        for path in project_instructions::project_files(folder) {
+            let Ok(meta) = fs::metadata(&path) else { continue };
+            let shown = path.strip_prefix(folder).unwrap_or(&path);
+            let name = shown.to_string_lossy().into_owned();
+            self.digest.update(format!("{name}\0"));
+            self.digest.update(fingerprint(&path, &meta));
+            if self.files.len() < MOST_FILES && !self.files.iter().any(|file| file.name == name) {
+                self.files.push(UntrustedFile { name, bytes: meta.len(), steers: false });
+            }
+        }
+    }
+
     fn visit(&mut self, path: &Path, name: &str, steers: bool, depth: usize) {
         let Ok(meta) = fs::symlink_metadata(path) else { return };
         if meta.is_dir() {

@@ -147,6 +147,7 @@ words! { "cli":
     NO_TERM: "The full screen needs a terminal with a movable cursor, but `TERM` names one without. Start with `--linear` for plain lines, set `TERM`, or use `avocet -p \"…\"`.", "全屏界面需要能移动光标的终端，而 `TERM` 表明没有。可用 `--linear` 以纯文本行运行，或设置 `TERM`，或使用 `avocet -p \"…\"`。";
     NO_PROGRAM: "No program was given. Write it after `--`: `avocet policy explain -- git push`.", "没有给出程序。请写在 `--` 后面：`avocet policy explain -- git push`。";
     NO_FOLDER: "`{folder}` is not a folder. Choose an existing one with `--cwd`.", "`{folder}` 不是目录。请用 `--cwd` 指定一个存在的目录。";
+    TRUST_NO_FOLDER: "`--trust` names `{folder}`, which is not a folder.", "`--trust` 指定的 `{folder}` 不是目录。";
     NO_FOLDER_HERE: "The current folder no longer exists. Choose another with `--cwd`.", "当前目录已不存在。请用 `--cwd` 另外指定。";
     NO_ROOM: "Not enough system resources to start: {what}. Raise the limit (`ulimit -a` lists them) or close other programs.",
         "系统给本程序的资源不足，无法启动：{what}。请提高限制（`ulimit -a` 可查看），或结束其他程序。";

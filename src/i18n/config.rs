@@ -47,7 +47,7 @@ words! { "config":
     RULE_MUST_MATCH: "the rule `{rule}` does not cover `{line}`, but its tests say it must", "规则 `{rule}` 没有覆盖 `{line}`，与其自带的测试不符";
     RULE_MUST_NOT_MATCH: "the rule `{rule}` covers `{line}`, but its tests say it must not", "规则 `{rule}` 覆盖了 `{line}`，与其自带的测试不符";
     HINT_RULE: "An allow rule is ignored until it passes its tests; a deny rule stays in force.", "允许类规则在通过自带测试之前不生效，禁止类规则仍然有效。";
-    A_LIST_OF_PATHS: "a list of files, as in `[\"~/.tool/settings.json\"]`", "文件列表，例如 `[\"~/.tool/settings.json\"]`";
+    A_LIST_OF_PATHS: "a list of paths that begin with `/` or `~/`, as in `[\"~/.tool/bin\"]`", "以 `/` 或 `~/` 开头的路径列表，例如 `[\"~/.tool/bin\"]`";
     A_LIST_OF_WORDS: "a program and its arguments, as in `[\"cargo\", \"check\"]`", "程序及其参数，例如 `[\"cargo\", \"check\"]`";
     A_LIST_OF_NAMES: "a list of commands, as in `[\"help\", \"status\"]`", "命令列表，例如 `[\"help\", \"status\"]`";
     A_LIST_OF_IDS: "a list of user ids (not names), as in `[\"123456789\"]`", "用户编号（不是名称）的列表，例如 `[\"123456789\"]`";

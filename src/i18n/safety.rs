@@ -234,6 +234,9 @@ words! { "safety":
     MASK_UNKNOWN: "`{mask}` does not match any secret of this session, so nothing was written. If it is from before the session was resumed, read the file with the secret again.", "`{mask}` 不代表本会话中的任何密钥，因此没有写入。如果它来自恢复之前的会话，请重新读取含有该密钥的文件。";
     MASK_IN_ARGUMENT: "Programs never receive secrets: `{mask}` would be passed literally. Write the value into a file with file.write or file.edit, which replace the mask with the value.", "程序得不到密钥：`{mask}` 会原样传给它。请用 file.write 或 file.edit 写入文件，掩码在那里会还原为值。";
     FILE_CHANGED_SINCE: "`{path}` has changed since; those changes would be lost.", "`{path}` 此后又有改动，这些改动会丢失。";
+    RESTORE_REPLACES: "A link, a pipe or a device has taken the place of `{path}`; the file replaces it.", "`{path}` 的位置现在是链接、管道或设备，文件将取代它。";
+    RESTORE_IN_THE_WAY: "`{path}` is in the way: it is no folder any more, or a link.", "`{path}` 挡住了还原：它已不是目录，或是一个链接。";
+    WRITES_OTHER_NAMES: "`{path}` has other names (hard links): what is written to it changes them as well, wherever they are.", "`{path}` 还有其他名称（硬链接）：写入会同时改变它们，无论位于何处。";
     FILE_UNREAD: "`{path}` already exists, and the model has not read it.", "`{path}` 已经存在，而模型没有读过它。";
     FIELD_MISSING: "`{tool}` needs the field `{field}`; given: {there}.", "`{tool}` 需要字段 `{field}`；已给出：{there}。";
     FIELD_WRONG: "`{tool}`: the field `{field}` must be {wanted}, not {found}.", "`{tool}`：字段 `{field}` 应为{wanted}，而不是 {found}。";
@@ -241,7 +244,7 @@ words! { "safety":
     RANGE_WRONG: "`{found}` is not a line range: the first line is 1, and the last must not come before it.", "`{found}` 不是行的范围：首行为 1，末行不得早于首行。";
     TOOL_NO_FILE: "There is no file `{path}`.", "没有文件 `{path}`。";
     TOOL_TOO_BIG: "`{path}` is larger than {most} KiB or cannot be read, so it is not changed here.", "`{path}` 大于 {most} KiB 或无法读取，因此不在这里修改。";
-    TOOL_NOT_TEXT: "`{path}` is not UTF-8 text, so it is not changed here.", "`{path}` 不是 UTF-8 文本，因此不在这里修改。";
+    TOOL_NOT_TEXT: "`{path}` is no text in an encoding that could be written back as it is, so it is not changed here.", "`{path}` 不是能按原编码写回的文本，因此不在这里修改。";
     NOTHING_CHANGES: "`{path}` already has this content: nothing would change.", "`{path}` 已是如此，没有什么需要更改。";
     EDIT_SAME: "Edit {n}: `old` and `new` are the same.", "第 {n} 处修改：`old` 与 `new` 相同。";
     EDIT_EMPTY_OLD: "Edit {n}: `old` is empty. Give the text to replace, or write the whole file with file.write.", "第 {n} 处修改：`old` 为空。请给出要替换的文本，或用 file.write 写入整个文件。";

@@ -172,7 +172,11 @@ words! { "session":
     NO_HITS: "No saved conversation matches.", "没有符合的对话。";
     NOTHING_TO_UNDO: "No step of this session changed a file that could be restored.", "本次会话没有可以还原的文件修改。";
     NOTHING_TO_REDO: "There is nothing to redo: nothing was undone since the last change.", "没有可以重做的内容：上次修改之后没有撤销过。";
-    UNDO_NOT_COVERED: "Files that commands changed and that were not saved stay as they are: {n}. Ignored files, credentials and very large files are not saved.", "命令改动但未保存旧内容的文件保持现状：{n} 个。被忽略的文件、凭据和过大的文件不会保存。";
+    UNDO_NOT_COVERED: "Files that commands changed and that were not saved stay as they are: {n}. Ignored files, credentials, very large files and what background jobs change are not saved.", "命令改动但未保存旧内容的文件保持现状：{n} 个。被忽略的文件、凭据、过大的文件以及后台作业的改动不会保存。";
+    COST_UNKNOWN: "The price of `{model}` is not known, so the limit in dollars cannot take effect.", "`{model}` 的价格未知，因此美元上限无法生效。";
+    COST_UNKNOWN_HINT: "Name its price in the settings (`[models.\"NAME\"]`, `price_input` and `price_output`), or limit tokens (`limits.tokens.run`).", "请在设置中写明价格（`[models.\"名称\"]` 的 `price_input` 和 `price_output`），或限制 token 数（`limits.tokens.run`）。";
+    RESTORE_HELD: "Files that stay as they are: {n}. Since not every file was restored, none was deleted that could be the only copy of one; `{command}` tries the rest again.", "保持现状的文件：{n} 个。由于并非所有文件都已还原，可能是唯一副本的文件均未删除；`{command}` 会再次尝试其余部分。";
+    RESTORE_ALREADY: "The files are already as they should be: nothing was changed.", "文件已是应有的样子，没有改动。";
     CHECKPOINT_OFF: "This folder has more files than can be looked at quickly, so `/undo` does not restore what commands change in this session.", "此文件夹文件过多，无法快速检查，因此本次会话中 `/undo` 不会还原命令所做的改动。";
     REDONE_ONE: "Changed 1 file again. The model is told with your next message.", "已重新修改 1 个文件，下次发送消息时会告知模型。";
     REDONE_MANY: "Changed {n} files again. The model is told with your next message.", "已重新修改 {n} 个文件，下次发送消息时会告知模型。";

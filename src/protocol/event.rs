@@ -118,6 +118,9 @@ pub enum Event {
         /// Turns whose kept files (see [`Event::FilesKept`]) were undone as well.
         #[serde(default, rename = "left")]
         kept_files_of: Vec<u64>,
+        /// Paths that could not be restored: their changes can still be undone.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        except: Vec<String>,
     },
     /// The conversation was rewound to before `turn`, but these files keep their changes. Replaces
     /// earlier events of this kind for this and later turns.
@@ -137,7 +140,11 @@ pub enum Event {
         lost: usize,
     },
     /// The changes that were undone last were made again.
-    Redone,
+    Redone {
+        /// Paths that could not be changed again: that can still be done.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        except: Vec<String>,
+    },
     /// The answer to `Report::Changes`: what the session changed and what is not committed, as far
     /// as it was not changed by the session. Not recorded.
     Changes {
@@ -232,7 +239,7 @@ impl Event {
             | Event::Undone { .. }
             | Event::FilesKept { .. }
             | Event::FilesChanged { .. }
-            | Event::Redone
+            | Event::Redone { .. }
             | Event::Steered { .. }
             | Event::ReplyStarted
             | Event::Delta { .. }
@@ -266,7 +273,7 @@ impl Event {
                 | Event::Undone { .. }
                 | Event::FilesKept { .. }
                 | Event::FilesChanged { .. }
-                | Event::Redone
+                | Event::Redone { .. }
                 | Event::Compacted(_)
                 | Event::TurnEnded { .. }
         )

@@ -42,6 +42,9 @@ pub enum Reply {
 pub struct Proposal {
     pub work: StepAction,
     pub requires: Requires,
+    /// The folder of this step alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
 }
 
 /// A step as a call of a tool proposes it.
@@ -68,7 +71,7 @@ pub fn tool_name(called: &str) -> String {
 }
 
 /// What may precede the dot of a tool's name.
-const FAMILIES: &[&str] = &["file", "config", "plugin", "script"];
+const FAMILIES: &[&str] = &["file", "config", "plugin", "script", "job"];
 
 /// Reads a call of a tool. Arguments that are no JSON object are not repaired: a lost part could
 /// make another step of it.

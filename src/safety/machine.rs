@@ -55,6 +55,14 @@ pub trait Machine: Send + Sync {
     /// after normalising `.` and `..`.
     fn resolve(&self, path: &Path) -> PathBuf;
     fn kind(&self, path: &Path) -> PathKind;
+    /// Whether the path itself is a link, wherever it leads.
+    fn is_link(&self, _path: &Path) -> bool {
+        false
+    }
+    /// Whether the file has other names, which what is written to it reaches as well.
+    fn has_other_names(&self, _path: &Path) -> bool {
+        false
+    }
     /// The program a name refers to, looked up in trusted folders only.
     fn program(&self, name: &str) -> Option<Program>;
     /// A folder of the user's own `PATH` that holds such a program, where no trusted one

@@ -147,6 +147,14 @@ pub fn assess_restore(id: &str, restore: &tools::Restore, scene: PolicyContext<'
     }
 }
 
+/// The order in which several changes are undone.
+pub fn plan_restores(
+    restores: Vec<tools::Restore>,
+    scene: PolicyContext<'_>,
+) -> tools::RestorePlan {
+    tools::plan_restores(restores, scene)
+}
+
 /// One row of the policy tables, as it is shown to the user.
 #[derive(Clone, Copy, Debug)]
 pub struct RuleInfo {

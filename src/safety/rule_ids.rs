@@ -89,6 +89,7 @@ const GENERAL: &[(&str, Tier, Phrase)] = &[
     ("program.folder",       Tier::L1, words::PROGRAM_OF_FOLDER),
     ("path.link",            Tier::L2, words::PATH_LINK),
     ("path.steers",          Tier::L1, words::WRITES_STEERING),
+    ("path.names",           Tier::L1, words::WRITES_OTHER_NAMES),
     ("file.read",            Tier::L0, words::TOOL_READS),
     ("file.write",           Tier::L1, words::TOOL_WRITES),
     ("file.changed",         Tier::L1, words::FILE_CHANGED),

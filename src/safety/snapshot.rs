@@ -37,6 +37,14 @@ impl Machine for MachineSnapshot<'_> {
         self.world.kind(path)
     }
 
+    fn is_link(&self, path: &Path) -> bool {
+        self.world.is_link(path)
+    }
+
+    fn has_other_names(&self, path: &Path) -> bool {
+        self.world.has_other_names(path)
+    }
+
     fn program(&self, name: &str) -> Option<Program> {
         self.world.program(name)
     }

@@ -23,6 +23,9 @@ use SteeredBy::{Agents, Avocet, Tools};
 /// The notes of a project, of which a folder's first counts.
 pub const NOTES: [&str; 4] = ["AGENTS.override.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md"];
 
+/// Notes read beside them, for what is not shared with the project.
+pub const LOCAL_NOTES: &str = "CLAUDE.local.md";
+
 /// Names, each of one component or of several in a row. `*` at one end matches any start or
 /// end.
 #[rustfmt::skip]
@@ -66,6 +69,24 @@ pub fn steered_by(path: &Path) -> Option<SteeredBy> {
 pub fn file_names(of: SteeredBy) -> impl Iterator<Item = &'static str> {
     let lists = STEERING.iter().filter(move |(reader, _)| *reader == of);
     lists.flat_map(|(_, names)| names.split_ascii_whitespace())
+}
+
+/// The files that notes take in, as they are named: words that begin with `@`, outside of code.
+pub fn imported_names(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut in_code = false;
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            in_code = !in_code;
+        }
+        // What is between backquotes is code as well.
+        let plain = line.split('`').step_by(2).filter(|_| !in_code);
+        for word in plain.flat_map(str::split_whitespace) {
+            let named = word.strip_prefix('@').filter(|named| named.contains(['/', '.']));
+            found.extend(named.map(|it| it.trim_end_matches(['.', ',', ';', ':', ')'])));
+        }
+    }
+    found
 }
 
 fn matches_name(pattern: &str, name: &str) -> bool {

@@ -187,5 +187,8 @@ fn task_words(name: &str, input: &serde_json::Value, task: Option<&ToolTask>) ->
         words.push(change.path.clone());
         words.extend([&change.before, &change.after].map(|at| at.clone().unwrap_or_default()));
     }
+    if let Some(ToolTask::Change(write)) = task {
+        words.extend(write.obstacle.map(|obstacle| format!("{obstacle:?}")));
+    }
     words
 }

@@ -47,8 +47,10 @@ impl ChangeLog {
                     log.add(now, files);
                     log.lost.extend((*lost > 0).then_some((now, *lost)));
                 }
-                Event::Undone { turns, kept_files_of } => log.undo(turns, kept_files_of),
-                Event::Redone => log.in_force.extend(log.undone.pop().unwrap_or_default()),
+                Event::Undone { turns, kept_files_of, except } => {
+                    log.undo(turns, kept_files_of, except);
+                }
+                Event::Redone { except } => log.redo(except),
                 Event::FilesKept { turn, files } => {
                     log.in_force.retain(|change| change.turn < *turn);
                     let left = |file| ChangedFile { is_kept: true, ..changed_file(*turn, file) };
@@ -68,13 +70,21 @@ impl ChangeLog {
     }
 
     /// Only earlier changes: a number is used again after a rewind.
-    fn undo(&mut self, turns: &[u64], kept_files_of: &[u64]) {
+    fn undo(&mut self, turns: &[u64], kept_files_of: &[u64], except: &[String]) {
         let is_undone = |change: &mut ChangedFile| {
             let gone = if change.is_kept { kept_files_of } else { turns };
-            gone.contains(&change.turn)
+            gone.contains(&change.turn) && !except.contains(&change.path)
         };
         self.undone.push(self.in_force.extract_if(.., is_undone).collect());
         self.lost.retain(|(turn, _)| !turns.contains(turn));
+    }
+
+    fn redo(&mut self, except: &[String]) {
+        let last = self.undone.pop().unwrap_or_default();
+        let (left, done): (Vec<_>, Vec<_>) =
+            last.into_iter().partition(|change| except.contains(&change.path));
+        self.in_force.extend(done);
+        self.undone.extend((!left.is_empty()).then_some(left));
     }
 }
 
@@ -98,7 +108,6 @@ fn changed_file(turn: u64, change: &Change) -> ChangedFile {
 
 impl ChangedFile {
     /// Its position: changes kept from a rewound turn come before the turn that reuses its number.
-    /// that got its number.
     fn undo_point(&self) -> UndoPoint {
         UndoPoint { turn: self.turn, is_own: !self.is_kept }
     }
@@ -222,6 +231,27 @@ mod tests {
         assert_eq!(shown, [("a", Some("1"), Some("3")), ("b", None, Some("x"))]);
     }
 
+    #[test]
+    fn what_could_not_be_restored_can_still_be_undone_and_redone() {
+        let files = ["a", "b"].map(|path| change(1, path, Some("0"), Some("1")).to_change());
+        let changed = Event::FilesChanged { step: "1".into(), files: files.into(), lost: 0 };
+        let undone = |except: &[&str]| Event::Undone {
+            turns: vec![1],
+            kept_files_of: vec![],
+            except: except.iter().map(|path| (*path).to_owned()).collect(),
+        };
+        let redone = Event::Redone { except: vec!["a".into()] };
+        let paths = |all: &[ChangedFile]| {
+            all.iter().map(|change| change.path.clone()).collect::<Vec<_>>().join(" ")
+        };
+        let record = [started(1), changed, undone(&["b"])];
+        let log = ChangeLog::read(&record);
+        assert_eq!((paths(&log.in_force).as_str(), paths(&log.undone[0]).as_str()), ("b", "a"));
+        let all = [&record[..2], &[undone(&[]), redone]].concat();
+        let log = ChangeLog::read(&all);
+        assert_eq!((paths(&log.in_force).as_str(), paths(&log.undone[0]).as_str()), ("b", "a"));
+    }
+
     fn started(turn: u64) -> Event {
         Event::TurnStarted { turn, text: "x".into(), origin: TurnOrigin::Typed }
     }
@@ -247,7 +277,11 @@ mod tests {
         // The turn of that number is undone, and the kept changes are still kept.
         let undone = |turns: &[u64], left: &[u64]| {
             let (turns, left) = (turns.to_vec(), left.to_vec());
-            changes(&[&record[..], &[Event::Undone { turns, kept_files_of: left }]].concat()).len()
+            changes(
+                &[&record[..], &[Event::Undone { turns, kept_files_of: left, except: vec![] }]]
+                    .concat(),
+            )
+            .len()
         };
         assert_eq!((undone(&[2], &[]), undone(&[], &[2]), undone(&[], &[1])), (1, 0, 1));
         // A second record covers both.

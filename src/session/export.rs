@@ -101,7 +101,7 @@ fn change_sentence(event: &Event, lang: Lang) -> Option<String> {
         Event::Undone { .. } => words::EXPORT_UNDONE.into(),
         Event::FilesKept { files, .. } => words::EXPORT_LEFT.with("n", files.len()),
         Event::FilesChanged { files, .. } => Change::summary(files)?,
-        Event::Redone => words::EXPORT_REDONE.into(),
+        Event::Redone { .. } => words::EXPORT_REDONE.into(),
         Event::Compacted(receipt) => receipt.localized(),
         Event::TurnEnded { ending, .. } => match ending {
             TurnOutcome::Done | TurnOutcome::Error => return None,
@@ -292,7 +292,7 @@ mod tests {
         let item = PlanItem { text: "write <it>".into(), state: PlanState::Doing };
         let record = [
             Event::Plan { items: vec![item] },
-            Event::Undone { turns: vec![1], kept_files_of: vec![] },
+            Event::Undone { turns: vec![1], kept_files_of: vec![], except: vec![] },
             Event::FilesKept { turn: 2, files: vec![Default::default()] },
         ];
         assert!(record.iter().all(Event::is_transcript));

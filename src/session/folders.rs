@@ -87,6 +87,9 @@ impl Session {
             self.apply_approval_mode(mode);
             self.send_info().await;
         }
+        if self.command_line_mode.is_some() && saved != Some(mode) {
+            self.store.recorder().append(&Event::ApprovalModeSet { mode }).await;
+        }
         if mode != ApprovalMode::Ask {
             let say = words::MODE_AGAIN.with("mode", LocalizedText::from(mode.label()));
             let notice = Notice::info(say).with_hint(mode.about()).with_topic(Topic::Resumed);

@@ -160,6 +160,19 @@ impl Session {
         }
     }
 
+    /// A limit in money counts nothing where the model has no price.
+    pub(super) async fn warn_of_unknown_price(&mut self) {
+        let model = &self.responder.connected.model;
+        let limits = self.info.spend_limits;
+        let is_limited =
+            [limits.turn, limits.session, limits.run].iter().any(|limit| limit.cost.is_some());
+        if is_limited && model.prices().is_none() && !self.is_price_reported {
+            self.is_price_reported = true;
+            let say = words::COST_UNKNOWN.with("model", model.name());
+            self.notify(Notice::warning(say).with_hint(words::COST_UNKNOWN_HINT)).await;
+        }
+    }
+
     pub(super) async fn set_found_servers(&mut self, found: Vec<FoundServer>) {
         if found.is_empty() {
             return;

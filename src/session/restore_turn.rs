@@ -2,15 +2,17 @@
 //! they held after it. Each file is judged, asked about if it was changed since, and reported to
 //! the model with the next message.
 
-use super::change_log::{UndoScope, files_kept_event};
+use std::collections::BTreeSet;
+
+use super::change_log::{ChangedFile, UndoScope, files_kept_event};
 use super::job_place::BackgroundUse;
 use super::shell_turn;
 use super::turn_messages::FinishedTurn;
 use super::turn_scope::TurnScope;
 use crate::context::history::TurnRecord;
 use crate::i18n::{Phrase, plural, session as words};
-use crate::protocol::{Event, Notice, TurnOrigin, TurnOutcome, Usage};
-use crate::safety::tools::Restore;
+use crate::protocol::{Event, Notice, Outcome, TurnOrigin, TurnOutcome, Usage};
+use crate::safety::tools::{Restore, digest};
 use crate::safety::{self, Verdict};
 
 /// More files than these are not shown one by one, unless there is a question about one.
@@ -24,54 +26,151 @@ pub enum AfterRestore {
     Redone,
 }
 
+/// The files of one undo or redo.
+#[derive(Debug, Default)]
+pub struct Restores {
+    pub steps: Vec<Restore>,
+    /// The content of another one is not there any more.
+    pub is_incomplete: bool,
+}
+
 pub async fn run(
     text: &str,
     after: AfterRestore,
-    restore_steps: Vec<Restore>,
+    restores: Restores,
     mut scope: TurnScope,
 ) -> FinishedTurn {
     scope.begin(text.to_owned(), TurnOrigin::Command);
-    let all: Vec<String> = restore_steps.iter().map(|restore| restore.path.clone()).collect();
+    let Restores { steps, is_incomplete } = restores;
+    let all: Vec<String> = steps.iter().map(|restore| restore.path.clone()).collect();
     let is_quiet = all.len() > SHOWN;
-    let (mut ending, mut done) = (TurnOutcome::Done, Vec::new());
-    for restore in restore_steps {
-        let id = scope.next_step_id();
-        let verdict = safety::assess_restore(&id, &restore, scope.policy_context());
-        let (end, seen) = match verdict {
-            Verdict::Run(cleared) if is_quiet => {
-                (TurnOutcome::Done, scope.run_quietly(cleared).await)
-            }
-            verdict => shell_turn::run_or_ask(verdict, BackgroundUse::Never, &mut scope).await,
+    let kept_changes: Vec<ChangedFile> = steps.iter().map(still_changed).collect();
+    let plan = safety::plan_restores(steps, scope.policy_context());
+    let already = plan.done.len();
+    let done = plan.done.into_iter().map(|restore| restore.path).collect();
+    let declined = BTreeSet::new();
+    let mut run = RestoreRun { is_quiet, done, declined, ending: TurnOutcome::Done };
+    let mut is_held = !run.restore(plan.writes, &mut scope).await || is_incomplete;
+    // A file that would go may be the only copy of one that is not restored.
+    if !is_held {
+        let (copies, deletes): (Vec<_>, Vec<_>) =
+            plan.deletes.into_iter().partition(|it| run.is_copy_of_declined(it));
+        is_held = !run.restore(deletes, &mut scope).await;
+        is_held |= !run.restore(plan.late_writes, &mut scope).await;
+        is_held |= !copies.is_empty();
+    }
+    let RestoreRun { done, ending, .. } = run;
+    let record = restore_record(&after, &all, &done);
+    let changed = done.len() - already;
+    let left: Vec<ChangedFile> =
+        kept_changes.into_iter().filter(|change| !done.contains(&change.path)).collect();
+    let command = after.command();
+    if !done.is_empty() || (is_incomplete && !left.is_empty()) {
+        let (one, many) = after.record(&left, &mut scope).await;
+        let say = match changed {
+            0 if left.is_empty() => words::RESTORE_ALREADY.into(),
+            n => plural(n, one, many),
         };
-        if seen.succeeded() {
-            done.extend(seen.change.map(|change| change.path));
-        }
-        ending = end;
-        if ending != TurnOutcome::Done || scope.context.cancel.is_cancelled() {
-            break;
+        if changed > 0 || left.is_empty() {
+            scope.emit(Event::Notice(Notice::info(say))).await;
         }
     }
-    let record = restore_record(&after, &all, &done);
-    if !done.is_empty() {
-        let (one, many) = after.record(&mut scope).await;
-        scope.emit(Event::Notice(Notice::info(plural(done.len(), one, many)))).await;
+    if is_held && !left.is_empty() {
+        let say = words::RESTORE_HELD.with("n", left.len()).with("command", command);
+        scope.emit(Event::Notice(Notice::warning(say))).await;
     }
     scope.end(ending, record, Usage::default()).await
 }
 
+/// The files as they are restored.
+struct RestoreRun {
+    is_quiet: bool,
+    /// The paths of those that are as they should be.
+    done: Vec<String>,
+    /// Contents that the user did not want restored, by their digests.
+    declined: BTreeSet<String>,
+    ending: TurnOutcome,
+}
+
+impl RestoreRun {
+    fn is_copy_of_declined(&self, restore: &Restore) -> bool {
+        restore.after.as_ref().is_some_and(|digest| self.declined.contains(digest))
+    }
+
+    /// Restores these; false where one could not be restored. What the user declined stays.
+    async fn restore(&mut self, restores: Vec<Restore>, scope: &mut TurnScope) -> bool {
+        let mut is_whole = true;
+        for restore in restores {
+            if self.ending != TurnOutcome::Done || scope.context.cancel.is_cancelled() {
+                return false;
+            }
+            let id = scope.next_step_id();
+            let verdict = safety::assess_restore(&id, &restore, scope.policy_context());
+            let (ending, seen) = match verdict {
+                Verdict::Run(cleared) if self.is_quiet => {
+                    let seen = scope.run_quietly(cleared).await;
+                    if !seen.succeeded() {
+                        scope.emit(Event::StepFinished(Box::new(seen.clone()))).await;
+                    }
+                    (TurnOutcome::Done, seen)
+                }
+                verdict => shell_turn::run_or_ask(verdict, BackgroundUse::Never, scope).await,
+            };
+            self.ending = ending;
+            match seen.succeeded() {
+                true => self.done.push(restore.path),
+                false if seen.outcome == Outcome::Declined => {
+                    self.declined.extend(restore.before.as_deref().map(digest));
+                }
+                false => is_whole = false,
+            }
+        }
+        is_whole
+    }
+}
+
+/// The change that stays when the file is not restored.
+fn still_changed(restore: &Restore) -> ChangedFile {
+    ChangedFile {
+        turn: 0,
+        is_kept: true,
+        path: restore.path.clone(),
+        before: restore.before.as_deref().map(digest),
+        after: restore.after.clone(),
+        added: 0,
+        removed: 0,
+        executable: restore.executable,
+    }
+}
+
 impl AfterRestore {
-    /// Records it; returns the sentences for one file and for many.
-    async fn record(self, scope: &mut TurnScope) -> (Phrase, Phrase) {
+    /// The command that restores the rest.
+    fn command(&self) -> &'static str {
         match self {
-            AfterRestore::Undone(UndoScope { turns, kept_turns, kept_changes }) => {
-                scope.emit(Event::Undone { turns, kept_files_of: kept_turns }).await;
+            AfterRestore::Undone(_) => "/undo",
+            AfterRestore::Redone => "/redo",
+        }
+    }
+
+    /// Records it, but for the files that are `left`; returns the sentences for one file and for
+    /// many.
+    async fn record(self, left: &[ChangedFile], scope: &mut TurnScope) -> (Phrase, Phrase) {
+        let except = left.iter().map(|change| change.path.clone()).collect();
+        match self {
+            AfterRestore::Undone(UndoScope { turns, kept_turns, mut kept_changes }) => {
+                scope.emit(Event::Undone { turns, kept_files_of: kept_turns, except }).await;
+                // What is recorded again replaces what stayed of that turn.
+                if let Some(turn) = kept_changes.first().map(|change| change.turn) {
+                    let left = left.iter().cloned();
+                    kept_changes.extend(left.map(|change| ChangedFile { turn, ..change }));
+                }
                 if let Some(event) = files_kept_event(&kept_changes) {
                     scope.emit(event).await;
                 }
                 (words::UNDONE_ONE, words::UNDONE_MANY)
             }
             AfterRestore::Redone => {
-                scope.emit(Event::Redone).await;
+                scope.emit(Event::Redone { except }).await;
                 (words::REDONE_ONE, words::REDONE_MANY)
             }
         }

@@ -78,7 +78,7 @@ impl Session {
         let ReplacementRecord { kept_changes: stayed, events, .. } =
             self.replacement_record(turn, &changed);
         self.rewind_conversation(turn, Rewind::Both, events).await?;
-        if !back.is_empty() {
+        if !back.steps.is_empty() {
             whose.kept_changes = stayed;
             whose.kept_turns.push(turn);
             self.start_undo(whose, back, REWIND);
@@ -109,7 +109,8 @@ impl Session {
         before.retain(|change| change.is_kept && change.turn == turn);
         let mut events = Vec::new();
         if whose != UndoScope::default() {
-            events.push(Event::Undone { turns: whose.turns, kept_files_of: whose.kept_turns });
+            let (turns, kept_files_of) = (whose.turns, whose.kept_turns);
+            events.push(Event::Undone { turns, kept_files_of, except: Vec::new() });
         }
         if !changed.is_empty() {
             let all: Vec<ChangedFile> = before.iter().chain(changed).cloned().collect();

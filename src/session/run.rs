@@ -233,7 +233,10 @@ impl Session {
             TurnMessage::Job(message) => self.handle_job_message(message).await,
             TurnMessage::InstructionsRead(found) => self.set_instructions(found).await,
             TurnMessage::FilesCounted(files) => self.set_changed_files(files).await,
-            TurnMessage::ModelLearned => self.refresh_model_name().await,
+            TurnMessage::ModelLearned => {
+                self.refresh_model_name().await;
+                self.warn_of_unknown_price().await;
+            }
             TurnMessage::Remember { rule } => self.add_rule(&rule, Adding::Allow).await,
             TurnMessage::RuleGranted { grant, scope } => {
                 let notice = permissions::grant(&mut self.security, *grant, scope);

@@ -27,6 +27,8 @@ impl Session {
     /// Resumes the session requested at the start.
     pub(super) async fn resume_at_start(&mut self) {
         match self.store.resume.take() {
+            // A mode of the command line is that of the conversation, too.
+            None if self.command_line_mode.is_some() => self.record_folders().await,
             None => {}
             Some(ResumeTarget::Last) => self.resume(None).await,
             Some(ResumeTarget::Id(id)) => self.resume(Some(id)).await,

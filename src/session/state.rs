@@ -58,6 +58,8 @@ pub(super) struct Session {
     pub base_policy: Option<Policy>,
     /// The folder for long outputs of steps.
     pub outputs: Option<PathBuf>,
+    /// The user was warned that the price of the model is not known.
+    pub is_price_reported: bool,
     pub kept_jobs: Option<KeptJobs>,
     /// The project's instructions.
     pub instructions: Arc<crate::config::project_instructions::ProjectInstructions>,
@@ -120,6 +122,7 @@ impl Session {
             base_policy: parts.settings.as_ref().map(|settings| settings.policy()),
             settings: parts.settings,
             outputs: parts.outputs,
+            is_price_reported: false,
             kept_jobs: parts.kept_jobs,
             instructions: Arc::default(),
             bounds: parts.bounds,

@@ -6,7 +6,7 @@
 use super::change_log::{
     ChangeLog, ChangedFile, UndoPoint, UndoScope, changes, changes_since, first_of_last, undo_scope,
 };
-use super::restore_turn::{self, AfterRestore};
+use super::restore_turn::{self, AfterRestore, Restores};
 use super::state::Session;
 use crate::i18n::session as words;
 use crate::protocol::Notice;
@@ -27,7 +27,7 @@ impl Session {
             return self.notify(Notice::warning(words::UNDO_BUSY)).await;
         }
         let (whose, back) = self.restore_steps(from).await;
-        if back.is_empty() {
+        if back.steps.is_empty() {
             return self.notify(Notice::info(words::NOTHING_TO_UNDO)).await;
         }
         self.start_undo(whose, back, text);
@@ -39,7 +39,7 @@ impl Session {
 
     /// Which file changes exist from this place on, and the steps that undo them. Reports changes
     /// that cannot be undone.
-    pub(super) async fn restore_steps(&mut self, from: UndoPoint) -> (UndoScope, Vec<Restore>) {
+    pub(super) async fn restore_steps(&mut self, from: UndoPoint) -> (UndoScope, Restores) {
         let all = changes(self.conversation.record());
         let lost = ChangeLog::read(self.conversation.record()).lost;
         let lost: usize = lost.iter().filter(|(turn, _)| *turn >= from.turn).map(|(_, n)| n).sum();
@@ -55,8 +55,8 @@ impl Session {
     async fn restores(
         &mut self,
         wanted: impl Iterator<Item = (Option<String>, ChangedFile)>,
-    ) -> Vec<Restore> {
-        let mut out = Vec::new();
+    ) -> Restores {
+        let mut out = Restores::default();
         for (content, change) in wanted {
             let executable = change.executable;
             let now = if content == change.before { change.after } else { change.before };
@@ -67,11 +67,12 @@ impl Session {
                     None => {
                         let say = words::UNDO_LOST.with("path", change.path);
                         self.notify(Notice::warning(say)).await;
+                        out.is_incomplete = true;
                         continue;
                     }
                 },
             };
-            out.push(Restore { path: change.path, before: content, after: now, executable });
+            out.steps.push(Restore { path: change.path, before: content, after: now, executable });
         }
         out
     }
@@ -84,7 +85,7 @@ impl Session {
         let undone = ChangeLog::read(self.conversation.record()).undone.pop().unwrap_or_default();
         let merged = changes_since(&undone, UndoPoint { turn: 0, is_own: false });
         let again = self.restores(merged.into_iter().map(|it| (it.after.clone(), it))).await;
-        if again.is_empty() {
+        if again.steps.is_empty() {
             return self.notify(Notice::info(words::NOTHING_TO_REDO)).await;
         }
         self.info.restoring_turns.push(self.info.turns + 1);
@@ -93,7 +94,7 @@ impl Session {
     }
 
     /// Starts the turn that undoes the changes.
-    pub(super) fn start_undo(&mut self, whose: UndoScope, back: Vec<Restore>, text: &'static str) {
+    pub(super) fn start_undo(&mut self, whose: UndoScope, back: Restores, text: &'static str) {
         self.info.restoring_turns.push(self.info.turns + 1);
         self.info.restoring_turns.push(self.info.turns + 1);
         self.start_turn(|scope| restore_turn::run(text, AfterRestore::Undone(whose), back, scope));

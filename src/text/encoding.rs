@@ -87,14 +87,30 @@ impl FileEncoding {
 /// The text of a file and its encoding; `None`: it is no text. A byte order mark is its first
 /// character.
 pub fn decode(bytes: &[u8]) -> Option<(Cow<'_, str>, FileEncoding)> {
-    if let Ok(text) = std::str::from_utf8(bytes) {
-        return Some((Cow::Borrowed(text), FileEncoding::Utf8));
+    if is_marked_utf32(bytes) {
+        return None;
     }
-    let encoding = match marked(bytes) {
-        Some(encoding) => encoding,
-        None if has_control_bytes(bytes) => return None,
-        None => FileEncoding::Other(detect(bytes)),
-    };
+    let wide = utf16(bytes);
+    if let (None, Ok(text)) = (wide, std::str::from_utf8(bytes)) {
+        // Bytes that are mostly NUL are data, although they are valid.
+        let is_text = memchr::memchr_iter(0, bytes).count() * 4 < bytes.len().max(1);
+        return is_text.then_some((Cow::Borrowed(text), FileEncoding::Utf8));
+    }
+    match wide {
+        Some(encoding) => decode_as(bytes, encoding),
+        None if has_control_bytes(bytes) => None,
+        None => {
+            let encoding = detect(bytes);
+            // GB18030 has more characters, and is recognized as the other.
+            let wider = (encoding == encoding_rs::GBK).then_some(encoding_rs::GB18030);
+            let candidates = [Some(encoding), wider].into_iter().flatten();
+            candidates.map(FileEncoding::Other).find_map(|encoding| decode_as(bytes, encoding))
+        }
+    }
+}
+
+/// The text, if all of its bytes come back.
+fn decode_as(bytes: &[u8], encoding: FileEncoding) -> Option<(Cow<'_, str>, FileEncoding)> {
     let text = match encoding {
         FileEncoding::Utf16Le => decode_utf16(bytes, u16::from_le_bytes)?,
         FileEncoding::Utf16Be => decode_utf16(bytes, u16::from_be_bytes)?,
@@ -110,25 +126,51 @@ pub fn decode(bytes: &[u8]) -> Option<(Cow<'_, str>, FileEncoding)> {
 /// The same of the beginning of a file, up to the end of its last line: it may be cut within a
 /// character.
 pub fn decode_head(head: &[u8]) -> Option<(Cow<'_, str>, FileEncoding)> {
-    let encoding = marked(head).unwrap_or(FileEncoding::Utf8);
+    let encoding = utf16(head).unwrap_or(FileEncoding::Utf8);
     let whole = head.len() - head.len() % encoding.unit();
     decode(head.get(..encoding.line_ends(head).next_back().unwrap_or(whole))?)
 }
 
-/// The encoding that a byte order mark names.
-pub fn marked(bytes: &[u8]) -> Option<FileEncoding> {
+/// Whether the bytes are UTF-16: by their mark, or without one by the zeros in one half of their
+/// characters, as letters, blanks and line breaks have them.
+pub fn utf16(bytes: &[u8]) -> Option<FileEncoding> {
     match bytes {
+        _ if is_marked_utf32(bytes) => None,
         [0xff, 0xfe, ..] => Some(FileEncoding::Utf16Le),
         [0xfe, 0xff, ..] => Some(FileEncoding::Utf16Be),
-        _ => None,
+        _ => unmarked_utf16(bytes),
     }
+}
+
+fn unmarked_utf16(bytes: &[u8]) -> Option<FileEncoding> {
+    let (pairs, _) = bytes.as_chunks::<2>();
+    let (mut first, mut second) = (0, 0);
+    for at in memchr::memchr_iter(0, bytes) {
+        match at % 2 {
+            0 => first += 1,
+            _ => second += 1,
+        }
+    }
+    let (encoding, unit, zeros): (_, fn([u8; 2]) -> u16, usize) = match (first, second) {
+        (0, 1..) => (FileEncoding::Utf16Le, u16::from_le_bytes, second),
+        (1.., 0) => (FileEncoding::Utf16Be, u16::from_be_bytes, first),
+        _ => return None,
+    };
+    let is_control = |unit: u16| matches!(unit, 0..=8 | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f);
+    let is_text = zeros * 4 >= pairs.len() && !pairs.iter().any(|pair| is_control(unit(*pair)));
+    is_text.then_some(encoding)
+}
+
+/// UTF-32 is not read: its mark begins as that of UTF-16.
+fn is_marked_utf32(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0xff, 0xfe, 0, 0]) || bytes.starts_with(&[0, 0, 0xfe, 0xff])
 }
 
 /// The encoding of a text by its beginning, where it is neither UTF-8 nor has a mark.
 pub fn detect_head(head: &[u8]) -> Option<&'static str> {
     // A character may be cut at the end.
     let is_other = std::str::from_utf8(head).is_err_and(|error| error.error_len().is_some());
-    (is_other && marked(head).is_none() && !has_control_bytes(head)).then(|| detect(head).name())
+    (is_other && utf16(head).is_none() && !has_control_bytes(head)).then(|| detect(head).name())
 }
 
 fn detect(bytes: &[u8]) -> &'static Encoding {
@@ -204,9 +246,31 @@ mod tests {
     }
 
     #[test]
+    fn utf16_without_a_mark_and_the_larger_gb_encoding_are_written_as_they_were() {
+        let text = "first line\r\nsecond é 好\r\n";
+        for encoding in [FileEncoding::Utf16Le, FileEncoding::Utf16Be] {
+            let bytes = encoding.encode(text).unwrap();
+            assert_eq!(decode(&bytes), Some((Cow::Borrowed(text), encoding)));
+            let (head, known) = decode_head(bytes.get(..41).unwrap()).unwrap();
+            assert_eq!((head.as_ref(), known), ("first line\r\n", encoding));
+        }
+        let chinese = "这是一个用国标编码保存的文件，价格 5 €，罕见字 𠀀，里面有常用的汉字。\n";
+        let bytes = encoding_rs::GB18030.encode(chinese).0;
+        let (decoded, encoding) = decode(&bytes).unwrap();
+        assert_eq!((decoded.as_ref(), encoding.name()), (chinese, "gb18030"));
+        assert_eq!(*encoding.encode(&decoded).unwrap(), *bytes);
+        // A NUL between words of UTF-8 makes no other encoding of it.
+        let text = "one two\0three four\0";
+        assert_eq!(decode(text.as_bytes()), Some((Cow::Borrowed(text), FileEncoding::Utf8)));
+    }
+
+    #[test]
     fn data_is_no_text() {
         for bytes in [
-            &b"\x7fELF\x02\x01\xff"[..],
+            &b"\xff\xfe\x00\x00a\x00\x00\x00"[..],
+            b"\x00\x00\xfe\xff\x00\x00\x00a",
+            b"a\x00\x00\x00b\x00\x00\x00",
+            b"\x7fELF\x02\x01\xff",
             b"\xff\xfeabc",
             b"\x00\x01\xff",
             b"\xff\xd8\xff\xe0\x00\x10JFIF",

@@ -6,7 +6,7 @@
 //! within bounds of bytes, files and time. Ignored files, links and credentials are left out: they
 //! are never copied anywhere, and are not restored.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use crate::safety::tools::{count_changes, digest};
 
 mod scan;
 
-use scan::{StampedFiles, WorkspaceFile, scan_folder, stamp};
+use scan::{FileIdentity, LinkedFolders, StampedFiles, WorkspaceFile, scan_folder, stamp};
 
 /// Bounds of one checkpoint and of all copies of a session.
 #[derive(Clone, Copy, Debug)]
@@ -125,6 +125,17 @@ struct Candidate {
     path: PathBuf,
     before: Option<(WorkspaceFile, Saved)>,
     exists: bool,
+    /// Where it was moved from.
+    source: Option<PathBuf>,
+}
+
+impl Candidate {
+    /// The old content is known, or still in its place.
+    fn is_kept(&self) -> bool {
+        let Some((old, saved)) = &self.before else { return false };
+        *saved != Saved::Nowhere
+            || stamp(&self.path).is_some_and(|now| now.identity() == old.identity())
+    }
 }
 
 impl Checkpoints {
@@ -219,10 +230,11 @@ impl Checkpoints {
     pub async fn changes_since(self: &Arc<Checkpoints>, before: Checkpoint) -> WorkspaceChanges {
         let (own, mut changes) = (Arc::clone(self), WorkspaceChanges::default());
         let compared = tokio::task::spawn_blocking(move || own.compare(before)).await;
-        let Ok(candidates) = compared else { return changes };
+        let Ok((candidates, foreign)) = compared else { return changes };
+        changes.lost = foreign;
         if candidates.len() > self.limits.files {
             // A part of it would be neither the old state nor the new one.
-            changes.lost = candidates.len();
+            changes.lost += candidates.len();
             return changes;
         }
         let objects = read_objects(&candidates).await;
@@ -231,7 +243,8 @@ impl Checkpoints {
         tokio::task::spawn_blocking(work).await.unwrap_or_default()
     }
 
-    fn compare(&self, before: Checkpoint) -> Vec<Candidate> {
+    /// The changed files, and how many more came from where nothing was looked at.
+    fn compare(&self, before: Checkpoint) -> (Vec<Candidate>, usize) {
         let Checkpoint { roots, closed, mut files, taken, .. } = before;
         let deadline = Instant::now() + AFTER;
         let started = taken.checked_sub(TICK).unwrap_or(taken);
@@ -246,7 +259,7 @@ impl Checkpoints {
                             old == stamp && (old.is_settled(taken) || saved.is_content_of(&path));
                         if !is_same {
                             let before = Some((old, saved));
-                            out.push(Candidate { path, before, exists: true });
+                            out.push(Candidate { path, before, exists: true, source: None });
                         }
                     }
                     None => new.push((path, stamp)),
@@ -254,22 +267,20 @@ impl Checkpoints {
             }
         }
         // Not met: gone, or ignored now.
+        let mut linked = LinkedFolders::default();
         for (path, (old, saved)) in files {
             let path = PathBuf::from(path);
-            let now = stamp(&path);
+            let folder = path.parent().unwrap_or(&path);
+            let now = (!linked.contains(folder, &roots)).then(|| stamp(&path)).flatten();
             if now.as_ref() != Some(&old) {
                 let exists = now.is_some();
-                out.push(Candidate { path, before: Some((old, saved)), exists });
+                let before = Some((old, saved));
+                out.push(Candidate { path, before, exists, source: None });
             }
         }
-        let ignores_changed = out.iter().any(|it| scan::is_ignore_file(&it.path));
-        for (path, stamp) in new {
-            if stamp.is_new(started, ignores_changed) {
-                out.push(Candidate { path, before: None, exists: true });
-            }
-        }
+        let foreign = add_new_files(new, started, &mut out);
         out.sort_by(|a, b| a.path.cmp(&b.path));
-        out
+        (out, foreign)
     }
 
     fn keep_contents(
@@ -278,26 +289,17 @@ impl Checkpoints {
         objects: &HashMap<Box<[u8]>, Vec<u8>>,
         mut changes: WorkspaceChanges,
     ) -> WorkspaceChanges {
-        for Candidate { path, before, exists } in candidates {
-            let old = match &before {
-                None => None,
-                Some((stamp, saved)) => match self.old_content(stamp, saved, objects) {
-                    Some(bytes) => Some(bytes),
-                    None => {
-                        changes.lost += 1;
-                        continue;
-                    }
-                },
-            };
-            let new = match exists {
-                false => None,
-                true => match read_file(&path) {
-                    Ok(bytes) => Some(bytes),
-                    Err(_) => {
-                        changes.lost += 1;
-                        continue;
-                    }
-                },
+        let mut sources = HashMap::new();
+        let mut lost = HashSet::new();
+        for Candidate { path, before, exists, source } in candidates {
+            let old = before.as_ref().map(|(old, saved)| self.old_content(old, saved, objects));
+            let new = exists.then(|| read_file(&path).ok());
+            let (old, new) = match (old, new) {
+                (Some(None), _) | (_, Some(None)) => {
+                    lost.insert(path);
+                    continue;
+                }
+                (old, new) => (old.flatten(), new.flatten()),
             };
             if old == new {
                 continue;
@@ -305,16 +307,18 @@ impl Checkpoints {
             let before_stamp = before.as_ref().map(|(stamp, _)| stamp);
             let kept = old.as_deref().map(|bytes| self.backups.save_unsynced(bytes)).transpose();
             let Ok(kept) = kept else {
-                changes.lost += 1;
+                lost.insert(path);
                 continue;
             };
+            let name = path.to_string_lossy().into_owned();
+            sources.extend(source.map(|source| (name.clone(), source)));
             let was_executable = before_stamp.is_some_and(|stamp| stamp.executable);
             let (added, removed) = count_changes(
                 old.as_deref().unwrap_or_default(),
                 new.as_deref().unwrap_or_default(),
             );
             changes.files.push(Change {
-                path: path.to_string_lossy().into_owned(),
+                path: name,
                 before: kept,
                 after: new.as_deref().map(digest),
                 added,
@@ -324,6 +328,9 @@ impl Checkpoints {
             });
         }
         self.backups.limit();
+        // Else undoing would remove the only copy.
+        changes.files.retain(|it| sources.get(&it.path).is_none_or(|from| !lost.contains(from)));
+        changes.lost += lost.len();
         changes
     }
 
@@ -339,6 +346,35 @@ impl Checkpoints {
             Saved::Nowhere => None,
         }
     }
+}
+
+/// Adds the files of paths where there was none: those that were made, and those that were moved
+/// from a place whose content is known. One from anywhere else may be the only copy, so that undoing
+/// must not remove it; they are counted.
+fn add_new_files(new: StampedFiles, started: SystemTime, out: &mut Vec<Candidate>) -> usize {
+    let ignores_changed = out.iter().any(|it| scan::is_ignore_file(&it.path));
+    let known: HashMap<FileIdentity, &Candidate> =
+        out.iter().filter_map(|it| Some((it.before.as_ref()?.0.identity(), it))).collect();
+    let mut found = Vec::new();
+    let mut foreign = 0;
+    for (path, stamp) in new {
+        let old = known.get(&stamp.identity());
+        let source = old.map(|old| old.path.clone());
+        let is_covered = match old {
+            Some(old) => old.is_kept(),
+            None if stamp.is_new(started) => true,
+            None => {
+                // It may only have been ignored before.
+                foreign += usize::from(stamp.is_touched(started) && !ignores_changed);
+                false
+            }
+        };
+        if is_covered {
+            found.push(Candidate { path, before: None, exists: true, source });
+        }
+    }
+    out.extend(found);
+    foreign
 }
 
 /// What may still be copied.

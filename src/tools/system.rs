@@ -144,6 +144,14 @@ impl Machine for System {
         file_kind(path)
     }
 
+    fn is_link(&self, path: &Path) -> bool {
+        is_link(path)
+    }
+
+    fn has_other_names(&self, path: &Path) -> bool {
+        has_other_names(path)
+    }
+
     /// A bare name is looked up folder by folder; a path counts when its folder, links
     /// resolved, is a trusted one.
     fn program(&self, name: &str) -> Option<Program> {
@@ -223,6 +231,14 @@ impl Machine for FilesOnly {
         file_kind(path)
     }
 
+    fn is_link(&self, path: &Path) -> bool {
+        is_link(path)
+    }
+
+    fn has_other_names(&self, path: &Path) -> bool {
+        has_other_names(path)
+    }
+
     fn program(&self, _: &str) -> Option<Program> {
         None
     }
@@ -239,6 +255,14 @@ fn file_kind(path: &Path) -> PathKind {
         Ok(_) => PathKind::Other,
         Err(_) => PathKind::Missing,
     }
+}
+
+fn is_link(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink())
+}
+
+fn has_other_names(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.nlink() > 1)
 }
 
 fn entries(folder: &Path, most: usize) -> Vec<(PathBuf, FileKind)> {

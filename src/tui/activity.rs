@@ -164,7 +164,7 @@ impl Activity {
             | Event::Undone { .. }
             | Event::FilesKept { .. }
             | Event::FilesChanged { .. }
-            | Event::Redone
+            | Event::Redone { .. }
             | Event::Changes { .. }
             | Event::FolderAdded { .. }
             | Event::ApprovalModeSet { .. }

@@ -17,6 +17,7 @@ use tokio::time::timeout;
 use super::event::ScreenInput;
 use super::state::{SavePaths, State};
 use super::time::Millis;
+use crate::commands::built_in_names;
 use crate::config::draft::{self, SavedDraft};
 use crate::config::history::InputHistory;
 use crate::i18n::LocalizedText;
@@ -100,9 +101,12 @@ impl AutoSaver {
     }
 
     /// A line was sent. It stays in the draft until the session has it.
+    /// One of the built-in commands does what it does at once, so it is not offered again.
     pub fn save_line(&mut self, line: String, at: Millis) {
-        self.sent_lines.0.push_back(line.clone());
-        self.sent_lines.1 = at + HELD;
+        if !is_built_in_command(&line) {
+            self.sent_lines.0.push_back(line.clone());
+            self.sent_lines.1 = at + HELD;
+        }
         let SavedDraft { queue, later, .. } = self.last_draft.clone();
         self.save_unsynced(SavedDraft {
             queue,
@@ -229,6 +233,11 @@ impl AutoSaver {
     }
 }
 
+fn is_built_in_command(line: &str) -> bool {
+    let name = line.strip_prefix('/').and_then(|rest| rest.split_whitespace().next());
+    name.is_some_and(|name| built_in_names().contains(&name))
+}
+
 fn save_loop(files: &SavePaths, papers: &Receiver<SaveJob>, secrets: &Redactor) {
     let mut history = None;
     // Waiters for a draft also wait for the one that replaces it.
@@ -315,6 +324,21 @@ mod tests {
         clerk.close(SavedDraft::from_text("half a")).await;
         assert_eq!(InputHistory::open(history).entries(), ["一", "two"]);
         assert_eq!(draft::read(&kept), SavedDraft::from_text("half a"));
+    }
+
+    #[tokio::test]
+    async fn a_command_that_ran_is_not_offered_again_and_a_message_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let kept = folder.path().join("d.json");
+        let files = SavePaths { draft: Some(kept.clone()), ..SavePaths::default() };
+        for (line, left) in [("/version", ""), ("/theme dark", ""), ("/usr/bin is", "/usr/bin is")]
+        {
+            let mut saver = AutoSaver::start(files.clone(), SavedDraft::default());
+            saver.save_line(line.into(), 0);
+            let draft = saver.last_draft.clone();
+            saver.close(draft).await;
+            assert_eq!(draft::read(&kept), SavedDraft::from_text(left), "{line}");
+        }
     }
 
     #[tokio::test]

@@ -39,8 +39,9 @@ impl SidePanel {
         match event {
             Event::TurnStarted { turn, .. } => self.turn = *turn,
             Event::Plan { items } => self.plan.clone_from(items),
-            Event::Undone { turns, .. } => {
-                self.changed.retain(|file| !turns.contains(&file.turn));
+            Event::Undone { turns, except, .. } => {
+                let stays = |path: &String| except.contains(path);
+                self.changed.retain(|file| !turns.contains(&file.turn) || stays(&file.path));
             }
             Event::Rewound { turn, .. } => self.changed.retain(|file| file.turn < *turn),
             Event::FilesKept { turn, files } => {

@@ -580,7 +580,7 @@ fn handle_session_event(state: &mut State, event: SessionEvent, at: Millis) -> V
         | SessionEvent::Undone { .. }
         | SessionEvent::FilesKept { .. }
         | SessionEvent::FilesChanged { .. }
-        | SessionEvent::Redone
+        | SessionEvent::Redone { .. }
         | SessionEvent::FolderAdded { .. }
         | SessionEvent::ApprovalModeSet { .. }
         | SessionEvent::Page(_)

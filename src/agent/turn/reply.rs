@@ -281,8 +281,8 @@ impl Turn {
             // A repaired reply is never acted on without a question.
             proposal.requires.confirm |= found == ReplyRepair::Repaired;
             let id = self.take_step_id();
-            let cwd = cwd.clone();
-            let Proposal { work, requires } = proposal;
+            let Proposal { work, requires, cwd: own } = proposal;
+            let cwd = own.or_else(|| cwd.clone());
             batch.todo.push_back(Step { id, work, requires, cwd });
         }
         self.begin_batch(batch, scene)

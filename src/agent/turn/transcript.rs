@@ -153,8 +153,7 @@ impl TurnMessages {
     }
 
     pub fn add_cmd(&mut self, message: &str, cwd: Option<&str>, commands: &[Proposal]) {
-        let commands: Vec<Value> =
-            commands.iter().map(|proposal| action_json(&proposal.work)).collect();
+        let commands: Vec<Value> = commands.iter().map(proposal_json).collect();
         let mut data = json!({});
         if let Some(cwd) = cwd {
             data["cwd"] = json!(cwd);
@@ -359,6 +358,15 @@ pub fn not_run_observation(
     let cwd = judged.cwd.display().to_string();
     let seen = Observation::not_run(judged.step.clone(), cwd, judged.risk.clone(), outcome);
     Observation { note, ..seen }
+}
+
+/// A step as the protocol writes it, with a folder of its own.
+fn proposal_json(proposal: &Proposal) -> Value {
+    let mut json = action_json(&proposal.work);
+    if let Some(cwd) = &proposal.cwd {
+        json["cwd"] = json!(cwd);
+    }
+    json
 }
 
 fn action_json(work: &StepAction) -> Value {

@@ -134,6 +134,10 @@ fn new_or_changed_steering_files_ask_for_trust_again() {
         (".avocet/config.toml", "a = 2\n", FolderTrust::Changed),
         (".avocet/commands/x.md", "!{ls}", FolderTrust::Changed),
         (".mcp.json", "{}", FolderTrust::Changed),
+        ("AGENTS.md", "be kind", FolderTrust::Changed),
+        ("CLAUDE.local.md", "be kind", FolderTrust::Changed),
+        ("docs/rules.md", "not taken in", TRUSTED),
+        ("Makefile", "all:", TRUSTED),
         (".env", "A=1", TRUSTED),
         ("src/main.rs", "", TRUSTED),
     ] {
@@ -144,6 +148,23 @@ fn new_or_changed_steering_files_ask_for_trust_again() {
         fs::write(path, text).unwrap();
         assert_eq!(desk.standing(), expected, "{name}");
     }
+}
+
+#[test]
+fn a_changed_file_that_the_notes_take_in_asks_for_trust_again() {
+    let desk = TrustFixture::new();
+    fs::create_dir_all(desk.work().join("docs")).unwrap();
+    fs::write(desk.work().join("AGENTS.md"), "see @docs/rules.md and @docs/later.md").unwrap();
+    fs::write(desk.work().join("docs/rules.md"), "tabs").unwrap();
+    desk.trust();
+    assert_eq!(desk.standing(), TRUSTED);
+    let named = survey(&desk.work()).files;
+    assert!(named.iter().any(|file| file.name == "docs/rules.md"), "{named:?}");
+    fs::write(desk.work().join("docs/rules.md"), "blanks").unwrap();
+    assert_eq!(desk.standing(), FolderTrust::Changed);
+    desk.trust();
+    fs::write(desk.work().join("docs/later.md"), "new").unwrap();
+    assert_eq!(desk.standing(), FolderTrust::Changed);
 }
 
 #[test]

@@ -12,6 +12,9 @@ use crate::text;
 
 type Object = Map<String, Value>;
 
+/// The tool that starts a program in the background.
+const JOB_START: &str = "job.start";
+
 pub(super) fn reply(object: &Object) -> Result<Reply, LocalizedText> {
     let top = ObjectReader { object, path: "" };
     match top.required("type")? {
@@ -67,14 +70,23 @@ fn cmd(top: &ObjectReader<'_>) -> Result<Reply, LocalizedText> {
 }
 
 fn proposal(part: &ObjectReader<'_>) -> Result<Proposal, LocalizedText> {
-    let requires = requires(part)?;
-    let work = match (part.optional_text("program")?, part.optional_text("tool")?) {
+    let mut requires = requires(part)?;
+    let (program, tool_name) = (part.optional_text("program")?, part.optional_text("tool")?);
+    let NativeStep { work, cwd, background } = match (program, tool_name) {
         (Some(_), Some(_)) => return Err(words::BOTH.with("field", part.path)),
         (None, None) => return Err(words::NEITHER.with("field", part.path)),
-        (Some(program), None) => exec(part, program)?,
+        (Some(_), None) => program_step(part)?,
         (None, Some(name)) => tool(part, name)?,
     };
-    Ok(Proposal { work, requires })
+    requires.background |= background;
+    Ok(Proposal { work, requires, cwd })
+}
+
+/// A program with the other fields of its step: its folder, and whether it is to run on.
+fn program_step(part: &ObjectReader<'_>) -> Result<NativeStep, LocalizedText> {
+    let program = part.text("program")?;
+    let cwd = part.optional_text("cwd")?.filter(|cwd| !cwd.is_empty());
+    Ok(NativeStep { work: exec(part, program)?, cwd, background: part.flag("background")? })
 }
 
 fn exec(part: &ObjectReader<'_>, program: String) -> Result<StepAction, LocalizedText> {
@@ -88,37 +100,36 @@ fn exec(part: &ObjectReader<'_>, program: String) -> Result<StepAction, Localize
 pub(super) fn call(name: &str, input: &Object) -> Result<NativeStep, LocalizedText> {
     let path = name.to_owned();
     let part = ObjectReader { object: input, path: &path };
-    let is_exec = matches!(name, "exec" | "job.start");
-    let cwd = match name {
-        _ if is_exec => part.optional_text("cwd")?.filter(|cwd| !cwd.is_empty()),
-        _ => None,
-    };
-    let work = match name {
-        _ if is_exec => {
-            let program = part.text("program")?;
-            exec(&part, program)?
+    match name {
+        "exec" => program_step(&part),
+        JOB_START => Ok(NativeStep { background: true, ..program_step(&part)? }),
+        _ => {
+            let work =
+                StepAction::Tool { name: name.to_owned(), input: Value::Object(input.clone()) };
+            Ok(NativeStep { work, cwd: None, background: false })
         }
-        _ => StepAction::Tool { name: name.to_owned(), input: Value::Object(input.clone()) },
-    };
-    let background = name == "job.start" || (is_exec && part.flag("background")?);
-    Ok(NativeStep { work, cwd, background })
+    }
 }
 
 /// `exec` as a tool name becomes the step it means, so that it is judged as one; there is no tool
 /// that takes a shell line.
-fn tool(part: &ObjectReader<'_>, name: String) -> Result<StepAction, LocalizedText> {
+fn tool(part: &ObjectReader<'_>, name: String) -> Result<NativeStep, LocalizedText> {
     let empty = Object::new();
     let input = part.optional_object("input")?.unwrap_or(&empty);
     match name.as_str() {
-        "exec" | "cmd" => {
+        "exec" | "cmd" | JOB_START => {
             let path = part.field("input");
-            let part = ObjectReader { object: input, path: &path };
-            let program = part.text("program")?;
-            exec(&part, program)
+            let inner = ObjectReader { object: input, path: &path };
+            let step = program_step(&inner)?;
+            let background = step.background || name == JOB_START || part.flag("background")?;
+            Ok(NativeStep { background, ..step })
         }
         "shell" => Err(words::NO_SHELL.with("field", part.field("tool"))),
         "" => Err(words::EMPTY.with("field", part.field("tool"))),
-        _ => Ok(StepAction::Tool { name, input: Value::Object(input.clone()) }),
+        _ => {
+            let work = StepAction::Tool { name, input: Value::Object(input.clone()) };
+            Ok(NativeStep { work, cwd: None, background: false })
+        }
     }
 }
 

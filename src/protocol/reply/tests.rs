@@ -64,19 +64,51 @@ fn a_cmd_reply_becomes_proposals() {
     let requires = Requires { confirm: true, write: true, ..Requires::default() };
     let tool = StepAction::Tool { name: "file.read".into(), input: json!({"path": "a"}) };
     let commands = vec![
-        Proposal { work: StepAction::exec("git", &["commit", "-m", "a b"]), requires },
-        Proposal { work: tool, requires: Requires::default() },
-        Proposal { work: StepAction::exec("ls", &[]), requires: Requires::default() },
+        Proposal { work: StepAction::exec("git", &["commit", "-m", "a b"]), requires, cwd: None },
+        Proposal { work: tool, requires: Requires::default(), cwd: None },
+        Proposal { work: StepAction::exec("ls", &[]), requires: Requires::default(), cwd: None },
     ];
     let cwd = Some("/w".to_owned());
     assert_eq!(reply, Reply::Cmd { message: "why".into(), cwd, commands, expected: "e".into() });
 }
 
 #[test]
+fn a_program_keeps_its_folder_and_runs_on_however_that_is_written() {
+    for (written, is_background, folder) in [
+        (r#"{"program":"ls","background":true}"#, true, None),
+        (
+            r#"{"tool":"exec","input":{"program":"ls","background":true,"cwd":"sub"}}"#,
+            true,
+            Some("sub"),
+        ),
+        (r#"{"tool":"exec","background":true,"input":{"program":"ls"}}"#, true, None),
+        (r#"{"tool":"job.start","input":{"program":"ls"}}"#, true, None),
+        (r#"{"program":"ls","requires":{"background":true},"background":false}"#, true, None),
+        (r#"{"program":"ls","cwd":"sub"}"#, false, Some("sub")),
+    ] {
+        let text = format!(r#"{{"type":"cmd","message":"m","data":{{"commands":[{written}]}}}}"#);
+        let (Reply::Cmd { commands, .. }, _) = valid(&text) else { panic!("{written}") };
+        let requires = Requires { background: is_background, ..Requires::default() };
+        let cwd = folder.map(str::to_owned);
+        assert_eq!(
+            commands,
+            [Proposal { work: StepAction::exec("ls", &[]), requires, cwd }],
+            "{written}"
+        );
+    }
+    for tool in ["job.start", "job.list", "job.read", "job.stop"] {
+        assert_eq!(tool_name(&wire_name(tool)), tool);
+    }
+}
+
+#[test]
 fn a_cmd_reply_may_omit_what_small_models_forget() {
     let (reply, _) = valid(r#"{"type":"cmd","data":{"commands":[{"program":"ls","args":null}]}}"#);
-    let commands =
-        vec![Proposal { work: StepAction::exec("ls", &[]), requires: Requires::default() }];
+    let commands = vec![Proposal {
+        work: StepAction::exec("ls", &[]),
+        requires: Requires::default(),
+        cwd: None,
+    }];
     let expected = String::new();
     assert_eq!(reply, Reply::Cmd { message: String::new(), cwd: None, commands, expected });
 }

@@ -87,7 +87,7 @@ fn commands(object: &Object) -> Option<Vec<Proposal>> {
 fn any_step(value: &Value) -> Option<Proposal> {
     match value {
         Value::String(line) => {
-            exec(line, None).map(|work| Proposal { work, requires: Requires::default() })
+            exec(line, None).map(|work| Proposal { work, requires: Requires::default(), cwd: None })
         }
         Value::Object(object) => match object.get("function") {
             Some(Value::Object(call)) => step(call),
@@ -100,7 +100,7 @@ fn any_step(value: &Value) -> Option<Proposal> {
 fn step(object: &Object) -> Option<Proposal> {
     // What would make the step stricter is never lost.
     let requires = decode::read_requires(object).ok()?;
-    action(object).map(|work| Proposal { work, requires })
+    action(object).map(|work| Proposal { work, requires, cwd: None })
 }
 
 fn action(object: &Object) -> Option<StepAction> {

@@ -54,7 +54,7 @@ pub const EDIT_FIELDS: &[FieldRow] = &[
 
 pub fn write(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
     let (spot, class) = resolve_path(input.text(PATH)?, Access::Writes, ground, out)?;
-    add_write_findings(&spot, class, out);
+    add_write_findings(&spot, class, ground, out);
     let text = input.text(CONTENT)?;
     if text.len() > MOST {
         return Err(spot.say(words::TOOL_TOO_BIG).with("most", MOST / 1024).into());
@@ -84,7 +84,7 @@ pub fn write(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findi
 pub fn edit(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
     let (spot, class) = resolve_path(input.text(PATH)?, Access::Writes, ground, out)?;
     let edits = parse_edits(input)?;
-    add_write_findings(&spot, class, out);
+    add_write_findings(&spot, class, ground, out);
     let before = content(&spot, ground, MOST)?;
     let Some(bytes) = before else {
         return match edits.as_slice() {
@@ -213,11 +213,23 @@ fn check_last_seen(
 }
 
 /// The kind of place, for writing.
-pub fn add_write_findings(spot: &ResolvedPath, class: PathClass, out: &mut Findings) {
+pub fn add_write_findings(
+    spot: &ResolvedPath,
+    class: PathClass,
+    ground: &JudgeContext<'_>,
+    out: &mut Findings,
+) {
     let say = spot.say(words::TOOL_WRITES);
     out.add("file.write", Tier::L1, say, None, &[Effect::Write]);
+    // Its other names may be anywhere, also where more than this would be asked.
+    if ground.scene.world.has_other_names(&spot.path) {
+        let say = spot.say(words::WRITES_OTHER_NAMES);
+        out.add("path.names", Tier::L1, say, None, &[Effect::Outside]);
+    }
     let git = spot.path.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git"));
-    let Some((rule, tier, why)) = class.write_risk(git, || is_steering_file(spot)) else { return };
+    let Some((rule, tier, why)) = class.write_risk(git, || is_steering_file(spot, ground)) else {
+        return;
+    };
     let effects: &[Effect] = match class {
         PathClass::Inside => &[Effect::Exec],
         PathClass::Sensitive => &[Effect::Secret],
@@ -228,8 +240,10 @@ pub fn add_write_findings(spot: &ResolvedPath, class: PathClass, out: &mut Findi
 }
 
 /// Files that tell agents and programs what to do and what to run.
-fn is_steering_file(spot: &ResolvedPath) -> bool {
-    spot.inside && steering::steered_by(Path::new(&spot.shown)).is_some()
+fn is_steering_file(spot: &ResolvedPath, ground: &JudgeContext<'_>) -> bool {
+    spot.inside
+        && (steering::steered_by(Path::new(&spot.shown)).is_some()
+            || ground.scene.is_imported_note(&spot.path))
 }
 
 /// The new content of a file.
@@ -254,7 +268,14 @@ pub fn change_task(
     let mut change = build_change(&spot, (before.as_deref(), Some(seen)), ground);
     change.after = Some(digest(after.bytes));
     let after = Some(Arc::from(after.bytes));
-    Ok(ToolTask::Change(Box::new(Write { spot, after, change, backup: false, note })))
+    Ok(ToolTask::Change(Box::new(Write {
+        spot,
+        after,
+        change,
+        backup: false,
+        note,
+        obstacle: None,
+    })))
 }
 
 /// The display of a change. The secrets of the current file are masked, also where they

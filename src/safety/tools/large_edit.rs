@@ -52,7 +52,7 @@ fn judge(
     ground: &JudgeContext<'_>,
     out: &mut Findings,
 ) -> TaskResult {
-    add_write_findings(&spot, class, out);
+    add_write_findings(&spot, class, ground, out);
     let unreadable = || InputError::from(spot.say(words::TOOL_NOT_TEXT));
     let head = ground.scene.world.head(&spot.path, HEAD).ok_or_else(unreadable)?;
     let (text, encoding) = encoding::decode_head(&head).ok_or_else(unreadable)?;

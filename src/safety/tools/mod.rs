@@ -18,7 +18,7 @@ use sha2::{Digest as _, Sha256};
 use super::findings::{Findings, excerpt};
 use super::paths::{self, PathClass};
 use super::spec::JudgeContext;
-use super::{Contents, LargeFileState, PathKind};
+use super::{Contents, LargeFileState, PathKind, Workspace};
 use crate::i18n::{LocalizedText, Phrase, common, safety as words};
 use crate::protocol::{Change, Effect, PlanItem, StepAction, Tier};
 use crate::text::encoding::{self, FileEncoding};
@@ -44,7 +44,7 @@ pub use change::describe_change;
 pub use diff::count_changes;
 pub use input::InputError;
 pub use plugin::{PluginEntry, Registry, alias_of};
-pub use restore::{Restore, judge as restored};
+pub use restore::{Restore, RestorePlan, judge as restored, plan as plan_restores};
 
 use input::InputFields;
 use schema::{FieldKind, FieldRow, optional, required};
@@ -83,6 +83,17 @@ pub struct ResolvedPath {
 }
 
 impl ResolvedPath {
+    /// A path whose links are resolved.
+    fn new(path: PathBuf, place: &Workspace) -> ResolvedPath {
+        let inside = place.contains(&path);
+        let shown = match path.strip_prefix(&place.workspace) {
+            Ok(inner) if inner.as_os_str().is_empty() => ".".to_owned(),
+            Ok(inner) => inner.to_string_lossy().into_owned(),
+            Err(_) => path.to_string_lossy().into_owned(),
+        };
+        ResolvedPath { path, shown, inside }
+    }
+
     /// A sentence about it.
     fn say(&self, phrase: Phrase) -> LocalizedText {
         phrase.with("path", excerpt(&self.shown))
@@ -138,6 +149,17 @@ pub struct Write {
     pub backup: bool,
     /// Changes made to the model's text: line ends kept, a mark kept.
     pub note: Option<LocalizedText>,
+    /// The entry that the file replaces, other than a file.
+    pub obstacle: Option<Obstacle>,
+}
+
+/// What is in the place of a file, and goes when the file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// A folder without any file in it.
+    EmptyFolder,
+    /// A link, a pipe, a socket or a device.
+    NoFile,
 }
 
 impl std::fmt::Debug for Write {
@@ -374,19 +396,15 @@ fn resolve_path(
     let written = paths::absolute(text, &ground.cwd, &scene.place.home);
     let path = scene.world.resolve(&written);
     let class = paths::classify(text, &ground.cwd, scene);
-    let inside = scene.place.contains(&path);
-    if access == Access::Writes && scene.place.contains(&paths::normalize(&written)) && !inside {
+    let spot = ResolvedPath::new(path, scene.place);
+    if access == Access::Writes && scene.place.contains(&paths::normalize(&written)) && !spot.inside
+    {
         let say = words::PATH_LINK
             .with("path", excerpt(text))
-            .with("target", excerpt(&path.to_string_lossy()));
+            .with("target", excerpt(&spot.path.to_string_lossy()));
         findings.add("path.link", Tier::L2, say, None, &[Effect::Outside]);
     }
-    let shown = match path.strip_prefix(&scene.place.workspace) {
-        Ok(inner) if inner.as_os_str().is_empty() => ".".to_owned(),
-        Ok(inner) => inner.to_string_lossy().into_owned(),
-        Err(_) => path.to_string_lossy().into_owned(),
-    };
-    Ok((ResolvedPath { path, shown, inside }, class))
+    Ok((spot, class))
 }
 
 /// The place of a path that is read.

@@ -1,21 +1,28 @@
 //! Judges undoing a change: the user asks for it, not a model, so it runs, unless the file
 //! is not as the change left it.
+//!
+//! What is written is the file of exactly this path: where a link has taken its place, the
+//! link goes, and nothing is written through it. Several files are restored together, in an
+//! order in which no content is removed before the others are back.
 
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::change::{add_write_findings, build_change};
-use super::{
-    Access, InputError, ResolvedPath, ToolTask, Write, content, digest, patch, resolve_path,
-};
-use crate::i18n::safety as words;
+use super::{InputError, Obstacle, ResolvedPath, ToolTask, Write, content, digest, excerpt, patch};
+use crate::i18n::{LocalizedText, safety as words};
 use crate::protocol::{Effect, Requires, Step, StepAction, Tier};
 use crate::safety::findings::Findings;
 use crate::safety::snapshot::MachineSnapshot;
 use crate::safety::spec::JudgeContext;
-use crate::safety::{Assessment, Launch, PolicyContext, command};
+use crate::safety::{Assessment, FileKind, Launch, PathKind, PolicyContext, command, paths};
 
 /// A file of this size was never changed by us, in bytes.
 const MOST: usize = 64 * 1024 * 1024;
+/// A folder with more entries, or deeper ones, is not removed to make room for a file.
+const MOST_ENTRIES: usize = 1000;
+const DEEPEST: usize = 32;
 
 /// A file, and the content to restore.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +35,42 @@ pub struct Restore {
     pub after: Option<String>,
     /// A file that is created can be run as a program.
     pub executable: bool,
+}
+
+/// Several of them, in the order in which they are done.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct RestorePlan {
+    /// Contents that can be written at once, and those that cannot be written at all.
+    pub writes: Vec<Restore>,
+    /// Files that go. Only when all contents of `writes` are there: one of these may hold the
+    /// only copy of another.
+    pub deletes: Vec<Restore>,
+    /// Contents for which the deleted files have to make room.
+    pub late_writes: Vec<Restore>,
+    /// Files that are already as they should be.
+    pub done: Vec<Restore>,
+}
+
+/// The order of several restores.
+pub fn plan(restores: Vec<Restore>, scene: PolicyContext<'_>) -> RestorePlan {
+    let world = MachineSnapshot::new(scene.world);
+    let scene = PolicyContext { world: &world, ..scene };
+    let cwd = scene.world.resolve(&scene.place.cwd);
+    let ground = command::judge_context(scene, cwd);
+    let deleted = restores.iter().filter(|it| it.before.is_none());
+    let gone: BTreeSet<PathBuf> = deleted.map(|it| PathBuf::from(&it.path)).collect();
+    let mut out = RestorePlan::default();
+    for restore in restores {
+        let now = check(&restore, &BTreeSet::new(), &ground);
+        let place = match (&now, &restore.before) {
+            (Ok(place), _) if place.now == restore.before => &mut out.done,
+            (_, None) => &mut out.deletes,
+            (Err(_), Some(_)) if check(&restore, &gone, &ground).is_ok() => &mut out.late_writes,
+            (_, Some(_)) => &mut out.writes,
+        };
+        place.push(restore);
+    }
+    out
 }
 
 /// The judgement of one restoring.
@@ -72,18 +115,21 @@ fn restore_task(
     ground: &JudgeContext<'_>,
     out: &mut Findings,
 ) -> Result<(ResolvedPath, ToolTask), InputError> {
-    let (spot, class) = resolve_path(&restore.path, Access::Writes, ground, out)?;
+    let RestoredPlace { spot, now, obstacle } = check(restore, &BTreeSet::new(), ground)?;
     // Where only a patch may write, only a patch can be undone.
     if patch::is_listed(&spot, ground) {
         let say = spot.say(words::TOOL_PATCHES);
         out.add("config.patch", Tier::L1, say, None, &[Effect::Write, Effect::Outside]);
     } else {
-        add_write_findings(&spot, class, out);
+        let class = paths::classify_place(&spot.path, ground.scene)
+            .max(paths::classify_place(Path::new(&restore.path), ground.scene));
+        add_write_findings(&spot, class, ground, out);
     }
-    let now = content(&spot, ground, MOST)?;
     if now.as_deref().map(digest) != restore.after && now != restore.before {
         let say = spot.say(words::FILE_CHANGED_SINCE);
         out.add("file.changed", Tier::L1, say, None, &[]);
+    } else if obstacle == Some(Obstacle::NoFile) {
+        out.add("file.changed", Tier::L1, spot.say(words::RESTORE_REPLACES), None, &[]);
     }
     if now == restore.before {
         return Err(spot.say(words::NOTHING_CHANGES).into());
@@ -91,6 +137,100 @@ fn restore_task(
     let mut shown = build_change(&spot, (now.as_deref(), restore.before.as_deref()), ground);
     shown.executable = restore.executable;
     let after = restore.before.as_deref().map(Arc::from);
-    let write = Write { spot: spot.clone(), after, change: shown, backup: false, note: None };
-    Ok((spot, ToolTask::Change(Box::new(write))))
+    let (spot_shown, backup) = (spot.clone(), false);
+    let write = Write { spot, after, change: shown, backup, note: None, obstacle };
+    Ok((spot_shown, ToolTask::Change(Box::new(write))))
+}
+
+/// The place of a file as it is.
+struct RestoredPlace {
+    spot: ResolvedPath,
+    /// `None`: no file.
+    now: Option<Vec<u8>>,
+    /// What is there instead.
+    obstacle: Option<Obstacle>,
+}
+
+/// `gone`: files that will not be there any more.
+fn check(
+    restore: &Restore,
+    gone: &BTreeSet<PathBuf>,
+    ground: &JudgeContext<'_>,
+) -> Result<RestoredPlace, InputError> {
+    let spot = locate(&restore.path, ground)?;
+    if restore.before.is_some() {
+        check_folders(&spot, gone, ground)?;
+    }
+    let world = ground.scene.world;
+    let obstacle = match world.kind(&spot.path) {
+        _ if world.is_link(&spot.path) => Some(Obstacle::NoFile),
+        PathKind::Other => Some(Obstacle::NoFile),
+        PathKind::Folder
+            if restore.before.is_none() || will_be_empty(&spot.path, DEEPEST, gone, ground) =>
+        {
+            Some(Obstacle::EmptyFolder)
+        }
+        PathKind::Folder | PathKind::File | PathKind::Missing => None,
+    };
+    let now = match obstacle {
+        Some(_) => None,
+        None => content(&spot, ground, MOST)?,
+    };
+    Ok(RestoredPlace { spot, now, obstacle })
+}
+
+/// The file's own place: a link there is not followed. There was none on the way to it when the
+/// change was recorded, so one that is there now leads to other files.
+fn locate(path: &str, ground: &JudgeContext<'_>) -> Result<ResolvedPath, InputError> {
+    let (scene, written) = (ground.scene, Path::new(path));
+    let (Some(folder), Some(name)) = (written.parent(), written.file_name()) else {
+        return Err(words::TOOL_NO_FILE.with("path", excerpt(path)).into());
+    };
+    if path.contains('\0') {
+        return Err(LocalizedText::from(words::PATH_NUL).into());
+    }
+    let real = scene.world.resolve(folder);
+    if real != folder && scene.place.contains(written) {
+        return Err(in_the_way(folder, ground).into());
+    }
+    Ok(ResolvedPath::new(real.join(name), scene.place))
+}
+
+/// Whether the folders on the way are folders, or can be made.
+fn check_folders(
+    spot: &ResolvedPath,
+    gone: &BTreeSet<PathBuf>,
+    ground: &JudgeContext<'_>,
+) -> Result<(), InputError> {
+    for above in spot.path.ancestors().skip(1) {
+        match ground.scene.world.kind(above) {
+            PathKind::Missing => {}
+            PathKind::Folder => return Ok(()),
+            PathKind::File if gone.contains(above) => return Ok(()),
+            PathKind::File | PathKind::Other => return Err(in_the_way(above, ground).into()),
+        }
+    }
+    Ok(())
+}
+
+fn in_the_way(path: &Path, ground: &JudgeContext<'_>) -> LocalizedText {
+    let shown = path.strip_prefix(&ground.scene.place.workspace).unwrap_or(path);
+    words::RESTORE_IN_THE_WAY.with("path", excerpt(&shown.to_string_lossy()))
+}
+
+/// Whether nothing but empty folders is left in a folder then.
+fn will_be_empty(
+    folder: &Path,
+    depth: usize,
+    gone: &BTreeSet<PathBuf>,
+    ground: &JudgeContext<'_>,
+) -> bool {
+    let entries = ground.scene.world.entries(folder, MOST_ENTRIES);
+    depth > 0
+        && entries.len() < MOST_ENTRIES
+        && entries.iter().all(|(path, kind)| match kind {
+            FileKind::File => gone.contains(path),
+            FileKind::Folder => will_be_empty(path, depth - 1, gone, ground),
+            FileKind::Link | FileKind::Other => false,
+        })
 }

@@ -18,6 +18,9 @@ const TICK: Duration = Duration::from_millis(50);
 /// The same of a file system that counts seconds, or every second one.
 const COARSE_TICK: Duration = Duration::from_secs(2);
 
+/// The inode, and when it came into use for this file.
+pub type FileIdentity = (u64, Option<SystemTime>);
+
 /// What changes with the content of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkspaceFile {
@@ -54,11 +57,19 @@ impl WorkspaceFile {
         to_time(self.changed.max(self.modified)) + tick < at
     }
 
-    /// Whether the file came after that moment. Where files may have been ignored before, one that
-    /// was only moved or changed is not new.
-    pub fn is_new(&self, since: SystemTime, may_have_been_ignored: bool) -> bool {
-        let born = self.born.filter(|_| may_have_been_ignored);
-        born.unwrap_or_else(|| to_time(self.changed)) >= since
+    /// Whether the file was made after that moment.
+    pub fn is_new(&self, since: SystemTime) -> bool {
+        self.born.unwrap_or_else(|| to_time(self.changed)) >= since
+    }
+
+    /// Whether it was made, moved, linked or written after that moment.
+    pub fn is_touched(&self, since: SystemTime) -> bool {
+        to_time(self.changed) >= since
+    }
+
+    /// What stays when the file is moved, and that its other names have in common.
+    pub fn identity(&self) -> FileIdentity {
+        (self.inode, self.born)
     }
 
     /// Whether git's index has the file as it is.
@@ -81,6 +92,25 @@ fn to_time((seconds, nanoseconds): (i64, i64)) -> SystemTime {
 pub fn stamp(path: &Path) -> Option<WorkspaceFile> {
     let meta = std::fs::symlink_metadata(path).ok()?;
     meta.is_file().then(|| WorkspaceFile::new(&meta))
+}
+
+/// Tells which folders lead through a link that came into the workspace.
+#[derive(Default)]
+pub struct LinkedFolders(HashMap<PathBuf, bool>);
+
+impl LinkedFolders {
+    pub fn contains(&mut self, folder: &Path, roots: &[PathBuf]) -> bool {
+        if roots.iter().any(|root| root == folder) {
+            return false;
+        }
+        if let Some(known) = self.0.get(folder) {
+            return *known;
+        }
+        let is_link = std::fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_symlink());
+        let leads = is_link || folder.parent().is_some_and(|above| self.contains(above, roots));
+        self.0.insert(folder.to_owned(), leads);
+        leads
+    }
 }
 
 pub type StampedFiles = Vec<(PathBuf, WorkspaceFile)>;

@@ -60,7 +60,7 @@ fn head(start: &[u8]) -> &[u8] {
 
 fn encoding_of(start: &[u8]) -> FileEncoding {
     let known = encoding::decode_head(head(start)).map(|(_, encoding)| encoding);
-    known.or_else(|| encoding::marked(start)).unwrap_or(FileEncoding::Utf8)
+    known.or_else(|| encoding::utf16(start)).unwrap_or(FileEncoding::Utf8)
 }
 
 impl LineCollector {

@@ -9,13 +9,17 @@ use std::os::fd::OwnedFd;
 use std::path::{Component, Path};
 
 use rustix::fs::{
-    AtFlags, Mode, OFlags, fchmod, fchown, fstat, fsync, linkat, mkdirat, openat, renameat,
-    unlinkat,
+    AtFlags, Dir, FileType, Mode, OFlags, fchmod, fchown, fstat, fsync, linkat, mkdirat, openat,
+    renameat, statat, unlinkat,
 };
 use rustix::io::Errno;
 
 use super::file_lines::{FileLines, read_lines};
 use crate::private_dir::beside;
+use crate::safety::tools::Obstacle;
+
+/// How deep empty folders are that are removed.
+const DEEPEST: usize = 32;
 
 /// Opening a folder only to name its entries needs no right to read it.
 #[cfg(target_os = "linux")]
@@ -77,9 +81,9 @@ impl FileSlot {
             Err(error) => return Err(error.into()),
         };
         let stat = fstat(&file)?;
-        match rustix::fs::FileType::from_raw_mode(stat.st_mode) {
-            rustix::fs::FileType::RegularFile => Ok(Some(ExistingFile { file: file.into(), stat })),
-            rustix::fs::FileType::Directory => Err(io::ErrorKind::IsADirectory.into()),
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Ok(Some(ExistingFile { file: file.into(), stat })),
+            FileType::Directory => Err(io::ErrorKind::IsADirectory.into()),
             _ => Err(io::ErrorKind::InvalidInput.into()),
         }
     }
@@ -125,6 +129,28 @@ impl FileSlot {
         });
         let _ = unlinkat(&self.folder, temp.as_str(), AtFlags::empty());
         done
+    }
+
+    /// Puts a new file in the place of what is none, which goes once the content is written.
+    ///
+    /// # Errors
+    /// Something else is there, or the system's error; what is there stays then.
+    pub fn write_over(&self, bytes: &[u8], obstacle: Obstacle) -> io::Result<()> {
+        self.replace(None, |file| file.write_all(bytes), || self.clear(obstacle))
+    }
+
+    fn clear(&self, obstacle: Obstacle) -> io::Result<()> {
+        let stat = statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW)?;
+        match (obstacle, FileType::from_raw_mode(stat.st_mode)) {
+            (Obstacle::EmptyFolder, FileType::Directory) => {
+                remove_empty_folders(&self.folder, self.name.as_os_str(), DEEPEST)
+            }
+            (Obstacle::EmptyFolder, _)
+            | (Obstacle::NoFile, FileType::Directory | FileType::RegularFile) => {
+                Err(io::ErrorKind::AlreadyExists.into())
+            }
+            (Obstacle::NoFile, _) => Ok(unlinkat(&self.folder, &self.name, AtFlags::empty())?),
+        }
     }
 
     fn replace(
@@ -233,6 +259,28 @@ impl FileSlot {
             let _ = fsync(&folder);
         }
     }
+}
+
+/// Removes a folder in which there are only folders; anything else in it stays, and so does it.
+fn remove_empty_folders(
+    folder: &OwnedFd,
+    name: impl rustix::path::Arg + Copy,
+    depth: usize,
+) -> io::Result<()> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let own = openat(folder, name, flags, Mode::empty())?;
+    for entry in Dir::read_from(&own)? {
+        let entry = entry?;
+        let below = entry.file_name();
+        if below == c"." || below == c".." {
+            continue;
+        }
+        if depth == 0 {
+            return Err(io::ErrorKind::DirectoryNotEmpty.into());
+        }
+        remove_empty_folders(&own, below, depth - 1)?;
+    }
+    Ok(unlinkat(folder, name, AtFlags::REMOVEDIR)?)
 }
 
 impl ExistingFile {

@@ -6,7 +6,7 @@ use std::io;
 use super::safe_open::{ExistingFile, FileSlot, MissingFolders};
 use super::{FileToolResult, FileToolState, reason};
 use crate::i18n::{LocalizedText, tools as words};
-use crate::safety::tools::{Write, digest};
+use crate::safety::tools::{Obstacle, Write, digest};
 
 /// A file this large was never judged, in bytes.
 const MOST: u64 = 64 * 1024 * 1024;
@@ -50,6 +50,9 @@ impl From<io::Error> for WriteError {
 fn apply_change(write: &Write, desk: &FileToolState) -> Result<(), WriteError> {
     let missing = if write.after.is_some() { MissingFolders::Create } else { MissingFolders::Fail };
     let slot = FileSlot::open(&write.spot.path, missing)?;
+    if let (Some(obstacle), Some(after)) = (write.obstacle, &write.after) {
+        return replace_obstacle(write, obstacle, after, &slot, desk);
+    }
     let mut there = slot.file()?;
     let old = there.as_mut().map(|there| there.read(MOST)).transpose()?;
     if old.as_deref().map(digest) != write.change.before {
@@ -79,6 +82,35 @@ fn apply_change(write: &Write, desk: &FileToolState) -> Result<(), WriteError> {
             other => Ok(other?),
         },
         None => Ok(slot.remove()?),
+    }
+}
+
+/// Replaces an entry other than a file with the file.
+fn replace_obstacle(
+    write: &Write,
+    obstacle: Obstacle,
+    after: &[u8],
+    slot: &FileSlot,
+    desk: &FileToolState,
+) -> Result<(), WriteError> {
+    if let (Some(journal), Some(folder)) = (&desk.journal, write.spot.path.parent()) {
+        journal.record(folder);
+    }
+    match slot.write_over(after, obstacle) {
+        // Something else has come there.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::AlreadyExists
+                    | io::ErrorKind::NotFound
+                    | io::ErrorKind::DirectoryNotEmpty
+                    | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            Err(WriteError::Changed)
+        }
+        Ok(()) if write.change.executable => Ok(slot.make_executable()?),
+        other => Ok(other?),
     }
 }
 

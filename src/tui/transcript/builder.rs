@@ -106,7 +106,7 @@ impl TranscriptBuilder {
             | Event::Sessions { .. }
             | Event::Undone { .. }
             | Event::FilesKept { .. }
-            | Event::Redone
+            | Event::Redone { .. }
             | Event::Changes { .. }
             | Event::FolderAdded { .. }
             | Event::ApprovalModeSet { .. }

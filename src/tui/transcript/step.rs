@@ -14,7 +14,7 @@ use super::paragraph::{
 use super::step_run::{self, StepRun};
 use super::time;
 use crate::i18n::agent::{CANCELLED, DECLINED, DECLINED_WORD, EDITED, SKIPPED};
-use crate::i18n::{LocalizedText, Phrase, common, exec, screen};
+use crate::i18n::{Lang, LocalizedText, Phrase, common, exec, screen};
 use crate::protocol::{
     Change, Observation, Outcome, ParsedOutput, Risk, StepAction, Tier, TurnOrigin,
 };
@@ -155,10 +155,13 @@ impl StepSummary {
             };
             Some((parsed.total, say))
         });
+        // The model reads a fault of a tool as error output; the user reads the note.
+        let is_note = seen.note.as_ref().is_some_and(|note| note.text(Lang::En) == seen.stderr);
+        let stderr = if is_note { "" } else { seen.stderr.as_str() };
         // Of two streams one may be text and the other not.
-        let is_text = !is_binary(&seen.stdout) && !is_binary(&seen.stderr);
+        let is_text = !is_note && !is_binary(&seen.stdout) && !is_binary(stderr);
         let merged = is_text.then(|| seen.merged_output()).flatten();
-        let stderr = if merged.is_some() { "" } else { &seen.stderr };
+        let stderr = if merged.is_some() { "" } else { stderr };
         StepSummary {
             cwd: seen.cwd.clone(),
             exit_code: seen.shown_exit_code(),

@@ -156,7 +156,10 @@ fn the_side_panel_shows_the_plan_the_changed_files_and_what_undone_turns_left() 
     for text in ["▸ Pad by cells", "a.rs +2 -1", "Jobs"] {
         assert!(shows(&mut state, wide, text), "{text}");
     }
-    receive(&mut state, protocol::Event::Undone { turns: vec![1], kept_files_of: vec![] });
+    receive(
+        &mut state,
+        protocol::Event::Undone { turns: vec![1], kept_files_of: vec![], except: vec![] },
+    );
     assert!(!shows(&mut state, wide, "a.rs"));
     hold(&mut state, KeyCode::F(3), KeyModifiers::NONE);
     assert!(!shows(&mut state, wide, "Jobs"));
