@@ -5,6 +5,8 @@
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, clippy::string_slice, reason = "tests")]
 
 use std::fs;
+use std::io::{Read as _, Write as _};
+use std::process::Stdio;
 
 #[path = "support/bench.rs"]
 mod bench;
@@ -161,4 +163,57 @@ fn names_that_no_command_has_are_reported_at_the_start_and_with_the_menu() {
         assert!(printed.contains(name), "{name} is not in {printed}");
         assert!(menu.contains(name), "{name} is not in {menu}");
     }
+}
+
+#[test]
+fn a_chat_hears_commands_while_a_file_is_fetched_and_messages_keep_their_order() {
+    let (telegram, gateway) = start(vec![Reply::chat("Read."), Reply::chat("Next.")], "");
+    telegram.hold_files(true);
+    telegram.send_file(ANN, "one.txt", b"unwanted", "read this");
+    telegram.write(ANN, "/whoami");
+    telegram.wait_for(ANN, "Your id here is 7");
+    telegram.write(ANN, "/stop");
+    telegram.wait_for(ANN, "Stopped.");
+    telegram.send_file(ANN, "two.txt", b"heron", "read that");
+    telegram.write(ANN, "and then?");
+    telegram.write(ANN, "/status");
+    telegram.wait_for(ANN, "This session");
+    assert_eq!(gateway.model.requests().len(), 0);
+    telegram.hold_files(false);
+    telegram.wait_for(ANN, "Next.");
+    let requests: Vec<_> = gateway.model.requests().iter().map(|one| one.json()).collect();
+    let [first, second] = requests.as_slice() else { panic!("{requests:#?}") };
+    let (first, second) = (first.to_string(), second.to_string());
+    assert!(first.contains("heron") && !first.contains("and then?"), "{first}");
+    assert!(second.contains("and then?") && !second.contains("unwanted"), "{second}");
+}
+
+#[test]
+fn a_silent_client_of_the_health_port_keeps_no_probe_waiting() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let settings = format!("\n[gateway]\nhealth_port = {port}\n");
+    let (telegram, _gateway) = start(vec![Reply::chat("Hello.")], &settings);
+    telegram.write(ANN, "hi");
+    telegram.wait_for(ANN, "Hello.");
+    let _silent = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let mut probe = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+    // The silent one is given up after five seconds.
+    probe.set_read_timeout(Some(std::time::Duration::from_secs(3))).unwrap();
+    probe.write_all(b"GET /healthz HTTP/1.1\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    probe.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+}
+
+#[test]
+fn an_unknown_platform_and_a_token_with_a_space_are_named_as_what_they_are() {
+    let (_telegram, gateway) = start(Vec::new(), "");
+    let output = gateway.dir.command(&["gateway", "users", "--remove", "foo", "1"]).output();
+    let said = String::from_utf8(output.unwrap().stderr).unwrap();
+    assert!(said.contains("no platform foo") && said.contains("telegram"), "{said}");
+    let mut command = gateway.dir.command(&["gateway", "token", "telegram"]);
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"a b").unwrap();
+    let said = String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap();
+    assert!(said.contains("not a token"), "{said}");
 }

@@ -290,9 +290,10 @@ impl ChatConversation {
             }
             ChatAction::SendFile(path) => {
                 let name = path.rsplit('/').next().unwrap_or_default();
-                self.requested_file = Some(clean(name, TextSource::Text));
+                let name = clean(name, TextSource::Text);
                 let parts = vec![PromptPart::Insert(Mention { path: path.clone(), lines: None })];
                 let shown = format!("/file {path}");
+                self.file_requests.push((shown.clone(), name));
                 let prompt = Box::new(Prompt { shown, parts, ..Prompt::default() });
                 self.send_op(Op::Render { prompt }, request)
             }

@@ -92,6 +92,9 @@ impl ChatConversation {
         self.origin = origin;
         (self.reply, self.shown) = (None, Vec::new());
         self.progress = ProgressPost::default();
+        let files = std::mem::take(&mut self.file_requests).into_iter();
+        self.requested_file =
+            files.into_iter().find(|(shown, _)| shown == text).map(|(_, name)| name);
         let found = self.submitted.iter().position(|one| one.text == text);
         let begun = found.and_then(|at| self.submitted.remove(at));
         self.asker = self.take_asker(begun.as_ref().map(|begun| begun.by.clone()));

@@ -74,6 +74,8 @@ impl ChatConversation {
             |one: &Submitted| self.invoked.contains(&one.delivery) && !queued.contains(&one.text);
         let lost = self.submitted.iter().position(is_lost);
         let Some(lost) = lost.and_then(|at| self.submitted.remove(at)) else { return Vec::new() };
+        // If it begins after all, it is still that user's.
+        self.starters.push(lost.by.clone());
         let mut effects = self.end_refused(lost);
         effects.extend(self.run_deferred_when_idle());
         effects

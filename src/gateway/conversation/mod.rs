@@ -165,7 +165,9 @@ pub struct ChatConversation {
     recovery: Option<BegunMessage>,
     /// They are shown when they come.
     asked_models: bool,
-    /// The name of a file that the user asked for.
+    /// The files that users asked for: the text with which their turn begins, and their names.
+    file_requests: Vec<(String, String)>,
+    /// The name of the file whose turn runs.
     requested_file: Option<String>,
 }
 
@@ -206,6 +208,7 @@ impl ChatConversation {
             marks: 0,
             recovery: recovery.begun,
             asked_models: false,
+            file_requests: Vec::new(),
             requested_file: None,
             options,
         }
