@@ -296,7 +296,8 @@ impl Chat {
     async fn record_changes(&mut self) {
         let at = self.parts.options.address.clone();
         let session = self.conversation.session_id();
-        if !session.is_empty() && session != self.recorded.session {
+        // A chat that leaves for another folder has no conversation there yet.
+        if !session.is_empty() && session != self.recorded.session && !self.is_leaving {
             self.recorded.session = session.to_owned();
             let (session, folder) = (session.to_owned(), self.parts.request.folder.clone());
             self.record(LedgerRecord::Chat { at: at.clone(), session, folder }).await;
