@@ -45,7 +45,7 @@ pub type GivenOptions = Vec<(&'static str, String)>;
 /// Runs until a signal ends it, or until no service is left.
 pub fn run(startup: Startup, options: GivenOptions, only: Option<ChatPlatform>) -> Exit {
     startup.report_problems();
-    // Nobody watches it: what was refused can be read later.
+    // It runs unattended: what was refused can be read later.
     startup.log.keep_at_least("info", startup.paths.log());
     let settings = startup.loaded.settings.gateway.clone();
     let wanted = |platform: &ChatPlatform| match only {

@@ -64,7 +64,7 @@ impl ChatQuestion {
         self.only_refusals = true;
     }
 
-    /// What nobody could read is not approved.
+    /// A text that was not shown is not approved.
     fn if_read(&self, answer: ChatAnswer) -> ChatAnswer {
         match answer {
             ChatAnswer::Decided(Decision::Reject { .. } | Decision::Stop | Decision::Dismiss)

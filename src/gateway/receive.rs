@@ -9,7 +9,20 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::platform::{Batch, Platform, PlatformError};
-use super::run::{ServiceHealth, ServiceParts};
+
+/// How a service fares.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct ServiceHealth {
+    pub connected: bool,
+    /// The bot's own name.
+    pub bot: String,
+    /// Why it is not connected.
+    pub problem: Option<String>,
+    /// Conversations in memory.
+    pub chats: usize,
+    /// Messages that came since the start.
+    pub received: u64,
+}
 
 /// What came, and the way to say that it is written down.
 pub type StoredBatch = (Batch, oneshot::Sender<()>);
@@ -20,24 +33,28 @@ const LAST_PAUSE: Duration = Duration::from_secs(60);
 
 /// Checks the token, again and again while the service cannot be reached; `None`: the program
 /// leaves.
-pub async fn connect(parts: &ServiceParts) -> Result<Option<String>, PlatformError> {
+pub async fn connect(
+    platform: &dyn Platform,
+    health: &watch::Sender<ServiceHealth>,
+    leaving: &CancellationToken,
+) -> Result<Option<String>, PlatformError> {
     let mut pause = FIRST_PAUSE;
     loop {
-        let connected = parts.leaving.run_until_cancelled(parts.platform.connect()).await;
+        let connected = leaving.run_until_cancelled(platform.connect()).await;
         let error = match connected {
             None => return Ok(None),
             Some(Ok(bot)) => return Ok(Some(bot)),
             Some(Err(PlatformError::Unauthorized)) => return Err(PlatformError::Unauthorized),
             Some(Err(error)) => error,
         };
-        note_problem(&parts.health, &error);
-        pause = wait(&error, pause, &parts.leaving).await;
+        note_problem(health, &error);
+        pause = wait(&error, pause, leaving).await;
     }
 }
 
 /// A service without a menu works: commands can be typed.
-pub fn register_menu(parts: &ServiceParts) {
-    let (platform, menu) = (Arc::clone(&parts.platform), parts.commands.menu.clone());
+pub fn register_menu(platform: &Arc<dyn Platform>, menu: Vec<serde_json::Value>) {
+    let platform = Arc::clone(platform);
     tokio::spawn(async move {
         if let Err(error) = platform.set_menu(&menu).await {
             tracing::warn!(%error, "the menu was not registered");

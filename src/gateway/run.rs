@@ -19,6 +19,7 @@ use super::ledger::{Ledger, LedgerRecord, PendingDelivery};
 use super::platform::{
     Batch, ChatAddress, DeliveryId, Incoming, IncomingKind, Outgoing, Platform, PlatformError,
 };
+pub use super::receive::ServiceHealth;
 use super::receive::{StoredBatch, connect, receive, register_menu};
 use crate::i18n::{Lang, LocalizedText, chat as w};
 
@@ -87,20 +88,6 @@ pub struct ServiceParts {
     pub leaving: CancellationToken,
 }
 
-/// How a service fares.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct ServiceHealth {
-    pub connected: bool,
-    /// The bot's own name.
-    pub bot: String,
-    /// Why it is not connected.
-    pub problem: Option<String>,
-    /// Conversations in memory.
-    pub chats: usize,
-    /// Messages that came since the start.
-    pub received: u64,
-}
-
 struct Service {
     parts: ServiceParts,
     chats: HashMap<ChatAddress, ActiveChat>,
@@ -139,12 +126,12 @@ const FAREWELL: Duration = Duration::from_secs(4);
 /// # Errors
 /// [`PlatformError::Unauthorized`], or what the disk refused.
 pub async fn run(parts: ServiceParts) -> Result<(), PlatformError> {
-    let bot = connect(&parts).await?;
+    let bot = connect(&*parts.platform, &parts.health, &parts.leaving).await?;
     let Some(bot) = bot else { return Ok(()) };
     parts.health.send_modify(|health| {
         (health.connected, health.bot, health.problem) = (true, bot, None);
     });
-    register_menu(&parts);
+    register_menu(&parts.platform, parts.commands.menu.clone());
     let (notes, mut note_receiver) = channel(1_024);
     let (batch_sender, mut batches) = channel(1);
     let receiver = tokio::spawn(receive(
@@ -269,7 +256,7 @@ impl Service {
                 let speaker = speaker(&incoming, is_admin);
                 self.hand_over(ChatDelivery { incoming, speaker, is_overheard: false });
             }
-            // Whoever answers a question need not mention the bot.
+            // An answer to a question needs no mention of the bot.
             ServiceAdmission::Overheard { is_admin } if self.may_answer(&incoming) => {
                 let speaker = speaker(&incoming, is_admin);
                 self.hand_over(ChatDelivery { incoming, speaker, is_overheard: true });

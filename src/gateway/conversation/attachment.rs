@@ -1,4 +1,5 @@
-//! The part of a question that its message has no room for. What nobody could read, nobody approves.
+//! The part of a question that its message has no room for. A text that was not shown is not
+//! approved.
 
 use super::super::platform::{PlatformLimits, TextUnit};
 use super::super::timeline::{PostBody, PostKey};

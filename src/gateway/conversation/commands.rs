@@ -5,7 +5,8 @@ use super::super::menu;
 use super::super::platform::DeliveryId;
 use super::super::question::{ChatAnswer, ChatQuestion};
 use super::{
-    ChatConversation, ChatEffect, ChatState, Speaker, Submitted, display_name, log_refusal,
+    ChatConversation, ChatEffect, ChatState, CommandRequest, Speaker, Submitted, WaitingCommand,
+    display_name, log_refusal,
 };
 use crate::commands::{
     self, ApprovalSpan, ChatAction, CommandContext, CommandOutcome, Surface, UiAction,
@@ -13,26 +14,6 @@ use crate::commands::{
 use crate::i18n::{Localize as _, chat as w, common};
 use crate::protocol::{Mention, Op, Prompt, PromptPart, Report};
 use crate::safety::sanitize::{TextSource, clean};
-
-/// A command, with who sent it: it has that user's rights whenever it is run. Its delivery is done
-/// once it was run, or once the message that it became is answered.
-#[derive(Clone, Debug)]
-pub(super) struct CommandRequest {
-    pub speaker: Speaker,
-    pub delivery: DeliveryId,
-    pub line: String,
-    /// It has waited for the end of a turn: messages that wait do not keep it back.
-    pub is_due: bool,
-}
-
-/// A command that is not built in, as the service sent it.
-#[derive(Clone, Debug)]
-pub(super) struct WaitingCommand {
-    speaker: Speaker,
-    delivery: DeliveryId,
-    name: String,
-    args: String,
-}
 
 impl ChatConversation {
     /// `/approve`, with the name of a choice.

@@ -9,7 +9,7 @@ use crate::i18n::chat as w;
 const LONGEST: usize = 64_000;
 
 impl ChatConversation {
-    /// Notes a message that is submitted now; false: it is refused, and that was said.
+    /// Notes a message that is submitted now; false: it is refused, with a sentence.
     pub(super) fn accept(&mut self, by: &UserId, delivery: &DeliveryId, text: String) -> bool {
         let most = self.options.most_queued;
         let refusal = match () {

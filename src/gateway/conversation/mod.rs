@@ -30,8 +30,6 @@ mod messages;
 #[cfg(test)]
 mod tests;
 
-use commands::{CommandRequest, WaitingCommand};
-
 /// Who speaks, as the gateway knows them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Speaker {
@@ -122,6 +120,26 @@ struct Submitted {
     by: UserId,
 }
 
+/// A command, with who sent it: it has that user's rights whenever it is run. Its delivery is done
+/// once it was run, or once the message that it became is answered.
+#[derive(Clone, Debug)]
+struct CommandRequest {
+    speaker: Speaker,
+    delivery: DeliveryId,
+    line: String,
+    /// It has waited for the end of a turn: messages that wait do not keep it back.
+    is_due: bool,
+}
+
+/// A command that is not built in, as the service sent it.
+#[derive(Clone, Debug)]
+struct WaitingCommand {
+    speaker: Speaker,
+    delivery: DeliveryId,
+    name: String,
+    args: String,
+}
+
 #[derive(Debug)]
 pub struct ChatConversation {
     options: ChatOptions,
@@ -143,7 +161,7 @@ pub struct ChatConversation {
     progress: ProgressPost,
     /// Words for the running turn that it has not read.
     steers: VecDeque<Submitted>,
-    /// Messages of the session's own queue, as it last told them.
+    /// Messages of the session's own queue, as it last reported them.
     queued: Vec<String>,
     /// Messages that a file of the user's becomes: the session may find it unusable.
     invoked: Vec<DeliveryId>,
@@ -155,7 +173,7 @@ pub struct ChatConversation {
     waiting_commands: VecDeque<WaitingCommand>,
     /// The files of a message are being fetched.
     pub is_fetching: bool,
-    /// It was said that another process has the conversation.
+    /// The chat knows that another process has the conversation.
     said_read_only: bool,
     /// An admin has spoken here: what only admins decide is offered.
     has_admin: bool,
