@@ -19,7 +19,7 @@ use crate::gateway::access::{AccessRole, CODE_LIFE, Roster};
 use crate::gateway::access_file;
 use crate::gateway::menu::{LeftOut, MenuOptions, discord, slack, telegram};
 use crate::i18n::{Lang, Localize, LocalizedText, cli as words, gateway as w};
-use crate::protocol::{ChatPlatform, Extensions, Notice, Page, PageRow};
+use crate::protocol::{ChatPlatform, ExtensionState, Extensions, Notice, Page, PageRow};
 use crate::session::DescribePlatforms;
 use crate::terminal_modes;
 
@@ -149,7 +149,13 @@ fn menu(startup: &Startup, platform: ChatPlatform, json: bool) -> Exit {
             json!({"name": one.name, "reason": one.reason.code(), "why": why})
         };
         let left_out: Vec<Value> = menu.left_out.iter().map(left).collect();
-        let all = json!({"platform": platform.name(), "menu": menu.body, "left_out": left_out});
+        let unusable: Vec<String> = unusable_names(&own).iter().map(|why| why.text(lang)).collect();
+        let all = json!({
+            "platform": platform.name(),
+            "menu": menu.body,
+            "left_out": left_out,
+            "unusable": unusable,
+        });
         return print_text(startup, &format!("{all:#}\n"));
     }
     let mut rows = vec![PageRow::heading(w::MENU_SHOWN)];
@@ -157,7 +163,21 @@ fn menu(startup: &Startup, platform: ChatPlatform, json: bool) -> Exit {
     rows.push(PageRow::heading(w::MENU_LEFT_OUT));
     let left = menu.left_out.into_iter();
     rows.extend(left.map(|one| PageRow::pair(one.name, one.reason.localized())));
+    let unusable = unusable_names(&own);
+    if !unusable.is_empty() {
+        rows.push(PageRow::heading(w::MENU_UNUSABLE));
+        rows.extend(unusable.into_iter().map(PageRow::line));
+    }
     print_rows(startup, &rows, false)
+}
+
+/// The user's own names and aliases that no command has, and why.
+pub fn unusable_names(own: &Extensions) -> Vec<LocalizedText> {
+    let broken = own.entries.iter().filter_map(|entry| match &entry.state {
+        ExtensionState::Broken(why) => Some(why.clone()),
+        _ => None,
+    });
+    own.clashes.iter().cloned().chain(broken).collect()
 }
 
 fn pair(
@@ -201,7 +221,10 @@ fn remove_user(startup: &Startup, named: &[String]) -> Result<Notice, LocalizedT
     let gone = |phrase: crate::i18n::Phrase| {
         phrase.with("id", id.as_str()).with("platform", platform.as_str())
     };
-    let of_platform = ChatPlatform::parse(platform).ok_or_else(|| gone(w::NO_SUCH_USER))?;
+    let of_platform = ChatPlatform::parse(platform).ok_or_else(|| {
+        let known = ChatPlatform::ALL.map(ChatPlatform::name).join(", ");
+        w::NO_SUCH_PLATFORM.with("platform", platform.as_str()).with("known", known)
+    })?;
     let file = startup.paths.gateway_users();
     match access_file::change(&file, |roster| roster.remove(of_platform, id))? {
         true => Ok(Notice::info(gone(w::USER_REMOVED))),
@@ -231,8 +254,11 @@ fn token(
     }
     let text = read_token(startup, platform).map_err(|_| w::NO_TOKEN_GIVEN)?;
     let text = text.trim();
-    if text.is_empty() || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
+    if text.is_empty() {
         return Err(w::NO_TOKEN_GIVEN.into());
+    }
+    if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        return Err(w::NOT_A_TOKEN.into());
     }
     let place = store.save(&token.entry, &Secret::new(text)).map_err(|error| error.localized())?;
     Ok(Notice::info(match place {

@@ -37,6 +37,7 @@ use crate::protocol::{ChatPlatform, Extensions, Notice};
 use crate::session::SessionConfig;
 use crate::session::persistence::{Replay, ResumeTarget};
 use crate::signals;
+use crate::tools::temp::TempFolder;
 
 /// Options of the command line that set settings, for other folders.
 pub type GivenOptions = Vec<(&'static str, String)>;
@@ -44,6 +45,8 @@ pub type GivenOptions = Vec<(&'static str, String)>;
 /// Runs until a signal ends it, or until no service is left.
 pub fn run(startup: Startup, options: GivenOptions, only: Option<ChatPlatform>) -> Exit {
     startup.report_problems();
+    // It runs unattended: what was refused can be read later.
+    startup.log.keep_at_least("info", startup.paths.log());
     let settings = startup.loaded.settings.gateway.clone();
     let wanted = |platform: &ChatPlatform| match only {
         Some(only) => only == *platform,
@@ -58,6 +61,9 @@ pub fn run(startup: Startup, options: GivenOptions, only: Option<ChatPlatform>) 
         Ok(runtime) => runtime,
         Err(error) => return startup.fail_io(&error),
     };
+    for why in super::gateway::unusable_names(&own_extensions(&startup)) {
+        startup.fail(&Notice::warning(why), Exit::Done);
+    }
     let startup = Arc::new(startup);
     let exit = runtime.block_on(serve(&startup, options, &settings, &platforms));
     runtime.shutdown_background();
@@ -79,10 +85,13 @@ async fn serve(
     let open_session = session_opener(Arc::clone(startup), options);
     let mut services = JoinSet::new();
     let mut reports: HealthReports = Vec::new();
+    // Removed when the services have ended.
+    let mut folders: Vec<TempFolder> = Vec::new();
     for platform in platforms {
         let (health, report) = watch::channel(ServiceHealth::default());
         match service(startup, settings, *platform, Arc::clone(&open_session), health) {
-            Ok(parts) => {
+            Ok((parts, files)) => {
+                folders.push(files);
                 reports.push((*platform, report));
                 let platform = *platform;
                 services.spawn(async move { (platform, run::run(parts).await) });
@@ -132,14 +141,14 @@ async fn serve(
     }
 }
 
-/// One service with its ledger.
+/// One service with its ledger, and the folder of the files that come.
 fn service(
     startup: &Arc<Startup>,
     settings: &GatewaySettings,
     platform: ChatPlatform,
     open_session: OpenSession,
     health: watch::Sender<ServiceHealth>,
-) -> Result<ServiceParts, LocalizedText> {
+) -> Result<(ServiceParts, TempFolder), LocalizedText> {
     let name = platform.name();
     let of = settings.platform(platform);
     let token = chat_token(startup, &of.token).ok_or_else(|| {
@@ -149,7 +158,7 @@ fn service(
         io::ErrorKind::WouldBlock => w::RUNS_ALREADY.with("name", name),
         _ => w::NO_LEDGER.with("name", name).with("why", error.to_string()),
     })?;
-    let own = ExtensionSet::load(&startup.search_path()).extensions();
+    let own = own_extensions(startup);
     let cursor = ledger.state.cursor.as_ref();
     let connection = connect(startup, of, &own, (platform, token, cursor))?;
     let menu = super::gateway::platform_menu(platform, settings, &own, startup.lang()).body;
@@ -160,7 +169,7 @@ fn service(
         (_, body) => vec![body],
     };
     let files = startup.temp.create_folder("chat-files").map_err(|error| error.say())?;
-    Ok(ServiceParts {
+    let parts = ServiceParts {
         platform: connection,
         ledger,
         admit: admission(startup, settings, platform),
@@ -180,10 +189,15 @@ fn service(
             file_bytes: settings.bounds.file_bytes as u64,
             session_idle: settings.bounds.session_idle,
         },
-        files: files.keep(),
+        files: files.path().to_owned(),
         health,
         leaving: startup.leaving.clone(),
-    })
+    };
+    Ok((parts, files))
+}
+
+fn own_extensions(startup: &Startup) -> Extensions {
+    ExtensionSet::load(&startup.search_path()).extensions()
 }
 
 /// Connects to a service as its settings say.
@@ -244,6 +258,9 @@ fn admission(startup: &Startup, settings: &GatewaySettings, platform: ChatPlatfo
         match (admission, say) {
             (Admission::Admitted(role), _) => {
                 ServiceAdmission::Admit { is_admin: role == AccessRole::Admin }
+            }
+            (Admission::Overheard(role), _) => {
+                ServiceAdmission::Overheard { is_admin: role == AccessRole::Admin }
             }
             (_, Some(say)) => ServiceAdmission::Refuse(say),
             (_, None) => ServiceAdmission::Silent,

@@ -1,7 +1,7 @@
-//! Writes diagnostic logs to a file, never to the screen, and only on request. The file is created
-//! with the first line.
+//! Writes diagnostic logs to a file, never to the screen: on request, and of a program that runs
+//! unattended. The file is created with the first line. A full one is kept beside its successor.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,12 +13,17 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use super::atomic_file;
 
-/// A file of this size gets no more lines, in bytes.
-const FULL: u64 = 16 * 1024 * 1024;
+/// A file of this size gets no more lines, in bytes: it takes the place of the one before it.
+const FULL: u64 = 8 * 1024 * 1024;
 
 /// The level of the log, which may change while the program runs; shared by its clones.
 #[derive(Clone, Debug, Default)]
-pub struct LogLevel(Arc<AtomicUsize>);
+pub struct LogLevel {
+    /// As the settings say.
+    wanted: Arc<AtomicUsize>,
+    /// What is written whatever they say.
+    least: Arc<AtomicUsize>,
+}
 
 /// From the fewest lines to the most.
 const LEVELS: [(&str, Level); 5] = [
@@ -32,16 +37,25 @@ const LEVELS: [(&str, Level); 5] = [
 impl LogLevel {
     /// Writes lines of this level and above from now on; `None`: none.
     pub fn set(&self, level: Option<&str>, file: PathBuf) {
-        let place = level.and_then(|level| LEVELS.iter().position(|(name, _)| *name == level));
-        let most = place.map_or(0, |place| place + 1);
-        self.0.store(most, Ordering::Relaxed);
-        if most > 0 {
-            self.start(file);
-        }
+        self.wanted.store(number(level), Ordering::Relaxed);
+        self.start(file);
+    }
+
+    /// Writes lines of this level and above, whatever the settings say.
+    pub fn keep_at_least(&self, level: &str, file: PathBuf) {
+        self.least.store(number(Some(level)), Ordering::Relaxed);
+        self.start(file);
+    }
+
+    fn most(&self) -> usize {
+        self.wanted.load(Ordering::Relaxed).max(self.least.load(Ordering::Relaxed))
     }
 
     /// Only the first call in a process counts.
     fn start(&self, file: PathBuf) {
+        if self.most() == 0 {
+            return;
+        }
         // Our own lines only: those of libraries could contain request data.
         let filter = EnvFilter::new("off,avocet=trace");
         let file = Mutex::new(LazyFile { file, state: LogState::Unopened });
@@ -55,8 +69,14 @@ impl LogLevel {
 
     fn includes(&self, level: Level) -> bool {
         let place = LEVELS.iter().position(|(_, known)| *known == level);
-        place.is_some_and(|place| place < self.0.load(Ordering::Relaxed))
+        place.is_some_and(|place| place < self.most())
     }
+}
+
+/// How many of the levels are written.
+fn number(level: Option<&str>) -> usize {
+    let place = level.and_then(|level| LEVELS.iter().position(|(name, _)| *name == level));
+    place.map_or(0, |place| place + 1)
 }
 
 /// Leaves out the lines below the level.
@@ -109,20 +129,40 @@ enum LogState {
         file: File,
         length: u64,
     },
-    /// It cannot be written, or is full: the program continues without it.
+    /// It cannot be written: the program continues without it.
     Disabled,
+}
+
+impl LazyFile {
+    fn open(&self) -> LogState {
+        atomic_file::append(&self.file)
+            .and_then(|file| Ok(LogState::Opened { length: file.metadata()?.len(), file }))
+            .unwrap_or(LogState::Disabled)
+    }
+
+    /// Keeps the full file as the one before, in place of an earlier one.
+    fn begin_another(&self) -> LogState {
+        match fs::rename(&self.file, self.file.with_extension("log.1")) {
+            Ok(()) => self.open(),
+            Err(_) => LogState::Disabled,
+        }
+    }
 }
 
 impl Write for LazyFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if let LogState::Unopened = self.state {
-            self.state = atomic_file::append(&self.file)
-                .and_then(|file| Ok(LogState::Opened { length: file.metadata()?.len(), file }))
-                .unwrap_or(LogState::Disabled);
+            self.state = self.open();
+        }
+        let is_full = |length: u64| length > 0 && length + bytes.len() as u64 > FULL;
+        if let LogState::Opened { length, .. } = &self.state
+            && is_full(*length)
+        {
+            self.state = self.begin_another();
         }
         if let LogState::Opened { file, length } = &mut self.state {
             *length += bytes.len() as u64;
-            if *length > FULL || file.write_all(bytes).is_err() {
+            if file.write_all(bytes).is_err() {
                 self.state = LogState::Disabled;
             }
         }
@@ -139,15 +179,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_is_created_by_the_first_line_and_stops_when_full() {
+    fn the_file_is_created_by_the_first_line_and_a_full_one_is_kept_beside_the_next() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("state/avocet.log");
         let mut log = LazyFile { file: file.clone(), state: LogState::Unopened };
         assert!(!file.exists());
         log.write_all(b"one\n").unwrap();
-        log.write_all(&vec![b'x'; FULL as usize]).unwrap();
+        for _ in 0..3 {
+            log.write_all(&vec![b'x'; FULL as usize]).unwrap();
+        }
         log.write_all(b"two\n").unwrap();
-        assert_eq!(std::fs::read_to_string(&file).unwrap(), "one\n");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "two\n");
+        let names = fs::read_dir(folder.path().join("state")).unwrap();
+        let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names.len(), 2, "{names:?}");
+        assert_eq!(fs::metadata(folder.path().join("state/avocet.log.1")).unwrap().len(), FULL);
+    }
+
+    #[test]
+    fn what_is_written_at_least_stays_when_the_settings_say_off() {
+        let level = LogLevel::default();
+        level.least.store(number(Some("warn")), Ordering::Relaxed);
+        assert!(level.includes(Level::WARN) && !level.includes(Level::INFO));
+        level.wanted.store(number(Some("debug")), Ordering::Relaxed);
+        assert!(level.includes(Level::DEBUG) && !level.includes(Level::TRACE));
+        level.wanted.store(number(Some("off")), Ordering::Relaxed);
+        assert!(level.includes(Level::WARN) && !level.includes(Level::INFO));
     }
 
     #[test]
@@ -166,7 +223,7 @@ mod tests {
                 lines()
             };
             // It is not the subscriber of this process: another test may have set that.
-            let set = |most| level.0.store(most, Ordering::Relaxed);
+            let set = |most| level.wanted.store(most, Ordering::Relaxed);
             assert_eq!(both(), 0, "off");
             set(1);
             assert_eq!(both(), 1, "errors only");

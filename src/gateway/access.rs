@@ -136,6 +136,8 @@ pub enum Admission {
     Paired(AccessRole),
     /// It was not meant for the program.
     Ignored,
+    /// Neither was this, but its sender may talk: an answer to an open question counts.
+    Overheard(AccessRole),
     Refused(AccessRefusal),
 }
 
@@ -157,11 +159,15 @@ impl Roster {
         incoming: &Incoming,
         now: u64,
     ) -> Admission {
-        if incoming.sender.is_bot || (incoming.is_group && is_overheard(settings, incoming)) {
+        if incoming.sender.is_bot {
             return Admission::Ignored;
         }
         let id = incoming.sender.id.0.as_str();
-        if let Some(role) = self.role(platform, settings, id) {
+        let role = self.role(platform, settings, id);
+        if incoming.is_group && is_overheard(settings, incoming) {
+            return role.map_or(Admission::Ignored, Admission::Overheard);
+        }
+        if let Some(role) = role {
             return Admission::Admitted(role);
         }
         match typed_code(&incoming.kind) {

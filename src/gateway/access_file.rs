@@ -72,7 +72,7 @@ impl AccessGate {
         let id = incoming.sender.id.0.as_str();
         let platform_name = platform.name();
         match admission {
-            Admission::Admitted(_) | Admission::Ignored => None,
+            Admission::Admitted(_) | Admission::Overheard(_) | Admission::Ignored => None,
             Admission::Paired(role) => {
                 tracing::info!(platform = platform_name, id = ?id, role = role.name(), "paired");
                 Some(words::PAIRED.with("role", role.localized()))

@@ -1,7 +1,7 @@
 //! Runs one conversation: its session, its messages to the service one at a time, the files that
 //! come, and the signal that an answer is being written.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,16 +12,16 @@ use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{sleep_until, timeout};
 
 use super::conversation::{ChatConversation, ChatEffect, ChatOptions, ChatRecovery, Speaker};
+use super::fetch::{FetchedFile, FileFetch};
 use super::files::ReceivedFiles;
 use super::ledger::LedgerRecord;
 use super::platform::{
-    ChatAddress, DeliveryId, Incoming, IncomingKind, MessageId, Platform, PlatformError, RemoteFile,
+    ChatAddress, DeliveryId, Incoming, IncomingKind, MessageId, Platform, PlatformError,
 };
 use super::timeline::{CallKind, NextCall, PostResult, TimelineCall};
 use crate::i18n::{LocalizedText, chat as w, session as s};
-use crate::protocol::{Mention, Op};
+use crate::protocol::Op;
 use crate::session::{self, Handle, SessionConfig};
-use crate::text;
 
 /// Builds the session of a chat.
 pub type OpenSession =
@@ -43,6 +43,8 @@ pub struct SessionRequest {
 pub struct ChatDelivery {
     pub incoming: Incoming,
     pub speaker: Speaker,
+    /// It was not meant for the bot, and counts only if it answers the open question.
+    pub is_overheard: bool,
 }
 
 /// What a chat tells the gateway.
@@ -53,6 +55,7 @@ pub enum ChatNote {
     Quiet(ChatAddress, u64),
     /// The chat works in this folder from now on: it ends, and begins again with the next message.
     Moved(ChatAddress, String),
+    /// Its deliveries that are not done and have not begun are for the next one at this address.
     Ended(ChatAddress),
 }
 
@@ -80,6 +83,13 @@ struct Chat {
     call: Option<BoxFuture<'static, CallDone>>,
     typing_from: Instant,
     typing: Option<BoxFuture<'static, ()>>,
+    /// The files of a message that is submitted once it has them.
+    fetch: Option<FileFetch>,
+    download: Option<BoxFuture<'static, FetchedFile>>,
+    /// Messages that came after it.
+    behind_fetch: VecDeque<ChatDelivery>,
+    /// The chat ends: what comes is for the next one.
+    is_leaving: bool,
     /// What the ledger knows.
     recorded: Recorded,
     /// Nothing can be shown in this chat any more.
@@ -124,6 +134,10 @@ pub async fn run(mut parts: ChatParts, mut deliveries: Receiver<ChatDelivery>) {
         call: None,
         typing_from: Instant::now(),
         typing: None,
+        fetch: None,
+        download: None,
+        behind_fetch: VecDeque::new(),
+        is_leaving: false,
         recorded,
         is_lost: false,
         was_quiet: false,
@@ -153,7 +167,7 @@ impl Chat {
         if !self.conversation.is_idle() {
             self.read_extensions().await;
         }
-        loop {
+        while !self.is_leaving {
             self.after_change().await;
             let wake = self.next_wake();
             tokio::select! {
@@ -162,6 +176,7 @@ impl Chat {
                     let effects = self.on_call_done(done);
                     self.apply(effects).await;
                 }
+                file = finished(&mut self.download) => self.on_downloaded(file).await,
                 delivery = deliveries.recv() => match delivery {
                     Some(delivery) => self.on_delivery(delivery).await,
                     None => break,
@@ -245,11 +260,12 @@ impl Chat {
             PostResult::Dropped(why) => {
                 tracing::warn!(%why, "a message was given up");
                 match file {
+                    _ if self.conversation.on_dropped(key) => Vec::new(),
                     Some(name) => {
                         self.conversation.say(w::FILE_NOT_SENT.with("name", name).with("why", why));
                         Vec::new()
                     }
-                    None => self.conversation.on_dropped(key, why),
+                    None => self.conversation.on_given_up(key, why),
                 }
             }
             PostResult::Lost => {
@@ -291,7 +307,8 @@ impl Chat {
     async fn record_changes(&mut self) {
         let at = self.parts.options.address.clone();
         let session = self.conversation.session_id();
-        if !session.is_empty() && session != self.recorded.session {
+        // A chat that leaves for another folder has no conversation there yet.
+        if !session.is_empty() && session != self.recorded.session && !self.is_leaving {
             self.recorded.session = session.to_owned();
             let (session, folder) = (session.to_owned(), self.parts.request.folder.clone());
             self.record(LedgerRecord::Chat { at: at.clone(), session, folder }).await;
@@ -337,6 +354,7 @@ impl Chat {
                     });
                 }
                 ChatEffect::SetHome(folder) => self.set_home(folder).await,
+                ChatEffect::StopFetch => self.stop_fetch().await,
             }
         }
     }
@@ -351,22 +369,51 @@ impl Chat {
                 self.conversation.say(w::HOME_SET.with("folder", config.info.cwd.clone()));
                 let (at, folder) = (self.parts.options.address.clone(), config.info.cwd);
                 let _ = self.parts.notes.send(ChatNote::Moved(at, folder)).await;
+                // What came with it is for the conversation in the other folder.
+                self.is_leaving = true;
             }
             Ok(Err(why)) => self.conversation.say(why),
             Err(_) => self.conversation.say(w::NO_HOME.with("folder", folder)),
         }
     }
 
-    async fn on_delivery(&mut self, ChatDelivery { incoming, speaker }: ChatDelivery) {
+    async fn on_delivery(&mut self, delivery: ChatDelivery) {
+        let ChatDelivery { incoming: Incoming { kind, .. }, is_overheard, .. } = &delivery;
+        let is_button = matches!(kind, IncomingKind::Button { .. } | IncomingKind::Suggest { .. });
+        if self.conversation.is_read_only() && self.taken > 0 && !is_button && !is_overheard {
+            // The other process may have ended: the next chat opens the conversation again.
+            self.is_leaving = true;
+            return;
+        }
         self.was_quiet = false;
         self.taken += 1;
         // Who writes here can be answered here again.
         self.is_lost = false;
-        let Incoming { id, kind, .. } = incoming;
+        if self.fetch.is_some() && !is_overheard {
+            match kind {
+                IncomingKind::Files { .. } => return self.wait_for_fetch(delivery).await,
+                IncomingKind::Text { text } => {
+                    let (speaker, id) = (&delivery.speaker, &delivery.incoming.id);
+                    match self.conversation.typed_answer(speaker, id, text) {
+                        Some(effects) => return self.apply(effects).await,
+                        None => return self.wait_for_fetch(delivery).await,
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.act_on(delivery).await;
+    }
+
+    async fn act_on(&mut self, delivery: ChatDelivery) {
+        let ChatDelivery { incoming: Incoming { id, kind, .. }, speaker, is_overheard } = delivery;
         if matches!(kind, IncomingKind::Command { .. } | IncomingKind::Suggest { .. }) {
             self.read_extensions().await;
         }
         let effects = match kind {
+            IncomingKind::Text { text } if is_overheard => {
+                self.conversation.on_overheard(&speaker, id, &text)
+            }
             IncomingKind::Text { text } => {
                 self.conversation.on_text(&speaker, id, &text, Vec::new())
             }
@@ -377,8 +424,10 @@ impl Chat {
                 self.conversation.on_press(&speaker, id, &data, press)
             }
             IncomingKind::Files { files, text } => {
-                let (text, mentions) = self.fetch(files, text).await;
-                self.conversation.on_text(&speaker, id, &text, mentions)
+                self.conversation.is_fetching = true;
+                self.fetch = Some(FileFetch::new(speaker, id, files, text));
+                self.fetch_next().await;
+                Vec::new()
             }
             IncomingKind::Suggest { command, option, typed, query } => {
                 let choices = self.conversation.suggest(&command, &option, &typed);
@@ -389,39 +438,63 @@ impl Chat {
         self.apply(effects).await;
     }
 
-    /// Fetches the files of a message: text becomes part of it, the rest is named with its path.
-    async fn fetch(&mut self, files: Vec<RemoteFile>, text: String) -> (String, Vec<Mention>) {
-        let (mut mentions, mut named) = (Vec::new(), Vec::new());
+    // Files, while the chat goes on
+
+    /// Messages keep their order.
+    async fn wait_for_fetch(&mut self, delivery: ChatDelivery) {
+        let most = self.parts.options.most_queued;
+        if self.behind_fetch.len() < most {
+            return self.behind_fetch.push_back(delivery);
+        }
+        self.conversation.say(w::QUEUE_FULL.with("most", most));
+        self.record(LedgerRecord::Done { delivery: delivery.incoming.id }).await;
+    }
+
+    /// Begins with the next file of the message; without one, the message is submitted.
+    async fn fetch_next(&mut self) {
         let most = self.parts.most_file.min(self.parts.options.limits.download);
-        for file in files.into_iter().take(super::files::MOST) {
-            let name = super::conversation::display_name(&file.name);
-            if file.size.is_some_and(|size| size > most) {
-                self.conversation
-                    .say(w::FILE_TOO_LARGE.with("name", name).with("most", text::size(most)));
-                continue;
-            }
-            let fetched = self.parts.platform.download(&file, most).await;
-            let fetched = fetched.map_err(|error| error.to_string());
-            let saved = fetched.and_then(|bytes| {
-                self.parts.files.save(&file.name, &bytes).map_err(|error| error.to_string())
-            });
-            match saved {
-                Ok(saved) => {
-                    let path = saved.path.display().to_string();
-                    named.push(path.clone());
-                    mentions.extend(saved.can_attach.then_some(Mention { path, lines: None }));
-                }
-                Err(why) => {
-                    self.conversation.say(w::FILE_LOST.with("name", name).with("why", why));
-                }
-            }
+        let Some(fetch) = &mut self.fetch else { return };
+        if let Some(file) = fetch.next(most, &mut self.conversation) {
+            let platform = Arc::clone(&self.parts.platform);
+            self.download = Some(Box::pin(async move {
+                let fetched = platform.download(&file, most).await;
+                FetchedFile { name: file.name, fetched: fetched.map_err(|why| why.to_string()) }
+            }));
+            return;
         }
-        if named.is_empty() {
-            return (text, mentions);
+        let lang = self.conversation.lang();
+        let Some((speaker, id, text, mentions)) = self.fetch.take().map(|all| all.message(lang))
+        else {
+            return;
+        };
+        self.conversation.is_fetching = false;
+        let effects = self.conversation.on_text(&speaker, id, &text, mentions);
+        self.apply(effects).await;
+    }
+
+    async fn on_downloaded(&mut self, file: FetchedFile) {
+        if let Some(fetch) = &mut self.fetch {
+            fetch.take(file, &mut self.parts.files, &mut self.conversation);
         }
-        let files = w::SENT_FILES.with("files", named.join(", "));
-        let text = format!("{text}\n\n{}", files.text(self.parts.options.lang));
-        (text.trim().to_owned(), mentions)
+        self.fetch_next().await;
+        self.go_on_after_fetch().await;
+    }
+
+    async fn stop_fetch(&mut self) {
+        self.download = None;
+        self.conversation.is_fetching = false;
+        if let Some(fetch) = self.fetch.take() {
+            self.record(LedgerRecord::Done { delivery: fetch.delivery }).await;
+        }
+    }
+
+    /// The messages that came meanwhile, up to the next one with files.
+    async fn go_on_after_fetch(&mut self) {
+        while self.fetch.is_none()
+            && let Some(delivery) = self.behind_fetch.pop_front()
+        {
+            self.act_on(delivery).await;
+        }
     }
 
     /// Ends the session, and shows what is left to show.

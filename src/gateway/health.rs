@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -20,6 +21,9 @@ pub type HealthReports = Vec<(ChatPlatform, watch::Receiver<ServiceHealth>)>;
 /// How long a client may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// Clients at once; one more waits until the first of them is done.
+const MOST_CLIENTS: usize = 32;
+
 /// The reports as JSON; `ok` if every service is connected.
 pub fn report(services: &HealthReports) -> Value {
     let all = services.iter().map(|(platform, health)| {
@@ -30,7 +34,7 @@ pub fn report(services: &HealthReports) -> Value {
     json!({ "ok": ok, "services": Value::Object(all.collect()) })
 }
 
-/// Answers until the program leaves; one client at a time is enough for a probe.
+/// Answers until the program leaves. A client that says nothing keeps no other one waiting.
 ///
 /// # Errors
 /// Whatever the system says about the port.
@@ -41,9 +45,17 @@ pub async fn serve(
 ) -> io::Result<()> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let listener = TcpListener::bind(address).await?;
+    let mut clients = JoinSet::new();
     while let Some(accepted) = leaving.run_until_cancelled(listener.accept()).await {
+        while clients.try_join_next().is_some() {}
+        if clients.len() >= MOST_CLIENTS {
+            clients.join_next().await;
+        }
         if let Ok((stream, _)) = accepted {
-            let _ = timeout(PATIENCE, answer(stream, &services)).await;
+            let services = services.clone();
+            clients.spawn(async move {
+                let _ = timeout(PATIENCE, answer(stream, &services)).await;
+            });
         }
     }
     Ok(())

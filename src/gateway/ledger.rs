@@ -94,6 +94,10 @@ impl LedgerState {
         self.known.contains(delivery) || self.places.contains_key(delivery)
     }
 
+    pub fn is_pending(&self, delivery: &DeliveryId) -> bool {
+        self.places.contains_key(delivery)
+    }
+
     /// The deliveries that are not done, in the order in which they came.
     pub fn pending(&self) -> impl Iterator<Item = &PendingDelivery> {
         self.pending.values()

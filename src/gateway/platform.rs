@@ -254,6 +254,9 @@ pub enum PlatformError {
     /// Any other refusal, in the service's words, without the token.
     #[error("the service refuses: {0}")]
     Refused(String),
+    /// It cannot be written down here, so nothing is done about it.
+    #[error("what came cannot be written to the disk: {0}")]
+    Disk(String),
 }
 
 pub type PlatformResult<'a, T> = BoxFuture<'a, Result<T, PlatformError>>;

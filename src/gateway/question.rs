@@ -2,7 +2,8 @@
 //! what a press or a typed line means. Pure.
 
 use super::platform::{Button, ButtonStyle, PlatformLimits, UserId};
-use crate::i18n::{Lang, LocalizedText, chat as w, linear, screen};
+use super::terminal_names::terminal_names;
+use crate::i18n::{Lang, LocalizedText, Phrase, chat as w, linear, screen};
 use crate::present::question_lines::{full_step, pick_label, question_lines};
 use crate::present::{ChoicePick, PickEffect, QuestionOffer, Severity, YES};
 use crate::protocol::{Ask, AskId, Decision, FormField, Question, StepAction, StepQuestion};
@@ -17,6 +18,8 @@ pub struct ChatQuestion {
     nonce: String,
     /// Who may answer it, apart from admins: whose message the turn answers.
     asker: Option<UserId>,
+    /// Its whole text was not shown: nothing but a refusal decides it.
+    only_refusals: bool,
 }
 
 /// What a press or a typed line is to the question.
@@ -27,6 +30,8 @@ pub enum ChatAnswer {
     AdminOnly,
     /// The word must be typed, with the code of this question.
     WordNeeded,
+    /// The whole question could not be shown, so it cannot be approved here.
+    Unread,
     /// It does not answer this question.
     NotAnAnswer,
 }
@@ -51,7 +56,37 @@ impl<'a> ButtonData<'a> {
 impl ChatQuestion {
     pub fn new(ask: Ask, nonce: String, asker: Option<UserId>) -> ChatQuestion {
         let offer = QuestionOffer::new(&ask.question);
-        ChatQuestion { ask, offer, nonce, asker }
+        ChatQuestion { ask, offer, nonce, asker, only_refusals: false }
+    }
+
+    /// Its whole text cannot be shown: from now on it can only be refused.
+    pub fn refuse_only(&mut self) {
+        self.only_refusals = true;
+    }
+
+    /// A text that was not shown is not approved.
+    fn if_read(&self, answer: ChatAnswer) -> ChatAnswer {
+        match answer {
+            ChatAnswer::Decided(Decision::Reject { .. } | Decision::Stop | Decision::Dismiss)
+            | ChatAnswer::NotAnAnswer => answer,
+            _ if self.only_refusals => ChatAnswer::Unread,
+            _ => answer,
+        }
+    }
+
+    pub fn is_asker(&self, user: &UserId) -> bool {
+        self.asker.as_ref() == Some(user)
+    }
+
+    /// Whether any words answer it, and these are none that it names.
+    pub fn is_free_answer(&self, text: &str) -> bool {
+        match &self.ask.question {
+            Question::Choice { choices, .. } => {
+                !choices.iter().any(|choice| choice.trim().eq_ignore_ascii_case(text.trim()))
+            }
+            Question::Plan { .. } | Question::Form { .. } => true,
+            _ => false,
+        }
     }
 
     pub fn id(&self) -> AskId {
@@ -64,7 +99,7 @@ impl ChatQuestion {
 
     /// Whether this user may answer at all.
     pub fn may_answer(&self, user: &UserId, is_admin: bool) -> bool {
-        is_admin || self.asker.as_ref() == Some(user)
+        is_admin || self.is_asker(user)
     }
 
     pub fn is_high_risk(&self) -> bool {
@@ -103,9 +138,12 @@ impl ChatQuestion {
             lines.iter().map(|line| clean(&line.text(lang), TextSource::Text)).collect();
         let text = lines.join("\n");
         // A command that looks different from what it is must not be approved.
-        match self.command() {
-            Some(command) => text.replace(&command, &show_quotes(&command)),
-            None => text,
+        match self.command().filter(|command| !command.is_empty()) {
+            Some(command) => {
+                let rest = text.split(&command).map(|rest| terminal_names(rest, lang));
+                rest.collect::<Vec<_>>().join(&show_quotes(&command))
+            }
+            None => terminal_names(&text, lang),
         }
     }
 
@@ -128,14 +166,20 @@ impl ChatQuestion {
         if limits.unit.count(&text) <= room {
             return (text, None);
         }
-        let note = w::QUESTION_ATTACHED.text(lang);
-        let high = if self.is_high_risk() {
+        (self.short(lang, limits, w::QUESTION_ATTACHED), Some(text))
+    }
+
+    /// The beginning of the question, and where the whole of it is.
+    pub fn short(&self, lang: Lang, limits: &PlatformLimits, note: Phrase) -> String {
+        let (text, note) = (self.text(lang), note.text(lang));
+        let high = if self.is_high_risk() && !self.only_refusals {
             format!("\n{}", w::TYPE_WORD.with("word", format!("{YES} {}", self.code())).text(lang))
         } else {
             String::new()
         };
+        let room = limits.text.saturating_sub(200);
         let short: String = text.chars().take(room.min(800) / 2).collect();
-        (format!("{}…\n\n{note}{high}", short.trim_end()), Some(text))
+        format!("{}…\n\n{note}{high}", short.trim_end())
     }
 
     /// The first line, for the message once the question is closed.
@@ -150,6 +194,12 @@ impl ChatQuestion {
 
     /// The buttons; what only an admin decides has one where `has_admin`.
     pub fn buttons(&self, lang: Lang, limits: &PlatformLimits, has_admin: bool) -> Vec<Button> {
+        let mut buttons = self.all_buttons(lang, limits, has_admin);
+        buttons.retain(|button| !self.only_refusals || button.style == ButtonStyle::Refuse);
+        buttons
+    }
+
+    fn all_buttons(&self, lang: Lang, limits: &PlatformLimits, has_admin: bool) -> Vec<Button> {
         let button = |label: String, choice: &str, style| Button {
             label: cut(&one_line(&clean(&label, TextSource::Text)), limits.label.saturating_sub(1)),
             data: format!("q.{}.{choice}", self.nonce),
@@ -202,6 +252,10 @@ impl ChatQuestion {
 
     /// A button was pressed by a user who may answer.
     pub fn press(&self, choice: &str, is_admin: bool) -> ChatAnswer {
+        self.if_read(self.pressed(choice, is_admin))
+    }
+
+    fn pressed(&self, choice: &str, is_admin: bool) -> ChatAnswer {
         if let (Question::Form { .. }, "no") = (&self.ask.question, choice) {
             return ChatAnswer::Decided(Decision::Reject { word: None });
         }
@@ -236,6 +290,7 @@ impl ChatQuestion {
     pub fn approve(&self, choice: &str, is_admin: bool) -> ChatAnswer {
         let approving = ["once", "go"].contains(&choice);
         match (self.is_high_risk(), approving) {
+            _ if self.only_refusals => ChatAnswer::Unread,
             (true, _) => ChatAnswer::WordNeeded,
             (false, true) => match self.press("once", is_admin) {
                 ChatAnswer::NotAnAnswer => self.press("go", is_admin),
@@ -255,6 +310,10 @@ impl ChatQuestion {
 
     /// A message while the question is open: the word for high risk, or the answer to the model.
     pub fn typed(&self, text: &str, is_admin: bool) -> ChatAnswer {
+        self.if_read(self.read(text, is_admin))
+    }
+
+    fn read(&self, text: &str, is_admin: bool) -> ChatAnswer {
         let text = text.trim();
         if self.is_high_risk() {
             let mut words = text.split_whitespace();

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
-use tokio::sync::{Semaphore, oneshot, watch};
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
-use tokio::time::{sleep, sleep_until, timeout};
+use tokio::time::{sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::chat::{self, ChatDelivery, ChatNote, ChatParts, OpenSession, SessionRequest};
@@ -19,14 +19,20 @@ use super::conversation::{BegunMessage, ChatOptions, ChatRecovery, Speaker};
 use super::files::ReceivedFiles;
 use super::ledger::{Ledger, LedgerRecord, PendingDelivery};
 use super::platform::{
-    Batch, ChatAddress, Incoming, IncomingKind, Outgoing, Platform, PlatformError,
+    Batch, ChatAddress, DeliveryId, Incoming, IncomingKind, Outgoing, Platform, PlatformError,
 };
+pub use super::receive::ServiceHealth;
+use super::receive::{StoredBatch, connect, receive, register_menu};
 use crate::i18n::{Lang, LocalizedText, chat as w};
 
 /// Whether a delivery is heard.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ServiceAdmission {
     Admit {
+        is_admin: bool,
+    },
+    /// It was not meant for the bot; its sender may talk.
+    Overheard {
         is_admin: bool,
     },
     /// It is dropped without a word.
@@ -84,20 +90,6 @@ pub struct ServiceParts {
     pub leaving: CancellationToken,
 }
 
-/// How a service fares.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct ServiceHealth {
-    pub connected: bool,
-    /// The bot's own name.
-    pub bot: String,
-    /// Why it is not connected.
-    pub problem: Option<String>,
-    /// Conversations in memory.
-    pub chats: usize,
-    /// Messages that came since the start.
-    pub received: u64,
-}
-
 struct Service {
     parts: ServiceParts,
     chats: HashMap<ChatAddress, ActiveChat>,
@@ -108,6 +100,8 @@ struct Service {
     overflow: VecDeque<ChatDelivery>,
     /// The number of chats so far, for the names of their folders.
     started: usize,
+    /// How often a delivery was handed over again after its chat had ended.
+    again: HashMap<DeliveryId, u32>,
 }
 
 struct ActiveChat {
@@ -123,29 +117,23 @@ struct ActiveChat {
 /// Deliveries that wait for one chat's task; its own queue has a limit of its own.
 const ROOM: usize = 64;
 
-/// Pauses between tries after an error: they double from the first to the last.
-const FIRST_PAUSE: Duration = Duration::from_millis(500);
-const LAST_PAUSE: Duration = Duration::from_secs(60);
-
-/// The longest pause that a service may ask for.
-const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
+/// Chats that may end over one delivery; after them it waits for the next start of the program.
+const MOST_AGAIN: u32 = 3;
 
 /// How long chats may take to end.
 const FAREWELL: Duration = Duration::from_secs(4);
-
-type StoredBatch = (Batch, oneshot::Sender<()>);
 
 /// Runs until the program leaves or the service does not accept the token.
 ///
 /// # Errors
 /// [`PlatformError::Unauthorized`], or what the disk refused.
 pub async fn run(parts: ServiceParts) -> Result<(), PlatformError> {
-    let bot = connect(&parts).await?;
+    let bot = connect(&*parts.platform, &parts.health, &parts.leaving).await?;
     let Some(bot) = bot else { return Ok(()) };
     parts.health.send_modify(|health| {
         (health.connected, health.bot, health.problem) = (true, bot, None);
     });
-    register_menu(&parts);
+    register_menu(&parts.platform, parts.commands.menu.clone());
     let (notes, mut note_receiver) = channel(1_024);
     let (batch_sender, mut batches) = channel(1);
     let receiver = tokio::spawn(receive(
@@ -163,6 +151,7 @@ pub async fn run(parts: ServiceParts) -> Result<(), PlatformError> {
         connections,
         overflow: VecDeque::new(),
         started: 0,
+        again: HashMap::new(),
     };
     service.replay().await;
     let ended = service.serve(&mut batches, &mut note_receiver).await;
@@ -173,90 +162,6 @@ pub async fn run(parts: ServiceParts) -> Result<(), PlatformError> {
         (Ok(()), Ok(Ok(result))) => result,
         (ended, _) => ended,
     }
-}
-
-/// Checks the token, again and again while the service cannot be reached; `None`: the program
-/// leaves.
-async fn connect(parts: &ServiceParts) -> Result<Option<String>, PlatformError> {
-    let mut pause = FIRST_PAUSE;
-    loop {
-        let connected = parts.leaving.run_until_cancelled(parts.platform.connect()).await;
-        let error = match connected {
-            None => return Ok(None),
-            Some(Ok(bot)) => return Ok(Some(bot)),
-            Some(Err(PlatformError::Unauthorized)) => return Err(PlatformError::Unauthorized),
-            Some(Err(error)) => error,
-        };
-        note_problem(&parts.health, &error);
-        pause = wait(&error, pause, &parts.leaving).await;
-    }
-}
-
-/// A service without a menu works: commands can be typed.
-fn register_menu(parts: &ServiceParts) {
-    let (platform, menu) = (Arc::clone(&parts.platform), parts.commands.menu.clone());
-    tokio::spawn(async move {
-        if let Err(error) = platform.set_menu(&menu).await {
-            tracing::warn!(%error, "the menu was not registered");
-        }
-    });
-}
-
-fn note_problem(health: &watch::Sender<ServiceHealth>, error: &PlatformError) {
-    tracing::warn!(%error, "the chat service");
-    health.send_modify(|health| {
-        (health.connected, health.problem) = (false, Some(error.to_string()));
-    });
-}
-
-/// Waits after an error; returns the next pause.
-async fn wait(error: &PlatformError, pause: Duration, leaving: &CancellationToken) -> Duration {
-    let asked = match error {
-        PlatformError::RateLimited { after } => (*after).min(LONGEST_PAUSE),
-        _ => pause,
-    };
-    leaving.run_until_cancelled(sleep(asked)).await;
-    (pause * 2).min(LAST_PAUSE)
-}
-
-/// Receives batch after batch; each is confirmed once it is written down.
-async fn receive(
-    platform: Arc<dyn Platform>,
-    batches: Sender<StoredBatch>,
-    health: watch::Sender<ServiceHealth>,
-    leaving: CancellationToken,
-) -> Result<(), PlatformError> {
-    let mut pause = FIRST_PAUSE;
-    while let Some(received) = leaving.run_until_cancelled(platform.receive()).await {
-        match received {
-            Ok(batch) => {
-                pause = FIRST_PAUSE;
-                if !health.borrow().connected {
-                    health.send_modify(|health| (health.connected, health.problem) = (true, None));
-                }
-                let cursor = batch.cursor.clone();
-                let (stored, is_stored) = oneshot::channel();
-                if batches.send((batch, stored)).await.is_err() || is_stored.await.is_err() {
-                    break;
-                }
-                if let Some(cursor) = cursor
-                    && let Err(error) = platform.confirm(&cursor).await
-                {
-                    tracing::warn!(%error, "a delivery was not confirmed");
-                }
-            }
-            Err(PlatformError::Unauthorized) => {
-                note_problem(&health, &PlatformError::Unauthorized);
-                return Err(PlatformError::Unauthorized);
-            }
-            Err(error) => {
-                note_problem(&health, &error);
-                pause = wait(&error, pause, &leaving).await;
-            }
-        }
-    }
-    platform.close().await;
-    Ok(())
 }
 
 impl Service {
@@ -350,20 +255,33 @@ impl Service {
         }
         match (self.parts.admit)(&incoming) {
             ServiceAdmission::Admit { is_admin } => {
-                let name = super::conversation::display_name(&incoming.sender.name);
-                let speaker = Speaker { id: incoming.sender.id.clone(), name, is_admin };
-                self.hand_over(ChatDelivery { incoming, speaker });
+                let speaker = speaker(&incoming, is_admin);
+                self.hand_over(ChatDelivery { incoming, speaker, is_overheard: false });
             }
-            ServiceAdmission::Silent => {
-                tracing::info!(user = %incoming.sender.id, "a message was not admitted");
+            // An answer to a question needs no mention of the bot.
+            ServiceAdmission::Overheard { is_admin } if self.may_answer(&incoming) => {
+                let speaker = speaker(&incoming, is_admin);
+                self.hand_over(ChatDelivery { incoming, speaker, is_overheard: true });
+            }
+            ServiceAdmission::Overheard { .. } | ServiceAdmission::Silent => {
+                tracing::debug!(user = ?incoming.sender.id.0, "a message was not for the bot");
                 self.done(&incoming);
             }
             ServiceAdmission::Refuse(why) => {
-                tracing::info!(user = %incoming.sender.id, "a message was refused");
                 self.done(&incoming);
                 self.answer(incoming, &why);
             }
         }
+    }
+
+    /// Whether a message may be the answer to the open question of its chat.
+    fn may_answer(&self, incoming: &Incoming) -> bool {
+        let known = self.parts.ledger.state.chats.get(&incoming.at);
+        let is_asked = known.is_some_and(|chat| chat.question.is_some());
+        // A question that was shown a moment ago is not written down yet.
+        let running = self.chats.get(&incoming.at);
+        let is_at_work = running.is_some_and(|chat| chat.quiet_since.is_none() && !chat.is_ending);
+        matches!(incoming.kind, IncomingKind::Text { .. }) && (is_asked || is_at_work)
     }
 
     /// One sentence for a sender who has no conversation.
@@ -503,7 +421,7 @@ impl Service {
 
     async fn take_notes(&mut self, notes: Vec<ChatNote>) -> Result<(), PlatformError> {
         let mut records = Vec::new();
-        let mut moved = Vec::new();
+        let (mut moved, mut ended) = (Vec::new(), Vec::new());
         for note in notes {
             match note {
                 ChatNote::Record(record) => records.push(record),
@@ -516,6 +434,7 @@ impl Service {
                 ChatNote::Ended(at) => {
                     self.chats.remove(&at);
                     self.count();
+                    ended.push(at);
                 }
             }
         }
@@ -528,8 +447,31 @@ impl Service {
             self.parts.ledger.append(records, false).map_err(disk)?;
         }
         while self.tasks.try_join_next().is_some() {}
+        for at in ended {
+            self.hand_over_again(&at).await;
+        }
         self.hand_over_waiting();
         Ok(())
+    }
+
+    /// A chat has ended: the next one gets what the first did not begin, in its order.
+    async fn hand_over_again(&mut self, at: &ChatAddress) {
+        let waiting = std::mem::take(&mut self.overflow);
+        self.overflow = waiting.into_iter().filter(|one| one.incoming.at != *at).collect();
+        let pending = self.parts.ledger.state.pending();
+        let left: Vec<Incoming> = pending
+            .filter(|one| one.begun.is_none() && one.incoming.at == *at)
+            .map(|one| one.incoming.clone())
+            .collect();
+        let ledger = &self.parts.ledger;
+        self.again.retain(|delivery, _| ledger.state.is_pending(delivery));
+        for incoming in left {
+            let times = self.again.entry(incoming.id.clone()).or_default();
+            *times += 1;
+            if *times <= MOST_AGAIN {
+                self.route(incoming).await;
+            }
+        }
     }
 
     fn hand_over_waiting(&mut self) {
@@ -580,6 +522,11 @@ impl Service {
     }
 }
 
+fn speaker(incoming: &Incoming, is_admin: bool) -> Speaker {
+    let name = super::conversation::display_name(&incoming.sender.name);
+    Speaker { id: incoming.sender.id.clone(), name, is_admin }
+}
+
 /// The text that the session got of a delivery.
 fn message_text(kind: &IncomingKind) -> String {
     match kind {
@@ -596,7 +543,7 @@ fn size(incoming: &Incoming) -> usize {
 #[expect(clippy::needless_pass_by_value, reason = "used as a function of an error")]
 fn disk(error: std::io::Error) -> PlatformError {
     tracing::error!(%error, "the ledger");
-    PlatformError::Refused(error.to_string())
+    PlatformError::Disk(error.to_string())
 }
 
 async fn until(wake: Option<Instant>) {

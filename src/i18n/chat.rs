@@ -6,6 +6,9 @@ words! { "chat":
     TYPE_FORM: "Answer with a line for each, in this order.", "请按此顺序逐行回答。";
     TYPE_ANSWER: "Press a button, or type an answer.", "请按按钮，或输入回答。";
     QUESTION_ATTACHED: "The whole question is in the file above: read it before you decide.", "完整内容在上方的文件中：请先阅读再决定。";
+    QUESTION_ABOVE: "The file could not be sent. The whole question is in the messages above: read them before you decide.", "文件无法发送。完整内容在上方的消息中：请先阅读再决定。";
+    QUESTION_UNREAD: "The whole question could not be shown here, so it cannot be approved here. Reject it, or open the conversation in a terminal.", "完整内容无法在此显示，因此不能在此批准。请拒绝，或在终端中打开该对话。";
+    IN_TERMINAL: " (in the terminal)", "（在终端中）";
     BUTTON_SESSION: "Allow in this session", "本会话内允许";
     BUTTON_PROJECT: "Allow in this project", "本项目内允许";
     BUTTON_NO: "No", "不";
@@ -16,13 +19,13 @@ words! { "chat":
     REJECTED: "Rejected", "已拒绝";
     CLOSED_BY: "{summary}\n→ {outcome} by {name}", "{summary}\n→ {outcome}（{name}）";
     CLOSED: "{summary}\n→ This question is closed.", "{summary}\n→ 该问题已关闭。";
-    QUESTION_GONE: "This question is gone: the program was restarted. Send /retry to try again.", "该问题已失效：程序重新启动过。发送 /retry 可再试一次。";
+    QUESTION_GONE: "This question is gone: the program was restarted. Send your message again to try again.", "该问题已失效：程序重新启动过。如要再试一次，请重新发送那条消息。";
     TOO_LATE: "Too late: this question is no longer open.", "太迟了：该问题已关闭。";
     NOT_YOURS: "Only the user who asked, or an admin, may answer this.", "只有提问的用户或管理员可以回答。";
     ADMIN_ONLY: "Only an admin may decide that.", "只有管理员可以决定。";
     WORD_NEEDED: "To run this, type exactly: {word}", "如要运行，请准确输入：{word}";
     NO_QUESTION: "There is no open question.", "没有等待回答的问题。";
-    INTERRUPTED: "The program was restarted while this message was being answered. What was done so far is kept; send /retry to try again.", "回答这条消息时程序重新启动。已完成的部分仍然保留；发送 /retry 可再试一次。";
+    INTERRUPTED: "The program was restarted while this message was being answered. What was done so far is kept; send the message again to try again.", "回答这条消息时程序重新启动。已完成的部分仍然保留；如要再试一次，请重新发送这条消息。";
     TOO_LONG: "This message is too long: at most {most} characters. Send it as a file.", "消息过长：最多 {most} 个字符。请以文件发送。";
     QUEUE_FULL: "Too many messages are waiting here ({most}). Send it again later, or /stop.", "等待的消息过多（{most}）。请稍后再发，或发送 /stop。";
     FILE_TOO_LARGE: "`{name}` is larger than {most}, so it was not read.", "`{name}` 大于 {most}，没有读取。";

@@ -36,9 +36,12 @@ words! { "gateway":
     NO_TOKEN_SAVED: "No token was saved.", "没有保存过令牌。";
     ASK_TOKEN: "The token for {name} (it is not shown): ", "{name} 的令牌（不会显示）：";
     NO_TOKEN_GIVEN: "No token was given; nothing is saved.", "没有输入令牌，未保存任何内容。";
+    NOT_A_TOKEN: "This is not a token: it contains a space or another character that no token has. Nothing is saved.", "这不是令牌：其中含有空格或令牌中不会出现的字符。未保存任何内容。";
+    NO_SUCH_PLATFORM: "There is no platform {platform}. Known: {known}.", "没有平台 {platform}。可用的有：{known}。";
     NO_APP_TOKEN: "Only Slack has an app token.", "只有 Slack 有应用级令牌。";
     MENU_SHOWN: "In the menu", "菜单中";
     MENU_LEFT_OUT: "Left out", "未列入";
+    MENU_UNUSABLE: "Not usable", "无法使用";
 
     // `/help gateways`.
     HELP_GATEWAYS: "Chats in Telegram, Slack and Discord", "Telegram、Slack 和 Discord 聊天";
@@ -50,7 +53,7 @@ words! { "gateway":
     HELP_RUN: "Answer until a signal ends it", "持续应答，直到收到结束信号";
     HELP_STATUS: "Show which platforms are connected", "显示已连接的平台";
     HELP_IN_A_CHAT: "In a chat", "在聊天中";
-    HELP_WHO: "Only users of the settings and paired users are heard; in a group only commands and messages that mention the bot.", "只有设置中的用户和已配对的用户会得到回应；在群组中只处理命令和提及机器人的消息。";
+    HELP_WHO: "Only users of the settings and paired users are heard; in a group only commands, messages that mention the bot, and answers to its questions. Refusals are in the log, `avocet.log`.", "只有设置中的用户和已配对的用户会得到回应；在群组中只处理命令、提及机器人的消息和对其问题的回答。拒绝会写入日志 `avocet.log`。";
     HELP_QUESTIONS: "A question has buttons for its asker and for admins. High risk is never a button: an admin types the word it shows.", "问题带有按钮，供提问者和管理员使用。高风险操作没有按钮：由管理员输入其中显示的口令。";
     HELP_BUSY: "Messages wait while a turn runs; `/stop`, `/steer`, `/queue` and `/status` work at once, also during a question.", "运行期间的消息会排队；`/stop`、`/steer`、`/queue` 和 `/status` 立即生效，提问期间也可以用。";
 

@@ -407,6 +407,8 @@ pub enum Topic {
     General,
     /// A saved session was resumed.
     Resumed,
+    /// Another process has the session, so nothing is added to it here.
+    ReadOnly,
     /// The shell commands of a template were not allowed, so nothing was sent.
     PiecesDeclined,
 }

@@ -127,7 +127,7 @@ impl Session {
 
     pub(super) async fn warn_read_only(&mut self) {
         let notice = Notice::warning(words::READ_ONLY).with_hint(words::READ_ONLY_HINT);
-        self.notify(notice).await;
+        self.notify(notice.with_topic(Topic::ReadOnly)).await;
     }
 
     /// Goes to another session, unless a turn is running or unsaved work would be lost.

@@ -61,6 +61,8 @@ pub struct TelegramState {
     pub acknowledged: Vec<(String, Option<String>)>,
     files: HashMap<String, Vec<u8>>,
     pub menus: Vec<Value>,
+    /// Files are found only after this.
+    pub files_held: bool,
 }
 
 #[derive(Debug)]
@@ -135,6 +137,12 @@ impl TelegramServer {
             let document = json!({ "file_id": id, "file_name": name, "file_size": bytes.len() });
             message(state, user, user, json!({ "document": document, "caption": caption }))
         })
+    }
+
+    /// Files are found only once this is false.
+    pub fn hold_files(&self, held: bool) {
+        self.with(|state| state.files_held = held);
+        self.shared.arrived.notify_waiters();
     }
 
     /// A user presses a button, or claims to: `data` may be anything.
@@ -308,10 +316,25 @@ async fn act(shared: &Shared, method: &str, body: &Value) -> Response {
             state.acknowledged.push((text(&body["callback_query_id"]), said));
             ok(&json!(true))
         }),
-        "getFile" => ok(&json!({ "file_path": format!("documents/{}", text(&body["file_id"])) })),
+        "getFile" => {
+            while_held(shared).await;
+            ok(&json!({ "file_path": format!("documents/{}", text(&body["file_id"])) }))
+        }
         "setMyCommands" => set_commands(shared, body),
         "sendChatAction" => ok(&json!(true)),
         _ => refused(404, "Not Found"),
+    }
+}
+
+async fn while_held(shared: &Shared) {
+    loop {
+        let arrived = shared.arrived.notified();
+        tokio::pin!(arrived);
+        arrived.as_mut().enable();
+        if !shared.state.with(|state| state.files_held) {
+            return;
+        }
+        arrived.await;
     }
 }
 

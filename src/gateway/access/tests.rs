@@ -63,7 +63,10 @@ fn a_group_is_heard_only_when_it_speaks_to_the_bot() {
     let mut roster = Roster::default();
     let mut known = settings(&["1"], &[]);
     let mut message = Incoming { is_group: true, is_addressed: false, ..text("1", "hi") };
-    assert_eq!(admit(&mut roster, &known, &message), Admission::Ignored);
+    let overheard = Admission::Overheard(AccessRole::User);
+    assert_eq!(admit(&mut roster, &known, &message), overheard, "only as an answer");
+    let of_stranger = Incoming { is_group: true, is_addressed: false, ..text("9", "hi") };
+    assert_eq!(admit(&mut roster, &known, &of_stranger), Admission::Ignored);
     message.kind = IncomingKind::Command { name: "status".to_owned(), args: String::new() };
     assert_eq!(admit(&mut roster, &known, &message), Admission::Admitted(AccessRole::User));
     let mentioned = Incoming { is_group: true, ..text("1", "hi") };

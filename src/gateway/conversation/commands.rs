@@ -4,11 +4,14 @@ use super::super::access::{AccessRole, may_use};
 use super::super::menu;
 use super::super::platform::DeliveryId;
 use super::super::question::{ChatAnswer, ChatQuestion};
-use super::{ChatConversation, ChatEffect, ChatState, Speaker, display_name};
+use super::{
+    ChatConversation, ChatEffect, ChatState, CommandRequest, Speaker, Submitted, WaitingCommand,
+    display_name, log_refusal,
+};
 use crate::commands::{
     self, ApprovalSpan, ChatAction, CommandContext, CommandOutcome, Surface, UiAction,
 };
-use crate::i18n::{Localize as _, chat as w};
+use crate::i18n::{Localize as _, chat as w, common};
 use crate::protocol::{Mention, Op, Prompt, PromptPart, Report};
 use crate::safety::sanitize::{TextSource, clean};
 
@@ -36,6 +39,7 @@ impl ChatConversation {
                     let answer = answer(&open.question);
                     return self.apply_answer(answer, speaker);
                 }
+                log_refusal(speaker, "the question of another user");
                 w::NOT_YOURS
             }
             _ => w::NO_QUESTION,
@@ -44,7 +48,7 @@ impl ChatConversation {
         Vec::new()
     }
 
-    /// A command of the menu, or typed. It is never run twice, so it ends before it is run.
+    /// A command of the menu, or typed.
     pub fn on_command(
         &mut self,
         speaker: &Speaker,
@@ -53,17 +57,34 @@ impl ChatConversation {
         args: &str,
     ) -> Vec<ChatEffect> {
         self.hear(speaker);
-        let mut effects = vec![ChatEffect::Done(delivery)];
-        let line = self.typed_line(name, args);
+        let (speaker, line) = (speaker.clone(), self.typed_line(name, args));
         let is_built_in = commands::find(name_of(&line)).is_some();
         if is_built_in || matches!(self.state, ChatState::Asking(_)) {
-            effects.extend(self.run_line(&line));
-        } else {
-            // A file may have been added since the extensions were read.
-            self.waiting_command = Some((name.to_owned(), args.to_owned()));
-            effects.push(ChatEffect::Send(Op::RefreshExtensions));
+            return self.run_line(CommandRequest { speaker, delivery, line, is_due: false });
+        }
+        // A file may have been added since the extensions were read.
+        let (name, args) = (name.to_owned(), args.to_owned());
+        self.waiting_commands.push_back(WaitingCommand { speaker, delivery, name, args });
+        vec![ChatEffect::Send(Op::RefreshExtensions)]
+    }
+
+    /// The extensions were read: the commands that waited for that are run, in their order.
+    pub(super) fn run_waiting_commands(&mut self) -> Vec<ChatEffect> {
+        let mut effects = Vec::new();
+        while let Some(waiting) = self.waiting_commands.pop_front() {
+            let WaitingCommand { speaker, delivery, name, args } = waiting;
+            let line = self.typed_line(&name, &args);
+            let request = CommandRequest { speaker, delivery, line, is_due: false };
+            effects.extend(self.run_line(request));
         }
         effects
+    }
+
+    /// The commands that waited for the end of the turn.
+    pub(super) fn run_deferred(&mut self) -> Vec<ChatEffect> {
+        let due = std::mem::take(&mut self.deferred).into_iter();
+        let due = due.map(|request| CommandRequest { is_due: true, ..request });
+        due.flat_map(|request| self.dispatch(&request)).collect()
     }
 
     /// The line of the registry for a command as the service sent it.
@@ -75,20 +96,21 @@ impl ChatConversation {
     }
 
     /// Runs a line if its speaker may use the command.
-    pub(super) fn run_line(&mut self, line: &str) -> Vec<ChatEffect> {
-        let Some(speaker) = self.last_speaker.clone() else { return Vec::new() };
+    fn run_line(&mut self, request: CommandRequest) -> Vec<ChatEffect> {
+        let CommandRequest { speaker, line, .. } = &request;
         let rows = commands::rows(&self.extensions, self.options.lang);
         let row = rows.iter().find(|row| row.name == name_of(line));
         let role = if speaker.is_admin { AccessRole::Admin } else { AccessRole::User };
         let listed = &self.options.user_commands;
-        if row.is_some_and(|row| !may_use(role, &row.name, row.category, listed)) {
-            self.say(w::COMMAND_OF_ADMINS.with("name", name_of(line)));
-            return Vec::new();
+        if let Some(row) = row.filter(|row| !may_use(role, &row.name, row.category, listed)) {
+            log_refusal(speaker, &format!("/{}", row.name));
+            self.say(w::COMMAND_OF_ADMINS.with("name", row.name.as_str()));
+            return vec![ChatEffect::Done(request.delivery)];
         }
-        self.dispatch(line)
+        self.dispatch(&request)
     }
 
-    fn context(&self) -> CommandContext<'_> {
+    fn context(&self, busy: bool) -> CommandContext<'_> {
         CommandContext {
             facts: &self.info,
             models: &self.models,
@@ -96,14 +118,14 @@ impl ChatConversation {
             extensions: &self.extensions,
             folders: &[],
             surface: Surface::Gateway { open: &self.options.open },
-            busy: !matches!(self.state, ChatState::Idle),
+            busy,
         }
     }
 
     /// What could follow in an option of a command.
     pub fn suggest(&self, command: &str, _option: &str, typed: &str) -> Vec<String> {
         let start = format!("{} ", self.typed_line(command, ""));
-        let found = commands::complete(&self.context(), &format!("{start}{typed}"));
+        let found = commands::complete(&self.context(self.is_busy()), &format!("{start}{typed}"));
         found
             .iter()
             .filter_map(|found| found.text.strip_prefix(&start))
@@ -111,23 +133,66 @@ impl ChatConversation {
             .collect()
     }
 
-    pub(super) fn dispatch(&mut self, line: &str) -> Vec<ChatEffect> {
-        let call = self.context();
+    fn dispatch(&mut self, request: &CommandRequest) -> Vec<ChatEffect> {
+        let call = self.context(self.is_busy() && !request.is_due);
         let outcome = match self.state {
-            ChatState::Asking(_) => commands::dispatch_over_question(&call, line),
-            ChatState::Idle | ChatState::Working => commands::dispatch(&call, line),
+            ChatState::Asking(_) => commands::dispatch_over_question(&call, &request.line),
+            ChatState::Idle | ChatState::Working => commands::dispatch(&call, &request.line),
         };
-        self.apply_outcome(outcome)
+        let effects = self.apply_outcome(outcome, request);
+        let waits = self.submitted.iter().chain(&self.steers).map(|one| &one.delivery);
+        let mut waits = waits.chain(self.deferred.iter().map(|one| &one.delivery));
+        if waits.any(|kept| *kept == request.delivery) {
+            return effects;
+        }
+        // It is never run twice, so it ends before it is run.
+        std::iter::once(ChatEffect::Done(request.delivery.clone())).chain(effects).collect()
     }
 
-    fn apply_outcome(&mut self, outcome: CommandOutcome) -> Vec<ChatEffect> {
-        match outcome {
-            CommandOutcome::Send(op) => {
-                if let Some(speaker) = &self.last_speaker {
-                    self.asker = Some(speaker.id.clone());
-                }
-                vec![ChatEffect::Send(op)]
+    /// Sends an operation of a command. One that becomes a message waits like every message.
+    fn send_op(&mut self, op: Op, request: &CommandRequest) -> Vec<ChatEffect> {
+        let (by, delivery) = (&request.speaker.id, &request.delivery);
+        let message = match &op {
+            Op::Submit { text } => Some(text.clone()),
+            Op::Steer { text } if !self.has_turn() => Some(text.clone()),
+            Op::Steer { text } => {
+                let (delivery, text, by) = (delivery.clone(), text.clone(), by.clone());
+                self.steers.push_back(Submitted { delivery, text, by });
+                None
             }
+            Op::Invoke { name, args, .. } => {
+                self.invoked.push(delivery.clone());
+                Some(format!("/{name} {args}").trim_end().to_owned())
+            }
+            Op::Stop if self.is_fetching && !self.has_turn() => {
+                self.say(common::STOPPED);
+                return vec![ChatEffect::StopFetch];
+            }
+            Op::Retry
+            | Op::Undo { .. }
+            | Op::Redo
+            | Op::RunQueue
+            | Op::RunScript { .. }
+            | Op::Render { .. }
+            | Op::Compress { .. } => {
+                self.starters.push(by.clone());
+                None
+            }
+            _ => None,
+        };
+        match message.is_none_or(|text| self.accept(by, delivery, text)) {
+            true => vec![ChatEffect::Send(op)],
+            false => Vec::new(),
+        }
+    }
+
+    fn apply_outcome(
+        &mut self,
+        outcome: CommandOutcome,
+        request: &CommandRequest,
+    ) -> Vec<ChatEffect> {
+        match outcome {
+            CommandOutcome::Send(op) => self.send_op(op, request),
             CommandOutcome::Say(notice) => {
                 self.post_notice(&notice);
                 Vec::new()
@@ -137,18 +202,18 @@ impl ChatConversation {
                 Vec::new()
             }
             CommandOutcome::Many(all) => {
-                all.into_iter().flat_map(|one| self.apply_outcome(one)).collect()
+                all.into_iter().flat_map(|one| self.apply_outcome(one, request)).collect()
             }
-            CommandOutcome::Do(action) => self.perform(action),
+            CommandOutcome::Do(action) => self.perform(action, request),
         }
     }
 
-    fn perform(&mut self, action: UiAction) -> Vec<ChatEffect> {
+    fn perform(&mut self, action: UiAction, request: &CommandRequest) -> Vec<ChatEffect> {
         match action {
             UiAction::Help(topic) => {
                 let surface = Surface::Gateway { open: &self.options.open };
                 let page = commands::help_page(topic.as_deref(), surface, &self.extensions);
-                self.apply_outcome(page)
+                self.apply_outcome(page, request)
             }
             UiAction::Lang(lang) => {
                 self.set_lang(lang);
@@ -160,7 +225,7 @@ impl ChatConversation {
             }
             UiAction::Efforts => {
                 let page = commands::efforts_page(&self.info);
-                self.apply_outcome(page)
+                self.apply_outcome(page, request)
             }
             UiAction::Bots => {
                 let page = commands::bots_page(
@@ -168,13 +233,13 @@ impl ChatConversation {
                     self.info.bot.as_deref(),
                     Surface::Gateway { open: &self.options.open },
                 );
-                self.apply_outcome(page)
+                self.apply_outcome(page, request)
             }
             UiAction::Later(line) => {
-                self.deferred.push(line);
+                self.deferred.push(CommandRequest { line, ..request.clone() });
                 Vec::new()
             }
-            UiAction::Chat(action) => self.perform_in_chat(action),
+            UiAction::Chat(action) => self.perform_in_chat(action, request),
             _ => {
                 self.say(w::NEEDS_TERMINAL);
                 Vec::new()
@@ -182,18 +247,18 @@ impl ChatConversation {
         }
     }
 
-    fn perform_in_chat(&mut self, action: ChatAction) -> Vec<ChatEffect> {
-        let Some(speaker) = self.last_speaker.clone() else { return Vec::new() };
+    fn perform_in_chat(&mut self, action: ChatAction, request: &CommandRequest) -> Vec<ChatEffect> {
+        let speaker = &request.speaker;
         match action {
             ChatAction::Approve(span) => self.approve(
-                &speaker,
+                speaker,
                 match span {
                     ApprovalSpan::Once => "once",
                     ApprovalSpan::Session => "session",
                     ApprovalSpan::Project => "project",
                 },
             ),
-            ChatAction::Reject(reason) => self.reject(&speaker, reason),
+            ChatAction::Reject(reason) => self.reject(speaker, reason),
             ChatAction::WhoAmI => {
                 let role = if speaker.is_admin { AccessRole::Admin } else { AccessRole::User };
                 let say = w::WHO_YOU_ARE.with("id", display_name(&speaker.id.0));
@@ -206,11 +271,12 @@ impl ChatConversation {
             }
             ChatAction::SendFile(path) => {
                 let name = path.rsplit('/').next().unwrap_or_default();
-                self.requested_file = Some(clean(name, TextSource::Text));
+                let name = clean(name, TextSource::Text);
                 let parts = vec![PromptPart::Insert(Mention { path: path.clone(), lines: None })];
                 let shown = format!("/file {path}");
+                self.file_requests.push((shown.clone(), name));
                 let prompt = Box::new(Prompt { shown, parts, ..Prompt::default() });
-                vec![ChatEffect::Send(Op::Render { prompt })]
+                self.send_op(Op::Render { prompt }, request)
             }
             ChatAction::SetHome(Some(folder)) => vec![ChatEffect::SetHome(folder)],
         }

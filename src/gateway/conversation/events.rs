@@ -13,8 +13,8 @@ use crate::commands;
 use crate::i18n::{chat as w, common, linear, session as s};
 use crate::present::changes::changes_page;
 use crate::protocol::{
-    Ask, AskId, Decision, Event, Extensions, ModelMessage, Observation, Op, Question, Topic,
-    TurnOrigin, TurnOutcome,
+    Ask, AskId, Decision, Event, Extensions, ModelMessage, Notice, NoticeLevel, Observation, Op,
+    Question, Topic, TurnOrigin, TurnOutcome,
 };
 use crate::safety::sanitize::{TextSource, clean};
 
@@ -38,8 +38,13 @@ impl ChatConversation {
             Event::Facts(info) => {
                 self.set_lang(info.lang);
                 self.info = *info;
+                if self.info.read_only {
+                    return self.drop_refused();
+                }
             }
-            Event::Notice(notice) if notice.topic != Topic::Resumed => self.post_notice(&notice),
+            Event::Notice(notice) => return self.on_notice(&notice),
+            Event::Queued { texts } => self.queued = texts,
+            Event::Steered { text } => return self.on_steered(&text),
             Event::Page(page) => self.post_page(&page.title, &page.rows),
             Event::Changes { session, uncommitted } => {
                 let page = changes_page(&self.info.cwd, &session, uncommitted.as_deref());
@@ -65,6 +70,19 @@ impl ChatConversation {
         Vec::new()
     }
 
+    fn on_notice(&mut self, notice: &Notice) -> Vec<ChatEffect> {
+        match notice.topic {
+            Topic::Resumed => return Vec::new(),
+            // In the terminal the way out is another one.
+            Topic::ReadOnly => self.say_read_only(),
+            Topic::General | Topic::PiecesDeclined => self.post_notice(notice),
+        }
+        match notice.level {
+            NoticeLevel::Error => self.drop_unusable(),
+            NoticeLevel::Info | NoticeLevel::Warning => Vec::new(),
+        }
+    }
+
     fn shows_steps(&self) -> bool {
         self.options.open.contains(&"display.tool_progress_command")
     }
@@ -74,9 +92,14 @@ impl ChatConversation {
         self.origin = origin;
         (self.reply, self.shown) = (None, Vec::new());
         self.progress = ProgressPost::default();
+        let files = std::mem::take(&mut self.file_requests).into_iter();
+        self.requested_file =
+            files.into_iter().find(|(shown, _)| shown == text).map(|(_, name)| name);
         let found = self.submitted.iter().position(|one| one.text == text);
-        let Some(begun) = found.and_then(|at| self.submitted.remove(at)) else { return Vec::new() };
-        self.asker = Some(begun.by);
+        let begun = found.and_then(|at| self.submitted.remove(at));
+        self.asker = self.take_asker(begun.as_ref().map(|begun| begun.by.clone()));
+        let Some(begun) = begun else { return Vec::new() };
+        self.invoked.retain(|known| *known != begun.delivery);
         self.running = Some(begun.delivery.clone());
         vec![ChatEffect::Begun(begun.delivery, begun.text)]
     }
@@ -132,14 +155,13 @@ impl ChatConversation {
         let question = ChatQuestion::new(ask, nonce(), self.asker.clone());
         let (lang, limits) = (self.options.lang, self.options.limits);
         let (text, whole) = question.message(lang, &limits);
-        if let Some(whole) = whole {
-            self.post_file("question.txt", whole);
-        }
+        let file = whole.map(|whole| self.post_file("question.txt", whole));
         self.progress.close(&mut self.timeline);
         let buttons = question.buttons(lang, &limits, self.has_admin);
         debug_assert!(buttons.iter().any(|button| button.style == ButtonStyle::Refuse));
         let post = self.timeline.open(PostBody::Question { text, buttons });
-        let open = OpenChatQuestion { question, post, answered: None };
+        let (has_file, shown_by) = (file.is_some(), file.into_iter().collect());
+        let open = OpenChatQuestion { question, post, shown_by, has_file, answered: None };
         self.state = ChatState::Asking(Box::new(open));
         Vec::new()
     }
@@ -187,8 +209,8 @@ impl ChatConversation {
             self.finish(delivery, posts);
         }
         let failed = matches!(ending, TurnOutcome::Failed { .. } | TurnOutcome::Unsent { .. });
-        let lines = std::mem::take(&mut self.deferred);
-        let mut effects: Vec<_> = lines.iter().flat_map(|line| self.dispatch(line)).collect();
+        self.keep_unread_steers();
+        let mut effects = self.run_deferred();
         // Each message of a chat is answered, also after a failure.
         if failed && !self.submitted.is_empty() {
             effects.push(ChatEffect::Send(Op::RunQueue));
@@ -198,11 +220,7 @@ impl ChatConversation {
 
     fn on_extensions(&mut self, extensions: Extensions) -> Vec<ChatEffect> {
         self.extensions = extensions;
-        let mut effects = Vec::new();
-        if let Some((name, args)) = self.waiting_command.take() {
-            let line = self.typed_line(&name, &args);
-            effects.extend(self.run_line(&line));
-        }
+        let effects = self.run_waiting_commands();
         // The session could not be resumed, or had nothing of it.
         for begun in std::mem::take(&mut self.recovery) {
             self.say(w::INTERRUPTED);

@@ -11,6 +11,7 @@ use super::progress::ProgressPost;
 use super::question::{ButtonData, ChatAnswer, ChatQuestion};
 use super::reply::LiveReply;
 use super::split;
+use super::terminal_names::terminal_names;
 use super::timeline::{PostBody, PostKey, Timeline};
 use crate::commands::PageRow;
 use crate::i18n::{Lang, LocalizedText, chat as w};
@@ -22,8 +23,12 @@ use crate::protocol::{
 use crate::safety::sanitize::{TextSource, clean};
 use crate::text::{cut, one_line};
 
+mod attachment;
 mod commands;
 mod events;
+mod messages;
+#[cfg(test)]
+mod tests;
 
 /// Who speaks, as the gateway knows them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +53,8 @@ pub enum ChatEffect {
     },
     /// Sets the working folder of the chat.
     SetHome(String),
+    /// The files that are being fetched are not wanted any more.
+    StopFetch,
 }
 
 /// What a chat was doing when the program ended.
@@ -97,6 +104,10 @@ enum ChatState {
 struct OpenChatQuestion {
     question: ChatQuestion,
     post: PostKey,
+    /// The posts that show what its own message has no room for.
+    shown_by: Vec<PostKey>,
+    /// That is a file.
+    has_file: bool,
     /// How it was answered, and by whom.
     answered: Option<(LocalizedText, String)>,
 }
@@ -118,6 +129,26 @@ struct Submitted {
     by: UserId,
 }
 
+/// A command, with who sent it: it has that user's rights whenever it is run. Its delivery is done
+/// once it was run, or once the message that it became is answered.
+#[derive(Clone, Debug)]
+struct CommandRequest {
+    speaker: Speaker,
+    delivery: DeliveryId,
+    line: String,
+    /// It has waited for the end of a turn: messages that wait do not keep it back.
+    is_due: bool,
+}
+
+/// A command that is not built in, as the service sent it.
+#[derive(Clone, Debug)]
+struct WaitingCommand {
+    speaker: Speaker,
+    delivery: DeliveryId,
+    name: String,
+    args: String,
+}
+
 #[derive(Debug)]
 pub struct ChatConversation {
     options: ChatOptions,
@@ -137,11 +168,22 @@ pub struct ChatConversation {
     /// The messages of the last reply, while its turn runs.
     shown: Vec<PostKey>,
     progress: ProgressPost,
+    /// Words for the running turn that it has not read.
+    steers: VecDeque<Submitted>,
+    /// Messages of the session's own queue, as it last reported them.
+    queued: Vec<String>,
+    /// Messages that a file of the user's becomes: the session may find it unusable.
+    invoked: Vec<DeliveryId>,
+    /// Who sent the commands that begin a turn without a message.
+    starters: Vec<UserId>,
     /// Commands that wait for the end of the turn.
-    deferred: Vec<String>,
-    /// A command that is not built in, while the extensions are read again.
-    waiting_command: Option<(String, String)>,
-    last_speaker: Option<Speaker>,
+    deferred: Vec<CommandRequest>,
+    /// Commands that are not built in, while the extensions are read again.
+    waiting_commands: VecDeque<WaitingCommand>,
+    /// The files of a message are being fetched.
+    pub is_fetching: bool,
+    /// The chat knows that another process has the conversation.
+    said_read_only: bool,
     /// An admin has spoken here: what only admins decide is offered.
     has_admin: bool,
     /// Deliveries that end once everything before a mark is shown.
@@ -150,14 +192,13 @@ pub struct ChatConversation {
     recovery: Vec<BegunMessage>,
     /// They are shown when they come.
     asked_models: bool,
-    /// The name of a file that the user asked for.
+    /// The files that users asked for: the text with which their turn begins, and their names.
+    file_requests: Vec<(String, String)>,
+    /// The name of the file whose turn runs.
     requested_file: Option<String>,
     /// The post that says that another one could not be sent.
     unsent_note: Option<PostKey>,
 }
-
-/// The longest message that is taken, in characters.
-const LONGEST: usize = 64_000;
 
 impl ChatConversation {
     pub fn new(
@@ -183,14 +224,20 @@ impl ChatConversation {
             reply: None,
             shown: Vec::new(),
             progress: ProgressPost::default(),
+            steers: VecDeque::new(),
+            queued: Vec::new(),
+            invoked: Vec::new(),
+            starters: Vec::new(),
             deferred: Vec::new(),
-            waiting_command: None,
-            last_speaker: None,
+            waiting_commands: VecDeque::new(),
+            is_fetching: false,
+            said_read_only: false,
             has_admin: false,
             ending: VecDeque::new(),
             marks: 0,
             recovery: recovery.begun,
             asked_models: false,
+            file_requests: Vec::new(),
             requested_file: None,
             unsent_note: None,
             options,
@@ -198,9 +245,24 @@ impl ChatConversation {
     }
 
     pub fn is_idle(&self) -> bool {
-        matches!(self.state, ChatState::Idle)
-            && self.submitted.is_empty()
+        !self.is_busy()
             && self.recovery.is_empty()
+            && self.deferred.is_empty()
+            && self.waiting_commands.is_empty()
+    }
+
+    /// A turn runs, or something will begin one.
+    fn is_busy(&self) -> bool {
+        self.has_turn() || self.is_fetching
+    }
+
+    fn has_turn(&self) -> bool {
+        !matches!(self.state, ChatState::Idle) || !self.submitted.is_empty()
+    }
+
+    /// Another process has the conversation; it may have ended since.
+    pub fn is_read_only(&self) -> bool {
+        self.info.read_only
     }
 
     /// A session that ends takes its jobs with it.
@@ -211,6 +273,10 @@ impl ChatConversation {
     /// Whether the user should see that an answer is being written.
     pub fn is_typing(&self) -> bool {
         matches!(self.state, ChatState::Working)
+    }
+
+    pub fn lang(&self) -> Lang {
+        self.options.lang
     }
 
     pub fn session_id(&self) -> &str {
@@ -270,40 +336,45 @@ impl ChatConversation {
         {
             return effects;
         }
-        let refusal = match () {
-            () if text.chars().nth(LONGEST).is_some() => Some(w::TOO_LONG.with("most", LONGEST)),
-            () if self.submitted.len() >= self.options.most_queued => {
-                Some(w::QUEUE_FULL.with("most", self.options.most_queued))
-            }
-            () if self.info.read_only => Some(w::BUSY_ELSEWHERE.into()),
-            () => None,
-        };
-        if let Some(refusal) = refusal {
-            self.say(refusal);
-            return vec![ChatEffect::Done(delivery)];
-        }
         let Some((op, shown)) = submit_op(text, mentions) else {
             return vec![ChatEffect::Done(delivery)];
         };
-        let busy = !matches!(self.state, ChatState::Idle) || !self.submitted.is_empty();
-        self.submitted.push_back(Submitted { delivery, text: shown, by: speaker.id.clone() });
-        if busy {
-            self.say(w::WAITS.with("n", self.submitted.len()));
+        match self.accept(&speaker.id, &delivery, shown) {
+            true => vec![ChatEffect::Send(op)],
+            false => vec![ChatEffect::Done(delivery)],
         }
-        vec![ChatEffect::Send(op)]
     }
 
     fn hear(&mut self, speaker: &Speaker) {
         self.has_admin |= speaker.is_admin;
-        self.last_speaker = Some(speaker.clone());
+        self.said_read_only = false;
     }
 
     fn set_lang(&mut self, lang: Lang) {
         (self.options.lang, self.timeline.lang) = (lang, lang);
     }
 
+    /// A message of a group that was not meant for the bot: it counts if it answers the open
+    /// question, as the question asks for.
+    pub fn on_overheard(
+        &mut self,
+        speaker: &Speaker,
+        delivery: DeliveryId,
+        text: &str,
+    ) -> Vec<ChatEffect> {
+        // Others talk in the group as well: free words are the answer of the one who was asked.
+        let may_count = match &self.state {
+            ChatState::Asking(open) => {
+                open.question.is_asker(&speaker.id) || !open.question.is_free_answer(text)
+            }
+            ChatState::Idle | ChatState::Working => false,
+        };
+        let answered = may_count.then(|| self.typed_answer(speaker, &delivery, text)).flatten();
+        answered.unwrap_or_else(|| vec![ChatEffect::Done(delivery)])
+    }
+
     /// The message as an answer to the open question, if it is one.
-    fn typed_answer(
+    pub fn typed_answer(
         &mut self,
         speaker: &Speaker,
         delivery: &DeliveryId,
@@ -335,7 +406,12 @@ impl ChatConversation {
                 vec![ChatEffect::Send(Op::Decide { ask: open.question.id(), decision })]
             }
             ChatAnswer::AdminOnly => {
+                log_refusal(speaker, "only an admin may decide that");
                 self.say(w::ADMIN_ONLY);
+                Vec::new()
+            }
+            ChatAnswer::Unread => {
+                self.say(w::QUESTION_UNREAD);
                 Vec::new()
             }
             ChatAnswer::WordNeeded => {
@@ -373,10 +449,15 @@ impl ChatConversation {
             return (Some(w::TOO_LATE.into()), Vec::new());
         }
         if !open.question.may_answer(&speaker.id, speaker.is_admin) {
+            log_refusal(speaker, "the question of another user");
             return (Some(w::NOT_YOURS.into()), Vec::new());
         }
         match open.question.press(data.choice, speaker.is_admin) {
-            ChatAnswer::AdminOnly => (Some(w::ADMIN_ONLY.into()), Vec::new()),
+            ChatAnswer::AdminOnly => {
+                log_refusal(speaker, "only an admin may decide that");
+                (Some(w::ADMIN_ONLY.into()), Vec::new())
+            }
+            ChatAnswer::Unread => (Some(w::QUESTION_UNREAD.into()), Vec::new()),
             ChatAnswer::NotAnAnswer => (Some(w::TOO_LATE.into()), Vec::new()),
             answer => (None, self.apply_answer(answer, speaker)),
         }
@@ -386,14 +467,15 @@ impl ChatConversation {
 
     /// A sentence of the program.
     pub fn say(&mut self, say: impl Into<LocalizedText>) {
-        let text = clean(&say.into().text(self.options.lang), TextSource::Text);
-        for part in split::split(&text, &self.options.limits) {
+        let lang = self.options.lang;
+        let text = clean(&say.into().text(lang), TextSource::Text);
+        for part in split::split(&terminal_names(&text, lang), &self.options.limits) {
             self.timeline.post(PostBody::Plain(part));
         }
     }
 
     /// The service refused a post for good. Nobody can answer a question that is not shown.
-    pub fn on_dropped(&mut self, post: PostKey, why: String) -> Vec<ChatEffect> {
+    pub fn on_given_up(&mut self, post: PostKey, why: String) -> Vec<ChatEffect> {
         // A sentence that is refused as well says nothing more.
         if self.unsent_note == Some(post) {
             return Vec::new();
@@ -423,23 +505,23 @@ impl ChatConversation {
         };
         let hint = notice.hint.iter().map(|hint| format!("\n{}", hint.text(lang)));
         let text = format!("{mark}{}{}", notice.say.text(lang), hint.collect::<String>());
-        self.post_markdown(&clean(&text, TextSource::Text));
+        self.post_markdown(&clean(&terminal_names(&text, lang), TextSource::Text));
     }
 
     fn post_page(&mut self, title: &LocalizedText, rows: &[PageRow]) {
         let text = super::page::markdown(title, rows, self.options.lang);
-        self.post_markdown(&clean(&text, TextSource::Text));
+        self.post_markdown(&clean(&terminal_names(&text, self.options.lang), TextSource::Text));
     }
 
     /// Sends a text as a file.
-    fn post_file(&mut self, name: &str, text: String) {
+    fn post_file(&mut self, name: &str, text: String) -> PostKey {
         let file = OutgoingFile {
             name: name.to_owned(),
             media_type: "text/plain; charset=utf-8".to_owned(),
             bytes: text.into(),
             caption: String::new(),
         };
-        self.timeline.post(PostBody::File(file));
+        self.timeline.post(PostBody::File(file))
     }
 
     /// A prompt that was only expanded: a file that the user asked for.
@@ -455,7 +537,7 @@ impl ChatConversation {
                 let file = OutgoingFile { name, media_type, bytes, caption: String::new() };
                 self.timeline.post(PostBody::File(file));
             }
-            None => self.post_file(&name, text),
+            None => drop(self.post_file(&name, text)),
         }
     }
 }
@@ -489,6 +571,11 @@ fn submit_op(text: &str, mentions: Vec<Mention>) -> Option<(Op, String)> {
         _ => text.to_owned(),
     };
     Some((op, shown))
+}
+
+/// Every refusal is in the log: who was refused and what, without the words of the message.
+fn log_refusal(speaker: &Speaker, what: &str) {
+    tracing::warn!(user = ?speaker.id.0, what, "refused");
 }
 
 /// A name that a user chose, for a sentence.

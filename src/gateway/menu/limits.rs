@@ -5,7 +5,7 @@
 pub struct MenuLimits {
     /// Commands of a menu.
     pub commands: usize,
-    /// Characters of a name.
+    /// Characters of a name, without its slash.
     pub name: usize,
     /// Characters of a description, counted as UTF-16 does where the platform may.
     pub description: usize,
@@ -37,7 +37,8 @@ pub const TELEGRAM: MenuLimits = MenuLimits {
 
 pub const SLACK: MenuLimits = MenuLimits {
     commands: 50,
-    name: 32,
+    // Slack counts the slash: 32 with it.
+    name: 31,
     description: 140,
     usage: Some(100),
     total_bytes: None,

@@ -101,7 +101,7 @@ proptest! {
         prop_assert!(shown.len() <= SLACK.commands);
         let names: BTreeSet<&String> = shown.iter().collect();
         prop_assert_eq!(names.len(), shown.len());
-        let name = Regex::new("^/[a-z0-9_-]{1,32}$").unwrap();
+        let name = Regex::new("^/[a-z0-9_-]{1,31}$").unwrap();
         for one in &menu.commands {
             prop_assert!(name.is_match(&one.command), "{}", one.command);
             prop_assert!(!SLACK.reserved.contains(&one.command.trim_start_matches('/')), "{}", one.command);

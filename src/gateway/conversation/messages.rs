@@ -1,0 +1,106 @@
+//! Messages that the session has and has not begun. Each keeps its delivery, which is not done before
+//! its turn is, and who sent it, whose turn it will be.
+
+use super::super::platform::{DeliveryId, UserId};
+use super::{ChatConversation, ChatEffect, ChatState, Submitted};
+use crate::i18n::chat as w;
+
+/// The longest message that is taken, in characters.
+const LONGEST: usize = 64_000;
+
+impl ChatConversation {
+    /// Notes a message that is submitted now; false: it is refused, with a sentence.
+    pub(super) fn accept(&mut self, by: &UserId, delivery: &DeliveryId, text: String) -> bool {
+        let most = self.options.most_queued;
+        let refusal = match () {
+            () if text.chars().nth(LONGEST).is_some() => Some(w::TOO_LONG.with("most", LONGEST)),
+            () if self.submitted.len() >= most => Some(w::QUEUE_FULL.with("most", most)),
+            () if self.info.read_only => {
+                self.say_read_only();
+                return false;
+            }
+            () => None,
+        };
+        if let Some(refusal) = refusal {
+            self.say(refusal);
+            return false;
+        }
+        let (delivery, by) = (delivery.clone(), by.clone());
+        self.submitted.push_back(Submitted { delivery, text, by });
+        // The first one begins at once if nothing runs.
+        let begins = usize::from(matches!(self.state, ChatState::Idle));
+        let waiting = self.submitted.len() - begins;
+        if waiting > 0 {
+            self.say(w::WAITS.with("n", waiting));
+        }
+        true
+    }
+
+    /// Says once for each message that another process has the conversation.
+    pub(super) fn say_read_only(&mut self) {
+        if !std::mem::replace(&mut self.said_read_only, true) {
+            self.say(w::BUSY_ELSEWHERE);
+        }
+    }
+
+    /// Whose turn begins: who sent its message, or the command that began it.
+    pub(super) fn take_asker(&mut self, by: Option<UserId>) -> Option<UserId> {
+        let mut starters = std::mem::take(&mut self.starters);
+        by.or_else(|| {
+            let first = starters.pop()?;
+            // Of several users it is not known which: only an admin answers its questions then.
+            starters.iter().all(|other| *other == first).then_some(first)
+        })
+    }
+
+    /// The turn read these words.
+    pub(super) fn on_steered(&mut self, text: &str) -> Vec<ChatEffect> {
+        let found = self.steers.iter().position(|one| one.text == text);
+        let read = found.and_then(|at| self.steers.remove(at));
+        read.into_iter().map(|one| ChatEffect::Done(one.delivery)).collect()
+    }
+
+    /// The session sends words that the turn did not read as messages, before all others.
+    pub(super) fn keep_unread_steers(&mut self) {
+        while let Some(unread) = self.steers.pop_back() {
+            self.submitted.push_front(unread);
+        }
+    }
+
+    /// The session cannot use a file of the user's: its message never begins.
+    pub(super) fn drop_unusable(&mut self) -> Vec<ChatEffect> {
+        let queued = &self.queued;
+        let is_lost =
+            |one: &Submitted| self.invoked.contains(&one.delivery) && !queued.contains(&one.text);
+        let lost = self.submitted.iter().position(is_lost);
+        let Some(lost) = lost.and_then(|at| self.submitted.remove(at)) else { return Vec::new() };
+        // If it begins after all, it is still that user's.
+        self.starters.push(lost.by.clone());
+        let mut effects = self.end_refused(lost);
+        effects.extend(self.run_deferred_when_idle());
+        effects
+    }
+
+    /// The session takes no messages: those that it was sent are refused with one sentence.
+    pub(super) fn drop_refused(&mut self) -> Vec<ChatEffect> {
+        let refused: Vec<Submitted> =
+            self.submitted.drain(..).chain(self.steers.drain(..)).collect();
+        if refused.is_empty() {
+            return Vec::new();
+        }
+        self.say_read_only();
+        let mut effects: Vec<_> =
+            refused.into_iter().flat_map(|one| self.end_refused(one)).collect();
+        effects.extend(self.run_deferred_when_idle());
+        effects
+    }
+
+    fn end_refused(&mut self, refused: Submitted) -> Vec<ChatEffect> {
+        self.invoked.retain(|known| *known != refused.delivery);
+        vec![ChatEffect::Done(refused.delivery)]
+    }
+
+    fn run_deferred_when_idle(&mut self) -> Vec<ChatEffect> {
+        if self.has_turn() { Vec::new() } else { self.run_deferred() }
+    }
+}

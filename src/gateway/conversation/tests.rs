@@ -1,0 +1,360 @@
+//! What a conversation makes of several users, of what waits, and of what could not be shown.
+
+use std::time::Duration;
+
+use super::*;
+use crate::gateway::platform::{ChatAddress, MarkupDialect, PlatformError, TextUnit};
+use crate::gateway::timeline::{CallKind, NextCall, PostResult};
+use crate::protocol::{
+    Ask, AskId, CommandTraits, Decision, Event, Extension, ExtensionKind, ExtensionState, Question,
+    Requires, Risk, Step, StepAction, StepQuestion, Tier, TurnOutcome, Usage,
+};
+
+fn limits() -> PlatformLimits {
+    PlatformLimits {
+        text: 1_000,
+        unit: TextUnit::Utf16,
+        edit_pace: Duration::ZERO,
+        typing: Duration::ZERO,
+        label: 40,
+        upload: 1 << 20,
+        download: 1 << 20,
+        dialect: MarkupDialect::TelegramV2,
+    }
+}
+
+fn conversation(user_commands: &[&str]) -> ChatConversation {
+    let options = ChatOptions {
+        platform: ChatPlatform::Telegram,
+        address: ChatAddress { chat: "c".into(), thread: None },
+        lang: Lang::En,
+        limits: limits(),
+        open: Vec::new(),
+        menu_first: Vec::new(),
+        user_commands: user_commands.iter().map(|name| (*name).to_owned()).collect(),
+        most_queued: 10,
+    };
+    ChatConversation::new(options, SessionInfo::default(), ChatRecovery::default())
+}
+
+fn user(id: &str) -> Speaker {
+    Speaker { id: id.into(), name: id.to_owned(), is_admin: id == "admin" }
+}
+
+fn extensions(names: &[&str]) -> Extensions {
+    let entry = |name: &&str| Extension {
+        kind: ExtensionKind::Command,
+        name: (*name).to_owned(),
+        about: String::new(),
+        hint: String::new(),
+        from: w::NEEDS_TERMINAL.into(),
+        state: ExtensionState::Usable,
+        traits: CommandTraits::default(),
+    };
+    Extensions { entries: names.iter().map(entry).collect(), ..Extensions::default() }
+}
+
+fn started(text: &str) -> Event {
+    Event::TurnStarted { turn: 1, text: text.to_owned(), origin: TurnOrigin::Typed }
+}
+
+fn ended() -> Event {
+    let (ending, usage) = (TurnOutcome::Done, Usage::default());
+    Event::TurnEnded { turn: 1, ending, usage, elapsed_ms: 1 }
+}
+
+/// The question of a step; its command may be longer than a message.
+fn asked(word: &str) -> Event {
+    let work = StepAction::Exec { program: "echo".to_owned(), args: vec![word.to_owned()] };
+    let step = Step { id: "1".into(), work, requires: Requires::default(), cwd: None };
+    let risk = Risk {
+        tier: Tier::L1,
+        rule: "x".into(),
+        reasons: Vec::new(),
+        effects: Vec::new(),
+        lifted: false,
+    };
+    let question = Question::Step(StepQuestion::new(step, risk, "/w"));
+    Event::Asked(Box::new(Ask { id: AskId(1), question }))
+}
+
+fn ops(effects: &[ChatEffect]) -> Vec<&Op> {
+    let sent = effects.iter().filter_map(|effect| match effect {
+        ChatEffect::Send(op) => Some(op),
+        _ => None,
+    });
+    sent.collect()
+}
+
+fn is_done(effects: &[ChatEffect], delivery: &str) -> bool {
+    effects.contains(&ChatEffect::Done(delivery.into()))
+}
+
+/// What the chat shows from now on; each call gets this answer.
+fn show(
+    chat: &mut ChatConversation,
+    mut answer: impl FnMut(&CallKind) -> Option<PlatformError>,
+) -> Vec<CallKind> {
+    let (now, mut shown) = (std::time::Instant::now(), Vec::new());
+    while let NextCall::Call(call) = chat.timeline.next_call(now) {
+        chat.timeline.begin(call.key);
+        let (key, kind) = (call.key, call.kind.clone());
+        let result = answer(&kind).map_or(Ok(Some("9".into())), Err);
+        shown.push(kind);
+        if let PostResult::Dropped(_) = chat.timeline.finish(*call, result, now) {
+            chat.on_dropped(key);
+        }
+    }
+    shown
+}
+
+fn texts(shown: &[CallKind]) -> String {
+    let text = |kind: &CallKind| match kind {
+        CallKind::Send(text) | CallKind::Edit(_, text) => text.text.clone(),
+        CallKind::Ask(question) => question.text.text.clone(),
+        CallKind::Upload(file) => format!("[{}]", file.name),
+    };
+    shown.iter().map(text).collect::<Vec<_>>().join("\n")
+}
+
+fn texts_of(chat: &mut ChatConversation) -> String {
+    texts(&show(chat, |_| None))
+}
+
+fn button(chat: &ChatConversation, choice: &str) -> String {
+    let ChatState::Asking(open) = &chat.state else { panic!("no question is open") };
+    format!("q.{}.{choice}", open.question.nonce())
+}
+
+#[test]
+fn every_own_command_of_a_batch_runs_in_its_order() {
+    let mut chat = conversation(&[]);
+    for (delivery, name) in [("d1", "foo"), ("d2", "bar")] {
+        let effects = chat.on_command(&user("ann"), delivery.into(), name, "x");
+        assert_eq!(effects, [ChatEffect::Send(Op::RefreshExtensions)]);
+    }
+    assert!(!chat.is_idle(), "they wait");
+    let effects = chat.on_event(Event::Catalogue(Box::new(extensions(&["foo", "bar"]))));
+    let names: Vec<_> = ops(&effects)
+        .into_iter()
+        .map(|op| match op {
+            Op::Invoke { name, .. } => name.as_str(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(names, ["foo", "bar"]);
+    assert!(!is_done(&effects, "d1") && !is_done(&effects, "d2"), "nothing is answered yet");
+    let begun = chat.on_event(started("/foo x"));
+    assert_eq!(begun, [ChatEffect::Begun("d1".into(), "/foo x".to_owned())]);
+}
+
+#[test]
+fn a_command_that_waited_has_the_rights_of_its_sender_and_not_of_the_last_speaker() {
+    let mut chat = conversation(&["stop"]);
+    chat.on_command(&user("ann"), "d1".into(), "foo", "1");
+    chat.on_command(&user("admin"), "d2".into(), "whoami", "");
+    let effects = chat.on_event(Event::Catalogue(Box::new(extensions(&["foo"]))));
+    assert_eq!(effects, [ChatEffect::Done("d1".into())]);
+    assert!(texts_of(&mut chat).contains("Only an admin may use /foo."));
+}
+
+#[test]
+fn a_command_that_is_deferred_has_the_rights_of_its_sender_and_is_kept_until_it_runs() {
+    let mut chat = conversation(&[]);
+    chat.on_text(&user("ann"), "d1".into(), "hello", Vec::new());
+    chat.on_event(started("hello"));
+    let effects = chat.on_command(&user("admin"), "d2".into(), "model", "m2");
+    assert!(effects.is_empty(), "{effects:?}");
+    chat.on_command(&user("ann"), "d3".into(), "status", "");
+    let effects = chat.on_event(ended());
+    let model = Op::SetModel { name: "m2".to_owned() };
+    assert!(is_done(&effects, "d2") && ops(&effects) == [&model], "{effects:?}");
+}
+
+#[test]
+fn a_bystander_does_not_take_over_the_question_of_a_turn_by_a_command() {
+    let mut chat = conversation(&[]);
+    chat.on_text(&user("ann"), "d1".into(), "make it", Vec::new());
+    chat.on_event(started("make it"));
+    for (at, name) in ["usage", "context", "jobs", "diff", "retry"].iter().enumerate() {
+        chat.on_command(&user("bob"), format!("b{at}").as_str().into(), name, "");
+    }
+    chat.on_event(asked("hi"));
+    show(&mut chat, |_| None);
+    let once = button(&chat, "once");
+    let effects = chat.on_press(&user("bob"), "p1".into(), &once, "1".to_owned());
+    assert!(ops(&effects).is_empty(), "{effects:?}");
+    let effects = chat.on_press(&user("ann"), "p2".into(), &once, "2".to_owned());
+    let decided = Op::Decide { ask: AskId(1), decision: Decision::Approve };
+    assert_eq!(ops(&effects), [&decided]);
+}
+
+#[test]
+fn the_turn_of_a_command_is_its_senders_and_of_two_senders_nobodys() {
+    let mut chat = conversation(&[]);
+    let mut may_approve = |senders: &[&str], presser: &str| {
+        for sender in senders {
+            chat.on_command(&user(sender), "d".into(), "retry", "");
+        }
+        chat.on_event(started("again"));
+        chat.on_event(asked("hi"));
+        show(&mut chat, |_| None);
+        let once = button(&chat, "once");
+        let effects = chat.on_press(&user(presser), "p".into(), &once, "1".to_owned());
+        chat.on_event(Event::QuestionClosed { ask: AskId(1) });
+        chat.on_event(ended());
+        !ops(&effects).is_empty()
+    };
+    assert!(may_approve(&["bob"], "bob"));
+    assert!(!may_approve(&["bob"], "ann"));
+    assert!(!may_approve(&["ann", "bob"], "bob"));
+    assert!(may_approve(&["ann", "bob"], "admin"));
+}
+
+#[test]
+fn words_of_queue_and_steer_are_done_once_they_reached_a_turn() {
+    let mut chat = conversation(&[]);
+    chat.on_text(&user("ann"), "d1".into(), "one", Vec::new());
+    chat.on_event(started("one"));
+    let effects = chat.on_command(&user("ann"), "d2".into(), "queue", "two");
+    assert_eq!(effects, [ChatEffect::Send(Op::Submit { text: "two".to_owned() })]);
+    assert!(texts_of(&mut chat).contains("Queued: 1"), "it is confirmed");
+    for (delivery, words) in [("d3", "be brief"), ("d4", "be kind")] {
+        let effects = chat.on_command(&user("ann"), delivery.into(), "steer", words);
+        assert_eq!(effects, [ChatEffect::Send(Op::Steer { text: words.to_owned() })]);
+    }
+    let effects = chat.on_event(Event::Steered { text: "be brief".to_owned() });
+    assert_eq!(effects, [ChatEffect::Done("d3".into())]);
+    chat.on_event(ended());
+    // What the turn did not read comes before what waited.
+    let begun = chat.on_event(started("be kind"));
+    assert_eq!(begun, [ChatEffect::Begun("d4".into(), "be kind".to_owned())]);
+    chat.on_event(ended());
+    let begun = chat.on_event(started("two"));
+    assert_eq!(begun, [ChatEffect::Begun("d2".into(), "two".to_owned())]);
+}
+
+#[test]
+fn the_message_that_is_starting_does_not_count_as_waiting() {
+    let mut chat = conversation(&[]);
+    chat.on_text(&user("ann"), "d1".into(), "one", Vec::new());
+    chat.on_text(&user("ann"), "d2".into(), "two", Vec::new());
+    assert!(texts_of(&mut chat).contains("Queued: 1 waiting."));
+}
+
+#[test]
+fn a_folder_is_not_changed_while_a_message_is_about_to_begin() {
+    let mut chat = conversation(&[]);
+    chat.on_text(&user("admin"), "d1".into(), "do it", Vec::new());
+    let effects = chat.on_command(&user("admin"), "d2".into(), "sethome", "../other");
+    assert_eq!(effects, [ChatEffect::Done("d2".into())]);
+}
+
+#[test]
+fn a_message_to_a_conversation_that_another_process_has_is_refused_once_and_not_kept() {
+    let mut chat = conversation(&[]);
+    let effects = chat.on_text(&user("ann"), "d1".into(), "delete it", Vec::new());
+    assert_eq!(ops(&effects).len(), 1, "it is not known yet");
+    let facts = SessionInfo { read_only: true, ..SessionInfo::default() };
+    let effects = chat.on_event(Event::Facts(Box::new(facts)));
+    assert_eq!(effects, [ChatEffect::Done("d1".into())]);
+    for _ in 0..2 {
+        let notice = Notice::warning(w::NEEDS_TERMINAL);
+        chat.on_event(Event::Notice(notice.with_topic(crate::protocol::Topic::ReadOnly)));
+    }
+    let said = texts_of(&mut chat);
+    assert_eq!(said.matches("open in a terminal").count(), 1, "{said}");
+    assert!(chat.is_idle() && chat.is_read_only());
+}
+
+#[test]
+fn a_file_that_became_unusable_leaves_no_message_that_waits() {
+    let mut chat = conversation(&[]);
+    chat.on_event(Event::Catalogue(Box::new(extensions(&["foo"]))));
+    chat.on_command(&user("ann"), "d1".into(), "foo", "");
+    chat.on_event(Event::Catalogue(Box::new(extensions(&["foo"]))));
+    let effects = chat.on_event(Event::Notice(Notice::error(w::NEEDS_TERMINAL)));
+    assert_eq!(effects, [ChatEffect::Done("d1".into())]);
+    assert!(chat.is_idle());
+}
+
+#[test]
+fn free_words_in_a_group_answer_only_as_the_one_who_was_asked() {
+    let mut chat = conversation(&[]);
+    chat.on_text(&user("ann"), "d1".into(), "choose", Vec::new());
+    chat.on_event(started("choose"));
+    let question = Question::Choice {
+        step: "1".into(),
+        script: None,
+        text: "Which?".into(),
+        choices: vec!["red".into(), "blue".into()],
+        free: true,
+        fallback: None,
+    };
+    chat.on_event(Event::Asked(Box::new(Ask { id: AskId(1), question })));
+    show(&mut chat, |_| None);
+    for (speaker, words) in [("bob", "red"), ("bob", "green"), ("admin", "lunch?")] {
+        let effects = chat.on_overheard(&user(speaker), "o".into(), words);
+        assert_eq!(effects, [ChatEffect::Done("o".into())], "{speaker}: {words}");
+    }
+    let effects = chat.on_overheard(&user("admin"), "o".into(), "Blue");
+    let blue = Decision::Answer { text: "blue".to_owned() };
+    assert_eq!(ops(&effects), [&Op::Decide { ask: AskId(1), decision: blue }]);
+    // Nothing else that is overheard reaches the session.
+    chat.on_event(Event::QuestionClosed { ask: AskId(1) });
+    let effects = chat.on_overheard(&user("ann"), "o".into(), "thanks");
+    assert_eq!(effects, [ChatEffect::Done("o".into())]);
+}
+
+#[test]
+fn a_question_whose_file_is_refused_is_shown_in_messages() {
+    let mut chat = conversation(&[]);
+    chat.on_event(started("x"));
+    let word = "z".repeat(2_500);
+    chat.on_event(asked(&word));
+    let shown = show(&mut chat, |kind| {
+        matches!(kind, CallKind::Upload(_)).then(|| PlatformError::Refused("413".to_owned()))
+    });
+    assert!(matches!(shown.first(), Some(CallKind::Upload(_))), "{shown:?}");
+    let Some(CallKind::Ask(question)) = shown.last() else { panic!("{shown:?}") };
+    assert!(question.text.text.contains("in the messages above"), "{question:?}");
+    assert!(question.buttons.iter().any(|button| button.data.ends_with(".once")));
+    assert!(texts(&shown).replace('\n', "").contains(&word), "all of it is shown");
+}
+
+#[test]
+fn a_question_that_could_not_be_shown_whole_can_only_be_refused() {
+    let mut chat = conversation(&[]);
+    chat.on_event(started("x"));
+    chat.on_event(asked(&"z".repeat(100_000)));
+    let shown = show(&mut chat, |kind| {
+        matches!(kind, CallKind::Upload(_)).then(|| PlatformError::Refused("413".to_owned()))
+    });
+    let Some(CallKind::Ask(question)) = shown.last() else { panic!("{shown:?}") };
+    assert!(question.text.text.contains("cannot be approved here"), "{question:?}");
+    assert!(question.buttons.iter().all(|button| !button.data.ends_with(".once")));
+    let once = button(&chat, "once");
+    let effects = chat.on_press(&user("admin"), "p".into(), &once, "1".to_owned());
+    assert!(ops(&effects).is_empty(), "{effects:?}");
+    let effects = chat.on_command(&user("admin"), "d".into(), "approve", "");
+    assert!(ops(&effects).is_empty(), "{effects:?}");
+    let no = button(&chat, "no");
+    let effects = chat.on_press(&user("admin"), "p".into(), &no, "1".to_owned());
+    assert_eq!(ops(&effects).len(), 1);
+}
+
+#[test]
+fn a_stop_while_files_are_fetched_stops_that_and_not_the_next_turn() {
+    let mut chat = conversation(&[]);
+    chat.is_fetching = true;
+    let effects = chat.on_command(&user("ann"), "d1".into(), "stop", "");
+    assert_eq!(effects, [ChatEffect::Done("d1".into()), ChatEffect::StopFetch]);
+}
+
+#[test]
+fn sentences_name_the_terminal_where_their_command_works_only_there() {
+    let mut chat = conversation(&[]);
+    chat.post_notice(&Notice::warning(crate::i18n::session::WOULD_LOSE_HINT));
+    let said = texts_of(&mut chat);
+    assert!(said.contains("in the terminal"), "{said}");
+}
