@@ -1,15 +1,18 @@
 //! The engine itself: a QuickJS runtime and the prelude in it. One thread at a time uses it.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use rquickjs::{Context, Module, Runtime};
+use rquickjs::function::Args;
+use rquickjs::{Context, Ctx, Function, IntoJs, Module, Object, Runtime};
 use serde_json::{Number, Value};
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::expression::JsExpression;
 use super::handoff::{EngineRequest, end_event, time_limit_error};
 use super::messages::{OutcomeKind, PreludeEvent, answer_json, request_json, start_json};
-use super::prelude::Prelude;
+use super::prelude::{self, Prelude};
 use super::task::{
     JsLimits, JsPlace, JsTask, RuntimeCall, ScopeChanges, ScopeUpdate, TaskEnd, TaskEvent,
     TaskOutcome,
@@ -30,7 +33,25 @@ pub(super) struct EngineCore {
     state: CoreState,
 }
 
+/// The value of a name, if it has one.
+pub(super) type Lookup<'a> = &'a dyn Fn(&str) -> Option<Cow<'a, Value>>;
+
+/// Most expressions whose direct form is kept.
+const MOST_DIRECT: usize = 1000;
+
+/// An expression that is called with the values it reads.
+struct DirectExpression {
+    /// The number of its function.
+    number: usize,
+    names: Vec<String>,
+    /// Which names had a value when its function was compiled.
+    known: Option<Vec<bool>>,
+}
+
 struct CoreState {
+    /// Expressions by their texts; `None` for one that has no direct form. What the script
+    /// declares may change that.
+    direct: HashMap<String, Option<DirectExpression>>,
     listeners: HashMap<u64, UnboundedSender<TaskEvent>>,
     limits: JsLimits,
     time_limit: Arc<TimeLimit>,
@@ -53,9 +74,15 @@ impl EngineCore {
         let clock = Arc::clone(time_limit);
         runtime.set_interrupt_handler(Some(Box::new(move || clock.check_expired())));
         let context = Context::full(&runtime)?;
-        context.with(|ctx| Prelude::install(&ctx))?;
+        context.with(|ctx| prelude::install(&ctx))?;
         let time_limit = Arc::clone(time_limit);
-        let state = CoreState { listeners: HashMap::new(), limits, time_limit, is_stuck: false };
+        let state = CoreState {
+            direct: HashMap::new(),
+            listeners: HashMap::new(),
+            limits,
+            time_limit,
+            is_stuck: false,
+        };
         Ok(EngineCore { context, state })
     }
 
@@ -65,8 +92,24 @@ impl EngineCore {
     }
 
     /// Evaluates an expression as far as that needs no listener.
-    pub fn evaluate(&mut self, run: u64, text: &str, scope: &ScopeUpdate) -> Option<Evaluated> {
-        self.enter(|engine| engine.evaluate_plainly(run, text, scope))
+    pub fn evaluate(
+        &mut self,
+        run: u64,
+        expression: &JsExpression,
+        scope: &ScopeUpdate,
+    ) -> Option<Evaluated> {
+        self.enter(|engine| engine.evaluate_plainly(run, expression.text(), scope))
+    }
+
+    /// The same for an expression that needs no values but the plain ones that it reads; `None`,
+    /// with nothing done, for any other.
+    pub fn evaluate_direct(
+        &mut self,
+        run: u64,
+        expression: &JsExpression,
+        lookup: Lookup<'_>,
+    ) -> Option<Evaluated> {
+        self.enter(|engine| engine.evaluate_direct(run, expression.text(), lookup)).flatten()
     }
 
     /// Does what is left to do of an expression.
@@ -88,7 +131,9 @@ impl EngineCore {
             return None;
         }
         self.context.with(|ctx| {
-            let prelude = Prelude::of(&ctx)?;
+            let functions = ctx.userdata::<Vec<Function<'_>>>()?;
+            let vars = ctx.userdata::<Object<'_>>()?;
+            let prelude = Prelude::of(&ctx, &functions, &vars)?;
             Some(work(&mut EnteredEngine { prelude, state }))
         })
     }
@@ -96,22 +141,26 @@ impl EngineCore {
 
 /// The engine while a thread uses it.
 struct EnteredEngine<'c, 'js> {
-    prelude: Prelude<'js>,
+    prelude: Prelude<'c, 'js>,
     state: &'c mut CoreState,
 }
 
 impl EnteredEngine<'_, '_> {
     fn serve_request(&mut self, request: EngineRequest) {
         let (run, started) = match request {
-            EngineRequest::Start { run, task: JsTask::Eval(text), scope, said } => {
+            EngineRequest::Start { run, task: JsTask::Eval(expression), scope, said } => {
                 self.state.listeners.insert(run, said);
-                return match self.evaluate_plainly(run, &text, &scope) {
+                return match self.evaluate_plainly(run, expression.text(), &scope) {
                     Evaluated::Done(outcome) => self.send_end(run, Ok(outcome)),
                     Evaluated::Unfinished(rest) => self.finish_request(run, rest),
                 };
             }
             EngineRequest::Start { run, task, scope, said } => {
                 self.state.listeners.insert(run, said);
+                if !matches!(task, JsTask::Call { .. } | JsTask::Compile(_)) {
+                    // It declares what an expression may mean.
+                    self.state.direct.clear();
+                }
                 self.state.time_limit.restart();
                 let text = start_json(run, &task, &scope);
                 (run, self.prelude.start.call::<_, ()>((text,)))
@@ -128,8 +177,77 @@ impl EnteredEngine<'_, '_> {
 
     fn evaluate_plainly(&self, run: u64, text: &str, scope: &ScopeUpdate) -> Evaluated {
         self.state.time_limit.restart();
-        let value = self.update_values(scope).and_then(|()| self.evaluate(run, text));
-        match value {
+        let value = self.update_values(scope).and_then(|()| self.prelude.quick.call((run, text)));
+        self.evaluated(value)
+    }
+
+    fn evaluate_direct(&mut self, run: u64, text: &str, lookup: Lookup<'_>) -> Option<Evaluated> {
+        let ctx = self.prelude.ctx;
+        let known = self.direct_expression(text)?;
+        let mut values = Vec::with_capacity(known.names.len());
+        for name in &known.names {
+            let value = lookup(name);
+            values.push(match value.as_deref() {
+                None => None,
+                Some(Value::Array(_) | Value::Object(_)) => return None,
+                Some(value) => Some(plain_value(ctx, value).ok()?),
+            });
+        }
+        self.state.time_limit.restart();
+        let function = self.direct_function(text, &values)?;
+        let call = || {
+            let mut args = Args::new(ctx.clone(), values.len() + 2);
+            args.push_arg(run)?;
+            args.push_arg(function)?;
+            args.push_args(values.into_iter().flatten())?;
+            args.apply(self.prelude.direct)
+        };
+        let value = call();
+        Some(self.evaluated(value))
+    }
+
+    /// An expression that is called with the values it reads, if it is one.
+    fn direct_expression(&mut self, text: &str) -> Option<&DirectExpression> {
+        let all = &mut self.state.direct;
+        if !all.contains_key(text) {
+            if all.len() >= MOST_DIRECT {
+                all.clear();
+            }
+            let names = self.prelude.plan.call::<_, Option<Vec<String>>>((text,)).ok()?;
+            let number = all.len();
+            let made = names.map(|names| DirectExpression { number, names, known: None });
+            all.insert(text.to_owned(), made);
+        }
+        all.get(text)?.as_ref()
+    }
+
+    /// The number of an expression's function, compiled for the names that have a value.
+    fn direct_function(
+        &mut self,
+        text: &str,
+        values: &[Option<rquickjs::Value<'_>>],
+    ) -> Option<usize> {
+        let place = self.state.direct.get_mut(text)?;
+        let direct = place.as_mut()?;
+        let is_known = || values.iter().map(Option::is_some);
+        if direct.known.as_ref().is_some_and(|known| known.iter().copied().eq(is_known())) {
+            return Some(direct.number);
+        }
+        let names = direct.names.iter().zip(is_known());
+        let with_value: Vec<&str> =
+            names.filter(|(_, known)| *known).map(|(name, _)| name.as_str()).collect();
+        let args = (text, direct.names.clone(), with_value, direct.number);
+        if let Ok(true) = self.prelude.bind.call(args) {
+            direct.known = Some(is_known().collect());
+            return Some(direct.number);
+        }
+        // The engine reports why when it evaluates it.
+        *place = None;
+        None
+    }
+
+    fn evaluated(&self, value: rquickjs::Result<rquickjs::Value<'_>>) -> Evaluated {
+        match value.and_then(|value| plain_outcome(&value)) {
             Ok(Some(outcome)) if !self.prelude.ctx.execute_pending_job() => {
                 Evaluated::Done(outcome)
             }
@@ -146,43 +264,10 @@ impl EnteredEngine<'_, '_> {
         if scope.is_whole || scope.names.is_some() || !scope.removed.is_empty() || !only_plain {
             return self.prelude.update.call((request_json(&Value::Null, scope),));
         }
-        let vars = &self.prelude.vars;
         for (name, value) in &scope.set {
-            let name = name.as_str();
-            match value {
-                Value::Bool(is) => vars.set(name, *is)?,
-                Value::Number(number) => match number.as_i64().map(i32::try_from) {
-                    Some(Ok(number)) => vars.set(name, number)?,
-                    _ => vars.set(name, number.as_f64().unwrap_or_default())?,
-                },
-                Value::String(text) => vars.set(name, text.as_str())?,
-                Value::Null | Value::Array(_) | Value::Object(_) => {
-                    vars.set(name, rquickjs::Value::new_null(self.prelude.ctx.clone()))?;
-                }
-            }
+            self.prelude.vars.set(name.as_str(), plain_value(self.prelude.ctx, value)?)?;
         }
         Ok(())
-    }
-
-    /// Evaluates an expression; `None` if the prelude reports its end.
-    fn evaluate(&self, run: u64, text: &str) -> rquickjs::Result<Option<TaskOutcome>> {
-        let value: rquickjs::Value<'_> = self.prelude.quick.call((run, text))?;
-        let of = |value: Value| Some(TaskOutcome::Value(value));
-        Ok(match value.type_of() {
-            rquickjs::Type::Undefined => Some(TaskOutcome::Undefined),
-            rquickjs::Type::Null => of(Value::Null),
-            rquickjs::Type::Bool => of(Value::Bool(value.as_bool().unwrap_or_default())),
-            rquickjs::Type::Int => of(Value::from(value.as_int().unwrap_or_default())),
-            rquickjs::Type::Float => {
-                let number = value.as_float().unwrap_or_default();
-                of(match number.fract() == 0.0 {
-                    true => Value::from(number as i64),
-                    false => Number::from_f64(number).map_or(Value::Null, Value::Number),
-                })
-            }
-            rquickjs::Type::String => of(Value::String(value.get()?)),
-            _ => None,
-        })
     }
 
     /// Runs what a request has left to do, and forwards what comes of it.
@@ -336,4 +421,39 @@ impl EnteredEngine<'_, '_> {
         let namespace = module.namespace().map_err(caught)?;
         self.prelude.modules.call::<_, ()>((run, id, namespace)).map_err(caught)
     }
+}
+
+/// A value without parts, as the engine has it.
+fn plain_value<'js>(ctx: &Ctx<'js>, value: &Value) -> rquickjs::Result<rquickjs::Value<'js>> {
+    match value {
+        Value::Bool(is) => is.into_js(ctx),
+        Value::Number(number) => match number.as_i64().map(i32::try_from) {
+            Some(Ok(number)) => number.into_js(ctx),
+            _ => number.as_f64().unwrap_or_default().into_js(ctx),
+        },
+        Value::String(text) => text.as_str().into_js(ctx),
+        Value::Null | Value::Array(_) | Value::Object(_) => {
+            Ok(rquickjs::Value::new_null(ctx.clone()))
+        }
+    }
+}
+
+/// The outcome that a value of the engine is; `None` if the prelude reports it.
+fn plain_outcome(value: &rquickjs::Value<'_>) -> rquickjs::Result<Option<TaskOutcome>> {
+    let of = |value: Value| Some(TaskOutcome::Value(value));
+    Ok(match value.type_of() {
+        rquickjs::Type::Undefined => Some(TaskOutcome::Undefined),
+        rquickjs::Type::Null => of(Value::Null),
+        rquickjs::Type::Bool => of(Value::Bool(value.as_bool().unwrap_or_default())),
+        rquickjs::Type::Int => of(Value::from(value.as_int().unwrap_or_default())),
+        rquickjs::Type::Float => {
+            let number = value.as_float().unwrap_or_default();
+            of(match number.fract() == 0.0 {
+                true => Value::from(number as i64),
+                false => Number::from_f64(number).map_or(Value::Null, Value::Number),
+            })
+        }
+        rquickjs::Type::String => of(Value::String(value.get()?)),
+        _ => None,
+    })
 }

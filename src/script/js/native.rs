@@ -36,14 +36,14 @@ pub(super) fn has_function(text: &str) -> bool {
     text.contains("=>") || text.contains("function")
 }
 
-/// The code of a task that scripts write; what it calls was read when it was declared.
+/// The code of a task that declares something; an expression tells by itself, and what a call
+/// runs was read when it was declared.
 pub(super) fn code_of(task: &JsTask) -> Option<&str> {
     match task {
-        JsTask::Eval(text) => Some(text),
         JsTask::Define { source, .. }
         | JsTask::Module { source, .. }
         | JsTask::Declare { source, .. } => Some(source),
-        JsTask::Compile(_) | JsTask::Call { .. } | JsTask::Bind { .. } => None,
+        JsTask::Eval(_) | JsTask::Compile(_) | JsTask::Call { .. } | JsTask::Bind { .. } => None,
     }
 }
 

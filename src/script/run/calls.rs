@@ -77,7 +77,7 @@ impl ScriptRun {
                 .await?
                 .unwrap_or(Value::Null));
         }
-        frame.require_trust(&format!("@{name}"))?;
+        frame.require_trust(format_args!("@{name}"))?;
         let passed = Box::pin(self.evaluate_args(frame, args)).await?;
         match passed.named.get("message") {
             Some(message) if *message != Value::Bool(false) => {
@@ -104,7 +104,7 @@ impl ScriptRun {
         args: ScriptArgs,
     ) -> BoxFuture<'a, ScriptResult<Value>> {
         Box::pin(async move {
-            frame.require_trust(&format!("@{name}"))?;
+            frame.require_trust(format_args!("@{name}"))?;
             if frame.imports.has_function(name) {
                 frame.check_permission(self.host.as_mut(), name, &args.named).await?;
                 let ScriptArgs { positional, named, .. } = args;
@@ -148,7 +148,7 @@ fn call<'a>(
     Box::pin(async move {
         run.limits.count_instruction()?;
         if called.name != "initDone" {
-            frame.require_trust(&format!("${}", called.name))?;
+            frame.require_trust(format_args!("${}", called.name))?;
         }
         let row = match frame.imports.has_function(called.name) {
             true => None,

@@ -85,8 +85,7 @@ async fn run_map(
 ) -> ScriptResult {
     if let Some(called) = split_directive(pairs) {
         let (key, head, more) = called;
-        let call =
-            args::parse_call(&key).ok_or_else(|| words::NO_CALL.with("name", quoted(&key)))?;
+        let call = args::parse_call(key).ok_or_else(|| words::NO_CALL.with("name", quoted(key)))?;
         let called = CallSyntax { head, other_keys: &more, ..CallSyntax::from(&call) };
         return run.run_directive(frame, called).await;
     }
@@ -198,15 +197,15 @@ fn push_message(
 }
 
 /// The key that is a call, its value, and the other keys.
-type DirectiveParts<'a> = (String, Option<&'a ScriptNode>, Vec<(&'a ScriptNode, &'a ScriptNode)>);
+type DirectiveParts<'a> = (&'a str, Option<&'a ScriptNode>, Vec<(&'a ScriptNode, &'a ScriptNode)>);
 
 fn split_directive(pairs: &[(ScriptNode, ScriptNode)]) -> Option<DirectiveParts<'_>> {
     let (at, key) = pairs.iter().enumerate().find_map(|(at, (key, value))| {
         let name = key.as_text()?;
         let is = name.starts_with('$') || value.as_text() == Some("$tool");
-        is.then(|| (at, name.to_owned()))
+        is.then_some((at, name))
     })?;
-    let key = if key.starts_with('$') { key } else { "$tool".to_owned() };
+    let key = if key.starts_with('$') { key } else { "$tool" };
     let head = pairs.get(at).map(|(_, value)| value);
     let more = pairs.iter().enumerate().filter(|(other, _)| *other != at);
     Some((key, head, more.map(|(_, (key, value))| (key, value)).collect()))
