@@ -168,7 +168,7 @@ for (const name of found.sort()) {
     const stdio = ['ignore', 'ignore', 'ignore', 'pipe']
     const temporary = path.join(process.cwd(), 'one.json')
     stdio[3] = fs.openSync(temporary, 'w')
-    execFileSync(process.execPath, [fileURLToPath(import.meta.url), root, path.join(root, name), ...(mended ? ['--mended'] : [])], { stdio, timeout: 60000 })
+    execFileSync(process.execPath, [fileURLToPath(import.meta.url), root, path.join(root, name), ...(mended ? ['--mended'] : [])], { stdio, timeout: 180000 })
     out[name] = JSON.parse(fs.readFileSync(temporary, 'utf8'))
   } catch (error) {
     out[name] = { error: `it did not end: ${error.code ?? error.message}`, calls: [] }

@@ -8,7 +8,8 @@ use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
-use super::engine_core::{EngineCore, Evaluated, Lookup};
+use super::direct::Lookup;
+use super::engine_core::{EngineCore, Evaluated};
 use super::expression::JsExpression;
 use super::handoff::{EngineRequest, ShortLook, end_event, time_limit_error};
 use super::native;

@@ -1,14 +1,13 @@
 //! The engine itself: a QuickJS runtime and the prelude in it. One thread at a time uses it.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use rquickjs::function::Args;
-use rquickjs::{Context, Ctx, Function, IntoJs, Module, Object, Runtime};
-use serde_json::{Number, Value};
+use rquickjs::{Array, Context, Function, Module, Object, Runtime};
+use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::direct::{DirectExpressions, DirectValue, Lookup, plain_outcome, plain_value};
 use super::expression::JsExpression;
 use super::handoff::{EngineRequest, end_event, time_limit_error};
 use super::messages::{OutcomeKind, PreludeEvent, answer_json, request_json, start_json};
@@ -33,25 +32,8 @@ pub(super) struct EngineCore {
     state: CoreState,
 }
 
-/// The value of a name, if it has one.
-pub(super) type Lookup<'a> = &'a dyn Fn(&str) -> Option<Cow<'a, Value>>;
-
-/// Most expressions whose direct form is kept.
-const MOST_DIRECT: usize = 1000;
-
-/// An expression that is called with the values it reads.
-struct DirectExpression {
-    /// The number of its function.
-    number: usize,
-    names: Vec<String>,
-    /// Which names had a value when its function was compiled.
-    known: Option<Vec<bool>>,
-}
-
 struct CoreState {
-    /// Expressions by their texts; `None` for one that has no direct form. What the script
-    /// declares may change that.
-    direct: HashMap<String, Option<DirectExpression>>,
+    direct: DirectExpressions,
     listeners: HashMap<u64, UnboundedSender<TaskEvent>>,
     limits: JsLimits,
     time_limit: Arc<TimeLimit>,
@@ -77,7 +59,7 @@ impl EngineCore {
         context.with(|ctx| prelude::install(&ctx))?;
         let time_limit = Arc::clone(time_limit);
         let state = CoreState {
-            direct: HashMap::new(),
+            direct: DirectExpressions::default(),
             listeners: HashMap::new(),
             limits,
             time_limit,
@@ -109,7 +91,7 @@ impl EngineCore {
         expression: &JsExpression,
         lookup: Lookup<'_>,
     ) -> Option<Evaluated> {
-        self.enter(|engine| engine.evaluate_direct(run, expression.text(), lookup)).flatten()
+        self.enter(|engine| engine.evaluate_direct(run, expression, lookup)).flatten()
     }
 
     /// Does what is left to do of an expression.
@@ -132,8 +114,9 @@ impl EngineCore {
         }
         self.context.with(|ctx| {
             let functions = ctx.userdata::<Vec<Function<'_>>>()?;
+            let plans = ctx.userdata::<Array<'_>>()?;
             let vars = ctx.userdata::<Object<'_>>()?;
-            let prelude = Prelude::of(&ctx, &functions, &vars)?;
+            let prelude = Prelude::of(&ctx, &functions, &plans, &vars)?;
             Some(work(&mut EnteredEngine { prelude, state }))
         })
     }
@@ -181,69 +164,17 @@ impl EnteredEngine<'_, '_> {
         self.evaluated(value)
     }
 
-    fn evaluate_direct(&mut self, run: u64, text: &str, lookup: Lookup<'_>) -> Option<Evaluated> {
-        let ctx = self.prelude.ctx;
-        let known = self.direct_expression(text)?;
-        let mut values = Vec::with_capacity(known.names.len());
-        for name in &known.names {
-            let value = lookup(name);
-            values.push(match value.as_deref() {
-                None => None,
-                Some(Value::Array(_) | Value::Object(_)) => return None,
-                Some(value) => Some(plain_value(ctx, value).ok()?),
-            });
-        }
-        self.state.time_limit.restart();
-        let function = self.direct_function(text, &values)?;
-        let call = || {
-            let mut args = Args::new(ctx.clone(), values.len() + 2);
-            args.push_arg(run)?;
-            args.push_arg(function)?;
-            args.push_args(values.into_iter().flatten())?;
-            args.apply(self.prelude.direct)
-        };
-        let value = call();
-        Some(self.evaluated(value))
-    }
-
-    /// An expression that is called with the values it reads, if it is one.
-    fn direct_expression(&mut self, text: &str) -> Option<&DirectExpression> {
-        let all = &mut self.state.direct;
-        if !all.contains_key(text) {
-            if all.len() >= MOST_DIRECT {
-                all.clear();
-            }
-            let names = self.prelude.plan.call::<_, Option<Vec<String>>>((text,)).ok()?;
-            let number = all.len();
-            let made = names.map(|names| DirectExpression { number, names, known: None });
-            all.insert(text.to_owned(), made);
-        }
-        all.get(text)?.as_ref()
-    }
-
-    /// The number of an expression's function, compiled for the names that have a value.
-    fn direct_function(
+    fn evaluate_direct(
         &mut self,
-        text: &str,
-        values: &[Option<rquickjs::Value<'_>>],
-    ) -> Option<usize> {
-        let place = self.state.direct.get_mut(text)?;
-        let direct = place.as_mut()?;
-        let is_known = || values.iter().map(Option::is_some);
-        if direct.known.as_ref().is_some_and(|known| known.iter().copied().eq(is_known())) {
-            return Some(direct.number);
-        }
-        let names = direct.names.iter().zip(is_known());
-        let with_value: Vec<&str> =
-            names.filter(|(_, known)| *known).map(|(name, _)| name.as_str()).collect();
-        let args = (text, direct.names.clone(), with_value, direct.number);
-        if let Ok(true) = self.prelude.bind.call(args) {
-            direct.known = Some(is_known().collect());
-            return Some(direct.number);
-        }
-        // The engine reports why when it evaluates it.
-        *place = None;
-        None
+        run: u64,
+        expression: &JsExpression,
+        lookup: Lookup<'_>,
+    ) -> Option<Evaluated> {
+        let CoreState { direct, time_limit, .. } = &mut *self.state;
+        Some(match direct.call(&self.prelude, time_limit, run, expression, lookup)? {
+            DirectValue::Known(outcome) => Evaluated::Done(outcome),
+            DirectValue::Told(value) => self.evaluated(value),
+        })
     }
 
     fn evaluated(&self, value: rquickjs::Result<rquickjs::Value<'_>>) -> Evaluated {
@@ -421,39 +352,4 @@ impl EnteredEngine<'_, '_> {
         let namespace = module.namespace().map_err(caught)?;
         self.prelude.modules.call::<_, ()>((run, id, namespace)).map_err(caught)
     }
-}
-
-/// A value without parts, as the engine has it.
-fn plain_value<'js>(ctx: &Ctx<'js>, value: &Value) -> rquickjs::Result<rquickjs::Value<'js>> {
-    match value {
-        Value::Bool(is) => is.into_js(ctx),
-        Value::Number(number) => match number.as_i64().map(i32::try_from) {
-            Some(Ok(number)) => number.into_js(ctx),
-            _ => number.as_f64().unwrap_or_default().into_js(ctx),
-        },
-        Value::String(text) => text.as_str().into_js(ctx),
-        Value::Null | Value::Array(_) | Value::Object(_) => {
-            Ok(rquickjs::Value::new_null(ctx.clone()))
-        }
-    }
-}
-
-/// The outcome that a value of the engine is; `None` if the prelude reports it.
-fn plain_outcome(value: &rquickjs::Value<'_>) -> rquickjs::Result<Option<TaskOutcome>> {
-    let of = |value: Value| Some(TaskOutcome::Value(value));
-    Ok(match value.type_of() {
-        rquickjs::Type::Undefined => Some(TaskOutcome::Undefined),
-        rquickjs::Type::Null => of(Value::Null),
-        rquickjs::Type::Bool => of(Value::Bool(value.as_bool().unwrap_or_default())),
-        rquickjs::Type::Int => of(Value::from(value.as_int().unwrap_or_default())),
-        rquickjs::Type::Float => {
-            let number = value.as_float().unwrap_or_default();
-            of(match number.fract() == 0.0 {
-                true => Value::from(number as i64),
-                false => Number::from_f64(number).map_or(Value::Null, Value::Number),
-            })
-        }
-        rquickjs::Type::String => of(Value::String(value.get()?)),
-        _ => None,
-    })
 }

@@ -11,6 +11,7 @@
 //!
 //! Memory, stack and time are limited, each with its own error sentence.
 
+mod direct;
 mod engine;
 mod engine_core;
 mod expression;

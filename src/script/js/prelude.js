@@ -27,6 +27,7 @@
   const asked = new Set(); // runs that have called the host
   const isolated = new Set(); // functions of the script that read none of its values
   const plans = []; // functions that are called with the values they read, by their number
+  const opens = []; // the names without a value in each of them
   const NONE = Symbol('no such function');
 
   // ---- values ----
@@ -299,8 +300,9 @@
     settle(run, 'thrown', stringify(message(error)), place(error));
   }
 
+  const waits = (it) => it !== null && typeof it === 'object' && typeof it.then === 'function';
+
   function follow(run, value, lookedFor) {
-    const waits = (it) => it !== null && typeof it === 'object' && typeof it.then === 'function';
     if (Array.isArray(value) && value.some(waits)) value = Promise.all(value);
     if (waits(value)) {
       Promise.resolve(value).then((value) => done(run, value), (error) => failed(run, error, lookedFor));
@@ -423,7 +425,7 @@
   // The names that an expression reads, if it can be called with the values of these alone: it
   // changes nothing, and the functions of the script that it calls read nothing else.
   function plan(text) {
-    if (/\bthis\b/.test(text)) return null;
+    if (/\b(?:this|console)\b/.test(text)) return null;
     const calls = text.replace(OWN_CALL, (call, name) => (isolated.has(name) && !(call in vars) ? 'String' : call));
     // The end of a line in a regular expression is no name.
     if (!isPure(calls.replace(/\$(?=[/|)])/g, ''))) return null;
@@ -439,8 +441,9 @@
     const own = Array.from(new Set(Array.from(text.matchAll(OWN_CALL), (call) => call[0])));
     try {
       const inner = 'return function (' + known.join(',') + ') { return (' + text + '\n) }';
-      const run = compile('(function (' + own.join(',') + ') { ' + inner + ' })').apply(undefined, own.map((name) => dollar(name.slice(1))));
-      plans[number] = { run, open: names.filter((name) => !known.includes(name)) };
+      const run = compile('(function (' + own.join(',') + ') { ' + inner + ' })').apply(undefined, own.map((name) => find(name.slice(1))));
+      plans[number] = run;
+      opens[number] = names.filter((name) => !known.includes(name));
       return true;
     } catch {
       return false;
@@ -449,15 +452,14 @@
 
   // Calls it; what is returned is what `quick` returns.
   function direct(run, number, ...values) {
-    const plan = plans[number];
     current = run;
     waiting.set(run, 0);
     quickRun = run;
     quickValue = TOLD;
     try {
-      follow(run, plan.run.apply(undefined, values), plan.open);
+      follow(run, plans[number].apply(undefined, values), opens[number]);
     } catch (error) {
-      failed(run, error, plan.open);
+      failed(run, error, opens[number]);
     } finally {
       quickRun = 0;
     }
@@ -780,5 +782,5 @@
   });
   Object.preventExtensions(globalThis);
   const updated = (text) => update(parse(text));
-  return { start, answer, modules, drain, quick, update: updated, plan, bind, direct, vars };
+  return { start, answer, modules, drain, quick, update: updated, plan, bind, direct, plans, vars };
 })

@@ -1,7 +1,7 @@
 //! The part of an engine that is written in JavaScript, as the Rust side sees it.
 
 use rquickjs::context::EvalOptions;
-use rquickjs::{Ctx, Function, Object};
+use rquickjs::{Array, Ctx, Function, Object};
 
 use super::task::JsPlace;
 
@@ -29,6 +29,8 @@ pub(super) struct Prelude<'c, 'js> {
     pub bind: &'c Function<'js>,
     /// Calls it by its number, with these values; the result is that of `quick`.
     pub direct: &'c Function<'js>,
+    /// The functions themselves, by their numbers.
+    pub plans: &'c Array<'js>,
     /// The values of the script.
     pub vars: &'c Object<'js>,
 }
@@ -46,8 +48,11 @@ pub(super) fn install(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
     let made: Object<'_> = make.call((MOST_VALUE, compile, random, builtins, platform()))?;
     let functions = NAMES.map(|name| made.get(name)).into_iter();
     let functions: Vec<Function<'_>> = functions.collect::<rquickjs::Result<_>>()?;
+    let plans: Array<'_> = made.get("plans")?;
     let vars: Object<'_> = made.get("vars")?;
-    let stored = ctx.store_userdata(functions).is_ok() && ctx.store_userdata(vars).is_ok();
+    let stored = ctx.store_userdata(functions).is_ok()
+        && ctx.store_userdata(plans).is_ok()
+        && ctx.store_userdata(vars).is_ok();
     if stored { Ok(()) } else { Err(rquickjs::Error::Unknown) }
 }
 
@@ -56,6 +61,7 @@ impl<'c, 'js> Prelude<'c, 'js> {
     pub fn of(
         ctx: &'c Ctx<'js>,
         functions: &'c [Function<'js>],
+        plans: &'c Array<'js>,
         vars: &'c Object<'js>,
     ) -> Option<Prelude<'c, 'js>> {
         let [start, answer, modules, drain, quick, update, plan, bind, direct] = functions else {
@@ -72,6 +78,7 @@ impl<'c, 'js> Prelude<'c, 'js> {
             plan,
             bind,
             direct,
+            plans,
             vars,
         })
     }

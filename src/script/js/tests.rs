@@ -482,7 +482,7 @@ async fn a_function_that_reads_no_value_of_the_script_is_called_once_with_those_
     define(
         &engine,
         "count",
-        "count(n) { count.calls = (count.calls || 0) + n; return [count.calls] }",
+        "count(n) { count.total = (count.total || 0) + n; return [count.total] }",
     )
     .await;
     for expected in [1, 2, 3] {

@@ -169,7 +169,7 @@ fn call<'a>(
         let args = evaluate_call_args(run, frame, &called).await?;
         match row {
             Some(row) => row.run_with(run, frame, args).await,
-            None => run.call_function(frame, called.name, args).await,
+            None => Box::pin(run.call_function(frame, called.name, args)).await,
         }
     })
 }
@@ -180,7 +180,10 @@ async fn evaluate_call_args(
     frame: &mut Frame,
     called: &CallSyntax<'_>,
 ) -> ScriptResult<ArgValues> {
-    let mut passed = run.evaluate_args(frame, called.args).await?;
+    let mut passed = match called.args {
+        [] => ArgValues::default(),
+        args => Box::pin(run.evaluate_args(frame, args)).await?,
+    };
     if let Some(head) = called.head {
         match run.evaluate_value(frame, head).await? {
             // `$ret:` without a value returns null, unlike `$ret`.

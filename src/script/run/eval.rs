@@ -77,6 +77,28 @@ impl ScriptRun {
         Ok(super::scope::is_truthy(&value))
     }
 
+    /// The value of an argument that nobody has to be waited for, as far as its text tells.
+    fn value_at_once(&mut self, frame: &Frame, node: &ScriptNode) -> Option<Value> {
+        if node.tag.is_some() {
+            return None;
+        }
+        match &node.tree {
+            Tree::Null => Some(Value::Null),
+            Tree::Bool(is) => Some(Value::Bool(*is)),
+            Tree::Number(number) => Some(Value::Number(number.clone())),
+            Tree::Text(text) => {
+                let expression = self.expressions.read(text.strip_prefix("?=")?);
+                match expression.known_value(frame) {
+                    // A text that begins with `#` is rendered.
+                    KnownValue::Value(Value::String(text)) if text.starts_with('#') => None,
+                    KnownValue::Value(value) => Some(value),
+                    KnownValue::Undefined | KnownValue::NeedsEngine => None,
+                }
+            }
+            Tree::List(_) | Tree::Map(_) => None,
+        }
+    }
+
     /// The value of an argument: every text in it is evaluated first.
     pub fn evaluate_value<'a>(
         &'a mut self,
@@ -86,13 +108,13 @@ impl ScriptRun {
         Box::pin(async move {
             if node.tag.is_some() {
                 let source = node.as_text().unwrap_or_default();
-                return define_anonymous(self, frame, source).await.map(Value::String);
+                return Box::pin(define_anonymous(self, frame, source)).await.map(Value::String);
             }
             match &node.tree {
                 Tree::Null => Ok(Value::Null),
                 Tree::Bool(is) => Ok(Value::Bool(*is)),
                 Tree::Number(number) => Ok(Value::Number(number.clone())),
-                Tree::Text(text) => self.evaluate_text(frame, text).await,
+                Tree::Text(text) => Box::pin(self.evaluate_text(frame, text)).await,
                 Tree::List(items) => {
                     let mut out = Vec::with_capacity(items.len());
                     for item in items {
@@ -226,7 +248,11 @@ async fn evaluate_map(
     let mut out = Map::new();
     for (key, value) in pairs {
         if let Some(key) = key.key_text() {
-            out.insert(key, run.evaluate_value(frame, value).await?);
+            let value = match run.value_at_once(frame, value) {
+                Some(value) => value,
+                None => run.evaluate_value(frame, value).await?,
+            };
+            out.insert(key, value);
         }
     }
     Ok(Value::Object(out))

@@ -23,6 +23,7 @@ impl ScriptRun {
         frame: &'a mut Frame,
         node: &'a ScriptNode,
     ) -> BoxFuture<'a, ScriptResult> {
+        // What most instructions do not need is a future of its own, so that this one stays small.
         Box::pin(async move {
             self.limits.count_instruction()?;
             match &node.tree {
@@ -64,17 +65,17 @@ async fn run_text(
         return run.run_directive(frame, called).await;
     }
     if text.starts_with("->") {
-        return run_chain(run, frame, text).await;
+        return Box::pin(run_chain(run, frame, text)).await;
     }
     if let Some(forced) = parse_separator(text) {
-        return separate(run, frame, forced).await;
+        return Box::pin(separate(run, frame, forced)).await;
     }
     if let Some(expression) = text.strip_prefix("?=") {
         run.flush_placeholders(frame).await?;
-        frame.values.latest = evaluate_or_text(run, frame, expression, text).await?;
+        frame.values.latest = Box::pin(evaluate_or_text(run, frame, expression, text)).await?;
         return Ok(());
     }
-    add_message(run, frame, None, &ScriptNode::text(text, node.position)).await
+    Box::pin(add_message(run, frame, None, &ScriptNode::text(text, node.position))).await
 }
 
 async fn run_map(
@@ -92,10 +93,12 @@ async fn run_map(
     match pairs {
         [(key, content)] => {
             let role = key.key_text().unwrap_or_default();
-            add_message(run, frame, Some(&role), content).await
+            Box::pin(add_message(run, frame, Some(&role), content)).await
         }
         _ => match (node.get("role").and_then(ScriptNode::key_text), node.get("content")) {
-            (Some(role), Some(content)) => add_message(run, frame, Some(&role), content).await,
+            (Some(role), Some(content)) => {
+                Box::pin(add_message(run, frame, Some(&role), content)).await
+            }
             _ => {
                 let keys: Vec<String> =
                     pairs.iter().filter_map(|(key, _)| key.key_text()).collect();
