@@ -109,7 +109,7 @@ impl Engine {
         if let JsTask::Eval(expression) = task {
             return self.is_short_expression(expression);
         }
-        if native::code_of(task).is_some_and(|code| !native::ends_when_interrupted(code)) {
+        if task.declared_code().is_some_and(|code| !native::ends_when_interrupted(code)) {
             self.shared.has_long_functions.store(true, Ordering::Relaxed);
             return false;
         }

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::super::js::{JsExpression, ParsedExpression};
+use super::super::manifest::Manifest;
 use super::super::text::json5;
-use super::frame::Frame;
+use super::scope::ScopeValues;
 
 /// Most expressions that are kept, and the longest, in bytes.
 const MOST: usize = 1000;
@@ -86,22 +87,20 @@ impl ReadExpression {
     }
 
     /// Its value as far as it is known without the engine.
-    pub fn known_value(&self, frame: &Frame) -> KnownValue {
+    pub fn known_value(&self, values: &ScopeValues, manifest: &Manifest) -> KnownValue {
         if let Some(value) = &self.literal {
             return KnownValue::Value(value.clone());
         }
-        if let Some(value) = self.path.as_ref().and_then(|path| frame.values.get_path(path)) {
+        if let Some(value) = self.path.as_ref().and_then(|path| values.get_path(path)) {
             return KnownValue::Value(value);
         }
         if self.is_variable {
             return KnownValue::Undefined;
         }
-        let parsed = self.parsed.as_ref().filter(|_| frame.manifest.origin.trusted);
+        let parsed = self.parsed.as_ref().filter(|_| manifest.origin.trusted);
         // As in the engine, an input without a value is null.
-        let lookup = |name: &str| match frame.values.lookup(name) {
-            None if frame.manifest.has_input(name) && frame.values.get(name).is_none() => {
-                Some(&Value::Null)
-            }
+        let lookup = |name: &str| match values.lookup(name) {
+            None if manifest.has_input(name) && values.get(name).is_none() => Some(&Value::Null),
             value => value,
         };
         match parsed.and_then(|parsed| parsed.evaluate(&lookup)) {
