@@ -42,7 +42,7 @@ const FAULTS = [
   ['s&&(e[n]=s)', '0'],
   // A message that has a template as well as a mark has its mark escaped with the values, and is
   // sent with `[[thinking]]` in it; and the JSON of a value loses its backslashes.
-  ['n&&(n=ra($t(n)))', 'n&&(n=ra(n).replace(/\\[\\\\\\[([^\\]\\\\]+)\\]\\\\\\]/g,"[[$1]]"))'],
+  ['n&&(n=ra($t(n)))', 'n&&(n=n.replace(/\\\\(?![\\[\\]])/g,"\\\\\\\\"))'],
   // A separator drops the messages before it without asking the model for their replies.
   ['async $initDone(t){', 'async $initDone(t){await this.tryParseMessages();'],
   // What goes on to the next script is the result of the model ("AI结果"), without the words of the
