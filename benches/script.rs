@@ -81,7 +81,7 @@ fn start_of_the_engine(bencher: Bencher<'_, '_>) {
     let runtime = waiting();
     bencher.bench(|| {
         let engine = Engine::start(JsLimits::default(), CancellationToken::new()).unwrap();
-        let ended = runtime.block_on(engine.compute(JsTask::Eval("1".to_owned()), JsScope::new()));
+        let ended = runtime.block_on(engine.compute(JsTask::eval("1"), JsScope::new()));
         assert_eq!(ended.outcome, Ok(TaskOutcome::Value(json!(1))));
     });
 }
@@ -96,7 +96,7 @@ fn ten_thousand_loop_turns(bencher: Bencher<'_, '_>) {
             let mut scope: JsScope = data().as_object().unwrap().clone();
             scope.insert("n".to_owned(), json!(0));
             for _ in 0..10_000 {
-                let task = JsTask::Eval("(this.n = n + 1) < 10000".to_owned());
+                let task = JsTask::eval("(this.n = n + 1) < 10000");
                 engine.compute(task, scope.clone()).await.changes.apply(&mut scope);
             }
             assert_eq!(scope["n"], json!(10_000));

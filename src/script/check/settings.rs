@@ -62,7 +62,7 @@ pub fn with_near<'a>(
 /// The setting that a key is nearly named like. A variable that the script reads or declares may
 /// have any name.
 fn misspelt(manifest: &Manifest, name: &str) -> Option<&'static str> {
-    let is_input = manifest.inputs.iter().any(|input| input.name == name);
+    let is_input = manifest.has_input(name);
     if find_setting(name).is_some() || is_input || name.chars().count() < 4 {
         return None;
     }

@@ -62,7 +62,7 @@ pub fn set(frame: &mut Frame, args: ArgValues) -> CallResult {
         frame.values.set(&name, latest);
         return Ok(None);
     }
-    for (name, value) in args.to_map() {
+    for (name, value) in args.into_map() {
         frame.values.set(&name, value);
     }
     Ok(None)
@@ -111,7 +111,7 @@ pub fn unset(frame: &mut Frame, args: ArgValues) -> CallResult {
 
 /// `$push: {list: value}` appends a value to a list.
 pub fn push(frame: &mut Frame, args: ArgValues) -> CallResult {
-    for (name, value) in args.to_map() {
+    for (name, value) in args.into_map() {
         let list = frame.values.entry(&name);
         if list.is_null() {
             *list = Value::Array(Vec::new());
@@ -148,13 +148,13 @@ pub fn clean_result(frame: &mut Frame, _: ArgValues) -> CallResult {
 
 /// `$prompt: {name: value}` merges values into the prompt.
 pub fn prompt(frame: &mut Frame, args: ArgValues) -> CallResult {
-    merge(&mut frame.values.prompt, args.to_map());
+    merge(&mut frame.values.prompt, args.into_map());
     add_prompt_messages(frame);
     Ok(None)
 }
 
 /// `$parameters: {name: value}` merges values into the parameters.
 pub fn parameters(frame: &mut Frame, args: ArgValues) -> CallResult {
-    merge(&mut frame.values.parameters, args.to_map());
+    merge(&mut frame.values.parameters, args.into_map());
     Ok(None)
 }

@@ -8,10 +8,12 @@ use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
+use super::direct::Lookup;
 use super::engine_core::{EngineCore, Evaluated};
+use super::expression::JsExpression;
 use super::handoff::{EngineRequest, ShortLook, end_event, time_limit_error};
 use super::native;
-use super::task::{JsLimits, JsScope, JsTask, ScopeUpdate, TaskEnd, TaskEvent};
+use super::task::{JsLimits, JsScope, JsTask, ScopeUpdate, TaskEnd, TaskEvent, TaskOutcome};
 use super::thread;
 use super::time_limit::TimeLimit;
 use crate::deadline::with_timeout;
@@ -78,43 +80,52 @@ impl Engine {
         let id = self.shared.next_run.fetch_add(1, Ordering::Relaxed);
         let is_short = self.is_short(&task);
         let core = if is_short { self.shared.core.try_lock().ok() } else { None };
-        if let (Some(mut core), JsTask::Eval(text)) = (core, &task)
-            && let Some(evaluated) = core.evaluate(id, text, &scope)
+        if let (Some(mut core), JsTask::Eval(expression)) = (core, &task)
+            && let Some(evaluated) = core.evaluate(id, expression, &scope)
         {
-            let rest = match evaluated {
-                Evaluated::Done(outcome) => {
-                    let end = RunEvents::End(Some(end_event(Ok(outcome))));
-                    return JsRun { engine: self.clone(), id, is_short, events: end };
-                }
-                Evaluated::Unfinished(rest) => rest,
-            };
-            let (listener, events) = unbounded_channel();
-            core.finish(id, rest, listener);
-            return JsRun {
-                engine: self.clone(),
-                id,
-                is_short,
-                events: RunEvents::Channel(events),
-            };
+            let events = RunEvents::of(&mut core, id, evaluated);
+            return JsRun { engine: self.clone(), id, is_short, events };
         }
         let (said, events) = unbounded_channel();
         self.send(EngineRequest::Start { run: id, task, scope, said }, is_short);
         JsRun { engine: self.clone(), id, is_short, events: RunEvents::Channel(events) }
     }
 
+    /// Evaluates an expression that needs no values but the plain ones that it reads, and gets
+    /// them from `lookup`; `None`, with nothing done, for any other.
+    pub fn run_direct(&self, expression: &JsExpression, lookup: Lookup<'_>) -> Option<JsRun> {
+        if !self.is_short_expression(expression) {
+            return None;
+        }
+        let mut core = self.shared.core.try_lock().ok()?;
+        let id = self.shared.next_run.fetch_add(1, Ordering::Relaxed);
+        let evaluated = core.evaluate_direct(id, expression, lookup)?;
+        let events = RunEvents::of(&mut core, id, evaluated);
+        Some(JsRun { engine: self.clone(), id, is_short: true, events })
+    }
+
     /// Whether a task ends as soon as it is interrupted.
     fn is_short(&self, task: &JsTask) -> bool {
+        if let JsTask::Eval(expression) = task {
+            return self.is_short_expression(expression);
+        }
+        if task.declared_code().is_some_and(|code| !native::ends_when_interrupted(code)) {
+            self.shared.has_long_functions.store(true, Ordering::Relaxed);
+            return false;
+        }
+        !self.shared.has_long_functions.load(Ordering::Relaxed)
+    }
+
+    fn is_short_expression(&self, expression: &JsExpression) -> bool {
         let long_functions = &self.shared.has_long_functions;
-        if native::code_of(task).is_some_and(|code| !native::ends_when_interrupted(code)) {
+        if !expression.ends_when_interrupted() {
             // A function in it may be called later.
-            if !matches!(task, JsTask::Eval(text) if !native::has_function(text)) {
+            if native::has_function(expression.text()) {
                 long_functions.store(true, Ordering::Relaxed);
             }
             return false;
         }
-        // An expression reaches the functions of the script by `$`.
-        matches!(task, JsTask::Eval(text) if !text.contains('$'))
-            || !long_functions.load(Ordering::Relaxed)
+        !expression.calls_script() || !long_functions.load(Ordering::Relaxed)
     }
 
     /// Has a request served, here if that is short.
@@ -166,11 +177,33 @@ pub struct JsRun {
 #[derive(Debug)]
 enum RunEvents {
     /// Its end, which has already come.
-    End(Option<TaskEvent>),
+    End(Option<TaskOutcome>),
     Channel(UnboundedReceiver<TaskEvent>),
 }
 
+impl RunEvents {
+    /// What comes of an expression, evaluated as far as that needs no listener.
+    fn of(core: &mut EngineCore, run: u64, evaluated: Evaluated) -> RunEvents {
+        match evaluated {
+            Evaluated::Done(outcome) => RunEvents::End(Some(outcome)),
+            Evaluated::Unfinished(rest) => {
+                let (listener, events) = unbounded_channel();
+                core.finish(run, rest, listener);
+                RunEvents::Channel(events)
+            }
+        }
+    }
+}
+
 impl JsRun {
+    /// The outcome, if it has already come without any change or error.
+    pub fn into_outcome(self) -> Result<TaskOutcome, JsRun> {
+        match self.events {
+            RunEvents::End(Some(outcome)) => Ok(outcome),
+            events => Err(JsRun { events, ..self }),
+        }
+    }
+
     /// The next message of the task. The end is the last one; after it, the engine itself may be
     /// gone.
     pub async fn next(&mut self) -> TaskEvent {
@@ -178,7 +211,7 @@ impl JsRun {
             RunEvents::End(end) => {
                 // Others get their turn, as the one that stops the run.
                 tokio::task::coop::consume_budget().await;
-                return end.take().unwrap_or_else(|| end_event(Err(words::ENGINE_GONE.into())));
+                return end_event(end.take().ok_or_else(|| words::ENGINE_GONE.into()));
             }
             RunEvents::Channel(events) => events,
         };

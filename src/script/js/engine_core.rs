@@ -3,13 +3,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use rquickjs::{Context, Module, Runtime};
-use serde_json::{Number, Value};
+use rquickjs::{Array, Context, Function, Module, Object, Runtime};
+use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::direct::{DirectExpressions, DirectValue, Lookup, plain_outcome, plain_value};
+use super::expression::JsExpression;
 use super::handoff::{EngineRequest, end_event, time_limit_error};
 use super::messages::{OutcomeKind, PreludeEvent, answer_json, request_json, start_json};
-use super::prelude::Prelude;
+use super::prelude::{self, Prelude};
 use super::task::{
     JsLimits, JsPlace, JsTask, RuntimeCall, ScopeChanges, ScopeUpdate, TaskEnd, TaskEvent,
     TaskOutcome,
@@ -31,6 +33,7 @@ pub(super) struct EngineCore {
 }
 
 struct CoreState {
+    direct: DirectExpressions,
     listeners: HashMap<u64, UnboundedSender<TaskEvent>>,
     limits: JsLimits,
     time_limit: Arc<TimeLimit>,
@@ -53,9 +56,15 @@ impl EngineCore {
         let clock = Arc::clone(time_limit);
         runtime.set_interrupt_handler(Some(Box::new(move || clock.check_expired())));
         let context = Context::full(&runtime)?;
-        context.with(|ctx| Prelude::install(&ctx))?;
+        context.with(|ctx| prelude::install(&ctx))?;
         let time_limit = Arc::clone(time_limit);
-        let state = CoreState { listeners: HashMap::new(), limits, time_limit, is_stuck: false };
+        let state = CoreState {
+            direct: DirectExpressions::default(),
+            listeners: HashMap::new(),
+            limits,
+            time_limit,
+            is_stuck: false,
+        };
         Ok(EngineCore { context, state })
     }
 
@@ -65,8 +74,24 @@ impl EngineCore {
     }
 
     /// Evaluates an expression as far as that needs no listener.
-    pub fn evaluate(&mut self, run: u64, text: &str, scope: &ScopeUpdate) -> Option<Evaluated> {
-        self.enter(|engine| engine.evaluate_plainly(run, text, scope))
+    pub fn evaluate(
+        &mut self,
+        run: u64,
+        expression: &JsExpression,
+        scope: &ScopeUpdate,
+    ) -> Option<Evaluated> {
+        self.enter(|engine| engine.evaluate_plainly(run, expression.text(), scope))
+    }
+
+    /// The same for an expression that needs no values but the plain ones that it reads; `None`,
+    /// with nothing done, for any other.
+    pub fn evaluate_direct(
+        &mut self,
+        run: u64,
+        expression: &JsExpression,
+        lookup: Lookup<'_>,
+    ) -> Option<Evaluated> {
+        self.enter(|engine| engine.evaluate_direct(run, expression, lookup)).flatten()
     }
 
     /// Does what is left to do of an expression.
@@ -88,7 +113,10 @@ impl EngineCore {
             return None;
         }
         self.context.with(|ctx| {
-            let prelude = Prelude::of(&ctx)?;
+            let functions = ctx.userdata::<Vec<Function<'_>>>()?;
+            let plans = ctx.userdata::<Array<'_>>()?;
+            let vars = ctx.userdata::<Object<'_>>()?;
+            let prelude = Prelude::of(&ctx, &functions, &plans, &vars)?;
             Some(work(&mut EnteredEngine { prelude, state }))
         })
     }
@@ -96,22 +124,26 @@ impl EngineCore {
 
 /// The engine while a thread uses it.
 struct EnteredEngine<'c, 'js> {
-    prelude: Prelude<'js>,
+    prelude: Prelude<'c, 'js>,
     state: &'c mut CoreState,
 }
 
 impl EnteredEngine<'_, '_> {
     fn serve_request(&mut self, request: EngineRequest) {
         let (run, started) = match request {
-            EngineRequest::Start { run, task: JsTask::Eval(text), scope, said } => {
+            EngineRequest::Start { run, task: JsTask::Eval(expression), scope, said } => {
                 self.state.listeners.insert(run, said);
-                return match self.evaluate_plainly(run, &text, &scope) {
+                return match self.evaluate_plainly(run, expression.text(), &scope) {
                     Evaluated::Done(outcome) => self.send_end(run, Ok(outcome)),
                     Evaluated::Unfinished(rest) => self.finish_request(run, rest),
                 };
             }
             EngineRequest::Start { run, task, scope, said } => {
                 self.state.listeners.insert(run, said);
+                if !matches!(task, JsTask::Call { .. } | JsTask::Compile(_)) {
+                    // It declares what an expression may mean.
+                    self.state.direct.clear();
+                }
                 self.state.time_limit.restart();
                 let text = start_json(run, &task, &scope);
                 (run, self.prelude.start.call::<_, ()>((text,)))
@@ -128,8 +160,25 @@ impl EnteredEngine<'_, '_> {
 
     fn evaluate_plainly(&self, run: u64, text: &str, scope: &ScopeUpdate) -> Evaluated {
         self.state.time_limit.restart();
-        let value = self.update_values(scope).and_then(|()| self.evaluate(run, text));
-        match value {
+        let value = self.update_values(scope).and_then(|()| self.prelude.quick.call((run, text)));
+        self.evaluated(value)
+    }
+
+    fn evaluate_direct(
+        &mut self,
+        run: u64,
+        expression: &JsExpression,
+        lookup: Lookup<'_>,
+    ) -> Option<Evaluated> {
+        let CoreState { direct, time_limit, .. } = &mut *self.state;
+        Some(match direct.call(&self.prelude, time_limit, run, expression, lookup)? {
+            DirectValue::Known(outcome) => Evaluated::Done(outcome),
+            DirectValue::Told(value) => self.evaluated(value),
+        })
+    }
+
+    fn evaluated(&self, value: rquickjs::Result<rquickjs::Value<'_>>) -> Evaluated {
+        match value.and_then(|value| plain_outcome(&value)) {
             Ok(Some(outcome)) if !self.prelude.ctx.execute_pending_job() => {
                 Evaluated::Done(outcome)
             }
@@ -146,43 +195,10 @@ impl EnteredEngine<'_, '_> {
         if scope.is_whole || scope.names.is_some() || !scope.removed.is_empty() || !only_plain {
             return self.prelude.update.call((request_json(&Value::Null, scope),));
         }
-        let vars = &self.prelude.vars;
         for (name, value) in &scope.set {
-            let name = name.as_str();
-            match value {
-                Value::Bool(is) => vars.set(name, *is)?,
-                Value::Number(number) => match number.as_i64().map(i32::try_from) {
-                    Some(Ok(number)) => vars.set(name, number)?,
-                    _ => vars.set(name, number.as_f64().unwrap_or_default())?,
-                },
-                Value::String(text) => vars.set(name, text.as_str())?,
-                Value::Null | Value::Array(_) | Value::Object(_) => {
-                    vars.set(name, rquickjs::Value::new_null(self.prelude.ctx.clone()))?;
-                }
-            }
+            self.prelude.vars.set(name.as_str(), plain_value(self.prelude.ctx, value)?)?;
         }
         Ok(())
-    }
-
-    /// Evaluates an expression; `None` if the prelude reports its end.
-    fn evaluate(&self, run: u64, text: &str) -> rquickjs::Result<Option<TaskOutcome>> {
-        let value: rquickjs::Value<'_> = self.prelude.quick.call((run, text))?;
-        let of = |value: Value| Some(TaskOutcome::Value(value));
-        Ok(match value.type_of() {
-            rquickjs::Type::Undefined => Some(TaskOutcome::Undefined),
-            rquickjs::Type::Null => of(Value::Null),
-            rquickjs::Type::Bool => of(Value::Bool(value.as_bool().unwrap_or_default())),
-            rquickjs::Type::Int => of(Value::from(value.as_int().unwrap_or_default())),
-            rquickjs::Type::Float => {
-                let number = value.as_float().unwrap_or_default();
-                of(match number.fract() == 0.0 {
-                    true => Value::from(number as i64),
-                    false => Number::from_f64(number).map_or(Value::Null, Value::Number),
-                })
-            }
-            rquickjs::Type::String => of(Value::String(value.get()?)),
-            _ => None,
-        })
     }
 
     /// Runs what a request has left to do, and forwards what comes of it.

@@ -68,7 +68,9 @@ pub(super) enum OutcomeKind {
 /// The start of a task.
 pub(super) fn start_json(run: u64, task: &JsTask, scope: &ScopeUpdate) -> String {
     let request = match task {
-        JsTask::Eval(expr) => json!({"run": run, "type": "eval", "expr": expr}),
+        JsTask::Eval(expression) => {
+            json!({"run": run, "type": "eval", "expr": expression.text()})
+        }
         JsTask::Compile(expr) => json!({"run": run, "type": "compile", "expr": expr}),
         JsTask::Define { name, source } => {
             json!({"run": run, "type": "define", "name": name, "source": source})

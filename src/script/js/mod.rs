@@ -11,8 +11,10 @@
 //!
 //! Memory, stack and time are limited, each with its own error sentence.
 
+mod direct;
 mod engine;
 mod engine_core;
+mod expression;
 mod handoff;
 mod messages;
 mod native;
@@ -24,7 +26,8 @@ mod thread;
 mod time_limit;
 
 pub use engine::{Engine, JsRun, PAUSE};
-pub use simple::{evaluate as evaluate_simple, is_truthy};
+pub use expression::JsExpression;
+pub use simple::{ParsedExpression, is_truthy};
 pub use source::{UnsupportedLanguage, function_name, function_source};
 pub use task::{
     JsLimits, JsPlace, JsScope, JsTask, ModuleKind, RuntimeCall, ScopeChanges, ScopeUpdate,

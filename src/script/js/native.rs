@@ -1,8 +1,6 @@
 //! Tells which code may run where the script runs, and which needs a thread that can be abandoned:
 //! the engine interrupts loops and regular expressions, but not its own functions.
 
-use super::task::JsTask;
-
 /// Words of functions that can take very long by themselves, of values they take that long for,
 /// and of ways to reach them by another name. Escapes hide words.
 const LONG_WORDS: &[&str] = &[
@@ -34,17 +32,6 @@ pub(super) fn ends_when_interrupted(text: &str) -> bool {
 /// Whether code makes functions that may be called after it has ended.
 pub(super) fn has_function(text: &str) -> bool {
     text.contains("=>") || text.contains("function")
-}
-
-/// The code of a task that scripts write; what it calls was read when it was declared.
-pub(super) fn code_of(task: &JsTask) -> Option<&str> {
-    match task {
-        JsTask::Eval(text) => Some(text),
-        JsTask::Define { source, .. }
-        | JsTask::Module { source, .. }
-        | JsTask::Declare { source, .. } => Some(source),
-        JsTask::Compile(_) | JsTask::Call { .. } | JsTask::Bind { .. } => None,
-    }
 }
 
 /// `Array(n)`, `list.length = n` or `list[n] = x`: lists that are longer than their items.

@@ -25,6 +25,9 @@
   let quickRun = 0; // the run whose value the host takes as it is, if it is plain
   let quickValue;
   const asked = new Set(); // runs that have called the host
+  const isolated = new Set(); // functions of the script that read none of its values
+  const plans = []; // functions that are called with the values they read, by their number
+  const opens = []; // the names without a value in each of them
   const NONE = Symbol('no such function');
 
   // ---- values ----
@@ -297,8 +300,9 @@
     settle(run, 'thrown', stringify(message(error)), place(error));
   }
 
+  const waits = (it) => it !== null && typeof it === 'object' && typeof it.then === 'function';
+
   function follow(run, value, lookedFor) {
-    const waits = (it) => it !== null && typeof it === 'object' && typeof it.then === 'function';
     if (Array.isArray(value) && value.some(waits)) value = Promise.all(value);
     if (waits(value)) {
       Promise.resolve(value).then((value) => done(run, value), (error) => failed(run, error, lookedFor));
@@ -401,7 +405,7 @@
 
   // A pure expression as a function of the values that it reads, which takes no detour by a proxy;
   // null if it cannot be one.
-  function direct(made, text) {
+  function plain(made, text) {
     const isStale = (it) => it.known.some((name) => !(name in vars)) || it.open.some((name) => name in vars);
     if (made.direct === null || (made.direct !== undefined && !isStale(made.direct))) return made.direct;
     const names = Array.from(new Set(text.match(/[\p{L}_][\p{L}\p{N}_]*/gu)));
@@ -414,6 +418,52 @@
       made.direct = { known, open, run };
     } catch {}
     return made.direct;
+  }
+
+  const OWN_CALL = /\$([\p{L}_][\p{L}\p{N}_]*)(?=\s*\()/gu;
+
+  // The names that an expression reads, if it can be called with the values of these alone: it
+  // changes nothing, and the functions of the script that it calls read nothing else.
+  function plan(text) {
+    if (/\b(?:this|console)\b/.test(text)) return null;
+    const calls = text.replace(OWN_CALL, (call, name) => (isolated.has(name) && !(call in vars) ? 'String' : call));
+    // The end of a line in a regular expression is no name.
+    if (!isPure(calls.replace(/\$(?=[/|)])/g, ''))) return null;
+    const names = new Set();
+    for (const [, dot, name] of text.matchAll(/(\.\.\.|\.)?\s*([\p{L}_$][\p{L}\p{N}_$]*)/gu)) {
+      if (dot !== '.' && name[0] !== '$') names.add(name);
+    }
+    return names.has('arguments') ? null : Array.from(names);
+  }
+
+  // Compiles such an expression for the names that have a value; false if it is none.
+  function bind(text, names, known, number) {
+    const own = Array.from(new Set(Array.from(text.matchAll(OWN_CALL), (call) => call[0])));
+    try {
+      const inner = 'return function (' + known.join(',') + ') { return (' + text + '\n) }';
+      const run = compile('(function (' + own.join(',') + ') { ' + inner + ' })').apply(undefined, own.map((name) => find(name.slice(1))));
+      plans[number] = run;
+      opens[number] = names.filter((name) => !known.includes(name));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  // Calls it; what is returned is what `quick` returns.
+  function direct(run, number, ...values) {
+    current = run;
+    waiting.set(run, 0);
+    quickRun = run;
+    quickValue = TOLD;
+    try {
+      follow(run, plans[number].apply(undefined, values), opens[number]);
+    } catch (error) {
+      failed(run, error, opens[number]);
+    } finally {
+      quickRun = 0;
+    }
+    return quickValue;
   }
 
   const HEAD = /^\s*(?:(?:\/\*[\s\S]*?\*\/|\/\/[^\n]*\n)\s*)*(async\b\s*)?(function\b\s*)?(\*\s*)?([\p{L}_$][\p{L}\p{N}_$]*)?\s*(?=\()/u;
@@ -557,13 +607,13 @@
       return settle(run, 'invalid', stringify(message(error)));
     }
     if (made.isPure) {
-      const plain = direct(made, text);
-      if (plain !== null) {
+      const form = plain(made, text);
+      if (form !== null) {
         watches = false;
         try {
-          follow(run, plain.run.apply(runtime, plain.known.map((name) => vars[name])), plain.open);
+          follow(run, form.run.apply(runtime, form.known.map((name) => vars[name])), form.open);
         } catch (error) {
-          failed(run, error, plain.open);
+          failed(run, error, form.open);
         } finally {
           watches = true;
         }
@@ -601,6 +651,9 @@
     return quickValue;
   }
 
+  // What a function that reads values of the script has in its text.
+  const READS = /\$|\bthis\b|\beval\b|\bFunction\b|\\u/;
+
   const tasks = {
     eval(order) {
       evaluate(order.run, order.expr);
@@ -615,6 +668,8 @@
     },
     define(order) {
       fns[order.name] = build(order.source, 'fn:' + order.name);
+      if (READS.test(order.source)) isolated.delete(order.name);
+      else isolated.add(order.name);
       done(order.run, true);
     },
     call(order) {
@@ -626,6 +681,7 @@
       const found = find(order.to);
       if (found === undefined) return settle(order.run, 'unknown', stringify(order.to));
       fns[order.name] = found;
+      isolated.delete(order.name);
       done(order.run, true);
     },
     declare(order) {
@@ -726,5 +782,5 @@
   });
   Object.preventExtensions(globalThis);
   const updated = (text) => update(parse(text));
-  return { start, answer, modules, drain, quick, update: updated, vars };
+  return { start, answer, modules, drain, quick, update: updated, plan, bind, direct, plans, vars };
 })

@@ -1,7 +1,7 @@
 //! The part of an engine that is written in JavaScript, as the Rust side sees it.
 
 use rquickjs::context::EvalOptions;
-use rquickjs::{Ctx, Function, Object};
+use rquickjs::{Array, Ctx, Function, Object};
 
 use super::task::JsPlace;
 
@@ -13,53 +13,72 @@ const MOST_RANDOM: usize = 64 * 1024;
 const MOST_VALUE: usize = 16 * 1024 * 1024;
 
 /// The functions of the prelude.
-pub(super) struct Prelude<'js> {
-    pub ctx: Ctx<'js>,
-    pub start: Function<'js>,
-    pub answer: Function<'js>,
-    pub modules: Function<'js>,
-    pub drain: Function<'js>,
+pub(super) struct Prelude<'c, 'js> {
+    pub ctx: &'c Ctx<'js>,
+    pub start: &'c Function<'js>,
+    pub answer: &'c Function<'js>,
+    pub modules: &'c Function<'js>,
+    pub drain: &'c Function<'js>,
     /// An expression: its value if that is plain and nothing has changed, or else an object.
-    pub quick: Function<'js>,
+    pub quick: &'c Function<'js>,
     /// Takes values that have changed, as JSON.
-    pub update: Function<'js>,
+    pub update: &'c Function<'js>,
+    /// The names that an expression reads, if it can be called with their values.
+    pub plan: &'c Function<'js>,
+    /// Compiles such an expression for the names that have a value, under a number.
+    pub bind: &'c Function<'js>,
+    /// Calls it by its number, with these values; the result is that of `quick`.
+    pub direct: &'c Function<'js>,
+    /// The functions themselves, by their numbers.
+    pub plans: &'c Array<'js>,
     /// The values of the script.
-    pub vars: Object<'js>,
+    pub vars: &'c Object<'js>,
 }
 
 /// The functions, in the order in which they are stored.
-const NAMES: [&str; 6] = ["start", "answer", "modules", "drain", "quick", "update"];
+const NAMES: [&str; 9] =
+    ["start", "answer", "modules", "drain", "quick", "update", "plan", "bind", "direct"];
 
-impl<'js> Prelude<'js> {
-    /// Runs the prelude in a new context, which keeps its functions.
-    pub fn install(ctx: &Ctx<'js>) -> rquickjs::Result<()> {
-        let make: Function<'js> = ctx.eval(PRELUDE)?;
-        let builtins: Function<'js> = ctx.eval(BUILTINS)?;
-        let compile = Function::new(ctx.clone(), compile_named)?;
-        let random = Function::new(ctx.clone(), random_bytes)?;
-        let made: Object<'js> = make.call((MOST_VALUE, compile, random, builtins, platform()))?;
-        let functions = NAMES.map(|name| made.get(name)).into_iter();
-        let functions: Vec<Function<'js>> = functions.collect::<rquickjs::Result<_>>()?;
-        let vars: Object<'js> = made.get("vars")?;
-        let stored = ctx.store_userdata(functions).is_ok() && ctx.store_userdata(vars).is_ok();
-        if stored { Ok(()) } else { Err(rquickjs::Error::Unknown) }
-    }
+/// Runs the prelude in a new context, which keeps its functions and the values of the script.
+pub(super) fn install(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
+    let make: Function<'_> = ctx.eval(PRELUDE)?;
+    let builtins: Function<'_> = ctx.eval(BUILTINS)?;
+    let compile = Function::new(ctx.clone(), compile_named)?;
+    let random = Function::new(ctx.clone(), random_bytes)?;
+    let made: Object<'_> = make.call((MOST_VALUE, compile, random, builtins, platform()))?;
+    let functions = NAMES.map(|name| made.get(name)).into_iter();
+    let functions: Vec<Function<'_>> = functions.collect::<rquickjs::Result<_>>()?;
+    let plans: Array<'_> = made.get("plans")?;
+    let vars: Object<'_> = made.get("vars")?;
+    let stored = ctx.store_userdata(functions).is_ok()
+        && ctx.store_userdata(plans).is_ok()
+        && ctx.store_userdata(vars).is_ok();
+    if stored { Ok(()) } else { Err(rquickjs::Error::Unknown) }
+}
 
-    /// The prelude of a context; `None` if it has none.
-    pub fn of(ctx: &Ctx<'js>) -> Option<Prelude<'js>> {
-        let functions = ctx.userdata::<Vec<Function<'js>>>()?;
-        let vars = ctx.userdata::<Object<'js>>()?.clone();
-        let [start, answer, modules, drain, quick, update] = functions.as_slice() else {
+impl<'c, 'js> Prelude<'c, 'js> {
+    /// The prelude of a context, from what the context keeps; `None` if that is something else.
+    pub fn of(
+        ctx: &'c Ctx<'js>,
+        functions: &'c [Function<'js>],
+        plans: &'c Array<'js>,
+        vars: &'c Object<'js>,
+    ) -> Option<Prelude<'c, 'js>> {
+        let [start, answer, modules, drain, quick, update, plan, bind, direct] = functions else {
             return None;
         };
         Some(Prelude {
-            ctx: ctx.clone(),
-            start: start.clone(),
-            answer: answer.clone(),
-            modules: modules.clone(),
-            drain: drain.clone(),
-            quick: quick.clone(),
-            update: update.clone(),
+            ctx,
+            start,
+            answer,
+            modules,
+            drain,
+            quick,
+            update,
+            plan,
+            bind,
+            direct,
+            plans,
             vars,
         })
     }

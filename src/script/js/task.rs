@@ -1,9 +1,11 @@
 //! The tasks of an engine, and its answers.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use super::expression::JsExpression;
 use crate::script::error::ScriptError;
 
 /// The values of a script, by name.
@@ -58,7 +60,7 @@ pub struct JsPlace {
 #[derive(Clone, Debug, PartialEq)]
 pub enum JsTask {
     /// The value of an expression. Names of the scope may be used directly.
-    Eval(String),
+    Eval(Arc<JsExpression>),
     /// Compiles an expression without running it.
     Compile(String),
     /// Declares `$name`; `source` is the body of an `!fn` without its language mark.
@@ -74,6 +76,26 @@ pub enum JsTask {
     Declare { file: String, source: String },
     /// Binds `$name` to `to`: `id`, `id.export` or another function.
     Bind { name: String, to: String },
+}
+
+impl JsTask {
+    /// The value of an expression.
+    pub fn eval(text: &str) -> JsTask {
+        JsTask::Eval(Arc::new(JsExpression::from(text)))
+    }
+
+    /// The code of a task that declares something; an expression tells by itself what it is, and
+    /// what a call runs was read when it was declared.
+    pub(super) fn declared_code(&self) -> Option<&str> {
+        match self {
+            JsTask::Define { source, .. }
+            | JsTask::Module { source, .. }
+            | JsTask::Declare { source, .. } => Some(source),
+            JsTask::Eval(_) | JsTask::Compile(_) | JsTask::Call { .. } | JsTask::Bind { .. } => {
+                None
+            }
+        }
+    }
 }
 
 /// The module system a module is written for.

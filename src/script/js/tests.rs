@@ -1,5 +1,6 @@
 //! The engine from outside: values, functions, modules, requests, and every limit.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -17,7 +18,7 @@ fn scope(value: Value) -> JsScope {
 }
 
 async fn eval_in(engine: &Engine, expr: &str, values: Value) -> TaskEnd {
-    engine.compute(JsTask::Eval(expr.to_owned()), scope(values)).await
+    engine.compute(JsTask::eval(expr), scope(values)).await
 }
 
 async fn eval(expr: &str, values: Value) -> Result<TaskOutcome, ScriptError> {
@@ -102,7 +103,7 @@ async fn a_changed_value_comes_back_once() {
     assert_eq!(ended.changes.removed, ["old"]);
     let mut after = scope(json!({"n": 1, "list": [1], "old": 0}));
     ended.changes.apply(&mut after);
-    let ended = engine.compute(JsTask::Eval("[n, list, this.old]".to_owned()), after).await;
+    let ended = engine.compute(JsTask::eval("[n, list, this.old]"), after).await;
     assert_eq!(ended.outcome, Ok(TaskOutcome::Value(json!([2, [1, 3], null]))));
     assert!(ended.changes.is_empty());
     let ended = eval_in(&engine, "this.n", json!({})).await;
@@ -290,7 +291,7 @@ async fn a_rejected_call_can_be_caught_and_several_can_run_at_once() {
     let engine = engine();
     let text =
         "Promise.all([$a(1), this.$agent.interact({message: 'm'}), $b().catch(e => e.message)])";
-    let mut run = engine.run(JsTask::Eval(text.to_owned()), JsScope::new());
+    let mut run = engine.run(JsTask::eval(text), JsScope::new());
     let mut names = Vec::new();
     let got = loop {
         match run.next().await {
@@ -311,8 +312,7 @@ async fn a_rejected_call_can_be_caught_and_several_can_run_at_once() {
 #[tokio::test]
 async fn logged_lines_are_reported() {
     let engine = engine();
-    let mut run =
-        engine.run(JsTask::Eval("console.log('a', {b: 1}, 2)".to_owned()), JsScope::new());
+    let mut run = engine.run(JsTask::eval("console.log('a', {b: 1}, 2)"), JsScope::new());
     assert_eq!(run.next().await, TaskEvent::Log("a {\"b\":1} 2".to_owned()));
     assert!(matches!(
         run.next().await,
@@ -421,4 +421,100 @@ async fn names_of_object_properties_are_ordinary_variable_names() {
         json!([2, 3, 4, 5, 1])
     );
     assert_eq!(eval("this", json!({"a": 1})).await, Ok(TaskOutcome::Value(json!({"a": 1}))));
+}
+
+/// What comes of an expression that is called with the values it reads; `None` if it cannot be.
+async fn direct(engine: &Engine, expr: &str, values: &Value) -> Option<TaskEvent> {
+    let lookup = |name: &str| values.get(name).map(Cow::Borrowed);
+    match engine.run_direct(&JsExpression::from(expr), &lookup)?.into_outcome() {
+        Ok(outcome) => Some(TaskEvent::Ended(TaskEnd {
+            outcome: Ok(outcome),
+            changes: ScopeChanges::default(),
+            place: None,
+        })),
+        Err(mut run) => Some(run.next().await),
+    }
+}
+
+async fn direct_outcome(engine: &Engine, expr: &str, values: &Value) -> Option<TaskOutcome> {
+    match direct(engine, expr, values).await? {
+        TaskEvent::Ended(ended) => Some(ended.outcome.unwrap()),
+        other => panic!("{expr}: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_pure_expression_gets_the_plain_values_it_reads_and_no_others() {
+    let engine = engine();
+    for (expr, values, expected) in [
+        ("n | 0", json!({"n": 7.5}), json!(7)),
+        ("/^\\w+$/.test(s) ? n : 0", json!({"s": "ab", "n": 2}), json!(2)),
+        ("s.at(-1) + typeof n", json!({"s": "ab", "n": null}), json!("bobject")),
+        ("[n, s].map(n => n + 1)", json!({"n": 1, "s": "a"}), json!([2, "a1"])),
+        ("isNaN(n) ? 'no' : 'yes'", json!({"n": "x"}), json!("no")),
+    ] {
+        let outcome = direct_outcome(&engine, expr, &values).await;
+        assert_eq!(outcome, Some(TaskOutcome::Value(expected)), "{expr}");
+    }
+    let values = json!({"n": 1, "list": [1]});
+    for expr in
+        ["list.length | n", "this.n", "n = 2", "n++", "$host(n)", "eval('n')", "new Date(n)"]
+    {
+        assert!(direct(&engine, expr, &values).await.is_none(), "{expr}");
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_gets_or_loses_its_value_between_two_turns_is_read_anew() {
+    let engine = engine();
+    let expr = "~n + 0";
+    let unknown = Some(TaskOutcome::Unknown("n".to_owned()));
+    for _ in 0..2 {
+        assert_eq!(direct_outcome(&engine, expr, &json!({})).await, unknown);
+        let value = direct_outcome(&engine, expr, &json!({"n": 4})).await;
+        assert_eq!(value, Some(TaskOutcome::Value(json!(-5))));
+    }
+}
+
+#[tokio::test]
+async fn a_function_that_reads_no_value_of_the_script_is_called_once_with_those_it_is_given() {
+    let engine = engine();
+    define(
+        &engine,
+        "count",
+        "count(n) { count.total = (count.total || 0) + n; return [count.total] }",
+    )
+    .await;
+    for expected in [1, 2, 3] {
+        let outcome = direct_outcome(&engine, "$count(n)", &json!({"n": 1})).await;
+        assert_eq!(outcome, Some(TaskOutcome::Value(json!([expected]))));
+    }
+    define(&engine, "later", "async later(n) { await null; return n }").await;
+    let outcome = direct_outcome(&engine, "$later(n)", &json!({"n": 3})).await;
+    assert_eq!(outcome, Some(TaskOutcome::Value(json!(3))));
+    define(&engine, "say", "say(n) { console.log('said', n); return n }").await;
+    let said = direct(&engine, "$say(n)", &json!({"n": 3})).await;
+    assert_eq!(said, Some(TaskEvent::Log("said 3".to_owned())));
+    define(&engine, "fail", "fail(n) {\n  throw new Error('no ' + n)\n}").await;
+    let Some(TaskEvent::Ended(ended)) = direct(&engine, "$fail(n)", &json!({"n": 3})).await else {
+        panic!("it has not ended");
+    };
+    assert!(ended.outcome.unwrap_err().to_string().contains("no 3"));
+    assert_eq!(ended.place.unwrap().line, 2);
+}
+
+#[tokio::test]
+async fn a_function_that_is_declared_anew_takes_the_place_of_the_old_one() {
+    let engine = engine();
+    define(&engine, "f", "f(n) { return n }").await;
+    let values = json!({"n": 1, "x": 5});
+    let value = |value: i32| Some(TaskOutcome::Value(json!(value)));
+    assert_eq!(direct_outcome(&engine, "$f(n)", &values).await, value(1));
+    define(&engine, "f", "f(n) { return -n }").await;
+    assert_eq!(direct_outcome(&engine, "$f(n)", &values).await, value(-1));
+    // It reads another value, so it needs all of them.
+    define(&engine, "f", "f(n) { return n + this.x }").await;
+    assert_eq!(direct_outcome(&engine, "$f(n)", &values).await, None);
+    let ended = eval_in(&engine, "$f(n)", values).await;
+    assert_eq!(ended.outcome, Ok(TaskOutcome::Value(json!(6))));
 }

@@ -106,6 +106,10 @@ impl Manifest {
         }
     }
 
+    pub fn has_input(&self, name: &str) -> bool {
+        self.inputs.iter().any(|input| input.name == name)
+    }
+
     pub fn has_type(&self, kind: &str) -> bool {
         self.types.iter().any(|known| known == kind)
     }

@@ -81,6 +81,16 @@ impl ArgValues {
         map
     }
 
+    /// The same, without the other arguments.
+    pub fn into_map(self) -> Map<String, Value> {
+        let mut map = match <[Value; 1]>::try_from(self.positional) {
+            Ok([Value::Object(map)]) => map,
+            _ => Map::new(),
+        };
+        map.extend(self.named);
+        map
+    }
+
     /// In the form a script takes.
     pub fn into_script_args(self) -> ScriptArgs {
         let mut named = self.to_map();

@@ -77,7 +77,7 @@ impl ScriptRun {
                 .await?
                 .unwrap_or(Value::Null));
         }
-        frame.require_trust(&format!("@{name}"))?;
+        frame.require_trust(format_args!("@{name}"))?;
         let passed = Box::pin(self.evaluate_args(frame, args)).await?;
         match passed.named.get("message") {
             Some(message) if *message != Value::Bool(false) => {
@@ -104,7 +104,7 @@ impl ScriptRun {
         args: ScriptArgs,
     ) -> BoxFuture<'a, ScriptResult<Value>> {
         Box::pin(async move {
-            frame.require_trust(&format!("@{name}"))?;
+            frame.require_trust(format_args!("@{name}"))?;
             if frame.imports.has_function(name) {
                 frame.check_permission(self.host.as_mut(), name, &args.named).await?;
                 let ScriptArgs { positional, named, .. } = args;
@@ -148,7 +148,7 @@ fn call<'a>(
     Box::pin(async move {
         run.limits.count_instruction()?;
         if called.name != "initDone" {
-            frame.require_trust(&format!("${}", called.name))?;
+            frame.require_trust(format_args!("${}", called.name))?;
         }
         let row = match frame.imports.has_function(called.name) {
             true => None,
@@ -169,7 +169,7 @@ fn call<'a>(
         let args = evaluate_call_args(run, frame, &called).await?;
         match row {
             Some(row) => row.run_with(run, frame, args).await,
-            None => run.call_function(frame, called.name, args).await,
+            None => Box::pin(run.call_function(frame, called.name, args)).await,
         }
     })
 }
@@ -180,7 +180,10 @@ async fn evaluate_call_args(
     frame: &mut Frame,
     called: &CallSyntax<'_>,
 ) -> ScriptResult<ArgValues> {
-    let mut passed = run.evaluate_args(frame, called.args).await?;
+    let mut passed = match called.args {
+        [] => ArgValues::default(),
+        args => Box::pin(run.evaluate_args(frame, args)).await?,
+    };
     if let Some(head) = called.head {
         match run.evaluate_value(frame, head).await? {
             // `$ret:` without a value returns null, unlike `$ret`.

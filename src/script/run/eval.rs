@@ -5,13 +5,14 @@ use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use super::super::error::{CallResult, ScriptResult, quoted};
-use super::super::js::{TaskOutcome, evaluate_simple};
+use super::super::js::TaskOutcome;
 use super::super::syntax::{ScriptNode, Tree};
 use super::super::text::args::{self, Arg};
 use super::super::text::prefix::{self, PrefixPosition, TextPrefix};
-use super::super::text::{MessageText, interpolation, json5};
+use super::super::text::{MessageText, interpolation};
 use super::arguments::{ArgValues, CallSyntax};
 use super::calls::is_callable;
+use super::expression::{KnownValue, is_name, is_path};
 use super::frame::{Frame, ScriptRun};
 use super::js::{define_anonymous, evaluate, evaluate_condition};
 use super::render::{fill_marks, render};
@@ -20,21 +21,23 @@ use crate::i18n::script_run as words;
 impl ScriptRun {
     /// The value of a JavaScript expression; `None` if it is undefined.
     pub async fn evaluate_expression(&mut self, frame: &mut Frame, text: &str) -> CallResult {
-        match known_value(frame, text) {
+        let expression = self.expressions.read(text);
+        match expression.known_value(&frame.values, &frame.manifest) {
             KnownValue::Value(value) => Ok(Some(value)),
             KnownValue::Undefined => Ok(None),
             KnownValue::NeedsEngine => {
-                outcome_value(text, Box::pin(evaluate(self, frame, text.trim())).await?)
+                outcome_value(text, evaluate(self, frame, expression.code()).await?)
             }
         }
     }
 
     /// The same; the user is warned of a name that nothing sets.
     pub async fn evaluate_or_note(&mut self, frame: &mut Frame, text: &str) -> CallResult {
-        let unknown = match known_value(frame, text) {
+        let expression = self.expressions.read(text);
+        let unknown = match expression.known_value(&frame.values, &frame.manifest) {
             KnownValue::Value(value) => return Ok(Some(value)),
             KnownValue::Undefined => text.trim().to_owned(),
-            KnownValue::NeedsEngine => match Box::pin(evaluate(self, frame, text.trim())).await? {
+            KnownValue::NeedsEngine => match evaluate(self, frame, expression.code()).await? {
                 TaskOutcome::Unknown(name) => name,
                 outcome => return outcome_value(text, outcome),
             },
@@ -58,11 +61,12 @@ impl ScriptRun {
                     return Ok(super::scope::is_truthy(&value));
                 }
                 let text = fill_interpolations(self, frame, text).await?;
-                let value = match known_value(frame, &text) {
+                let expression = self.expressions.read(&text);
+                let value = match expression.known_value(&frame.values, &frame.manifest) {
                     KnownValue::Value(value) => Some(value),
                     KnownValue::Undefined => None,
                     KnownValue::NeedsEngine => {
-                        let came = Box::pin(evaluate_condition(self, frame, text.trim())).await?;
+                        let came = evaluate_condition(self, frame, expression.code()).await?;
                         outcome_value(&text, came)?
                     }
                 };
@@ -71,6 +75,28 @@ impl ScriptRun {
             None => self.evaluate_value(frame, node).await?,
         };
         Ok(super::scope::is_truthy(&value))
+    }
+
+    /// The value of an argument that nobody has to be waited for, as far as its text tells.
+    fn value_at_once(&mut self, frame: &Frame, node: &ScriptNode) -> Option<Value> {
+        if node.tag.is_some() {
+            return None;
+        }
+        match &node.tree {
+            Tree::Null => Some(Value::Null),
+            Tree::Bool(is) => Some(Value::Bool(*is)),
+            Tree::Number(number) => Some(Value::Number(number.clone())),
+            Tree::Text(text) => {
+                let expression = self.expressions.read(text.strip_prefix("?=")?);
+                match expression.known_value(&frame.values, &frame.manifest) {
+                    // A text that begins with `#` is rendered.
+                    KnownValue::Value(Value::String(text)) if text.starts_with('#') => None,
+                    KnownValue::Value(value) => Some(value),
+                    KnownValue::Undefined | KnownValue::NeedsEngine => None,
+                }
+            }
+            Tree::List(_) | Tree::Map(_) => None,
+        }
     }
 
     /// The value of an argument: every text in it is evaluated first.
@@ -82,13 +108,13 @@ impl ScriptRun {
         Box::pin(async move {
             if node.tag.is_some() {
                 let source = node.as_text().unwrap_or_default();
-                return define_anonymous(self, frame, source).await.map(Value::String);
+                return Box::pin(define_anonymous(self, frame, source)).await.map(Value::String);
             }
             match &node.tree {
                 Tree::Null => Ok(Value::Null),
                 Tree::Bool(is) => Ok(Value::Bool(*is)),
                 Tree::Number(number) => Ok(Value::Number(number.clone())),
-                Tree::Text(text) => self.evaluate_text(frame, text).await,
+                Tree::Text(text) => Box::pin(self.evaluate_text(frame, text)).await,
                 Tree::List(items) => {
                     let mut out = Vec::with_capacity(items.len());
                     for item in items {
@@ -168,34 +194,6 @@ impl ScriptRun {
     }
 }
 
-/// The value of an expression as far as it is known without the engine.
-fn known_value(frame: &Frame, text: &str) -> KnownValue {
-    let text = text.trim();
-    if let Some(value) = json5::parse_literal(text) {
-        return KnownValue::Value(value);
-    }
-    if is_path(text) {
-        let path = text.strip_prefix("this.").unwrap_or(text);
-        if let Some(value) = frame.values.get_path(path) {
-            return KnownValue::Value(value);
-        }
-        if is_name(text) && !is_keyword(text) {
-            return KnownValue::Undefined;
-        }
-    }
-    // As in the engine, an input without a value is null.
-    let is_input = |name: &str| frame.manifest.inputs.iter().any(|input| input.name == name);
-    let lookup = |name: &str| match frame.values.lookup(name) {
-        None if is_input(name) && frame.values.get(name).is_none() => Some(&Value::Null),
-        value => value,
-    };
-    let trusted = frame.manifest.origin.trusted;
-    match trusted.then(|| evaluate_simple(text, &lookup)).flatten() {
-        Some(value) => KnownValue::Value(value),
-        None => KnownValue::NeedsEngine,
-    }
-}
-
 /// The value of an expression, or its source text if it has none. A text that begins with `#`
 /// is rendered at once.
 pub async fn evaluate_or_text(
@@ -250,7 +248,11 @@ async fn evaluate_map(
     let mut out = Map::new();
     for (key, value) in pairs {
         if let Some(key) = key.key_text() {
-            out.insert(key, run.evaluate_value(frame, value).await?);
+            let value = match run.value_at_once(frame, value) {
+                Some(value) => value,
+                None => run.evaluate_value(frame, value).await?,
+            };
+            out.insert(key, value);
         }
     }
     Ok(Value::Object(out))
@@ -270,12 +272,12 @@ async fn evaluate_calls(run: &mut ScriptRun, frame: &mut Frame, text: &str) -> S
 }
 
 async fn evaluate_arg(run: &mut ScriptRun, frame: &mut Frame, text: &str) -> ScriptResult<Value> {
-    if let Some(value) = json5::parse_literal(text) {
+    if let Some(value) = run.expressions.read(text).literal() {
         return match value {
             Value::String(text) if text.contains("{{") => {
-                render(run, frame, &text).await.map(Value::String)
+                render(run, frame, text).await.map(Value::String)
             }
-            value => Ok(value),
+            value => Ok(value.clone()),
         };
     }
     if let Some(name) = single_interpolation(text)
@@ -295,13 +297,14 @@ async fn evaluate_arg(run: &mut ScriptRun, frame: &mut Frame, text: &str) -> Scr
     let text = fill_interpolations(run, frame, text).await?;
     let text = text.strip_prefix("?=").unwrap_or(&text);
     let as_text = || Value::String(plain.strip_prefix("?=").unwrap_or(&plain).to_owned());
-    match known_value(frame, text) {
+    let expression = run.expressions.read(text);
+    match expression.known_value(&frame.values, &frame.manifest) {
         KnownValue::Value(value) => Ok(value),
         KnownValue::Undefined => Ok(as_text()),
         KnownValue::NeedsEngine if !frame.manifest.origin.trusted => Ok(as_text()),
         KnownValue::NeedsEngine => {
             // A file name, a word or a date has no value: it is meant as text.
-            let came = Box::pin(evaluate(run, frame, text)).await?;
+            let came = evaluate(run, frame, expression.code()).await?;
             Ok(came.into_value().unwrap_or_else(as_text))
         }
     }
@@ -315,20 +318,6 @@ fn outcome_value(text: &str, outcome: TaskOutcome) -> CallResult {
         }
         outcome => Ok(outcome.into_value()),
     }
-}
-
-/// The value of an expression as far as it is known.
-enum KnownValue {
-    Value(Value),
-    /// A plain name that is not defined.
-    Undefined,
-    /// The engine has to evaluate it.
-    NeedsEngine,
-}
-
-/// JavaScript keywords that look like names.
-fn is_keyword(text: &str) -> bool {
-    matches!(text, "undefined" | "NaN" | "Infinity" | "this" | "Math" | "JSON" | "Date")
 }
 
 /// A text that is exactly `{{name}}`.
@@ -346,15 +335,4 @@ fn is_variable_path(text: &str) -> bool {
     !name.is_empty()
         && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
         && !rest.contains([' ', '(', '$'])
-}
-
-fn is_name(text: &str) -> bool {
-    let mut chars = text.chars();
-    chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
-        && chars.all(|c| c.is_alphanumeric() || c == '_')
-}
-
-/// A name, or names with dots between them.
-fn is_path(text: &str) -> bool {
-    !text.is_empty() && text.split('.').all(|part| is_name(part.trim_start_matches('$')))
 }

@@ -2,6 +2,7 @@
 //! and can call.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use super::super::source::ScriptLibrary;
 use super::super::text::mentions;
 use super::super::wasm;
 use super::dialogue::{Dialogue, DialogueMessage};
+use super::expression::Expressions;
 use super::limits::RunLimits;
 use super::scope::ScopeValues;
 use crate::i18n::{LocalizedText, script_run as words};
@@ -36,6 +38,7 @@ pub struct ScriptRun {
     pub limits: RunLimits,
     /// Answers are streamed as they arrive.
     pub streams: bool,
+    pub expressions: Expressions,
 }
 
 /// One running script.
@@ -204,7 +207,7 @@ impl Frame {
     fn assign_unbound_arg(&mut self, left: Option<Value>) {
         let Some(left) = left else { return };
         let reads = |item: &Instruction| mentions::reads_name(&item.node, "content");
-        let knows = self.manifest.inputs.iter().any(|input| input.name == "content")
+        let knows = self.manifest.has_input("content")
             || self.manifest.body.iter().any(reads)
             || self
                 .manifest
@@ -220,12 +223,12 @@ impl Frame {
     }
 
     /// A script of an untrusted folder may contain messages, and nothing else.
-    pub fn require_trust(&self, what: &str) -> ScriptResult {
+    pub fn require_trust(&self, what: impl Display) -> ScriptResult {
         match self.manifest.origin.trusted {
             true => Ok(()),
             false => Err(words::UNTRUSTED
                 .with("file", self.manifest.origin.file.clone())
-                .with("what", quoted(what))
+                .with("what", quoted(&what.to_string()))
                 .into()),
         }
     }

@@ -23,6 +23,7 @@ impl ScriptRun {
         frame: &'a mut Frame,
         node: &'a ScriptNode,
     ) -> BoxFuture<'a, ScriptResult> {
+        // What most instructions do not need is a future of its own, so that this one stays small.
         Box::pin(async move {
             self.limits.count_instruction()?;
             match &node.tree {
@@ -64,17 +65,17 @@ async fn run_text(
         return run.run_directive(frame, called).await;
     }
     if text.starts_with("->") {
-        return run_chain(run, frame, text).await;
+        return Box::pin(run_chain(run, frame, text)).await;
     }
     if let Some(forced) = parse_separator(text) {
-        return separate(run, frame, forced).await;
+        return Box::pin(separate(run, frame, forced)).await;
     }
     if let Some(expression) = text.strip_prefix("?=") {
         run.flush_placeholders(frame).await?;
-        frame.values.latest = evaluate_or_text(run, frame, expression, text).await?;
+        frame.values.latest = Box::pin(evaluate_or_text(run, frame, expression, text)).await?;
         return Ok(());
     }
-    add_message(run, frame, None, &ScriptNode::text(text, node.position)).await
+    Box::pin(add_message(run, frame, None, &ScriptNode::text(text, node.position))).await
 }
 
 async fn run_map(
@@ -85,18 +86,19 @@ async fn run_map(
 ) -> ScriptResult {
     if let Some(called) = split_directive(pairs) {
         let (key, head, more) = called;
-        let call =
-            args::parse_call(&key).ok_or_else(|| words::NO_CALL.with("name", quoted(&key)))?;
+        let call = args::parse_call(key).ok_or_else(|| words::NO_CALL.with("name", quoted(key)))?;
         let called = CallSyntax { head, other_keys: &more, ..CallSyntax::from(&call) };
         return run.run_directive(frame, called).await;
     }
     match pairs {
         [(key, content)] => {
             let role = key.key_text().unwrap_or_default();
-            add_message(run, frame, Some(&role), content).await
+            Box::pin(add_message(run, frame, Some(&role), content)).await
         }
         _ => match (node.get("role").and_then(ScriptNode::key_text), node.get("content")) {
-            (Some(role), Some(content)) => add_message(run, frame, Some(&role), content).await,
+            (Some(role), Some(content)) => {
+                Box::pin(add_message(run, frame, Some(&role), content)).await
+            }
             _ => {
                 let keys: Vec<String> =
                     pairs.iter().filter_map(|(key, _)| key.key_text()).collect();
@@ -198,15 +200,15 @@ fn push_message(
 }
 
 /// The key that is a call, its value, and the other keys.
-type DirectiveParts<'a> = (String, Option<&'a ScriptNode>, Vec<(&'a ScriptNode, &'a ScriptNode)>);
+type DirectiveParts<'a> = (&'a str, Option<&'a ScriptNode>, Vec<(&'a ScriptNode, &'a ScriptNode)>);
 
 fn split_directive(pairs: &[(ScriptNode, ScriptNode)]) -> Option<DirectiveParts<'_>> {
     let (at, key) = pairs.iter().enumerate().find_map(|(at, (key, value))| {
         let name = key.as_text()?;
         let is = name.starts_with('$') || value.as_text() == Some("$tool");
-        is.then(|| (at, name.to_owned()))
+        is.then_some((at, name))
     })?;
-    let key = if key.starts_with('$') { key } else { "$tool".to_owned() };
+    let key = if key.starts_with('$') { key } else { "$tool" };
     let head = pairs.get(at).map(|(_, value)| value);
     let more = pairs.iter().enumerate().filter(|(other, _)| *other != at);
     Some((key, head, more.map(|(_, (key, value))| (key, value)).collect()))

@@ -1,6 +1,8 @@
 //! The script's JavaScript engine: what goes in, what it requests, and what comes back.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -15,8 +17,8 @@ use super::super::error::{
 };
 use super::super::host::ScriptEvent;
 use super::super::js::{
-    Engine, JsLimits, JsPlace, JsTask, ModuleKind, PAUSE, RuntimeCall, ScopeChanges, ScopeUpdate,
-    TaskEnd, TaskEvent, TaskOutcome, function_name, function_source,
+    Engine, JsExpression, JsLimits, JsPlace, JsRun, JsTask, ModuleKind, PAUSE, RuntimeCall,
+    ScopeChanges, ScopeUpdate, TaskEnd, TaskEvent, TaskOutcome, function_name, function_source,
 };
 use super::super::manifest::DeclaredFunction;
 use super::super::manifest::imports::strip_dollar;
@@ -91,28 +93,56 @@ pub async fn define_anonymous(
 pub async fn evaluate(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    text: &str,
+    expression: &Arc<JsExpression>,
 ) -> ScriptResult<TaskOutcome> {
-    run_task(run, frame, JsTask::Eval(text.to_owned()), &[]).await
+    let Some(started) = start_direct(run, frame, expression)? else {
+        return Box::pin(run_task(run, frame, JsTask::Eval(Arc::clone(expression)), &[])).await;
+    };
+    match started.into_outcome() {
+        Ok(outcome) => {
+            // Others get their turn, as the one that stops the run.
+            tokio::task::coop::consume_budget().await;
+            Ok(outcome)
+        }
+        Err(started) => Box::pin(follow_task(run, frame, started, &[])).await,
+    }
+}
+
+/// Starts an expression that needs no values but the plain ones that it reads: the engine is given
+/// these, and no others.
+fn start_direct(
+    run: &ScriptRun,
+    frame: &mut Frame,
+    expression: &JsExpression,
+) -> ScriptResult<Option<JsRun>> {
+    if expression.reads_messages() {
+        return Ok(None);
+    }
+    let engine = engine(run, frame)?;
+    let lookup = |name: &str| match frame.values.engine_value(name, None) {
+        None if frame.manifest.has_input(name) => Some(Cow::Owned(Value::Null)),
+        value => value,
+    };
+    Ok(engine.run_direct(expression, &lookup))
 }
 
 /// The same for a condition, in which unknown names are undefined.
 pub async fn evaluate_condition(
     run: &mut ScriptRun,
     frame: &mut Frame,
-    text: &str,
+    expression: &Arc<JsExpression>,
 ) -> ScriptResult<TaskOutcome> {
     let mut unknown = Vec::new();
-    loop {
-        match run_task(run, frame, JsTask::Eval(text.to_owned()), &unknown).await? {
-            TaskOutcome::Unknown(name)
-                if unknown.len() < MOST_UNKNOWN && !unknown.contains(&name) =>
-            {
-                unknown.push(name);
-            }
-            got => return Ok(got),
-        }
+    let mut outcome = evaluate(run, frame, expression).await?;
+    while let TaskOutcome::Unknown(name) = &outcome
+        && unknown.len() < MOST_UNKNOWN
+        && !unknown.contains(name)
+    {
+        unknown.push(name.clone());
+        let task = JsTask::Eval(Arc::clone(expression));
+        outcome = Box::pin(run_task(run, frame, task, &unknown)).await?;
     }
+    Ok(outcome)
 }
 
 /// The error for a name that cannot be called, with the nearest one that can.
@@ -194,7 +224,7 @@ fn engine(run: &ScriptRun, frame: &mut Frame) -> ScriptResult<Engine> {
     Ok(engine)
 }
 
-/// Runs a task to its end, and serves its requests on the way.
+/// Runs a task to its end, with the values that it may read.
 async fn run_task(
     run: &mut ScriptRun,
     frame: &mut Frame,
@@ -202,9 +232,23 @@ async fn run_task(
     unknown: &[String],
 ) -> ScriptResult<TaskOutcome> {
     let engine = engine(run, frame)?;
-    frame.imports.reads_messages |= task_text(&task).contains("messages");
-    let update = scope_update(frame, unknown, readable_names(&task));
-    let mut under_way = engine.run(task, update);
+    frame.imports.reads_messages |= reads_messages(&task);
+    let expression = match &task {
+        JsTask::Eval(expression) => Some(Arc::clone(expression)),
+        _ => None,
+    };
+    let update = scope_update(frame, unknown, expression.as_deref());
+    let under_way = engine.run(task, update);
+    follow_task(run, frame, under_way, unknown).await
+}
+
+/// Follows a task to its end, and serves its requests on the way.
+async fn follow_task(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    mut under_way: JsRun,
+    unknown: &[String],
+) -> ScriptResult<TaskOutcome> {
     let mut pauses: FuturesUnordered<BoxFuture<'_, u64>> = FuturesUnordered::new();
     let mut cause = ErrorCause::Script;
     loop {
@@ -266,26 +310,15 @@ async fn pause(id: u64, time: Duration) -> u64 {
     id
 }
 
-/// The text that holds every name a task can read; `None` if it may read any value, through a
-/// function or `this`.
-fn readable_names(task: &JsTask) -> Option<&str> {
+/// Whether the text of a task mentions the messages.
+fn reads_messages(task: &JsTask) -> bool {
     match task {
-        JsTask::Eval(text)
-            if !["$", "this", "eval", "Function", "\\"].iter().any(|word| text.contains(word)) =>
-        {
-            Some(text)
-        }
-        _ => None,
-    }
-}
-
-fn task_text(task: &JsTask) -> &str {
-    match task {
-        JsTask::Eval(text) | JsTask::Compile(text) => text,
-        JsTask::Define { source, .. }
+        JsTask::Eval(expression) => expression.reads_messages(),
+        JsTask::Compile(source)
+        | JsTask::Define { source, .. }
         | JsTask::Module { source, .. }
-        | JsTask::Declare { source, .. } => source,
-        JsTask::Call { .. } | JsTask::Bind { .. } => "",
+        | JsTask::Declare { source, .. } => source.contains("messages"),
+        JsTask::Call { .. } | JsTask::Bind { .. } => false,
     }
 }
 
@@ -326,7 +359,7 @@ async fn serve_runtime_call(
     if (own.is_some() || !frame.imports.has_function(name))
         && let Some(row) = directive::find(name)
     {
-        frame.require_trust(&format!("${name}"))?;
+        frame.require_trust(format_args!("${name}"))?;
         let before = frame.values.latest.clone();
         let value = row.run_with(run, frame, passed).await?;
         let changed = (frame.values.latest != before).then(|| frame.values.latest.clone());
@@ -335,12 +368,17 @@ async fn serve_runtime_call(
     run.call_function(frame, &want.name, passed).await
 }
 
-/// What has changed since the engine last got the values, as far as `reads` has their names:
+/// What has changed since the engine last got the values, as far as an expression may read them:
 /// everything that has a name, inputs without a value as null, and the unknown names of a condition
 /// as well.
-fn scope_update(frame: &mut Frame, unknown: &[String], reads: Option<&str>) -> ScopeUpdate {
+fn scope_update(
+    frame: &mut Frame,
+    unknown: &[String],
+    expression: Option<&JsExpression>,
+) -> ScopeUpdate {
     let Frame { values, imports, manifest, dialogue, .. } = frame;
-    let may_read = reads.is_none_or(|text| text.contains("messages"));
+    let reads = expression.and_then(JsExpression::names);
+    let may_read = reads.is_none() || expression.is_some_and(JsExpression::reads_messages);
     let messages = (imports.reads_messages && may_read).then(|| {
         let lines = dialogue.messages.iter();
         lines.map(|line| json!({ "role": line.role, "content": line.text() })).collect()

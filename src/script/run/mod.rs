@@ -18,6 +18,7 @@ use super::permission;
 use super::source::ScriptLibrary;
 use crate::i18n::{Localize, script_run as words};
 use events::add_declared_handlers;
+use expression::Expressions;
 use frame::{Frame, ScriptRun};
 use import::load_imports;
 use js::declare_functions;
@@ -32,6 +33,7 @@ mod chain;
 pub mod dialogue;
 mod eval;
 mod events;
+mod expression;
 mod fill_placeholders;
 pub mod frame;
 mod import;
@@ -84,7 +86,8 @@ pub async fn run(
     let source = library.find(&order.script, &order.from)?;
     let shape = Arc::new(Manifest::load(source, &library)?);
     let limits = RunLimits::new(host.budget());
-    let mut run = ScriptRun { host, library, limits, streams: order.streams };
+    let expressions = Expressions::default();
+    let mut run = ScriptRun { host, library, limits, streams: order.streams, expressions };
     let args = match order.asks_inputs {
         true => ask_missing_inputs(run.host.as_mut(), &shape, order.args).await,
         false => order.args,

@@ -110,7 +110,7 @@ async fn role_frame(
     if let Some(actor) = frame.imports.roles.remove(role) {
         return Ok(actor);
     }
-    frame.require_trust(&format!("@{role}"))?;
+    frame.require_trust(format_args!("@{role}"))?;
     frame.check_permission(run.host.as_mut(), script, &Map::new()).await?;
     let shape = frame.find_script(&run.library, script)?;
     if !shape.has_type("char") {

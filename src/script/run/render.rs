@@ -20,8 +20,10 @@ use crate::i18n::script_run as words;
 impl ScriptRun {
     /// Renders every pending message, in order, and asks the model where a mark requires it.
     pub async fn flush(&mut self, frame: &mut Frame) -> ScriptResult {
-        let end = frame.dialogue.messages.len();
-        flush_to(self, frame, end).await
+        match frame.dialogue.messages.iter().rposition(DialogueMessage::is_pending) {
+            Some(last) => flush_to(self, frame, last + 1).await,
+            None => Ok(()),
+        }
     }
 
     /// The same, but only up to the last mark that waits: the next instruction may read a reply,

@@ -121,13 +121,13 @@ impl ScopeValues {
     }
 
     /// What differs from the values that an engine has, which are brought up to date. Names in
-    /// `nulls` without a value are null. A text in `reads` limits it to the names in that text.
+    /// `nulls` without a value are null. With `reads` it is limited to these names.
     pub fn changes_since<'a>(
         &self,
         sent: &mut JsScope,
         mut nulls: impl Iterator<Item = &'a String> + Clone,
         messages: Option<Value>,
-        reads: Option<&str>,
+        reads: Option<&[String]>,
     ) -> ScopeUpdate {
         let mut update = ScopeUpdate::default();
         let mut note = |name: &str, value: Option<Cow<'_, Value>>, sent: &mut JsScope| {
@@ -143,16 +143,12 @@ impl ScopeValues {
                 update.set.push((name.to_owned(), value));
             }
         };
-        if let Some(text) = reads {
-            let mut seen: Vec<&str> = Vec::new();
-            for name in names_in(text) {
-                if !seen.contains(&name) {
-                    seen.push(name);
-                    let value = self.engine_value(name, messages.as_ref());
-                    let is_null = || nulls.clone().any(|null| null == name);
-                    let value = value.or_else(|| is_null().then_some(Cow::Owned(Value::Null)));
-                    note(name, value, sent);
-                }
+        if let Some(names) = reads {
+            for name in names {
+                let value = self.engine_value(name, messages.as_ref());
+                let is_null = || nulls.clone().any(|null| null == name);
+                let value = value.or_else(|| is_null().then_some(Cow::Owned(Value::Null)));
+                note(name, value, sent);
             }
             return update;
         }
@@ -177,7 +173,7 @@ impl ScopeValues {
     }
 
     /// A value as JavaScript sees it.
-    fn engine_value(&self, name: &str, messages: Option<&Value>) -> Option<Cow<'_, Value>> {
+    pub fn engine_value(&self, name: &str, messages: Option<&Value>) -> Option<Cow<'_, Value>> {
         Some(match name {
             "LatestResult" if self.hidden.is_empty() => Cow::Borrowed(&self.latest),
             "LatestResult" => Cow::Owned(self.latest_with_hidden()),
@@ -296,12 +292,6 @@ impl ScopeValues {
             _ => None,
         }
     }
-}
-
-/// The names that may be meant in an expression.
-fn names_in(text: &str) -> impl Iterator<Item = &str> {
-    let names = text.split(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && c != '_');
-    names.filter(|name| !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// The place of a path below a value.

@@ -16,6 +16,7 @@ use super::super::error::{ScriptFlow, ScriptResult, quoted};
 use super::super::host::ScriptHost;
 use super::super::manifest::input::ScriptArgs;
 use super::super::tool_protocol::ParsedToolCall;
+use super::expression::Expressions;
 use super::frame::{Frame, ScriptRun};
 use super::scope::text_of;
 use super::script_tool::{Results, ScriptTool};
@@ -127,6 +128,7 @@ async fn run_concurrently(
                 limits: start,
                 // Two answers streamed at once would be mixed up.
                 streams: false,
+                expressions: Expressions::default(),
             };
             let (tool, callers) = (tool.kind.clone(), frame.permissions.clone());
             let args = ScriptArgs::from(args.clone());

@@ -21,7 +21,7 @@ const INHERITED: &[&str] = &[
     "valueOf",
 ];
 
-impl<'t> SimpleExpression<'t> {
+impl SimpleExpression {
     pub(super) fn compute<'e, 'v: 'e>(&self, scope: &SimpleScope<'e, 'v>) -> Option<Computed<'e>> {
         scope.spend(1)?;
         match self {
@@ -129,7 +129,7 @@ fn extend(
 
 /// Arguments or items in their order; a function is none here.
 fn compute_args<'e, 'v: 'e>(
-    args: &[SimpleArg<'_>],
+    args: &[SimpleArg],
     scope: &SimpleScope<'e, 'v>,
 ) -> Option<Vec<Computed<'e>>> {
     let mut values = Vec::with_capacity(args.len());
@@ -151,7 +151,7 @@ fn compute_args<'e, 'v: 'e>(
 /// The value at the end of a path.
 fn follow<'e, 'v: 'e>(
     mut value: Computed<'e>,
-    links: &[PathLink<'_>],
+    links: &[PathLink],
     scope: &SimpleScope<'e, 'v>,
 ) -> Option<Computed<'e>> {
     for PathLink { optional, step } in links {
@@ -213,7 +213,7 @@ fn item<'e>(value: Computed<'e>, index: &Value) -> Option<Computed<'e>> {
 fn call_method<'e, 'v: 'e>(
     value: &Computed<'e>,
     name: &str,
-    args: &[SimpleArg<'_>],
+    args: &[SimpleArg],
     scope: &SimpleScope<'e, 'v>,
 ) -> Option<Computed<'e>> {
     let value = value.value()?;
@@ -238,14 +238,14 @@ fn call_method<'e, 'v: 'e>(
 
 /// The value of an arrow function for these arguments.
 fn call_arrow(
-    parameters: &[ArrowParameter<'_>],
-    body: &SimpleExpression<'_>,
+    parameters: &[ArrowParameter],
+    body: &SimpleExpression,
     values: &[&Value],
     scope: &SimpleScope<'_, '_>,
 ) -> Option<Computed<'static>> {
     fn bind<'e, 'v: 'e>(
         locals: &'e [(&'e str, &'e Value)],
-        body: &SimpleExpression<'_>,
+        body: &SimpleExpression,
         scope: SimpleScope<'e, 'v>,
     ) -> Option<Computed<'static>> {
         match locals {
@@ -259,19 +259,19 @@ fn call_arrow(
             }
         }
     }
-    let mut locals = Vec::with_capacity(parameters.len());
+    let mut locals: Vec<(&str, &Value)> = Vec::with_capacity(parameters.len());
     for (at, parameter) in parameters.iter().enumerate() {
         let value = *values.get(at)?;
         match parameter {
-            ArrowParameter::Name(name) => locals.push((*name, value)),
+            ArrowParameter::Name(name) => locals.push((name, value)),
             ArrowParameter::Fields(fields) => {
                 for (key, name) in fields {
-                    locals.push((*name, value.as_object()?.get(*key)?));
+                    locals.push((name, value.as_object()?.get(&**key)?));
                 }
             }
             ArrowParameter::Items(names) => {
                 for (at, name) in names.iter().enumerate() {
-                    locals.push((*name, value.as_array()?.get(at)?));
+                    locals.push((name, value.as_array()?.get(at)?));
                 }
             }
         }

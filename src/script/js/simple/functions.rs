@@ -46,9 +46,11 @@ const FUNCTIONS: &[(&str, &str, PureFunction)] = &[
     ("parseInt", "", parse_int),
 ];
 
-pub(super) fn find(root: &str, name: &str) -> Option<PureFunction> {
+/// A function, and the name it begins with.
+pub(super) fn find(root: &str, name: &str) -> Option<(&'static str, PureFunction)> {
     let mut rows = FUNCTIONS.iter();
-    rows.find(|(first, second, _)| (*first, *second) == (root, name)).map(|(_, _, run)| *run)
+    let row = rows.find(|(first, second, _)| (*first, *second) == (root, name));
+    row.map(|(root, _, run)| (*root, *run))
 }
 
 /// The only argument, if it has a value.

@@ -28,77 +28,84 @@ const LONGEST_TEXT: usize = 64 * 1024;
 /// Integers up to here are exact.
 const SAFE: f64 = 9_007_199_254_740_991.0;
 
-/// The value of an expression; `None` if the engine has to evaluate it.
-pub fn evaluate<'v>(text: &str, lookup: &dyn Fn(&str) -> Option<&'v Value>) -> Option<Value> {
-    if text.len() > LONGEST {
-        return None;
+/// An expression that is read once and evaluated many times.
+#[derive(Debug)]
+pub struct ParsedExpression(SimpleExpression);
+
+impl ParsedExpression {
+    /// Reads an expression; `None` if only the engine can evaluate it.
+    pub fn read(text: &str) -> Option<ParsedExpression> {
+        if text.len() > LONGEST { None } else { parse::parse(text).map(ParsedExpression) }
     }
-    let expression = parse::parse(text)?;
-    let steps = Cell::new(MOST_STEPS);
-    let scope = SimpleScope { lookup, local: None, steps: &steps };
-    expression.compute(&scope)?.into_value()
+
+    /// The value of the expression; `None` if the engine has to evaluate it.
+    pub fn evaluate<'v>(&self, lookup: &dyn Fn(&str) -> Option<&'v Value>) -> Option<Value> {
+        let steps = Cell::new(MOST_STEPS);
+        let scope = SimpleScope { lookup, local: None, steps: &steps };
+        self.0.compute(&scope)?.into_value()
+    }
 }
 
-/// A parsed expression.
+/// The parts of a parsed expression.
 #[derive(Debug)]
-enum SimpleExpression<'t> {
+enum SimpleExpression {
     Literal(Value),
     Undefined,
-    Name(&'t str),
-    List(Vec<SimpleArg<'t>>),
-    Map(Vec<MapPart<'t>>),
+    Name(Box<str>),
+    List(Vec<SimpleArg>),
+    Map(Vec<MapPart>),
     /// The texts of a template literal, each with the value after it.
-    Template(Vec<(String, Option<SimpleExpression<'t>>)>),
+    Template(Vec<(String, Option<SimpleExpression>)>),
     /// A value, and the fields, items and methods after it.
-    Path(Box<SimpleExpression<'t>>, Vec<PathLink<'t>>),
+    Path(Box<SimpleExpression>, Vec<PathLink>),
     /// A function of the language: the name that may not be a variable, the function, and the
     /// arguments.
-    Call(&'t str, functions::PureFunction, Vec<SimpleArg<'t>>),
-    TypeOf(Box<SimpleExpression<'t>>),
-    Not(Box<SimpleExpression<'t>>),
-    Negative(Box<SimpleExpression<'t>>),
-    Binary(Operator, Box<[SimpleExpression<'t>; 2]>),
+    Call(&'static str, functions::PureFunction, Vec<SimpleArg>),
+    TypeOf(Box<SimpleExpression>),
+    Not(Box<SimpleExpression>),
+    Negative(Box<SimpleExpression>),
+    Binary(Operator, Box<[SimpleExpression; 2]>),
     /// Condition, and the two values.
-    Choice(Box<[SimpleExpression<'t>; 3]>),
+    Choice(Box<[SimpleExpression; 3]>),
 }
 
 #[derive(Debug)]
-struct PathLink<'t> {
+struct PathLink {
     /// `?.`: without a value before it, the whole path has none.
     optional: bool,
-    step: PathStep<'t>,
+    step: PathStep,
 }
 
 #[derive(Debug)]
-enum PathStep<'t> {
-    Field(&'t str),
-    Index(SimpleExpression<'t>),
-    Method(&'t str, Vec<SimpleArg<'t>>),
+enum PathStep {
+    Field(Box<str>),
+    Index(SimpleExpression),
+    Method(Box<str>, Vec<SimpleArg>),
 }
 
 #[derive(Debug)]
-enum SimpleArg<'t> {
-    Value(SimpleExpression<'t>),
+enum SimpleArg {
+    Value(SimpleExpression),
     /// `...list`
-    Spread(SimpleExpression<'t>),
+    Spread(SimpleExpression),
     /// `(a, {b}) => value`
-    Arrow(Vec<ArrowParameter<'t>>, SimpleExpression<'t>),
+    Arrow(Vec<ArrowParameter>, SimpleExpression),
 }
 
 #[derive(Debug)]
-enum MapPart<'t> {
-    Pair(String, SimpleExpression<'t>),
+enum MapPart {
+    Pair(String, SimpleExpression),
     /// `...map`
-    Spread(SimpleExpression<'t>),
+    Spread(SimpleExpression),
 }
 
 #[derive(Debug)]
-enum ArrowParameter<'t> {
-    Name(&'t str),
+enum ArrowParameter {
+    Name(Box<str>),
     /// `{key: name}`
-    Fields(Vec<(&'t str, &'t str)>),
+    Fields(Vec<(Box<str>, Box<str>)>),
     /// `[name, name]`
-    Items(Vec<&'t str>),
+    Items(Vec<Box<str>>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

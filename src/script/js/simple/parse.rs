@@ -88,7 +88,7 @@ pub(super) const RESERVED: &[&str] = &[
 ];
 
 /// The expression that the whole text is.
-pub(super) fn parse(text: &str) -> Option<SimpleExpression<'_>> {
+pub(super) fn parse(text: &str) -> Option<SimpleExpression> {
     let mut parser = ExpressionParser { rest: text, depth: 0 };
     let expression = parser.parse_choice()?;
     parser.skip_space();
@@ -112,7 +112,7 @@ impl<'t> ExpressionParser<'t> {
         after.is_some()
     }
 
-    pub fn parse_choice(&mut self) -> Option<SimpleExpression<'t>> {
+    pub fn parse_choice(&mut self) -> Option<SimpleExpression> {
         self.depth += 1;
         if self.depth > DEPTH {
             return None;
@@ -133,7 +133,7 @@ impl<'t> ExpressionParser<'t> {
         Some(parsed)
     }
 
-    fn parse_binary(&mut self, rank: usize) -> Option<SimpleExpression<'t>> {
+    fn parse_binary(&mut self, rank: usize) -> Option<SimpleExpression> {
         let Some(operators) = OPERATORS.get(rank) else { return self.parse_unary() };
         let mut left = self.parse_binary(rank + 1)?;
         while let Some(operator) = self.eat_operator(operators) {
@@ -162,7 +162,7 @@ impl<'t> ExpressionParser<'t> {
         Some(operator)
     }
 
-    fn parse_unary(&mut self) -> Option<SimpleExpression<'t>> {
+    fn parse_unary(&mut self) -> Option<SimpleExpression> {
         self.skip_space();
         self.depth += 1;
         if self.depth > DEPTH {
@@ -192,7 +192,7 @@ impl<'t> ExpressionParser<'t> {
     }
 
     /// A value, and the fields, items and methods after it.
-    fn parse_path(&mut self) -> Option<SimpleExpression<'t>> {
+    fn parse_path(&mut self) -> Option<SimpleExpression> {
         let value = self.parse_value()?;
         let mut links = Vec::new();
         loop {
@@ -221,8 +221,8 @@ impl<'t> ExpressionParser<'t> {
                     let name = self.parse_name()?;
                     self.skip_space();
                     match self.rest.starts_with('(') {
-                        true => PathStep::Method(name, self.parse_args()?),
-                        false => PathStep::Field(name),
+                        true => PathStep::Method(name.into(), self.parse_args()?),
+                        false => PathStep::Field(name.into()),
                     }
                 }
                 _ if links.is_empty() => return Some(value),
@@ -233,12 +233,12 @@ impl<'t> ExpressionParser<'t> {
     }
 
     /// Arguments in brackets.
-    fn parse_args(&mut self) -> Option<Vec<SimpleArg<'t>>> {
+    fn parse_args(&mut self) -> Option<Vec<SimpleArg>> {
         self.eat("(").then_some(())?;
         self.parse_items(")")
     }
 
-    fn parse_items(&mut self, end: &str) -> Option<Vec<SimpleArg<'t>>> {
+    fn parse_items(&mut self, end: &str) -> Option<Vec<SimpleArg>> {
         let mut items = Vec::new();
         while !self.eat(end) {
             let item = match self.eat("...") {
@@ -256,7 +256,7 @@ impl<'t> ExpressionParser<'t> {
         Some(items)
     }
 
-    fn parse_value(&mut self) -> Option<SimpleExpression<'t>> {
+    fn parse_value(&mut self) -> Option<SimpleExpression> {
         self.skip_space();
         match self.rest.chars().next()? {
             '(' => {
@@ -287,13 +287,13 @@ impl<'t> ExpressionParser<'t> {
                     "null" => SimpleExpression::Literal(Value::Null),
                     "undefined" => SimpleExpression::Undefined,
                     // `this.name` is the value of the name.
-                    "this" if self.eat(".") => SimpleExpression::Name(self.parse_name()?),
+                    "this" if self.eat(".") => SimpleExpression::Name(self.parse_name()?.into()),
                     name if RESERVED.contains(&name) => return None,
                     name => match self.parse_function(name) {
-                        Some(function) => {
-                            SimpleExpression::Call(name, function, self.parse_args()?)
+                        Some((root, function)) => {
+                            SimpleExpression::Call(root, function, self.parse_args()?)
                         }
-                        None => SimpleExpression::Name(name),
+                        None => SimpleExpression::Name(name.into()),
                     },
                 })
             }
@@ -301,7 +301,7 @@ impl<'t> ExpressionParser<'t> {
     }
 
     /// A function of the language that is called here: `Math.max(`, `String(`.
-    fn parse_function(&mut self, root: &str) -> Option<functions::PureFunction> {
+    fn parse_function(&mut self, root: &str) -> Option<(&'static str, functions::PureFunction)> {
         let mut ahead = ExpressionParser { rest: self.rest, depth: 0 };
         let name = match ahead.eat(".") {
             true => ahead.parse_name()?,
@@ -315,7 +315,7 @@ impl<'t> ExpressionParser<'t> {
     }
 
     /// `{a: 1, 'b': 2, c}`
-    fn parse_map(&mut self) -> Option<SimpleExpression<'t>> {
+    fn parse_map(&mut self) -> Option<SimpleExpression> {
         self.eat("{");
         let mut pairs = Vec::new();
         while !self.eat("}") {
@@ -345,7 +345,7 @@ impl<'t> ExpressionParser<'t> {
                 (true, _) => self.parse_choice()?,
                 (false, Some(name)) if !RESERVED.contains(&name) && name != "undefined" => {
                     let is_literal = ["true", "false", "null"].contains(&name);
-                    (!is_literal).then_some(SimpleExpression::Name(name))?
+                    (!is_literal).then(|| SimpleExpression::Name(name.into()))?
                 }
                 _ => return None,
             };
@@ -358,7 +358,7 @@ impl<'t> ExpressionParser<'t> {
     }
 
     /// `text ${value} text`, from its first quote to its last.
-    fn parse_template(&mut self) -> Option<SimpleExpression<'t>> {
+    fn parse_template(&mut self) -> Option<SimpleExpression> {
         self.eat("`");
         let mut parts = Vec::new();
         loop {
@@ -411,7 +411,7 @@ impl<'t> ExpressionParser<'t> {
         is_name.then_some(name)
     }
 
-    fn parse_number(&mut self) -> Option<SimpleExpression<'t>> {
+    fn parse_number(&mut self) -> Option<SimpleExpression> {
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '_';
         let end = self.rest.find(|c| !is_part(c)).unwrap_or(self.rest.len());
         let (digits, after) = self.rest.split_at(end);
@@ -429,6 +429,6 @@ fn is_name_part(c: char) -> bool {
     c.is_alphabetic() || c.is_ascii_digit() || c == '_'
 }
 
-fn is_logical(expression: &SimpleExpression<'_>) -> bool {
+fn is_logical(expression: &SimpleExpression) -> bool {
     matches!(expression, SimpleExpression::Binary(Operator::And | Operator::Or, _))
 }

@@ -5,17 +5,17 @@ use super::{ArrowParameter, SimpleExpression};
 
 impl<'t> ExpressionParser<'t> {
     /// `name =>` or `(a, {b}, [c]) =>`; nothing is read if there is none.
-    pub fn parse_arrow_head(&mut self) -> Option<Vec<ArrowParameter<'t>>> {
+    pub fn parse_arrow_head(&mut self) -> Option<Vec<ArrowParameter>> {
         let mut ahead = ExpressionParser { rest: self.rest, depth: 0 };
         let parameters = match ahead.eat("(") {
-            false => vec![ArrowParameter::Name(ahead.parse_own_name()?)],
+            false => vec![ArrowParameter::Name(ahead.parse_own_name()?.into())],
             true => ahead.parse_all(")", ExpressionParser::parse_parameter)?,
         };
         let mut names = Vec::new();
         for parameter in &parameters {
             match parameter {
-                ArrowParameter::Name(name) => names.push(*name),
-                ArrowParameter::Fields(fields) => names.extend(fields.iter().map(|field| field.1)),
+                ArrowParameter::Name(name) => names.push(name),
+                ArrowParameter::Fields(fields) => names.extend(fields.iter().map(|field| &field.1)),
                 ArrowParameter::Items(items) => names.extend(items),
             }
         }
@@ -31,7 +31,7 @@ impl<'t> ExpressionParser<'t> {
     }
 
     /// A value, or a block that returns one.
-    pub fn parse_arrow_body(&mut self) -> Option<SimpleExpression<'t>> {
+    pub fn parse_arrow_body(&mut self) -> Option<SimpleExpression> {
         if !self.eat("{") {
             return self.parse_choice();
         }
@@ -62,26 +62,27 @@ impl<'t> ExpressionParser<'t> {
         Some(all)
     }
 
-    fn parse_parameter(&mut self) -> Option<ArrowParameter<'t>> {
+    fn parse_parameter(&mut self) -> Option<ArrowParameter> {
         if self.eat("{") {
             self.parse_all("}", ExpressionParser::parse_field).map(ArrowParameter::Fields)
         } else if self.eat("[") {
-            self.parse_all("]", ExpressionParser::parse_own_name).map(ArrowParameter::Items)
+            self.parse_all("]", |parser| parser.parse_own_name().map(Box::from))
+                .map(ArrowParameter::Items)
         } else {
-            self.parse_own_name().map(ArrowParameter::Name)
+            self.parse_own_name().map(|name| ArrowParameter::Name(name.into()))
         }
     }
 
     /// `key` or `key: name`
-    fn parse_field(&mut self) -> Option<(&'t str, &'t str)> {
+    fn parse_field(&mut self) -> Option<(Box<str>, Box<str>)> {
         let mut ahead = ExpressionParser { rest: self.rest, depth: 0 };
         let key = ahead.parse_name().filter(|_| !ahead.rest.starts_with('$'))?;
         if ahead.eat(":") {
             self.rest = ahead.rest;
-            return Some((key, self.parse_own_name()?));
+            return Some((key.into(), self.parse_own_name()?.into()));
         }
         let name = self.parse_own_name()?;
-        Some((name, name))
+        Some((name.into(), name.into()))
     }
 
     fn parse_own_name(&mut self) -> Option<&'t str> {

@@ -23,6 +23,10 @@ fn scope() -> Map<String, Value> {
     scope.as_object().unwrap().clone()
 }
 
+fn evaluate<'v>(text: &str, lookup: &dyn Fn(&str) -> Option<&'v Value>) -> Option<Value> {
+    ParsedExpression::read(text)?.evaluate(lookup)
+}
+
 fn quick(text: &str) -> Option<Value> {
     let scope = scope();
     evaluate(text, &|name| scope.get(name))
@@ -240,7 +244,7 @@ impl Comparison {
     fn check(&mut self, text: &str) {
         let Some(value) = quick(text) else { return };
         self.known += 1;
-        let task = JsTask::Eval(text.to_owned());
+        let task = JsTask::eval(text);
         let ended = self.runtime.block_on(self.engine.compute(task, scope()));
         assert_eq!(ended.outcome, Ok(TaskOutcome::Value(value)), "{text}");
     }
