@@ -41,14 +41,22 @@ impl CallVerdict {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallNames {
     written: String,
-    all: Vec<String>,
+    own: Vec<String>,
+    denied_as: Vec<String>,
 }
 
 impl CallNames {
     pub fn new<'a>(written: &str, others: impl IntoIterator<Item = &'a str>) -> CallNames {
         let others = others.into_iter().map(normalize_name);
-        let all = std::iter::once(normalize_name(written)).chain(others).collect();
-        CallNames { written: written.to_owned(), all }
+        let own = std::iter::once(normalize_name(written)).chain(others).collect();
+        CallNames { written: written.to_owned(), own, denied_as: Vec::new() }
+    }
+
+    /// Adds names under which the call can be forbidden or asked about, but not allowed.
+    #[must_use]
+    pub fn denied_as<'a>(mut self, names: impl IntoIterator<Item = &'a str>) -> CallNames {
+        self.denied_as.extend(names.into_iter().map(normalize_name));
+        self
     }
 
     /// As a sentence names the call.
@@ -56,8 +64,12 @@ impl CallNames {
         &self.written
     }
 
-    fn are_matched_by(&self, glob: &GlobMatcher) -> bool {
-        self.all.iter().any(|name| glob.is_match(name))
+    fn has_own(&self, glob: &GlobMatcher) -> bool {
+        self.own.iter().any(|name| glob.is_match(name))
+    }
+
+    fn has(&self, glob: &GlobMatcher) -> bool {
+        self.has_own(glob) || self.denied_as.iter().any(|name| glob.is_match(name))
     }
 }
 
@@ -136,8 +148,12 @@ impl Rules {
         names: &CallNames,
         args: &Map<String, Value>,
     ) -> Option<CallVerdict> {
-        let rules = self.rules.iter().filter(|rule| names.are_matched_by(&rule.name));
-        let said: Vec<CallVerdict> = rules.filter_map(|rule| rule.verdict(args)).collect();
+        let verdict = |rule: &Rule| {
+            let verdict = rule.verdict(args)?;
+            (verdict != CallVerdict::Allow || names.has_own(&rule.name)).then_some(verdict)
+        };
+        let rules = self.rules.iter().filter(|rule| names.has(&rule.name));
+        let said: Vec<CallVerdict> = rules.filter_map(verdict).collect();
         [CallVerdict::Deny, CallVerdict::Confirm, CallVerdict::Allow]
             .into_iter()
             .find(|verdict| said.contains(verdict))
@@ -145,7 +161,7 @@ impl Rules {
 
     /// Whether a rule forbids these arguments, whatever it allows.
     pub fn forbids(&self, names: &CallNames, args: &Map<String, Value>) -> bool {
-        let mut rules = self.rules.iter().filter(|rule| names.are_matched_by(&rule.name));
+        let mut rules = self.rules.iter().filter(|rule| names.has(&rule.name));
         rules.any(|rule| rule.forbids(args))
     }
 }
@@ -463,6 +479,12 @@ mod tests {
         }
         assert_eq!(judge("!./t.ai.yaml", "t", &[]), CallVerdict::Deny);
         assert_eq!(judge("!t", "u", &["u"]), CallVerdict::Allow);
+        let step = |rule: &str| {
+            let names = CallNames::new("file.write", []).denied_as(["writeFile"]);
+            Rules::read(&call_rules(json!([rule]))).unwrap().judge(&names, &Map::new())
+        };
+        let verdicts = ["!w*", "w*", "file.*"].map(step);
+        assert_eq!(verdicts, [CallVerdict::Deny, CallVerdict::Confirm, CallVerdict::Allow]);
     }
 
     #[test]

@@ -189,7 +189,7 @@ pub async fn read_file(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) 
         }
     }
     // The rules know the path as it is written; what they forbid is forbidden where it was found.
-    let names = CallNames::new("file.read", ["readFile", "file"]);
+    let names = CallNames::new("file.read", []).denied_as(["readFile", "file"]);
     let permission = frame.step_question(&names, &input)?;
     input.insert("path".to_owned(), Value::from(found));
     frame.check_not_forbidden(&names, &input)?;
@@ -228,7 +228,7 @@ pub async fn fetch_url(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) 
     let args = ["-fsSL", "--max-time", "30", "--max-filesize", "8000000", "--", &url];
     let work = StepAction::exec("curl", &args);
     let judged = json!({ "url": url, "program": "curl", "args": args });
-    let names = CallNames::new("url", ["fetchUrl", "exec"]);
+    let names = CallNames::new("fetchUrl", ["url"]).denied_as(["exec"]);
     let permission = frame.step_question(&names, judged.as_object().unwrap_or(&Map::new()))?;
     let text = run.host.run_step(work, permission).await?;
     Ok(Some(Value::String(text)))

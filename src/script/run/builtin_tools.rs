@@ -114,7 +114,7 @@ impl BuiltinTool {
 
     /// The names a permission may know it by; `written` is the one of the call.
     pub fn call_names(&self, written: &str) -> CallNames {
-        CallNames::new(written, self.directives.iter().copied().chain([self.id]))
+        CallNames::new(written, [self.id]).denied_as(self.directives.iter().copied())
     }
 
     /// The step for these arguments.

@@ -3,18 +3,16 @@
 
 use serde_json::{Map, Value};
 
-use super::super::error::{ScriptFlow, ScriptResult, quoted};
+use super::super::error::ScriptResult;
 use super::super::text::{Placeholder, RenderedText};
 use super::answer::store_reply;
 use super::dialogue::{DialogueMessage, MessageBody, SystemParts};
 use super::frame::{Frame, ScriptRun};
-use super::model_call::{CallOptions, ScriptReply, complete, model_messages};
+use super::model_call::{
+    CallOptions, ScriptReply, TRIES, complete, model_messages, no_choice_error,
+};
 use super::multi_role::{RoleTurn, role_reply};
 use super::tools::{ToolQuestion, answer_with_tools, run_after_answer_tools};
-use crate::i18n::script_run as words;
-
-/// How often the model is asked when its reply is not one of the choices.
-pub const TRIES: usize = 3;
 
 /// Asks for every missing reply of one message, from left to right.
 pub async fn fill_placeholders(run: &mut ScriptRun, frame: &mut Frame, at: usize) -> ScriptResult {
@@ -97,12 +95,6 @@ async fn answer_placeholder(
         last = reply.text;
     }
     Err(no_choice_error(ask, &last))
-}
-
-/// The error for a reply that is not one of the choices.
-pub fn no_choice_error(ask: &Placeholder, reply: &str) -> ScriptFlow {
-    let said = words::NO_CHOICE.with("reply", quoted(reply));
-    said.with("list", quoted(&ask.choices.join(", "))).into()
 }
 
 fn call_options(ask: &Placeholder, params: &Map<String, Value>) -> CallOptions {

@@ -3,7 +3,7 @@
 use futures_util::StreamExt;
 use serde_json::{Map, Value, json};
 
-use super::super::error::{ErrorCause, LocatedError, Location, ScriptResult, quoted};
+use super::super::error::{ErrorCause, LocatedError, Location, ScriptFlow, ScriptResult, quoted};
 use super::super::host::{AnswerHead, AnswerPart, ModelCall, ScriptEvent};
 use super::super::text::Placeholder;
 use super::super::{output, tool_protocol};
@@ -16,6 +16,9 @@ use super::scope::text_of;
 use crate::deadline::Allowance;
 use crate::i18n::{Localize, LocalizedText, script_run as words};
 use crate::protocol::{Message, Truncation};
+
+/// How often the model is asked when its reply is not one of the choices.
+pub const TRIES: usize = 3;
 
 /// The model's reply.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -53,6 +56,12 @@ pub struct CallOptions {
     pub is_retry: bool,
     /// The role that speaks; `None` for the script itself.
     pub role: Option<String>,
+}
+
+/// The error for a reply that is not one of the choices.
+pub fn no_choice_error(ask: &Placeholder, reply: &str) -> ScriptFlow {
+    let said = words::NO_CHOICE.with("reply", quoted(reply));
+    said.with("list", quoted(&ask.choices.join(", "))).into()
 }
 
 /// The messages for the model: those above `end`, and the start of one more.

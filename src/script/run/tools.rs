@@ -10,10 +10,9 @@ use super::super::manifest::{Export, ImportKind, Manifest, key_location};
 use super::super::source::ScriptLibrary;
 use super::super::tool_protocol::{self, ParsedToolCall, ToolHelp};
 use super::arguments::ArgValues;
-use super::fill_placeholders::{TRIES, no_choice_error};
 use super::frame::{Callee, Frame, ScriptRun};
 use super::import::start_toolset;
-use super::model_call::{CallOptions, ReplyUse, ScriptReply, complete};
+use super::model_call::{CallOptions, ReplyUse, ScriptReply, TRIES, complete, no_choice_error};
 use super::scope::merge;
 use super::script_tool::{
     AFTER_USER, KEYWORD, Results, ScriptTool, ToolKind, builtin_tool, script_tool,
