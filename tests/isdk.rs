@@ -7,6 +7,7 @@ mod script_case;
 #[path = "support/scripts.rs"]
 mod support;
 
+use avocet::script::ErrorCause;
 use script_case::{Case, Ran, case};
 use serde_json::{Value, json};
 
@@ -1416,4 +1417,125 @@ fn the_built_in_scripts_are_valid() {
     assert_eq!(ran.value(), json!(["a", "b"]));
     let ran = case("-> json(content=\"a b\")\n").replies(&["{\"a\": 1}"]).run();
     assert_eq!(ran.value(), json!({"a": 1}));
+}
+
+// ---- permissions ----
+
+#[test]
+fn a_forbidden_script_is_forbidden_under_all_its_names() {
+    let rules = |rule: &str| {
+        format!("---\npermissions: {{ai: {{call: [\"!{rule}\"]}}, defaultAction: allow}}\n---\n")
+    };
+    for (rule, call) in [
+        ("t", "-> t"),
+        ("t", "-> ./t"),
+        ("t", "-> ./t.ai.yaml"),
+        ("t", "-> sub/../t"),
+        ("t", "$exec: {id: ./t.ai.yaml}"),
+        ("t", "$exec: {filename: ./t}"),
+        ("t", "$exec: {script: sub/../t.ai.yaml}"),
+        ("t", "$tool: {name: ./t.ai.yaml}"),
+        ("t", "$echo: \"[[@./t.ai.yaml(x=1)]]\""),
+        ("t", "$pipe: {name: ./t}"),
+        ("t", "-> child"),
+        ("t", "-> other"),
+        ("other", "-> t"),
+        ("t", "- !fn |-\n  [js]go() { return this.$exec({id: './t'}) }\n- $go"),
+        ("v", "-> sub/v"),
+        ("pk", "-> ./pk"),
+        ("sub/v", "-> ./sub/v.ai.yaml"),
+    ] {
+        let ran = case(&format!("{}{call}\n", rules(rule)))
+            .file("t.ai.yaml", "---\n_id: other\ntitle: t\n---\n$print: RAN\n")
+            .file("child.ai.yaml", "-> ./t\n")
+            .file("sub/v.ai.yaml", "$print: RAN\n")
+            .file("pk/pk.ai.yaml", "$print: RAN\n")
+            .run();
+        assert_eq!(ran.seen.printed, [] as [Value; 0], "!{rule} {call}");
+        assert!(ran.error().contains("MethodNotAllowed"), "!{rule} {call}: {}", ran.error());
+    }
+}
+
+#[test]
+fn a_forbidden_script_is_not_started_by_an_import_either() {
+    let ran = case("---\npermissions: {ai: {call: [\"!lib\"]}, defaultAction: allow}\nimport: [./lib.ai.yaml]\n---\n$echo: 1\n")
+        .file("lib.ai.yaml", "---\nexport: [\"$f\"]\n---\n!fn |-\n  [js]f() { return 1 }\n$print: RAN\n")
+        .run();
+    assert_eq!(ran.seen.printed, [] as [Value; 0]);
+    assert!(ran.error().contains("MethodNotAllowed"), "{}", ran.error());
+}
+
+#[test]
+fn permissions_cover_what_directives_read_and_fetch() {
+    let read = "$readFile: x.txt";
+    let fetch = "$fetchUrl: \"http://127.0.0.1:9/\"";
+    for (permissions, call) in [
+        ("{ai: {call: [\"!file.read\"]}, defaultAction: allow}", read),
+        ("{ai: {call: [\"!readFile\"]}, defaultAction: allow}", read),
+        ("{ai: {call: [\"!file.*\"]}, defaultAction: allow}", read),
+        ("{ai: {call: []}, defaultAction: deny}", read),
+        (
+            "{ai: {call: [{file.read: {parameters: {path: [\"!x.*\"]}}}]}, defaultAction: allow}",
+            read,
+        ),
+        (
+            "{ai: {call: [{file.read: {parameters: {path: [\"!*/x.txt\"]}}}]}, defaultAction: allow}",
+            read,
+        ),
+        ("{ai: {call: [\"!file.read\"]}, defaultAction: allow}", "$echo: \"[[@file(x.txt)]]\""),
+        ("{ai: {call: [\"!file.read\"]}, defaultAction: allow}", "-> child"),
+        ("{ai: {call: [\"!exec\"]}, defaultAction: allow}", fetch),
+        ("{ai: {call: [\"!url\"]}, defaultAction: allow}", fetch),
+        ("{ai: {call: [\"!fetchUrl\"]}, defaultAction: allow}", fetch),
+        ("{ai: {call: []}, defaultAction: deny}", fetch),
+    ] {
+        let ran = case(&format!("---\npermissions: {permissions}\n---\n{call}\n"))
+            .file("x.txt", "SECRET")
+            .file("child.ai.yaml", "$readFile: x.txt\n")
+            .run();
+        assert_eq!(ran.seen.steps, [], "{permissions} {call}");
+        assert!(ran.error().contains("MethodNotAllowed"), "{permissions} {call}");
+    }
+}
+
+#[test]
+fn a_rule_that_allows_the_script_of_a_file_allows_its_step() {
+    for permissions in [
+        "{ai: {call: [file]}, defaultAction: deny}",
+        "{ai: {call: [file.read, file]}}",
+        "{ai: {call: [{file: {parameters: {path: [\"*.txt\"]}}}]}, defaultAction: deny}",
+    ] {
+        let call = "$echo: \"[[@file(path='x.txt')]]\"";
+        let ran = case(&format!("---\npermissions: {permissions}\n---\n{call}\n"))
+            .file("x.txt", "TEXT")
+            .run();
+        assert_eq!((ran.value(), ran.seen.asked.len()), (json!("TEXT"), 0), "{permissions}");
+    }
+}
+
+#[test]
+fn misspelt_permissions_stop_a_call_and_are_reported() {
+    let ran = case("---\npermissions: {ai: {cal: [\"!t\"]}, defaultAction: allow}\n---\n-> t\n")
+        .file("t.ai.yaml", "$print: RAN\n")
+        .run();
+    assert_eq!(ran.seen.printed, [] as [Value; 0]);
+    assert!(ran.error().contains("Did you mean `call`?"), "{}", ran.error());
+    assert!(ran.seen.noted.iter().any(|note| note.contains("`cal`")), "{:?}", ran.seen.noted);
+}
+
+// ---- limits ----
+
+#[test]
+fn every_limit_of_a_run_is_a_limit_for_the_exit_code() {
+    let declare = |code: &str| format!("- !fn |-\n  [js]f() {{ {code} }}\n- $f\n");
+    for script in [
+        "- $for: 100001\n  do: [{$set: {a: 1}}]\n".to_owned(),
+        "-> script\n".to_owned(),
+        declare("return f2(); function f2() { return f2() + 1 }"),
+        declare("const a = []; for (;;) a.push('x'.repeat(1000000) + a.length)"),
+    ] {
+        let failure = case(&script).run().came.unwrap_err();
+        assert_eq!(failure.cause, ErrorCause::Limit, "{script}: {failure}");
+        assert!(failure.location.is_some(), "{failure}");
+    }
 }

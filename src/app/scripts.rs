@@ -20,7 +20,7 @@ use crate::cli::Exit;
 use crate::cli::args::{ApprovalFlags, RunScript};
 use crate::cli::messages::{self, Printer};
 use crate::cli::output;
-use crate::cli::script::{self as surface, RunFormat, Writer};
+use crate::cli::script::{RunFormat, Writer};
 use crate::cli::script_command::SearchFolders;
 use crate::i18n::{Localize, LocalizedText, cli as words, common};
 use crate::protocol::budget::{Budget, Spent};
@@ -351,20 +351,18 @@ fn script_args(
     let (piped, typed): (Vec<&String>, Vec<&String>) =
         asked.args.iter().partition(|word| *word == PIPED);
     let typed: Vec<&str> = typed.into_iter().map(String::as_str).collect();
-    let text = (!typed.is_empty()).then(|| typed.join(" "));
-    let typed = surface::args(text.as_deref())?;
+    // A script that cannot be read is reported when it runs.
+    let shape = library.find(&asked.script, from).and_then(|it| Manifest::load(it, library)).ok();
+    let inputs = shape.map(|shape| shape.inputs).unwrap_or_default();
+    let typed = ScriptArgs::from_words(&inputs, &typed, !piped.is_empty())?;
     if piped.is_empty() || asked.check {
         return Ok(typed);
     }
     let mut text = String::new();
     let read = io::stdin().lock().take(MOST_TYPED).read_to_string(&mut text);
     read.map_err(|error| words::ARGS_NO_INPUT.with("why", error.to_string()))?;
-    // A script that cannot be read is reported when it runs.
-    let shape = library.find(&asked.script, from).and_then(|it| Manifest::load(it, library)).ok();
-    let inputs = shape.map(|shape| shape.inputs).unwrap_or_default();
     let mut args = input::piped_args(&inputs, &text);
-    args.positional.extend(typed.positional);
-    args.named.extend(typed.named);
+    args.extend(&inputs, typed);
     Ok(args)
 }
 

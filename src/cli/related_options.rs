@@ -28,8 +28,14 @@ const RELATED: &[(&str, &[&str])] = &[
 /// What every command's own words depend on.
 const ALWAYS: &[&str] = &["lang", "no_color"];
 
+/// The options that a command has no use for, of one that uses all others.
+const UNRELATED: &[(&str, &[&str])] = &[("run", &["output_schema"])];
+
 fn is_related(command: &str, option: &Arg) -> bool {
     let option = option.get_id().as_str();
+    if UNRELATED.iter().any(|(name, options)| *name == command && options.contains(&option)) {
+        return false;
+    }
     let row = RELATED.iter().find(|(name, _)| *name == command);
     row.is_none_or(|(_, related)| related.contains(&option) || ALWAYS.contains(&option))
 }
@@ -101,7 +107,7 @@ mod tests {
             let found = command.find_subcommand_mut(name).expect(name);
             found.render_help().to_string()
         };
-        assert!(page("run").contains("--max-cost"));
+        assert!(page("run").contains("--max-cost") && !page("run").contains("--output-schema"));
         assert!(page("session").contains("--json") && !page("session").contains("--theme"));
         let completions = page("completions");
         assert!(completions.contains("--lang"));

@@ -20,17 +20,11 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use super::Clean;
-use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
+use crate::i18n::{Lang, Localize, cli as words};
 use crate::protocol::{Message, Usage};
 use crate::script::host::AnswerHead;
-use crate::script::manifest::input::ScriptArgs;
 use crate::script::{LocatedError, RunResult, ScriptEvent};
 use crate::session::script_turn::display_value;
-
-/// The arguments after the script, if there are any.
-pub fn args(text: Option<&str>) -> Result<ScriptArgs, LocalizedText> {
-    text.map_or(Ok(ScriptArgs::default()), ScriptArgs::parse)
-}
 
 /// How to write a run.
 #[derive(Clone, Copy, Debug)]
@@ -307,6 +301,8 @@ fn compact(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::i18n::LocalizedText;
+    use crate::script::manifest::input::ScriptArgs;
 
     fn look(json: bool, live: bool) -> RunFormat {
         RunFormat {
@@ -329,18 +325,17 @@ mod tests {
     /// ISDK-172: JSON, the relaxed form, or plain text.
     #[test]
     fn isdk_172_arguments_are_json_or_its_relaxed_form_or_text() {
-        let named = |text| Value::Object(args(Some(text)).unwrap().named);
+        let named = |text| Value::Object(ScriptArgs::parse(text).unwrap().named);
         assert_eq!(named(r#"{"a": 1}"#), json!({"a": 1}));
         assert_eq!(
             named("{content: \"x\", target: 'English'}"),
             json!({"content": "x", "target": "English"})
         );
-        assert_eq!(args(Some("hello {x}")).unwrap().positional, [json!("hello {x}")]);
+        assert_eq!(ScriptArgs::parse("hello {x}").unwrap().positional, [json!("hello {x}")]);
         assert_eq!(
-            args(Some("[1, two]")).unwrap_err(),
+            ScriptArgs::parse("[1, two]").unwrap_err(),
             LocalizedText::from(words::ARGS_UNREADABLE)
         );
-        assert_eq!(args(None).unwrap(), ScriptArgs::default());
     }
 
     #[test]

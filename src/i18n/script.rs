@@ -54,6 +54,10 @@ words! { "script":
     // Permissions.
     PERMISSION_NO_MAP: "`permissions` must be a map with `ai: {call: [...]}`.",
         "`permissions` 必须是形如 `ai: {call: [...]}` 的映射。";
+    PERMISSION_KEY: "`permissions` has no key `{name}`. Use one of: {list}.",
+        "`permissions` 没有键 `{name}`，可用：{list}。";
+    PERMISSION_PARAMETERS: "The `parameters` of a permission rule must be a map of names to patterns.",
+        "权限规则的 `parameters` 必须是参数名到匹配规则的映射。";
     PERMISSION_ACTION: "`{action}` is not a permission action. Use allow, deny or confirm.",
         "`{action}` 不是有效的权限动作，请使用 allow、deny 或 confirm。";
     PERMISSION_OVERWRITE: "`overwriteAction` is ignored for safety: it would override other rules. Write a rule for each tool instead.",

@@ -14,6 +14,7 @@ words! { "script_run":
     KEY_NO_TEXT: "A list or a map cannot be a key; quote the text, as in `\"{{name}}\"` or `\"[[VAR]]\"`.", "列表或映射不能作为键；请给文本加引号，例如 `\"{{name}}\"` 或 `\"[[VAR]]\"`。";
 
     // Finding and checking.
+    NO_SCRIPT_FILE: "`{name}` is a file but no script: the name of a script ends in `.ai.yaml` or `.ai.yml`.", "`{name}` 是文件但不是脚本：脚本的文件名须以 `.ai.yaml` 或 `.ai.yml` 结尾。";
     NO_SCRIPT: "There is no script `{name}`: not next to the script, in the folders given with `-s`, or among the built-in ones.", "找不到脚本 `{name}`：脚本所在目录、`-s` 指定的目录和内置脚本中都没有。";
     NO_SCRIPT_HERE: "There is no script `{name}`: not in the working folder, next to the calling script, in `.avocet/scripts` of a trusted folder, among your own scripts, or among the built-in ones.", "找不到脚本 `{name}`：工作目录、调用它的脚本所在目录、受信任目录的 `.avocet/scripts`、你自己的脚本和内置脚本中都没有。";
     NO_FILE: "There is no file `{name}` next to the script.", "脚本所在目录中没有文件 `{name}`。";
@@ -24,6 +25,10 @@ words! { "script_run":
     UNKNOWN_TAG: "Unknown tag `!{tag}`; functions are written with `!fn` or `!fn#`.", "无法识别 `!{tag}`；函数用 `!fn` 或 `!fn#` 编写。";
     INPUT_NO_LIST: "{file}: `input` must be a list of names, or of `name: settings`.", "{file}：`input` 必须是名称列表，或 `名称: 配置` 列表。";
     INPUT_MISSING: "The input `{name}` is required and has no value. Pass it as an argument.", "缺少必填输入 `{name}`，请通过参数传入。";
+    INPUT_TYPE: "The input `{name}` must be of type {type}, not `{value}`.", "输入 `{name}` 的类型须为 {type}，不能是 `{value}`。";
+    PARAMETER_VALUE: "`{name}` cannot be `{value}`, so it has no effect.", "`{name}` 不能是 `{value}`，因此不起作用。";
+    NO_MESSAGES: "The model gets no message: none was written, or all of them are empty.", "没有消息发给模型：没有写消息，或者消息全部为空。";
+    ARG_UNREAD: "The script does not read the argument `{name}`.", "脚本没有读取参数 `{name}`。";
     INPUT_NOT_LISTED: "The input `{name}` cannot be `{value}`; it must be one of: {list}.", "输入 `{name}` 不能是 `{value}`，只能是以下之一：{list}。";
     LINK_UNCLEAR: "An import or export must be a name, a list of names, or `name: what`.", "导入或导出项应为名称、名称列表，或 `名称: 内容`。";
     FOREIGN_LANGUAGE: "`{name}` is not JavaScript, wasm or an AI script; no other language can be run.", "`{name}` 不是 JavaScript、wasm 或 AI 脚本，其他语言无法运行。";
@@ -134,7 +139,7 @@ words! { "script_run":
     // Steps and files.
     NO_REASON: "reason unknown", "原因未知";
     STEP_REFUSED: "The safety policy refuses this step of the script: {why}", "安全策略拒绝了脚本的这一步：{why}";
-    STEP_DECLINED: "This step of the script needs an approval it did not get: {why} Pass `-y` to approve such steps.", "脚本的这一步需要批准但未获批准：{why} 可用 `-y` 批准此类步骤。";
+    STEP_DECLINED: "This step of the script needs an approval it did not get: {why} `-y` approves steps of low risk, and `--approve-secrets` with it those that may expose credentials.", "脚本的这一步需要批准但未获批准：{why} `-y` 可批准低风险步骤，再加 `--approve-secrets` 可批准可能泄露凭据的步骤。";
     FILE_CUT: "{name} is longer than {most} KiB: its middle was left out of the message.", "{name} 超过 {most} KiB：消息中省略了它的中间部分。";
     STEP_DECLINED_HERE: "You rejected this step of the script: {why}", "你拒绝了脚本的这一步：{why}";
     STEP_BROKEN: "The step ended without a result.", "该步骤没有返回结果就结束了。";

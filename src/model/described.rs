@@ -130,7 +130,7 @@ impl DescribedModel {
             Some(levels) => request.effort.and_then(|wanted| wanted.nearest(&levels)),
             None => request.effort,
         };
-        if self.choices.is_near && params.max_tokens.is_none() {
+        if self.choices.is_near && params.max_tokens.is_none() && !params.is_unlimited {
             let limit = answer_limit(&known, request.estimate_tokens());
             params.max_tokens = u32::try_from(limit).ok();
         }
@@ -311,6 +311,8 @@ mod tests {
         assert_eq!(limit("small-2b", NEAR, 10), Some(4_096));
         let mine = Params { max_tokens: Some(7), ..Params::default() };
         assert_eq!(sent("nothing-known", NEAR, mine, 10).max_tokens, Some(7));
+        let unlimited = Params { is_unlimited: true, ..Params::default() };
+        assert_eq!(sent("nothing-known", NEAR, unlimited, 10).max_tokens, None);
     }
 
     #[test]

@@ -326,6 +326,9 @@ pub struct Params {
     pub top_p: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
+    /// No limit is wanted, not even the usual one.
+    #[serde(skip)]
+    pub is_unlimited: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub presence_penalty: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]

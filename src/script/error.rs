@@ -129,7 +129,7 @@ impl std::error::Error for LocatedError {}
 
 impl From<ScriptError> for LocatedError {
     fn from(fault: ScriptError) -> LocatedError {
-        LocatedError::new(fault.0)
+        LocatedError::new(fault.0).caused_by(fault.1)
     }
 }
 
@@ -148,7 +148,14 @@ impl From<Phrase> for LocatedError {
 /// One sentence for the user: what happened, to what, what to do.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{0}")]
-pub struct ScriptError(pub LocalizedText);
+pub struct ScriptError(pub LocalizedText, pub ErrorCause);
+
+impl ScriptError {
+    /// The error for a limit that was reached.
+    pub fn limit(say: impl Into<LocalizedText>) -> ScriptError {
+        ScriptError(say.into(), ErrorCause::Limit)
+    }
+}
 
 /// Longest part of foreign text that a sentence quotes, in characters.
 const QUOTED: usize = 300;
@@ -161,13 +168,13 @@ impl Localize for ScriptError {
 
 impl From<LocalizedText> for ScriptError {
     fn from(say: LocalizedText) -> ScriptError {
-        ScriptError(say)
+        ScriptError(say, ErrorCause::default())
     }
 }
 
 impl From<Phrase> for ScriptError {
     fn from(word: Phrase) -> ScriptError {
-        ScriptError(word.into())
+        ScriptError(word.into(), ErrorCause::default())
     }
 }
 

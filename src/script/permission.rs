@@ -8,8 +8,10 @@ use globset::{GlobBuilder, GlobMatcher};
 use serde_json::{Map, Value};
 
 use super::error::{ScriptError, quoted};
+use super::source;
 use super::template::print;
-use crate::i18n::{LocalizedText, script as words};
+use crate::config::suggest;
+use crate::i18n::{LocalizedText, script as words, script_run as run_words};
 
 /// Maximum number of rules in one script.
 const MOST_RULES: usize = 1000;
@@ -33,21 +35,42 @@ impl CallVerdict {
     }
 }
 
-/// The decision of one script's `permissions` about a call. `name` is the ID of a script or the
-/// name of a tool.
-pub fn judge(
-    permissions: &Value,
-    name: &str,
-    args: &Map<String, Value>,
-) -> Result<CallVerdict, ScriptError> {
-    let rules = Rules::read(permissions)?;
-    Ok(rules.judge(name, args))
+/// The names of one call: the one it is written with, and every other of the same script or tool.
+/// A rule about any of them is a rule about the call, so that a path or a second ID is no way around
+/// one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallNames {
+    written: String,
+    own: Vec<String>,
+    denied_as: Vec<String>,
 }
 
-/// Whether a rule is about a name; the default action is none.
-pub fn has_rule(permissions: &Value, name: &str) -> Result<bool, ScriptError> {
-    let name = normalize_name(name);
-    Ok(Rules::read(permissions)?.rules.iter().any(|rule| rule.name.is_match(&name)))
+impl CallNames {
+    pub fn new<'a>(written: &str, others: impl IntoIterator<Item = &'a str>) -> CallNames {
+        let others = others.into_iter().map(normalize_name);
+        let own = std::iter::once(normalize_name(written)).chain(others).collect();
+        CallNames { written: written.to_owned(), own, denied_as: Vec::new() }
+    }
+
+    /// Adds names under which the call can be forbidden or asked about, but not allowed.
+    #[must_use]
+    pub fn denied_as<'a>(mut self, names: impl IntoIterator<Item = &'a str>) -> CallNames {
+        self.denied_as.extend(names.into_iter().map(normalize_name));
+        self
+    }
+
+    /// As a sentence names the call.
+    pub fn written(&self) -> &str {
+        &self.written
+    }
+
+    fn has_own(&self, glob: &GlobMatcher) -> bool {
+        self.own.iter().any(|name| glob.is_match(name))
+    }
+
+    fn has(&self, glob: &GlobMatcher) -> bool {
+        self.has_own(glob) || self.denied_as.iter().any(|name| glob.is_match(name))
+    }
 }
 
 /// A note for the user about `permissions` that do not do what they say: `overwriteAction` would
@@ -85,7 +108,14 @@ impl Rules {
         let Value::Object(map) = permissions else {
             return Err(words::PERMISSION_NO_MAP.into());
         };
-        let calls = map.get("ai").and_then(|ai| ai.get("call"));
+        check_keys(map, KEYS)?;
+        let ai = map.get("ai").filter(|ai| !ai.is_null());
+        match ai {
+            None => {}
+            Some(Value::Object(ai)) => check_keys(ai, AI_KEYS)?,
+            Some(_) => return Err(words::PERMISSION_NO_MAP.into()),
+        }
+        let calls = ai.and_then(|ai| ai.get("call"));
         let items: &[Value] = match calls {
             None | Some(Value::Null) => &[],
             Some(Value::Array(items)) => items,
@@ -99,34 +129,74 @@ impl Rules {
             rules.push(parse_rule(item)?);
         }
         let default = map.get("defaultAction").filter(|action| !action.is_null());
-        let default = match default.or_else(|| map.get("ai").and_then(|ai| ai.get("defaultAction")))
-        {
+        let default = match default.or_else(|| ai.and_then(|ai| ai.get("defaultAction"))) {
             None | Some(Value::Null) => CallVerdict::Confirm,
             Some(action) => CallVerdict::parse(&print::text(action))?,
         };
         Ok(Rules { rules, default })
     }
 
-    /// The decision of these rules about one call: a denial wins, then a rule that asks, then one
-    /// that allows.
-    pub fn judge(&self, name: &str, args: &Map<String, Value>) -> CallVerdict {
-        let name = normalize_name(name);
-        let said: Vec<CallVerdict> = self
-            .rules
-            .iter()
-            .filter(|rule| rule.name.is_match(&name))
-            .filter_map(|rule| rule.verdict(args))
-            .collect();
-        for verdict in [CallVerdict::Deny, CallVerdict::Confirm, CallVerdict::Allow] {
-            if said.contains(&verdict) {
-                return verdict;
-            }
-        }
-        self.default
+    /// The decision about one call.
+    pub fn judge(&self, names: &CallNames, args: &Map<String, Value>) -> CallVerdict {
+        self.judge_by_rules(names, args).unwrap_or(self.default)
+    }
+
+    /// The decision of the rules about one call, without the default: a denial wins, then a rule
+    /// that asks, then one that allows.
+    pub fn judge_by_rules(
+        &self,
+        names: &CallNames,
+        args: &Map<String, Value>,
+    ) -> Option<CallVerdict> {
+        let verdict = |rule: &Rule| {
+            let verdict = rule.verdict(args)?;
+            (verdict != CallVerdict::Allow || names.has_own(&rule.name)).then_some(verdict)
+        };
+        let rules = self.rules.iter().filter(|rule| names.has(&rule.name));
+        let said: Vec<CallVerdict> = rules.filter_map(verdict).collect();
+        [CallVerdict::Deny, CallVerdict::Confirm, CallVerdict::Allow]
+            .into_iter()
+            .find(|verdict| said.contains(verdict))
+    }
+
+    /// Whether a rule forbids these arguments, whatever it allows.
+    pub fn forbids(&self, names: &CallNames, args: &Map<String, Value>) -> bool {
+        let mut rules = self.rules.iter().filter(|rule| names.has(&rule.name));
+        rules.any(|rule| rule.forbids(args))
     }
 }
 
+/// The keys of `permissions`, of `ai` in it, and of a rule. Any other is an error: a misspelt one
+/// would forbid nothing, and nobody would notice.
+const KEYS: &[&str] = &["ai", "defaultAction", "overwriteAction"];
+const AI_KEYS: &[&str] = &["call", "defaultAction", "overwriteAction"];
+const RULE_KEYS: &[&str] = &["action", "parameters"];
+const NAMED_RULE_KEYS: &[&str] = &["name", "action", "parameters"];
+
+fn check_keys(map: &Map<String, Value>, known: &[&str]) -> Result<(), ScriptError> {
+    let Some(name) = map.keys().find(|name| !known.contains(&name.as_str())) else {
+        return Ok(());
+    };
+    let list = known.join(", ");
+    let said = words::PERMISSION_KEY.with("name", quoted(name)).with("list", list);
+    Err(match suggest::nearest(name, known.iter().copied()).first() {
+        Some(near) => run_words::DID_YOU_MEAN.with("what", said).with("near", quoted(near)).into(),
+        None => said.into(),
+    })
+}
+
 impl Rule {
+    /// Whether a `!` pattern matches an argument, or the rule is a denial that applies.
+    fn forbids(&self, args: &Map<String, Value>) -> bool {
+        let is_forbidden = self.parameters.iter().any(|(name, patterns)| {
+            let forms = args.get(name).map(normalized_forms).unwrap_or_default();
+            let mut denying = patterns.iter().filter(|pattern| pattern.denies);
+            denying.any(|pattern| forms.iter().any(|form| pattern.glob.is_match(form)))
+        });
+        let denies = self.action == CallVerdict::Deny;
+        is_forbidden || (denies && self.verdict(args) == Some(CallVerdict::Deny))
+    }
+
     /// `None` if the rule does not apply to these arguments.
     fn verdict(&self, args: &Map<String, Value>) -> Option<CallVerdict> {
         let mut fits = true;
@@ -163,11 +233,15 @@ fn parse_rule(item: &Value) -> Result<Rule, ScriptError> {
                 Some(name) => (name, CallVerdict::Deny),
                 None => (text.as_str(), CallVerdict::Allow),
             };
-            Ok(Rule { name: build_glob(name)?, action, parameters: Vec::new() })
+            Ok(Rule { name: build_name_glob(name)?, action, parameters: Vec::new() })
         }
         Value::Object(map) => match (map.get("name"), map.iter().next()) {
-            (Some(Value::String(name)), _) => parse_detailed_rule(name, map),
+            (Some(Value::String(name)), _) => {
+                check_keys(map, NAMED_RULE_KEYS)?;
+                parse_detailed_rule(name, map)
+            }
             (None, Some((name, Value::Object(details)))) if map.len() == 1 => {
+                check_keys(details, RULE_KEYS)?;
                 parse_detailed_rule(name, details)
             }
             (None, Some((name, Value::String(action)))) if map.len() == 1 => {
@@ -190,7 +264,9 @@ fn parse_detailed_rule(name: &str, details: &Map<String, Value>) -> Result<Rule,
         Some(action) => CallVerdict::parse(&print::text(action))?,
     };
     let mut parameters = Vec::new();
-    if let Some(named) = details.get("parameters").and_then(Value::as_object) {
+    let named = details.get("parameters").filter(|named| !named.is_null());
+    if let Some(named) = named {
+        let named = named.as_object().ok_or(words::PERMISSION_PARAMETERS)?;
         for (name, globs) in named {
             let globs = match globs {
                 Value::Array(globs) => globs.clone(),
@@ -207,16 +283,21 @@ fn parse_detailed_rule(name: &str, details: &Map<String, Value>) -> Result<Rule,
             parameters.push((name.clone(), patterns));
         }
     }
-    Ok(Rule { name: build_glob(name)?, action, parameters })
+    Ok(Rule { name: build_name_glob(name)?, action, parameters })
+}
+
+/// A glob for the name of a script or tool.
+fn build_name_glob(text: &str) -> Result<GlobMatcher, ScriptError> {
+    let text = without_decoration(text.trim());
+    build_glob(text.strip_prefix("./").unwrap_or(text))
 }
 
 /// A star matches `/` as well, so that a folder's rule covers any depth below it.
 fn build_glob(text: &str) -> Result<GlobMatcher, ScriptError> {
-    let text = normalize_name(text);
     let wrong = |error: globset::Error| {
-        words::PERMISSION_GLOB.with("glob", quoted(&text)).with("why", error.kind().to_string())
+        words::PERMISSION_GLOB.with("glob", quoted(text)).with("why", error.kind().to_string())
     };
-    let built = GlobBuilder::new(&text)
+    let built = GlobBuilder::new(text)
         .literal_separator(false)
         .backslash_escape(true)
         .build()
@@ -224,13 +305,16 @@ fn build_glob(text: &str) -> Result<GlobMatcher, ScriptError> {
     Ok(built.compile_matcher())
 }
 
-/// `$name` and `name.ai.yaml` are the tool `name`.
+/// `$name`, `name.ai.yaml`, `./name` and `folder/../name` are the tool `name`.
 fn normalize_name(name: &str) -> String {
     let name = name.trim();
+    without_decoration(&normalize_path(name.strip_prefix("ai:").unwrap_or(name))).to_owned()
+}
+
+/// The name without `$` and the extension of a script.
+fn without_decoration(name: &str) -> &str {
     let name = name.strip_prefix('$').filter(|rest| !rest.is_empty()).unwrap_or(name);
-    let name =
-        name.strip_suffix(".ai.yaml").or_else(|| name.strip_suffix(".ai.yml")).unwrap_or(name);
-    name.to_owned()
+    source::stem(name)
 }
 
 /// The forms a value is matched in: unchanged, and as the path it may mean.
@@ -276,7 +360,8 @@ mod tests {
     use super::*;
 
     fn verdict(permissions: Value, name: &str, args: Value) -> CallVerdict {
-        judge(&permissions, name, args.as_object().unwrap()).unwrap()
+        let names = CallNames::new(name, []);
+        Rules::read(&permissions).unwrap().judge(&names, args.as_object().unwrap())
     }
 
     fn call_rules(rules: Value) -> Value {
@@ -377,6 +462,40 @@ mod tests {
     }
 
     #[test]
+    fn a_rule_about_one_name_of_a_call_covers_the_others() {
+        let judge = |rule: &str, written: &str, others: &[&str]| {
+            let rules = json!({"ai": {"call": [rule]}, "defaultAction": "allow"});
+            let names = CallNames::new(written, others.iter().copied());
+            Rules::read(&rules).unwrap().judge(&names, &Map::new())
+        };
+        for (written, others) in [
+            ("./t.ai.yaml", vec![]),
+            ("sub/../t", vec![]),
+            ("ai:t", vec![]),
+            ("/home/u/t.ai.yml", vec!["t"]),
+            ("u", vec!["u", "t"]),
+        ] {
+            assert_eq!(judge("!t", written, &others), CallVerdict::Deny, "{written}");
+        }
+        assert_eq!(judge("!./t.ai.yaml", "t", &[]), CallVerdict::Deny);
+        assert_eq!(judge("!t", "u", &["u"]), CallVerdict::Allow);
+        let step = |rule: &str| {
+            let names = CallNames::new("file.write", []).denied_as(["writeFile"]);
+            Rules::read(&call_rules(json!([rule]))).unwrap().judge(&names, &Map::new())
+        };
+        let verdicts = ["!w*", "w*", "file.*"].map(step);
+        assert_eq!(verdicts, [CallVerdict::Deny, CallVerdict::Confirm, CallVerdict::Allow]);
+    }
+
+    #[test]
+    fn the_pattern_of_a_parameter_is_matched_as_it_is_written() {
+        let rules = call_rules(json!([{"read": {"parameters": {"path": ["/safe/*.ai.yaml"]}}}]));
+        let read = |path: &str| verdict(rules.clone(), "read", json!({"path": path}));
+        assert_eq!(read("/safe/a.ai.yaml"), CallVerdict::Allow);
+        assert_eq!(read("/safe/secret.txt"), CallVerdict::Deny);
+    }
+
+    #[test]
     fn an_invalid_rule_is_an_error() {
         for (rules, part) in [
             (call_rules(json!([{"!a": {"action": "allow"}}])), "`!a`"),
@@ -385,8 +504,14 @@ mod tests {
             (call_rules(json!([{"a": {"action": "maybe"}}])), "`maybe`"),
             (call_rules(json!([5])), "name"),
             (json!("allow"), "map"),
+            (json!({"ai": ["!a"]}), "map"),
+            (json!({"ai": {"cal": ["!a"]}}), "Did you mean `call`?"),
+            (json!({"defaultActon": "deny"}), "Did you mean `defaultAction`?"),
+            (call_rules(json!([{"a": {"acton": "deny"}}])), "Did you mean `action`?"),
+            (call_rules(json!([{"name": "a", "parametrs": {}}])), "Did you mean `parameters`?"),
+            (call_rules(json!([{"a": {"parameters": ["/x"]}}])), "`parameters`"),
         ] {
-            let fault = judge(&rules, "a", &Map::new()).unwrap_err().to_string();
+            let fault = Rules::read(&rules).unwrap_err().to_string();
             assert!(fault.contains(part), "{fault}");
         }
     }

@@ -145,7 +145,14 @@ impl ScriptLibrary {
         if let Some(source) = self.find_by_id(package, from)? {
             return Ok(source);
         }
-        Err(missing())
+        let has_extension = Path::new(package).extension().is_some() && !is_script(package);
+        let path = normalize_path(&from.join(package));
+        Err(match has_extension && matches!(self.files.read(&path), Ok(Some(_))) {
+            true => {
+                LocatedError::new(words::NO_SCRIPT_FILE.with("name", super::error::quoted(name)))
+            }
+            false => missing(),
+        })
     }
 
     /// The file an import names, as seen from a folder; it must be below that folder or below one

@@ -186,7 +186,7 @@ fn module_error(error: &wasmi::Error) -> ScriptError {
 
 fn trap_error(error: &wasmi::Error) -> ScriptError {
     match error.as_trap_code() {
-        Some(TrapCode::OutOfFuel) => words::WASM_FUEL.into(),
+        Some(TrapCode::OutOfFuel) => ScriptError::limit(words::WASM_FUEL),
         Some(TrapCode::GrowthOperationLimited) => {
             words::WASM_MEMORY.with("megabytes", MEMORY / (1024 * 1024)).into()
         }

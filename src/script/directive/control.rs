@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Number, Value};
 
-use super::super::error::{CallResult, ScriptFlow, ScriptResult, quoted};
+use super::super::error::{CallResult, Location, ScriptFlow, ScriptResult, quoted};
 use super::super::run::arguments::{ArgValues, CallSyntax};
 use super::super::run::frame::{Frame, ScriptRun};
+use super::super::run::limits::limit_error;
 use super::super::run::scope::text_of;
 use super::super::syntax::{ScriptNode, Tree};
 use super::super::text::delimiters::unquote;
@@ -54,7 +55,7 @@ pub async fn run_while(run: &mut ScriptRun, frame: &mut Frame, call: CallSyntax<
         run.limits.count_instruction()?;
         turns += 1;
         if turns > MOST_TURNS {
-            return Err(words::TOO_MANY_TURNS.with("most", MOST_TURNS).into());
+            return Err(limit_error(words::TOO_MANY_TURNS.with("most", MOST_TURNS)));
         }
         if let Some(block) = sibling_node(&call, "do")
             && !run_iteration(run, frame, block).await?
@@ -247,7 +248,7 @@ fn number_pairs(start: f64, end: f64, step: f64) -> ScriptResult<LoopPairs> {
         return Ok(Vec::new());
     }
     if count > MOST_TURNS as f64 {
-        return Err(words::TOO_MANY_TURNS.with("most", MOST_TURNS).into());
+        return Err(limit_error(words::TOO_MANY_TURNS.with("most", MOST_TURNS)));
     }
     let number = |value: f64| match value.fract() == 0.0 && value.abs() < 9e15 {
         true => Value::from(value as i64),
@@ -259,7 +260,7 @@ fn number_pairs(start: f64, end: f64, step: f64) -> ScriptResult<LoopPairs> {
 
 fn check_item_count(turns: usize) -> ScriptResult {
     match turns > MOST_TURNS {
-        true => Err(words::TOO_MANY_TURNS.with("most", MOST_TURNS).into()),
+        true => Err(limit_error(words::TOO_MANY_TURNS.with("most", MOST_TURNS))),
         false => Ok(()),
     }
 }
@@ -282,7 +283,8 @@ async fn register_handler(
 ) -> CallResult {
     match handler_names(run, frame, &call).await? {
         (Some(event), Some(callback)) => {
-            frame.add_handler(&event, &callback, once);
+            let location = Location::new(&frame.file, frame.position);
+            frame.add_handler(&event, &callback, once, location);
             Ok(None)
         }
         _ => Err(words::ON_NEEDS.into()),

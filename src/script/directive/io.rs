@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::super::error::{CallResult, ErrorCause, ScriptFlow, ScriptResult, quoted};
 use super::super::manifest::input::ScriptArgs;
+use super::super::permission::CallNames;
 use super::super::run::arguments::ArgValues;
 use super::super::run::builtin_tools;
 use super::super::run::frame::{Frame, ScriptRun};
@@ -41,8 +42,13 @@ pub async fn pipe(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> Ca
     let name = args.text("name").unwrap_or_default();
     let name = name.strip_prefix('$').unwrap_or(&name).to_owned();
     let latest = frame.values.latest.clone();
-    let mut passed = ArgValues { named: args.named, ..ArgValues::default() };
+    // The name is the first argument, unless it has its key.
+    let first = usize::from(args.get("name").is_none());
+    let mut passed = ArgValues { named: args.to_map(), ..ArgValues::default() };
     passed.named.shift_remove("name");
+    if !matches!(args.positional.as_slice(), [Value::Object(_)]) {
+        passed.positional = args.positional.into_iter().skip(first).collect();
+    }
     passed.add_latest(&latest);
     if frame.imports.has_function(&name) {
         run.call_function(frame, &name, passed).await
@@ -65,7 +71,7 @@ async fn run_own_step(
     args: Map<String, Value>,
 ) -> ScriptResult<String> {
     let tool = builtin_tools::find(tool).ok_or(words::STEP_BROKEN)?;
-    let permission = frame.permission_question(tool.id, &args)?;
+    let permission = frame.step_question(&tool.call_names(tool.id), &args)?;
     Ok(run.host.run_step(tool.step_action(&args)?, permission).await?)
 }
 
@@ -175,16 +181,20 @@ pub async fn read_file(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) 
         return Ok(Some(known));
     }
     let path = expand_variables(&run.host.environment(), &path)?;
-    let path = resolve_path(run, frame, &path);
-    let mut input = Map::new();
-    input.insert("path".to_owned(), Value::from(path.display().to_string()));
+    let found = resolve_path(run, frame, &path).display().to_string();
+    let mut input = Map::from_iter([("path".to_owned(), Value::from(path))]);
     for name in ["start", "end"] {
         if let Some(value) = args.named.get(name) {
             input.insert(name.to_owned(), value.clone());
         }
     }
+    // The rules know the path as it is written; what they forbid is forbidden where it was found.
+    let names = CallNames::new("file.read", []).denied_as(["readFile", "file"]);
+    let permission = frame.step_question(&names, &input)?;
+    input.insert("path".to_owned(), Value::from(found));
+    frame.check_not_forbidden(&names, &input)?;
     let work = StepAction::Tool { name: "file.read".to_owned(), input: Value::Object(input) };
-    Ok(Some(Value::String(run.host.run_step(work, None).await?)))
+    Ok(Some(Value::String(run.host.run_step(work, permission).await?)))
 }
 
 /// The value of a `pack://` address; `None` if the path is not one.
@@ -217,7 +227,10 @@ pub async fn fetch_url(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) 
     }
     let args = ["-fsSL", "--max-time", "30", "--max-filesize", "8000000", "--", &url];
     let work = StepAction::exec("curl", &args);
-    let text = run.host.run_step(work, None).await?;
+    let judged = json!({ "url": url, "program": "curl", "args": args });
+    let names = CallNames::new("fetchUrl", ["url"]).denied_as(["exec"]);
+    let permission = frame.step_question(&names, judged.as_object().unwrap_or(&Map::new()))?;
+    let text = run.host.run_step(work, permission).await?;
     Ok(Some(Value::String(text)))
 }
 

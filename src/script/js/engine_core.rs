@@ -310,9 +310,10 @@ impl EnteredEngine<'_, '_> {
         if self.state.time_limit.has_expired() || why.contains("interrupted") {
             time_limit_error(self.state.limits)
         } else if why.contains("out of memory") {
-            words::ENGINE_MEMORY.with("megabytes", self.state.limits.memory / (1024 * 1024)).into()
+            let megabytes = self.state.limits.memory / (1024 * 1024);
+            ScriptError::limit(words::ENGINE_MEMORY.with("megabytes", megabytes))
         } else if why.contains("call stack size exceeded") || why.contains("stack overflow") {
-            words::ENGINE_STACK.into()
+            ScriptError::limit(words::ENGINE_STACK)
         } else {
             words::ENGINE_THREW.with("why", quoted(why.trim_end_matches('.'))).into()
         }

@@ -57,7 +57,7 @@ pub(super) fn end_event(got: Result<TaskOutcome, ScriptError>) -> TaskEvent {
 }
 
 pub(super) fn time_limit_error(limits: JsLimits) -> ScriptError {
-    words::ENGINE_TIME.with("seconds", format_seconds(limits.time)).into()
+    ScriptError::limit(words::ENGINE_TIME.with("seconds", format_seconds(limits.time)))
 }
 
 fn format_seconds(time: Duration) -> String {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::super::error::{LocatedError, quoted};
-use super::super::text::json5;
+use super::super::text::{delimiters, json5};
 use crate::i18n::{LocalizedText, cli, script_run as words};
 
 /// One declared input.
@@ -92,6 +92,8 @@ pub struct ScriptArgs {
     pub named: Map<String, Value>,
     /// The names of the variables among `positional`, which are in `named` as well.
     pub variables: Vec<String>,
+    /// A text for the next position, or else one more message of the user.
+    pub message: Option<String>,
 }
 
 impl From<Map<String, Value>> for ScriptArgs {
@@ -114,19 +116,87 @@ impl ScriptArgs {
     /// Text typed after a script's name: JSON, its relaxed form, or plain text.
     ///
     /// # Errors
-    /// It begins like an object or a list but is not one.
+    /// It looks like an object or a list but is not one.
     pub fn parse(text: &str) -> Result<ScriptArgs, LocalizedText> {
         let trimmed = text.trim();
-        if !trimmed.starts_with(['{', '[']) {
-            return Ok(ScriptArgs::from_value(Value::String(text.to_owned())));
-        }
         let relaxed = || match trimmed.starts_with('{') {
             true => json5::read_typed(trimmed),
             false => json5::read(trimmed),
         };
-        let value = serde_json::from_str(trimmed).ok().or_else(relaxed);
-        value.map(ScriptArgs::from_value).ok_or_else(|| cli::ARGS_UNREADABLE.into())
+        let is_data = trimmed.starts_with(['{', '[']);
+        let read = || serde_json::from_str(trimmed).ok().or_else(relaxed);
+        match is_data.then(read).flatten() {
+            Some(value) => Ok(ScriptArgs::from_value(value)),
+            None if looks_like_data(trimmed) => Err(cli::ARGS_UNREADABLE.into()),
+            None => Ok(ScriptArgs::from_value(Value::String(text.to_owned()))),
+        }
     }
+
+    /// The words typed after a script's name: one for each position that an input has, and the rest
+    /// for the last; or one text. Further arguments follow a piped text.
+    ///
+    /// # Errors
+    /// They look like an object or a list but are not one.
+    pub fn from_words(
+        inputs: &[DeclaredInput],
+        words: &[&str],
+        is_piped: bool,
+    ) -> Result<ScriptArgs, LocalizedText> {
+        let count = inputs.iter().filter_map(|input| input.index).max().map_or(1, |last| last + 1);
+        let count = count.saturating_sub(usize::from(is_piped)).max(1).min(words.len());
+        let is_data = words.first().is_some_and(|word| word.trim_start().starts_with(['{', '[']));
+        if count < 2 || is_data {
+            return match words {
+                [] => Ok(ScriptArgs::default()),
+                words => ScriptArgs::parse(&words.join(" ")),
+            };
+        }
+        let (single, rest) = words.split_at(count - 1);
+        let mut positional: Vec<Value> = single.iter().map(|word| Value::from(*word)).collect();
+        positional.push(Value::String(rest.join(" ")));
+        Ok(ScriptArgs { positional, ..ScriptArgs::default() })
+    }
+
+    /// Adds arguments that were typed to those that were piped; what is typed wins.
+    pub fn extend(&mut self, inputs: &[DeclaredInput], typed: ScriptArgs) {
+        let place = self.positional.len();
+        let is_surplus = place > 0 && input_at(inputs, place).is_none();
+        match typed.positional.as_slice() {
+            [Value::String(text)] if is_surplus => self.message = Some(text.clone()),
+            _ => self.positional.extend(typed.positional),
+        }
+        self.named.extend(typed.named);
+    }
+}
+
+/// Whether a text is meant as an object or a list: `{name: …`, `["a", …]`. Prose may begin with a
+/// bracket as well: `[ ] buy milk`, `{{name}} is missing`.
+fn looks_like_data(text: &str) -> bool {
+    if let Some(inside) = text.strip_prefix('{') {
+        let inside = inside.trim_start();
+        let name = inside.trim_start_matches(['"', '\'']);
+        let (_, after) = match delimiters::leading_word(name, |c| c == '-') {
+            Some(split) => split,
+            None => return inside.starts_with(['"', '\'']),
+        };
+        return after.trim_start_matches(['"', '\'']).trim_start().starts_with(':');
+    }
+    let rest = text.strip_prefix('[').and_then(|open| delimiters::bracket_content(open, ']'));
+    rest.is_some_and(|(inside, rest)| rest.is_empty() && inside.contains([',', '"']))
+}
+
+/// The input that takes the argument at a position: that of the index, or where no input has one,
+/// that of the order.
+fn input_at(inputs: &[DeclaredInput], place: usize) -> Option<&DeclaredInput> {
+    let named_inputs = || inputs.iter().filter(|input| !is_place(input));
+    let any_index = named_inputs().any(|input| input.index.is_some());
+    let by_index = named_inputs().find(|input| input.index == Some(place));
+    by_index.or_else(|| named_inputs().nth(place).filter(|_| !any_index))
+}
+
+/// An input that is a position alone, read as `this[0]`.
+fn is_place(input: &DeclaredInput) -> bool {
+    input.name.parse::<usize>().is_ok()
 }
 
 /// The arguments that a piped text is: one text without its final newline, or the object that the
@@ -154,17 +224,15 @@ pub fn piped_args(inputs: &[DeclaredInput], text: &str) -> ScriptArgs {
 /// Assigns arguments to the names they are meant for. Positional arguments without an input of
 /// their index are returned.
 pub fn bind(inputs: &[DeclaredInput], args: ScriptArgs) -> (Map<String, Value>, Option<Value>) {
-    let ScriptArgs { positional: by_place, mut named, variables } = args;
+    let ScriptArgs { positional: by_place, mut named, variables, message } = args;
     let mut left = None;
-    let is_place = |input: &&DeclaredInput| input.name.parse::<usize>().is_ok();
-    let any_index = inputs.iter().any(|input| input.index.is_some() && !is_place(&input));
     for (at, value) in by_place.into_iter().enumerate() {
         for input in inputs.iter().filter(|input| input.index == Some(at) && is_place(input)) {
             named.entry(input.name.clone()).or_insert_with(|| value.clone());
         }
         let named_inputs = || inputs.iter().filter(|input| !is_place(input));
-        let by_index = named_inputs().find(|input| input.index == Some(at));
-        let by_order = named_inputs().nth(at).filter(|_| !any_index);
+        let taker = input_at(inputs, at);
+        let by_index = taker.filter(|input| input.index == Some(at));
         // A variable that has the name of an input is meant for that one.
         let has_name = |input: &DeclaredInput| {
             variables.contains(&input.name) && named.get(&input.name) == Some(&value)
@@ -172,7 +240,7 @@ pub fn bind(inputs: &[DeclaredInput], args: ScriptArgs) -> (Map<String, Value>, 
         if by_index.is_none() && named_inputs().any(has_name) {
             continue;
         }
-        match by_index.or(by_order) {
+        match taker {
             Some(input) => {
                 named.entry(input.name.clone()).or_insert(value);
             }
@@ -180,6 +248,11 @@ pub fn bind(inputs: &[DeclaredInput], args: ScriptArgs) -> (Map<String, Value>, 
             None => {}
         }
     }
+    left = match (message, left) {
+        (None, left) => left,
+        (Some(text), None) => Some(Value::String(text)),
+        (Some(text), Some(left)) => Some(Value::from(format!("{text}\n\n{}", plain_text(&left)))),
+    };
     for input in inputs {
         if let Some(value) = input.index.and_then(|at| named.shift_remove(&at.to_string())) {
             named.entry(input.name.clone()).or_insert(value);
@@ -231,6 +304,50 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn each_position_gets_a_word_and_the_last_one_the_rest() {
+        let two = json!([{"a": {"index": 0}}, {"b": {"index": 1}}]);
+        for (declared, words, expected) in [
+            (&two, vec!["one", "two"], json!({"a": "one", "b": "two"})),
+            (&two, vec!["one", "two", "three"], json!({"a": "one", "b": "two three"})),
+            (&two, vec!["one two"], json!({"a": "one two"})),
+            (&two, vec!["{a: 1,", "b: 2}"], json!({"a": 1, "b": 2})),
+            (&json!([{"a": {"index": 0}}, "b"]), vec!["one", "two"], json!({"a": "one two"})),
+            (&json!(["a", "b"]), vec!["one", "two"], json!({"a": "one two"})),
+        ] {
+            let inputs = parse_inputs(Some(declared), "f").unwrap();
+            let args = ScriptArgs::from_words(&inputs, &words, false).unwrap();
+            assert_eq!(Value::Object(bind(&inputs, args).0), expected, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_beside_a_piped_one_goes_to_the_next_input_or_into_a_message() {
+        let bound = |declared: Value| {
+            let inputs = parse_inputs(Some(&declared), "f").unwrap();
+            let mut args = piped_args(&inputs, "piped\n");
+            args.extend(&inputs, ScriptArgs::from_words(&inputs, &["typed"], true).unwrap());
+            let (named, left) = bind(&inputs, args);
+            (Value::Object(named), left)
+        };
+        let content = json!([{"content": {"index": 0}}]);
+        assert_eq!(bound(content), (json!({"content": "piped"}), Some(json!("typed"))));
+        assert_eq!(bound(json!([])), (json!({}), Some(json!("typed\n\npiped"))));
+        let both = json!([{"a": {"index": 0}}, {"b": {"index": 1}}]);
+        assert_eq!(bound(both), (json!({"a": "piped", "b": "typed"}), None));
+    }
+
+    #[test]
+    fn prose_that_begins_with_a_bracket_is_text_and_a_broken_object_is_an_error() {
+        for text in ["[ ] todo", "[x] done [ ] open", "{{name}} is missing", "{todo} fix", "[a"] {
+            let args = ScriptArgs::parse(text).unwrap();
+            assert_eq!(args.positional, [json!(text)]);
+        }
+        for text in ["{a: ", "{\"a\": 1", "{ a : [}", "[\"a\", }]"] {
+            assert!(ScriptArgs::parse(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn piped_text_is_text_unless_the_script_wants_an_object() {

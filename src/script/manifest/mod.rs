@@ -1,12 +1,14 @@
 //! The declarations of a script, checked: its inputs, its base, its functions, its imports and
 //! exports. A [`Manifest`] is the plan; nothing of it has run.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use super::error::{LocatedError, Location};
 use super::output;
+use super::permission::CallNames;
 use super::source::{ScriptLibrary, ScriptOrigin, ScriptSource};
 use super::syntax::{ScriptNode, Tree};
 use super::tool_protocol::{Param, ToolHelp};
@@ -14,6 +16,7 @@ use crate::i18n::{LocalizedText, script_run as words};
 
 pub mod imports;
 pub mod input;
+pub mod input_type;
 
 pub use imports::{Export, Import, ImportKind, ImportPick, Picks};
 pub use input::DeclaredInput;
@@ -84,6 +87,19 @@ impl Manifest {
 
     pub fn id(&self) -> &str {
         &self.origin.id
+    }
+
+    /// The names a permission may know it by: its ID, its file's name, that of its package, and
+    /// those of the call.
+    pub fn call_names<'a>(
+        &'a self,
+        written: &str,
+        others: impl IntoIterator<Item = &'a str>,
+    ) -> CallNames {
+        let file = Path::new(&self.origin.file).file_name().and_then(|name| name.to_str());
+        let package = self.origin.package.as_deref();
+        let own = [Some(self.id()), file.filter(|_| package.is_none()), package];
+        CallNames::new(written, own.into_iter().flatten().chain(others))
     }
 
     pub fn text_setting(&self, key: &str) -> Option<&str> {

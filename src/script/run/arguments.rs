@@ -102,7 +102,7 @@ impl ArgValues {
             [Value::Object(_)] => Vec::new(),
             _ => self.positional,
         };
-        ScriptArgs { positional: by_place, named, variables }
+        ScriptArgs { positional: by_place, named, variables, message: None }
     }
 
     /// In the form a function takes: by position, or as one object.

@@ -4,6 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::super::error::ScriptResult;
+use super::super::permission::CallNames;
 use super::super::tool_protocol::{Param, ToolHelp};
 use super::frame::ScriptRun;
 use super::scope::texts_of;
@@ -15,6 +16,8 @@ use crate::protocol::StepAction;
 pub struct BuiltinTool {
     pub id: &'static str,
     title: &'static str,
+    /// The directives that take the same step.
+    directives: &'static [&'static str],
     params: &'static [BuiltinParam],
 }
 
@@ -46,29 +49,29 @@ const fn optional_param(
 /// The tools a script may offer to its model.
 #[rustfmt::skip]
 const TABLE: &[BuiltinTool] = &[
-    BuiltinTool { id: "exec", title: "run a program, without a shell", params: &[
+    BuiltinTool { id: "exec", title: "run a program, without a shell", directives: &[], params: &[
         required_param("program", "the name of the program", "\"git\""),
         optional_param("args", "the list of its arguments", "[\"status\", \"--short\"]"),
     ] },
-    BuiltinTool { id: "file.read", title: "read a text file", params: &[
+    BuiltinTool { id: "file.read", title: "read a text file", directives: &["readFile"], params: &[
         required_param("path", "the file", "\"src/main.rs\""),
         optional_param("from", "the first line wanted, a number", "1"),
         optional_param("to", "the last line wanted, a number", "80"),
     ] },
-    BuiltinTool { id: "file.list", title: "list the files of a folder", params: &[
+    BuiltinTool { id: "file.list", title: "list the files of a folder", directives: &["listFilenames", "isDir"], params: &[
         optional_param("path", "the folder", "\"src\""),
         optional_param("glob", "which names", "\"*.rs\""),
     ] },
-    BuiltinTool { id: "file.search", title: "look for a text in files", params: &[
+    BuiltinTool { id: "file.search", title: "look for a text in files", directives: &[], params: &[
         required_param("query", "the text", "\"fn main\""),
         optional_param("path", "the folder or file", "\"src\""),
         optional_param("regex", "whether the text is a regular expression", "false"),
     ] },
-    BuiltinTool { id: "file.write", title: "write a whole file", params: &[
+    BuiltinTool { id: "file.write", title: "write a whole file", directives: &["writeFile"], params: &[
         required_param("path", "the file", "\"notes.md\""),
         required_param("content", "all it holds then", "\"# Notes\\n\""),
     ] },
-    BuiltinTool { id: "file.edit", title: "replace a text that stands once in a file", params: &[
+    BuiltinTool { id: "file.edit", title: "replace a text that stands once in a file", directives: &[], params: &[
         required_param("path", "the file", "\"notes.md\""),
         required_param("old", "the text as it stands there", "\"one\""),
         required_param("new", "the text in its place", "\"two\""),
@@ -107,6 +110,11 @@ impl BuiltinTool {
             title: title.unwrap_or(self.title).to_owned(),
             params: params.collect(),
         }
+    }
+
+    /// The names a permission may know it by; `written` is the one of the call.
+    pub fn call_names(&self, written: &str) -> CallNames {
+        CallNames::new(written, [self.id]).denied_as(self.directives.iter().copied())
     }
 
     /// The step for these arguments.

@@ -11,6 +11,7 @@ use super::super::error::{CallResult, ScriptResult};
 use super::super::host::ScriptEvent;
 use super::super::manifest::Manifest;
 use super::super::manifest::input::ScriptArgs;
+use super::super::permission::CallNames;
 use super::super::text::CallMark;
 use super::arguments::{ArgValues, CallSyntax};
 use super::dialogue::DialogueMessage;
@@ -48,17 +49,19 @@ impl ScriptRun {
             }
             Some(Callee::Script(shape)) => {
                 let args = passed.into_script_args();
-                frame.check_permission(self.host.as_mut(), shape.id(), &args.named).await?;
+                let names = shape.call_names(shape.id(), [name]);
+                frame.check_permission(self.host.as_mut(), &names, &args.named).await?;
                 self.run_manifest(&frame.permissions, shape, args).await.map(Some)
             }
             Some(Callee::Interact(shape)) => {
-                frame.check_function_permission(name)?;
                 let message = passed.text("message").unwrap_or_default();
-                frame.check_permission(self.host.as_mut(), shape.id(), &passed.to_map()).await?;
+                let names = shape.call_names(shape.id(), [name]);
+                frame.check_permission(self.host.as_mut(), &names, &passed.to_map()).await?;
                 interact(self, frame, shape, Map::new(), message).await.map(Some)
             }
             Some(Callee::OtherScript { module, name: inside }) => {
-                frame.check_function_permission(name)?;
+                let names = CallNames::new(name, [inside.as_str()]);
+                frame.check_not_denied(&names, &Map::new())?;
                 let name = inside;
                 let Some(mut other) = frame.imports.take_module(module) else { return Ok(None) };
                 let came = Box::pin(self.call_function(&mut other, &name, passed)).await;
@@ -88,8 +91,13 @@ impl ScriptRun {
                 let mut args = passed.into_script_args().named;
                 args.shift_remove("message");
                 let script = frame.role_script(name).unwrap_or_else(|| name.clone());
-                frame.check_permission(self.host.as_mut(), &script, &args).await?;
-                let shape = frame.find_script(&self.library, &script)?;
+                let found = frame.find_script(&self.library, &script);
+                let names = match &found {
+                    Ok(shape) => shape.call_names(&script, [name.as_str()]),
+                    Err(_) => CallNames::new(&script, []),
+                };
+                frame.check_permission(self.host.as_mut(), &names, &args).await?;
+                let shape = found?;
                 interact(self, frame, shape, args, message).await
             }
             _ => self.call_script(frame, name, passed.into_script_args()).await,
@@ -106,13 +114,19 @@ impl ScriptRun {
         Box::pin(async move {
             frame.require_trust(format_args!("@{name}"))?;
             if frame.imports.has_function(name) {
-                frame.check_permission(self.host.as_mut(), name, &args.named).await?;
+                let names = CallNames::new(name, []);
+                frame.check_permission(self.host.as_mut(), &names, &args.named).await?;
                 let ScriptArgs { positional, named, .. } = args;
                 let passed = ArgValues { positional, named, passed_variables: Map::new() };
                 return Ok(self.call_function(frame, name, passed).await?.unwrap_or(Value::Null));
             }
-            let asked = frame.permission_question(name, &args.named)?;
-            let found = ToolKind::find(frame, &self.library, name)?;
+            let found = ToolKind::find(frame, &self.library, name);
+            let names = match &found {
+                Ok(found) => found.call_names(name),
+                Err(_) => CallNames::new(name, []),
+            };
+            let asked = frame.permission_question(&names, &args.named)?;
+            let found = found?;
             let asked = found.confirm_call(self.host.as_mut(), name, asked).await?;
             found.run(self, &frame.permissions, args, asked).await
         })
@@ -169,9 +183,17 @@ fn call<'a>(
         let args = evaluate_call_args(run, frame, &called).await?;
         match row {
             Some(row) => row.run_with(run, frame, args).await,
+            None if called.pipe && is_script(run, frame, called.name) => {
+                run.call_script(frame, called.name, args.into_script_args()).await.map(Some)
+            }
             None => Box::pin(run.call_function(frame, called.name, args)).await,
         }
     })
+}
+
+/// Whether a name means a script or one of the program's own tools, not a function.
+fn is_script(run: &ScriptRun, frame: &Frame, name: &str) -> bool {
+    !frame.imports.has_function(name) && ToolKind::find(frame, &run.library, name).is_ok()
 }
 
 /// All arguments of a call: in brackets, under the key, and in the other keys.

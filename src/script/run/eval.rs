@@ -4,7 +4,7 @@
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::super::error::{CallResult, ScriptResult, quoted};
+use super::super::error::{CallResult, LocatedError, Location, ScriptResult, quoted};
 use super::super::js::TaskOutcome;
 use super::super::syntax::{ScriptNode, Tree};
 use super::super::text::args::{self, Arg};
@@ -16,7 +16,7 @@ use super::expression::{KnownValue, is_name, is_path};
 use super::frame::{Frame, ScriptRun};
 use super::js::{define_anonymous, evaluate, evaluate_condition};
 use super::render::{fill_marks, render};
-use crate::i18n::script_run as words;
+use crate::i18n::{Localize, script_run as words};
 
 impl ScriptRun {
     /// The value of a JavaScript expression; `None` if it is undefined.
@@ -36,14 +36,21 @@ impl ScriptRun {
         let expression = self.expressions.read(text);
         let unknown = match expression.known_value(&frame.values, &frame.manifest) {
             KnownValue::Value(value) => return Ok(Some(value)),
+            // As in the engine, an input without a value is null.
+            KnownValue::Undefined if frame.manifest.has_input(text.trim()) => {
+                return Ok(Some(Value::Null));
+            }
             KnownValue::Undefined => text.trim().to_owned(),
             KnownValue::NeedsEngine => match evaluate(self, frame, expression.code()).await? {
                 TaskOutcome::Unknown(name) => name,
+                // A missing field of what is known, or a call without a value.
+                TaskOutcome::Undefined => return Ok(Some(Value::Null)),
                 outcome => return outcome_value(text, outcome),
             },
         };
         let said = words::NAME_NOT_SET.with("text", quoted(text)).with("name", quoted(&unknown));
-        self.host.emit_note(said);
+        let place = Location::new(&frame.file, frame.position);
+        self.host.emit_note(LocatedError::with_location(said, place).localized());
         Ok(None)
     }
 

@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
-use super::super::error::ScriptResult;
+use super::super::directive;
+use super::super::error::{Location, ScriptResult};
 use super::super::syntax::{ScriptNode, Tree};
-use super::super::text::args;
+use super::super::text::args as call_text;
 use super::arguments::ArgValues;
-use super::frame::{Frame, ScriptRun};
+use super::frame::{Frame, Handler, ScriptRun};
 use super::js::define_anonymous;
 
 impl ScriptRun {
@@ -23,6 +24,24 @@ impl ScriptRun {
         }
     }
 
+    async fn call_handler(
+        &mut self,
+        frame: &mut Frame,
+        handler: &Handler,
+        args: Vec<Value>,
+    ) -> ScriptResult {
+        if let Some(expression) = handler.callback.strip_prefix("?=") {
+            Box::pin(self.evaluate_expression(frame, expression)).await?;
+        } else if let Some(call) = call_text::parse_call(&handler.callback) {
+            let passed = ArgValues::from(args);
+            match directive::find(&call.name).filter(|_| !frame.imports.has_function(&call.name)) {
+                Some(row) => Box::pin(row.run_with(self, frame, passed)).await?,
+                None => Box::pin(self.call_function(frame, &call.name, passed)).await?,
+            };
+        }
+        Ok(())
+    }
+
     /// Calls every handler of an event.
     pub async fn emit(&mut self, frame: &mut Frame, event: &str, args: Vec<Value>) -> ScriptResult {
         if !frame.has_handler(event) {
@@ -33,12 +52,9 @@ impl ScriptRun {
         let about = serde_json::json!({ "type": event });
         for handler in heard {
             let all: Vec<Value> = std::iter::once(about.clone()).chain(args.clone()).collect();
-            if let Some(expression) = handler.callback.strip_prefix("?=") {
-                Box::pin(self.evaluate_expression(frame, expression)).await?;
-            } else if let Some(call) = args::parse_call(&handler.callback) {
-                let passed = ArgValues::from(all);
-                Box::pin(self.call_function(frame, &call.name, passed)).await?;
-            }
+            let Location { file, position } = &handler.location;
+            let came = self.call_handler(frame, &handler, all).await;
+            came.map_err(|halt| halt.or_location(file, *position))?;
         }
         Ok(())
     }
@@ -51,16 +67,18 @@ pub async fn add_declared_handlers(run: &mut ScriptRun, frame: &mut Frame) -> Sc
         Tree::List(items) => items,
         _ => vec![on],
     };
+    let file = frame.manifest.origin.file.clone();
     for item in &items {
+        let location = Location::new(&file, item.position);
         if let Some(text) = item.as_text()
             && let Some((event, callback)) = text.split_once(':')
         {
-            frame.add_handler(event.trim(), callback.trim(), false);
+            frame.add_handler(event.trim(), callback.trim(), false, location.clone());
         }
         for (event, callback) in item.pairs() {
             let event = event.key_text().unwrap_or_default();
             let callback = run.callback_name(frame, callback).await?;
-            frame.add_handler(&event, &callback, false);
+            frame.add_handler(&event, &callback, false, location.clone());
         }
     }
     Ok(())

@@ -3,18 +3,16 @@
 
 use serde_json::{Map, Value};
 
-use super::super::error::{ScriptResult, quoted};
+use super::super::error::ScriptResult;
 use super::super::text::{Placeholder, RenderedText};
 use super::answer::store_reply;
 use super::dialogue::{DialogueMessage, MessageBody, SystemParts};
 use super::frame::{Frame, ScriptRun};
-use super::model_call::{CallOptions, ScriptReply, complete, model_messages};
+use super::model_call::{
+    CallOptions, ScriptReply, TRIES, complete, model_messages, no_choice_error,
+};
 use super::multi_role::{RoleTurn, role_reply};
 use super::tools::{ToolQuestion, answer_with_tools, run_after_answer_tools};
-use crate::i18n::script_run as words;
-
-/// How often the model is asked again when its reply was not one of the choices.
-const TRIES: usize = 3;
 
 /// Asks for every missing reply of one message, from left to right.
 pub async fn fill_placeholders(run: &mut ScriptRun, frame: &mut Frame, at: usize) -> ScriptResult {
@@ -72,7 +70,8 @@ async fn answer_placeholder(
     let is_other = role != frame.manifest.name();
     let script = frame.role_script(&role).filter(|_| is_other);
     let mut last = String::new();
-    for _ in 0..TRIES {
+    for at_try in 0..TRIES {
+        let options = CallOptions { is_retry: at_try > 0, ..call_options(ask, &params) };
         let reply = match &script {
             Some(script) => {
                 let turn = RoleTurn {
@@ -81,11 +80,11 @@ async fn answer_placeholder(
                     end: at,
                     begun: &before,
                     notes: ask.choice_instruction(),
-                    options: call_options(ask, &params),
+                    options,
                 };
                 role_reply(run, frame, turn).await?
             }
-            None => script_reply(run, frame, at, ask, &before, &params).await?,
+            None => script_reply(run, frame, at, ask, &before, options).await?,
         };
         if ask.choices.is_empty() {
             return Ok(reply);
@@ -95,15 +94,20 @@ async fn answer_placeholder(
         }
         last = reply.text;
     }
-    Err(words::NO_CHOICE
-        .with("reply", quoted(&last))
-        .with("list", quoted(&ask.choices.join(", ")))
-        .into())
+    Err(no_choice_error(ask, &last))
 }
 
 fn call_options(ask: &Placeholder, params: &Map<String, Value>) -> CallOptions {
-    let (params, choices) = (params.clone(), ask.choices.clone());
-    CallOptions { params, choices, ..CallOptions::default() }
+    let choice = (!ask.choices.is_empty()).then(|| ask.clone());
+    // What a mark names is a parameter of the call, as in `parameters`.
+    let names = ask.params.iter().filter_map(|arg| arg.name.as_ref());
+    let unlisted = names.filter_map(|name| Some((name.clone(), params.get(name)?.clone())));
+    CallOptions {
+        params: params.clone(),
+        unlisted: unlisted.collect(),
+        choice,
+        ..CallOptions::default()
+    }
 }
 
 /// The reply of the script's own model, which continues the message.
@@ -113,22 +117,19 @@ async fn script_reply(
     at: usize,
     ask: &Placeholder,
     before: &str,
-    params: &Map<String, Value>,
+    options: CallOptions,
 ) -> ScriptResult<ScriptReply> {
-    let options = call_options(ask, params);
-    if ask.choices.is_empty() {
-        let sent = model_messages(frame, at, None, &SystemParts::default())?;
-        let question = ToolQuestion::about(frame, at, &sent, before);
-        if let Some(reply) = answer_with_tools(run, frame, question, &options).await? {
-            return Ok(reply);
-        }
+    let extra = SystemParts { notes: ask.choice_instruction(), ..SystemParts::default() };
+    let sent = model_messages(frame, at, None, &extra)?;
+    let question = ToolQuestion::about(frame, at, &sent, before);
+    if let Some(reply) = answer_with_tools(run, frame, question, &options).await? {
+        return Ok(reply);
     }
     let role = frame.dialogue.messages.get(at).map(|line| line.role.clone()).unwrap_or_default();
     let begun = DialogueMessage {
         body: MessageBody::Rendered(RenderedText::literal(before)),
         ..DialogueMessage::rendered(role, "")
     };
-    let extra = SystemParts { notes: ask.choice_instruction(), ..SystemParts::default() };
     let sent = model_messages(frame, at, Some(&begun), &extra)?;
     complete(run, frame, sent, options).await
 }

@@ -8,13 +8,15 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::super::error::{ErrorCause, LocatedError, ScriptFlow, ScriptResult, quoted};
+use super::super::error::{
+    ErrorCause, LocatedError, Location, ScriptFlow, ScriptResult, SourcePosition, quoted,
+};
 use super::super::host::ScriptHost;
 use super::super::js::{Engine, JsScope};
 use super::super::manifest::input::{self, ScriptArgs};
-use super::super::manifest::{Instruction, Manifest};
+use super::super::manifest::{Instruction, Manifest, input_type};
 use super::super::output;
-use super::super::permission::{self, CallVerdict};
+use super::super::permission::{CallNames, CallVerdict, Rules};
 use super::super::source::ScriptLibrary;
 use super::super::text::mentions;
 use super::super::wasm;
@@ -54,6 +56,10 @@ pub struct Frame {
     pub unbound_arg: Option<Value>,
     /// The file of the running instruction: a base has its own.
     pub file: Arc<str>,
+    /// The place of the running instruction.
+    pub position: SourcePosition,
+    /// The parameters without effect that were reported.
+    pub noted_params: BTreeSet<String>,
 }
 
 /// The handler of an event.
@@ -63,6 +69,8 @@ pub struct Handler {
     /// The name of a function, or `?=` and an expression.
     pub callback: String,
     pub once: bool,
+    /// Where it is declared.
+    pub location: Location,
 }
 
 /// The target of a name.
@@ -167,7 +175,10 @@ impl Frame {
         args: ScriptArgs,
         callers: &[Arc<Value>],
     ) -> Result<Frame, LocatedError> {
-        let (args, left) = input::bind(&shape.inputs, args);
+        let (mut args, left) = input::bind(&shape.inputs, args);
+        let front = shape.front_matter.position;
+        input_type::fit_args(&shape.inputs, &mut args)
+            .map_err(|failure| failure.or_location(&shape.origin.file, front))?;
         let mut config = shape.config.clone();
         let prompt = take_map(&mut config, "prompt");
         let parameters = take_map(&mut config, "parameters");
@@ -187,6 +198,8 @@ impl Frame {
             handlers: Vec::new(),
             unbound_arg: None,
             file: Arc::from(shape.origin.file.as_str()),
+            position: front,
+            noted_params: BTreeSet::new(),
             manifest: shape,
         };
         frame.assign_unbound_arg(left);
@@ -238,13 +251,13 @@ impl Frame {
     pub async fn check_permission(
         &self,
         host: &mut dyn ScriptHost,
-        name: &str,
+        names: &CallNames,
         args: &Map<String, Value>,
     ) -> ScriptResult {
-        let Some(question) = self.permission_question(name, args)? else { return Ok(()) };
+        let Some(question) = self.permission_question(names, args)? else { return Ok(()) };
         match host.confirm(question).await {
             true => Ok(()),
-            false => Err(not_allowed_error(name)),
+            false => Err(not_allowed_error(names.written())),
         }
     }
 
@@ -252,14 +265,14 @@ impl Frame {
     /// they leave nothing to the user.
     pub fn permission_question(
         &self,
-        name: &str,
+        names: &CallNames,
         args: &Map<String, Value>,
     ) -> ScriptResult<Option<LocalizedText>> {
         let mut asks = false;
-        for rules in self.permissions.iter().rev() {
-            match permission::judge(rules, name, args)? {
+        for permissions in self.permissions.iter().rev() {
+            match Rules::read(permissions)?.judge(names, args) {
                 CallVerdict::Allow => {}
-                CallVerdict::Deny => return Err(not_allowed_error(name)),
+                CallVerdict::Deny => return Err(not_allowed_error(names.written())),
                 CallVerdict::Confirm => asks = true,
             }
         }
@@ -267,19 +280,45 @@ impl Frame {
         Ok(asks.then(|| {
             words::MAY_CALL
                 .with("script", quoted(self.manifest.id()))
-                .with("name", quoted(name))
+                .with("name", quoted(names.written()))
                 .with("args", quoted(&shown))
         }))
     }
 
-    /// Whether a rule forbids a function of another script: it is its author's code, and no rule
-    /// has to allow it.
-    pub fn check_function_permission(&self, name: &str) -> ScriptResult {
-        for rules in &self.permissions {
-            if permission::judge(rules, name, &Map::new())? == CallVerdict::Deny
-                && permission::has_rule(rules, name)?
-            {
-                return Err(not_allowed_error(name));
+    /// The same for a step of a directive. The call of a built-in script was judged already: for
+    /// its steps only a denial counts.
+    pub fn step_question(
+        &self,
+        names: &CallNames,
+        args: &Map<String, Value>,
+    ) -> ScriptResult<Option<LocalizedText>> {
+        match self.manifest.origin.is_built_in {
+            true => self.check_not_denied(names, args).map(|()| None),
+            false => self.permission_question(names, args),
+        }
+    }
+
+    /// Whether no rule forbids a call, for what no rule has to allow: the functions of another
+    /// script are its author's code.
+    pub fn check_not_denied(&self, names: &CallNames, args: &Map<String, Value>) -> ScriptResult {
+        for permissions in &self.permissions {
+            let verdict = Rules::read(permissions)?.judge_by_rules(names, args);
+            if verdict == Some(CallVerdict::Deny) {
+                return Err(not_allowed_error(names.written()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether no rule forbids these arguments, as the other form of what was judged already.
+    pub fn check_not_forbidden(
+        &self,
+        names: &CallNames,
+        args: &Map<String, Value>,
+    ) -> ScriptResult {
+        for permissions in &self.permissions {
+            if Rules::read(permissions)?.forbids(names, args) {
+                return Err(not_allowed_error(names.written()));
             }
         }
         Ok(())
@@ -323,10 +362,10 @@ impl Frame {
         self.handlers.iter().any(|handler| handler.event == event)
     }
 
-    pub fn add_handler(&mut self, event: &str, callback: &str, once: bool) {
+    pub fn add_handler(&mut self, event: &str, callback: &str, once: bool, location: Location) {
         if self.handlers.len() < MOST_HANDLERS {
             let callback = callback.strip_prefix('$').unwrap_or(callback).to_owned();
-            self.handlers.push(Handler { event: event.to_owned(), callback, once });
+            self.handlers.push(Handler { event: event.to_owned(), callback, once, location });
         }
     }
 

@@ -216,6 +216,7 @@ async fn script_exports(
     let mut data = init_data(frame);
     data.insert("_initCaller".to_owned(), json!({ "id": frame.manifest.id() }));
     let args = ScriptArgs::from(data.clone());
+    check_start(frame, shape)?;
     // An initialiser reads the values it needs; inputs are for calls.
     let started = Arc::new(Manifest { inputs: Vec::new(), ..shape.as_ref().clone() });
     let mut module = Frame::new(started, args, &frame.permissions)?;
@@ -255,6 +256,11 @@ async fn script_exports(
     Ok(given)
 }
 
+/// A script that is forbidden is not started either.
+fn check_start(frame: &Frame, shape: &Manifest) -> ScriptResult {
+    frame.check_not_denied(&shape.call_names(shape.id(), []), &Map::new())
+}
+
 /// Runs the initialiser of a toolset, with the defaults for its tools.
 pub async fn start_toolset(
     run: &mut ScriptRun,
@@ -262,6 +268,7 @@ pub async fn start_toolset(
     shape: Arc<Manifest>,
     defaults: Map<String, Value>,
 ) -> ScriptResult {
+    check_start(frame, &shape)?;
     let mut data = init_data(frame);
     data.extend(defaults);
     data.insert("_initCaller".to_owned(), json!({ "id": frame.manifest.id() }));

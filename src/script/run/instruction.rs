@@ -13,6 +13,7 @@ use super::chain::run_chain;
 use super::dialogue::{Dialogue, DialogueMessage, MessageBody, RenderMode, read_parts};
 use super::eval::evaluate_or_text;
 use super::frame::{Frame, MOST_LINES, ScriptRun};
+use super::limits::limit_error;
 use super::render::render_message;
 use crate::i18n::script_run as words;
 
@@ -41,6 +42,7 @@ impl ScriptRun {
         match &node.tree {
             Tree::List(items) => {
                 for item in items {
+                    frame.position = item.position;
                     let came = self.run_instruction(frame, item).await;
                     came.map_err(|halt| halt.or_location(&frame.file, item.position))?;
                 }
@@ -183,7 +185,7 @@ fn push_message(
     edit: Option<&MessageEdit>,
 ) -> ScriptResult {
     if dialogue.messages.len() >= MOST_LINES {
-        return Err(words::TOO_MANY_MESSAGES.with("most", MOST_LINES).into());
+        return Err(limit_error(words::TOO_MANY_MESSAGES.with("most", MOST_LINES)));
     }
     if let Some(role) = edit.and_then(|edit| edit.role.clone()) {
         line.role = role;

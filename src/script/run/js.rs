@@ -9,6 +9,7 @@ use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::super::directive;
 use super::super::error::{
@@ -251,10 +252,15 @@ async fn follow_task(
 ) -> ScriptResult<TaskOutcome> {
     let mut pauses: FuturesUnordered<BoxFuture<'_, u64>> = FuturesUnordered::new();
     let mut cause = ErrorCause::Script;
+    let stop = run.host.stop_token();
     loop {
         let event = tokio::select! {
             biased;
             Some(id) = pauses.next(), if !pauses.is_empty() => {
+                // The run is stopped, and nobody waits for a value.
+                if stop.is_cancelled() {
+                    return Err(ScriptFlow::Exit(Value::Null));
+                }
                 under_way.answer(id, Ok(Value::Null), scope_update(frame, unknown, None));
                 continue;
             }
@@ -270,8 +276,8 @@ async fn follow_task(
                 apply_changes(frame, &want.changes);
                 run.limits.count_instruction()?;
                 let time = want.args.first().and_then(Value::as_u64).unwrap_or(0);
-                pauses
-                    .push(Box::pin(pause(want.id, Duration::from_millis(time).min(LONGEST_PAUSE))));
+                let time = Duration::from_millis(time).min(LONGEST_PAUSE);
+                pauses.push(Box::pin(pause(want.id, time, stop.clone())));
             }
             TaskEvent::Call(want) => {
                 apply_changes(frame, &want.changes);
@@ -296,6 +302,7 @@ fn task_outcome(frame: &Frame, ended: TaskEnd, cause: ErrorCause) -> ScriptResul
     let error = match ended.outcome {
         Ok(TaskOutcome::NoFunction(name)) => unknown_name_error(frame, &name),
         Ok(outcome) => return Ok(outcome),
+        Err(why) if cause == ErrorCause::Script => why.into(),
         Err(why) => LocatedError::from(why).caused_by(cause).into(),
     };
     Err(located(frame, error, ended.place))
@@ -304,9 +311,10 @@ fn task_outcome(frame: &Frame, ended: TaskEnd, cause: ErrorCause) -> ScriptResul
 /// Longest pause of `setTimeout`: an engine that answers nothing for longer counts as stuck.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-async fn pause(id: u64, time: Duration) -> u64 {
+/// Waits for this time, or until the run is stopped.
+async fn pause(id: u64, time: Duration, stop: CancellationToken) -> u64 {
     // The limit is what is waited for.
-    let _ = with_timeout(time, std::future::pending::<()>()).await;
+    let _ = with_timeout(time, stop.cancelled()).await;
     id
 }
 
@@ -340,7 +348,8 @@ fn located(frame: &Frame, error: ScriptFlow, place: Option<JsPlace>) -> ScriptFl
         Some(folder.join(file).display().to_string())
     });
     match path {
-        Some(path) => error.or_location(&path, SourcePosition { line, column }),
+        // The instruction that called it is in another file.
+        Some(path) => error.or_location(&path, SourcePosition { line, column }).leave_script(None),
         None => error,
     }
 }

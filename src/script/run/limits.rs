@@ -1,6 +1,6 @@
 //! What a run has used of its limits, with everything it calls.
 
-use super::super::error::{ErrorCause, LocatedError, ScriptFlow, ScriptResult, quoted};
+use super::super::error::{ScriptError, ScriptFlow, ScriptResult, quoted};
 use crate::i18n::{LocalizedText, script_run as words};
 use crate::protocol::budget::Budget;
 use crate::protocol::{Money, Usage};
@@ -61,7 +61,8 @@ impl RunLimits {
     pub fn enter(&mut self, script: &str) -> ScriptResult {
         if self.depth >= DEEPEST {
             let name = quoted(script);
-            return Err(words::TOO_MANY_SCRIPTS.with("most", DEEPEST).with("name", name).into());
+            let why = words::TOO_MANY_SCRIPTS.with("most", DEEPEST).with("name", name);
+            return Err(limit_error(why));
         }
         self.depth += 1;
         Ok(())
@@ -85,20 +86,25 @@ impl RunLimits {
     }
 }
 
-fn limit_error(why: LocalizedText) -> ScriptFlow {
-    LocatedError::new(why).caused_by(ErrorCause::Limit).into()
+/// The error for a limit that a run has reached.
+pub fn limit_error(why: LocalizedText) -> ScriptFlow {
+    ScriptError::limit(why).into()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::protocol::budget::{SpendLimit, SpendLimits, Spent};
+    use crate::script::error::ErrorCause;
 
     #[test]
     fn each_limit_ends_a_run_with_its_own_sentence() {
         let mut limits = RunLimits::default();
         let last = |result: ScriptResult| match result {
-            Err(ScriptFlow::Failed(failure)) => failure.to_string(),
+            Err(ScriptFlow::Failed(failure)) => {
+                assert_eq!(failure.cause, ErrorCause::Limit);
+                failure.to_string()
+            }
             other => panic!("{other:?}"),
         };
         (0..MOST_STEPS).for_each(|_| limits.count_instruction().unwrap());

@@ -8,14 +8,16 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::check::settings::setting_faults;
+use super::check::settings::{setting_faults, with_near};
 use super::directive::ask_missing_inputs;
 use super::error::{LocatedError, ScriptFlow, ScriptResult, quoted};
 use super::host::{ScriptEvent, ScriptHost};
 use super::manifest::Manifest;
 use super::manifest::input::ScriptArgs;
 use super::permission;
+use super::settings::find_setting;
 use super::source::ScriptLibrary;
+use super::text::mentions;
 use crate::i18n::{Localize, script_run as words};
 use events::add_declared_handlers;
 use expression::Expressions;
@@ -92,6 +94,7 @@ pub async fn run(
         true => ask_missing_inputs(run.host.as_mut(), &shape, order.args).await,
         false => order.args,
     };
+    report_unread_args(run.host.as_mut(), &shape, &args);
     let mut frame = Frame::new(shape, args, &[])?;
     let value = match run.run_frame(&mut frame).await {
         Ok(value) | Err(ScriptFlow::Exit(value) | ScriptFlow::Return(value)) => value,
@@ -106,6 +109,31 @@ pub async fn run(
     Ok(RunResult { value, visible })
 }
 
+/// Reports named arguments that nothing in the script mentions: most are misspelt.
+fn report_unread_args(host: &mut dyn ScriptHost, shape: &Manifest, args: &ScriptArgs) {
+    // What a script imports may read any of them.
+    if !shape.imports.is_empty() {
+        return;
+    }
+    let config = Value::Object(shape.config.clone()).to_string();
+    let body: Vec<String> =
+        shape.body.iter().map(|item| item.node.to_value().to_string()).collect();
+    let functions = shape.functions.iter().map(|function| function.source.as_str());
+    let texts: Vec<&str> =
+        functions.chain(body.iter().map(String::as_str)).chain([config.as_str()]).collect();
+    let is_read = |name: &str| {
+        name.parse::<usize>().is_ok()
+            || find_setting(name).is_some()
+            || params::parameter_names().any(|known| known == name)
+            || texts.iter().any(|text| mentions::has_name(text, name))
+    };
+    for name in args.named.keys().filter(|name| !is_read(name)) {
+        let said = words::ARG_UNREAD.with("name", quoted(name));
+        let inputs = shape.inputs.iter().map(|input| input.name.as_str());
+        host.emit_note(with_near(said, name, inputs));
+    }
+}
+
 impl ScriptRun {
     /// Runs a script from its first instruction to its end.
     pub fn run_frame<'a>(&'a mut self, frame: &'a mut Frame) -> BoxFuture<'a, ScriptResult<Value>> {
@@ -113,7 +141,8 @@ impl ScriptRun {
             self.limits.enter(frame.manifest.id())?;
             let came = run_to_end(self, frame).await;
             self.limits.leave();
-            came
+            // What happens after the last instruction, as an automatic answer, belongs to it.
+            came.map_err(|halt| halt.or_location(&frame.file, frame.position))
         })
     }
 
@@ -140,6 +169,7 @@ impl ScriptRun {
         let shape = frame.manifest.clone();
         for item in &shape.body {
             frame.file.clone_from(&item.file);
+            frame.position = item.node.position;
             let came = self.run_instruction(frame, &item.node).await;
             came.map_err(|halt| halt.or_location(&item.file, item.node.position))?;
         }

@@ -3,16 +3,22 @@
 use futures_util::StreamExt;
 use serde_json::{Map, Value, json};
 
-use super::super::error::{ErrorCause, LocatedError, ScriptResult};
+use super::super::error::{ErrorCause, LocatedError, Location, ScriptFlow, ScriptResult, quoted};
 use super::super::host::{AnswerHead, AnswerPart, ModelCall, ScriptEvent};
+use super::super::text::Placeholder;
 use super::super::{output, tool_protocol};
 use super::dialogue::{DialogueMessage, SystemParts, Titles, View, messages};
 use super::frame::{Frame, LONGEST_TEXT, ScriptRun};
+use super::limits::limit_error;
 use super::params::{self, ModelCallSettings};
 use super::reasoning::{self, ThinkPlan};
+use super::scope::text_of;
 use crate::deadline::Allowance;
-use crate::i18n::{LocalizedText, script_run as words};
+use crate::i18n::{Localize, LocalizedText, script_run as words};
 use crate::protocol::{Message, Truncation};
+
+/// How often the model is asked when its reply is not one of the choices.
+pub const TRIES: usize = 3;
 
 /// The model's reply.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,10 +48,20 @@ pub struct CallOptions {
     /// Parameters of this call alone.
     pub params: Map<String, Value>,
     pub reply_use: ReplyUse,
-    /// The only valid answers; empty if any answer is valid.
-    pub choices: Vec<String>,
+    /// Parameters of the same call for the server alone.
+    pub unlisted: Map<String, Value>,
+    /// The mark whose choices are the only valid answers.
+    pub choice: Option<Placeholder>,
+    /// The model is asked again, as its reply was not valid: no tool runs for it.
+    pub is_retry: bool,
     /// The role that speaks; `None` for the script itself.
     pub role: Option<String>,
+}
+
+/// The error for a reply that is not one of the choices.
+pub fn no_choice_error(ask: &Placeholder, reply: &str) -> ScriptFlow {
+    let said = words::NO_CHOICE.with("reply", quoted(reply));
+    said.with("list", quoted(&ask.choices.join(", "))).into()
 }
 
 /// The messages for the model: those above `end`, and the start of one more.
@@ -78,13 +94,18 @@ pub async fn complete(
     let is_internal = options.reply_use == ReplyUse::Internal;
     let plan = reasoning::think_plan(&frame.values).filter(|_| !is_internal);
     let forced = has_required_format(frame) && !is_internal;
+    report_params(run, frame, &options.params);
     let settings = params::model_call_settings(&frame.values, &options.params, run.streams, forced);
     let mut call = ModelCall {
         messages: sent,
         params: settings.params.clone(),
         schema: None,
-        sample: options.choices.first().cloned(),
+        sample: options.choice.as_ref().and_then(|ask| ask.choices.first()).cloned(),
     };
+    params::add_unlisted(&options.unlisted, &mut call.params.more);
+    if call.messages.is_empty() {
+        note_here(run, frame, words::NO_MESSAGES);
+    }
     let biases = frame.dialogue.messages.iter().flat_map(|line| &line.bias);
     if let Some(biases) = params::logit_bias(biases) {
         call.params.more.entry("logit_bias").or_insert(biases);
@@ -113,6 +134,26 @@ pub async fn complete(
     let reply = finished_reply(run, partial, plan.as_ref(), shown, cut);
     run.emit(frame, "llm", vec![json!({ "content": reply.text })]).await?;
     Ok(reply)
+}
+
+/// A note with the place of the running instruction.
+fn note_here(run: &mut ScriptRun, frame: &Frame, say: impl Into<LocalizedText>) {
+    let place = Location::new(&frame.file, frame.position);
+    run.host.emit_note(LocatedError::with_location(say, place).localized());
+}
+
+/// Reports each parameter that has no effect, once in a script.
+fn report_params(run: &mut ScriptRun, frame: &mut Frame, call: &Map<String, Value>) {
+    let wrong: Vec<(&str, String)> = params::unusable_params(&frame.values, call)
+        .into_iter()
+        .map(|(name, value)| (name, text_of(value)))
+        .collect();
+    for (name, value) in wrong {
+        if frame.noted_params.insert(format!("{name}={value}")) {
+            let said = words::PARAMETER_VALUE.with("name", name).with("value", quoted(&value));
+            note_here(run, frame, said);
+        }
+    }
 }
 
 /// The reply without its reasoning, with what is still to be shown of both.
@@ -302,7 +343,7 @@ impl PartialReply {
         let before = self.text.len();
         let repeats = self.add(text, max_tail_repeats);
         if self.text.len() > LONGEST_TEXT {
-            return Err(words::TEXT_TOO_LONG.with("most", LONGEST_TEXT >> 20).into());
+            return Err(limit_error(words::TEXT_TOO_LONG.with("most", LONGEST_TEXT >> 20)));
         }
         Ok((self.text.split_at(before).1.to_owned(), repeats))
     }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::super::error::{ScriptResult, quoted};
 use super::super::manifest::input::ScriptArgs;
+use super::super::permission::CallNames;
 use super::answer::reply_value;
 use super::dialogue::{DialogueMessage, SystemParts, messages_for_role};
 use super::frame::{Frame, ScriptRun};
@@ -81,7 +82,6 @@ async fn ask_actor(
     sent.extend(messages_for_role(role, lines, frame.manifest.name()));
     let options = CallOptions { role: Some(role.to_owned()), ..options };
     let said = frame.dialogue.messages.iter().take(end).next_back().map(DialogueMessage::text);
-    let said = said.filter(|_| options.choices.is_empty());
     let question = ToolQuestion { said, sent: sent.clone(), begun: begun.to_owned() };
     let reply = match answer_with_tools(run, actor, question, &options).await? {
         Some(reply) => reply,
@@ -111,8 +111,13 @@ async fn role_frame(
         return Ok(actor);
     }
     frame.require_trust(format_args!("@{role}"))?;
-    frame.check_permission(run.host.as_mut(), script, &Map::new()).await?;
-    let shape = frame.find_script(&run.library, script)?;
+    let found = frame.find_script(&run.library, script);
+    let names = match &found {
+        Ok(shape) => shape.call_names(script, []),
+        Err(_) => CallNames::new(script, []),
+    };
+    frame.check_permission(run.host.as_mut(), &names, &Map::new()).await?;
+    let shape = found?;
     if !shape.has_type("char") {
         return Err(words::ROLE_NO_CHAR
             .with("role", quoted(role))

@@ -115,7 +115,9 @@ pub fn model_call_settings(
     let whole = |names: &[&str], default: u64| {
         of(names).and_then(as_number).map_or(default, |number| number.max(0.0) as u64)
     };
-    let max_tokens = whole(&["max_tokens", "maxTokens"], u64::from(MAX_TOKENS));
+    let max_tokens = of(&["max_tokens", "maxTokens"]).and_then(as_number);
+    let max_tokens = max_tokens.filter(|most| *most >= -1.0);
+    let max_tokens = max_tokens.map_or(u64::from(MAX_TOKENS), |most| most.max(0.0) as u64);
     // 0 and -1 mean: no limit.
     let max_tokens = (max_tokens > 0).then(|| u32::try_from(max_tokens).unwrap_or(u32::MAX));
     let mut more = Map::new();
@@ -133,6 +135,7 @@ pub fn model_call_settings(
             temperature: number(&["temperature"]),
             top_p: number(&["top_p", "topP"]),
             max_tokens,
+            is_unlimited: max_tokens.is_none(),
             presence_penalty: number(&["presence_penalty"]),
             frequency_penalty: number(&["frequency_penalty"]),
             stop: stop_words(values, call),
@@ -151,8 +154,55 @@ fn continues_on_length_limit(values: &ScopeValues, call: &Map<String, Value>) ->
     given.and_then(Value::as_bool).unwrap_or(false)
 }
 
+/// The parameters of a call that cannot be what they are set to, with the values.
+pub fn unusable_params<'a>(
+    values: &'a ScopeValues,
+    call: &'a Map<String, Value>,
+) -> Vec<(&'static str, &'a Value)> {
+    let given = |name: &str| {
+        let layers = [call, &values.prompt, &values.parameters];
+        layers.into_iter().find_map(|layer| layer.get(name)).filter(|value| !value.is_null())
+    };
+    let is_usable = |kind: ParamKind, value: &Value| match kind {
+        ParamKind::Number => as_number(value).is_some(),
+        // 0 and -1 mean: no limit.
+        ParamKind::Count => as_number(value).is_some_and(|number| number >= -1.0),
+        ParamKind::Texts => value.is_string() || value.is_array(),
+        ParamKind::Flag => value.is_boolean(),
+    };
+    let found = CHECKED.iter().filter_map(|(name, kind)| Some((*name, *kind, given(name)?)));
+    let wrong = found.filter(|(_, kind, value)| !is_usable(*kind, value));
+    wrong.map(|(name, _, value)| (name, value)).collect()
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ParamKind {
+    Number,
+    Count,
+    Texts,
+    Flag,
+}
+
+/// The parameters whose values are converted before they are sent.
+const CHECKED: &[(&str, ParamKind)] = &[
+    ("temperature", ParamKind::Number),
+    ("top_p", ParamKind::Number),
+    ("topP", ParamKind::Number),
+    ("presence_penalty", ParamKind::Number),
+    ("frequency_penalty", ParamKind::Number),
+    ("max_tokens", ParamKind::Count),
+    ("maxTokens", ParamKind::Count),
+    ("timeout", ParamKind::Count),
+    ("maxRetry", ParamKind::Count),
+    ("minTailRepeatCount", ParamKind::Count),
+    ("stop_words", ParamKind::Texts),
+    ("stop", ParamKind::Texts),
+    ("stream", ParamKind::Flag),
+    ("continueOnLengthLimit", ParamKind::Flag),
+];
+
 /// What no list knows is meant for the server.
-fn add_unlisted(parameters: &Map<String, Value>, more: &mut Map<String, Value>) {
+pub fn add_unlisted(parameters: &Map<String, Value>, more: &mut Map<String, Value>) {
     let is_listed = |name: &str| {
         NOT_SENT.contains(&name) || KNOWN.iter().any(|(_, names)| names.contains(&name))
     };
@@ -269,6 +319,23 @@ mod tests {
         assert_eq!(
             (manner.retries, manner.max_tail_repeats, manner.timeout.as_secs()),
             (0, 7, 120)
+        );
+    }
+
+    #[test]
+    fn a_parameter_that_cannot_be_what_it_is_set_to_is_found() {
+        let values = ScopeValues {
+            parameters: map(json!({
+                "temperature": "hot", "top_p": "0.5", "stop_words": 5, "max_tokens": 0,
+                "my_param": "any"
+            })),
+            ..ScopeValues::default()
+        };
+        let call = map(json!({"max_tokens": -5, "stream": true}));
+        let found = unusable_params(&values, &call);
+        assert_eq!(
+            found,
+            [("temperature", &json!("hot")), ("max_tokens", &json!(-5)), ("stop_words", &json!(5))]
         );
     }
 

@@ -1,10 +1,12 @@
 //! Turns messages as written into messages as sent: fills in calls and regular expressions, renders
 //! the template, then asks the model for missing replies. Filled-in text is never parsed again.
 
+use std::sync::Arc;
+
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::super::error::{ScriptResult, quoted};
+use super::super::error::{Location, ScriptResult, quoted};
 use super::super::host::ScriptEvent;
 use super::super::output;
 use super::super::template::{self, Format, Functions, Rendered};
@@ -13,6 +15,7 @@ use super::dialogue::{DialogueMessage, MessageBody, RenderMode, SystemParts};
 use super::fill_placeholders::fill_placeholders;
 use super::frame::{Frame, LONGEST_TEXT, ScriptRun};
 use super::js::call_template_function;
+use super::limits::limit_error;
 use super::multi_role::answer_as_roles;
 use super::scope::{text_of, texts_of};
 use crate::i18n::script_run as words;
@@ -94,7 +97,12 @@ pub async fn render_message(
 ) -> ScriptResult {
     let locals = std::mem::replace(&mut frame.values.locals, line.locals.clone());
     let was = std::mem::replace(&mut frame.dialogue.is_flushing, true);
+    let place = (Arc::clone(&frame.file), frame.position);
+    if let Some(Location { file, position }) = &line.location {
+        (frame.file, frame.position) = (Arc::from(file.as_str()), *position);
+    }
     let came = render_body(run, frame, line).await;
+    (frame.file, frame.position) = place;
     frame.dialogue.is_flushing = was;
     frame.values.locals = locals;
     came
@@ -189,7 +197,7 @@ pub async fn fill_marks(
         let value = run.invoke(frame, &invoke).await?;
         let text = text_of(&value);
         if text.len() > LONGEST_TEXT {
-            return Err(words::TEXT_TOO_LONG.with("most", LONGEST_TEXT >> 20).into());
+            return Err(limit_error(words::TEXT_TOO_LONG.with("most", LONGEST_TEXT >> 20)));
         }
         draft.fill(at, text);
     }

@@ -9,6 +9,7 @@ use super::super::error::{ScriptResult, quoted};
 use super::super::host::ScriptHost;
 use super::super::manifest::Manifest;
 use super::super::manifest::input::ScriptArgs;
+use super::super::permission::CallNames;
 use super::super::source::ScriptLibrary;
 use super::super::tool_protocol::{ParsedToolCall, ToolHelp};
 use super::builtin_tools::{self, BuiltinTool};
@@ -55,6 +56,14 @@ impl ToolKind {
         match (frame.find_script(library, name), builtin_tools::find(name)) {
             (Err(halt), Some(own)) if halt.is_not_found() => Ok(ToolKind::Builtin(own)),
             (found, _) => found.map(ToolKind::Script),
+        }
+    }
+
+    /// The names a rule may know it by; `written` is the one of the call.
+    pub fn call_names(&self, written: &str) -> CallNames {
+        match self {
+            ToolKind::Script(shape) => shape.call_names(written, []),
+            ToolKind::Builtin(own) => own.call_names(written),
         }
     }
 

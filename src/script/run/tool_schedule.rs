@@ -98,7 +98,7 @@ pub async fn run_calls(
     for (tool, given) in wanted {
         let args = tool.complete_args(given);
         done.add_call(tool, &args);
-        let asked = frame.permission_question(&tool.id, &args)?;
+        let asked = frame.permission_question(&tool.kind.call_names(&tool.id), &args)?;
         let asked = tool.kind.confirm_call(run.host.as_mut(), &tool.id, asked).await?;
         jobs.push((tool, args, asked));
     }
@@ -168,7 +168,7 @@ pub async fn run_tool(
     let args = tool.complete_args(given);
     done.add_call(tool, &args);
     // A forbidden call is not retried in another way: it ends the script.
-    let asked = frame.permission_question(&tool.id, &args)?;
+    let asked = frame.permission_question(&tool.kind.call_names(&tool.id), &args)?;
     let asked = tool.kind.confirm_call(run.host.as_mut(), &tool.id, asked).await?;
     let given = ScriptArgs::from(args.clone());
     let came = tool.kind.run(run, &frame.permissions, given, asked).await;

@@ -12,7 +12,7 @@ use super::super::tool_protocol::{self, ParsedToolCall, ToolHelp};
 use super::arguments::ArgValues;
 use super::frame::{Callee, Frame, ScriptRun};
 use super::import::start_toolset;
-use super::model_call::{CallOptions, ReplyUse, ScriptReply, complete};
+use super::model_call::{CallOptions, ReplyUse, ScriptReply, TRIES, complete, no_choice_error};
 use super::scope::merge;
 use super::script_tool::{
     AFTER_USER, KEYWORD, Results, ScriptTool, ToolKind, builtin_tool, script_tool,
@@ -93,7 +93,7 @@ pub async fn answer_with_tools(
     question: ToolQuestion,
     options: &CallOptions,
 ) -> ScriptResult<Option<ScriptReply>> {
-    let Some(said) = question.said.clone() else { return Ok(None) };
+    let Some(said) = question.said.clone().filter(|_| !options.is_retry) else { return Ok(None) };
     let tools = list_tools(run, frame, &said).await?;
     if tools.is_empty() {
         return Ok(None);
@@ -140,6 +140,7 @@ async fn final_answer(
     options: &CallOptions,
 ) -> ScriptResult<ScriptReply> {
     let mut more = if tools.is_empty() { 0 } else { mode.more_rounds };
+    let mut tries = TRIES;
     loop {
         let mut sent = question.sent.clone();
         sent.extend(done.messages());
@@ -150,7 +151,15 @@ async fn final_answer(
         let reply =
             complete(run, frame, sent, CallOptions { reply_use, ..options.clone() }).await?;
         if more == 0 || tool_protocol::is_answer(&reply.text) {
-            return Ok(reply);
+            let ask = options.choice.as_ref();
+            let Some(ask) = ask.filter(|ask| ask.match_choices(&reply.text).is_none()) else {
+                return Ok(reply);
+            };
+            tries -= 1;
+            match tries {
+                0 => return Err(no_choice_error(ask, &reply.text)),
+                _ => continue,
+            }
         }
         let wanted = parse_calls(&reply.text, tools, mode);
         more = if wanted.is_empty() { 0 } else { more - 1 };

@@ -65,7 +65,16 @@ impl PreparedBody {
 
 /// Turns the lines of a body into the items of one sequence.
 pub fn prepare(body: &str, above: u32) -> PreparedBody {
-    let mut state = LineState::default();
+    prepare_lines(body, above, LineState::default())
+}
+
+/// The same for a body that YAML cannot read: an asterisk begins an alias there, so that separators
+/// of asterisks inside a block are put in quotes.
+pub fn prepare_with_quotes(body: &str, above: u32) -> PreparedBody {
+    prepare_lines(body, above, LineState { quotes_asterisks: true, ..LineState::default() })
+}
+
+fn prepare_lines(body: &str, above: u32, mut state: LineState) -> PreparedBody {
     let mut yaml = String::with_capacity(body.len() + body.len() / 8);
     let mut moved = Vec::new();
     for line in body.split('\n') {
@@ -82,6 +91,7 @@ struct LineState {
     /// Whether the last unindented line began with a dash.
     in_list: bool,
     has_separator: bool,
+    quotes_asterisks: bool,
 }
 
 impl LineState {
@@ -104,6 +114,8 @@ impl LineState {
             return (line.to_owned(), 0);
         }
         if line.starts_with([' ', '\t']) {
+            let quoted = quote_asterisks(line).filter(|_| self.quotes_asterisks);
+            let line = quoted.as_deref().unwrap_or(line);
             return match self.in_list {
                 true => (line.to_owned(), 0),
                 false => (format!("  {line}"), 2),
@@ -117,6 +129,14 @@ impl LineState {
         self.in_list = false;
         (format!("- {line}"), 2)
     }
+}
+
+/// The separator `- ***` of a block, in quotes.
+fn quote_asterisks(line: &str) -> Option<String> {
+    let (indent, item) = line.split_at(line.len() - line.trim_start().len());
+    let mark = item.strip_prefix('-')?.trim_start();
+    let forced = parse_separator(item).filter(|_| mark.starts_with("***"))?;
+    Some(format!("{indent}- \"***{}\"", if forced { "!" } else { "" }))
 }
 
 /// A chain is one text, whatever colons and quotes its arguments contain.

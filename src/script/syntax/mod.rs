@@ -60,7 +60,11 @@ pub fn parse(file: &str, text: &str) -> Result<Document, LocatedError> {
         None => ScriptNode::new(Tree::Map(Vec::new()), SourcePosition { line: 1, column: 1 }),
     };
     let prepared = lines::prepare(&parts.body, parts.lines_above);
-    let body = tree::read(&prepared.yaml, &|place| prepared.source_position(place))
+    let read =
+        |body: &lines::PreparedBody| tree::read(&body.yaml, &|place| body.source_position(place));
+    let quoted = || read(&lines::prepare_with_quotes(&parts.body, parts.lines_above));
+    let body = read(&prepared)
+        .or_else(|fault| quoted().map_err(|_| fault))
         .map_err(|(what, place)| LocatedError::with_location(what, Location::new(file, place)))?;
     let body = match body.tree {
         Tree::Null => Vec::new(),

@@ -191,7 +191,7 @@ pub(super) fn template_error(line: usize, why: impl Into<String>) -> ScriptError
 
 /// The error for a rendering that got too long.
 pub(super) fn output_limit_error() -> ScriptError {
-    words::TEMPLATE_OUTPUT.with("limit", MOST_OUTPUT).into()
+    ScriptError::limit(words::TEMPLATE_OUTPUT.with("limit", MOST_OUTPUT))
 }
 
 #[cfg(test)]

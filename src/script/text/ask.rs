@@ -61,7 +61,7 @@ impl Placeholder {
                 }
                 ask.add_choices(&list);
             } else if !ask.accept_option(part) {
-                ask.params.extend(args::read(part));
+                ask.params.extend(parse_params(part));
             }
         }
         ask
@@ -72,7 +72,13 @@ impl Placeholder {
         let mut choices = delimiters::split_outside(list, '|');
         if let Some(last) = choices.pop() {
             let mut parts = delimiters::split_outside(last, ':');
-            while parts.len() > 1 && parts.last().is_some_and(|part| self.accept_option(part)) {
+            while parts.len() > 1 {
+                let Some(part) = parts.last() else { break };
+                match named_params(part) {
+                    Some(params) => self.params.extend(params),
+                    None if self.accept_option(part) => {}
+                    None => break,
+                }
                 parts.pop();
             }
             let choice = parts.join(":");
@@ -171,6 +177,20 @@ impl Placeholder {
     }
 }
 
+/// One parameter, or several with colons between them: `temperature=0.1:max_tokens=5`.
+fn parse_params(part: &str) -> Vec<Arg> {
+    let parts = delimiters::split_outside(part, ':');
+    let named: Option<Vec<Vec<Arg>>> = parts.into_iter().map(named_params).collect();
+    named.map_or_else(|| args::read(part), |named| named.into_iter().flatten().collect())
+}
+
+/// `name=value`, but not the type of a choice.
+fn named_params(part: &str) -> Option<Vec<Arg>> {
+    let params = args::read(part);
+    let is_param = |arg: &Arg| arg.name.as_ref().is_some_and(|name| name != "type");
+    (!params.is_empty() && params.iter().all(is_param)).then_some(params)
+}
+
 fn unquoted(text: &str) -> String {
     let text = text.trim();
     delimiters::unquote(text).unwrap_or_else(|| text.to_owned())
@@ -207,6 +227,24 @@ mod tests {
         let ask = Placeholder::with_options("F", "|a|b|c:2:'; ', temperature=0.5");
         assert_eq!((ask.pick.max, ask.pick.separator.as_str()), (2, "; "));
         assert_eq!(ask.params.len(), 1);
+    }
+
+    #[test]
+    fn parameters_may_follow_each_other_and_the_choices_after_a_colon() {
+        let read = |options: &str| {
+            let ask = Placeholder::with_options("F", options);
+            let params = ask.params.into_iter();
+            let params: Vec<String> =
+                params.map(|arg| format!("{}={}", arg.name.unwrap(), arg.expr)).collect();
+            (ask.choices, params)
+        };
+        let both = ["temperature=0.5".to_owned(), "top_p=1".to_owned()];
+        assert_eq!(
+            read("|a|b:temperature=0.5,top_p=1"),
+            (vec!["a".into(), "b".into()], both.to_vec())
+        );
+        assert_eq!(read("temperature=0.5:top_p=1").1, both);
+        assert_eq!(read("n=x ? 1 : 2").1, ["n=x ? 1 : 2"]);
     }
 
     #[test]
