@@ -7,9 +7,6 @@ use crate::protocol::ChatPlatform;
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum GatewayCommand {
     /// Run the chat platforms of the settings until a signal ends it.
-    ///
-    /// Every refusal is written to `avocet.log` in the state folder, which `avocet doctor` names:
-    /// without messages and tokens, and at most 16 MB with the file before it.
     #[command(after_help = "Examples:
   avocet gateway run
   avocet --cwd ~/project gateway run --only telegram")]

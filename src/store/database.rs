@@ -118,18 +118,23 @@ impl Database {
     }
 
     /// The file was removed while it was open: writes all of it again at its path. Close this one
-    /// before opening that.
+    /// before opening that. `None` if another session put a file there meanwhile, which stays.
     ///
     /// # Errors
     /// When it cannot be written there.
     pub fn restore_removed(&self, store: &Store) -> Result<Option<SavingError>, StoreError> {
         let (Some(folder), Some(file)) = (&store.folder, &self.file) else { return Ok(None) };
         private_folder(folder)?;
+        // It appears whole: another window would take half of it for a damaged file.
+        let copy = with_suffix(file, &format!(".restored-{:016x}", fastrand::u64(..)));
         // Only its owner may read it, also while it grows.
-        open_private_file(file)?;
-        let written = self.db.execute("VACUUM INTO ?1", [file.to_string_lossy()]);
-        // A half-written file is useless, and would be taken for another database.
-        written.inspect_err(|_| recover::remove_database(file))?;
+        open_private_file(&copy)?;
+        let written = self.db.execute("VACUUM INTO ?1", [copy.to_string_lossy()]);
+        let placed = written.map_err(StoreError::from).and_then(|_| Ok(place(&copy, file)?));
+        recover::remove_database(&copy);
+        if !placed? {
+            return Ok(None);
+        }
         self.keep_log_on_close();
         Ok(Some(SavingError::PutBack { file: file.clone() }))
     }
@@ -154,6 +159,17 @@ impl Database {
             // A file system without this cannot promise more.
             let _ = File::open(with_suffix(file, "-wal")).and_then(|log| log.sync_data());
         }
+    }
+}
+
+/// Gives a file this name, unless another file has it: false then.
+fn place(file: &Path, name: &Path) -> std::io::Result<bool> {
+    match fs::hard_link(file, name) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
+        // A file system without links.
+        Err(_) if name.exists() => Ok(false),
+        Err(_) => fs::rename(file, name).map(|()| true),
     }
 }
 

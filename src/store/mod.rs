@@ -61,6 +61,8 @@ pub struct Store {
     folder: Option<PathBuf>,
     /// Copies of a store write one after another.
     write_order: WriteOrder,
+    /// They also go on one after another in a file that took the place of theirs.
+    repair_order: WriteOrder,
     handles: OpenHandles,
 }
 
@@ -72,7 +74,12 @@ impl Store {
 
     /// Everything works, nothing is saved.
     pub fn in_memory() -> Store {
-        Store { folder: None, write_order: WriteOrder::default(), handles: OpenHandles::default() }
+        Store {
+            folder: None,
+            write_order: WriteOrder::default(),
+            repair_order: WriteOrder::default(),
+            handles: OpenHandles::default(),
+        }
     }
 
     pub fn is_persistent(&self) -> bool {

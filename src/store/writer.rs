@@ -28,6 +28,8 @@ const WAITING: usize = 32 << 20;
 const AGAIN: Duration = Duration::from_secs(2);
 /// How long to wait for another window after an earlier wait for it failed.
 const HURRY: Duration = Duration::from_millis(100);
+/// How long other sessions of the process may take to go on in another file.
+const REPAIR: Duration = Duration::from_secs(20);
 /// How long growing text may wait to be written.
 const GROWING: Duration = Duration::from_millis(100);
 /// How many characters of a growing word may be written: the start of a secret, but not enough of
@@ -315,10 +317,19 @@ impl StoreWriter {
     }
 
     fn open(&mut self) -> Result<(), StoreError> {
-        match self.database.as_mut().map(Database::path_state) {
+        let mut state = self.database.as_mut().map(Database::path_state);
+        if state == Some(PathState::Same) {
+            return Ok(());
+        }
+        // Until it is open again: all sessions of the process notice it at the same moment.
+        let _turn = state.map(|_| self.store.repair_order.take(REPAIR));
+        if state.is_some() {
+            state = self.database.as_mut().map(Database::path_state);
+        }
+        match state {
             Some(PathState::Same) => return Ok(()),
-            Some(PathState::Gone) => self.restore_removed_file()?,
-            Some(PathState::Replaced) => self.export_session()?,
+            Some(PathState::Gone) if self.restore_removed_file()? => {}
+            Some(PathState::Gone | PathState::Replaced) => self.export_session()?,
             None => {}
         }
         let (mut disk, fault) = Database::open_with_timeout(&self.store, self.busy_timeout())?;
@@ -338,16 +349,18 @@ impl StoreWriter {
         Ok(())
     }
 
-    /// The file was removed. While it is open, nothing of it is lost.
-    fn restore_removed_file(&mut self) -> Result<(), StoreError> {
-        let Some(disk) = &self.database else { return Ok(()) };
-        self.restored_report = disk.restore_removed(&self.store)?;
+    /// The file was removed. While it is open, nothing of it is lost. False if another one is there
+    /// now.
+    fn restore_removed_file(&mut self) -> Result<bool, StoreError> {
+        let Some(disk) = &self.database else { return Ok(true) };
+        let Some(report) = disk.restore_removed(&self.store)? else { return Ok(false) };
+        self.restored_report = Some(report);
         self.database = None;
         // The locks were removed with it.
         if matches!(self.write_lock, WriteLock::Writable(Some(_))) {
             self.write_lock = WriteLock::Writable(None);
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Another file replaced it: the session continues in that one.

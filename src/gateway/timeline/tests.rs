@@ -1,0 +1,224 @@
+use super::*;
+use crate::gateway::platform::{MarkupDialect, MessageMarkup, TextUnit};
+
+fn timeline() -> Timeline {
+    let limits = PlatformLimits {
+        text: 4096,
+        unit: TextUnit::Utf16,
+        edit_pace: Duration::from_secs(1),
+        typing: Duration::from_secs(5),
+        label: 60,
+        upload: 1 << 20,
+        download: 1 << 20,
+        dialect: MarkupDialect::TelegramV2,
+    };
+    Timeline::new(limits, Lang::En)
+}
+
+fn next(timeline: &Timeline, now: Instant) -> TimelineCall {
+    match timeline.next_call(now) {
+        NextCall::Call(call) => *call,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn accept(timeline: &mut Timeline, now: Instant) -> CallKind {
+    let call = next(timeline, now);
+    let id =
+        matches!(call.kind, CallKind::Edit(..)).then_some(()).map_or(Some("9".into()), |()| None);
+    timeline.finish(call.clone(), Ok(id), now);
+    call.kind
+}
+
+fn text(kind: &CallKind) -> &str {
+    match kind {
+        CallKind::Send(text) | CallKind::Edit(_, text) => &text.text,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_growing_text_is_edited_at_the_pace_of_the_service_with_its_latest_state() {
+    let (mut timeline, now) = (timeline(), Instant::now());
+    let key = timeline.open(PostBody::Markdown(String::new()));
+    assert_eq!(timeline.next_call(now), NextCall::Idle, "nothing to say yet");
+    timeline.update(key, PostBody::Markdown("a".into()));
+    assert!(matches!(accept(&mut timeline, now), CallKind::Send(_)));
+    for word in ["a b", "a b c", "a b c d"] {
+        timeline.update(key, PostBody::Markdown(word.into()));
+    }
+    let due = now + Duration::from_secs(1);
+    assert_eq!(timeline.next_call(now), NextCall::Wait(due));
+    assert_eq!(text(&accept(&mut timeline, due)), "a b c d");
+    timeline.settle(key);
+    assert_eq!(timeline.next_call(due), NextCall::Idle);
+    assert!(timeline.posts.is_empty());
+}
+
+#[test]
+fn marks_wait_for_the_text_they_belong_to_unless_they_are_all_of_it() {
+    let (mut timeline, now) = (timeline(), Instant::now());
+    let key = timeline.open(PostBody::Markdown("**".into()));
+    assert_eq!(timeline.next_call(now), NextCall::Idle);
+    timeline.update(key, PostBody::Markdown("**Done".into()));
+    assert!(matches!(accept(&mut timeline, now), CallKind::Send(_)));
+    let key = timeline.open(PostBody::Markdown("...".into()));
+    assert_eq!(timeline.next_call(now), NextCall::Idle);
+    timeline.settle(key);
+    assert_eq!(text(&accept(&mut timeline, now)), "\\.\\.\\.");
+}
+
+#[test]
+fn new_messages_keep_their_order_and_do_not_wait_for_an_edit() {
+    let (mut timeline, now) = (timeline(), Instant::now());
+    let key = timeline.open(PostBody::Plain("one".into()));
+    accept(&mut timeline, now);
+    timeline.update(key, PostBody::Plain("one!".into()));
+    timeline.post(PostBody::Plain("two".into()));
+    timeline.post(PostBody::Plain("three".into()));
+    assert_eq!(text(&accept(&mut timeline, now)), "two");
+    assert_eq!(text(&accept(&mut timeline, now)), "three");
+    assert_eq!(text(&accept(&mut timeline, now + Duration::from_secs(1))), "one!");
+}
+
+#[test]
+fn a_wait_that_the_service_asks_for_is_kept_and_then_the_latest_text_is_sent() {
+    let (mut timeline, now) = (timeline(), Instant::now());
+    let key = timeline.open(PostBody::Plain("one".into()));
+    let call = next(&timeline, now);
+    let after = Duration::from_secs(7);
+    assert_eq!(
+        timeline.finish(call, Err(PlatformError::RateLimited { after }), now),
+        PostResult::Again
+    );
+    timeline.update(key, PostBody::Plain("one two".into()));
+    assert_eq!(timeline.next_call(now), NextCall::Wait(now + after));
+    assert_eq!(text(&accept(&mut timeline, now + after)), "one two");
+}
+
+#[test]
+fn an_edit_comes_at_its_time_however_many_messages_are_sent_meanwhile() {
+    let (mut timeline, now) = (timeline(), Instant::now());
+    let reply = timeline.open(PostBody::Plain("one".into()));
+    accept(&mut timeline, now);
+    timeline.update(reply, PostBody::Plain("one two".into()));
+    for half in 1..=3 {
+        timeline.post(PostBody::Plain(half.to_string()));
+        let kind = accept(&mut timeline, now + Duration::from_millis(500) * half);
+        assert_eq!(matches!(kind, CallKind::Edit(..)), half == 2, "{half}");
+    }
+}
+
+#[test]
+fn a_wait_without_end_is_cut_and_nothing_overflows() {
+    let (mut timeline, now) = (timeline(), Instant::now());
+    timeline.post(PostBody::Plain("one".into()));
+    let call = next(&timeline, now);
+    let after = Duration::from_secs(u64::MAX);
+    timeline.finish(call, Err(PlatformError::RateLimited { after }), now);
+    assert_eq!(timeline.next_call(now), NextCall::Wait(now + LONGEST_HOLD));
+}
+
+#[test]
+fn the_message_of_a_post_is_known_also_when_it_is_final() {
+    let (mut timeline, now) = (timeline(), Instant::now());
+    let key = timeline.post(PostBody::Plain("one".into()));
+    accept(&mut timeline, now);
+    assert_eq!(timeline.message_of(key), Some(&"9".into()));
+    for _ in 0..MOST_SENT {
+        timeline.post(PostBody::Plain("more".into()));
+        accept(&mut timeline, now);
+    }
+    assert_eq!(timeline.message_of(key), None, "only the last ones are remembered");
+}
+
+#[test]
+fn refused_markup_is_sent_again_as_plain_text() {
+    let (mut timeline, now) = (timeline(), Instant::now());
+    timeline.post(PostBody::Markdown("**a**".into()));
+    let call = next(&timeline, now);
+    let CallKind::Send(sent) = &call.kind else { panic!("{call:?}") };
+    assert_eq!((sent.text.as_str(), sent.markup), ("*a*", MessageMarkup::Native));
+    timeline.finish(call, Err(PlatformError::Markup("no".into())), now);
+    let CallKind::Send(sent) = accept(&mut timeline, now) else { panic!() };
+    assert_eq!((sent.text.as_str(), sent.markup), ("**a**", MessageMarkup::Plain));
+}
+
+#[test]
+fn a_break_is_tried_again_with_growing_pauses_and_not_for_ever() {
+    let (mut timeline, mut now) = (timeline(), Instant::now());
+    timeline.post(PostBody::Plain("a".into()));
+    let mut waits = Vec::new();
+    loop {
+        let call = next(&timeline, now);
+        match timeline.finish(call, Err(PlatformError::Network("x".into())), now) {
+            PostResult::Again => {}
+            PostResult::Dropped(_) => break,
+            other => panic!("{other:?}"),
+        }
+        let NextCall::Wait(until) = timeline.next_call(now) else { panic!() };
+        waits.push(until - now);
+        now = until;
+    }
+    assert!(waits.is_sorted() && waits[11] == LONGEST_WAIT, "{waits:?}");
+    let total: Duration = waits.iter().sum();
+    assert!(total > LONGEST_FAILING && total < LONGEST_FAILING + 2 * LONGEST_WAIT);
+    assert_eq!(timeline.next_call(now), NextCall::Idle);
+}
+
+#[test]
+fn a_mark_is_reached_when_everything_before_it_is_shown() {
+    let (mut timeline, now) = (timeline(), Instant::now());
+    timeline.mark(1);
+    assert_eq!(timeline.take_reached(), [1]);
+    timeline.post(PostBody::Plain("a".into()));
+    timeline.post(PostBody::Plain("b".into()));
+    timeline.mark(2);
+    timeline.post(PostBody::Plain("c".into()));
+    accept(&mut timeline, now);
+    assert!(timeline.take_reached().is_empty());
+    accept(&mut timeline, now);
+    assert_eq!(timeline.take_reached(), [2]);
+}
+
+#[test]
+fn a_message_that_is_gone_is_given_up_and_a_chat_that_is_gone_loses_all() {
+    let (mut timeline, now) = (timeline(), Instant::now());
+    timeline.adopt("5".into(), PostBody::Plain("x".into()));
+    let call = next(&timeline, now);
+    assert!(matches!(timeline.finish(call, Err(PlatformError::Gone), now), PostResult::Dropped(_)));
+    timeline.post(PostBody::Plain("y".into()));
+    let call = next(&timeline, now);
+    assert_eq!(timeline.finish(call, Err(PlatformError::Gone), now), PostResult::Lost);
+}
+
+#[test]
+fn posts_that_are_too_many_are_counted_in_the_place_of_the_first() {
+    let (mut timeline, now) = (timeline(), Instant::now());
+    let question = PostBody::Question { text: "Run it?".into(), buttons: Vec::new() };
+    timeline.post(PostBody::Plain("0".into()));
+    // The service may have the first one.
+    let first = next(&timeline, now);
+    timeline.begin(first.key);
+    timeline.post(PostBody::Plain("its file".into()));
+    timeline.open(question);
+    for n in 1..=MOST_POSTS + 40 {
+        timeline.post(PostBody::Plain(n.to_string()));
+    }
+    assert!(timeline.posts.len() <= MOST_POSTS + 1);
+    timeline.finish(first, Ok(Some("1".into())), now);
+    let mut shown = Vec::new();
+    while let NextCall::Call(call) = timeline.next_call(now) {
+        shown.push(match &call.kind {
+            CallKind::Send(sent) => sent.text.clone(),
+            CallKind::Ask(asked) => asked.text.text.clone(),
+            other => panic!("{other:?}"),
+        });
+        timeline.finish(*call, Ok(Some("2".into())), now);
+    }
+    assert_eq!(shown[..2], ["its file", "Run it?"]);
+    let numbers: Vec<usize> = shown.iter().filter_map(|text| text.parse().ok()).collect();
+    let count = MOST_POSTS + 40 - numbers.len();
+    assert!(count > 0 && shown[2].contains(&format!("{count} messages")), "{shown:?}");
+    assert_eq!(numbers, (count + 1..=MOST_POSTS + 40).collect::<Vec<_>>());
+}
