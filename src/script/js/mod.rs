@@ -24,7 +24,7 @@ mod thread;
 mod time_limit;
 
 pub use engine::{Engine, JsRun, PAUSE};
-pub use simple::{evaluate as evaluate_simple, is_truthy};
+pub use simple::{evaluate as evaluate_simple, is_truthy, names_read};
 pub use source::{UnsupportedLanguage, function_name, function_source};
 pub use task::{
     JsLimits, JsPlace, JsScope, JsTask, ModuleKind, RuntimeCall, ScopeChanges, ScopeUpdate,

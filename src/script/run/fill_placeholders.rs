@@ -71,8 +71,14 @@ async fn answer_placeholder(
     let role = frame.dialogue.messages.get(at).map(|line| line.role.clone()).unwrap_or_default();
     let is_other = role != frame.manifest.name();
     let script = frame.role_script(&role).filter(|_| is_other);
-    let mut last = String::new();
+    let refused = |reply: &str| {
+        words::NO_CHOICE.with("reply", quoted(reply)).with("list", quoted(&ask.choices.join(", ")))
+    };
+    let mut last: Option<String> = None;
     for _ in 0..TRIES {
+        if let Some(reply) = &last {
+            run.host.emit_note(refused(reply));
+        }
         let reply = match &script {
             Some(script) => {
                 let turn = RoleTurn {
@@ -93,17 +99,14 @@ async fn answer_placeholder(
         if let Some(text) = ask.match_choices(&reply.text) {
             return Ok(ScriptReply { text, ..reply });
         }
-        last = reply.text;
+        last = Some(reply.text);
     }
-    Err(words::NO_CHOICE
-        .with("reply", quoted(&last))
-        .with("list", quoted(&ask.choices.join(", ")))
-        .into())
+    Err(refused(&last.unwrap_or_default()).into())
 }
 
 fn call_options(ask: &Placeholder, params: &Map<String, Value>) -> CallOptions {
-    let (params, choices) = (params.clone(), ask.choices.clone());
-    CallOptions { params, choices, ..CallOptions::default() }
+    let choice = Some(ask).filter(|ask| !ask.choices.is_empty()).cloned();
+    CallOptions { params: params.clone(), choice, ..CallOptions::default() }
 }
 
 /// The reply of the script's own model, which continues the message.

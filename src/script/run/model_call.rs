@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::error::{ErrorCause, LocatedError, ScriptResult};
 use super::super::host::{AnswerHead, AnswerPart, ModelCall, ScriptEvent};
+use super::super::text::Placeholder;
 use super::super::{output, tool_protocol};
 use super::dialogue::{DialogueMessage, SystemParts, Titles, View, messages};
 use super::frame::{Frame, LONGEST_TEXT, ScriptRun};
@@ -42,8 +43,8 @@ pub struct CallOptions {
     /// Parameters of this call alone.
     pub params: Map<String, Value>,
     pub reply_use: ReplyUse,
-    /// The only valid answers; empty if any answer is valid.
-    pub choices: Vec<String>,
+    /// The placeholder whose choices are the only valid answers.
+    pub choice: Option<Placeholder>,
     /// The role that speaks; `None` for the script itself.
     pub role: Option<String>,
 }
@@ -83,7 +84,7 @@ pub async fn complete(
         messages: sent,
         params: settings.params.clone(),
         schema: None,
-        sample: options.choices.first().cloned(),
+        sample: options.choice.as_ref().and_then(|ask| ask.choices.first().cloned()),
     };
     let biases = frame.dialogue.messages.iter().flat_map(|line| &line.bias);
     if let Some(biases) = params::logit_bias(biases) {
@@ -130,6 +131,7 @@ fn finished_reply(
     };
     if let (Some(plan), true) = (plan, shown.is_on) {
         if let Some(thinking) = thinking.clone().filter(|_| plan.visible) {
+            shown.start(run);
             run.host.emit(ScriptEvent::Reasoning(thinking));
         }
         shown.show(run, &text);
@@ -171,6 +173,8 @@ struct ShownAnswer {
     is_on: bool,
     head: AnswerHead,
     has_started: bool,
+    /// Only an answer that is one of its choices is shown.
+    choice: Option<Placeholder>,
     /// The start of a reply that may still turn out to be a call of a tool.
     withheld: Option<String>,
 }
@@ -187,12 +191,14 @@ impl ShownAnswer {
                 is_data: has_required_format(frame),
             },
             has_started: false,
+            choice: options.choice.clone(),
             withheld: (options.reply_use == ReplyUse::AnswerOrCalls).then(String::new),
         }
     }
 
     fn show(&mut self, run: &mut ScriptRun, text: &str) {
-        if !self.is_on {
+        // A choice is shown when it is known to be one.
+        if !self.is_on || self.choice.is_some() {
             return;
         }
         let text = match self.withheld.take() {
@@ -219,6 +225,10 @@ impl ShownAnswer {
 
     /// A withheld start is an answer after all, unless it names calls.
     fn finish(mut self, run: &mut ScriptRun, text: &str) {
+        if let Some(chosen) = self.choice.take().and_then(|ask| ask.match_choices(text)) {
+            self.withheld = None;
+            self.show(run, &chosen);
+        }
         if let Some(withheld) = self.withheld.take()
             && tool_protocol::is_answer(text)
         {
@@ -275,6 +285,7 @@ async fn read_stream(
             Some(Ok(AnswerPart::Reasoning(text))) => {
                 partial.reasoning.push_str(&text);
                 if shown.is_on && plan.is_some_and(|plan| plan.visible) {
+                    shown.start(run);
                     run.host.emit(ScriptEvent::Reasoning(text));
                 }
             }

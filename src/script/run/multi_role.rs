@@ -81,7 +81,7 @@ async fn ask_actor(
     sent.extend(messages_for_role(role, lines, frame.manifest.name()));
     let options = CallOptions { role: Some(role.to_owned()), ..options };
     let said = frame.dialogue.messages.iter().take(end).next_back().map(DialogueMessage::text);
-    let said = said.filter(|_| options.choices.is_empty());
+    let said = said.filter(|_| options.choice.is_none());
     let question = ToolQuestion { said, sent: sent.clone(), begun: begun.to_owned() };
     let reply = match answer_with_tools(run, actor, question, &options).await? {
         Some(reply) => reply,
