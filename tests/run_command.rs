@@ -170,6 +170,7 @@ fn a_dry_run_shows_the_messages_and_asks_no_model() {
     assert_eq!((out(&ran).as_str(), ran.status.code()), ("system: S\nuser: Hi Ann\n", Some(0)));
     let ran = place.run(&["d", "--dry-run", "--json"], &[]);
     assert_eq!(lines(&ran)[0]["messages"][1], json!({"role": "user", "content": "Hi Ann"}));
+    assert_eq!(lines(&ran).last().unwrap(), &json!({"type": "result", "value": null}));
 }
 
 #[test]

@@ -25,18 +25,13 @@ const RELATED: &[(&str, &[&str])] = &[
     ("help",        &[]),
 ];
 
-/// Options that a command has no use for, although it uses all others.
-const UNRELATED: &[(&str, &str)] = &[("run", "output_schema")];
-
 /// What every command's own words depend on.
 const ALWAYS: &[&str] = &["lang", "no_color"];
 
 fn is_related(command: &str, option: &Arg) -> bool {
     let option = option.get_id().as_str();
     let row = RELATED.iter().find(|(name, _)| *name == command);
-    let is_unrelated = UNRELATED.contains(&(command, option));
-    !is_unrelated
-        && row.is_none_or(|(_, related)| related.contains(&option) || ALWAYS.contains(&option))
+    row.is_none_or(|(_, related)| related.contains(&option) || ALWAYS.contains(&option))
 }
 
 /// Hides the other options from the help of each command, which still takes them. The command must

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::Checker;
 use super::names::{GIVEN, called_in_source};
-use super::settings::with_near;
+use super::near::with_near;
+use super::{Checker, FoundScript};
 use crate::i18n::{LocalizedText, script_run as words};
 use crate::script::directive;
 use crate::script::error::{LocatedError, SourcePosition, quoted};
@@ -18,14 +18,6 @@ use crate::script::source;
 use crate::script::syntax::{ScriptNode, Tree};
 use crate::script::text::args::{Arg, CallExpr};
 use crate::script::text::{delimiters, mentions};
-
-/// A script that was looked up by its name.
-pub(super) enum FoundScript {
-    Read(Arc<Manifest>),
-    Missing(LocalizedText),
-    /// It has faults of its own, which are reported once, or is a tool of the program.
-    Broken,
-}
 
 /// The names of the arguments of a script's call.
 #[derive(Default)]

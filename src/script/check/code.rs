@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::Checker;
 use super::names::{CheckedModule, KnownNames, is_engine_module};
+use super::near::with_near;
 use super::place::SourceText;
-use super::settings::with_near;
 use crate::i18n::{LocalizedText, script_run as words};
 use crate::script::error::{LocatedError, Location, SourcePosition, quoted};
 use crate::script::js::{
@@ -16,7 +15,9 @@ use crate::script::js::{
     function_source, names_read,
 };
 use crate::script::manifest::{Import, ImportKind, Manifest, Picks};
-use crate::script::syntax::{ScriptNode, Tree};
+
+/// How many expressions are compiled at once; one by one only if one of them is wrong.
+const BATCH: usize = 64;
 
 /// An expression, and its place in the script.
 pub struct CheckedExpression {
@@ -38,24 +39,6 @@ pub struct CheckedCode {
     pub functions: Vec<CheckedFunction>,
 }
 
-impl Checker<'_> {
-    /// The functions among the values of a node.
-    pub(super) fn add_functions(&mut self, node: &ScriptNode) {
-        match &node.tree {
-            Tree::Text(source) if node.tag.as_deref().is_some_and(|tag| tag.starts_with("fn")) => {
-                self.code.functions.push(CheckedFunction {
-                    source: source.clone(),
-                    position: node.position,
-                    first_line: node.text_below,
-                });
-            }
-            Tree::List(items) => items.iter().for_each(|item| self.add_functions(item)),
-            Tree::Map(pairs) => pairs.iter().for_each(|(_, value)| self.add_functions(value)),
-            _ => {}
-        }
-    }
-}
-
 /// The faults of a script's expressions, functions and imported files.
 pub async fn compile(
     manifest: &Manifest,
@@ -74,12 +57,9 @@ pub async fn compile(
         Err(why) => return vec![why.into()],
     };
     let mut compiler = Compiler { engine, faults: Vec::new() };
-    let mut compiled: BTreeMap<&str, Option<String>> = BTreeMap::new();
+    let wrong = compiler.wrong_expressions(&code.expressions).await;
     for CheckedExpression { text, location } in &code.expressions {
-        if !compiled.contains_key(text.as_str()) {
-            compiled.insert(text, compiler.expression_fault(text).await);
-        }
-        if let Some(Some(why)) = compiled.get(text.as_str()) {
+        if let Some(why) = wrong.get(text.as_str()) {
             let what = words::NO_EXPRESSION.with("text", quoted(text)).with("why", quoted(why));
             compiler.add(what, location.clone());
         }
@@ -132,11 +112,31 @@ impl Compiler {
         self.faults.push(LocatedError::with_location(what, at));
     }
 
-    /// Why a text is no expression. Most are simple, and need no engine.
-    async fn expression_fault(&self, text: &str) -> Option<String> {
-        if names_read(text).is_some() {
-            return None;
+    /// The texts that are no expressions, and why. Most are simple, and need no engine.
+    async fn wrong_expressions<'e>(
+        &self,
+        all: &'e [CheckedExpression],
+    ) -> BTreeMap<&'e str, String> {
+        let texts = all.iter().map(|expression| expression.text.as_str());
+        let mut texts: Vec<&str> = texts.filter(|text| names_read(text).is_none()).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        let mut wrong = BTreeMap::new();
+        for batch in texts.chunks(BATCH) {
+            let together: String = batch.iter().map(|text| format!("({text}\n),")).collect();
+            if self.expression_fault(&format!("[{together}]")).await.is_none() {
+                continue;
+            }
+            for text in batch {
+                if let Some(why) = self.expression_fault(text).await {
+                    wrong.insert(*text, why);
+                }
+            }
         }
+        wrong
+    }
+
+    async fn expression_fault(&self, text: &str) -> Option<String> {
         let end = self.engine.compute(JsTask::Compile(text.to_owned()), JsScope::new()).await;
         match end.outcome {
             Ok(TaskOutcome::Invalid(why)) => Some(why),

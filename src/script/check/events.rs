@@ -1,7 +1,8 @@
 //! Checks the handlers of events, in the head and in the body.
 
 use super::Checker;
-use super::settings::with_near;
+use super::code::CheckedFunction;
+use super::near::with_near;
 use crate::config::suggest;
 use crate::i18n::script_run as words;
 use crate::script::error::quoted;
@@ -10,6 +11,22 @@ use crate::script::syntax::{ScriptNode, Tree};
 use crate::script::text::args::{self, CallExpr};
 
 impl Checker<'_> {
+    /// The functions among the values of a node.
+    pub(super) fn add_functions(&mut self, node: &ScriptNode) {
+        match &node.tree {
+            Tree::Text(source) if node.tag.as_deref().is_some_and(|tag| tag.starts_with("fn")) => {
+                self.code.functions.push(CheckedFunction {
+                    source: source.clone(),
+                    position: node.position,
+                    first_line: node.text_below,
+                });
+            }
+            Tree::List(items) => items.iter().for_each(|item| self.add_functions(item)),
+            Tree::Map(pairs) => pairs.iter().for_each(|(_, value)| self.add_functions(value)),
+            _ => {}
+        }
+    }
+
     /// `on:` of the head.
     pub(super) fn check_declared_events(&mut self) {
         let Some(on) = self.manifest.front_matter.get("on").cloned() else { return };

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::settings::with_near;
+use super::near::with_near;
 use crate::config::suggest;
 use crate::i18n::{LocalizedText, script as reply_words, script_run as words};
 use crate::script::error::{SourcePosition, quoted};

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::directive;
 use super::error::{LocatedError, Location, SourcePosition, quoted};
@@ -16,18 +17,19 @@ use super::template::{Format, TemplateCompiler};
 use super::text::args::{self, CallExpr};
 use super::text::roles;
 use crate::i18n::{LocalizedText, script_run as words};
-use calls::FoundScript;
 use code::CheckedCode;
 use names::named_entries;
 pub use names::{GIVEN, KnownNames};
+use near::with_near;
 use place::SourceText;
-use settings::{setting_faults, with_near};
+use settings::setting_faults;
 
 mod calls;
 mod code;
 mod events;
 mod keys;
 mod names;
+mod near;
 mod place;
 pub mod settings;
 mod texts;
@@ -84,6 +86,14 @@ async fn manifest_faults(manifest: &Manifest, library: &ScriptLibrary) -> Vec<Lo
     faults.extend(names.faults.iter().cloned());
     faults.extend(code::compile(manifest, &code, &names, &source).await);
     faults
+}
+
+/// A script that was looked up by its name.
+enum FoundScript {
+    Read(Arc<Manifest>),
+    Missing(LocalizedText),
+    /// It has faults of its own, which are reported once, or is a tool of the program.
+    Broken,
 }
 
 struct Checker<'a> {

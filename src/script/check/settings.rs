@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::keys::{self, KeyFaults};
+use super::near::with_near;
 use crate::config::suggest;
 use crate::i18n::{LocalizedText, script_run as words};
 use crate::script::error::{LocatedError, Location, SourcePosition, quoted};
@@ -57,18 +58,6 @@ pub fn setting_faults(manifest: &Manifest) -> Vec<LocatedError> {
         add(key_location(manifest, "permissions").position, why.0);
     }
     out
-}
-
-/// A sentence with the nearest known name, if there is one.
-pub fn with_near<'a>(
-    what: LocalizedText,
-    name: &str,
-    known: impl IntoIterator<Item = &'a str>,
-) -> LocalizedText {
-    match suggest::nearest(name, known).first() {
-        Some(near) => words::DID_YOU_MEAN.with("what", what).with("near", quoted(near)),
-        None => what,
-    }
 }
 
 /// The setting that a key is nearly named like. A variable that the script reads or declares may

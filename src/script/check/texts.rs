@@ -4,7 +4,7 @@ use super::Checker;
 use super::code::CheckedExpression;
 use super::keys::{misspelt_parameter, regex_fault};
 use super::names::{self, is_language_name};
-use super::settings::with_near;
+use super::near::with_near;
 use crate::i18n::script_run as words;
 use crate::script::error::{Location, quoted};
 use crate::script::js::names_read;
@@ -136,8 +136,8 @@ impl Checker<'_> {
         }
         let text = text.trim();
         for name in names_read(text).unwrap_or_default() {
-            if !is_language_name(name) {
-                self.check_variable(name);
+            if !is_language_name(&name) {
+                self.check_variable(&name);
             }
         }
         let place = Location::new(&self.manifest.origin.file, self.place);
@@ -159,8 +159,8 @@ impl Checker<'_> {
         };
         for part in ends {
             for name in names_read(part.trim()).unwrap_or_default() {
-                if !is_language_name(name) {
-                    self.check_variable(name);
+                if !is_language_name(&name) {
+                    self.check_variable(&name);
                 }
             }
         }

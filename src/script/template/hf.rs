@@ -9,7 +9,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, Undefi
 
 use super::limits::{self, MOST_OUTPUT, output_limit_error, template_error};
 use super::py_methods::{self, value_text};
-use super::{TemplateFault, TemplateNames, tags};
+use super::tags::{self, TemplateFault, TemplateNames};
 use crate::i18n::script as words;
 use crate::script::error::ScriptError;
 

@@ -18,6 +18,7 @@ mod py_methods;
 mod tags;
 
 pub use hf::{FILTERS, Functions, Rendered, TemplateCall};
+pub use tags::{TemplateFault, TemplateNames};
 
 /// Longest template, in bytes.
 pub const LONGEST: usize = 1024 * 1024;
@@ -65,23 +66,6 @@ impl Format {
             Format::FString => !text.contains(['{', '}']),
         }
     }
-}
-
-/// The names in a template that something else has to define.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TemplateNames {
-    /// Variables it reads, except those it expects to be missing.
-    pub variables: Vec<String>,
-    /// Filters and tests that are not among the usual ones.
-    pub filters: Vec<String>,
-    pub tests: Vec<String>,
-}
-
-/// Why a template cannot be compiled, and its line if that is known.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TemplateFault {
-    pub line: Option<usize>,
-    pub why: ScriptError,
 }
 
 /// Compiles templates of one format without rendering them.

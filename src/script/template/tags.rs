@@ -1,7 +1,26 @@
 //! The names inside of a Jinja template's tags, by their place: filters, tests, and variables that
 //! the template expects to be missing.
 
+use crate::script::error::ScriptError;
+
 use super::limits::{is_raw, leading_tag, prefix_through, raw_block};
+
+/// The names in a template that something else has to define.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TemplateNames {
+    /// Variables it reads, except those it expects to be missing.
+    pub variables: Vec<String>,
+    /// Filters and tests that are not among the usual ones.
+    pub filters: Vec<String>,
+    pub tests: Vec<String>,
+}
+
+/// Why a template cannot be compiled, and its line if that is known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TemplateFault {
+    pub line: Option<usize>,
+    pub why: ScriptError,
+}
 
 /// Names in the tags of a template.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use super::{
 
 /// The names that an expression reads of what is around it; `None` if it is not a simple one. Names
 /// that it expects to be missing, as in `x ?? 1` or `typeof x`, are not among them.
-pub fn names_read(text: &str) -> Option<Vec<&str>> {
+pub fn names_read(text: &str) -> Option<Vec<String>> {
     if text.len() > LONGEST {
         return None;
     }
@@ -21,20 +21,21 @@ pub fn names_read(text: &str) -> Option<Vec<&str>> {
 }
 
 #[derive(Default)]
-struct NameReader<'t> {
-    names: Vec<&'t str>,
+struct NameReader {
+    names: Vec<String>,
     /// Names that may be missing.
-    optional: Vec<&'t str>,
+    optional: Vec<String>,
     /// The parameters of the arrow functions around.
-    local: Vec<&'t str>,
+    local: Vec<String>,
 }
 
-impl<'t> NameReader<'t> {
-    fn visit(&mut self, expression: &SimpleExpression<'t>) {
+impl NameReader {
+    fn visit(&mut self, expression: &SimpleExpression<'_>) {
         match expression {
             SimpleExpression::Literal(_) | SimpleExpression::Undefined => {}
             SimpleExpression::Name(name) => {
-                if !self.local.contains(name) && !self.names.contains(name) {
+                let name = name.to_string();
+                if !self.local.contains(&name) && !self.names.contains(&name) {
                     self.names.push(name);
                 }
             }
@@ -79,7 +80,7 @@ impl<'t> NameReader<'t> {
         }
     }
 
-    fn visit_all(&mut self, args: &[SimpleArg<'t>]) {
+    fn visit_all(&mut self, args: &[SimpleArg<'_>]) {
         for arg in args {
             match arg {
                 SimpleArg::Value(value) | SimpleArg::Spread(value) => self.visit(value),
@@ -87,11 +88,13 @@ impl<'t> NameReader<'t> {
                     let outer = self.local.len();
                     for parameter in parameters {
                         match parameter {
-                            ArrowParameter::Name(name) => self.local.push(name),
+                            ArrowParameter::Name(name) => self.local.push(name.to_string()),
                             ArrowParameter::Fields(fields) => {
-                                self.local.extend(fields.iter().map(|field| field.1));
+                                self.local.extend(fields.iter().map(|field| field.1.to_string()));
                             }
-                            ArrowParameter::Items(items) => self.local.extend(items),
+                            ArrowParameter::Items(items) => {
+                                self.local.extend(items.iter().map(ToString::to_string));
+                            }
                         }
                     }
                     self.visit(body);
@@ -101,9 +104,9 @@ impl<'t> NameReader<'t> {
         }
     }
 
-    fn may_be_missing(&mut self, expression: &SimpleExpression<'t>) {
+    fn may_be_missing(&mut self, expression: &SimpleExpression<'_>) {
         match expression {
-            SimpleExpression::Name(name) => self.optional.push(name),
+            SimpleExpression::Name(name) => self.optional.push(name.to_string()),
             SimpleExpression::Path(root, _) => self.may_be_missing(root),
             _ => {}
         }
@@ -132,7 +135,8 @@ mod tests {
             ("a = 1", None),
         ];
         for (text, names) in cases {
-            assert_eq!(names_read(text).as_deref(), *names, "{text}");
+            let wanted = names.map(|names| names.iter().map(ToString::to_string).collect());
+            assert_eq!(names_read(text), wanted, "{text}");
         }
     }
 
@@ -141,8 +145,8 @@ mod tests {
         for text in
             ["a ?? 1", "a || 'x'", "typeof a", "a === undefined", "null != a", "a?.b", "a.b ?? 1"]
         {
-            assert_eq!(names_read(text).as_deref(), Some(&[][..]), "{text}");
+            assert_eq!(names_read(text), Some(Vec::new()), "{text}");
         }
-        assert_eq!(names_read("a ?? b").as_deref(), Some(&["b"][..]));
+        assert_eq!(names_read("a ?? b"), Some(vec!["b".to_owned()]));
     }
 }
