@@ -299,6 +299,10 @@ fn messages_whose_answers_were_still_being_shown_are_answered_once_over_any_end_
         for _ in 0..2 {
             gateway.run();
             gateway.telegram.wait_for(ANN, "One has many words.");
+            // It may be shown already: the answer to a command tells that the program is up.
+            let before = gateway.telegram.texts(ANN).len();
+            gateway.telegram.write(ANN, "/whoami");
+            until("an answer", || gateway.telegram.texts(ANN).len() > before);
             end(&mut gateway);
         }
         gateway.run();

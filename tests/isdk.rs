@@ -411,6 +411,11 @@ fn isdk_068_a_reply_that_is_not_a_choice_is_requested_again() {
         case(script).replies(&["pear", "The **Red Wine**."]).run().value(),
         json!("red wine")
     );
+    // Only the answer that is a choice is shown, as it is listed.
+    let ran = case(script).replies(&["pear", "The **Red Wine**."]).run();
+    assert_eq!(ran.seen.deltas, "red wine");
+    assert_eq!(ran.seen.noted.len(), 1, "{:?}", ran.seen.noted);
+    assert!(ran.seen.noted[0].contains("pear"), "{:?}", ran.seen.noted);
     let ran = case(script).replies(&["pear", "plum", "fig"]).run();
     assert!(ran.error().contains("fig") && ran.error().contains("red wine"), "{}", ran.error());
 }

@@ -214,12 +214,23 @@ fn a_new_script_passes_the_check_and_never_replaces_a_file() {
     for (args, part) in [
         (&["script", "new", "a b"][..], "`a b`"),
         (&["script", "new", ".hidden"], ".hidden"),
+        (&["script", "new", ""], "cannot be the name"),
+        (&["script", "new", "folder/"], "`folder/`"),
         (&["script", "new", "x", "--like", "nosuch"], "`nosuch`"),
     ] {
         let ran = run(args);
         assert_eq!(ran.status.code(), Some(2), "{}", err(&ran));
         assert!(err(&ran).contains(part), "{}", err(&ran));
     }
+    let ran = run(&["script", "new", "summary"]);
+    assert!(ran.status.success() && err(&ran).contains("built-in"), "{}", err(&ran));
+    let ran = run(&["script", "new", "made", "--json"]);
+    let row: serde_json::Value = serde_json::from_str(&out(&ran)).unwrap();
+    assert!(row["file"].as_str().unwrap().ends_with("made.ai.yaml"), "{row}");
+    let ran = run(&["script", "show", "made", "--json"]);
+    let row: serde_json::Value = serde_json::from_str(&out(&ran)).unwrap();
+    assert_eq!(row["id"], "made");
+    assert!(row["text"].as_str().unwrap().starts_with("---\ntitle: "), "{row}");
     for chapter in CHAPTERS {
         let name = format!("like-{}", chapter.name);
         assert!(run(&["script", "new", &name, "--like", chapter.name]).status.success());

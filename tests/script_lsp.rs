@@ -401,3 +401,52 @@ fn a_closed_document_has_no_faults_left() {
     assert_eq!(last["params"]["diagnostics"], json!([]), "{last}");
     assert!(!Path::new(&editor.bench.work().join("a.ai.yaml")).exists(), "it writes nothing");
 }
+
+#[test]
+fn a_message_without_a_readable_length_is_answered_and_skipped() {
+    let mut editor = Editor::ready("en");
+    editor
+        .raw(b"Content-Length: abc\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"shutdown\"}");
+    let found = editor.reply("textDocument/hover", json!({}));
+    assert!(found.get("id").is_some(), "{found}");
+    editor.open("a.ai.yaml", "$nosuch: 1\n");
+    assert_eq!(editor.faults("a.ai.yaml", 1).len(), 1);
+}
+
+#[test]
+fn parameters_targets_and_functions_are_explained_and_keys_of_a_directive_proposed() {
+    let mut editor = Editor::ready("en");
+    editor.file("sub.ai.yaml", "---\ntitle: Does something\n---\n$echo: 1\n");
+    let text = "user: q\nassistant: \"[[A:temperature=1]]\"\n$exec: {id: sub}\n- $if: \"A\"\n  \n";
+    editor.open("a.ai.yaml", text);
+    let at = |editor: &mut Editor, what: &str, line: u32, character: u32| {
+        let document = json!({ "uri": editor.uri("a.ai.yaml") });
+        let position = json!({ "line": line, "character": character });
+        editor
+            .ask(
+                &format!("textDocument/{what}"),
+                json!({ "textDocument": document, "position": position }),
+            )
+            .to_string()
+    };
+    let hover = at(&mut editor, "hover", 1, 18);
+    assert!(hover.contains("temperature: number"), "{hover}");
+    let hover = at(&mut editor, "hover", 2, 13);
+    assert!(hover.contains("Does something"), "{hover}");
+    let found = at(&mut editor, "completion", 4, 2);
+    assert!(found.contains("\"then\"") && found.contains("\"else\""), "{found}");
+    assert!(!found.contains("\"assistant\""), "{found}");
+
+    // Not YAML at all.
+    let text = "!fn |-\n  bar(a) { return a }\nuser: a: b\n$bar: 1\nuser: @x\n";
+    editor.change("a.ai.yaml", 2, json!([{ "text": text }]));
+    let hover = at(&mut editor, "hover", 3, 2);
+    assert!(hover.contains("$bar"), "{hover}");
+
+    let text = "---\ntype: \ntools: [\n---\n";
+    editor.change("a.ai.yaml", 3, json!([{ "text": text }]));
+    let found = at(&mut editor, "completion", 1, 6);
+    assert!(found.contains("\"char\"") && !found.contains("file.read"), "{found}");
+    let found = at(&mut editor, "completion", 2, 8);
+    assert!(found.contains("file.read"), "{found}");
+}

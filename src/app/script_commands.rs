@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use clap::CommandFactory;
 use clap::error::ErrorKind;
+use serde_json::json;
 
 use super::startup::{self, Startup};
 use super::subcommands::{print_rows, print_text};
@@ -72,8 +73,10 @@ pub fn run(startup: &Startup, asked: &ScriptCommand, json: bool) -> Exit {
             let library = library(startup, search);
             print_rows(startup, &list(startup, &library), json)
         }
-        ScriptCommand::Show { script, search } => show(startup, script, &library(startup, search)),
-        ScriptCommand::New { name, like } => create(startup, name, like.as_deref()),
+        ScriptCommand::Show { script, search } => {
+            show(startup, script, &library(startup, search), json)
+        }
+        ScriptCommand::New { name, like } => create(startup, name, like.as_deref(), json),
         ScriptCommand::Schema => print_text(startup, &format!("{:#}\n", schema::json_schema())),
         ScriptCommand::Lsp(search) => lsp(startup, search),
     }
@@ -127,7 +130,7 @@ fn described(library: &ScriptLibrary, name: &str, folder: &Path) -> PageRow {
 }
 
 /// Prints the file unchanged; its path and what it takes go to standard error.
-fn show(startup: &Startup, name: &str, library: &ScriptLibrary) -> Exit {
+fn show(startup: &Startup, name: &str, library: &ScriptLibrary, json: bool) -> Exit {
     let fail = |why: LocalizedText| startup.fail(&Notice::error(why), Exit::Failed);
     let source = match library.find(name, &startup.folder) {
         Ok(source) => source,
@@ -148,13 +151,21 @@ fn show(startup: &Startup, name: &str, library: &ScriptLibrary) -> Exit {
         false => words::SCRIPT_FILE.with("file", origin.file.clone()),
     };
     let said = Manifest::load(source, library).map(|shape| shape.interface().to_vec());
+    if json {
+        let lang = startup.lang();
+        let about: Vec<String> =
+            said.unwrap_or_default().iter().map(|line| line.text(lang)).collect();
+        let file = Some(&origin.file).filter(|_| !origin.is_built_in);
+        let row = json!({ "id": origin.id, "file": file, "about": about, "text": text });
+        return print_text(startup, &format!("{row}\n"));
+    }
     for line in [place].into_iter().chain(said.unwrap_or_default()) {
         startup.fail(&Notice::info(line), Exit::Done);
     }
     print_text(startup, &if output::stdout().is_terminal() { startup::clean(&text) } else { text })
 }
 
-fn create(startup: &Startup, name: &str, like: Option<&str>) -> Exit {
+fn create(startup: &Startup, name: &str, like: Option<&str>, json: bool) -> Exit {
     let id = stem(name);
     let is_path = name.contains('/') || ENDINGS.iter().any(|end| name.ends_with(end));
     let path = match is_path {
@@ -163,7 +174,8 @@ fn create(startup: &Startup, name: &str, like: Option<&str>) -> Exit {
     };
     let own = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
-    if own.is_empty() || own.starts_with('.') || !own.chars().all(is_name) {
+    let is_named = !id.is_empty() && !id.ends_with('/');
+    if !is_named || own.is_empty() || own.starts_with('.') || !own.chars().all(is_name) {
         return startup.fail(&Notice::error(words::NEW_NAME.with("name", name)), Exit::WrongUse);
     }
     let files = match script_command::new_script_files(&own, like) {
@@ -192,6 +204,13 @@ fn create(startup: &Startup, name: &str, like: Option<&str>) -> Exit {
         }
     }
     let file = path.with_file_name(format!("{own}{}", ENDINGS[0])).display().to_string();
+    if built_in::SCRIPTS.iter().any(|(id, _)| *id == own) {
+        let say = words::NEW_SHADOWS.with("name", own.clone());
+        startup.fail(&Notice::warning(say), Exit::Done);
+    }
+    if json {
+        return print_text(startup, &format!("{}\n", json!({ "id": own, "file": file })));
+    }
     let run = if is_path { file.clone() } else { own };
     let say = words::NEW_WRITTEN.with("file", file).with("name", run);
     startup.fail(&Notice::info(say), Exit::Done)

@@ -22,7 +22,7 @@ use crate::cli::messages::{self, Printer};
 use crate::cli::output;
 use crate::cli::script::{RunFormat, Writer};
 use crate::cli::script_command::SearchFolders;
-use crate::i18n::{Localize, LocalizedText, cli as words, common};
+use crate::i18n::{Localize, LocalizedText, cli as words, common, script_run};
 use crate::protocol::budget::{Budget, Spent};
 use crate::protocol::{
     Message, Notice, Provider, Question, SandboxDenial, StepAction, StepQuestion, Tier,
@@ -199,7 +199,8 @@ fn run_and_print(
                 Ok(_) if calls.len() > 1 => Some(words::DRY_STANDS.into()),
                 Ok(_) => None,
             };
-            if let Some(rest) = rest {
+            writer.write_dry_end(rest.as_ref())?;
+            if let Some(rest) = rest.filter(|_| !look.json) {
                 print_notice(&Notice::info(rest), look);
             }
             Ok(ScriptEnd::Done)
@@ -312,7 +313,10 @@ async fn type_answer(asked: InputQuestion, look: RunFormat) -> ScriptAnswer {
         match picked {
             Some(at) => return ScriptAnswer::Input(InputAnswer::Picked(at)),
             None if free => return ScriptAnswer::Input(InputAnswer::Text(typed.to_owned())),
-            None => prompt = "> ".to_owned(),
+            None => {
+                let what = script_run::INPUT_ONE_OF.with("list", choices.join(", "));
+                prompt = format!("{}\n> ", startup::clean(&what.text(look.lang)));
+            }
         }
     }
 }
@@ -427,17 +431,15 @@ fn report_error(startup: &Startup, json: bool, say: LocalizedText) -> Exit {
 
 /// Reads and checks a script without running any of it; every fault is reported.
 fn check(startup: &Startup, order: &RunRequest, library: &ScriptLibrary, json: bool) -> Exit {
-    let loaded =
-        library.find(&order.script, &order.from).and_then(|source| Manifest::read(source, library));
-    let shape = match loaded {
-        Ok(shape) => shape,
+    let source = match library.find(&order.script, &order.from) {
+        Ok(source) => source,
         Err(failure) => return report_error(startup, json, failure.localized()),
     };
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return startup.fail_io(&error),
     };
-    let faults = runtime.block_on(crate::script::check(&shape, library));
+    let (shape, faults) = runtime.block_on(crate::script::check(source, library));
     if let Some((last, others)) = faults.split_last() {
         for fault in others {
             report_error(startup, json, fault.localized());

@@ -76,7 +76,7 @@ pub fn serve(
 /// The body of the next message, or why it is skipped; `None` at the end. Lines that are no header
 /// are skipped until one is.
 fn read_frame(input: &mut impl BufRead) -> io::Result<Option<Result<Vec<u8>, &'static str>>> {
-    let mut length: Option<u64> = None;
+    let mut length: Option<Option<u64>> = None;
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -84,23 +84,32 @@ fn read_frame(input: &mut impl BufRead) -> io::Result<Option<Result<Vec<u8>, &'s
             return Ok(None);
         }
         let text = String::from_utf8_lossy(&line);
-        match (text.trim().split_once(':'), length) {
-            (Some((name, value)), _) if name.eq_ignore_ascii_case("content-length") => {
-                length = value.trim().parse().ok();
-            }
-            (None, Some(length)) if text.trim().is_empty() => {
-                let mut body = input.by_ref().take(length);
-                if length > MOST {
-                    io::copy(&mut body, &mut io::sink())?;
+        if let Some(value) = content_length(&text) {
+            length = Some(value.trim().parse().ok());
+        } else if text.trim().is_empty() {
+            match length {
+                None => {}
+                // The body is skipped up to the next header in it.
+                Some(None) => return Ok(Some(Err("no length"))),
+                Some(Some(length)) if length > MOST => {
+                    io::copy(&mut input.by_ref().take(length), &mut io::sink())?;
                     return Ok(Some(Err("too large")));
                 }
-                let mut bytes = Vec::new();
-                body.read_to_end(&mut bytes)?;
-                return Ok(Some(Ok(bytes)));
+                Some(Some(length)) => {
+                    let mut bytes = Vec::new();
+                    input.by_ref().take(length).read_to_end(&mut bytes)?;
+                    return Ok(Some(Ok(bytes)));
+                }
             }
-            _ => {}
         }
     }
+}
+
+/// The length that a line gives, also after the end of a body whose length was not known.
+fn content_length(line: &str) -> Option<&str> {
+    const NAME: &str = "content-length:";
+    let at = line.to_ascii_lowercase().rfind(NAME)?;
+    line.get(at + NAME.len()..)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,7 +20,7 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use super::Clean;
-use crate::i18n::{Lang, Localize, cli as words};
+use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
 use crate::protocol::{Message, Usage};
 use crate::script::host::AnswerHead;
 use crate::script::{LocatedError, RunResult, ScriptEvent};
@@ -51,6 +51,8 @@ pub struct Writer<W> {
     open: Option<OpenAnswer>,
     /// The text of the paragraph above, as far as it has one.
     above: Option<String>,
+    /// The last answer that was shown, also if something was printed below it.
+    answer: Option<String>,
     usage: Usage,
 }
 
@@ -64,7 +66,7 @@ struct OpenAnswer {
 
 impl<W: Write> Writer<W> {
     pub fn new(out: W, look: RunFormat) -> Writer<W> {
-        Writer { out, format: look, open: None, above: None, usage: Usage::default() }
+        Writer { out, format: look, open: None, above: None, answer: None, usage: Usage::default() }
     }
 
     pub fn write_event(&mut self, event: &ScriptEvent) -> io::Result<()> {
@@ -162,8 +164,9 @@ impl<W: Write> Writer<W> {
             Ok(done) => {
                 let text = display_value(&done.value);
                 self.close()?;
-                let stands = self.format.live && self.above.as_deref() == Some(text.trim());
-                match stands || text.is_empty() {
+                let stands = |shown: &Option<String>| shown.as_deref() == Some(text.trim());
+                let stands = stands(&self.above) || stands(&self.answer);
+                match self.format.live && stands || text.is_empty() {
                     true => Ok(()),
                     false => self.text(&text),
                 }
@@ -233,13 +236,18 @@ impl<W: Write> Writer<W> {
                 writeln!(self.out)?;
             }
             let value: Option<Value> = serde_json::from_str(answer.text.trim()).ok();
-            return self.paragraph(&value.map_or(answer.text, |value| display_value(&value)));
+            let text = value.map_or(answer.text, |value| display_value(&value));
+            self.answer = Some(text.trim().to_owned());
+            return self.paragraph(&text);
         }
         if !answer.text.is_empty() || answer.in_thought {
             if self.format.live {
                 writeln!(self.out)?;
             }
             self.above = Some(answer.text.trim().to_owned());
+        }
+        if !answer.text.is_empty() {
+            self.answer = Some(answer.text.trim().to_owned());
         }
         Ok(())
     }
@@ -259,6 +267,17 @@ impl<W: Write> Writer<W> {
             self.text(&format!("{}: {text}", role.as_str().unwrap_or_default()))?;
         }
         Ok(())
+    }
+
+    /// The end of a dry run, which has no result: its answers do not exist.
+    pub fn write_dry_end(&mut self, rest: Option<&LocalizedText>) -> io::Result<()> {
+        if !self.format.json {
+            return Ok(());
+        }
+        if let Some(rest) = rest {
+            self.line(&json!({ "type": "note", "text": rest.text(self.format.lang) }))?;
+        }
+        self.line(&json!({ "type": "result", "value": null }))
     }
 
     /// Something else is written to the terminal: an answer that is being written is ended.
@@ -400,6 +419,31 @@ mod tests {
         assert_eq!(text, "\x1b[2muser: q␛[2J\x1b[22m\n\nhi\n");
         let text = written(verbose(true), &events[..1], json!(1));
         assert!(text.starts_with(r#"{"type":"message","role":"user","content":"q"#), "{text}");
+    }
+
+    #[test]
+    fn an_answer_is_not_written_again_below_what_was_printed_after_it() {
+        let print = ScriptEvent::Print(json!("note"));
+        let [start, delta, end] = answer(None, "yes", false);
+        let events = [start, delta, end, print.clone()];
+        assert_eq!(written(look(false, true), &events, json!("yes")), "yes\n\nnote\n");
+        assert_eq!(written(look(false, true), &events, json!("no")), "yes\n\nnote\nno\n");
+        assert_eq!(written(look(false, false), &events, json!("yes")), "note\nyes\n");
+        let [start, delta, end] = answer(None, "{\"a\":1}", true);
+        let shown = written(look(false, true), &[start, delta, end, print], json!({"a": 1}));
+        assert_eq!(shown, "{\n  \"a\": 1\n}\n\nnote\n");
+    }
+
+    #[test]
+    fn a_dry_run_ends_with_a_result_in_json() {
+        let mut writer = Writer::new(Vec::new(), look(true, false));
+        writer.write_dry_end(Some(&words::DRY_STANDS.into())).unwrap();
+        let text = String::from_utf8(writer.out).unwrap();
+        assert!(text.ends_with("{\"type\":\"result\",\"value\":null}\n"), "{text}");
+        assert!(text.starts_with("{\"type\":\"note\""), "{text}");
+        let mut writer = Writer::new(Vec::new(), look(false, true));
+        writer.write_dry_end(None).unwrap();
+        assert_eq!(writer.out, b"");
     }
 
     #[test]

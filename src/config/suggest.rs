@@ -6,6 +6,11 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
     let far = (name.chars().count() / 3).clamp(1, 3);
     let mut near: Vec<(usize, &str)> = known
         .into_iter()
+        .filter(|known| {
+            // The lengths alone tell of most names that they are too different.
+            let length = known.chars().count();
+            length.abs_diff(name.chars().count()) <= far || known.starts_with(name)
+        })
         .map(|known| (distance(name, known), known))
         .map(|(distance, known)| {
             let begins = name.len() >= 2 && known.starts_with(name);

@@ -404,7 +404,7 @@ impl Service {
         self.tasks.spawn(async move {
             let ran = AssertUnwindSafe(chat::run(parts, receiver)).catch_unwind().await;
             if ran.is_err() {
-                // The next message begins it anew.
+                // The next message starts it again.
                 tracing::error!("a chat ended by a fault of the program");
                 let _ = notes.send(ChatNote::Ended(address)).await;
             }

@@ -276,6 +276,7 @@ words! { "script_help":
     // `avocet script`.
     NEW_WRITTEN: "{file} is written. Try `avocet run {name} --dry-run`; `avocet help scripts` explains the language.", "已写入 {file}。可试 `avocet run {name} --dry-run`；`avocet help scripts` 讲解语言。";
     NEW_EXISTS: "{file} exists already and stays as it is.", "{file} 已存在，保持不变。";
+    NEW_SHADOWS: "`{name}` is also the name of a built-in script; yours is now found in its place.", "`{name}` 也是内置脚本的名称，今后会找到你的脚本而不是它。";
     NEW_NAME: "`{name}` cannot be the name of a script: use letters, digits, `_` and `-`.", "`{name}` 不能作为脚本名：请使用字母、数字、`_` 和 `-`。";
     SCRIPT_FILE: "{file}:", "{file}：";
     NO_TITLE: "no title", "没有标题";

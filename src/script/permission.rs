@@ -36,8 +36,7 @@ impl CallVerdict {
 }
 
 /// The names of one call: the one it is written with, and every other of the same script or tool.
-/// A rule about any of them is a rule about the call, so that a path or a second ID is no way around
-/// one.
+/// A rule about any of them is a rule about the call: a path or a second ID does not get around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallNames {
     written: String,
@@ -167,7 +166,7 @@ impl Rules {
 }
 
 /// The keys of `permissions`, of `ai` in it, and of a rule. Any other is an error: a misspelt one
-/// would forbid nothing, and nobody would notice.
+/// would silently forbid nothing.
 const KEYS: &[&str] = &["ai", "defaultAction", "overwriteAction"];
 const AI_KEYS: &[&str] = &["call", "defaultAction", "overwriteAction"];
 const RULE_KEYS: &[&str] = &["action", "parameters"];

@@ -143,6 +143,60 @@ pub const TOOL_KEYS: &[SettingSpec] = &[
     of("keywords", LIST, docs::TOOL_KEYWORDS),
 ];
 
+/// Other parameters that servers of models know. They are passed on like any other name; a check
+/// only has to know that they are not misspelt.
+#[rustfmt::skip]
+pub const SERVER_PARAMETERS: &[&str] = &[
+    "stop", "seed", "model", "maxTokens", "topP", "topK", "minP", "top_k", "top_a", "top_n",
+    "top_n_sigma", "min_p", "min_k", "typical_p", "tfs_z", "presence_penalty", "frequency_penalty",
+    "repeat_penalty", "repeatPenalty", "repetition_penalty", "repeat_last_n", "mirostat",
+    "mirostat_tau", "mirostat_eta", "logit_bias", "logprobs", "top_logprobs", "grammar",
+    "json_schema", "dry_multiplier", "dry_base", "xtc_probability", "xtc_threshold",
+    "reasoning_effort", "reasoningEffort", "enable_thinking", "thinking", "chat_template_kwargs",
+    "max_completion_tokens", "min_tokens", "cache_prompt", "samplers", "penalty_last_n", "n_predict",
+    "n_probs", "n_keep", "num_ctx", "num_predict", "keep_alive", "add_generation_prompt",
+    "keepOrginal", "messages", "functions", "function_call", "tool_choice", "parallel_tool_calls",
+    "stream_options", "metadata", "service_tier", "store", "user", "best_of", "echo", "suffix",
+    "provider", "transforms", "models", "safe_prompt", "random_seed", "pushMessage",
+];
+
+/// The types an input may have.
+#[rustfmt::skip]
+pub const INPUT_TYPES: &[&str] = &[
+    "string", "text", "number", "integer", "float", "boolean", "bool", "object", "array", "list",
+    "any", "null", "file", "path", "date", "time", "datetime", "url", "image", "json", "enum",
+    "function", "double", "regexp", "email", "password", "int", "str", "map", "dict",
+];
+
+/// The formats of a reply, `response_format.type`.
+pub const REPLY_FORMATS: &[&str] =
+    &["json", "json_object", "json_schema", "yaml", "yml", "nobj", "text", ""];
+
+pub const PERMISSION_KEYS: &[&str] = &["ai", "defaultAction", "overwriteAction"];
+pub const PERMISSION_CALLER_KEYS: &[&str] = &["call", "defaultAction", "overwriteAction"];
+pub const PERMISSION_RULE_KEYS: &[&str] = &["name", "action", "parameters"];
+
+/// What `defaultThinkPrompt` may hold, also below its `prompt`.
+#[rustfmt::skip]
+pub const THINK_PROMPTS: &[&str] = &[
+    "prompt", "templateFormat", "lastThinkPrompt", "firstThinkPrompt", "deepThinkPrompt",
+    "rolePrompt",
+];
+
+/// The events a run emits by itself.
+pub const EVENTS: &[&str] = &["llm", "llmBefore", "llmParams", "llmRequest", "llmStream"];
+
+/// The keys beside a directive that mean something; of any other directive, all are arguments.
+#[rustfmt::skip]
+pub const DIRECTIVE_KEYS: &[(&str, &[&str])] = &[
+    ("if", &["if", "then", "else"]),
+    ("for", &["items", "do", "as"]),
+    ("while", &["while", "do"]),
+    ("on", &["event", "callback"]),
+    ("once", &["event", "callback"]),
+    ("off", &["event", "callback"]),
+];
+
 /// The row of a setting.
 pub fn find_setting(name: &str) -> Option<&'static SettingSpec> {
     SETTINGS.iter().find(|row| row.name == name)

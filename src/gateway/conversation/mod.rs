@@ -474,7 +474,7 @@ impl ChatConversation {
         }
     }
 
-    /// The service refused a post for good. Nobody can answer a question that is not shown.
+    /// The service refused a post for good. A question that is not shown cannot be answered.
     pub fn on_given_up(&mut self, post: PostKey, why: String) -> Vec<ChatEffect> {
         // A sentence that is refused as well says nothing more.
         if self.unsent_note == Some(post) {

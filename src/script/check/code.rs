@@ -1,14 +1,23 @@
 //! Compiles the JavaScript of a script in an engine of its own, without running any of it.
 
+use std::collections::BTreeMap;
+
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::names::CheckedModule;
-use crate::i18n::script_run as words;
+use super::names::{CheckedModule, KnownNames, is_engine_module};
+use super::near::with_near;
+use super::place::SourceText;
+use crate::i18n::{LocalizedText, script_run as words};
 use crate::script::error::{LocatedError, Location, SourcePosition, quoted};
 use crate::script::js::{
-    Engine, JsLimits, JsPlace, JsScope, JsTask, TaskOutcome, function_name, function_source,
+    Engine, JsLimits, JsPlace, JsScope, JsTask, ModuleKind, TaskOutcome, function_name,
+    function_source, names_read,
 };
-use crate::script::manifest::Manifest;
+use crate::script::manifest::{Import, ImportKind, Manifest, Picks};
+
+/// How many expressions are compiled at once; one by one only if one of them is wrong.
+const BATCH: usize = 64;
 
 /// An expression, and its place in the script.
 pub struct CheckedExpression {
@@ -16,64 +25,208 @@ pub struct CheckedExpression {
     pub location: Location,
 }
 
+/// A function that is a value, as in `callback: !fn |-`.
+pub struct CheckedFunction {
+    pub source: String,
+    pub position: SourcePosition,
+    pub first_line: u32,
+}
+
+/// What the engine compiles.
+#[derive(Default)]
+pub struct CheckedCode {
+    pub expressions: Vec<CheckedExpression>,
+    pub functions: Vec<CheckedFunction>,
+}
+
 /// The faults of a script's expressions, functions and imported files.
 pub async fn compile(
     manifest: &Manifest,
-    code: &[CheckedExpression],
-    modules: &[CheckedModule],
+    code: &CheckedCode,
+    names: &KnownNames,
+    source: &SourceText<'_>,
 ) -> Vec<LocatedError> {
-    let mut faults = Vec::new();
-    if code.is_empty() && manifest.functions.is_empty() && modules.is_empty() {
-        return faults;
+    let picks = manifest.imports.iter().filter(|import| picks_of_engine(import).is_some());
+    let is_empty = code.expressions.is_empty() && code.functions.is_empty();
+    let has_more = !manifest.functions.is_empty() || !names.modules.is_empty();
+    if is_empty && !has_more && picks.clone().next().is_none() {
+        return Vec::new();
     }
     let engine = match Engine::start(JsLimits::default(), CancellationToken::new()) {
         Ok(engine) => engine,
         Err(why) => return vec![why.into()],
     };
-    for CheckedExpression { text, location } in code {
-        let end = engine.compute(JsTask::Compile(text.clone()), JsScope::new()).await;
-        if let Ok(TaskOutcome::Invalid(why)) = end.outcome {
-            let what = words::NO_EXPRESSION.with("text", quoted(text)).with("why", quoted(&why));
-            faults.push(LocatedError::with_location(what, location.clone()));
+    let mut compiler = Compiler { engine, faults: Vec::new() };
+    let wrong = compiler.wrong_expressions(&code.expressions).await;
+    for CheckedExpression { text, location } in &code.expressions {
+        if let Some(why) = wrong.get(text.as_str()) {
+            let what = words::NO_EXPRESSION.with("text", quoted(text)).with("why", quoted(why));
+            compiler.add(what, location.clone());
         }
     }
     for function in &manifest.functions {
         let Location { file, position } = &function.location;
-        let at = |what, line: u32, column: u32| {
-            LocatedError::with_location(what, Location::new(file, SourcePosition { line, column }))
+        let is_own = *file == manifest.origin.file;
+        let place = FunctionPlace {
+            file,
+            position: *position,
+            first_line: function.first_line,
+            source: is_own.then_some(source),
         };
-        let Ok(source) = function_source(&function.source) else {
-            let what = words::FOREIGN_LANGUAGE.with("name", quoted("!fn"));
-            faults.push(at(what, position.line, position.column));
-            continue;
+        compiler.compile_function(&function.source, &place, false).await;
+    }
+    for function in &code.functions {
+        let place = FunctionPlace {
+            file: &manifest.origin.file,
+            position: function.position,
+            first_line: function.first_line,
+            source: Some(source),
         };
-        let Some(name) = function_name(source) else {
-            faults.push(at(words::FUNCTION_NO_NAME.into(), position.line, position.column));
-            continue;
-        };
-        let task = JsTask::Define { name: name.to_owned(), source: source.to_owned() };
-        let end = engine.compute(task, JsScope::new()).await;
-        if let Err(why) = end.outcome {
-            let first = position.line + function.first_line;
-            let (line, column) = match end.place {
-                Some(JsPlace { line, column, .. }) => (first + line - 1, column),
-                None => (position.line, position.column),
-            };
-            faults.push(at(why.0, line, column));
+        compiler.compile_function(&function.source, &place, true).await;
+    }
+    for (index, module) in names.modules.iter().enumerate() {
+        compiler.declare(index, module).await;
+    }
+    for import in picks {
+        compiler.check_picks(import).await;
+    }
+    compiler.faults
+}
+
+/// Where a function is written.
+struct FunctionPlace<'a> {
+    file: &'a str,
+    position: SourcePosition,
+    first_line: u32,
+    /// The text of the file, if it is the checked one.
+    source: Option<&'a SourceText<'a>>,
+}
+
+struct Compiler {
+    engine: Engine,
+    faults: Vec<LocatedError>,
+}
+
+impl Compiler {
+    fn add(&mut self, what: impl Into<LocalizedText>, at: Location) {
+        self.faults.push(LocatedError::with_location(what, at));
+    }
+
+    /// The texts that are no expressions, and why. Most are simple, and need no engine.
+    async fn wrong_expressions<'e>(
+        &self,
+        all: &'e [CheckedExpression],
+    ) -> BTreeMap<&'e str, String> {
+        let texts = all.iter().map(|expression| expression.text.as_str());
+        let mut texts: Vec<&str> = texts.filter(|text| names_read(text).is_none()).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        let mut wrong = BTreeMap::new();
+        for batch in texts.chunks(BATCH) {
+            let together: String = batch.iter().map(|text| format!("({text}\n),")).collect();
+            if self.expression_fault(&format!("[{together}]")).await.is_none() {
+                continue;
+            }
+            for text in batch {
+                if let Some(why) = self.expression_fault(text).await {
+                    wrong.insert(*text, why);
+                }
+            }
+        }
+        wrong
+    }
+
+    async fn expression_fault(&self, text: &str) -> Option<String> {
+        let end = self.engine.compute(JsTask::Compile(text.to_owned()), JsScope::new()).await;
+        match end.outcome {
+            Ok(TaskOutcome::Invalid(why)) => Some(why),
+            _ => None,
         }
     }
-    for (index, module) in modules.iter().enumerate() {
+
+    async fn compile_function(&mut self, text: &str, place: &FunctionPlace<'_>, is_value: bool) {
+        let here = Location::new(place.file, place.position);
+        let Ok(source) = function_source(text) else {
+            return self.add(words::FOREIGN_LANGUAGE.with("name", quoted("!fn")), here);
+        };
+        let name = function_name(source).map(str::to_owned);
+        if name.is_none() && !is_value {
+            return self.add(words::FUNCTION_NO_NAME, here);
+        }
+        let name = name.unwrap_or_else(|| "nameless".to_owned());
+        let task = JsTask::Define { name, source: source.to_owned() };
+        let end = self.engine.compute(task, JsScope::new()).await;
+        if let Err(why) = end.outcome {
+            let at = end.place.map_or(here.position, |at| place.position_of(text, source, &at));
+            self.add(why.0, Location::new(place.file, at));
+        }
+    }
+
+    async fn declare(&mut self, index: usize, module: &CheckedModule) {
         for file in &module.files {
             let name = format!("module{index}/{}", file.name);
             let task = JsTask::Declare { file: name, source: file.source.clone() };
-            let end = engine.compute(task, JsScope::new()).await;
+            let end = self.engine.compute(task, JsScope::new()).await;
             if let Err(why) = end.outcome {
                 let path = module.folder.join(&file.name).display().to_string();
                 let (line, column) = end.place.map_or((1, 1), |place| (place.line, place.column));
                 let at = Location::new(&path, SourcePosition { line, column });
-                faults.push(LocatedError::with_location(why.0, at));
+                self.add(why.0, at);
             }
         }
     }
-    faults
+
+    /// Functions that a module of the engine does not have.
+    async fn check_picks(&mut self, import: &Import) {
+        let Some((module, picks)) = picks_of_engine(import) else { return };
+        let task = JsTask::Module {
+            id: format!("checked-{module}"),
+            kind: ModuleKind::Builtin,
+            file: String::new(),
+            source: module.to_owned(),
+        };
+        let end = self.engine.compute(task, JsScope::new()).await;
+        let Ok(TaskOutcome::Value(exports)) = end.outcome else { return };
+        let known: Vec<&str> = ["functions", "values"]
+            .iter()
+            .filter_map(|kind| exports.get(kind).and_then(Value::as_array))
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        for name in picks {
+            if !known.contains(&name) {
+                let what = words::NO_EXPORT.with("name", quoted(name));
+                self.add(with_near(what, name, known.iter().copied()), import.location.clone());
+            }
+        }
+    }
+}
+
+/// The functions that an import selects from a module of the engine.
+fn picks_of_engine(import: &Import) -> Option<(&str, Vec<&str>)> {
+    match (&import.kind, &import.picks) {
+        (ImportKind::Module(name), Picks::Selected(picks)) if is_engine_module(name) => {
+            Some((name, picks.iter().map(|pick| pick.name.as_str()).collect()))
+        }
+        _ => None,
+    }
+}
+
+impl FunctionPlace<'_> {
+    /// The place in the file of a place in what the engine compiled: `source`, a part of `text`.
+    fn position_of(&self, text: &str, source: &str, at: &JsPlace) -> SourcePosition {
+        let above = text.find(source).map_or("", |start| text.split_at(start).0);
+        let lines_above = u32::try_from(above.matches('\n').count()).unwrap_or(0);
+        let before = above.rsplit('\n').next().unwrap_or_default().chars().count();
+        let before = if at.line == 1 { u32::try_from(before).unwrap_or(0) } else { 0 };
+        let in_text = lines_above + at.line.saturating_sub(1);
+        let line = self.position.line + self.first_line + in_text;
+        let column = at.column + before;
+        let code = usize::try_from(in_text).ok().and_then(|number| text.lines().nth(number));
+        let column = match (self.source, code) {
+            (Some(source), Some(code)) => source.column_in(line, code, column),
+            _ => column,
+        };
+        SourcePosition { line, column }
+    }
 }

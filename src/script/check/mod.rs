@@ -1,72 +1,143 @@
 //! Checks a script before it runs: compiles what can be compiled, looks up every name, and reports
 //! all faults with their places, in order.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
 use super::directive;
 use super::error::{LocatedError, Location, SourcePosition, quoted};
 use super::manifest::Manifest;
 use super::run::dialogue::read_parts;
 use super::run::is_builtin_tool;
-use super::source::{self, ScriptLibrary};
+use super::settings::DIRECTIVE_KEYS;
+use super::source::{ScriptLibrary, ScriptSource};
 use super::syntax::{ScriptNode, Tree, parse_separator};
-use super::template::{self, Format};
+use super::template::{Format, TemplateCompiler};
 use super::text::args::{self, CallExpr};
-use super::text::prefix::{self, PrefixPosition, TextPrefix};
-use super::text::{MessageText, PlaceholderMark, TextSpan, regex, roles};
+use super::text::roles;
 use crate::i18n::{LocalizedText, script_run as words};
-use code::CheckedExpression;
+use code::CheckedCode;
 use names::named_entries;
 pub use names::{GIVEN, KnownNames};
-use settings::{setting_faults, with_near};
+use near::with_near;
+use place::SourceText;
+use settings::setting_faults;
 
+mod calls;
 mod code;
+mod events;
+mod keys;
 mod names;
+pub mod near;
+mod place;
 pub mod settings;
+mod texts;
 
 /// Maximum number of faults that are reported.
 const MOST_FAULTS: usize = 200;
+/// Maximum number of faults that are collected before they are sorted.
+const MOST_COLLECTED: usize = 2 * MOST_FAULTS;
 
-/// Checks a script and returns its faults in the order of their places. Nothing of it runs.
-pub async fn check(manifest: &Manifest, library: &ScriptLibrary) -> Vec<LocatedError> {
+/// Reads and checks a script: what could be read of it, and its faults in the order of their
+/// places. Nothing of it runs.
+pub async fn check(source: ScriptSource, library: &ScriptLibrary) -> (Manifest, Vec<LocatedError>) {
+    let (manifest, mut faults) = Manifest::read_all(source, library);
+    faults.extend(manifest_faults(&manifest, library).await);
+    let place = |fault: &LocatedError| {
+        fault.location.as_ref().map(|at| (at.file.clone(), at.position.line, at.position.column))
+    };
+    faults.sort_by_cached_key(place);
+    faults.dedup_by(|a, b| a.location == b.location && a.message == b.message);
+    faults.truncate(MOST_FAULTS);
+    (manifest, faults)
+}
+
+async fn manifest_faults(manifest: &Manifest, library: &ScriptLibrary) -> Vec<LocatedError> {
+    let text = library.files().read(Path::new(&manifest.origin.file)).ok().flatten();
+    let format = manifest.text_setting("templateFormat").and_then(Format::parse);
+    let source = SourceText::new(text.as_deref().unwrap_or_default());
     let mut checker = Checker {
         manifest,
         library,
         names: KnownNames::of(manifest, library),
+        source,
         place: manifest.front_matter.position,
+        text: String::new(),
         faults: setting_faults(manifest),
-        code: Vec::new(),
+        templates: TemplateCompiler::new(format.unwrap_or_default()),
+        scripts: BTreeMap::new(),
+        code: CheckedCode::default(),
     };
     checker.check_links();
+    checker.check_declared_events();
+    checker.check_declared_messages();
+    checker.add_functions(&manifest.front_matter);
     for item in manifest.body.iter().filter(|item| *item.file == *manifest.origin.file) {
         checker.check_instruction(&item.node);
+        checker.add_functions(&item.node);
     }
-    let Checker { mut faults, names, code, .. } = checker;
-    faults.extend(manifest.output_fault());
-    faults.extend(names.faults);
-    faults.extend(code::compile(manifest, &code, &names.modules).await);
-    let place = |fault: &LocatedError| {
-        fault.location.as_ref().map(|at| (at.file.clone(), at.position.line, at.position.column))
-    };
-    faults.sort_by_key(place);
-    faults.dedup_by(|a, b| a.location == b.location && a.message == b.message);
-    faults.truncate(MOST_FAULTS);
+    checker.check_function_calls();
+    let Checker { mut faults, names, code, source, .. } = checker;
+    // The type in the head itself has its own place.
+    if manifest.front_matter.get("output").is_none() {
+        faults.extend(manifest.output_fault());
+    }
+    faults.extend(names.faults.iter().cloned());
+    faults.extend(code::compile(manifest, &code, &names, &source).await);
     faults
+}
+
+/// A script that was looked up by its name.
+enum FoundScript {
+    Read(Arc<Manifest>),
+    Missing(LocalizedText),
+    /// It has faults of its own, which are reported once, or is a tool of the program.
+    Broken,
 }
 
 struct Checker<'a> {
     manifest: &'a Manifest,
     library: &'a ScriptLibrary,
     names: KnownNames,
-    /// The place of the node that is checked.
+    source: SourceText<'a>,
+    /// The place of the node that is checked, and its text if it has several lines.
     place: SourcePosition,
+    text: String,
     faults: Vec<LocatedError>,
-    /// Expressions for the engine.
-    code: Vec<CheckedExpression>,
+    templates: TemplateCompiler,
+    /// The scripts that were looked up.
+    scripts: BTreeMap<String, FoundScript>,
+    /// What the engine compiles.
+    code: CheckedCode,
 }
 
 impl Checker<'_> {
     fn fault(&mut self, what: impl Into<LocalizedText>) {
-        let place = Location::new(&self.manifest.origin.file, self.place);
-        self.faults.push(LocatedError::with_location(what, place));
+        self.fault_at(self.place, what);
+    }
+
+    fn fault_at(&mut self, place: SourcePosition, what: impl Into<LocalizedText>) {
+        if self.faults.len() < MOST_COLLECTED {
+            let place = Location::new(&self.manifest.origin.file, place);
+            self.faults.push(LocatedError::with_location(what, place));
+        }
+    }
+
+    /// A fault of a part of the text that is checked.
+    fn fault_of(&mut self, part: &str, what: impl Into<LocalizedText>) {
+        let place = self.place_of(part);
+        self.fault_at(place, what);
+    }
+
+    fn place_of(&self, part: &str) -> SourcePosition {
+        self.source.place_of(part, self.place, &self.text)
+    }
+
+    fn enter(&mut self, node: &ScriptNode) {
+        self.place = node.position;
+        let text = node.as_text().filter(|text| text.contains('\n'));
+        self.text = text.unwrap_or_default().to_owned();
     }
 
     /// Roles, tools and bases: the scripts that the settings name.
@@ -88,6 +159,7 @@ impl Checker<'_> {
                 None => self.check_tool(&name),
             }
         }
+        self.check_exports();
     }
 
     fn check_tool(&mut self, name: &str) {
@@ -99,7 +171,7 @@ impl Checker<'_> {
     }
 
     fn check_instruction(&mut self, node: &ScriptNode) {
-        self.place = node.position;
+        self.enter(node);
         match &node.tree {
             Tree::Text(text) if node.tag.is_none() => self.check_line(text),
             Tree::Map(pairs) => self.check_map(pairs),
@@ -108,20 +180,43 @@ impl Checker<'_> {
         }
     }
 
+    /// The instructions of a block: a list, or one of them.
+    fn check_block(&mut self, block: &ScriptNode) {
+        match &block.tree {
+            Tree::List(items) => items.iter().for_each(|item| self.check_instruction(item)),
+            _ => self.check_instruction(block),
+        }
+    }
+
     fn check_line(&mut self, text: &str) {
         if let Some(call) = args::parse_call(text).filter(|_| text.starts_with('$')) {
             self.check_call(&call);
+            self.check_call_arguments(&call);
         } else if text.starts_with("->") {
             match args::parse_chain(text) {
                 Some(links) => links.iter().for_each(|link| match link.directive {
                     true => self.check_call(link),
-                    false => drop(self.check_script(&link.name)),
+                    false => self.check_link(link),
                 }),
                 None => self.fault(words::NO_CHAIN.with("text", quoted(text))),
             }
         } else if parse_separator(text).is_none() {
+            if self.is_broken_call(text) {
+                self.fault(words::CALL_NOT_CLOSED.with("text", quoted(text)));
+            }
             self.check_message(text);
         }
+    }
+
+    /// Whether a text is written like a call of something that exists, but is not one.
+    fn is_broken_call(&self, text: &str) -> bool {
+        let Some(rest) = text.strip_prefix('$') else { return false };
+        let rest = rest.strip_prefix('|').unwrap_or(rest);
+        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+        let (name, after) = rest.split_at(end);
+        let starts = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+        let is_known = directive::find(name).is_some() || self.names.functions.contains(name);
+        starts && (after.starts_with('(') || is_known && after.starts_with(':'))
     }
 
     fn check_map(&mut self, pairs: &[(ScriptNode, ScriptNode)]) {
@@ -171,7 +266,7 @@ impl Checker<'_> {
     }
 
     fn check_content(&mut self, role: &str, content: &ScriptNode) {
-        self.place = content.position;
+        self.enter(content);
         match &content.tree {
             Tree::Text(text) => self.check_message(text),
             Tree::Map(_) if role == "system" => self.check_values(content),
@@ -195,20 +290,32 @@ impl Checker<'_> {
             let mut found = all.clone().filter(|(key, _)| key.as_text() == Some(name));
             found.next().map(|(_, node)| node)
         };
+        self.check_directive_keys(call, value, pairs);
         match call.name.as_str() {
             name @ ("if" | "while") => {
                 let condition = part(name).filter(|_| value.get(name).is_some()).unwrap_or(value);
                 if let Some(text) = condition.as_text().filter(|_| call.args.is_empty()) {
-                    self.place = condition.position;
+                    self.enter(condition);
                     self.check_expression(text.strip_prefix("?=").unwrap_or(text));
                 }
+                self.check_call_arguments(call);
                 if name == "if" && part("then").is_none() && call.args.is_empty() {
                     self.fault(words::IF_NEEDS);
                 }
             }
-            "on" | "once" | "off" | "match" | "emit" => return,
-            "for" => {}
+            "on" | "once" => return self.check_handler(call, value, pairs),
+            "off" | "emit" => return,
+            "match" => return self.check_cases(pairs),
+            "for" => {
+                let items = value.get("items").unwrap_or(value);
+                if let Some(text) = items.as_text().filter(|_| call.args.is_empty()) {
+                    self.enter(items);
+                    self.check_loop_items(text);
+                }
+                self.check_call_arguments(call);
+            }
             _ => {
+                self.check_target(call, value, pairs);
                 self.check_values(value);
                 for (_, value) in pairs.iter().filter(|(_, other)| !std::ptr::eq(other, value)) {
                     self.check_values(value);
@@ -216,12 +323,32 @@ impl Checker<'_> {
             }
         }
         for name in ["then", "else", "do"] {
-            match part(name).map(|block| (&block.tree, block)) {
-                Some((Tree::List(items), _)) => {
-                    items.iter().for_each(|item| self.check_instruction(item));
-                }
-                Some((_, block)) => self.check_instruction(block),
-                None => {}
+            if let Some(block) = part(name) {
+                self.check_block(block);
+            }
+        }
+    }
+
+    /// A key beside a directive that means nothing there.
+    fn check_directive_keys(
+        &mut self,
+        call: &CallExpr,
+        value: &ScriptNode,
+        pairs: &[(ScriptNode, ScriptNode)],
+    ) {
+        let row = DIRECTIVE_KEYS.iter().find(|(name, _)| *name == call.name);
+        let Some((name, known)) = row else { return };
+        // A map of its own may be what a loop goes over.
+        let is_map = !value.pairs().is_empty() && *name != "for" && call.args.is_empty();
+        let inside = value.pairs().iter().filter(|_| is_map);
+        for (key, _) in inside.chain(pairs) {
+            let Some(key_name) = key.key_text().filter(|key| !key.starts_with('$')) else {
+                continue;
+            };
+            if !known.contains(&key_name.as_str()) {
+                let what = words::KEY_UNKNOWN.with("of", format!("${name}"));
+                let what = what.with("name", quoted(&key_name));
+                self.fault_at(key.position, with_near(what, &key_name, known.iter().copied()));
             }
         }
     }
@@ -230,14 +357,8 @@ impl Checker<'_> {
     fn check_values(&mut self, node: &ScriptNode) {
         match &node.tree {
             Tree::Text(text) if node.tag.is_none() => {
-                self.place = node.position;
-                match prefix::read(text, PrefixPosition::Value) {
-                    (TextPrefix::Expression, expression) => self.check_expression(expression),
-                    (TextPrefix::Now, template) => self.check_text(template),
-                    (TextPrefix::Raw, _) => {}
-                    _ if text.contains("[[@") || text.contains("[[/") => self.check_text(text),
-                    _ => {}
-                }
+                self.enter(node);
+                self.check_value_text(text);
             }
             Tree::List(items) => items.iter().for_each(|item| self.check_values(item)),
             Tree::Map(pairs) => {
@@ -252,108 +373,6 @@ impl Checker<'_> {
             }
             _ => {}
         }
-    }
-
-    fn check_message(&mut self, text: &str) {
-        match prefix::read(text, PrefixPosition::Message) {
-            (TextPrefix::Expression, expression) => self.check_expression(expression),
-            (TextPrefix::Raw, _) => {}
-            (_, rest) => self.check_text(rest),
-        }
-    }
-
-    /// A text with marks and a template.
-    fn check_text(&mut self, text: &str) {
-        let draft = MessageText::read(text);
-        for span in draft.spans().to_vec() {
-            let TextSpan::Mark { mark, .. } = span else { continue };
-            match mark {
-                PlaceholderMark::Call(call) if call.directive => self.check_function(&call.name),
-                PlaceholderMark::Call(call) => drop(self.check_script(&call.name)),
-                PlaceholderMark::Regex(pattern) => {
-                    if let Err(why) = regex::captures(&pattern.source, &pattern.flags, "") {
-                        self.fault(why.0);
-                    }
-                    self.check_variable(&pattern.variable);
-                }
-                PlaceholderMark::Placeholder(_) => {}
-            }
-        }
-        let format = self.manifest.text_setting("templateFormat").and_then(Format::parse);
-        let is_raw = self.manifest.text_setting("formatStringStrategy") == Some("Raw");
-        if format.unwrap_or_default() != Format::Hf || is_raw {
-            return;
-        }
-        let sealed = draft.mask();
-        match template::variables(sealed.template()) {
-            Ok(names) => names.iter().for_each(|name| self.check_variable(name)),
-            Err(why) => self.fault(why.0),
-        }
-    }
-
-    fn check_variable(&mut self, path: &str) {
-        let name = path.split(['.', '[']).next().unwrap_or(path);
-        if !self.names.has_variable(name) {
-            let what = words::VARIABLE_NOT_SET.with("name", quoted(name));
-            let near = with_near(what, name, self.names.variables.iter().map(String::as_str));
-            self.fault(near);
-        }
-    }
-
-    fn check_expression(&mut self, text: &str) {
-        if ["[[@", "[[/"].iter().any(|mark| text.trim_start().starts_with(mark)) {
-            return self.check_text(text);
-        }
-        for name in names::called_functions(text) {
-            self.check_function(name);
-        }
-        if !text.contains("{{") {
-            let place = Location::new(&self.manifest.origin.file, self.place);
-            self.code.push(CheckedExpression { text: text.trim().to_owned(), location: place });
-        }
-    }
-
-    fn check_call(&mut self, call: &CallExpr) {
-        self.check_function(&call.name);
-    }
-
-    fn check_function(&mut self, name: &str) {
-        if directive::find(name).is_none() && !self.names.has_function(name) {
-            let own = self.names.functions.iter().map(String::as_str);
-            let what = directive::unknown_name_text(name, own);
-            self.fault(what);
-        }
-    }
-
-    /// The script of a name; a missing one is a fault.
-    fn check_script(&mut self, name: &str) -> Option<Manifest> {
-        let is_role = self.manifest.roles().contains_key(name);
-        if name == self.manifest.id() || self.names.has_function(name) || is_role {
-            return None;
-        }
-        let found = self.library.find(name, &self.manifest.origin.folder);
-        match found.and_then(|source| Manifest::load(source, self.library)) {
-            Ok(shape) => Some(shape),
-            Err(_) if is_builtin_tool(name) => None,
-            Err(failure) if failure.location.is_some() => {
-                self.faults.push(failure);
-                None
-            }
-            Err(failure) => {
-                let ids = self.script_ids();
-                let near = with_near(failure.message, name, ids.iter().map(String::as_str));
-                self.fault(near);
-                None
-            }
-        }
-    }
-
-    /// The IDs of the scripts beside this one, and of the built-in ones.
-    fn script_ids(&self) -> Vec<String> {
-        let beside = self.library.files().list(&self.manifest.origin.folder);
-        let beside = beside.iter().filter(|entry| source::is_script(&entry.name));
-        let built_in = self.library.built_in().map(str::to_owned);
-        beside.map(|entry| source::stem(&entry.name).to_owned()).chain(built_in).collect()
     }
 }
 

@@ -42,16 +42,13 @@ pub const GIVEN: &[&str] = &[
     "dict",
     "namespace",
     "debug",
-    "cycler",
     "raise_exception",
-    "strftime_now",
-    "joiner",
 ];
 
 /// Modules that the engine itself has.
 const ENGINE_MODULES: &[&str] = &["path", "os", "child_process", "fs/promises", "util", "process"];
 
-fn is_engine_module(name: &str) -> bool {
+pub fn is_engine_module(name: &str) -> bool {
     ENGINE_MODULES.contains(&name.strip_prefix("node:").unwrap_or(name))
 }
 
@@ -96,6 +93,55 @@ pub fn called_functions(text: &str) -> Vec<&str> {
         at = name.or(found.get(0)).map_or(text.len(), |it| it.end());
     }
     names
+}
+
+#[expect(clippy::unwrap_used, reason = "the pattern is fixed, and a test reads it")]
+static CALLED_IN_SOURCE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#""(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|//[^\n]*|/\*(?s:.*?)\*/|(?:\bthis\.|(?:^|[^\p{L}\p{N}_$.\s])\s*|\b(?:return|await|in|of|typeof|yield|else|do)\s+|\n\s*)\$([\p{L}_][\p{L}\p{N}_]*)\s*\("#)
+        .unwrap()
+});
+
+/// The functions `$name(…)` and `this.$name(…)` that a function calls, without those whose name it
+/// also uses in another way: it may have declared them, or asked whether they exist.
+pub fn called_in_source(source: &str) -> Vec<String> {
+    let (mut names, mut at): (Vec<String>, usize) = (Vec::new(), 0);
+    while let Some(found) = CALLED_IN_SOURCE.captures_at(source, at) {
+        let name = found.get(1);
+        if let Some(name) = name.map(|it| it.as_str()) {
+            let sign = format!("${name}");
+            let mut uses = source.match_indices(&sign).map(|(at, _)| {
+                let after = source.split_at(at).1.strip_prefix(&sign).unwrap_or_default();
+                after.trim_start()
+            });
+            let is_part =
+                |after: &str| after.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+            let only_called = uses.all(|after| after.starts_with('(') || is_part(after));
+            let is_declared = source.contains(&format!("function {sign}"));
+            if only_called && !is_declared && !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
+        }
+        at = name.or(found.get(0)).map_or(source.len(), |it| it.end().max(at + 1));
+    }
+    names
+}
+
+/// Names that JavaScript itself has.
+#[rustfmt::skip]
+const LANGUAGE: &[&str] = &[
+    "Math", "JSON", "Date", "Object", "Array", "String", "Number", "Boolean", "BigInt", "RegExp",
+    "Map", "Set", "WeakMap", "WeakSet", "Symbol", "Promise", "Error", "Intl", "Reflect", "Proxy",
+    "console", "process", "require", "module", "exports", "crypto", "performance", "globalThis",
+    "parseInt", "parseFloat", "isNaN", "isFinite", "encodeURIComponent", "decodeURIComponent",
+    "encodeURI", "decodeURI", "structuredClone", "setTimeout", "clearTimeout", "setInterval",
+    "queueMicrotask", "fetch", "URL", "URLSearchParams", "TextEncoder", "TextDecoder", "Buffer",
+    "atob", "btoa", "Uint8Array", "ArrayBuffer", "COND__", "messages", "undefined", "NaN",
+    "Infinity",
+];
+
+/// Whether JavaScript or every run has a name.
+pub fn is_language_name(name: &str) -> bool {
+    LANGUAGE.contains(&name)
 }
 
 impl KnownNames {
@@ -374,6 +420,13 @@ mod tests {
     fn calls_in_an_expression_are_found_outside_of_texts() {
         assert_eq!(called_functions("'$no(1)' + $f(1) + $a.b($g())"), ["f", "a.b", "g"]);
         assert_eq!(called_functions("x$y(1) + this.$z(2)"), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn calls_in_a_function_are_found_unless_it_knows_of_their_absence() {
+        let source = "f() {\n  // $no(1)\n  const a = '$no(1)' + `$no(1)`\n  $one(1); this.$two(a)\n  if (this.$three) this.$three()\n  const $four = x => x\n  return $four($five(1))\n}";
+        assert_eq!(called_in_source(source), ["one", "two", "five"]);
+        assert_eq!(called_in_source("f() { x.$six(1); y$seven(2) }"), [] as [&str; 0]);
     }
 
     #[test]

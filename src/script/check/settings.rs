@@ -1,8 +1,12 @@
 //! The settings of a script: their names, the values some of them are limited to, and the faults
 //! that a head can have.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
+use super::keys::{self, KeyFaults};
+use super::near::with_near;
 use crate::config::suggest;
 use crate::i18n::{LocalizedText, script_run as words};
 use crate::script::error::{LocatedError, Location, SourcePosition, quoted};
@@ -21,7 +25,7 @@ pub fn setting_faults(manifest: &Manifest) -> Vec<LocatedError> {
         let at = Location::new(&manifest.origin.file, place);
         out.push(LocatedError::with_location(what, at));
     };
-    let mut seen: Vec<String> = Vec::new();
+    let mut seen: BTreeSet<String> = BTreeSet::new();
     for (key, value) in front.pairs() {
         let Some(name) = key.key_text() else { continue };
         if seen.contains(&name) {
@@ -33,30 +37,27 @@ pub fn setting_faults(manifest: &Manifest) -> Vec<LocatedError> {
                 words::SETTING_UNKNOWN.with("name", quoted(&name)).with("near", near),
             );
         }
-        if let Some(what) = value_fault(&name, value) {
+        let is_input = manifest.inputs.iter().any(|input| input.name == name);
+        let kind = find_setting(&name).filter(|_| !is_input);
+        let kind = kind.and_then(|row| keys::kind_fault(row, value));
+        if let Some(what) = value_fault(&name, value).or(kind) {
             add(value.position, what);
         }
-        seen.push(name);
+        let mut below = KeyFaults::default();
+        below.check_setting(&name, value);
+        below.0.into_iter().for_each(|(place, what)| add(place, what));
+        seen.insert(name);
     }
     if let Some(place) = unclosed_head(manifest) {
         add(place, words::HEAD_NOT_CLOSED.into());
     }
-    if let Some(Err(why)) = manifest.config.get("permissions").map(permission::Rules::read) {
+    // Those of the head itself were checked above.
+    let inherited =
+        manifest.config.get("permissions").filter(|_| front.get("permissions").is_none());
+    if let Some(Err(why)) = inherited.map(permission::Rules::read) {
         add(key_location(manifest, "permissions").position, why.0);
     }
     out
-}
-
-/// A sentence with the nearest known name, if there is one.
-pub fn with_near<'a>(
-    what: LocalizedText,
-    name: &str,
-    known: impl IntoIterator<Item = &'a str>,
-) -> LocalizedText {
-    match suggest::nearest(name, known).first() {
-        Some(near) => words::DID_YOU_MEAN.with("what", what).with("near", quoted(near)),
-        None => what,
-    }
 }
 
 /// The setting that a key is nearly named like. A variable that the script reads or declares may
@@ -69,7 +70,8 @@ fn misspelt(manifest: &Manifest, name: &str) -> Option<&'static str> {
     let near = suggest::nearest(name, SETTINGS.iter().map(|row| row.name)).first().copied()?;
     // `keepOrginal` is a spelling of the language itself.
     let is_used = manifest.body.iter().any(|item| mentions::reads_name(&item.node, name))
-        || manifest.functions.iter().any(|function| mentions::has_name(&function.source, name));
+        || manifest.functions.iter().any(|function| mentions::has_name(&function.source, name))
+        || manifest.front_matter.pairs().iter().any(|(_, it)| mentions::reads_name(it, name));
     (!is_used && name != "keepOrginal" && name.len().abs_diff(near.len()) <= 2).then_some(near)
 }
 

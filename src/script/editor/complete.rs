@@ -1,6 +1,6 @@
 //! What can be written at a place.
 
-use super::spot::SpotKind;
+use super::spot::{SpotKind, directive_above, keys_above};
 use super::{EditedScript, EditorPosition, EditorRange};
 use crate::i18n::{PhraseValue, script_help as docs};
 use crate::script::directive;
@@ -8,7 +8,7 @@ use crate::script::manifest::Manifest;
 use crate::script::reference::MARKS;
 use crate::script::run;
 use crate::script::settings::{
-    INPUT_ATTRIBUTES, PARAMETERS, SETTINGS, SettingSpec, THINK_KEYS, TOOL_KEYS,
+    DIRECTIVE_KEYS, INPUT_ATTRIBUTES, PARAMETERS, SETTINGS, SettingSpec, THINK_KEYS, TOOL_KEYS,
 };
 use crate::script::source::stem;
 use crate::script::template::FILTERS;
@@ -80,7 +80,8 @@ impl EditedScript<'_> {
                     .map(|name| Completion::new(*name, CompletionKind::Function, None));
                 own.chain(self.functions(manifest, "")).collect()
             }
-            SpotKind::LineStart => self.line_starts(manifest),
+            SpotKind::LineStart => self.line_starts(manifest, at.line),
+            SpotKind::Parameter => parameters(),
             SpotKind::Text => Vec::new(),
         };
         let end = self.lines.byte_at(at).max(start);
@@ -119,7 +120,8 @@ impl EditedScript<'_> {
         let typed = self.lines.get(at.line).get(*start..self.lines.byte_at(at)).unwrap_or_default();
         *start += typed.rfind('/').map_or(0, |slash| slash + 1);
         let mut out = self.scripts();
-        if self.head.as_ref().is_some_and(|head| head.contains(&at.line)) {
+        let in_head = self.head.as_ref().is_some_and(|head| head.contains(&at.line));
+        if in_head && keys_above(&self.lines, at).iter().any(|key| key == "tools") {
             let tools = run::builtin_tools().map(|(id, _)| id);
             out.extend(tools.map(|id| Completion::new(id, CompletionKind::Function, None)));
         }
@@ -164,7 +166,17 @@ impl EditedScript<'_> {
         out
     }
 
-    fn line_starts(&self, manifest: Option<&Manifest>) -> Vec<Completion> {
+    fn line_starts(&self, manifest: Option<&Manifest>, line: u32) -> Vec<Completion> {
+        let directive = directive_above(&self.lines, line);
+        let name = directive.as_deref().map(|name| name.trim_start_matches('$'));
+        if let Some((own, keys)) = DIRECTIVE_KEYS.iter().find(|(known, _)| Some(*known) == name) {
+            let keys = keys.iter().filter(|key| *key != own);
+            let key = |key: &&str| Completion {
+                insert: format!("{key}: "),
+                ..Completion::new(*key, CompletionKind::Setting, None)
+            };
+            return keys.map(key).collect();
+        }
         let own = manifest.map(Manifest::roles).unwrap_or_default();
         let roles = ROLES.iter().map(|role| (*role).to_owned()).chain(own.keys().cloned());
         let roles = roles.map(|role| Completion {
@@ -183,4 +195,12 @@ fn keys(above: &[String]) -> Vec<Completion> {
         ..Completion::new(row.name, CompletionKind::Setting, Some(row.about.into()))
     };
     key_table(above).iter().map(row).collect()
+}
+
+fn parameters() -> Vec<Completion> {
+    let row = |row: &SettingSpec| Completion {
+        insert: format!("{}=", row.name),
+        ..Completion::new(row.name, CompletionKind::Setting, Some(row.about.into()))
+    };
+    PARAMETERS.iter().map(row).collect()
 }

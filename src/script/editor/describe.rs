@@ -11,6 +11,7 @@ use crate::script::directive;
 use crate::script::js::{function_name, function_source};
 use crate::script::manifest::imports::strip_dollar;
 use crate::script::manifest::{ImportKind, Manifest, Picks};
+use crate::script::settings::{PARAMETERS, SettingSpec};
 use crate::script::template::FILTERS;
 
 /// What is shown of a name: how it is written, and sentences about it.
@@ -21,6 +22,11 @@ pub struct HoverText {
     pub about: Vec<PhraseValue>,
 }
 
+fn describe_setting(row: &SettingSpec) -> (String, Vec<PhraseValue>) {
+    let kinds = if row.choices.is_empty() { row.types } else { row.choices };
+    (format!("{}: {}", row.name, kinds.join(" | ")), vec![row.about.into()])
+}
+
 impl EditedScript<'_> {
     /// What the name at a place means.
     pub fn hover(&self, at: EditorPosition) -> Option<HoverText> {
@@ -29,12 +35,12 @@ impl EditedScript<'_> {
         let manifest = manifest.as_ref();
         let (code, about) = match &spot.kind {
             SpotKind::Key(above) => match key_table(above).iter().find(|it| it.name == spot.word) {
-                Some(row) => {
-                    let kinds = if row.choices.is_empty() { row.types } else { row.choices };
-                    (format!("{}: {}", row.name, kinds.join(" | ")), vec![row.about.into()])
-                }
+                Some(row) => describe_setting(row),
                 None => self.describe_variable(spot.word, manifest)?,
             },
+            SpotKind::Parameter => {
+                describe_setting(PARAMETERS.iter().find(|row| row.name == spot.word)?)
+            }
             SpotKind::Call => self.describe_call(spot.word.trim_start_matches('$'), manifest)?,
             SpotKind::Script => self.describe_script(spot.word, manifest)?,
             SpotKind::Filter if FILTERS.contains(&spot.word) => {
@@ -67,6 +73,7 @@ impl EditedScript<'_> {
             SpotKind::Key(_) | SpotKind::Variable | SpotKind::Text | SpotKind::Value(_) => {
                 here(self.place_set(name)?)
             }
+            SpotKind::Parameter => None,
             SpotKind::LineStart => {
                 let is_role = manifest.is_some_and(|shape| shape.roles().contains_key(spot.word));
                 is_role.then(|| self.script_file(spot.word, manifest))?
@@ -154,14 +161,28 @@ impl EditedScript<'_> {
 
     /// The line of `!fn` that declares a function.
     fn function_line(&self, name: &str, manifest: Option<&Manifest>) -> Option<u32> {
+        // Not yet YAML: the line below `!fn` names the function.
+        let Some(manifest) = manifest else { return self.function_line_in_text(name) };
         let own = self.path.display().to_string();
-        let declared = manifest?.functions.iter().find(|function| {
+        let declared = manifest.functions.iter().find(|function| {
             let found = function_source(&function.source).ok().and_then(function_name);
             let found = found.map(strip_dollar);
             let short = found.as_deref().map(|it| it.strip_prefix("template$").unwrap_or(it));
             short == Some(name) && function.location.file == own
         })?;
         Some(declared.location.position.line.saturating_sub(1))
+    }
+
+    fn function_line_in_text(&self, name: &str) -> Option<u32> {
+        let lines: Vec<(u32, &str)> = self.lines.iter().collect();
+        let declares = |pair: &&[(u32, &str)]| match pair {
+            [(_, tag), (_, code)] if tag.trim_start_matches(['-', ' ']).starts_with("!fn") => {
+                let found = function_source(code).ok().and_then(function_name);
+                found.map(strip_dollar).as_deref() == Some(name)
+            }
+            _ => false,
+        };
+        lines.windows(2).find(declares).and_then(|pair| pair.first()).map(|(line, _)| *line)
     }
 
     /// The first place that gives a variable its value: an input, a setting, a mark, `$set`.

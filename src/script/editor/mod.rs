@@ -51,6 +51,10 @@ impl<'a> EditedScript<'a> {
     }
 
     fn load(&self, text: &str) -> Result<Manifest, LocatedError> {
+        Manifest::read(self.source(text)?, self.library)
+    }
+
+    fn source(&self, text: &str) -> Result<ScriptSource, LocatedError> {
         let file = self.path.display().to_string();
         let document = syntax::parse(&file, text)?;
         let name = self.path.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -64,13 +68,13 @@ impl<'a> EditedScript<'a> {
             acts_for: None,
             file,
         };
-        Manifest::read(ScriptSource { origin, document }, self.library)
+        Ok(ScriptSource { origin, document })
     }
 
     /// All faults, as `--check` finds them.
     pub async fn faults(&self) -> Vec<EditorFault> {
-        let faults = match self.load(self.text) {
-            Ok(manifest) => check::check(&manifest, self.library).await,
+        let faults = match self.source(self.text) {
+            Ok(source) => check::check(source, self.library).await.1,
             Err(fault) => vec![fault],
         };
         let own = self.path.display().to_string();

@@ -16,6 +16,8 @@ pub enum SpotKind {
     Script,
     Variable,
     Filter,
+    /// A parameter of a mark, `[[NAME:parameter=1]]`.
+    Parameter,
     /// The first word of a line of the body.
     LineStart,
     /// Plain text.
@@ -78,14 +80,64 @@ pub fn spot_at<'a>(
     let is_link = before_wide.trim_end().ends_with("->") || before_wide.ends_with("[[@");
     match word {
         _ if is_link && !word.starts_with('$') => of(SpotKind::Script, wide),
+        _ if is_target(before_wide) => of(SpotKind::Script, wide),
         _ if word.starts_with('$') || before.ends_with("$|") => of(SpotKind::Call, plain),
         _ => of(body_kind(before), plain),
     }
 }
 
+/// Whether the value of a directive that names a script begins here.
+fn is_target(before: &str) -> bool {
+    let item = before.trim_start_matches([' ', '-']);
+    let Some((directive, rest)) = item.split_once([':', '(']) else { return false };
+    let names: &[&str] = match directive {
+        "$exec" => &["id", "filename", "script"],
+        "$tool" | "$pipe" => &["name"],
+        _ => return false,
+    };
+    let rest = rest.trim_end_matches(['"', '\'']);
+    let rest = rest.trim_end();
+    let key = rest.strip_suffix([':', '=']).map(|rest| rest.trim_end());
+    rest.is_empty()
+        || key.is_some_and(|key| {
+            names.iter().any(|name| key.trim_start_matches(['{', ' ', ',', '(']).ends_with(name))
+        })
+}
+
 fn is_script_value(keys: &[String]) -> bool {
     keys.first().is_some_and(|key| SCRIPT_KEYS.contains(&key.as_str()))
         || keys.get(1).is_some_and(|key| key == "roles")
+}
+
+/// The keys of the head above the value at a place, the closest first.
+pub(super) fn keys_above(lines: &SourceLines<'_>, at: EditorPosition) -> Vec<String> {
+    let line = lines.get(at.line);
+    let (start, _) = word_around(line, lines.byte_at(at), is_word);
+    match head_kind(lines, at.line, line.get(..start).unwrap_or_default()) {
+        SpotKind::Value(keys) | SpotKind::Key(keys) => keys,
+        _ => Vec::new(),
+    }
+}
+
+/// The directive that a line of the body belongs to, if a key of it may begin there.
+pub(super) fn directive_above(lines: &SourceLines<'_>, number: u32) -> Option<String> {
+    let indent = indent_of(lines.get(number));
+    let above = lines.iter().take(usize::try_from(number).unwrap_or(0)).rev();
+    for (_, line) in above.filter(|(_, line)| !line.trim().is_empty()) {
+        let other = indent_of(line);
+        if other < indent || indent == 0 {
+            return None;
+        }
+        if other == indent {
+            if let Some(key) = key_of(line).filter(|key| key.starts_with('$')) {
+                return Some(key);
+            }
+            if line.trim_start().starts_with('-') {
+                return None;
+            }
+        }
+    }
+    None
 }
 
 fn head_kind(lines: &SourceLines<'_>, number: u32, before: &str) -> SpotKind {
@@ -157,6 +209,14 @@ fn body_kind(before: &str) -> SpotKind {
             false => SpotKind::Variable,
         };
     }
+    let mark = before.rsplit_once("[[").map(|(_, mark)| mark).filter(|_| is_open("[[", "]]"));
+    let options =
+        mark.filter(|mark| !mark.starts_with(['@', '/'])).and_then(|mark| mark.split_once(':'));
+    if options.is_some_and(|(_, options)| {
+        !options.contains('|') && (options.trim().is_empty() || options.trim_end().ends_with(','))
+    }) {
+        return SpotKind::Parameter;
+    }
     let item = before.trim_start_matches([' ', '-']);
     let first = item.split_once(':').map(|(key, _)| key);
     let is_value = first.is_some_and(|key| {
@@ -210,6 +270,11 @@ mod tests {
             ("- $if: \"cou|nt > 1\"", SpotKind::Variable, "count"),
             ("$echo: \"?=a + b|c\"", SpotKind::Variable, "bc"),
             ("us|er: x", SpotKind::LineStart, "user"),
+            ("assistant: \"[[A:temp|erature=1]]\"", SpotKind::Parameter, "temperature"),
+            ("$exec: {id: my-sc|ript}", SpotKind::Script, "my-script"),
+            ("- $exec: my-sc|ript", SpotKind::Script, "my-script"),
+            ("$pipe: {name: my-sc|ript, a: 1}", SpotKind::Script, "my-script"),
+            ("$exec: {id: a, args: {content: so|me}}", SpotKind::Text, "some"),
             ("", SpotKind::LineStart, ""),
         ] {
             let text = if text.contains('|') { text.to_owned() } else { format!("{text}|") };

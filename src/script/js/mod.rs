@@ -27,7 +27,7 @@ mod time_limit;
 
 pub use engine::{Engine, JsRun, PAUSE};
 pub use expression::JsExpression;
-pub use simple::{ParsedExpression, is_truthy};
+pub use simple::{ParsedExpression, is_truthy, names_read};
 pub use source::{UnsupportedLanguage, function_name, function_source};
 pub use task::{
     JsLimits, JsPlace, JsScope, JsTask, ModuleKind, RuntimeCall, ScopeChanges, ScopeUpdate,

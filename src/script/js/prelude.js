@@ -236,7 +236,9 @@
   function place(error) {
     try {
       const frames = asText(error.stack).matchAll(/(?:^|[\s(])((?:fn:|module\d+\/)[^\s():]*):(\d+):(\d+)/g);
-      for (const [, file, line, column] of frames) return [file, Number(line), Number(column)];
+      for (const [, file, line, column] of frames) {
+        return [file, file.startsWith('fn:') ? Math.max(Number(line) - 1, 1) : Number(line), Number(column)];
+      }
     } catch {}
     return null;
   }
@@ -427,7 +429,7 @@
   function plan(text) {
     if (/\b(?:this|console)\b/.test(text)) return null;
     const calls = text.replace(OWN_CALL, (call, name) => (isolated.has(name) && !(call in vars) ? 'String' : call));
-    // The end of a line in a regular expression is no name.
+    // The end of a line in a regular expression is not a name.
     if (!isPure(calls.replace(/\$(?=[/|)])/g, ''))) return null;
     const names = new Set();
     for (const [, dot, name] of text.matchAll(/(\.\.\.|\.)?\s*([\p{L}_$][\p{L}\p{N}_$]*)/gu)) {
@@ -468,33 +470,34 @@
 
   const HEAD = /^\s*(?:(?:\/\*[\s\S]*?\*\/|\/\/[^\n]*\n)\s*)*(async\b\s*)?(function\b\s*)?(\*\s*)?([\p{L}_$][\p{L}\p{N}_$]*)?\s*(?=\()/u;
 
-  // `name(args) {..}`, `function name(args) {..}`, `async (args) {..}`, `(args) => ..`.
+  // `name(args) {..}`, `function name(args) {..}`, `async (args) {..}`, `(args) => ..`. The source
+  // begins on a line of its own, so that its columns stay; `place` subtracts the line above it.
   function build(source, file) {
     const inside = (text) => compileNamed('(function ($dollars) { with ($dollars) { return (' + text + '\n) } })', file)(dollars);
     const head = HEAD.exec(source);
     if (head !== null) {
-      const [all, async, , star, name] = head;
+      const [all, async, , star, name = ''] = head;
       const rest = source.slice(all.length);
-      // The lines above the name keep their number.
-      const above = all.replace(/[^\n]/g, '');
-      const before = above + (async ? 'async ' : '') + 'function' + (star ? '* ' : ' ');
+      const end = all.trimEnd().length;
+      const before = all.slice(0, end - name.length).replace(/[^\n]/g, ' ');
+      const word = (async ? 'async ' : '') + 'function' + (star ? '*' : '');
       try {
-        return inside(before + (name || '') + rest);
+        return inside(word + '\n' + before + name + all.slice(end) + rest);
       } catch (error) {
         if (!(error instanceof SyntaxError)) throw error;
         let other;
         try {
           // A reserved word may name a method: `delete(x) {..}`.
           other = name
-            ? inside('({' + (async ? 'async ' : '') + (star ? '*' : '') + name + rest + '})[' + stringify(name) + ']')
-            : inside(source);
+            ? inside('({\n' + (async ? 'async ' : '') + (star ? '*' : '') + name + rest + '})[' + stringify(name) + ']')
+            : inside('\n' + source);
         } catch {
           throw error;
         }
         return other;
       }
     }
-    return inside(source);
+    return inside('\n' + source);
   }
 
   function require(name) {

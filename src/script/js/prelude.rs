@@ -110,9 +110,11 @@ fn stack_place(line: &str) -> Option<JsPlace> {
     let place = place.rsplit(['(', ' ']).next()?;
     let (rest, column) = place.rsplit_once(':')?;
     let (file, line) = rest.rsplit_once(':')?;
-    let place =
-        JsPlace { file: file.to_owned(), line: line.parse().ok()?, column: column.parse().ok()? };
-    (file.starts_with("fn:") || file.starts_with("module")).then_some(place)
+    let (is_function, line) = (file.starts_with("fn:"), line.parse::<u32>().ok()?);
+    // The prelude puts a line above a function.
+    let line = if is_function { line.saturating_sub(1).max(1) } else { line };
+    let place = JsPlace { file: file.to_owned(), line, column: column.parse().ok()? };
+    (is_function || file.starts_with("module")).then_some(place)
 }
 
 /// Compiles a text under a name that errors in it give as their file.

@@ -59,53 +59,60 @@ pub enum Export {
     Import(Import),
 }
 
-pub fn parse_imports(node: Option<&ScriptNode>, file: &str) -> Result<Vec<Import>, LocatedError> {
-    let Some(node) = node else { return Ok(Vec::new()) };
+/// Reads `import`; entries that are wrong are added to the faults.
+pub fn parse_imports(
+    node: Option<&ScriptNode>,
+    file: &str,
+    faults: &mut Vec<LocatedError>,
+) -> Vec<Import> {
+    let entries = node.map(entries).unwrap_or_default();
+    let read = entries.into_iter().map(|entry| match entry {
+        LinkEntry::Name(item, name) => parse_import(name, None, file, item),
+        LinkEntry::Pair(key, value) => parse_import_pair(key, value, file),
+        LinkEntry::Wrong(item) => Err(invalid_entry_error(item, file)),
+    });
+    keep_faults(read, faults)
+}
+
+/// Reads `export`; entries that are wrong are added to the faults.
+pub fn parse_exports(node: &ScriptNode, file: &str, faults: &mut Vec<LocatedError>) -> Vec<Export> {
+    let read = entries(node).into_iter().map(|entry| match entry {
+        LinkEntry::Name(item, name) => parse_export(name, None, file, item),
+        LinkEntry::Pair(key, value) => {
+            let name = key.key_text().ok_or_else(|| invalid_entry_error(key, file))?;
+            parse_export(&name, Some(value), file, key)
+        }
+        LinkEntry::Wrong(item) => Err(invalid_entry_error(item, file)),
+    });
+    keep_faults(read, faults)
+}
+
+/// One entry of `import` or `export`.
+enum LinkEntry<'n> {
+    Name(&'n ScriptNode, &'n str),
+    Pair(&'n ScriptNode, &'n ScriptNode),
+    Wrong(&'n ScriptNode),
+}
+
+fn entries(node: &ScriptNode) -> Vec<LinkEntry<'_>> {
     match &node.tree {
-        Tree::Null => Ok(Vec::new()),
-        Tree::Text(name) => Ok(vec![parse_import(name, None, file, node)?]),
-        Tree::Map(pairs) => {
-            pairs.iter().map(|(key, value)| parse_import_pair(key, value, file)).collect()
-        }
+        Tree::Null => Vec::new(),
+        Tree::Text(name) => vec![LinkEntry::Name(node, name)],
+        Tree::Map(pairs) => pairs.iter().map(|(key, value)| LinkEntry::Pair(key, value)).collect(),
         Tree::List(items) => {
-            let mut out = Vec::new();
-            for item in items {
-                match &item.tree {
-                    Tree::Text(name) => out.push(parse_import(name, None, file, item)?),
-                    Tree::Map(pairs) => {
-                        for (key, value) in pairs {
-                            out.push(parse_import_pair(key, value, file)?);
-                        }
-                    }
-                    _ => return Err(invalid_entry_error(item, file)),
-                }
-            }
-            Ok(out)
+            let of = |item: &ScriptNode| !matches!(item.tree, Tree::Null | Tree::List(_));
+            let entry = |item| if of(item) { entries(item) } else { vec![LinkEntry::Wrong(item)] };
+            items.iter().flat_map(entry).collect()
         }
-        _ => Err(invalid_entry_error(node, file)),
+        Tree::Bool(_) | Tree::Number(_) => vec![LinkEntry::Wrong(node)],
     }
 }
 
-pub fn parse_exports(node: &ScriptNode, file: &str) -> Result<Vec<Export>, LocatedError> {
-    let items = match &node.tree {
-        Tree::Null => return Ok(Vec::new()),
-        Tree::List(items) => items.clone(),
-        _ => vec![node.clone()],
-    };
-    let mut out = Vec::new();
-    for item in &items {
-        match &item.tree {
-            Tree::Text(name) => out.push(parse_export(name, None, file, item)?),
-            Tree::Map(pairs) => {
-                for (key, value) in pairs {
-                    let name = key.key_text().ok_or_else(|| invalid_entry_error(item, file))?;
-                    out.push(parse_export(&name, Some(value), file, key)?);
-                }
-            }
-            _ => return Err(invalid_entry_error(item, file)),
-        }
-    }
-    Ok(out)
+fn keep_faults<T>(
+    read: impl Iterator<Item = Result<T, LocatedError>>,
+    faults: &mut Vec<LocatedError>,
+) -> Vec<T> {
+    read.filter_map(|entry| entry.map_err(|fault| faults.push(fault)).ok()).collect()
 }
 
 fn parse_export(

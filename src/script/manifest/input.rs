@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::super::error::{LocatedError, quoted};
+use super::super::error::{LocatedError, SourcePosition, quoted};
+use super::super::syntax::{ScriptNode, Tree};
 use super::super::text::{delimiters, json5};
 use crate::i18n::{LocalizedText, cli, script_run as words};
 
@@ -26,43 +27,49 @@ impl DeclaredInput {
     }
 }
 
-/// Reads the `input` list.
-pub fn parse_inputs(input: Option<&Value>, file: &str) -> Result<Vec<DeclaredInput>, LocatedError> {
+/// Reads the `input` list; entries that declare nothing are left out.
+pub fn parse_inputs(input: Option<&Value>) -> Vec<DeclaredInput> {
     let items = match input {
-        None | Some(Value::Null) => return Ok(Vec::new()),
-        Some(Value::Array(items)) => items.clone(),
-        Some(Value::String(name)) => vec![Value::String(name.clone())],
-        Some(_) => {
-            return Err(LocatedError::new(words::INPUT_NO_LIST.with("file", file.to_owned())));
-        }
+        Some(Value::Array(items)) => items.as_slice(),
+        Some(one) => std::slice::from_ref(one),
+        None => &[],
     };
     let mut inputs: Vec<DeclaredInput> = Vec::new();
-    for item in items {
-        for input in parse_item(&item, file)? {
-            // A script may redeclare an input of its base.
-            match inputs.iter_mut().find(|known| known.name == input.name) {
-                Some(known) => *known = input,
-                None => inputs.push(input),
-            }
+    for input in items.iter().flat_map(parse_item) {
+        // A script may redeclare an input of its base.
+        match inputs.iter_mut().find(|known| known.name == input.name) {
+            Some(known) => *known = input,
+            None => inputs.push(input),
         }
     }
-    Ok(inputs)
+    inputs
 }
 
-fn parse_item(item: &Value, file: &str) -> Result<Vec<DeclaredInput>, LocatedError> {
+/// The places of what `input` holds that declares nothing.
+pub fn wrong_entries(input: &ScriptNode) -> Vec<SourcePosition> {
+    let is_wrong =
+        |node: &&ScriptNode| !matches!(node.tree, Tree::Text(_) | Tree::Number(_) | Tree::Map(_));
+    match &input.tree {
+        Tree::List(items) => items.iter().filter(is_wrong).map(|item| item.position).collect(),
+        Tree::Bool(_) | Tree::Number(_) => vec![input.position],
+        Tree::Null | Tree::Text(_) | Tree::Map(_) => Vec::new(),
+    }
+}
+
+fn parse_item(item: &Value) -> Vec<DeclaredInput> {
     match item {
         Value::String(name) => {
-            Ok(vec![DeclaredInput { name: name.clone(), ..DeclaredInput::default() }])
+            vec![DeclaredInput { name: name.clone(), ..DeclaredInput::default() }]
         }
         // `0`: the argument at this place, read as `this[0]`.
         Value::Number(at) => {
             let index = at.as_u64().and_then(|at| usize::try_from(at).ok());
-            Ok(vec![DeclaredInput { name: at.to_string(), index, ..DeclaredInput::default() }])
+            vec![DeclaredInput { name: at.to_string(), index, ..DeclaredInput::default() }]
         }
         Value::Object(entries) => {
-            Ok(entries.iter().map(|(name, about)| parse_input(name, about)).collect())
+            entries.iter().map(|(name, about)| parse_input(name, about)).collect()
         }
-        _ => Err(LocatedError::new(words::INPUT_NO_LIST.with("file", file.to_owned()))),
+        _ => Vec::new(),
     }
 }
 
@@ -288,7 +295,8 @@ pub fn check<'a>(
     Ok(())
 }
 
-fn is_allowed(choices: &[Value], value: &Value) -> bool {
+/// Whether a value is one of the choices, if there are any.
+pub fn is_allowed(choices: &[Value], value: &Value) -> bool {
     choices.is_empty() || choices.iter().any(|choice| plain_text(choice) == plain_text(value))
 }
 
@@ -316,7 +324,7 @@ mod tests {
             (&json!([{"a": {"index": 0}}, "b"]), vec!["one", "two"], json!({"a": "one two"})),
             (&json!(["a", "b"]), vec!["one", "two"], json!({"a": "one two"})),
         ] {
-            let inputs = parse_inputs(Some(declared), "f").unwrap();
+            let inputs = parse_inputs(Some(declared));
             let args = ScriptArgs::from_words(&inputs, &words, false).unwrap();
             assert_eq!(Value::Object(bind(&inputs, args).0), expected, "{words:?}");
         }
@@ -325,7 +333,7 @@ mod tests {
     #[test]
     fn a_text_beside_a_piped_one_goes_to_the_next_input_or_into_a_message() {
         let bound = |declared: Value| {
-            let inputs = parse_inputs(Some(&declared), "f").unwrap();
+            let inputs = parse_inputs(Some(&declared));
             let mut args = piped_args(&inputs, "piped\n");
             args.extend(&inputs, ScriptArgs::from_words(&inputs, &["typed"], true).unwrap());
             let (named, left) = bind(&inputs, args);
@@ -352,7 +360,7 @@ mod tests {
     #[test]
     fn piped_text_is_text_unless_the_script_wants_an_object() {
         let bound = |declared: &Value, text: &str| {
-            let inputs = parse_inputs(Some(declared), "f").unwrap();
+            let inputs = parse_inputs(Some(declared));
             bind(&inputs, piped_args(&inputs, text))
         };
         let content = json!([{"content": {"index": 0, "required": true}}, "lang"]);

@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     fn fit(kind: Value, value: Value) -> Result<Value, String> {
-        let inputs = parse_inputs(Some(&json!([{"n": {"type": kind}}])), "f").unwrap();
+        let inputs = parse_inputs(Some(&json!([{"n": {"type": kind}}])));
         let mut args = Map::from_iter([("n".to_owned(), value)]);
         fit_args(&inputs, &mut args).map_err(|failure| failure.to_string())?;
         Ok(args["n"].clone())

@@ -74,10 +74,21 @@ impl Manifest {
         }
     }
 
-    /// The same for a check, which reports a fault of the output with the others.
+    /// The same for an editor, which reports a fault of the output with the others.
     pub fn read(source: ScriptSource, library: &ScriptLibrary) -> Result<Manifest, LocatedError> {
-        let mut seen = vec![source.origin.file.clone()];
-        load_with_bases(source, library, &mut seen)
+        let (shape, faults) = Manifest::read_all(source, library);
+        faults.into_iter().next().map_or(Ok(shape), Err)
+    }
+
+    /// What can be read of the declarations, and everything that is wrong with them.
+    pub fn read_all(
+        source: ScriptSource,
+        library: &ScriptLibrary,
+    ) -> (Manifest, Vec<LocatedError>) {
+        let seen = vec![source.origin.file.clone()];
+        let mut loading = Loading { library, seen, faults: Vec::new() };
+        let shape = loading.load_with_bases(source);
+        (shape, loading.faults)
     }
 
     pub fn output_fault(&self) -> Option<LocatedError> {
@@ -181,97 +192,107 @@ impl Manifest {
     }
 }
 
-fn load_with_bases(
-    source: ScriptSource,
-    library: &ScriptLibrary,
-    seen: &mut Vec<String>,
-) -> Result<Manifest, LocatedError> {
-    let ScriptSource { origin, document } = source;
-    let mut shape = parse_declarations(&origin, document.front_matter, document.body)?;
-    let mut types = Vec::new();
-    if let Some(kind) = shape.text_setting("type").map(str::to_owned) {
-        types.push(kind.clone());
-        if let Some(base) = load_type(&kind, &shape, library, seen)? {
+/// The reading of a script and its bases.
+struct Loading<'a> {
+    library: &'a ScriptLibrary,
+    /// The files that led here.
+    seen: Vec<String>,
+    faults: Vec<LocatedError>,
+}
+
+impl Loading<'_> {
+    fn load_with_bases(&mut self, source: ScriptSource) -> Manifest {
+        let ScriptSource { origin, document } = source;
+        let mut shape =
+            parse_declarations(&origin, document.front_matter, document.body, &mut self.faults);
+        let mut types = Vec::new();
+        if let Some(kind) = shape.text_setting("type").map(str::to_owned) {
+            types.push(kind.clone());
+            if let Some(base) = self.load_type(&kind, &shape) {
+                types.extend(base.types.iter().cloned());
+                shape = merge_over_base(base, shape);
+            }
+        }
+        if let Some(id) =
+            shape.front_matter.get("extends").and_then(ScriptNode::as_text).map(str::to_owned)
+            && let Some(base) = self.load_base(&id, &shape)
+        {
             types.extend(base.types.iter().cloned());
             shape = merge_over_base(base, shape);
         }
+        shape.types = types;
+        let wrong = shape.front_matter.get("input").map(input::wrong_entries).unwrap_or_default();
+        self.faults.extend(wrong.into_iter().map(|place| {
+            let at = Location::new(&shape.origin.file, place);
+            LocatedError::with_location(words::INPUT_NO_LIST, at)
+        }));
+        shape.inputs = input::parse_inputs(shape.config.get("input"));
+        shape
     }
-    if let Some(id) =
-        shape.front_matter.get("extends").and_then(ScriptNode::as_text).map(str::to_owned)
-    {
-        let base = load_base(&id, &shape, library, seen)?;
-        types.extend(base.types.iter().cloned());
-        shape = merge_over_base(base, shape);
+
+    /// The type script that `type:` names; `None` for a type that is only a label.
+    fn load_type(&mut self, kind: &str, shape: &Manifest) -> Option<Manifest> {
+        if kind == "type" {
+            return None;
+        }
+        let found = self.library.find(kind, &shape.origin.folder);
+        let is_type = |front: &ScriptNode| front.get("type").is_some();
+        let is_plain = PLAIN_TYPES.contains(&kind);
+        let source = match found {
+            // A script without a type of its own is not a type: the word stays a label.
+            Ok(source) if !is_type(&source.document.front_matter) && is_plain => return None,
+            Ok(source) if self.seen.contains(&source.origin.file) && is_plain => return None,
+            Ok(source) => source,
+            Err(failure) if failure.location.is_some() => {
+                self.faults.push(failure);
+                return None;
+            }
+            Err(_) if is_plain => return None,
+            Err(_) => {
+                self.fault(words::NO_TYPE.with("name", super::error::quoted(kind)), shape, "type");
+                return None;
+            }
+        };
+        let base = self.load_once(source, shape, "type")?;
+        if !base.has_type("type") {
+            self.fault(words::NOT_A_TYPE.with("name", super::error::quoted(kind)), shape, "type");
+            return None;
+        }
+        Some(base)
     }
-    shape.types = types;
-    shape.inputs = input::parse_inputs(shape.config.get("input"), &shape.origin.file)
-        .map_err(|it| it.or_location(&shape.origin.file, key_location(&shape, "input").position))?;
-    Ok(shape)
+
+    fn load_base(&mut self, id: &str, shape: &Manifest) -> Option<Manifest> {
+        match self.library.find(id, &shape.origin.folder) {
+            Ok(source) => self.load_once(source, shape, "extends"),
+            Err(failure) => {
+                let place = value_location(shape, "extends").position;
+                self.faults.push(failure.or_location(&shape.origin.file, place));
+                None
+            }
+        }
+    }
+
+    fn load_once(&mut self, source: ScriptSource, shape: &Manifest, key: &str) -> Option<Manifest> {
+        if self.seen.contains(&source.origin.file) || self.seen.len() >= LONGEST {
+            self.fault(words::CIRCLE.with("name", source.origin.file.clone()), shape, key);
+            return None;
+        }
+        self.seen.push(source.origin.file.clone());
+        let base = self.load_with_bases(source);
+        self.seen.pop();
+        Some(base)
+    }
+
+    fn fault(&mut self, what: LocalizedText, shape: &Manifest, key: &str) {
+        self.faults.push(LocatedError::with_location(what, value_location(shape, key)));
+    }
 }
 
-/// The type script that `type:` names; `None` for a type that is only a label.
-fn load_type(
-    kind: &str,
-    shape: &Manifest,
-    library: &ScriptLibrary,
-    seen: &mut Vec<String>,
-) -> Result<Option<Manifest>, LocatedError> {
-    if kind == "type" {
-        return Ok(None);
-    }
-    let found = library.find(kind, &shape.origin.folder);
-    let is_type = |front: &ScriptNode| front.get("type").is_some();
-    let source = match found {
-        // A script without a type of its own is not a type: the word stays a label.
-        Ok(source) if !is_type(&source.document.front_matter) && PLAIN_TYPES.contains(&kind) => {
-            return Ok(None);
-        }
-        Ok(source) if seen.contains(&source.origin.file) && PLAIN_TYPES.contains(&kind) => {
-            return Ok(None);
-        }
-        Ok(source) => source,
-        Err(failure) if failure.location.is_some() => return Err(failure),
-        Err(_) if PLAIN_TYPES.contains(&kind) => return Ok(None),
-        Err(_) => {
-            let what = words::NO_TYPE.with("name", super::error::quoted(kind));
-            return Err(LocatedError::with_location(what, key_location(shape, "type")));
-        }
-    };
-    let base = load_once(source, shape, library, seen, "type")?;
-    if !base.has_type("type") {
-        let what = words::NOT_A_TYPE.with("name", super::error::quoted(kind));
-        return Err(LocatedError::with_location(what, key_location(shape, "type")));
-    }
-    Ok(Some(base))
-}
-
-fn load_base(
-    id: &str,
-    shape: &Manifest,
-    library: &ScriptLibrary,
-    seen: &mut Vec<String>,
-) -> Result<Manifest, LocatedError> {
-    let source = library.find(id, &shape.origin.folder).map_err(|failure| {
-        failure.or_location(&shape.origin.file, key_location(shape, "extends").position)
-    })?;
-    load_once(source, shape, library, seen, "extends")
-}
-
-fn load_once(
-    source: ScriptSource,
-    shape: &Manifest,
-    library: &ScriptLibrary,
-    seen: &mut Vec<String>,
-    key: &str,
-) -> Result<Manifest, LocatedError> {
-    if seen.contains(&source.origin.file) || seen.len() >= LONGEST {
-        let what = words::CIRCLE.with("name", source.origin.file.clone());
-        return Err(LocatedError::with_location(what, key_location(shape, key)));
-    }
-    seen.push(source.origin.file.clone());
-    let base = load_with_bases(source, library, seen)?;
-    seen.pop();
-    Ok(base)
+/// The place of the value of a key in the head.
+fn value_location(shape: &Manifest, key: &str) -> Location {
+    let node = shape.front_matter.get(key);
+    let place = node.map_or(shape.front_matter.position, |node| node.position);
+    Location::new(&shape.origin.file, place)
 }
 
 /// The place of a key in the head.
@@ -287,17 +308,18 @@ fn parse_declarations(
     origin: &ScriptOrigin,
     front: ScriptNode,
     body: Vec<ScriptNode>,
-) -> Result<Manifest, LocatedError> {
+    faults: &mut Vec<LocatedError>,
+) -> Manifest {
     let mut config = match front.to_value() {
         Value::Object(config) => config,
         _ => Map::new(),
     };
     normalise_input(&mut config);
-    let (functions, items) = split_body(origin, body)?;
-    let imports = imports::parse_imports(front.get("import"), &origin.file)?;
+    let (functions, items) = split_body(origin, body, faults);
+    let imports = imports::parse_imports(front.get("import"), &origin.file, faults);
     let exports =
-        front.get("export").map(|node| imports::parse_exports(node, &origin.file)).transpose()?;
-    Ok(Manifest {
+        front.get("export").map(|node| imports::parse_exports(node, &origin.file, faults));
+    Manifest {
         origin: origin.clone(),
         config,
         front_matter: front,
@@ -307,14 +329,15 @@ fn parse_declarations(
         functions,
         imports,
         exports,
-    })
+    }
 }
 
 /// The functions of a script, and its instructions.
 fn split_body(
     origin: &ScriptOrigin,
     body: Vec<ScriptNode>,
-) -> Result<(Vec<DeclaredFunction>, Vec<Instruction>), LocatedError> {
+    faults: &mut Vec<LocatedError>,
+) -> (Vec<DeclaredFunction>, Vec<Instruction>) {
     let file: Arc<str> = Arc::from(origin.file.as_str());
     let mut functions = Vec::new();
     let mut items = Vec::new();
@@ -328,15 +351,13 @@ fn split_body(
             }),
             (Some(tag), _) => {
                 let what = words::UNKNOWN_TAG.with("tag", super::error::quoted(tag));
-                return Err(LocatedError::with_location(
-                    what,
-                    Location::new(&origin.file, node.position),
-                ));
+                let at = Location::new(&origin.file, node.position);
+                faults.push(LocatedError::with_location(what, at));
             }
             (None, _) => items.push(Instruction { node, file: file.clone() }),
         }
     }
-    Ok((functions, items))
+    (functions, items)
 }
 
 /// Converts to the list form, so that a base's inputs and the script's own can be joined.

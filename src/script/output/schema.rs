@@ -62,7 +62,11 @@ fn normalize_field(value: &Value, depth: usize) -> Value {
 
 /// The sentence for a `type` that is nearly the name of a type.
 pub fn misspelt_type(output: &Value) -> Option<LocalizedText> {
-    let name = output.get("type")?.as_str()?;
+    misspelt_type_name(output.get("type")?.as_str()?)
+}
+
+/// The same for the name alone.
+pub fn misspelt_type_name(name: &str) -> Option<LocalizedText> {
     let types = ["object", "array", "string", "number", "integer", "boolean", "null"];
     let near = suggest::nearest(name, types).first().copied();
     let near = near.filter(|_| type_name(name).is_none())?;

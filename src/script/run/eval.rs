@@ -84,7 +84,7 @@ impl ScriptRun {
         Ok(super::scope::is_truthy(&value))
     }
 
-    /// The value of an argument that nobody has to be waited for, as far as its text tells.
+    /// The value of an argument that needs no waiting, as far as its text tells.
     fn value_at_once(&mut self, frame: &Frame, node: &ScriptNode) -> Option<Value> {
         if node.tag.is_some() {
             return None;

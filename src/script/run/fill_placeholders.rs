@@ -9,7 +9,7 @@ use super::answer::store_reply;
 use super::dialogue::{DialogueMessage, MessageBody, SystemParts};
 use super::frame::{Frame, ScriptRun};
 use super::model_call::{
-    CallOptions, ScriptReply, TRIES, complete, model_messages, no_choice_error,
+    CallOptions, ScriptReply, TRIES, complete, model_messages, no_choice, no_choice_error,
 };
 use super::multi_role::{RoleTurn, role_reply};
 use super::tools::{ToolQuestion, answer_with_tools, run_after_answer_tools};
@@ -69,8 +69,11 @@ async fn answer_placeholder(
     let role = frame.dialogue.messages.get(at).map(|line| line.role.clone()).unwrap_or_default();
     let is_other = role != frame.manifest.name();
     let script = frame.role_script(&role).filter(|_| is_other);
-    let mut last = String::new();
+    let mut last: Option<String> = None;
     for at_try in 0..TRIES {
+        if let Some(reply) = &last {
+            run.host.emit_note(no_choice(ask, reply));
+        }
         let options = CallOptions { is_retry: at_try > 0, ..call_options(ask, &params) };
         let reply = match &script {
             Some(script) => {
@@ -92,9 +95,9 @@ async fn answer_placeholder(
         if let Some(text) = ask.match_choices(&reply.text) {
             return Ok(ScriptReply { text, ..reply });
         }
-        last = reply.text;
+        last = Some(reply.text);
     }
-    Err(no_choice_error(ask, &last))
+    Err(no_choice_error(ask, &last.unwrap_or_default()))
 }
 
 fn call_options(ask: &Placeholder, params: &Map<String, Value>) -> CallOptions {

@@ -257,7 +257,7 @@ async fn follow_task(
         let event = tokio::select! {
             biased;
             Some(id) = pauses.next(), if !pauses.is_empty() => {
-                // The run is stopped, and nobody waits for a value.
+                // The run is stopped: its value is not awaited.
                 if stop.is_cancelled() {
                     return Err(ScriptFlow::Exit(Value::Null));
                 }

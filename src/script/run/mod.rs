@@ -8,7 +8,8 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::check::settings::{setting_faults, with_near};
+use super::check::near::with_near;
+use super::check::settings::setting_faults;
 use super::directive::ask_missing_inputs;
 use super::error::{LocatedError, ScriptFlow, ScriptResult, quoted};
 use super::host::{ScriptEvent, ScriptHost};

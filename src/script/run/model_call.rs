@@ -60,8 +60,13 @@ pub struct CallOptions {
 
 /// The error for a reply that is not one of the choices.
 pub fn no_choice_error(ask: &Placeholder, reply: &str) -> ScriptFlow {
+    no_choice(ask, reply).into()
+}
+
+/// A reply that is none of the choices.
+pub fn no_choice(ask: &Placeholder, reply: &str) -> LocalizedText {
     let said = words::NO_CHOICE.with("reply", quoted(reply));
-    said.with("list", quoted(&ask.choices.join(", "))).into()
+    said.with("list", quoted(&ask.choices.join(", ")))
 }
 
 /// The messages for the model: those above `end`, and the start of one more.
@@ -171,6 +176,7 @@ fn finished_reply(
     };
     if let (Some(plan), true) = (plan, shown.is_on) {
         if let Some(thinking) = thinking.clone().filter(|_| plan.visible) {
+            shown.start(run);
             run.host.emit(ScriptEvent::Reasoning(thinking));
         }
         shown.show(run, &text);
@@ -212,6 +218,8 @@ struct ShownAnswer {
     is_on: bool,
     head: AnswerHead,
     has_started: bool,
+    /// Only an answer that is one of its choices is shown.
+    choice: Option<Placeholder>,
     /// The start of a reply that may still turn out to be a call of a tool.
     withheld: Option<String>,
 }
@@ -228,12 +236,14 @@ impl ShownAnswer {
                 is_data: has_required_format(frame),
             },
             has_started: false,
+            choice: options.choice.clone(),
             withheld: (options.reply_use == ReplyUse::AnswerOrCalls).then(String::new),
         }
     }
 
     fn show(&mut self, run: &mut ScriptRun, text: &str) {
-        if !self.is_on {
+        // A choice is shown when it is known to be one.
+        if !self.is_on || self.choice.is_some() {
             return;
         }
         let text = match self.withheld.take() {
@@ -260,6 +270,10 @@ impl ShownAnswer {
 
     /// A withheld start is an answer after all, unless it names calls.
     fn finish(mut self, run: &mut ScriptRun, text: &str) {
+        if let Some(chosen) = self.choice.take().and_then(|ask| ask.match_choices(text)) {
+            self.withheld = None;
+            self.show(run, &chosen);
+        }
         if let Some(withheld) = self.withheld.take()
             && tool_protocol::is_answer(text)
         {
@@ -316,6 +330,7 @@ async fn read_stream(
             Some(Ok(AnswerPart::Reasoning(text))) => {
                 partial.reasoning.push_str(&text);
                 if shown.is_on && plan.is_some_and(|plan| plan.visible) {
+                    shown.start(run);
                     run.host.emit(ScriptEvent::Reasoning(text));
                 }
             }

@@ -16,6 +16,8 @@ pub struct HeadAndBody {
     pub body: String,
     /// The number of lines above the body.
     pub lines_above: u32,
+    /// The line of a `---` that opens a head without an end.
+    pub unclosed: Option<u32>,
 }
 
 /// Splits off the settings. There is a head only if the first line with content is `---` and
@@ -26,9 +28,16 @@ pub fn split(text: &str) -> HeadAndBody {
         .by_ref()
         .find(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'))
         .filter(|(_, line)| line.trim_end() == "---");
-    let whole = || HeadAndBody { front_matter: None, body: text.to_owned(), lines_above: 0 };
-    let Some((begin, _)) = begin else { return whole() };
-    let Some((end, _)) = lines.find(|(_, line)| line.starts_with("---")) else { return whole() };
+    let whole = |unclosed: Option<usize>| HeadAndBody {
+        front_matter: None,
+        body: text.to_owned(),
+        lines_above: 0,
+        unclosed: unclosed.map(|line| line_count(line + 1)),
+    };
+    let Some((begin, _)) = begin else { return whole(None) };
+    let Some((end, _)) = lines.find(|(_, line)| line.starts_with("---")) else {
+        return whole(Some(begin));
+    };
     let of = |from: usize, to: usize| {
         text.split('\n').skip(from).take(to.saturating_sub(from)).collect::<Vec<_>>().join("\n")
     };
@@ -36,6 +45,7 @@ pub fn split(text: &str) -> HeadAndBody {
         front_matter: Some((line_count(begin + 1), of(begin + 1, end))),
         body: of(end + 1, usize::MAX),
         lines_above: line_count(end + 1),
+        unclosed: None,
     }
 }
 

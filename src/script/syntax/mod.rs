@@ -65,6 +65,7 @@ pub fn parse(file: &str, text: &str) -> Result<Document, LocatedError> {
     let quoted = || read(&lines::prepare_with_quotes(&parts.body, parts.lines_above));
     let body = read(&prepared)
         .or_else(|fault| quoted().map_err(|_| fault))
+        .map_err(|(what, place)| body_error(what, place, &text, parts.unclosed))
         .map_err(|(what, place)| LocatedError::with_location(what, Location::new(file, place)))?;
     let body = match body.tree {
         Tree::Null => Vec::new(),
@@ -78,6 +79,25 @@ pub fn parse(file: &str, text: &str) -> Result<Document, LocatedError> {
     };
     let is_something = |node: &ScriptNode| node.tree != Tree::Null || node.tag.is_some();
     Ok(Document { front_matter: front, body: body.into_iter().filter(is_something).collect() })
+}
+
+/// Why a body is not YAML. Settings without an end are no body, and the end of the text is in its
+/// last line.
+fn body_error(
+    what: LocalizedText,
+    place: SourcePosition,
+    text: &str,
+    unclosed: Option<u32>,
+) -> (LocalizedText, SourcePosition) {
+    if let Some(line) = unclosed {
+        return (words::HEAD_NOT_CLOSED.into(), SourcePosition { line, column: 1 });
+    }
+    let last = text.trim_end().lines().count().max(1);
+    let last = u32::try_from(last).unwrap_or(u32::MAX);
+    match place.line > last {
+        true => (what, SourcePosition { line: last, column: 1 }),
+        false => (what, place),
+    }
 }
 
 /// Parses one YAML value without positions, as a model writes it; the error gives the reason.

@@ -91,6 +91,10 @@ fn an_error_names_its_position_in_the_file() {
     assert!(said.starts_with("t.ai.yaml:2:7: "), "{said}");
     let said = error_text("user: {{content}}\n");
     assert!(said.contains("cannot be a key"), "{said}");
+    let said = error_text("---\na: 1\nb: 2\n--\nuser: [x\n");
+    assert!(said.starts_with("t.ai.yaml:1:1: ") && said.contains("no closing `---`"), "{said}");
+    let said = error_text("user: ok\nuser: [x\n\n\n");
+    assert!(said.starts_with("t.ai.yaml:2:"), "{said}");
     let deep = format!("user: {}", "[".repeat(100));
     assert!(error_text(&deep).contains("64 levels"));
 }

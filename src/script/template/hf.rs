@@ -9,6 +9,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, Undefi
 
 use super::limits::{self, MOST_OUTPUT, output_limit_error, template_error};
 use super::py_methods::{self, value_text};
+use super::tags::{self, TemplateFault, TemplateNames};
 use crate::i18n::script as words;
 use crate::script::error::ScriptError;
 
@@ -91,15 +92,41 @@ pub(super) fn render(
     }
 }
 
-/// The names that a template reads and does not set itself.
-pub(super) fn variables(text: &str) -> Result<Vec<String>, ScriptError> {
-    let text = fix_triple_braces(text);
-    let env = environment(text.len(), &Functions::default())?;
-    let template =
-        env.template_from_named_str("text", &text).map_err(|error| render_error(&error))?;
-    let mut names: Vec<String> = template.undeclared_variables(false).into_iter().collect();
-    names.sort_unstable();
-    Ok(names)
+/// Compiles templates without rendering them: what makes up the engine is made once.
+pub(super) struct HfCompiler(Environment<'static>);
+
+impl HfCompiler {
+    pub fn new() -> Result<HfCompiler, ScriptError> {
+        environment(0, &Functions::default()).map(HfCompiler)
+    }
+
+    /// The names that a template needs and does not define itself.
+    pub fn compile(&self, text: &str) -> Result<TemplateNames, TemplateFault> {
+        let text = fix_triple_braces(text);
+        let compiled = self.0.template_from_named_str("text", &text);
+        let template = compiled
+            .map_err(|error| TemplateFault { line: error.line(), why: render_error(&error) })?;
+        let inside = tags::read(&text);
+        let filters = self.unknown(&inside.filters, "|", ErrorKind::UnknownFilter);
+        let tests = self.unknown(&inside.tests, "is", ErrorKind::UnknownTest);
+        let read = template.undeclared_variables(false).into_iter();
+        let mut variables: Vec<String> =
+            read.filter(|name| !inside.optional.contains(&name.as_str())).collect();
+        variables.sort_unstable();
+        Ok(TemplateNames { variables, filters, tests })
+    }
+
+    /// The names that the engine does not know: it has no list of them, but an error.
+    fn unknown(&self, names: &[&str], before: &str, kind: ErrorKind) -> Vec<String> {
+        let mut out: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        out.sort_unstable();
+        out.dedup();
+        out.retain(|name| {
+            let tried = self.0.render_str(&format!("{{{{ 1 {before} {name} }}}}"), ());
+            tried.is_err_and(|error| error.kind() == kind)
+        });
+        out
+    }
 }
 
 /// `{{{name}}` and `{{{name}}}` mean `{{name}}`: authors write three braces by habit, and Jinja

@@ -48,12 +48,12 @@ pub(super) fn rewrite(text: &str) -> Option<String> {
 }
 
 /// The text up to and including `end`, or all of it.
-fn prefix_through<'a>(text: &'a str, end: &str) -> &'a str {
+pub(super) fn prefix_through<'a>(text: &'a str, end: &str) -> &'a str {
     text.find(end).map_or(text, |at| text.split_at(at + end.len()).0)
 }
 
 /// One tag, respecting quoted strings.
-fn leading_tag<'a>(text: &'a str, end: &str) -> &'a str {
+pub(super) fn leading_tag<'a>(text: &'a str, end: &str) -> &'a str {
     let mut quote = None;
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(2) {
@@ -81,12 +81,12 @@ fn tag_body(tag: &str) -> &str {
     body.trim_start_matches(['-', '+']).trim_end_matches(['-', '+']).trim()
 }
 
-fn is_raw(tag: &str) -> bool {
+pub(super) fn is_raw(tag: &str) -> bool {
     tag.starts_with("{%") && tag_body(tag) == "raw"
 }
 
 /// `{% raw %}` up to and including its `{% endraw %}`.
-fn raw_block<'a>(text: &'a str, open: &str) -> &'a str {
+pub(super) fn raw_block<'a>(text: &'a str, open: &str) -> &'a str {
     let mut at = open.len();
     while let Some(found) = text.split_at(at).1.find("{%") {
         let close = prefix_through(text.split_at(at + found).1, "%}");

@@ -15,8 +15,10 @@ mod hf;
 mod limits;
 pub mod print;
 mod py_methods;
+mod tags;
 
 pub use hf::{FILTERS, Functions, Rendered, TemplateCall};
+pub use tags::{TemplateFault, TemplateNames};
 
 /// Longest template, in bytes.
 pub const LONGEST: usize = 1024 * 1024;
@@ -66,9 +68,29 @@ impl Format {
     }
 }
 
-/// The variables that a template reads; an error if it cannot be compiled.
-pub fn variables(text: &str) -> Result<Vec<String>, ScriptError> {
-    if Format::Hf.is_plain(text) { Ok(Vec::new()) } else { hf::variables(text) }
+/// Compiles templates of one format without rendering them.
+pub struct TemplateCompiler {
+    format: Format,
+    hf: Option<hf::HfCompiler>,
+}
+
+impl TemplateCompiler {
+    pub fn new(format: Format) -> TemplateCompiler {
+        let hf = (format == Format::Hf).then(hf::HfCompiler::new);
+        TemplateCompiler { format, hf: hf.and_then(Result::ok) }
+    }
+
+    pub fn compile(&self, text: &str) -> Result<TemplateNames, TemplateFault> {
+        match (self.format, &self.hf) {
+            _ if self.format.is_plain(text) => Ok(TemplateNames::default()),
+            (Format::Hf, Some(hf)) => hf.compile(text),
+            (Format::Golang, _) => match go::check(text) {
+                Ok(()) => Ok(TemplateNames::default()),
+                Err(why) => Err(TemplateFault { line: None, why }),
+            },
+            (Format::Hf | Format::FString, _) => Ok(TemplateNames::default()),
+        }
+    }
 }
 
 /// Renders a text with plain data.

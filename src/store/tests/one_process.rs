@@ -19,6 +19,12 @@ fn locks_on(file: &std::path::Path) -> usize {
     list.lines().filter(is_ours).count()
 }
 
+/// The system's list may name a lock twice while others change: it is read again then.
+#[cfg(target_os = "linux")]
+fn has_locks(file: &std::path::Path, count: usize) -> bool {
+    (0..100).any(|_| locks_on(file) == count)
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn a_session_that_ends_releases_no_lock_of_another_one_in_the_same_process() {
@@ -31,15 +37,16 @@ fn a_session_that_ends_releases_no_lock_of_another_one_in_the_same_process() {
     };
     let (first, second) = (open(), open());
     let file = store.file().unwrap();
-    let held = locks_on(&file);
-    assert!(held > 0, "an open file is locked");
+    // One for all connections of a process.
+    let held = 1;
+    assert!(has_locks(&file, held), "an open file is locked");
     first.close();
-    assert_eq!(locks_on(&file), held);
+    assert!(has_locks(&file, held));
     let third = open();
     second.close();
-    assert_eq!(locks_on(&file), held);
+    assert!(has_locks(&file, held));
     third.close();
-    assert_eq!(locks_on(&file), 0);
+    assert!(has_locks(&file, 0));
 }
 
 #[test]
@@ -99,14 +106,15 @@ fn the_last_session_that_ends_releases_no_lock_of_the_values_of_scripts() {
     let mut values = KeyValue::new(&store, "script");
     values.set("name", "value").unwrap();
     let file = store.file().unwrap();
-    let held = locks_on(&file);
-    assert!(held > 0, "an open file is locked");
+    // One for all connections of a process.
+    let held = 1;
+    assert!(has_locks(&file, held), "an open file is locked");
     let mut session = Database::open(&store).unwrap().0;
     session.watch();
     session.close();
-    assert_eq!(locks_on(&file), held);
+    assert!(has_locks(&file, held));
     drop(values);
-    assert_eq!(locks_on(&file), 0);
+    assert!(has_locks(&file, 0));
 }
 
 /// All sessions of one process write one more turn at the same moment.

@@ -13,9 +13,12 @@ mod compare;
 mod compute;
 mod functions;
 mod lists;
+mod names;
 mod parse;
 mod parse_arrow;
 mod texts;
+
+pub use names::names_read;
 
 #[cfg(test)]
 mod tests;

@@ -15,3 +15,8 @@ pub(super) fn render(text: &str, data: &Value) -> Result<String, ScriptError> {
     let nodes = parse::parse(text)?;
     eval::run(&nodes, data)
 }
+
+/// Parses a template without rendering it.
+pub(super) fn check(text: &str) -> Result<(), ScriptError> {
+    parse::parse(text).map(drop)
+}

@@ -1,0 +1,296 @@
+//! Checks calls: whether what they name exists, and whether a script takes what it is passed.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::names::{GIVEN, called_in_source};
+use super::near::with_near;
+use super::{Checker, FoundScript};
+use crate::i18n::{LocalizedText, script_run as words};
+use crate::script::directive;
+use crate::script::error::{LocatedError, SourcePosition, quoted};
+use crate::script::manifest::input::{self, ScriptArgs};
+use crate::script::manifest::{Export, ImportKind, Manifest};
+use crate::script::run::is_builtin_tool;
+use crate::script::settings::{PARAMETERS, SERVER_PARAMETERS, SETTINGS};
+use crate::script::source;
+use crate::script::syntax::{ScriptNode, Tree};
+use crate::script::text::args::{Arg, CallExpr};
+use crate::script::text::{delimiters, mentions};
+
+/// The names of the arguments of a script's call.
+#[derive(Default)]
+struct PassedArgs {
+    named: Vec<(String, SourcePosition)>,
+    positional: usize,
+    /// More may be passed than is written.
+    is_open: bool,
+}
+
+impl Checker<'_> {
+    pub(super) fn check_call(&mut self, call: &CallExpr) {
+        self.check_function(&call.name);
+    }
+
+    pub(super) fn check_function(&mut self, name: &str) {
+        if directive::find(name).is_none() && !self.names.has_function(name) {
+            let own = self.names.functions.iter().map(String::as_str);
+            let what = directive::unknown_name_text(name, own);
+            self.fault(what);
+        }
+    }
+
+    /// The arguments in the brackets of `$if(…)`, `$for(…)`, `$on(…)`, `$exec(…)`.
+    pub(super) fn check_call_arguments(&mut self, call: &CallExpr) {
+        let nothing = ScriptNode::new(Tree::Null, self.place);
+        let first = call.args.first().map(|arg| arg.expr.clone());
+        match (call.name.as_str(), first) {
+            ("if" | "while", Some(condition)) => self.check_expression(&condition),
+            ("for", Some(items)) => self.check_loop_items(&items),
+            ("on" | "once", Some(_)) => self.check_handler(call, &nothing, &[]),
+            _ => self.check_target(call, &nothing, &[]),
+        }
+    }
+
+    /// A link of a chain: the last result is passed as well.
+    pub(super) fn check_link(&mut self, call: &CallExpr) {
+        self.check_script_call(call, true);
+    }
+
+    pub(super) fn check_script_call(&mut self, call: &CallExpr, is_chained: bool) {
+        let Some(shape) = self.check_script(&call.name) else { return };
+        let is_literal =
+            |arg: &Arg| arg.expr.starts_with(|c: char| c == '"' || c == '\'' || c.is_ascii_digit());
+        let by_place = || call.args.iter().filter(|arg| arg.name.is_none());
+        let passed = PassedArgs {
+            named: call
+                .args
+                .iter()
+                .filter_map(|arg| Some((arg.name.clone()?, self.place)))
+                .collect(),
+            positional: by_place().count(),
+            is_open: is_chained || !by_place().all(is_literal),
+        };
+        self.check_passed(&shape, passed);
+    }
+
+    fn check_passed(&mut self, shape: &Manifest, passed: PassedArgs) {
+        let is_passed = |name: &str| passed.named.iter().any(|(known, _)| known == name);
+        for (name, place) in &passed.named {
+            if !takes(shape, name) {
+                let what = words::CALL_INPUT_UNKNOWN.with("script", quoted(shape.id()));
+                let inputs = shape.inputs.iter().map(|input| input.name.as_str());
+                self.fault_at(*place, with_near(what.with("name", quoted(name)), name, inputs));
+            }
+        }
+        // A message goes on with a conversation.
+        if passed.is_open || is_passed("message") {
+            return;
+        }
+        let named = passed.named.iter().map(|(name, _)| (name.clone(), Value::Bool(true)));
+        let positional = vec![Value::Bool(true); passed.positional];
+        let args = ScriptArgs { positional, named: named.collect(), ..ScriptArgs::default() };
+        let (bound, _) = input::bind(&shape.inputs, args);
+        let is_missing = |input: &&input::DeclaredInput| {
+            let has_default = shape.config.get(&input.name).is_some_and(|value| !value.is_null());
+            input.required
+                && input.default.is_none()
+                && !has_default
+                && !bound.contains_key(&input.name)
+        };
+        let missing: Vec<String> =
+            shape.inputs.iter().filter(is_missing).map(|input| input.name.clone()).collect();
+        for name in missing {
+            let what = words::CALL_INPUT_MISSING.with("script", quoted(shape.id()));
+            self.fault(what.with("name", quoted(&name)));
+        }
+    }
+
+    /// `$exec`, `$tool` and `$pipe` name what they call as a value.
+    pub(super) fn check_target(
+        &mut self,
+        call: &CallExpr,
+        value: &ScriptNode,
+        pairs: &[(ScriptNode, ScriptNode)],
+    ) {
+        let keys: &[&str] = match call.name.as_str() {
+            "exec" => &["id", "filename", "script"],
+            "tool" | "pipe" => &["name"],
+            _ => return,
+        };
+        let beside =
+            pairs.iter().filter(|(key, _)| !key.as_text().is_some_and(|it| it.starts_with('$')));
+        let entries: Vec<&(ScriptNode, ScriptNode)> = value.pairs().iter().chain(beside).collect();
+        let part = |name: &str| {
+            let mut found = entries.iter().filter(|(key, _)| key.as_text() == Some(name));
+            found.next().map(|(_, node)| node)
+        };
+        let arg = |name: &str| call.args.iter().find(|arg| arg.name.as_deref() == Some(name));
+        if part("program").is_some() || arg("program").is_some() {
+            return;
+        }
+        let written = keys.iter().find_map(|key| part(key)).unwrap_or(value);
+        let in_brackets = keys.iter().find_map(|key| arg(key));
+        let in_brackets = in_brackets.or(call.args.first().filter(|arg| arg.name.is_none()));
+        let name = match (written.as_text(), in_brackets) {
+            (Some(text), _) => text.to_owned(),
+            (None, Some(arg)) => match delimiters::unquote(&arg.expr) {
+                Some(text) => text,
+                None if self.names.has_variable(&arg.expr) => return,
+                None => arg.expr.clone(),
+            },
+            (None, None) => return,
+        };
+        if written.as_text().is_some() {
+            self.enter(written);
+        }
+        self.check_target_name(call, &name, &entries);
+    }
+
+    fn check_target_name(
+        &mut self,
+        call: &CallExpr,
+        name: &str,
+        entries: &[&(ScriptNode, ScriptNode)],
+    ) {
+        let is_dynamic =
+            name.starts_with("?=") || ["{{", "[[", "$("].iter().any(|it| name.contains(it));
+        if is_dynamic || name.is_empty() || (call.name == "tool" && name == "llm") {
+            return;
+        }
+        if let Some(function) = name.strip_prefix('$') {
+            if call.name == "pipe" {
+                self.check_function(function);
+            }
+            return;
+        }
+        let Some(shape) = self.check_script(name) else { return };
+        let args = entries.iter().find(|(key, _)| key.as_text() == Some("args"));
+        if let Some((_, args)) =
+            args.filter(|(_, args)| call.name == "exec" && !args.pairs().is_empty())
+        {
+            let named = args.pairs().iter();
+            let named = named.filter_map(|(key, _)| Some((key.key_text()?, key.position)));
+            let passed = PassedArgs { named: named.collect(), ..PassedArgs::default() };
+            self.check_passed(&shape, passed);
+        }
+    }
+
+    /// What `export` names has to exist.
+    pub(super) fn check_exports(&mut self) {
+        let Some(node) = self.manifest.front_matter.get("export") else { return };
+        let manifest = self.manifest;
+        for export in manifest.exports.iter().flatten() {
+            match export {
+                Export::Itself => {}
+                Export::Function { name, .. } => {
+                    let place = node.find_name(&format!("${name}"));
+                    self.place = place.unwrap_or(node.position);
+                    self.check_function(name);
+                }
+                Export::Import(import) => {
+                    self.place = import.location.position;
+                    match &import.kind {
+                        ImportKind::Script(name) => drop(self.check_script(name)),
+                        ImportKind::File(name) | ImportKind::Wasm(name) => {
+                            let path = self.library.resolve_import(name, &manifest.origin.folder);
+                            if matches!(self.library.files().read_bytes(&path), Ok(None)) {
+                                self.fault(words::NO_FILE.with("name", quoted(name)));
+                            }
+                        }
+                        ImportKind::Module(_) => {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// The calls `$name(…)` in the functions of the script.
+    pub(super) fn check_function_calls(&mut self) {
+        let own = self.manifest.functions.iter();
+        let own = own.filter(|function| function.location.file == self.manifest.origin.file);
+        let functions: Vec<(String, SourcePosition)> = own
+            .map(|function| (function.source.clone(), function.location.position))
+            .chain(self.code.functions.iter().map(|it| (it.source.clone(), it.position)))
+            .collect();
+        for (source, position) in functions {
+            for name in called_in_source(&source) {
+                let is_known = directive::find(&name).is_some()
+                    || self.names.has_function(&name)
+                    || self.library.find(&name, &self.manifest.origin.folder).is_ok();
+                if !is_known {
+                    let text = format!("{source}\n");
+                    let place = self.source.place_of(&format!("${name}"), position, &text);
+                    let own = self.names.functions.iter().map(String::as_str);
+                    let what = directive::unknown_name_text(&name, own);
+                    self.fault_at(place, what);
+                }
+            }
+        }
+    }
+
+    /// The script of a name; a missing one is a fault.
+    pub(super) fn check_script(&mut self, name: &str) -> Option<Arc<Manifest>> {
+        let is_role = self.manifest.roles().contains_key(name);
+        if name == self.manifest.id() || self.names.has_function(name) || is_role {
+            return None;
+        }
+        if !self.scripts.contains_key(name) {
+            let found = self.look_up(name);
+            self.scripts.insert(name.to_owned(), found);
+        }
+        match self.scripts.get(name) {
+            Some(FoundScript::Read(shape)) => Some(shape.clone()),
+            Some(FoundScript::Missing(what)) => {
+                let what = what.clone();
+                self.fault_of(name, what);
+                None
+            }
+            Some(FoundScript::Broken) | None => None,
+        }
+    }
+
+    fn look_up(&mut self, name: &str) -> FoundScript {
+        let found = self.library.find(name, &self.manifest.origin.folder);
+        match found.and_then(|source| Manifest::load(source, self.library)) {
+            Ok(shape) => FoundScript::Read(Arc::new(shape)),
+            Err(_) if is_builtin_tool(name) => FoundScript::Broken,
+            Err(failure) if failure.location.is_some() => {
+                self.faults.push(failure);
+                FoundScript::Broken
+            }
+            Err(failure) => FoundScript::Missing(self.missing_script(name, failure)),
+        }
+    }
+
+    fn missing_script(&self, name: &str, failure: LocatedError) -> LocalizedText {
+        let ids = self.script_ids();
+        with_near(failure.message, name, ids.iter().map(String::as_str))
+    }
+
+    /// The IDs of the scripts beside this one, and of the built-in ones.
+    fn script_ids(&self) -> Vec<String> {
+        let beside = self.library.files().list(&self.manifest.origin.folder);
+        let beside = beside.iter().filter(|entry| source::is_script(&entry.name));
+        let built_in = self.library.built_in().map(str::to_owned);
+        beside.map(|entry| source::stem(&entry.name).to_owned()).chain(built_in).collect()
+    }
+}
+
+/// Whether a script does something with an argument. One that declares no inputs may read any.
+fn takes(shape: &Manifest, name: &str) -> bool {
+    let settings = SETTINGS.iter().chain(PARAMETERS).any(|row| row.name == name);
+    shape.inputs.is_empty()
+        || shape.exports.is_some()
+        || shape.inputs.iter().any(|input| input.name == name)
+        || shape.config.contains_key(name)
+        || settings
+        || GIVEN.contains(&name)
+        || SERVER_PARAMETERS.contains(&name)
+        // `!as` and the like are options of the call.
+        || name.starts_with('!')
+        || name.parse::<usize>().is_ok()
+        || shape.body.iter().any(|item| mentions::reads_name(&item.node, name))
+        || shape.functions.iter().any(|function| mentions::has_name(&function.source, name))
+}

@@ -1,0 +1,106 @@
+//! Checks the handlers of events, in the head and in the body.
+
+use super::Checker;
+use super::code::CheckedFunction;
+use super::near::with_near;
+use crate::config::suggest;
+use crate::i18n::script_run as words;
+use crate::script::error::quoted;
+use crate::script::settings::EVENTS;
+use crate::script::syntax::{ScriptNode, Tree};
+use crate::script::text::args::{self, CallExpr};
+
+impl Checker<'_> {
+    /// The functions among the values of a node.
+    pub(super) fn add_functions(&mut self, node: &ScriptNode) {
+        match &node.tree {
+            Tree::Text(source) if node.tag.as_deref().is_some_and(|tag| tag.starts_with("fn")) => {
+                self.code.functions.push(CheckedFunction {
+                    source: source.clone(),
+                    position: node.position,
+                    first_line: node.text_below,
+                });
+            }
+            Tree::List(items) => items.iter().for_each(|item| self.add_functions(item)),
+            Tree::Map(pairs) => pairs.iter().for_each(|(_, value)| self.add_functions(value)),
+            _ => {}
+        }
+    }
+
+    /// `on:` of the head.
+    pub(super) fn check_declared_events(&mut self) {
+        let Some(on) = self.manifest.front_matter.get("on").cloned() else { return };
+        let items = match &on.tree {
+            Tree::List(items) => items.clone(),
+            _ => vec![on],
+        };
+        for item in &items {
+            if let Some((event, callback)) = item.as_text().and_then(|text| text.split_once(':')) {
+                self.enter(item);
+                self.check_event(event.trim());
+                self.check_callback(callback.trim());
+            }
+            for (event, callback) in item.pairs() {
+                self.enter(event);
+                self.check_event(&event.key_text().unwrap_or_default());
+                self.check_callback_node(callback);
+            }
+        }
+    }
+
+    /// `$on` and `$once`.
+    pub(super) fn check_handler(
+        &mut self,
+        call: &CallExpr,
+        value: &ScriptNode,
+        pairs: &[(ScriptNode, ScriptNode)],
+    ) {
+        let part = |name: &str| {
+            let all = value.pairs().iter().chain(pairs);
+            all.into_iter().find(|(key, _)| key.as_text() == Some(name)).map(|(_, node)| node)
+        };
+        let named = |name: &str, at: usize| {
+            let mut args = call.args.iter();
+            let arg = args.find(|arg| arg.name.as_deref() == Some(name)).or(call.args.get(at));
+            arg.map(|arg| arg.expr.trim_matches(['"', '\'']).to_owned())
+        };
+        let event = part("event").and_then(ScriptNode::key_text).or_else(|| named("event", 0));
+        match event.or_else(|| value.as_text().map(str::to_owned)) {
+            Some(event) => self.check_event(&event),
+            None => return self.fault(words::ON_NEEDS),
+        }
+        match (part("callback"), named("callback", 1)) {
+            (Some(callback), _) => self.check_callback_node(callback),
+            (None, Some(name)) => self.check_callback(&name),
+            (None, None) => self.fault(words::ON_NEEDS),
+        }
+    }
+
+    fn check_callback_node(&mut self, callback: &ScriptNode) {
+        if let Some(text) = callback.as_text().filter(|_| callback.tag.is_none()) {
+            self.enter(callback);
+            self.check_callback(text);
+        }
+    }
+
+    fn check_callback(&mut self, text: &str) {
+        if let Some(expression) = text.strip_prefix("?=") {
+            self.check_expression(expression);
+        } else if let Some(call) = args::parse_call(text) {
+            self.check_function(&call.name);
+        }
+    }
+
+    /// A script may emit events of its own, so only what is nearly one of the run's is wrong.
+    fn check_event(&mut self, name: &str) {
+        let is_known = EVENTS.contains(&name) || name.chars().count() < 4;
+        if is_known
+            || self.source.contains("emit")
+            || suggest::nearest(name, EVENTS.iter().copied()).is_empty()
+        {
+            return;
+        }
+        let what = words::EVENT_UNKNOWN.with("name", quoted(name));
+        self.fault(with_near(what, name, EVENTS.iter().copied()));
+    }
+}

@@ -1,0 +1,17 @@
+//! Sentences with the name that was probably meant.
+
+use crate::config::suggest;
+use crate::i18n::{LocalizedText, script_run as words};
+use crate::script::error::quoted;
+
+/// A sentence with the nearest known name, if there is one.
+pub fn with_near<'a>(
+    what: LocalizedText,
+    name: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> LocalizedText {
+    match suggest::nearest(name, known).first() {
+        Some(near) => words::DID_YOU_MEAN.with("what", what).with("near", quoted(near)),
+        None => what,
+    }
+}

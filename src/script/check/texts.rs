@@ -1,0 +1,187 @@
+//! Checks texts: messages with their marks and templates, and expressions.
+
+use super::Checker;
+use super::code::CheckedExpression;
+use super::keys::{misspelt_parameter, regex_fault};
+use super::names::{self, is_language_name};
+use super::near::with_near;
+use crate::i18n::script_run as words;
+use crate::script::error::{Location, quoted};
+use crate::script::js::names_read;
+use crate::script::syntax::{ScriptNode, Tree};
+use crate::script::template::FILTERS;
+use crate::script::text::args::CallExpr;
+use crate::script::text::prefix::{self, PrefixPosition, TextPrefix};
+use crate::script::text::{CallMark, Placeholder};
+use crate::script::text::{MessageText, PlaceholderMark, TextSpan};
+
+impl Checker<'_> {
+    pub(super) fn check_message(&mut self, text: &str) {
+        match prefix::read(text, PrefixPosition::Message) {
+            (TextPrefix::Expression, expression) => self.check_expression(expression),
+            (TextPrefix::Raw, _) => {}
+            (_, rest) => self.check_text(rest),
+        }
+    }
+
+    /// A text among the arguments of a directive.
+    pub(super) fn check_value_text(&mut self, text: &str) {
+        match prefix::read(text, PrefixPosition::Value) {
+            (TextPrefix::Expression, expression) => self.check_expression(expression),
+            (TextPrefix::Now, template) => self.check_text(template),
+            (TextPrefix::Raw, _) => {}
+            _ if text.contains("[[@") || text.contains("[[/") => self.check_text(text),
+            _ => {}
+        }
+    }
+
+    /// The messages of `prompt.messages`.
+    pub(super) fn check_declared_messages(&mut self) {
+        let messages = self.manifest.front_matter.get("prompt").and_then(|it| it.get("messages"));
+        let Some(Tree::List(items)) = messages.map(|node| node.tree.clone()) else { return };
+        for item in &items {
+            let content = item.get("content").unwrap_or(item);
+            if let Some(text) = content.as_text() {
+                self.enter(content);
+                self.check_message(text);
+            }
+        }
+    }
+
+    /// A text with marks and a template.
+    fn check_text(&mut self, text: &str) {
+        let draft = MessageText::read(text);
+        for span in draft.spans().to_vec() {
+            let TextSpan::Mark { mark, .. } = span else { continue };
+            match mark {
+                PlaceholderMark::Call(call) => self.check_call_mark(&call),
+                PlaceholderMark::Regex(pattern) => {
+                    if let Some(what) = regex_fault(&pattern.source, &pattern.flags) {
+                        self.fault_of(&pattern.source, what);
+                    }
+                    self.check_variable(&pattern.variable);
+                }
+                PlaceholderMark::Placeholder(ask) => self.check_parameters(&ask),
+            }
+        }
+        if self.manifest.text_setting("formatStringStrategy") != Some("Raw") {
+            let sealed = draft.mask();
+            self.check_template(sealed.template());
+        }
+    }
+
+    fn check_call_mark(&mut self, call: &CallMark) {
+        let place = self.place_of(&call.name);
+        let outer = std::mem::replace(&mut self.place, place);
+        let (name, args) = (call.name.clone(), call.args.clone());
+        let call = CallExpr { name, directive: call.directive, pipe: false, args };
+        match call.directive {
+            true => self.check_call(&call),
+            false => self.check_script_call(&call, false),
+        }
+        self.place = outer;
+    }
+
+    fn check_parameters(&mut self, ask: &Placeholder) {
+        for name in ask.params.iter().filter_map(|arg| arg.name.as_deref()) {
+            if let Some(near) = misspelt_parameter(name) {
+                let what = words::KEY_MISSPELT.with("of", format!("[[{}]]", ask.name));
+                self.fault_of(name, what.with("name", quoted(name)).with("near", near));
+            }
+        }
+    }
+
+    fn check_template(&mut self, text: &str) {
+        let names = match self.templates.compile(text) {
+            Ok(names) => names,
+            Err(fault) => {
+                let line = fault.line.unwrap_or(1).saturating_sub(1);
+                let place = self.source.place_of_line(line, self.place, &self.text);
+                return self.fault_at(place, fault.why.0);
+            }
+        };
+        names.variables.iter().for_each(|name| self.check_variable(name));
+        for name in &names.filters {
+            if !self.names.has_variable(name) && !self.names.has_function(name) {
+                let what = words::FILTER_UNKNOWN.with("name", quoted(name));
+                let known = FILTERS.iter().copied();
+                let known = known.chain(self.names.functions.iter().map(String::as_str));
+                let what = with_near(what, name, known);
+                self.fault_of(name, what);
+            }
+        }
+        for name in &names.tests {
+            self.fault_of(name, words::TEST_UNKNOWN.with("name", quoted(name)));
+        }
+    }
+
+    pub(super) fn check_variable(&mut self, path: &str) {
+        let name = path.split(['.', '[']).next().unwrap_or(path);
+        if !self.names.has_variable(name) && self.faults.len() < super::MOST_COLLECTED {
+            let what = words::VARIABLE_NOT_SET.with("name", quoted(name));
+            let near = with_near(what, name, self.names.variables.iter().map(String::as_str));
+            self.fault_of(name, near);
+        }
+    }
+
+    pub(super) fn check_expression(&mut self, text: &str) {
+        if ["[[@", "[[/"].iter().any(|mark| text.trim_start().starts_with(mark)) {
+            return self.check_text(text);
+        }
+        for name in names::called_functions(text) {
+            self.check_function(name);
+        }
+        if text.contains("{{") {
+            return;
+        }
+        let text = text.trim();
+        for name in names_read(text).unwrap_or_default() {
+            if !is_language_name(&name) {
+                self.check_variable(&name);
+            }
+        }
+        let place = Location::new(&self.manifest.origin.file, self.place);
+        self.code.expressions.push(CheckedExpression { text: text.to_owned(), location: place });
+    }
+
+    /// What a loop goes over: a value, or a range between two of them.
+    pub(super) fn check_loop_items(&mut self, text: &str) {
+        let text = text.strip_prefix("?=").unwrap_or(text).trim();
+        if text.contains("{{") {
+            return;
+        }
+        let range = text.split_once("..").filter(|(_, end)| !end.starts_with('.'));
+        let ends = match range.filter(|_| !text.starts_with(['[', '{', '"', '\''])) {
+            Some((start, end)) => {
+                vec![start.trim().trim_end_matches('>'), end.trim().trim_start_matches('<')]
+            }
+            None => vec![text],
+        };
+        for part in ends {
+            for name in names_read(part.trim()).unwrap_or_default() {
+                if !is_language_name(&name) {
+                    self.check_variable(&name);
+                }
+            }
+        }
+    }
+
+    /// The conditions and the blocks of `$match`.
+    pub(super) fn check_cases(&mut self, pairs: &[(ScriptNode, ScriptNode)]) {
+        for (key, block) in pairs {
+            let Some(pattern) = key.key_text() else { continue };
+            if pattern == "_" {
+                self.check_block(block);
+            }
+            let Some(pattern) = pattern.strip_prefix(':').map(str::trim) else { continue };
+            self.enter(key);
+            let regex = pattern.strip_prefix('/').and_then(|text| text.rsplit_once('/'));
+            if let Some(what) = regex.and_then(|(source, flags)| regex_fault(source, flags)) {
+                self.fault(what);
+            } else if let Some(expression) = pattern.strip_prefix("?=") {
+                self.check_expression(expression);
+            }
+            self.check_block(block);
+        }
+    }
+}
