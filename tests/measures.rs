@@ -21,6 +21,7 @@ const TESTED_FROM_OUTSIDE: &[(&str, &[&str])] = &[
             "tests/risk.rs",
             "tests/sandbox.rs",
             "tests/terminal_injection.rs",
+            "tests/terminal_programs.rs",
             "tests/fixtures/day.txt",
             "tests/fixtures/inject",
             "tests/fixtures/risk",

@@ -11,7 +11,9 @@ use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{sleep_until, timeout};
 
-use super::conversation::{ChatConversation, ChatEffect, ChatOptions, ChatRecovery, Speaker};
+use super::conversation::{
+    ChatConversation, ChatEffect, ChatOptions, ChatRecovery, FetchState, Speaker,
+};
 use super::fetch::{FetchedFile, FileFetch};
 use super::files::ReceivedFiles;
 use super::ledger::LedgerRecord;
@@ -88,8 +90,7 @@ struct Chat {
     download: Option<BoxFuture<'static, FetchedFile>>,
     /// Messages that came after it.
     behind_fetch: VecDeque<ChatDelivery>,
-    /// The chat ends: what comes is for the next one.
-    is_leaving: bool,
+    phase: ChatPhase,
     /// What the ledger knows.
     recorded: Recorded,
     /// Nothing can be shown in this chat any more.
@@ -98,6 +99,13 @@ struct Chat {
     /// Deliveries that were taken.
     taken: u64,
     asked_extensions: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ChatPhase {
+    Running,
+    /// The chat ends: what comes is for the next one.
+    Leaving,
 }
 
 #[derive(Debug, Default, PartialEq)]
@@ -137,7 +145,7 @@ pub async fn run(mut parts: ChatParts, mut deliveries: Receiver<ChatDelivery>) {
         fetch: None,
         download: None,
         behind_fetch: VecDeque::new(),
-        is_leaving: false,
+        phase: ChatPhase::Running,
         recorded,
         is_lost: false,
         was_quiet: false,
@@ -167,7 +175,7 @@ impl Chat {
         if !self.conversation.is_idle() {
             self.read_extensions().await;
         }
-        while !self.is_leaving {
+        while self.phase == ChatPhase::Running {
             self.after_change().await;
             let wake = self.next_wake();
             tokio::select! {
@@ -308,7 +316,10 @@ impl Chat {
         let at = self.parts.options.address.clone();
         let session = self.conversation.session_id();
         // A chat that leaves for another folder has no conversation there yet.
-        if !session.is_empty() && session != self.recorded.session && !self.is_leaving {
+        if !session.is_empty()
+            && session != self.recorded.session
+            && self.phase == ChatPhase::Running
+        {
             self.recorded.session = session.to_owned();
             let (session, folder) = (session.to_owned(), self.parts.request.folder.clone());
             self.record(LedgerRecord::Chat { at: at.clone(), session, folder }).await;
@@ -370,7 +381,7 @@ impl Chat {
                 let (at, folder) = (self.parts.options.address.clone(), config.info.cwd);
                 let _ = self.parts.notes.send(ChatNote::Moved(at, folder)).await;
                 // What came with it is for the conversation in the other folder.
-                self.is_leaving = true;
+                self.phase = ChatPhase::Leaving;
             }
             Ok(Err(why)) => self.conversation.say(why),
             Err(_) => self.conversation.say(w::NO_HOME.with("folder", folder)),
@@ -382,7 +393,7 @@ impl Chat {
         let is_button = matches!(kind, IncomingKind::Button { .. } | IncomingKind::Suggest { .. });
         if self.conversation.is_read_only() && self.taken > 0 && !is_button && !is_overheard {
             // The other process may have ended: the next chat opens the conversation again.
-            self.is_leaving = true;
+            self.phase = ChatPhase::Leaving;
             return;
         }
         self.was_quiet = false;
@@ -424,7 +435,7 @@ impl Chat {
                 self.conversation.on_press(&speaker, id, &data, press)
             }
             IncomingKind::Files { files, text } => {
-                self.conversation.is_fetching = true;
+                self.conversation.fetching = FetchState::Fetching;
                 self.fetch = Some(FileFetch::new(speaker, id, files, text));
                 self.fetch_next().await;
                 Vec::new()
@@ -467,7 +478,7 @@ impl Chat {
         else {
             return;
         };
-        self.conversation.is_fetching = false;
+        self.conversation.fetching = FetchState::Idle;
         let effects = self.conversation.on_text(&speaker, id, &text, mentions);
         self.apply(effects).await;
     }
@@ -482,7 +493,7 @@ impl Chat {
 
     async fn stop_fetch(&mut self) {
         self.download = None;
-        self.conversation.is_fetching = false;
+        self.conversation.fetching = FetchState::Idle;
         if let Some(fetch) = self.fetch.take() {
             self.record(LedgerRecord::Done { delivery: fetch.delivery }).await;
         }

@@ -5,8 +5,8 @@ use super::super::menu;
 use super::super::platform::DeliveryId;
 use super::super::question::{ChatAnswer, ChatQuestion};
 use super::{
-    ChatConversation, ChatEffect, ChatState, CommandRequest, Speaker, Submitted, WaitingCommand,
-    display_name, log_refusal,
+    ChatConversation, ChatEffect, ChatState, CommandRequest, FetchState, Speaker, Submitted,
+    WaitingCommand, display_name, log_refusal,
 };
 use crate::commands::{
     self, ApprovalSpan, ChatAction, CommandContext, CommandOutcome, Surface, UiAction,
@@ -164,7 +164,7 @@ impl ChatConversation {
                 self.invoked.push(delivery.clone());
                 Some(format!("/{name} {args}").trim_end().to_owned())
             }
-            Op::Stop if self.is_fetching && !self.has_turn() => {
+            Op::Stop if self.fetching == FetchState::Fetching && !self.has_turn() => {
                 self.say(common::STOPPED);
                 return vec![ChatEffect::StopFetch];
             }

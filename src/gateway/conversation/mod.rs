@@ -93,6 +93,13 @@ pub struct ChatOptions {
     pub most_queued: usize,
 }
 
+/// Whether the files of a message are being fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FetchState {
+    Idle,
+    Fetching,
+}
+
 #[derive(Debug)]
 enum ChatState {
     Idle,
@@ -181,7 +188,7 @@ pub struct ChatConversation {
     /// Commands that are not built in, while the extensions are read again.
     waiting_commands: VecDeque<WaitingCommand>,
     /// The files of a message are being fetched.
-    pub is_fetching: bool,
+    pub fetching: FetchState,
     /// The chat knows that another process has the conversation.
     said_read_only: bool,
     /// An admin has spoken here: what only admins decide is offered.
@@ -230,7 +237,7 @@ impl ChatConversation {
             starters: Vec::new(),
             deferred: Vec::new(),
             waiting_commands: VecDeque::new(),
-            is_fetching: false,
+            fetching: FetchState::Idle,
             said_read_only: false,
             has_admin: false,
             ending: VecDeque::new(),
@@ -253,7 +260,7 @@ impl ChatConversation {
 
     /// A turn runs, or something will begin one.
     fn is_busy(&self) -> bool {
-        self.has_turn() || self.is_fetching
+        self.has_turn() || self.fetching == FetchState::Fetching
     }
 
     fn has_turn(&self) -> bool {

@@ -346,7 +346,7 @@ fn a_question_that_could_not_be_shown_whole_can_only_be_refused() {
 #[test]
 fn a_stop_while_files_are_fetched_stops_that_and_not_the_next_turn() {
     let mut chat = conversation(&[]);
-    chat.is_fetching = true;
+    chat.fetching = FetchState::Fetching;
     let effects = chat.on_command(&user("ann"), "d1".into(), "stop", "");
     assert_eq!(effects, [ChatEffect::Done("d1".into()), ChatEffect::StopFetch]);
 }

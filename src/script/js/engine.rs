@@ -197,6 +197,7 @@ impl RunEvents {
 
 impl JsRun {
     /// The outcome, if it has already come without any change or error.
+    #[expect(clippy::result_large_err, reason = "moved once; a box would cost more")]
     pub fn into_outcome(self) -> Result<TaskOutcome, JsRun> {
         match self.events {
             RunEvents::End(Some(outcome)) => Ok(outcome),
