@@ -230,6 +230,8 @@ const REPORTED: &[&str] = &[
     "An unknown name in a condition is false",
     "Extra args are usable (ISDK-039)",
     "Values print as they do in JavaScript (ISDK-055)",
+    "A name that nothing sets stays as text, with its place",
+    "A parameter without effect is reported",
 ];
 
 #[test]

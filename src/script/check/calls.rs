@@ -30,7 +30,11 @@ struct PassedArgs {
 
 impl Checker<'_> {
     pub(super) fn check_call(&mut self, call: &CallExpr) {
-        self.check_function(&call.name);
+        // `$|name` also passes the last result to a script.
+        let folder = &self.manifest.origin.folder;
+        if !(call.pipe && self.library.find(&call.name, folder).is_ok()) {
+            self.check_function(&call.name);
+        }
     }
 
     pub(super) fn check_function(&mut self, name: &str) {

@@ -109,7 +109,12 @@ fn root<'t>(tokens: &[TagToken<'t>]) -> Option<&'t str> {
         name = owner;
         before = more;
     }
-    Some(name)
+    match before {
+        // The name of a filter or a test.
+        [.., TagToken::Sign('|') | TagToken::Name("is")]
+        | [.., TagToken::Name("is"), TagToken::Name("not")] => None,
+        _ => Some(name),
+    }
 }
 
 fn tokens(tag: &str) -> Vec<TagToken<'_>> {
