@@ -6,6 +6,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 #[path = "support/bench.rs"]
@@ -241,15 +242,55 @@ fn without_a_screen_a_program_for_the_terminal_gets_a_sentence_at_once() {
     fs::write(bench.work().join("notes.txt"), "rain\n").unwrap();
     let said = bench.command(&["-p", "!less notes.txt"]).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&said.stdout), "rain\n");
-    // An editor with a window of its own needs none.
-    program(&bench, "git", "test \"$1\" != commit || echo committed\n");
-    for (editor, committed) in [("code --wait", true), ("vim", false)] {
-        let mut command = bench.command(&["-p", "!git commit"]);
+}
+
+/// An editor with a window of its own is started; one for the terminal would wait for ever.
+#[test]
+fn git_in_a_step_gets_no_editor_for_the_terminal() {
+    let bench = TestDir::new();
+    editor(&bench);
+    program(&bench, "code", "echo A message > \"$2\"\n");
+    let made = Command::new("git").args(["init", "--quiet"]).current_dir(bench.work()).status();
+    assert!(made.unwrap().success());
+    for (editor, words) in [("vim", "because it needs a terminal"), ("code --wait", "")] {
+        let step = "!git -c user.name=A -c user.email=a@b commit --allow-empty";
+        let mut command = bench.command(&["-p", step]);
         command.env("PATH", path_variable(&bench)).env("EDITOR", editor);
         let said = command.output().unwrap();
-        let text = String::from_utf8_lossy(&said.stdout).into_owned();
-        assert_eq!(text.contains("committed"), committed, "{editor}: {text}");
+        let text = String::from_utf8_lossy(&said.stderr).into_owned();
+        assert!(text.contains(words), "{editor}: {text}");
+        assert_eq!(said.status.success(), words.is_empty(), "{editor}: {text}");
     }
+    // What git would write by itself needs no editor.
+    let mut command = bench
+        .command(&["-p", "!git -c user.name=A -c user.email=a@b commit --allow-empty --amend"]);
+    command.env("PATH", path_variable(&bench)).env("EDITOR", "vim");
+    let said = command.output().unwrap();
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+}
+
+#[test]
+fn a_program_that_may_do_without_a_terminal_runs_and_is_explained_when_it_fails() {
+    let bench = TestDir::new();
+    let lines = "test \"$1\" = -r && echo all pass || { echo no tty >&2; exit 3; }\n";
+    program(&bench, "node", lines);
+    let path = path_variable(&bench);
+    // No table knows every option: this form needs no terminal.
+    let said = bench.command(&["-p", "!node -r"]).env("PATH", &path).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&said.stdout), "all pass\n");
+    let said = bench.command(&["-p", "!node"]).env("PATH", &path).output().unwrap();
+    let text = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(text.contains("`node` may have failed because it needs a terminal"), "{text}");
+    // Of the model's steps likewise.
+    let step = Reply::cmd("I choose pieces.", "git", &["add", "-p"]);
+    let server = Server::start(vec![step, Reply::chat("So not.")]);
+    let url = server.base_url();
+    let args = ["-p", "try it", "--yes", "--base-url", &url, "--model", "loop-1"];
+    let said = bench.command(&args).output().unwrap();
+    let text = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(text.contains("So not."), "{text} {}", String::from_utf8_lossy(&said.stderr));
+    let sent = server.requests().last().unwrap().json()["messages"].to_string();
+    assert!(sent.contains("which a step does not have"), "{sent}");
 }
 
 #[test]

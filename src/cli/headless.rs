@@ -493,11 +493,17 @@ impl<'a> HeadlessTurn<'a> {
             Notice::warning(word.with("step", step.work.command_line()).with("why", why.clone()))
         };
         match outcome {
-            Outcome::Ran | Outcome::Edited => match observation.shown_exit_code() {
-                Some(0) => vec![],
-                Some(code) => stderr_line(w::STEP_EXIT.with("code", code)),
-                None => stderr_line(w::STEP_NO_EXIT),
-            },
+            Outcome::Ran | Outcome::Edited => {
+                let mut told = match observation.shown_exit_code() {
+                    Some(0) => vec![],
+                    Some(code) => stderr_line(w::STEP_EXIT.with("code", code)),
+                    None => stderr_line(w::STEP_NO_EXIT),
+                };
+                if let Some(why) = observation.failure_note() {
+                    told.extend(stderr_line(w::STEP_WHY.with("why", why.clone())));
+                }
+                told
+            }
             // The reason why no shell command of a template runs was reported with the question.
             Outcome::Declined
                 if !self.phase.is_shell() && matches!(step.work, StepAction::Shell { .. }) =>

@@ -538,6 +538,7 @@ impl PlainSession {
             }
             (Came::Cancelled, _) => self.step_line(w::CANCELLED, &observation.step),
         });
+        effects.extend(observation.failure_note().map(|why| self.say(why.clone())));
         effects
     }
 

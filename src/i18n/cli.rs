@@ -29,6 +29,7 @@ words! { "cli":
     STEP: "$ {step}", "$ {step}";
     STEP_EXIT: "  exit code {code}", "  退出码 {code}";
     STEP_NOT_STARTED: "  not started: {why}", "  未能启动：{why}";
+    STEP_WHY: "  {why}", "  {why}";
     STEP_NO_EXIT: "  ended without an exit code", "  结束时没有退出码";
     STEP_TIMED_OUT: "  timed out and stopped after {ms} ms", "  运行 {ms} 毫秒后停止：用时过长";
     STEP_CANCELLED: "  cancelled", "  已取消";

@@ -56,6 +56,11 @@ words! { "exec":
     STEP_NEEDS_TERMINAL: "`{program}` needs a terminal with a user at it, which a step does not have, so it was not started. Use a form that asks nothing (an option with the text, a script, a file tool), or ask the user to run it with `!`.",
         "`{program}` 需要有人操作的终端，而步骤没有终端，因此没有启动。请改用无需交互的形式（用选项给出文本、脚本或文件工具），或请用户用 `!` 运行它。";
 
+    MISSED_TERMINAL: "`{program}` may have failed because it needs a terminal, which it does not have here. Run it in a terminal of your own, or on Avocet's full screen, where a line that begins with `!` gets the terminal.",
+        "`{program}` 可能因为需要终端而失败，而这里没有终端。请在自己的终端中运行它，或在 Avocet 的全屏界面中用 `!` 开头的一行运行，那里会把终端交给它。";
+    STEP_MISSED_TERMINAL: "`{program}` may have failed because it needs a terminal with a user at it, which a step does not have. Use a form that asks nothing (an option with the text, a script, a file tool), or ask the user to run it with `!`.",
+        "`{program}` 可能因为需要有人操作的终端而失败，而步骤没有终端。请改用无需交互的形式（用选项给出文本、脚本或文件工具），或请用户用 `!` 运行它。";
+
     // The end of a step, if the exit code does not tell it.
     HAD_TERMINAL: "It had the terminal; what it showed there is not kept.",
         "它使用了终端；其中显示的内容没有保留。";

@@ -151,6 +151,12 @@ impl Observation {
         if self.runs_on() { Some(0) } else { self.exit_code }
     }
 
+    /// What is known about why it failed besides its output: a wall of the sandbox, a signal.
+    pub fn failure_note(&self) -> Option<&LocalizedText> {
+        let failed = self.outcome == Outcome::Ran && self.shown_exit_code() != Some(0);
+        self.note.as_ref().filter(|_| failed)
+    }
+
     /// Output as the model reads it: the colours of a program would only cost it tokens. What a tool
     /// read in a file stays as it is.
     pub fn for_model<'a>(&self, output: &'a str) -> Cow<'a, str> {

@@ -19,6 +19,8 @@ pub struct TerminalProgram {
     pub name: String,
     /// Without a terminal it does something useful all the same: a pager prints.
     pub works_without: bool,
+    /// No form of it does without: only then is it not even started.
+    pub is_certain: bool,
     /// It is the user's editor that wants the terminal, if that is one that does.
     pub is_editor: bool,
 }
@@ -82,7 +84,8 @@ fn wanted_by(words: &[&str], streams: Streams) -> Option<TerminalProgram> {
         let subcommand = if row.subcommands.is_empty() { None } else { subcommand(row, args) };
         let name = subcommand.map_or_else(|| name.to_owned(), |sub| format!("{name} {sub}"));
         let (works_without, is_editor) = (row.works_without, row.is_editor);
-        return Some(TerminalProgram { name, works_without, is_editor });
+        let is_certain = row.is_certain();
+        return Some(TerminalProgram { name, works_without, is_certain, is_editor });
     }
     let (_, values) = WRAPPERS.iter().find(|(wrapper, _)| *wrapper == name)?;
     let rest = after_options(args, values);
@@ -135,6 +138,10 @@ impl TerminalRow {
                 return false;
             }
             args = rest;
+            let next = after_options(args, self.values).first();
+            if next.is_some_and(|next| is_named(self.unless, next)) {
+                return false;
+            }
         }
         let mut options = args;
         if self.options_first {

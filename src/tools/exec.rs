@@ -169,6 +169,10 @@ async fn run(
     if let Some(walls) = walls.filter(|_| observation.outcome == Outcome::Ran) {
         record_denial(&mut observation, &walls, &judged.cwd);
     }
+    let failed = observation.outcome == Outcome::Ran && observation.exit_code != Some(0);
+    if failed && !is_piece && observation.note.is_none() {
+        observation.note = terminal::hint(exec, judged);
+    }
     PipedOutput { observation, output: output.filter(|output| output.len() <= PIECE) }
 }
 

@@ -45,6 +45,10 @@ fn programs_that_want_the_terminal_are_found_in_a_line() {
         ("git rebase --continue", "git rebase"),
         ("git add -p", "git add"),
         ("git stash push --patch", "git stash"),
+        ("git stash -p", "git stash"),
+        ("git commit --interactive", "git commit"),
+        ("k9s -n shop", "k9s"),
+        ("mc", "mc"),
         ("git tag -a v1", "git tag"),
         ("crontab -e", "crontab"),
         ("watch -n 1 date", "watch"),
@@ -98,6 +102,23 @@ fn the_same_programs_run_without_it_where_they_can() {
         "git tag v1",
         "git tag -a v1 -m x",
         "git log -p",
+        "git stash show -p",
+        "git stash list -p",
+        "git -C shop stash show --patch stash@{1}",
+        "git commit -i src/lib.rs -m x",
+        "git diff -p",
+        "node --test",
+        "node --run build",
+        "redis-cli --scan",
+        "visudo -c",
+        "passwd --status ada",
+        "printf 'x\n' | ex note.txt",
+        "ftp -n host < commands",
+        "echo hi | mutt -s x ada@example.org",
+        "mc cp play/a play/b .",
+        "k9s version",
+        "hx --health rust",
+        "R CMD build .",
         "crontab -l",
         "echo vim",
         "which vim",
@@ -115,6 +136,12 @@ fn pagers_work_without_a_terminal_and_editors_of_git_are_the_users_own() {
     };
     assert!(found("less", &["README.md"]).works_without);
     assert!(!found("vim", &["README.md"]).works_without);
+    for certain in ["vim", "nano", "htop"] {
+        assert!(found(certain, &[]).is_certain, "{certain}");
+    }
+    for (perhaps, args) in [("git", &["add", "-p"][..]), ("python3", &[]), ("ssh", &["host"])] {
+        assert!(!found(perhaps, args).is_certain, "{perhaps}");
+    }
     assert!(found("git", &["commit"]).is_editor && !found("git", &["add", "-p"]).is_editor);
     assert!(edits_in_terminal("vim") && edits_in_terminal("/usr/bin/nano -w"));
     for editor in ["code --wait", "true", "gedit", ""] {

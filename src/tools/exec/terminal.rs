@@ -13,7 +13,7 @@ use super::spawn::{self, ChildStreams, StepStartError};
 use super::{Exec, daemon_rule, not_run, signal_name};
 use crate::i18n::{LocalizedText, exec as words};
 use crate::protocol::{Observation, Outcome, StepAction};
-use crate::safety::{self, Assessment, Cleared};
+use crate::safety::{self, Assessment, Cleared, TerminalProgram};
 use crate::tools::RunControl;
 
 /// How long a program may take to end after a signal: an editor keeps what was typed.
@@ -21,10 +21,7 @@ const ENDING: Duration = Duration::from_millis(300);
 
 /// Why a step does not run without a terminal; `None`: it does.
 pub(super) fn refusal(exec: &Exec, judged: &Assessment) -> Option<LocalizedText> {
-    let found = safety::terminal_program(&judged.step.work)?;
-    if found.works_without || found.is_editor && !edits_in_terminal(exec) {
-        return None;
-    }
+    let found = wanted(exec, judged).filter(|found| found.is_certain)?;
     let word = match judged.step.work {
         StepAction::Shell { .. } => words::NEEDS_TERMINAL,
         StepAction::Exec { .. } | StepAction::Tool { .. } => words::STEP_NEEDS_TERMINAL,
@@ -32,8 +29,25 @@ pub(super) fn refusal(exec: &Exec, judged: &Assessment) -> Option<LocalizedText>
     Some(word.with("program", found.name))
 }
 
+/// Why a step failed that probably missed a terminal.
+pub(super) fn hint(exec: &Exec, judged: &Assessment) -> Option<LocalizedText> {
+    let found = wanted(exec, judged)?;
+    let word = match judged.step.work {
+        StepAction::Shell { .. } => words::MISSED_TERMINAL,
+        StepAction::Exec { .. } | StepAction::Tool { .. } => words::STEP_MISSED_TERMINAL,
+    };
+    Some(word.with("program", found.name))
+}
+
+/// The program of a step that has a use for a terminal and none without.
+fn wanted(exec: &Exec, judged: &Assessment) -> Option<TerminalProgram> {
+    let found = safety::terminal_program(&judged.step.work)?;
+    let elsewhere = found.is_editor && !edits_in_terminal(exec);
+    (!found.works_without && !elsewhere).then_some(found)
+}
+
 /// Whether the user's editor is one for the terminal, as it is where none is set.
-fn edits_in_terminal(exec: &Exec) -> bool {
+pub(super) fn edits_in_terminal(exec: &Exec) -> bool {
     let user = &exec.setup.environment.user;
     let names = ["GIT_EDITOR", "VISUAL", "EDITOR"];
     let set = names.iter().filter_map(|name| user.get(std::ffi::OsStr::new(name))?.to_str());
