@@ -951,6 +951,18 @@ fn an_unknown_theme_is_not_saved() {
 }
 
 #[test]
+fn a_profile_that_does_not_exist_is_not_saved() {
+    let bench = TestDir::new();
+    let refused = bench.run(&["config", "set", "profile", "work"]);
+    exits(&refused, 2);
+    assert!(err(&refused).contains("work"), "{}", err(&refused));
+    assert_eq!(out(&bench.run(&["config", "get", "profile"])), "default\n");
+    exits(&bench.run(&["config", "set", "profiles.work.base_url", "http://127.0.0.1:9/v1"]), 0);
+    exits(&bench.run(&["config", "set", "profile", "work"]), 0);
+    assert_eq!(out(&bench.run(&["config", "get", "profile"])), "work\n");
+}
+
+#[test]
 fn without_a_model_name_the_servers_first_model_answers() {
     let bench = TestDir::new();
     let server =

@@ -318,8 +318,13 @@ pub fn completions(startup: &Startup, shell: CompletionShell) -> Exit {
 /// `man`, and `man --dir FOLDER`.
 pub fn manual(startup: &Startup, folder: Option<&Path>) -> Exit {
     let Some(folder) = folder else {
+        let mut out = output::stdout();
         let page = shell_files::manual_page();
-        let done = page.and_then(|page| messages::write_text(&mut output::stdout(), page));
+        // On a terminal it is for reading, where `man` is there to set it.
+        if out.is_terminal() && page.as_ref().is_ok_and(|page| shell_files::show_manual(page)) {
+            return Exit::Done;
+        }
+        let done = page.and_then(|page| messages::write_text(&mut out, page));
         return exit_after_writing(startup, done);
     };
     match shell_files::write_manual(folder) {

@@ -69,10 +69,25 @@ pub fn set(file: &Path, key: &str, value: &str) -> Result<TomlValue, EditError> 
     let value = check(key, value)?;
     let _lock = lock(file)?;
     let mut document = open(file)?;
+    if let ("profile", TomlValue::Text(name)) = (key, &value) {
+        check_profile(&document, file, name)?;
+    }
     insert_value(document.as_table_mut(), key, &value)
         .map_err(|fault| not_a_table(file, key, fault))?;
     save(file, &document)?;
     Ok(value)
+}
+
+/// A profile that is nowhere would only be reported at the next start.
+fn check_profile(document: &DocumentMut, file: &Path, name: &str) -> Result<(), EditError> {
+    let known = document.get("profiles").and_then(Item::as_table_like);
+    let known: Vec<String> =
+        known.iter().flat_map(|table| table.iter()).map(|(name, _)| name.to_owned()).collect();
+    if name == "default" || known.iter().any(|one| one == name) {
+        return Ok(());
+    }
+    let problem = ConfigDiagnostic::of_file(file, ConfigError::NoProfile { known });
+    Err(EditError::Problem(Box::new(ConfigDiagnostic { key: Some(name.to_owned()), ..problem })))
 }
 
 /// Removes `key`; true if it was there.

@@ -8,7 +8,7 @@ words! { "screen":
     COMMA: ", ", "，";
     STEP_WAITS: "needs your OK", "等待你决定";
     STEP_APPROVED: "approved", "经你批准";
-    STEP_ALLOWED: "allowed by a rule", "规则允许";
+    STEP_ALLOWED: "allowed by policy", "策略允许";
     EXPLORED: "Explored {n} {n:step|steps}", "已查看 {n} 步";
     VERB_READING: "Reading", "读取";
     VERB_READ: "Read", "已读取";

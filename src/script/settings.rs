@@ -143,22 +143,59 @@ pub const TOOL_KEYS: &[SettingSpec] = &[
     of("keywords", LIST, docs::TOOL_KEYWORDS),
 ];
 
+/// A sampling parameter that servers of models know besides those of the program.
+#[derive(Clone, Copy, Debug)]
+pub struct SamplingSpec {
+    /// The name it is sent under, and all names that scripts may give it.
+    pub name: &'static str,
+    pub names: &'static [&'static str],
+    pub types: &'static [&'static str],
+}
+
+const fn sampling(names: &'static [&'static str], types: &'static [&'static str]) -> SamplingSpec {
+    SamplingSpec { name: names[0], names, types }
+}
+
+pub const SAMPLING: &[SamplingSpec] = &[
+    sampling(&["top_k", "topK"], NUMBER),
+    sampling(&["min_p", "minP"], NUMBER),
+    sampling(&["typical_p"], NUMBER),
+    sampling(&["tfs_z"], NUMBER),
+    sampling(&["repeat_penalty", "repeatPenalty"], NUMBER),
+    sampling(&["repetition_penalty"], NUMBER),
+    sampling(&["repeat_last_n"], NUMBER),
+    sampling(&["mirostat"], NUMBER),
+    sampling(&["mirostat_tau"], NUMBER),
+    sampling(&["mirostat_eta"], NUMBER),
+    sampling(&["seed"], NUMBER),
+    sampling(&["logit_bias"], ANY),
+    sampling(&["grammar"], ANY),
+    sampling(&["dry_multiplier"], NUMBER),
+    sampling(&["xtc_probability"], NUMBER),
+    sampling(&["reasoning_effort", "reasoningEffort"], ANY),
+    sampling(&["enable_thinking"], FLAG),
+    sampling(&["chat_template_kwargs"], ANY),
+];
+
 /// Other parameters that servers of models know. They are passed on like any other name; a check
 /// only has to know that they are not misspelt.
 #[rustfmt::skip]
-pub const SERVER_PARAMETERS: &[&str] = &[
-    "stop", "seed", "model", "maxTokens", "topP", "topK", "minP", "top_k", "top_a", "top_n",
-    "top_n_sigma", "min_p", "min_k", "typical_p", "tfs_z", "presence_penalty", "frequency_penalty",
-    "repeat_penalty", "repeatPenalty", "repetition_penalty", "repeat_last_n", "mirostat",
-    "mirostat_tau", "mirostat_eta", "logit_bias", "logprobs", "top_logprobs", "grammar",
-    "json_schema", "dry_multiplier", "dry_base", "xtc_probability", "xtc_threshold",
-    "reasoning_effort", "reasoningEffort", "enable_thinking", "thinking", "chat_template_kwargs",
-    "max_completion_tokens", "min_tokens", "cache_prompt", "samplers", "penalty_last_n", "n_predict",
-    "n_probs", "n_keep", "num_ctx", "num_predict", "keep_alive", "add_generation_prompt",
-    "keepOrginal", "messages", "functions", "function_call", "tool_choice", "parallel_tool_calls",
-    "stream_options", "metadata", "service_tier", "store", "user", "best_of", "echo", "suffix",
-    "provider", "transforms", "models", "safe_prompt", "random_seed", "pushMessage",
+const SERVER_PARAMETERS: &[&str] = &[
+    "stop", "model", "maxTokens", "topP", "top_a", "top_n", "top_n_sigma", "min_k",
+    "presence_penalty", "frequency_penalty", "logprobs", "top_logprobs", "json_schema", "dry_base",
+    "xtc_threshold", "thinking", "max_completion_tokens", "min_tokens", "cache_prompt", "samplers",
+    "penalty_last_n", "n_predict", "n_probs", "n_keep", "num_ctx", "num_predict", "keep_alive",
+    "add_generation_prompt", "keepOrginal", "messages", "functions", "function_call", "tool_choice",
+    "parallel_tool_calls", "stream_options", "metadata", "service_tier", "store", "user", "best_of",
+    "echo", "suffix", "provider", "transforms", "models", "safe_prompt", "random_seed",
+    "pushMessage",
 ];
+
+/// The names of parameters that servers of models know.
+pub fn server_parameters() -> impl Iterator<Item = &'static str> + Clone {
+    let sampling = SAMPLING.iter().flat_map(|row| row.names).copied();
+    sampling.chain(SERVER_PARAMETERS.iter().copied())
+}
 
 /// The types an input may have.
 #[rustfmt::skip]

@@ -13,7 +13,7 @@ use crate::script::error::{LocatedError, SourcePosition, quoted};
 use crate::script::manifest::input::{self, ScriptArgs};
 use crate::script::manifest::{Export, ImportKind, Manifest};
 use crate::script::run::is_builtin_tool;
-use crate::script::settings::{PARAMETERS, SERVER_PARAMETERS, SETTINGS};
+use crate::script::settings::{PARAMETERS, SETTINGS, server_parameters};
 use crate::script::source;
 use crate::script::syntax::{ScriptNode, Tree};
 use crate::script::text::args::{Arg, CallExpr};
@@ -291,7 +291,7 @@ fn takes(shape: &Manifest, name: &str) -> bool {
         || shape.config.contains_key(name)
         || settings
         || GIVEN.contains(&name)
-        || SERVER_PARAMETERS.contains(&name)
+        || server_parameters().any(|known| known == name)
         // `!as` and the like are options of the call.
         || name.starts_with('!')
         || name.parse::<usize>().is_ok()

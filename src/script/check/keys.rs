@@ -12,8 +12,8 @@ use crate::script::output;
 use crate::script::permission::Rules;
 use crate::script::settings::{
     INPUT_ATTRIBUTES, INPUT_TYPES, PARAMETERS, PERMISSION_CALLER_KEYS, PERMISSION_KEYS,
-    PERMISSION_RULE_KEYS, REPLY_FORMATS, SERVER_PARAMETERS, SETTINGS, SettingSpec, THINK_KEYS,
-    THINK_PROMPTS, TOOL_KEYS,
+    PERMISSION_RULE_KEYS, REPLY_FORMATS, SAMPLING, SETTINGS, SettingSpec, THINK_KEYS,
+    THINK_PROMPTS, TOOL_KEYS, server_parameters,
 };
 use crate::script::syntax::{ScriptNode, Tree};
 use crate::script::text::regex;
@@ -70,6 +70,10 @@ impl KeyFaults {
             }
             if let Some(row) = PARAMETERS.iter().find(|row| row.name == name) {
                 self.check_kind(row, value);
+            }
+            if let Some(row) = SAMPLING.iter().find(|row| row.names.contains(&name.as_str())) {
+                let what = types_fault(row.name, row.types, value);
+                what.into_iter().for_each(|what| self.add(value.position, what));
             }
             if name == "response_format" {
                 self.check_reply_format(value);
@@ -315,15 +319,19 @@ fn near_name<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Op
 /// The parameter of a model call that a name is nearly written like.
 pub fn misspelt_parameter(name: &str) -> Option<&'static str> {
     let own = PARAMETERS.iter().chain(SETTINGS).map(|row| row.name);
-    near_name(name, own.chain(SERVER_PARAMETERS.iter().copied()))
+    near_name(name, own.chain(server_parameters()))
 }
 
 /// Why a value cannot be what its setting is for: a flag, a number. Texts that are evaluated first
 /// may become anything.
 pub(super) fn kind_fault(row: &SettingSpec, value: &ScriptNode) -> Option<LocalizedText> {
-    let has = |kind: &str| row.types.contains(&kind);
+    types_fault(row.name, row.types, value)
+}
+
+fn types_fault(name: &str, types: &[&str], value: &ScriptNode) -> Option<LocalizedText> {
+    let has = |kind: &str| types.contains(&kind);
     let simple = ["boolean", "number", "integer", "null"];
-    if row.types.is_empty() || !row.types.iter().all(|kind| simple.contains(kind)) {
+    if types.is_empty() || !types.iter().all(|kind| simple.contains(kind)) {
         return None;
     }
     let shown = match &value.tree {
@@ -336,7 +344,7 @@ pub(super) fn kind_fault(row: &SettingSpec, value: &ScriptNode) -> Option<Locali
         Tree::Text(text) => quoted(text),
         _ => quoted(&value.to_value().to_string()),
     };
-    let what = words::VALUE_KIND.with("name", row.name).with("kinds", row.types.join(", "));
+    let what = words::VALUE_KIND.with("name", name).with("kinds", types.join(", "));
     Some(what.with("value", shown))
 }
 

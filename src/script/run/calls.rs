@@ -114,7 +114,7 @@ impl ScriptRun {
         Box::pin(async move {
             frame.require_trust(format_args!("@{name}"))?;
             if frame.imports.has_function(name) {
-                let names = CallNames::new(name, []);
+                let names = CallNames::new(name, []).denied_as(frame.imports.original_name(name));
                 frame.check_permission(self.host.as_mut(), &names, &args.named).await?;
                 let ScriptArgs { positional, named, .. } = args;
                 let passed = ArgValues { positional, named, passed_variables: Map::new() };

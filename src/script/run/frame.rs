@@ -128,6 +128,17 @@ impl Imports {
         self.callees.get(name).cloned()
     }
 
+    /// The name of a function where it is declared, if it is imported under another.
+    pub fn original_name(&self, name: &str) -> Option<&str> {
+        let inside = match self.callees.get(name)? {
+            Callee::Js { name, .. }
+            | Callee::Wasm { name, .. }
+            | Callee::OtherScript { name, .. } => name,
+            Callee::Script(_) | Callee::Interact(_) => return None,
+        };
+        Some(inside.rsplit('.').next().unwrap_or(inside)).filter(|inside| *inside != name)
+    }
+
     pub fn template_names(&self) -> Vec<String> {
         self.templates.keys().cloned().collect()
     }

@@ -4,33 +4,11 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use super::super::settings::{SAMPLING, SamplingSpec};
 use super::super::text::bias::{Bias, BiasAmount};
 use super::super::text::regex;
 use super::scope::ScopeValues;
 use crate::protocol::Params;
-
-/// Sampling parameters that servers know in addition to those of [`Params`], and how scripts may
-/// spell them.
-const KNOWN: &[(&str, &[&str])] = &[
-    ("top_k", &["top_k", "topK"]),
-    ("min_p", &["min_p", "minP"]),
-    ("typical_p", &["typical_p"]),
-    ("tfs_z", &["tfs_z"]),
-    ("repeat_penalty", &["repeat_penalty", "repeatPenalty"]),
-    ("repetition_penalty", &["repetition_penalty"]),
-    ("repeat_last_n", &["repeat_last_n"]),
-    ("mirostat", &["mirostat"]),
-    ("mirostat_tau", &["mirostat_tau"]),
-    ("mirostat_eta", &["mirostat_eta"]),
-    ("seed", &["seed"]),
-    ("logit_bias", &["logit_bias"]),
-    ("grammar", &["grammar"]),
-    ("dry_multiplier", &["dry_multiplier"]),
-    ("xtc_probability", &["xtc_probability"]),
-    ("reasoning_effort", &["reasoning_effort", "reasoningEffort"]),
-    ("enable_thinking", &["enable_thinking"]),
-    ("chat_template_kwargs", &["chat_template_kwargs"]),
-];
 
 /// What `parameters` may hold that is not for the server: settings of the call, and what this
 /// program fills in itself.
@@ -83,7 +61,7 @@ const MOST_BIASES: usize = 256;
 
 /// Every parameter that is known here.
 pub fn parameter_names() -> impl Iterator<Item = &'static str> {
-    NOT_SENT.iter().copied().chain(KNOWN.iter().map(|(name, _)| *name))
+    NOT_SENT.iter().copied().chain(SAMPLING.iter().flat_map(|row| row.names).copied())
 }
 
 /// The settings of one call.
@@ -121,9 +99,11 @@ pub fn model_call_settings(
     // 0 and -1 mean: no limit.
     let max_tokens = (max_tokens > 0).then(|| u32::try_from(max_tokens).unwrap_or(u32::MAX));
     let mut more = Map::new();
-    for (name, names) in KNOWN {
-        if let Some(value) = of(names) {
-            more.insert((*name).to_owned(), value.clone());
+    for row in SAMPLING {
+        let given =
+            of(row.names).filter(|value| sampling_kind(row).is_none_or(|it| it.fits(value)));
+        if let Some(value) = given {
+            more.insert(row.name.to_owned(), sent_value(value, sampling_kind(row)));
         }
     }
     add_unlisted(&values.parameters, &mut more);
@@ -163,16 +143,29 @@ pub fn unusable_params<'a>(
         let layers = [call, &values.prompt, &values.parameters];
         layers.into_iter().find_map(|layer| layer.get(name)).filter(|value| !value.is_null())
     };
-    let is_usable = |kind: ParamKind, value: &Value| match kind {
-        ParamKind::Number => as_number(value).is_some(),
-        // 0 and -1 mean: no limit.
-        ParamKind::Count => as_number(value).is_some_and(|number| number >= -1.0),
-        ParamKind::Texts => value.is_string() || value.is_array(),
-        ParamKind::Flag => value.is_boolean(),
-    };
-    let found = CHECKED.iter().filter_map(|(name, kind)| Some((*name, *kind, given(name)?)));
-    let wrong = found.filter(|(_, kind, value)| !is_usable(*kind, value));
-    wrong.map(|(name, _, value)| (name, value)).collect()
+    let sampling = SAMPLING.iter().filter_map(|row| Some((row.names, sampling_kind(row)?)));
+    let sampling = sampling.flat_map(|(names, kind)| names.iter().map(move |name| (*name, kind)));
+    let found = CHECKED.iter().copied().chain(sampling);
+    let found = found.filter_map(|(name, kind)| Some((name, kind, given(name)?)));
+    found
+        .filter(|(_, kind, value)| !kind.fits(value))
+        .map(|(name, _, value)| (name, value))
+        .collect()
+}
+
+/// `None` for a parameter that may be anything.
+fn sampling_kind(row: &SamplingSpec) -> Option<ParamKind> {
+    match row.types {
+        ["number"] => Some(ParamKind::Number),
+        ["boolean"] => Some(ParamKind::Flag),
+        _ => None,
+    }
+}
+
+/// A number may be written as text; servers want the number.
+fn sent_value(value: &Value, kind: Option<ParamKind>) -> Value {
+    let text = value.as_str().filter(|_| kind == Some(ParamKind::Number)).map(str::trim);
+    text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| value.clone())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,6 +174,18 @@ enum ParamKind {
     Count,
     Texts,
     Flag,
+}
+
+impl ParamKind {
+    fn fits(self, value: &Value) -> bool {
+        match self {
+            ParamKind::Number => as_number(value).is_some(),
+            // 0 and -1 mean: no limit.
+            ParamKind::Count => as_number(value).is_some_and(|number| number >= -1.0),
+            ParamKind::Texts => value.is_string() || value.is_array(),
+            ParamKind::Flag => value.is_boolean(),
+        }
+    }
 }
 
 /// The parameters whose values are converted before they are sent.
@@ -204,7 +209,7 @@ const CHECKED: &[(&str, ParamKind)] = &[
 /// What no list knows is meant for the server.
 pub fn add_unlisted(parameters: &Map<String, Value>, more: &mut Map<String, Value>) {
     let is_listed = |name: &str| {
-        NOT_SENT.contains(&name) || KNOWN.iter().any(|(_, names)| names.contains(&name))
+        NOT_SENT.contains(&name) || SAMPLING.iter().any(|row| row.names.contains(&name))
     };
     for (name, value) in parameters.iter().filter(|(name, _)| !is_listed(name)) {
         more.entry(name.clone()).or_insert_with(|| value.clone());
@@ -238,7 +243,7 @@ pub fn logit_bias<'a>(biases: impl Iterator<Item = &'a Bias>) -> Option<Value> {
 }
 
 fn as_number(value: &Value) -> Option<f64> {
-    value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())
+    value.as_f64().or_else(|| value.as_str()?.trim().parse().ok().filter(|it: &f64| it.is_finite()))
 }
 
 /// All stop words, each once, with the delimiter last.
@@ -327,7 +332,7 @@ mod tests {
         let values = ScopeValues {
             parameters: map(json!({
                 "temperature": "hot", "top_p": "0.5", "stop_words": 5, "max_tokens": 0,
-                "my_param": "any"
+                "top_k": "many", "seed": "7", "my_param": "any"
             })),
             ..ScopeValues::default()
         };
@@ -335,7 +340,19 @@ mod tests {
         let found = unusable_params(&values, &call);
         assert_eq!(
             found,
-            [("temperature", &json!("hot")), ("max_tokens", &json!(-5)), ("stop_words", &json!(5))]
+            [
+                ("temperature", &json!("hot")),
+                ("max_tokens", &json!(-5)),
+                ("stop_words", &json!(5)),
+                ("top_k", &json!("many")),
+            ]
+        );
+        // It is not sent, and a number in quotes is sent as one.
+        let sent = model_call_settings(&values, &call, true, false).params.more;
+        assert_eq!(sent.get("top_k"), None);
+        assert_eq!(
+            (sent.get("seed"), sent.get("my_param")),
+            (Some(&json!(7)), Some(&json!("any")))
         );
     }
 

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::limits::{MOST_OUTPUT, output_limit_error};
-use super::print;
+use super::{TemplateNames, print};
 use crate::script::error::ScriptError;
 use crate::script::text::delimiters;
 
@@ -34,6 +34,27 @@ pub(super) fn render(text: &str, data: &Value) -> Result<String, ScriptError> {
     }
     out.push_str(rest);
     if out.len() > MOST_OUTPUT { Err(output_limit_error()) } else { Ok(out) }
+}
+
+/// Finds the names a text reads.
+pub(super) fn compile(text: &str) -> TemplateNames {
+    let mut variables = Vec::new();
+    let mut rest = text;
+    while let Some((_, tail)) = rest.find('{').map(|at| rest.split_at(at)) {
+        let after = tail.strip_prefix('{').unwrap_or_default();
+        let field = if after.starts_with('{') { None } else { render_field(tail, &Value::Null) };
+        rest = match field {
+            Some((_, rest)) => {
+                let name = delimiters::leading_word(after, |_| false).map(|(name, _)| name);
+                variables.extend(name.map(str::to_owned));
+                rest
+            }
+            None => after.strip_prefix('{').unwrap_or(after),
+        };
+    }
+    variables.sort_unstable();
+    variables.dedup();
+    TemplateNames { variables, ..TemplateNames::default() }
 }
 
 /// `{name}`, `{a.b}`, `{a[0]}`, `{price:.2f}`, `{name!r}`: its text and the rest.
@@ -244,6 +265,16 @@ mod tests {
             ("{x:q} {s:d} {s:>9999}", "{x:q} {s:d} {s:>9999}"),
         ] {
             assert_eq!(render(template, &data).unwrap(), shown, "{template}");
+        }
+    }
+
+    #[test]
+    fn a_text_tells_the_names_that_it_reads() {
+        for (text, read) in [
+            ("{b} {a.c} {a[0]} {x:.2f} {y!r}", &["a", "b", "x", "y"][..]),
+            ("{{literal}} {{{deep}}} {\"json\": 1} {} { } {a b} }", &["deep"]),
+        ] {
+            assert_eq!(compile(text).variables, read, "{text}");
         }
     }
 }

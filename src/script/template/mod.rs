@@ -84,11 +84,9 @@ impl TemplateCompiler {
         match (self.format, &self.hf) {
             _ if self.format.is_plain(text) => Ok(TemplateNames::default()),
             (Format::Hf, Some(hf)) => hf.compile(text),
-            (Format::Golang, _) => match go::check(text) {
-                Ok(()) => Ok(TemplateNames::default()),
-                Err(why) => Err(TemplateFault { line: None, why }),
-            },
-            (Format::Hf | Format::FString, _) => Ok(TemplateNames::default()),
+            (Format::Golang, _) => go::compile(text),
+            (Format::FString, _) => Ok(fstring::compile(text)),
+            (Format::Hf, None) => Ok(TemplateNames::default()),
         }
     }
 }

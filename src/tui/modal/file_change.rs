@@ -69,12 +69,14 @@ pub fn rows(
 
 /// Spells out invisible characters, except tabs and line ends.
 fn escape_invisible(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            c if crate::safety::is_hidden(c) => out.extend(c.escape_unicode()),
-            c => out.push(c),
+    let (mut out, mut start) = (String::with_capacity(text.len()), 0);
+    for (at, c) in text.char_indices() {
+        if !matches!(c, ' '..='~' | '\n') && crate::safety::is_hidden(c) {
+            out.push_str(text.get(start..at).unwrap_or_default());
+            out.extend(c.escape_unicode());
+            start = at + c.len_utf8();
         }
     }
+    out.push_str(text.get(start..).unwrap_or_default());
     out
 }

@@ -99,10 +99,10 @@ impl DiffView {
             && lines.iter().any(|line| line.kind == DiffLineKind::Added);
         let units = if is_split { split_units(&lines) } else { single_units(&lines, form) };
         let mut shape = DiffShape { text, form, width, digits, is_split, lines, units };
-        let paper = context(theme, Lang::En, width);
+        let columns = shape.columns(&context(theme, Lang::En, width));
         let mut end = 0;
         for at in 0..shape.units.len() {
-            end += shape.height(at, &paper);
+            end += shape.height(at, columns);
             if let Some(unit) = shape.units.get_mut(at) {
                 unit.end = end;
             }
@@ -344,15 +344,13 @@ impl DiffShape {
     }
 
     /// Rows of a unit. Plain lines that fit are not laid out to be measured.
-    fn height(&self, at: usize, paper: &LayoutContext<'_>) -> usize {
+    fn height(&self, at: usize, (left, right): (usize, usize)) -> usize {
         let Some(unit) = self.units.get(at) else { return 0 };
-        let (left, right) = self.columns(paper);
         let rows = |line: Option<usize>, columns: usize| {
             let Some(line) = line.and_then(|at| self.lines.get(at)) else { return 0 };
             let (text, room) = (self.line_text(line), columns.saturating_sub(self.digits).max(1));
-            let is_plain = text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
             let is_gap = self.form == DiffForm::Change && line.kind == DiffLineKind::Hunk;
-            match is_gap || (is_plain && text.len() <= room) {
+            match is_gap || most_columns(text).is_some_and(|most| most <= room) {
                 true => 1,
                 false => {
                     Paragraph::styled(text, Style::new()).with_tabs_expanded().count_rows(room)
@@ -524,6 +522,17 @@ impl DiffShape {
             _ => changed_words(others, own).1,
         }
     }
+}
+
+/// Columns that a text takes at most, if it holds only characters that stand alone and are shown as
+/// they are: ASCII, Latin, Chinese, Japanese and Korean.
+fn most_columns(text: &str) -> Option<usize> {
+    text.chars().try_fold(0, |most, c| match c {
+        ' '..='~' => Some(most + 1),
+        '¡'..='¬' | '®'..='ſ' | '、'..='〟' | 'ぁ'..='ゖ' | '゛'..='ヿ' => Some(most + 2),
+        '一'..='\u{9fff}' | '가'..='힣' | '！'..='｠' => Some(most + 2),
+        _ => None,
+    })
 }
 
 impl DiffLineKind {

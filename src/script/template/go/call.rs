@@ -11,6 +11,18 @@ use crate::script::template::print;
 /// Largest width, and largest number of digits, that `printf` accepts.
 const WIDEST: usize = 1000;
 
+/// All of them.
+#[rustfmt::skip]
+pub(super) const FUNCTIONS: &[&str] = &[
+    "and", "or", "not", "eq", "ne", "lt", "le", "gt", "ge", "len", "index", "slice", "print",
+    "println", "printf", "json", "toJson", "upper", "lower", "trim", "contains", "hasPrefix",
+    "hasSuffix", "default", "join", "add", "sub",
+];
+
+pub(super) fn unknown_function_error(name: &str, line: usize) -> ScriptError {
+    template_error(line, format!("there is no function `{name}`"))
+}
+
 /// Truth as Go defines it: anything but null, zero and empty values.
 pub(super) fn is_truthy(value: &Value) -> bool {
     match value {
@@ -107,7 +119,7 @@ fn call_text_function(name: &str, args: &[Value], line: usize) -> Result<Value, 
             }
             _ => return Err(wrong()),
         },
-        _ => return Err(template_error(line, format!("there is no function `{name}`"))),
+        _ => return Err(unknown_function_error(name, line)),
     })
 }
 

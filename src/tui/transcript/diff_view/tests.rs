@@ -114,3 +114,56 @@ fn without_tints_the_text_has_the_colour_of_its_sign_and_words_are_underlined() 
     assert_eq!(of(2, "let name").unwrap().fg, theme.change.added.fg);
     assert!(of(1, "one").unwrap().add_modifier.contains(Modifier::UNDERLINED));
 }
+
+/// What is measured without being laid out takes the rows that it was measured for.
+#[test]
+fn lines_of_any_characters_take_the_rows_they_were_measured_for() {
+    let theme = theme();
+    let parts = [
+        "let x = 1;",
+        "\t",
+        "价格",
+        "，",
+        "（",
+        "。",
+        "한국어",
+        "é",
+        "e\u{301}",
+        "か\u{3099}",
+        "ｶﾞ",
+        "\u{200d}",
+        "👩\u{200d}👧",
+        "❤\u{fe0f}",
+        "\u{ad}",
+        "\u{202e}",
+        "\u{1b}[31m",
+        "\u{3164}",
+        "—",
+        "…",
+        "“",
+        "ﷺ",
+    ];
+    let mut random = fastrand::Rng::with_seed(7);
+    for width in [9, 20, 38, 80, 160] {
+        let mut diff = String::from("--- a\n+++ a\n@@ -1,90 +1,90 @@\n");
+        for _ in 0..90 {
+            diff.push(random.choice([' ', '-', '+']).unwrap());
+            for _ in 0..random.usize(0..width / 4) {
+                diff.push_str(random.choice(parts).unwrap());
+            }
+            diff.push('\n');
+        }
+        for form in [DiffForm::Change, DiffForm::AsWritten] {
+            let view = DiffView::new(&diff, "", form, width, &theme);
+            let shape = &view.shape;
+            let paper = context(&theme, Lang::En, width);
+            let mut before = 0;
+            for unit in &shape.units {
+                let rows = shape.unit_rows(unit, [None, None], &paper).len();
+                let line = unit.new.or(unit.old).and_then(|at| shape.lines.get(at)).unwrap();
+                assert_eq!(unit.end - before, rows, "{width} {:?}", shape.line_text(line));
+                before = unit.end;
+            }
+        }
+    }
+}

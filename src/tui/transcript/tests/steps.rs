@@ -34,7 +34,7 @@ fn a_run_of_steps_that_only_look_is_one_row() {
     assert!(row.starts_with('✓') && row.ends_with("3.7 s"), "{row}");
     assert!(!text.contains("needle") && !text.contains("\n✓ git log"), "{text}");
     // What changes something, and a single look, have their own rows; only the first says why.
-    assert!(text.contains("✓ Edited src/cart.rs") && text.contains("allowed by a rule"), "{text}");
+    assert!(text.contains("✓ Edited src/cart.rs") && text.contains("allowed by policy"), "{text}");
     let alone = text.lines().find(|row| row.contains("Read src/price.rs")).expect("the row");
     assert!(!alone.contains("L0") && !alone.contains("safe"), "{alone}");
 }
