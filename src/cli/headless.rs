@@ -11,7 +11,8 @@ use std::sync::Arc;
 use super::args::ApprovalFlags;
 pub use super::headless_effect::{HeadlessEffect, StderrLine};
 use super::headless_effect::{
-    attachment_line, decide, job_lines, notice, pause_hint, stderr_line, template_command_line,
+    attachment_line, decide, exit_lines, job_lines, notice, pause_hint, stderr_line,
+    template_command_line,
 };
 use super::messages::Printer;
 use super::schema::Schema;
@@ -493,17 +494,7 @@ impl<'a> HeadlessTurn<'a> {
             Notice::warning(word.with("step", step.work.command_line()).with("why", why.clone()))
         };
         match outcome {
-            Outcome::Ran | Outcome::Edited => {
-                let mut told = match observation.shown_exit_code() {
-                    Some(0) => vec![],
-                    Some(code) => stderr_line(w::STEP_EXIT.with("code", code)),
-                    None => stderr_line(w::STEP_NO_EXIT),
-                };
-                if let Some(why) = observation.failure_note() {
-                    told.extend(stderr_line(w::STEP_WHY.with("why", why.clone())));
-                }
-                told
-            }
+            Outcome::Ran | Outcome::Edited => exit_lines(observation),
             // The reason why no shell command of a template runs was reported with the question.
             Outcome::Declined
                 if !self.phase.is_shell() && matches!(step.work, StepAction::Shell { .. }) =>

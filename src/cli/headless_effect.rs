@@ -4,7 +4,7 @@ use super::Exit;
 use crate::i18n::{LocalizedText, Phrase, agent, cli as w, prompt};
 use crate::present::question_lines::risk_phrase;
 use crate::protocol::{
-    AskId, AttachmentInfo, Decision, JobInfo, Notice, Op, TemplateCommand, Tier,
+    AskId, AttachmentInfo, Decision, JobInfo, Notice, Observation, Op, TemplateCommand, Tier,
 };
 
 /// An action for the driver.
@@ -60,6 +60,19 @@ pub(super) fn attachment_line(item: &AttachmentInfo) -> HeadlessEffect {
 
 pub(super) fn stderr_line(say: impl Into<LocalizedText>) -> Vec<HeadlessEffect> {
     vec![HeadlessEffect::Tell(StderrLine::Line(say.into()))]
+}
+
+/// How a step ended that did not work.
+pub(super) fn exit_lines(observation: &Observation) -> Vec<HeadlessEffect> {
+    let mut told = match observation.shown_exit_code() {
+        Some(0) => vec![],
+        Some(code) => stderr_line(w::STEP_EXIT.with("code", code)),
+        None => stderr_line(w::STEP_NO_EXIT),
+    };
+    if let Some(why) = observation.failure_note() {
+        told.extend(stderr_line(w::STEP_WHY.with("why", why.clone())));
+    }
+    told
 }
 
 pub(super) fn notice(notice: Notice) -> Vec<HeadlessEffect> {

@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use crate::safety;
+
 /// The variables of a child, by name.
 pub type Variables = BTreeMap<OsString, OsString>;
 
@@ -104,7 +106,25 @@ const BUILDS: &[&str] = &[
     "RUSTC_WRAPPER", "RUSTC", "CARGO_BUILD_*", "CC", "CXX", "MAKEFLAGS", "MFLAGS", "GNUMAKEFLAGS",
 ];
 
+/// Set to a program that accepts what is there: an editor for the terminal would wait for
+/// keys that cannot come, until the time limit. `git rebase --continue` keeps its message.
+const NO_EDITOR: [&str; 4] = ["GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "VISUAL", "EDITOR"];
+
 impl ChildEnvironment {
+    /// Whether the user's editor is one for the terminal, as it is where none is set.
+    pub(super) fn edits_in_terminal(&self) -> bool {
+        let names = ["GIT_EDITOR", "VISUAL", "EDITOR"];
+        let mut set = names.iter().filter_map(|name| self.user.get(OsStr::new(name))?.to_str());
+        set.next().is_none_or(safety::edits_in_terminal)
+    }
+
+    /// Puts something that ends in the place of an editor that would wait for a terminal.
+    pub(super) fn replace_editor(&self, variables: &mut Variables) {
+        if self.edits_in_terminal() {
+            variables.extend(NO_EDITOR.map(|name| (name.into(), "true".into())));
+        }
+    }
+
     /// All variables of a child.
     pub(super) fn variables(&self, care: EnvironmentKind) -> Variables {
         match care {

@@ -15,7 +15,7 @@ use super::super::ShellInput;
 use super::super::sandbox::{Confined, StepOrigin};
 use super::environment::{EnvironmentKind, Variables};
 use super::process_group::{self, Group, StartPermit, StepGroups, StepMark};
-use super::{Exec, bounds, format, git, helper, terminal};
+use super::{Exec, bounds, format, git, helper};
 use crate::i18n::{LocalizedText, exec as words};
 use crate::protocol::{StepAction, Tier};
 use crate::safety::{Assessment, Cleared, LaunchRequest, LinkIdentity, Program, Seal, ToolTask};
@@ -57,10 +57,6 @@ struct LaunchPlan {
     index: Option<PathBuf>,
 }
 
-/// Set to a program that accepts what is there: an editor for the terminal would wait for
-/// keys that cannot come, until the time limit. `git rebase --continue` keeps its message.
-const NO_EDITOR: [&str; 4] = ["GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "VISUAL", "EDITOR"];
-
 /// Starts a step. Looks nothing up: the path is the one that was judged.
 pub(super) async fn start(
     exec: &Exec,
@@ -86,8 +82,8 @@ pub(super) async fn start(
         empty_folder: false,
         index: None,
     };
-    if !matches!(plan.streams, ChildStreams::Terminal) && terminal::edits_in_terminal(exec) {
-        plan.variables.extend(NO_EDITOR.map(|name| (name.into(), "true".into())));
+    if !matches!(plan.streams, ChildStreams::Terminal) {
+        setup.environment.replace_editor(&mut plan.variables);
     }
     let is_piece = matches!(plan.streams, ChildStreams::Piped(_));
     if is_piece

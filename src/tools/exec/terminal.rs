@@ -42,16 +42,8 @@ pub(super) fn hint(exec: &Exec, judged: &Assessment) -> Option<LocalizedText> {
 /// The program of a step that has a use for a terminal and none without.
 fn wanted(exec: &Exec, judged: &Assessment) -> Option<TerminalProgram> {
     let found = safety::terminal_program(&judged.step.work)?;
-    let elsewhere = found.is_editor && !edits_in_terminal(exec);
+    let elsewhere = found.is_editor && !exec.setup.environment.edits_in_terminal();
     (!found.works_without && !elsewhere).then_some(found)
-}
-
-/// Whether the user's editor is one for the terminal, as it is where none is set.
-pub(super) fn edits_in_terminal(exec: &Exec) -> bool {
-    let user = &exec.setup.environment.user;
-    let names = ["GIT_EDITOR", "VISUAL", "EDITOR"];
-    let set = names.iter().filter_map(|name| user.get(std::ffi::OsStr::new(name))?.to_str());
-    set.into_iter().next().is_none_or(safety::edits_in_terminal)
 }
 
 /// Runs a step that has the terminal, until it ends or the turn does.
