@@ -229,7 +229,12 @@ pub(super) fn refusal<'a>(
     known: impl IntoIterator<Item = &'a str>,
     otherwise: impl Into<LocalizedText>,
 ) -> CommandOutcome {
-    let near = suggest::nearest(name, known);
+    let known: Vec<&str> = known.into_iter().collect();
+    let mut near = suggest::nearest(name, known.iter().copied());
+    if near.is_empty() {
+        // The palette found it by its letters, so it is what the user saw.
+        near = suggest::abbreviated(name, known);
+    }
     let notice = Notice::error(say.with("name", shorten(name)));
     let near: Vec<String> = near.iter().map(|name| format!("`{lead}{name}`")).collect();
     CommandOutcome::Say(match near.is_empty() {

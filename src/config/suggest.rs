@@ -24,6 +24,22 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
     near.into_iter().map(|(_, known)| known).collect()
 }
 
+/// The known names that begin with the same letter and hold the others in their order: `rsum` for
+/// `resume`. At most three, shortest first; none for a name of one letter.
+pub fn abbreviated<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let holds = |known: &&str| {
+        let mut letters = known.chars();
+        name.chars().all(|wanted| letters.any(|letter| letter == wanted))
+    };
+    let begins = |known: &&str| known.chars().next() == name.chars().next();
+    let found = known.into_iter().filter(|_| name.chars().count() > 1).filter(begins);
+    let mut found: Vec<&str> = found.filter(holds).collect();
+    found.sort_unstable_by_key(|known| (known.len(), *known));
+    found.dedup();
+    found.truncate(3);
+    found
+}
+
 /// The number of letters to insert, delete, replace or swap with a neighbour.
 fn distance(a: &str, b: &str) -> usize {
     let start = |text: &str| text.chars().take(LONGEST).collect::<String>();
@@ -36,6 +52,16 @@ const LONGEST: usize = 200;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_found_by_some_of_its_letters() {
+        let known = ["resume", "rename", "review", "model"];
+        assert_eq!(abbreviated("rsum", known), ["resume"]);
+        assert_eq!(abbreviated("rem", known), ["rename", "resume"]);
+        for none in ["sum", "x", "r", "", "modelx"] {
+            assert!(abbreviated(none, known).is_empty(), "{none}");
+        }
+    }
 
     #[test]
     fn distance_counts_insertions_deletions_replacements_and_swaps() {

@@ -54,7 +54,7 @@ words! { "prompt":
     PIECE_NOT_BY_FLAG_HINT: "run it in a terminal, where you can approve it on its own", "请在终端中运行，可在那里单独批准";
     // Sizes of attachments.
     SIZE_ENTRY: "1 name", "1 项";
-    SIZE_ENTRIES: "{n} names", "{n} 项";
+    SIZE_ENTRIES: "{n} {n:name|names}", "{n} 项";
     SIZE_CUT: "{size}, middle left out", "{size}，中间部分略去";
     SIZE_DOCUMENT: "PDF, {size}", "PDF，{size}";
     DOCUMENT_TOO_LARGE: "{name} is too large a document ({size}; {most} at most).", "{name} 文档太大（{size}，最多 {most}）。";

@@ -40,7 +40,7 @@ words! { "screen":
     STEP_EXIT_LABEL: "exit code", "退出码";
     STEP_NOTE: "note", "备注";
     STEP_STDERR: "on stderr:", "标准错误：";
-    STEP_TRUNCATED: "The output was too long; only part of it is kept.", "输出过长，此处只保留了一部分。";
+    STEP_TRUNCATED: "`/output {n}` shows all that is kept of it.", "`/output {n}` 显示保留的全部输出。";
     COUNT_TESTS: "{n} {n:test|tests} passed", "{n} 个测试通过";
     COUNT_FAILED: "{failed} of {n} {n:test|tests} failed", "{n} 个测试中 {failed} 个失败";
     COUNT_ENTRY: "1 entry", "1 项";
@@ -108,6 +108,7 @@ words! { "screen":
     NO_SUCH_THEME: "There is no theme `{name}`. Available: {names}.", "没有主题 `{name}`。可用的有：{names}。";
     TIMES_ON: "Messages and steps show their times, also at the next start.", "消息和步骤旁会显示时间，下次启动仍然有效。";
     TIMES_OFF: "Times are not shown.", "不再显示时间。";
+    NO_ANSWER_BACK: "This conversation has fewer answers than {n}.", "这段对话中没有那么多回答（{n} 个）。";
     NOTHING_TO_COPY: "There is no answer to copy yet.", "还没有可复制的回答。";
     COPIED: "Copied {n} {n:character|characters} with {program}.", "已用 {program} 复制 {n} 个字符。";
     DUMP_CUT: "{n} {n:part|parts} before this {n:is|are} left out; `/export` writes them all.", "此前的 {n} 个部分未列出；`/export` 可写出全部。";
@@ -194,7 +195,7 @@ words! { "screen":
     THEME_OWN: "yours", "你自己的主题";
     HELP_TITLE: "Help", "帮助";
     KEYS_TITLE: "Keys", "按键";
-    KEYS_SEARCH: "type to search", "输入以查找";
+    KEYS_SEARCH: "type to filter", "输入以筛选";
     HELP_MORE: "{n} more below", "下方还有 {n} 行";
     HELP_FIRST: "Getting started", "入门";
     HELP_ASK: "Ask for something; the model proposes, you decide", "提问或交代任务；模型提议，由你决定";

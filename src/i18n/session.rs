@@ -74,6 +74,9 @@ words! { "session":
     JOB_UNKNOWN: "There is no job {id}. `/jobs` lists them.", "没有任务 {id}。`/jobs` 列出全部任务。";
     JOB_OUTPUT: "Output of job {id}", "任务 {id} 的输出";
     STEP_OUTPUT: "Output of {step}", "{step} 的输出";
+    NO_STEP_OUTPUT: "There is no step {n} in this conversation.", "这段对话中没有第 {n} 步。";
+    STEP_NUMBERS: "Its steps are {from} to {to}.", "已有的步骤为 {from} 到 {to}。";
+    NO_STEPS: "No step has run in it yet.", "其中还没有运行过任何步骤。";
     OUTPUT_EMPTY: "Nothing was written.", "没有输出。";
     OUTPUT_PAGE: "Page {n} of {of}; `{command} N` shows page N.", "第 {n} 页，共 {of} 页；`{command} N` 显示第 N 页。";
     MODE_AGAIN: "This conversation goes on in the mode `{mode}`.", "这段对话继续使用“{mode}”模式。";

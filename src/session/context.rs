@@ -19,7 +19,8 @@ use crate::context::window::Bounds;
 use crate::i18n::{Localize, LocalizedText, context as words};
 use crate::model::{Chunk, Model, Request};
 use crate::protocol::{
-    Compaction, DroppedPart, Event, Message, Notice, Observation, PlanItem, TurnOrigin, TurnOutcome,
+    Compaction, DroppedPart, Event, Message, Notice, Observation, Outcome, PlanItem, TurnOrigin,
+    TurnOutcome,
 };
 use crate::safety::redact::Redactor;
 use crate::text;
@@ -360,10 +361,28 @@ impl Session {
     }
 
     /// The first and last ids of each kind, both saved and only in memory.
+    /// The first and the last number of its steps.
+    pub(super) async fn step_numbers(&mut self) -> Option<(u64, u64)> {
+        let ends = self.store.first_and_last().await;
+        let numbers = ends.iter().chain(self.conversation.record()).filter_map(step_number);
+        numbers.fold(None, |known, number| {
+            let (from, to) = known.unwrap_or((number, number));
+            Some((from.min(number), to.max(number)))
+        })
+    }
+
     async fn available_parts(&mut self) -> String {
         let mut ends = self.store.first_and_last().await;
         ends.extend(self.conversation.record().iter().cloned());
         id_ranges(&ends)
+    }
+}
+
+/// The number of a step: 12 for `cmd_012`.
+fn step_number(event: &Event) -> Option<u64> {
+    match event {
+        Event::StepFinished(seen) => seen.step.id.strip_prefix("cmd_")?.parse().ok(),
+        _ => None,
     }
 }
 
@@ -400,7 +419,18 @@ fn turn_text(record: &[Event], number: u64) -> Option<String> {
 
 fn step_text(observation: &Observation) -> String {
     let line = observation.step.work.command_line();
-    format!("ran: {line}\n{}{}\n", observation.stdout, observation.stderr)
+    let ran = match observation.outcome {
+        Outcome::Ran | Outcome::Edited | Outcome::TimedOut | Outcome::Interrupted => "ran",
+        Outcome::Cancelled if observation.duration_ms > 0 => "ran",
+        Outcome::Declined | Outcome::Refused | Outcome::NotStarted | Outcome::Cancelled => {
+            "not run"
+        }
+    };
+    let output = match observation.stdout.is_empty() && observation.stderr.is_empty() {
+        true => "(no output)",
+        false => "",
+    };
+    format!("{ran}: {line}\n{output}{}{}\n", observation.stdout, observation.stderr)
 }
 
 /// The first and last ids of each kind.
@@ -421,4 +451,34 @@ fn id_ranges(record: &[Event]) -> String {
     let both: Vec<String> =
         [range(turns.collect()), range(steps.collect())].into_iter().flatten().collect();
     both.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::{Requires, Risk, Step, StepAction, Tier};
+
+    #[test]
+    fn a_step_that_did_not_run_says_so_in_its_output() {
+        let risk = Risk {
+            tier: Tier::L1,
+            rule: "x".into(),
+            reasons: vec![],
+            effects: vec![],
+            lifted: false,
+        };
+        for (outcome, stdout, expected) in [
+            (Outcome::Ran, "made\n", "ran: touch a\nmade\n\n"),
+            (Outcome::Ran, "", "ran: touch a\n(no output)\n"),
+            (Outcome::Declined, "", "not run: touch a\n(no output)\n"),
+            (Outcome::Cancelled, "", "not run: touch a\n(no output)\n"),
+        ] {
+            let work = StepAction::exec("touch", &["a"]);
+            let requires = Requires::default();
+            let step = Step { id: "cmd_001".into(), work, requires, cwd: None };
+            let mut seen = Observation::not_run(step, "/w", risk.clone(), outcome);
+            seen.stdout = stdout.into();
+            assert_eq!(step_text(&seen), expected, "{outcome:?}");
+        }
+    }
 }

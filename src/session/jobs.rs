@@ -197,7 +197,14 @@ impl Session {
                 let title = words::STEP_OUTPUT.with("step", id);
                 self.send_output_page(title, &output, page, &format!("/output {step}")).await;
             }
-            Err(why) => self.notify(Notice::error(why)).await,
+            Err(_) => {
+                let hint = match self.step_numbers().await {
+                    Some((from, to)) => words::STEP_NUMBERS.with("from", from).with("to", to),
+                    None => words::NO_STEPS.into(),
+                };
+                let say = words::NO_STEP_OUTPUT.with("n", step);
+                self.notify(Notice::error(say).with_hint(hint)).await;
+            }
         }
     }
 

@@ -222,7 +222,8 @@ fn user_binding(
     if matches!(built_in, Some(KeyAction::Interrupt | KeyAction::Stop)) {
         return Err(words::KEYMAP_RESERVED.with("key", written));
     }
-    let name = action.as_str().unwrap_or_default();
+    let value = action.to_string();
+    let name = action.as_str().unwrap_or(value.trim());
     if name == NONE {
         return Ok(UserBinding { context, chord, meaning: None });
     }

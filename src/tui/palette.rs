@@ -94,6 +94,11 @@ impl Palette {
         }
     }
 
+    /// Whether a row is marked, which Enter takes.
+    pub fn has_marked(&self) -> bool {
+        self.selection.marked().is_some()
+    }
+
     /// True once after it opened.
     pub fn take_opened(&mut self) -> bool {
         std::mem::take(&mut self.is_newly_opened)

@@ -124,6 +124,8 @@ pub struct ScreenAreas {
     /// The rows of the start page to try.
     pub first_steps: Rect,
     pub dialog: Rect,
+    /// The conversation, above a dialog that leaves it some rows.
+    pub transcript: Rect,
     pub screen_width: u16,
 }
 

@@ -289,7 +289,11 @@ pub fn dump(state: &mut State) -> Vec<ScreenEffect> {
 
 fn copy(state: &mut State, back: usize) -> Vec<ScreenEffect> {
     let Some(text) = state.transcript.answer(back.saturating_sub(1)).map(str::to_owned) else {
-        state.transcript.add_notice(Notice::info(words::NOTHING_TO_COPY));
+        let say = match state.transcript.answer(0) {
+            Some(_) => words::NO_ANSWER_BACK.with("n", back),
+            None => words::NOTHING_TO_COPY.into(),
+        };
+        state.transcript.add_notice(Notice::info(say));
         return Vec::new();
     };
     vec![ScreenEffect::Copy(text)]

@@ -1,7 +1,7 @@
 //! Applies events to the state. Pure: no I/O, no clock, no channel; it routes each event to the
 //! area it belongs to and returns what the driver must do.
 
-use crossterm::event::{KeyEvent, KeyEventKind};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
 use super::clipboard::PastedResult;
 use super::composer::pasted_image_path;
@@ -156,6 +156,10 @@ fn translate_key(state: &State, key: KeyEvent, at: Millis) -> Option<KeyEvent> {
 /// A key goes to what has the focus, and then to its global meaning.
 fn key_pressed(state: &mut State, key: &KeyEvent, at: Millis) -> Vec<ScreenEffect> {
     let leaving = state.presence.confirm_quit_until.take();
+    if key.code != KeyCode::Esc {
+        // Only two in a row are two.
+        state.presence.last_escape = None;
+    }
     state.presence.should_quit_after_export = false;
     let focus = focus(state, at);
     if matches!(focus, Focus::Question | Focus::Draft) {

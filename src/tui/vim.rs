@@ -7,7 +7,7 @@
 use unicode_segmentation::UnicodeSegmentation as _;
 
 pub use self::grid::GridPosition;
-use self::grid::{Cell, Grid, Motion};
+use self::grid::{Cell, Grid, Motion, WordSize};
 use self::keys::{Command, Find, MOST, Operator, Parsed, Target, TextObject, Verb, parse_keys};
 use crate::i18n::{Phrase, input as words};
 
@@ -34,12 +34,23 @@ pub enum VimEdit {
     Insert(String),
     /// One character left, in its line.
     Left,
+    /// The last change, as a whole.
     Undo,
+    Redo,
+}
+
+/// The text before each change, and after each that was undone: a change and what was typed with it
+/// are undone as one, whatever the input counts as an edit.
+#[derive(Clone, Debug, Default)]
+pub struct UndoPoints {
+    before: Vec<Vec<String>>,
+    after: Vec<Vec<String>>,
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct Vim {
     pub mode: VimMode,
+    pub points: UndoPoints,
     /// The keys of an unfinished command.
     pending_keys: String,
     register: Register,
@@ -95,9 +106,57 @@ impl VimMode {
     }
 }
 
+impl LastChange {
+    /// What was typed, as often as the count of a command that inserts says, less `done`.
+    fn repeated(&self, times: Option<usize>, done: usize) -> String {
+        if !self.command.inserts() || self.inserted.is_empty() {
+            return String::new();
+        }
+        let room = (MOST / self.inserted.chars().count()).max(1);
+        let times = times.unwrap_or(1).min(room).saturating_sub(done);
+        let line = if self.command.opens_line() { "\n" } else { "" };
+        format!("{line}{}", self.inserted).repeat(times)
+    }
+}
+
+impl UndoPoints {
+    /// A change begins with this text.
+    pub fn record(&mut self, lines: Vec<String>) {
+        if self.before.last() != Some(&lines) {
+            self.before.push(lines);
+        }
+        self.after.clear();
+        if self.before.len() > MOST_POINTS {
+            self.before.remove(0);
+        }
+    }
+
+    /// The text that undoing leads to; `None`: that of the beginning.
+    pub fn undo(&mut self, now: &[String]) -> Option<Vec<String>> {
+        self.after.push(now.to_vec());
+        loop {
+            let point = self.before.pop()?;
+            if point != now {
+                return Some(point);
+            }
+        }
+    }
+
+    /// The text that was undone last.
+    pub fn redo(&mut self, now: &[String]) -> Option<Vec<String>> {
+        let point = self.after.pop()?;
+        self.before.push(now.to_vec());
+        Some(point)
+    }
+}
+
+/// Changes that can be undone, each as a whole.
+const MOST_POINTS: usize = 100;
+
 impl Vim {
     /// The input was emptied.
     pub fn reset(&mut self) {
+        self.points = UndoPoints::default();
         self.mode = VimMode::Insert;
         self.pending_keys.clear();
         self.insert_start = None;
@@ -128,7 +187,12 @@ impl Vim {
                 if command.is_change() && !is_visual {
                     self.last_change = Some(LastChange { times, command, inserted: String::new() });
                 }
-                self.command(command, times, &grid, cell)
+                let edits = self.command(command, times, &grid, cell);
+                if is_visual && self.mode == VimMode::Insert {
+                    // What is typed now belongs to no change that `.` repeats.
+                    self.last_change = None;
+                }
+                edits
             }
         }
     }
@@ -144,6 +208,10 @@ impl Vim {
                 {
                     let grid = Grid::from_lines(lines);
                     change.inserted = grid.text(grid.cell_at(from), grid.cell_at(at));
+                    let more = Some(change.repeated(change.times, 1)).filter(|it| !it.is_empty());
+                    return Some(
+                        more.map(VimEdit::Insert).into_iter().chain([VimEdit::Left]).collect(),
+                    );
                 }
                 Some(vec![VimEdit::Left])
             }
@@ -158,7 +226,8 @@ impl Vim {
         let mut edits = self.command(change.command, times.or(change.times), grid, at);
         if self.mode == VimMode::Insert {
             self.mode = VimMode::Normal;
-            edits.extend([VimEdit::Insert(change.inserted), VimEdit::Left]);
+            let more = change.repeated(times.or(change.times), 1);
+            edits.extend([VimEdit::Insert(change.inserted + &more), VimEdit::Left]);
         }
         edits
     }
@@ -267,14 +336,8 @@ impl Vim {
         let end = grid.end(at.0);
         let behind = (at.0, (at.1 + times).min(end.1));
         self.mode = VimMode::Normal;
-        let swap = |c: char| -> String {
-            match c.is_uppercase() {
-                true => c.to_lowercase().collect(),
-                false => c.to_uppercase().collect(),
-            }
-        };
         let mut edits = rewrite(grid, selected.unwrap_or((at, behind)), |text| {
-            text.chars().map(swap).collect()
+            change_case(text, CaseChange::Swap)
         });
         if selected.is_none() {
             edits.push(VimEdit::MoveTo(grid.position_of(behind)));
@@ -315,11 +378,16 @@ impl Vim {
         // Changing a word leaves the space after it.
         let motion = match (operator, motion) {
             (Operator::Change, Motion::Word) if !grid.is_blank(at) => Motion::WordEnd,
+            (Operator::Change, Motion::LongWord) if !grid.is_blank(at) => Motion::LongWordEnd,
             (_, motion) => motion,
         };
+        let count = times.unwrap_or(1);
         let to = match (operator, motion) {
             // On the last letter of a word, its end is here and not that of the next.
-            (Operator::Change, Motion::WordEnd) => grid.word_end_from(at, times.unwrap_or(1)),
+            (Operator::Change, Motion::WordEnd) => grid.word_end_from(at, count, WordSize::Short),
+            (Operator::Change, Motion::LongWordEnd) => {
+                grid.word_end_from(at, count, WordSize::Long)
+            }
             _ => grid.motion_target(motion, at, times),
         };
         match motion {
@@ -327,9 +395,11 @@ impl Vim {
             Motion::Down | Motion::Up | Motion::Top | Motion::Bottom => {
                 self.apply_to_lines(operator, grid, at.0.min(to.0), at.0.max(to.0))
             }
-            Motion::WordEnd => self.apply_to_chars(operator, grid, at, grid.cell_after(to)),
+            Motion::WordEnd | Motion::LongWordEnd => {
+                self.apply_to_chars(operator, grid, at, grid.cell_after(to))
+            }
             // The last word of a line ends with the line.
-            Motion::Word if to.0 > at.0 => {
+            Motion::Word | Motion::LongWord if to.0 > at.0 => {
                 self.apply_to_chars(operator, grid, at, grid.end_before(to, at))
             }
             _ => self.apply_to_chars(operator, grid, at.min(to), at.max(to)),
@@ -343,9 +413,13 @@ impl Vim {
         from: Cell,
         to: Cell,
     ) -> Vec<VimEdit> {
+        if let Some(change) = case_change(operator) {
+            return rewrite(grid, (from, to), |text| change_case(text, change));
+        }
         self.register = Register { text: grid.text(from, to), shape: RegisterKind::Characters };
         let (from, to) = (grid.position_of(from), grid.position_of(to));
         match operator {
+            Operator::Lower | Operator::Upper | Operator::SwapCase => Vec::new(),
             Operator::Yank => vec![VimEdit::MoveTo(from)],
             Operator::Delete => vec![VimEdit::Delete(from, to), VimEdit::MoveTo(from)],
             Operator::Change => {
@@ -363,8 +437,12 @@ impl Vim {
         last: usize,
     ) -> Vec<VimEdit> {
         let (start, end) = ((first, 0), grid.end(last));
+        if let Some(change) = case_change(operator) {
+            return rewrite(grid, (start, end), |text| change_case(text, change));
+        }
         self.register = Register { text: grid.text(start, end), shape: RegisterKind::Lines };
         match operator {
+            Operator::Lower | Operator::Upper | Operator::SwapCase => Vec::new(),
             Operator::Yank => vec![VimEdit::MoveTo(grid.position_of(start))],
             Operator::Change => {
                 self.mode = VimMode::Insert;
@@ -460,6 +538,32 @@ impl Vim {
             }
         }
     }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CaseChange {
+    Lower,
+    Upper,
+    Swap,
+}
+
+fn case_change(operator: Operator) -> Option<CaseChange> {
+    match operator {
+        Operator::Lower => Some(CaseChange::Lower),
+        Operator::Upper => Some(CaseChange::Upper),
+        Operator::SwapCase => Some(CaseChange::Swap),
+        Operator::Delete | Operator::Change | Operator::Yank => None,
+    }
+}
+
+fn change_case(text: &str, change: CaseChange) -> String {
+    let changed = |c: char| -> String {
+        match (change, c.is_uppercase()) {
+            (CaseChange::Lower, _) | (CaseChange::Swap, true) => c.to_lowercase().collect(),
+            (CaseChange::Upper, _) | (CaseChange::Swap, false) => c.to_uppercase().collect(),
+        }
+    };
+    text.chars().map(changed).collect()
 }
 
 /// Replaces the text of a range by one as long; the cursor stays at its start.

@@ -59,6 +59,11 @@ impl Turn {
         decision: Decision,
         scene: PolicyContext<'_>,
     ) -> TurnAction {
+        let decision = match decision {
+            // What was opened for a change and left as it was is approved as it is.
+            Decision::Edit(work) if work == door.assessment().step.work => Decision::Approve,
+            other => other,
+        };
         let yes = matches!(
             decision,
             Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_)

@@ -431,6 +431,16 @@ fn an_edited_step_runs_as_edited_and_the_model_is_told() {
 }
 
 #[test]
+fn a_step_that_was_opened_and_left_as_it_was_counts_as_approved() {
+    let mut bench = begun();
+    bench.proposes(&["git add ."]);
+    let action = bench.decides(Decision::Edit(StepAction::exec("git", &["add", "."])));
+    let action = bench.exits(action, 0);
+    let sent = sent(&action);
+    assert_eq!((&sent[0]["outcome"], &sent[0]["note"]), (&json!("ran"), &Value::Null));
+}
+
+#[test]
 fn an_edit_is_reported_even_when_the_step_timed_out() {
     let mut bench = begun();
     bench.proposes(&["git add ."]);

@@ -83,7 +83,10 @@ fn similarity(a: &str, b: &str) -> usize {
 
 fn describe_region(file: &[&str], wanted: &[&str], start: usize, out: &mut String) {
     let last = (start + wanted.len()).min(file.len());
-    let _ = writeln!(out, "The nearest are lines {}-{} of the file:", start + 1, last);
+    let _ = match last - start {
+        1 => writeln!(out, "The nearest is line {last} of the file:"),
+        _ => writeln!(out, "The nearest are lines {}-{last} of the file:", start + 1),
+    };
     for (at, line) in file.get(start..last).unwrap_or_default().iter().take(SHOWN).enumerate() {
         let line = line.strip_suffix('\r').unwrap_or(line);
         let _ = writeln!(out, "{}\t{}", start + at + 1, cut(line, LINE));
@@ -171,6 +174,6 @@ mod tests {
     #[test]
     fn a_nearly_matching_line_is_found() {
         let said = detail(FILE, "thre();");
-        assert!(said.contains("lines 7-7"), "{said}");
+        assert!(said.contains("line 7 of"), "{said}");
     }
 }

@@ -42,19 +42,27 @@ pub(super) fn compile(text: &str) -> TemplateNames {
     let mut rest = text;
     while let Some((_, tail)) = rest.find('{').map(|at| rest.split_at(at)) {
         let after = tail.strip_prefix('{').unwrap_or_default();
-        let field = if after.starts_with('{') { None } else { render_field(tail, &Value::Null) };
-        rest = match field {
-            Some((_, rest)) => {
-                let name = delimiters::leading_word(after, |_| false).map(|(name, _)| name);
+        rest = match after.split_once('}') {
+            Some((inside, rest)) if is_field(inside) => {
+                let name = delimiters::leading_word(inside, |_| false).map(|(name, _)| name);
                 variables.extend(name.map(str::to_owned));
                 rest
             }
-            None => after.strip_prefix('{').unwrap_or(after),
+            _ => after.strip_prefix('{').unwrap_or(after),
         };
     }
     variables.sort_unstable();
     variables.dedup();
     TemplateNames { variables, ..TemplateNames::default() }
+}
+
+/// Whether what is between two braces names a value, whatever the value is.
+fn is_field(inside: &str) -> bool {
+    let (inside, spec) = inside.split_once(':').unwrap_or((inside, ""));
+    let (path, how) = inside.split_once('!').unwrap_or((inside, "s"));
+    matches!(how, "r" | "s" | "a")
+        && find_path(path, &Value::Null).is_some()
+        && FormatSpec::parse(spec).is_some()
 }
 
 /// `{name}`, `{a.b}`, `{a[0]}`, `{price:.2f}`, `{name!r}`: its text and the rest.

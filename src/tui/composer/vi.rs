@@ -31,6 +31,7 @@ impl Composer {
     pub fn vim_key(&mut self, key: &KeyEvent) -> bool {
         let Some(vim) = &mut self.vim else { return false };
         let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        let before = (vim.mode != VimMode::Insert).then(|| self.text.lines().to_vec());
         let todo = match (key.code, vim.mode) {
             (KeyCode::Esc, _) => match vim.escape(self.text.lines(), self.text.cursor()) {
                 Some(todo) => todo,
@@ -38,8 +39,7 @@ impl Composer {
             },
             (_, VimMode::Insert) => return false,
             (KeyCode::Char('r'), _) if key.modifiers == KeyModifiers::CONTROL => {
-                self.text.redo();
-                Vec::new()
+                vec![VimEdit::Redo]
             }
             (KeyCode::Backspace, _) if !held => vec![VimEdit::Left],
             (KeyCode::Char(c), _) if !held => {
@@ -48,7 +48,13 @@ impl Composer {
             }
             _ => return false,
         };
+        let is_undo = todo.iter().any(|it| matches!(it, VimEdit::Undo | VimEdit::Redo));
         todo.into_iter().for_each(|todo| self.apply_vim_edit(todo));
+        if let (Some(before), Some(vim), false) = (before, &mut self.vim, is_undo)
+            && (vim.mode == VimMode::Insert || before != self.text.lines())
+        {
+            vim.points.record(before);
+        }
         self.update_after_change();
         let (row, column) = self.text.cursor();
         if let Some(vim) = self.vim.as_mut().filter(|vim| vim.mode == VimMode::Insert) {
@@ -69,7 +75,8 @@ impl Composer {
                 }
             }
             VimEdit::Insert(text) => _ = self.text.insert_str(text),
-            VimEdit::Undo => _ = self.text.undo(),
+            VimEdit::Undo => self.undo_change(),
+            VimEdit::Redo => self.redo_change(),
             VimEdit::Delete(from, to) => {
                 let (from, to) =
                     (self.snap_to_unit(from, Side::Start), self.snap_to_unit(to, Side::End));
@@ -80,6 +87,19 @@ impl Composer {
                 self.text.cancel_selection();
             }
         }
+    }
+
+    /// Undoes edits until the text is what it was before the last change.
+    fn undo_change(&mut self) {
+        let Some(vim) = &mut self.vim else { return };
+        let point = vim.points.undo(self.text.lines());
+        while point.as_deref() != Some(self.text.lines()) && self.text.undo() {}
+    }
+
+    fn redo_change(&mut self) {
+        let Some(vim) = &mut self.vim else { return };
+        let Some(point) = vim.points.redo(self.text.lines()) else { return };
+        while self.text.lines() != point && self.text.redo() {}
     }
 
     fn move_cursor_to(&mut self, (row, column): GridPosition) {

@@ -229,6 +229,19 @@ impl Choices {
         lines
     }
 
+    /// On one row: the marked choice, and the letters of the others as far as they fit.
+    pub fn row(&self, width: usize, pen: &DrawContext<'_>) -> Line<'static> {
+        let chosen = self.cell(self.chosen, LabelLength::Short, width, pen);
+        let mut line = chosen.into_iter().next().unwrap_or_default();
+        for (at, row) in self.rows.iter().enumerate().filter(|(at, _)| *at != self.chosen) {
+            let letter = self.style(at, pen).patch(pen.theme.accent).add_modifier(Modifier::BOLD);
+            if line.width() + 2 <= width {
+                line.spans.push(Span::styled(format!(" {}", row.letter), letter));
+            }
+        }
+        line
+    }
+
     fn is_chosen(&self, at: usize) -> bool {
         at == self.chosen && !self.is_cursor_elsewhere && !self.is_inactive
     }

@@ -19,6 +19,8 @@ use crate::tui::theme::Theme;
 /// Below this width no question can be shown so that it can be reviewed.
 pub const NARROWEST: u16 = 24;
 const LOWEST: u16 = 5;
+/// With fewer rows of what is asked, the choices get one row.
+const LEAST_BODY: u16 = 3;
 /// Columns left free on either side: the first has the bar.
 const MARGIN: u16 = 2;
 
@@ -57,8 +59,8 @@ pub enum MessageUntil {
 /// Below the body.
 #[derive(Debug, Default)]
 pub enum Foot {
-    /// Choices, in columns and in one flow.
-    Choices { grid: Vec<Line<'static>>, flow: Vec<Line<'static>> },
+    /// Choices, in columns, in one flow, and on one row.
+    Choices { grid: Vec<Line<'static>>, flow: Vec<Line<'static>>, row: Line<'static> },
     /// Space for a text field of this many rows, which the caller draws.
     Field { label: String, rows: u16 },
     #[default]
@@ -83,8 +85,16 @@ pub struct DialogFrame {
 struct Plan {
     body: u16,
     foot: u16,
-    spread: bool,
+    form: FootForm,
     spacing: Spacing,
+}
+
+/// How the choices are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FootForm {
+    Grid,
+    Flow,
+    Row,
 }
 
 /// Where blank rows are.
@@ -170,6 +180,13 @@ impl DialogFrame {
             }
         }
         true
+    }
+
+    /// Scrolls by rows, as the wheel does.
+    pub fn scroll_lines(&mut self, lines: i32) {
+        let last = self.rows.saturating_sub(self.room);
+        let by = isize::try_from(lines).unwrap_or(0);
+        self.offset = self.offset.saturating_add_signed(by).min(last);
     }
 
     /// Scrolls so far that a row is in view.
@@ -335,10 +352,11 @@ impl DialogPage {
         usize::from(screen.saturating_sub(MARGIN * 2))
     }
 
-    fn foot_rows(&self, spread: bool) -> u16 {
+    fn foot_rows(&self, form: FootForm) -> u16 {
         let rows = match &self.foot {
-            Foot::Choices { grid, .. } if spread => grid.len(),
-            Foot::Choices { flow, .. } => flow.len(),
+            Foot::Choices { grid, .. } if form == FootForm::Grid => grid.len(),
+            Foot::Choices { flow, .. } if form == FootForm::Flow => flow.len(),
+            Foot::Choices { .. } => 1,
             Foot::Field { rows, .. } => usize::from(*rows) + 1,
             Foot::Nothing => 0,
         };
@@ -346,27 +364,30 @@ impl DialogPage {
     }
 
     /// The most spacious layout in which everything fits; then the one in which the rows that must
-    /// be seen fit, with only the blank rows that separate the choices; then the tightest.
+    /// be seen fit, with only the blank rows that separate the choices; then the tightest, which
+    /// has the choices on one row where they would leave no room for what they are about.
     fn plan(&self, height: u16) -> Plan {
         let all = self.required.len() + self.optional.len();
         let ways = [
-            (true, Spacing::Padded),
-            (true, Spacing::Everywhere),
-            (true, Spacing::Between),
-            (true, Spacing::None),
-            (false, Spacing::Between),
-            (false, Spacing::None),
+            (FootForm::Grid, Spacing::Padded),
+            (FootForm::Grid, Spacing::Everywhere),
+            (FootForm::Grid, Spacing::Between),
+            (FootForm::Grid, Spacing::None),
+            (FootForm::Flow, Spacing::Between),
+            (FootForm::Flow, Spacing::None),
+            (FootForm::Row, Spacing::None),
         ];
-        let plans = ways.map(|(spread, air)| {
-            let foot = self.foot_rows(spread);
+        let plans = ways.map(|(form, air)| {
+            let foot = self.foot_rows(form);
             // The head and the hint take a row each.
             let fixed = 2 + foot + air.rows();
-            Plan { body: height.saturating_sub(fixed), foot, spread, spacing: air }
+            Plan { body: height.saturating_sub(fixed), foot, form, spacing: air }
         });
         let fits = |plan: &&Plan, rows: usize| usize::from(plan.body) >= rows;
         let whole = plans.iter().find(|plan| fits(plan, all));
         let mut close = plans.iter().filter(|plan| plan.spacing.below_head() == 0);
-        let [.., tightest] = plans;
+        let [.., flow, row] = plans;
+        let tightest = if flow.body >= LEAST_BODY { flow } else { row };
         *whole.or_else(|| close.find(|plan| fits(plan, self.required.len()))).unwrap_or(&tightest)
     }
 
@@ -399,8 +420,16 @@ impl DialogPage {
         pen: &DrawContext<'_>,
     ) -> Option<Rect> {
         match &self.foot {
-            Foot::Choices { grid, flow } => {
-                draw::lines(area, buf, if plan.spread { grid } else { flow });
+            Foot::Choices { grid, flow, row } => {
+                draw::lines(
+                    area,
+                    buf,
+                    match plan.form {
+                        FootForm::Grid => grid,
+                        FootForm::Flow => flow,
+                        FootForm::Row => std::slice::from_ref(row),
+                    },
+                );
                 None
             }
             Foot::Field { label, .. } => {

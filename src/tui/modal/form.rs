@@ -297,7 +297,8 @@ impl FormDialog {
                     hints.insert(1, PICK);
                     let label = Line::styled(label, pen.theme.dim);
                     let options = options_line(options, *at, width, pen);
-                    Foot::Choices { grid: vec![label, options.clone()], flow: vec![options] }
+                    let grid = vec![label, options.clone()];
+                    Foot::Choices { grid, flow: vec![options.clone()], row: options }
                 }
             };
         }

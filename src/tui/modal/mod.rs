@@ -387,18 +387,13 @@ impl Modals {
             Some(Modal::Help(help)) => help.scroll(lines),
             Some(Modal::Keys(keys)) => keys.scroll(lines),
             Some(Modal::Diff(diff)) => diff.scroll(lines),
-            Some(
-                Modal::Approve(_)
-                | Modal::Shell(_)
-                | Modal::Pause(_)
-                | Modal::TemplateCommands(_)
-                | Modal::Trust(_)
-                | Modal::ModelQuestion(_)
-                | Modal::Form(_)
-                | Modal::KeyEntry(_)
-                | Modal::Picker(_),
-            )
-            | None => {}
+            Some(Modal::ModelQuestion(asked)) => asked.scroll_lines(lines),
+            Some(Modal::Form(_) | Modal::KeyEntry(_) | Modal::Picker(_)) | None => {}
+            Some(asked) => {
+                if let Some(question) = asked.question_state() {
+                    question.scroll_lines(lines);
+                }
+            }
         }
     }
 

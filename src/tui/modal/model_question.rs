@@ -129,6 +129,10 @@ impl ModelQuestionDialog {
         matches!(self.mode, ModelQuestionMode::Writing(_) | ModelQuestionMode::EditingPlan(_))
     }
 
+    pub fn scroll_lines(&mut self, lines: i32) {
+        self.frame.scroll_lines(lines);
+    }
+
     /// Scrolls what does not fit; false if everything fits.
     pub fn scroll(&mut self, by: ScrollAction) -> bool {
         self.frame.scroll(by, true)
@@ -268,7 +272,10 @@ impl ModelQuestionDialog {
             }
             ModelQuestionMode::Choosing => {
                 let grid = self.grid(width, pen);
-                page.foot = Foot::Choices { flow: grid.clone(), grid };
+                let chosen = self.rows().into_iter().nth(self.chosen);
+                let row = chosen.map(|row| self.cell(self.chosen, row, width, pen));
+                let row = row.and_then(|rows| rows.into_iter().next()).unwrap_or_default();
+                page.foot = Foot::Choices { flow: grid.clone(), grid, row };
                 CHOOSING
             }
         };

@@ -109,6 +109,10 @@ impl QuestionState {
         matches!(self.mode, QuestionMode::Editing(_) | QuestionMode::WritingReason(_))
     }
 
+    pub fn scroll_lines(&mut self, lines: i32) {
+        self.frame.scroll_lines(lines);
+    }
+
     /// Scrolls what does not fit; false if everything fits.
     pub fn scroll(&mut self, by: ScrollAction) -> bool {
         self.frame.scroll(by, self.severity() == Severity::Plain)
@@ -401,7 +405,8 @@ impl QuestionState {
         let hints: &[KeyHint] = match &mut self.mode {
             QuestionMode::Choosing => {
                 let grid = self.choices.grid(width, pen);
-                page.foot = Foot::Choices { grid, flow: self.choices.flow(width, pen) };
+                let (flow, row) = (self.choices.flow(width, pen), self.choices.row(width, pen));
+                page.foot = Foot::Choices { grid, flow, row };
                 self.choices.hints()
             }
             QuestionMode::Editing(editor) => {

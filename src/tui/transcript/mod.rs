@@ -522,6 +522,10 @@ impl Transcript {
 
     /// Keeps the same part at the top when the width changes, scrolled in as far as before.
     fn keep_place(&mut self) {
+        if self.unseen_rows == 0 {
+            // Nothing new arrives by a change of the width.
+            self.unseen_from = self.end_of_last_part();
+        }
         let blocks = &mut self.builder.blocks;
         let (Some(top), mark) = (self.top, self.unseen_from) else { return };
         let height = self.row_cache.height(blocks, (top.block, top.part));

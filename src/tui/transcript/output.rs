@@ -133,9 +133,17 @@ pub(super) struct Excerpt {
 }
 
 impl Excerpt {
+    /// Whether lines of it are nowhere on the screen.
+    pub(super) fn is_cut(&self) -> bool {
+        self.left_out > 0
+    }
+
     pub fn from_output(output: &str) -> Excerpt {
         if is_binary(output) {
-            return Excerpt { binary: Some(output.len()), ..Excerpt::default() };
+            // What is no text stands there as a sign of three bytes for each of its own.
+            let replaced = output.matches(char::REPLACEMENT_CHARACTER).count();
+            let bytes = output.len() - replaced * (char::REPLACEMENT_CHARACTER.len_utf8() - 1);
+            return Excerpt { binary: Some(bytes), ..Excerpt::default() };
         }
         let (text, styles) = clean_styled(output);
         let diff = diff::looks_like_diff(&text);

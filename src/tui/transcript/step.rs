@@ -75,6 +75,8 @@ pub(super) enum StepState {
 /// The part of an observation that is kept.
 #[derive(Debug)]
 pub(super) struct StepSummary {
+    /// As the commands for it name it: 12 for `cmd_012`.
+    number: u64,
     cwd: String,
     exit_code: Option<i32>,
     duration_ms: u64,
@@ -163,6 +165,7 @@ impl StepSummary {
         let merged = is_text.then(|| seen.merged_output()).flatten();
         let stderr = if merged.is_some() { "" } else { stderr };
         StepSummary {
+            number: step_number(&seen.step.id),
             cwd: seen.cwd.clone(),
             exit_code: seen.shown_exit_code(),
             duration_ms: seen.duration_ms,
@@ -495,11 +498,16 @@ impl StepSummary {
             rows.extend(layout_sentence(&screen::STEP_STDERR.into(), paper.theme.dim, paper));
             rows.extend(self.stderr.layout(most, paper));
         }
-        if self.truncated {
-            rows.extend(layout_sentence(&screen::STEP_TRUNCATED.into(), paper.theme.dim, paper));
+        if self.truncated || self.stdout.is_cut() || self.stderr.is_cut() {
+            let more = screen::STEP_TRUNCATED.with("n", self.number);
+            rows.extend(layout_sentence(&more, paper.theme.dim, paper));
         }
         rows
     }
+}
+
+fn step_number(id: &str) -> u64 {
+    id.rsplit('_').next().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
 /// What to say about its outcome; nothing for a plain success.

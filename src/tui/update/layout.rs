@@ -98,6 +98,7 @@ pub fn layout(state: &mut State, screen: Rect, now: Millis) -> Layout {
         suggestions: areas.suggestions,
         first_steps: areas.first_steps,
         dialog: areas.dialog,
+        transcript: areas.transcript,
         screen_width: whole.width,
     };
     Layout { focus, side_panel, ..areas }

@@ -45,8 +45,11 @@ pub(super) fn handle_mouse(state: &mut State, mouse: MouseEvent, at: Millis) -> 
         }
         _ => return Vec::new(),
     };
+    let place = Position { x: mouse.column, y: mouse.row };
+    let over_dialog = state.areas.dialog.contains(place) && !state.areas.transcript.contains(place);
     match focus {
         Focus::Page => state.modals.scroll_lines(lines),
+        Focus::Question if over_dialog => state.modals.scroll_lines(lines),
         // Elsewhere the transcript is in view.
         _ => state.transcript.scroll(Scroll::Lines(lines)),
     }

@@ -29,11 +29,22 @@ pub enum Motion {
     Word,
     WordBack,
     WordEnd,
+    /// Words that only blanks end.
+    LongWord,
+    LongWordBack,
+    LongWordEnd,
     LineStart,
     FirstWord,
     LineEnd,
     Top,
     Bottom,
+}
+
+/// What ends a word: another kind of character, or only a blank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WordSize {
+    Short,
+    Long,
 }
 
 pub struct Grid {
@@ -125,16 +136,19 @@ impl Grid {
                 let row = times.map_or(self.last_row(), |times| times.saturating_sub(1));
                 self.first_word(row.min(self.last_row()))
             }
-            Motion::Word => (0..count).fold(at, |at, _| self.word(at)),
-            Motion::WordBack => (0..count).fold(at, |at, _| self.word_back(at)),
-            Motion::WordEnd => (0..count).fold(at, |at, _| self.word_end(at)),
+            Motion::Word => (0..count).fold(at, |at, _| self.word(at, WordSize::Short)),
+            Motion::WordBack => (0..count).fold(at, |at, _| self.word_back(at, WordSize::Short)),
+            Motion::WordEnd => (0..count).fold(at, |at, _| self.word_end(at, WordSize::Short)),
+            Motion::LongWord => (0..count).fold(at, |at, _| self.word(at, WordSize::Long)),
+            Motion::LongWordBack => (0..count).fold(at, |at, _| self.word_back(at, WordSize::Long)),
+            Motion::LongWordEnd => (0..count).fold(at, |at, _| self.word_end(at, WordSize::Long)),
         }
     }
 
     /// The end of the word at `at`, and of as many more.
-    pub fn word_end_from(&self, at: Cell, count: usize) -> Cell {
-        let here = self.run_end(at);
-        (1..count).fold(here, |at, _| self.word_end(at))
+    pub fn word_end_from(&self, at: Cell, count: usize, size: WordSize) -> Cell {
+        let here = self.run_end(at, size);
+        (1..count).fold(here, |at, _| self.word_end(at, size))
     }
 
     pub fn first_word(&self, row: usize) -> Cell {
@@ -142,8 +156,8 @@ impl Grid {
         (row, pieces.iter().position(|piece| piece.kind != Kind::Blank).unwrap_or(0))
     }
 
-    fn word(&self, at: Cell) -> Cell {
-        let mut at = self.next(self.run_end(at)).unwrap_or_else(|| self.end(at.0));
+    fn word(&self, at: Cell, size: WordSize) -> Cell {
+        let mut at = self.next(self.run_end(at, size)).unwrap_or_else(|| self.end(at.0));
         while self.is_blank(at) {
             let Some(next) = self.next(at) else { break };
             at = next;
@@ -151,32 +165,40 @@ impl Grid {
         at
     }
 
-    fn word_end(&self, at: Cell) -> Cell {
+    fn word_end(&self, at: Cell, size: WordSize) -> Cell {
         let mut at = self.next(at).unwrap_or(at);
         while self.is_blank(at) {
             let Some(next) = self.next(at) else { return self.clamp_to_line(at) };
             at = next;
         }
-        self.run_end(at)
+        self.run_end(at, size)
     }
 
-    fn word_back(&self, at: Cell) -> Cell {
+    fn word_back(&self, at: Cell, size: WordSize) -> Cell {
         let mut at = self.previous(at).unwrap_or(at);
         while self.is_blank(at) {
             let Some(previous) = self.previous(at) else { return at };
             at = previous;
         }
-        while let Some(previous) = self.previous(at).filter(|it| self.kind(*it) == self.kind(at)) {
+        while let Some(previous) = self.previous(at).filter(|it| self.are_joined(*it, at, size)) {
             at = previous;
         }
         at
     }
 
+    /// Whether two cells that are not blank belong to one word.
+    fn are_joined(&self, one: Cell, other: Cell, size: WordSize) -> bool {
+        match size {
+            WordSize::Short => self.kind(one) == self.kind(other),
+            WordSize::Long => !self.is_blank(one) && !self.is_blank(other),
+        }
+    }
+
     /// The last cell of the word at `at`; a blank is alone.
-    fn run_end(&self, mut at: Cell) -> Cell {
-        let kind = self.kind(at);
-        while kind != Kind::Blank
-            && let Some(next) = self.next(at).filter(|next| self.kind(*next) == kind)
+    fn run_end(&self, mut at: Cell, size: WordSize) -> Cell {
+        let is_word = !self.is_blank(at);
+        while is_word
+            && let Some(next) = self.next(at).filter(|next| self.are_joined(*next, at, size))
         {
             at = next;
         }

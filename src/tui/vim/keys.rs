@@ -29,6 +29,9 @@ pub enum Operator {
     Delete,
     Change,
     Yank,
+    Lower,
+    Upper,
+    SwapCase,
 }
 
 /// A letter to find in the line.
@@ -90,6 +93,26 @@ pub enum Command {
 }
 
 impl Command {
+    /// Whether it leads to insert mode without taking any text away: its count is for what is typed.
+    pub fn inserts(self) -> bool {
+        matches!(
+            self,
+            Command::Verb(
+                Verb::Insert
+                    | Verb::InsertFirst
+                    | Verb::Append
+                    | Verb::AppendEnd
+                    | Verb::OpenBelow
+                    | Verb::OpenAbove
+            )
+        )
+    }
+
+    /// Whether what it inserts is a line of its own.
+    pub fn opens_line(self) -> bool {
+        matches!(self, Command::Verb(Verb::OpenBelow | Verb::OpenAbove))
+    }
+
     /// Whether `.` does it again.
     pub fn is_change(self) -> bool {
         match self {
@@ -131,6 +154,7 @@ pub type ParsedKeys = Parsed<(Option<usize>, Command)>;
 const MOTIONS: &[(&str, Motion)] = &[
     ("h", Motion::Left), ("l", Motion::Right), ("j", Motion::Down), ("k", Motion::Up),
     ("w", Motion::Word), ("b", Motion::WordBack), ("e", Motion::WordEnd),
+    ("W", Motion::LongWord), ("B", Motion::LongWordBack), ("E", Motion::LongWordEnd),
     ("0", Motion::LineStart), ("^", Motion::FirstWord), ("$", Motion::LineEnd),
     ("gg", Motion::Top), ("G", Motion::Bottom), (" ", Motion::Right),
 ];
@@ -144,12 +168,18 @@ const VERBS: &[(&str, Verb)] = &[
     ("v", Verb::Visual), ("V", Verb::VisualLines),
 ];
 
-const OPERATORS: &[(&str, Operator)] =
-    &[("d", Operator::Delete), ("c", Operator::Change), ("y", Operator::Yank)];
+#[rustfmt::skip]
+const OPERATORS: &[(&str, Operator)] = &[
+    ("d", Operator::Delete), ("c", Operator::Change), ("y", Operator::Yank),
+    ("gu", Operator::Lower), ("gU", Operator::Upper), ("g~", Operator::SwapCase),
+];
 
 /// In visual mode these are operators as well.
-const ON_SELECTION: &[(&str, Operator)] =
-    &[("x", Operator::Delete), ("X", Operator::Delete), ("s", Operator::Change)];
+#[rustfmt::skip]
+const ON_SELECTION: &[(&str, Operator)] = &[
+    ("x", Operator::Delete), ("X", Operator::Delete), ("s", Operator::Change),
+    ("u", Operator::Lower), ("U", Operator::Upper),
+];
 
 /// Single keys for an operator on lines.
 const ON_LINES: &[(&str, Operator)] = &[("S", Operator::Change), ("Y", Operator::Yank)];
@@ -228,7 +258,8 @@ fn operation(first: Option<usize>, key: &str, operator: Operator, rest: &str) ->
     if rest.is_empty() {
         return Parsed::Incomplete;
     }
-    if rest == key {
+    // `dd`; `gUU` as `gUgU`.
+    if rest == key || (key.len() > 1 && key.ends_with(rest)) {
         return Parsed::Complete((times, Command::Lines(operator)));
     }
     let command = match object(rest) {

@@ -61,7 +61,7 @@ impl TestText {
                 let last = text.rsplit('\n').next().map_or(0, |it| it.chars().count());
                 self.at = (self.at.0 + breaks, if breaks > 0 { last } else { self.at.1 + last });
             }
-            VimEdit::Undo => {}
+            VimEdit::Undo | VimEdit::Redo => {}
         }
     }
 
@@ -299,6 +299,55 @@ fn a_change_is_repeated_with_its_text() {
         ("|abc", "rxl.", "x|xc"),
         ("|one two", "yw.", "|one two"),
         ("|a,b,c", "f,r;l.", "a;|;,c"),
+    ];
+    for (text, keys, after) in cases {
+        assert_eq!(press_keys(text, keys), after, "{text} {keys}");
+    }
+}
+
+#[test]
+fn a_count_before_an_insert_repeats_what_is_typed() {
+    let cases = [
+        ("|x", "3ihi\x1b", "hihih|ix"),
+        ("|x", "2A!\x1b", "x!|!"),
+        ("|x", "2oy\x1b", "x\ny\n|y"),
+        ("|foo", "ix\x1b3.", "xx|xxfoo"),
+        ("|foo", "ix\x1b3.", "xx|xxfoo"),
+        ("|a b c", "2cwx\x1b", "|x c"),
+        ("|a", "3i\x1b", "|a"),
+        ("|one", "vcx\x1b.", "|xne"),
+    ];
+    for (text, keys, after) in cases {
+        assert_eq!(press_keys(text, keys), after, "{text} {keys}");
+    }
+}
+
+#[test]
+fn long_words_end_at_blanks() {
+    let cases = [
+        ("|a.b c", "W", "a.b |c"),
+        ("a.b c.|d", "B", "a.b |c.d"),
+        ("|a.b c.d", "E", "a.|b c.d"),
+        ("|a.b c", "dW", "|c"),
+        ("|a.b c", "cWx\x1b", "|x c"),
+        ("|a.b c.d e", "2W", "a.b c.d |e"),
+        ("价格.|b c", "B", "|价格.b c"),
+    ];
+    for (text, keys, after) in cases {
+        assert_eq!(press_keys(text, keys), after, "{text} {keys}");
+    }
+}
+
+#[test]
+fn the_case_of_a_range_is_changed() {
+    let cases = [
+        ("|one two", "gUiw", "|ONE two"),
+        ("|One Two", "guw", "|one Two"),
+        ("|One Two", "g~~", "|oNE tWO"),
+        ("|one\ntwo\nx", "gUj", "|ONE\nTWO\nx"),
+        ("|one", "gUU", "|ONE"),
+        ("|One", "vlu", "|one"),
+        ("|one two", "gUww.", "ONE |TWO"),
     ];
     for (text, keys, after) in cases {
         assert_eq!(press_keys(text, keys), after, "{text} {keys}");

@@ -327,13 +327,13 @@ fn notices_and_pages_are_rendered() {
                     .with("why", "line 3 is odd and long enough to need another row here"),
             ),
         ),
-        Event::Notice(Notice::warning(screen::STEP_TRUNCATED)),
+        Event::Notice(Notice::warning(screen::STEP_TRUNCATED.with("n", 3))),
     ]);
     screen.transcript.add_page(
         common::FOLDER,
         vec![
             PageRow::pair(common::FOLDER, "/home/ana/avocet"),
-            PageRow::pair(screen::STEP_EXIT_LABEL, screen::STEP_TRUNCATED),
+            PageRow::pair(screen::STEP_EXIT_LABEL, screen::STEP_TRUNCATED.with("n", 3)),
             PageRow::heading(screen::STEP_NOTE),
             PageRow::line(screen::REPAIRING.with("fault", "x.")),
             PageRow::line("    as it is\tand a tab"),

@@ -67,6 +67,19 @@ fn new_rows_are_counted_until_they_are_seen() {
 }
 
 #[test]
+fn a_narrower_window_brings_nothing_new() {
+    let mut screen = ten_turns();
+    screen.apply_all([delta(&format!("a long answer {}", "of many words ".repeat(40)))]);
+    screen.rows();
+    screen.transcript.scroll(Scroll::Lines(-8));
+    screen.rows();
+    assert_eq!(screen.transcript.unseen_rows(), 0);
+    screen.width -= 20;
+    screen.rows();
+    assert_eq!(screen.transcript.unseen_rows(), 0);
+}
+
+#[test]
 fn scrolling_stops_at_both_ends() {
     let mut screen = ten_turns();
     screen.rows();

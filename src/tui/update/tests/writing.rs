@@ -315,6 +315,54 @@ fn vi_keys_edit_and_escape_keeps_its_meaning_in_normal_mode() {
 }
 
 #[test]
+fn vi_undoes_a_change_with_what_was_typed_for_it() {
+    let mut state = screen();
+    press(&mut state, "/vim on\n");
+    press(&mut state, "one two\x1b0cwab cd\x1b");
+    assert_eq!(state.composer.display_text(), "ab cd two");
+    press(&mut state, "u");
+    assert_eq!(state.composer.display_text(), "one two");
+    hold(&mut state, KeyCode::Char('r'), KeyModifiers::CONTROL);
+    assert_eq!(state.composer.display_text(), "ab cd two");
+    press(&mut state, "2u");
+    assert_eq!(state.composer.display_text(), "", "the first text was one change too");
+    hold(&mut state, KeyCode::Char('r'), KeyModifiers::CONTROL);
+    hold(&mut state, KeyCode::Char('r'), KeyModifiers::CONTROL);
+    assert_eq!(state.composer.display_text(), "ab cd two");
+    // Another change after an undo leaves nothing to redo.
+    press(&mut state, "ux");
+    let left = state.composer.display_text();
+    hold(&mut state, KeyCode::Char('r'), KeyModifiers::CONTROL);
+    assert_eq!(state.composer.display_text(), left);
+}
+
+#[test]
+fn only_two_escapes_in_a_row_open_the_conversation() {
+    let mut state = screen();
+    receive(&mut state, started());
+    receive(&mut state, ended(10));
+    press(&mut state, "\x1b/version\n\x1b");
+    assert!(state.modals.is_empty(), "a command between them");
+    press(&mut state, "\x1b");
+    assert!(!state.modals.is_empty());
+}
+
+#[test]
+fn the_keys_of_the_palette_do_not_offer_to_run_a_guess() {
+    let mut state = screen();
+    let foot = |state: &mut State| {
+        let mut terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).expect("a terminal");
+        let drawn = terminal.draw(|frame| drop(draw_frame(state, frame, 10_000))).expect("a frame");
+        let row = (0..SIZE.0).map(|x| drawn.buffer[(x, SIZE.1 - 1)].symbol()).collect::<String>();
+        row
+    };
+    press(&mut state, "/rsum");
+    assert!(!foot(&mut state).contains("Enter run"));
+    press(&mut state, "\x08\x08\x08esum");
+    assert!(foot(&mut state).contains("Enter run"));
+}
+
+#[test]
 fn vi_deletes_a_folded_paste_whole() {
     let mut state = screen();
     press(&mut state, "/vim\na ");
