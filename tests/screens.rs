@@ -1204,7 +1204,7 @@ fn a_list_of_steps_can_be_approved_at_once_when_none_is_high_risk() {
 
 #[test]
 fn steps_that_were_not_shown_are_not_approved() {
-    let mut screen = Screen::new(Lang::En, (60, 18));
+    let mut screen = Screen::new(Lang::En, (60, 11));
     screen.receives(conversation()).receives([asks_with_more_steps(install_risk())]).waits(300);
     screen.types("a");
     assert_eq!(screen.sent, []);

@@ -36,7 +36,7 @@ pub fn show_manual(page: &[u8]) -> bool {
         Command::new("man").args(["-l", "-"]).stdin(Stdio::piped()).stderr(Stdio::null()).spawn();
     let Ok(mut man) = started else { return false };
     let written = man.stdin.take().is_some_and(|mut input| input.write_all(page).is_ok());
-    // A page that is left before its end was shown all the same.
+    // `man` that is quit early closes its input; the page was shown.
     man.wait().is_ok_and(|status| status.success() || !written)
 }
 

@@ -78,7 +78,7 @@ pub fn set(file: &Path, key: &str, value: &str) -> Result<TomlValue, EditError> 
     Ok(value)
 }
 
-/// A profile that is nowhere would only be reported at the next start.
+/// A missing profile would otherwise be reported only at the next start.
 fn check_profile(document: &DocumentMut, file: &Path, name: &str) -> Result<(), EditError> {
     let known = document.get("profiles").and_then(Item::as_table_like);
     let known: Vec<String> =

@@ -195,7 +195,7 @@ words! { "screen":
     THEME_OWN: "yours", "你自己的主题";
     HELP_TITLE: "Help", "帮助";
     KEYS_TITLE: "Keys", "按键";
-    KEYS_SEARCH: "type to filter", "输入以筛选";
+    KEYS_SEARCH: "type to search", "输入以查找";
     HELP_MORE: "{n} more below", "下方还有 {n} 行";
     HELP_FIRST: "Getting started", "入门";
     HELP_ASK: "Ask for something; the model proposes, you decide", "提问或交代任务；模型提议，由你决定";

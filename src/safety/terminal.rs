@@ -19,7 +19,7 @@ pub struct TerminalProgram {
     pub name: String,
     /// Without a terminal it does something useful all the same: a pager prints.
     pub works_without: bool,
-    /// No form of it does without: only then is it not even started.
+    /// Every form of it needs a terminal: only then is it not even started.
     pub is_certain: bool,
     /// It is the user's editor that wants the terminal, if that is one that does.
     pub is_editor: bool,

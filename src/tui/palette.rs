@@ -94,9 +94,9 @@ impl Palette {
         }
     }
 
-    /// Whether a row is marked, which Enter takes.
-    pub fn has_marked(&self) -> bool {
-        self.selection.marked().is_some()
+    /// Whether Enter runs something: the marked row, or a command whose argument is being typed.
+    pub fn can_run(&self) -> bool {
+        self.selection.marked().is_some() || self.stage == CompletionStage::Argument
     }
 
     /// True once after it opened.

@@ -283,7 +283,7 @@ fn list_hints(state: &State, focus: Focus) -> Option<&'static [KeyHint]> {
             Some(if stage == Stage::Typing { SEARCH } else { FOUND })
         }
         Focus::Queue => Some(QUEUE),
-        Focus::Palette if state.palette.has_marked() => Some(PALETTE),
+        Focus::Palette if state.palette.can_run() => Some(PALETTE),
         // Enter sends what is typed, not a guess.
         Focus::Palette => PALETTE.get(1..),
         Focus::Files => Some(FILES),

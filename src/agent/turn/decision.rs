@@ -60,7 +60,7 @@ impl Turn {
         scene: PolicyContext<'_>,
     ) -> TurnAction {
         let decision = match decision {
-            // What was opened for a change and left as it was is approved as it is.
+            // An edit that changes nothing is an approval.
             Decision::Edit(work) if work == door.assessment().step.work => Decision::Approve,
             other => other,
         };

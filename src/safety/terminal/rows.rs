@@ -97,8 +97,8 @@ impl TerminalRow {
         TerminalRow { is_editor: true, ..self }
     }
 
-    /// Whether its name alone tells, and it does nothing useful without a terminal. Of the
-    /// others some forms may do without one that no table knows.
+    /// Whether the name alone decides, and the program is useless without a terminal. Forms of
+    /// the others that the table does not know may work without one.
     pub(super) fn is_certain(&self) -> bool {
         let is_name = self.subcommands.is_empty() && self.with.is_empty();
         let needs_it = self.keys == Keys::FromTerminal && !self.works_without;

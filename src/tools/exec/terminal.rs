@@ -39,7 +39,7 @@ pub(super) fn hint(exec: &Exec, judged: &Assessment) -> Option<LocalizedText> {
     Some(word.with("program", found.name))
 }
 
-/// The program of a step that has a use for a terminal and none without.
+/// The program of a step that needs a terminal.
 fn wanted(exec: &Exec, judged: &Assessment) -> Option<TerminalProgram> {
     let found = safety::terminal_program(&judged.step.work)?;
     let elsewhere = found.is_editor && !exec.setup.environment.edits_in_terminal();

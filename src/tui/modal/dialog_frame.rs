@@ -364,8 +364,8 @@ impl DialogPage {
     }
 
     /// The most spacious layout in which everything fits; then the one in which the rows that must
-    /// be seen fit, with only the blank rows that separate the choices; then the tightest, which
-    /// has the choices on one row where they would leave no room for what they are about.
+    /// be seen fit, with only the blank rows that separate the choices; then the tightest, with the
+    /// choices on one row if they would leave no room for the body.
     fn plan(&self, height: u16) -> Plan {
         let all = self.required.len() + self.optional.len();
         let ways = [
@@ -385,8 +385,9 @@ impl DialogPage {
         });
         let fits = |plan: &&Plan, rows: usize| usize::from(plan.body) >= rows;
         let whole = plans.iter().find(|plan| fits(plan, all));
-        let mut close = plans.iter().filter(|plan| plan.spacing.below_head() == 0);
         let [.., flow, row] = plans;
+        let may = |plan: &&Plan| plan.form != FootForm::Row || flow.body < LEAST_BODY;
+        let mut close = plans.iter().filter(|plan| plan.spacing.below_head() == 0).filter(may);
         let tightest = if flow.body >= LEAST_BODY { flow } else { row };
         *whole.or_else(|| close.find(|plan| fits(plan, self.required.len()))).unwrap_or(&tightest)
     }

@@ -524,13 +524,16 @@ impl DiffShape {
     }
 }
 
-/// Columns that a text takes at most, if it holds only characters that stand alone and are shown as
-/// they are: ASCII, Latin, Chinese, Japanese and Korean.
+/// Columns that a text takes at most, if no two of its characters combine and each is shown as
+/// it is: ASCII, Latin, Chinese, Japanese and Korean.
 fn most_columns(text: &str) -> Option<usize> {
     text.chars().try_fold(0, |most, c| match c {
         ' '..='~' => Some(most + 1),
-        '¡'..='¬' | '®'..='ſ' | '、'..='〟' | 'ぁ'..='ゖ' | '゛'..='ヿ' => Some(most + 2),
-        '一'..='\u{9fff}' | '가'..='힣' | '！'..='｠' => Some(most + 2),
+        '\u{a1}'..='\u{ac}' | '\u{ae}'..='\u{17f}' | '\u{3001}'..='\u{301f}' => Some(most + 2),
+        '\u{3041}'..='\u{3096}' | '\u{309b}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}' => {
+            Some(most + 2)
+        }
+        '\u{ac00}'..='\u{d7a3}' | '\u{ff01}'..='\u{ff60}' => Some(most + 2),
         _ => None,
     })
 }

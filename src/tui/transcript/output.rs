@@ -140,7 +140,7 @@ impl Excerpt {
 
     pub fn from_output(output: &str) -> Excerpt {
         if is_binary(output) {
-            // What is no text stands there as a sign of three bytes for each of its own.
+            // Each byte that is not text became a replacement character of three bytes.
             let replaced = output.matches(char::REPLACEMENT_CHARACTER).count();
             let bytes = output.len() - replaced * (char::REPLACEMENT_CHARACTER.len_utf8() - 1);
             return Excerpt { binary: Some(bytes), ..Excerpt::default() };

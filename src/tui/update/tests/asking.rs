@@ -465,40 +465,6 @@ fn a_high_risk_change_is_read_page_by_page() {
     assert_eq!(press_at(&mut state, "Y", 5_400), decides(Decision::Approve));
 }
 
-/// The choices would fill it: then they take one row.
-#[test]
-fn in_a_small_window_a_question_shows_what_it_asks_and_can_be_answered() {
-    let touch = || step_question(StepAction::exec("touch", &["made.txt"]), risk(Tier::L1));
-    for size in [(30, 8), (24, 5), (30, 10), (34, 9)] {
-        let mut state = screen_with(touch());
-        let shown = text(&mut state, size);
-        assert!(shown.contains("touch made.txt"), "{size:?}\n{shown}");
-        assert!(shown.contains('›'), "{size:?}\n{shown}");
-        for at in 0..40 {
-            update(&mut state, TimedInput::key(5_000 + at, KeyCode::PageDown));
-            draw(&mut state, size);
-        }
-        assert_eq!(press_at(&mut state, "y", 6_000), decides(Decision::Approve), "{size:?}");
-    }
-}
-
-#[test]
-fn the_wheel_scrolls_the_question_under_the_pointer() {
-    let args: Vec<String> = (0..90).map(|n| format!("file-{n}")).collect();
-    let work = StepAction::Exec { program: "touch".into(), args };
-    let mut state = screen_with(step_question(work, risk(Tier::L1)));
-    let before = text(&mut state, SIZE);
-    let wheel = |row| {
-        let (kind, modifiers) = (MouseEventKind::ScrollDown, KeyModifiers::NONE);
-        ScreenInput::Mouse(MouseEvent { kind, column: 4, row, modifiers })
-    };
-    update(&mut state, TimedInput { at: 6_000, input: wheel(SIZE.1 - 5) });
-    let after = text(&mut state, SIZE);
-    assert!(before.contains("file-0 ") && !after.contains("touch file-0"), "{after}");
-    // What was rolled past without being drawn does not count as seen.
-    assert_eq!(press_at(&mut state, "y", 6_100), []);
-}
-
 #[test]
 fn a_larger_window_withdraws_the_note_about_unseen_rows() {
     let args: Vec<String> = (0..30).map(|n| format!("file {n}")).collect();
