@@ -362,12 +362,22 @@ fn script_args(
     if piped.is_empty() || asked.check {
         return Ok(typed);
     }
-    let mut text = String::new();
-    let read = io::stdin().lock().take(MOST_TYPED).read_to_string(&mut text);
-    read.map_err(|error| words::ARGS_NO_INPUT.with("why", error.to_string()))?;
+    let text = read_piped(io::stdin().lock(), MOST_TYPED)?;
     let mut args = input::piped_args(&inputs, &text);
     args.extend(&inputs, typed);
     Ok(args)
+}
+
+/// The text of standard input. A part of it would be another text, so a longer one is refused.
+fn read_piped(input: impl Read, most: u64) -> Result<String, LocalizedText> {
+    let failed = |why: String| words::ARGS_NO_INPUT.with("why", why);
+    let mut bytes = Vec::new();
+    let read = input.take(most + 1).read_to_end(&mut bytes);
+    read.map_err(|error| failed(error.to_string()))?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > most {
+        return Err(words::ARGS_LONG_INPUT.with("most", most >> 20));
+    }
+    String::from_utf8(bytes).map_err(|error| failed(error.to_string()))
 }
 
 fn run_format(startup: &Startup, json: bool, no_stream: bool) -> RunFormat {
@@ -538,5 +548,21 @@ impl ScriptHost for DryRunHost {
         _: Option<Value>,
     ) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
         self.inner.load_value(key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn piped_text_that_is_too_long_is_refused_and_never_cut() {
+        let read = |text: &str| read_piped(text.as_bytes(), 8);
+        assert_eq!(read("12345678"), Ok("12345678".to_owned()));
+        let error = read("123456789").unwrap_err().text(crate::i18n::Lang::En);
+        assert!(error.contains("was not read"), "{error}");
+        // The limit is in the middle of a letter.
+        let error = read("1234567你好").unwrap_err().text(crate::i18n::Lang::En);
+        assert!(error.contains("was not read"), "{error}");
     }
 }

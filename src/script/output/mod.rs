@@ -27,7 +27,7 @@ const LONGEST: usize = 16 * 1024 * 1024;
 /// its result. The error names the format, and the path that does not match.
 pub fn convert(kind: &str, text: &str, output: Option<&Value>) -> Result<Value, ScriptError> {
     if text.len() > LONGEST {
-        return Err(words::OUTPUT_LONG.with("limit", LONGEST).into());
+        return Err(ScriptError::limit(words::OUTPUT_LONG.with("limit", LONGEST)));
     }
     let schema = output.filter(|output| !output.is_null()).map(normalize);
     let value = match kind.trim().to_ascii_lowercase().as_str() {

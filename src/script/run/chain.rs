@@ -51,6 +51,9 @@ async fn run_link(run: &mut ScriptRun, frame: &mut Frame, link: &CallExpr) -> Sc
     let value = if plain && link.args.is_empty() && !latest.is_object() {
         passed.positional.push(latest);
         run.call_function(frame, &link.name, passed).await?
+    } else if plain && !link.args.is_empty() && passed.named.is_empty() {
+        // As in `$f(a, b)`: arguments by position are these alone.
+        run.call_function(frame, &link.name, passed).await?
     } else {
         passed.add_latest(&latest);
         match known {

@@ -18,6 +18,7 @@ mod py_methods;
 mod tags;
 
 pub use hf::{FILTERS, Functions, Rendered, TemplateCall};
+pub use limits::MOST_OUTPUT;
 pub use tags::{TemplateFault, TemplateNames};
 
 /// Longest template, in bytes.
