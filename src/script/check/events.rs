@@ -40,6 +40,12 @@ impl Checker<'_> {
                 self.check_event(event.trim());
                 self.check_callback(callback.trim());
             }
+            if let (Some(event), Some(callback)) = (item.get("event"), item.get("callback")) {
+                self.enter(event);
+                self.check_event(&event.key_text().unwrap_or_default());
+                self.check_callback_node(callback);
+                continue;
+            }
             for (event, callback) in item.pairs() {
                 self.enter(event);
                 self.check_event(&event.key_text().unwrap_or_default());
@@ -86,6 +92,8 @@ impl Checker<'_> {
     fn check_callback(&mut self, text: &str) {
         if let Some(expression) = text.strip_prefix("?=") {
             self.check_expression(expression);
+        } else if !text.starts_with('$') {
+            self.fault(words::CALLBACK_SIGN.with("name", quoted(text)));
         } else if let Some(call) = args::parse_call(text) {
             self.check_function(&call.name);
         }

@@ -18,7 +18,7 @@ mod schema;
 pub use describe::{describe, describe_field};
 use natural_object::{parse_bool, strip_fence};
 pub use sample::sample;
-pub use schema::{check, misspelt_type, misspelt_type_name, normalize};
+pub use schema::{check, misspelt_type, misspelt_type_name, normalize, schema_fault};
 
 /// Longest text that is parsed, in bytes.
 const LONGEST: usize = 16 * 1024 * 1024;
