@@ -1586,3 +1586,26 @@ fn what_calls_itself_endlessly_is_an_error_with_a_place() {
         assert!(!text.contains("JavaScript failed"), "{at}: {text}");
     }
 }
+
+#[test]
+fn a_model_that_only_calls_tools_has_to_answer_and_the_user_is_told() {
+    let script = "---\ntools: [now]\n---\nuser: q\n";
+    let tool = "---\ntitle: the time\n---\n$echo: noon\n";
+    let calls: Vec<&str> = vec!["@now()"; 6].into_iter().chain(["noon it is"]).collect();
+    let ran = case(script).file("now.ai.yaml", tool).replies(&calls).run();
+    assert_eq!(ran.value(), json!("noon it is"));
+    assert!(ran.seen.noted.join(" ").contains("6 times in a row"), "{:?}", ran.seen.noted);
+    let few: Vec<&str> = vec!["@now()", "noon"];
+    let ran = case(script).file("now.ai.yaml", tool).replies(&few).run();
+    assert!(!ran.seen.noted.join(" ").contains("in a row"), "{:?}", ran.seen.noted);
+}
+
+#[test]
+fn a_model_is_told_which_argument_a_tool_does_not_have() {
+    let script = "---\ntools: [at]\n---\nuser: q\n";
+    let tool = "---\ntitle: the time\ninput: [{place: {required: true}}]\n---\n$echo: noon\n";
+    let ran =
+        case(script).file("at.ai.yaml", tool).replies(&["@at(plce=\"here\")", "I cannot"]).run();
+    let sent = ran.sent(1).join(" ");
+    assert!(sent.contains("`place`") && sent.contains("no argument `plce`"), "{sent}");
+}

@@ -22,7 +22,9 @@ use crate::cli::messages::{self, Printer};
 use crate::cli::output;
 use crate::cli::script::{RunFormat, Writer};
 use crate::cli::script_command::SearchFolders;
-use crate::i18n::{Localize, LocalizedText, cli as words, common, script_run};
+use crate::i18n::{
+    Localize, LocalizedText, cli as words, common, script_run, session as session_words,
+};
 use crate::protocol::budget::{Budget, Spent};
 use crate::protocol::{
     Message, Notice, Provider, Question, SandboxDenial, StepAction, StepQuestion, Tier,
@@ -76,14 +78,13 @@ pub fn run_script(
     };
     let (event, hear) = mpsc::unbounded_channel();
     let (ask, questions) = mpsc::unbounded_channel();
-    // A line can be typed at a terminal, unless the arguments come from it.
-    let can_ask = io::stdin().is_terminal()
-        && output::stderr().is_terminal()
-        && !asked.args.iter().any(|word| word == PIPED);
-    let ask = can_ask.then_some(ask);
+    let ask = can_type(asked).then_some(ask);
     // The guide has a fixed role and cannot serve as the model of a script.
     let first = built.model_access.first;
     let model = (first.provider != Provider::Guide).then_some(first.model);
+    if let Some(model) = model.as_ref().filter(|model| model.prices().is_none()) {
+        warn_of_unknown_price(&startup, model.name());
+    }
     let mut host =
         SessionScriptHost::new(model, built.tools, built.security, event, answers(approved, ask));
     let ScriptPlaces { environment, time_limit, .. } = startup.script_folder_finder()(true);
@@ -94,10 +95,7 @@ pub fn run_script(
     let look =
         RunFormat { verbose: asked.verbose > 0, ..run_format(&startup, json, asked.no_stream) };
     let (calls, recorded) = mpsc::unbounded_channel();
-    let host: Box<dyn ScriptHost> = match asked.dry_run {
-        false => Box::new(host),
-        true => Box::new(DryRunHost { inner: host, count: 0, calls }),
-    };
+    let host = final_host(host, asked.dry_run, calls);
     let channels = ScriptChannels {
         events: hear,
         questions,
@@ -335,6 +333,34 @@ fn read_answer(prompt: &str) -> io::Result<Option<String>> {
     let mut line = String::new();
     let read = io::stdin().lock().take(MOST_TYPED).read_line(&mut line)?;
     Ok((read > 0).then_some(line))
+}
+
+/// Whether a line can be typed at the terminal: not if the arguments come from it.
+fn can_type(asked: &RunScript) -> bool {
+    io::stdin().is_terminal()
+        && output::stderr().is_terminal()
+        && !asked.args.iter().any(|word| word == PIPED)
+}
+
+/// The host of the run, or of one that calls no model.
+fn final_host(
+    host: SessionScriptHost,
+    is_dry: bool,
+    calls: mpsc::UnboundedSender<Vec<Message>>,
+) -> Box<dyn ScriptHost> {
+    match is_dry {
+        false => Box::new(host),
+        true => Box::new(DryRunHost { inner: host, count: 0, calls }),
+    }
+}
+
+/// A limit in money counts nothing where the model has no price.
+fn warn_of_unknown_price(startup: &Startup, model: &str) {
+    if startup.loaded.settings.spend_limits.run.cost.is_some() {
+        let say = session_words::COST_UNKNOWN.with("model", model);
+        let notice = Notice::warning(say).with_hint(session_words::COST_UNKNOWN_HINT);
+        messages::notice(&mut output::stderr(), &notice, startup.printer());
+    }
 }
 
 /// What the run may spend.

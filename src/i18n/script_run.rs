@@ -79,7 +79,6 @@ words! { "script_run":
     LOOP_NEEDS: "`{name}` needs a `do`.", "`{name}` 需要 `do`。";
     LOOP_OUTSIDE: "`{name}` is outside of a loop.", "`{name}` 不在循环中。";
     MATCH_NEEDS: "`$match` needs a case, as `\":1\": …`.", "`$match` 至少需要一个分支，例如 `\":1\": …`。";
-    CALLBACK_SIGN: "The callback `{name}` is the name of a function, so it begins with `$`: `${name}`.", "回调 `{name}` 是函数名，须以 `$` 开头：`${name}`。";
     ENUM_NO_LIST: "`enum` must be a list.", "`enum` 必须是列表。";
     INDEX_NEGATIVE: "`index` counts from 0, so it cannot be {value}.", "`index` 从 0 开始计数，不能是 {value}。";
     INPUT_WORD: "An input is described by a map: `{{{name}: true}}`.", "输入须用映射描述：`{{{name}: true}}`。";

@@ -114,7 +114,7 @@ pub const PLANTED: &[(&str, &str, &str)] = &[
     ("user: q\nassistant: \"[[A:temprature=0.1]]\"\n", "2:12", "Did you mean `temperature`"),
     ("---\nmodelPattern: \"/(/\"\n---\nuser: x\n", "2:15", "regular expression"),
     // What a run would do nothing with, or not as it was meant.
-    ("---\nimport: [\"js:path\"]\n---\n$basenam: x\n", "4:1", "Did you mean `basename`"),
+    ("---\nimport: [\"js:path\"]\n---\n$basenam: x\n", "4:1", "Did you mean `$basename`"),
     ("---\nimport: [\"js:path\"]\n---\nuser: \"{{typo}}\"\n", "4:7", "typo"),
     ("---\nimport: [\"./m.mjs\"]\n---\nuser: \"{{typo}}\"\n", "4:7", "typo"),
     ("---\nimport: [\"js:pth\"]\n---\nuser: x\n", "2:10", "Did you mean `path`"),
@@ -152,7 +152,6 @@ pub const PLANTED: &[(&str, &str, &str)] = &[
     ("---\ninput: [v]\n---\n- $match: v\n  \"1\": {$echo: one}\n", "5:3", "begins with a colon"),
     ("$break\n", "1:1", "outside of a loop"),
     ("- $if: \"1\"\n  then: [$continue]\n", "2:10", "outside of a loop"),
-    ("- $on: {event: llm, callback: print}\n", "1:31", "`$print`"),
     ("---\n$initializeExec: $nof\n---\nuser: x\n", "2:18", "$nof"),
     ("---\ninput: [content]\n---\n- $match: contnet\n  \":1\": {$echo: 1}\n", "4:11", "contnet"),
     ("$get: contnet\n", "1:7", "contnet"),
@@ -172,7 +171,7 @@ pub const PLANTED: &[(&str, &str, &str)] = &[
     ),
     (
         "---\noutput: {type: object, properties: {name: {type: string}}, required: [nam]}\n---\nuser: x\n",
-        "2:72",
+        "2:71",
         "Did you mean `name`",
     ),
     (
@@ -183,7 +182,7 @@ pub const PLANTED: &[(&str, &str, &str)] = &[
     ("---\nresponse_format: {typ: json}\n---\nuser: x\n", "2:19", "Did you mean `type`"),
     ("---\nparameters: {temperature: -1}\n---\nuser: x\n", "2:27", "at least 0"),
     ("---\nparameters: {top_p: 7}\n---\nuser: x\n", "2:21", "between 0 and 1"),
-    ("---\nparameters: {stop_words: 5}\n---\nuser: x\n", "2:27", "stop_words"),
+    ("---\nparameters: {stop_words: 5}\n---\nuser: x\n", "2:26", "stop_words"),
     ("---\nshouldThink: {mode: first, thinkTag: [a]}\n---\nuser: x\n", "2:38", "thinkTag"),
     ("---\nkeepThinking: [a]\n---\nuser: x\n", "2:15", "keepThinking"),
     ("---\nprompt: {messages: [{role: user, contnt: x}]}\n---\nuser: x\n", "2:21", "`content`"),

@@ -1,6 +1,7 @@
-//! What directives need, and where they may stand.
+//! What directives need, and where they may be.
 
 use super::Checker;
+use super::names::named_entries;
 use super::near::with_near;
 use crate::i18n::script_run as words;
 use crate::script::error::quoted;
@@ -12,6 +13,48 @@ use crate::script::text::args::CallExpr;
 const SYSTEM_PARTS: &[&str] = &["background", "content", "output", "notes"];
 
 impl Checker<'_> {
+    /// The condition of `$if` and `$while`.
+    pub(super) fn check_condition(
+        &mut self,
+        call: &CallExpr,
+        value: &ScriptNode,
+        pairs: &[(ScriptNode, ScriptNode)],
+    ) {
+        let condition = value.get(&call.name).unwrap_or(value);
+        if let Some(text) = condition.as_text().filter(|_| call.args.is_empty()) {
+            self.enter(condition);
+            self.check_expression(text.strip_prefix("?=").unwrap_or(text));
+        }
+        self.check_call_arguments(call);
+        let mut all = value.pairs().iter().chain(pairs);
+        let has_then = all.any(|(key, _)| key.as_text() == Some("then"));
+        if call.name == "if" && !has_then && call.args.is_empty() {
+            self.fault(words::IF_NEEDS);
+        }
+    }
+
+    /// `$match`: its value, and its cases beside or below it.
+    pub(super) fn check_match(
+        &mut self,
+        call: &CallExpr,
+        value: &ScriptNode,
+        pairs: &[(ScriptNode, ScriptNode)],
+    ) {
+        self.check_case_keys(call, value, pairs);
+        self.check_subject(call, value);
+        let below = value.pairs().iter().filter(|_| !call.args.is_empty());
+        let all: Vec<_> = pairs.iter().chain(below).cloned().collect();
+        self.check_cases(&all);
+    }
+
+    /// The variables that `$get` names.
+    pub(super) fn check_read_names(&mut self, value: &ScriptNode) {
+        for (name, place) in named_entries(value) {
+            self.place = place;
+            self.check_variable(name.trim_start_matches('$'));
+        }
+    }
+
     /// A loop without instructions does nothing.
     pub(super) fn check_loop(
         &mut self,

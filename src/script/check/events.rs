@@ -92,8 +92,6 @@ impl Checker<'_> {
     fn check_callback(&mut self, text: &str) {
         if let Some(expression) = text.strip_prefix("?=") {
             self.check_expression(expression);
-        } else if !text.starts_with('$') {
-            self.fault(words::CALLBACK_SIGN.with("name", quoted(text)));
         } else if let Some(call) = args::parse_call(text) {
             self.check_function(&call.name);
         }

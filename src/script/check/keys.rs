@@ -40,7 +40,7 @@ impl KeyFaults {
             "output" => {
                 let before = self.0.len();
                 self.check_types(value);
-                // A misspelt type is no schema either.
+                // A misspelt type cannot be a part of a schema.
                 if self.0.len() == before {
                     self.check_schema(value);
                 }

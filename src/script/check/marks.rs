@@ -11,7 +11,7 @@ use crate::script::error::quoted;
 use crate::script::text::{MessageText, Placeholder, RegexMark, TextSpan};
 
 /// What follows the `[[` of a text that is certainly meant as a mark: a call that is not closed or
-/// that has something behind it, a pattern without a variable, a name that is not closed at the end
+/// that has something after it, a pattern without a variable, a name that is not closed at the end
 /// of its line, one that begins with a digit, or two words. Lists of data, as `[[1, 2]]` and
 /// `[[a], [b]]`, and the conditions of a shell, as `[[ -f x ]]`, are none of them.
 #[expect(clippy::unwrap_used, reason = "the pattern is fixed, and a test reads it")]
@@ -24,13 +24,10 @@ static MEANT: LazyLock<Regex> = LazyLock::new(|| {
 
 impl Checker<'_> {
     /// The `[[` of a text that begin no mark.
-    pub(super) fn check_broken_marks(&mut self, draft: &MessageText) {
-        for span in draft.spans().to_vec() {
-            let TextSpan::Author(text) = span else { continue };
-            for found in broken_marks(&text) {
-                let shown: String = format!("[[{found}").chars().take(MOST_SHOWN).collect();
-                self.fault_of(&shown, words::MARK_BROKEN.with("text", quoted(&shown)));
-            }
+    pub(super) fn check_broken_marks(&mut self, text: &str) {
+        for found in broken_marks(text) {
+            let shown: String = format!("[[{found}").chars().take(MOST_SHOWN).collect();
+            self.fault_of(&shown, words::MARK_BROKEN.with("text", quoted(&shown)));
         }
     }
 
@@ -41,7 +38,7 @@ impl Checker<'_> {
         if ask.choices.is_empty() {
             self.fault_of(source, words::MARK_NO_CHOICE.with("text", quoted(source)));
         }
-        // A word behind the last choice may belong to it, unless it is nearly an option.
+        // A word after the last choice may belong to it, unless it is nearly an option.
         let extra = list.rsplit_once(':').map(|(_, extra)| extra.trim()).unwrap_or_default();
         let extra = extra.strip_prefix("type=").unwrap_or(extra).trim_matches(['"', '\'']);
         let options = ["random"];
@@ -64,6 +61,8 @@ impl Checker<'_> {
 
 /// How much of a mark is shown.
 const MOST_SHOWN: usize = 60;
+/// How many of one text are reported.
+const MOST_BROKEN: usize = 16;
 
 fn broken_marks(text: &str) -> Vec<&str> {
     let opens = text.match_indices("[[").map(|(at, open)| text.split_at(at + open.len()));
@@ -75,7 +74,12 @@ fn broken_marks(text: &str) -> Vec<&str> {
             .any(|(open, close)| before.rfind(open) > before.rfind(close));
         !before.ends_with('\\') && !in_template
     });
-    meant.filter_map(|(_, rest)| MEANT.find(rest).map(|found| found.as_str().trim_end())).collect()
+    let found = meant.filter_map(|(_, rest)| Some((rest, MEANT.find(rest)?)));
+    let broken = found.filter(|(rest, _)| {
+        let text = MessageText::read(&format!("[[{rest}"));
+        !matches!(text.spans().first(), Some(TextSpan::Mark { .. }))
+    });
+    broken.take(MOST_BROKEN).map(|(_, found)| found.as_str().trim_end()).collect()
 }
 
 fn missing_group(pattern: &RegexMark) -> Option<LocalizedText> {
@@ -101,10 +105,7 @@ mod tests {
 
     #[test]
     fn what_is_certainly_meant_as_a_mark_is_told_from_data_and_code() {
-        let of = |text: &str| match MessageText::read(text).spans() {
-            [TextSpan::Author(text)] => broken_marks(text).len(),
-            spans => panic!("{text}: {spans:?}"),
-        };
+        let of = |text: &str| broken_marks(text).len();
         for text in
             ["[[A", "[[A]", "a [[A]\nb", "[[@translator('x']]", "[[1A]]", "[[A B]]", "[[/a/:]]"]
         {
@@ -120,6 +121,7 @@ mod tests {
             "{{ x([[a b]]) }}",
             "[[a, b]]",
             "[[/etc/hosts]]",
+            "[[A]] [[@f(1)]] [[/a/:A]] [[A:|a b|c]]",
         ] {
             assert_eq!(of(text), 0, "{text}");
         }

@@ -132,12 +132,7 @@ async fn manifest_faults(
     }
     checker.check_function_calls();
     let Checker { mut faults, names, code, source, scripts, .. } = checker;
-    let imported = manifest.imports.iter().filter_map(|import| match &import.kind {
-        ImportKind::Script(name) => Some(name.clone()),
-        _ => None,
-    });
-    let called = scripts.into_iter().filter(|(_, it)| matches!(it, FoundScript::Read(_)));
-    let called = called.map(|(name, _)| name).chain(imported).collect();
+    let called = called_scripts(manifest, scripts);
     // The type in the head itself has its own place.
     if manifest.front_matter.get("output").is_none() {
         faults.extend(manifest.output_fault());
@@ -145,6 +140,16 @@ async fn manifest_faults(
     faults.extend(names.faults.iter().cloned());
     faults.extend(code::compile(manifest, &code, &names, &source).await);
     (faults, called)
+}
+
+/// The names of the scripts that a script calls or imports.
+fn called_scripts(manifest: &Manifest, scripts: BTreeMap<String, FoundScript>) -> Vec<String> {
+    let imported = manifest.imports.iter().filter_map(|import| match &import.kind {
+        ImportKind::Script(name) => Some(name.clone()),
+        _ => None,
+    });
+    let called = scripts.into_iter().filter(|(_, it)| matches!(it, FoundScript::Read(_)));
+    called.map(|(name, _)| name).chain(imported).collect()
 }
 
 /// A script that was looked up by its name.
@@ -360,32 +365,11 @@ impl Checker<'_> {
         self.check_loop(call, value, pairs);
         self.check_target_keys(call, value);
         match call.name.as_str() {
-            name @ ("if" | "while") => {
-                let condition = part(name).filter(|_| value.get(name).is_some()).unwrap_or(value);
-                if let Some(text) = condition.as_text().filter(|_| call.args.is_empty()) {
-                    self.enter(condition);
-                    self.check_expression(text.strip_prefix("?=").unwrap_or(text));
-                }
-                self.check_call_arguments(call);
-                if name == "if" && part("then").is_none() && call.args.is_empty() {
-                    self.fault(words::IF_NEEDS);
-                }
-            }
+            "if" | "while" => self.check_condition(call, value, pairs),
             "on" | "once" => return self.check_handler(call, value, pairs),
             "off" | "emit" => return,
-            "match" => {
-                self.check_case_keys(call, value, pairs);
-                self.check_subject(call, value);
-                let below = value.pairs().iter().filter(|_| !call.args.is_empty());
-                let all: Vec<_> = pairs.iter().chain(below).cloned().collect();
-                return self.check_cases(&all);
-            }
-            "get" => {
-                for (name, place) in named_entries(value) {
-                    self.place = place;
-                    self.check_variable(name.trim_start_matches('$'));
-                }
-            }
+            "match" => return self.check_match(call, value, pairs),
+            "get" => self.check_read_names(value),
             "for" => {
                 let items = value.get("items").unwrap_or(value);
                 if let Some(text) = items.as_text().filter(|_| call.args.is_empty()) {

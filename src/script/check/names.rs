@@ -325,13 +325,7 @@ impl KnownNames {
                 self.script_exports(&shape)
             }
         };
-        let name = match &import.kind {
-            ImportKind::Module(name)
-            | ImportKind::File(name)
-            | ImportKind::Wasm(name)
-            | ImportKind::Script(name) => name,
-        };
-        self.add_picked(import, name, Some(exported))
+        self.add_picked(import, kind_name(&import.kind), Some(exported))
     }
 
     /// The names an entry brings in; `exported` is `None` if they are not known.
@@ -498,6 +492,16 @@ pub fn named_entries(node: &ScriptNode) -> Vec<(String, SourcePosition)> {
         Tree::Map(pairs) => pairs.iter().filter_map(|(key, _)| of(key)).collect(),
         Tree::Text(_) => of(node).into_iter().collect(),
         _ => Vec::new(),
+    }
+}
+
+/// The name that an import is written with.
+fn kind_name(kind: &ImportKind) -> &str {
+    match kind {
+        ImportKind::Module(name)
+        | ImportKind::File(name)
+        | ImportKind::Wasm(name)
+        | ImportKind::Script(name) => name,
     }
 }
 

@@ -1,5 +1,5 @@
-//! Roles that are nearly written like one that the script has. Any other name may be that of a
-//! person who is only quoted.
+//! Roles that are nearly written like one that the script has. Any other name may be
+//! somewhere in a story.
 
 use super::Checker;
 use crate::config::suggest;

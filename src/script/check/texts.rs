@@ -59,7 +59,7 @@ impl Checker<'_> {
     /// A text with marks and a template.
     fn check_text(&mut self, text: &str) {
         let draft = MessageText::read(text);
-        self.check_broken_marks(&draft);
+        self.check_broken_marks(text);
         for span in draft.spans().to_vec() {
             let TextSpan::Mark { mark, source } = span else { continue };
             match mark {

@@ -15,8 +15,8 @@ use crate::script::error::{ScriptError, quoted};
 static HALF_CHARACTER: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\\(?:u[dD][89a-fA-F][0-9a-fA-F]{2}|.)").unwrap());
 
-/// The events of the prelude. Half a character, which JavaScript can hold, becomes the sign for
-/// what is no character.
+/// The events of the prelude. Half a character, which JavaScript can hold, becomes the sign that
+/// replaces an unknown one.
 pub(super) fn read_events(text: &str) -> Result<Vec<PreludeEvent>, ScriptError> {
     if let Ok(events) = serde_json::from_str(text) {
         return Ok(events);

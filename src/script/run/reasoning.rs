@@ -215,7 +215,7 @@ impl Tag {
         }
     }
 
-    /// A text before and behind the start tag.
+    /// A text before and after the start tag.
     fn split_open<'t>(&self, text: &'t str) -> Option<(&'t str, &'t str)> {
         let Tag::Pair { start, given, .. } = self else { return None };
         let lower = || text.split_once(start.to_lowercase().as_str()).filter(|_| !given);
