@@ -202,6 +202,16 @@ impl Checker<'_> {
             let named = named.filter_map(|(key, _)| Some((key.key_text()?, key.position)));
             let passed = PassedArgs { named: named.collect(), ..PassedArgs::default() };
             self.check_passed(&shape, passed);
+        } else if args.is_none() {
+            // Without `args`, all other keys are arguments.
+            let own = |key: &ScriptNode| {
+                let key = key.as_text().unwrap_or_default();
+                key.starts_with('$') || ["id", "filename", "script", "name"].contains(&key)
+            };
+            let named = entries.iter().filter(|(key, _)| !own(key));
+            let named = named.filter_map(|(key, _)| Some((key.key_text()?, key.position)));
+            let named: Vec<_> = named.collect();
+            self.check_passed(&shape, PassedArgs { named, positional: 0, is_open: true });
         }
     }
 

@@ -169,7 +169,7 @@ pub fn called_functions(text: &str) -> Vec<&str> {
     while let Some(found) = CALLED.captures_at(text, at) {
         let name = found.get(1);
         names.extend(name.map(|it| it.as_str()));
-        // The bracket behind a name may begin the next call.
+        // The bracket after a name may begin the next call.
         at = name.or(found.get(0)).map_or(text.len(), |it| it.end());
     }
     names
