@@ -143,7 +143,7 @@ pub const PLANTED: &[(&str, &str, &str)] = &[
     ("$emit: {evnt: my}\n", "1:9", "Did you mean `event`"),
     ("$writeFile: {pth: a, content: b}\n", "1:14", "Did you mean `path`"),
     ("$input: {contnt: a}\n", "1:10", "Did you mean `content`"),
-    ("$exec: {id: translator, contnt: a}\n", "1:26", "Did you mean `content`"),
+    ("$exec: {id: translator, contnt: a}\n", "1:25", "Did you mean `content`"),
     ("$tool: {name: translator, contnt: a}\n", "1:27", "Did you mean `content`"),
     ("---\npermissions: {defaultAction: alow}\n---\nuser: x\n", "2:30", "Did you mean `allow`"),
     ("$exec: {idd: translator}\n", "1:", "`$exec`"),
