@@ -1544,3 +1544,68 @@ fn every_limit_of_a_run_is_a_limit_for_the_exit_code() {
         assert!(failure.location.is_some(), "{failure}");
     }
 }
+
+// ---- nesting ----
+
+/// Whatever calls itself without end is stopped with a sentence, not by a full stack.
+#[test]
+fn what_calls_itself_endlessly_is_an_error_with_a_place() {
+    let on_itself = |event: &str, body: &str| {
+        format!(
+            "!fn |-\n  [js]async f(e) {{ {body} }}\n$on: {{event: {event}, callback: $f}}\n$emit: my\nuser: q\n$AI\n"
+        )
+    };
+    let asks_itself = "---\ntype: char\nname: A\nroles: {a: s}\n---\n---\nuser: \"@a, hi\"\n";
+    let ping = "---\ntype: char\nname: A\nroles: {b: pong}\n---\n---\nuser: \"@b, hi\"\n";
+    let pong = "---\ntype: char\nname: B\nroles: {a: script}\n---\n---\nuser: \"@a, hi\"\n";
+    let imports = |other: &str, name: &str| {
+        format!(
+            "---\nimport: [\"{other}.ai.yaml\"]\nexport: [\"${name}\"]\n---\n!fn |-\n  {name}() {{ return 1 }}\n"
+        )
+    };
+    let cases = [
+        case(&on_itself("my", "await this.$emit('my')")),
+        case(&on_itself("llmRequest", "return await this.$AI({})")),
+        case(
+            "!fn# |-\n  async tf(x) { return await this.$format(\"{{ tf(1) }}\") }\nuser: \"{{ tf(1) }}\"\n",
+        ),
+        case("!fn |-\n  async f(x) { return await this.$exec({id: 'script'}) }\n$f\n"),
+        case("$on: {event: my, callback: \"?=$emit('my')\"}\n$emit: my\n"),
+        case(&imports("sub", "a")).file("sub.ai.yaml", &imports("script", "b")),
+        case("---\nroles: {a: s}\n---\nuser: \"@a, hi\"\n")
+            .file("s.ai.yaml", &asks_itself.replace("a: s", "a: s")),
+        case(ping).file("pong.ai.yaml", pong),
+        case("---\ntools: [script]\ntitle: t\n---\n- user: \"[[@script(message=true)]]\"\n"),
+    ];
+    for (at, case) in cases.into_iter().enumerate() {
+        let ran = case.replies(&["a"; 100]).run();
+        let failure = ran.came.unwrap_err();
+        assert_eq!(failure.cause, ErrorCause::Limit, "{at}: {failure}");
+        let text = failure.to_string();
+        assert!(text.contains("would nest") && text.contains(".ai.yaml:"), "{at}: {text}");
+        assert!(!text.contains("JavaScript failed"), "{at}: {text}");
+    }
+}
+
+#[test]
+fn a_model_that_only_calls_tools_has_to_answer_and_the_user_is_told() {
+    let script = "---\ntools: [now]\n---\nuser: q\n";
+    let tool = "---\ntitle: the time\n---\n$echo: noon\n";
+    let calls: Vec<&str> = vec!["@now()"; 6].into_iter().chain(["noon it is"]).collect();
+    let ran = case(script).file("now.ai.yaml", tool).replies(&calls).run();
+    assert_eq!(ran.value(), json!("noon it is"));
+    assert!(ran.seen.noted.join(" ").contains("6 times in a row"), "{:?}", ran.seen.noted);
+    let few: Vec<&str> = vec!["@now()", "noon"];
+    let ran = case(script).file("now.ai.yaml", tool).replies(&few).run();
+    assert!(!ran.seen.noted.join(" ").contains("in a row"), "{:?}", ran.seen.noted);
+}
+
+#[test]
+fn a_model_is_told_which_argument_a_tool_does_not_have() {
+    let script = "---\ntools: [at]\n---\nuser: q\n";
+    let tool = "---\ntitle: the time\ninput: [{place: {required: true}}]\n---\n$echo: noon\n";
+    let ran =
+        case(script).file("at.ai.yaml", tool).replies(&["@at(plce=\"here\")", "I cannot"]).run();
+    let sent = ran.sent(1).join(" ");
+    assert!(sent.contains("`place`") && sent.contains("no argument `plce`"), "{sent}");
+}

@@ -337,6 +337,50 @@ fn a_check_finds_every_planted_fault_at_its_place() {
 }
 
 #[test]
+fn a_check_finds_the_faults_of_what_is_called_and_imported_once_in_their_own_files() {
+    let place = place()
+        .file("a.ai.yaml", "---\nimport: [\"./c.ai.yaml\"]\n---\n-> b\nuser: \"[[@b]]\"\n-> s\n")
+        .file("b.ai.yaml", "$prnt: 1\nuser: \"{{given}}\"\n-> deep\n")
+        .file("c.ai.yaml", "---\ninput: [x]\n---\nuser: \"{{typo}}\"\n")
+        .file("deep.ai.yaml", "usr: x\n-> a\n")
+        .file("s.ai.yaml", "user: sound\n");
+    let ran = place.run(&["a", "--check"], &[]);
+    let said = err(&ran);
+    assert_eq!(ran.status.code(), Some(1), "{said}");
+    for fault in ["b.ai.yaml:1:1", "c.ai.yaml:4:7", "deep.ai.yaml:1:1"] {
+        assert_eq!(said.matches(fault).count(), 1, "{fault}: {said}");
+    }
+    assert_eq!(said.matches(".ai.yaml:").count(), 3, "{said}");
+}
+
+#[test]
+fn a_limit_in_dollars_on_a_model_without_a_price_is_reported_once() {
+    let place = place().file("s.ai.yaml", "user: q\nassistant: \"[[A]] [[B]]\"\n");
+    let said = |args: &[&str]| err(&place.run(args, &["a", "b"]));
+    assert_eq!(said(&["s", "--max-cost", "1"]).matches("is not known").count(), 1);
+    assert!(!said(&["s"]).contains("is not known"));
+}
+
+#[test]
+fn a_run_without_time_is_wrong_use() {
+    let ran = place().file("s.ai.yaml", "$echo: 1\n").run(&["s", "--max-time", "0"], &[]);
+    assert_eq!((ran.status.code(), out(&ran).as_str()), (Some(2), ""), "{}", err(&ran));
+}
+
+#[test]
+fn scripts_that_call_each_other_endlessly_end_with_the_exit_code_of_a_limit() {
+    let place = place()
+        .file("e.ai.yaml", "!fn |-\n  async f(e) { await this.$emit('my') }\n$on: {event: my, callback: $f}\n$emit: my\n")
+        .file("t.ai.yaml", "!fn# |-\n  async tf(x) { return await this.$format(\"{{ tf(1) }}\") }\nuser: \"{{ tf(1) }}\"\n")
+        .file("r.ai.yaml", "---\ntype: char\nname: A\nroles: {a: r}\n---\n---\nuser: \"@a, hi\"\n");
+    for name in ["e", "t", "r"] {
+        let ran = place.run(&[name], &[]);
+        assert_eq!(ran.status.code(), Some(4), "{name}: {}", err(&ran));
+        assert!(err(&ran).contains("would nest"), "{name}: {}", err(&ran));
+    }
+}
+
+#[test]
 fn a_check_reports_all_faults_in_order_and_what_a_sound_script_takes() {
     let place = place()
         .file("two.ai.yaml", "$nosuch: 1\nuser: \"{{typo}}\"\n$prnt: 2\n")

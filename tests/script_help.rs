@@ -214,6 +214,9 @@ fn a_new_script_passes_the_check_and_never_replaces_a_file() {
     for (args, part) in [
         (&["script", "new", "a b"][..], "`a b`"),
         (&["script", "new", ".hidden"], ".hidden"),
+        (&["script", "new", "."], "`.`"),
+        (&["script", "new", ".."], "`..`"),
+        (&["script", "new", "a/.."], "`a/..`"),
         (&["script", "new", ""], "cannot be the name"),
         (&["script", "new", "folder/"], "`folder/`"),
         (&["script", "new", "x", "--like", "nosuch"], "`nosuch`"),
@@ -222,6 +225,12 @@ fn a_new_script_passes_the_check_and_never_replaces_a_file() {
         assert_eq!(ran.status.code(), Some(2), "{}", err(&ran));
         assert!(err(&ran).contains(part), "{}", err(&ran));
     }
+    let plain = run(&["script", "new", "plain.yaml"]);
+    assert!(
+        plain.status.success() && bench.work().join("plain.ai.yaml").is_file(),
+        "{}",
+        err(&plain)
+    );
     let ran = run(&["script", "new", "summary"]);
     assert!(ran.status.success() && err(&ran).contains("built-in"), "{}", err(&ran));
     let ran = run(&["script", "new", "made", "--json"]);

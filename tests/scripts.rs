@@ -232,6 +232,8 @@ const REPORTED: &[&str] = &[
     "Values print as they do in JavaScript (ISDK-055)",
     "A name that nothing sets stays as text, with its place",
     "A parameter without effect is reported",
+    "A message beside a directive is not dropped in silence",
+    "An argument that a called script does not read",
 ];
 
 #[test]

@@ -167,12 +167,14 @@ fn show(startup: &Startup, name: &str, library: &ScriptLibrary, json: bool) -> E
 
 fn create(startup: &Startup, name: &str, like: Option<&str>, json: bool) -> Exit {
     let id = stem(name);
-    let is_path = name.contains('/') || ENDINGS.iter().any(|end| name.ends_with(end));
+    let id = id.strip_suffix(".yaml").or(id.strip_suffix(".yml")).unwrap_or(id);
+    let is_path = name.contains('/') || id != name;
     let path = match is_path {
         true => startup.folder.join(id),
         false => startup.paths.scripts().join(id),
     };
-    let own = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    // `.` and `..` are folders, and would name the file after another one.
+    let own = id.rsplit('/').next().unwrap_or_default().to_owned();
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     let is_named = !id.is_empty() && !id.ends_with('/');
     if !is_named || own.is_empty() || own.starts_with('.') || !own.chars().all(is_name) {

@@ -22,7 +22,9 @@ use crate::cli::messages::{self, Printer};
 use crate::cli::output;
 use crate::cli::script::{RunFormat, Writer};
 use crate::cli::script_command::SearchFolders;
-use crate::i18n::{Localize, LocalizedText, cli as words, common, script_run};
+use crate::i18n::{
+    Localize, LocalizedText, cli as words, common, script_run, session as session_words,
+};
 use crate::protocol::budget::{Budget, Spent};
 use crate::protocol::{
     Message, Notice, Provider, Question, SandboxDenial, StepAction, StepQuestion, Tier,
@@ -76,14 +78,13 @@ pub fn run_script(
     };
     let (event, hear) = mpsc::unbounded_channel();
     let (ask, questions) = mpsc::unbounded_channel();
-    // A line can be typed at a terminal, unless the arguments come from it.
-    let can_ask = io::stdin().is_terminal()
-        && output::stderr().is_terminal()
-        && !asked.args.iter().any(|word| word == PIPED);
-    let ask = can_ask.then_some(ask);
+    let ask = can_type(asked).then_some(ask);
     // The guide has a fixed role and cannot serve as the model of a script.
     let first = built.model_access.first;
     let model = (first.provider != Provider::Guide).then_some(first.model);
+    if let Some(model) = model.as_ref().filter(|model| model.prices().is_none()) {
+        warn_of_unknown_price(&startup, model.name());
+    }
     let mut host =
         SessionScriptHost::new(model, built.tools, built.security, event, answers(approved, ask));
     let ScriptPlaces { environment, time_limit, .. } = startup.script_folder_finder()(true);
@@ -94,10 +95,7 @@ pub fn run_script(
     let look =
         RunFormat { verbose: asked.verbose > 0, ..run_format(&startup, json, asked.no_stream) };
     let (calls, recorded) = mpsc::unbounded_channel();
-    let host: Box<dyn ScriptHost> = match asked.dry_run {
-        false => Box::new(host),
-        true => Box::new(DryRunHost { inner: host, count: 0, calls }),
-    };
+    let host = final_host(host, asked.dry_run, calls);
     let channels = ScriptChannels {
         events: hear,
         questions,
@@ -337,6 +335,34 @@ fn read_answer(prompt: &str) -> io::Result<Option<String>> {
     Ok((read > 0).then_some(line))
 }
 
+/// Whether a line can be typed at the terminal: not if the arguments come from it.
+fn can_type(asked: &RunScript) -> bool {
+    io::stdin().is_terminal()
+        && output::stderr().is_terminal()
+        && !asked.args.iter().any(|word| word == PIPED)
+}
+
+/// The host of the run, or of one that calls no model.
+fn final_host(
+    host: SessionScriptHost,
+    is_dry: bool,
+    calls: mpsc::UnboundedSender<Vec<Message>>,
+) -> Box<dyn ScriptHost> {
+    match is_dry {
+        false => Box::new(host),
+        true => Box::new(DryRunHost { inner: host, count: 0, calls }),
+    }
+}
+
+/// A limit in money counts nothing where the model has no price.
+fn warn_of_unknown_price(startup: &Startup, model: &str) {
+    if startup.loaded.settings.spend_limits.run.cost.is_some() {
+        let say = session_words::COST_UNKNOWN.with("model", model);
+        let notice = Notice::warning(say).with_hint(session_words::COST_UNKNOWN_HINT);
+        messages::notice(&mut output::stderr(), &notice, startup.printer());
+    }
+}
+
 /// What the run may spend.
 fn run_budget(startup: &Startup) -> Budget {
     Budget::new(startup.loaded.settings.spend_limits, Spent::default())
@@ -362,12 +388,22 @@ fn script_args(
     if piped.is_empty() || asked.check {
         return Ok(typed);
     }
-    let mut text = String::new();
-    let read = io::stdin().lock().take(MOST_TYPED).read_to_string(&mut text);
-    read.map_err(|error| words::ARGS_NO_INPUT.with("why", error.to_string()))?;
+    let text = read_piped(io::stdin().lock(), MOST_TYPED)?;
     let mut args = input::piped_args(&inputs, &text);
     args.extend(&inputs, typed);
     Ok(args)
+}
+
+/// The text of standard input. A part of it would be another text, so a longer one is refused.
+fn read_piped(input: impl Read, most: u64) -> Result<String, LocalizedText> {
+    let failed = |why: String| words::ARGS_NO_INPUT.with("why", why);
+    let mut bytes = Vec::new();
+    let read = input.take(most + 1).read_to_end(&mut bytes);
+    read.map_err(|error| failed(error.to_string()))?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > most {
+        return Err(words::ARGS_LONG_INPUT.with("most", most >> 20));
+    }
+    String::from_utf8(bytes).map_err(|error| failed(error.to_string()))
 }
 
 fn run_format(startup: &Startup, json: bool, no_stream: bool) -> RunFormat {
@@ -538,5 +574,21 @@ impl ScriptHost for DryRunHost {
         _: Option<Value>,
     ) -> BoxFuture<'_, Result<Option<Value>, LocalizedText>> {
         self.inner.load_value(key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn piped_text_that_is_too_long_is_refused_and_never_cut() {
+        let read = |text: &str| read_piped(text.as_bytes(), 8);
+        assert_eq!(read("12345678"), Ok("12345678".to_owned()));
+        let error = read("123456789").unwrap_err().text(crate::i18n::Lang::En);
+        assert!(error.contains("was not read"), "{error}");
+        // The limit is in the middle of a letter.
+        let error = read("1234567你好").unwrap_err().text(crate::i18n::Lang::En);
+        assert!(error.contains("was not read"), "{error}");
     }
 }

@@ -342,7 +342,8 @@ pub fn print_rows(startup: &Startup, rows: &[PageRow], json: bool) -> Exit {
     let done = if json {
         messages::write_text(&mut out, format!("{}\n", table::json(rows, startup.lang())))
     } else {
-        let clean = if out.is_terminal() { super::startup::clean } else { str::to_owned };
+        // Titles are texts of others: what a terminal would obey is not passed on either way.
+        let clean = super::startup::clean;
         table::write(&mut out, rows, Printer { lang: startup.lang(), clean })
     };
     exit_after_writing(startup, done)

@@ -240,7 +240,7 @@ pub struct RunScript {
     #[arg(long)]
     pub check: bool,
     /// How long the run may take, in seconds.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_time: Option<u32>,
     /// The bot given on the command line; the script's own parameters take precedence.
     #[arg(skip)]

@@ -170,6 +170,7 @@ words! { "cli":
 
     // Scripts.
     ARGS_UNREADABLE: "The arguments look like an object but could not be parsed. Write JSON, or `{content: \"text\"}`, and quote all of it for the shell.", "参数开头像对象但无法解析。请写 JSON 或 `{content: \"text\"}`，并为 shell 整体加引号。";
+    ARGS_LONG_INPUT: "Standard input is longer than {most} MiB, so it was not read. Pass a part of it.", "标准输入超过 {most} MiB，没有读取。请只传入其中一部分。";
     ARGS_NO_INPUT: "The arguments could not be read from standard input: {why}.", "无法从标准输入读取参数：{why}。";
     DRY_CALL: "Call {n}:", "第 {n} 次调用：";
     DRY_STANDS: "`<reply n>` stands for the model's reply to call n. Where the script decides by a reply, the later calls may differ.", "`<reply n>` 代表模型对第 n 次调用的回答。脚本若依据回答作判断，后续调用可能不同。";

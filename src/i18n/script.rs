@@ -26,6 +26,8 @@ words! { "script":
         "JavaScript 占用的内存超过 {megabytes} MiB，已停止。";
     ENGINE_STACK: "JavaScript recursed too deeply, so it was stopped. Look for a recursion that does not end.",
         "JavaScript 调用层数过深，已停止。请检查是否有不会结束的递归。";
+    ENGINE_DEEP: "A value in JavaScript is nested more than {most} levels deep, so it was not passed on. Pass on a part of it.",
+        "JavaScript 中的值嵌套超过 {most} 层，无法传出。请只传出其中一部分。";
     ENGINE_STUCK: "JavaScript waits for a promise that will never settle.",
         "JavaScript 在等待一个永远不会完成的 Promise。";
     ENGINE_THREW: "JavaScript failed: {why}.",

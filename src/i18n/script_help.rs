@@ -74,13 +74,13 @@ words! { "script_help":
     SETTING_STRATEGY: "When messages are rendered: never, when sent, at once.", "消息何时渲染：从不、发送时、立即。";
     SETTING_CONTENT_TYPE: "Ignored; always a script.", "忽略；总是脚本。";
     SETTING_MODEL_PATTERN: "The models it is made for; another one gives a note.", "适用的模型；使用其他模型时会提示。";
-    SETTING_ON: "Functions to call at events.", "事件发生时调用的函数。";
+    SETTING_ON: "Functions to call at events: `[\"llmStream:$f\"]`, `{llmStream: $f}`, or `[{event: llmStream, callback: $f}]`.", "事件发生时调用的函数：`[\"llmStream:$f\"]`、`{llmStream: $f}` 或 `[{event: llmStream, callback: $f}]`。";
     SETTING_THINK: "Whether and how the model reasons before or after it answers.", "模型是否以及如何在回答前后思考。";
     SETTING_KEEP_THINKING: "Keeps the reasoning in the result, as `_thinking` or under a name.", "在结果中保留思考，存为 `_thinking` 或指定的名称。";
     SETTING_KEEP_ORIGINAL: "Keeps the text before its conversion, as `_original` or under a name.", "保留转换前的文本，存为 `_original` 或指定的名称。";
     SETTING_FORCE_JSON: "Whether an answer that cannot be converted is an error.", "无法转换的回答是否算错误。";
     SETTING_STREAM: "Whether answers arrive in parts.", "回答是否分段到达。";
-    SETTING_RETURN: "What a model call returns: `.` is all, a name is that part.", "模型调用返回什么：`.` 为全部，名称为相应部分。";
+    SETTING_RETURN: "What a model call returns: `.` is all, a name is that part: content, finishReason, stop or thinking.", "模型调用返回什么：`.` 为全部，名称为相应部分：content、finishReason、stop 或 thinking。";
     SETTING_AUTO_RUN: "Whether the model answers at the end if a message waits for it.", "结尾有未回答的消息时是否自动调用模型。";
     SETTING_AUTO_OUTPUT: "Whether `output` is explained to the model.", "是否向模型说明 `output`。";
     SETTING_APPEND: "Whether an answer is a new message or goes on with the last.", "回答是新消息，还是接在最后一条之后。";
@@ -161,6 +161,12 @@ words! { "script_help":
     LIMIT_TURNS: "turns of one loop", "一个循环的轮数";
     LIMIT_CALLS: "model calls of a run", "一次运行的模型调用数";
     LIMIT_DEPTH: "scripts that call each other", "脚本嵌套调用的层数";
+    LIMIT_NESTED: "calls of scripts, functions and events inside each other", "脚本、函数与事件相互嵌套的调用层数";
+    LIMIT_MESSAGES: "messages of one dialogue", "一段对话的消息数";
+    LIMIT_LEVELS: "levels of the YAML of a script", "脚本 YAML 的嵌套层数";
+    LIMIT_EXPRESSION: "seconds for one piece of JavaScript", "单段 JavaScript 的运行秒数";
+    LIMIT_RENDERED: "MiB of text from one template", "单个模板生成的文本（MiB）";
+    LIMIT_TOOL_ROUNDS: "rounds of tool calls for one answer", "一次回答的工具调用轮数";
     LIMIT_WASM_MEMORY: "MiB of memory for a wasm module", "wasm 模块的内存（MiB）";
     LIMIT_TEMPLATE: "KiB of one template", "单个模板的大小（KiB）";
 
@@ -236,8 +242,8 @@ words! { "script_help":
     DIRECTIVES_2: "The value of the last directive is `LatestResult`.", "最近一条指令的值是 `LatestResult`。";
 
     // Chains.
-    CHAINS_1: "`-> script` calls a script with the last result: a text becomes its input `content`, a map its inputs. Arguments in brackets are added: `-> translator(target_lang=\"French\")`. Links may follow each other, and `-> $name` is a directive.",
-        "`-> script` 以最近的结果调用脚本：文本作为输入 `content`，映射作为各输入。括号中的参数会并入：`-> translator(target_lang=\"French\")`。可以连续书写，`-> $name` 是指令。";
+    CHAINS_1: "`-> script` calls a script with the last result: a text becomes its input `content`, a map its inputs. Arguments in brackets are added: `-> translator(target_lang=\"French\")`. Links may follow each other, and `-> $name` is a directive. A function gets the last result, or what is in brackets, where the result is `content`: `-> $basename(content, '.txt')`.",
+        "`-> script` 以最近的结果调用脚本：文本作为输入 `content`，映射作为各输入。括号中的参数会并入：`-> translator(target_lang=\"French\")`。可以连续书写，`-> $name` 是指令。函数得到最近的结果，或括号中的参数，其中的结果名为 `content`：`-> $basename(content, '.txt')`。";
     CHAINS_2: "A script is found by its ID in its own folder, in folders of `-s`, in your folder of scripts and, if you trust it, in `.avocet/scripts`; then among the built-in ones:",
         "按 ID 查找脚本：同目录、`-s` 的目录、你的脚本目录，以及受信任项目的 `.avocet/scripts`；最后是内置脚本：";
 
@@ -255,8 +261,8 @@ words! { "script_help":
     // Tools.
     TOOLS_1: "`tools` names scripts that the model may call before it answers; each needs a `title`. It works with any model, since calls are plain text. A script that exports others is a toolset; `$name` is a function that returns the list.",
         "`tools` 列出模型回答前可调用的脚本，每个都需要 `title`。调用只是文本，任何模型都可用。导出其他脚本的脚本是工具集；`$name` 是返回列表的函数。";
-    TOOLS_2: "`permissions: {ai: {call: [\"w*\", \"!delete_*\", {read_file: {action: confirm}}]}, defaultAction: deny}` limits calls: `!` denies and always wins, also over scripts called from here. Without a rule, a call asks. The built-in tools are steps under the safety policy besides.",
-        "`permissions: {ai: {call: [\"w*\", \"!delete_*\", {read_file: {action: confirm}}]}, defaultAction: deny}` 限制调用：`!` 为拒绝且始终优先，对被调用的脚本也有效。没有规则时会询问。内置工具还受安全策略约束。";
+    TOOLS_2: "`permissions: {ai: {call: [\"w*\", \"!delete_*\", {read_file: {action: confirm}}]}, defaultAction: deny}` limits calls: `!` denies and always wins, also over scripts called from here. In such a block a call that no rule names asks; without `permissions`, a script calls its tools unasked. The built-in tools are steps under the safety policy besides.",
+        "`permissions: {ai: {call: [\"w*\", \"!delete_*\", {read_file: {action: confirm}}]}, defaultAction: deny}` 限制调用：`!` 为拒绝且始终优先，对被调用的脚本也有效。写了 `permissions` 而没有匹配规则的调用会询问；没有 `permissions` 时脚本可直接调用其工具。内置工具还受安全策略约束。";
 
     // Functions.
     FUNCTIONS_1: "`!fn |-` declares a JavaScript function, which is called as `$name`; `!fn# |-` one for templates. Conditions and `?=` texts are JavaScript expressions, in which all variables have their names. `this` has them too, and `await` waits for other functions.",

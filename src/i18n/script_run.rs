@@ -26,6 +26,13 @@ words! { "script_run":
     INPUT_NO_LIST: "`input` must be a list of names, or of `name: settings`.", "`input` 必须是名称列表，或 `名称: 配置` 列表。";
     INPUT_MISSING: "The input `{name}` is required and has no value. Pass it as an argument.", "缺少必填输入 `{name}`，请通过参数传入。";
     INPUT_TYPE: "The input `{name}` must be of type {type}, not `{value}`.", "输入 `{name}` 的类型须为 {type}，不能是 `{value}`。";
+    ANSWER_CUT: "The answer was cut at the limit of its length. Raise `max_tokens`, or set `continueOnLengthLimit`.", "回答因达到长度上限而被截断。请调大 `max_tokens`，或设置 `continueOnLengthLimit`。";
+    THOUGHTS_CUT: "The model was cut while it was thinking, so there is no answer. Raise `max_tokens`, or set `continueOnLengthLimit`.", "模型在思考时因长度上限被截断，因此没有回答。请调大 `max_tokens`，或设置 `continueOnLengthLimit`。";
+    THOUGHTS_ALONE: "The model thought, but gave no answer.", "模型只给出了思考，没有回答。";
+    TOOL_ROUNDS: "The model called tools {most} times in a row, so it had to answer with what it knew.", "模型已连续调用工具 {most} 轮，只能用已知结果作答。";
+    RETURN_NAME: "`llmReturnResult` names `{name}`, which a model call does not return. It returns: {list}.", "`llmReturnResult` 指定的 `{name}` 不在模型调用的返回值中。可用：{list}。";
+    TOOL_ARGUMENT: "The tool `{tool}` has no argument `{name}`.", "工具 `{tool}` 没有参数 `{name}`。";
+    SCRIPT_ARG_UNREAD: "The script `{script}` does not read the argument `{name}`.", "脚本 `{script}` 没有读取参数 `{name}`。";
     PARAMETER_VALUE: "`{name}` cannot be `{value}`, so it has no effect.", "`{name}` 不能是 `{value}`，因此不起作用。";
     NO_MESSAGES: "The model gets no message: none was written, or all of them are empty.", "没有消息发给模型：没有写消息，或者消息全部为空。";
     ARG_UNREAD: "The script does not read the argument `{name}`.", "脚本没有读取参数 `{name}`。";
@@ -61,6 +68,23 @@ words! { "script_run":
     SETTING_VALUE: "`{name}` cannot be `{value}`; use one of: {list}.", "`{name}` 不能是 `{value}`，可用：{list}。";
     HEAD_NOT_CLOSED: "The settings that begin here have no closing `---`, so they are sent as messages.", "此处开始的配置缺少结尾的 `---`，因此会作为消息发送。";
     VARIABLE_NOT_SET: "Nothing sets the variable `{name}`.", "没有任何地方设置变量 `{name}`。";
+    KEY_TWICE: "The key `{name}` is there twice in one map; the last one counts.", "同一个映射中键 `{name}` 出现了两次，以最后一次为准。";
+    FUNCTION_TWICE: "The function `{name}` is defined twice; the last one counts.", "函数 `{name}` 定义了两次，以最后一次为准。";
+    FUNCTION_SHADOWS: "The function `{name}` takes the place of the directive `${name}`. Give it another name.", "函数 `{name}` 会取代指令 `${name}`，请换一个名称。";
+    ROLE_MISSPELT: "There is no role `{name}`. Did you mean `{near}`?", "没有角色 `{name}`。是否想写 `{near}`？";
+    MARK_BROKEN: "`{text}` is not a mark that can be read, so it stays as text. Write a backslash before it if that is meant.", "`{text}` 不是可识别的标记，会保持为文本。若确实如此，请在前面加反斜杠。";
+    MARK_NO_CHOICE: "`{text}` has no choices.", "`{text}` 没有可选项。";
+    MARK_OPTION: "A mark has no option `{name}`.", "标记没有选项 `{name}`。";
+    MARK_NO_GROUP: "The regular expression `{pattern}` has no group `{group}`.", "正则表达式 `{pattern}` 没有分组 `{group}`。";
+    LOOP_NEEDS: "`{name}` needs a `do`.", "`{name}` 需要 `do`。";
+    LOOP_OUTSIDE: "`{name}` is outside of a loop.", "`{name}` 不在循环中。";
+    MATCH_NEEDS: "`$match` needs a case, as `\":1\": …`.", "`$match` 至少需要一个分支，例如 `\":1\": …`。";
+    ENUM_NO_LIST: "`enum` must be a list.", "`enum` 必须是列表。";
+    INDEX_NEGATIVE: "`index` counts from 0, so it cannot be {value}.", "`index` 从 0 开始计数，不能是 {value}。";
+    INPUT_WORD: "An input is described by a map: `{{{name}: true}}`.", "输入须用映射描述：`{{{name}: true}}`。";
+    VALUE_LEAST: "`{name}` must be at least {low}, not {value}.", "`{name}` 至少为 {low}，不能是 {value}。";
+    REQUIRED_UNKNOWN: "`required` names `{name}`, which is not among the `properties`.", "`required` 中的 `{name}` 不在 `properties` 里。";
+    MESSAGE_FORM: "A message of `prompt.messages` is a text, or a map with `role` and `content`.", "`prompt.messages` 中的消息须为文本，或含 `role` 与 `content` 的映射。";
     KEY_UNKNOWN: "`{of}` has no key `{name}`, so it is ignored.", "`{of}` 没有键 `{name}`，会被忽略。";
     KEY_MISSPELT: "`{of}` has no key `{name}`. Did you mean `{near}`?", "`{of}` 没有键 `{name}`。是否想写 `{near}`？";
     VALUE_KIND: "`{name}` must be of type {kinds}, which `{value}` is not.", "`{name}` 的类型须为 {kinds}，`{value}` 不符合。";
@@ -88,6 +112,7 @@ words! { "script_run":
     NO_ITEMS: "`$for` needs a count, a list, a map or a range such as `1..5`.", "`$for` 需要次数、列表、映射，或 `1..5` 这样的范围。";
     NOT_ITEMS: "`{what}` is not a count, list, map or range to loop over.", "`{what}` 不是可供循环的次数、列表、映射或范围。";
     NOT_A_LIST: "`{name}` is not a list, so nothing can be appended to it.", "`{name}` 不是列表，无法在末尾追加。";
+    MATCH_NO_COLON: "`{key}` is no case of `$match`: a case begins with a colon, as `\":{key}\"`.", "`{key}` 不是 `$match` 的分支：分支以冒号开头，例如 `\":{key}\"`。";
     ON_NEEDS: "`$on` needs an `event` and a `callback`.", "`$on` 需要 `event` 和 `callback`。";
     EXEC_NEEDS: "`$exec` needs the `id` of a script.", "`$exec` 需要脚本的 `id`。";
     EXEC_PROGRAM: "The tool `exec` needs a `program`.", "工具 `exec` 需要 `program`。";
@@ -118,6 +143,7 @@ words! { "script_run":
 
     // Limits.
     TOO_MANY_SCRIPTS: "`{name}` would nest more than {most} scripts. Look for scripts that call each other endlessly.", "`{name}` 的嵌套将超过 {most} 层脚本。请检查脚本是否在无休止地互相调用。";
+    TOO_MANY_NESTED: "`{name}` would nest more than {most} calls. Look for functions, events or scripts that call each other endlessly.", "`{name}` 的嵌套将超过 {most} 层调用。请检查函数、事件或脚本是否在无休止地互相调用。";
     TOO_MANY_STEPS: "More than {most} instructions in one run, so it was stopped. Look for a loop that does not end.", "一次运行超过 {most} 条指令，已停止。请检查是否有不会结束的循环。";
     TOO_MANY_TURNS: "A loop ran more than {most} times, so it was stopped.", "循环超过 {most} 次，已停止。";
     TOO_MANY_CALLS: "More than {most} model calls in one run, so it was stopped.", "一次运行调用模型超过 {most} 次，已停止。";

@@ -23,7 +23,7 @@
 //! and show neither its messages nor a dry run. Sealing protects against copying and casual
 //! reading, not against the owner of the machine: what a local model receives can be read from its
 //! memory, so the promise would be no more than that. It depends on the signatures (`签`) that
-//! identify a script's publisher: without them a sealed script could not be told apart from a
+//! identify a script's publisher: without them a sealed script could not be distinguished from a
 //! hostile one, and could not be inspected.
 //!
 //! Not in here: files, processes, network and keys. The host has them and applies the policy.

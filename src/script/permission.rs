@@ -30,7 +30,10 @@ impl CallVerdict {
             "allow" => Ok(CallVerdict::Allow),
             "deny" => Ok(CallVerdict::Deny),
             "confirm" => Ok(CallVerdict::Confirm),
-            other => Err(words::PERMISSION_ACTION.with("action", quoted(other)).into()),
+            other => {
+                let said = words::PERMISSION_ACTION.with("action", quoted(other));
+                Err(with_nearest(said, other, &["allow", "deny", "confirm"]))
+            }
         }
     }
 }
@@ -178,10 +181,14 @@ fn check_keys(map: &Map<String, Value>, known: &[&str]) -> Result<(), ScriptErro
     };
     let list = known.join(", ");
     let said = words::PERMISSION_KEY.with("name", quoted(name)).with("list", list);
-    Err(match suggest::nearest(name, known.iter().copied()).first() {
+    Err(with_nearest(said, name, known))
+}
+
+fn with_nearest(said: LocalizedText, name: &str, known: &[&str]) -> ScriptError {
+    match suggest::nearest(name, known.iter().copied()).first() {
         Some(near) => run_words::DID_YOU_MEAN.with("what", said).with("near", quoted(near)).into(),
         None => said.into(),
-    })
+    }
 }
 
 impl Rule {

@@ -232,7 +232,46 @@ pub const DIRECTIVE_KEYS: &[(&str, &[&str])] = &[
     ("on", &["event", "callback"]),
     ("once", &["event", "callback"]),
     ("off", &["event", "callback"]),
+    ("emit", &["event", "args"]),
+    ("writeFile", &["path", "content"]),
+    ("listFilenames", &["dir", "extname", "recursive"]),
+    ("isDir", &["path", "content"]),
+    ("pushMessage", &["role", "content", "message"]),
+    ("replaceMessage", &["index", "role", "content", "message"]),
+    ("input", INPUT_KEYS),
+    ("consoleInput", INPUT_KEYS),
 ];
+
+const INPUT_KEYS: &[&str] = &[
+    "content",
+    "message",
+    "question",
+    "title",
+    "choices",
+    "options",
+    "enum",
+    "inputType",
+    "type",
+    "value",
+    "default",
+    "initial",
+    "required",
+];
+
+/// The directives whose one value is all they take: a key beside it would be dropped.
+pub const ONE_VALUE: &[&str] =
+    &["print", "echo", "ret", "exit", "get", "unset", "throw", "break", "continue"];
+
+/// The keys that may be written beside a directive that has a value; `None`: any.
+pub fn directive_keys(name: &str) -> Option<&'static [&'static str]> {
+    let row = DIRECTIVE_KEYS.iter().find(|(known, _)| *known == name).map(|(_, keys)| *keys);
+    row.or_else(|| ONE_VALUE.contains(&name).then_some(&[]))
+}
+
+/// Whether the value of a directive is data of the script, of which any map may be one.
+pub fn takes_data(name: &str) -> bool {
+    name == "for" || ONE_VALUE.contains(&name)
+}
 
 /// The row of a setting.
 pub fn find_setting(name: &str) -> Option<&'static SettingSpec> {

@@ -126,6 +126,13 @@ impl ToolHelp {
         out
     }
 
+    /// The arguments that the tool does not have; one without parameters may read any.
+    pub fn unknown_args<'a>(&self, args: &'a Map<String, Value>) -> Vec<&'a str> {
+        let is_known = |name: &str| self.params.iter().any(|param| param.name == name);
+        let names = args.keys().map(String::as_str).filter(|name| !is_known(name));
+        names.filter(|_| !self.params.is_empty()).collect()
+    }
+
     /// The arguments that are not hidden in results.
     pub fn shown_args(&self, args: &Map<String, Value>) -> Map<String, Value> {
         let hidden = |name: &String| {

@@ -188,9 +188,9 @@ fn trap_error(error: &wasmi::Error) -> ScriptError {
     match error.as_trap_code() {
         Some(TrapCode::OutOfFuel) => ScriptError::limit(words::WASM_FUEL),
         Some(TrapCode::GrowthOperationLimited) => {
-            words::WASM_MEMORY.with("megabytes", MEMORY / (1024 * 1024)).into()
+            ScriptError::limit(words::WASM_MEMORY.with("megabytes", MEMORY / (1024 * 1024)))
         }
-        Some(TrapCode::StackOverflow) => words::WASM_STACK.into(),
+        Some(TrapCode::StackOverflow) => ScriptError::limit(words::WASM_STACK),
         _ => module_error(error),
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::keys::near_name;
 use super::names::{GIVEN, called_in_source};
 use super::near::with_near;
 use super::{Checker, FoundScript};
@@ -12,7 +13,7 @@ use crate::script::directive;
 use crate::script::error::{LocatedError, SourcePosition, quoted};
 use crate::script::manifest::input::{self, ScriptArgs};
 use crate::script::manifest::{Export, ImportKind, Manifest};
-use crate::script::run::is_builtin_tool;
+use crate::script::run::{builtin_tools, is_builtin_tool};
 use crate::script::settings::{PARAMETERS, SETTINGS, server_parameters};
 use crate::script::source;
 use crate::script::syntax::{ScriptNode, Tree};
@@ -30,6 +31,7 @@ struct PassedArgs {
 
 impl Checker<'_> {
     pub(super) fn check_call(&mut self, call: &CallExpr) {
+        self.check_exit(call);
         // `$|name` also passes the last result to a script.
         let folder = &self.manifest.origin.folder;
         if !(call.pipe && self.library.find(&call.name, folder).is_ok()) {
@@ -63,6 +65,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn check_script_call(&mut self, call: &CallExpr, is_chained: bool) {
+        self.check_bare_arguments(call);
         let Some(shape) = self.check_script(&call.name) else { return };
         let is_literal =
             |arg: &Arg| arg.expr.starts_with(|c: char| c == '"' || c == '\'' || c.is_ascii_digit());
@@ -77,6 +80,27 @@ impl Checker<'_> {
             is_open: is_chained || !by_place().all(is_literal),
         };
         self.check_passed(&shape, passed);
+    }
+
+    /// A bare word among the arguments of a script is a variable, or else a text: only what is
+    /// nearly the name of a variable is certainly misspelt.
+    fn check_bare_arguments(&mut self, call: &CallExpr) {
+        for arg in &call.args {
+            let is_name = |c: char| c.is_alphanumeric() || c == '_';
+            if !arg.expr.chars().all(is_name) || self.names.has_variable(&arg.expr) {
+                continue;
+            }
+            let known = self.names.variables.iter().map(String::as_str);
+            if let Some(near) = near_name(&arg.expr, known).map(str::to_owned)
+                && !near.eq_ignore_ascii_case(&arg.expr)
+            {
+                let what = words::VARIABLE_NOT_SET.with("name", quoted(&arg.expr));
+                self.fault_of(
+                    &arg.expr,
+                    words::DID_YOU_MEAN.with("what", what).with("near", quoted(&near)),
+                );
+            }
+        }
     }
 
     fn check_passed(&mut self, shape: &Manifest, passed: PassedArgs) {
@@ -178,6 +202,16 @@ impl Checker<'_> {
             let named = named.filter_map(|(key, _)| Some((key.key_text()?, key.position)));
             let passed = PassedArgs { named: named.collect(), ..PassedArgs::default() };
             self.check_passed(&shape, passed);
+        } else if args.is_none() {
+            // Without `args`, all other keys are arguments.
+            let own = |key: &ScriptNode| {
+                let key = key.as_text().unwrap_or_default();
+                key.starts_with('$') || ["id", "filename", "script", "name"].contains(&key)
+            };
+            let named = entries.iter().filter(|(key, _)| !own(key));
+            let named = named.filter_map(|(key, _)| Some((key.key_text()?, key.position)));
+            let named: Vec<_> = named.collect();
+            self.check_passed(&shape, PassedArgs { named, positional: 0, is_open: true });
         }
     }
 
@@ -270,7 +304,8 @@ impl Checker<'_> {
 
     fn missing_script(&self, name: &str, failure: LocatedError) -> LocalizedText {
         let ids = self.script_ids();
-        with_near(failure.message, name, ids.iter().map(String::as_str))
+        let tools = builtin_tools().map(|(id, _)| id);
+        with_near(failure.message, name, ids.iter().map(String::as_str).chain(tools))
     }
 
     /// The IDs of the scripts beside this one, and of the built-in ones.

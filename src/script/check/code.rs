@@ -230,3 +230,28 @@ impl FunctionPlace<'_> {
         SourcePosition { line, column }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::names::ENGINE_MODULES;
+    use super::*;
+
+    #[tokio::test]
+    async fn the_functions_of_each_module_of_the_engine_are_listed() {
+        let engine = Engine::start(JsLimits::default(), CancellationToken::new()).unwrap();
+        for (module, listed) in ENGINE_MODULES {
+            let task = JsTask::Module {
+                id: format!("m{module}"),
+                kind: ModuleKind::Builtin,
+                file: String::new(),
+                source: (*module).to_owned(),
+            };
+            let end = engine.compute(task, JsScope::new()).await;
+            let Ok(TaskOutcome::Value(exports)) = end.outcome else { panic!("{module}") };
+            let all = exports["functions"].as_array().unwrap().iter();
+            let mut all: Vec<&str> = all.filter_map(Value::as_str).collect();
+            all.sort_unstable();
+            assert_eq!(all, *listed, "{module}");
+        }
+    }
+}

@@ -40,6 +40,12 @@ impl Checker<'_> {
                 self.check_event(event.trim());
                 self.check_callback(callback.trim());
             }
+            if let (Some(event), Some(callback)) = (item.get("event"), item.get("callback")) {
+                self.enter(event);
+                self.check_event(&event.key_text().unwrap_or_default());
+                self.check_callback_node(callback);
+                continue;
+            }
             for (event, callback) in item.pairs() {
                 self.enter(event);
                 self.check_event(&event.key_text().unwrap_or_default());

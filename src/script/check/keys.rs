@@ -7,7 +7,7 @@ use super::near::with_near;
 use crate::config::suggest;
 use crate::i18n::{LocalizedText, script as reply_words, script_run as words};
 use crate::script::error::{SourcePosition, quoted};
-use crate::script::manifest::{DeclaredInput, input};
+use crate::script::manifest::input;
 use crate::script::output;
 use crate::script::permission::Rules;
 use crate::script::settings::{
@@ -26,7 +26,7 @@ pub(super) struct KeyFaults(pub Vec<(SourcePosition, LocalizedText)>);
 const CONCURRENCY: std::ops::RangeInclusive<i64> = 1..=10;
 
 impl KeyFaults {
-    fn add(&mut self, place: SourcePosition, what: impl Into<LocalizedText>) {
+    pub(super) fn add(&mut self, place: SourcePosition, what: impl Into<LocalizedText>) {
         self.0.push((place, what.into()));
     }
 
@@ -37,17 +37,30 @@ impl KeyFaults {
             "shouldThink" => self.check_thinking(value),
             "permissions" => self.check_permissions(value),
             "input" => self.check_inputs(value),
-            "output" => self.check_types(value),
+            "output" => {
+                let before = self.0.len();
+                self.check_types(value);
+                // A misspelt type cannot be a part of a schema.
+                if self.0.len() == before {
+                    self.check_schema(value);
+                }
+            }
             "tools" => self.check_tools(value),
             "response_format" => self.check_reply_format(value),
             "prompt" => {
                 if let Some(format) = value.get("response_format") {
                     self.check_reply_format(format);
                 }
+                if let Some(messages) = value.get("messages") {
+                    self.check_declared_form(messages);
+                }
+                for (key, value) in value.pairs() {
+                    self.check_value(&key.key_text().unwrap_or_default(), value);
+                }
             }
             "modelPattern" => each(value).for_each(|pattern| self.check_pattern(pattern)),
             "concurrency_level" => self.check_range(name, value),
-            _ => {}
+            _ => self.check_value(name, value),
         }
     }
 
@@ -78,6 +91,7 @@ impl KeyFaults {
             if name == "response_format" {
                 self.check_reply_format(value);
             }
+            self.check_value(&name, value);
         }
     }
 
@@ -127,7 +141,10 @@ impl KeyFaults {
                 self.check_kind(row, inside);
             }
             match name.as_str() {
-                "thinkTag" | "answerTag" => self.check_pattern(inside),
+                "thinkTag" | "answerTag" => {
+                    self.check_tag(&name, inside);
+                    self.check_pattern(inside);
+                }
                 "defaultThinkPrompt" => {
                     let prompts = inside.get("prompt").unwrap_or(inside);
                     self.check_known("defaultThinkPrompt", prompts, THINK_PROMPTS);
@@ -198,6 +215,7 @@ impl KeyFaults {
             if names.contains(&name) {
                 self.add(key.position, words::INPUT_TWICE.with("name", quoted(&name)));
             }
+            about.into_iter().for_each(|about| self.check_input_word(about));
             let about = about.filter(|about| matches!(about.tree, Tree::Map(_)));
             if let Some(about) = about {
                 self.check_near(&name, about, INPUT_ATTRIBUTES);
@@ -216,15 +234,12 @@ impl KeyFaults {
             }
         }
         let declared = input::parse_inputs(Some(&json!([{ name: about.to_value() }])));
-        let Some(DeclaredInput { index, default, choices, .. }) = declared.into_iter().next()
-        else {
-            return;
-        };
-        if let Some(default) = default.filter(|default| !input::is_allowed(&choices, default)) {
-            let place = about.get("default").map_or(about.position, |node| node.position);
-            self.add(place, not_listed(name, &default, &choices));
+        let Some(declared) = declared.into_iter().next() else { return };
+        self.check_attributes(about);
+        if let Some(default) = about.get("default") {
+            self.check_input_value(&declared, default);
         }
-        let Some(index) = index else { return };
+        let Some(index) = declared.index else { return };
         let place = about.get("index").map_or(about.position, |node| node.position);
         match places.iter().find(|(known, _)| *known == index) {
             Some((_, other)) => {
@@ -272,10 +287,14 @@ impl KeyFaults {
                 })
                 .collect::<Vec<_>>(),
         };
-        entries.into_iter().for_each(|about| self.check_near("tools", about, TOOL_KEYS));
+        for about in entries {
+            self.check_near("tools", about, TOOL_KEYS);
+            about.get("trigger").into_iter().for_each(|trigger| self.check_triggers(trigger));
+        }
     }
 
     fn check_reply_format(&mut self, value: &ScriptNode) {
+        self.check_format_keys(value);
         let kind = value.get("type").unwrap_or(value);
         let Some(text) = kind.as_text().filter(|text| !is_dynamic(text)) else { return };
         let name = text.trim().to_ascii_lowercase();
@@ -287,7 +306,7 @@ impl KeyFaults {
 }
 
 /// The items of a list, or the one value.
-fn each(node: &ScriptNode) -> std::slice::Iter<'_, ScriptNode> {
+pub(super) fn each(node: &ScriptNode) -> std::slice::Iter<'_, ScriptNode> {
     match &node.tree {
         Tree::List(items) => items.iter(),
         Tree::Null => [].iter(),
@@ -295,7 +314,7 @@ fn each(node: &ScriptNode) -> std::slice::Iter<'_, ScriptNode> {
     }
 }
 
-fn not_listed(name: &str, value: &Value, choices: &[Value]) -> LocalizedText {
+pub(super) fn not_listed(name: &str, value: &Value, choices: &[Value]) -> LocalizedText {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let list: Vec<String> = choices.iter().map(text).collect();
     let what = words::INPUT_NOT_LISTED.with("name", quoted(name));
@@ -303,12 +322,15 @@ fn not_listed(name: &str, value: &Value, choices: &[Value]) -> LocalizedText {
 }
 
 /// Whether a text is evaluated before it is used.
-fn is_dynamic(text: &str) -> bool {
+pub(super) fn is_dynamic(text: &str) -> bool {
     text.starts_with("?=") || text.starts_with('$') || text.contains("{{")
 }
 
 /// The known name that another is nearly written like; short names are too alike to tell.
-fn near_name<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
+pub(super) fn near_name<'a>(
+    name: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> Option<&'a str> {
     if name.chars().count() < 4 || known.clone().any(|row| row == name) {
         return None;
     }

@@ -2,15 +2,15 @@
 //! all faults with their places, in order.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::directive;
 use super::error::{LocatedError, Location, SourcePosition, quoted};
-use super::manifest::Manifest;
+use super::manifest::{ImportKind, Manifest};
 use super::run::dialogue::read_parts;
 use super::run::is_builtin_tool;
-use super::settings::DIRECTIVE_KEYS;
+use super::settings::{directive_keys, takes_data};
 use super::source::{ScriptLibrary, ScriptSource};
 use super::syntax::{ScriptNode, Tree, parse_separator};
 use super::template::{Format, TemplateCompiler};
@@ -26,41 +26,90 @@ use settings::setting_faults;
 
 mod calls;
 mod code;
+mod directives;
+mod doubled;
 mod events;
 mod keys;
+mod marks;
 mod names;
 pub mod near;
 mod place;
+mod role_names;
 pub mod settings;
 mod texts;
+mod values;
 
 /// Maximum number of faults that are reported.
 const MOST_FAULTS: usize = 200;
 /// Maximum number of faults that are collected before they are sorted.
 const MOST_COLLECTED: usize = 2 * MOST_FAULTS;
 
-/// Reads and checks a script: what could be read of it, and its faults in the order of their
-/// places. Nothing of it runs.
+/// Maximum number of scripts that are checked with the one that calls them.
+const MOST_SCRIPTS: usize = 100;
+
+/// Reads and checks a script with all that it calls and imports: what could be read of it, and the
+/// faults in the order of their places. Nothing of it runs.
 pub async fn check(source: ScriptSource, library: &ScriptLibrary) -> (Manifest, Vec<LocatedError>) {
+    let (manifest, mut faults, mut open) = check_script(source, library, false).await;
+    let mut seen = vec![manifest.origin.file.clone()];
+    while let Some((name, folder)) = open.pop()
+        && seen.len() < MOST_SCRIPTS
+    {
+        let Ok(source) = library.find(&name, &folder) else { continue };
+        if source.origin.is_built_in || seen.contains(&source.origin.file) {
+            continue;
+        }
+        seen.push(source.origin.file.clone());
+        let (_, found, more) = check_script(source, library, true).await;
+        faults.extend(found);
+        open.extend(more);
+    }
+    (manifest, sorted(faults))
+}
+
+/// The same for one script alone.
+pub async fn check_alone(source: ScriptSource, library: &ScriptLibrary) -> Vec<LocatedError> {
+    sorted(check_script(source, library, false).await.1)
+}
+
+/// A script, its faults, and the names of those that it calls, with the folder they are found from.
+type CheckedScript = (Manifest, Vec<LocatedError>, Vec<(String, PathBuf)>);
+
+async fn check_script(
+    source: ScriptSource,
+    library: &ScriptLibrary,
+    is_called: bool,
+) -> CheckedScript {
     let (manifest, mut faults) = Manifest::read_all(source, library);
-    faults.extend(manifest_faults(&manifest, library).await);
+    let (found, called) = manifest_faults(&manifest, library, is_called).await;
+    faults.extend(found);
+    let folder = &manifest.origin.folder;
+    let called = called.into_iter().map(|name| (name, folder.clone())).collect();
+    (manifest, faults, called)
+}
+
+fn sorted(mut faults: Vec<LocatedError>) -> Vec<LocatedError> {
     let place = |fault: &LocatedError| {
         fault.location.as_ref().map(|at| (at.file.clone(), at.position.line, at.position.column))
     };
     faults.sort_by_cached_key(place);
     faults.dedup_by(|a, b| a.location == b.location && a.message == b.message);
     faults.truncate(MOST_FAULTS);
-    (manifest, faults)
+    faults
 }
 
-async fn manifest_faults(manifest: &Manifest, library: &ScriptLibrary) -> Vec<LocatedError> {
+async fn manifest_faults(
+    manifest: &Manifest,
+    library: &ScriptLibrary,
+    is_called: bool,
+) -> (Vec<LocatedError>, Vec<String>) {
     let text = library.files().read(Path::new(&manifest.origin.file)).ok().flatten();
     let format = manifest.text_setting("templateFormat").and_then(Format::parse);
     let source = SourceText::new(text.as_deref().unwrap_or_default());
     let mut checker = Checker {
         manifest,
         library,
-        names: KnownNames::of(manifest, library),
+        names: KnownNames::of(manifest, library).called(is_called && manifest.inputs.is_empty()),
         source,
         place: manifest.front_matter.position,
         text: String::new(),
@@ -68,8 +117,12 @@ async fn manifest_faults(manifest: &Manifest, library: &ScriptLibrary) -> Vec<Lo
         templates: TemplateCompiler::new(format.unwrap_or_default()),
         scripts: BTreeMap::new(),
         code: CheckedCode::default(),
+        loops: 0,
     };
     checker.check_links();
+    checker.check_initializer();
+    checker.check_doubled_keys();
+    checker.check_doubled_functions();
     checker.check_declared_events();
     checker.check_declared_messages();
     checker.add_functions(&manifest.front_matter);
@@ -78,14 +131,25 @@ async fn manifest_faults(manifest: &Manifest, library: &ScriptLibrary) -> Vec<Lo
         checker.add_functions(&item.node);
     }
     checker.check_function_calls();
-    let Checker { mut faults, names, code, source, .. } = checker;
+    let Checker { mut faults, names, code, source, scripts, .. } = checker;
+    let called = called_scripts(manifest, scripts);
     // The type in the head itself has its own place.
     if manifest.front_matter.get("output").is_none() {
         faults.extend(manifest.output_fault());
     }
     faults.extend(names.faults.iter().cloned());
     faults.extend(code::compile(manifest, &code, &names, &source).await);
-    faults
+    (faults, called)
+}
+
+/// The names of the scripts that a script calls or imports.
+fn called_scripts(manifest: &Manifest, scripts: BTreeMap<String, FoundScript>) -> Vec<String> {
+    let imported = manifest.imports.iter().filter_map(|import| match &import.kind {
+        ImportKind::Script(name) => Some(name.clone()),
+        _ => None,
+    });
+    let called = scripts.into_iter().filter(|(_, it)| matches!(it, FoundScript::Read(_)));
+    called.map(|(name, _)| name).chain(imported).collect()
 }
 
 /// A script that was looked up by its name.
@@ -110,6 +174,8 @@ struct Checker<'a> {
     scripts: BTreeMap<String, FoundScript>,
     /// What the engine compiles.
     code: CheckedCode,
+    /// The loops around the instruction that is checked.
+    loops: usize,
 }
 
 impl Checker<'_> {
@@ -241,9 +307,11 @@ impl Checker<'_> {
             ([(role, content)], ..) => {
                 let role = role.key_text().unwrap_or_default();
                 self.check_addressees(&role);
+                self.check_role(&role);
                 self.check_content(&role, content);
             }
             (_, Some((_, role)), Some((_, content))) => {
+                self.check_role(&role.key_text().unwrap_or_default());
                 self.check_content(&role.key_text().unwrap_or_default(), content);
             }
             _ => {
@@ -269,7 +337,10 @@ impl Checker<'_> {
         self.enter(content);
         match &content.tree {
             Tree::Text(text) => self.check_message(text),
-            Tree::Map(_) if role == "system" => self.check_values(content),
+            Tree::Map(_) if role == "system" => {
+                self.check_system_parts(content);
+                self.check_values(content);
+            }
             Tree::List(_) if let Some(text) = parts_text(content) => self.check_message(&text),
             Tree::List(_) | Tree::Map(_) => {
                 self.fault(words::CONTENT_NO_TEXT.with("role", quoted(role)));
@@ -291,21 +362,14 @@ impl Checker<'_> {
             found.next().map(|(_, node)| node)
         };
         self.check_directive_keys(call, value, pairs);
+        self.check_loop(call, value, pairs);
+        self.check_target_keys(call, value);
         match call.name.as_str() {
-            name @ ("if" | "while") => {
-                let condition = part(name).filter(|_| value.get(name).is_some()).unwrap_or(value);
-                if let Some(text) = condition.as_text().filter(|_| call.args.is_empty()) {
-                    self.enter(condition);
-                    self.check_expression(text.strip_prefix("?=").unwrap_or(text));
-                }
-                self.check_call_arguments(call);
-                if name == "if" && part("then").is_none() && call.args.is_empty() {
-                    self.fault(words::IF_NEEDS);
-                }
-            }
+            "if" | "while" => self.check_condition(call, value, pairs),
             "on" | "once" => return self.check_handler(call, value, pairs),
             "off" | "emit" => return,
-            "match" => return self.check_cases(pairs),
+            "match" => return self.check_match(call, value, pairs),
+            "get" => self.check_read_names(value),
             "for" => {
                 let items = value.get("items").unwrap_or(value);
                 if let Some(text) = items.as_text().filter(|_| call.args.is_empty()) {
@@ -324,7 +388,10 @@ impl Checker<'_> {
         }
         for name in ["then", "else", "do"] {
             if let Some(block) = part(name) {
+                let is_loop = usize::from(name == "do");
+                self.loops += is_loop;
                 self.check_block(block);
+                self.loops -= is_loop;
             }
         }
     }
@@ -336,10 +403,12 @@ impl Checker<'_> {
         value: &ScriptNode,
         pairs: &[(ScriptNode, ScriptNode)],
     ) {
-        let row = DIRECTIVE_KEYS.iter().find(|(name, _)| *name == call.name);
-        let Some((name, known)) = row else { return };
-        // A map of its own may be what a loop goes over.
-        let is_map = !value.pairs().is_empty() && *name != "for" && call.args.is_empty();
+        let name = call.name.as_str();
+        let Some(known) = directive_keys(name).filter(|_| !self.names.is_own(name)) else { return };
+        if takes_data(name) && value.tree == Tree::Null {
+            return;
+        }
+        let is_map = !value.pairs().is_empty() && !takes_data(name) && call.args.is_empty();
         let inside = value.pairs().iter().filter(|_| is_map);
         for (key, _) in inside.chain(pairs) {
             let Some(key_name) = key.key_text().filter(|key| !key.starts_with('$')) else {

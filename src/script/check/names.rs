@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::near::with_near;
 use crate::i18n::script_run as words;
 use crate::script::error::{LocatedError, ScriptFlow, SourcePosition, quoted};
 use crate::script::js::{function_name, function_source};
@@ -45,11 +46,26 @@ pub const GIVEN: &[&str] = &[
     "raise_exception",
 ];
 
-/// Modules that the engine itself has.
-const ENGINE_MODULES: &[&str] = &["path", "os", "child_process", "fs/promises", "util", "process"];
+/// Modules that the engine itself has, with their functions.
+#[rustfmt::skip]
+pub const ENGINE_MODULES: &[(&str, &[&str])] = &[
+    ("path", &["basename", "dirname", "extname", "format", "isAbsolute", "join", "normalize",
+        "parse", "relative", "resolve"]),
+    ("os", &["homedir", "platform", "tmpdir", "type"]),
+    ("child_process", &["exec", "execFile", "execFileSync", "execSync", "spawn", "spawnSync"]),
+    ("fs/promises", &["access", "readFile", "readdir", "writeFile"]),
+    ("util", &["promisify"]),
+    ("process", &["cwd"]),
+];
+
+/// The functions of a module of the engine.
+fn engine_functions(name: &str) -> Option<&'static [&'static str]> {
+    let name = name.strip_prefix("node:").unwrap_or(name);
+    ENGINE_MODULES.iter().find(|(known, _)| *known == name).map(|(_, functions)| *functions)
+}
 
 pub fn is_engine_module(name: &str) -> bool {
-    ENGINE_MODULES.contains(&name.strip_prefix("node:").unwrap_or(name))
+    engine_functions(name).is_some()
 }
 
 /// A module whose files are compiled.
@@ -66,6 +82,8 @@ pub struct KnownNames {
     pub modules: Vec<CheckedModule>,
     /// A module exports names that only running it would show.
     is_open: bool,
+    /// Code sets variables whose names only running it would show.
+    opens_variables: bool,
 }
 
 #[expect(clippy::unwrap_used, reason = "the pattern is fixed, and a test reads it")]
@@ -73,9 +91,71 @@ static EXPORTED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?m)^\s*(?:export\s+(?:default\s+)?)?(?:async\s+)?(?:function\s*\*?|const|let|var|class)\s*([\p{L}_$][\p{L}\p{N}_$]*)|\bexports\.([\p{L}_$][\p{L}\p{N}_$]*)\s*=|^\s*export\s*\{([^}]*)\}|module\.exports\s*=\s*\{([^}]*)\}").unwrap()
 });
 
+/// Exports whose names are not written: those of another file, of an object with others in it, of a
+/// pattern, or several in one declaration.
+#[expect(clippy::unwrap_used, reason = "the pattern is fixed, and a test reads it")]
+static OPEN_EXPORTS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"\bexport\s*\*|(?:module\.exports\s*=|\bexport\s+default)\s*\{[^}]*\.\.\.|\bexport\s+default\s*\{|\bexport\s+(?:const|let|var)\s*[\[{]|\bexport\s+(?:const|let|var)\s[^;\n(]*,|Object\.(?:assign|defineProperty)\(\s*(?:module\.)?exports|\bexports\[",
+    )
+    .unwrap()
+});
+
 #[expect(clippy::unwrap_used, reason = "the pattern is fixed, and a test reads it")]
 static ASSIGNED: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\bthis\.(?:prompt\.)?([\p{L}_][\p{L}\p{N}_]*)").unwrap());
+
+/// `this["zz"]`, `this.$set({zz: 1})`, `$push({zz: 1})`, `Object.assign(this, {zz: 1})`: every word in
+/// what is passed may be a name.
+#[expect(clippy::unwrap_used, reason = "the pattern is fixed, and a test reads it")]
+static SET_BY_CODE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r#"\bthis\[\s*["'`]([^"'`]*)["'`]\s*\]|\$(?:set|push|prompt|parameters)\s*\(([^;]*)|\bObject\.assign\(\s*this\s*,([^;]*)"#,
+    )
+    .unwrap()
+});
+
+#[expect(clippy::unwrap_used, reason = "the pattern is fixed, and a test reads it")]
+static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[\p{L}_][\p{L}\p{N}_]*").unwrap());
+
+/// The script's values under another name, or names that are computed.
+#[expect(clippy::unwrap_used, reason = "the pattern is fixed, and a test reads it")]
+static HANDED_ON: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r#"=\s*this\s*(?:[;,)}\n]|$)|[(,]\s*this\s*\)|\bthis\[\s*(?:[^"'`\s]|`[^`]*\$\{)|\$(?:set|push)\s*\(\s*[^{"'`\s]|\bObject\.assign\(\s*this\s*,\s*[^{\s]|\$(?:set|push)\s*\([^;]*\.\.\.|\bassign\(\s*this[^;]*\.\.\."#,
+    )
+    .unwrap()
+});
+
+/// The names that an expression calls without `$`, as in `foo(1)`. A text with functions of its own
+/// may declare any.
+pub fn called_names(text: &str) -> Vec<&str> {
+    if ["=>", "function", "let ", "const ", "var ", "class "].iter().any(|it| text.contains(it)) {
+        return Vec::new();
+    }
+    let names = CALLED_BARE.captures_iter(text).filter_map(|found| found.get(1));
+    names.map(|name| name.as_str()).filter(|name| !KEYWORDS.contains(name)).collect()
+}
+
+const KEYWORDS: &[&str] = &[
+    "typeof",
+    "await",
+    "void",
+    "new",
+    "delete",
+    "in",
+    "of",
+    "instanceof",
+    "return",
+    "super",
+    "import",
+];
+
+#[expect(clippy::unwrap_used, reason = "the pattern is fixed, and a test reads it")]
+static CALLED_BARE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|(?:^|[^\p{L}\p{N}_$.?\s])\s*([\p{L}_][\p{L}\p{N}_]*)\("#)
+        .unwrap()
+});
 
 #[expect(clippy::unwrap_used, reason = "the pattern is fixed, and a test reads it")]
 static CALLED: LazyLock<Regex> = LazyLock::new(|| {
@@ -89,7 +169,7 @@ pub fn called_functions(text: &str) -> Vec<&str> {
     while let Some(found) = CALLED.captures_at(text, at) {
         let name = found.get(1);
         names.extend(name.map(|it| it.as_str()));
-        // The bracket behind a name may begin the next call.
+        // The bracket after a name may begin the next call.
         at = name.or(found.get(0)).map_or(text.len(), |it| it.end());
     }
     names
@@ -167,8 +247,17 @@ impl KnownNames {
                 names.faults.push(fault.or_location(file, place));
             }
         }
+        // Handlers of events in the head set variables as well.
+        manifest.front_matter.get("on").into_iter().for_each(|on| names.add_set(on));
         manifest.body.iter().for_each(|item| names.add_set(&item.node));
         names
+    }
+
+    /// A script without inputs may be passed any variable by what calls it.
+    #[must_use]
+    pub fn called(mut self, passes_any: bool) -> KnownNames {
+        self.opens_variables |= passes_any;
+        self
     }
 
     pub fn has_function(&self, name: &str) -> bool {
@@ -177,13 +266,24 @@ impl KnownNames {
             || self.functions.contains(&first_name(name)) && name.contains('.')
     }
 
+    /// Whether a name is one of the script's own functions, whatever directive has it as well.
+    pub fn is_own(&self, name: &str) -> bool {
+        self.functions.contains(name)
+    }
+
     pub fn has_variable(&self, name: &str) -> bool {
-        self.is_open || self.variables.contains(name) || self.functions.contains(name)
+        self.opens_variables || self.variables.contains(name) || self.functions.contains(name)
     }
 
     fn add_assigned(&mut self, source: &str) {
         let found = ASSIGNED.captures_iter(source).filter_map(|found| found.get(1));
         self.variables.extend(found.map(|name| name.as_str().to_owned()));
+        for found in SET_BY_CODE.captures_iter(source) {
+            let names =
+                found.iter().skip(1).flatten().flat_map(|part| WORD.find_iter(part.as_str()));
+            self.variables.extend(names.map(|name| name.as_str().to_owned()));
+        }
+        self.opens_variables |= HANDED_ON.is_match(source);
     }
 
     fn add_import(
@@ -195,13 +295,16 @@ impl KnownNames {
         let folder = &manifest.origin.folder;
         let exported = match &import.kind {
             ImportKind::Module(name) if is_engine_module(name) => {
-                self.is_open |= matches!(import.picks, Picks::All);
-                return self.add_picked(import, name, None);
+                let all = engine_functions(name).filter(|_| matches!(import.picks, Picks::All));
+                let all = all.map(|all| all.iter().map(|name| (*name).to_owned()).collect());
+                return self.add_picked(import, name, all);
             }
             ImportKind::Module(name) => {
                 let package = npm_package(library.files(), folder, name);
-                let package =
-                    package.ok_or_else(|| words::NO_PACKAGE.with("name", quoted(name)))?;
+                let known = ENGINE_MODULES.iter().map(|(known, _)| *known);
+                let missing =
+                    || with_near(words::NO_PACKAGE.with("name", quoted(name)), name, known);
+                let package = package.ok_or_else(missing)?;
                 let read = read_js_files(library.files(), &package.folder, &package.main);
                 self.add_files(read.map_err(failed)?)
             }
@@ -222,13 +325,7 @@ impl KnownNames {
                 self.script_exports(&shape)
             }
         };
-        let name = match &import.kind {
-            ImportKind::Module(name)
-            | ImportKind::File(name)
-            | ImportKind::Wasm(name)
-            | ImportKind::Script(name) => name,
-        };
-        self.add_picked(import, name, Some(exported))
+        self.add_picked(import, kind_name(&import.kind), Some(exported))
     }
 
     /// The names an entry brings in; `exported` is `None` if they are not known.
@@ -268,7 +365,8 @@ impl KnownNames {
             self.add_assigned(&file.source);
         }
         if let Some(main) = files.last() {
-            self.is_open |= main.source.contains("export *") || main.source.contains("...");
+            self.is_open |= OPEN_EXPORTS.is_match(&main.source);
+            self.opens_variables |= self.is_open && main.source.contains("template$");
             for found in EXPORTED.captures_iter(&main.source) {
                 out.extend(found.get(1).or(found.get(2)).map(|it| strip_dollar(it.as_str())));
                 let list = found.get(3).or(found.get(4)).map_or("", |it| it.as_str());
@@ -303,6 +401,10 @@ impl KnownNames {
                         picks.iter().map(|pick| pick.alias.as_ref().unwrap_or(&pick.name).clone()),
                     ),
                     (_, ImportKind::Script(name)) => out.push(stem(name)),
+                    (Picks::All, ImportKind::Module(name)) if is_engine_module(name) => {
+                        let all = engine_functions(name).into_iter().flatten();
+                        out.extend(all.map(|name| (*name).to_owned()));
+                    }
                     _ => self.is_open = true,
                 },
             }
@@ -390,6 +492,16 @@ pub fn named_entries(node: &ScriptNode) -> Vec<(String, SourcePosition)> {
         Tree::Map(pairs) => pairs.iter().filter_map(|(key, _)| of(key)).collect(),
         Tree::Text(_) => of(node).into_iter().collect(),
         _ => Vec::new(),
+    }
+}
+
+/// The name that an import is written with.
+fn kind_name(kind: &ImportKind) -> &str {
+    match kind {
+        ImportKind::Module(name)
+        | ImportKind::File(name)
+        | ImportKind::Wasm(name)
+        | ImportKind::Script(name) => name,
     }
 }
 

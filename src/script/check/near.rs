@@ -10,7 +10,9 @@ pub fn with_near<'a>(
     name: &str,
     known: impl IntoIterator<Item = &'a str>,
 ) -> LocalizedText {
-    match suggest::nearest(name, known).first() {
+    // A name of two letters is near to any other one.
+    let near = if name.chars().count() < 3 { Vec::new() } else { suggest::nearest(name, known) };
+    match near.first() {
         Some(near) => words::DID_YOU_MEAN.with("what", what).with("near", quoted(near)),
         None => what,
     }

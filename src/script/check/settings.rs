@@ -45,6 +45,9 @@ pub fn setting_faults(manifest: &Manifest) -> Vec<LocatedError> {
         }
         let mut below = KeyFaults::default();
         below.check_setting(&name, value);
+        if let Some(input) = manifest.inputs.iter().find(|input| input.name == name) {
+            below.check_input_value(input, value);
+        }
         below.0.into_iter().for_each(|(place, what)| add(place, what));
         seen.insert(name);
     }

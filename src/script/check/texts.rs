@@ -8,6 +8,7 @@ use super::near::with_near;
 use crate::i18n::script_run as words;
 use crate::script::error::{Location, quoted};
 use crate::script::js::names_read;
+use crate::script::run::single_interpolation;
 use crate::script::syntax::{ScriptNode, Tree};
 use crate::script::template::FILTERS;
 use crate::script::text::args::CallExpr;
@@ -20,7 +21,10 @@ impl Checker<'_> {
         match prefix::read(text, PrefixPosition::Message) {
             (TextPrefix::Expression, expression) => self.check_expression(expression),
             (TextPrefix::Raw, _) => {}
-            (_, rest) => self.check_text(rest),
+            (_, rest) => {
+                self.check_leading_role(rest);
+                self.check_text(rest);
+            }
         }
     }
 
@@ -31,7 +35,11 @@ impl Checker<'_> {
             (TextPrefix::Now, template) => self.check_text(template),
             (TextPrefix::Raw, _) => {}
             _ if text.contains("[[@") || text.contains("[[/") => self.check_text(text),
-            _ => {}
+            _ => {
+                if let Some(name) = single_interpolation(text) {
+                    self.check_variable(name);
+                }
+            }
         }
     }
 
@@ -51,17 +59,22 @@ impl Checker<'_> {
     /// A text with marks and a template.
     fn check_text(&mut self, text: &str) {
         let draft = MessageText::read(text);
+        self.check_broken_marks(text);
         for span in draft.spans().to_vec() {
-            let TextSpan::Mark { mark, .. } = span else { continue };
+            let TextSpan::Mark { mark, source } = span else { continue };
             match mark {
                 PlaceholderMark::Call(call) => self.check_call_mark(&call),
                 PlaceholderMark::Regex(pattern) => {
                     if let Some(what) = regex_fault(&pattern.source, &pattern.flags) {
                         self.fault_of(&pattern.source, what);
                     }
+                    self.check_group(&pattern);
                     self.check_variable(&pattern.variable);
                 }
-                PlaceholderMark::Placeholder(ask) => self.check_parameters(&ask),
+                PlaceholderMark::Placeholder(ask) => {
+                    self.check_parameters(&ask);
+                    self.check_choices(&ask, &source);
+                }
             }
         }
         if self.manifest.text_setting("formatStringStrategy") != Some("Raw") {
@@ -131,6 +144,14 @@ impl Checker<'_> {
         for name in names::called_functions(text) {
             self.check_function(name);
         }
+        for name in names::called_names(text) {
+            if !is_language_name(name)
+                && !self.names.has_variable(name)
+                && !self.names.has_function(name)
+            {
+                self.check_variable(name);
+            }
+        }
         if text.contains("{{") {
             return;
         }
@@ -142,6 +163,18 @@ impl Checker<'_> {
         }
         let place = Location::new(&self.manifest.origin.file, self.place);
         self.code.expressions.push(CheckedExpression { text: text.to_owned(), location: place });
+    }
+
+    /// The value of `$match`: an expression, or else a text.
+    pub(super) fn check_subject(&mut self, call: &CallExpr, value: &ScriptNode) {
+        let Some(text) = value.as_text().filter(|_| call.args.is_empty()) else { return };
+        self.enter(value);
+        let text = text.strip_prefix("?=").unwrap_or(text).trim();
+        for name in names_read(text).unwrap_or_default() {
+            if !is_language_name(&name) {
+                self.check_variable(&name);
+            }
+        }
     }
 
     /// What a loop goes over: a value, or a range between two of them.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::error::{CallResult, ScriptResult};
+use super::super::error::{CallResult, ScriptResult, quoted};
 use super::super::run::arguments::CallSyntax;
 use super::super::run::frame::{Frame, ScriptRun};
 use super::super::run::scope::{is_truthy, text_of};
@@ -50,13 +50,18 @@ async fn run_cases(
 ) -> ScriptResult {
     let mut matched = false;
     let mut otherwise = None;
-    for (key, block) in called.other_keys {
+    for (key, block) in cases(called) {
         let Some(key) = key.key_text() else { continue };
         if key == "_" || key == ":_" {
-            otherwise = Some(*block);
+            otherwise = Some(block);
             continue;
         }
-        let Some(pattern) = key.strip_prefix(':') else { continue };
+        let Some(pattern) = key.strip_prefix(':') else {
+            if key == "allMatches" {
+                continue;
+            }
+            return Err(words::MATCH_NO_COLON.with("key", quoted(&key)).into());
+        };
         if !pattern_matches(run, frame, pattern.trim(), value).await? {
             continue;
         }
@@ -70,6 +75,13 @@ async fn run_cases(
         Some(block) if !matched => run.run_block(frame, block).await,
         _ => Ok(()),
     }
+}
+
+/// The cases: beside the value, or below it if the value is in brackets.
+fn cases<'a>(called: &CallSyntax<'a>) -> Vec<(&'a ScriptNode, &'a ScriptNode)> {
+    let below = called.head.filter(|_| !called.args.is_empty());
+    let below = below.map_or(&[][..], ScriptNode::pairs).iter().map(|(key, block)| (key, block));
+    called.other_keys.iter().copied().chain(below).collect()
 }
 
 async fn pattern_matches(

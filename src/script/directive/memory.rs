@@ -110,7 +110,8 @@ pub async fn load_chats(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues)
     for message in &list {
         let part = |name: &str| message.get(name).and_then(Value::as_str).unwrap_or_default();
         // Saved messages are not parsed again, whatever they contain.
-        frame.dialogue.push(DialogueMessage::rendered(part("role"), part("content")));
+        let line = DialogueMessage::rendered(part("role"), part("content"));
+        frame.dialogue.push_checked(line)?;
     }
     Ok(Some(Value::from(list.len())))
 }

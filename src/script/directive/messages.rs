@@ -35,7 +35,7 @@ pub async fn tool(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> Ca
 /// `$interact: {message}`: one more user message, and its answer.
 pub async fn interact(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> CallResult {
     let message = args.text("message").unwrap_or_default();
-    frame.dialogue.push(DialogueMessage::rendered("user", message));
+    frame.dialogue.push_checked(DialogueMessage::rendered("user", message))?;
     run.answer(frame, &Map::new()).await?;
     Ok(None)
 }
@@ -67,7 +67,7 @@ fn given_content(args: &ArgValues) -> Value {
 pub fn push_message(frame: &mut Frame, args: ArgValues) -> CallResult {
     let role = args.get("role").map_or_else(|| "user".to_owned(), text_of);
     let content = given_content(&args);
-    frame.dialogue.push(DialogueMessage::from_value(&role, &content));
+    frame.dialogue.push_checked(DialogueMessage::from_value(&role, &content))?;
     Ok(None)
 }
 

@@ -209,7 +209,9 @@ pub fn find(name: &str) -> Option<&'static DirectiveSpec> {
 /// The sentence for a name that is neither a directive nor one of the script's own.
 pub fn unknown_name_text<'a>(name: &str, own: impl Iterator<Item = &'a str>) -> LocalizedText {
     let known = TABLE.iter().map(|row| row.name).chain(own);
-    let said = match suggest::nearest(name, known).first() {
+    // A name of two letters is near to any other one.
+    let near = if name.chars().count() < 3 { Vec::new() } else { suggest::nearest(name, known) };
+    let said = match near.first() {
         Some(near) => words::NO_DIRECTIVE_NEAR.with("near", quoted(near)),
         None => words::NO_DIRECTIVE.into(),
     };

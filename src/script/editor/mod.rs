@@ -74,7 +74,7 @@ impl<'a> EditedScript<'a> {
     /// All faults, as `--check` finds them.
     pub async fn faults(&self) -> Vec<EditorFault> {
         let faults = match self.source(self.text) {
-            Ok(source) => check::check(source, self.library).await.1,
+            Ok(source) => check::check_alone(source, self.library).await,
             Err(fault) => vec![fault],
         };
         let own = self.path.display().to_string();

@@ -10,7 +10,9 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::direct::{DirectExpressions, DirectValue, Lookup, plain_outcome, plain_value};
 use super::expression::JsExpression;
 use super::handoff::{EngineRequest, end_event, time_limit_error};
-use super::messages::{OutcomeKind, PreludeEvent, answer_json, request_json, start_json};
+use super::messages::{
+    OutcomeKind, PreludeEvent, answer_json, read_events, request_json, start_json,
+};
 use super::prelude::{self, Prelude};
 use super::task::{
     JsLimits, JsPlace, JsTask, RuntimeCall, ScopeChanges, ScopeUpdate, TaskEnd, TaskEvent,
@@ -215,7 +217,15 @@ impl EnteredEngine<'_, '_> {
                 return self.send_end(run, Err(time_limit_error(self.state.limits)));
             }
             let told = match self.prelude.drain.call::<_, String>((run,)) {
-                Ok(text) => serde_json::from_str::<Vec<PreludeEvent>>(&text).unwrap_or_default(),
+                Ok(text) => match read_events(&text) {
+                    Ok(events) => events,
+                    // Without the events nothing would end that waits for one.
+                    Err(why) => {
+                        let waiting: Vec<u64> = self.state.listeners.keys().copied().collect();
+                        waiting.into_iter().for_each(|run| self.send_end(run, Err(why.clone())));
+                        Vec::new()
+                    }
+                },
                 Err(error) => {
                     failed.get_or_insert(self.prelude.exception_text(error));
                     Vec::new()

@@ -1,9 +1,42 @@
 //! The JSON that goes to the prelude, and the events that come back from it.
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::task::{JsTask, ModuleKind, ScopeChanges, ScopeUpdate};
+use crate::i18n::script as words;
+use crate::script::error::{ScriptError, quoted};
+
+#[expect(clippy::unwrap_used, reason = "the pattern is fixed, and a test reads it")]
+static HALF_CHARACTER: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\\(?:u[dD][89a-fA-F][0-9a-fA-F]{2}|.)").unwrap());
+
+/// The events of the prelude. Half a character, which JavaScript can hold, becomes the sign that
+/// replaces an unknown one.
+pub(super) fn read_events(text: &str) -> Result<Vec<PreludeEvent>, ScriptError> {
+    if let Ok(events) = serde_json::from_str(text) {
+        return Ok(events);
+    }
+    let whole = HALF_CHARACTER.replace_all(text, |found: &Captures<'_>| match &found[0] {
+        half if half.len() == 6 => Cow::Borrowed("\\ufffd"),
+        other => Cow::Owned(other.to_owned()),
+    });
+    serde_json::from_str(&whole).map_err(|error| {
+        let why = error.to_string();
+        match why.contains("recursion limit") {
+            true => ScriptError::limit(words::ENGINE_DEEP.with("most", DEEPEST)),
+            false => words::ENGINE_THREW.with("why", quoted(&why)).into(),
+        }
+    })
+}
+
+/// How deep a value that JavaScript passes out may be nested; the rest of what can be read holds
+/// the event around it.
+const DEEPEST: usize = 120;
 
 /// An event of the prelude.
 #[derive(Deserialize)]
@@ -115,4 +148,24 @@ pub(super) fn request_json(request: &Value, scope: &ScopeUpdate) -> String {
     format!(
         r#"{{"request":{request},"set":{set},"gone":{removed},"reset":{is_whole},"names":{names}}}"#
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(text: &str) -> String {
+        format!(r#"[{{"log":{{"run":1,"text":"{text}"}}}}]"#)
+    }
+
+    #[test]
+    fn half_a_character_does_not_cost_an_event() {
+        let read = |text: &str| match read_events(&log(text)).unwrap().pop() {
+            Some(PreludeEvent::Log { text, .. }) => text,
+            _ => panic!("no event"),
+        };
+        assert_eq!(read(r"a\ud800b"), "a\u{fffd}b");
+        assert_eq!(read(r"a\\ud800b\udfff"), "a\\ud800b\u{fffd}");
+        assert!(read_events("[nothing]").is_err());
+    }
 }

@@ -30,8 +30,8 @@ pub use expression::JsExpression;
 pub use simple::{ParsedExpression, is_truthy, names_read};
 pub use source::{UnsupportedLanguage, function_name, function_source};
 pub use task::{
-    JsLimits, JsPlace, JsScope, JsTask, ModuleKind, RuntimeCall, ScopeChanges, ScopeUpdate,
-    TaskEnd, TaskEvent, TaskOutcome,
+    JsLimits, JsPlace, JsScope, JsTask, MOST_SECONDS, ModuleKind, RuntimeCall, ScopeChanges,
+    ScopeUpdate, TaskEnd, TaskEvent, TaskOutcome,
 };
 
 #[cfg(test)]

@@ -22,9 +22,16 @@ pub struct JsLimits {
     pub time: Duration,
 }
 
+/// How long JavaScript may compute, in seconds.
+pub const MOST_SECONDS: u8 = 5;
+
 impl Default for JsLimits {
     fn default() -> JsLimits {
-        JsLimits { memory: 64 * 1024 * 1024, stack: 512 * 1024, time: Duration::from_secs(5) }
+        JsLimits {
+            memory: 64 * 1024 * 1024,
+            stack: 512 * 1024,
+            time: Duration::from_secs(MOST_SECONDS.into()),
+        }
     }
 }
 

@@ -20,6 +20,7 @@ pub mod input_type;
 
 pub use imports::{Export, Import, ImportKind, ImportPick, Picks};
 pub use input::DeclaredInput;
+pub use input_type::fit_args;
 
 /// Longest chain of `type:` and `extends:`.
 const LONGEST: usize = 16;

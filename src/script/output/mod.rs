@@ -18,7 +18,7 @@ mod schema;
 pub use describe::{describe, describe_field};
 use natural_object::{parse_bool, strip_fence};
 pub use sample::sample;
-pub use schema::{check, misspelt_type, misspelt_type_name, normalize};
+pub use schema::{check, misspelt_type, misspelt_type_name, normalize, schema_fault};
 
 /// Longest text that is parsed, in bytes.
 const LONGEST: usize = 16 * 1024 * 1024;
@@ -27,7 +27,7 @@ const LONGEST: usize = 16 * 1024 * 1024;
 /// its result. The error names the format, and the path that does not match.
 pub fn convert(kind: &str, text: &str, output: Option<&Value>) -> Result<Value, ScriptError> {
     if text.len() > LONGEST {
-        return Err(words::OUTPUT_LONG.with("limit", LONGEST).into());
+        return Err(ScriptError::limit(words::OUTPUT_LONG.with("limit", LONGEST)));
     }
     let schema = output.filter(|output| !output.is_null()).map(normalize);
     let value = match kind.trim().to_ascii_lowercase().as_str() {

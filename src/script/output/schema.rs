@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use boon::{Compiler, Draft, Schemas, UrlLoader, ValidationError};
+use boon::{Compiler, Draft, SchemaIndex, Schemas, UrlLoader, ValidationError};
 use serde_json::{Map, Value, json};
 
 use crate::config::suggest;
@@ -160,8 +160,12 @@ fn normalize_schema(map: &Map<String, Value>, depth: usize) -> Value {
     Value::Object(out)
 }
 
-/// Checks a value; the error names the path and the problem.
-pub fn check(value: &Value, schema: &Value) -> Result<(), ScriptError> {
+/// Why nothing could be checked against a schema.
+pub fn schema_fault(output: &Value) -> Option<ScriptError> {
+    compile(&normalize(output)).err()
+}
+
+fn compile(schema: &Value) -> Result<(Schemas, SchemaIndex), ScriptError> {
     let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
     compiler.set_default_draft(Draft::V2020_12);
     compiler.use_loader(Box::new(NoLoader));
@@ -170,6 +174,12 @@ pub fn check(value: &Value, schema: &Value) -> Result<(), ScriptError> {
     };
     compiler.add_resource("output.json", schema.clone()).map_err(why)?;
     let index = compiler.compile("output.json", &mut schemas).map_err(why)?;
+    Ok((schemas, index))
+}
+
+/// Checks a value; the error names the path and the problem.
+pub fn check(value: &Value, schema: &Value) -> Result<(), ScriptError> {
+    let (schemas, index) = compile(schema)?;
     schemas.validate(value, index).map_err(|error| validation_error(&error))
 }
 

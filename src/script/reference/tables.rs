@@ -1,7 +1,9 @@
 //! The forms of texts, and the limits of a run, each with what it means.
 
 use crate::i18n::{Phrase, script_help as docs};
-use crate::script::run::limits::{DEEPEST, MOST_CALLS, MOST_STEPS};
+use crate::script::js::MOST_SECONDS;
+use crate::script::run::dialogue::MOST_LINES;
+use crate::script::run::limits::{DEEPEST, DEEPEST_CALLS, MOST_CALLS, MOST_ROUNDS, MOST_STEPS};
 use crate::script::{directive, syntax, template, wasm};
 
 /// A form of text: how it is written, and what it means.
@@ -44,6 +46,12 @@ pub const LIMITS: &[(Phrase, usize)] = &[
     (docs::LIMIT_TURNS, directive::MOST_TURNS),
     (docs::LIMIT_CALLS, MOST_CALLS),
     (docs::LIMIT_DEPTH, DEEPEST),
+    (docs::LIMIT_NESTED, DEEPEST_CALLS),
+    (docs::LIMIT_MESSAGES, MOST_LINES),
+    (docs::LIMIT_LEVELS, syntax::DEEPEST),
+    (docs::LIMIT_EXPRESSION, MOST_SECONDS as usize),
+    (docs::LIMIT_RENDERED, template::MOST_OUTPUT >> 20),
+    (docs::LIMIT_TOOL_ROUNDS, MOST_ROUNDS),
     (docs::LIMIT_WASM_MEMORY, wasm::MEMORY >> 20),
     (docs::LIMIT_TEMPLATE, template::LONGEST >> 10),
 ];

@@ -1,13 +1,14 @@
 //! An answer of the model: added to the dialogue, and stored in the form the script asks for.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::super::error::ScriptResult;
+use super::super::error::{ScriptResult, quoted};
 use super::super::output;
 use super::dialogue::{DialogueMessage, SystemParts};
 use super::frame::{Frame, ScriptRun};
 use super::model_call::{CallOptions, ScriptReply, complete, model_messages};
 use super::tools::{ToolQuestion, answer_with_tools, run_after_answer_tools};
+use crate::i18n::script_run as words;
 use crate::protocol::Truncation;
 
 impl ScriptRun {
@@ -94,18 +95,36 @@ pub fn reply_value(
     for option in ["keepOriginal", "keepOrginal"] {
         hidden.extend(kept_field(frame, option, "_original", &value, Some(text)));
     }
-    if frame.values.option("llmReturnResult").as_ref().and_then(Value::as_str) == Some(".") {
-        let reason = if reply.cut == Some(Truncation::Length) { "length" } else { "stop" };
-        value = json!({ "content": value, "finishReason": reason, "stop": reply.cut.is_none() });
-        if let (Some(thinking), Value::Object(map)) = (&reply.reasoning, &mut value) {
-            map.insert("thinking".to_owned(), Value::from(thinking.as_str()));
-        }
+    if let Some(Value::String(part)) = frame.values.option("llmReturnResult") {
+        value = returned_part(&part, value, reply)?;
     }
     let kept = kept_field(frame, "keepThinking", "_thinking", &value, reply.reasoning.as_deref());
     if let Value::Object(map) = &mut value {
         map.extend(kept);
     }
     Ok((value, hidden))
+}
+
+/// `llmReturnResult`: `.` is everything that a model call returns, a name that part of it.
+fn returned_part(part: &str, content: Value, reply: &ScriptReply) -> ScriptResult<Value> {
+    let reason = if reply.cut == Some(Truncation::Length) { "length" } else { "stop" };
+    let mut all = Map::new();
+    all.insert("content".to_owned(), content);
+    all.insert("finishReason".to_owned(), Value::from(reason));
+    all.insert("stop".to_owned(), Value::Bool(reply.cut.is_none()));
+    let thinking = reply.reasoning.as_deref().map(Value::from);
+    match part {
+        "." => {
+            all.extend(thinking.map(|thinking| ("thinking".to_owned(), thinking)));
+            Ok(Value::Object(all))
+        }
+        // A model does not always think.
+        "thinking" => Ok(thinking.unwrap_or_default()),
+        name => all.shift_remove(name).ok_or_else(|| {
+            let known = ["content", "finishReason", "stop", "thinking"].join(", ");
+            words::RETURN_NAME.with("name", quoted(name)).with("list", known).into()
+        }),
+    }
 }
 
 /// Adds an answer to the dialogue: as a new message, or appended to the last one. Returns the

@@ -6,19 +6,26 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
+use super::super::check::GIVEN;
+use super::super::check::near::with_near;
 use super::super::directive::{self, DirectiveFn, DirectiveSpec, Flush};
-use super::super::error::{CallResult, ScriptResult};
+use super::super::error::{CallResult, ScriptResult, quoted};
 use super::super::host::ScriptEvent;
 use super::super::manifest::Manifest;
 use super::super::manifest::input::ScriptArgs;
 use super::super::permission::CallNames;
+use super::super::settings::{directive_keys, takes_data};
+use super::super::syntax::{ScriptNode, Tree};
 use super::super::text::CallMark;
 use super::arguments::{ArgValues, CallSyntax};
 use super::dialogue::DialogueMessage;
 use super::frame::{Callee, Frame, ScriptRun};
 use super::js::{call_js, unknown_name_error};
+use super::model_call::note_once;
 use super::scope::text_of;
 use super::script_tool::ToolKind;
+use super::unread_args::unread_names;
+use crate::i18n::script_run as words;
 
 impl ScriptRun {
     /// Runs a call as an instruction: its value is the last result.
@@ -127,6 +134,9 @@ impl ScriptRun {
             };
             let asked = frame.permission_question(&names, &args.named)?;
             let found = found?;
+            if let ToolKind::Script(shape) = &found {
+                note_unread_args(self, frame, shape, &args.named);
+            }
             let asked = found.confirm_call(self.host.as_mut(), name, asked).await?;
             found.run(self, &frame.permissions, args, asked).await
         })
@@ -168,6 +178,9 @@ fn call<'a>(
             true => None,
             false => directive::find(called.name),
         };
+        if row.is_some() {
+            note_unknown_keys(run, frame, &called);
+        }
         let flush = row.map_or(Flush::Placeholders, |row| row.flush);
         match flush {
             Flush::All => run.flush(frame).await?,
@@ -189,6 +202,42 @@ fn call<'a>(
             None => Box::pin(run.call_function(frame, called.name, args)).await,
         }
     })
+}
+
+/// Says which keys of a directive mean nothing to it: they may be a message that is lost.
+fn note_unknown_keys(run: &mut ScriptRun, frame: &mut Frame, called: &CallSyntax<'_>) {
+    let Some(known) = directive_keys(called.name) else { return };
+    let data = takes_data(called.name);
+    let inside = called.head.filter(|_| !data && called.args.is_empty());
+    let inside = inside.map_or(&[][..], ScriptNode::pairs).iter().map(|(key, _)| key);
+    let has_value = called.head.is_some_and(|head| head.tree != Tree::Null);
+    let beside = called.other_keys.iter().map(|(key, _)| *key).filter(|_| !data || has_value);
+    let names = beside.chain(inside).filter_map(ScriptNode::key_text);
+    for name in names.filter(|name| !name.starts_with('$') && !known.contains(&name.as_str())) {
+        let what = words::KEY_UNKNOWN.with("of", format!("${}", called.name));
+        let what = what.with("name", quoted(&name));
+        note_once(run, frame, with_near(what, &name, known.iter().copied()));
+    }
+}
+
+/// Says that a called script does nothing with an argument. What is passed on from the last result
+/// is not meant for every script.
+fn note_unread_args(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    shape: &Manifest,
+    named: &Map<String, Value>,
+) {
+    let is_passed_on = |name: &str| {
+        GIVEN.contains(&name) || name.starts_with('!') || frame.values.latest.get(name).is_some()
+    };
+    let unread: Vec<&String> = unread_names(shape, named.keys()).collect();
+    let unread: Vec<&String> = unread.into_iter().filter(|name| !is_passed_on(name)).collect();
+    for name in unread {
+        let said = words::SCRIPT_ARG_UNREAD.with("script", quoted(shape.id()));
+        let inputs = shape.inputs.iter().map(|input| input.name.as_str());
+        note_once(run, frame, with_near(said.with("name", quoted(name)), name, inputs));
+    }
 }
 
 /// Whether a name means a script or one of the program's own tools, not a function.

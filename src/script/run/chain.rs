@@ -25,24 +25,7 @@ pub async fn run_chain(run: &mut ScriptRun, frame: &mut Frame, text: &str) -> Sc
 async fn run_link(run: &mut ScriptRun, frame: &mut Frame, link: &CallExpr) -> ScriptResult {
     let latest = frame.values.latest.clone();
     if link.directive && !frame.imports.has_function(&link.name) {
-        let called = CallSyntax::from(link);
-        let row = directive::find(&link.name);
-        match row {
-            // Without arguments it gets the last result as its only argument.
-            Some(row) if link.args.is_empty() && !row.is_lazy() => {
-                let given = if latest.is_null() { vec![] } else { vec![latest] };
-                let value = row.run_with(run, frame, ArgValues::from(given)).await?;
-                frame.values.latest = value.unwrap_or(std::mem::take(&mut frame.values.latest));
-            }
-            Some(row) if !row.is_lazy() => {
-                let passed = evaluate_link_args(run, frame, &link.args, &latest).await?;
-                if let Some(value) = row.run_with(run, frame, passed).await? {
-                    frame.values.set_latest(value);
-                }
-            }
-            _ => run.run_directive(frame, called).await?,
-        }
-        return Ok(());
+        return run_directive_link(run, frame, link, latest).await;
     }
     let mut passed = evaluate_link_args(run, frame, &link.args, &latest).await?;
     let keeps = passed.named.shift_remove("!as");
@@ -50,6 +33,9 @@ async fn run_link(run: &mut ScriptRun, frame: &mut Frame, link: &CallExpr) -> Sc
     let plain = matches!(known, Some(Callee::Js { takes_object: false, .. }));
     let value = if plain && link.args.is_empty() && !latest.is_object() {
         passed.positional.push(latest);
+        run.call_function(frame, &link.name, passed).await?
+    } else if plain && !link.args.is_empty() && passed.named.is_empty() {
+        // As in `$f(a, b)`: arguments by position are these alone.
         run.call_function(frame, &link.name, passed).await?
     } else {
         passed.add_latest(&latest);
@@ -63,6 +49,33 @@ async fn run_link(run: &mut ScriptRun, frame: &mut Frame, link: &CallExpr) -> Sc
             frame.values.set(&name, value.clone());
         }
         frame.values.set_latest(value);
+    }
+    Ok(())
+}
+
+/// A link that is a directive.
+async fn run_directive_link(
+    run: &mut ScriptRun,
+    frame: &mut Frame,
+    link: &CallExpr,
+    latest: Value,
+) -> ScriptResult {
+    let called = CallSyntax::from(link);
+    let row = directive::find(&link.name);
+    match row {
+        // Without arguments it gets the last result as its only argument.
+        Some(row) if link.args.is_empty() && !row.is_lazy() => {
+            let given = if latest.is_null() { vec![] } else { vec![latest] };
+            let value = row.run_with(run, frame, ArgValues::from(given)).await?;
+            frame.values.latest = value.unwrap_or(std::mem::take(&mut frame.values.latest));
+        }
+        Some(row) if !row.is_lazy() => {
+            let passed = evaluate_link_args(run, frame, &link.args, &latest).await?;
+            if let Some(value) = row.run_with(run, frame, passed).await? {
+                frame.values.set_latest(value);
+            }
+        }
+        _ => run.run_directive(frame, called).await?,
     }
     Ok(())
 }

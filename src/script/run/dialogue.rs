@@ -2,12 +2,16 @@
 
 use serde_json::{Map, Value};
 
-use super::super::error::Location;
+use super::super::error::{Location, ScriptResult};
 use super::super::text::roles::{Addressee, is_private};
 use super::super::text::{Bias, RenderedText};
+use super::limits::limit_error;
 use super::scope::text_of;
+use crate::i18n::script_run as words;
 use crate::protocol::{ContentBlock, Image, Message};
 
+/// Maximum number of messages of one dialogue.
+pub const MOST_LINES: usize = 10_000;
 /// The name of the user in a group.
 pub const PERSON: &str = "User";
 
@@ -170,6 +174,21 @@ impl SystemParts {
 impl Dialogue {
     pub fn push(&mut self, line: DialogueMessage) {
         self.messages.push(line);
+    }
+
+    /// Adds a message unless there are too many.
+    pub fn push_checked(&mut self, line: DialogueMessage) -> ScriptResult {
+        self.check_room()?;
+        self.push(line);
+        Ok(())
+    }
+
+    /// Whether there is room for one more message.
+    pub fn check_room(&self) -> ScriptResult {
+        match self.messages.len() >= MOST_LINES {
+            true => Err(limit_error(words::TOO_MANY_MESSAGES.with("most", MOST_LINES))),
+            false => Ok(()),
+        }
     }
 
     /// The messages that are shown and saved: those of this dialogue.

@@ -318,7 +318,7 @@ async fn evaluate_arg(run: &mut ScriptRun, frame: &mut Frame, text: &str) -> Scr
 }
 
 /// The value of an expression that the engine has evaluated.
-fn outcome_value(text: &str, outcome: TaskOutcome) -> CallResult {
+pub fn outcome_value(text: &str, outcome: TaskOutcome) -> CallResult {
     match outcome {
         TaskOutcome::Invalid(why) => {
             Err(words::NO_EXPRESSION.with("text", quoted(text)).with("why", quoted(&why)).into())
@@ -328,7 +328,7 @@ fn outcome_value(text: &str, outcome: TaskOutcome) -> CallResult {
 }
 
 /// A text that is exactly `{{name}}`.
-fn single_interpolation(text: &str) -> Option<&str> {
+pub fn single_interpolation(text: &str) -> Option<&str> {
     let name = text.trim().strip_prefix("{{")?.strip_suffix("}}")?.trim();
     is_path(name).then_some(name)
 }

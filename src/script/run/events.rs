@@ -4,11 +4,13 @@ use serde_json::Value;
 
 use super::super::directive;
 use super::super::error::{Location, ScriptResult};
+use super::super::js::TaskOutcome;
 use super::super::syntax::{ScriptNode, Tree};
 use super::super::text::args as call_text;
 use super::arguments::ArgValues;
+use super::eval::outcome_value;
 use super::frame::{Frame, Handler, ScriptRun};
-use super::js::define_anonymous;
+use super::js::{call_js, define_anonymous, evaluate};
 
 impl ScriptRun {
     /// The name of a callback; an inline function is given one.
@@ -31,7 +33,15 @@ impl ScriptRun {
         args: Vec<Value>,
     ) -> ScriptResult {
         if let Some(expression) = handler.callback.strip_prefix("?=") {
-            Box::pin(self.evaluate_expression(frame, expression)).await?;
+            let expression = self.expressions.read(expression);
+            let outcome = Box::pin(evaluate(self, frame, expression.code())).await?;
+            match outcome {
+                // A function is what handles the event; any other value was its handling.
+                TaskOutcome::Function(name) => {
+                    Box::pin(call_js(self, frame, &name, args)).await?;
+                }
+                outcome => drop(outcome_value(&handler.callback, outcome)?),
+            }
         } else if let Some(call) = call_text::parse_call(&handler.callback) {
             let passed = ArgValues::from(args);
             match directive::find(&call.name).filter(|_| !frame.imports.has_function(&call.name)) {
@@ -53,14 +63,17 @@ impl ScriptRun {
         for handler in heard {
             let all: Vec<Value> = std::iter::once(about.clone()).chain(args.clone()).collect();
             let Location { file, position } = &handler.location;
+            self.limits.enter_call(event)?;
             let came = self.call_handler(frame, &handler, all).await;
+            self.limits.leave_call();
             came.map_err(|halt| halt.or_location(file, *position))?;
         }
         Ok(())
     }
 }
 
-/// The handlers of the head: `on:` as a list of `"event:$fn"`, or a map.
+/// The handlers of the head: `on:` as a list of `"event:$fn"`, of `{event, callback}` as for `$on`,
+/// or a map.
 pub async fn add_declared_handlers(run: &mut ScriptRun, frame: &mut Frame) -> ScriptResult {
     let Some(on) = frame.manifest.front_matter.get("on").cloned() else { return Ok(()) };
     let items = match on.tree {
@@ -74,6 +87,12 @@ pub async fn add_declared_handlers(run: &mut ScriptRun, frame: &mut Frame) -> Sc
             && let Some((event, callback)) = text.split_once(':')
         {
             frame.add_handler(event.trim(), callback.trim(), false, location.clone());
+        }
+        if let (Some(event), Some(callback)) = (item.get("event"), item.get("callback")) {
+            let event = event.key_text().unwrap_or_default();
+            let callback = run.callback_name(frame, callback).await?;
+            frame.add_handler(&event, &callback, false, location);
+            continue;
         }
         for (event, callback) in item.pairs() {
             let event = event.key_text().unwrap_or_default();

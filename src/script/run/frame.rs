@@ -26,8 +26,7 @@ use super::limits::RunLimits;
 use super::scope::ScopeValues;
 use crate::i18n::{LocalizedText, script_run as words};
 
-/// Maximum number of messages in one dialogue, and largest text in bytes.
-pub const MOST_LINES: usize = 10_000;
+/// Largest text in bytes.
 pub const LONGEST_TEXT: usize = 16 << 20;
 
 /// Maximum number of handlers of one script.

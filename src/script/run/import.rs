@@ -220,7 +220,7 @@ async fn script_exports(
     // An initialiser reads the values it needs; inputs are for calls.
     let started = Arc::new(Manifest { inputs: Vec::new(), ..shape.as_ref().clone() });
     let mut module = Frame::new(started, args, &frame.permissions)?;
-    Box::pin(run.prepare(&mut module)).await?;
+    prepare_module(run, &mut module).await?;
     let mut given = Vec::new();
     let mut foreign = Vec::new();
     for export in shape.exports.iter().flatten() {
@@ -256,6 +256,14 @@ async fn script_exports(
     Ok(given)
 }
 
+/// Sets up a script that is imported, which may import others.
+async fn prepare_module(run: &mut ScriptRun, module: &mut Frame) -> ScriptResult {
+    run.limits.enter(module.manifest.id())?;
+    let came = Box::pin(run.prepare(module)).await;
+    run.limits.leave();
+    came
+}
+
 /// A script that is forbidden is not started either.
 fn check_start(frame: &Frame, shape: &Manifest) -> ScriptResult {
     frame.check_not_denied(&shape.call_names(shape.id(), []), &Map::new())
@@ -276,7 +284,7 @@ pub async fn start_toolset(
     let started = Arc::new(Manifest { inputs: Vec::new(), ..shape.as_ref().clone() });
     let mut module = Frame::new(started, ScriptArgs::from(data.clone()), &frame.permissions)?;
     let came = async {
-        Box::pin(run.prepare(&mut module)).await?;
+        prepare_module(run, &mut module).await?;
         run_initialiser(run, &mut module, Value::Object(data)).await
     };
     came.await.map_err(|halt: ScriptFlow| halt.leave_script(file.built_in_file()))

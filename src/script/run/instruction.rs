@@ -12,8 +12,7 @@ use super::arguments::CallSyntax;
 use super::chain::run_chain;
 use super::dialogue::{Dialogue, DialogueMessage, MessageBody, RenderMode, read_parts};
 use super::eval::evaluate_or_text;
-use super::frame::{Frame, MOST_LINES, ScriptRun};
-use super::limits::limit_error;
+use super::frame::{Frame, ScriptRun};
 use super::render::render_message;
 use crate::i18n::script_run as words;
 
@@ -184,9 +183,7 @@ fn push_message(
     mut line: DialogueMessage,
     edit: Option<&MessageEdit>,
 ) -> ScriptResult {
-    if dialogue.messages.len() >= MOST_LINES {
-        return Err(limit_error(words::TOO_MANY_MESSAGES.with("most", MOST_LINES)));
-    }
+    dialogue.check_room()?;
     if let Some(role) = edit.and_then(|edit| edit.role.clone()) {
         line.role = role;
     }

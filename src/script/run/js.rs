@@ -282,8 +282,15 @@ async fn follow_task(
             TaskEvent::Call(want) => {
                 apply_changes(frame, &want.changes);
                 let id = want.id;
-                let answer = match Box::pin(serve_runtime_call(run, frame, want)).await {
+                run.limits.enter_call(want.name.trim_start_matches('#'))?;
+                let came = Box::pin(serve_runtime_call(run, frame, want)).await;
+                run.limits.leave_call();
+                let answer = match came {
                     Ok(value) => Ok(value.unwrap_or(Value::Null)),
+                    // What stops the whole run is nothing that JavaScript can catch.
+                    Err(ScriptFlow::Failed(failure)) if failure.cause == ErrorCause::Limit => {
+                        return Err(ScriptFlow::Failed(failure));
+                    }
                     Err(ScriptFlow::Failed(failure)) => {
                         cause = failure.cause;
                         Err(failure.to_string())

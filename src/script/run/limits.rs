@@ -11,11 +11,18 @@ pub const MOST_STEPS: usize = 200_000;
 pub const MOST_CALLS: usize = 1000;
 /// Deepest nesting of scripts that call each other.
 pub const DEEPEST: usize = 16;
+/// Deepest nesting of everything that may call itself: scripts, functions and event handlers.
+pub const DEEPEST_CALLS: usize = 32;
+
+/// Maximum number of rounds of tool calls for one answer.
+pub const MOST_ROUNDS: usize = 5;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunLimits {
     steps: usize,
     calls: usize,
+    /// The scripts that are open, and all calls that are open, these included.
+    scripts: usize,
     depth: usize,
     used: Usage,
     budget: Budget,
@@ -54,21 +61,38 @@ impl RunLimits {
 
     /// Whether the running script is the one that was started.
     pub fn is_first_script(&self) -> bool {
-        self.depth == 1
+        self.scripts == 1
     }
 
     /// Counts a script that is called by another, until it is left.
     pub fn enter(&mut self, script: &str) -> ScriptResult {
-        if self.depth >= DEEPEST {
+        if self.scripts >= DEEPEST {
             let name = quoted(script);
             let why = words::TOO_MANY_SCRIPTS.with("most", DEEPEST).with("name", name);
+            return Err(limit_error(why));
+        }
+        self.enter_call(script)?;
+        self.scripts += 1;
+        Ok(())
+    }
+
+    pub fn leave(&mut self) {
+        self.scripts -= 1;
+        self.leave_call();
+    }
+
+    /// Counts a call that may lead to itself, as that of an event or from JavaScript, until it is
+    /// left: each takes room on the stack.
+    pub fn enter_call(&mut self, name: &str) -> ScriptResult {
+        if self.depth >= DEEPEST_CALLS {
+            let why = words::TOO_MANY_NESTED.with("most", DEEPEST_CALLS).with("name", quoted(name));
             return Err(limit_error(why));
         }
         self.depth += 1;
         Ok(())
     }
 
-    pub fn leave(&mut self) {
+    pub fn leave_call(&mut self) {
         self.depth -= 1;
     }
 
@@ -115,13 +139,16 @@ mod tests {
         assert!(last(limits.enter("b")).starts_with("`b` would nest more than 16 scripts"));
         limits.leave();
         limits.enter("b").unwrap();
+        (DEEPEST..DEEPEST_CALLS).for_each(|_| limits.enter_call("f").unwrap());
+        assert!(last(limits.enter_call("f")).starts_with("`f` would nest more than 32 calls"));
+        limits.leave_call();
+        limits.enter_call("f").unwrap();
     }
 
     #[test]
     fn what_concurrent_runs_use_adds_up() {
         let used = |tokens, micros| Usage { cost: Money(micros), ..Usage::counted(tokens, 0) };
-        let limits =
-            |steps, calls, used| RunLimits { steps, calls, used, depth: 1, ..RunLimits::default() };
+        let limits = |steps, calls, used| RunLimits { steps, calls, used, ..RunLimits::default() };
         let start = limits(10, 2, used(100, 7));
         let mut all = start;
         for other in [limits(15, 3, used(130, 9)), start, limits(10, 3, used(105, 7))] {

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::check::near::with_near;
 use super::check::settings::setting_faults;
 use super::directive::ask_missing_inputs;
 use super::error::{LocatedError, ScriptFlow, ScriptResult, quoted};
@@ -16,9 +15,7 @@ use super::host::{ScriptEvent, ScriptHost};
 use super::manifest::Manifest;
 use super::manifest::input::ScriptArgs;
 use super::permission;
-use super::settings::find_setting;
 use super::source::ScriptLibrary;
-use super::text::mentions;
 use crate::i18n::{Localize, script_run as words};
 use events::add_declared_handlers;
 use expression::Expressions;
@@ -27,6 +24,7 @@ use import::load_imports;
 use js::declare_functions;
 use limits::RunLimits;
 use tools::{run_shutdown_tools, run_startup_tools};
+use unread_args::report_unread_args;
 
 mod answer;
 pub mod arguments;
@@ -54,9 +52,11 @@ mod script_tool;
 mod shared_host;
 mod tool_schedule;
 pub mod tools;
+mod unread_args;
 
 pub use builtin_tools::{builtin_tools, is_builtin_tool};
 use dialogue::DialogueMessage;
+pub use eval::single_interpolation;
 
 /// A request to run a script.
 #[derive(Clone, Debug)]
@@ -108,31 +108,6 @@ pub async fn run(
         visible.extend(line.replies.iter().cloned());
     }
     Ok(RunResult { value, visible })
-}
-
-/// Reports named arguments that nothing in the script mentions: most are misspelt.
-fn report_unread_args(host: &mut dyn ScriptHost, shape: &Manifest, args: &ScriptArgs) {
-    // What a script imports may read any of them.
-    if !shape.imports.is_empty() {
-        return;
-    }
-    let config = Value::Object(shape.config.clone()).to_string();
-    let body: Vec<String> =
-        shape.body.iter().map(|item| item.node.to_value().to_string()).collect();
-    let functions = shape.functions.iter().map(|function| function.source.as_str());
-    let texts: Vec<&str> =
-        functions.chain(body.iter().map(String::as_str)).chain([config.as_str()]).collect();
-    let is_read = |name: &str| {
-        name.parse::<usize>().is_ok()
-            || find_setting(name).is_some()
-            || params::parameter_names().any(|known| known == name)
-            || texts.iter().any(|text| mentions::has_name(text, name))
-    };
-    for name in args.named.keys().filter(|name| !is_read(name)) {
-        let said = words::ARG_UNREAD.with("name", quoted(name));
-        let inputs = shape.inputs.iter().map(|input| input.name.as_str());
-        host.emit_note(with_near(said, name, inputs));
-    }
 }
 
 impl ScriptRun {
@@ -201,11 +176,17 @@ impl ScriptRun {
     ) -> BoxFuture<'a, ScriptResult<Frame>> {
         Box::pin(async move {
             let mut agent = Frame::new(shape, args, &caller.permissions)?;
-            self.prepare(&mut agent).await?;
-            self.run_without_answer(&mut agent).await?;
-            Ok(agent)
+            self.limits.enter(agent.manifest.id())?;
+            let came = run_as_agent(self, &mut agent).await;
+            self.limits.leave();
+            came.map(|()| agent)
         })
     }
+}
+
+async fn run_as_agent(run: &mut ScriptRun, agent: &mut Frame) -> ScriptResult {
+    run.prepare(agent).await?;
+    run.run_without_answer(agent).await
 }
 
 async fn run_to_end(run: &mut ScriptRun, frame: &mut Frame) -> ScriptResult<Value> {

@@ -137,14 +137,38 @@ pub async fn complete(
         tries += 1;
     };
     let reply = finished_reply(run, partial, plan.as_ref(), shown, cut);
+    if !is_internal {
+        note_incomplete(run, frame, &reply);
+    }
     run.emit(frame, "llm", vec![json!({ "content": reply.text })]).await?;
     Ok(reply)
+}
+
+/// Says that a reply is not all of an answer, which its text does not tell.
+fn note_incomplete(run: &mut ScriptRun, frame: &Frame, reply: &ScriptReply) {
+    let is_cut = reply.cut == Some(Truncation::Length);
+    let no_answer = reply.text.trim().is_empty() && reply.reasoning.is_some();
+    match (no_answer, is_cut) {
+        (true, true) => note_here(run, frame, words::THOUGHTS_CUT),
+        (true, false) => note_here(run, frame, words::THOUGHTS_ALONE),
+        (false, true) => note_here(run, frame, words::ANSWER_CUT),
+        (false, false) => {}
+    }
 }
 
 /// A note with the place of the running instruction.
 fn note_here(run: &mut ScriptRun, frame: &Frame, say: impl Into<LocalizedText>) {
     let place = Location::new(&frame.file, frame.position);
     run.host.emit_note(LocatedError::with_location(say, place).localized());
+}
+
+/// A note with the place of the running instruction, the first time that it is true of it.
+pub fn note_once(run: &mut ScriptRun, frame: &mut Frame, say: LocalizedText) {
+    let place = Location::new(&frame.file, frame.position);
+    let said = LocatedError::with_location(say, place);
+    if frame.noted_params.insert(said.to_string()) {
+        run.host.emit_note(said.localized());
+    }
 }
 
 /// Reports each parameter that has no effect, once in a script.

@@ -84,17 +84,20 @@ pub fn model_call_settings(
     is_json: bool,
 ) -> ModelCallSettings {
     let of = |names: &[&str]| {
-        let layers = [call, &values.prompt, &values.parameters];
-        layers.into_iter().find_map(|layer| {
-            names.iter().find_map(|name| layer.get(*name)).filter(|value| !value.is_null())
-        })
+        for layer in [call, &values.prompt, &values.parameters] {
+            let given = names.iter().find_map(|name| Some((*name, layer.get(*name)?)));
+            let given = given.filter(|(name, value)| !value.is_null() && is_usable(name, value));
+            if let Some((_, value)) = given {
+                return Some(value);
+            }
+        }
+        None
     };
     let number = |names: &[&str]| of(names).and_then(as_number);
     let whole = |names: &[&str], default: u64| {
         of(names).and_then(as_number).map_or(default, |number| number.max(0.0) as u64)
     };
     let max_tokens = of(&["max_tokens", "maxTokens"]).and_then(as_number);
-    let max_tokens = max_tokens.filter(|most| *most >= -1.0);
     let max_tokens = max_tokens.map_or(u64::from(MAX_TOKENS), |most| most.max(0.0) as u64);
     // 0 and -1 mean: no limit.
     let max_tokens = (max_tokens > 0).then(|| u32::try_from(max_tokens).unwrap_or(u32::MAX));
@@ -122,7 +125,7 @@ pub fn model_call_settings(
             more,
         },
         streams: streams && wants,
-        timeout: Duration::from_millis(whole(&["timeout"], TIMEOUT).max(1)),
+        timeout: Duration::from_millis(whole(&["timeout"], TIMEOUT)),
         retries: if continues && !is_json { whole(&["maxRetry"], MAX_RETRY) } else { 0 },
         max_tail_repeats: whole(&["minTailRepeatCount"], MIN_TAIL),
     }
@@ -130,7 +133,8 @@ pub fn model_call_settings(
 
 fn continues_on_length_limit(values: &ScopeValues, call: &Map<String, Value>) -> bool {
     let option = values.option("continueOnLengthLimit");
-    let given = call.get("continueOnLengthLimit").or(option.as_ref());
+    let is_flag = |value: &&Value| value.is_boolean();
+    let given = call.get("continueOnLengthLimit").filter(is_flag).or(option.as_ref());
     given.and_then(Value::as_bool).unwrap_or(false)
 }
 
@@ -172,6 +176,7 @@ fn sent_value(value: &Value, kind: Option<ParamKind>) -> Value {
 enum ParamKind {
     Number,
     Count,
+    Time,
     Texts,
     Flag,
 }
@@ -182,6 +187,7 @@ impl ParamKind {
             ParamKind::Number => as_number(value).is_some(),
             // 0 and -1 mean: no limit.
             ParamKind::Count => as_number(value).is_some_and(|number| number >= -1.0),
+            ParamKind::Time => as_number(value).is_some_and(|number| number >= 1.0),
             ParamKind::Texts => value.is_string() || value.is_array(),
             ParamKind::Flag => value.is_boolean(),
         }
@@ -197,7 +203,7 @@ const CHECKED: &[(&str, ParamKind)] = &[
     ("frequency_penalty", ParamKind::Number),
     ("max_tokens", ParamKind::Count),
     ("maxTokens", ParamKind::Count),
-    ("timeout", ParamKind::Count),
+    ("timeout", ParamKind::Time),
     ("maxRetry", ParamKind::Count),
     ("minTailRepeatCount", ParamKind::Count),
     ("stop_words", ParamKind::Texts),
@@ -205,6 +211,11 @@ const CHECKED: &[(&str, ParamKind)] = &[
     ("stream", ParamKind::Flag),
     ("continueOnLengthLimit", ParamKind::Flag),
 ];
+
+/// Whether a parameter can be what it is set to; one that cannot has no effect.
+fn is_usable(name: &str, value: &Value) -> bool {
+    CHECKED.iter().find(|(known, _)| *known == name).is_none_or(|(_, kind)| kind.fits(value))
+}
 
 /// What no list knows is meant for the server.
 pub fn add_unlisted(parameters: &Map<String, Value>, more: &mut Map<String, Value>) {
@@ -354,6 +365,21 @@ mod tests {
             (sent.get("seed"), sent.get("my_param")),
             (Some(&json!(7)), Some(&json!("any")))
         );
+    }
+
+    #[test]
+    fn a_parameter_without_effect_leaves_the_default() {
+        let call = map(json!({"timeout": -5, "maxRetry": -9, "minTailRepeatCount": "x"}));
+        let values = ScopeValues {
+            parameters: map(json!({"continueOnLengthLimit": true, "timeout": 5000})),
+            ..ScopeValues::default()
+        };
+        let read = |values: &ScopeValues, call| model_call_settings(values, call, true, false);
+        let settings = read(&values, &call);
+        assert_eq!((settings.retries, settings.max_tail_repeats), (7, 7));
+        assert_eq!(settings.timeout.as_secs(), 5);
+        let none = read(&ScopeValues::default(), &map(json!({"timeout": 0})));
+        assert_eq!(none.timeout.as_secs(), 120);
     }
 
     /// ISDK-053: JSON must be complete.

@@ -147,7 +147,12 @@ impl ThinkPlan {
         if self.mode == ThinkMode::Last {
             return match self.think.find(text) {
                 Some(found) => (found.rest.trim().to_owned(), Some(found.inside.trim().to_owned())),
-                None => (text.to_owned(), None),
+                None => match self.think.split_open(text) {
+                    Some((before, open)) => {
+                        (before.trim().to_owned(), Some(open.trim().to_owned()))
+                    }
+                    None => (text.to_owned(), None),
+                },
             };
         }
         let (rest, thinking) = match self.think.find(text) {
@@ -155,7 +160,7 @@ impl ThinkPlan {
             // The start tag is often part of the template, and the reply contains only the end tag.
             None => match self.think.end().and_then(|end| text.split_once(end)) {
                 Some((thinking, rest)) => (rest.to_owned(), Some(thinking.trim().to_owned())),
-                None => (text.to_owned(), None),
+                None => self.split_unclosed(text),
             },
         };
         let answer = match self.answer.find(&rest) {
@@ -166,6 +171,20 @@ impl ThinkPlan {
             },
         };
         (answer.trim().to_owned(), thinking)
+    }
+}
+
+impl ThinkPlan {
+    /// Thoughts that were cut, or never closed: they last to the answer, if there is one.
+    fn split_unclosed(&self, text: &str) -> (String, Option<String>) {
+        let Some((before, open)) = self.think.split_open(text) else {
+            return (text.to_owned(), None);
+        };
+        let (thinking, answer) = match self.answer.split_open(open) {
+            Some((thinking, _)) => open.split_at(thinking.len()),
+            None => (open, ""),
+        };
+        (format!("{before}{answer}"), Some(thinking.trim().to_owned()))
     }
 }
 
@@ -194,6 +213,13 @@ impl Tag {
             Tag::Pair { end, .. } => Some(end),
             Tag::Pattern { .. } => None,
         }
+    }
+
+    /// A text before and after the start tag.
+    fn split_open<'t>(&self, text: &'t str) -> Option<(&'t str, &'t str)> {
+        let Tag::Pair { start, given, .. } = self else { return None };
+        let lower = || text.split_once(start.to_lowercase().as_str()).filter(|_| !given);
+        text.split_once(start.as_str()).or_else(lower)
     }
 
     fn find(&self, text: &str) -> Option<TagMatch> {
@@ -274,6 +300,19 @@ mod tests {
         assert_eq!((answer.as_str(), thinking.as_deref()), ("7", Some("hm\nhm")));
         assert_eq!(split(json!("deep"), "plain").0, "plain");
         assert_eq!(split(json!("first"), "thought</think>4").0, "thought</think>4");
+    }
+
+    #[test]
+    fn thoughts_that_are_cut_are_no_answer() {
+        let split = |value, text: &str| plan_from(value).unwrap().split(text);
+        let of = |answer: &str, thinking: &str| (answer.to_owned(), Some(thinking.to_owned()));
+        assert_eq!(split(json!("first"), "<Think>hm I was cut"), of("", "hm I was cut"));
+        assert_eq!(split(json!("deep"), "<think>hm"), of("", "hm"));
+        assert_eq!(split(json!(true), "4. <Think>hm"), of("4.", "hm"));
+        assert_eq!(split(json!("first"), "<Think>hm <Answer>4"), of("4", "hm"));
+        assert_eq!(split(json!("first"), "<Think>hm <Answer>4</Answer>"), of("4", "hm"));
+        let own = json!({"mode": "first", "thinkTag": "t"});
+        assert_eq!(split(own, "<t>hm"), of("", "hm"));
     }
 
     /// ISDK-148: depth, steps and the script's own prompt.

@@ -18,6 +18,7 @@ use super::super::manifest::input::ScriptArgs;
 use super::super::tool_protocol::ParsedToolCall;
 use super::expression::Expressions;
 use super::frame::{Frame, ScriptRun};
+use super::limits::MOST_ROUNDS;
 use super::scope::text_of;
 use super::script_tool::{Results, ScriptTool};
 use super::shared_host::Relay;
@@ -25,8 +26,6 @@ use crate::i18n::{LocalizedText, script_run as words};
 
 /// Maximum number of calls in one reply.
 const MOST_CALLS: usize = 20;
-/// Maximum number of rounds of calls for one answer.
-const MOST_ROUNDS: usize = 5;
 /// Calls at a time: the default, and the maximum.
 const AT_ONCE: usize = 5;
 const MOST_AT_ONCE: usize = 10;
@@ -104,7 +103,7 @@ pub async fn run_calls(
     }
     let came = run_concurrently(run, frame, &jobs, at_once).await;
     for ((tool, args, _), came) in jobs.iter().zip(came) {
-        let value = result_value(run.host.as_mut(), tool, came)?;
+        let value = result_value(run.host.as_mut(), tool, args, came)?;
         done.add_result(tool, args, &value);
     }
     Ok(())
@@ -172,7 +171,7 @@ pub async fn run_tool(
     let asked = tool.kind.confirm_call(run.host.as_mut(), &tool.id, asked).await?;
     let given = ScriptArgs::from(args.clone());
     let came = tool.kind.run(run, &frame.permissions, given, asked).await;
-    let value = result_value(run.host.as_mut(), tool, came)?;
+    let value = result_value(run.host.as_mut(), tool, &args, came)?;
     done.add_result(tool, &args, &value);
     Ok(())
 }
@@ -181,14 +180,25 @@ pub async fn run_tool(
 fn result_value(
     host: &mut dyn ScriptHost,
     tool: &ScriptTool,
+    args: &Map<String, Value>,
     came: ScriptResult<Value>,
 ) -> ScriptResult<Value> {
+    let unknown = tool.help().unknown_args(args);
+    let unknown: Vec<LocalizedText> = unknown
+        .into_iter()
+        .map(|name| words::TOOL_ARGUMENT.with("tool", tool.id.clone()).with("name", quoted(name)))
+        .collect();
     match came {
-        Ok(value) => Ok(value),
+        Ok(value) => {
+            unknown.into_iter().for_each(|said| host.emit_note(said));
+            Ok(value)
+        }
         Err(ScriptFlow::Failed(failure)) => {
             let why = failure.message.clone();
             host.emit_note(words::TOOL_FAILED.with("name", tool.id.clone()).with("why", why));
-            Ok(Value::String(format!("error: {}", failure.message)))
+            // A missing argument is often one that the model wrote in another way.
+            let told = unknown.iter().map(|said| format!(" {said}"));
+            Ok(Value::String(format!("error: {}{}", failure.message, told.collect::<String>())))
         }
         Err(halt) => Err(halt),
     }

@@ -12,6 +12,7 @@ use super::super::tool_protocol::{self, ParsedToolCall, ToolHelp};
 use super::arguments::ArgValues;
 use super::frame::{Callee, Frame, ScriptRun};
 use super::import::start_toolset;
+use super::limits::{MOST_ROUNDS, limit_error};
 use super::model_call::{CallOptions, ReplyUse, ScriptReply, TRIES, complete, no_choice_error};
 use super::scope::merge;
 use super::script_tool::{
@@ -112,7 +113,7 @@ pub async fn answer_with_tools(
     }
     let free: Vec<&ScriptTool> = tools.iter().filter(|tool| tool.is_model_callable()).collect();
     let mode = ToolSchedule::from_settings(frame)?;
-    for _ in 0..mode.rounds {
+    for round in 0..mode.rounds {
         if free.is_empty() {
             break;
         }
@@ -121,6 +122,9 @@ pub async fn answer_with_tools(
             break;
         }
         run_calls(run, frame, &free, &wanted, mode.at_once, &mut done).await?;
+        if round + 1 == MOST_ROUNDS {
+            run.host.emit_note(words::TOOL_ROUNDS.with("most", MOST_ROUNDS));
+        }
     }
     if done.calls.is_empty() {
         return Ok(None);
@@ -163,6 +167,9 @@ async fn final_answer(
         }
         let wanted = parse_calls(&reply.text, tools, mode);
         more = if wanted.is_empty() { 0 } else { more - 1 };
+        if more == 0 && !wanted.is_empty() {
+            run.host.emit_note(words::TOOL_ROUNDS.with("most", MOST_ROUNDS + 1));
+        }
         frame.dialogue.model_calls = frame.dialogue.model_calls.saturating_sub(1);
         run_calls(run, frame, tools, &wanted, mode.at_once, &mut done).await?;
     }
@@ -301,7 +308,7 @@ fn add_tool(
     out: &mut Vec<ScriptTool>,
 ) -> ScriptResult<Option<NamedToolset>> {
     if out.len() >= MOST_TOOLS {
-        return Err(words::TOO_MANY_TOOLS.with("most", MOST_TOOLS).into());
+        return Err(limit_error(words::TOO_MANY_TOOLS.with("most", MOST_TOOLS)));
     }
     let mut defaults = Map::new();
     if let Some(Value::Object(own)) = about.get("defaults") {

@@ -16,7 +16,7 @@ mod tree;
 mod tests;
 
 pub use lines::parse_separator;
-pub use tree::{ScriptNode, Tree};
+pub use tree::{DEEPEST, ScriptNode, Tree};
 
 /// Largest script, in bytes.
 pub const MOST: usize = 4 << 20;

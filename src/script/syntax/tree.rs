@@ -10,7 +10,8 @@ use crate::i18n::{LocalizedText, script_run as words};
 use crate::script::error::SourcePosition;
 
 /// Deepest nesting, and maximum number of nodes including those that aliases expand to.
-const DEEPEST: usize = 64;
+/// How deep the YAML of a script may be nested.
+pub const DEEPEST: usize = 64;
 const MOST: usize = 200_000;
 
 #[derive(Clone, Debug, PartialEq)]

@@ -42,13 +42,14 @@ pub(super) fn compile(text: &str) -> TemplateNames {
     let mut rest = text;
     while let Some((_, tail)) = rest.find('{').map(|at| rest.split_at(at)) {
         let after = tail.strip_prefix('{').unwrap_or_default();
-        rest = match after.split_once('}') {
-            Some((inside, rest)) if is_field(inside) => {
-                let name = delimiters::leading_word(inside, |_| false).map(|(name, _)| name);
+        let field = if after.starts_with('{') { None } else { parse_field(tail) };
+        rest = match field {
+            Some((_, rest)) => {
+                let name = delimiters::leading_word(after, |_| false).map(|(name, _)| name);
                 variables.extend(name.map(str::to_owned));
                 rest
             }
-            _ => after.strip_prefix('{').unwrap_or(after),
+            None => after.strip_prefix('{').unwrap_or(after),
         };
     }
     variables.sort_unstable();
@@ -56,33 +57,39 @@ pub(super) fn compile(text: &str) -> TemplateNames {
     TemplateNames { variables, ..TemplateNames::default() }
 }
 
-/// Whether what is between two braces names a value, whatever the value is.
-fn is_field(inside: &str) -> bool {
-    let (inside, spec) = inside.split_once(':').unwrap_or((inside, ""));
-    let (path, how) = inside.split_once('!').unwrap_or((inside, "s"));
-    matches!(how, "r" | "s" | "a")
-        && find_path(path, &Value::Null).is_some()
-        && FormatSpec::parse(spec).is_some()
+/// `{name}`, `{a.b}`, `{a[0]}`, `{price:.2f}`, `{name!r}`.
+struct Field<'a> {
+    path: &'a str,
+    is_quoted: bool,
+    spec: Option<&'a str>,
 }
 
-/// `{name}`, `{a.b}`, `{a[0]}`, `{price:.2f}`, `{name!r}`: its text and the rest.
-fn render_field<'a>(text: &'a str, data: &Value) -> Option<(String, &'a str)> {
+/// The field that a text begins with, and the rest.
+fn parse_field(text: &str) -> Option<(Field<'_>, &str)> {
     let (inside, after) = text.strip_prefix('{')?.split_once('}')?;
     let (inside, spec) = match inside.split_once(':') {
         Some((path, spec)) => (path, Some(spec)),
         None => (inside, None),
     };
-    let (path, quoted) = match inside.split_once('!') {
+    let (path, is_quoted) = match inside.split_once('!') {
         Some((path, "r")) => (path, true),
         Some((path, "s" | "a")) => (path, false),
         Some(_) => return None,
         None => (inside, false),
     };
+    find_path(path, &Value::Null)?;
+    spec.map_or(Some(()), |spec| FormatSpec::parse(spec).map(|_| ()))?;
+    Some((Field { path, is_quoted, spec }, after))
+}
+
+/// The text of the field that a text begins with, and the rest.
+fn render_field<'a>(text: &'a str, data: &Value) -> Option<(String, &'a str)> {
+    let (Field { path, is_quoted, spec }, after) = parse_field(text)?;
     let value = find_path(path, data)?;
     let value = value.unwrap_or(&Value::Null);
     let shown = match spec {
         Some(spec) => format_value(value, spec)?,
-        None if quoted && value.is_string() => format!("'{}'", print::text(value)),
+        None if is_quoted && value.is_string() => format!("'{}'", print::text(value)),
         None => print::text(value),
     };
     Some((shown, after))

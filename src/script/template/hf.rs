@@ -77,7 +77,9 @@ pub(super) fn render(
     functions: &Functions,
 ) -> Result<Rendered, ScriptError> {
     let text = fix_triple_braces(text);
-    let Some(measured) = limits::rewrite(&text) else { return Err(words::TEMPLATE_WORK.into()) };
+    let Some(measured) = limits::rewrite(&text) else {
+        return Err(ScriptError::limit(words::TEMPLATE_WORK));
+    };
     let env = environment(measured.len(), functions)?;
     let template =
         env.template_from_named_str("text", &measured).map_err(|error| render_error(&error))?;
@@ -230,7 +232,7 @@ fn write_value(out: &mut Output<'_>, _: &mut State<'_, '_>, value: &Value) -> Re
 
 fn render_error(error: &Error) -> ScriptError {
     match error.kind() {
-        ErrorKind::OutOfFuel => words::TEMPLATE_WORK.into(),
+        ErrorKind::OutOfFuel => ScriptError::limit(words::TEMPLATE_WORK),
         kind => {
             let why = match (error.detail(), kind) {
                 (Some(detail), _) => detail.to_owned(),

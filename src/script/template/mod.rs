@@ -18,6 +18,7 @@ mod py_methods;
 mod tags;
 
 pub use hf::{FILTERS, Functions, Rendered, TemplateCall};
+pub use limits::MOST_OUTPUT;
 pub use tags::{TemplateFault, TemplateNames};
 
 /// Longest template, in bytes.
@@ -112,10 +113,10 @@ pub fn render_with(
         return Ok(Rendered::Done(text.to_owned()));
     }
     if text.len() > LONGEST {
-        return Err(words::TEMPLATE_LONG.with("limit", LONGEST).into());
+        return Err(ScriptError::limit(words::TEMPLATE_LONG.with("limit", LONGEST)));
     }
     if functions.results.len() > MOST_CALLS {
-        return Err(words::TEMPLATE_CALLS.with("limit", MOST_CALLS).into());
+        return Err(ScriptError::limit(words::TEMPLATE_CALLS.with("limit", MOST_CALLS)));
     }
     match format {
         Format::Hf => hf::render(text, data, functions),

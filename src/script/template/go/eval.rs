@@ -39,7 +39,10 @@ impl Evaluator<'_> {
 
     fn count_steps(&mut self, steps: usize) -> Result<(), ScriptError> {
         self.steps = self.steps.saturating_add(steps);
-        if self.steps > STEPS { Err(words::TEMPLATE_WORK.into()) } else { Ok(()) }
+        match self.steps > STEPS {
+            true => Err(ScriptError::limit(words::TEMPLATE_WORK)),
+            false => Ok(()),
+        }
     }
 
     fn push_text(&mut self, text: &str) -> Result<(), ScriptError> {

@@ -1,0 +1,52 @@
+//! Roles that are nearly written like one that the script has. Any other name may be
+//! somewhere in a story.
+
+use super::Checker;
+use crate::config::suggest;
+use crate::i18n::script_run as words;
+use crate::script::error::quoted;
+use crate::script::text::roles;
+
+/// The roles of every dialogue.
+const ROLES: [&str; 3] = ["system", "user", "assistant"];
+/// The shortest name that is likened to others.
+const SHORTEST: usize = 3;
+
+impl Checker<'_> {
+    /// The key of a message.
+    pub(super) fn check_role(&mut self, key: &str) {
+        let (name, _) = roles::parse_key(key);
+        let own = self.manifest.roles();
+        let own = own.keys().map(String::as_str);
+        let known: Vec<&str> = ROLES.into_iter().chain(own).chain([self.manifest.name()]).collect();
+        self.check_role_name(name, &known);
+    }
+
+    /// `@name` at the start of a message: a role, or a text like any other.
+    pub(super) fn check_leading_role(&mut self, text: &str) {
+        let own = self.manifest.roles();
+        if own.is_empty() {
+            return;
+        }
+        let is_role = |name: &str| name == "all" || own.contains_key(name);
+        let (_, rest) = roles::parse_leading(text, is_role);
+        let Some(rest) = rest.trim_start().strip_prefix('@') else { return };
+        let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+        let name: String = rest.chars().take_while(|c| is_name(*c)).collect();
+        let known: Vec<&str> = own.keys().map(String::as_str).collect();
+        self.check_role_name(&name, &known);
+    }
+
+    fn check_role_name(&mut self, name: &str, known: &[&str]) {
+        let is_name = |c: char| c.is_alphabetic() || matches!(c, '_' | '-');
+        let is_plain = name.chars().count() >= SHORTEST && name.chars().all(is_name);
+        if !is_plain || known.iter().any(|role| role.eq_ignore_ascii_case(name)) {
+            return;
+        }
+        let near = suggest::nearest(name, known.iter().copied()).first().copied();
+        if let Some(near) = near.filter(|near| near.len().abs_diff(name.len()) <= 2) {
+            let what = words::ROLE_MISSPELT.with("name", quoted(name));
+            self.fault_of(name, what.with("near", near.to_owned()));
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Values of settings that no run could use: numbers out of their range, lists that are none, names
+//! of triggers, defaults that their input refuses.
+
+use serde_json::Map;
+
+use super::keys::{KeyFaults, each, is_dynamic, not_listed};
+use super::near::with_near;
+use crate::config::suggest;
+use crate::i18n::script_run as words;
+use crate::script::error::quoted;
+use crate::script::manifest::{DeclaredInput, fit_args, input};
+use crate::script::output;
+use crate::script::run::tools::TRIGGERS;
+use crate::script::syntax::{ScriptNode, Tree};
+
+/// The least values of parameters; 0 and -1 tokens are no limit.
+const LEAST: &[(&str, f64)] = &[
+    ("temperature", 0.0),
+    ("max_tokens", -1.0),
+    ("timeout", 1.0),
+    ("maxRetry", 0.0),
+    ("minTailRepeatCount", 0.0),
+];
+/// Parameters that are a share of the whole.
+const SHARES: &[&str] = &["top_p", "min_p"];
+const FORMAT_KEYS: &[&str] =
+    &["type", "conversionScope", "schema", "json_schema", "strict", "name", "description"];
+
+impl KeyFaults {
+    /// The value of a parameter, or of a setting that may be one.
+    pub(super) fn check_value(&mut self, name: &str, value: &ScriptNode) {
+        match name {
+            "stop_words" | "stop" => self.check_texts(name, value),
+            "keepThinking" | "keepOriginal" | "keepOrginal" => {
+                let fits = matches!(value.tree, Tree::Bool(_) | Tree::Text(_) | Tree::Null);
+                self.check_kinds(name, value, "boolean, string", fits);
+            }
+            "trigger" => self.check_triggers(value),
+            _ => self.check_number(name, value),
+        }
+    }
+
+    fn check_number(&mut self, name: &str, value: &ScriptNode) {
+        let Tree::Number(number) = &value.tree else { return };
+        let Some(given) = number.as_f64() else { return };
+        let least = LEAST.iter().find(|(known, least)| *known == name && given < *least);
+        if let Some((_, least)) = least {
+            let what = words::VALUE_LEAST.with("name", name).with("low", least.to_string());
+            self.add(value.position, what.with("value", number.to_string()));
+        }
+        if SHARES.contains(&name) && !(0.0..=1.0).contains(&given) {
+            let what = words::VALUE_RANGE.with("name", name).with("low", 0).with("high", 1);
+            self.add(value.position, what.with("value", number.to_string()));
+        }
+    }
+
+    fn check_kinds(&mut self, name: &str, value: &ScriptNode, kinds: &'static str, fits: bool) {
+        if !fits {
+            let what = words::VALUE_KIND.with("name", name).with("kinds", kinds);
+            self.add(value.position, what.with("value", quoted(&value.to_value().to_string())));
+        }
+    }
+
+    /// A text, or a list of them.
+    fn check_texts(&mut self, name: &str, value: &ScriptNode) {
+        let is_text = |node: &ScriptNode| matches!(node.tree, Tree::Text(_));
+        let fits = value.tree == Tree::Null || each(value).all(is_text);
+        self.check_kinds(name, value, "string, array", fits);
+    }
+
+    /// A tag: a text, or two of them.
+    pub(super) fn check_tag(&mut self, name: &str, value: &ScriptNode) {
+        let fits = match &value.tree {
+            Tree::Text(_) | Tree::Null => true,
+            Tree::List(both) => both.len() == 2 && both.iter().all(|it| it.as_text().is_some()),
+            _ => false,
+        };
+        self.check_kinds(name, value, "string, [string, string]", fits);
+    }
+
+    pub(super) fn check_triggers(&mut self, value: &ScriptNode) {
+        for trigger in each(value) {
+            let Some(text) = trigger.as_text().filter(|text| !is_dynamic(text)) else { continue };
+            let is_known = |known: &&str| known.eq_ignore_ascii_case(text);
+            if !TRIGGERS.iter().any(is_known) && !text.eq_ignore_ascii_case("Auto") {
+                let what = words::SETTING_VALUE.with("name", "trigger");
+                let what = what.with("value", quoted(text)).with("list", TRIGGERS.join(", "));
+                self.add(trigger.position, with_near(what, text, TRIGGERS.iter().copied()));
+            }
+        }
+    }
+
+    /// The keys of `response_format`. Others may be meant for a server.
+    pub(super) fn check_format_keys(&mut self, value: &ScriptNode) {
+        for (key, inside) in value.pairs() {
+            let Some(name) = key.key_text() else { continue };
+            if !FORMAT_KEYS.contains(&name.as_str()) && name.chars().count() >= 3 {
+                let near = suggest::nearest(&name, FORMAT_KEYS.iter().copied());
+                if let Some(near) = near.first() {
+                    let what = words::KEY_MISSPELT.with("of", "response_format");
+                    self.add(key.position, what.with("name", quoted(&name)).with("near", *near));
+                }
+            }
+            let scopes = ["message", "response"];
+            if let Some(text) = inside.as_text().filter(|_| name == "conversionScope")
+                && !scopes.contains(&text)
+            {
+                let what = words::SETTING_VALUE.with("name", "conversionScope");
+                let what = what.with("value", quoted(text)).with("list", scopes.join(", "));
+                self.add(inside.position, with_near(what, text, scopes));
+            }
+        }
+    }
+
+    /// `prompt.messages`.
+    pub(super) fn check_declared_form(&mut self, messages: &ScriptNode) {
+        for item in each(messages) {
+            let fits = match &item.tree {
+                Tree::Text(_) | Tree::Null => true,
+                Tree::Map(pairs) => {
+                    pairs.len() == 1 || item.get("role").is_some() && item.get("content").is_some()
+                }
+                _ => false,
+            };
+            if !fits {
+                self.add(item.position, words::MESSAGE_FORM);
+            }
+        }
+    }
+
+    /// The attributes of an input whose values limit it.
+    pub(super) fn check_attributes(&mut self, about: &ScriptNode) {
+        if let Some(list) = about.get("enum")
+            && !matches!(list.tree, Tree::List(_) | Tree::Null)
+        {
+            self.add(list.position, words::ENUM_NO_LIST);
+        }
+        if let Some(index) = about.get("index")
+            && let Tree::Number(number) = &index.tree
+            && number.as_f64().is_some_and(|number| number < 0.0)
+        {
+            self.add(index.position, words::INDEX_NEGATIVE.with("value", number.to_string()));
+        }
+    }
+
+    /// `input: [{a: required}]`, where a map is meant.
+    pub(super) fn check_input_word(&mut self, about: &ScriptNode) {
+        let word = about.as_text().filter(|text| matches!(*text, "required" | "hidden"));
+        if let Some(word) = word {
+            self.add(about.position, words::INPUT_WORD.with("name", word.to_owned()));
+        }
+    }
+
+    /// A value that is set for an input in the head.
+    pub(super) fn check_input_value(&mut self, declared: &DeclaredInput, node: &ScriptNode) {
+        let is_plain = !matches!(&node.tree, Tree::Text(text) if is_dynamic(text));
+        let value = node.to_value();
+        if value.is_null() || node.tag.is_some() || !is_plain {
+            return;
+        }
+        if !input::is_allowed(&declared.choices, &value) {
+            self.add(node.position, not_listed(&declared.name, &value, &declared.choices));
+            return;
+        }
+        let mut args = Map::new();
+        args.insert(declared.name.clone(), value);
+        if let Err(why) = fit_args(std::slice::from_ref(declared), &mut args) {
+            self.add(node.position, why.message);
+        }
+    }
+
+    /// Whether `output` can be followed at all: its references, its patterns, its required names.
+    pub(super) fn check_schema(&mut self, value: &ScriptNode) {
+        self.check_required_names(value);
+        if let Some(why) = output::schema_fault(&value.to_value()) {
+            self.add(value.position, why.0);
+        }
+    }
+
+    fn check_required_names(&mut self, schema: &ScriptNode) {
+        let combines = ["allOf", "anyOf", "oneOf", "$ref", "patternProperties"];
+        let is_whole = combines.iter().all(|key| schema.get(key).is_none());
+        let properties = schema.get("properties").filter(|it| !it.pairs().is_empty() && is_whole);
+        if let (Some(properties), Some(Tree::List(names))) =
+            (properties, schema.get("required").map(|node| &node.tree))
+        {
+            for node in names {
+                let Some(name) = node.as_text().filter(|name| properties.get(name).is_none())
+                else {
+                    continue;
+                };
+                let what = words::REQUIRED_UNKNOWN.with("name", quoted(name));
+                let known: Vec<String> =
+                    properties.pairs().iter().filter_map(|(key, _)| key.key_text()).collect();
+                let known = known.iter().map(String::as_str);
+                self.add(node.position, with_near(what, name, known));
+            }
+        }
+        match &schema.tree {
+            Tree::List(items) => items.iter().for_each(|item| self.check_required_names(item)),
+            Tree::Map(pairs) => pairs.iter().for_each(|(_, it)| self.check_required_names(it)),
+            _ => {}
+        }
+    }
+}
