@@ -358,7 +358,7 @@ impl MarkdownLayout<'_> {
 
     fn cell(&mut self) {
         self.join = Join::None;
-        let cell = std::mem::take(&mut self.para);
+        let cell = std::mem::take(&mut self.para).with_tabs_expanded();
         if let BlockContent::Table(Table { rows, .. }) = &mut self.content
             && let Some(row) = rows.last_mut()
         {

@@ -54,6 +54,17 @@ fn cells_are_selected_from_the_press_to_the_release() {
 }
 
 #[test]
+fn a_tab_in_a_table_is_shown_and_copied_as_blanks() {
+    let table = "| a | b |\n|--|--|\n`c`\t- x\n";
+    for width in [4, 20, 80] {
+        let mut screen = Screen::new(width, 12);
+        screen.apply_all([turn_started("t"), delta(table)]);
+        let copied = drag(&mut screen, (0, 0), (width - 1, 11)).unwrap();
+        assert!(!copied.contains('\t') && copied.contains("- x"), "{width}: {copied:?}");
+    }
+}
+
+#[test]
 fn a_wide_character_is_selected_whole() {
     let mut screen = Screen::with_events([turn_started("中文字符")]);
     for (from, to) in [(4, 7), (5, 6)] {
