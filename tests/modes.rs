@@ -126,6 +126,28 @@ fn accepted_edits_ask_about_files_with_other_names_and_those_that_the_notes_take
 }
 
 #[test]
+fn accepted_edits_ask_about_hooks_of_the_project_and_what_cannot_be_undone() {
+    let bench = TestDir::new();
+    let work = bench.work();
+    for folder in [".git/objects", ".git/refs", "hooks"] {
+        fs::create_dir_all(work.join(folder)).unwrap();
+    }
+    fs::write(work.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    fs::write(work.join(".git/config"), "[core]\n\thooksPath = hooks\n").unwrap();
+    let large = "a line of a log\n".repeat(400_000) + "the last\n";
+    fs::write(work.join("big.log"), &large).unwrap();
+    let edit = json!({ "path": "big.log", "old": "the last", "new": "the end" });
+    let edit = steps(json!([{ "tool": "file.edit", "input": edit }]));
+    for reply in [write("hooks/pre-commit"), write(".g\u{200c}it/config"), edit] {
+        let args = ["--mode", "edits", "--allow", "file.write *", "--allow", "file.edit *"];
+        let (code, _, err) = run(&bench, &[&reply, DONE], &[&args[..], &["-p", "go"]].concat());
+        assert_eq!(code, 3, "{reply} {err}");
+    }
+    assert!(!work.join("hooks/pre-commit").exists());
+    assert_eq!(fs::read_to_string(work.join("big.log")).unwrap(), large);
+}
+
+#[test]
 fn a_plan_without_a_user_is_the_answer_and_no_warning_about_a_limit() {
     let bench = TestDir::new();
     let (code, out, err) = run(&bench, &[&plan(), DONE], &["--mode", "plan", "-p", "do it"]);

@@ -195,6 +195,8 @@ fn the_model_of_a_later_run_reads_and_stops_a_kept_job_and_sees_no_secret_of_eit
     let mut screen = terminal(&bench, &server, &[("OTHER_TOKEN", second)]);
     screen.wait_for("still runs");
     screen.press("look after it\r");
+    screen.wait_for("was not started by the model");
+    screen.press("y");
     screen.wait_for("All done.");
     let sent = server.requests().last().unwrap().json()["messages"].to_string();
     assert!(sent.contains("begun") && sent.contains("second part"), "{sent}");

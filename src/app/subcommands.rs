@@ -11,7 +11,7 @@ use super::key_source::{KeyFinder, key_place};
 use super::models::{describe_at, endpoint};
 use super::runtime::runtime;
 use super::session_builder;
-use super::startup::Startup;
+use super::startup::{Startup, StepOptions};
 use super::user_themes;
 use crate::cli::args::{self, CompletionShell, ConfigCommand};
 use crate::cli::doctor::{self, DoctorFindings, Terminal};
@@ -24,7 +24,7 @@ use crate::config::{Connection, Environment};
 use crate::extensions::ExtensionSet;
 use crate::i18n::{Localize, cli as words, common};
 use crate::protocol::{InstructionFile, Notice, Page, PageRow, SessionInfo, StepAction};
-use crate::safety::PolicyContext;
+use crate::safety::{PolicyContext, PolicyRule};
 use crate::session::{Doctor, permissions};
 use crate::store::{Database, StoreError};
 use crate::tools::sandbox::Sandbox;
@@ -35,7 +35,15 @@ pub fn policy(startup: &Startup, asked: &args::PolicyCommand, json: bool) -> Exi
     // The verdict of the policy, as for a batch; a note adds that in this folder every command
     // asks.
     let place = policy::workspace_in(&startup.folder, &startup.paths.home, true, &world);
-    let rules = startup.loaded.settings.policy();
+    let mut rules = startup.loaded.settings.policy();
+    let StepOptions { mode, allow, .. } = &startup.run_options;
+    rules.approval = mode.unwrap_or_default();
+    for rule in allow {
+        match PolicyRule::parse(rule) {
+            Ok(rule) => rules.allowed.push(rule),
+            Err(why) => return startup.fail(&Notice::error(why), Exit::WrongUse),
+        }
+    }
     let scene = PolicyContext { policy: &rules, place: &place, world: &world };
     let lang = startup.lang();
     startup.report_problems();

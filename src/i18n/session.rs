@@ -52,7 +52,7 @@ words! { "session":
     LIMIT_BACKGROUND: "Keep it running in the background", "转到后台继续运行";
     LIMIT_STOP: "Stop it", "停止";
     LIMIT_WAIT: "Wait as long again", "再等同样长的时间";
-    JOB_STARTED: "It runs on in the background as job {id}, with no input. job.read shows its output, job.stop ends it, job.list shows all.", "已转到后台运行，任务编号 {id}，没有输入。job.read 查看输出，job.stop 停止，job.list 列出全部。";
+    JOB_STARTED: "It runs on in the background as job {id}, with no input. `/jobs {id}` shows its output and `/jobs stop {id}` ends it; a model uses job.read, job.stop and job.list.", "已转到后台运行，任务编号 {id}，没有输入。`/jobs {id}` 查看输出，`/jobs stop {id}` 停止；模型使用 job.read、job.stop 和 job.list。";
     JOB_LISTENS: "Job {id} `{line}` listens on port {ports}.", "任务 {id} `{line}` 正在监听端口 {ports}。";
     JOB_ENDED: "Job {id} `{line}` {state}.", "任务 {id} `{line}` {state}。";
     JOB_RUNS: "runs", "运行中";
@@ -75,6 +75,7 @@ words! { "session":
     JOB_OUTPUT: "Output of job {id}", "任务 {id} 的输出";
     STEP_OUTPUT: "Output of {step}", "{step} 的输出";
     OUTPUT_EMPTY: "Nothing was written.", "没有输出。";
+    OUTPUT_NO_PAGE: "There is no page {n}: this is the last, {of}.", "没有第 {n} 页：这是最后一页，第 {of} 页。";
     OUTPUT_PAGE: "Page {n} of {of}; `{command} N` shows page N.", "第 {n} 页，共 {of} 页；`{command} N` 显示第 N 页。";
     MODE_AGAIN: "This conversation goes on in the mode `{mode}`.", "这段对话继续使用“{mode}”模式。";
     MODE_SET: "Mode {mode}: switched to `{model}`.", "模式 {mode}：已切换到 `{model}`。";

@@ -92,7 +92,13 @@ impl Risk {
 
     /// Takes a deliberate approval: an L2, including one that settings lifted.
     pub fn is_high_risk(&self) -> bool {
-        self.tier == Tier::L2 || self.lifted
+        self.tier == Tier::L2 && !self.is_refused_by_mode() || self.lifted
+    }
+
+    /// Only plan mode refuses it.
+    pub fn is_refused_by_mode(&self) -> bool {
+        let mut grave = self.reasons.iter().filter(|reason| reason.tier == Tier::L2).peekable();
+        grave.peek().is_some() && grave.all(|reason| reason.rule == "mode.plan")
     }
 
     /// The sentence of the deciding reason.

@@ -99,9 +99,7 @@ fn is_program(parts: &[String]) -> bool {
 /// nothing on some systems.
 fn plain_name(name: &str) -> String {
     let plain = name.chars().filter(|c| !is_invisible(*c)).map(|c| match c {
-        '\u{ff01}'..='\u{ff5e}' => {
-            char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c)
-        }
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
         '\u{2024}' | '\u{fe52}' => '.',
         '\u{17f}' => 's',
         c => c,
