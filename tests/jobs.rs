@@ -97,8 +97,7 @@ async fn the_model_asks_before_it_stops_a_job_of_the_user() {
     let stop = tool("job.stop", json!({ "id": 1 }));
     let mut talk = session(&folder, &[&stop, &tool("job.list", json!({})), DONE]);
     shell(&talk, "sleep 300 &").await;
-    talk.approve_next().await;
-    jobs(&mut talk, |jobs| jobs[0].is_running()).await;
+    assert!(finished(&mut talk).await.runs_on());
     talk.submit("tidy up").await;
     let (ask, question) = talk.next_question().await;
     let Question::Step(question) = question else { panic!("{question:?}") };

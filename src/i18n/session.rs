@@ -173,7 +173,7 @@ words! { "session":
     NO_HITS: "No saved conversation matches.", "没有符合的对话。";
     NOTHING_TO_UNDO: "No step of this session changed a file that could be restored.", "本次会话没有可以还原的文件修改。";
     NOTHING_TO_REDO: "There is nothing to redo: nothing was undone since the last change.", "没有可以重做的内容：上次修改之后没有撤销过。";
-    UNDO_NOT_COVERED: "Files that commands changed and that were not saved stay as they are: {n}. Ignored files, credentials, very large files and what background jobs change are not saved.", "命令改动但未保存旧内容的文件保持现状：{n} 个。被忽略的文件、凭据、过大的文件以及后台作业的改动不会保存。";
+    UNDO_NOT_COVERED: "What commands changed and what was not saved stays as it is: {n}. Links, permissions of files, very large files, ignored files, credentials, empty folders and what background jobs change are not restored.", "命令改动但未保存的内容保持现状：{n} 处。链接、文件权限、过大的文件、被忽略的文件、凭据、空目录以及后台作业的改动不会恢复。";
     COST_UNKNOWN: "The price of `{model}` is not known, so the limit in dollars cannot take effect.", "`{model}` 的价格未知，因此美元上限无法生效。";
     COST_UNKNOWN_HINT: "Name its price in the settings (`[models.\"NAME\"]`, `price_input` and `price_output`), or limit tokens (`limits.tokens.run`).", "请在设置中写明价格（`[models.\"名称\"]` 的 `price_input` 和 `price_output`），或限制 token 数（`limits.tokens.run`）。";
     RESTORE_HELD: "Files that stay as they are: {n}. Since not every file was restored, none was deleted that could be the only copy of one; `{command}` tries the rest again.", "保持现状的文件：{n} 个。由于并非所有文件都已还原，可能是唯一副本的文件均未删除；`{command}` 会再次尝试其余部分。";

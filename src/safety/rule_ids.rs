@@ -194,8 +194,10 @@ pub fn is_rule(id: &str) -> bool {
 }
 
 /// A fact of the program, made once.
-static IDS: LazyLock<HashSet<String>> =
-    LazyLock::new(|| rules().into_iter().map(|rule| rule.id).collect());
+static IDS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    let of_rows = rules().into_iter().map(|rule| rule.id);
+    of_rows.chain(rules::forms::sub_command_ids()).collect()
+});
 
 fn is_row(id: &str) -> bool {
     let (program, rest) = id.split_once('.').unwrap_or((id, ""));

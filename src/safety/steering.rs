@@ -94,7 +94,7 @@ fn is_program(parts: &[String]) -> bool {
             && PROGRAM_ENDINGS.contains(&ending)
 }
 
-/// The name as file systems and people may read it: in lower case, without characters that
+/// The name as file systems and readers may take it: in lower case, without characters that
 /// cannot be seen, and in letters of the usual width. Blanks and dots at the end count for
 /// nothing on some systems.
 fn plain_name(name: &str) -> String {

@@ -109,8 +109,10 @@ impl ModelJobs {
         self.ids().contains(&id)
     }
 
-    pub fn add(&self, id: u64) {
-        self.ids().insert(id);
+    pub fn record(&self, id: u64, is_of_model: bool) {
+        if is_of_model {
+            self.ids().insert(id);
+        }
     }
 
     /// The user keeps it: from now on it is the user's.

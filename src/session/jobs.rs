@@ -48,9 +48,7 @@ impl Session {
         }
         self.jobs.next += 1;
         let id = self.jobs.next;
-        if is_of_model {
-            self.jobs.of_model.add(id);
-        }
+        self.jobs.of_model.record(id, is_of_model);
         let cancel = running.cancel.clone();
         let (to, redactor) = (self.turn_messages.clone(), self.security.redactor.clone());
         let task = tokio::spawn(async move {

@@ -61,7 +61,7 @@ pub fn no_pager_command(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings
     raise_where(call, tokens, findings, |text| text.starts_with('+'));
 }
 
-/// `bat cache --build`, and a pager where there is no terminal.
+/// `bat cache --build`, and a pager although a step has no terminal.
 pub fn bat(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     raise_where(call, tokens, findings, |text| text == "cache");
     if let Some((at, _)) =
@@ -104,13 +104,15 @@ pub fn kernel_names(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &m
     raise_where(call, tokens, findings, |text| !is_name(text) || text.contains([':', '+']));
 }
 
-/// Up to a minute.
+/// Up to a minute, as a step of its own.
 pub fn short_time(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let seconds = |text: &str| text.strip_suffix('s').unwrap_or(text).parse::<f64>().ok();
     let is_digits = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
     let short = |text: &str| is_digits(text) && seconds(text).is_some_and(|time| time <= 60.0);
+    // In a line it may be part of a loop without end.
+    let is_alone = matches!(call.seat, ArgPosition::From(_));
     match operands(tokens).collect::<Vec<_>>().as_slice() {
-        [(_, text)] if short(text) => {}
+        [(_, text)] if is_alone && short(text) => {}
         _ => raise_at(call, 0, findings),
     }
 }

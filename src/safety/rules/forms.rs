@@ -68,6 +68,15 @@ pub fn of(name: &str) -> impl Iterator<Item = &'static CommandForm> {
     FORMS.iter().filter(move |form| form.spec.matching_name(name).is_some())
 }
 
+/// The ids of the sub-commands in forms: `pip.list`.
+pub fn sub_command_ids() -> impl Iterator<Item = String> {
+    let names = |names: &'static str| names.split_ascii_whitespace();
+    FORMS.iter().flat_map(move |form| {
+        let subs = form.spec.subs.iter().flat_map(move |sub| names(sub.names));
+        subs.flat_map(move |sub| names(form.spec.names).map(move |own| format!("{own}.{sub}")))
+    })
+}
+
 #[rustfmt::skip]
 pub(super) const FORMS: &[CommandForm] = &[
     // Versions.
