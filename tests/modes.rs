@@ -233,6 +233,7 @@ fn only_the_listed_tools_are_offered_and_run() {
     assert_eq!(code, 3, "{err}");
     assert!(err.contains("no such tool"), "{err}");
     assert_eq!(with("exec", &exec("pwd", &[])).0, 0);
+    assert_eq!(with("job.start,job.list", &exec("pwd", &[])).0, 0);
     assert_eq!(with("exec,file.read", &write("a.txt")).0, 3);
     let (code, _, err) = with("exec,file.raed", DONE);
     assert_eq!(code, 2, "{err}");

@@ -259,7 +259,15 @@ mod tests {
     use super::*;
 
     fn file(modified: (i64, i64), changed: (i64, i64)) -> WorkspaceFile {
-        WorkspaceFile { size: 1, modified, changed, inode: 1, executable: false, born: None }
+        WorkspaceFile {
+            size: 1,
+            modified,
+            changed,
+            inode: 1,
+            executable: false,
+            permissions: 0,
+            born: None,
+        }
     }
 
     #[test]
