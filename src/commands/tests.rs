@@ -218,7 +218,7 @@ fn mistakes_are_reported_with_the_usage() {
         ),
         (
             "/jobs stop",
-            "`stop` names no job. Use `/jobs`, `/jobs N [page]`, `/jobs stop N` or `/jobs keep N`.",
+            "`stop` names no job. To end or keep one: `/jobs stop N`, `/jobs keep N`. Usage: /jobs [n] [page]",
         ),
         ("/copy 0", "`0` is not an answer's number: 1 is the last one. Usage: /copy [n]"),
         ("/copy last", "`last` is not an answer's number: 1 is the last one. Usage: /copy [n]"),

@@ -411,7 +411,8 @@ mod tests {
         assert_eq!(paths(&found), ["AGENTS.md", "docs/style.md"]);
         assert!(!found.notes.text.contains("sekret") && !found.notes.text.contains("not taken"));
         let said: Vec<_> = found.notices.iter().map(|notice| notice.say.phrase()).collect();
-        assert_eq!(said, [words::NOTES_CYCLE, words::NOTES_CYCLE, words::NOTES_OUTSIDE]);
+        let [cycle, outside] = [words::NOTES_CYCLE, words::NOTES_OUTSIDE];
+        assert_eq!(said, [words::NOTES_MISSING, cycle, cycle, outside]);
         fs::write(root.join("docs/style.md"), "spaces, four of them").unwrap();
         assert!(found.is_stale(&sources(&root)));
         for n in 0..9 {

@@ -262,7 +262,7 @@ words! { "safety":
     TOO_MANY_CHOICES: "{count} choices are too many; the limit is {most}.", "{count} 个选项过多，最多 {most} 个。";
     TOO_MANY_ITEMS: "{count} lines are too many for a plan; the limit is {most}.", "计划有 {count} 行，过多；最多 {most} 行。";
     TOOL_JOBS: "Looks after the steps in the background.", "查看或停止后台步骤。";
-    JOB_OF_USER: "Job {id} was not started by the model in this session, or the user keeps it.", "任务 {id} 不是模型在本次会话中启动的，或已由用户保留。";
+    JOB_OF_USER: "The job was not started by the model in this session, or the user keeps it.", "该任务不是模型在本次会话中启动的，或已由用户保留。";
     TOOL_NOT_ENCODABLE: "{path} is encoded in {encoding}, which does not have all of these characters.", "{path} 的编码是 {encoding}，无法表示其中某些字符。";
     TOOL_WITHHELD: "This run has no such tool.", "本次运行不提供此工具。";
     PLAN_MODE: "In plan mode only steps that read run.", "计划模式下只运行读取类步骤。";

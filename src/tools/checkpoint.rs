@@ -283,7 +283,8 @@ impl Checkpoints {
         }
         let foreign = add_new_files(new, started, &mut out);
         out.sort_by(|a, b| a.path.cmp(&b.path));
-        (out, foreign + count_other_links(&links, &links_now))
+        let uncovered = foreign + count_other_links(&links, &links_now, &out);
+        (out, uncovered)
     }
 
     fn keep_contents(
@@ -386,12 +387,14 @@ fn has_other_permissions(before: Option<&WorkspaceFile>, path: &Path) -> bool {
     before.map(|old| old.permissions) != stamp(path).map(|now| now.permissions)
 }
 
-/// Links that were made, removed, or lead elsewhere now: they are not restored, but counted.
-fn count_other_links(before: &Links, now: &Links) -> usize {
-    let other =
-        |a: &Links, b: &Links| a.iter().filter(|(path, to)| b.get(*path) != Some(to)).count();
-    let gone = before.keys().filter(|path| !now.contains_key(*path)).count();
-    gone + other(now, before)
+/// Links that were made, removed, or lead elsewhere now: they are not restored, but counted. One
+/// in the place of a file goes when the file is restored.
+fn count_other_links(before: &Links, now: &Links, changed: &[Candidate]) -> usize {
+    let is_replaced = |link: &Path| changed.iter().any(|file| file.path.starts_with(link));
+    let is_other = |(path, to): &(&PathBuf, &PathBuf)| before.get(*path) != Some(*to);
+    let made = now.iter().filter(is_other).filter(|(path, _)| !is_replaced(path)).count();
+    let gone = before.keys().filter(|path| !now.contains_key(*path) && !is_replaced(path)).count();
+    made + gone
 }
 
 /// What may still be copied.

@@ -107,8 +107,7 @@ pub fn job_stop(
     let id = job_id(input)?;
     out.add("job", Tier::L0, words::TOOL_JOBS, None, &[]);
     if !ground.scene.world.is_job_of_model(id) {
-        let say = words::JOB_OF_USER.with("id", id);
-        out.add("job.stop", Tier::L1, say, None, &[Effect::Irreversible]);
+        out.add("job.stop", Tier::L1, words::JOB_OF_USER, None, &[Effect::Irreversible]);
     }
     Ok(ToolTask::Job(JobTask::Stop { id }))
 }
