@@ -523,6 +523,33 @@ async fn a_moved_folder_is_undone_whole_and_a_link_in_its_place_is_named() {
 }
 
 #[tokio::test]
+async fn links_and_permissions_that_are_not_restored_are_counted() {
+    let bench = Bench::new();
+    bench.write("a.txt", "one\n");
+    std::os::unix::fs::symlink("a.txt", bench.work.join("old")).unwrap();
+    let checkpoints = Arc::new(Checkpoints::new(Backups::new(bench.kept.clone())));
+    let take = || async { checkpoints.take(vec![bench.work.clone()], Vec::new()).await.unwrap() };
+    let before = take().await;
+    fs::remove_file(bench.work.join("old")).unwrap();
+    std::os::unix::fs::symlink("a.txt", bench.work.join("new")).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    fs::set_permissions(bench.work.join("a.txt"), mode).unwrap();
+    let found = checkpoints.changes_since(before).await;
+    assert_eq!((found.files.len(), found.lost), (0, 3));
+    let before = take().await;
+    assert_eq!(checkpoints.changes_since(before).await.lost, 0);
+
+    // It is said although there is nothing to undo.
+    let mut talk = bench.session(&[DONE]);
+    talk.send(Op::Shell { line: "ln -s a.txt more".to_owned(), keep: false }).await;
+    talk.until_it_ends().await;
+    talk.send(UNDO).await;
+    let said = talk.notice().await.say.text(avocet::i18n::Lang::En);
+    assert!(said.contains("Links, permissions") && said.contains(": 1."), "{said}");
+    talk.close().await;
+}
+
+#[tokio::test]
 async fn what_came_from_where_nothing_is_looked_at_is_not_removed_by_undo() {
     let bench = Bench::new();
     bench.write(".gitignore", "target/\n");

@@ -894,6 +894,24 @@ fn policy_explain_names_tier_rule_and_reason() {
 }
 
 #[test]
+fn policy_explain_honours_the_mode_and_the_rules_of_its_command_line() {
+    let bench = TestDir::new();
+    let verdict = |options: &[&str]| {
+        let words = ["policy", "explain", "--", "mkdir", "made"];
+        let output = bench.run(&[options, &words].concat());
+        exits(&output, 0);
+        out(&output).lines().next().unwrap().to_owned()
+    };
+    assert!(verdict(&[]).starts_with("L1 · asks"), "{}", verdict(&[]));
+    let allowed = verdict(&["--allow", "mkdir *"]);
+    assert!(allowed.starts_with("L1 · runs"), "{allowed}");
+    let planned = verdict(&["--mode", "plan"]);
+    assert!(planned.starts_with("L2 · refused") && planned.ends_with("mode.plan"), "{planned}");
+    let wrong = ["--allow", "'", "policy", "explain", "--", "ls"];
+    exits(&bench.run(&wrong), 2);
+}
+
+#[test]
 fn policy_explain_answers_a_batch_line_by_line() {
     let bench = TestDir::new();
     let work = bench.work();

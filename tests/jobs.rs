@@ -91,6 +91,25 @@ async fn ask(talk: &SessionClient, job: JobRequest) {
 }
 
 #[tokio::test]
+async fn the_model_asks_before_it_stops_a_job_of_the_user() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    let stop = tool("job.stop", json!({ "id": 1 }));
+    let mut talk = session(&folder, &[&stop, &tool("job.list", json!({})), DONE]);
+    shell(&talk, "sleep 300 &").await;
+    assert!(finished(&mut talk).await.runs_on());
+    talk.submit("tidy up").await;
+    let (ask, question) = talk.next_question().await;
+    let Question::Step(question) = question else { panic!("{question:?}") };
+    assert_eq!(question.risk.rule, "job.stop");
+    talk.send(Op::Decide { ask, decision: Decision::Reject { word: None } }).await;
+    assert_eq!(finished(&mut talk).await.outcome, Outcome::Declined);
+    let listed = finished(&mut talk).await.stdout;
+    assert!(listed.starts_with("1 runs"), "{listed}");
+    talk.close().await;
+}
+
+#[tokio::test]
 async fn a_step_of_the_model_runs_on_and_is_read_and_stopped_by_it() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().canonicalize().unwrap();

@@ -126,6 +126,69 @@ fn accepted_edits_ask_about_files_with_other_names_and_those_that_the_notes_take
 }
 
 #[test]
+fn accepted_edits_ask_about_hooks_of_the_project_and_what_cannot_be_undone() {
+    let bench = TestDir::new();
+    let work = bench.work();
+    for folder in [".git/objects", ".git/refs", "hooks"] {
+        fs::create_dir_all(work.join(folder)).unwrap();
+    }
+    fs::write(work.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    fs::write(work.join(".git/config"), "[core]\n\thooksPath = hooks\n").unwrap();
+    let large = "a line of a log\n".repeat(400_000) + "the last\n";
+    fs::write(work.join("big.log"), &large).unwrap();
+    let edit = json!({ "path": "big.log", "old": "the last", "new": "the end" });
+    let edit = steps(json!([{ "tool": "file.edit", "input": edit }]));
+    for reply in [write("hooks/pre-commit"), write(".g\u{200c}it/config"), edit] {
+        let args = ["--mode", "edits", "--allow", "file.write *", "--allow", "file.edit *"];
+        let (code, _, err) = run(&bench, &[&reply, DONE], &[&args[..], &["-p", "go"]].concat());
+        assert_eq!(code, 3, "{reply} {err}");
+    }
+    assert!(!work.join("hooks/pre-commit").exists());
+    assert_eq!(fs::read_to_string(work.join("big.log")).unwrap(), large);
+}
+
+/// Git with nobody's settings, in a folder.
+fn git(folder: &Path, args: &[&str]) -> String {
+    let output = std::process::Command::new("git")
+        .args(["-c", "user.name=n", "-c", "user.email=e@x", "-c", "commit.gpgsign=false"])
+        .args(args)
+        .current_dir(folder)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{args:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn approved_git_steps_record_changes_in_a_linked_working_tree_and_leave_its_hooks_alone() {
+    let bench = TestDir::new();
+    let work = bench.work();
+    let main = work.parent().unwrap().join("main");
+    fs::create_dir_all(&main).unwrap();
+    git(&main, &["init", "-q", "-b", "main"]);
+    git(&main, &["commit", "-q", "--allow-empty", "-m", "first"]);
+    let tree = work.to_str().unwrap();
+    git(&main, &["worktree", "add", "-q", tree, "-b", "side"]);
+    git(&main, &["config", "user.name", "n"]);
+    git(&main, &["config", "user.email", "e@x"]);
+    fs::write(work.join("a.txt"), "one\n").unwrap();
+    let doctor = bench.command(&["doctor"]).output().unwrap();
+    let is_held =
+        !String::from_utf8_lossy(&doctor.stdout).contains(avocet::i18n::sandbox::NO_KERNEL.en);
+    let hook = main.join(".git/hooks/pre-commit");
+    let replies: &[&str] = &[
+        &exec("git", &["add", "a.txt"]),
+        &exec("git", &["commit", "-m", "second"]),
+        &exec("git", &["archive", "-o", hook.to_str().unwrap(), "HEAD"]),
+        DONE,
+    ];
+    let (_, _, err) = run(&bench, replies, &["--approve-steps", "-p", "record it"]);
+    assert_eq!(git(&main, &["log", "--format=%s", "side"]), "second\nfirst\n", "{err}");
+    assert!(!is_held || !hook.exists(), "{err}");
+}
+
+#[test]
 fn a_plan_without_a_user_is_the_answer_and_no_warning_about_a_limit() {
     let bench = TestDir::new();
     let (code, out, err) = run(&bench, &[&plan(), DONE], &["--mode", "plan", "-p", "do it"]);
@@ -170,6 +233,7 @@ fn only_the_listed_tools_are_offered_and_run() {
     assert_eq!(code, 3, "{err}");
     assert!(err.contains("no such tool"), "{err}");
     assert_eq!(with("exec", &exec("pwd", &[])).0, 0);
+    assert_eq!(with("job.start,job.list", &exec("pwd", &[])).0, 0);
     assert_eq!(with("exec,file.read", &write("a.txt")).0, 3);
     let (code, _, err) = with("exec,file.raed", DONE);
     assert_eq!(code, 2, "{err}");

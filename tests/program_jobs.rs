@@ -195,6 +195,9 @@ fn the_model_of_a_later_run_reads_and_stops_a_kept_job_and_sees_no_secret_of_eit
     let mut screen = terminal(&bench, &server, &[("OTHER_TOKEN", second)]);
     screen.wait_for("still runs");
     screen.press("look after it\r");
+    screen.wait_for("was not started by the model");
+    screen.wait_for("Type the number of a choice.\n>");
+    screen.press("4\r");
     screen.wait_for("All done.");
     let sent = server.requests().last().unwrap().json()["messages"].to_string();
     assert!(sent.contains("begun") && sent.contains("second part"), "{sent}");
@@ -202,6 +205,29 @@ fn the_model_of_a_later_run_reads_and_stops_a_kept_job_and_sees_no_secret_of_eit
     assert!(!sent.contains(first) && !sent.contains(second), "{sent}");
     wait_until("it is stopped", || !runs(&process));
     leave(screen);
+}
+
+#[test]
+fn a_run_without_the_screen_finds_a_kept_job_and_leaves_it_running() {
+    let bench = TestDir::new();
+    let server = Server::start(vec![tool("job.list", json!({})), Reply::chat("All done.")]);
+    fs::write(bench.work().join("job.sh"), JOB).unwrap();
+    let mut screen = terminal(&bench, &server, &[]);
+    screen.press("!sh job.sh &\r");
+    keep_first_job(&mut screen);
+    leave(screen);
+    let process = process_of(&bench);
+    let url = server.base_url();
+    let args = ["--base-url", &url, "--model", "loop-1", "-p", "look after it"];
+    let output = bench.command(&args).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let sent = server.requests().last().unwrap().json()["messages"].to_string();
+    assert!(sent.contains("1 runs") && sent.contains("sh job.sh"), "{sent}");
+    assert!(runs(&process), "{said}");
+    touch(&bench, "stop");
+    touch(&bench, "later");
+    wait_until("it ends", || !runs(&process));
 }
 
 #[test]

@@ -215,7 +215,8 @@ impl SettingsAccess for SettingsFiles {
         if let Some(broken) = loaded.problems.iter().find(|problem| is_unreadable(problem)) {
             let notice = broken.notice();
             let say = session::CONFIG_KEPT.with("problem", notice.say.clone());
-            problems.push(Notice { say, ..notice });
+            // Its hint is about a start, where nothing was read before.
+            problems.push(Notice { say, hint: None, ..notice });
             return Some(self.live(&before, problems));
         }
         let known = std::mem::replace(&mut self.startup.loaded, loaded).problems;

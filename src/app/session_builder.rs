@@ -30,9 +30,10 @@ use crate::tools::read_tracker::ReadTracker;
 use crate::tools::system::System;
 use crate::tools::{Tool, Toolbox, file, git_branch, interaction, output_file};
 
-/// Only a session at a terminal has a user who looks after them later.
+/// A session at a terminal, or one that prints, finds the jobs of earlier ones.
 fn kept_jobs(startup: &Startup, purpose: SessionPurpose) -> Option<KeptJobs> {
-    let has_user = purpose == SessionPurpose::Screen && startup.store.is_persistent();
+    let finds = matches!(purpose, SessionPurpose::Screen | SessionPurpose::Print);
+    let has_user = finds && startup.store.is_persistent();
     let program = has_user.then(std::env::current_exe).and_then(Result::ok)?;
     Some(KeptJobs { place: startup.paths.kept_jobs(), program })
 }
@@ -191,6 +192,10 @@ fn file_tool_state(startup: &Startup) -> file::FileToolState {
     }
 }
 
+/// Tools that the session itself has, beside those of the toolbox.
+const OF_SESSION: [&str; 6] =
+    [SKILL_TOOL, SCRIPT_TOOL, "recall", "job.list", "job.read", "job.stop"];
+
 /// Sets what the command line says of the steps, and leaves the tools that it names.
 fn apply_run_options(
     startup: &Startup,
@@ -208,8 +213,7 @@ fn apply_run_options(
     if names.is_empty() {
         return Ok(tools);
     }
-    let known: Vec<&str> =
-        tools.iter().map(Tool::name).chain([SKILL_TOOL, SCRIPT_TOOL, "recall"]).collect();
+    let known: Vec<&str> = tools.iter().map(Tool::name).chain(OF_SESSION).collect();
     let offered = ToolRestriction { skill: String::new(), tools: names.clone() };
     match offered.unknown_tool(&known) {
         Some(name) => Err(cli::NO_SUCH_TOOL.with("name", name).with("known", known.join(", "))),

@@ -11,7 +11,7 @@ use super::key_source::{KeyFinder, key_place};
 use super::models::{describe_at, endpoint};
 use super::runtime::runtime;
 use super::session_builder;
-use super::startup::Startup;
+use super::startup::{Startup, StepOptions};
 use super::user_themes;
 use crate::cli::args::{self, CompletionShell, ConfigCommand};
 use crate::cli::doctor::{self, DoctorFindings, Terminal};
@@ -22,9 +22,9 @@ use crate::commands;
 use crate::config::project_instructions;
 use crate::config::{Connection, Environment};
 use crate::extensions::ExtensionSet;
-use crate::i18n::{Localize, cli as words, common};
+use crate::i18n::{Localize, LocalizedText, cli as words, common};
 use crate::protocol::{InstructionFile, Notice, Page, PageRow, SessionInfo, StepAction};
-use crate::safety::PolicyContext;
+use crate::safety::{Policy, PolicyContext, PolicyRule};
 use crate::session::{Doctor, permissions};
 use crate::store::{Database, StoreError};
 use crate::tools::sandbox::Sandbox;
@@ -35,7 +35,10 @@ pub fn policy(startup: &Startup, asked: &args::PolicyCommand, json: bool) -> Exi
     // The verdict of the policy, as for a batch; a note adds that in this folder every command
     // asks.
     let place = policy::workspace_in(&startup.folder, &startup.paths.home, true, &world);
-    let rules = startup.loaded.settings.policy();
+    let rules = match policy_of_run(startup) {
+        Ok(rules) => rules,
+        Err(why) => return startup.fail(&Notice::error(why), Exit::WrongUse),
+    };
     let scene = PolicyContext { policy: &rules, place: &place, world: &world };
     let lang = startup.lang();
     startup.report_problems();
@@ -70,6 +73,17 @@ pub fn policy(startup: &Startup, asked: &args::PolicyCommand, json: bool) -> Exi
             print_verdict(startup, &policy::command(program, args), scene, json)
         }
     }
+}
+
+/// The settings, with the mode and the rules of the command line.
+fn policy_of_run(startup: &Startup) -> Result<Policy, LocalizedText> {
+    let StepOptions { mode, allow, .. } = &startup.run_options;
+    let mut rules = startup.loaded.settings.policy();
+    rules.approval = mode.unwrap_or_default();
+    for rule in allow {
+        rules.allowed.push(PolicyRule::parse(rule)?);
+    }
+    Ok(rules)
 }
 
 fn print_permissions(startup: &Startup, json: bool) -> Exit {

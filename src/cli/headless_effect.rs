@@ -46,7 +46,10 @@ pub(super) fn template_command_line(of: &str, piece: &TemplateCommand) -> Vec<He
 /// The jobs that end because the run does.
 pub(super) fn job_lines(jobs: &[JobInfo]) -> Vec<HeadlessEffect> {
     let line = |job: &JobInfo| w::JOB_ENDS.with("id", job.id).with("line", job.line.as_str());
-    jobs.iter().filter(|job| job.is_running()).flat_map(|job| stderr_line(line(job))).collect()
+    jobs.iter()
+        .filter(|job| job.is_running() && !job.kept)
+        .flat_map(|job| stderr_line(line(job)))
+        .collect()
 }
 
 pub(super) fn decide(ask: AskId, decision: Decision) -> HeadlessEffect {

@@ -1,7 +1,7 @@
 //! Commands about the conversation itself.
 
 use super::{ApprovalSpan, ChatAction, CommandContext, CommandOutcome, Surface, UiAction};
-use crate::i18n::{commands as w, session};
+use crate::i18n::{Phrase, commands as w, session};
 use crate::protocol::{ExportFormat, JobRequest, NotePlace, Notice, Op, Report, Rewind};
 
 pub(super) fn new(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
@@ -87,14 +87,14 @@ pub(super) fn jobs(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
         "keep" => number_and_page(rest).map(|(id, _)| JobRequest::Keep { id }),
         _ => number_and_page(words).map(|(id, page)| JobRequest::Show { id, page }),
     };
-    job_outcome(job, words)
+    job_outcome(job, words, w::JOBS_USAGE)
 }
 
-fn job_outcome(job: Option<JobRequest>, words: &str) -> CommandOutcome {
+fn job_outcome(job: Option<JobRequest>, words: &str, usage: Phrase) -> CommandOutcome {
     match job {
         Some(job) => CommandOutcome::Send(Op::Job { job }),
         None => {
-            let say = w::NO_JOB_NUMBER.with("found", super::shorten(words));
+            let say = usage.with("found", super::shorten(words));
             CommandOutcome::Say(Notice::error(say))
         }
     }
@@ -116,7 +116,7 @@ pub(super) fn memory(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
 
 pub(super) fn output(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
     let job = number_and_page(words).map(|(step, page)| JobRequest::Output { step, page });
-    job_outcome(job, words)
+    job_outcome(job, words, w::NO_JOB_NUMBER)
 }
 
 pub(super) fn retry(_: &CommandContext<'_>, _: &str) -> CommandOutcome {

@@ -216,6 +216,10 @@ fn mistakes_are_reported_with_the_usage() {
             "/rewind 1 all",
             "Cannot undo `all`. Use `chat`, `files` or `both`. Usage: /rewind [n] [chat|files|both]",
         ),
+        (
+            "/jobs stop",
+            "`stop` names no job. To end or keep one: `/jobs stop N`, `/jobs keep N`. Usage: /jobs [n] [page]",
+        ),
         ("/copy 0", "`0` is not an answer's number: 1 is the last one. Usage: /copy [n]"),
         ("/copy last", "`last` is not an answer's number: 1 is the last one. Usage: /copy [n]"),
         ("/vim maybe", "`/vim` takes `on` or `off`, not `maybe`. Usage: /vim [on|off]"),

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::diagnostic;
-use crate::context::project_instructions::{self, MOST, Notes};
+use crate::context::project_instructions::{self, MOST, NoteFile, Notes};
 use crate::i18n::context as words;
 use crate::protocol::Notice;
 use crate::safety::sanitize::{TextSource, clean};
@@ -79,7 +79,7 @@ pub fn read(sources: &InstructionSources) -> ProjectInstructions {
     found.imports =
         seen.iter().filter(|path| !read(path)).filter_map(|it| file_stamp(it)).collect();
     found.notices = notices;
-    found.notes = project_instructions::join(files);
+    found.notes = project_instructions::join(&files);
     found.notices.extend(found.notes.truncated_files().map(|note| {
         let cut = text::size(note.bytes - note.sent);
         let say = words::NOTES_CUT.with("cut", cut).with("path", note.path.as_str());
@@ -104,7 +104,7 @@ impl ProjectInstructions {
 /// The files that were read, and what was wrong.
 #[derive(Default)]
 struct InstructionReader {
-    files: Vec<(String, String)>,
+    files: Vec<NoteFile>,
     notices: Vec<Notice>,
     seen: Vec<PathBuf>,
     /// The file that is read now, and those that led to it.
@@ -140,8 +140,18 @@ impl InstructionReader {
             Ok(None) => return,
             Err(notice) => return self.notices.push(notice(name)),
         };
-        let imports = imports(&text, path.parent().unwrap_or(root));
-        self.files.push((name, clean(&text, TextSource::Text)));
+        let folder = path.parent().unwrap_or(root);
+        let imports = imports(&text, folder);
+        // Another word may begin with the sign as well: `@types/node`.
+        let mut missing: Vec<&str> = steering::imported_names(&text);
+        missing.retain(|named| named.ends_with(".md") && !folder.join(named).exists());
+        missing.dedup();
+        self.notices.extend(missing.into_iter().map(|named| {
+            let say = words::NOTES_MISSING.with("path", named).with("by", name.as_str());
+            Notice::warning(say)
+        }));
+        let (text, is_imported) = (clean(&text, TextSource::Text), self.chain.len() > 1);
+        self.files.push(NoteFile { path: name, text, is_imported });
         for import in imports {
             if self.chain.len() > DEPTH || self.seen.len() > IMPORTS {
                 let say = words::NOTES_TOO_DEEP.with("path", import.display().to_string());
@@ -401,7 +411,8 @@ mod tests {
         assert_eq!(paths(&found), ["AGENTS.md", "docs/style.md"]);
         assert!(!found.notes.text.contains("sekret") && !found.notes.text.contains("not taken"));
         let said: Vec<_> = found.notices.iter().map(|notice| notice.say.phrase()).collect();
-        assert_eq!(said, [words::NOTES_CYCLE, words::NOTES_CYCLE, words::NOTES_OUTSIDE]);
+        let [cycle, outside] = [words::NOTES_CYCLE, words::NOTES_OUTSIDE];
+        assert_eq!(said, [words::NOTES_MISSING, cycle, cycle, outside]);
         fs::write(root.join("docs/style.md"), "spaces, four of them").unwrap();
         assert!(found.is_stale(&sources(&root)));
         for n in 0..9 {

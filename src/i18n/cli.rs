@@ -37,10 +37,10 @@ words! { "cli":
     STEP_DECLINED_HINT: "With `--approve-steps`, steps like this one run without asking.", "加上 `--approve-steps`，这类步骤会直接运行。";
     UNSENT_FILE: "Nothing was sent, because this needs approval: {step} ({why})", "没有发送，因为这需要批准：{step}（{why}）";
     UNSENT_FILE_HINT: "`--approve-steps` approves reading it; for a file outside the folder, `--add-dir` adds its folder to this run.", "`--approve-steps` 可批准读取；如果文件不在工作目录内，也可用 `--add-dir` 在本次运行中加入它所在的目录。";
-    STEP_EACH_ASKS: "Not run, because `safety.max_auto_steps_per_turn` is 0, so every step needs approval: {step}", "未运行，因为 `safety.max_auto_steps_per_turn` 为 0，每一步都需要批准：{step}";
+    STEP_EACH_ASKS: "Not run, because the limit of steps (`--max-steps`, `safety.max_auto_steps_per_turn`) is 0, so every step needs approval: {step}", "未运行，因为步数上限（`--max-steps`、`safety.max_auto_steps_per_turn`）为 0，每一步都需要批准：{step}";
     STEP_UNTRUSTED_HINT: "`--trust {folder}` trusts the folder for this run; `--approve-steps` approves steps like this one.", "`--trust {folder}` 可在本次运行中信任该目录；`--approve-steps` 则批准这类步骤。";
     STEP_SECRET_HINT: "It may expose credentials, which `--approve-steps` does not cover; add `--approve-secrets` to approve such steps too.", "该步骤可能泄露凭据，`--approve-steps` 不包含此类步骤；再加上 `--approve-secrets` 才会一并批准。";
-    STEP_EACH_ASKS_HINT: "Raise that setting, or approve the steps with `--approve-steps`.", "请调高该设置，或加上 `--approve-steps` 批准步骤。";
+    STEP_EACH_ASKS_HINT: "Raise that limit, or approve the steps with `--approve-steps`.", "请调高该上限，或加上 `--approve-steps` 批准步骤。";
     STEP_REFUSED: "Refused: {step} ({why})", "已拒绝：{step}（{why}）";
     SAID_YES: "Allowed by {option}: {step} ({why})", "由 {option} 允许：{step}（{why}）";
     YES_TO_PIECES: "`-y`: shell commands of your templates run without asking, except high-risk ones. The model's steps still ask.", "`-y`：模板中的 shell 命令将直接运行，高风险命令除外。模型提出的步骤仍会询问。";
@@ -48,7 +48,7 @@ words! { "cli":
     NO_REASON: "no reason given", "没有给出原因";
     RETRYING: "Trying again in {wait} ms, attempt {attempt} of {of}: {why}", "{wait} 毫秒后重试，第 {attempt} 次，共 {of} 次：{why}";
     PAUSED_LOOP_HINT: "On the full screen you can tell the model what to do instead.", "在全屏界面中可以告诉模型改做什么。";
-    PAUSED_HINT: "Continuing needs the full screen: run it there, or raise the setting that limits it (for steps, `safety.max_auto_steps_per_turn`).", "没有界面时无法确认继续。请在全屏界面中运行，或调高相应的限制（步数为 `safety.max_auto_steps_per_turn`）。";
+    PAUSED_HINT: "Continuing needs the full screen: run it there, or raise the limit (for steps, `--max-steps` or `safety.max_auto_steps_per_turn`).", "没有界面时无法确认继续。请在全屏界面中运行，或调高相应的限制（步数为 `--max-steps` 或 `safety.max_auto_steps_per_turn`）。";
 
     // Results.
     CONFIG_ROW: "{value}   {origin}", "{value}   {origin}";

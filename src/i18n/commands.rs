@@ -99,6 +99,7 @@ words! { "commands":
     OPTION_JOBS: "The number of a job, `stop N` or `keep N`", "任务编号、`stop N` 或 `keep N`";
     OPTION_OUTPUT: "The number of a step: 12 for cmd_012", "步骤编号：cmd_012 为 12";
     OPTION_PAGE: "A page, counted from 1", "页码，从 1 开始";
+    JOBS_USAGE: "`{found}` names no job. To end or keep one: `/jobs stop N`, `/jobs keep N`.", "`{found}` 没有指明任务。停止或保留任务：`/jobs stop N`、`/jobs keep N`。";
     NO_JOB_NUMBER: "`{found}` is no number of a job or a page.", "`{found}` 不是任务编号或页码。";
     OPTION_MODE: "What asks, or the small or the large model", "询问方式，或小模型、大模型";
     OPTION_LANG: "The language", "语言";

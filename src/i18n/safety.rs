@@ -254,6 +254,7 @@ words! { "safety":
     LARGE_NOT_FOUND: "Edit {n}: `old` is not in the file, or not in the lines named by `from` and `to`. Nothing was changed.", "第 {n} 处修改：文件中（或 `from` 到 `to` 的行内）没有 `old`。未作任何修改。";
     LARGE_TOO_OFTEN: "Edit {n}: the texts are in more places than a large file is changed in at once. Limit the lines with `from` and `to`. Nothing was changed.", "第 {n} 处修改：匹配位置过多，大文件一次无法全部修改。请用 `from` 和 `to` 限定行。未作任何修改。";
     LARGE_CHANGES: "{path} changed while it was read, or could not be read. Nothing was changed; try again.", "读取 {path} 时它发生了变化，或无法读取。未作任何修改，请重试。";
+    LARGE_NOT_UNDONE: "`{path}` is too large for a copy of its old content: /undo cannot restore it.", "`{path}` 过大，不会保留原内容的副本：/undo 无法恢复它。";
     EDIT_OVERLAP: "Two of the edits change the same place. Nothing was changed.", "有两处修改涉及同一位置，未作任何修改。";
     KEPT_CRLF: "The file ends its lines with CRLF; that was kept.", "文件以 CRLF 换行，已保持不变。";
     KEPT_END: "The file ends with a newline; that was kept.", "文件以换行结尾，已保持不变。";
@@ -261,6 +262,7 @@ words! { "safety":
     TOO_MANY_CHOICES: "{count} choices are too many; the limit is {most}.", "{count} 个选项过多，最多 {most} 个。";
     TOO_MANY_ITEMS: "{count} lines are too many for a plan; the limit is {most}.", "计划有 {count} 行，过多；最多 {most} 行。";
     TOOL_JOBS: "Looks after the steps in the background.", "查看或停止后台步骤。";
+    JOB_OF_USER: "The job was not started by the model in this session, or the user keeps it.", "该任务不是模型在本次会话中启动的，或已由用户保留。";
     TOOL_NOT_ENCODABLE: "{path} is encoded in {encoding}, which does not have all of these characters.", "{path} 的编码是 {encoding}，无法表示其中某些字符。";
     TOOL_WITHHELD: "This run has no such tool.", "本次运行不提供此工具。";
     PLAN_MODE: "In plan mode only steps that read run.", "计划模式下只运行读取类步骤。";

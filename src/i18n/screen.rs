@@ -26,6 +26,7 @@ words! { "screen":
     VERB_ASKED: "Asked", "已提问";
     STEP_DECLINED: "rejected", "你已拒绝";
     STEP_REFUSED: "refused", "被拒绝";
+    STEP_IN_PLAN_MODE: "by plan mode", "计划模式";
     STEP_TIMED_OUT: "timed out", "超时";
     STEP_CANCELLED: "stopped", "已停止";
     STEP_NOT_RUN: "not run", "未运行";

@@ -52,7 +52,7 @@ words! { "session":
     LIMIT_BACKGROUND: "Keep it running in the background", "转到后台继续运行";
     LIMIT_STOP: "Stop it", "停止";
     LIMIT_WAIT: "Wait as long again", "再等同样长的时间";
-    JOB_STARTED: "It runs on in the background as job {id}, with no input. job.read shows its output, job.stop ends it, job.list shows all.", "已转到后台运行，任务编号 {id}，没有输入。job.read 查看输出，job.stop 停止，job.list 列出全部。";
+    JOB_STARTED: "It runs on in the background as job {id}, with no input. `/jobs {id}` shows its output and `/jobs stop {id}` ends it; a model uses job.read, job.stop and job.list.", "已转到后台运行，任务编号 {id}，没有输入。`/jobs {id}` 查看输出，`/jobs stop {id}` 停止；模型使用 job.read、job.stop 和 job.list。";
     JOB_LISTENS: "Job {id} `{line}` listens on port {ports}.", "任务 {id} `{line}` 正在监听端口 {ports}。";
     JOB_ENDED: "Job {id} `{line}` {state}.", "任务 {id} `{line}` {state}。";
     JOB_RUNS: "runs", "运行中";
@@ -78,6 +78,7 @@ words! { "session":
     STEP_NUMBERS: "Its steps are {from} to {to}.", "已有的步骤为 {from} 到 {to}。";
     NO_STEPS: "No step has run in it yet.", "其中还没有运行过任何步骤。";
     OUTPUT_EMPTY: "Nothing was written.", "没有输出。";
+    OUTPUT_NO_PAGE: "There is no page {n}: this is the last, {of}.", "没有第 {n} 页：这是最后一页，第 {of} 页。";
     OUTPUT_PAGE: "Page {n} of {of}; `{command} N` shows page N.", "第 {n} 页，共 {of} 页；`{command} N` 显示第 N 页。";
     MODE_AGAIN: "This conversation goes on in the mode `{mode}`.", "这段对话继续使用“{mode}”模式。";
     MODE_SET: "Mode {mode}: switched to `{model}`.", "模式 {mode}：已切换到 `{model}`。";
@@ -175,7 +176,7 @@ words! { "session":
     NO_HITS: "No saved conversation matches.", "没有符合的对话。";
     NOTHING_TO_UNDO: "No step of this session changed a file that could be restored.", "本次会话没有可以还原的文件修改。";
     NOTHING_TO_REDO: "There is nothing to redo: nothing was undone since the last change.", "没有可以重做的内容：上次修改之后没有撤销过。";
-    UNDO_NOT_COVERED: "Files that commands changed and that were not saved stay as they are: {n}. Ignored files, credentials, very large files and what background jobs change are not saved.", "命令改动但未保存旧内容的文件保持现状：{n} 个。被忽略的文件、凭据、过大的文件以及后台作业的改动不会保存。";
+    UNDO_NOT_COVERED: "What commands changed and what was not saved stays as it is: {n}. Links, permissions of files, very large files, ignored files, credentials, empty folders and what background jobs change are not restored.", "命令改动但未保存的内容保持现状：{n} 处。链接、文件权限、过大的文件、被忽略的文件、凭据、空目录以及后台作业的改动不会恢复。";
     COST_UNKNOWN: "The price of `{model}` is not known, so the limit in dollars cannot take effect.", "`{model}` 的价格未知，因此美元上限无法生效。";
     COST_UNKNOWN_HINT: "Name its price in the settings (`[models.\"NAME\"]`, `price_input` and `price_output`), or limit tokens (`limits.tokens.run`).", "请在设置中写明价格（`[models.\"名称\"]` 的 `price_input` 和 `price_output`），或限制 token 数（`limits.tokens.run`）。";
     RESTORE_HELD: "Files that stay as they are: {n}. Since not every file was restored, none was deleted that could be the only copy of one; `{command}` tries the rest again.", "保持现状的文件：{n} 个。由于并非所有文件都已还原，可能是唯一副本的文件均未删除；`{command}` 会再次尝试其余部分。";

@@ -74,6 +74,7 @@ pub fn command_line(word: Phrase, at: usize, piece: &TemplateCommand) -> Localiz
 pub fn risk_phrase(risk: &Risk) -> Phrase {
     match risk.tier {
         _ if risk.is_high_risk() => screen::ASK_TIER_L2,
+        _ if risk.is_refused_by_mode() => screen::TIER_L2,
         Tier::L0 => screen::TIER_L0,
         Tier::L1 | Tier::L2 => screen::TIER_L1,
     }

@@ -92,11 +92,44 @@ impl Risk {
 
     /// Takes a deliberate approval: an L2, including one that settings lifted.
     pub fn is_high_risk(&self) -> bool {
-        self.tier == Tier::L2 || self.lifted
+        self.tier == Tier::L2 && !self.is_refused_by_mode() || self.lifted
+    }
+
+    /// Only plan mode refuses it.
+    pub fn is_refused_by_mode(&self) -> bool {
+        let mut grave = self.reasons.iter().filter(|reason| reason.tier == Tier::L2).peekable();
+        grave.peek().is_some() && grave.all(|reason| reason.rule == "mode.plan")
     }
 
     /// The sentence of the deciding reason.
     pub fn main_reason(&self) -> Option<&LocalizedText> {
         self.reasons.first().map(|reason| &reason.say)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_plan_mode_refuses_is_of_no_high_risk() {
+        let reason = |rule: &str, tier| Reason {
+            rule: rule.to_owned(),
+            tier,
+            say: crate::i18n::safety::PLAN_MODE.into(),
+            arg: None,
+        };
+        let risk = |rules: &[(&str, Tier)]| Risk {
+            tier: Tier::L2,
+            rule: "mode.plan".to_owned(),
+            reasons: rules.iter().map(|(rule, tier)| reason(rule, *tier)).collect(),
+            effects: Vec::new(),
+            lifted: false,
+        };
+        let planned = risk(&[("mode.plan", Tier::L2), ("mkdir", Tier::L1)]);
+        assert!(planned.is_refused_by_mode() && !planned.is_high_risk());
+        let grave = risk(&[("rm.root", Tier::L2), ("mode.plan", Tier::L2)]);
+        assert!(!grave.is_refused_by_mode() && grave.is_high_risk());
+        assert!(risk(&[]).is_high_risk());
     }
 }

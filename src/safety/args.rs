@@ -127,6 +127,12 @@ impl<'a> ArgParser<'a, '_> {
             let rest = arg.get(index + letter.len_utf8()..).unwrap_or_default();
             let known = flag_entry(self.spec, &name);
             match known {
+                // Where the rest of the cluster is letters too, nothing is hidden in a value.
+                Some(Takes::Value(_) | Takes::Attached(_))
+                    if self.spec.grammar.own_clusters && !rest.is_empty() && !all_digits(rest) =>
+                {
+                    self.flag(name, None, None);
+                }
                 Some(Takes::Value(_)) if rest.is_empty() => {
                     self.flag_with_next_value(name, known);
                     break;
@@ -227,6 +233,15 @@ mod tests {
             ["0:-k(-u)", "2:--key(--unique)", "5:-r"]
         );
         assert_eq!(tokens("--color x --color=x", &SORT), ["0:--color()", "1:x", "2:--color(x)"]);
+    }
+
+    #[test]
+    fn a_program_that_reads_clusters_in_its_own_way_hides_no_letter_in_a_value() {
+        let own = SORT.own_clusters();
+        assert_eq!(tokens("-kro X", &own), ["0:-k?()", "0:-r()", "0:-o(X)"]);
+        assert_eq!(tokens("-k1o X", &own), ["0:-k?()", "0:-1?()", "0:-o(X)"]);
+        assert_eq!(tokens("-rk2 a", &own), ["0:-r()", "0:-k(2)", "1:a"]);
+        assert_eq!(tokens("-rk 2 a", &own), ["0:-r()", "0:-k(2)", "2:a"]);
     }
 
     #[test]

@@ -44,7 +44,7 @@ const NEVER_REMEMBERED: &[&str] = &[
     "cwd.missing", "requires.confirm", "requires.elevated", "git-config-exec", "git-config-unread",
     "git-bare", "git-outside", "sandbox.denied", "skill.narrow", "path.git", "path.steers", "path.names",
     "path.outside", "path.outside.write", "path.secret", "path.secret.write", "file.changed",
-    "file.unread", "secret.value", "plugin.run", "config.patch",
+    "file.unread", "file.large", "secret.value", "plugin.run", "config.patch",
 ];
 /// What the model itself declared a step needs, with the effect of it.
 const REQUIRED: &[(&str, Effect)] =

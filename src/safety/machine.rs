@@ -90,6 +90,10 @@ pub trait Machine: Send + Sync {
     fn has_script(&self, _script: &str) -> bool {
         false
     }
+    /// Whether the model started this job, and the user has not taken it over.
+    fn is_job_of_model(&self, _id: u64) -> bool {
+        false
+    }
     /// The declarations of the skill of this name; `None`: there is none.
     fn skill(&self, _name: &str) -> Option<SkillInfo> {
         None

@@ -35,6 +35,7 @@ mod sensitive;
 mod shell;
 mod snapshot;
 mod spec;
+mod steered;
 pub mod steering;
 mod step;
 mod terminal;

@@ -7,13 +7,9 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::sensitive::{SECRET_FOLDERS, SENSITIVE_PAIRS, is_sensitive_name, plain_names};
-use super::{Contents, PolicyContext, Workspace, steering};
+use super::{PolicyContext, Workspace};
 use crate::i18n::{Phrase, safety as words};
 use crate::protocol::{Effect, Tier};
-
-/// The files that are looked through for what notes take in, and the most of one, in bytes.
-const MOST_NOTES: usize = 256;
-const MOST_NOTE: usize = 1024 * 1024;
 
 /// The kind of place a path leads to, from harmless to grave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,45 +69,6 @@ impl PolicyContext<'_> {
     /// Where a text leads that names a path, seen from `cwd`.
     pub fn resolve(&self, text: &str, cwd: &Path) -> PathBuf {
         self.world.resolve(&absolute(text, cwd, &self.place.home))
-    }
-
-    /// Whether a path of the workspace names what steers agents or programs.
-    pub fn is_steering_file(&self, text: &str, cwd: &Path) -> bool {
-        let path = self.resolve(text, cwd);
-        let root = self.place.root_of(&path);
-        let inside = root.and_then(|root| path.strip_prefix(root).ok());
-        inside.is_some_and(|inside| steering::steered_by(inside).is_some())
-            || (root.is_some() && self.is_imported_note(&path))
-    }
-
-    /// Whether the notes of the project take in the file at a path, whose links are resolved, or
-    /// would if it were there.
-    pub fn is_imported_note(&self, path: &Path) -> bool {
-        let place = self.place;
-        let around = place.readable.iter().chain([&place.workspace]);
-        let above = |folder: &&Path| around.clone().any(|root| folder.starts_with(root));
-        let inner = path.ancestors().skip(1).take_while(|folder| place.contains(folder));
-        let folders = place.workspace.ancestors().take_while(above).chain(inner);
-        let notes = folders.flat_map(|folder| {
-            steering::NOTES.iter().chain([&steering::LOCAL_NOTES]).map(|name| folder.join(name))
-        });
-        let mut open: Vec<PathBuf> = notes.collect();
-        let mut seen = std::collections::BTreeSet::new();
-        while let Some(file) = open.pop() {
-            if seen.len() >= MOST_NOTES || !seen.insert(file.clone()) {
-                continue;
-            }
-            let Contents::Bytes(text) = self.world.read(&file, MOST_NOTE) else { continue };
-            let folder = file.parent().unwrap_or(&file);
-            for name in steering::imported_names(&String::from_utf8_lossy(&text)) {
-                let import = self.world.resolve(&folder.join(name));
-                if import == path {
-                    return true;
-                }
-                open.push(import);
-            }
-        }
-        false
     }
 }
 

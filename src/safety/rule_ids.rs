@@ -94,12 +94,14 @@ const GENERAL: &[(&str, Tier, Phrase)] = &[
     ("file.write",           Tier::L1, words::TOOL_WRITES),
     ("file.changed",         Tier::L1, words::FILE_CHANGED),
     ("file.unread",          Tier::L1, words::FILE_UNREAD),
+    ("file.large",           Tier::L1, words::LARGE_NOT_UNDONE),
     ("secret.value",         Tier::L1, words::WRITES_MASKED),
     ("mask.argument",        Tier::L2, words::MASK_IN_ARGUMENT),
     ("tool.fault",           Tier::L0, words::TOOL_FAULT),
     ("ask",                  Tier::L0, words::TOOL_TALKS),
     ("plan",                 Tier::L0, words::TOOL_TALKS),
     ("job",                  Tier::L0, words::TOOL_JOBS),
+    ("job.stop",             Tier::L1, words::JOB_OF_USER),
     ("recall",               Tier::L0, words::TOOL_RECALLS),
     ("tool.withheld",        Tier::L2, words::TOOL_WITHHELD),
     ("mode.plan",            Tier::L2, words::PLAN_MODE),
@@ -192,8 +194,10 @@ pub fn is_rule(id: &str) -> bool {
 }
 
 /// A fact of the program, made once.
-static IDS: LazyLock<HashSet<String>> =
-    LazyLock::new(|| rules().into_iter().map(|rule| rule.id).collect());
+static IDS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    let of_rows = rules().into_iter().map(|rule| rule.id);
+    of_rows.chain(rules::forms::sub_command_ids()).collect()
+});
 
 fn is_row(id: &str) -> bool {
     let (program, rest) = id.split_once('.').unwrap_or((id, ""));

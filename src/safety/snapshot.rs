@@ -69,6 +69,10 @@ impl Machine for MachineSnapshot<'_> {
         self.world.has_script(script)
     }
 
+    fn is_job_of_model(&self, id: u64) -> bool {
+        self.world.is_job_of_model(id)
+    }
+
     fn skill(&self, name: &str) -> Option<SkillInfo> {
         self.world.skill(name)
     }

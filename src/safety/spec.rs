@@ -60,6 +60,11 @@ pub struct Grammar {
     pub values: &'static str,
     pub order: ArgOrder,
     pub operands: Operands,
+    /// Whether the program reads clusters in a way of its own, such as `tree`, which takes
+    /// the value of `-L` from the next argument and goes on with the letters after it. Then
+    /// a letter with a value in front of other letters is not understood, and those are
+    /// options as well.
+    pub own_clusters: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +129,13 @@ impl Spec {
             tier,
             why,
             effects,
-            grammar: Grammar { flags: "", values: "", order: ArgOrder::Gnu, operands },
+            grammar: Grammar {
+                flags: "",
+                values: "",
+                order: ArgOrder::Gnu,
+                operands,
+                own_clusters: false,
+            },
             dangers: &[],
             subs: &[],
             quiet: &[],
@@ -170,6 +181,11 @@ impl Spec {
 
     pub const fn posix(mut self) -> Spec {
         self.grammar.order = ArgOrder::Posix;
+        self
+    }
+
+    pub const fn own_clusters(mut self) -> Spec {
+        self.grammar.own_clusters = true;
         self
     }
 

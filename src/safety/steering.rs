@@ -26,32 +26,45 @@ pub const NOTES: [&str; 4] = ["AGENTS.override.md", "AGENTS.md", "CLAUDE.md", "G
 /// Notes read beside them, for what is not shared with the project.
 pub const LOCAL_NOTES: &str = "CLAUDE.local.md";
 
-/// Names, each of one component or of several in a row. `*` at one end matches any start or
-/// end.
+/// Names, each of one component or of several in a row. One `*` matches any text.
 #[rustfmt::skip]
 const STEERING: &[(SteeredBy, &str)] = &[
     (Avocet, ".avocet .agents .claude .gemini .codex .mcp.json .ai.yaml .ai"),
-    (Agents, "AGENTS.md AGENTS.override.md CLAUDE.md CLAUDE.local.md GEMINI.md QWEN.md CONVENTIONS.md"),
-    (Agents, ".cursor .cursorrules .cursorignore .windsurf .windsurfrules .clinerules .roo .roorules .roomodes .kilocode .amazonq .junie .continue .augment .opencode opencode.json .crush.json .aider* .goosehints .rules"),
+    (Agents, "AGENTS.md AGENT.md AGENTS.override.md CLAUDE.md CLAUDE.local.md GEMINI.md QWEN.md WARP.md CRUSH.md JULES.md CONVENTIONS.md replit.md mcp.json"),
+    (Agents, ".cursor .cursorrules .cursorignore .windsurf .windsurfrules .cline .clinerules .roo .roorules .roomodes .kilocode .amazonq .junie .continue .augment .opencode opencode.json opencode.jsonc .crush .crush.json .aider* .goose .goosehints .rules"),
+    (Agents, ".kiro .trae .qwen .factory .openhands .devin .warp .rovodev .aiassistant .lingma .codebuddy .void .pearai .tabnine .sourcegraph .coderabbit.yaml .coderabbit.yml sweep.yaml"),
     (Agents, ".github/copilot-instructions.md .github/instructions .github/prompts .github/chatmodes .github/agents copilot-instructions.md"),
-    (Tools, ".git .githooks .husky .gitattributes .gitmodules .gitconfig .lefthook* lefthook* .pre-commit-config.* .overcommit.yml"),
-    (Tools, ".github/workflows .github/actions .gitlab-ci.yml .circleci .travis.yml .drone.yml Jenkinsfile azure-pipelines.yml bitbucket-pipelines.yml .buildkite .woodpecker*"),
-    (Tools, ".vscode .idea .fleet .zed .devcontainer *.code-workspace .vimrc .exrc .nvimrc .nvim.lua .lvimrc .emacs .dir-locals.el .tmux.conf .tmux .gdbinit .lldbinit .envrc .direnv .bashrc .bash_profile .profile .zshrc .zshenv .inputrc"),
-    (Tools, ".cargo Cargo.toml build.rs rust-toolchain rust-toolchain.toml go.mod go.work .golangci.*"),
-    (Tools, "conftest.py setup.py setup.cfg pyproject.toml tox.ini toxfile.py noxfile.py pytest.ini .pytest.ini sitecustomize.py usercustomize.py requirements*.txt Pipfile pyvenv.cfg *.pth .python-version .mypy.ini mypy.ini .pylintrc pylintrc .flake8"),
-    (Tools, "package.json .npmrc .yarnrc* .yarn .pnp.* .pnpmfile.* pnpm-workspace.yaml .nvmrc .node-version bunfig.toml deno.json deno.jsonc lerna.json nx.json turbo.json"),
-    (Tools, "jest.config.* vitest.config.* vitest.workspace.* vite.config.* webpack.config.* rollup.config.* eslint.config.* .eslintrc* .prettierrc* prettier.config.* babel.config.* .babelrc* .swcrc postcss.config.* tailwind.config.* next.config.* nuxt.config.* svelte.config.* astro.config.* playwright.config.* cypress.config.* karma.conf.* gulpfile.* gruntfile.* .mocharc* .nycrc* .stylelintrc* stylelint.config.*"),
-    (Tools, "Makefile makefile GNUmakefile BSDmakefile *.mk *.mak CMakeLists.txt CMakePresets.json CMakeUserPresets.json *.cmake meson.build build.ninja justfile .justfile Taskfile.* Rakefile *.rake Gemfile .bundle SConstruct wscript Tiltfile Procfile .bazelrc .bazelversion BUILD.bazel WORKSPACE MODULE.bazel"),
-    (Tools, "*.gradle *.gradle.kts gradle.properties gradle-wrapper.* gradlew gradlew.bat mvnw mvnw.cmd pom.xml .mvn build.sbt *.sbt build.xml Directory.Build.* nuget.config global.json mix.exs rebar.config composer.json phpunit.xml* Package.swift *.podspec Podfile build.zig"),
-    (Tools, ".tool-versions .mise.toml mise.toml .sdkmanrc .editorconfig-checker .terraformrc"),
+    (Tools, ".git git~1 *.git/config *.git/hooks *.git/info .githooks .husky .gitattributes .gitmodules .gitconfig .lefthook* lefthook* .pre-commit-config.* .pre-commit-hooks.* .overcommit.yml .lintstaged* lint-staged.* .commitlint* commitlint.* .trunk"),
+    (Tools, ".hg .hgrc .hgsub .svn .bzr .jj .jjconfig.toml .sl .fossil-settings .pijul"),
+    (Tools, ".github/workflows .github/actions .github/dependabot.* action.yml action.yaml .gitea .forgejo .gitlab-ci* .gitlab/ci .gitlab/agents .circleci .travis.yml .drone.* .cirrus.* appveyor.* .appveyor* cloudbuild.* buildspec.y* .semaphore .teamcity .build.yml .builds Jenkinsfile* azure-pipelines* .azure-pipelines .azuredevops bitbucket-pipelines.yml .buildkite .woodpecker* .tekton .zuul* zuul.* .vela.* .codefresh codefresh.yml wercker.yml bitrise.yml codemagic.yaml Earthfile .readthedocs.* .gitpod* .codesandbox .replit .idx netlify.toml vercel.json fly.toml render.yaml heroku.yml wrangler.* firebase.json"),
+    (Tools, ".vscode .idea .fleet .zed .devcontainer* .vs .nova .settings .theia .helix .externalToolBuilders .projectile *.code-workspace *.sublime-project *.sublime-build .vim .vimrc _vimrc .gvimrc _gvimrc .exrc _exrc .nvimrc .nvim.lua .lvimrc .emacs .emacs.d .dir-locals* .ycm_extra_conf.py .clangd"),
+    (Tools, ".tmux.conf .tmux .gdbinit* .lldbinit* .envrc .direnv .autoenv* .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .oh-my-zsh .tcshrc .cshrc .login .logout .kshrc .mkshrc .inputrc .xinitrc .xsession* .xprofile .pam_environment .config"),
+    (Tools, ".pdbrc* .Rprofile .Renviron .ghci .irbrc .pryrc .ocamlinit .iex.exs .jshell* .jupyter .ipython ipython_config.py .pythonrc* .pythonstartup .erlang .sbclrc .guile .lambda* .psqlrc .sqliterc .duckdbrc .curlrc .wgetrc *.desktop"),
+    (Tools, "Dockerfile* *.dockerfile Containerfile* docker-compose* docker-bake.* compose.yml compose.yaml compose.*.yml compose.*.yaml podman-compose* Vagrantfile ansible.cfg skaffold.yaml supervisord.conf *.nix flake.lock"),
+    (Tools, ".cargo Cargo.toml Cross.toml Trunk.toml Makefile.toml build.rs rust-toolchain rust-toolchain.toml go.mod go.work magefile.go .air.toml .goreleaser* .golangci.*"),
+    (Tools, "conftest.py setup.py setup.cfg pyproject.toml tox.ini tox.toml toxfile.py noxfile.py fabfile.py dodo.py hatch.toml hatch_build.py pdm.toml .pdm.toml poetry.toml uv.toml pip.conf pip.ini environment.yml environment.yaml .coveragerc pytest.ini .pytest.ini sitecustomize.py usercustomize.py requirements*.txt Pipfile pyvenv.cfg *.pth .python-version .mypy.ini mypy.ini .pylintrc pylintrc pylintrc.toml .flake8"),
+    (Tools, "package.json .npmrc .yarnrc* .yarn .pnp.* .pnpmfile.* pnpm-workspace.yaml .nvmrc .node-version bunfig.toml deno.json deno.jsonc lerna.json nx.json turbo.json angular.json project.json nodemon.json rush.json"),
+    (Tools, "*.config.js *.config.ts *.config.mjs *.config.mts *.config.cjs *.config.cts *.config.json *.conf.js *.conf.ts *.conf.mjs *.conf.cjs vitest.workspace.* .eslintrc* .prettierrc* .babelrc* .swcrc gulpfile.* gruntfile.* knexfile.* Brocfile.* ember-cli-build.* config-overrides.* .mocharc* .nycrc* .taprc .stylelintrc* .releaserc* .storybook .parcelrc"),
+    (Tools, "Makefile makefile GNUmakefile BSDmakefile Makefile.am Makefile.in Makefile.PL Build.PL configure.ac configure.in *.mk *.mak CMakeLists.txt CMakePresets.json CMakeUserPresets.json *.cmake meson.build meson_options.txt build.ninja justfile .justfile Taskfile.* Rakefile *.rake Gemfile *.gemspec .bundle .rspec .rubocop* Guardfile Dangerfile Capfile Fastfile Thorfile Brewfile Berksfile config.ru SConstruct SConscript wscript Tiltfile Procfile* .bazelrc .bazelversion BUILD.bazel WORKSPACE.bazel WORKSPACE.bzlmod MODULE.bazel *.bzl .buckconfig BUCK conanfile.* vcpkg.json xmake.lua premake*.lua *.pro *.pri"),
+    (Tools, "*.gradle *.gradle.kts gradle.properties gradle-wrapper.* gradlew gradlew.bat mvnw mvnw.cmd pom.xml .mvn .sbtopts .jvmopts build.sbt *.sbt build.sc ivy.xml build.xml project.clj deps.edn bb.edn shadow-cljs.edn"),
+    (Tools, "*.csproj *.fsproj *.vbproj *.vcxproj *.sln *.slnx *.props *.targets *.rsp Directory.Build.* Directory.Packages.* nuget.config global.json *.cake"),
+    (Tools, "mix.exs .formatter.exs .credo.exs rebar.config* composer.json phpunit.xml* .php-cs-fixer* phpstan.neon* .user.ini .htaccess Package.swift *.podspec Podfile *.xcconfig *.pbxproj *.xcscheme .swiftlint.yml build.zig build.zig.zon Setup.hs Setup.lhs *.cabal cabal.project* stack.yaml package.yaml hie.yaml dune-project dune-workspace *.opam *.nimble *.nims nim.cfg shard.yml dub.json dub.sdl pubspec.yaml analysis_options.yaml cpanfile .perlcriticrc .proverc *.rockspec .luarc.json"),
+    (Tools, ".tool-versions .mise* mise.toml mise.*.toml mise-tasks .sdkmanrc .ruby-version .java-version .editorconfig-checker .terraformrc terragrunt.hcl"),
+    (Tools, "node_modules/.bin .venv/bin venv/bin .venv/Scripts venv/Scripts vendor/bin vendor/bundle .bin"),
 ];
+
+/// The same for files whose names are also common names of folders.
+const STEERING_FILES: &str = "build workspace configure dune buck autogen.sh bootstrap.sh";
+
+/// A program in a folder of programs: sources there have other endings.
+const PROGRAM_ENDINGS: &[&str] = &["", "sh", "bash", "zsh", "cmd", "bat", "ps1", "exe"];
 
 /// What the file at a path steers, seen from the workspace; `None`: nothing.
 pub fn steered_by(path: &Path) -> Option<SteeredBy> {
     let parts: Vec<String> = path
         .components()
         .filter_map(|part| match part {
-            Component::Normal(name) => Some(name.to_string_lossy().to_lowercase()),
+            Component::Normal(name) => Some(plain_name(&name.to_string_lossy())),
             _ => None,
         })
         .collect();
@@ -62,7 +75,50 @@ pub fn steered_by(path: &Path) -> Option<SteeredBy> {
             .any(|run| run.iter().zip(&names).all(|(a, b)| matches_name(b, a)))
     };
     let named = |(_, names): &&(SteeredBy, &str)| names.split_ascii_whitespace().any(here);
-    STEERING.iter().find(named).map(|(reader, _)| *reader)
+    let listed = STEERING.iter().find(named).map(|(reader, _)| *reader);
+    let by_form = || parts.iter().any(|name| is_startup_file(name)) || is_program(&parts);
+    listed.or_else(|| by_form().then_some(Tools))
+}
+
+/// `.eslintrc`, `.pdbrc.py`: what a program reads as it starts, by the custom of its name.
+fn is_startup_file(name: &str) -> bool {
+    name.strip_prefix('.').is_some_and(|rest| rest.ends_with("rc") || rest.contains("rc."))
+}
+
+/// A file that is itself run by its name.
+fn is_program(parts: &[String]) -> bool {
+    let Some((file, folders)) = parts.split_last() else { return false };
+    let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
+    STEERING_FILES.split(' ').any(|name| name == file)
+        || folders.last().is_some_and(|folder| folder == "bin" || folder == "sbin")
+            && PROGRAM_ENDINGS.contains(&ending)
+}
+
+/// The name as file systems and readers may take it: in lower case, without characters that
+/// cannot be seen, and in letters of the usual width. Blanks and dots at the end count for
+/// nothing on some systems.
+fn plain_name(name: &str) -> String {
+    let plain = name.chars().filter(|c| !is_invisible(*c)).map(|c| match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
+        '\u{2024}' | '\u{fe52}' => '.',
+        '\u{17f}' => 's',
+        c => c,
+    });
+    let plain: String = plain.flat_map(char::to_lowercase).collect();
+    match plain.trim_end_matches([' ', '.']) {
+        "" => plain,
+        trimmed => trimmed.to_owned(),
+    }
+}
+
+/// Characters that some file systems leave out of a name, and that no screen shows.
+fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+            | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// The names that some reader looks for, as they are written.
@@ -127,6 +183,62 @@ mod tests {
         }
         for path in ["src/main.rs", "README.md", "docs/agents.txt", "github/workflows/x", "a.git"] {
             assert_eq!(steered_by(Path::new(path)), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_programs_read_or_run_by_its_name_steers() {
+        for paths in [
+            ".gitea/workflows/x.yml .forgejo/x appveyor.yml .cirrus.yml cloudbuild.yaml buildspec.yml",
+            ".semaphore/x.yml .gitlab/ci/x.yml .teamcity/settings.kts .build.yml Jenkinsfile.release",
+            "azure-pipelines.nightly.yaml action.yml sub/action.yaml Earthfile .gitlab-ci-x.yml",
+            ".hg/hgrc .jj/repo/config.toml x.git/config a/x.git/hooks/post-update",
+            ".pdbrc .pdbrc.py .Rprofile .ghci .irbrc .pryrc .ocamlinit .iex.exs .jshell .zprofile .zlogin",
+            ".bash_login .bash_aliases .bash_logout .tcshrc .cshrc .kshrc .xinitrc .autoenv.zsh .vim/x",
+            "_vimrc .dir-locals-2.el .config/fish/config.fish .config/systemd/user/x.service .anyrc .any.rc.toml",
+            ".devcontainer.json .mise.local.toml mise.dev.toml shell.nix flake.nix default.nix devenv.nix",
+            "Dockerfile Dockerfile.dev docker-compose.dev.yml compose.yaml compose.x.yml Vagrantfile ansible.cfg",
+            "lint-staged.config.js .lintstagedrc commitlint.config.ts .huskyrc rspack.config.js ava.config.js",
+            "knexfile.js drizzle.config.ts angular.json x.csproj x.props x.targets BUILD x/y.bzl WORKSPACE",
+            "configure Setup.hs x.cabal Makefile.PL .rspec .rubocop.yml Dangerfile Guardfile .trunk/x",
+            "node_modules/.bin/tsc .venv/bin/python venv/bin/x vendor/bin/x bin/setup bin/x.sh a/bin/rails",
+            "AGENT.md WARP.md .kiro/x .trae/rules/x mcp.json x/mcp.json",
+        ] {
+            for path in paths.split(' ') {
+                assert!(steered_by(Path::new(path)).is_some(), "{path}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_that_only_look_or_count_as_another_steer_like_it() {
+        for path in [
+            ".g\u{200c}it/config",
+            "Make\u{200b}file",
+            "\u{ff2d}akefile",
+            "package.json ",
+            ".vscode./x",
+            ".ba\u{17f}hrc",
+            "GIT~1/config",
+            "Makefile\u{fe0f}",
+        ] {
+            assert!(steered_by(Path::new(path)).is_some(), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn the_files_of_an_ordinary_day_steer_nothing() {
+        for paths in [
+            "src/lib.rs src/bin/tool.rs src/build/mod.rs src/workspace/mod.rs tests/x.rs benches/x.rs",
+            "app/models/user.rb lib/x.py x/__init__.py app.py manage.py index.html style.css src/App.tsx",
+            "cmd/x/main.go internal/a_test.go src/main/java/a/B.java web/src/config.ts src/config/x.ts",
+            "docs/index.md CHANGELOG.md LICENSE notes.txt data/x.json x.yaml x.toml schema.sql x.proto",
+            ".gitignore .dockerignore .prettierignore .editorconfig src/rc.rs rc.d/x a.git src/dune/x.ml",
+            "bin/cli.js bin/main.dart include/x.h scripts/run.py build/x.txt workspace/a.txt \u{8bf4}\u{660e}\u{ff08}1\u{ff09}.md",
+        ] {
+            for path in paths.split(' ') {
+                assert_eq!(steered_by(Path::new(path)), None, "{path}");
+            }
         }
     }
 

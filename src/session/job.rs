@@ -1,6 +1,8 @@
 //! A step in the background, as its turn hands it over and as the session keeps it.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{oneshot, watch};
@@ -21,6 +23,8 @@ pub struct NewJob {
     pub ports: watch::Receiver<Vec<u16>>,
     pub file: Option<PathBuf>,
     pub keep: UnboundedSender<KeepOrder>,
+    /// A step of the model, and not one that the user typed.
+    pub is_of_model: bool,
     /// The job's number; the step comes back where there are too many.
     pub reply: oneshot::Sender<Result<u64, RunningStep>>,
 }
@@ -93,6 +97,32 @@ pub struct Jobs {
     pub next: u64,
     /// What the model has not been told yet.
     pub news: Vec<String>,
+    pub of_model: ModelJobs,
+}
+
+/// The jobs that the model started in this session, which it may stop by itself.
+#[derive(Clone, Debug, Default)]
+pub struct ModelJobs(Arc<Mutex<BTreeSet<u64>>>);
+
+impl ModelJobs {
+    pub fn contains(&self, id: u64) -> bool {
+        self.ids().contains(&id)
+    }
+
+    pub fn record(&self, id: u64, is_of_model: bool) {
+        if is_of_model {
+            self.ids().insert(id);
+        }
+    }
+
+    /// The user keeps it: from now on it is the user's.
+    pub fn remove(&self, id: u64) {
+        self.ids().remove(&id);
+    }
+
+    fn ids(&self) -> MutexGuard<'_, BTreeSet<u64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Jobs {

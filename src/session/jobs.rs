@@ -41,13 +41,14 @@ impl Session {
     }
 
     async fn start_job(&mut self, new: NewJob) {
-        let NewJob { step, running, ports, file, keep, reply } = new;
+        let NewJob { step, running, ports, file, keep, is_of_model, reply } = new;
         if self.info.jobs.iter().filter(|job| job.is_running()).count() >= MOST {
             let _ = reply.send(Err(running));
             return;
         }
         self.jobs.next += 1;
         let id = self.jobs.next;
+        self.jobs.of_model.record(id, is_of_model);
         let cancel = running.cancel.clone();
         let (to, redactor) = (self.turn_messages.clone(), self.security.redactor.clone());
         let task = tokio::spawn(async move {
@@ -222,6 +223,10 @@ impl Session {
         if rows.is_empty() {
             rows.push(PageRow::line(words::OUTPUT_EMPTY));
         }
+        if let Some(missing) = page.filter(|page| *page > pages.len()) {
+            let say = words::OUTPUT_NO_PAGE.with("n", missing).with("of", pages.len());
+            rows.push(PageRow::line(say));
+        }
         if pages.len() > 1 {
             let say = words::OUTPUT_PAGE.with("n", number).with("of", pages.len());
             rows.push(PageRow::line(say.with("command", command)));
@@ -260,6 +265,9 @@ impl Session {
     async fn answer_job_task(&mut self, task: JobTask) -> Result<String, LocalizedText> {
         match task {
             JobTask::List => {
+                if self.info.jobs.is_empty() {
+                    return Ok("There are no jobs.".to_owned());
+                }
                 let line = |job: &JobInfo| {
                     format!("{} {}: {}", job.id, job_text(job).text(Lang::En), job.line)
                 };

@@ -79,6 +79,7 @@ impl Session {
 
     /// Hands a running job over to a process of its own.
     pub(super) fn keep_job(&mut self, id: u64) -> Result<(), LocalizedText> {
+        self.jobs.of_model.remove(id);
         let Some(KeptJobs { place, program }) = self.kept_jobs.clone() else {
             return Err(words::JOBS_NOT_KEPT.into());
         };

@@ -18,6 +18,7 @@ impl Session {
             world: std::sync::Arc::clone(&self.security.world),
             library: std::sync::Arc::clone(&self.responder.extensions.library),
             model_scripts: self.model_scripts(),
+            jobs_of_model: self.jobs.of_model.clone(),
         };
         let scene = PolicyContext { policy: &policy, place: &self.security.place, world: &world };
         let verdict = match &work {

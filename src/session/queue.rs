@@ -250,6 +250,7 @@ impl Session {
             summary_pause: 0,
             extra_usage: Usage::default(),
             trust_offer: self.security.trust.offer(),
+            has_steps_of_model: true,
         }
     }
 

@@ -339,6 +339,7 @@ async fn run(
     mut scope: TurnScope,
 ) -> FinishedTurn {
     scope.begin(text.clone(), TurnOrigin::Typed);
+    scope.has_steps_of_model = false;
     let mut stage = ScriptTurn {
         scope: &mut scope,
         partial_reply: None,

@@ -35,6 +35,7 @@ impl Session {
             world: Arc::clone(&self.security.world),
             library: Arc::clone(&self.responder.extensions.library),
             model_scripts: self.model_scripts(),
+            jobs_of_model: self.jobs.of_model.clone(),
         })
     }
 }

@@ -12,6 +12,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
+use super::job::ModelJobs;
 use super::script_places::ModelScript;
 use crate::context::shorten;
 use crate::extensions::skill_list::BUDGET;
@@ -133,6 +134,7 @@ pub(super) struct MachineWithSkills {
     pub world: Arc<dyn Machine>,
     pub library: Arc<ExtensionSet>,
     pub model_scripts: Arc<Vec<ModelScript>>,
+    pub jobs_of_model: ModelJobs,
 }
 
 impl Machine for MachineWithSkills {
@@ -202,6 +204,10 @@ impl Machine for MachineWithSkills {
 
     fn redactor(&self) -> Option<&Redactor> {
         self.world.redactor()
+    }
+
+    fn is_job_of_model(&self, id: u64) -> bool {
+        self.jobs_of_model.contains(id)
     }
 
     fn skill(&self, name: &str) -> Option<SkillInfo> {

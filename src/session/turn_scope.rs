@@ -74,6 +74,8 @@ pub struct TurnScope {
     pub extra_usage: Usage,
     /// The contents of the folder, for a question that offers trust in it.
     pub trust_offer: TrustOffer,
+    /// Its steps are those of the model, and not a line or a script of the user.
+    pub has_steps_of_model: bool,
 }
 
 /// The parts that judge steps.
@@ -154,6 +156,7 @@ impl TurnScope {
     /// Shows that the turn begins. Does not wait for it: a request to the model waits until the
     /// message is saved.
     pub fn begin(&mut self, text: String, origin: TurnOrigin) {
+        self.has_steps_of_model = !matches!(origin, TurnOrigin::Shell | TurnOrigin::Command);
         let started = Event::TurnStarted { turn: self.turn, text, origin };
         self.notify_session(&started);
         self.has_unsaved_message = true;

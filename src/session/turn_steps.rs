@@ -261,7 +261,8 @@ impl TurnScope {
         let keep = place.keep.clone();
         place.use_of_it = BackgroundUse::Never;
         let cancel = running.cancel.clone();
-        let new = NewJob { step: step.clone(), running, ports, file, keep, reply };
+        let (step, is_of_model) = (step.clone(), self.has_steps_of_model);
+        let new = NewJob { step, running, ports, file, keep, is_of_model, reply };
         self.notify(TurnMessage::Job(JobMessage::Started(Box::new(new))));
         match answer.await {
             Ok(Ok(id)) => {

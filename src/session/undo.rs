@@ -17,7 +17,19 @@ impl Session {
     pub(super) async fn undo(&mut self, n: usize) {
         match first_of_last(&changes(self.conversation.record()), n) {
             Some(from) => self.undo_since(from, "/undo").await,
-            None => self.notify(Notice::info(words::NOTHING_TO_UNDO)).await,
+            None => {
+                self.report_lost(0).await;
+                self.notify(Notice::info(words::NOTHING_TO_UNDO)).await;
+            }
+        }
+    }
+
+    /// Says how many changes of these turns cannot be undone.
+    async fn report_lost(&mut self, from_turn: u64) {
+        let lost = ChangeLog::read(self.conversation.record()).lost;
+        let lost: usize = lost.iter().filter(|(turn, _)| *turn >= from_turn).map(|(_, n)| n).sum();
+        if lost > 0 {
+            self.notify(Notice::warning(words::UNDO_NOT_COVERED.with("n", lost))).await;
         }
     }
 
@@ -41,11 +53,7 @@ impl Session {
     /// that cannot be undone.
     pub(super) async fn restore_steps(&mut self, from: UndoPoint) -> (UndoScope, Restores) {
         let all = changes(self.conversation.record());
-        let lost = ChangeLog::read(self.conversation.record()).lost;
-        let lost: usize = lost.iter().filter(|(turn, _)| *turn >= from.turn).map(|(_, n)| n).sum();
-        if lost > 0 {
-            self.notify(Notice::warning(words::UNDO_NOT_COVERED.with("n", lost))).await;
-        }
+        self.report_lost(from.turn).await;
         let back = changes_since(&all, from);
         let back = self.restores(back.into_iter().map(|it| (it.before.clone(), it))).await;
         (undo_scope(&all, from), back)

@@ -10,6 +10,9 @@ use encoding_rs::Encoding;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileEncoding {
     Utf8,
+    /// UTF-8 with a few bytes that are none. Each of them is a character of its own that no
+    /// text has, and is written back as the byte it was.
+    DamagedUtf8,
     Utf16Le,
     Utf16Be,
     /// GBK, windows-1252 and others.
@@ -19,7 +22,7 @@ pub enum FileEncoding {
 impl FileEncoding {
     pub fn name(self) -> &'static str {
         match self {
-            FileEncoding::Utf8 => "UTF-8",
+            FileEncoding::Utf8 | FileEncoding::DamagedUtf8 => "UTF-8",
             FileEncoding::Utf16Le | FileEncoding::Utf16Be => "UTF-16",
             FileEncoding::Other(encoding) => encoding.name(),
         }
@@ -29,7 +32,7 @@ impl FileEncoding {
     pub fn unit(self) -> usize {
         match self {
             FileEncoding::Utf16Le | FileEncoding::Utf16Be => 2,
-            FileEncoding::Utf8 | FileEncoding::Other(_) => 1,
+            FileEncoding::Utf8 | FileEncoding::DamagedUtf8 | FileEncoding::Other(_) => 1,
         }
     }
 
@@ -54,7 +57,7 @@ impl FileEncoding {
             FileEncoding::Utf16Be => {
                 (!at.is_multiple_of(2) && bytes.get(at - 1) == Some(&0)).then_some(at + 1)
             }
-            FileEncoding::Utf8 | FileEncoding::Other(_) => Some(at + 1),
+            FileEncoding::Utf8 | FileEncoding::DamagedUtf8 | FileEncoding::Other(_) => Some(at + 1),
         }
     }
 
@@ -62,6 +65,7 @@ impl FileEncoding {
     pub fn decode_part(self, bytes: &[u8]) -> Cow<'_, str> {
         let encoding = match self {
             FileEncoding::Utf8 => return String::from_utf8_lossy(bytes),
+            FileEncoding::DamagedUtf8 => return Cow::Owned(damaged_text(bytes)),
             FileEncoding::Utf16Le => encoding_rs::UTF_16LE,
             FileEncoding::Utf16Be => encoding_rs::UTF_16BE,
             FileEncoding::Other(encoding) => encoding,
@@ -74,6 +78,7 @@ impl FileEncoding {
         let units = |bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect();
         match self {
             FileEncoding::Utf8 => Some(Cow::Borrowed(text.as_bytes())),
+            FileEncoding::DamagedUtf8 => Some(Cow::Owned(damaged_bytes(text))),
             FileEncoding::Utf16Le => Some(Cow::Owned(units(u16::to_le_bytes))),
             FileEncoding::Utf16Be => Some(Cow::Owned(units(u16::to_be_bytes))),
             FileEncoding::Other(encoding) => {
@@ -99,6 +104,7 @@ pub fn decode(bytes: &[u8]) -> Option<(Cow<'_, str>, FileEncoding)> {
     match wide {
         Some(encoding) => decode_as(bytes, encoding),
         None if has_control_bytes(bytes) => None,
+        None if is_damaged_utf8(bytes) => decode_as(bytes, FileEncoding::DamagedUtf8),
         None => {
             let encoding = detect(bytes);
             // GB18030 has more characters, and is recognized as the other.
@@ -117,6 +123,7 @@ fn decode_as(bytes: &[u8], encoding: FileEncoding) -> Option<(Cow<'_, str>, File
         FileEncoding::Other(encoding) => {
             encoding.decode_without_bom_handling_and_without_replacement(bytes)?.into_owned()
         }
+        FileEncoding::DamagedUtf8 => damaged_text(bytes),
         FileEncoding::Utf8 => return None,
     };
     let same = encoding.encode(&text).is_some_and(|again| *again == *bytes);
@@ -170,7 +177,43 @@ fn is_marked_utf32(bytes: &[u8]) -> bool {
 pub fn detect_head(head: &[u8]) -> Option<&'static str> {
     // A character may be cut at the end.
     let is_other = std::str::from_utf8(head).is_err_and(|error| error.error_len().is_some());
-    (is_other && utf16(head).is_none() && !has_control_bytes(head)).then(|| detect(head).name())
+    let is_other = is_other && utf16(head).is_none() && !has_control_bytes(head);
+    (is_other && !is_damaged_utf8(head)).then(|| detect(head).name())
+}
+
+/// The first of the characters that are invalid bytes: private ones, at the end of all.
+const FIRST_STRAY: u32 = 0x10_ff00;
+
+/// Whether invalid bytes are few among characters of UTF-8: in no other encoding text looks
+/// like that.
+fn is_damaged_utf8(bytes: &[u8]) -> bool {
+    let (mut wide, mut invalid) = (0, 0);
+    for chunk in bytes.utf8_chunks() {
+        wide += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
+        invalid += chunk.invalid().len();
+    }
+    wide > 0 && (invalid == 1 || wide >= 2 * invalid)
+}
+
+fn damaged_text(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        let stray = chunk.invalid().iter();
+        text.extend(stray.filter_map(|byte| char::from_u32(FIRST_STRAY + u32::from(*byte))));
+    }
+    text
+}
+
+fn damaged_bytes(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    for c in text.chars() {
+        match u32::from(c).checked_sub(FIRST_STRAY).and_then(|byte| u8::try_from(byte).ok()) {
+            Some(byte) if !byte.is_ascii() => bytes.push(byte),
+            _ => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+    bytes
 }
 
 fn detect(bytes: &[u8]) -> &'static Encoding {
@@ -219,6 +262,24 @@ mod tests {
             assert_eq!(*encoding.encode(&decoded).unwrap(), *bytes);
         }
         assert_eq!(FileEncoding::Other(encoding_rs::WINDOWS_1252).encode("汉"), None);
+    }
+
+    #[test]
+    fn a_few_bytes_that_are_no_character_leave_a_text_in_utf8_and_come_back_as_they_were() {
+        let stray = [&b"caf\xc3\xa9 "[..], b"\xe9 \xff", " 好 größer naïve\n".as_bytes()].concat();
+        let (text, encoding) = decode(&stray).unwrap();
+        assert_eq!((encoding, encoding.name()), (FileEncoding::DamagedUtf8, "UTF-8"));
+        assert_eq!(*encoding.encode(&text).unwrap(), *stray);
+        let edited = text.replace('好', "很好 é");
+        let written = encoding.encode(&edited).unwrap().into_owned();
+        let wanted =
+            [&b"caf\xc3\xa9 "[..], b"\xe9 \xff", " 很好 é größer naïve\n".as_bytes()].concat();
+        assert_eq!(written, wanted);
+        assert_eq!(detect_head(&stray), None);
+        // A character cut in two is two bytes, and a text in another encoding is one.
+        let cut = [&b"\xe5\xa5"[..], "x 好好好好\n".as_bytes()].concat();
+        assert_eq!(decode(&cut).unwrap().1, FileEncoding::DamagedUtf8);
+        assert_ne!(decode(b"caf\xe9 au lait\n").unwrap().1, FileEncoding::DamagedUtf8);
     }
 
     #[test]

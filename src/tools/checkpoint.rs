@@ -23,7 +23,7 @@ use crate::safety::tools::{count_changes, digest};
 
 mod scan;
 
-use scan::{FileIdentity, LinkedFolders, StampedFiles, WorkspaceFile, scan_folder, stamp};
+use scan::{FileIdentity, LinkedFolders, Links, StampedFiles, WorkspaceFile, scan_folder, stamp};
 
 /// Bounds of one checkpoint and of all copies of a session.
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +84,7 @@ pub struct Checkpoint {
     roots: Vec<PathBuf>,
     closed: Vec<PathBuf>,
     files: SavedFiles,
+    links: Links,
     /// All files were seen.
     is_complete: bool,
     taken: SystemTime,
@@ -173,12 +174,13 @@ impl Checkpoints {
 
     fn take_now(&self, roots: Vec<PathBuf>, closed: Vec<PathBuf>) -> Checkpoint {
         let (taken, deadline) = (SystemTime::now(), Instant::now() + self.limits.time);
-        let mut files = SavedFiles::new();
+        let (mut files, mut links) = (SavedFiles::new(), Links::new());
         let mut is_complete = true;
         let mut room = Room { files: self.limits.files, bytes: self.limits.bytes, deadline };
         for root in &roots {
             let found = scan_folder(root, &closed, deadline);
             is_complete &= found.is_complete;
+            links.extend(found.links);
             let objects = GitObjects::read(root);
             for (path, stamp) in found.files {
                 let known = objects.as_ref().and_then(|git| git.find(&path, &stamp));
@@ -195,7 +197,7 @@ impl Checkpoints {
         if room.bytes < self.limits.bytes {
             self.backups.limit();
         }
-        Checkpoint { roots, closed, files, is_complete, taken }
+        Checkpoint { roots, closed, files, links, is_complete, taken }
     }
 
     fn copy(&self, path: &Path, stamp: &WorkspaceFile, room: &mut Room) -> Saved {
@@ -245,13 +247,14 @@ impl Checkpoints {
 
     /// The changed files, and how many more came from where nothing was looked at.
     fn compare(&self, before: Checkpoint) -> (Vec<Candidate>, usize) {
-        let Checkpoint { roots, closed, mut files, taken, .. } = before;
+        let Checkpoint { roots, closed, mut files, links, taken, .. } = before;
         let deadline = Instant::now() + AFTER;
         let started = taken.checked_sub(TICK).unwrap_or(taken);
         let mut out = Vec::new();
-        let mut new = StampedFiles::new();
+        let (mut new, mut links_now) = (StampedFiles::new(), Links::new());
         for root in &roots {
             let found = scan_folder(root, &closed, deadline);
+            links_now.extend(found.links);
             for (path, stamp) in found.files {
                 match files.remove(path.as_os_str()) {
                     Some((old, saved)) => {
@@ -280,7 +283,8 @@ impl Checkpoints {
         }
         let foreign = add_new_files(new, started, &mut out);
         out.sort_by(|a, b| a.path.cmp(&b.path));
-        (out, foreign)
+        let uncovered = foreign + count_other_links(&links, &links_now, &out);
+        (out, uncovered)
     }
 
     fn keep_contents(
@@ -301,10 +305,11 @@ impl Checkpoints {
                 }
                 (old, new) => (old.flatten(), new.flatten()),
             };
+            let before_stamp = before.as_ref().map(|(stamp, _)| stamp);
             if old == new {
+                changes.lost += usize::from(has_other_permissions(before_stamp, &path));
                 continue;
             }
-            let before_stamp = before.as_ref().map(|(stamp, _)| stamp);
             let kept = old.as_deref().map(|bytes| self.backups.save_unsynced(bytes)).transpose();
             let Ok(kept) = kept else {
                 lost.insert(path);
@@ -375,6 +380,21 @@ fn add_new_files(new: StampedFiles, started: SystemTime, out: &mut Vec<Candidate
     }
     out.extend(found);
     foreign
+}
+
+/// The permissions of a file are not restored.
+fn has_other_permissions(before: Option<&WorkspaceFile>, path: &Path) -> bool {
+    before.map(|old| old.permissions) != stamp(path).map(|now| now.permissions)
+}
+
+/// Links that were made, removed, or lead elsewhere now: they are not restored, but counted. One
+/// in the place of a file goes when the file is restored.
+fn count_other_links(before: &Links, now: &Links, changed: &[Candidate]) -> usize {
+    let is_replaced = |link: &Path| changed.iter().any(|file| file.path.starts_with(link));
+    let is_other = |(path, to): &(&PathBuf, &PathBuf)| before.get(*path) != Some(*to);
+    let made = now.iter().filter(is_other).filter(|(path, _)| !is_replaced(path)).count();
+    let gone = before.keys().filter(|path| !now.contains_key(*path) && !is_replaced(path)).count();
+    made + gone
 }
 
 /// What may still be copied.

@@ -408,6 +408,7 @@ async fn a_half_saved_file_leaves_the_last_good_settings_until_the_next_good_sav
     let [problem] = &live.problems[..] else { panic!("{:?}", live.problems) };
     let said = problem.say.text(Lang::En);
     assert!(said.contains("The settings that were read last stay."), "{said}");
+    assert_eq!(problem.hint, None, "it would say that the strictest settings apply");
     assert!(files.reload().is_none(), "it is said once");
     fs::write(&file, "[safety]\nmax_auto_steps_per_turn = 9\n").unwrap();
     let live = files.reload().unwrap();

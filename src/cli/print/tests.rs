@@ -302,7 +302,7 @@ fn a_step_that_asks_is_rejected_and_the_exit_code_says_so() {
 fn a_question_caused_by_the_step_limit_names_the_limit() {
     let events = || vec![observed(Tier::L0, Outcome::Declined), ended(TurnOutcome::Done)];
     let ran = play(&options(), events());
-    assert!(ran.err.contains("`safety.max_auto_steps_per_turn` is 0"), "{}", ran.err);
+    assert!(ran.err.contains("`safety.max_auto_steps_per_turn`) is 0"), "{}", ran.err);
     assert!(!ran.err.contains("it pushes") && ran.err.contains("hint: "), "{}", ran.err);
     assert_eq!((ran.exit, ran.exit.code()), (Exit::Blocked, 3));
 }

@@ -157,5 +157,6 @@ fn jobs_and_outputs_are_named_by_number() {
     for (line, job) in cases {
         assert_eq!(fixture().dispatch_line(line), CommandOutcome::Send(Op::Job { job }), "{line}");
     }
-    assert!(fixture().notice_for("/jobs stop all").contains("no number"));
+    assert!(fixture().notice_for("/jobs stop all").contains("`/jobs stop N`"));
+    assert!(fixture().notice_for("/output all").contains("no number"));
 }

@@ -61,17 +61,145 @@ pub fn no_pager_command(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings
     raise_where(call, tokens, findings, |text| text.starts_with('+'));
 }
 
-/// `bat cache --build`.
-pub fn no_cache(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+/// `bat cache --build`, and a pager although a step has no terminal.
+pub fn bat(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     raise_where(call, tokens, findings, |text| text == "cache");
+    if let Some((at, _)) =
+        flag_values(tokens, "--paging").find(|(_, when)| !["never", "auto"].contains(when))
+    {
+        raise_at(call, at, findings);
+    }
 }
+
+/// Names of units: `x.service`, `getty@tty1.service`, `docker*`.
+pub fn units(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    raise_where(call, tokens, findings, |text| !is_name(&text.replace(['@', '*'], "x")));
+}
+
+/// The environment of a unit may hold secrets.
+pub fn unit_properties(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    units(call, tokens, findings);
+    let mut named = flag_values(tokens, "-p|--property").peekable();
+    if named.peek().is_none() {
+        return raise_at(call, 0, findings);
+    }
+    if let Some((at, _)) = named.find(|(_, name)| name.to_ascii_lowercase().contains("env")) {
+        raise_at(call, at, findings);
+    }
+}
+
+/// `ip addr`, `ip route show dev eth0`. Every other word is a command, and may be shortened.
+pub fn ip_shows(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    let plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || "_-.:/".contains(c));
+    let shows = operands(tokens).next().is_none_or(|(_, word)| ["show", "list"].contains(&word));
+    match operands(tokens).find(|(_, text)| !plain(text)) {
+        Some((at, _)) => raise_at(call, at, findings),
+        None if !shows => raise_at(call, 0, findings),
+        None => {}
+    }
+}
+
+/// `sysctl kernel.hostname`; with `=` it would be set.
+pub fn kernel_names(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    raise_where(call, tokens, findings, |text| !is_name(text) || text.contains([':', '+']));
+}
+
+/// Up to a minute, as a step of its own.
+pub fn short_time(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    let seconds = |text: &str| text.strip_suffix('s').unwrap_or(text).parse::<f64>().ok();
+    let is_digits = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+    let short = |text: &str| is_digits(text) && seconds(text).is_some_and(|time| time <= 60.0);
+    // In a line it may be part of a loop without end.
+    let is_alone = matches!(call.seat, ArgPosition::From(_));
+    match operands(tokens).collect::<Vec<_>>().as_slice() {
+        [(_, text)] if is_alone && short(text) => {}
+        _ => raise_at(call, 0, findings),
+    }
+}
+
+/// Names of files that no script can take for something else.
+pub fn plain_files(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
+    let plain = |c: char| c.is_alphanumeric() || "_-./+@".contains(c);
+    let mut files = operands(tokens).skip(1);
+    if let Some((at, _)) = files.find(|(_, text)| !text.chars().all(plain)) {
+        raise_at(call, at, findings);
+    }
+}
+
+/// Firewalls: what does not just list their rules changes what gets into the machine.
+pub fn firewall(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
+    if !lists_rules(call.name, call.args) {
+        let say = words::FIREWALL.with("program", call.name.to_owned());
+        call.refuse("set", say, 0, &[Effect::Elevate, Effect::Irreversible], findings);
+    }
+}
+
+fn lists_rules(name: &str, args: &[String]) -> bool {
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let any = |known: &[&str]| args.iter().any(|arg| known.contains(arg));
+    match name {
+        "ufw" => {
+            matches!(args.as_slice(), ["status" | "version"] | ["status", "verbose" | "numbered"])
+        }
+        "nft" => {
+            matches!(args.as_slice(), ["list", kinds @ ..] if kinds.iter().all(|word| is_name(word)))
+        }
+        "firewall-cmd" => {
+            let reads = |arg: &&str| {
+                FIREWALL_READS.iter().any(|start| arg.starts_with(start))
+                    && !arg.contains("lockdown")
+            };
+            !args.is_empty() && args.iter().all(|arg| arg.starts_with("--zone=") || reads(&arg))
+        }
+        _ => {
+            let chain = |arg: &&str| is_name(arg);
+            any(TABLE_LISTS) && args.iter().all(|arg| TABLE_READS.contains(arg) || chain(arg))
+        }
+    }
+}
+
+const FIREWALL_READS: &[&str] =
+    &["--list-", "--get-active-", "--get-default-zone", "--get-zones", "--state"];
+const TABLE_LISTS: &[&str] = &["-L", "-S", "-nL", "-vL", "-nvL", "-vnL", "--list", "--list-rules"];
+const TABLE_READS: &[&str] = &[
+    "-L",
+    "-S",
+    "-nL",
+    "-vL",
+    "-nvL",
+    "-vnL",
+    "--list",
+    "--list-rules",
+    "-n",
+    "-v",
+    "-x",
+    "-t",
+    "--table",
+    "--numeric",
+    "--verbose",
+    "--exact",
+    "--line-numbers",
+];
 
 /// `lsof +r` never ends, `+m` writes a file.
 pub fn lsof(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
     let known = ["+D", "+d", "+c", "+w", "+L"];
     raise_where(call, tokens, findings, |text| {
         text.starts_with('+') && !known.iter().any(|known| text.starts_with(known))
+            || names_machine(text)
     });
+    // A value that begins like an option is one: `-i-D`.
+    let odd = |text: &str| names_machine(text) || text.starts_with(['-', '+']);
+    if let Some((at, _)) = flag_values(tokens, "-i|-s|-p|-c|-u").find(|(_, text)| odd(text)) {
+        raise_at(call, at, findings);
+    }
+}
+
+/// `-i TCP@host:80`: the name of another machine is looked up over the network.
+fn names_machine(text: &str) -> bool {
+    text.split_once('@').is_some_and(|(_, address)| {
+        !address.chars().all(|c| c.is_ascii_digit() || ".:,-[]".contains(c))
+    })
 }
 
 pub fn lsof_files(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Findings) {
@@ -140,6 +268,9 @@ pub fn journalctl(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut
     if let Some(token) = tokens.iter().find(told) {
         call.ask("print", words::PRINTS_ARGUMENTS, token.at, &[Effect::Secret], findings);
     }
+    // `-n 50`: the number may be a word of its own.
+    let number = |text: &str| text == "all" || text.bytes().all(|byte| byte.is_ascii_digit());
+    raise_where(call, tokens, findings, |text| !number(text));
 }
 
 const JOURNAL_FIELDS: &[&str] = &["json", "export", "verbose"];

@@ -20,6 +20,7 @@ pub fn git_repository(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: 
     let scene = call.ground.scene;
     let folder = call.folder_after_chdir(tokens);
     let found = repository::read(scene.world, &scene.world.resolve(&folder));
+    findings.launch.writes.extend(found.linked_places.iter().cloned());
     super::lines::git(call, tokens, &found, findings);
     for worry in &repository::find_worries(&found, scene) {
         let (rule, say) = describe_worry(worry);
@@ -70,7 +71,10 @@ pub fn git_format(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut
             call.check_read(file, token.at, findings);
         }
         let format = token.value_of("--format|--pretty|--sort").unwrap_or_default();
-        if ["%G", "signature", "trust"].iter().any(|part| format.contains(part)) {
+        // A sign after the percent sign is about line breaks and blanks: `%+G?`.
+        let plain =
+            ["%+", "%-", "% "].iter().fold(format.to_owned(), |text, sign| text.replace(sign, "%"));
+        if ["%G", "signature", "trust"].iter().any(|part| plain.contains(part)) {
             call.ask("signature", words::GIT_SIGNATURE, token.at, &[Effect::Exec], findings);
         }
     }

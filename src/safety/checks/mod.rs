@@ -26,9 +26,10 @@ pub use awk::awk;
 pub use data::statements;
 pub use find::find;
 pub use forms::{
-    ar_lists, fd_reads, git_help, git_one_setting, git_range_diff, git_setting, journalctl, lsof,
-    lsof_files, names_only, no_cache, no_list_file, no_pager_command, numbers_only, openssl_input,
-    tar_lists, yq,
+    ar_lists, bat, fd_reads, firewall, git_help, git_one_setting, git_range_diff, git_setting,
+    ip_shows, journalctl, kernel_names, lsof, lsof_files, names_only, no_list_file,
+    no_pager_command, numbers_only, openssl_input, plain_files, short_time, tar_lists,
+    unit_properties, units, yq,
 };
 pub use git::{
     git_bisect, git_branch, git_diff, git_dirty, git_discard, git_format, git_push, git_reflog,

@@ -16,6 +16,7 @@ use super::{Contents, Machine, PathKind, PolicyContext};
 
 mod index;
 mod keys;
+mod named;
 mod outward;
 mod settings;
 #[cfg(test)]
@@ -23,6 +24,7 @@ mod tests;
 
 pub use index::{TrackedFile, tracked_files};
 pub use keys::starts_program;
+pub use named::is_named_by_settings;
 pub use settings::{GitSetting, parse};
 
 /// The most of one file that is read, in bytes; files that include each other; folders
@@ -50,6 +52,9 @@ pub struct RepositorySettings {
     work_trees: Vec<(PathBuf, PathBuf)>,
     /// Lists of tracked files, the innermost repository first.
     indexes: Vec<PathBuf>,
+    /// Where git writes for a further working tree of a repository elsewhere: its own folder,
+    /// and the objects and references of all trees. Hooks and settings are not among them.
+    pub linked_places: Vec<PathBuf>,
 }
 
 /// What is among the tracked files.
@@ -180,6 +185,7 @@ impl RepositorySettings {
         let common = self.common_folder(world, &own);
         self.work_trees.push((folder.to_owned(), common.clone()));
         self.indexes.push(own.join("index"));
+        self.linked_places.extend(outward::linked_places(world, folder, &own, &common));
         self.read_repository(world, &own, &common);
         self.outside_links.extend(outward::find_outside_links(world, folder, &own, &common));
         is_repository(world, &own, &common)

@@ -56,6 +56,17 @@ pub fn find_outside_links(
     out
 }
 
+/// Where git writes for a further working tree, if the repository itself says that it is one.
+pub fn linked_places(world: &dyn Machine, tree: &Path, own: &Path, common: &Path) -> Vec<PathBuf> {
+    let [tree, own, common] = [tree, own, common].map(|path| world.resolve(path));
+    // Both are of one repository, and that names the tree: a tree cannot name another's.
+    if !own.starts_with(common.join("worktrees")) || !is_linked_back(world, &tree, &own) {
+        return Vec::new();
+    }
+    let shared = ["objects", "refs", "logs"].map(|name| common.join(name));
+    std::iter::once(own).chain(shared).collect()
+}
+
 /// Whether a repository elsewhere says itself that it belongs to this tree: as a further
 /// working tree, or as a submodule.
 fn is_linked_back(world: &dyn Machine, tree: &Path, own: &Path) -> bool {

@@ -254,3 +254,39 @@ fn a_setting_that_names_a_file_elsewhere_is_a_worry() {
         }
     }
 }
+
+#[test]
+fn files_of_the_workspace_that_settings_of_git_name_are_known() {
+    let named = |config: &'static str, own: &'static str, path: &str| {
+        let mut files: BTreeMap<_, _> = PLAIN.iter().copied().collect();
+        files.extend([("/h/w/.git/config", config), ("/h/.gitconfig", own)]);
+        let (tree, place, policy) = (Tree(files), Workspace::new("/h/w", "/h"), Policy::default());
+        let scene = PolicyContext { policy: &policy, place: &place, world: &tree };
+        is_named_by_settings(Path::new(path), scene)
+    };
+    for (config, path) in [
+        ("[core]\nhooksPath = hooks\n", "/h/w/hooks/pre-commit"),
+        ("[core]\nhooksPath = ./tools/git-hooks/\n", "/h/w/tools/git-hooks/lib/x"),
+        ("[core]\nhooksPath = /h/w/hooks\n", "/h/w/hooks/commit-msg"),
+        ("[include]\npath = ../team.gitconfig\n", "/h/w/team.gitconfig"),
+        ("[includeIf \"onbranch:x\"]\npath = ../conf/x\n", "/h/w/conf/x"),
+        ("[core]\nfsmonitor = ./scripts/watch\n", "/h/w/scripts/watch"),
+        ("[core]\nattributesFile = attributes\n", "/h/w/attributes"),
+        ("[filter \"a\"]\nclean = sh ./scripts/clean.sh %f\n", "/h/w/scripts/clean.sh"),
+        ("[diff \"a\"]\ntextconv = \"scripts/text conv\"\n", "/h/w/scripts/text conv"),
+        ("[alias]\nst = !python3 tools/st.py && true\n", "/h/w/tools/st.py"),
+        ("[core]\nsshCommand = ./ssh.sh\n", "/h/w/ssh.sh"),
+    ] {
+        assert!(named(config, "", path), "{config}");
+        assert!(!named(config, "", "/h/w/src/main.rs"), "{config}");
+    }
+    assert!(named("", "[core]\nhooksPath = ci/hooks\n", "/h/w/ci/hooks/pre-push"));
+    for config in [
+        "[commit]\ntemplate = docs/commit.txt\n",
+        "[core]\nexcludesFile = docs/commit.txt\n",
+        "[core]\nhooksPath =\n",
+        "[branch \"main\"]\nmerge = refs/heads/main\n",
+    ] {
+        assert!(!named(config, config, "/h/w/docs/commit.txt"), "{config}");
+    }
+}

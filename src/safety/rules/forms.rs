@@ -6,7 +6,7 @@
 //! into their current folder first.
 
 use super::super::checks;
-use super::super::spec::Operands::{Named, None as No, Reads, Text};
+use super::super::spec::Operands::{Named, None as No, PatternThenReads, Reads, Text};
 use super::super::spec::Spec;
 use crate::i18n::safety as words;
 use crate::protocol::Effect::Exec;
@@ -68,10 +68,20 @@ pub fn of(name: &str) -> impl Iterator<Item = &'static CommandForm> {
     FORMS.iter().filter(move |form| form.spec.matching_name(name).is_some())
 }
 
+/// The ids of the sub-commands in forms: `pip.list`.
+pub fn sub_command_ids() -> impl Iterator<Item = String> {
+    let names = |names: &'static str| names.split_ascii_whitespace();
+    FORMS.iter().flat_map(move |form| {
+        let subs = form.spec.subs.iter().flat_map(move |sub| names(sub.names));
+        subs.flat_map(move |sub| names(form.spec.names).map(move |own| format!("{own}.{sub}")))
+    })
+}
+
 #[rustfmt::skip]
 pub(super) const FORMS: &[CommandForm] = &[
     // Versions.
-    probe("cargo", &["--version", "-V", "version", "-vV", "-Vv", "--version --verbose", "--list", "--help"]),
+    probe("cargo", &["--version", "-V", "version", "-vV", "-Vv", "--version --verbose", "--list", "--help", "help"]),
+    probe_by(NODE, "npm", &["root -g", "root --global", "prefix -g", "prefix --global"]),
     probe("rustc rustdoc rustfmt", &["--version", "-V", "-vV", "-Vv", "--version --verbose", "--verbose --version", "--print sysroot", "--print target-list", "--print cfg", "--help"]),
     probe("rustup", &["--version", "-V", "toolchain list", "target list --installed", "component list --installed", "--help"]),
     probe_by(NODE, "npm npx yarn pnpm tsc eslint prettier jest vitest mocha webpack rollup ts-node nodemon", &["--version", "-v", "--help"]),
@@ -138,6 +148,8 @@ pub(super) const FORMS: &[CommandForm] = &[
     here(Spec::read("gzip").flags("-d -c -q -v --decompress --uncompress --stdout --to-stdout --quiet").operands(Reads(ANY)), &["-d|--decompress|--uncompress", "-c|--stdout|--to-stdout"]),
     here(Spec::read("gunzip").flags("-c -q -v --stdout --to-stdout --quiet").operands(Reads(ANY)).starts(&["gzip", "sh"]), &["-c|--stdout|--to-stdout"]),
     here(Spec::read("zcat").flags("-q -v -f --quiet --force").operands(Reads(ANY)).starts(&["gzip", "sh"]), &[]),
+    here(Spec::read("zgrep").flags("-i -n -c -l -v -w -x -E -F -o -h -H -q -s").operands(PatternThenReads("")).check(checks::plain_files)
+        .starts(&["grep", "gzip", "zcat", "sh", "bash", "sed", "expr", "printf"]), &[]),
     here(Spec::read("bzcat xzcat zstdcat").operands(Reads(ANY)).starts(&["bzip2", "xz", "zstd", "lz4"]), &[]),
     here(Spec::read("xz unxz lzma").flags("-l -t -v -q --list --test --verbose --quiet --robot").operands(Reads(ANY)), &["-l|--list|-t|--test"]),
     here(Spec::read("xz bzip2 zstd").flags("-d -c -q -v --decompress --stdout --quiet").operands(Reads(ANY)), &["-d|--decompress", "-c|--stdout"]),
@@ -151,7 +163,7 @@ pub(super) const FORMS: &[CommandForm] = &[
     here(Spec::read("more").flags("-d -f -l -p -c -s -u -NUM").operands(Reads(ANY)).check(checks::no_pager_command), &[]),
     here(Spec::read("bat batcat").flags("-p -pp -n -A --plain --number --show-all -f --force-colorization --list-languages --list-themes --no-paging -P --squeeze-blank")
         .values("--paging=text -l=text --language=text --style=text --theme=text --color=text --decorations=text -r=text --line-range=text -H=text --highlight-line=text --tabs=text --wrap=text --terminal-width=text --italic-text=text")
-        .operands(Reads(ANY)).check(checks::no_cache), &[]),
+        .operands(Reads(ANY)).check(checks::bat), &[]),
     apart(Spec::read("man").flags("-a -f -k -w -W --all --whatis --apropos --where --path --no-hyphenation --nh --no-justification --nj -i -I").values("-s=text -S=text --sections=text")
         .operands(Text).check(checks::names_only).starts(FORMATS).helpers(OF_MAN), &[]),
     apart(Spec::read("whatis apropos").flags("-r -w -l --regex --wildcard --long -e --exact -a --and").values("-s=text --sections=text --section=text").operands(Text).check(checks::names_only).starts(FORMATS).helpers(OF_MAN), &[]),
@@ -163,7 +175,32 @@ pub(super) const FORMS: &[CommandForm] = &[
     here(Spec::read("top").flags("-b -H -i -1").values("-n=text -o=text -p=text -u=text -U=text -w=?text -d=text -E=text -e=text").operands(No), &["-b", "-n"]),
     here(Spec::read("journalctl").flags("-b -k -r -x -e -q -a -l -NUM --no-pager --boot --dmesg --reverse --quiet --utc --no-hostname --no-full --all --disk-usage --list-boots --user --system --catalog --pager-end --full")
         .values("-n=?text --lines=?text -u=text --unit=text --user-unit=text -p=text --priority=text -S=text --since=text -U=text --until=text -o=text --output=text -t=text --identifier=text -g=text --grep=text --case-sensitive=?text --boot=?text --output-fields=text -F=text --field=text")
-        .operands(No).check(checks::journalctl), &[]),
+        .operands(Text).check(checks::journalctl), &[]),
+    here(Spec::ask("systemctl", words::CHANGES_SERVICES, &[Exec]).posix().flags("--no-pager --user --system -q --quiet -l --full --plain --no-legend -a --all --failed").subs(&[
+        // `status` shows the arguments of processes.
+        Spec::read("is-active is-enabled is-failed is-system-running list-units list-unit-files list-timers list-sockets list-dependencies list-jobs get-default cat")
+            .flags("--no-pager --user --system -q --quiet -l --full --plain --no-legend -a --all --failed --reverse -r --recursive").values("-n=text --lines=text -o=text --output=text -t=text --type=text --state=text").operands(Text).check(checks::units),
+        // Without a property it shows the environment of the unit as well.
+        Spec::read("show").flags("--no-pager --user --system --value -a --all").values("-p=text --property=text").operands(Text).check(checks::unit_properties),
+    ]), &[]),
+    here(Spec::ask("ip", words::CHANGES_NETWORK, &[Exec]).posix().flags("-br -brief -4 -6 -s -stats -statistics -d -details -j -json -p -pretty -o -oneline -c -color -h -human").subs(&[
+        Spec::read("address addr a link l route r neigh n neighbor neighbour rule ru maddress maddr").operands(Text).check(checks::ip_shows),
+    ]), &[]),
+    here(Spec::read("sysctl").flags("-a -A -X -n -N -e --all --values --names --ignore").operands(Text).check(checks::kernel_names), &[]),
+    here(Spec::read("crontab").flags("-l").operands(No), &["-l"]),
+    here(Spec::read("stty").quiet(&["-a", "--all", "size", "speed", "-g"]).check(checks::needs_quiet), &[]),
+    here(Spec::read("tput").quiet(&["cols", "lines", "colors"]).check(checks::needs_quiet), &[]),
+    here(Spec::read("tmux").quiet(&["ls", "list-sessions"]).check(checks::needs_quiet), &[]),
+    here(Spec::read("sleep").operands(Text).check(checks::short_time), &[]),
+    here(Spec::read("dpkg").flags("-l -L -S -s --list --listfiles --search --status").operands(Text).starts(&["dpkg-query"]), &["-l|-L|-S|-s|--list|--listfiles|--search|--status"]),
+    here(Spec::read("dpkg-query").flags("-W -l -L -S -s --show --list --listfiles --search --status").values("-f=text --showformat=text").operands(Text), &["-W|-l|-L|-S|-s|--show|--list|--listfiles|--search|--status"]),
+    here(Spec::ask("apt", words::INSTALLS, &[Exec]).posix().subs(&[
+        Spec::read("list").flags("--installed --upgradable --upgradeable -a --all-versions --manual-installed").operands(Text).check(checks::names_only),
+        Spec::read("show policy search depends rdepends").flags("-a --all-versions -f --full -n --names-only --installed").operands(Text).check(checks::names_only),
+    ]), &[]),
+    here(Spec::ask("apt-cache", words::INSTALLS, &[Exec]).posix().subs(&[
+        Spec::read("show showpkg policy search depends rdepends madison stats pkgnames").flags("-a --all-versions -f --full -n --names-only --installed").operands(Text).check(checks::names_only),
+    ]), &[]),
     here(Spec::read("dmesg").flags("-T -x -k -u -t -e -P -r --ctime --decode --kernel --userspace --notime --reltime --nopager --raw").values("-l=text --level=text -f=text --facility=text --color=?text --time-format=text --since=text --until=text").operands(No), &[]),
     here(Spec::read("who users").flags("-a -b -d -H -l -m -q -r -s -u -T -h -f -i --all --boot --heading --count --users --short --no-header").operands(No), &[]),
     here(Spec::read("last").flags("-a -F -i -w -x -R -NUM --fulltimes --fullnames --nohostname --system").values("-n=text --limit=text -s=text -t=text -p=text --since=text --until=text").operands(Text).check(checks::names_only), &[]),
@@ -190,6 +227,13 @@ pub(super) const FORMS: &[CommandForm] = &[
         ]),
         needs: &[], empty_folder: false, inserted: (1, &["--no-includes"]),
     },
+    // The names of its own commands cannot be aliases, and with this alone each prints its usage.
+    here(Spec::read("git.status git.diff git.log git.show git.branch git.tag git.add git.commit git.checkout git.switch git.restore git.reset git.merge git.rebase git.fetch git.pull git.push git.clone git.stash git.cherry-pick git.revert git.clean git.rm git.mv git.config git.remote git.worktree git.blame git.grep git.describe git.apply git.am git.gc git.reflog git.rev-parse git.ls-files git.ls-tree git.cat-file git.init git.bundle git.archive git.notes")
+        .quiet(&["-h"]).check(checks::needs_quiet), &[]),
+    here(Spec::read("git.apply").flags("--stat --numstat --summary --check -R --reverse -v --verbose -z --unidiff-zero --ignore-whitespace --recount").values("-p=text").operands(Reads(ANY)), &["--stat|--numstat|--summary|--check"]),
+    here(Spec::read("git.hash-object").flags("--no-filters --stdin").values("-t=text").operands(Reads(ANY)), &[]),
+    here(Spec::ask("git.sparse-checkout", words::GIT_WRITES, &[Exec]).posix().subs(&[Spec::read("list").operands(No)]), &[]),
+    here(Spec::read("git.fsck").flags("--full --no-full --strict --unreachable --dangling --no-dangling --connectivity-only -v --verbose --progress --no-progress --root --tags --cache --no-reflogs --name-objects").operands(No), &[]),
     apart(Spec::read("git.help").flags("-a --all -g --guides -m --man --no-external-commands --no-aliases --no-verbose").operands(Text).check(checks::git_help).starts(FORMATS).helpers(OF_MAN), &[]),
     here(Spec::read("git.range-diff").flags("--no-color --no-dual-color --left-only --right-only -s --no-patch --no-notes --stat").values("--creation-factor=text --color=?text --diff-algorithm=text").operands(Named).check(checks::git_range_diff), &[]),
 

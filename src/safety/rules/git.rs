@@ -17,7 +17,7 @@ macro_rules! diff_flags {
          --ignore-cr-at-eol --ignore-space-at-eol --ignore-space-change --ignore-all-space --ignore-blank-lines -b -w -W --function-context \
          --no-function-context --exit-code --quiet -q --no-ext-diff --no-textconv --pickaxe-all --pickaxe-regex --find-copies-harder --no-prefix \
          --default-prefix --ita-invisible-in-index --cached --staged --merge-base --no-color --no-color-moved --no-relative --cumulative -0 -1 -2 -3 --base --ours --theirs \
-         --irreversible-delete -D --cc -t "
+         --irreversible-delete -D --cc -t --submodule "
     };
 }
 macro_rules! diff_values {
@@ -83,8 +83,8 @@ pub(super) const ROWS: &[Spec] = &[
         .subs(SUBS)
         .check(checks::git_repository)
         .helpers(&["lib/git-core", "libexec/git-core"])
-        .quiet(&["--version", "-v", "version", "--exec-path", "--no-pager --version"])
-        .keeps(&["git", "git nobody", "git -c alias.x=!id x", "git --help"])
+        .quiet(&["--version", "-v", "version", "--exec-path", "--no-pager --version", "--help", "-h"])
+        .keeps(&["git", "git nobody", "git -c alias.x=!id x", "git --help x"])
         .raised(&["git reset --hard"]),
 ];
 
@@ -101,11 +101,11 @@ const SUBS: &[Spec] = &[
         .raised(&["git -c a=b status", "git --config-env a=B status", "git status --nobody", "git status -v", "git status -vv", "git status --verb", "git -C .. status", "git --git-dir=x status", "git -p status",
                   "git --git-dir x status", "git --exec-path=/x status", "git -C /etc status", "git --work-tree / status", "git --nobody status", "git status --ignore-submodules=none"]),
     Spec::read("diff").flags(diff_flags!()).values(diff_values!()).operands(Named).dangers(DIFF_DANGERS).check(checks::git_diff)
-        .keeps(&["git diff", "git diff --stat", "git diff -w -U10", "git diff -U5 --unified=3", "git diff HEAD~1 -- src", "git diff main..feat/x", "git diff --cached --name-only", "git diff -- --output=x", "git diff @~3"])
-        .raised(&["git diff --output=x.patch", "git diff --outp=x", "git diff --textconv", "git diff --ext-diff", "git diff --no-index /dev/null x", "git diff --no-ind a b", "git diff --nobody", "git diff --output x", "git diff -O/etc/passwd", "git diff -U /etc/passwd /dev/null", "git diff --unified /etc/passwd /dev/null", "git diff --skip-to /etc/passwd a.txt", "git diff --stat-width .env /dev/null"]),
+        .keeps(&["git diff", "git diff --stat", "git diff -w -U10", "git diff -U5 --unified=3", "git diff HEAD~1 -- src", "git diff main..feat/x", "git diff --cached --name-only", "git diff -- --output=x", "git diff @~3", "git diff --submodule"])
+        .raised(&["git diff --output=x.patch", "git diff --outp=x", "git diff --textconv", "git diff --ext-diff", "git diff --no-index /dev/null x", "git diff --no-ind a b", "git diff --nobody", "git diff --submodule=diff", "git diff --output x", "git diff -O/etc/passwd", "git diff -U /etc/passwd /dev/null", "git diff --unified /etc/passwd /dev/null", "git diff --skip-to /etc/passwd a.txt", "git diff --stat-width .env /dev/null"]),
     Spec::read("log whatchanged").flags(concat!(diff_flags!(), log_flags!())).values(concat!(diff_values!(), log_values!())).operands(Named).dangers(DIFF_DANGERS).check(checks::git_format)
         .keeps(&["git log", "git log --oneline -n 5", "git log -5", "git log -n5 --stat", "git log --author=$(id)", "git log -- reset", "git log --format=%H", "git log --graph --all --decorate", "git log -p -S foo", "git log -L1,5:src/main.rs"])
-        .raised(&["git log --format=%G?", "git log --pretty=format:%GK", "git log --show-signature", "git log --output=x", "git log --textconv", "git log --show-sig", "git log HEAD:.env", "git log --ext-diff -p", "git log -L1,5:.env", "git log -L :main:.env", "git log -p -- *env", "git log -p *nv", "git log --follow -p -- src", "git log --follow -p -- :(top)id_rsa", "git log --follow -p", "git --noglob-pathspecs log -p"]),
+        .raised(&["git log --format=%G?", "git log --format=%+G?", "git log --format=%-GK", "git log '--format=% GS'", "git log --pretty=tformat:%h%+GF", "git log --pretty=format:%GK", "git log --show-signature", "git log --output=x", "git log --textconv", "git log --show-sig", "git log HEAD:.env", "git log --ext-diff -p", "git log -L1,5:.env", "git log -L :main:.env", "git log -p -- *env", "git log -p *nv", "git log --follow -p -- src", "git log --follow -p -- :(top)id_rsa", "git log --follow -p", "git --noglob-pathspecs log -p"]),
     Spec::read("show").flags(concat!(diff_flags!(), log_flags!())).values(concat!(diff_values!(), log_values!())).operands(Named).dangers(DIFF_DANGERS).check(checks::git_format)
         .keeps(&["git show", "git show HEAD --stat", "git show HEAD:README.md", "git show 4bcfe98e", "git show --stat 4bcfe98e"]).raised(&["git show --textconv HEAD", "git show HEAD:.env", "git show 4bcfe98e 5bcfe98e", "git show --no-walk 4bcfe98e", "git show --format=%GS", "git show HEAD -- :(top)*.pem"]),
     Spec::read("branch")
@@ -216,7 +216,7 @@ const SUBS: &[Spec] = &[
                sparse-checkout bundle archive mergetool maintenance credential interpret-trailers fast-import index-pack unpack-objects request-pull checkout-index mailinfo mailsplit stripspace pack-objects fmt-merge-msg merge-tree commit-graph multi-pack-index bugreport diagnose", words::GIT_WRITES, &[Write, Exec])
         .check(checks::output).keeps(&["git mv a b", "git apply x.patch", "git init", "git archive HEAD"]),
     Spec::ask("help instaweb gui gitk citool web--browse", words::OPENS_PAGER, &[Exec]).keeps(&["git help -w status", "git -C src help status"]),
-    Spec::ask("fsck verify-pack", words::TAKES_LONG, &[Write]).keeps(&["git fsck"]),
+    Spec::ask("fsck verify-pack", words::TAKES_LONG, &[Write]).keeps(&["git fsck --lost-found"]),
     Spec::ask("verify-commit verify-tag", words::GIT_SIGNATURE, &[Exec]).keeps(&["git verify-commit HEAD"]),
     Spec::ask("rm", words::GIT_DELETES, &[Delete, Write]).dangers(&[Danger::refuse("force", &["-r", "-f|--force"], words::DELETES_FORCED, &[Delete, Irreversible])]).keeps(&["git rm a.txt"]).raised(&["git rm -rf src"]),
     Spec::ask("reset", words::GIT_WRITES, &[Write]).dangers(&[Danger::refuse("hard", &["--hard"], words::GIT_DISCARDS, &[Delete, Irreversible])])

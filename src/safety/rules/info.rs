@@ -10,15 +10,17 @@ use crate::protocol::Effect::{
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Spec] = &[
-    Spec::read("whoami logname groups tty arch").flags("-s --silent --quiet").keeps(&["whoami", "groups", "arch"]).raised(&["groups root"]),
-    Spec::read("id").flags("-a -u -g -G -n -r -z -Z --user --group --groups --name --real --zero --context").keeps(&["id", "id -un"]).raised(&["id root"]),
+    Spec::read("whoami logname tty arch").flags("-s --silent --quiet").keeps(&["whoami", "tty -s", "arch"]).raised(&["whoami root"]),
+    Spec::read("groups").operands(Text).check(checks::names_only).keeps(&["groups", "groups root"]).raised(&["groups --nobody", "groups ./x"]),
+    Spec::read("id").flags("-a -u -g -G -n -r -z -Z --user --group --groups --name --real --zero --context").operands(Text).check(checks::names_only).keeps(&["id", "id -un", "id root", "id -Gn root"]).raised(&["id --nobody", "id ./x"]),
     Spec::read("uname").flags("-a -s -n -r -v -m -p -i -o --all --kernel-name --nodename --kernel-release --kernel-version --machine --processor --hardware-platform --operating-system")
         .keeps(&["uname -a", "uname -sr"]).raised(&["uname x"]),
     Spec::read("nproc").flags("--all").values("--ignore=text").keeps(&["nproc"]).raised(&["nproc x"]),
     Spec::read("uptime").flags("-p -s -r --pretty --since").keeps(&["uptime -p"]).raised(&["uptime x"]),
     Spec::read("free").flags("-b -k -m -g -h -t -w -l -v --bytes --kibi --mebi --gibi --human --total --wide --lohi --si").keeps(&["free -h"]).raised(&["free -s 1"]),
     Spec::read("lscpu lsmem").flags("-a -e -J -p -x -b -c --all --json --online --extended --parse").keeps(&["lscpu"]).raised(&["lscpu -s /x"]),
-    Spec::read("lsblk").flags("-a -f -l -m -o -p -J -b -d -n -t --all --fs --list --json --bytes --nodeps --noheadings").keeps(&["lsblk"]).raised(&["lsblk --sysroot x"]),
+    Spec::read("lsblk").flags("-a -f -l -m -p -J -b -d -n -t -O -P -r -S --all --fs --list --json --bytes --nodeps --noheadings --output-all --pairs --raw --scsi")
+        .values("-o=text --output=text -e=text --exclude=text -I=text --include=text -x=text --sort=text").keeps(&["lsblk", "lsblk -o NAME,SIZE", "lsblk -fo NAME", "lsblk --output NAME,SIZE -J"]).raised(&["lsblk --sysroot x", "lsblk -o NAME x", "lsblk -o .env"]),
     Spec::read("locale").flags("-a -m -k -c --all-locales --charmaps").operands(Text).keeps(&["locale", "locale -a"]).raised(&["locale --nobody"]),
     Spec::read("getconf").operands(Text).flags("-a").keeps(&["getconf PAGE_SIZE"]).raised(&["getconf -v x"]),
     Spec::read("cal ncal").flags("-1 -3 -m -y -j -s -h -w").values("-A=text -B=text").operands(Text).keeps(&["cal", "cal 2024"]).raised(&["cal --nobody"]),
@@ -60,12 +62,18 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::ask("lsof netstat lspci lsusb last lastlog w who users timedatectl localectl hostnamectl ipcs dpkg-query getent lsns findmnt blkid hwinfo inxi xdpyinfo xrandr sw_vers lsb_release nvidia-smi sestatus getenforce system_profiler scutil ioreg vm_stat defaults", words::TELLS_MACHINE, &[Read])
         .check(checks::system_settings)
         .keeps(&["who am i", "lspci -i x", "timedatectl"]).raised(&["timedatectl set-time 12:00", "hostnamectl set-hostname x"]),
-    Spec::ask("dmesg journalctl", words::TELLS_MACHINE, &[Read])
-        .dangers(&[Danger::refuse("clear", &["-C|--clear|-c|--read-clear|--vacuum-size=|--vacuum-time=|--vacuum-files=|--rotate|-D|--console-off"], words::CHANGES_SYSTEM, &[Elevate, Irreversible])])
-        .keeps(&["dmesg -w", "journalctl -f"]).raised(&["journalctl --vacuum-time=1d", "dmesg -C"]),
+    Spec::ask("dmesg", words::TELLS_MACHINE, &[Read])
+        .dangers(&[Danger::refuse("clear", &["-C|--clear|-c|--read-clear|-D|--console-off"], words::CHANGES_SYSTEM, &[Elevate, Irreversible])])
+        .keeps(&["dmesg -w"]).raised(&["dmesg -C", "dmesg -c", "dmesg -TD"]),
+    Spec::ask("journalctl", words::TELLS_MACHINE, &[Read])
+        .dangers(&[Danger::refuse("clear", &["--vacuum-size=|--vacuum-time=|--vacuum-files=|--rotate"], words::CHANGES_SYSTEM, &[Elevate, Irreversible])])
+        .keeps(&["journalctl -f", "journalctl -D logs", "journalctl -c s=1", "journalctl -rD logs"]).raised(&["journalctl --vacuum-time=1d", "journalctl --rotate", "journalctl --vacuum-t=1d"]),
+    Spec::ask("iptables ip6tables nft ufw firewall-cmd", words::TELLS_MACHINE, &[Read]).check(checks::firewall)
+        .keeps(&["iptables -L -n -v", "iptables -t nat -S", "iptables -nL INPUT", "ip6tables --list", "ufw status", "ufw status verbose", "nft list ruleset", "firewall-cmd --list-all", "firewall-cmd --zone=public --list-ports"])
+        .raised(&["iptables", "iptables -F", "iptables -L -Z", "iptables -LZ", "iptables -L -F", "iptables -A INPUT -j DROP", "iptables -t nat -F", "iptables -L --flush", "ufw disable", "ufw status x", "ufw", "ufw allow 22", "nft flush ruleset", "nft -f x", "nft list ruleset ; flush", "firewall-cmd --panic-on", "firewall-cmd --list-all --reload", "firewall-cmd"]),
     Spec::ask("sysctl", words::TELLS_MACHINE, &[Read]).check(checks::system_settings)
         .dangers(&[Danger::refuse("set", &["-w|--write|-p|--load|--system"], words::CHANGES_SYSTEM, &[Elevate, Irreversible])])
-        .keeps(&["sysctl kernel.hostname"]).raised(&["sysctl -w a=b", "sysctl a=b", "sysctl -p"]),
+        .keeps(&["sysctl --pattern x"]).raised(&["sysctl -w a=b", "sysctl a=b", "sysctl -p"]),
     Spec::ask("mktemp", words::WRITES_FILES, &[Write]).keeps(&["mktemp"]),
-    Spec::ask("sleep yes", words::TAKES_LONG, &[crate::protocol::Effect::Resource]).keeps(&["sleep 5"]),
+    Spec::ask("sleep yes", words::TAKES_LONG, &[crate::protocol::Effect::Resource]).keeps(&["sleep 3600", "sleep infinity", "yes"]),
 ];

@@ -50,12 +50,12 @@ pub(super) const ROWS: &[Spec] = &[
     Spec::ask("rsync", words::COPIES_FAR, &[Write, Network])
         .dangers(&[Danger::ask("program", &["-e=|--rsh=|--rsync-path="], words::STARTS_PROGRAM, &[Exec]), Danger::ask("delete", &["--delete|--delete-before|--delete-after|--delete-excluded|--del|--remove-source-files"], words::DELETES_FILES, &[Delete])])
         .keeps(&["rsync -a src/ dst/", "rsync -e ./evil.sh a h:b", "rsync --delete a b"]),
-    Spec::ask("crontab at batch atrm", words::SCHEDULES, &[Write, Exec]).dangers(&[Danger::refuse("remove", &["-r"], words::SCHEDULES, LASTING)]).keeps(&["crontab job.txt", "crontab -l", "at now"]).raised(&["crontab -r"]),
+    Spec::ask("crontab at batch atrm", words::SCHEDULES, &[Write, Exec]).dangers(&[Danger::refuse("remove", &["-r"], words::SCHEDULES, LASTING)]).keeps(&["crontab job.txt", "at now"]).raised(&["crontab -r"]),
     Spec::ask("systemctl loginctl service launchctl rc-service initctl supervisorctl", words::CHANGES_SERVICES, &[Write, Exec])
         .check(checks::power)
         .quiet(&["list-units --no-pager", "--version"])
         .keeps(&["systemctl status x", "systemctl restart x"]).raised(&["systemctl poweroff", "systemctl reboot", "systemctl --force kexec", "systemctl isolate rescue.target", "systemctl --no-wall halt"]),
-    Spec::ask("ip ifconfig route tc bridge networksetup nmcli iwconfig iw resolvectl rfkill ethtool arp", words::CHANGES_NETWORK, &[Write, Network, Exec]).keeps(&["ip addr", "ip -batch cmds.txt"]),
+    Spec::ask("ip ifconfig route tc bridge networksetup nmcli iwconfig iw resolvectl rfkill ethtool arp", words::CHANGES_NETWORK, &[Write, Network, Exec]).keeps(&["ip addr flush dev x", "ip -batch cmds.txt"]),
     Spec::ask("stress stress-ng ab hey wrk siege sysbench fio", words::TAKES_LONG, &[crate::protocol::Effect::Resource]).keeps(&["stress -c 64"]),
     Spec::ask("xclip xsel pbcopy pbpaste wl-copy wl-paste clip", words::SHOWS_SECRETS, &[crate::protocol::Effect::Secret]).keeps(&["pbpaste"]),
     Spec::ask("gpg gpg2 pass ssh-keygen ssh-add ssh-agent age sops openssl keytool security secret-tool op bw lpass keyring vault kwallet-query certtool mkcert gpg-agent gpgsm git-crypt ansible-vault doppler chamber keychain keyctl", words::SHOWS_SECRETS, &[crate::protocol::Effect::Secret, Write, Network])

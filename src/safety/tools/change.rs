@@ -22,7 +22,6 @@ use crate::safety::findings::Findings;
 use crate::safety::paths::PathClass;
 use crate::safety::redact::Redactor;
 use crate::safety::spec::JudgeContext;
-use crate::safety::steering;
 use crate::text::encoding::{self, FileEncoding};
 
 /// A file larger than this is not changed, in bytes.
@@ -241,9 +240,7 @@ pub fn add_write_findings(
 
 /// Files that tell agents and programs what to do and what to run.
 fn is_steering_file(spot: &ResolvedPath, ground: &JudgeContext<'_>) -> bool {
-    spot.inside
-        && (steering::steered_by(Path::new(&spot.shown)).is_some()
-            || ground.scene.is_imported_note(&spot.path))
+    spot.inside && ground.scene.steers(&spot.path)
 }
 
 /// The new content of a file.

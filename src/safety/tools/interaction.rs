@@ -7,7 +7,7 @@ use super::input::{InputFields, Names};
 use super::schema::{FieldKind, FieldRow, optional, required};
 use super::{ChoiceTask, InputError, JobTask, RecallTask, TaskResult, ToolTask};
 use crate::i18n::safety as words;
-use crate::protocol::{PlanItem, PlanState, Tier};
+use crate::protocol::{Effect, PlanItem, PlanState, Tier};
 use crate::safety::findings::Findings;
 use crate::safety::spec::JudgeContext;
 use crate::text::cut;
@@ -98,9 +98,17 @@ pub fn job_read(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Finding
     Ok(ToolTask::Job(JobTask::Read { id, page, query }))
 }
 
-pub fn job_stop(input: &InputFields<'_>, _: &JudgeContext<'_>, out: &mut Findings) -> TaskResult {
+/// The model ends its own jobs; one that the user started or keeps is the user's.
+pub fn job_stop(
+    input: &InputFields<'_>,
+    ground: &JudgeContext<'_>,
+    out: &mut Findings,
+) -> TaskResult {
     let id = job_id(input)?;
     out.add("job", Tier::L0, words::TOOL_JOBS, None, &[]);
+    if !ground.scene.world.is_job_of_model(id) {
+        out.add("job.stop", Tier::L1, words::JOB_OF_USER, None, &[Effect::Irreversible]);
+    }
     Ok(ToolTask::Job(JobTask::Stop { id }))
 }
 

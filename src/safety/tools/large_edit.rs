@@ -12,7 +12,7 @@ use super::{
     Access, Cut, InputError, LargeEdit, ResolvedPath, TaskResult, ToolTask, digest, resolve_path,
 };
 use crate::i18n::{LocalizedText, safety as words};
-use crate::protocol::Change;
+use crate::protocol::{Change, Tier};
 use crate::safety::findings::Findings;
 use crate::safety::paths::PathClass;
 use crate::safety::spec::JudgeContext;
@@ -53,6 +53,7 @@ fn judge(
     out: &mut Findings,
 ) -> TaskResult {
     add_write_findings(&spot, class, ground, out);
+    out.add("file.large", Tier::L1, spot.say(words::LARGE_NOT_UNDONE), None, &[]);
     let unreadable = || InputError::from(spot.say(words::TOOL_NOT_TEXT));
     let head = ground.scene.world.head(&spot.path, HEAD).ok_or_else(unreadable)?;
     let (text, encoding) = encoding::decode_head(&head).ok_or_else(unreadable)?;
@@ -124,7 +125,10 @@ fn sampled_encoding(spot: &ResolvedPath, ground: &JudgeContext<'_>) -> Option<Fi
 /// Whether a text was found where a character begins, and not within one.
 fn is_aligned(place: &FoundText, encoding: FileEncoding) -> bool {
     match encoding {
-        FileEncoding::Utf8 | FileEncoding::Utf16Le | FileEncoding::Utf16Be => true,
+        FileEncoding::Utf8
+        | FileEncoding::DamagedUtf8
+        | FileEncoding::Utf16Le
+        | FileEncoding::Utf16Be => true,
         FileEncoding::Other(encoding) => {
             let start = place.before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
             let line = place.before.get(start..).unwrap_or_default();
@@ -211,7 +215,7 @@ fn state_names(stamp: LargeFileState, cuts: &[Cut]) -> [Option<String>; 2] {
 /// So small a part of a file does not tell its encoding.
 fn as_utf8(part: Vec<u8>, encoding: FileEncoding) -> Vec<u8> {
     match encoding {
-        FileEncoding::Utf8 => part,
+        FileEncoding::Utf8 | FileEncoding::DamagedUtf8 => part,
         other => other.decode_part(&part).into_owned().into_bytes(),
     }
 }

@@ -18,7 +18,7 @@ pub const TOOL: &str = "skill";
 /// Other agents' names for our tools.
 #[rustfmt::skip]
 const NAMES: &[(&str, &str)] = &[
-    ("Bash", "exec"), ("Shell", "exec"),
+    ("Bash", "exec"), ("Shell", "exec"), ("job.start", "exec"),
     ("Read", "file.read"), ("Write", "file.write"),
     ("Edit", "file.edit"), ("MultiEdit", "file.edit"),
     ("Grep", "file.search"), ("Search", "file.search"),

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::*;
 use crate::i18n::Lang;
-use crate::protocol::{Requires, Step};
+use crate::protocol::{ApprovalMode, Requires, Step};
 use crate::safety::{
     Machine, Policy, PolicyContext, PolicyRule, Program, Verdict, Workspace, assess, assess_restore,
 };
@@ -93,6 +93,10 @@ impl Machine for FakeFiles {
 
     fn redactor(&self) -> Option<&crate::safety::redact::Redactor> {
         self.secrets.as_ref()
+    }
+
+    fn is_job_of_model(&self, id: u64) -> bool {
+        id == 1
     }
 }
 
@@ -428,4 +432,18 @@ fn the_whole_of_a_large_change_is_shown() {
     assert!(!change.cut && change.diff.ends_with("+line 59999 of a large file\n"));
     let kept = change.clone().into_stored();
     assert!(kept.cut && kept.diff.len() <= 192 * 1024 && kept.diff.ends_with('\n'));
+}
+
+#[test]
+fn the_model_stops_its_own_jobs_and_asks_for_those_of_the_user() {
+    let desk = FakeFiles::with(&[]);
+    let stop = |policy: &Policy, id: u64| desk.assess_with(policy, "job.stop", json!({ "id": id }));
+    let asking = Policy::default();
+    assert!(matches!(stop(&asking, 1), Verdict::Run(_)));
+    assert!(matches!(stop(&asking, 2), Verdict::Ask(_)));
+    let edits = Policy { approval: ApprovalMode::Edits, ..Policy::default() };
+    assert!(matches!(stop(&edits, 2), Verdict::Ask(_)));
+    let plans = Policy { approval: ApprovalMode::Plan, ..Policy::default() };
+    assert!(matches!(stop(&plans, 1), Verdict::Run(_)));
+    assert!(matches!(stop(&plans, 2), Verdict::Refuse(_)));
 }

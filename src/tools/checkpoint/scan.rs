@@ -29,6 +29,8 @@ pub struct WorkspaceFile {
     changed: (i64, i64),
     inode: u64,
     pub executable: bool,
+    /// Who may read, write and run it.
+    pub permissions: u32,
     /// When the file was made, where the file system knows it.
     born: Option<SystemTime>,
 }
@@ -41,6 +43,7 @@ impl WorkspaceFile {
             changed: (meta.ctime(), meta.ctime_nsec()),
             inode: meta.ino(),
             executable: meta.mode() & 0o111 != 0,
+            permissions: meta.mode() & 0o7777,
             born: meta.created().ok(),
         }
     }
@@ -115,8 +118,18 @@ impl LinkedFolders {
 
 pub type StampedFiles = Vec<(PathBuf, WorkspaceFile)>;
 
+/// Links, and where each leads.
+pub type Links = HashMap<PathBuf, PathBuf>;
+
+/// Something that was met below a folder.
+enum FoundEntry {
+    File(PathBuf, WorkspaceFile),
+    Link(PathBuf, PathBuf),
+}
+
 pub struct FoundFiles {
     pub files: StampedFiles,
+    pub links: Links,
     /// There was time to see all of them.
     pub is_complete: bool,
 }
@@ -145,29 +158,35 @@ pub fn scan_folder(root: &Path, closed: &[PathBuf], deadline: Instant) -> FoundF
                 let _ = sender.send(None);
                 return WalkState::Quit;
             }
-            if let Some(file) = entry.ok().and_then(stamped) {
-                let _ = sender.send(Some(file));
+            if let Some(met) = entry.ok().and_then(found_entry) {
+                let _ = sender.send(Some(met));
             }
             WalkState::Continue
         })
     });
     drop(sender);
-    let mut out = FoundFiles { files: Vec::new(), is_complete: true };
-    for file in found {
-        match file {
-            Some(file) => out.files.push(file),
+    let mut out = FoundFiles { files: Vec::new(), links: Links::new(), is_complete: true };
+    for met in found {
+        match met {
+            Some(FoundEntry::File(path, stamp)) => out.files.push((path, stamp)),
+            Some(FoundEntry::Link(path, target)) => drop(out.links.insert(path, target)),
             None => out.is_complete = false,
         }
     }
     out
 }
 
-fn stamped(entry: DirEntry) -> Option<(PathBuf, WorkspaceFile)> {
-    if !entry.file_type().is_some_and(|kind| kind.is_file()) || is_secret(&entry) {
+fn found_entry(entry: DirEntry) -> Option<FoundEntry> {
+    let kind = entry.file_type().filter(|_| !is_secret(&entry))?;
+    if kind.is_symlink() {
+        let target = std::fs::read_link(entry.path()).ok()?;
+        return Some(FoundEntry::Link(entry.into_path(), target));
+    }
+    if !kind.is_file() {
         return None;
     }
     let stamp = WorkspaceFile::new(&entry.metadata().ok()?);
-    Some((entry.into_path(), stamp))
+    Some(FoundEntry::File(entry.into_path(), stamp))
 }
 
 /// Credentials are not looked at, and a path that is not text cannot be recorded.
@@ -240,7 +259,15 @@ mod tests {
     use super::*;
 
     fn file(modified: (i64, i64), changed: (i64, i64)) -> WorkspaceFile {
-        WorkspaceFile { size: 1, modified, changed, inode: 1, executable: false, born: None }
+        WorkspaceFile {
+            size: 1,
+            modified,
+            changed,
+            inode: 1,
+            executable: false,
+            permissions: 0,
+            born: None,
+        }
     }
 
     #[test]

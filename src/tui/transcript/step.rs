@@ -376,6 +376,9 @@ impl StepBlock {
     /// Why it could run, unless that goes without saying.
     fn consent(&self, paper: &LayoutContext<'_>) -> Option<(String, Style)> {
         let theme = paper.theme;
+        if self.risk.is_refused_by_mode() {
+            return Some((paper.phrase(screen::STEP_IN_PLAN_MODE).into(), theme.dim));
+        }
         if self.risk.is_high_risk() {
             return Some((paper.phrase(screen::ASK_TIER_L2).into(), theme.danger));
         }
