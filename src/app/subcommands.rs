@@ -334,9 +334,9 @@ pub fn manual(startup: &Startup, folder: Option<&Path>) -> Exit {
     let Some(folder) = folder else {
         let mut out = output::stdout();
         let page = shell_files::manual_page();
-        // On a terminal it is for reading, where `man` is there to set it.
-        if out.is_terminal() && page.as_ref().is_ok_and(|page| shell_files::show_manual(page)) {
-            return Exit::Done;
+        if out.is_terminal() {
+            // The source of a page is for `man`, not for reading.
+            return print_text(startup, &format!("{}\n", words::MAN_PAGE.text(startup.lang())));
         }
         let done = page.and_then(|page| messages::write_text(&mut out, page));
         return exit_after_writing(startup, done);

@@ -1,8 +1,7 @@
 //! What a shell and `man` read of the command line: completion scripts and manual pages.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use clap::CommandFactory as _;
 
@@ -28,16 +27,6 @@ pub fn manual_page() -> io::Result<Vec<u8>> {
     let mut page = Vec::new();
     clap_mangen::Man::new(Cli::command()).render(&mut page)?;
     Ok(page)
-}
-
-/// Shows a page with the user's `man`; false if that cannot.
-pub fn show_manual(page: &[u8]) -> bool {
-    let started =
-        Command::new("man").args(["-l", "-"]).stdin(Stdio::piped()).stderr(Stdio::null()).spawn();
-    let Ok(mut man) = started else { return false };
-    let written = man.stdin.take().is_some_and(|mut input| input.write_all(page).is_ok());
-    // `man` that is quit early closes its input; the page was shown.
-    man.wait().is_ok_and(|status| status.success() || !written)
 }
 
 /// Writes the pages of the program and of all its commands into a folder, `avocet.1` first.

@@ -157,6 +157,11 @@ impl Observation {
         self.note.as_ref().filter(|_| failed)
     }
 
+    /// True for a failure of which only its output is known.
+    pub fn failed_without_note(&self) -> bool {
+        self.outcome == Outcome::Ran && self.shown_exit_code() != Some(0) && self.note.is_none()
+    }
+
     /// Output as the model reads it: the colours of a program would only cost it tokens. What a tool
     /// read in a file stays as it is.
     pub fn for_model<'a>(&self, output: &'a str) -> Cow<'a, str> {

@@ -134,12 +134,7 @@ async fn run(
         Tier::L1 | Tier::L2 => setup.limits.approved,
     };
     let live = live_output::LiveOutput::new(watch.output.clone(), setup.lang);
-    let stdout = if is_piece {
-        capture::BoundedBuffer::with_head_limit(PIECE)
-    } else {
-        capture::BoundedBuffer::default()
-    };
-    let output = ChildOutput::new(live, stdout, setup.redactor.as_ref());
+    let output = ChildOutput::new(live, output_buffer(is_piece), setup.redactor.as_ref());
     let processes = bounds::is_limited(judged).then_some(usize::from(bounds::PROCESSES));
     let daemons = daemon_rule(judged, inside.as_ref());
     let grace = setup.limits.grace;
@@ -169,11 +164,18 @@ async fn run(
     if let Some(walls) = walls.filter(|_| observation.outcome == Outcome::Ran) {
         record_denial(&mut observation, &walls, &judged.cwd);
     }
-    let failed = observation.outcome == Outcome::Ran && observation.exit_code != Some(0);
-    if failed && !is_piece && observation.note.is_none() {
+    if !is_piece && observation.failed_without_note() {
         observation.note = terminal::hint(exec, judged);
     }
     PipedOutput { observation, output: output.filter(|output| output.len() <= PIECE) }
+}
+
+/// A shell piece of a template is kept from its start, since all of it is inserted.
+fn output_buffer(is_piece: bool) -> capture::BoundedBuffer {
+    match is_piece {
+        true => capture::BoundedBuffer::with_head_limit(PIECE),
+        false => capture::BoundedBuffer::default(),
+    }
 }
 
 /// Waits for a step in the care of a keeper, as long as this session does.

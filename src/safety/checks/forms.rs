@@ -149,7 +149,7 @@ fn lists_rules(name: &str, args: &[String]) -> bool {
                 FIREWALL_READS.iter().any(|start| arg.starts_with(start))
                     && !arg.contains("lockdown")
             };
-            !args.is_empty() && args.iter().all(|arg| arg.starts_with("--zone=") || reads(&arg))
+            !args.is_empty() && args.iter().all(|arg| arg.starts_with("--zone=") || reads(arg))
         }
         _ => {
             let chain = |arg: &&str| is_name(arg);

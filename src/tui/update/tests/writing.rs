@@ -353,8 +353,7 @@ fn the_keys_of_the_palette_do_not_offer_to_run_a_guess() {
     let foot = |state: &mut State| {
         let mut terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).expect("a terminal");
         let drawn = terminal.draw(|frame| drop(draw_frame(state, frame, 10_000))).expect("a frame");
-        let row = (0..SIZE.0).map(|x| drawn.buffer[(x, SIZE.1 - 1)].symbol()).collect::<String>();
-        row
+        (0..SIZE.0).map(|x| drawn.buffer[(x, SIZE.1 - 1)].symbol()).collect::<String>()
     };
     press(&mut state, "/rsum");
     assert!(!foot(&mut state).contains("Enter run"));
