@@ -1572,8 +1572,7 @@ fn what_calls_itself_endlessly_is_an_error_with_a_place() {
         case("!fn |-\n  async f(x) { return await this.$exec({id: 'script'}) }\n$f\n"),
         case("$on: {event: my, callback: \"?=$emit('my')\"}\n$emit: my\n"),
         case(&imports("sub", "a")).file("sub.ai.yaml", &imports("script", "b")),
-        case("---\nroles: {a: s}\n---\nuser: \"@a, hi\"\n")
-            .file("s.ai.yaml", asks_itself),
+        case("---\nroles: {a: s}\n---\nuser: \"@a, hi\"\n").file("s.ai.yaml", asks_itself),
         case(ping).file("pong.ai.yaml", pong),
         case("---\ntools: [script]\ntitle: t\n---\n- user: \"[[@script(message=true)]]\"\n"),
     ];
