@@ -239,11 +239,10 @@ fn run_screen(
     });
     own.shutdown_background();
     let (ended, farewell) = ended;
-    let rescue = farewell.shut_down(runtime);
+    let unsaved = farewell.shut_down(runtime);
     match ended {
         Ok(left) => {
-            let rescue = rescue.filter(|_| !left.has_handled_unsaved);
-            rescue.into_iter().for_each(|rescue| rescue::write(&startup, &rescue));
+            unsaved.unless(left.has_handled_unsaved).report(&startup);
             if left.cause == tui::Cause::UserQuit {
                 leave_card(&left.card, startup.lang());
             }
@@ -342,11 +341,8 @@ fn run_plain(
         (left, wait_for_session(handle.task, LEAVING).await)
     });
     let (PlainEnd { exit, knows_unsaved }, farewell) = ended;
-    if let Some(rescue) = farewell.shut_down(runtime).filter(|_| !knows_unsaved) {
-        rescue::write(&startup, &rescue);
-        return if exit == Exit::Done { Exit::Failed } else { exit };
-    }
-    exit
+    let is_saved = farewell.shut_down(runtime).unless(knows_unsaved).report(&startup);
+    if exit == Exit::Done && !is_saved { Exit::Failed } else { exit }
 }
 
 /// `-y` where questions can be answered: it approves the shell pieces of templates, and says so.

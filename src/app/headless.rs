@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::runtime::{runtime, shutdown_timeout, wait_for_session};
+use super::runtime::{Unsaved, runtime, shutdown_timeout, wait_for_session};
 use super::startup::{self, Startup};
 use super::{session_builder, step_runner, subcommands};
 use crate::cli::args::{ApprovalFlags, ResumeChoice};
@@ -111,13 +111,12 @@ impl HeadlessOptions {
             startup.leaving.cancel();
             (exit, wait_for_session(handle.task, shutdown_timeout(exit)).await)
         });
-        match farewell.shut_down(runtime) {
-            Some(unsaved) => {
-                let notice = Notice::error(words::UNSAVED.with("why", unsaved.why));
-                startup.fail(&notice, if exit == Exit::Done { Exit::Failed } else { exit })
-            }
-            None => exit,
-        }
+        let what = match farewell.shut_down(runtime) {
+            Unsaved::Nothing => return exit,
+            Unsaved::Conversation(unsaved) => words::UNSAVED.with("why", unsaved.why),
+            Unsaved::Unknown => words::LEFT_LATE.into(),
+        };
+        startup.fail(&Notice::error(what), if exit == Exit::Done { Exit::Failed } else { exit })
     }
 
     /// The operation for the session.

@@ -6,7 +6,11 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
+use super::rescue;
+use super::startup::Startup;
 use crate::cli::{Exit, print};
+use crate::i18n::cli as words;
+use crate::protocol::Notice;
 use crate::session::Rescue;
 
 /// One worker thread, for the session and what it waits for: it mostly passes messages on, and
@@ -51,18 +55,47 @@ pub async fn wait_for_session(task: JoinHandle<Option<Rescue>>, most: Duration) 
 
 impl SessionEnd {
     /// Ends a session's runtime. Late tasks are dropped, which kills every step that is still
-    /// running. Returns the data that could not be saved.
-    pub fn shut_down(self, runtime: Runtime) -> Option<Rescue> {
+    /// running.
+    pub fn shut_down(self, runtime: Runtime) -> Unsaved {
         match self {
             SessionEnd::Ended(rescue) => {
                 runtime.shutdown_background();
-                rescue
+                rescue.map_or(Unsaved::Nothing, Unsaved::Conversation)
             }
             SessionEnd::Late => {
                 runtime.shutdown_timeout(DROPPED);
-                None
+                Unsaved::Unknown
             }
         }
+    }
+}
+
+/// What a session leaves unsaved.
+#[derive(Debug)]
+pub enum Unsaved {
+    Nothing,
+    Conversation(Rescue),
+    /// It was dropped before it could tell.
+    Unknown,
+}
+
+impl Unsaved {
+    /// Nothing if the user has taken care of it already.
+    pub fn unless(self, is_handled: bool) -> Unsaved {
+        if is_handled { Unsaved::Nothing } else { self }
+    }
+
+    /// Saves a conversation in another place, and says what became of it. Returns false if there
+    /// was anything to say.
+    pub fn report(self, startup: &Startup) -> bool {
+        match self {
+            Unsaved::Nothing => return true,
+            Unsaved::Conversation(rescue) => rescue::write(startup, &rescue),
+            Unsaved::Unknown => {
+                startup.fail(&Notice::error(words::LEFT_LATE), Exit::Failed);
+            }
+        }
+        false
     }
 }
 

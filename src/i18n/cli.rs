@@ -60,6 +60,7 @@ words! { "cli":
     SESSION_LOST: "The session ended before the answer was complete.", "回答完成之前对话就结束了。";
     UNSAVED: "The conversation of this run was not saved: {why}", "本次运行的对话未能保存：{why}";
     RESCUED: "The end of the conversation could not be saved: {why} The whole conversation was written to `{file}`.", "对话的结尾未能保存：{why} 完整对话已写入 `{file}`。";
+    LEFT_LATE: "The session did not end in time and was dropped: what it had not saved by then is lost.", "对话未能及时结束，已被放弃：此前尚未保存的内容已丢失。";
     LOST: "The end of the conversation could not be saved, and nowhere else was writable: {why}", "对话的结尾未能保存，其他位置也无法写入：{why}";
     OUT_LOST: "The answer could not be written: {why}.", "回答无法写出：{why}。";
 

@@ -28,6 +28,7 @@ use crate::i18n::{Localize, LocalizedText, store as words};
 use crate::private_dir::private_folder;
 use crate::protocol::Event;
 
+mod busy;
 mod connection;
 mod database;
 mod event_row;

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
+use super::busy::{HURRY, set_patience};
 use super::connection::PATIENCE;
 use super::event_row::{EventRow, RowAction};
 use super::file_watch::PathState;
@@ -26,8 +27,6 @@ use crate::safety::redact::Redactor;
 const WAITING: usize = 32 << 20;
 /// How long a disk is left alone after an error.
 const AGAIN: Duration = Duration::from_secs(2);
-/// How long to wait for another window after an earlier wait for it failed.
-const HURRY: Duration = Duration::from_millis(100);
 /// How long other sessions of the process may take to go on in another file.
 const REPAIR: Duration = Duration::from_secs(20);
 /// How long growing text may wait to be written.
@@ -310,7 +309,7 @@ impl StoreWriter {
         }
         let patience = self.busy_timeout();
         let Some(disk) = &mut self.database else { return Ok(()) };
-        disk.db.busy_timeout(patience)?;
+        set_patience(&mut disk.db, patience, &self.closing)?;
         let rows = self.pending.rows.make_contiguous();
         self.key = Some(disk.add(self.key, &self.header, rows, &mut self.parts)?);
         Ok(())
