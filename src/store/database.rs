@@ -41,6 +41,9 @@ pub struct Database {
     _shared: Option<File>,
 }
 
+/// How long the sessions of this process that open the file before this one may take.
+const OPENING: Duration = Duration::from_secs(20);
+
 impl Database {
     /// Opens the file, and creates or repairs it if needed; also returns what to report about that.
     ///
@@ -62,6 +65,9 @@ impl Database {
         };
         // Counted before there is a connection: the handles must stay open from then on.
         let handles = store.handles.begin_use();
+        // One after the other: many that begin at once, on a busy machine, would else wait for each
+        // other's locks longer than for another program's.
+        let _opening = store.opening_order.take(OPENING);
         // Whoever creates the file closes a handle of it, which would release the locks that another
         // thread has on it by then.
         let _turn = (!file.exists()).then(|| store.write_order.take(patience));

@@ -64,6 +64,8 @@ pub struct Store {
     write_order: WriteOrder,
     /// They also go on one after another in a file that took the place of theirs.
     repair_order: WriteOrder,
+    /// And open it one after another.
+    opening_order: WriteOrder,
     handles: OpenHandles,
 }
 
@@ -79,6 +81,7 @@ impl Store {
             folder: None,
             write_order: WriteOrder::default(),
             repair_order: WriteOrder::default(),
+            opening_order: WriteOrder::default(),
             handles: OpenHandles::default(),
         }
     }
