@@ -182,8 +182,12 @@ const LOOPS: &[(&str, &str)] = &[
         "$set: {s: ''}\n- $for: 10000\n  do: [{$set: {s: \"?=`item ${value.toString().padStart(5, '0')}`\"}}]\n$echo: \"?=+s.slice(5)\"\n",
     ),
     (
-        "a bit operation, which needs the engine",
+        "a bit operation",
         "$set: {n: 0}\n- $for: 10000\n  do: [{$set: {n: \"?=value | 0\"}}]\n$echo: \"?=n\"\n",
+    ),
+    (
+        "a power, which needs the engine",
+        "$set: {n: 0}\n- $for: 10000\n  do: [{$set: {n: \"?=value ** 1\"}}]\n$echo: \"?=n\"\n",
     ),
     (
         "a regular expression, which needs the engine",

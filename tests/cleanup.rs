@@ -88,6 +88,19 @@ fn a_run_that_ends_at_any_moment_leaves_no_temporary_file() {
     }
 }
 
+/// Long outputs of its steps included, which no saved session needs.
+#[test]
+fn a_run_that_saves_nothing_leaves_nothing() {
+    let bench = TestDir::new();
+    let long = cmd("seq", &["100000"]);
+    let model = bench.script(&[&long, DONE]);
+    let temp = bench.temp();
+    let args = ["--model", &model, "--no-save", "-p", "go"];
+    let output = bench.command_with_temp(&args, &temp).output().unwrap();
+    assert!(output.status.success(), "{}", err(&output));
+    assert!(names(&temp).is_empty(), "{:?}", names(&temp));
+}
+
 #[test]
 fn the_next_run_removes_files_of_a_killed_run() {
     let bench = TestDir::new();

@@ -283,7 +283,7 @@ impl Startup {
     pub fn outputs(&self) -> Option<PathBuf> {
         match self.store.is_persistent() {
             true => Some(self.paths.outputs()),
-            false => self.temp.create_folder("outputs").ok().map(TempFolder::keep),
+            false => self.temp.create_folder("outputs").ok().map(TempFolder::into_run),
         }
     }
 

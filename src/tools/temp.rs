@@ -253,6 +253,13 @@ impl TempFolder {
         &self.path
     }
 
+    /// Leaves it in the run's folder, to be removed with that one.
+    pub fn into_run(self) -> PathBuf {
+        let path = self.path.clone();
+        std::mem::forget(self);
+        path
+    }
+
     /// Takes it out of the run's folder, so that it stays. Returns its new path.
     pub fn keep(self) -> PathBuf {
         let run = self.path.parent();
@@ -569,6 +576,17 @@ mod tests {
         let first = run.create_folder("step").unwrap();
         fs::remove_dir_all(first.path().parent().unwrap()).unwrap();
         assert!(run.create_folder("step").unwrap().path().exists());
+    }
+
+    #[test]
+    fn a_folder_left_to_the_run_lasts_as_long_as_the_run() {
+        let place = place();
+        let run = run_folder(&place);
+        let left = run.create_folder("outputs").unwrap().into_run();
+        fs::write(left.join("long.txt"), "x").unwrap();
+        assert!(left.exists());
+        drop(run);
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
     }
 
     #[test]

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::compare::{are_equal, order};
 use super::{
-    ArrowParameter, Computed, LocalName, MapPart, Operator, PathLink, PathStep, SimpleArg,
-    SimpleExpression, SimpleScope, functions, lists, number, texts,
+    ArrowParameter, BitOperator, Computed, LocalName, MapPart, Operator, PathLink, PathStep, SAFE,
+    SimpleArg, SimpleExpression, SimpleScope, functions, lists, number, texts,
 };
 
 /// The fields that every object has besides its own.
@@ -52,6 +52,9 @@ impl SimpleExpression {
             }
             SimpleExpression::Negative(inner) => {
                 number(-inner.compute(scope)?.number()?).map(Computed::owned)
+            }
+            SimpleExpression::BitNot(inner) => {
+                Some(Computed::owned(!low_bits(inner.compute(scope)?.number()?)?))
             }
             SimpleExpression::Choice(parts) => {
                 let [condition, then, otherwise] = parts.as_ref();
@@ -314,9 +317,31 @@ fn binary<'e>(
         Operator::Multiply => numbers.map(|(left, right)| left * right),
         Operator::Divide => numbers.map(|(left, right)| left / right),
         Operator::Remainder => numbers.map(|(left, right)| left % right),
+        Operator::Bits(operator) => {
+            let (left, right) = numbers?;
+            Some(of_bits(operator, low_bits(left)?, low_bits(right)?))
+        }
         Operator::And | Operator::Or | Operator::Coalesce => None,
     };
     number(computed?).map(Computed::owned)
+}
+
+/// The low 32 bits of a number without its fraction, if it is exact.
+fn low_bits(number: f64) -> Option<i32> {
+    (number.abs() <= SAFE).then_some(number as i64 as i32)
+}
+
+fn of_bits(operator: BitOperator, left: i32, right: i32) -> f64 {
+    // Only the low five bits of a distance count.
+    let distance = right as u32;
+    f64::from(match operator {
+        BitOperator::Or => left | right,
+        BitOperator::Xor => left ^ right,
+        BitOperator::And => left & right,
+        BitOperator::Left => left.wrapping_shl(distance),
+        BitOperator::Right => left.wrapping_shr(distance),
+        BitOperator::RightUnsigned => return f64::from((left as u32).wrapping_shr(distance)),
+    })
 }
 
 /// A text with anything that has a text.

@@ -67,6 +67,7 @@ enum SimpleExpression {
     TypeOf(Box<SimpleExpression>),
     Not(Box<SimpleExpression>),
     Negative(Box<SimpleExpression>),
+    BitNot(Box<SimpleExpression>),
     Binary(Operator, Box<[SimpleExpression; 2]>),
     /// Condition, and the two values.
     Choice(Box<[SimpleExpression; 3]>),
@@ -124,6 +125,19 @@ enum Operator {
     Multiply,
     Divide,
     Remainder,
+    Bits(BitOperator),
+}
+
+/// Operators of whole numbers of 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum BitOperator {
+    Or,
+    Xor,
+    And,
+    Left,
+    Right,
+    /// The sign moves like any other bit.
+    RightUnsigned,
 }
 
 /// What the names of an expression mean, and how much may still be done.

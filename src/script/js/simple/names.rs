@@ -65,7 +65,9 @@ impl NameReader {
             }
             SimpleExpression::Call(_, _, args) => self.visit_all(args),
             SimpleExpression::TypeOf(inner) => self.may_be_missing(inner),
-            SimpleExpression::Not(inner) | SimpleExpression::Negative(inner) => self.visit(inner),
+            SimpleExpression::Not(inner)
+            | SimpleExpression::Negative(inner)
+            | SimpleExpression::BitNot(inner) => self.visit(inner),
             SimpleExpression::Binary(operator, sides) => {
                 sides.iter().for_each(|side| self.visit(side));
                 let [left, right] = sides.as_ref();

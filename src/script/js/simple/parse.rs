@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::{
-    MapPart, Operator, PathLink, PathStep, SimpleArg, SimpleExpression, functions, number,
+    BitOperator, MapPart, Operator, PathLink, PathStep, SimpleArg, SimpleExpression, functions,
+    number,
 };
 
 /// Deepest nesting of an expression.
@@ -14,6 +15,9 @@ const OPERATORS: &[&[(&str, Operator)]] = &[
     &[("??", Operator::Coalesce)],
     &[("||", Operator::Or)],
     &[("&&", Operator::And)],
+    &[("|", Operator::Bits(BitOperator::Or))],
+    &[("^", Operator::Bits(BitOperator::Xor))],
+    &[("&", Operator::Bits(BitOperator::And))],
     &[
         ("===", Operator::Equal { strict: true, negated: false }),
         ("!==", Operator::Equal { strict: true, negated: true }),
@@ -26,12 +30,17 @@ const OPERATORS: &[&[(&str, Operator)]] = &[
         ("<", Operator::Less { or_equal: false }),
         (">", Operator::Greater { or_equal: false }),
     ],
+    &[
+        ("<<", Operator::Bits(BitOperator::Left)),
+        (">>>", Operator::Bits(BitOperator::RightUnsigned)),
+        (">>", Operator::Bits(BitOperator::Right)),
+    ],
     &[("+", Operator::Add), ("-", Operator::Subtract)],
     &[("*", Operator::Multiply), ("/", Operator::Divide), ("%", Operator::Remainder)],
 ];
 
 /// What may not follow an operator of one sign: together they are another one.
-const LONGER_SIGNS: &str = "+-*/%<>=&|!?";
+const LONGER_SIGNS: &str = "+-*/%<>=&|^!?";
 
 /// Words with a meaning of their own.
 pub(super) const RESERVED: &[&str] = &[
@@ -176,6 +185,10 @@ impl<'t> ExpressionParser<'t> {
             '-' if !self.rest.starts_with("--") => {
                 self.eat("-");
                 SimpleExpression::Negative(Box::new(self.parse_unary()?))
+            }
+            '~' => {
+                self.eat("~");
+                SimpleExpression::BitNot(Box::new(self.parse_unary()?))
             }
             _ if self.eat_word("typeof") => SimpleExpression::TypeOf(Box::new(self.parse_unary()?)),
             _ => self.parse_path()?,

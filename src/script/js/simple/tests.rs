@@ -36,11 +36,31 @@ fn quick(text: &str) -> Option<Value> {
 const OPERANDS: &str = "n half zero minus big s empty astral yes no nil list map 名 7 1.25 't' \
     \"u\" true null list[1] list[1][0] list.length astral.length map.a map['deep'].b[0] (n) -n !s \
     this.n list[9] map.none s.none map.toString list['length'] nil.a";
-const SIGNS: &str = "+ - * / % < <= > >= == != === !== && || ?? ** & | >> , in = +=";
+const SIGNS: &str =
+    "+ - * / % < <= > >= == != === !== && || ?? ** & | ^ << >> >>> , in = += &= >>>=";
 const WHOLE: &str = "n+1<5&&s=='ab'
     1+2*3-4/2
     (1+2)*3
     2-1-1
+    n | 0
+    ~n
+    ~~half
+    ~big
+    big | 0
+    ~s
+    yes | no
+    minus >>> 0
+    minus >>> 33
+    minus >> 1
+    n << 33
+    -1 << 31
+    1 + n | 2 & 6 ^ 3
+    n & 1 == 0
+    n < 3 << 1
+    n | yes || no
+    2147483647 + 1 | 0
+    n &&& n
+    n |~ zero
     n++
     --n
     n // x
@@ -451,6 +471,8 @@ fn usual_expressions_need_no_engine() {
         ("{...map, b: 2}.b", json!(2)),
         ("Object.entries(map).map(([key]) => key)", json!(["a", "deep"])),
         ("typeof s == 'string' && Array.isArray(list)", json!(true)),
+        ("half | 0", json!(0)),
+        ("(~minus << 4 | 3) & 255", json!(35)),
     ] {
         assert_eq!(quick(text), Some(value), "{text}");
     }
