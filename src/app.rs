@@ -45,6 +45,7 @@ use crate::{session, signals, tui};
 mod connect;
 mod extensions;
 mod facts_memory;
+mod folder_trust;
 mod gateway;
 mod gateway_service;
 mod headless;
@@ -63,6 +64,7 @@ mod session_builder;
 mod startup;
 mod step_runner;
 mod subcommands;
+mod surroundings;
 mod terminal;
 mod user_themes;
 

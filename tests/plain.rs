@@ -171,6 +171,27 @@ fn a_warning_about_an_unencrypted_key_is_shown_without_a_screen() {
     assert!(said.contains("far.invalid unencrypted"), "{said}");
 }
 
+/// By its own setting, its character card or a default, in the order in which they count.
+#[test]
+fn an_input_that_the_script_itself_gives_is_not_asked_for() {
+    let given = [
+        ("character: {name: Ann}", "{required: true}"),
+        ("name: Ann\ncharacter: {name: Card}", "{required: true}"),
+        ("character: {name: null}", "{required: true, default: Ann}"),
+    ];
+    let bench = TestDir::new();
+    let work = bench.work().display().to_string();
+    for (own, input) in given {
+        let script = format!(
+            "---\ninput:\n  - name: {input}\n{own}\n---\n- $echo: \"#I am {{{{name}}}}\"\n"
+        );
+        std::fs::write(bench.work().join("own.ai.yaml"), script).unwrap();
+        let mut screen = stranger(&bench, &["--trust", &work, "run", "own"]);
+        screen.wait_for("I am Ann");
+        assert_eq!(screen.wait_for_exit(), 0, "{own}");
+    }
+}
+
 #[test]
 fn a_script_asks_for_its_inputs_line_by_line_in_a_terminal() {
     let bench = TestDir::new();

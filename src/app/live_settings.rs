@@ -219,14 +219,14 @@ impl SettingsAccess for SettingsFiles {
             problems.push(Notice { say, hint: None, ..notice });
             return Some(self.live(&before, problems));
         }
-        let known = std::mem::replace(&mut self.startup.loaded, loaded).problems;
+        let known = self.startup.set_loaded(loaded).problems;
         let new = self.startup.loaded.problems.iter().filter(|problem| !known.contains(problem));
         problems.extend(new.map(ConfigDiagnostic::notice));
         Some(self.live(&before, problems))
     }
 
     fn set_trusted(&mut self, is_trusted: bool) -> Option<LiveSettings> {
-        self.startup.trusted = is_trusted;
+        self.startup.set_trusted(is_trusted);
         self.awaits_trust = false;
         self.stamps.clear();
         self.reload()

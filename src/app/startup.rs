@@ -7,6 +7,8 @@ use std::sync::{Arc, OnceLock};
 
 use tokio_util::sync::CancellationToken;
 
+use super::folder_trust::TrustState;
+use super::surroundings::Surroundings;
 use super::user_themes;
 use crate::cli::messages::{self, Printer};
 use crate::cli::policy;
@@ -15,13 +17,12 @@ use crate::commands;
 use crate::config::diagnostic::DiagnosticSource;
 use crate::config::log::LogLevel;
 use crate::config::paths::project_files;
-use crate::config::trust::{self, FolderTrust, Survey, TrustLevel, TrustStore};
 use crate::config::{
     ConfigDiagnostic, ConfigError, Environment, Loaded, Paths, SettingsLayer, Sources, atomic_file,
     edit, load,
 };
 use crate::extensions::SearchPath;
-use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
+use crate::i18n::{Lang, Localize, cli as words};
 use crate::protocol::{ApprovalMode, Notice};
 use crate::safety::redact::{self, Redactor, is_random, is_secret_name};
 use crate::safety::tools::{PluginEntry, Registry};
@@ -60,6 +61,8 @@ pub struct Startup {
     pub chat_model: OnceLock<Connected>,
     /// The extensions that a session of this folder read last.
     pub chat_extensions: Arc<LatestScan>,
+    /// What the sessions that begin now know of the machine.
+    surroundings: Surroundings,
     /// Whether the sandbox works here.
     pub sandbox_trial: SandboxTrial,
     /// Folders added on the command line, links resolved.
@@ -87,20 +90,6 @@ impl StepOptions {
         let (allow, tools) = (cli.run.allow.clone(), cli.run.tools.clone());
         StepOptions { mode: cli.approval_mode(), allow, tools }
     }
-}
-
-/// What is known about trust in the folder.
-#[derive(Clone, Debug)]
-pub struct TrustState {
-    pub store: TrustStore,
-    /// Why the trust store could not be read.
-    pub store_error: Option<LocalizedText>,
-    pub survey: Survey,
-    pub standing: FolderTrust,
-    /// `--trust` names exactly this folder.
-    pub is_named: bool,
-    /// The folder of `--trust`, links resolved: scripts in it may run, wherever it is.
-    pub trusted_folder: Option<PathBuf>,
 }
 
 /// A start that failed.
@@ -165,6 +154,7 @@ impl Startup {
             secrets: OnceLock::new(),
             chat_model: OnceLock::new(),
             chat_extensions: Arc::default(),
+            surroundings: Surroundings::default(),
             sandbox_trial: SandboxTrial::default(),
             watchdog: Watchdog::new(std::env::current_exe().ok()),
             leaving: CancellationToken::new(),
@@ -175,7 +165,8 @@ impl Startup {
             let named = named.canonicalize().unwrap_or_else(|_| named.clone());
             let added = folders::resolve_added_folder(
                 &named.to_string_lossy(),
-                &startup.workspace(),
+                // Not what sessions share: each folder counts for the next one.
+                &startup.find_workspace(),
                 &startup.system(),
             );
             startup.added.push(added.map_err(|why| start_error(why, lang))?);
@@ -223,6 +214,7 @@ impl Startup {
             secrets: OnceLock::new(),
             chat_model: OnceLock::new(),
             chat_extensions: Arc::clone(&self.chat_extensions),
+            surroundings: Surroundings::default(),
             sandbox_trial: self.sandbox_trial.clone(),
             added: self.added.clone(),
             watchdog: self.watchdog.clone(),
@@ -239,8 +231,24 @@ impl Startup {
         self.trust.is_trusted()
     }
 
+    /// Other settings count from now on.
+    pub fn set_loaded(&mut self, loaded: Loaded) -> Loaded {
+        self.surroundings = Surroundings::default();
+        std::mem::replace(&mut self.loaded, loaded)
+    }
+
+    /// Whether the folder is trusted from now on.
+    pub fn set_trusted(&mut self, is_trusted: bool) {
+        self.surroundings = Surroundings::default();
+        self.trusted = is_trusted;
+    }
+
     /// The folders that matter for an assessment.
     pub fn workspace(&self) -> safety::Workspace {
+        self.surroundings.workspace.get_or_make(|| self.find_workspace())
+    }
+
+    fn find_workspace(&self) -> safety::Workspace {
         let place =
             policy::workspace_in(&self.folder, &self.paths.home, self.trusted, &self.system());
         let own = [&self.paths.config, &self.paths.data, &self.paths.state];
@@ -254,6 +262,10 @@ impl Startup {
 
     /// This machine, as the rules query it.
     pub fn system(&self) -> System {
+        self.surroundings.system.get_or_make(|| self.find_system())
+    }
+
+    fn find_system(&self) -> System {
         let home = &self.paths.home;
         let folder = |text: &String| match text.strip_prefix("~/") {
             Some(rest) => home.join(rest),
@@ -400,6 +412,10 @@ impl Startup {
     }
 
     pub fn sandbox_paths(&self, world: &System) -> SandboxPaths {
+        self.surroundings.sandbox_paths.get_or_make(|| self.find_sandbox_paths(world))
+    }
+
+    fn find_sandbox_paths(&self, world: &System) -> SandboxPaths {
         let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
         let home = real(self.paths.home.clone());
         let moved = SandboxPaths::variables().filter_map(|name| {
@@ -455,28 +471,6 @@ impl Startup {
         Arc::new(move |key, value| {
             edit::set(&file, key, value).map(|_| ()).map_err(|error| error.localized())
         })
-    }
-}
-
-impl TrustState {
-    fn is_trusted(&self) -> bool {
-        self.is_named || self.standing == FolderTrust::Known(TrustLevel::Trusted)
-    }
-
-    /// A store that cannot be read counts as empty.
-    fn load(folder: &Path, named: Option<&Path>, paths: &Paths) -> TrustState {
-        let (kept, broken) = TrustStore::open(paths.trust());
-        let survey = trust::survey(folder);
-        let standing = kept.folder_trust(folder, &survey);
-        let named = named.and_then(|named| named.canonicalize().ok());
-        TrustState {
-            store: kept,
-            store_error: broken,
-            survey,
-            standing,
-            is_named: named.as_deref() == Some(folder),
-            trusted_folder: named,
-        }
     }
 }
 

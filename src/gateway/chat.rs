@@ -71,6 +71,8 @@ pub struct ChatParts {
     pub notes: Sender<ChatNote>,
     /// Calls to the service at once.
     pub connections: Arc<Semaphore>,
+    /// Conversations that are opened at once.
+    pub openings: Arc<Semaphore>,
     pub files: ReceivedFiles,
     /// Largest file that is read, in bytes.
     pub most_file: u64,
@@ -115,13 +117,24 @@ struct Recorded {
     shown: HashMap<DeliveryId, Vec<MessageId>>,
 }
 
+/// How long a conversation that is being opened keeps others waiting: its folder may be on a disk
+/// that does not answer.
+const TURN: Duration = Duration::from_secs(1);
+
 /// How long the last messages may take when the program ends.
 const FAREWELL: Duration = Duration::from_millis(1_500);
 
 /// Runs a chat until its channel closes or its session ends.
 pub async fn run(mut parts: ChatParts, mut deliveries: Receiver<ChatDelivery>) {
     let (open, request) = (Arc::clone(&parts.open_session), parts.request.clone());
-    let built = tokio::task::spawn_blocking(move || open(request)).await;
+    let turn = Arc::clone(&parts.openings).acquire_owned().await;
+    let mut opening = tokio::task::spawn_blocking(move || open(request));
+    let built = timeout(TURN, &mut opening).await;
+    drop(turn);
+    let built = match built {
+        Ok(built) => built,
+        Err(_) => opening.await,
+    };
     let config = match built {
         Ok(Ok(config)) => config,
         Ok(Err(why)) => return refuse(&parts, why, &mut deliveries).await,

@@ -96,6 +96,7 @@ struct Service {
     tasks: JoinSet<()>,
     notes: Sender<ChatNote>,
     connections: Arc<Semaphore>,
+    openings: Arc<Semaphore>,
     /// Deliveries for chats that have no place yet.
     overflow: VecDeque<ChatDelivery>,
     /// The number of chats so far, for the names of their folders.
@@ -119,6 +120,10 @@ const ROOM: usize = 64;
 
 /// Chats that may end over one delivery; after them it waits for the next start of the program.
 const MOST_AGAIN: u32 = 3;
+
+/// Conversations that are opened at the same time: each of many that come at once is answered
+/// sooner if they do not all begin together, and the later ones find what the first ones read.
+const OPENINGS: usize = 2;
 
 /// How long chats may take to end.
 const FAREWELL: Duration = Duration::from_secs(4);
@@ -149,6 +154,7 @@ pub async fn run(parts: ServiceParts) -> Result<(), PlatformError> {
         tasks: JoinSet::new(),
         notes,
         connections,
+        openings: Arc::new(Semaphore::new(OPENINGS)),
         overflow: VecDeque::new(),
         started: 0,
         again: HashMap::new(),
@@ -397,6 +403,7 @@ impl Service {
             recovery: ChatRecovery { begun, question: known.question },
             notes: self.notes.clone(),
             connections: Arc::clone(&self.connections),
+            openings: Arc::clone(&self.openings),
             files,
             most_file: self.parts.bounds.file_bytes,
         };

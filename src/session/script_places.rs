@@ -85,7 +85,7 @@ impl ScriptPlaces {
                     .inputs
                     .iter()
                     .filter(|it| !it.is_hidden())
-                    .map(input_details)
+                    .map(|input| input_details(&shape, input))
                     .collect(),
             })
         };
@@ -93,14 +93,14 @@ impl ScriptPlaces {
     }
 }
 
-fn input_details(input: &DeclaredInput) -> ScriptInput {
+fn input_details(shape: &Manifest, input: &DeclaredInput) -> ScriptInput {
     let about = |name: &str| input.about.get(name).and_then(Value::as_str).unwrap_or_default();
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let line = about("description").lines().next().unwrap_or_default();
     ScriptInput {
         name: input.name.clone(),
         kind: about("type").to_owned(),
-        required: input.required && input.default.is_none(),
+        required: input.required && shape.own_value(input).is_none(),
         choices: input.choices.iter().map(text).collect(),
         about: shorten::cut_middle(line, MOST_HELP),
     }

@@ -121,11 +121,8 @@ impl Checker<'_> {
         let args = ScriptArgs { positional, named: named.collect(), ..ScriptArgs::default() };
         let (bound, _) = input::bind(&shape.inputs, args);
         let is_missing = |input: &&input::DeclaredInput| {
-            let has_default = shape.config.get(&input.name).is_some_and(|value| !value.is_null());
-            input.required
-                && input.default.is_none()
-                && !has_default
-                && !bound.contains_key(&input.name)
+            let has_value = bound.contains_key(&input.name) || shape.own_value(input).is_some();
+            input.required && !has_value
         };
         let missing: Vec<String> =
             shape.inputs.iter().filter(is_missing).map(|input| input.name.clone()).collect();

@@ -1,6 +1,6 @@
 //! `$input`: asks the user for a value; and the questions for inputs that a script requires.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::super::error::{CallResult, ScriptFlow, ScriptResult, quoted};
 use super::super::host::{
@@ -237,13 +237,10 @@ pub async fn ask_missing_inputs(
     mut args: ScriptArgs,
 ) -> ScriptArgs {
     let (given, _) = input::bind(&shape.inputs, args.clone());
-    let known = |values: &Map<String, Value>, name: &str| {
-        values.get(name).filter(|value| !value.is_null()).cloned()
-    };
     // Those that have a value of their own are shown with the others, and are not asked for alone.
-    let open = |input: &&DeclaredInput| input.required && known(&given, &input.name).is_none();
-    let preset =
-        |input: &DeclaredInput| known(&shape.config, &input.name).or_else(|| input.default.clone());
+    let is_given = |name: &str| given.get(name).is_some_and(|value| !value.is_null());
+    let open = |input: &&DeclaredInput| input.required && !is_given(&input.name);
+    let preset = |input: &DeclaredInput| shape.own_value(input).cloned();
     let inputs: Vec<&DeclaredInput> = shape.inputs.iter().filter(open).collect();
     if inputs.iter().all(|input| preset(input).is_some()) {
         return args;

@@ -138,6 +138,14 @@ impl Manifest {
         self.inputs.iter().any(|input| input.name == name)
     }
 
+    /// The value that the script itself gives an input: its setting, that of its character card, or
+    /// the input's default.
+    pub fn own_value<'a>(&'a self, input: &'a DeclaredInput) -> Option<&'a Value> {
+        let card = self.config.get("character").and_then(|card| card.get(&input.name));
+        let set = self.config.get(&input.name).or(card);
+        set.filter(|value| !value.is_null()).or(input.default.as_ref())
+    }
+
     pub fn has_type(&self, kind: &str) -> bool {
         self.types.iter().any(|known| known == kind)
     }
@@ -152,11 +160,11 @@ impl Manifest {
     /// Its inputs for a model; the caller's defaults take precedence.
     pub fn params(&self, defaults: &Map<String, Value>) -> Vec<Param> {
         let param = |input: &DeclaredInput| {
-            let set = defaults.get(&input.name).or(self.config.get(&input.name));
+            let set = defaults.get(&input.name).or_else(|| self.own_value(input));
             Param {
                 name: input.name.clone(),
                 required: input.required,
-                default: set.or(input.default.as_ref()).cloned(),
+                default: set.cloned(),
                 about: input.about.clone(),
             }
         };
@@ -170,8 +178,7 @@ impl Manifest {
                 true => words::REQUIRED.with("name", input.name.clone()).to_string(),
                 false => input.name.clone(),
             };
-            let set = self.config.get(&input.name).or(input.default.as_ref());
-            let set = set.filter(|it| !it.is_null()).map(|it| format!(" = {it}"));
+            let set = self.own_value(input).map(|it| format!(" = {it}"));
             let about = input.about.get("description").and_then(Value::as_str);
             let about = about.map(|about| format!(": {about}"));
             name + &set.unwrap_or_default() + &about.unwrap_or_default()
