@@ -217,3 +217,45 @@ fn an_unknown_platform_and_a_token_with_a_space_are_named_as_what_they_are() {
     let said = String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap();
     assert!(said.contains("not a token"), "{said}");
 }
+
+#[test]
+fn credentials_are_read_for_admins_only_and_reach_no_chat() {
+    let (telegram, gateway) = start(vec![], "");
+    let token = "ghp_R4nd0mT0kenOfThisTestXy12Zz98Qq76Aa";
+    fs::write(gateway.dir.work().join(".env"), format!("GITHUB_TOKEN={token}\n")).unwrap();
+    telegram.write(ANN, "/file .env");
+    let question = telegram.wait_for_question(ANN);
+    assert!(question.text.contains("only an admin can approve it"), "{}", question.text);
+    assert!(question.buttons.iter().all(|(_, data)| !data.ends_with(".once")), "{question:?}");
+    let nonce = question.buttons[0].1.split('.').nth(1).unwrap();
+    let press = telegram.press(ANN, ANN, &format!("q.{nonce}.once"));
+    let said = telegram.wait_for_acknowledgement(&press).unwrap();
+    assert!(said.contains("Only an admin"), "{said}");
+    telegram.write(ADMIN, "/file .env");
+    let question = telegram.wait_for_question(ADMIN);
+    let yes = question.buttons.iter().find(|(_, data)| data.ends_with(".once"));
+    telegram.press(ADMIN, ADMIN, &yes.unwrap().1);
+    let text = telegram.wait(".env", |state| {
+        let files = state.sent.iter().filter_map(|message| message.file.clone());
+        files.map(|(_, bytes)| String::from_utf8_lossy(&bytes).into_owned()).next()
+    });
+    assert!(text.contains("GITHUB_TOKEN=") && !text.contains(token), "{text}");
+}
+
+#[test]
+fn who_may_talk_is_read_again_when_the_settings_change() {
+    let (telegram, gateway) = start(vec![Reply::chat("Hello."), Reply::chat("Again.")], "");
+    telegram.write(ANN, "hi");
+    telegram.wait_for(ANN, "Hello.");
+    let file = gateway.dir.root.path().join("avocet/config.toml");
+    let settings = fs::read_to_string(&file).unwrap();
+    let without = settings.replace(&format!("allow = [\"{ANN}\", "), "allow = [");
+    assert_ne!(settings, without);
+    fs::write(&file, "[gateway.telegram\n").unwrap();
+    telegram.write(ANN, "a file that is saved half changes nothing");
+    telegram.wait_for(ANN, "Again.");
+    fs::write(&file, without).unwrap();
+    telegram.write(ANN, "still me");
+    telegram.wait_for(ANN, "not allowed to use this bot");
+    assert_eq!(gateway.model.requests().len(), 2);
+}

@@ -12,13 +12,15 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::key_source;
+use super::live_settings::is_unreadable;
 use super::session_builder;
 use super::startup::Startup;
 use super::step_runner::SessionPurpose;
 use crate::cli::{Exit, output};
 use crate::commands;
-use crate::config::atomic_file;
 use crate::config::gateway::{ChatToken, GatewaySettings, PlatformSettings};
+use crate::config::load::{SettingsStamp, load, stamps};
+use crate::config::{Sources, atomic_file};
 use crate::extensions::ExtensionSet;
 use crate::gateway::access::{AccessRole, Admission};
 use crate::gateway::access_file::{AccessAnswer, AccessGate};
@@ -32,7 +34,7 @@ use crate::gateway::run::{
 };
 use crate::gateway::slack::{Slack, SlackConfig};
 use crate::gateway::telegram::Telegram;
-use crate::i18n::{LocalizedText, chat as w};
+use crate::i18n::{Localize as _, LocalizedText, chat as w};
 use crate::protocol::{ChatPlatform, Extensions, Notice};
 use crate::session::SessionConfig;
 use crate::session::persistence::{Replay, ResumeTarget};
@@ -251,9 +253,52 @@ fn chat_token(startup: &Startup, token: &ChatToken) -> Option<String> {
     Some(token.expose().to_owned())
 }
 
-fn admission(startup: &Startup, settings: &GatewaySettings, platform: ChatPlatform) -> Admit {
+/// Who may talk, as the files of settings say now.
+struct LiveAccess {
+    startup: Arc<Startup>,
+    stamps: Vec<SettingsStamp>,
+}
+
+impl LiveAccess {
+    /// The settings, if their files changed. A file that cannot be read changes nothing.
+    fn changed(&mut self) -> Option<GatewaySettings> {
+        let stamps = own_stamps(&self.startup);
+        if stamps == self.stamps {
+            return None;
+        }
+        self.stamps = stamps;
+        let loaded = load(Sources {
+            paths: &self.startup.paths,
+            environment: &self.startup.environment,
+            options: &self.startup.options,
+            // No project says who may talk.
+            project: &[],
+        });
+        match loaded.problems.iter().find(|problem| is_unreadable(problem)) {
+            Some(problem) => {
+                let why = problem.localized().text(self.startup.lang()).to_string();
+                tracing::error!(why, "who may talk stays as it was read last");
+                None
+            }
+            None => {
+                tracing::info!("the settings were read again");
+                Some(loaded.settings.gateway)
+            }
+        }
+    }
+}
+
+fn own_stamps(startup: &Startup) -> Vec<SettingsStamp> {
+    stamps(&startup.paths, &[])
+}
+
+fn admission(startup: &Arc<Startup>, settings: &GatewaySettings, platform: ChatPlatform) -> Admit {
     let mut gate = AccessGate::new(settings.clone(), startup.paths.gateway_users());
+    let mut live = LiveAccess { startup: Arc::clone(startup), stamps: own_stamps(startup) };
     Box::new(move |incoming: &Incoming| {
+        if let Some(now) = live.changed() {
+            gate.set_settings(now);
+        }
         let AccessAnswer { admission, say } = gate.admit(platform, incoming);
         match (admission, say) {
             (Admission::Admitted(role), _) => {

@@ -192,7 +192,7 @@ pub fn screen_settings(loaded: &Loaded) -> Vec<(&'static str, String)> {
 }
 
 /// A whole file that could not be read.
-fn is_unreadable(problem: &ConfigDiagnostic) -> bool {
+pub fn is_unreadable(problem: &ConfigDiagnostic) -> bool {
     let is_file = matches!(problem.origin, DiagnosticSource::File(_));
     is_file && problem.key.is_none() && !matches!(problem.fault, ConfigError::TooMany { .. })
 }

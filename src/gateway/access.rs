@@ -167,14 +167,22 @@ impl Roster {
         if incoming.is_group && is_overheard(settings, incoming) {
             return role.map_or(Admission::Ignored, Admission::Overheard);
         }
-        if let Some(role) = role {
-            return Admission::Admitted(role);
+        // In a group others would read the code.
+        let code = typed_code(&incoming.kind).filter(|_| !incoming.is_group);
+        match (role, code) {
+            // Only the right one is a code here: any other word is a message.
+            (Some(role), Some(code)) if !self.fits_open_code(platform, &code, now) => {
+                Admission::Admitted(role)
+            }
+            (_, Some(code)) => self.try_code(platform, id, &code, now),
+            (Some(role), None) => Admission::Admitted(role),
+            (None, None) => Admission::Refused(AccessRefusal::Unknown),
         }
-        match typed_code(&incoming.kind) {
-            // In a group others would read the code.
-            Some(code) if !incoming.is_group => self.try_code(platform, id, &code, now),
-            _ => Admission::Refused(AccessRefusal::Unknown),
-        }
+    }
+
+    fn fits_open_code(&self, platform: ChatPlatform, code: &str, now: u64) -> bool {
+        let open = self.pairing.as_ref().filter(|one| one.is_open(platform, now));
+        open.is_some_and(|pairing| pairing.fits(code))
     }
 
     /// The role of a user; `None`: may not talk.
@@ -196,8 +204,10 @@ impl Roster {
             return Admission::Refused(AccessRefusal::Unknown);
         };
         if pairing.fits(code) {
-            let role = pairing.role;
+            let known = self.users.iter().find(|user| user.platform == platform && user.id == id);
+            let role = known.map_or(pairing.role, |user| user.role.max(pairing.role));
             self.pairing = None;
+            self.users.retain(|user| user.platform != platform || user.id != id);
             self.users.push(PairedUser { platform, id: id.to_owned(), role, paired_at: now });
             return Admission::Paired(role);
         }

@@ -38,6 +38,11 @@ impl AccessGate {
         AccessGate { settings, file, told: BTreeSet::new() }
     }
 
+    /// Other settings count from now on.
+    pub fn set_settings(&mut self, settings: GatewaySettings) {
+        self.settings = settings;
+    }
+
     /// Decides about one delivery. If the file cannot be read, only the settings count.
     pub fn admit(&mut self, platform: ChatPlatform, incoming: &Incoming) -> AccessAnswer {
         let mut roster = read(&self.file).unwrap_or_else(|why| {

@@ -15,7 +15,7 @@ use super::conversation::{
     ChatConversation, ChatEffect, ChatOptions, ChatRecovery, FetchState, Speaker,
 };
 use super::fetch::{FetchedFile, FileFetch};
-use super::files::ReceivedFiles;
+use super::files::{ReceivedFiles, mask_file};
 use super::ledger::LedgerRecord;
 use super::platform::{
     ChatAddress, DeliveryId, Incoming, IncomingKind, MessageId, Platform, PlatformError,
@@ -23,6 +23,7 @@ use super::platform::{
 use super::timeline::{CallKind, NextCall, PostResult, TimelineCall};
 use crate::i18n::{LocalizedText, chat as w, session as s};
 use crate::protocol::Op;
+use crate::safety::redact::Redactor;
 use crate::session::{self, Handle, SessionConfig};
 
 /// Builds the session of a chat.
@@ -84,6 +85,8 @@ struct Chat {
     parts: ChatParts,
     conversation: ChatConversation,
     session: Handle,
+    /// Masks what is sent to the chat as a file.
+    redactor: Arc<Redactor>,
     call: Option<BoxFuture<'static, CallDone>>,
     typing_from: Instant,
     typing: Option<BoxFuture<'static, ()>>,
@@ -151,6 +154,7 @@ pub async fn run(mut parts: ChatParts, mut deliveries: Receiver<ChatDelivery>) {
     };
     let chat = Chat {
         conversation,
+        redactor: Arc::clone(&config.security.redactor),
         session: session::start(config),
         call: None,
         typing_from: Instant::now(),
@@ -204,7 +208,7 @@ impl Chat {
                 },
                 event = self.session.events.recv() => match event {
                     Some(event) => {
-                        let effects = self.conversation.on_event(event);
+                        let effects = self.conversation.on_event(mask_file(event, &self.redactor));
                         self.apply(effects).await;
                     }
                     None => break,
@@ -526,7 +530,7 @@ impl Chat {
         let _ = self.session.ops.try_send(Op::Shutdown);
         let farewell = async {
             while let Some(event) = self.session.events.recv().await {
-                let effects = self.conversation.on_event(event);
+                let effects = self.conversation.on_event(mask_file(event, &self.redactor));
                 for effect in effects {
                     if let ChatEffect::Begun(delivery, text) = effect {
                         self.record(LedgerRecord::Begun { delivery, text }).await;

@@ -5,6 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::private_dir::private_folder;
+use crate::protocol::Event;
+use crate::safety::redact::Redactor;
 
 /// Files of one message.
 pub const MOST: usize = 10;
@@ -47,6 +49,16 @@ impl ReceivedFiles {
         fs::write(&path, bytes)?;
         let is_text = std::str::from_utf8(bytes).is_ok_and(|text| !text.contains('\0'));
         Ok(SavedFile { path, can_attach: is_text || is_image(bytes) })
+    }
+}
+
+/// A file for the chat has its secrets masked, as what goes to a model has.
+pub fn mask_file(event: Event, redactor: &Redactor) -> Event {
+    match event {
+        Event::Rendered { text, images } => {
+            Event::Rendered { text: redactor.mask(&text).into_owned(), images }
+        }
+        event => event,
     }
 }
 

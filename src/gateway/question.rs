@@ -6,7 +6,9 @@ use super::terminal_names::terminal_names;
 use crate::i18n::{Lang, LocalizedText, Phrase, chat as w, linear, screen};
 use crate::present::question_lines::{full_step, pick_label, question_lines};
 use crate::present::{ChoicePick, PickEffect, QuestionOffer, Severity, YES};
-use crate::protocol::{Ask, AskId, Decision, FormField, Question, StepAction, StepQuestion};
+use crate::protocol::{
+    Ask, AskId, Decision, Effect, FormField, Question, Risk, StepAction, StepQuestion,
+};
 use crate::safety::sanitize::{TextSource, clean};
 use crate::text::{cut, one_line};
 
@@ -117,6 +119,8 @@ impl ChatQuestion {
         if self.is_high_risk() {
             let word = format!("{YES} {}", self.code());
             lines.push(w::TYPE_WORD.with("word", word));
+        } else if reaches_beyond_folder(&self.ask.question) {
+            lines.push(w::ADMIN_DECIDES.into());
         } else if matches!(
             self.ask.question,
             Question::Choice { free: true, .. } | Question::Plan { .. }
@@ -182,9 +186,22 @@ impl ChatQuestion {
         format!("{}…\n\n{note}{high}", short.trim_end())
     }
 
-    /// The first line, for the message once the question is closed.
+    /// What runs if it is approved.
+    fn subject(&self) -> Option<String> {
+        let subject = match &self.ask.question {
+            Question::Step(asked) => full_step(&asked.step.work),
+            Question::Pieces { pieces, .. } => {
+                let lines: Vec<&str> = pieces.iter().map(|piece| piece.line.as_str()).collect();
+                lines.join("; ")
+            }
+            _ => return None,
+        };
+        Some(clean(&subject, TextSource::Text))
+    }
+
+    /// The subject or the first line, for the message once the question is closed.
     pub fn summary(&self, lang: Lang) -> String {
-        let subject = self.command().map(|command| show_quotes(&command));
+        let subject = self.subject().map(|subject| show_quotes(&subject));
         let first = || {
             let lines = question_lines(&self.ask.question);
             lines.first().map(|line| line.text(lang)).unwrap_or_default()
@@ -221,7 +238,7 @@ impl ChatQuestion {
             ));
             return buttons;
         }
-        let picks = self.picks().filter(|(pick, _)| has_admin || !is_lasting(*pick));
+        let picks = self.picks().filter(|(pick, _)| has_admin || !self.is_for_admins(*pick));
         picks
             .map(|(pick, name)| {
                 let style = match pick {
@@ -240,6 +257,13 @@ impl ChatQuestion {
             ChoicePick::Reject => w::BUTTON_NO.into(),
             other => pick_label(self.offer.kind, other).into(),
         }
+    }
+
+    /// What holds for longer than this once is a setting, which admins change, and so is what
+    /// reaches beyond the folder that the chat was given.
+    fn is_for_admins(&self, pick: ChoicePick) -> bool {
+        let approves = !matches!(pick, ChoicePick::Reject | ChoicePick::Stop);
+        is_lasting(pick) || approves && reaches_beyond_folder(&self.ask.question)
     }
 
     /// The choices that have a button, in order: approvals first.
@@ -275,7 +299,7 @@ impl ChatQuestion {
     }
 
     fn pick(&self, pick: ChoicePick, is_admin: bool) -> ChatAnswer {
-        if is_lasting(pick) && !is_admin {
+        if self.is_for_admins(pick) && !is_admin {
             return ChatAnswer::AdminOnly;
         }
         match self.offer.effect(pick) {
@@ -394,9 +418,21 @@ const BUTTONS: &[(ChoicePick, &str)] = &[
     (ChoicePick::Stop, "stop"),
 ];
 
-/// What holds for longer than this once is a setting, which admins change.
 fn is_lasting(pick: ChoicePick) -> bool {
     matches!(pick, ChoicePick::Session | ChoicePick::Project | ChoicePick::AcceptEdits)
+}
+
+/// Effects that concern the operator of the machine more than the user of a chat.
+const OF_OPERATOR: &[Effect] = &[Effect::Secret, Effect::Outside, Effect::Elevate];
+
+/// Whether what is asked about reads credentials, or leaves the folder that the chat works in.
+fn reaches_beyond_folder(question: &Question) -> bool {
+    let reaches = |risk: &Risk| risk.effects.iter().any(|effect| OF_OPERATOR.contains(effect));
+    match question {
+        Question::Step(asked) => reaches(&asked.risk),
+        Question::Pieces { pieces, .. } => pieces.iter().any(|piece| reaches(&piece.risk)),
+        _ => false,
+    }
 }
 
 /// Choices of the model that get a button; any of them may be typed.
@@ -424,164 +460,4 @@ fn show_quotes(command: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::gateway::platform::{MarkupDialect, TextUnit};
-    use crate::protocol::{ApprovalScope, Requires, Risk, Step, Tier};
-    use std::time::Duration;
-
-    fn risk(tier: Tier) -> Risk {
-        Risk { tier, rule: "x".into(), reasons: vec![], effects: vec![], lifted: tier == Tier::L2 }
-    }
-
-    fn step(program: &str, args: &[&str], tier: Tier) -> ChatQuestion {
-        let args = args.iter().map(|arg| (*arg).to_owned()).collect();
-        let work = StepAction::Exec { program: program.to_owned(), args };
-        let requires = Requires::default();
-        let step = Step { id: "1".into(), work, requires, cwd: None };
-        let mut question = StepQuestion::new(step, risk(tier), "/w");
-        question.rule = Some("git push *".into());
-        ask(Question::Step(question))
-    }
-
-    fn ask(question: Question) -> ChatQuestion {
-        ChatQuestion::new(Ask { id: AskId(3), question }, "k7m2p9q4".into(), Some("7".into()))
-    }
-
-    fn limits(text: usize) -> PlatformLimits {
-        PlatformLimits {
-            text,
-            unit: TextUnit::Utf16,
-            edit_pace: Duration::ZERO,
-            typing: Duration::ZERO,
-            label: 40,
-            upload: 1 << 20,
-            download: 1 << 20,
-            dialect: MarkupDialect::TelegramV2,
-        }
-    }
-
-    #[test]
-    fn a_step_offers_once_and_no_and_where_an_admin_is_session_and_project() {
-        let question = step("git", &["push"], Tier::L1);
-        let buttons = question.buttons(Lang::En, &limits(4096), true);
-        let data: Vec<_> = buttons.iter().map(|button| button.data.as_str()).collect();
-        assert_eq!(
-            data,
-            [
-                "q.k7m2p9q4.once",
-                "q.k7m2p9q4.session",
-                "q.k7m2p9q4.project",
-                "q.k7m2p9q4.no",
-                "q.k7m2p9q4.stop"
-            ]
-        );
-        let without_admin = question.buttons(Lang::En, &limits(4096), false);
-        let data: Vec<_> = without_admin.iter().map(|button| button.data.as_str()).collect();
-        assert_eq!(data, ["q.k7m2p9q4.once", "q.k7m2p9q4.no", "q.k7m2p9q4.stop"]);
-        assert_eq!(question.press("once", false), ChatAnswer::Decided(Decision::Approve));
-        let session = Decision::Remember(ApprovalScope::Session);
-        assert_eq!(question.press("session", true), ChatAnswer::Decided(session));
-        assert_eq!(question.press("session", false), ChatAnswer::AdminOnly);
-        assert_eq!(question.press("project", false), ChatAnswer::AdminOnly);
-        for forged in ["", "edit", "run", "c0", "trust", "all"] {
-            assert_eq!(question.press(forged, true), ChatAnswer::NotAnAnswer, "{forged}");
-        }
-    }
-
-    #[test]
-    fn high_risk_has_no_button_that_runs_it_and_needs_the_word_with_the_code_of_an_admin() {
-        let question = step("rm", &["-rf", "x"], Tier::L2);
-        let buttons = question.buttons(Lang::En, &limits(4096), true);
-        assert!(buttons.iter().all(|button| button.style == ButtonStyle::Refuse), "{buttons:?}");
-        assert!(question.text(Lang::En).contains("YES k7m2"));
-        assert_eq!(question.press("once", true), ChatAnswer::NotAnAnswer);
-        assert_eq!(question.approve("once", true), ChatAnswer::WordNeeded);
-        assert_eq!(question.typed("YES k7m2", true), ChatAnswer::Decided(Decision::Approve));
-        assert_eq!(question.typed("YES k7m2", false), ChatAnswer::AdminOnly);
-        for text in ["YES", "yes k7m2", "YES zzzz"] {
-            assert_eq!(question.typed(text, true), ChatAnswer::WordNeeded, "{text}");
-        }
-        assert_eq!(question.typed("YES k7m2 and more", true), ChatAnswer::NotAnAnswer);
-    }
-
-    #[test]
-    fn only_the_asker_and_admins_may_answer() {
-        let question = step("git", &["push"], Tier::L1);
-        assert!(question.may_answer(&"7".into(), false) && question.may_answer(&"8".into(), true));
-        assert!(!question.may_answer(&"8".into(), false));
-    }
-
-    #[test]
-    fn nothing_in_a_command_is_hidden_turned_around_or_disguised() {
-        let question =
-            step("sh", &["-c", "echo \u{202e}fr\u{200b} \u{2019}x\u{ff02} \u{1b}[2J"], Tier::L1);
-        let text = question.text(Lang::En);
-        for hidden in ['\u{202e}', '\u{200b}', '\u{2019}', '\u{ff02}', '\u{1b}'] {
-            assert!(!text.contains(hidden), "{hidden:?} in {text}");
-        }
-        assert!(text.contains("\\u{2019}") && text.contains("\\u{202e}"), "{text}");
-    }
-
-    #[test]
-    fn a_form_of_a_script_is_answered_line_by_line() {
-        let field = |name: &str, choices: &[&str]| FormField {
-            name: name.to_owned(),
-            about: String::new(),
-            kind: crate::protocol::FormFieldKind::Text,
-            choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
-            default: None,
-            required: true,
-            fault: None,
-        };
-        let fields = vec![field("who", &[]), field("tone", &["warm", "dry"])];
-        let question = ask(Question::Form { script: "letter".to_owned(), fields });
-        let text = question.text(Lang::En);
-        assert!(text.contains("1: who (text)") && text.contains("one of warm, dry"), "{text}");
-        let filled = Decision::Fill { values: vec!["Ann".to_owned(), "dry".to_owned()] };
-        assert_eq!(question.typed("Ann\n\nDRY", false), ChatAnswer::Decided(filled));
-        assert_eq!(question.typed("Ann", false), ChatAnswer::NotAnAnswer);
-        let none = ChatAnswer::Decided(Decision::Reject { word: None });
-        assert_eq!(question.press("no", false), none);
-        assert_eq!(question.buttons(Lang::En, &limits(4096), false).len(), 1);
-    }
-
-    #[test]
-    fn a_command_that_does_not_fit_is_attached_whole() {
-        let long = "y".repeat(5_000);
-        let question = step("echo", &[&long], Tier::L2);
-        let (message, file) = question.message(Lang::En, &limits(4096));
-        assert!(file.unwrap().contains(&long));
-        assert!(message.len() < 4096 && message.contains("YES k7m2"), "{message}");
-    }
-
-    #[test]
-    fn an_answer_to_the_model_is_pressed_or_typed() {
-        let question = ask(Question::Choice {
-            step: "1".into(),
-            script: None,
-            text: "Which?".into(),
-            choices: vec!["red".into(), "blue".into()],
-            free: true,
-            fallback: None,
-        });
-        let answer = |text: &str| ChatAnswer::Decided(Decision::Answer { text: text.into() });
-        assert_eq!(question.press("c1", false), answer("blue"));
-        assert_eq!(question.press("c2", false), ChatAnswer::NotAnAnswer);
-        assert_eq!(question.typed("Red", false), answer("red"));
-        assert_eq!(question.typed("green", false), answer("green"));
-        assert_eq!(
-            question.press("no", false),
-            ChatAnswer::Decided(Decision::Reject { word: None })
-        );
-    }
-
-    #[test]
-    fn forged_data_names_no_question() {
-        for data in ["", "q", "q.", "q..", "once", "q.a/b.once", "x.k.once", "q.k7m2p9q4.on ce"] {
-            let parsed = ButtonData::parse(data);
-            assert!(parsed.is_none_or(|data| data.nonce.is_empty()), "{data}");
-        }
-        assert!(ButtonData::parse(&format!("q.{}.once", "a".repeat(90))).is_none());
-    }
-}
+mod tests;

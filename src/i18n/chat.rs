@@ -22,6 +22,9 @@ words! { "chat":
     QUESTION_GONE: "This question is gone: the program was restarted. Send your message again to try again.", "该问题已失效：程序重新启动过。如要再试一次，请重新发送那条消息。";
     TOO_LATE: "Too late: this question is no longer open.", "太迟了：该问题已关闭。";
     NOT_YOURS: "Only the user who asked, or an admin, may answer this.", "只有提问的用户或管理员可以回答。";
+    ADMIN_DECIDES: "It reads credentials or reaches beyond this folder: only an admin can approve it.", "它会读取凭据，或超出本文件夹：只有管理员可以批准。";
+    GREETING: "Send a message to begin. /help lists the commands.", "发送消息即可开始。/help 列出所有命令。";
+    LANG_SET: "Avocet speaks English here now.", "Avocet 现在在这里使用中文。";
     ADMIN_ONLY: "Only an admin may decide that.", "只有管理员可以决定。";
     WORD_NEEDED: "To run this, type exactly: {word}", "如要运行，请准确输入：{word}";
     NO_QUESTION: "There is no open question.", "没有等待回答的问题。";

@@ -182,3 +182,22 @@ fn codes_differ_and_are_easy_to_read_out() {
     assert_ne!(code(1), code(2));
     assert!(code(1).chars().all(|c| c == '-' || LETTERS.contains(&(c as u8))), "{}", code(1));
 }
+
+#[test]
+fn a_code_raises_who_talks_already_and_lowers_nobody() {
+    let known = settings(&["7"], &[]);
+    let (pairing, code) = Pairing::open([7; 24], None, AccessRole::Admin, NOW);
+    let mut roster = Roster { pairing: Some(pairing), ..Roster::default() };
+    let admitted = Admission::Admitted(AccessRole::User);
+    assert_eq!(admit(&mut roster, &known, &text("7", "AAAA-AAAA")), admitted, "a word like a code");
+    assert_eq!(roster.pairing.as_ref().unwrap().tries_left, CODE_TRIES, "no try of the code");
+    let in_group = Incoming { is_group: true, ..text("7", &code) };
+    assert_eq!(admit(&mut roster, &known, &in_group), admitted, "others would read it");
+    assert_eq!(admit(&mut roster, &known, &text("7", &code)), Admission::Paired(AccessRole::Admin));
+    assert!(roster.pairing.is_none(), "nobody else can use it");
+    assert_eq!(roster.role(TELEGRAM, &known, "7"), Some(AccessRole::Admin));
+    let (pairing, code) = Pairing::open([8; 24], None, AccessRole::User, NOW);
+    roster.pairing = Some(pairing);
+    assert_eq!(admit(&mut roster, &known, &text("7", &code)), Admission::Paired(AccessRole::Admin));
+    assert_eq!(roster.users.len(), 1);
+}

@@ -12,7 +12,7 @@ use crate::commands::{
     self, ApprovalSpan, ChatAction, CommandContext, CommandOutcome, Surface, UiAction,
 };
 use crate::i18n::{Localize as _, chat as w, common};
-use crate::protocol::{Mention, Op, Prompt, PromptPart, Report};
+use crate::protocol::{ChatPlatform, Mention, Op, Prompt, PromptPart, Report};
 use crate::safety::sanitize::{TextSource, clean};
 
 impl ChatConversation {
@@ -59,6 +59,10 @@ impl ChatConversation {
         self.hear(speaker);
         let (speaker, line) = (speaker.clone(), self.typed_line(name, args));
         let is_built_in = commands::find(name_of(&line)).is_some();
+        if is_greeting(self.options.platform, &line) && self.extensions.find("start").is_none() {
+            self.say(w::GREETING);
+            return vec![ChatEffect::Done(delivery)];
+        }
         if is_built_in || matches!(self.state, ChatState::Asking(_)) {
             return self.run_line(CommandRequest { speaker, delivery, line, is_due: false });
         }
@@ -80,11 +84,22 @@ impl ChatConversation {
         effects
     }
 
-    /// The commands that waited for the end of the turn.
+    /// The commands that waited for the end of the turn, up to one that begins a turn of its own:
+    /// those after it wait for the end of that one, and so does it while messages come before it.
     pub(super) fn run_deferred(&mut self) -> Vec<ChatEffect> {
-        let due = std::mem::take(&mut self.deferred).into_iter();
-        let due = due.map(|request| CommandRequest { is_due: true, ..request });
-        due.flat_map(|request| self.dispatch(&request)).collect()
+        let (mut effects, starters) = (Vec::new(), self.starters.len());
+        while self.starters.len() == starters
+            && let Some(request) = self.deferred.pop_front()
+        {
+            let request = CommandRequest { is_due: true, ..request };
+            let outcome = commands::dispatch(&self.context(false), &request.line);
+            if begins_turn(&outcome) && !self.submitted.is_empty() {
+                self.deferred.push_front(request);
+                break;
+            }
+            effects.extend(self.dispatch(&request));
+        }
+        effects
     }
 
     /// The line of the registry for a command as the service sent it.
@@ -168,17 +183,12 @@ impl ChatConversation {
                 self.say(common::STOPPED);
                 return vec![ChatEffect::StopFetch];
             }
-            Op::Retry
-            | Op::Undo { .. }
-            | Op::Redo
-            | Op::RunQueue
-            | Op::RunScript { .. }
-            | Op::Render { .. }
-            | Op::Compress { .. } => {
-                self.starters.push(by.clone());
+            op => {
+                if is_turn(op) {
+                    self.starters.push(by.clone());
+                }
                 None
             }
-            _ => None,
         };
         match message.is_none_or(|text| self.accept(by, delivery, text)) {
             true => vec![ChatEffect::Send(op)],
@@ -217,6 +227,7 @@ impl ChatConversation {
             }
             UiAction::Lang(lang) => {
                 self.set_lang(lang);
+                self.say(w::LANG_SET);
                 vec![ChatEffect::Send(Op::SetLang { lang })]
             }
             UiAction::Models => {
@@ -236,7 +247,7 @@ impl ChatConversation {
                 self.apply_outcome(page, request)
             }
             UiAction::Later(line) => {
-                self.deferred.push(CommandRequest { line, ..request.clone() });
+                self.deferred.push_back(CommandRequest { line, ..request.clone() });
                 Vec::new()
             }
             UiAction::Chat(action) => self.perform_in_chat(action, request),
@@ -281,6 +292,34 @@ impl ChatConversation {
             ChatAction::SetHome(Some(folder)) => vec![ChatEffect::SetHome(folder)],
         }
     }
+}
+
+/// Whether an operation begins a turn without a message.
+fn is_turn(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Retry
+            | Op::Undo { .. }
+            | Op::Redo
+            | Op::RunQueue
+            | Op::RunScript { .. }
+            | Op::Render { .. }
+            | Op::Compress { .. }
+    )
+}
+
+fn begins_turn(outcome: &CommandOutcome) -> bool {
+    match outcome {
+        CommandOutcome::Send(op) => is_turn(op),
+        CommandOutcome::Many(all) => all.iter().any(begins_turn),
+        CommandOutcome::Do(UiAction::Chat(ChatAction::SendFile(_))) => true,
+        _ => false,
+    }
+}
+
+/// Telegram sends it when a user opens the chat for the first time.
+fn is_greeting(platform: ChatPlatform, line: &str) -> bool {
+    platform == ChatPlatform::Telegram && name_of(line) == "start"
 }
 
 /// The name of the command of a line.

@@ -78,7 +78,12 @@ impl ChatConversation {
             Topic::General | Topic::PiecesDeclined => self.post_notice(notice),
         }
         match notice.level {
-            NoticeLevel::Error => self.drop_unusable(),
+            NoticeLevel::Error => {
+                let mut effects = self.drop_unusable();
+                // A command that should have begun a turn may have failed.
+                effects.extend(self.run_deferred_when_idle());
+                effects
+            }
             NoticeLevel::Info | NoticeLevel::Warning => Vec::new(),
         }
     }

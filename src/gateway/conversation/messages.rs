@@ -76,9 +76,7 @@ impl ChatConversation {
         let Some(lost) = lost.and_then(|at| self.submitted.remove(at)) else { return Vec::new() };
         // If it begins after all, it is still that user's.
         self.starters.push(lost.by.clone());
-        let mut effects = self.end_refused(lost);
-        effects.extend(self.run_deferred_when_idle());
-        effects
+        self.end_refused(lost)
     }
 
     /// The session takes no messages: those that it was sent are refused with one sentence.
@@ -100,7 +98,7 @@ impl ChatConversation {
         vec![ChatEffect::Done(refused.delivery)]
     }
 
-    fn run_deferred_when_idle(&mut self) -> Vec<ChatEffect> {
+    pub(super) fn run_deferred_when_idle(&mut self) -> Vec<ChatEffect> {
         if self.has_turn() { Vec::new() } else { self.run_deferred() }
     }
 }

@@ -184,7 +184,7 @@ pub struct ChatConversation {
     /// Who sent the commands that begin a turn without a message.
     starters: Vec<UserId>,
     /// Commands that wait for the end of the turn.
-    deferred: Vec<CommandRequest>,
+    deferred: VecDeque<CommandRequest>,
     /// Commands that are not built in, while the extensions are read again.
     waiting_commands: VecDeque<WaitingCommand>,
     /// The files of a message are being fetched.
@@ -235,7 +235,7 @@ impl ChatConversation {
             queued: Vec::new(),
             invoked: Vec::new(),
             starters: Vec::new(),
-            deferred: Vec::new(),
+            deferred: VecDeque::new(),
             waiting_commands: VecDeque::new(),
             fetching: FetchState::Idle,
             said_read_only: false,

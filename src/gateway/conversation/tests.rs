@@ -358,3 +358,48 @@ fn sentences_name_the_terminal_where_their_command_works_only_there() {
     let said = texts_of(&mut chat);
     assert!(said.contains("in the terminal"), "{said}");
 }
+
+/// Answers the commands in the order in which they came: each begins a turn of its own.
+#[test]
+fn commands_that_wait_for_a_turn_run_one_after_another() {
+    let mut chat = conversation(&[]);
+    chat.on_event(started("x"));
+    for (delivery, file) in [("d1", "a.txt"), ("d2", "b.txt")] {
+        assert!(ops(&chat.on_command(&user("ann"), delivery.into(), "file", file)).is_empty());
+    }
+    let render = |effects: &[ChatEffect]| match ops(effects).as_slice() {
+        [Op::Render { prompt }] => prompt.shown.clone(),
+        other => panic!("{other:?}"),
+    };
+    let effects = chat.on_event(ended());
+    assert_eq!(render(&effects), "/file a.txt");
+    assert!(!chat.is_idle(), "the other one waits");
+    chat.on_event(started("/file a.txt"));
+    chat.on_event(Event::Rendered { text: "A".into(), images: Vec::new() });
+    assert_eq!(render(&chat.on_event(ended())), "/file b.txt");
+    chat.on_event(started("/file b.txt"));
+    chat.on_event(Event::Rendered { text: "B".into(), images: Vec::new() });
+    assert!(ops(&chat.on_event(ended())).is_empty() && chat.is_idle());
+    let shown = texts_of(&mut chat);
+    assert!(shown.contains("[a.txt]") && shown.contains("[b.txt]"), "{shown}");
+}
+
+#[test]
+fn a_waiting_command_lets_the_messages_before_it_begin_first() {
+    let mut chat = conversation(&[]);
+    chat.on_event(started("x"));
+    chat.on_command(&user("ann"), "d1".into(), "file", "a.txt");
+    chat.on_text(&user("ann"), "d2".into(), "then this", Vec::new());
+    assert!(ops(&chat.on_event(ended())).is_empty(), "a message is about to begin");
+    chat.on_event(started("then this"));
+    assert!(matches!(ops(&chat.on_event(ended())).as_slice(), [Op::Render { .. }]));
+}
+
+#[test]
+fn the_first_command_of_telegram_greets_and_a_language_answers_in_itself() {
+    let mut chat = conversation(&[]);
+    assert!(is_done(&chat.on_command(&user("ann"), "d1".into(), "start", ""), "d1"));
+    chat.on_command(&user("admin"), "d2".into(), "lang", "zh");
+    let shown = texts_of(&mut chat);
+    assert!(shown.contains("Send a message to begin") && shown.contains("使用中文"), "{shown}");
+}
