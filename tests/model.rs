@@ -50,7 +50,7 @@ fn request() -> Request {
     Request {
         messages: vec![Message::system("Be brief."), Message::user("Hello?")],
         params: Params::default(),
-        schema: Some(json!({ "type": "object" })),
+        schema: Some(json!({ "type": "object" }).into()),
         ..Request::default()
     }
 }

@@ -184,7 +184,7 @@ fn tool_request() -> Request {
 
 fn json_request() -> Request {
     let text = "Answer with exactly this JSON object and nothing else: {\"word\": \"pong\"}";
-    Request { schema: Some(word_schema()), ..request(text) }
+    Request { schema: Some(word_schema().into()), ..request(text) }
 }
 
 #[cfg(test)]

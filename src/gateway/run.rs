@@ -121,9 +121,9 @@ const ROOM: usize = 64;
 /// Chats that may end over one delivery; after them it waits for the next start of the program.
 const MOST_AGAIN: u32 = 3;
 
-/// Conversations that are opened at the same time: each of many that come at once is answered
-/// sooner if they do not all begin together, and the later ones find what the first ones read.
-const OPENINGS: usize = 2;
+/// Conversations that are opened at the same time, each in a thread: later ones find what the first
+/// ones read.
+const OPENINGS: usize = 32;
 
 /// How long chats may take to end.
 const FAREWELL: Duration = Duration::from_secs(4);

@@ -126,7 +126,7 @@ pub struct Request {
     pub messages: Vec<Message>,
     pub params: Params,
     /// The JSON Schema the answer should follow, sent if the server accepts one.
-    pub schema: Option<Value>,
+    pub schema: Option<Arc<Value>>,
     /// The tools the model may call in the wire format's own way; none in the JSON dialect.
     pub tools: Arc<[ToolSchema]>,
     /// How much the model should think; its own habit if not set.

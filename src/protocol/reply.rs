@@ -21,7 +21,7 @@ mod strict;
 mod tests;
 mod tolerant;
 
-pub use schema::{schema, short_schema};
+pub use schema::{schema, shared_schema, shared_short_schema, short_schema};
 
 /// Longest reply that is parsed, in bytes.
 pub const LONGEST: usize = 4 * 1024 * 1024;

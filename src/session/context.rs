@@ -146,7 +146,7 @@ impl TurnScope {
                 .into_iter()
                 .map(|message| mask_message(&self.context.redactor, message))
                 .collect(),
-            schema: Some(schema()),
+            schema: Some(Arc::new(schema())),
             restarts: true,
             ..Request::default()
         };

@@ -363,7 +363,7 @@ impl ScriptHost for SessionScriptHost {
         let request = Request {
             messages,
             params: call.params,
-            schema: call.schema,
+            schema: call.schema.map(Arc::new),
             effort: self.effort,
             ..Request::default()
         };

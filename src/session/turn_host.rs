@@ -62,8 +62,10 @@ impl Host for TurnScope {
         self.notify(TurnMessage::RequestSent(Box::new(ledger)));
         self.request_bytes = messages.iter().map(Message::len).sum();
         let (schema, tools) = match (call.dialect, size) {
-            (Dialect::Json, PromptSize::Full) => (Some(reply::schema()), Arc::default()),
-            (Dialect::Json, PromptSize::Short) => (Some(reply::short_schema()), Arc::default()),
+            (Dialect::Json, PromptSize::Full) => (Some(reply::shared_schema()), Arc::default()),
+            (Dialect::Json, PromptSize::Short) => {
+                (Some(reply::shared_short_schema()), Arc::default())
+            }
             (Dialect::Tools, _) => (None, self.context.tools.schemas()),
         };
         let request = Request {

@@ -139,7 +139,7 @@ impl RequestFeatures {
 
     /// The schema, as long as the server takes one.
     pub(super) fn schema(self, request: &Request) -> Option<&Value> {
-        request.schema.as_ref().filter(|_| !self.has(RequestFeatures::NO_SCHEMA))
+        request.schema.as_deref().filter(|_| !self.has(RequestFeatures::NO_SCHEMA))
     }
 
     pub(super) fn marks_cache(self) -> bool {
@@ -322,7 +322,7 @@ mod tests {
         Request {
             messages: vec![Message::system("s"), Message::user("u")],
             params: Params { max_tokens: Some(9), temperature: Some(0.5), ..Params::default() },
-            schema: Some(json!({ "type": "object" })),
+            schema: Some(json!({ "type": "object" }).into()),
             ..Request::default()
         }
     }

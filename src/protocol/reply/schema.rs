@@ -3,6 +3,8 @@
 //! A union by `type`, and bounded everywhere but in what is meant to be long: a weak model that is
 //! held to an unbounded list fills it until the context is full.
 
+use std::sync::{Arc, LazyLock};
+
 use serde_json::{Value, json};
 
 /// The longest argument, folder or suggestion, and the most of them.
@@ -16,6 +18,18 @@ const SHORT_MESSAGE: usize = 2_000;
 const SHORT_ARG: usize = 200;
 const SHORT_ARGS: usize = 8;
 const SHORT_COMMANDS: usize = 3;
+
+/// [`schema`], made once for all requests.
+pub fn shared_schema() -> Arc<Value> {
+    static SCHEMA: LazyLock<Arc<Value>> = LazyLock::new(|| Arc::new(schema()));
+    Arc::clone(&SCHEMA)
+}
+
+/// [`short_schema`], made once for all requests.
+pub fn shared_short_schema() -> Arc<Value> {
+    static SCHEMA: LazyLock<Arc<Value>> = LazyLock::new(|| Arc::new(short_schema()));
+    Arc::clone(&SCHEMA)
+}
 
 /// The schema. `type` and `message` come first, so that a server which writes fields in this order
 /// sends the readable text early; kept small, because it is sent with each request.

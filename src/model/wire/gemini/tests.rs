@@ -67,7 +67,7 @@ fn a_schema_holds_only_what_is_understood() {
     });
     assert_eq!(schema(&given), expected);
     let params = Params { max_tokens: Some(9), ..Params::default() };
-    let sent = write("m", &Request { params, schema: Some(given), ..Request::default() });
+    let sent = write("m", &Request { params, schema: Some(given.into()), ..Request::default() });
     assert_eq!(sent["generationConfig"]["responseSchema"], expected);
     assert_eq!(sent["generationConfig"]["maxOutputTokens"], 9);
 }

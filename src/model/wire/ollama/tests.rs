@@ -37,7 +37,8 @@ fn the_context_is_large_enough_for_the_request_and_grows_in_steps() {
     );
     let mut params = Params { max_tokens: Some(100), ..Params::default() };
     params.more.insert("num_ctx".into(), json!(4_096));
-    let sent = write("m", &Request { params, schema: Some(json!({})), ..Request::default() });
+    let sent =
+        write("m", &Request { params, schema: Some(json!({}).into()), ..Request::default() });
     assert_eq!(
         (&sent["options"]["num_ctx"], &sent["options"]["num_predict"]),
         (&json!(4_096), &json!(100))

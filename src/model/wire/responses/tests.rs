@@ -39,7 +39,8 @@ fn a_request_holds_reasoning_items_calls_outputs_images_and_phases() {
 fn parameters_have_their_names_here_and_a_schema_is_the_texts_format() {
     let params = Params { max_tokens: Some(9), frequency_penalty: Some(1.0), ..Params::default() };
     let schema = Some(json!({ "type": "object" }));
-    let sent = write("m", &Request { params, schema, ..Request::default() });
+    let sent =
+        write("m", &Request { params, schema: schema.map(Into::into), ..Request::default() });
     assert_eq!((&sent["max_output_tokens"], sent.get("frequency_penalty")), (&json!(9), None));
     assert_eq!(sent["text"]["format"]["schema"], json!({ "type": "object" }));
     assert_eq!((&sent["store"], sent.get("tools")), (&json!(false), None));
