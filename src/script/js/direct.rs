@@ -15,6 +15,8 @@ use super::time_limit::TimeLimit;
 
 /// Most expressions that are kept.
 const MOST: usize = 1000;
+/// Values that `direct` of the prelude takes one by one; it gets all others in a list.
+const NAMED: usize = 4;
 /// Longest text that is taken as it is, in bytes.
 const LONGEST_TEXT: usize = 10_000;
 /// Whole numbers up to here are exact.
@@ -94,9 +96,13 @@ impl DirectExpressions {
         {
             return Some(DirectValue::Known(outcome));
         }
-        let mut args = Args::new(prelude.ctx.clone(), values.len() + 2);
+        let more = values.split_off(values.len().min(NAMED));
+        let mut args = Args::new(prelude.ctx.clone(), values.len() + 3);
         let pushed = args.push_arg(run).and_then(|()| args.push_arg(number));
         pushed.and_then(|()| args.push_args(values)).ok()?;
+        if !more.is_empty() {
+            args.push_arg(more).ok()?;
+        }
         Some(DirectValue::Told(args.apply(prelude.direct)))
     }
 

@@ -518,3 +518,17 @@ async fn a_function_that_is_declared_anew_takes_the_place_of_the_old_one() {
     let ended = eval_in(&engine, "$f(n)", values).await;
     assert_eq!(ended.outcome, Ok(TaskOutcome::Value(json!(6))));
 }
+
+#[tokio::test]
+async fn a_function_gets_every_value_however_many_there_are() {
+    let engine = engine();
+    define(&engine, "all", "all(...values) { return values.join(' ') }").await;
+    for count in 0..9 {
+        let names: Vec<String> = (0..count).map(|n| format!("n{n}")).collect();
+        let scope: serde_json::Map<String, Value> =
+            names.iter().map(|name| (name.clone(), json!(name))).collect();
+        let call = format!("$all({})", names.join(", "));
+        let outcome = direct_outcome(&engine, &call, &Value::Object(scope)).await;
+        assert_eq!(outcome, Some(TaskOutcome::Value(json!(names.join(" ")))), "{call}");
+    }
+}
