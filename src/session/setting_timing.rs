@@ -4,7 +4,7 @@ use crate::i18n::{Phrase, session as words};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingTiming {
-    /// The session, or its screen, takes it over.
+    /// The session, its screen or the running gateway takes it over.
     AtOnce,
     NextStart,
     /// When the gateway starts next.
@@ -58,6 +58,16 @@ const ROWS: &[(&str, SettingTiming)] = &[
     ("limits.tokens.",                  AtOnce),
     ("limits.script_timeout_s",         AtOnce),
     ("limits.step_timeout_s",           AtOnce),
+    // Who may talk is looked up for each message.
+    ("gateway.telegram.allow",          AtOnce),
+    ("gateway.telegram.admins",         AtOnce),
+    ("gateway.telegram.mention",        AtOnce),
+    ("gateway.slack.allow",             AtOnce),
+    ("gateway.slack.admins",            AtOnce),
+    ("gateway.slack.mention",           AtOnce),
+    ("gateway.discord.allow",           AtOnce),
+    ("gateway.discord.admins",          AtOnce),
+    ("gateway.discord.mention",         AtOnce),
     // Its platforms are connected, and its queues made, when it starts.
     ("gateway.",                        NextGateway),
     ("display.",                        NextGateway),
@@ -88,19 +98,18 @@ mod tests {
     #[test]
     fn every_setting_says_when_it_counts() {
         for key in KEYS {
-            let rows: Vec<_> = ROWS
-                .iter()
-                .filter(|(row, _)| {
-                    *row == key.path || row.ends_with('.') && key.path.starts_with(row)
-                })
-                .collect();
-            assert_eq!(rows.len(), 1, "{}: {rows:?}", key.path);
+            let named = ROWS.iter().filter(|(row, _)| *row == key.path).count();
+            let begun = |row: &str| row.ends_with('.') && key.path.starts_with(row);
+            let begun = ROWS.iter().filter(|(row, _)| begun(row)).count();
+            // A row of its own precedes that of its group.
+            assert!(named == 1 || (named, begun) == (0, 1), "{}: {named} and {begun}", key.path);
         }
         for (row, _) in ROWS {
             let is_used = KEYS.iter().any(|key| key.path.starts_with(row));
             assert!(is_used, "there is no setting {row}");
         }
         assert_eq!(SettingTiming::of("profiles.work.high"), AtOnce);
-        assert_eq!(SettingTiming::of("gateway.slack.allow"), NextGateway);
+        assert_eq!(SettingTiming::of("gateway.slack.allow"), AtOnce);
+        assert_eq!(SettingTiming::of("gateway.slack.enabled"), NextGateway);
     }
 }
