@@ -189,6 +189,8 @@ struct Log {
     gone: usize,
     /// Answers that were written to their end.
     answered: usize,
+    /// For each request: when it came, and when each piece of its answer was written.
+    times: Vec<(Instant, Vec<Instant>)>,
 }
 
 /// A running server; it stops when dropped.
@@ -333,6 +335,11 @@ impl Server {
         self.block(self.gone(count));
     }
 
+    /// For each request, in their order: when it came, and when each piece of its answer was written.
+    pub fn times(&self) -> Vec<(Instant, Vec<Instant>)> {
+        self.shared.log.borrow().times.clone()
+    }
+
     /// Waits until `count` answers have been taken to their end.
     pub fn wait_for_answered(&self, count: usize) {
         self.block(self.until(|log| log.answered >= count));
@@ -371,28 +378,41 @@ impl Shared {
             let wanted = self.key.map(|key| format!("Bearer {key}"));
             let is_locked = wanted.is_some() && seen.header("authorization") != wanted.as_deref();
             let page = if is_locked { Reply::status(401) } else { page };
-            let answered = self.answer(&client, &page);
+            let answered = self.answer(&client, &page, &mut Vec::new());
             self.log.send_modify(|log| log.lookups.push(seen));
             return answered;
         }
-        let reply = {
+        let (number, reply) = {
             // Taken together, so that the order of both is the same.
             let mut replies = self.replies.lock().unwrap();
-            self.log.send_modify(|log| log.requests.push(seen));
+            self.log.send_modify(|log| {
+                log.requests.push(seen);
+                log.times.push((Instant::now(), Vec::new()));
+            });
             let made = || self.responder.map(|answer| answer(&self.log.borrow().requests));
-            replies.pop_front().or_else(made)
+            let number = self.log.borrow().times.len() - 1;
+            (number, replies.pop_front().or_else(made))
         };
         let none = Reply::status(599).body("the test has no reply left");
-        let answered = self.answer(&client, &reply.unwrap_or(none));
-        self.log.send_modify(|log| match &answered {
-            Ok(()) => log.answered += 1,
-            Err(_) => log.gone += 1,
+        let mut times = Vec::new();
+        let answered = self.answer(&client, &reply.unwrap_or(none), &mut times);
+        self.log.send_modify(|log| {
+            log.times[number].1 = times;
+            match &answered {
+                Ok(()) => log.answered += 1,
+                Err(_) => log.gone += 1,
+            }
         });
         answered
     }
 
     /// Fails when the client goes away before the end.
-    fn answer(&self, mut client: &TcpStream, reply: &Reply) -> std::io::Result<()> {
+    fn answer(
+        &self,
+        mut client: &TcpStream,
+        reply: &Reply,
+        times: &mut Vec<Instant>,
+    ) -> std::io::Result<()> {
         if !reply.raw {
             client.write_all(head(reply).as_bytes())?;
         }
@@ -410,6 +430,7 @@ impl Shared {
                 client.write_all(b"\r\n")?;
             }
             client.flush()?;
+            times.push(Instant::now());
         }
         match reply.end {
             End::Whole if reply.raw => Ok(()),
