@@ -32,6 +32,7 @@ impl Session {
             None => {}
             Some(ResumeTarget::Last) => self.resume(None).await,
             Some(ResumeTarget::Id(id)) => self.resume(Some(id)).await,
+            Some(ResumeTarget::IfSaved(id)) => self.resume_if_saved(id).await,
         }
     }
 
@@ -159,6 +160,19 @@ impl Session {
             Ok(resumed) => self.apply_resumed(resumed).await,
             Err(StoreError::NoSession { .. }) if last => {
                 self.notify(Notice::info(words::NONE_HERE).with_hint(words::NONE_HERE_HINT)).await;
+            }
+            Err(error) => self.notify(Notice::error(error.localized())).await,
+        }
+    }
+
+    async fn resume_if_saved(&mut self, id: String) {
+        let asked = self.store.recorder().call(move |writer| writer.resume(Some(&id), TAIL)).await;
+        match asked.unwrap_or(Err(StoreError::NothingThere)) {
+            Ok(resumed) => self.apply_resumed(resumed).await,
+            // It ended before anything of it was saved: nothing of it was done.
+            Err(StoreError::NoSession { .. }) => {
+                let chunk = Event::HistoryChunk { events: Vec::new(), at: Vec::new(), more: false };
+                self.outbox.send(chunk).await;
             }
             Err(error) => self.notify(Notice::error(error.localized())).await,
         }
