@@ -112,10 +112,7 @@ async fn serve(
             }
         });
     }
-    for (platform, report) in reports.clone() {
-        warn_of_nobody(startup, settings, platform);
-        tokio::spawn(say_connected(Arc::clone(startup), platform, report));
-    }
+    announce(startup, settings, &reports);
     tokio::spawn(write_status(Arc::clone(startup), reports));
     let mut signals = signals::listen_ending();
     let mut exit = Exit::Done;
@@ -142,6 +139,14 @@ async fn serve(
                 }
             },
         }
+    }
+}
+
+/// Tells the terminal who may talk, and which services are connected once they are.
+fn announce(startup: &Arc<Startup>, settings: &GatewaySettings, reports: &HealthReports) {
+    for (platform, report) in reports {
+        warn_of_nobody(startup, settings, *platform);
+        tokio::spawn(say_connected(Arc::clone(startup), *platform, report.clone()));
     }
 }
 

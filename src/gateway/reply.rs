@@ -4,6 +4,8 @@
 //! A model may write many thousand pieces a second. A piece is only kept; the text is split when a
 //! call can be made, and only from the last part that may still change.
 
+use std::collections::VecDeque;
+
 use super::platform::{MessageId, OutgoingFile};
 use super::split::Splitter;
 use super::timeline::{PostBody, PostKey, Timeline};
@@ -20,6 +22,8 @@ pub struct LiveReply {
     text: String,
     splitter: Splitter,
     posts: Vec<PostKey>,
+    /// Messages that were sent before a restart, for the next posts.
+    earlier: VecDeque<MessageId>,
     /// The parts that are full; the one after them grows.
     full: usize,
     /// Something came that the posts do not show.
@@ -29,11 +33,9 @@ pub struct LiveReply {
 }
 
 impl LiveReply {
-    /// Continues in messages that were sent before.
-    pub fn adopted(messages: Vec<MessageId>, timeline: &mut Timeline) -> LiveReply {
-        let blank = || PostBody::Plain("…".to_owned());
-        let posts = messages.into_iter().map(|message| timeline.adopt(message, blank())).collect();
-        LiveReply { posts, ..LiveReply::default() }
+    /// Continues in messages that were sent before. Each shows what it did until it has a new text.
+    pub fn adopted(messages: Vec<MessageId>) -> LiveReply {
+        LiveReply { earlier: messages.into(), ..LiveReply::default() }
     }
 
     pub fn keys(&self) -> &[PostKey] {
@@ -92,10 +94,14 @@ impl LiveReply {
 
     /// The part after the full ones.
     fn put(&mut self, part: String, timeline: &mut Timeline) {
-        match self.posts.get(self.full) {
-            Some(key) => timeline.update(*key, PostBody::Markdown(part)),
-            None => self.posts.push(timeline.open(PostBody::Markdown(part))),
+        let body = PostBody::Markdown(part);
+        if let Some(key) = self.posts.get(self.full) {
+            return timeline.update(*key, body);
         }
+        self.posts.push(match self.earlier.pop_front() {
+            Some(message) => timeline.take_over(message, body),
+            None => timeline.open(body),
+        });
     }
 
     /// The reply is complete: `text` replaces what came in parts.
@@ -124,6 +130,12 @@ impl LiveReply {
             timeline.update(key, PostBody::Plain("…".to_owned()));
             timeline.withdraw(key);
             timeline.settle(key);
+        }
+        if used > 0 {
+            // They belong to a text that there is no more.
+            for message in self.earlier {
+                timeline.adopt(message, PostBody::Plain("…".to_owned()));
+            }
         }
         self.posts.iter().for_each(|key| timeline.settle(*key));
         self.posts

@@ -159,6 +159,11 @@ impl Timeline {
         self.push(body, Some(message), true)
     }
 
+    /// The same for one that may change again.
+    pub fn take_over(&mut self, message: MessageId, body: PostBody) -> PostKey {
+        self.push(body, Some(message), false)
+    }
+
     fn push(&mut self, body: PostBody, message: Option<MessageId>, settled: bool) -> PostKey {
         let key = PostKey(self.next);
         self.next += 1;

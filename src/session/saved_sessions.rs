@@ -169,11 +169,8 @@ impl Session {
         let asked = self.store.recorder().call(move |writer| writer.resume(Some(&id), TAIL)).await;
         match asked.unwrap_or(Err(StoreError::NothingThere)) {
             Ok(resumed) => self.apply_resumed(resumed).await,
-            // It ended before anything of it was saved: nothing of it was done.
-            Err(StoreError::NoSession { .. }) => {
-                let chunk = Event::HistoryChunk { events: Vec::new(), at: Vec::new(), more: false };
-                self.outbox.send(chunk).await;
-            }
+            // The program ended before anything of it was saved.
+            Err(StoreError::NoSession { .. }) => {}
             Err(error) => self.notify(Notice::error(error.localized())).await,
         }
     }

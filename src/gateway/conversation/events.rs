@@ -102,6 +102,9 @@ impl ChatConversation {
         let Some(begun) = begun else { return Vec::new() };
         self.invoked.retain(|known| *known != begun.delivery);
         self.running = Some(begun.delivery.clone());
+        if !begun.messages.is_empty() {
+            self.reply = Some(LiveReply::adopted(begun.messages));
+        }
         vec![ChatEffect::Begun(begun.delivery, begun.text)]
     }
 
@@ -242,8 +245,9 @@ impl ChatConversation {
                 None if has_earlier => self.finish(begun.delivery, (Vec::new(), 0), None),
                 None => {
                     // It had not reached the session.
-                    let BegunMessage { delivery, text, by, .. } = begun;
-                    self.submitted.push_back(Submitted { delivery, text: text.clone(), by });
+                    let BegunMessage { delivery, text, by, messages, .. } = begun;
+                    let shown = text.clone();
+                    self.submitted.push_back(Submitted { delivery, text: shown, by, messages });
                     effects.push(ChatEffect::Send(Op::Submit { text }));
                 }
             }
@@ -263,14 +267,19 @@ impl ChatConversation {
             matches!(event, Event::TurnEnded { ending: TurnOutcome::Done | TurnOutcome::Error, .. })
         });
         let last = replies.len().saturating_sub(1);
-        let of_messages = begun.reply.unwrap_or(last);
+        // A turn that is over has every reply that was shown.
+        let most = if is_done { last } else { usize::MAX };
+        let of_messages = begun.reply.unwrap_or(last).min(most);
         let mut posts = self.show_again(replies.get(of_messages), begun.messages);
         if is_done && of_messages < last {
             // What came after the messages was not shown at all.
             posts = self.show_again(replies.get(last), Vec::new());
         }
-        let note = if is_done { None } else { self.say_interrupted(begun.is_told) };
-        self.finish(begun.delivery, (posts, of_messages.max(if is_done { last } else { 0 })), note);
+        let (shown, note) = match is_done {
+            true => (last, None),
+            false => (of_messages, self.say_interrupted(begun.is_told)),
+        };
+        self.finish(begun.delivery, (posts, shown), note);
     }
 
     /// Shows a reply whole in the messages that it had. What they show of a reply that the session
@@ -280,7 +289,7 @@ impl ChatConversation {
         if text.trim().is_empty() {
             return Vec::new();
         }
-        let reply = LiveReply::adopted(messages, &mut self.timeline);
+        let reply = LiveReply::adopted(messages);
         reply.finish(&text, self.options.lang, &mut self.timeline)
     }
 }

@@ -144,6 +144,8 @@ struct Submitted {
     delivery: DeliveryId,
     text: String,
     by: UserId,
+    /// The messages that showed its reply before a restart.
+    messages: Vec<MessageId>,
 }
 
 /// A command, with who sent it: it has that user's rights whenever it is run. Its delivery is done

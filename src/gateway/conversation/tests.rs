@@ -128,7 +128,8 @@ fn show(
     while let NextCall::Call(call) = chat.next_call(now) {
         chat.timeline.begin(call.key);
         let (key, kind) = (call.key, call.kind.clone());
-        let result = answer(&kind).map_or(Ok(Some("9".into())), Err);
+        let is_new = !matches!(kind, CallKind::Edit(..));
+        let result = answer(&kind).map_or(Ok(is_new.then(|| "9".into())), Err);
         shown.push(kind);
         if let PostResult::Dropped(_) = chat.timeline.finish(*call, result, now) {
             chat.on_dropped(key);
@@ -411,6 +412,25 @@ fn a_reply_that_is_in_the_session_is_completed_in_its_messages_and_the_last_one_
     assert!(edit(&shown[0]), "{shown:?}");
     assert!(matches!(&shown[1], CallKind::Send(text) if text.text == "It is done"), "{shown:?}");
     assert_eq!(shown.len(), 2);
+    let mut chat = recovering(begun(&["5"], 3));
+    chat.on_event(history(&["I look first."], TurnOutcome::Done));
+    let shown = show(&mut chat, |_| None);
+    assert!(edit(&shown[0]) && shown.len() == 1, "a turn that is over leaves no half: {shown:?}");
+}
+
+#[test]
+fn a_message_whose_turn_is_not_in_the_session_is_answered_in_the_message_it_had() {
+    let mut chat = recovering(begun(&["5"], 0));
+    let chunk = Event::HistoryChunk { at: Vec::new(), events: Vec::new(), more: false };
+    let effects = chat.on_event(chunk);
+    assert_eq!(ops(&effects), [&Op::Submit { text: "go".to_owned() }]);
+    assert!(show(&mut chat, |_| None).is_empty(), "what it showed stays until there is a text");
+    chat.on_event(started("go"));
+    for text in ["It ", "is done"] {
+        chat.on_event(Event::Delta { text: text.to_owned() });
+        let shown = show(&mut chat, |_| None);
+        assert!(matches!(&shown[..], [CallKind::Edit(id, _)] if id.0 == "5"), "{shown:?}");
+    }
 }
 
 #[test]
