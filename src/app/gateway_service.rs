@@ -23,7 +23,7 @@ use crate::config::load::{SettingsStamp, load, stamps};
 use crate::config::{Sources, atomic_file};
 use crate::extensions::ExtensionSet;
 use crate::gateway::access::{AccessRole, Admission};
-use crate::gateway::access_file::{AccessAnswer, AccessGate};
+use crate::gateway::access_file::{self, AccessAnswer, AccessGate};
 use crate::gateway::chat::{OpenSession, SessionRequest};
 use crate::gateway::discord::{Discord, DiscordConfig};
 use crate::gateway::health::{self, HealthReports};
@@ -114,6 +114,7 @@ async fn serve(
             }
         });
     }
+    announce(startup, settings, &reports);
     tokio::spawn(write_status(Arc::clone(startup), reports));
     let mut signals = signals::listen_ending();
     let mut exit = Exit::Done;
@@ -140,6 +141,39 @@ async fn serve(
                 }
             },
         }
+    }
+}
+
+/// Tells the terminal who may talk, and which services are connected once they are.
+fn announce(startup: &Arc<Startup>, settings: &GatewaySettings, reports: &HealthReports) {
+    for (platform, report) in reports {
+        warn_of_nobody(startup, settings, *platform);
+        tokio::spawn(say_connected(Arc::clone(startup), *platform, report.clone()));
+    }
+}
+
+/// Says once that a service is connected: until then the terminal shows that it is not.
+async fn say_connected(
+    startup: Arc<Startup>,
+    platform: ChatPlatform,
+    mut report: watch::Receiver<ServiceHealth>,
+) {
+    let bot = match report.wait_for(|health| health.connected).await {
+        Ok(health) => health.bot.clone(),
+        Err(_) => return,
+    };
+    let say = w::CONNECTED.with("name", platform.title()).with("bot", bot);
+    startup.fail(&Notice::info(say), Exit::Done);
+}
+
+/// An empty list admits no user, which is easily forgotten.
+fn warn_of_nobody(startup: &Startup, settings: &GatewaySettings, platform: ChatPlatform) {
+    let of = settings.platform(platform);
+    let roster = access_file::read(&startup.paths.gateway_users()).unwrap_or_default();
+    let is_paired = roster.users.iter().any(|user| user.platform == platform);
+    if of.allow.is_empty() && of.admins.is_empty() && !is_paired {
+        let say = w::NOBODY.with("name", platform.title());
+        startup.fail(&Notice::warning(say).with_hint(w::NOBODY_HINT), Exit::Done);
     }
 }
 
@@ -350,7 +384,7 @@ fn open_session(
     let mut config = built.map_err(|failure| failure.notice.say.clone())?;
     config.security.place.added.extend(request.files.clone());
     config.persistence.replay = Replay::End;
-    config.persistence.resume = request.resume.clone().map(ResumeTarget::Id);
+    config.persistence.resume = request.resume.clone().map(ResumeTarget::IfSaved);
     Ok(config)
 }
 

@@ -1,7 +1,7 @@
 //! Runs one conversation: its session, its messages to the service one at a time, the files that
 //! come, and the signal that an answer is being written.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,14 +12,12 @@ use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{sleep_until, timeout};
 
 use super::conversation::{
-    ChatConversation, ChatEffect, ChatOptions, ChatRecovery, FetchState, Speaker,
+    ChatConversation, ChatEffect, ChatOptions, ChatRecovery, FetchState, Speaker, UnfinishedReply,
 };
 use super::fetch::{FetchedFile, FileFetch};
 use super::files::{ReceivedFiles, mask_file};
 use super::ledger::LedgerRecord;
-use super::platform::{
-    ChatAddress, DeliveryId, Incoming, IncomingKind, MessageId, Platform, PlatformError,
-};
+use super::platform::{ChatAddress, Incoming, IncomingKind, MessageId, Platform, PlatformError};
 use super::timeline::{CallKind, NextCall, PostResult, TimelineCall};
 use crate::i18n::{LocalizedText, chat as w, session as s};
 use crate::protocol::Op;
@@ -117,7 +115,7 @@ enum ChatPhase {
 struct Recorded {
     session: String,
     question: Option<MessageId>,
-    shown: HashMap<DeliveryId, Vec<MessageId>>,
+    shown: Vec<UnfinishedReply>,
 }
 
 /// How long a conversation that is being opened keeps others waiting: its folder may be on a disk
@@ -260,7 +258,7 @@ impl Chat {
         if self.call.is_some() || self.is_lost {
             return;
         }
-        if let NextCall::Call(call) = self.conversation.timeline.next_call(Instant::now()) {
+        if let NextCall::Call(call) = self.conversation.next_call(Instant::now()) {
             let (platform, at) =
                 (Arc::clone(&self.parts.platform), self.parts.options.address.clone());
             let connections = Arc::clone(&self.parts.connections);
@@ -317,10 +315,12 @@ impl Chat {
         }));
     }
 
-    fn next_wake(&self) -> Option<Instant> {
-        let now = Instant::now();
-        let call = match self.conversation.timeline.next_call(now) {
-            NextCall::Wait(until) if !self.is_lost => Some(until),
+    fn next_wake(&mut self) -> Option<Instant> {
+        // The end of the call that is under way wakes it as well.
+        let may_call = self.call.is_none() && !self.is_lost;
+        let next = may_call.then(|| self.conversation.next_call(Instant::now()));
+        let call = match next {
+            Some(NextCall::Wait(until)) => Some(until),
             _ => None,
         };
         let typing = self.conversation.is_typing() && self.typing.is_none() && !self.is_lost;
@@ -347,13 +347,12 @@ impl Chat {
             self.record(LedgerRecord::Question { at, message: question }).await;
         }
         let replies = self.conversation.unfinished_replies();
-        self.recorded
-            .shown
-            .retain(|known, _| replies.iter().any(|(delivery, _)| delivery == known));
-        for (delivery, messages) in replies {
-            if !messages.is_empty() && self.recorded.shown.get(&delivery) != Some(&messages) {
-                self.recorded.shown.insert(delivery.clone(), messages.clone());
-                self.record(LedgerRecord::Shown { delivery, messages }).await;
+        let known = std::mem::replace(&mut self.recorded.shown, replies.clone());
+        let new = replies.into_iter().filter(|reply| !known.contains(reply));
+        for UnfinishedReply { delivery, messages, reply, is_told } in new {
+            if !messages.is_empty() || is_told {
+                let reply = Some(reply);
+                self.record(LedgerRecord::Shown { delivery, messages, reply, is_told }).await;
             }
         }
     }
@@ -496,6 +495,10 @@ impl Chat {
             return;
         };
         self.conversation.fetching = FetchState::Idle;
+        if text.is_empty() && mentions.is_empty() {
+            // None of its files came, and the chat was told why.
+            return self.record(LedgerRecord::Done { delivery: id }).await;
+        }
         let effects = self.conversation.on_text(&speaker, id, &text, mentions);
         self.apply(effects).await;
     }
@@ -541,7 +544,7 @@ impl Chat {
                 self.start_call();
                 if self.call.is_none() {
                     // An edit may have to wait for its time.
-                    match self.conversation.timeline.next_call(Instant::now()) {
+                    match self.conversation.next_call(Instant::now()) {
                         NextCall::Wait(due) => sleep_until(due.into()).await,
                         _ => break,
                     }

@@ -1,5 +1,6 @@
 //! `/healthz` on the loopback interface: whether each service is connected, as JSON.
 
+use std::collections::VecDeque;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -8,8 +9,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
-use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::run::ServiceHealth;
@@ -21,8 +22,11 @@ pub type HealthReports = Vec<(ChatPlatform, watch::Receiver<ServiceHealth>)>;
 /// How long a client may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Clients at once; one more waits until the first of them is done.
-const MOST_CLIENTS: usize = 32;
+/// Clients at once; one more ends the oldest of them, so that it need not wait.
+const MOST_CLIENTS: usize = 64;
+
+/// The wait after a client that the system could not accept: it has no handles left.
+const NO_CLIENT: Duration = Duration::from_millis(100);
 
 /// The reports as JSON; `ok` if every service is connected.
 pub fn report(services: &HealthReports) -> Value {
@@ -46,17 +50,23 @@ pub async fn serve(
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let listener = TcpListener::bind(address).await?;
     let mut clients = JoinSet::new();
+    let mut open: VecDeque<AbortHandle> = VecDeque::new();
     while let Some(accepted) = leaving.run_until_cancelled(listener.accept()).await {
         while clients.try_join_next().is_some() {}
-        if clients.len() >= MOST_CLIENTS {
-            clients.join_next().await;
+        open.retain(|client| !client.is_finished());
+        let Ok((stream, _)) = accepted else {
+            sleep(NO_CLIENT).await;
+            continue;
+        };
+        if open.len() >= MOST_CLIENTS
+            && let Some(oldest) = open.pop_front()
+        {
+            oldest.abort();
         }
-        if let Ok((stream, _)) = accepted {
-            let services = services.clone();
-            clients.spawn(async move {
-                let _ = timeout(PATIENCE, answer(stream, &services)).await;
-            });
-        }
+        let services = services.clone();
+        open.push_back(clients.spawn(async move {
+            let _ = timeout(PATIENCE, answer(stream, &services)).await;
+        }));
     }
     Ok(())
 }
@@ -86,4 +96,32 @@ async fn answer(mut stream: TcpStream, services: &HealthReports) -> io::Result<(
     stream.write_all(head.as_bytes()).await?;
     stream.write_all(body.as_bytes()).await?;
     stream.shutdown().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_probe_is_answered_however_many_clients_say_nothing() {
+        let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+        let leaving = CancellationToken::new();
+        let served = tokio::spawn(serve(port, Vec::new(), leaving.clone()));
+        let mut idle = Vec::new();
+        while idle.len() < 4 * MOST_CLIENTS {
+            // The first ones may come before it listens.
+            match TcpStream::connect(("127.0.0.1", port)).await {
+                Ok(stream) => idle.push(stream),
+                Err(_) => tokio::task::yield_now().await,
+            }
+        }
+        let mut probe = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+        probe.write_all(b"GET /healthz HTTP/1.1\r\n\r\n").await.unwrap();
+        let mut text = String::new();
+        let answered = timeout(PATIENCE / 2, probe.read_to_string(&mut text)).await;
+        answered.expect("before the idle ones have to end").unwrap();
+        assert!(text.starts_with("HTTP/1.1 200 "), "{text}");
+        leaving.cancel();
+        served.await.unwrap().unwrap();
+    }
 }

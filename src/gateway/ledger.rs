@@ -34,6 +34,12 @@ pub enum LedgerRecord {
     Shown {
         delivery: DeliveryId,
         messages: Vec<MessageId>,
+        /// Which reply of the turn that is.
+        #[serde(default)]
+        reply: Option<usize>,
+        /// The chat was told that a restart interrupted it.
+        #[serde(default)]
+        is_told: bool,
     },
     Done {
         delivery: DeliveryId,
@@ -61,6 +67,10 @@ pub struct PendingDelivery {
     /// The text of its turn in the session, once that began.
     pub begun: Option<String>,
     pub messages: Vec<MessageId>,
+    /// Which reply of the turn they show.
+    pub reply: Option<usize>,
+    /// The chat was told that a restart interrupted it.
+    pub is_told: bool,
 }
 
 /// What is known of a chat.
@@ -114,18 +124,26 @@ impl LedgerState {
                 let place = self.next;
                 self.next += 1;
                 self.places.insert(incoming.id.clone(), place);
-                let (begun, messages) = (None, Vec::new());
-                self.pending
-                    .insert(place, PendingDelivery { incoming: *incoming, begun, messages });
+                let pending = PendingDelivery {
+                    incoming: *incoming,
+                    begun: None,
+                    messages: Vec::new(),
+                    reply: None,
+                    is_told: false,
+                };
+                self.pending.insert(place, pending);
             }
             LedgerRecord::Begun { delivery, text } => {
                 if let Some(pending) = self.find(&delivery) {
                     pending.begun = Some(text);
                 }
             }
-            LedgerRecord::Shown { delivery, messages } => {
+            LedgerRecord::Shown { delivery, messages, reply, is_told } => {
                 if let Some(pending) = self.find(&delivery) {
-                    pending.messages = messages;
+                    if !messages.is_empty() {
+                        (pending.messages, pending.reply) = (messages, reply);
+                    }
+                    pending.is_told |= is_told;
                 }
             }
             LedgerRecord::Done { delivery } => {
@@ -173,14 +191,15 @@ impl LedgerState {
                 }),
             );
         }
-        for PendingDelivery { incoming, begun, messages } in self.pending.values() {
+        for PendingDelivery { incoming, begun, messages, reply, is_told } in self.pending.values() {
             let delivery = incoming.id.clone();
             out.push(LedgerRecord::Received { incoming: Box::new(incoming.clone()) });
             if let Some(text) = begun.clone() {
                 out.push(LedgerRecord::Begun { delivery: delivery.clone(), text });
             }
-            if !messages.is_empty() {
-                out.push(LedgerRecord::Shown { delivery, messages: messages.clone() });
+            if !messages.is_empty() || *is_told {
+                let (messages, reply, is_told) = (messages.clone(), *reply, *is_told);
+                out.push(LedgerRecord::Shown { delivery, messages, reply, is_told });
             }
         }
         out
@@ -194,6 +213,8 @@ pub struct Ledger {
     file: File,
     pub state: LedgerState,
     length: u64,
+    /// A write failed: the file may end with half a line.
+    is_torn: bool,
     /// Locked as long as the ledger is open: the journal itself is replaced when it is long.
     _lock: File,
 }
@@ -218,8 +239,14 @@ impl Ledger {
         text.lines()
             .filter_map(|line| serde_json::from_str(line).ok())
             .for_each(|record| state.apply(record));
-        let mut ledger =
-            Ledger { file: atomic_file::append(&path)?, path, state, length: 0, _lock: lock };
+        let mut ledger = Ledger {
+            file: atomic_file::append(&path)?,
+            path,
+            state,
+            length: 0,
+            is_torn: false,
+            _lock: lock,
+        };
         ledger.compact()?;
         Ok(ledger)
     }
@@ -235,12 +262,15 @@ impl Ledger {
     /// # Errors
     /// Whatever the disk says: nothing is to be done about the records then.
     pub fn append(&mut self, records: Vec<LedgerRecord>, durable: bool) -> io::Result<()> {
-        let mut lines = Vec::new();
+        // Half a line would take the next one with it.
+        let mut lines = if self.is_torn { vec![b'\n'] } else { Vec::new() };
         for record in &records {
             serde_json::to_writer(&mut lines, record)?;
             lines.push(b'\n');
         }
+        self.is_torn = true;
         self.file.write_all(&lines)?;
+        self.is_torn = false;
         if durable {
             self.file.sync_data()?;
         }
@@ -257,6 +287,7 @@ impl Ledger {
         }
         atomic_file::write(&self.path, &String::from_utf8_lossy(&lines))?;
         self.file = atomic_file::append(&self.path)?;
+        self.is_torn = false;
         // Counted from here, so that a large state is not written at each record.
         self.length = 0;
         Ok(())
@@ -329,6 +360,26 @@ mod tests {
         ledger.append(vec![received("b")], false).unwrap();
         drop(ledger);
         assert_eq!(ids(&Ledger::open(folder.path(), "slack").unwrap()).len(), 2);
+    }
+
+    #[test]
+    fn half_a_line_of_a_failed_write_takes_no_other_record_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut ledger = Ledger::open(folder.path(), "telegram").unwrap();
+        ledger.append(vec![received("a")], false).unwrap();
+        // The disk is full in the middle of a line.
+        ledger.file.write_all(b"{\"record\":\"received\",\"inco").unwrap();
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let file = std::mem::replace(&mut ledger.file, full);
+        ledger.append(vec![received("b")], false).unwrap_err();
+        assert!(!ledger.state.is_known(&"b".into()), "it is not written down");
+        ledger.file = file;
+        ledger.append(vec![received("c")], false).unwrap();
+        ledger.append(vec![received("d")], false).unwrap();
+        drop(ledger);
+        let ledger = Ledger::open(folder.path(), "telegram").unwrap();
+        let expected = ["a", "c", "d"].map(|id| (id.to_owned(), false));
+        assert_eq!(ids(&ledger), expected);
     }
 
     #[test]

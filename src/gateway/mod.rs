@@ -15,6 +15,7 @@ mod fetch;
 mod files;
 pub mod health;
 pub mod ledger;
+mod lenient;
 pub mod markup;
 pub mod menu;
 mod page;

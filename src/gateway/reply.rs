@@ -1,28 +1,41 @@
 //! A reply that grows in a chat: its text in as many messages as it needs, each changed only when
 //! its own part changes. Pure.
+//!
+//! A model may write many thousand pieces a second. A piece is only kept; the text is split when a
+//! call can be made, and only from the last part that may still change.
+
+use std::collections::VecDeque;
 
 use super::platform::{MessageId, OutgoingFile};
-use super::split;
+use super::split::Splitter;
 use super::timeline::{PostBody, PostKey, Timeline};
 use crate::i18n::{Lang, chat as w};
 
 /// Messages of one reply; the rest of a longer one is in a file.
 const MOST_PARTS: usize = 6;
 
+/// The longest letter, in bytes: more than this for each unit is never shown while a reply grows.
+const LONGEST_LETTER: usize = 4;
+
 #[derive(Debug, Default)]
 pub struct LiveReply {
     text: String,
+    splitter: Splitter,
     posts: Vec<PostKey>,
+    /// Messages that were sent before a restart, for the next posts.
+    earlier: VecDeque<MessageId>,
+    /// The parts that are full; the one after them grows.
+    full: usize,
+    /// Something came that the posts do not show.
+    is_behind: bool,
     /// The text belongs to a reply that was discarded: the next part replaces it.
     is_stale: bool,
 }
 
 impl LiveReply {
-    /// Continues in messages that were sent before.
-    pub fn adopted(messages: Vec<MessageId>, timeline: &mut Timeline) -> LiveReply {
-        let blank = || PostBody::Plain("…".to_owned());
-        let posts = messages.into_iter().map(|message| timeline.adopt(message, blank())).collect();
-        LiveReply { posts, ..LiveReply::default() }
+    /// Continues in messages that were sent before. Each shows what it did until it has a new text.
+    pub fn adopted(messages: Vec<MessageId>) -> LiveReply {
+        LiveReply { earlier: messages.into(), ..LiveReply::default() }
     }
 
     pub fn keys(&self) -> &[PostKey] {
@@ -36,33 +49,68 @@ impl LiveReply {
 
     pub fn push(&mut self, text: &str, timeline: &mut Timeline) {
         if std::mem::take(&mut self.is_stale) {
-            self.text.clear();
+            self.clear();
+        }
+        // The messages that it may have are full: the end of the reply brings the rest.
+        let most = MOST_PARTS * LONGEST_LETTER * timeline.limits().text;
+        if self.full == MOST_PARTS || self.text.len() > most {
+            return;
         }
         self.text.push_str(text);
-        self.show(timeline);
+        // Spaces alone change nothing that is shown.
+        self.is_behind |= !text.trim().is_empty();
+        if self.posts.is_empty() {
+            // What is said later comes below.
+            self.show(timeline);
+        }
     }
 
-    fn show(&mut self, timeline: &mut Timeline) -> usize {
-        let parts = split::split(&self.text, timeline.limits());
-        let count = parts.len();
-        for (at, part) in parts.into_iter().take(MOST_PARTS).enumerate() {
-            match self.posts.get(at) {
-                Some(key) => timeline.update(*key, PostBody::Markdown(part)),
-                None => self.posts.push(timeline.open(PostBody::Markdown(part))),
-            }
+    fn clear(&mut self) {
+        (self.text, self.splitter, self.full) = (String::new(), Splitter::default(), 0);
+    }
+
+    /// Whether [`LiveReply::show`] has something to do.
+    pub fn is_behind(&self) -> bool {
+        self.is_behind
+    }
+
+    /// Brings the posts up to what came.
+    pub fn show(&mut self, timeline: &mut Timeline) {
+        if !std::mem::take(&mut self.is_behind) {
+            return;
         }
-        for key in self.posts.drain(count.min(self.posts.len())..) {
-            timeline.update(key, PostBody::Plain("…".to_owned()));
-            timeline.withdraw(key);
-            timeline.settle(key);
+        while self.full < MOST_PARTS
+            && let Some(part) = self.splitter.full(&self.text, timeline.limits())
+        {
+            self.put(part, timeline);
+            self.full += 1;
         }
-        count
+        if self.full < MOST_PARTS
+            && let Some(part) = self.splitter.last(&self.text)
+        {
+            self.put(part, timeline);
+        }
+    }
+
+    /// The part after the full ones.
+    fn put(&mut self, part: String, timeline: &mut Timeline) {
+        let body = PostBody::Markdown(part);
+        if let Some(key) = self.posts.get(self.full) {
+            return timeline.update(*key, body);
+        }
+        self.posts.push(match self.earlier.pop_front() {
+            Some(message) => timeline.take_over(message, body),
+            None => timeline.open(body),
+        });
     }
 
     /// The reply is complete: `text` replaces what came in parts.
     pub fn finish(mut self, text: &str, lang: Lang, timeline: &mut Timeline) -> Vec<PostKey> {
-        self.text = text.to_owned();
-        if self.show(timeline) > MOST_PARTS {
+        self.clear();
+        text.clone_into(&mut self.text);
+        self.is_behind = true;
+        self.show(timeline);
+        if self.full == MOST_PARTS && self.splitter.last(text).is_some() {
             timeline.post(PostBody::File(OutgoingFile {
                 name: "answer.md".to_owned(),
                 media_type: "text/markdown; charset=utf-8".to_owned(),
@@ -73,9 +121,26 @@ impl LiveReply {
         self.settle(timeline)
     }
 
-    /// Nothing more comes.
-    pub fn settle(self, timeline: &mut Timeline) -> Vec<PostKey> {
+    /// Nothing more comes. Messages of a longer text that was discarded are not needed.
+    pub fn settle(mut self, timeline: &mut Timeline) -> Vec<PostKey> {
+        self.show(timeline);
+        let grows = self.full < MOST_PARTS && self.splitter.last(&self.text).is_some();
+        let used = self.full + usize::from(grows);
+        for key in self.posts.drain(used.min(self.posts.len())..) {
+            timeline.update(key, PostBody::Plain("…".to_owned()));
+            timeline.withdraw(key);
+            timeline.settle(key);
+        }
+        if used > 0 {
+            // They belong to a text that there is no more.
+            for message in self.earlier {
+                timeline.adopt(message, PostBody::Plain("…".to_owned()));
+            }
+        }
         self.posts.iter().for_each(|key| timeline.settle(*key));
         self.posts
     }
 }
+
+#[cfg(test)]
+mod tests;

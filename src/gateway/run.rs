@@ -103,6 +103,8 @@ struct Service {
     started: usize,
     /// How often a delivery was handed over again after its chat had ended.
     again: HashMap<DeliveryId, u32>,
+    /// Why nothing more can be written down.
+    disk_error: Option<PlatformError>,
 }
 
 struct ActiveChat {
@@ -158,6 +160,7 @@ pub async fn run(parts: ServiceParts) -> Result<(), PlatformError> {
         overflow: VecDeque::new(),
         started: 0,
         again: HashMap::new(),
+        disk_error: None,
     };
     service.replay().await;
     let ended = service.serve(&mut batches, &mut note_receiver).await;
@@ -178,6 +181,9 @@ impl Service {
     ) -> Result<(), PlatformError> {
         let leaving = self.parts.leaving.clone();
         loop {
+            if let Some(error) = self.disk_error.take() {
+                return Err(error);
+            }
             let rest = self.next_rest();
             tokio::select! {
                 biased;
@@ -308,7 +314,7 @@ impl Service {
     fn done(&mut self, incoming: &Incoming) {
         let record = LedgerRecord::Done { delivery: incoming.id.clone() };
         if let Err(error) = self.parts.ledger.append(vec![record], false) {
-            tracing::error!(%error, "the ledger");
+            self.disk_error = Some(disk(error));
         }
     }
 
@@ -371,6 +377,8 @@ impl Service {
                 text: one.begun.clone()?,
                 by: one.incoming.sender.id.clone(),
                 messages: one.messages.clone(),
+                reply: one.reply,
+                is_told: one.is_told,
             })
         };
         pending.filter_map(begun).collect()

@@ -10,29 +10,64 @@ use super::platform::{PlatformLimits, TextUnit};
 
 /// Splits `text` into parts that fit, in order; none of them is blank.
 pub fn split(text: &str, limits: &PlatformLimits) -> Vec<String> {
-    let (most, unit) = (limits.text.max(64), limits.unit);
-    let mut parts = Vec::new();
-    let mut rest = text.trim_end().to_owned();
-    while unit.count(&rest) > most {
-        let room = most - CLOSING_ROOM;
-        let end = prefix_len(&rest, room, unit);
-        let (cut, fence) = best_cut(&rest, end);
-        let (part, after) = rest.split_at(cut);
-        let (mut part, mut after) =
-            (part.trim_end().to_owned(), trim_start_lines(after).to_owned());
-        if let Some(fence) = fence {
-            part = format!("{part}\n{}", fence.marker);
-            after = format!("{}\n{after}", fence.opening);
-        }
-        if !part.trim().is_empty() {
-            parts.push(part);
-        }
-        rest = after;
-    }
-    if !rest.trim().is_empty() {
-        parts.push(rest);
-    }
+    let mut splitter = Splitter::default();
+    let mut parts: Vec<String> = std::iter::from_fn(|| splitter.full(text, limits)).collect();
+    parts.extend(splitter.last(text));
     parts
+}
+
+/// How far a text is split that may still grow: a part that is full is read once.
+#[derive(Debug, Default)]
+pub struct Splitter {
+    /// What comes before the rest of the text in the next part: the line that opens its code block
+    /// again.
+    opened: String,
+    /// Where the rest of the text begins.
+    at: usize,
+}
+
+impl Splitter {
+    /// The next part of `text` that stays as it is when the text grows.
+    pub fn full(&mut self, text: &str, limits: &PlatformLimits) -> Option<String> {
+        let (most, unit) = (limits.text.max(64), limits.unit);
+        loop {
+            let rest = text.get(self.at..).unwrap_or_default().trim_end();
+            // A little more than fits is enough to see that it does not.
+            let near = rest.get(..prefix_len(rest, most + 2, unit)).unwrap_or(rest);
+            let head = format!("{}{near}", self.opened);
+            if unit.count(&head) <= most {
+                return None;
+            }
+            let (cut, fence) = best_cut(&head, prefix_len(&head, most - CLOSING_ROOM, unit));
+            let part = head.get(..cut).unwrap_or(&head).trim_end();
+            let part = match &fence {
+                Some(fence) => format!("{part}\n{}", fence.marker),
+                None => part.to_owned(),
+            };
+            self.move_on(text, cut, fence);
+            if !part.trim().is_empty() {
+                return Some(part);
+            }
+        }
+    }
+
+    /// The rest begins after so many bytes of what was in front.
+    fn move_on(&mut self, text: &str, cut: usize, fence: Option<Fence>) {
+        let Some(of_text) = cut.checked_sub(self.opened.len()) else {
+            self.opened.drain(..cut);
+            return;
+        };
+        let after = text.get(self.at + of_text..).unwrap_or_default();
+        self.at = text.len() - trim_start_lines(after).len();
+        self.opened = fence.map(|fence| format!("{}\n", fence.opening)).unwrap_or_default();
+    }
+
+    /// The part after the full ones, unless it is blank.
+    pub fn last(&self, text: &str) -> Option<String> {
+        let rest = text.get(self.at..).unwrap_or_default().trim_end();
+        let part = format!("{}{rest}", self.opened);
+        (!part.trim().is_empty()).then_some(part)
+    }
 }
 
 /// Kept free for the end of a code block.
@@ -216,6 +251,21 @@ mod tests {
                 prop_assert!(!part.trim().is_empty());
             }
             prop_assert_eq!(letters(&parts.concat()), letters(&text));
+        }
+
+        #[test]
+        fn a_text_that_comes_in_pieces_is_split_like_the_whole(
+            pieces in proptest::collection::vec("([a-z ]{0,30}|```[a-z]{0,4}\n|\n|\n\n|字|👍🏽){0,6}", 0..30),
+            most in 64_usize..200,
+        ) {
+            let (limits, mut text) = (limits(most, TextUnit::Utf16), String::new());
+            let (mut splitter, mut parts) = (Splitter::default(), Vec::new());
+            for piece in &pieces {
+                text.push_str(piece);
+                parts.extend(std::iter::from_fn(|| splitter.full(&text, &limits)));
+            }
+            parts.extend(splitter.last(&text));
+            prop_assert_eq!(parts, split(&text, &limits));
         }
 
         #[test]

@@ -9,23 +9,27 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use bytes::Bytes;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until};
 
+use self::incoming::Update;
 use super::platform::{
-    Batch, ButtonQuestion, ChatAddress, Cursor, Incoming, IncomingKind, MarkupDialect, MessageId,
-    MessageMarkup, Outgoing, OutgoingFile, Platform, PlatformError, PlatformLimits, PlatformResult,
-    RemoteFile, Sender, TextUnit, ThreadId,
+    Batch, ButtonQuestion, ChatAddress, Cursor, MarkupDialect, MessageId, MessageMarkup, Outgoing,
+    OutgoingFile, Platform, PlatformError, PlatformLimits, PlatformResult, RemoteFile, TextUnit,
 };
 use crate::net::{HttpBody, HttpClient, HttpError, HttpRequest, HttpResponse};
 use crate::protocol::ChatPlatform;
+
+mod incoming;
 
 /// How long the service holds a poll open.
 const POLL: Duration = Duration::from_secs(50);
 
 /// The least time between two polls: some servers answer at once although nothing came.
 const FLOOR: Duration = Duration::from_millis(300);
+
+/// So many polls in a row whose token is refused end the service, with growing pauses between them.
+const MOST_REFUSALS: u32 = 5;
 
 /// Updates of one poll.
 const MOST: usize = 100;
@@ -50,10 +54,12 @@ pub struct Telegram {
 
 #[derive(Debug, Default)]
 struct PollState {
-    /// The first update that was not confirmed.
+    /// The update that comes next, as far as is known.
     offset: i64,
     /// No poll before this time.
     next_poll: Option<Instant>,
+    /// How often in a row the service has refused the token that it had accepted.
+    refusals: u32,
     /// The bot's own name and id, once they are known.
     username: String,
     id: i64,
@@ -168,24 +174,43 @@ impl Telegram {
         request.timeout = POLL + Duration::from_secs(15);
         request.body_cap = 32 << 20;
         self.state().next_poll = Some(Instant::now() + FLOOR);
-        let reply = self.send_request(request).await?;
-        let updates: Vec<Value> = serde_json::from_value(reply).unwrap_or_default();
-        let next = updates.iter().filter_map(|update| update.get("update_id")?.as_i64()).max();
+        let reply = self.poll_reply(request).await?;
+        let Value::Array(updates) = reply else {
+            return Err(PlatformError::Network("no updates".to_owned()));
+        };
+        let ids: Vec<i64> = updates.iter().filter_map(update_id).collect();
         let (username, id) = {
             let mut state = self.state();
-            if !updates.is_empty() {
-                // Something came: the next poll acknowledges it at once.
+            if ids.iter().any(|id| *id >= offset) {
+                // Something new came: the next poll acknowledges it at once.
                 state.next_poll = None;
             }
             (state.username.clone(), state.id)
         };
         // An update that cannot be read is passed over, not met for ever.
         let read = |update: Value| serde_json::from_value::<Update>(update).ok();
-        let updates =
-            updates.into_iter().filter_map(read).filter(|update| update.update_id >= offset);
-        let messages = updates.filter_map(|update| update.into_incoming(&username, id)).collect();
-        let cursor = next.filter(|next| *next >= offset).map(|next| Cursor((next + 1).to_string()));
-        Ok(Batch { messages, cursor })
+        let messages = updates.into_iter().filter_map(read);
+        let messages = messages.filter_map(|update| update.into_incoming(&username, id)).collect();
+        // After a week of silence the service goes on with any number, also a lower one: the position
+        // follows it. What it only repeats is known by its id.
+        let next = ids.into_iter().max().map(|last| last.saturating_add(1));
+        Ok(Batch { messages, cursor: next.map(|next| Cursor(next.to_string())) })
+    }
+
+    /// The answer to a poll. A token that was accepted before may be refused by a server that has
+    /// trouble of its own: that is tried again before it counts.
+    async fn poll_reply(&self, request: HttpRequest) -> Result<Value, PlatformError> {
+        let answer = self.send_request(request).await;
+        let mut state = self.state();
+        match &answer {
+            Ok(_) => state.refusals = 0,
+            Err(PlatformError::Unauthorized) if state.refusals < MOST_REFUSALS => {
+                state.refusals += 1;
+                return Err(PlatformError::Refused("the token, for now".to_owned()));
+            }
+            Err(_) => {}
+        }
+        answer
     }
 
     async fn fetch(&self, file: &RemoteFile, most: u64) -> Result<Bytes, PlatformError> {
@@ -215,7 +240,7 @@ impl Telegram {
         }
         let body = multipart(&fields, file);
         let request = HttpRequest::with_name("POST", self.path("sendDocument"), body);
-        Ok(message_id(&self.send_request(request).await?))
+        message_id(&self.send_request(request).await?)
     }
 }
 
@@ -247,8 +272,7 @@ impl Platform for Telegram {
     fn confirm(&self, cursor: &Cursor) -> PlatformResult<'_, ()> {
         let next = cursor.0.parse().unwrap_or(0);
         Box::pin(async move {
-            let mut state = self.state();
-            state.offset = state.offset.max(next);
+            self.state().offset = next;
             Ok(())
         })
     }
@@ -259,7 +283,7 @@ impl Platform for Telegram {
         message: &'a Outgoing,
     ) -> PlatformResult<'a, MessageId> {
         let body = Telegram::message(to, message);
-        Box::pin(async move { Ok(message_id(&self.call("sendMessage", body).await?)) })
+        Box::pin(async move { message_id(&self.call("sendMessage", body).await?) })
     }
 
     fn edit<'a>(
@@ -289,7 +313,7 @@ impl Platform for Telegram {
         let rows: Vec<Vec<Value>> =
             question.buttons.chunks(2).map(|row| row.iter().map(button).collect()).collect();
         set(&mut body, "reply_markup", json!({ "inline_keyboard": rows }));
-        Box::pin(async move { Ok(message_id(&self.call("sendMessage", body).await?)) })
+        Box::pin(async move { message_id(&self.call("sendMessage", body).await?) })
     }
 
     fn acknowledge(&self, press: &str, text: Option<&str>) -> PlatformResult<'_, ()> {
@@ -330,179 +354,6 @@ impl Platform for Telegram {
     }
 }
 
-/// What came, as far as it is used.
-#[derive(Debug, Deserialize)]
-struct Update {
-    update_id: i64,
-    message: Option<Message>,
-    callback_query: Option<CallbackQuery>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Message {
-    message_id: i64,
-    message_thread_id: Option<i64>,
-    #[serde(default)]
-    is_topic_message: bool,
-    from: Option<User>,
-    chat: Chat,
-    text: Option<String>,
-    caption: Option<String>,
-    document: Option<Document>,
-    #[serde(default)]
-    photo: Vec<Document>,
-    reply_to_message: Option<Box<Message>>,
-}
-
-#[derive(Debug, Deserialize)]
-struct CallbackQuery {
-    id: String,
-    from: User,
-    message: Option<Message>,
-    data: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct User {
-    id: i64,
-    #[serde(default)]
-    is_bot: bool,
-    #[serde(default)]
-    first_name: String,
-    language_code: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Chat {
-    id: i64,
-    #[serde(default, rename = "type")]
-    kind: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct Document {
-    file_id: String,
-    file_name: Option<String>,
-    mime_type: Option<String>,
-    file_size: Option<u64>,
-}
-
-impl Update {
-    fn into_incoming(self, username: &str, bot: i64) -> Option<Incoming> {
-        let id = self.update_id.to_string().as_str().into();
-        if let Some(CallbackQuery { id: press, from, message, data }) = self.callback_query {
-            let message = message?;
-            let kind = IncomingKind::Button { data: data.unwrap_or_default(), press };
-            return Some(message.into_incoming(id, Some(from), true, kind));
-        }
-        let mut message = self.message?;
-        let text = message.text.take().or(message.caption.take()).unwrap_or_default();
-        let (text, is_mentioned) = without_mention(&text, username);
-        let replied = message.reply_to_message.as_ref().and_then(|to| to.from.as_ref());
-        let is_addressed = message.chat.kind == "private"
-            || is_mentioned
-            || replied.is_some_and(|user| user.id == bot);
-        let files = message.files();
-        let kind = match (command(&text, username), files.is_empty()) {
-            (TypedCommand::ForAnother, _) => return None,
-            (TypedCommand::Named { name, args }, true) => IncomingKind::Command { name, args },
-            (_, true) if text.trim().is_empty() => return None,
-            (_, true) => IncomingKind::Text { text },
-            (_, false) => IncomingKind::Files { files, text },
-        };
-        let is_addressed = is_addressed || matches!(kind, IncomingKind::Command { .. });
-        Some(message.into_incoming(id, None, is_addressed, kind))
-    }
-}
-
-impl Message {
-    fn into_incoming(
-        self,
-        id: super::platform::DeliveryId,
-        by: Option<User>,
-        is_addressed: bool,
-        kind: IncomingKind,
-    ) -> Incoming {
-        // A channel has no sender: no one can be allowed by it.
-        let sender = by.or(self.from).map(|user| Sender {
-            id: user.id.to_string().as_str().into(),
-            name: user.first_name,
-            language: user.language_code,
-            is_bot: user.is_bot,
-        });
-        let nobody = || Sender { id: "".into(), name: String::new(), language: None, is_bot: true };
-        let thread = self.message_thread_id.filter(|_| self.is_topic_message);
-        Incoming {
-            id,
-            at: ChatAddress {
-                chat: self.chat.id.to_string().as_str().into(),
-                thread: thread.map(|thread| ThreadId(thread.to_string())),
-            },
-            message: Some(MessageId(self.message_id.to_string())),
-            sender: sender.unwrap_or_else(nobody),
-            is_group: self.chat.kind != "private",
-            is_addressed,
-            kind,
-        }
-    }
-
-    fn files(&mut self) -> Vec<RemoteFile> {
-        let remote = |file: Document, name: &str| RemoteFile {
-            reference: file.file_id,
-            name: file.file_name.unwrap_or_else(|| name.to_owned()),
-            media_type: file.mime_type,
-            size: file.file_size,
-        };
-        let document = self.document.take().map(|file| remote(file, "file"));
-        // The last of the sizes of a photo is the largest.
-        let photo = self.photo.pop().map(|file| remote(file, "photo.jpg"));
-        document.into_iter().chain(photo).collect()
-    }
-}
-
-#[derive(Debug, PartialEq)]
-enum TypedCommand {
-    None,
-    Named {
-        name: String,
-        args: String,
-    },
-    /// `/name@other`: another bot of the group is meant.
-    ForAnother,
-}
-
-fn command(text: &str, username: &str) -> TypedCommand {
-    let Some(rest) = text.trim().strip_prefix('/') else { return TypedCommand::None };
-    let (word, args) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    let (name, bot) = word.split_once('@').unwrap_or((word, username));
-    let is_name = |c: char| c.is_alphanumeric() || "_-.:".contains(c);
-    match name.chars().all(is_name) && !name.is_empty() {
-        true if !bot.eq_ignore_ascii_case(username) => TypedCommand::ForAnother,
-        true => TypedCommand::Named { name: name.to_owned(), args: args.trim().to_owned() },
-        false => TypedCommand::None,
-    }
-}
-
-/// The text without `@bot`, and whether it was there.
-fn without_mention(text: &str, username: &str) -> (String, bool) {
-    let mention = format!("@{username}").to_lowercase();
-    let is_mention = |word: &str| {
-        let word = word.trim_end_matches(|c: char| !(c.is_alphanumeric() || c == '_'));
-        !username.is_empty() && word.to_lowercase() == mention
-    };
-    if !text.split_whitespace().any(is_mention) {
-        return (text.to_owned(), false);
-    }
-    let first = text.split_whitespace().next().is_some_and(is_mention);
-    match first {
-        true => {
-            let rest = text.trim_start().split_once(char::is_whitespace);
-            (rest.map_or("", |(_, rest)| rest).trim_start().to_owned(), true)
-        }
-        false => (text.to_owned(), true),
-    }
-}
-
 fn set(body: &mut Value, key: &str, value: Value) {
     if let Some(body) = body.as_object_mut() {
         body.insert(key.to_owned(), value);
@@ -513,9 +364,15 @@ fn number(id: &str) -> Value {
     id.parse::<i64>().map_or(Value::Null, Value::from)
 }
 
-fn message_id(message: &Value) -> MessageId {
-    let id = message.get("message_id").and_then(Value::as_i64).unwrap_or_default();
-    MessageId(id.to_string())
+/// Without an id nothing is known of the message.
+fn message_id(message: &Value) -> Result<MessageId, PlatformError> {
+    let id = message.get("message_id").and_then(Value::as_i64).filter(|id| *id > 0);
+    let id = id.map(|id| MessageId(id.to_string()));
+    id.ok_or_else(|| PlatformError::Network("no message".to_owned()))
+}
+
+fn update_id(update: &Value) -> Option<i64> {
+    update.get("update_id")?.as_i64()
 }
 
 fn network(error: HttpError) -> PlatformError {
@@ -545,50 +402,4 @@ fn multipart(fields: &[(&str, String)], file: &OutgoingFile) -> HttpBody {
     body.extend_from_slice(format!("\r\n--{boundary}--\r\n").as_bytes());
     let content_type = format!("multipart/form-data; boundary={boundary}");
     HttpBody::Bytes { content_type, bytes: body.into() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(update: Value) -> Option<Incoming> {
-        serde_json::from_value::<Update>(update).unwrap().into_incoming("avo_bot", 99)
-    }
-
-    fn message(chat: &str, text: &str) -> Value {
-        json!({ "update_id": 5, "message": { "message_id": 3, "from": { "id": 7, "first_name": "Ann" },
-            "chat": { "id": -10, "type": chat }, "text": text, "unknown": { "x": [1] } } })
-    }
-
-    #[test]
-    fn a_group_is_heard_only_when_the_bot_is_meant() {
-        let heard = |text: &str| read(message("supergroup", text)).map(|one| one.is_addressed);
-        assert_eq!(heard("hello"), Some(false));
-        assert_eq!(heard("@Avo_Bot, hello"), Some(true));
-        assert_eq!(heard("/stop@avo_bot"), Some(true));
-        assert_eq!(heard("/stop@other_bot"), None);
-        assert_eq!(read(message("private", "hello")).map(|one| one.is_addressed), Some(true));
-    }
-
-    #[test]
-    fn a_command_is_read_without_the_name_of_the_bot() {
-        for (text, name, args) in
-            [("/steer@avo_bot go  left", "steer", "go  left"), ("/reload_mcp", "reload_mcp", "")]
-        {
-            let kind = read(message("private", text)).unwrap().kind;
-            assert_eq!(kind, IncomingKind::Command { name: name.into(), args: args.into() });
-        }
-        let kind = read(message("private", "/usr/bin/env is missing")).unwrap().kind;
-        assert!(matches!(kind, IncomingKind::Text { .. }));
-    }
-
-    #[test]
-    fn updates_of_unknown_kinds_are_passed_over() {
-        assert_eq!(read(json!({ "update_id": 1, "poll_answer": {} })), None);
-        let channel = json!({ "update_id": 1, "message": { "message_id": 1, "chat": { "id": 2 }, "text": "x" } });
-        assert!(
-            read(channel).unwrap().sender.is_bot,
-            "a message without a sender is never answered"
-        );
-    }
 }

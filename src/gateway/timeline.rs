@@ -117,6 +117,9 @@ const MOST_SENT: usize = 64;
 /// How long a post is tried again while the service cannot be reached.
 const LONGEST_FAILING: Duration = Duration::from_secs(6 * 3600);
 
+/// How often a post is tried again whose token is refused.
+const MOST_REFUSALS: u32 = 5;
+
 /// The longest wait between two tries, and the longest that a service may ask for.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 const LONGEST_HOLD: Duration = Duration::from_secs(3600);
@@ -154,6 +157,11 @@ impl Timeline {
     /// Takes a message over that was sent earlier, to change it.
     pub fn adopt(&mut self, message: MessageId, body: PostBody) -> PostKey {
         self.push(body, Some(message), true)
+    }
+
+    /// The same for one that may change again.
+    pub fn take_over(&mut self, message: MessageId, body: PostBody) -> PostKey {
+        self.push(body, Some(message), false)
     }
 
     fn push(&mut self, body: PostBody, message: Option<MessageId>, settled: bool) -> PostKey {
@@ -253,6 +261,11 @@ impl Timeline {
         self.posts.iter().all(Post::is_shown)
     }
 
+    /// The time before which no message is changed.
+    pub fn edits_from(&self, now: Instant) -> Option<Instant> {
+        self.hold.max(self.edits_from).filter(|from| *from > now)
+    }
+
     /// The next call; none may be under way.
     pub fn next_call(&self, now: Instant) -> NextCall {
         if let Some(hold) = self.hold.filter(|hold| *hold > now) {
@@ -339,6 +352,12 @@ impl Timeline {
             Err(PlatformError::Network(why)) => self.retry_later(&call, why, now),
             Err(PlatformError::Gone) if !matches!(call.kind, CallKind::Edit(..)) => {
                 PostResult::Lost
+            }
+            // The service may have trouble of its own: a token that was accepted is tried again.
+            Err(PlatformError::Unauthorized)
+                if self.find(call.key).is_some_and(|post| post.tries < MOST_REFUSALS) =>
+            {
+                self.retry_later(&call, PlatformError::Unauthorized.to_string(), now)
             }
             Err(PlatformError::Unauthorized) => PostResult::Lost,
             Err(error) => {

@@ -33,6 +33,7 @@ words! { "chat":
     QUEUE_FULL: "Too many messages are waiting here ({most}). Send it again later, or /stop.", "等待的消息过多（{most}）。请稍后再发，或发送 /stop。";
     FILE_TOO_LARGE: "`{name}` is larger than {most}, so it was not read.", "`{name}` 大于 {most}，没有读取。";
     FILE_LOST: "`{name}` could not be fetched: {why}", "无法获取 `{name}`：{why}";
+    CAN_READ: "I can read text, images and files.", "我可以阅读文字、图片和文件。";
     SENT_FILES: "The user sent files: {files}", "用户发送了文件：{files}";
     ANSWER_ATTACHED: "The whole answer is in the file.", "完整回答在文件中。";
     WAITS: "Queued: {n} waiting.", "已排队：等待 {n} 条。";
@@ -55,6 +56,9 @@ words! { "chat":
     RUNS_ALREADY: "{name} is running already in another process.", "{name} 已在另一个进程中运行。";
     NO_PORT: "Port {port} for /healthz cannot be used: {why}", "无法使用 /healthz 的端口 {port}：{why}";
     SERVICE_ENDED: "{name} ended: {why}", "{name} 已结束：{why}";
+    CONNECTED: "{name}: connected as {bot}", "{name}：已连接，机器人为 {bot}";
+    NOBODY: "{name}: nobody may talk to the bot yet.", "{name}：目前没有人可以与机器人对话。";
+    NOBODY_HINT: "`avocet gateway pair` makes a code for one user.", "`avocet gateway pair` 可为一位用户生成配对码。";
     STATUS_CONNECTED: "connected as {bot}", "已连接，机器人为 {bot}";
     STATUS_WAITS: "running, not connected. {why}", "正在运行，尚未连接。{why}";
     STATUS_OFF: "not running", "未运行";

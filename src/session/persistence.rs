@@ -43,6 +43,8 @@ pub enum ResumeTarget {
     Last,
     /// By its id, or the beginning of one.
     Id(String),
+    /// By its id; if nothing of it was ever saved, the new one goes on in its place.
+    IfSaved(String),
 }
 
 impl Replay {

@@ -32,6 +32,7 @@ impl Session {
             None => {}
             Some(ResumeTarget::Last) => self.resume(None).await,
             Some(ResumeTarget::Id(id)) => self.resume(Some(id)).await,
+            Some(ResumeTarget::IfSaved(id)) => self.resume_if_saved(id).await,
         }
     }
 
@@ -160,6 +161,16 @@ impl Session {
             Err(StoreError::NoSession { .. }) if last => {
                 self.notify(Notice::info(words::NONE_HERE).with_hint(words::NONE_HERE_HINT)).await;
             }
+            Err(error) => self.notify(Notice::error(error.localized())).await,
+        }
+    }
+
+    async fn resume_if_saved(&mut self, id: String) {
+        let asked = self.store.recorder().call(move |writer| writer.resume(Some(&id), TAIL)).await;
+        match asked.unwrap_or(Err(StoreError::NothingThere)) {
+            Ok(resumed) => self.apply_resumed(resumed).await,
+            // The program ended before anything of it was saved.
+            Err(StoreError::NoSession { .. }) => {}
             Err(error) => self.notify(Notice::error(error.localized())).await,
         }
     }

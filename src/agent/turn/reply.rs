@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use super::transcript::{CalledStep, OpenCall};
 use super::{Batch, Turn, TurnAction, transcript};
-use crate::i18n::{LocalizedText, agent as words, protocol};
+use crate::i18n::{LocalizedText, Phrase, agent as words, protocol};
 use crate::model::ModelReply;
 use crate::protocol::reply::{
     MOST_COMMANDS, NativeStep, ParsedReply, Proposal, Reply, ReplyRepair, read, read_call,
@@ -114,7 +114,10 @@ impl Turn {
     /// Nothing came, or only a thought: asked for once more.
     fn handle_empty(&mut self, reply: &ModelReply) -> TurnAction {
         let thought = !reply.reasoning().trim().is_empty();
-        let fault = if thought { words::ONLY_THOUGHT } else { words::EMPTY_REPLY };
+        self.ask_again(if thought { words::ONLY_THOUGHT } else { words::EMPTY_REPLY })
+    }
+
+    fn ask_again(&mut self, fault: Phrase) -> TurnAction {
         if self.transcript.is_repairing() {
             return self.end(TurnOutcome::Failed { why: fault.into() });
         }
@@ -145,6 +148,13 @@ impl Turn {
             return self.handle_truncated(&reading, &text, cut);
         }
         match reading {
+            ParsedReply::Valid {
+                reply: Reply::Chat { message, .. },
+                found: ReplyRepair::Repaired,
+            } if !message.trim().is_empty() && transcript::ends_in_a_string(&text) => {
+                // The server says that it is whole, and its words have no end.
+                self.finish_truncated(message, Truncation::Broken)
+            }
             ParsedReply::Valid { reply: parsed, found } => {
                 // A lost event may have changed what is left.
                 let is_sure = reply.gaps == 0 && !is_thought && reply.cut.is_none();
@@ -174,6 +184,15 @@ impl Turn {
         scene: PolicyContext<'_>,
     ) -> TurnAction {
         match reply {
+            // An answer without words would leave the user waiting for one.
+            Reply::Chat { message, suggestions, .. }
+                if message.trim().is_empty() && suggestions.is_empty() =>
+            {
+                self.ask_again(words::EMPTY_REPLY)
+            }
+            Reply::Error { message } if message.trim().is_empty() => {
+                self.ask_again(words::EMPTY_REPLY)
+            }
             Reply::Chat { message, markdown, suggestions } => {
                 self.transcript.add_chat(&message);
                 self.finish_chat(ModelMessage {

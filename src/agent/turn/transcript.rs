@@ -343,6 +343,22 @@ fn has_open_json(text: &str) -> bool {
     count('{') > count('}')
 }
 
+/// Whether an object was begun and the text ends within one of its strings.
+pub fn ends_in_a_string(text: &str) -> bool {
+    let text = text.trim_end();
+    let Some(begin) = text.find('{').filter(|_| !text.ends_with(['}', '`'])) else { return false };
+    let (mut in_string, mut is_escaped) = (false, false);
+    for c in text.split_at(begin).1.chars() {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = in_string,
+            '"' => in_string = !in_string,
+            _ => {}
+        }
+    }
+    in_string
+}
+
 fn text_before_json(text: &str) -> &str {
     let begins = ["```json", "{"];
     let end = begins.iter().filter_map(|begin| text.find(begin)).min();

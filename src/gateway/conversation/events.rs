@@ -1,10 +1,10 @@
 //! What a conversation makes of the events of its session.
 
-use super::super::platform::{ButtonStyle, DeliveryId, MessageId};
+use super::super::platform::{ButtonStyle, MessageId};
 use super::super::progress::ProgressPost;
 use super::super::question::ChatQuestion;
 use super::super::reply::LiveReply;
-use super::super::timeline::PostBody;
+use super::super::timeline::{PostBody, PostKey};
 use super::{
     BegunMessage, ChatConversation, ChatEffect, ChatState, OpenChatQuestion, Submitted,
     display_name, nonce,
@@ -96,6 +96,7 @@ impl ChatConversation {
         self.state = ChatState::Working;
         self.origin = origin;
         (self.reply, self.shown) = (None, Vec::new());
+        (self.shown_reply, self.replies) = (0, 0);
         self.progress = ProgressPost::default();
         let files = std::mem::take(&mut self.file_requests).into_iter();
         self.requested_file =
@@ -106,6 +107,9 @@ impl ChatConversation {
         let Some(begun) = begun else { return Vec::new() };
         self.invoked.retain(|known| *known != begun.delivery);
         self.running = Some(begun.delivery.clone());
+        if !begun.messages.is_empty() {
+            self.reply = Some(LiveReply::adopted(begun.messages));
+        }
         vec![ChatEffect::Begun(begun.delivery, begun.text)]
     }
 
@@ -123,8 +127,7 @@ impl ChatConversation {
             let line = linear::SUGGESTION.with("n", at + 1).with("text", suggestion.as_str());
             text += &format!("\n\n{}", clean(&line.text(self.options.lang), TextSource::Text));
         }
-        let reply = self.reply.take().unwrap_or_default();
-        self.shown = reply.finish(&text, self.options.lang, &mut self.timeline);
+        self.end_reply(|reply, chat| reply.finish(&text, chat.options.lang, &mut chat.timeline));
         self.progress.close(&mut self.timeline);
     }
 
@@ -192,8 +195,8 @@ impl ChatConversation {
     }
 
     fn on_turn_ended(&mut self, ending: &TurnOutcome) -> Vec<ChatEffect> {
-        if let Some(reply) = self.reply.take() {
-            self.shown = reply.settle(&mut self.timeline);
+        if self.reply.is_some() {
+            self.end_reply(|reply, chat| reply.settle(&mut chat.timeline));
         }
         if let ChatState::Asking(open) = &self.state {
             self.on_question_closed(open.question.id());
@@ -211,7 +214,7 @@ impl ChatConversation {
         }
         if let Some(delivery) = self.running.take() {
             let posts = std::mem::take(&mut self.shown);
-            self.finish(delivery, posts);
+            self.finish(delivery, (posts, self.shown_reply), None);
         }
         let failed = matches!(ending, TurnOutcome::Failed { .. } | TurnOutcome::Unsent { .. });
         self.keep_unread_steers();
@@ -228,8 +231,8 @@ impl ChatConversation {
         let effects = self.run_waiting_commands();
         // The session could not be resumed, or had nothing of it.
         for begun in std::mem::take(&mut self.recovery) {
-            self.say(w::INTERRUPTED);
-            self.finish(begun.delivery, Vec::new());
+            let note = self.say_interrupted(begun.is_told);
+            self.finish(begun.delivery, (Vec::new(), 0), note);
         }
         effects
     }
@@ -241,14 +244,15 @@ impl ChatConversation {
         let turns = find_turns(events, &recovered);
         let mut effects = Vec::new();
         for (begun, turn) in recovered.into_iter().zip(turns) {
-            let BegunMessage { delivery, text, by, messages } = begun;
             match turn {
-                Some(turn) => self.complete_turn(delivery, messages, turn),
+                Some(turn) => self.complete_turn(begun, turn),
                 // Its turn is further back.
-                None if has_earlier => self.finish(delivery, Vec::new()),
+                None if has_earlier => self.finish(begun.delivery, (Vec::new(), 0), None),
                 None => {
                     // It had not reached the session.
-                    self.submitted.push_back(Submitted { delivery, text: text.clone(), by });
+                    let BegunMessage { delivery, text, by, messages, .. } = begun;
+                    let shown = text.clone();
+                    self.submitted.push_back(Submitted { delivery, text: shown, by, messages });
                     effects.push(ChatEffect::Send(Op::Submit { text }));
                 }
             }
@@ -256,21 +260,42 @@ impl ChatConversation {
         effects
     }
 
-    fn complete_turn(&mut self, delivery: DeliveryId, messages: Vec<MessageId>, turn: &[Event]) {
-        let last = turn.iter().rev().find_map(|event| match event {
-            Event::Replied(message) => Some(message.message.as_str()),
-            _ => None,
-        });
-        let reply = LiveReply::adopted(messages, &mut self.timeline);
-        let (text, lang) = (clean(last.unwrap_or_default(), TextSource::Text), self.options.lang);
-        let posts = reply.finish(&text, lang, &mut self.timeline);
+    fn complete_turn(&mut self, begun: BegunMessage, turn: &[Event]) {
+        let replies: Vec<&str> = turn
+            .iter()
+            .filter_map(|event| match event {
+                Event::Replied(message) => Some(message.message.as_str()),
+                _ => None,
+            })
+            .collect();
         let is_done = turn.iter().any(|event| {
             matches!(event, Event::TurnEnded { ending: TurnOutcome::Done | TurnOutcome::Error, .. })
         });
-        if !is_done {
-            self.say(w::INTERRUPTED);
+        let last = replies.len().saturating_sub(1);
+        // A turn that is over has every reply that was shown.
+        let most = if is_done { last } else { usize::MAX };
+        let of_messages = begun.reply.unwrap_or(last).min(most);
+        let mut posts = self.show_again(replies.get(of_messages), begun.messages);
+        if is_done && of_messages < last {
+            // What came after the messages was not shown at all.
+            posts = self.show_again(replies.get(last), Vec::new());
         }
-        self.finish(delivery, posts);
+        let (shown, note) = match is_done {
+            true => (last, None),
+            false => (of_messages, self.say_interrupted(begun.is_told)),
+        };
+        self.finish(begun.delivery, (posts, shown), note);
+    }
+
+    /// Shows a reply whole in the messages that it had. What they show of a reply that the session
+    /// does not have stays as it is.
+    fn show_again(&mut self, text: Option<&&str>, messages: Vec<MessageId>) -> Vec<PostKey> {
+        let text = clean(text.copied().unwrap_or_default(), TextSource::Text);
+        if text.trim().is_empty() {
+            return Vec::new();
+        }
+        let reply = LiveReply::adopted(messages);
+        reply.finish(&text, self.options.lang, &mut self.timeline)
     }
 }
 

@@ -26,7 +26,7 @@ impl ChatConversation {
             return false;
         }
         let (delivery, by) = (delivery.clone(), by.clone());
-        self.submitted.push_back(Submitted { delivery, text, by });
+        self.submitted.push_back(Submitted { delivery, text, by, messages: Vec::new() });
         // The first one begins at once if nothing runs.
         let begins = usize::from(matches!(self.state, ChatState::Idle));
         let waiting = self.submitted.len() - begins;

@@ -27,8 +27,11 @@ mod attachment;
 mod commands;
 mod events;
 mod messages;
+mod showing;
 #[cfg(test)]
 mod tests;
+
+pub use showing::UnfinishedReply;
 
 /// Who speaks, as the gateway knows them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,8 +75,11 @@ pub struct BegunMessage {
     pub delivery: DeliveryId,
     pub text: String,
     pub by: UserId,
-    /// The messages that showed its reply.
+    /// The messages that showed its reply, and which reply of the turn that was.
     pub messages: Vec<MessageId>,
+    pub reply: Option<usize>,
+    /// The chat was told of the restart.
+    pub is_told: bool,
 }
 
 /// Fixed facts of a conversation.
@@ -126,6 +132,10 @@ struct EndingReply {
     mark: u64,
     delivery: DeliveryId,
     posts: Vec<PostKey>,
+    /// Which reply of the turn they show.
+    reply: usize,
+    /// Says that a restart interrupted it.
+    note: Option<PostKey>,
 }
 
 /// A message that the session has and has not begun.
@@ -134,6 +144,8 @@ struct Submitted {
     delivery: DeliveryId,
     text: String,
     by: UserId,
+    /// The messages that showed its reply before a restart.
+    messages: Vec<MessageId>,
 }
 
 /// A command, with who sent it: it has that user's rights whenever it is run. Its delivery is done
@@ -174,6 +186,10 @@ pub struct ChatConversation {
     reply: Option<LiveReply>,
     /// The messages of the last reply, while its turn runs.
     shown: Vec<PostKey>,
+    /// Which reply of the turn that is.
+    shown_reply: usize,
+    /// Replies of the running turn that are complete.
+    replies: usize,
     progress: ProgressPost,
     /// Words for the running turn that it has not read.
     steers: VecDeque<Submitted>,
@@ -230,6 +246,8 @@ impl ChatConversation {
             origin: TurnOrigin::Typed,
             reply: None,
             shown: Vec::new(),
+            shown_reply: 0,
+            replies: 0,
             progress: ProgressPost::default(),
             steers: VecDeque::new(),
             queued: Vec::new(),
@@ -290,43 +308,6 @@ impl ChatConversation {
         &self.info.session
     }
 
-    /// The message of the open question, once it is sent.
-    pub fn question_message(&self) -> Option<&MessageId> {
-        match &self.state {
-            ChatState::Asking(open) => self.timeline.message_of(open.post),
-            ChatState::Idle | ChatState::Working => None,
-        }
-    }
-
-    /// The messages that are not answered whole, each with those that show its reply so far.
-    pub fn unfinished_replies(&self) -> Vec<(DeliveryId, Vec<MessageId>)> {
-        let keys = self.reply.as_ref().map_or(self.shown.as_slice(), LiveReply::keys);
-        let running = self.running.iter().map(|delivery| (delivery, keys));
-        let ending = self.ending.iter().map(|ending| (&ending.delivery, ending.posts.as_slice()));
-        let messages = |keys: &[PostKey]| {
-            keys.iter().filter_map(|key| self.timeline.message_of(*key).cloned()).collect()
-        };
-        running.chain(ending).map(|(delivery, keys)| (delivery.clone(), messages(keys))).collect()
-    }
-
-    /// Deliveries of which everything is shown now.
-    pub fn take_finished(&mut self) -> Vec<ChatEffect> {
-        let mut done = Vec::new();
-        for token in self.timeline.take_reached() {
-            while let Some(ending) = self.ending.pop_front_if(|ending| ending.mark <= token) {
-                done.push(ChatEffect::Done(ending.delivery));
-            }
-        }
-        done
-    }
-
-    /// The delivery ends once all that is posted so far is shown; `posts` show its reply.
-    fn finish(&mut self, delivery: DeliveryId, posts: Vec<PostKey>) {
-        self.marks += 1;
-        self.ending.push_back(EndingReply { mark: self.marks, delivery, posts });
-        self.timeline.mark(self.marks);
-    }
-
     // What users do
 
     /// A message; `mentions` are files that came with it.
@@ -338,6 +319,11 @@ impl ChatConversation {
         mentions: Vec<Mention>,
     ) -> Vec<ChatEffect> {
         self.hear(speaker);
+        if mentions.is_empty() && text.trim().is_empty() {
+            // A sticker, a place, or only the name of the bot.
+            self.say(w::CAN_READ);
+            return vec![ChatEffect::Done(delivery)];
+        }
         if mentions.is_empty()
             && let Some(effects) = self.typed_answer(speaker, &delivery, text)
         {
@@ -388,7 +374,10 @@ impl ChatConversation {
         text: &str,
     ) -> Option<Vec<ChatEffect>> {
         let ChatState::Asking(open) = &self.state else { return None };
-        if open.answered.is_some() || !open.question.may_answer(&speaker.id, speaker.is_admin) {
+        if text.trim().is_empty()
+            || open.answered.is_some()
+            || !open.question.may_answer(&speaker.id, speaker.is_admin)
+        {
             return None;
         }
         // A question that was not shown yet cannot be what this answers.

@@ -6,8 +6,9 @@ use super::*;
 use crate::gateway::platform::{ChatAddress, MarkupDialect, PlatformError, TextUnit};
 use crate::gateway::timeline::{CallKind, NextCall, PostResult};
 use crate::protocol::{
-    Ask, AskId, CommandTraits, Decision, Event, Extension, ExtensionKind, ExtensionState, Question,
-    Requires, Risk, Step, StepAction, StepQuestion, Tier, TurnOutcome, Usage,
+    Ask, AskId, CommandTraits, Decision, Event, Extension, ExtensionKind, ExtensionState,
+    ModelMessage, Question, Requires, Risk, Step, StepAction, StepQuestion, Tier, TurnOutcome,
+    Usage,
 };
 
 fn limits() -> PlatformLimits {
@@ -35,6 +36,34 @@ fn conversation(user_commands: &[&str]) -> ChatConversation {
         most_queued: 10,
     };
     ChatConversation::new(options, SessionInfo::default(), ChatRecovery::default())
+}
+
+/// A chat that begins after the program ended in the middle of a turn.
+fn recovering(begun: BegunMessage) -> ChatConversation {
+    let options = conversation(&[]).options;
+    let recovery = ChatRecovery { begun: vec![begun], question: None };
+    ChatConversation::new(options, SessionInfo::default(), recovery)
+}
+
+fn begun(messages: &[&str], reply: usize) -> BegunMessage {
+    BegunMessage {
+        delivery: "d1".into(),
+        text: "go".to_owned(),
+        by: "ann".into(),
+        messages: messages.iter().map(|id| (*id).into()).collect(),
+        reply: Some(reply),
+        is_told: false,
+    }
+}
+
+fn history(replies: &[&str], ending: TurnOutcome) -> Event {
+    let replied = |text: &&str| {
+        Event::Replied(ModelMessage { message: (*text).to_owned(), ..ModelMessage::default() })
+    };
+    let mut events = vec![started("go")];
+    events.extend(replies.iter().map(replied));
+    events.push(Event::TurnEnded { turn: 1, ending, usage: Usage::default(), elapsed_ms: 1 });
+    Event::HistoryChunk { at: vec![0; events.len()], events, more: false }
 }
 
 fn user(id: &str) -> Speaker {
@@ -96,10 +125,11 @@ fn show(
     mut answer: impl FnMut(&CallKind) -> Option<PlatformError>,
 ) -> Vec<CallKind> {
     let (now, mut shown) = (std::time::Instant::now(), Vec::new());
-    while let NextCall::Call(call) = chat.timeline.next_call(now) {
+    while let NextCall::Call(call) = chat.next_call(now) {
         chat.timeline.begin(call.key);
         let (key, kind) = (call.key, call.kind.clone());
-        let result = answer(&kind).map_or(Ok(Some("9".into())), Err);
+        let is_new = !matches!(kind, CallKind::Edit(..));
+        let result = answer(&kind).map_or(Ok(is_new.then(|| "9".into())), Err);
         shown.push(kind);
         if let PostResult::Dropped(_) = chat.timeline.finish(*call, result, now) {
             chat.on_dropped(key);
@@ -402,4 +432,103 @@ fn the_first_command_of_telegram_greets_and_a_language_answers_in_itself() {
     chat.on_command(&user("admin"), "d2".into(), "lang", "zh");
     let shown = texts_of(&mut chat);
     assert!(shown.contains("Send a message to begin") && shown.contains("使用中文"), "{shown}");
+}
+
+#[test]
+fn what_was_shown_of_a_reply_that_the_session_does_not_have_stays_as_it_is() {
+    let mut chat = recovering(begun(&["5"], 0));
+    chat.on_event(history(&[], TurnOutcome::Interrupted));
+    let shown = show(&mut chat, |_| None);
+    assert!(shown.iter().all(|call| !matches!(call, CallKind::Edit(..))), "{shown:?}");
+    assert!(texts(&shown).contains("restarted while"));
+    // The message shows the beginning of the second reply; the session has the first.
+    let mut chat = recovering(begun(&["5"], 1));
+    chat.on_event(history(&["I look first."], TurnOutcome::Interrupted));
+    let shown = show(&mut chat, |_| None);
+    assert!(shown.iter().all(|call| !matches!(call, CallKind::Edit(..))), "{shown:?}");
+}
+
+#[test]
+fn a_reply_that_is_in_the_session_is_completed_in_its_messages_and_the_last_one_follows() {
+    let mut chat = recovering(begun(&["5"], 0));
+    chat.on_event(history(&["I look first.", "It is done"], TurnOutcome::Done));
+    let shown = show(&mut chat, |_| None);
+    let edit = |call: &CallKind| matches!(call, CallKind::Edit(id, text) if id.0 == "5" && text.text.contains("look first"));
+    assert!(edit(&shown[0]), "{shown:?}");
+    assert!(matches!(&shown[1], CallKind::Send(text) if text.text == "It is done"), "{shown:?}");
+    assert_eq!(shown.len(), 2);
+    let mut chat = recovering(begun(&["5"], 3));
+    chat.on_event(history(&["I look first."], TurnOutcome::Done));
+    let shown = show(&mut chat, |_| None);
+    assert!(edit(&shown[0]) && shown.len() == 1, "a turn that is over leaves no half: {shown:?}");
+}
+
+#[test]
+fn a_message_whose_turn_is_not_in_the_session_is_answered_in_the_message_it_had() {
+    let mut chat = recovering(begun(&["5"], 0));
+    let chunk = Event::HistoryChunk { at: Vec::new(), events: Vec::new(), more: false };
+    let effects = chat.on_event(chunk);
+    assert_eq!(ops(&effects), [&Op::Submit { text: "go".to_owned() }]);
+    assert!(show(&mut chat, |_| None).is_empty(), "what it showed stays until there is a text");
+    chat.on_event(started("go"));
+    for text in ["It ", "is done"] {
+        chat.on_event(Event::Delta { text: text.to_owned() });
+        let shown = show(&mut chat, |_| None);
+        assert!(matches!(&shown[..], [CallKind::Edit(id, _)] if id.0 == "5"), "{shown:?}");
+    }
+}
+
+#[test]
+fn a_chat_is_told_of_a_restart_once_although_the_program_ends_again() {
+    let mut chat = recovering(begun(&[], 0));
+    chat.on_event(history(&[], TurnOutcome::Interrupted));
+    assert!(chat.unfinished_replies().iter().all(|reply| !reply.is_told), "not sent yet");
+    assert!(texts_of(&mut chat).contains("restarted while"));
+    assert!(chat.unfinished_replies().iter().all(|reply| reply.is_told));
+    let told = BegunMessage { is_told: true, ..begun(&[], 0) };
+    let mut chat = recovering(told.clone());
+    chat.on_event(history(&[], TurnOutcome::Interrupted));
+    assert_eq!(texts_of(&mut chat), "");
+    assert_eq!(chat.take_finished(), [ChatEffect::Done("d1".into())]);
+    // Its session could not be opened.
+    let mut chat = recovering(told);
+    chat.on_event(Event::Catalogue(Box::new(extensions(&[]))));
+    assert_eq!(texts_of(&mut chat), "");
+}
+
+#[test]
+fn a_sticker_is_answered_with_what_can_be_read_and_is_no_answer_to_a_question() {
+    let mut chat = conversation(&[]);
+    let effects = chat.on_text(&user("ann"), "d1".into(), " ", Vec::new());
+    assert_eq!(effects, [ChatEffect::Done("d1".into())]);
+    assert!(texts_of(&mut chat).contains("I can read text, images and files"));
+    chat.on_text(&user("ann"), "d2".into(), "make it", Vec::new());
+    chat.on_event(started("make it"));
+    chat.on_event(asked("hi"));
+    show(&mut chat, |_| None);
+    let effects = chat.on_text(&user("ann"), "d3".into(), "", Vec::new());
+    assert_eq!(effects, [ChatEffect::Done("d3".into())], "the question is open still");
+}
+
+#[test]
+fn a_reply_that_grows_is_split_only_when_its_messages_may_be_changed() {
+    let mut chat = conversation(&[]);
+    let mut options = chat.options.clone();
+    options.limits.edit_pace = Duration::from_secs(1);
+    chat.timeline = Timeline::new(options.limits, Lang::En);
+    chat.on_text(&user("ann"), "d1".into(), "tell me", Vec::new());
+    chat.on_event(started("tell me"));
+    let (now, delta) =
+        (std::time::Instant::now(), || Event::Delta { text: "eighteen letters. ".into() });
+    chat.on_event(delta());
+    let NextCall::Call(call) = chat.next_call(now) else { panic!("the first words are shown") };
+    chat.timeline.finish(*call, Ok(Some("9".into())), now);
+    for _ in 0..10_000 {
+        chat.on_event(delta());
+        assert_eq!(chat.next_call(now), NextCall::Wait(now + Duration::from_secs(1)));
+        assert!(chat.reply.as_ref().unwrap().is_behind(), "it was not split");
+    }
+    let NextCall::Call(call) = chat.next_call(now + Duration::from_secs(1)) else { panic!() };
+    assert!(matches!(call.kind, CallKind::Send(_) | CallKind::Edit(..)));
+    assert!(!chat.reply.as_ref().unwrap().is_behind());
 }

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::text::{MentionedName, readable};
+use crate::gateway::lenient;
 use crate::gateway::platform::{
     ChatAddress, ChatId, DeliveryId, Incoming, IncomingKind, MessageId, RemoteFile, Sender, UserId,
 };
@@ -38,84 +39,119 @@ pub enum InteractionKind {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct DiscordMessage {
+    #[serde(deserialize_with = "lenient::field")]
     id: String,
-    #[serde(rename = "type")]
+    #[serde(rename = "type", deserialize_with = "lenient::field")]
     kind: u64,
+    #[serde(deserialize_with = "lenient::field")]
     channel_id: String,
+    #[serde(deserialize_with = "lenient::field")]
     guild_id: Option<String>,
+    #[serde(deserialize_with = "lenient::field")]
     author: DiscordUser,
+    #[serde(deserialize_with = "lenient::field")]
     webhook_id: Option<String>,
+    #[serde(deserialize_with = "lenient::field")]
     content: String,
+    #[serde(deserialize_with = "lenient::list")]
     mentions: Vec<DiscordUser>,
+    #[serde(deserialize_with = "lenient::list")]
     attachments: Vec<DiscordAttachment>,
+    #[serde(deserialize_with = "lenient::field")]
     referenced_message: Option<ReferencedMessage>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct ReferencedMessage {
+    #[serde(deserialize_with = "lenient::field")]
     author: DiscordUser,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct DiscordUser {
+    #[serde(deserialize_with = "lenient::field")]
     id: String,
+    #[serde(deserialize_with = "lenient::field")]
     username: String,
+    #[serde(deserialize_with = "lenient::field")]
     bot: bool,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct DiscordAttachment {
+    #[serde(deserialize_with = "lenient::field")]
     filename: String,
+    #[serde(deserialize_with = "lenient::field")]
     content_type: Option<String>,
+    #[serde(deserialize_with = "lenient::field")]
     size: Option<u64>,
+    #[serde(deserialize_with = "lenient::field")]
     url: String,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct DiscordInteraction {
+    #[serde(deserialize_with = "lenient::field")]
     id: String,
-    #[serde(rename = "type")]
+    #[serde(rename = "type", deserialize_with = "lenient::field")]
     kind: u64,
+    #[serde(deserialize_with = "lenient::field")]
     data: InteractionData,
+    #[serde(deserialize_with = "lenient::field")]
     channel_id: String,
+    #[serde(deserialize_with = "lenient::field")]
     guild_id: Option<String>,
+    #[serde(deserialize_with = "lenient::field")]
     member: Option<Member>,
+    #[serde(deserialize_with = "lenient::field")]
     user: Option<DiscordUser>,
+    #[serde(deserialize_with = "lenient::field")]
     token: String,
+    #[serde(deserialize_with = "lenient::field")]
     locale: Option<String>,
+    #[serde(deserialize_with = "lenient::field")]
     message: Option<PressedMessage>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct InteractionData {
+    #[serde(deserialize_with = "lenient::field")]
     name: String,
+    #[serde(deserialize_with = "lenient::field")]
     custom_id: String,
+    #[serde(deserialize_with = "lenient::list")]
     options: Vec<CommandOption>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct CommandOption {
+    #[serde(deserialize_with = "lenient::field")]
     name: String,
+    #[serde(deserialize_with = "lenient::field")]
     value: Value,
+    #[serde(deserialize_with = "lenient::field")]
     focused: bool,
+    #[serde(deserialize_with = "lenient::list")]
     options: Vec<CommandOption>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Member {
+    #[serde(deserialize_with = "lenient::field")]
     user: DiscordUser,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct PressedMessage {
+    #[serde(deserialize_with = "lenient::field")]
     id: String,
 }
 
@@ -166,6 +202,9 @@ fn message(message: DiscordMessage, bot: &str) -> Option<DiscordIncoming> {
 
 fn interaction(interaction: DiscordInteraction) -> Option<DiscordIncoming> {
     let user = interaction.member.map(|member| member.user).or(interaction.user)?;
+    if interaction.id.is_empty() || interaction.channel_id.is_empty() {
+        return None;
+    }
     let data = interaction.data;
     let id = format!("i:{}", interaction.id);
     let (kind, content) = match interaction.kind {
@@ -290,7 +329,8 @@ mod tests {
     fn what_the_bot_wrote_and_what_the_service_notes_is_no_message() {
         assert_eq!(message(json!({ "author": { "id": "900" } })), None);
         assert_eq!(message(json!({ "type": 7 })), None);
-        assert_eq!(message(json!({ "content": 7 })), None, "not as documented");
+        let unreadable = message(json!({ "content": 7 })).unwrap().incoming.kind;
+        assert_eq!(unreadable, IncomingKind::Text { text: String::new() }, "not as documented");
         assert!(message(json!({ "webhook_id": "3" })).unwrap().incoming.sender.is_bot);
         assert!(
             message(json!({ "author": { "id": "2", "bot": true } }))
@@ -330,6 +370,16 @@ mod tests {
         let half = interaction(4, json!({ "name": "model", "options": options })).incoming;
         let IncomingKind::Suggest { command, option, typed, query } = half.kind else { panic!() };
         assert_eq!([command, option, typed, query], ["model", "name", "qw", "i:8"]);
+    }
+
+    #[test]
+    fn a_field_that_is_not_as_documented_loses_no_message() {
+        let file = json!({ "filename": 7, "content_type": [], "size": -3, "url": "https://cdn.discordapp.com/a" });
+        let bad = json!({ "attachments": [file, 7], "mentions": [7], "referenced_message": 1 });
+        let IncomingKind::Files { files, text } = message(bad).unwrap().incoming.kind else {
+            panic!("the file is lost")
+        };
+        assert_eq!((files.len(), files[0].size, text.as_str()), (1, None, "hi"));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::text::{mentions, unescape};
+use crate::gateway::lenient;
 use crate::gateway::platform::{
     ChatAddress, ChatId, DeliveryId, Incoming, IncomingKind, MessageId, RemoteFile, Sender,
     ThreadId, UserId,
@@ -36,89 +37,127 @@ pub struct SlackReader<'a> {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct EventCallback {
+    #[serde(deserialize_with = "lenient::field")]
     event: Option<SlackEvent>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct SlackEvent {
-    #[serde(rename = "type")]
+    #[serde(rename = "type", deserialize_with = "lenient::field")]
     kind: String,
+    #[serde(deserialize_with = "lenient::field")]
     subtype: Option<String>,
+    #[serde(deserialize_with = "lenient::field")]
     channel: String,
+    #[serde(deserialize_with = "lenient::field")]
     channel_type: Option<String>,
+    #[serde(deserialize_with = "lenient::field")]
     user: Option<String>,
+    #[serde(deserialize_with = "lenient::field")]
     bot_id: Option<String>,
+    #[serde(deserialize_with = "lenient::field")]
     text: Option<String>,
+    #[serde(deserialize_with = "lenient::field")]
     ts: String,
+    #[serde(deserialize_with = "lenient::field")]
     thread_ts: Option<String>,
+    #[serde(deserialize_with = "lenient::field")]
     parent_user_id: Option<String>,
+    #[serde(deserialize_with = "lenient::list")]
     files: Vec<SlackFile>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct SlackFile {
+    #[serde(deserialize_with = "lenient::field")]
     name: Option<String>,
+    #[serde(deserialize_with = "lenient::field")]
     mimetype: Option<String>,
+    #[serde(deserialize_with = "lenient::field")]
     size: Option<u64>,
+    #[serde(deserialize_with = "lenient::field")]
     mode: Option<String>,
+    #[serde(deserialize_with = "lenient::field")]
     url_private: Option<String>,
+    #[serde(deserialize_with = "lenient::field")]
     url_private_download: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct SlashCommand {
+    #[serde(deserialize_with = "lenient::field")]
     command: String,
+    #[serde(deserialize_with = "lenient::field")]
     text: String,
+    #[serde(deserialize_with = "lenient::field")]
     channel_id: String,
+    #[serde(deserialize_with = "lenient::field")]
     user_id: String,
+    #[serde(deserialize_with = "lenient::field")]
     user_name: String,
+    #[serde(deserialize_with = "lenient::field")]
     trigger_id: String,
+    #[serde(deserialize_with = "lenient::field")]
     response_url: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct SlackInteraction {
-    #[serde(rename = "type")]
+    #[serde(rename = "type", deserialize_with = "lenient::field")]
     kind: String,
+    #[serde(deserialize_with = "lenient::field")]
     user: SlackEntity,
+    #[serde(deserialize_with = "lenient::field")]
     channel: SlackEntity,
+    #[serde(deserialize_with = "lenient::field")]
     container: SlackContainer,
+    #[serde(deserialize_with = "lenient::field")]
     message: Option<SlackOrigin>,
+    #[serde(deserialize_with = "lenient::list")]
     actions: Vec<SlackAction>,
+    #[serde(deserialize_with = "lenient::field")]
     trigger_id: String,
+    #[serde(deserialize_with = "lenient::field")]
     response_url: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct SlackEntity {
+    #[serde(deserialize_with = "lenient::field")]
     id: String,
+    #[serde(deserialize_with = "lenient::field")]
     name: Option<String>,
+    #[serde(deserialize_with = "lenient::field")]
     username: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct SlackContainer {
+    #[serde(deserialize_with = "lenient::field")]
     message_ts: Option<String>,
+    #[serde(deserialize_with = "lenient::field")]
     thread_ts: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct SlackOrigin {
+    #[serde(deserialize_with = "lenient::field")]
     thread_ts: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct SlackAction {
-    #[serde(rename = "type")]
+    #[serde(rename = "type", deserialize_with = "lenient::field")]
     kind: String,
+    #[serde(deserialize_with = "lenient::field")]
     value: Option<String>,
 }
 
@@ -164,6 +203,9 @@ impl SlackReader<'_> {
         let text = unescape(&raw, self.bot);
         let command = typed_command(&text, '!').filter(|(name, _)| (self.is_command)(name));
         let files: Vec<RemoteFile> = event.files.into_iter().filter_map(remote_file).collect();
+        if text.trim().is_empty() && files.is_empty() && !is_addressed {
+            return None;
+        }
         let is_command = command.is_some();
         let kind = match command {
             _ if !files.is_empty() => IncomingKind::Files { files, text },
@@ -319,6 +361,17 @@ mod tests {
                 assert_eq!(read(kind, payload.clone()), None, "{kind} {payload}");
             }
         }
+    }
+
+    #[test]
+    fn a_field_that_is_not_as_documented_loses_no_message() {
+        let file = json!({ "name": 7, "mimetype": [], "size": -3, "url_private": "https://files.slack.com/a" });
+        let bad =
+            json!({ "text": "look", "files": [file, 7], "parent_user_id": 1, "bot_id": false });
+        let IncomingKind::Files { files, text } = message(bad).unwrap().kind else {
+            panic!("the file is lost")
+        };
+        assert_eq!((files.len(), files[0].size, text.as_str()), (1, None, "look"));
     }
 
     #[test]

@@ -147,8 +147,14 @@ impl Slack {
         nonce: &str,
     ) -> Result<MessageId, PlatformError> {
         let text = body["text"].clone();
-        match self.api.call("chat.postMessage", body).await {
-            Ok(posted) => Ok(MessageId(posted["ts"].as_str().unwrap_or_default().to_owned())),
+        let answer = self.api.call("chat.postMessage", body).await;
+        let posted = answer.and_then(|posted| {
+            let id = posted["ts"].as_str().filter(|id| !id.is_empty());
+            // Without its id nothing is known of the message.
+            id.map(str::to_owned).ok_or_else(|| PlatformError::Network("no message".into()))
+        });
+        match posted {
+            Ok(id) => Ok(MessageId(id)),
             Err(PlatformError::Network(why)) => {
                 let history = self.api.history(to, "0", 20).await;
                 let posted = history.ok().and_then(|history| posted_with(nonce, &history));

@@ -167,6 +167,22 @@ fn a_break_is_tried_again_with_growing_pauses_and_not_for_ever() {
 }
 
 #[test]
+fn a_token_that_is_refused_for_a_moment_loses_no_message_and_one_that_is_revoked_ends_the_chat() {
+    let (mut timeline, mut now) = (timeline(), Instant::now());
+    timeline.post(PostBody::Plain("a".into()));
+    for _ in 0..MOST_REFUSALS {
+        let call = next(&timeline, now);
+        let refused = timeline.finish(call, Err(PlatformError::Unauthorized), now);
+        assert_eq!(refused, PostResult::Again);
+        let NextCall::Wait(until) = timeline.next_call(now) else { panic!("no pause") };
+        now = until;
+    }
+    let call = next(&timeline, now);
+    let again = timeline.finish(call, Err(PlatformError::Unauthorized), now);
+    assert_eq!(again, PostResult::Lost);
+}
+
+#[test]
 fn a_mark_is_reached_when_everything_before_it_is_shown() {
     let (mut timeline, now) = (timeline(), Instant::now());
     timeline.mark(1);

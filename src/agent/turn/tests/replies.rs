@@ -162,3 +162,40 @@ fn a_truncated_chat_keeps_its_mark() {
         );
     }
 }
+
+#[test]
+fn an_answer_without_words_is_asked_for_again_and_then_said_to_be_empty() {
+    for text in [
+        r#"{"type":"chat","message":"","data":{"format":"plain"}}"#,
+        r#"{"type":"chat","message":"  \n "}"#,
+        r#"{"type":"error","message":""}"#,
+        r#"{"type":"chat","message":""#,
+    ] {
+        let mut bench = begun();
+        assert_eq!(line(&bench.says(text)), "call again", "{text}");
+        let end = line(&bench.says(text));
+        assert!(end.starts_with("failed: "), "{text}: {end}");
+        assert!(bench.replied().is_empty(), "{text}: nothing is shown as an answer");
+        let mut bench = begun();
+        bench.says(text);
+        assert_eq!(line(&bench.says(HI)), "end Done", "{text}");
+    }
+}
+
+#[test]
+fn an_answer_whose_words_have_no_end_is_marked_as_cut_although_the_server_says_it_is_whole() {
+    let mut bench = begun();
+    let action = bench.says(r#"{"type":"chat","message":"hi \"you"#);
+    assert!(line(&action).starts_with("failed: "), "{}", line(&action));
+    let replied = bench.replied();
+    assert_eq!(
+        (replied[0].message.as_str(), replied[0].cut),
+        ("hi \"you", Some(Truncation::Broken))
+    );
+    let mut bench = begun();
+    assert_eq!(
+        line(&bench.says(r#"{"type":"chat","message":"hi""#)),
+        "end Done",
+        "only its brace is missing"
+    );
+}

@@ -1,0 +1,106 @@
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::gateway::platform::{MarkupDialect, PlatformLimits, TextUnit};
+use crate::gateway::timeline::{CallKind, NextCall};
+
+fn timeline() -> Timeline {
+    let limits = PlatformLimits {
+        text: 4096,
+        unit: TextUnit::Utf16,
+        edit_pace: Duration::from_secs(1),
+        typing: Duration::from_secs(5),
+        label: 60,
+        upload: 1 << 20,
+        download: 1 << 20,
+        dialect: MarkupDialect::TelegramV2,
+    };
+    Timeline::new(limits, Lang::En)
+}
+
+/// What the messages show at the end; every call is accepted.
+fn shown(timeline: &mut Timeline, mut now: Instant) -> Vec<String> {
+    let mut shown: Vec<String> = Vec::new();
+    loop {
+        let call = match timeline.next_call(now) {
+            NextCall::Call(call) => *call,
+            NextCall::Wait(until) => {
+                now = until;
+                continue;
+            }
+            NextCall::Idle => return shown,
+        };
+        let id = match &call.kind {
+            CallKind::Send(text) => {
+                shown.push(text.text.clone());
+                Some(shown.len())
+            }
+            CallKind::Edit(message, text) => {
+                let at: usize = message.0.parse().unwrap();
+                shown[at - 1].clone_from(&text.text);
+                None
+            }
+            CallKind::Upload(file) => {
+                shown.push(format!("[{}]", file.name));
+                Some(shown.len())
+            }
+            CallKind::Ask(_) => panic!("no question was posted"),
+        };
+        let id = id.map(|id| MessageId(id.to_string()));
+        timeline.finish(call, Ok(id), now);
+    }
+}
+
+#[test]
+fn a_piece_of_a_long_reply_is_kept_and_is_not_split_again_with_all_before_it() {
+    let (mut timeline, mut reply) = (timeline(), LiveReply::default());
+    let (piece, count) = ("eighteen letters.\n", 1_000_000 / 18);
+    let (mut splits, mut whole) = (0, String::new());
+    for at in 0..count {
+        reply.push(piece, &mut timeline);
+        whole.push_str(piece);
+        // A call can be made after each hundredth piece.
+        if at % 100 == 0 && reply.is_behind() {
+            splits += 1;
+            reply.show(&mut timeline);
+        }
+    }
+    let most = MOST_PARTS * LONGEST_LETTER * 4096;
+    assert!(reply.text.len() <= most + piece.len(), "{} bytes are kept", reply.text.len());
+    assert!(splits * 100 * piece.len() <= 8 * 4096, "{splits} splits");
+    assert_eq!(reply.full, MOST_PARTS);
+    assert!(!reply.is_behind(), "nothing is left to split");
+    assert_eq!(reply.keys().len(), MOST_PARTS);
+    reply.finish(&whole, Lang::En, &mut timeline);
+    let shown = shown(&mut timeline, Instant::now());
+    assert_eq!(shown.len(), MOST_PARTS + 1);
+    assert_eq!(shown.last().map(String::as_str), Some("[answer.md]"));
+}
+
+#[test]
+fn spaces_without_end_are_not_split_at_each_piece() {
+    let (mut timeline, mut reply) = (timeline(), LiveReply::default());
+    reply.push("Begun.", &mut timeline);
+    assert!(!reply.is_behind(), "the first words are shown at once");
+    for _ in 0..100_000 {
+        reply.push(" \n", &mut timeline);
+        assert!(!reply.is_behind());
+    }
+    reply.finish("Begun.", Lang::En, &mut timeline);
+    assert_eq!(shown(&mut timeline, Instant::now()), ["Begun\\."]);
+}
+
+#[test]
+fn a_reply_that_begins_again_uses_its_messages_and_leaves_none_of_its_first_words() {
+    let (mut timeline, mut reply) = (timeline(), LiveReply::default());
+    reply.push(&"word ".repeat(2_000), &mut timeline);
+    let now = Instant::now();
+    assert_eq!(shown(&mut timeline, now).len(), 3);
+    reply.restart();
+    reply.push("again", &mut timeline);
+    assert!(reply.is_behind());
+    assert_eq!(reply.settle(&mut timeline).len(), 1);
+    let later = now + Duration::from_secs(9);
+    let NextCall::Call(call) = timeline.next_call(later) else { panic!("nothing is changed") };
+    assert!(matches!(&call.kind, CallKind::Edit(_, text) if text.text == "again"));
+}
