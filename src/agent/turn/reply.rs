@@ -151,7 +151,7 @@ impl Turn {
             ParsedReply::Valid {
                 reply: Reply::Chat { message, .. },
                 found: ReplyRepair::Repaired,
-            } if !message.trim().is_empty() && transcript::ends_in_a_string(&text) => {
+            } if !message.trim().is_empty() && transcript::ends_in_its_message(&text) => {
                 // The server says that it is whole, and its words have no end.
                 self.finish_truncated(message, Truncation::Broken)
             }

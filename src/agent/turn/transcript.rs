@@ -343,20 +343,23 @@ fn has_open_json(text: &str) -> bool {
     count('{') > count('}')
 }
 
-/// Whether an object was begun and the text ends within one of its strings.
-pub fn ends_in_a_string(text: &str) -> bool {
+/// Whether an object was begun and the text ends within its message: a string after a whole message
+/// may be lost.
+pub fn ends_in_its_message(text: &str) -> bool {
     let text = text.trim_end();
     let Some(begin) = text.find('{').filter(|_| !text.ends_with(['}', '`'])) else { return false };
-    let (mut in_string, mut is_escaped) = (false, false);
-    for c in text.split_at(begin).1.chars() {
+    // Where the string begins that is open.
+    let (mut open, mut is_escaped) = (None, false);
+    for (at, c) in text.char_indices().skip_while(|(at, _)| *at < begin) {
         match c {
             _ if is_escaped => is_escaped = false,
-            '\\' => is_escaped = in_string,
-            '"' => in_string = !in_string,
+            '\\' => is_escaped = open.is_some(),
+            '"' => open = if open.is_some() { None } else { Some(at) },
             _ => {}
         }
     }
-    in_string
+    let before = open.and_then(|at| text.get(..at)).unwrap_or_default().trim_end();
+    before.strip_suffix(':').is_some_and(|key| key.trim_end().ends_with("\"message\""))
 }
 
 fn text_before_json(text: &str) -> &str {

@@ -198,4 +198,7 @@ fn an_answer_whose_words_have_no_end_is_marked_as_cut_although_the_server_says_i
         "end Done",
         "only its brace is missing"
     );
+    let mut bench = begun();
+    let lost = r#"{"type":"chat","message":"hi","data":{"suggestions":["a"#;
+    assert_eq!(line(&bench.says(lost)), "end Done", "its message is whole");
 }
