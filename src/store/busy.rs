@@ -26,7 +26,7 @@ pub(super) fn set_patience(
         }
         let again = wait.goes_on(now, closing.is_cancelled());
         if again {
-            std::thread::sleep(PAUSE);
+            std::thread::park_timeout(PAUSE);
         }
         again
     }))
