@@ -1,7 +1,7 @@
 //! The gateway against a Bot API that does not behave as documented, and users who send no text.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, clippy::string_slice, reason = "tests")]
 
 use std::fs;
 use std::path::PathBuf;
