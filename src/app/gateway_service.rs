@@ -105,14 +105,7 @@ async fn serve(
         return Exit::Failed;
     }
     if let Some(port) = settings.health_port {
-        let served = health::serve(port, reports.clone(), leaving.clone());
-        let startup = Arc::clone(startup);
-        tokio::spawn(async move {
-            if let Err(error) = served.await {
-                let why = w::NO_PORT.with("port", port).with("why", error.to_string());
-                startup.fail(&Notice::warning(why), Exit::Failed);
-            }
-        });
+        serve_health(Arc::clone(startup), port, reports.clone());
     }
     announce(startup, settings, &reports);
     tokio::spawn(write_status(Arc::clone(startup), reports));
@@ -130,14 +123,11 @@ async fn serve(
                         PlatformError::Unauthorized => Exit::WrongUse,
                         _ => Exit::Failed,
                     };
-                    let name = platform.name();
-                    let why = w::SERVICE_ENDED.with("name", name).with("why", error.to_string());
-                    startup.fail(&Notice::error(why), exit);
+                    report_end(startup, platform.name(), &error.to_string(), exit);
                 }
                 Some(Err(error)) => {
                     exit = Exit::Failed;
-                    let why = w::SERVICE_ENDED.with("name", "?").with("why", error.to_string());
-                    startup.fail(&Notice::error(why), exit);
+                    report_end(startup, "?", &error.to_string(), exit);
                 }
             },
         }
@@ -175,6 +165,21 @@ fn warn_of_nobody(startup: &Startup, settings: &GatewaySettings, platform: ChatP
         let say = w::NOBODY.with("name", platform.title());
         startup.fail(&Notice::warning(say).with_hint(w::NOBODY_HINT), Exit::Done);
     }
+}
+
+fn report_end(startup: &Startup, name: &str, why: &str, exit: Exit) {
+    startup.fail(&Notice::error(w::SERVICE_ENDED.with("name", name).with("why", why)), exit);
+}
+
+/// Answers probes as long as the program runs.
+fn serve_health(startup: Arc<Startup>, port: u16, reports: HealthReports) {
+    let served = health::serve(port, reports, startup.leaving.clone());
+    tokio::spawn(async move {
+        if let Err(error) = served.await {
+            let why = w::NO_PORT.with("port", port).with("why", error.to_string());
+            startup.fail(&Notice::warning(why), Exit::Failed);
+        }
+    });
 }
 
 /// One service with its ledger, and the folder of the files that come.

@@ -496,7 +496,7 @@ impl Chat {
         };
         self.conversation.fetching = FetchState::Idle;
         if text.is_empty() && mentions.is_empty() {
-            // None of its files came, and the chat was told why.
+            // None of its files came, and the chat knows why.
             return self.record(LedgerRecord::Done { delivery: id }).await;
         }
         let effects = self.conversation.on_text(&speaker, id, &text, mentions);

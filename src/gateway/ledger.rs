@@ -37,7 +37,7 @@ pub enum LedgerRecord {
         /// Which reply of the turn that is.
         #[serde(default)]
         reply: Option<usize>,
-        /// The chat was told that a restart interrupted it.
+        /// The chat knows that a restart interrupted it.
         #[serde(default)]
         is_told: bool,
     },
@@ -69,7 +69,7 @@ pub struct PendingDelivery {
     pub messages: Vec<MessageId>,
     /// Which reply of the turn they show.
     pub reply: Option<usize>,
-    /// The chat was told that a restart interrupted it.
+    /// The chat knows that a restart interrupted it.
     pub is_told: bool,
 }
 
@@ -120,19 +120,7 @@ impl LedgerState {
     pub fn apply(&mut self, record: LedgerRecord) {
         match record {
             LedgerRecord::Cursor { cursor } => self.cursor = Some(cursor),
-            LedgerRecord::Received { incoming } => {
-                let place = self.next;
-                self.next += 1;
-                self.places.insert(incoming.id.clone(), place);
-                let pending = PendingDelivery {
-                    incoming: *incoming,
-                    begun: None,
-                    messages: Vec::new(),
-                    reply: None,
-                    is_told: false,
-                };
-                self.pending.insert(place, pending);
-            }
+            LedgerRecord::Received { incoming } => self.receive(*incoming),
             LedgerRecord::Begun { delivery, text } => {
                 if let Some(pending) = self.find(&delivery) {
                     pending.begun = Some(text);
@@ -163,6 +151,15 @@ impl LedgerState {
                 deliveries.into_iter().for_each(|delivery| self.remember(delivery));
             }
         }
+    }
+
+    fn receive(&mut self, incoming: Incoming) {
+        let place = self.next;
+        self.next += 1;
+        self.places.insert(incoming.id.clone(), place);
+        let (messages, reply) = (Vec::new(), None);
+        let pending = PendingDelivery { incoming, begun: None, messages, reply, is_told: false };
+        self.pending.insert(place, pending);
     }
 
     fn remember(&mut self, delivery: DeliveryId) {

@@ -60,7 +60,7 @@ impl LiveReply {
         // Spaces alone change nothing that is shown.
         self.is_behind |= !text.trim().is_empty();
         if self.posts.is_empty() {
-            // What is said later comes below.
+            // What comes later is shown below.
             self.show(timeline);
         }
     }
@@ -132,7 +132,7 @@ impl LiveReply {
             timeline.settle(key);
         }
         if used > 0 {
-            // They belong to a text that there is no more.
+            // They belong to a text that was replaced.
             for message in self.earlier {
                 timeline.adopt(message, PostBody::Plain("…".to_owned()));
             }

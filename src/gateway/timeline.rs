@@ -330,15 +330,7 @@ impl Timeline {
             self.edits_from = Some(now + self.limits.edit_pace);
         }
         let result = match answer {
-            Ok(message) => {
-                self.hold = None;
-                if let Some(post) = self.find(call.key) {
-                    post.message = message.or(post.message.take());
-                    post.shown = Some(call.body);
-                    (post.tries, post.failing) = (0, None);
-                }
-                PostResult::Shown
-            }
+            Ok(message) => self.mark_shown(call, message),
             Err(PlatformError::RateLimited { after }) => {
                 self.hold = Some(now + after.min(LONGEST_HOLD));
                 PostResult::Again
@@ -367,6 +359,16 @@ impl Timeline {
         };
         self.clear_shown();
         result
+    }
+
+    fn mark_shown(&mut self, call: TimelineCall, message: Option<MessageId>) -> PostResult {
+        self.hold = None;
+        if let Some(post) = self.find(call.key) {
+            post.message = message.or(post.message.take());
+            post.shown = Some(call.body);
+            (post.tries, post.failing) = (0, None);
+        }
+        PostResult::Shown
     }
 
     fn retry_later(&mut self, call: &TimelineCall, why: String, now: Instant) -> PostResult {

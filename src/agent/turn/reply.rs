@@ -165,11 +165,8 @@ impl Turn {
                 if let Some(message) = transcript::prose_answer(&reading) =>
             {
                 self.transcript.add_chat(&message);
-                self.finish_chat(ModelMessage {
-                    message,
-                    markdown: true,
-                    ..ModelMessage::default()
-                })
+                let prose = ModelMessage { message, markdown: true, ..ModelMessage::default() };
+                self.finish_chat(prose)
             }
             ParsedReply::Invalid { .. } | ParsedReply::Fallback { .. } => {
                 self.handle_invalid(&reading, &text)

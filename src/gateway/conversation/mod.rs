@@ -78,7 +78,7 @@ pub struct BegunMessage {
     /// The messages that showed its reply, and which reply of the turn that was.
     pub messages: Vec<MessageId>,
     pub reply: Option<usize>,
-    /// The chat was told of the restart.
+    /// The chat knows of the restart.
     pub is_told: bool,
 }
 

@@ -16,7 +16,7 @@ pub struct UnfinishedReply {
     pub messages: Vec<MessageId>,
     /// Which reply of the turn that is, from 0.
     pub reply: usize,
-    /// The chat was told that a restart interrupted it.
+    /// The chat knows that a restart interrupted it.
     pub is_told: bool,
 }
 
@@ -77,7 +77,7 @@ impl ChatConversation {
         self.timeline.mark(self.marks);
     }
 
-    /// Says that a restart interrupted a message, unless the chat was told.
+    /// Says that a restart interrupted a message, unless the chat knows.
     pub(super) fn say_interrupted(&mut self, is_told: bool) -> Option<PostKey> {
         if is_told {
             return None;
