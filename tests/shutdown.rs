@@ -22,7 +22,7 @@ use bench::TestDir;
 use pty::{Modes, Screen};
 use server::{Reply, Server};
 
-const MOST: Duration = Duration::from_secs(8);
+const MOST: Duration = Duration::from_secs(3);
 
 /// The ways out of the full screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
