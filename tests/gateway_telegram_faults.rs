@@ -120,7 +120,7 @@ fn a_token_that_is_refused_once_after_it_was_accepted_ends_nothing() {
 }
 
 #[test]
-fn the_start_names_each_service_once_it_is_connected_and_warns_if_nobody_may_talk() {
+fn the_start_names_each_service_once_it_is_connected_and_warns_if_no_user_may_talk() {
     for (allow, warns) in [(&[ANN][..], false), (&[], true)] {
         let (telegram, mut gateway) = start(Vec::new(), allow);
         telegram.wait("a poll", |state| {
@@ -129,7 +129,7 @@ fn the_start_names_each_service_once_it_is_connected_and_warns_if_nobody_may_tal
         let (code, text) = gateway.stop();
         assert_eq!(code, Some(0), "{text}");
         assert!(text.contains("Telegram: connected as avocet_bot\n"), "{text}");
-        assert_eq!(text.contains("nobody may talk"), warns, "{text}");
+        assert_eq!(text.contains("no user may talk"), warns, "{text}");
     }
 }
 

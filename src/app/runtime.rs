@@ -101,3 +101,29 @@ impl Unsaved {
 
 /// How long dropping late tasks may take.
 const DROPPED: Duration = Duration::from_millis(300);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_session_that_is_late_leaves_unsaved_is_not_taken_for_nothing() {
+        let runtime = runtime().unwrap();
+        let end = |most| {
+            let late = runtime.spawn(std::future::pending());
+            runtime.block_on(wait_for_session(late, most))
+        };
+        assert!(matches!(end(Duration::ZERO), SessionEnd::Late));
+        let unsaved = SessionEnd::Late.shut_down(runtime);
+        assert!(matches!(unsaved, Unsaved::Unknown));
+        assert!(matches!(unsaved.unless(true), Unsaved::Nothing));
+    }
+
+    #[test]
+    fn a_session_that_ended_in_time_leaves_nothing_unsaved() {
+        let runtime = runtime().unwrap();
+        let ended = runtime.spawn(std::future::ready(None));
+        let end = runtime.block_on(wait_for_session(ended, LEAVING));
+        assert!(matches!(end.shut_down(runtime), Unsaved::Nothing));
+    }
+}

@@ -205,6 +205,23 @@ pub struct PlatformLimits {
     pub dialect: MarkupDialect,
 }
 
+#[cfg(test)]
+impl PlatformLimits {
+    /// Of a service that waits for nothing and takes messages of this length.
+    pub fn for_tests(text: usize) -> PlatformLimits {
+        PlatformLimits {
+            text,
+            unit: TextUnit::Utf16,
+            edit_pace: Duration::ZERO,
+            typing: Duration::ZERO,
+            label: 40,
+            upload: 1 << 20,
+            download: 1 << 20,
+            dialect: MarkupDialect::TelegramV2,
+        }
+    }
+}
+
 /// How a service counts the length of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextUnit {

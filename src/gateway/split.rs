@@ -179,21 +179,10 @@ fn trim_start_lines(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gateway::platform::MarkupDialect;
     use proptest::prelude::*;
-    use std::time::Duration;
 
     fn limits(text: usize, unit: TextUnit) -> PlatformLimits {
-        PlatformLimits {
-            text,
-            unit,
-            edit_pace: Duration::ZERO,
-            typing: Duration::ZERO,
-            label: 20,
-            upload: 1,
-            download: 1,
-            dialect: MarkupDialect::TelegramV2,
-        }
+        PlatformLimits { unit, ..PlatformLimits::for_tests(text) }
     }
 
     fn chars(text: &str, most: usize) -> Vec<String> {

@@ -57,7 +57,7 @@ words! { "chat":
     NO_PORT: "Port {port} for /healthz cannot be used: {why}", "无法使用 /healthz 的端口 {port}：{why}";
     SERVICE_ENDED: "{name} ended: {why}", "{name} 已结束：{why}";
     CONNECTED: "{name}: connected as {bot}", "{name}：已连接，机器人为 {bot}";
-    NOBODY: "{name}: nobody may talk to the bot yet.", "{name}：目前没有人可以与机器人对话。";
+    NOBODY: "{name}: no user may talk to the bot yet.", "{name}：目前没有人可以与机器人对话。";
     NOBODY_HINT: "`avocet gateway pair` makes a code for one user.", "`avocet gateway pair` 可为一位用户生成配对码。";
     STATUS_CONNECTED: "connected as {bot}", "已连接，机器人为 {bot}";
     STATUS_WAITS: "running, not connected. {why}", "正在运行，尚未连接。{why}";

@@ -194,7 +194,7 @@ fn a_code_raises_who_talks_already_and_lowers_nobody() {
     let in_group = Incoming { is_group: true, ..text("7", &code) };
     assert_eq!(admit(&mut roster, &known, &in_group), admitted, "others would read it");
     assert_eq!(admit(&mut roster, &known, &text("7", &code)), Admission::Paired(AccessRole::Admin));
-    assert!(roster.pairing.is_none(), "nobody else can use it");
+    assert!(roster.pairing.is_none(), "no other user can use it");
     assert_eq!(roster.role(TELEGRAM, &known, "7"), Some(AccessRole::Admin));
     let (pairing, code) = Pairing::open([8; 24], None, AccessRole::User, NOW);
     roster.pairing = Some(pairing);

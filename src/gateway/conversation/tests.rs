@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::gateway::platform::{ChatAddress, MarkupDialect, PlatformError, TextUnit};
+use crate::gateway::platform::{ChatAddress, PlatformError};
 use crate::gateway::timeline::{CallKind, NextCall, PostResult};
 use crate::protocol::{
     Ask, AskId, CommandTraits, Decision, Event, Extension, ExtensionKind, ExtensionState,
@@ -11,25 +11,12 @@ use crate::protocol::{
     Usage,
 };
 
-fn limits() -> PlatformLimits {
-    PlatformLimits {
-        text: 1_000,
-        unit: TextUnit::Utf16,
-        edit_pace: Duration::ZERO,
-        typing: Duration::ZERO,
-        label: 40,
-        upload: 1 << 20,
-        download: 1 << 20,
-        dialect: MarkupDialect::TelegramV2,
-    }
-}
-
 fn conversation(user_commands: &[&str]) -> ChatConversation {
     let options = ChatOptions {
         platform: ChatPlatform::Telegram,
         address: ChatAddress { chat: "c".into(), thread: None },
         lang: Lang::En,
-        limits: limits(),
+        limits: PlatformLimits::for_tests(1_000),
         open: Vec::new(),
         menu_first: Vec::new(),
         user_commands: user_commands.iter().map(|name| (*name).to_owned()).collect(),

@@ -1,10 +1,8 @@
 //! The words, the buttons and the answers of questions in chats.
 
 use super::*;
-use crate::gateway::platform::{MarkupDialect, TextUnit};
 use crate::protocol::{ApprovalScope, Requires, Step, TemplateCommand, Tier};
 use serde_json::json;
-use std::time::Duration;
 
 fn risk(tier: Tier) -> Risk {
     Risk { tier, rule: "x".into(), reasons: vec![], effects: vec![], lifted: tier == Tier::L2 }
@@ -24,23 +22,10 @@ fn ask(question: Question) -> ChatQuestion {
     ChatQuestion::new(Ask { id: AskId(3), question }, "k7m2p9q4".into(), Some("7".into()))
 }
 
-fn limits(text: usize) -> PlatformLimits {
-    PlatformLimits {
-        text,
-        unit: TextUnit::Utf16,
-        edit_pace: Duration::ZERO,
-        typing: Duration::ZERO,
-        label: 40,
-        upload: 1 << 20,
-        download: 1 << 20,
-        dialect: MarkupDialect::TelegramV2,
-    }
-}
-
 #[test]
 fn a_step_offers_once_and_no_and_where_an_admin_is_session_and_project() {
     let question = step("git", &["push"], Tier::L1);
-    let buttons = question.buttons(Lang::En, &limits(4096), true);
+    let buttons = question.buttons(Lang::En, &PlatformLimits::for_tests(4096), true);
     let data: Vec<_> = buttons.iter().map(|button| button.data.as_str()).collect();
     assert_eq!(
         data,
@@ -52,7 +37,7 @@ fn a_step_offers_once_and_no_and_where_an_admin_is_session_and_project() {
             "q.k7m2p9q4.stop"
         ]
     );
-    let without_admin = question.buttons(Lang::En, &limits(4096), false);
+    let without_admin = question.buttons(Lang::En, &PlatformLimits::for_tests(4096), false);
     let data: Vec<_> = without_admin.iter().map(|button| button.data.as_str()).collect();
     assert_eq!(data, ["q.k7m2p9q4.once", "q.k7m2p9q4.no", "q.k7m2p9q4.stop"]);
     assert_eq!(question.press("once", false), ChatAnswer::Decided(Decision::Approve));
@@ -68,7 +53,7 @@ fn a_step_offers_once_and_no_and_where_an_admin_is_session_and_project() {
 #[test]
 fn high_risk_has_no_button_that_runs_it_and_needs_the_word_with_the_code_of_an_admin() {
     let question = step("rm", &["-rf", "x"], Tier::L2);
-    let buttons = question.buttons(Lang::En, &limits(4096), true);
+    let buttons = question.buttons(Lang::En, &PlatformLimits::for_tests(4096), true);
     assert!(buttons.iter().all(|button| button.style == ButtonStyle::Refuse), "{buttons:?}");
     assert!(question.text(Lang::En).contains("YES k7m2"));
     assert_eq!(question.press("once", true), ChatAnswer::NotAnAnswer);
@@ -119,14 +104,14 @@ fn a_form_of_a_script_is_answered_line_by_line() {
     assert_eq!(question.typed("Ann", false), ChatAnswer::NotAnAnswer);
     let none = ChatAnswer::Decided(Decision::Reject { word: None });
     assert_eq!(question.press("no", false), none);
-    assert_eq!(question.buttons(Lang::En, &limits(4096), false).len(), 1);
+    assert_eq!(question.buttons(Lang::En, &PlatformLimits::for_tests(4096), false).len(), 1);
 }
 
 #[test]
 fn a_command_that_does_not_fit_is_attached_whole() {
     let long = "y".repeat(5_000);
     let question = step("echo", &[&long], Tier::L2);
-    let (message, file) = question.message(Lang::En, &limits(4096));
+    let (message, file) = question.message(Lang::En, &PlatformLimits::for_tests(4096));
     assert!(file.unwrap().contains(&long));
     assert!(message.len() < 4096 && message.contains("YES k7m2"), "{message}");
 }
@@ -171,7 +156,7 @@ fn what_reads_credentials_or_leaves_the_folder_is_approved_by_admins_only() {
         let question = reaching(effect);
         let text = question.text(Lang::En);
         assert!(text.contains("only an admin can approve it"), "{text}");
-        let buttons = question.buttons(Lang::En, &limits(4096), false);
+        let buttons = question.buttons(Lang::En, &PlatformLimits::for_tests(4096), false);
         assert!(buttons.iter().all(|button| button.style == ButtonStyle::Refuse), "{buttons:?}");
         assert_eq!(question.press("once", false), ChatAnswer::AdminOnly);
         assert_eq!(question.approve("once", false), ChatAnswer::AdminOnly);

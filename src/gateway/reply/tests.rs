@@ -1,21 +1,12 @@
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::gateway::platform::{MarkupDialect, PlatformLimits, TextUnit};
+use crate::gateway::platform::PlatformLimits;
 use crate::gateway::timeline::{CallKind, NextCall};
 
 fn timeline() -> Timeline {
-    let limits = PlatformLimits {
-        text: 4096,
-        unit: TextUnit::Utf16,
-        edit_pace: Duration::from_secs(1),
-        typing: Duration::from_secs(5),
-        label: 60,
-        upload: 1 << 20,
-        download: 1 << 20,
-        dialect: MarkupDialect::TelegramV2,
-    };
-    Timeline::new(limits, Lang::En)
+    let edit_pace = Duration::from_secs(1);
+    Timeline::new(PlatformLimits { edit_pace, ..PlatformLimits::for_tests(4096) }, Lang::En)
 }
 
 /// What the messages show at the end; every call is accepted.

@@ -178,7 +178,8 @@ impl Message {
             language: user.language_code,
             is_bot: user.is_bot,
         });
-        let nobody = || Sender { id: "".into(), name: String::new(), language: None, is_bot: true };
+        let no_user =
+            || Sender { id: "".into(), name: String::new(), language: None, is_bot: true };
         let thread = self.message_thread_id.filter(|_| self.is_topic_message);
         Incoming {
             id,
@@ -187,7 +188,7 @@ impl Message {
                 thread: thread.map(|thread| ThreadId(thread.to_string())),
             },
             message: self.message_id.map(|id| MessageId(id.to_string())),
-            sender: sender.unwrap_or_else(nobody),
+            sender: sender.unwrap_or_else(no_user),
             is_group: self.chat.kind != "private",
             is_addressed,
             kind,
