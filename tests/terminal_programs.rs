@@ -194,6 +194,8 @@ fn what_a_program_with_the_terminal_leaves_behind_is_ended() {
     screen.wait_for("! vim");
     let id = line_of(&bench.work().join("left.pid"));
     wait_until("it is ended", || !is_running(&id));
+    // Before the screen is back, Ctrl-C would be for the program.
+    screen.wait_for("It had the terminal");
     leave(&mut screen);
 }
 
