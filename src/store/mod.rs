@@ -9,7 +9,9 @@
 //! | `event_row` | what of an event is kept, found again, and called a title |
 //! | `open_handles` | handles of the file that must stay open |
 //! | `write_turn` | the order of the writers of one process |
-//! | `writer`, `recorder` | the one thread that writes, and the way to it |
+//! | `shared` | the one connection of all sessions of a process |
+//! | `writer`, `recorder` | what is written of one session, and the way to it |
+//! | `thread` | the one thread that writes |
 //! | `recover` | what can be read of a damaged file |
 //! | `log` | whether the log beside the file is whole |
 //! | `moved` | another file in the place of the open one |
@@ -41,6 +43,8 @@ mod read;
 mod recorder;
 mod recover;
 mod schema;
+mod shared;
+mod thread;
 mod write;
 mod write_turn;
 mod writer;
@@ -51,6 +55,8 @@ pub use key_value::KeyValue;
 use open_handles::OpenHandles;
 pub use read::SessionRecord;
 pub use recorder::Recorder;
+use shared::SharedDatabase;
+use thread::WriterThread;
 pub use write::SessionHeader;
 use write_turn::WriteOrder;
 pub use writer::{Resumed, StoreWriter};
@@ -62,11 +68,13 @@ pub struct Store {
     folder: Option<PathBuf>,
     /// Copies of a store write one after another.
     write_order: WriteOrder,
-    /// They also go on one after another in a file that took the place of theirs.
-    repair_order: WriteOrder,
     /// And open it one after another.
     opening_order: WriteOrder,
     handles: OpenHandles,
+    /// What their sessions have open.
+    shared: SharedDatabase,
+    /// Where those are written.
+    thread: WriterThread,
 }
 
 impl Store {
@@ -80,9 +88,10 @@ impl Store {
         Store {
             folder: None,
             write_order: WriteOrder::default(),
-            repair_order: WriteOrder::default(),
             opening_order: WriteOrder::default(),
             handles: OpenHandles::default(),
+            shared: SharedDatabase::default(),
+            thread: WriterThread::default(),
         }
     }
 
@@ -280,6 +289,18 @@ impl StoreError {
             StoreError::OfFile { error, .. } => error.is_damage(),
             StoreError::Sql(error) => {
                 matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
+            }
+            _ => false,
+        }
+    }
+
+    /// True if another program holds the file.
+    fn is_busy(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
+        match self {
+            StoreError::OfFile { error, .. } => error.is_busy(),
+            StoreError::Sql(error) => {
+                matches!(error.sqlite_error_code(), Some(DatabaseBusy | DatabaseLocked))
             }
             _ => false,
         }

@@ -12,12 +12,11 @@ use super::file_watch::{self, FileWatch, PathState, file_identity};
 use super::write::remove_from_index;
 use super::{Database, SavingError, StoreError, open_private_file, recover, with_suffix};
 
-/// The data copied out of a file, and its key there.
+/// A session copied out of a file, and where the copy is.
 #[derive(Debug)]
 pub struct ExportedSession {
     file: PathBuf,
-    /// Set if it contains a session.
-    id: Option<String>,
+    id: String,
 }
 
 impl Database {
@@ -39,33 +38,41 @@ impl Database {
         }
     }
 
-    /// Copies a session out of a file that was replaced, and closes the file.
+    /// Copies a session out of a file that was replaced; `None` if it is not there.
     ///
     /// # Errors
     /// When there is no room for the copy next to the file.
-    pub fn export_session(
-        &mut self,
-        key: Option<i64>,
-    ) -> Result<Option<ExportedSession>, StoreError> {
-        let Some(file) = self.file.clone() else { return Ok(None) };
+    pub fn export_session(&self, key: i64) -> Result<Option<ExportedSession>, StoreError> {
+        let Some(file) = &self.file else { return Ok(None) };
         // Another session of this file may do the same at this moment.
-        let to = with_suffix(&file, &format!(".carried-{:016x}", fastrand::u64(..)));
+        let to = with_suffix(file, &format!(".carried-{:016x}", fastrand::u64(..)));
         recover::remove_database(&to);
         open_private_file(&to)?;
         let mut carry = Connection::open(&to)?;
         carry.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")?;
         super::schema::migrate(&mut carry, super::schema::MIGRATIONS)?;
-        if let Some(key) = key {
-            recover::copy_session(&self.db, &carry, key)?;
-        }
+        recover::copy_session(&self.db, &carry, key)?;
         let id = carry.query_row("SELECT id FROM sessions", [], |row| row.get(0)).optional()?;
+        drop(carry);
+        if id.is_none() {
+            recover::remove_database(&to);
+        }
+        Ok(id.map(|id| ExportedSession { file: to, id }))
+    }
+
+    /// The file is about to be closed, and another one has its place.
+    ///
+    /// # Errors
+    /// When its log cannot be removed.
+    pub fn leave_replaced(&self) -> Result<(), StoreError> {
+        let Some(file) = &self.file else { return Ok(()) };
         // The log at this path belongs to the file that was here before, not to the one that is
         // here now.
         self.keep_log_on_close();
-        let log = with_suffix(&file, "-wal");
+        let log = with_suffix(file, "-wal");
         let ours = self.file_watch.as_ref().and_then(|witness| witness.log);
         if ours.is_some() && ours == file_identity(&log) {
-            for left in [log, with_suffix(&file, "-shm")] {
+            for left in [log, with_suffix(file, "-shm")] {
                 match fs::remove_file(left) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => {
                         return Err(error.into());
@@ -74,24 +81,20 @@ impl Database {
                 }
             }
         }
-        Ok(Some(ExportedSession { file: to, id }))
+        Ok(())
     }
 
-    /// Copies the session into this file, in place of an older state of it. Returns its key.
+    /// Copies the session into this file, in place of an older state of it.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn import_session(&mut self, carried: &ExportedSession) -> Result<Option<i64>, StoreError> {
-        let Some(id) = &carried.id else {
-            recover::remove_database(&carried.file);
-            return Ok(None);
-        };
+    pub fn import_session(&mut self, carried: &ExportedSession) -> Result<(), StoreError> {
         self.db.execute("ATTACH ?1 AS carried", [carried.file.to_string_lossy()])?;
-        let done = self.import_attached(id);
+        let done = self.import_attached(&carried.id);
         self.db.execute_batch("DETACH carried")?;
-        let key = done?;
+        done?;
         recover::remove_database(&carried.file);
-        Ok(Some(key))
+        Ok(())
     }
 
     fn import_attached(&mut self, id: &str) -> Result<i64, StoreError> {

@@ -38,7 +38,7 @@ enum Job {
     Run(Box<dyn FnOnce(&mut StoreWriter) + Send>),
 }
 
-/// Sends events to the thread that writes. The thread ends when the last copy is dropped.
+/// Sends events to the thread that writes. The session is closed when the last copy is dropped.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     jobs: Sender<Job>,
@@ -47,7 +47,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Starts the thread. It opens nothing until there is work.
+    /// Begins a session on the thread that writes. It opens nothing until there is work.
     pub fn start(
         store: Store,
         header: SessionHeader,
@@ -56,11 +56,9 @@ impl Recorder {
     ) -> Recorder {
         let (jobs, waiting) = mpsc::channel(ROOM);
         let closing = CancellationToken::new();
+        let thread = store.thread.clone();
         let writer = StoreWriter::new(store, header, redactor, faults).hurry_after(closing.clone());
-        let started = std::thread::Builder::new()
-            .name("store".into())
-            .spawn(move || run_writer(writer, waiting));
-        if let Err(error) = started {
+        if let Err(error) = thread.run(run_writer(writer, waiting)) {
             // Every job is then dropped, and dropping one answers it.
             tracing::warn!(%error, "no thread for the store");
         }
@@ -77,7 +75,7 @@ impl Recorder {
 
     /// Sends an event in order, waiting for room but not until it is written.
     pub async fn send(&self, event: &Event) {
-        // A thread that ended writes nothing.
+        // A session that has ended writes nothing.
         let _ = self.jobs.send(Job::Later(Box::new(event.clone()))).await;
     }
 
@@ -105,7 +103,7 @@ impl Recorder {
         let _ = self.jobs.try_send(Job::Run(Box::new(work)));
     }
 
-    /// Runs a job in order; `None` if the thread has ended.
+    /// Runs a job in order; `None` if the session has ended.
     pub async fn call<T: Send + 'static>(
         &self,
         ask: impl FnOnce(&mut StoreWriter) -> T + Send + 'static,
@@ -137,35 +135,28 @@ impl Recorder {
     }
 }
 
-fn run_writer(mut writer: StoreWriter, mut jobs: Receiver<Job>) {
-    // Only to wait with a deadline; the thread itself may block.
-    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_time().build() else {
-        return;
-    };
-    runtime.block_on(async {
-        let mut settle: Option<Instant> = None;
-        let mut early = None;
-        loop {
-            let due = writer.next_deadline().map(Instant::from_std).into_iter().chain(settle).min();
-            let next = match due {
-                Some(due) => timeout_at(due, jobs.recv()).await,
-                None => Ok(jobs.recv().await),
-            };
-            match next {
-                Ok(Some(job)) => {
-                    if write_group(&mut writer, job, &mut jobs, &mut early) {
-                        settle = settle.or_else(|| Some(Instant::now() + SETTLE));
-                    }
+async fn run_writer(mut writer: StoreWriter, mut jobs: Receiver<Job>) {
+    let mut settle: Option<Instant> = None;
+    let mut early = None;
+    loop {
+        let due = writer.next_deadline().map(Instant::from_std).into_iter().chain(settle).min();
+        let next = match due {
+            Some(due) => timeout_at(due, jobs.recv()).await,
+            None => Ok(jobs.recv().await),
+        };
+        match next {
+            Ok(Some(job)) => {
+                if write_group(&mut writer, job, &mut jobs, &mut early) {
+                    settle = settle.or_else(|| Some(Instant::now() + SETTLE));
                 }
-                Ok(None) => break,
-                Err(_) => writer.tick(),
             }
-            if settle.is_some_and(|settle| settle <= Instant::now()) {
-                writer.sync();
-                settle = None;
-            }
+            Ok(None) => break,
+            Err(_) => writer.tick(),
         }
-    });
+        if let Some(due) = settle.take_if(|due| *due <= Instant::now()) {
+            writer.sync((due - SETTLE).into_std());
+        }
+    }
     writer.close();
 }
 

@@ -1,5 +1,5 @@
-//! The state of the writing thread: the file, the session it writes to, and the rows that could not
-//! be written yet.
+//! What is written of one session: where it is in the file, and the rows that could not be written
+//! yet.
 //!
 //! A write error loses nothing: rows wait in memory, the error is reported once, and they are tried
 //! again before each later row. Not here: the thread (`recorder`).
@@ -11,12 +11,10 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use super::busy::{HURRY, set_patience};
-use super::connection::PATIENCE;
+use super::busy::set_patience;
 use super::event_row::{EventRow, RowAction};
-use super::file_watch::PathState;
-use super::moved::ExportedSession;
 use super::read::SessionRecord;
+use super::shared::{OpenDatabase, SharedDatabase};
 use super::write::{PendingParts, SessionHeader, now};
 use super::{Database, EventPage, Lock, Remembered, SavingError, Store, StoreError};
 use crate::i18n::{Localize, LocalizedText};
@@ -27,8 +25,6 @@ use crate::safety::redact::Redactor;
 const WAITING: usize = 32 << 20;
 /// How long a disk is left alone after an error.
 const AGAIN: Duration = Duration::from_secs(2);
-/// How long other sessions of the process may take to go on in another file.
-const REPAIR: Duration = Duration::from_secs(20);
 /// How long growing text may wait to be written.
 const GROWING: Duration = Duration::from_millis(100);
 /// How many characters of a growing word may be written: the start of a secret, but not enough of
@@ -69,13 +65,17 @@ pub struct Resumed {
     pub read_only: bool,
 }
 
-/// The state of the writing thread.
+/// One session, as the thread that writes has it.
 #[derive(Debug)]
 pub struct StoreWriter {
     store: Store,
     redactor: Arc<Redactor>,
     errors: UnboundedSender<SavingError>,
-    database: Option<Database>,
+    file: SharedDatabase,
+    /// The file that `key` is of; zero before it was open.
+    known_file: u64,
+    /// It counts among those that have the file open.
+    has_joined: bool,
     header: SessionHeader,
     /// Set once the session is in the file.
     key: Option<i64>,
@@ -86,10 +86,6 @@ pub struct StoreWriter {
     growing: Option<(Event, Instant)>,
     pending: PendingRows,
     parts: PendingParts,
-    /// Copied out of a file that was replaced.
-    exported: Option<ExportedSession>,
-    /// The report for when the removed file is open again.
-    restored_report: Option<SavingError>,
     /// The last try failed: later tries delay nothing for long.
     last_try_failed: bool,
     /// The session is ending.
@@ -113,11 +109,16 @@ impl StoreWriter {
         redactor: Arc<Redactor>,
         faults: UnboundedSender<SavingError>,
     ) -> StoreWriter {
+        // A store without a file is a new one for each session.
+        let file =
+            if store.is_persistent() { store.shared.clone() } else { SharedDatabase::default() };
         StoreWriter {
             store,
             redactor,
             errors: faults,
-            database: None,
+            file,
+            known_file: 0,
+            has_joined: false,
             header,
             key: None,
             has_begun: false,
@@ -126,16 +127,15 @@ impl StoreWriter {
             growing: None,
             pending: PendingRows::default(),
             parts: PendingParts::default(),
-            exported: None,
-            restored_report: None,
             last_try_failed: false,
             closing: CancellationToken::new(),
         }
     }
 
     /// Once this is cancelled, another window that holds the file is waited for only briefly.
-    pub fn hurry_after(self, closing: CancellationToken) -> StoreWriter {
-        StoreWriter { closing, ..self }
+    pub fn hurry_after(mut self, closing: CancellationToken) -> StoreWriter {
+        self.closing = closing;
+        self
     }
 
     pub fn id(&self) -> &str {
@@ -169,7 +169,7 @@ impl StoreWriter {
 
     /// Opens the file before the first write; if that fails, writing reports it.
     pub fn prepare(&mut self) {
-        if let Err(error) = self.open() {
+        if let Err(error) = self.with_file(|_, _| Ok(())) {
             self.last_try_failed = true;
             tracing::debug!(%error, "the file is not open yet");
         }
@@ -195,11 +195,9 @@ impl StoreWriter {
         grave
     }
 
-    /// After this, the written data is on the disk itself, if the disk allows it.
-    pub fn sync(&self) {
-        if let Some(disk) = &self.database {
-            disk.sync();
-        }
+    /// After this, the data written until `since` is on the disk itself, if the disk allows it.
+    pub fn sync(&self, since: Instant) {
+        self.file.lock().sync(since);
     }
 
     /// The latest time to write growing text, and the time to try a failed disk again.
@@ -232,9 +230,7 @@ impl StoreWriter {
         self.flush();
         // The next window that opens the session may write at once.
         if self.pending.rows.is_empty() {
-            if let Some(disk) = self.database.take() {
-                disk.close();
-            }
+            self.leave();
             if let WriteLock::Writable(lock) = &mut self.write_lock {
                 *lock = None;
             }
@@ -289,112 +285,115 @@ impl StoreWriter {
     }
 
     fn write(&mut self) -> Result<(), StoreError> {
-        let done = self.try_write();
-        match done {
+        self.with_file_repaired(|writer, disk| {
+            if matches!(writer.write_lock, WriteLock::Writable(None)) {
+                match writer.store.lock(&writer.header.id)? {
+                    Some(lock) => writer.write_lock = WriteLock::Writable(Some(lock)),
+                    None => return Err(StoreError::Held { id: writer.header.id.clone() }),
+                }
+            }
+            let rows = writer.pending.rows.make_contiguous();
+            writer.key = Some(disk.add(writer.key, &writer.header, rows, &mut writer.parts)?);
+            Ok(())
+        })
+    }
+
+    // The file
+
+    /// Does something with the file, opened if it is not open; a damaged one is set aside first, and
+    /// it is tried once more.
+    fn with_file_repaired<T>(
+        &mut self,
+        work: impl Fn(&mut StoreWriter, &mut Database) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        match self.with_file(&work) {
             Err(error) if error.is_damage() => {
-                self.salvage()?;
-                self.try_write()
+                self.file.clone().lock().salvage(&self.store)?;
+                self.with_file(work)
             }
             done => done,
         }
     }
 
-    fn try_write(&mut self) -> Result<(), StoreError> {
-        self.open()?;
-        if matches!(self.write_lock, WriteLock::Writable(None)) {
-            match self.store.lock(&self.header.id)? {
-                Some(lock) => self.write_lock = WriteLock::Writable(Some(lock)),
-                None => return Err(StoreError::Held { id: self.header.id.clone() }),
+    /// The other sessions of the process wait meanwhile.
+    fn with_file<T>(
+        &mut self,
+        work: impl FnOnce(&mut StoreWriter, &mut Database) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let file = self.file.clone();
+        let mut file = file.lock();
+        let is_hurried = self.last_try_failed || self.closing.is_cancelled();
+        let patience = file.patience(&self.header.id, is_hurried);
+        let done = self.work_in(&mut file, patience, work);
+        file.tried(&self.header.id, patience, done.as_ref().err());
+        done
+    }
+
+    fn work_in<T>(
+        &mut self,
+        file: &mut OpenDatabase,
+        patience: Duration,
+        work: impl FnOnce(&mut StoreWriter, &mut Database) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let has_opened = file.open(&self.store, patience)?;
+        if file.file != self.known_file {
+            self.go_on_in(file, has_opened)?;
+        }
+        if !std::mem::replace(&mut self.has_joined, true) {
+            file.join();
+        }
+        let Some(disk) = &mut file.disk else { return Err(StoreError::NothingThere) };
+        set_patience(&mut disk.db, patience, &self.closing)?;
+        let done = work(self, disk);
+        self.remember_in(file);
+        done
+    }
+
+    fn remember_in(&self, file: &mut OpenDatabase) {
+        match self.key.filter(|_| !matches!(self.write_lock, WriteLock::ReadOnly)) {
+            Some(key) => file.remember(&self.header.id, key),
+            None => file.forget(&self.header.id),
+        }
+    }
+
+    /// What is written from now on is of this session.
+    fn become_session(&mut self, header: SessionHeader, key: Option<i64>) {
+        let file = self.file.clone();
+        let mut file = file.lock();
+        file.forget(&self.header.id);
+        (self.header, self.key) = (header, key);
+        self.remember_in(&mut file);
+    }
+
+    /// The session has other numbers in another file. What happened to the one before is told to
+    /// each of its sessions, and otherwise to the one that found it.
+    fn go_on_in(&mut self, file: &OpenDatabase, has_opened: bool) -> Result<(), StoreError> {
+        let Some(disk) = &file.disk else { return Ok(()) };
+        if self.known_file > 0 {
+            self.key = disk.find(&self.header.id).ok().map(|known| known.key);
+            self.parts = self.key.map(|key| disk.parts(key)).transpose()?.unwrap_or_default();
+            // The locks were removed with the file.
+            if file.restored > self.known_file
+                && matches!(self.write_lock, WriteLock::Writable(Some(_)))
+            {
+                self.write_lock = WriteLock::Writable(None);
             }
         }
-        let patience = self.busy_timeout();
-        let Some(disk) = &mut self.database else { return Ok(()) };
-        set_patience(&mut disk.db, patience, &self.closing)?;
-        let rows = self.pending.rows.make_contiguous();
-        self.key = Some(disk.add(self.key, &self.header, rows, &mut self.parts)?);
+        if has_opened || self.has_joined {
+            file.report.iter().for_each(|report| self.report(report.clone()));
+        }
+        self.known_file = file.file;
         Ok(())
     }
 
-    fn open(&mut self) -> Result<(), StoreError> {
-        let mut state = self.database.as_mut().map(Database::path_state);
-        if state == Some(PathState::Same) {
-            return Ok(());
+    fn leave(&mut self) {
+        if std::mem::take(&mut self.has_joined) {
+            self.file.lock().leave(&self.header.id);
         }
-        // Until it is open again: all sessions of the process notice it at the same moment.
-        let _turn = state.map(|_| self.store.repair_order.take(REPAIR));
-        if state.is_some() {
-            state = self.database.as_mut().map(Database::path_state);
-        }
-        match state {
-            Some(PathState::Same) => return Ok(()),
-            Some(PathState::Gone) if self.restore_removed_file()? => {}
-            Some(PathState::Gone | PathState::Replaced) => self.export_session()?,
-            None => {}
-        }
-        let (mut disk, fault) = Database::open_with_timeout(&self.store, self.busy_timeout())?;
-        disk.watch();
-        let mut fault = fault;
-        if let Some(carried) = &self.exported {
-            disk.import_session(carried)?;
-            self.exported = None;
-            fault = disk.replaced_report();
-            self.reload_key(&disk)?;
-        } else if self.restored_report.is_some() {
-            fault = fault.or_else(|| self.restored_report.take());
-            self.reload_key(&disk)?;
-        }
-        self.database = Some(disk);
-        fault.into_iter().for_each(|fault| self.report(fault));
-        Ok(())
-    }
-
-    /// The file was removed. While it is open, nothing of it is lost. False if another one is there
-    /// now.
-    fn restore_removed_file(&mut self) -> Result<bool, StoreError> {
-        let Some(disk) = &self.database else { return Ok(true) };
-        let Some(report) = disk.restore_removed(&self.store)? else { return Ok(false) };
-        self.restored_report = Some(report);
-        self.database = None;
-        // The locks were removed with it.
-        if matches!(self.write_lock, WriteLock::Writable(Some(_))) {
-            self.write_lock = WriteLock::Writable(None);
-        }
-        Ok(true)
-    }
-
-    /// Another file replaced it: the session continues in that one.
-    fn export_session(&mut self) -> Result<(), StoreError> {
-        let Some(disk) = &mut self.database else { return Ok(()) };
-        let ours = self.key.filter(|_| !matches!(self.write_lock, WriteLock::ReadOnly));
-        self.exported = disk.export_session(ours)?;
-        self.database = None;
-        Ok(())
-    }
-
-    /// The session has other numbers in another file.
-    fn reload_key(&mut self, disk: &Database) -> Result<(), StoreError> {
-        self.key = disk.find(&self.header.id).ok().map(|known| known.key);
-        self.parts = self.key.map(|key| disk.parts(key)).transpose()?.unwrap_or_default();
-        Ok(())
-    }
-
-    /// Sets a damaged file aside. The session continues with its own id.
-    fn salvage(&mut self) -> Result<(), StoreError> {
-        let Some(disk) = self.database.take() else { return Ok(()) };
-        let (mut disk, fault) = disk.salvage(&self.store)?;
-        disk.watch();
-        self.reload_key(&disk)?;
-        self.database = Some(disk);
-        fault.into_iter().for_each(|fault| self.report(fault));
-        Ok(())
     }
 
     fn is_backing_off(&self) -> bool {
         self.pending.failed_at.is_some_and(|failed| failed.elapsed() < AGAIN)
-    }
-
-    fn busy_timeout(&self) -> Duration {
-        if self.last_try_failed || self.closing.is_cancelled() { HURRY } else { PATIENCE }
     }
 
     fn record_failure(&mut self, error: StoreError) {
@@ -420,7 +419,7 @@ impl StoreWriter {
     /// A disk with a limited amount of room.
     #[cfg(test)]
     pub fn limit_pages(&self, pages: Option<u32>) {
-        if let Some(disk) = &self.database {
+        if let Some(disk) = &self.file.lock().disk {
             let most = pages.unwrap_or(1 << 30);
             let _ = disk.db.pragma_update(None, "max_page_count", most);
         }
@@ -429,9 +428,15 @@ impl StoreWriter {
     /// A read-only disk.
     #[cfg(test)]
     pub fn set_read_only(&self, only: bool) {
-        if let Some(disk) = &self.database {
+        if let Some(disk) = &self.file.lock().disk {
             let _ = disk.db.pragma_update(None, "query_only", only);
         }
+    }
+}
+
+impl Drop for StoreWriter {
+    fn drop(&mut self) {
+        self.leave();
     }
 }
 

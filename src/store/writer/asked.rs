@@ -15,17 +15,9 @@ impl StoreWriter {
         &mut self,
         ask: impl Fn(&mut Database) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        self.open()?;
         self.flush_growing(None);
         self.flush();
-        let Some(disk) = &mut self.database else { return Err(StoreError::NothingThere) };
-        match ask(disk) {
-            Err(error) if error.is_damage() => {
-                self.salvage()?;
-                self.database.as_mut().map_or(Err(StoreError::NothingThere), ask)
-            }
-            done => done,
-        }
+        self.with_file_repaired(|_, disk| ask(disk))
     }
 
     pub fn list(&mut self, folder: Option<&str>, most: usize) -> Result<Vec<Listed>, StoreError> {
@@ -75,13 +67,13 @@ impl StoreWriter {
             Some(Some(lock)) => self.write_lock = WriteLock::Writable(Some(lock)),
             Some(None) => self.write_lock = WriteLock::ReadOnly,
         }
-        self.header = SessionHeader {
+        let header = SessionHeader {
             id: known.id.clone(),
             folder: known.folder.clone(),
             bot: self.header.bot.clone(),
             title: None,
         };
-        self.key = Some(key);
+        self.become_session(header, Some(key));
         self.has_begun = true;
         self.early_events.clear();
         self.parts = parts;
@@ -118,8 +110,7 @@ impl StoreWriter {
         self.flush();
         let failed = self.pending.failed_at.filter(|_| !self.pending.rows.is_empty());
         self.pending = PendingRows { failed_at: failed, ..PendingRows::default() };
-        self.header = header;
-        self.key = None;
+        self.become_session(header, None);
         self.has_begun = false;
         self.early_events.clear();
         self.write_lock = WriteLock::Writable(None);
@@ -204,8 +195,7 @@ impl StoreWriter {
         })?;
         let lock = self.store.lock(&header.id)?;
         self.write_lock = WriteLock::Writable(lock);
-        self.header = header;
-        self.key = Some(known.key);
+        self.become_session(header, Some(known.key));
         Ok(known)
     }
 
