@@ -39,7 +39,7 @@ pub(super) struct OpenDatabase {
     /// The report for when the removed file is open again.
     put_back: Option<SavingError>,
     /// When the data was last on the disk itself.
-    synced: Option<Instant>,
+    pub synced: Option<Instant>,
     /// When a session last waited in vain, and which.
     failed: Option<(Instant, String)>,
 }

@@ -121,12 +121,14 @@ impl Database {
     /// Saves the messages of a finished turn.
     pub fn save_turn_history(&mut self, key: i64, turn: u64, body: &str) -> Result<(), StoreError> {
         let _turn = self.write_order.take(PATIENCE);
-        let done = self.db.execute(
-            "UPDATE history SET body = ?3
-             WHERE session = ?1 AND turn = ?2 AND undone IS NULL AND whole = 0",
-            params![key, to_sql_integer(turn), body],
-        )?;
-        if done == 0 {
+        let changed = self
+            .db
+            .prepare_cached(
+                "UPDATE history SET body = ?3
+                 WHERE session = ?1 AND turn = ?2 AND undone IS NULL AND whole = 0",
+            )?
+            .execute(params![key, to_sql_integer(turn), body])?;
+        if changed == 0 {
             self.db.execute(
                 "INSERT INTO history(session, turn, body) VALUES (?1, ?2, ?3)",
                 params![key, to_sql_integer(turn), body],
@@ -138,10 +140,9 @@ impl Database {
     /// Saves which model answered last.
     pub fn save_model(&mut self, key: i64, model: &str) -> Result<(), StoreError> {
         let _turn = self.write_order.take(PATIENCE);
-        self.db.execute(
-            "UPDATE sessions SET model = ?2 WHERE key = ?1 AND model IS NOT ?2",
-            params![key, model],
-        )?;
+        self.db
+            .prepare_cached("UPDATE sessions SET model = ?2 WHERE key = ?1 AND model IS NOT ?2")?
+            .execute(params![key, model])?;
         Ok(())
     }
 
@@ -288,7 +289,8 @@ pub(super) fn to_sql_integer(number: u64) -> i64 {
 
 /// Sessions are ordered by this and never by a clock, which may jump.
 fn next_touch(db: &Connection) -> Result<i64, StoreError> {
-    Ok(db.query_row("SELECT coalesce(max(touched), 0) + 1 FROM sessions", [], |row| row.get(0))?)
+    let mut next = db.prepare_cached("SELECT coalesce(max(touched), 0) + 1 FROM sessions")?;
+    Ok(next.query_row([], |row| row.get(0))?)
 }
 
 fn insert_session(

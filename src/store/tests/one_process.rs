@@ -165,3 +165,88 @@ fn all_sessions_of_a_process_go_on_in_a_file_that_replaced_theirs_or_that_was_re
         }
     }
 }
+
+#[test]
+fn sessions_of_a_process_share_one_connection_and_the_last_one_closes_it() {
+    let mut fixture = StoreFixture::new();
+    let store = fixture.store();
+    let (mut one, mut two) =
+        (fixture.writer_of(&store, "/work"), fixture.writer_of(&store, "/work"));
+    turn(&mut one, 1, "one", "a");
+    turn(&mut two, 1, "two", "b");
+    let log = with_suffix(&fixture.file(), "-wal");
+    assert_eq!(store.shared.lock().file, 1, "opened once");
+    one.close();
+    assert!(log.exists());
+    turn(&mut two, 2, "more", "c");
+    drop(two);
+    assert!(store.shared.lock().disk.is_none());
+    assert!(!log.exists(), "the log is in the file");
+    assert_eq!(questions(&store, one.id()), 1);
+    // One that has ended may go on.
+    turn(&mut one, 2, "again", "d");
+    drop(one);
+    assert!(store.shared.lock().disk.is_none());
+}
+
+#[test]
+fn every_session_is_told_that_its_file_was_replaced_and_no_session_is_carried_that_was_left() {
+    let mut fixture = StoreFixture::new();
+    let mut other = StoreFixture::new();
+    other.writer().close();
+    drop(Database::open(&other.store()).unwrap());
+    let store = fixture.store();
+    let mut writers: Vec<StoreWriter> =
+        (0..3).map(|_| fixture.writer_of(&store, "/work")).collect();
+    writers.iter_mut().for_each(|writer| turn(writer, 1, "one", "a"));
+    let left = writers[0].id().to_owned();
+    writers[0].switch_session(SessionHeader::new("/work", None));
+    turn(&mut writers[0], 1, "another", "b");
+    fs::rename(other.file(), fixture.file()).unwrap();
+    writers.iter_mut().for_each(|writer| turn(writer, 2, "two", "c"));
+    let told = fixture.reports();
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert!(told.iter().all(|told| matches!(told, SavingError::Replaced { .. })), "{told:?}");
+    assert_eq!(questions(&store, &left), 0);
+    for writer in &writers {
+        assert_eq!(questions(&store, writer.id()), 2);
+    }
+}
+
+#[test]
+fn a_session_only_looks_after_another_one_has_waited_in_vain() {
+    let busy = || {
+        let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
+        StoreError::Sql(rusqlite::Error::SqliteFailure(code, None))
+    };
+    let mut file = super::super::shared::OpenDatabase::default();
+    let whole = file.patience("one", false);
+    assert!(whole > std::time::Duration::ZERO);
+    file.tried("one", whole, Some(&busy()));
+    assert_eq!(file.patience("two", false), std::time::Duration::ZERO);
+    assert_eq!(file.patience("one", false), whole, "it waits for itself");
+    // Who only looked has not waited.
+    file.tried("two", std::time::Duration::ZERO, Some(&busy()));
+    assert_eq!(file.patience("one", false), whole);
+    file.tried("two", std::time::Duration::ZERO, None);
+    assert_eq!(file.patience("three", false), whole, "it could be written");
+    let other = StoreError::NothingThere;
+    file.tried("one", whole, Some(&other));
+    assert_eq!(file.patience("two", false), whole, "that was no other program");
+}
+
+#[test]
+fn what_is_on_the_disk_already_is_not_put_there_again_for_another_session() {
+    let mut fixture = StoreFixture::new();
+    let store = fixture.store();
+    let mut writer = fixture.writer_of(&store, "/work");
+    let before = std::time::Instant::now();
+    turn(&mut writer, 1, "one", "a");
+    writer.sync(std::time::Instant::now());
+    let first = store.shared.lock().synced;
+    assert!(first.is_some());
+    writer.sync(before);
+    assert_eq!(store.shared.lock().synced, first);
+    writer.sync(std::time::Instant::now());
+    assert!(store.shared.lock().synced > first);
+}

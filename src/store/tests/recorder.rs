@@ -78,3 +78,18 @@ async fn an_in_memory_store_works_and_saves_nothing() {
     let listed = recorder.call(|writer| writer.list(None, 9)).await.unwrap().unwrap();
     assert_eq!(listed.len(), 1);
 }
+
+#[tokio::test]
+async fn a_fault_in_one_session_ends_no_other() {
+    let fixture = StoreFixture::new();
+    let store = fixture.store();
+    let (first, _, _faults) = start(store.clone());
+    let (second, id, _errors) = start(store.clone());
+    second.append(&started(1, "hello")).await;
+    let fault: Option<()> = first.call(|_| panic!("on purpose")).await;
+    assert_eq!(fault, None);
+    second.append(&started(2, "and now?")).await;
+    let (third, later, _reports) = start(store.clone());
+    third.append(&started(1, "also new")).await;
+    assert_eq!((questions(&store, &id), questions(&store, &later)), (2, 1));
+}
