@@ -105,6 +105,8 @@ fn nothing_is_lost_and_nothing_comes_twice_when_the_session_is_resumed() {
         server.go_down();
         server.come_back();
     });
+    // A token that was accepted is refused once.
+    survive(true, |server| server.refuse_token_once(|| server.break_connections()));
 }
 
 #[test]
@@ -215,7 +217,7 @@ fn a_wrong_token_and_forbidden_intents_end_the_connection_without_naming_the_tok
     let error = client.run(async {
         loop {
             match client.platform.receive().await {
-                Err(PlatformError::Network(_)) | Ok(_) => {}
+                Err(PlatformError::Network(_) | PlatformError::Refused(_)) | Ok(_) => {}
                 Err(error) => return error,
             }
         }

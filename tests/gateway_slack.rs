@@ -128,6 +128,38 @@ fn nothing_is_lost_and_nothing_comes_twice_whatever_happens_to_the_connection() 
 }
 
 #[test]
+fn a_token_that_is_refused_once_after_it_was_accepted_ends_nothing() {
+    let server = SlackServer::start();
+    let mut client = connect(&server);
+    server.say("U1", "before");
+    assert_eq!(client.next_text(), "before");
+    let connections = server.workspace.with(|w| w.connected);
+    server.refuse_tokens_once(|| server.break_connections());
+    server.wait_for_connection(connections + 1);
+    client.expect_nothing_but(&server, "after");
+    // The same while the connection before it still lasts.
+    server.refuse_tokens_once(|| server.announce_disconnect("refresh_requested"));
+    client.expect_nothing_but(&server, "at the end");
+}
+
+#[test]
+fn a_token_that_is_revoked_ends_the_connection() {
+    let server = SlackServer::start();
+    let client = connect(&server);
+    server.revoke_tokens();
+    server.break_connections();
+    let error = client.run(async {
+        loop {
+            match client.platform.receive().await {
+                Err(PlatformError::Network(_) | PlatformError::Refused(_)) | Ok(_) => {}
+                Err(error) => return error,
+            }
+        }
+    });
+    assert_eq!(error, PlatformError::Unauthorized);
+}
+
+#[test]
 fn a_connection_that_is_about_to_end_is_replaced_before_it_ends() {
     let server = SlackServer::start();
     let mut client = connect(&server);

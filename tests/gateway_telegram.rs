@@ -212,6 +212,30 @@ fn steps_are_shown_in_one_message_where_the_setting_opens_them() {
 }
 
 #[test]
+fn a_step_that_the_policy_refuses_is_shown_with_the_reason() {
+    // A folder that is not there: only the words count.
+    let step = Reply::cmd("I remove it.", "rm", &["-rf", "/nosuch-avocet"]);
+    let gateway = Gateway::start(vec![step, Reply::chat("Then not.")]);
+    gateway.telegram.write(ANN, "clean up");
+    gateway.telegram.wait_for(ANN, "Then not.");
+    let shown = gateway.telegram.wait_for(ANN, "✗ rm -rf /nosuch-avocet");
+    let why = shown.text.split_once("Refused: ").map(|(_, why)| why.trim().len());
+    assert!(why.is_some_and(|length| length > 5), "{shown:?}");
+}
+
+#[test]
+fn writing_is_signalled_while_an_answer_takes_its_time() {
+    let slow = Reply::text("{\"type\":\"chat\",\"message\":\"At last.\"}", 2)
+        .pause(Duration::from_millis(700));
+    let gateway = Gateway::start(vec![slow]);
+    gateway.telegram.write(ANN, "take your time");
+    gateway.telegram.wait("the signal", |state| {
+        state.calls.iter().any(|call| call.name == "sendChatAction").then_some(())
+    });
+    gateway.telegram.wait_for(ANN, "At last.");
+}
+
+#[test]
 fn a_code_that_the_terminal_printed_lets_its_sender_talk_and_no_one_else() {
     let gateway = Gateway::start(vec![Reply::chat("For the paired one.")]);
     let printed = gateway.dir.command(&["gateway", "pair"]).output().unwrap();
@@ -662,6 +686,10 @@ fn load_of_two_hundred_chats_is_answered_once_each() {
             (chat, Instant::now())
         })
         .collect();
+    // Looking at every chat after every call would take time from the program.
+    gateway
+        .telegram
+        .wait("a message to each chat", |state| (state.sent.len() >= sent.len()).then_some(()));
     let shown: Vec<Instant> =
         sent.iter().map(|(chat, _)| gateway.telegram.wait_for(*chat, WORD).at).collect();
     gateway.model.wait_for_answered(sent.len());

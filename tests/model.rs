@@ -5,6 +5,7 @@
 #[path = "support/server.rs"]
 mod server;
 
+use std::io::{BufRead as _, Read as _, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -861,4 +862,75 @@ async fn every_format_recognises_the_others_by_their_first_event() {
             assert_eq!(server.requests().len(), 1);
         }
     }
+}
+
+/// A server that ends the body of each answer only when it is told that the answer was taken.
+struct SlowEnd {
+    address: std::net::SocketAddr,
+    /// The number of the connection on which each request came.
+    asked: std::sync::mpsc::Receiver<usize>,
+    taken: std::sync::mpsc::Sender<()>,
+}
+
+impl SlowEnd {
+    fn start() -> SlowEnd {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (ask, asked) = std::sync::mpsc::channel();
+        let (taken, is_taken) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            for (number, socket) in listener.incoming().flatten().enumerate() {
+                while read_request(&socket) {
+                    let _ = ask.send(number);
+                    let lines = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi\"},\
+                        \"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+                    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\
+                        transfer-encoding: chunked\r\n\r\n";
+                    let whole = format!("{head}{:x}\r\n{lines}\r\n", lines.len());
+                    let sent = (&socket).write_all(whole.as_bytes());
+                    if sent.is_err() || is_taken.recv().is_err() {
+                        break;
+                    }
+                    let _ = (&socket).write_all(b"0\r\n\r\n");
+                }
+            }
+        });
+        SlowEnd { address, asked, taken }
+    }
+}
+
+/// Reads a request with its body; false at the end of the connection.
+fn read_request(socket: &std::net::TcpStream) -> bool {
+    let mut reader = std::io::BufReader::new(socket);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).unwrap_or(0) == 0 {
+            return false;
+        }
+        if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+        if line == "\r\n" {
+            return reader.read_exact(&mut vec![0; length]).is_ok();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_connection_whose_answer_ends_after_its_last_event_serves_the_next_request() {
+    let server = SlowEnd::start();
+    let model = HttpModel::new(endpoint(format!("http://{}/v1", server.address))).unwrap();
+    let mut connections = Vec::new();
+    for _ in 0..50 {
+        assert_eq!(text(&call(&model).await), "Hi");
+        connections.push(server.asked.recv().unwrap());
+        server.taken.send(()).unwrap();
+        // It is free again a moment after its end was sent, which only the next request can show.
+        if connections.iter().filter(|number| **number == connections[0]).count() > 1 {
+            return;
+        }
+        tokio::task::yield_now().await;
+    }
+    panic!("a new connection for each request: {connections:?}");
 }

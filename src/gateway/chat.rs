@@ -86,7 +86,8 @@ struct Chat {
     /// Masks what is sent to the chat as a file.
     redactor: Arc<Redactor>,
     call: Option<BoxFuture<'static, CallDone>>,
-    typing_from: Instant,
+    /// From when on the chat is shown that an answer is being written, while one is.
+    typing_from: Option<Instant>,
     typing: Option<BoxFuture<'static, ()>>,
     /// The files of a message that is submitted once it has them.
     fetch: Option<FileFetch>,
@@ -122,6 +123,10 @@ struct Recorded {
 /// that does not answer.
 const TURN: Duration = Duration::from_secs(1);
 
+/// After so long without an end of the turn the chat is shown that an answer is being written: a
+/// quick answer needs no call for that.
+const UNANSWERED: Duration = Duration::from_millis(300);
+
 /// How long the last messages may take when the program ends.
 const FAREWELL: Duration = Duration::from_millis(1_500);
 
@@ -155,7 +160,7 @@ pub async fn run(mut parts: ChatParts, mut deliveries: Receiver<ChatDelivery>) {
         redactor: Arc::clone(&config.security.redactor),
         session: session::start(config),
         call: None,
-        typing_from: Instant::now(),
+        typing_from: None,
         typing: None,
         fetch: None,
         download: None,
@@ -299,12 +304,16 @@ impl Chat {
     }
 
     fn start_typing(&mut self) {
-        let now = Instant::now();
-        let due = self.conversation.is_typing() && now >= self.typing_from && !self.is_lost;
-        if self.typing.is_some() || !due {
+        if !self.conversation.is_typing() || self.is_lost {
+            self.typing_from = None;
             return;
         }
-        self.typing_from = now + self.parts.options.limits.typing;
+        let now = Instant::now();
+        let due = *self.typing_from.get_or_insert(now + UNANSWERED);
+        if self.typing.is_some() || now < due {
+            return;
+        }
+        self.typing_from = Some(now + self.parts.options.limits.typing);
         let (platform, at) = (Arc::clone(&self.parts.platform), self.parts.options.address.clone());
         let connections = Arc::clone(&self.parts.connections);
         self.typing = Some(Box::pin(async move {
@@ -323,8 +332,7 @@ impl Chat {
             Some(NextCall::Wait(until)) => Some(until),
             _ => None,
         };
-        let typing = self.conversation.is_typing() && self.typing.is_none() && !self.is_lost;
-        let typing = typing.then_some(self.typing_from);
+        let typing = self.typing_from.filter(|_| self.typing.is_none());
         call.into_iter().chain(typing).min()
     }
 

@@ -16,6 +16,10 @@ const WAITING: usize = 256;
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
+/// How often a token may be refused that was accepted before: the service may have trouble of its
+/// own.
+const MOST_REFUSALS: u32 = 3;
+
 /// A connection that lasted this long was a good one: the pauses start from the beginning.
 const STABLE: Duration = Duration::from_secs(30);
 
@@ -40,6 +44,8 @@ pub struct ConnectionEnd<E, O> {
     pub events: mpsc::Sender<E>,
     errors: mpsc::Sender<PlatformError>,
     pub orders: mpsc::UnboundedReceiver<O>,
+    /// How often the token may still be refused.
+    refusals_left: u32,
 }
 
 impl<E: Send + 'static, O: Send + 'static> ServiceConnection<E, O> {
@@ -52,8 +58,12 @@ impl<E: Send + 'static, O: Send + 'static> ServiceConnection<E, O> {
         // A second error before the first is read tells nothing new.
         let (error_sender, errors) = mpsc::channel(1);
         let (orders, order_receiver) = mpsc::unbounded_channel();
-        let end =
-            ConnectionEnd { events: event_sender, errors: error_sender, orders: order_receiver };
+        let end = ConnectionEnd {
+            events: event_sender,
+            errors: error_sender,
+            orders: order_receiver,
+            refusals_left: 0,
+        };
         let task = AbortOnDropHandle::new(tokio::spawn(run(end)));
         ServiceConnection {
             incoming: Mutex::new(IncomingQueue { events, errors }),
@@ -84,11 +94,21 @@ impl<E: Send + 'static, O: Send + 'static> ServiceConnection<E, O> {
 }
 
 impl<E, O> ConnectionEnd<E, O> {
+    /// The service has accepted the token.
+    pub fn accepted(&mut self) {
+        self.refusals_left = MOST_REFUSALS;
+    }
+
     /// The caller may hear of it; true if no other connection will be better.
-    pub fn report(&self, error: PlatformError) -> bool {
-        let is_final = error == PlatformError::Unauthorized;
+    pub fn report(&mut self, error: PlatformError) -> bool {
+        let is_refusal = error == PlatformError::Unauthorized;
+        if is_refusal && self.refusals_left > 0 {
+            self.refusals_left -= 1;
+            let _ = self.errors.try_send(PlatformError::refused_for_now());
+            return false;
+        }
         let _ = self.errors.try_send(error);
-        is_final
+        is_refusal
     }
 
     /// Hands an event over. There is room: only this side adds, and it reads the connection only
@@ -149,6 +169,26 @@ impl ReconnectPauses {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_token_that_was_accepted_may_be_refused_a_few_times_before_that_counts() {
+        let (ends, mut end) = tokio::sync::oneshot::channel();
+        let connection = ServiceConnection::<(), ()>::start(|end| async { drop(ends.send(end)) });
+        let mut end = (&mut end).await.unwrap();
+        end.accepted();
+        for _ in 0..MOST_REFUSALS {
+            assert!(!end.report(PlatformError::Unauthorized));
+            let heard = connection.receive().await;
+            assert!(matches!(heard, Err(PlatformError::Refused(_))), "{heard:?}");
+        }
+        assert!(end.report(PlatformError::Unauthorized));
+        assert_eq!(connection.receive().await, Err(PlatformError::Unauthorized));
+        // One that never was is wrong.
+        end.refusals_left = 0;
+        assert!(!end.report(PlatformError::Network("down".to_owned())));
+        let _ = connection.receive().await;
+        assert!(end.report(PlatformError::Unauthorized));
+    }
 
     #[test]
     fn pauses_grow_to_a_minute_and_start_again_after_a_good_connection() {

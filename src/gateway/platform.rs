@@ -276,6 +276,13 @@ pub enum PlatformError {
     Disk(String),
 }
 
+impl PlatformError {
+    /// A token is refused that was accepted before: the service may have trouble of its own.
+    pub fn refused_for_now() -> PlatformError {
+        PlatformError::Refused("the token, for now".to_owned())
+    }
+}
+
 pub type PlatformResult<'a, T> = BoxFuture<'a, Result<T, PlatformError>>;
 
 /// A connection to a service. One task receives; any number of others call the rest meanwhile.

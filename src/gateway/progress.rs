@@ -37,6 +37,19 @@ impl ProgressPost {
         self.show(lang, timeline);
     }
 
+    /// A step that the policy refused: it is shown whatever else is.
+    pub fn refuse(&mut self, observation: &Observation, lang: Lang, timeline: &mut Timeline) {
+        let why = observation.risk.main_reason().map(|why| why.text(lang)).unwrap_or_default();
+        let why = cut(&one_line(&clean(&why, TextSource::Text)), LONGEST);
+        let line = w::STEP_REFUSED.with("step", command(&observation.step)).with("why", why);
+        let (id, line) = (observation.step.id.clone(), line.text(lang));
+        match self.lines.iter_mut().find(|(known, _)| *known == id) {
+            Some((_, shown)) => *shown = line,
+            None => self.lines.push((id, line)),
+        }
+        self.show(lang, timeline);
+    }
+
     fn show(&mut self, lang: Lang, timeline: &mut Timeline) {
         let before = self.lines.len().saturating_sub(MOST);
         let head = (before > 0).then(|| w::STEPS_BEFORE.with("n", before).text(lang));

@@ -206,7 +206,7 @@ impl Telegram {
             Ok(_) => state.refusals = 0,
             Err(PlatformError::Unauthorized) if state.refusals < MOST_REFUSALS => {
                 state.refusals += 1;
-                return Err(PlatformError::Refused("the token, for now".to_owned()));
+                return Err(PlatformError::refused_for_now());
             }
             Err(_) => {}
         }

@@ -46,6 +46,7 @@ words! { "chat":
     STEP_RUNS: "⏳ {step}", "⏳ {step}";
     STEP_DONE: "✓ {step}", "✓ {step}";
     STEP_FAILED: "✗ {step}", "✗ {step}";
+    STEP_REFUSED: "✗ {step}\nRefused: {why}", "✗ {step}\n已拒绝：{why}";
     STEPS_BEFORE: "… and {n} {n:step|steps} before", "… 之前还有 {n} 个步骤";
     NEEDS_TERMINAL: "This works in the terminal only.", "此功能只能在终端中使用。";
     NONE_ENABLED: "No chat service is enabled.", "没有启用任何聊天平台。";

@@ -30,6 +30,9 @@ const WITHOUT_CONTENT: Duration = Duration::from_secs(600);
 /// After the finish reason only token counts can follow; this is the longest wait for them.
 const AFTER_FINISH: Duration = Duration::from_secs(5);
 
+/// How long the end of the body is waited for once the answer is whole; no turn waits for that.
+const AFTER_END: Duration = Duration::from_secs(1);
+
 /// How long a server that said nothing of a model is not asked again.
 const ASK_AGAIN: Duration = Duration::from_secs(60);
 
@@ -233,10 +236,23 @@ impl ChunkStream {
                 return Ok(Some(chunk));
             }
             if self.reader.is_done() {
+                self.read_end();
                 return Ok(None);
             }
             self.read().await?;
         }
+    }
+
+    /// Reads the end of the body behind the last event, which often comes in a packet of its own:
+    /// only then can the next request have the connection, without another handshake.
+    fn read_end(&mut self) {
+        let mut events = std::mem::replace(&mut self.events, stream::empty().boxed());
+        match events.next().now_or_never() {
+            Some(Some(Ok(_))) | None => {}
+            Some(Some(Err(_)) | None) => return,
+        }
+        let rest = async move { while let Some(Ok(_)) = events.next().await {} };
+        drop(tokio::spawn(async move { with_timeout(AFTER_END, rest).await.is_ok() }));
     }
 
     async fn read(&mut self) -> Result<(), ModelError> {

@@ -136,10 +136,12 @@ impl Recorder {
 }
 
 async fn run_writer(mut writer: StoreWriter, mut jobs: Receiver<Job>) {
-    let mut settle: Option<Instant> = None;
+    // When important data is put on the disk itself, and when the last of it was written.
+    let mut settle: Option<(Instant, Instant)> = None;
     let mut early = None;
     loop {
-        let due = writer.next_deadline().map(Instant::from_std).into_iter().chain(settle).min();
+        let due = settle.map(|(due, _)| due);
+        let due = writer.next_deadline().map(Instant::from_std).into_iter().chain(due).min();
         let next = match due {
             Some(due) => timeout_at(due, jobs.recv()).await,
             None => Ok(jobs.recv().await),
@@ -147,14 +149,16 @@ async fn run_writer(mut writer: StoreWriter, mut jobs: Receiver<Job>) {
         match next {
             Ok(Some(job)) => {
                 if write_group(&mut writer, job, &mut jobs, &mut early) {
-                    settle = settle.or_else(|| Some(Instant::now() + SETTLE));
+                    let now = Instant::now();
+                    settle = Some((settle.map_or(now + SETTLE, |(due, _)| due), now));
                 }
             }
             Ok(None) => break,
             Err(_) => writer.tick(),
         }
-        if let Some(due) = settle.take_if(|due| *due <= Instant::now()) {
-            writer.sync((due - SETTLE).into_std());
+        if let Some((_, last)) = settle.take_if(|(due, _)| *due <= Instant::now()) {
+            let again = writer.sync(last.into_std(), SETTLE);
+            settle = again.map(|due| (Instant::from_std(due), last));
         }
     }
     writer.close();

@@ -141,16 +141,21 @@ impl OpenDatabase {
         self.keys.remove(id);
     }
 
-    /// Puts the data on the disk itself, unless that was done after `since`, for another session.
-    pub fn sync(&mut self, since: Instant) {
-        if self.synced.is_some_and(|synced| synced > since) {
-            return;
+    /// Puts the data written until `last` on the disk itself, unless that was done since, for another
+    /// session. All of them wait meanwhile: returns when to ask again if it was done less than
+    /// `pause` ago.
+    pub fn sync(&mut self, last: Instant, pause: Duration) -> Option<Instant> {
+        let now = Instant::now();
+        match self.synced {
+            Some(synced) if synced > last => return None,
+            Some(synced) if synced + pause > now => return Some(synced + pause),
+            _ => {}
         }
         if let Some(disk) = &self.disk {
-            let now = Instant::now();
             disk.sync();
             self.synced = Some(now);
         }
+        None
     }
 
     /// How long a session may wait for another program. If another session has just waited in

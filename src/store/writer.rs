@@ -195,9 +195,10 @@ impl StoreWriter {
         grave
     }
 
-    /// After this, the data written until `since` is on the disk itself, if the disk allows it.
-    pub fn sync(&self, since: Instant) {
-        self.file.lock().sync(since);
+    /// Puts the data written until `last` on the disk itself, if the disk allows it. Returns when to
+    /// ask again if that was done less than `pause` ago for another session.
+    pub fn sync(&self, last: Instant, pause: Duration) -> Option<Instant> {
+        self.file.lock().sync(last, pause)
     }
 
     /// The latest time to write growing text, and the time to try a failed disk again.

@@ -127,6 +127,8 @@ pub struct World {
     base: String,
     number: u64,
     revoked: bool,
+    /// Logins that were refused.
+    refused: usize,
 }
 
 type Shared = Arc<Watched<World>>;
@@ -169,6 +171,17 @@ impl DiscordServer {
 
     pub fn revoke_token(&self) {
         self.world.with(|world| world.revoked = true);
+    }
+
+    /// Refuses the token once more, and accepts it then.
+    pub fn refuse_token_once(&self, interrupt: impl FnOnce()) {
+        let before = self.world.with(|world| {
+            world.revoked = true;
+            world.refused
+        });
+        interrupt();
+        self.world.wait("a refusal", |world| (world.refused > before).then_some(()));
+        self.world.with(|world| world.revoked = false);
     }
 
     pub fn plan(&self, call: &str, fault: Fault) {
@@ -589,7 +602,10 @@ impl World {
                 self.heartbeats += 1;
                 Heard::Answer(vec![json!({ "op": 11, "d": null })])
             }
-            Some(2 | 6) if self.revoked || frame["d"]["token"] != TOKEN => Heard::Close(4004),
+            Some(2 | 6) if self.revoked || frame["d"]["token"] != TOKEN => {
+                self.refused += 1;
+                Heard::Close(4004)
+            }
             Some(2) if own.is_some() => Heard::Close(4005),
             Some(2) => self.identify(frame, socket, own),
             Some(6) => self.resume(frame, socket, own),

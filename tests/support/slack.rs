@@ -142,6 +142,8 @@ pub struct Workspace {
     base: String,
     number: usize,
     revoked: bool,
+    /// Calls that were refused for that.
+    refused: usize,
 }
 
 #[derive(Debug)]
@@ -182,6 +184,17 @@ impl SlackServer {
     /// Any token is refused from now on.
     pub fn revoke_tokens(&self) {
         self.workspace.with(|workspace| workspace.revoked = true);
+    }
+
+    /// Refuses the tokens for one more connection, and accepts them then.
+    pub fn refuse_tokens_once(&self, interrupt: impl FnOnce()) {
+        let before = self.workspace.with(|workspace| {
+            workspace.revoked = true;
+            workspace.refused
+        });
+        interrupt();
+        self.workspace.wait("a refusal", |w| (w.refused > before).then_some(()));
+        self.workspace.with(|workspace| workspace.revoked = false);
     }
 
     pub fn plan(&self, call: &str, fault: Fault) {
@@ -613,7 +626,10 @@ async fn method(
     let wanted = if name == "apps.connections.open" { APP_TOKEN } else { BOT_TOKEN };
     let answer = workspace.with(|workspace| match token {
         "" => refused("not_authed"),
-        _ if workspace.revoked => refused("token_revoked"),
+        _ if workspace.revoked => {
+            workspace.refused += 1;
+            refused("token_revoked")
+        }
         _ if token == wanted => workspace.call(&name, &args, is_json),
         APP_TOKEN | BOT_TOKEN => refused("not_allowed_token_type"),
         _ => refused("invalid_auth"),

@@ -14,7 +14,7 @@ use crate::i18n::{chat as w, common, linear, session as s};
 use crate::present::changes::changes_page;
 use crate::protocol::{
     Ask, AskId, Decision, Event, Extensions, ModelMessage, Notice, NoticeLevel, Observation, Op,
-    Question, Topic, TurnOrigin, TurnOutcome,
+    Outcome, Question, Topic, TurnOrigin, TurnOutcome,
 };
 use crate::safety::sanitize::{TextSource, clean};
 
@@ -132,8 +132,14 @@ impl ChatConversation {
     }
 
     fn on_observation(&mut self, observation: &Observation) {
-        if self.shows_steps() {
-            self.progress.end(observation, self.options.lang, &mut self.timeline);
+        match observation.outcome {
+            Outcome::Refused => {
+                self.progress.refuse(observation, self.options.lang, &mut self.timeline);
+            }
+            _ if self.shows_steps() => {
+                self.progress.end(observation, self.options.lang, &mut self.timeline);
+            }
+            _ => {}
         }
         // The user asked for these steps: their output is the answer.
         if matches!(self.origin, TurnOrigin::Shell | TurnOrigin::Command) {

@@ -107,10 +107,12 @@ impl DiscordLink {
                         DiscordEnd::Left => return,
                         DiscordEnd::Lost(after) => pause += after,
                         DiscordEnd::Failed(error) => {
+                            if error != PlatformError::Unauthorized {
+                                pause = AFTER_REFUSAL;
+                            }
                             if self.end.report(error) {
                                 return;
                             }
-                            pause = AFTER_REFUSAL;
                         }
                     }
                     pauses.lasted(since.elapsed());
@@ -184,10 +186,14 @@ impl DiscordLink {
                 wire.beats = Some(Heartbeats { every, next });
             }
             SessionStep::Ready => {
+                self.end.accepted();
                 wire.missed = self.catch_up();
                 self.keep(None, None);
             }
-            SessionStep::Resumed => self.keep(None, None),
+            SessionStep::Resumed => {
+                self.end.accepted();
+                self.keep(None, None);
+            }
             SessionStep::Event { name, data } => {
                 if let Some(read) = read_event(&name, data, &self.bot) {
                     let done = self.defer(&read);

@@ -95,6 +95,7 @@ impl SlackLink {
             let mut pause = pauses.next();
             match open(Arc::clone(&self.api)).await {
                 Ok(socket) => {
+                    self.end.accepted();
                     let since = Instant::now();
                     if let LinkEnd::Closed = self.serve(socket).await {
                         return;

@@ -236,17 +236,20 @@ fn a_session_only_looks_after_another_one_has_waited_in_vain() {
 }
 
 #[test]
-fn what_is_on_the_disk_already_is_not_put_there_again_for_another_session() {
+fn what_is_on_the_disk_already_is_not_put_there_again_for_another_session_and_never_too_often() {
+    use std::time::{Duration, Instant};
     let mut fixture = StoreFixture::new();
     let store = fixture.store();
     let mut writer = fixture.writer_of(&store, "/work");
-    let before = std::time::Instant::now();
+    let before = Instant::now();
     turn(&mut writer, 1, "one", "a");
-    writer.sync(std::time::Instant::now());
-    let first = store.shared.lock().synced;
-    assert!(first.is_some());
-    writer.sync(before);
-    assert_eq!(store.shared.lock().synced, first);
-    writer.sync(std::time::Instant::now());
-    assert!(store.shared.lock().synced > first);
+    assert_eq!(writer.sync(Instant::now(), Duration::ZERO), None);
+    let first = store.shared.lock().synced.unwrap();
+    assert_eq!(writer.sync(before, Duration::ZERO), None);
+    assert_eq!(store.shared.lock().synced, Some(first));
+    let pause = Duration::from_secs(3600);
+    assert_eq!(writer.sync(Instant::now(), pause), Some(first + pause));
+    assert_eq!(store.shared.lock().synced, Some(first));
+    assert_eq!(writer.sync(Instant::now(), Duration::ZERO), None);
+    assert!(store.shared.lock().synced > Some(first));
 }
