@@ -19,6 +19,7 @@ use super::files::{ReceivedFiles, mask_file};
 use super::ledger::LedgerRecord;
 use super::platform::{ChatAddress, Incoming, IncomingKind, MessageId, Platform, PlatformError};
 use super::timeline::{CallKind, NextCall, PostResult, TimelineCall};
+use super::wait::{finished, until};
 use crate::i18n::{LocalizedText, chat as w, session as s};
 use crate::protocol::Op;
 use crate::safety::redact::Redactor;
@@ -582,24 +583,5 @@ async fn perform(
         CallKind::Edit(message, text) => platform.edit(at, message, text).await.map(|()| None),
         CallKind::Ask(question) => platform.ask(at, question).await.map(Some),
         CallKind::Upload(file) => platform.upload(at, file).await.map(Some),
-    }
-}
-
-/// The end of what is under way; never, if nothing is.
-async fn finished<T>(running: &mut Option<BoxFuture<'static, T>>) -> T {
-    match running {
-        Some(future) => {
-            let done = future.await;
-            *running = None;
-            done
-        }
-        None => std::future::pending().await,
-    }
-}
-
-async fn until(wake: Option<Instant>) {
-    match wake {
-        Some(wake) => sleep_until(wake.into()).await,
-        None => std::future::pending().await,
     }
 }

@@ -33,3 +33,4 @@ pub mod telegram;
 mod terminal_names;
 pub mod timeline;
 mod typed_command;
+mod wait;

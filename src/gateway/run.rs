@@ -23,6 +23,7 @@ use super::platform::{
 };
 pub use super::receive::ServiceHealth;
 use super::receive::{StoredBatch, connect, receive, register_menu};
+use super::wait::until;
 use crate::i18n::{Lang, LocalizedText, chat as w};
 
 /// Whether a delivery is heard.
@@ -559,11 +560,4 @@ fn size(incoming: &Incoming) -> usize {
 fn disk(error: std::io::Error) -> PlatformError {
     tracing::error!(%error, "the ledger");
     PlatformError::Disk(error.to_string())
-}
-
-async fn until(wake: Option<Instant>) {
-    match wake {
-        Some(wake) => sleep_until(wake.into()).await,
-        None => std::future::pending().await,
-    }
 }

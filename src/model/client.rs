@@ -243,7 +243,7 @@ impl ChunkStream {
         }
     }
 
-    /// Reads the end of the body behind the last event, which often comes in a packet of its own:
+    /// Reads the end of the body after the last event, which often comes in a packet of its own:
     /// only then can the next request have the connection, without another handshake.
     fn read_end(&mut self) {
         let mut events = std::mem::replace(&mut self.events, stream::empty().boxed());

@@ -19,7 +19,7 @@ use super::connection::{PATIENCE, configure, connect, connect_with_timeout};
 use super::file_watch::{FileWatch, PathState};
 use super::open_handles::{HandleUse, OpenHandles};
 use super::write_turn::WriteOrder;
-use super::{SavingError, Store, StoreError, log, open_private_file, recover, with_suffix};
+use super::{SavingError, StoreError, StorePlace, log, open_private_file, recover, with_suffix};
 use crate::private_dir::private_folder;
 
 /// The maximum number of damaged files that are kept; the oldest are removed.
@@ -50,13 +50,13 @@ impl Database {
     /// # Errors
     /// When it cannot be opened: no folder, no room, a later version, or damage while another
     /// window has it open.
-    pub fn open(store: &Store) -> Result<(Database, Option<SavingError>), StoreError> {
+    pub fn open(store: &StorePlace) -> Result<(Database, Option<SavingError>), StoreError> {
         Database::open_with_timeout(store, PATIENCE)
     }
 
     /// The same, with a limit on the wait for another window.
     pub(super) fn open_with_timeout(
-        store: &Store,
+        store: &StorePlace,
         patience: Duration,
     ) -> Result<(Database, Option<SavingError>), StoreError> {
         let (Some(folder), Some(file)) = (&store.folder, store.file()) else {
@@ -77,7 +77,7 @@ impl Database {
     }
 
     /// Together with the other sessions of this process.
-    fn of(self, store: &Store, handles: HandleUse) -> Database {
+    fn of(self, store: &StorePlace, handles: HandleUse) -> Database {
         Database { write_order: store.write_order.clone(), handles, ..self }
     }
 
@@ -109,7 +109,10 @@ impl Database {
     ///
     /// # Errors
     /// When another window has it open as well, or the new one cannot be created.
-    pub fn salvage(self, store: &Store) -> Result<(Database, Option<SavingError>), StoreError> {
+    pub fn salvage(
+        self,
+        store: &StorePlace,
+    ) -> Result<(Database, Option<SavingError>), StoreError> {
         let Database { db, file, file_watch: witness, _shared, .. } = self;
         // Closing a damaged file may fail; it is abandoned either way.
         drop(db);
@@ -128,7 +131,7 @@ impl Database {
     ///
     /// # Errors
     /// When it cannot be written there.
-    pub fn restore_removed(&self, store: &Store) -> Result<Option<SavingError>, StoreError> {
+    pub fn restore_removed(&self, store: &StorePlace) -> Result<Option<SavingError>, StoreError> {
         let (Some(folder), Some(file)) = (&store.folder, &self.file) else { return Ok(None) };
         private_folder(folder)?;
         // It appears whole: another window would take half of it for a damaged file.

@@ -9,7 +9,7 @@
 //! | `event_row` | what of an event is kept, found again, and called a title |
 //! | `open_handles` | handles of the file that must stay open |
 //! | `write_turn` | the order of the writers of one process |
-//! | `shared` | the one connection of all sessions of a process |
+//! | `shared` | the store, with the one connection of all sessions of a process |
 //! | `writer`, `recorder` | what is written of one session, and the way to it |
 //! | `thread` | the one thread that writes |
 //! | `recover` | what can be read of a damaged file |
@@ -55,15 +55,14 @@ pub use key_value::KeyValue;
 use open_handles::OpenHandles;
 pub use read::SessionRecord;
 pub use recorder::Recorder;
-use shared::SharedDatabase;
-use thread::WriterThread;
+pub use shared::Store;
 pub use write::SessionHeader;
 use write_turn::WriteOrder;
 pub use writer::{Resumed, StoreWriter};
 
-/// Where sessions are saved.
+/// Where sessions are saved. Copies are for one process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Store {
+pub struct StorePlace {
     /// `None`: nowhere; everything ends with the program.
     folder: Option<PathBuf>,
     /// Copies of a store write one after another.
@@ -71,27 +70,15 @@ pub struct Store {
     /// And open it one after another.
     opening_order: WriteOrder,
     handles: OpenHandles,
-    /// What their sessions have open.
-    shared: SharedDatabase,
-    /// Where those are written.
-    thread: WriterThread,
 }
 
-impl Store {
-    /// In the user's data folder. Nothing is created or opened yet.
-    pub fn in_folder(folder: PathBuf) -> Store {
-        Store { folder: Some(folder), ..Store::in_memory() }
-    }
-
-    /// Everything works, nothing is saved.
-    pub fn in_memory() -> Store {
-        Store {
-            folder: None,
+impl StorePlace {
+    fn new(folder: Option<PathBuf>) -> StorePlace {
+        StorePlace {
+            folder,
             write_order: WriteOrder::default(),
             opening_order: WriteOrder::default(),
             handles: OpenHandles::default(),
-            shared: SharedDatabase::default(),
-            thread: WriterThread::default(),
         }
     }
 

@@ -4,6 +4,8 @@
 //! file is removed, replaced or damaged while it is open, all of them go on in the next one.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -11,10 +13,45 @@ use super::busy::HURRY;
 use super::connection::PATIENCE;
 use super::file_watch::PathState;
 use super::moved::ExportedSession;
-use super::{Database, SavingError, Store, StoreError};
+use super::thread::WriterThread;
+use super::{Database, SavingError, StoreError, StorePlace};
 
 /// After a session has waited in vain for another program, the others do not wait as well.
 const AGAIN: Duration = Duration::from_secs(2);
+
+/// A place for sessions, with what those of this process share. Copies share it too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Store {
+    place: StorePlace,
+    /// What their sessions have open.
+    pub(super) shared: SharedDatabase,
+    /// Where those are written.
+    pub(super) thread: WriterThread,
+}
+
+impl Store {
+    /// In the user's data folder. Nothing is created or opened yet.
+    pub fn in_folder(folder: PathBuf) -> Store {
+        Store::at(StorePlace::new(Some(folder)))
+    }
+
+    /// Everything works, nothing is saved.
+    pub fn in_memory() -> Store {
+        Store::at(StorePlace::new(None))
+    }
+
+    fn at(place: StorePlace) -> Store {
+        Store { place, shared: SharedDatabase::default(), thread: WriterThread::default() }
+    }
+}
+
+impl Deref for Store {
+    type Target = StorePlace;
+
+    fn deref(&self) -> &StorePlace {
+        &self.place
+    }
+}
 
 /// Copies share one open file.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +89,7 @@ impl SharedDatabase {
 
 impl OpenDatabase {
     /// Opens the file, or the one that is there now. True if it was not open.
-    pub fn open(&mut self, store: &Store, patience: Duration) -> Result<bool, StoreError> {
+    pub fn open(&mut self, store: &StorePlace, patience: Duration) -> Result<bool, StoreError> {
         match self.disk.as_mut().map(Database::path_state) {
             Some(PathState::Same) => return Ok(false),
             Some(PathState::Gone) if self.restore_removed_file(store)? => {}
@@ -77,7 +114,7 @@ impl OpenDatabase {
     }
 
     /// Sets a damaged file aside. The sessions continue with their own ids.
-    pub fn salvage(&mut self, store: &Store) -> Result<(), StoreError> {
+    pub fn salvage(&mut self, store: &StorePlace) -> Result<(), StoreError> {
         let Some(disk) = self.disk.take() else { return Ok(()) };
         let (mut disk, report) = disk.salvage(store)?;
         disk.watch();
@@ -93,7 +130,7 @@ impl OpenDatabase {
 
     /// The file was removed. While it is open, nothing of it is lost. False if another one is there
     /// now.
-    fn restore_removed_file(&mut self, store: &Store) -> Result<bool, StoreError> {
+    fn restore_removed_file(&mut self, store: &StorePlace) -> Result<bool, StoreError> {
         let Some(disk) = &self.disk else { return Ok(true) };
         let Some(report) = disk.restore_removed(store)? else { return Ok(false) };
         self.put_back = Some(report);

@@ -9,7 +9,7 @@ use super::connection::PATIENCE;
 use super::event_row::{self, EventRow, RowAction};
 use super::schema::index_text;
 use super::write_turn::WriteTurn;
-use super::{Database, Store, StoreError};
+use super::{Database, StoreError, StorePlace};
 use crate::protocol::Event;
 
 /// The maximum size of a running step's output that is kept, in bytes; older output is dropped.
@@ -258,7 +258,7 @@ impl Database {
     ///
     /// # Errors
     /// When a window has it open.
-    pub fn delete(&mut self, store: &Store, id: &str) -> Result<(), StoreError> {
+    pub fn delete(&mut self, store: &StorePlace, id: &str) -> Result<(), StoreError> {
         let known = self.find(id)?;
         let Some(_ours) = store.lock(&known.id)? else {
             return Err(StoreError::Held { id: known.id });

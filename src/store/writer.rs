@@ -366,8 +366,8 @@ impl StoreWriter {
         self.remember_in(&mut file);
     }
 
-    /// The session has other numbers in another file. What happened to the one before is told to
-    /// each of its sessions, and otherwise to the one that found it.
+    /// The session has other numbers in another file. Each session of the earlier one reports what
+    /// happened to it; without one, the session that opened the file does.
     fn go_on_in(&mut self, file: &OpenDatabase, has_opened: bool) -> Result<(), StoreError> {
         let Some(disk) = &file.disk else { return Ok(()) };
         if self.known_file > 0 {

@@ -427,14 +427,12 @@ impl Shared {
         }
         for piece in &reply.pieces {
             self.pause(reply.pause);
-            if !reply.raw {
-                client.write_all(format!("{:x}\r\n", piece.len()).as_bytes())?;
-            }
-            client.write_all(piece)?;
-            if !reply.raw {
-                client.write_all(b"\r\n")?;
-            }
-            client.flush()?;
+            // In one packet, as servers send their events.
+            let chunk = match reply.raw {
+                true => piece.clone(),
+                false => [format!("{:x}\r\n", piece.len()).as_bytes(), piece, b"\r\n"].concat(),
+            };
+            client.write_all(&chunk)?;
             times.push(Instant::now());
         }
         match reply.end {

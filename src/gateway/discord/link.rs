@@ -15,6 +15,7 @@ use super::incoming::{DiscordIncoming, InteractionKind, OpenInteraction, read_ev
 use super::session::{CLOSE_TO_RESUME, DiscordSession, SessionKey, SessionStep};
 use crate::gateway::connection::{ConnectionEnd, ReconnectPauses};
 use crate::gateway::platform::{Cursor, Incoming, PlatformError};
+use crate::gateway::wait::finished;
 use crate::net::{SocketEvent, WebSocket};
 
 /// Logins are limited to a number a day: after a refusal that will not change soon, it is not tried
@@ -211,7 +212,7 @@ impl DiscordLink {
         tokio::select! {
             _ = self.end.orders.recv() => Happened::Ordered,
             event = wire.socket.next(), if is_read => Happened::Event(event),
-            messages = finish(&mut wire.missed) => Happened::CaughtUp(messages),
+            messages = finished(&mut wire.missed) => Happened::CaughtUp(messages),
             _ = self.end.events.reserve(), if !is_read => Happened::Room,
             () = beat(&mut wire.beats) => Happened::Beat,
         }
@@ -288,13 +289,6 @@ impl DiscordLink {
             }
             .boxed(),
         )
-    }
-}
-
-async fn finish(missed: &mut Option<Missed>) -> Vec<DiscordIncoming> {
-    match missed {
-        Some(missed) => missed.await,
-        None => std::future::pending().await,
     }
 }
 

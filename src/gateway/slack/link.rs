@@ -13,6 +13,7 @@ use super::incoming::{IsCommand, SlackIncoming, SlackReader};
 use super::socket::{Envelope, SlackFrame, Unacknowledged, acknowledgement};
 use crate::gateway::connection::{ConnectionEnd, ReconnectPauses};
 use crate::gateway::platform::{Cursor, PlatformError};
+use crate::gateway::wait::finished;
 use crate::net::{SocketEvent, WebSocket};
 
 /// After so long without a connection the service may have given up delivering.
@@ -195,7 +196,7 @@ impl SlackLink {
             order = self.end.orders.recv() => LinkStep::Order(order),
             event = current.socket.next(), if has_room => LinkStep::Event(event),
             event = next_of(old), if has_room => LinkStep::OldEvent(event),
-            opened = finish(opening) => LinkStep::Opened(opened),
+            opened = finished(opening) => LinkStep::Opened(opened),
             _ = self.end.events.reserve(), if !has_room => LinkStep::Room,
             () = sleep_until(due.into()) => LinkStep::Due,
         }
@@ -301,13 +302,6 @@ async fn confirm(
 async fn next_of(wire: &mut Option<SlackWire>) -> SocketEvent {
     match wire {
         Some(wire) => wire.socket.next().await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn finish(opening: &mut Option<Opening>) -> Result<WebSocket, PlatformError> {
-    match opening {
-        Some(opening) => opening.await,
         None => std::future::pending().await,
     }
 }
