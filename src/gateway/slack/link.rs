@@ -4,8 +4,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use tokio::time::sleep_until;
+use tokio::time::{sleep, sleep_until};
 
 use super::api::{SlackApi, network};
 use super::cursor::SlackCursor;
@@ -125,6 +126,7 @@ impl SlackLink {
         let mut current = SlackWire::new(socket, self.silence);
         let mut old: Option<SlackWire> = None;
         let mut opening: Option<Opening> = None;
+        let mut pauses = ReconnectPauses::default();
         loop {
             let due = old.iter().chain([&current]).map(SlackWire::due).min();
             let step = self.next_step(&mut current, &mut old, &mut opening, due).await;
@@ -162,8 +164,7 @@ impl SlackLink {
                             before.expires = Some(Instant::now() + LINGER);
                             old = Some(before);
                         }
-                        // The connection lasts until the service closes it.
-                        Err(error) => drop(self.end.report(error)),
+                        Err(error) => opening = self.open_later(error, pauses.next()),
                     }
                     Ok(())
                 }
@@ -181,6 +182,17 @@ impl SlackLink {
                 return LinkEnd::Lost;
             }
         }
+    }
+
+    /// Another try to take over: the connection that is to be replaced lasts until the service closes
+    /// it. `None` if no other connection will be better.
+    fn open_later(&mut self, error: PlatformError, pause: Duration) -> Option<Opening> {
+        let api = Arc::clone(&self.api);
+        let later = async move {
+            sleep(pause).await;
+            open(api).await
+        };
+        (!self.end.report(error)).then(|| later.boxed())
     }
 
     async fn next_step(
