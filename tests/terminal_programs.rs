@@ -76,6 +76,8 @@ fn is_running(id: &str) -> bool {
 
 #[track_caller]
 fn leave(screen: &mut Screen) {
+    // Ctrl-C stops what still runs.
+    screen.wait_until_gone("Esc stops");
     screen.press("\x03");
     screen.wait_for("Press Ctrl-C again");
     screen.press("\x03");
@@ -142,7 +144,7 @@ fn a_program_that_is_killed_leaves_its_modes_to_nobody() {
     screen.press("!vim note.txt\r");
     screen.wait_for("EDITING note.txt");
     screen.press("\r");
-    screen.wait_for("! vim note.txt");
+    screen.wait_for("It had the terminal");
     let modes = fs::read_to_string(bench.work().join("modes")).unwrap();
     for mode in ["icanon", "echo", "isig"] {
         assert!(modes.split_whitespace().any(|word| word == mode), "{mode}: {modes}");
@@ -194,7 +196,6 @@ fn what_a_program_with_the_terminal_leaves_behind_is_ended() {
     screen.wait_for("! vim");
     let id = line_of(&bench.work().join("left.pid"));
     wait_until("it is ended", || !is_running(&id));
-    // Before the screen is back, Ctrl-C would be for the program.
     screen.wait_for("It had the terminal");
     leave(&mut screen);
 }
