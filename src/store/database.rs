@@ -156,8 +156,10 @@ impl Database {
 
     /// Closes the file. The last window to do so writes the log into the file and removes the log.
     pub fn close(mut self) {
-        if self.path_state() != PathState::Same {
-            self.keep_log_on_close();
+        if self.path_state() != PathState::Same
+            && let Err(error) = self.leave_replaced()
+        {
+            tracing::warn!(%error, "the log of a file that is gone stays");
         }
     }
 

@@ -293,6 +293,31 @@ impl StoreError {
         }
     }
 
+    /// True if another try may succeed: nothing is wrong with the data.
+    fn may_pass(&self) -> bool {
+        use rusqlite::ErrorCode::{
+            CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, PermissionDenied, ReadOnly,
+            SystemIoFailure,
+        };
+        match self {
+            StoreError::OfFile { error, .. } => error.may_pass(),
+            StoreError::Io(_) => true,
+            StoreError::Sql(error) => matches!(
+                error.sqlite_error_code(),
+                Some(
+                    CannotOpen
+                        | DatabaseBusy
+                        | DatabaseLocked
+                        | DiskFull
+                        | PermissionDenied
+                        | ReadOnly
+                        | SystemIoFailure
+                )
+            ),
+            _ => false,
+        }
+    }
+
     /// The same error with the file and the system's reason.
     fn with_file(self, file: &Path) -> StoreError {
         use rusqlite::ErrorCode::{CannotOpen, PermissionDenied, ReadOnly};

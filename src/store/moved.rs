@@ -2,22 +2,64 @@
 //! while the program runs. This is noticed before anything is written; the session is copied into
 //! the new file, and everything else in that file stays as it is.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
 use super::file_watch::{self, FileWatch, PathState, file_identity};
 use super::write::remove_from_index;
 use super::{Database, SavingError, StoreError, open_private_file, recover, with_suffix};
 
-/// A session copied out of a file, and where the copy is.
+/// A session copied out of a file, and where the copy is. Locked while a program works with it: what
+/// a program leaves when it ends, the next one takes over.
 #[derive(Debug)]
 pub struct ExportedSession {
     file: PathBuf,
-    id: String,
+    pub(super) id: String,
+    _lock: File,
 }
+
+impl ExportedSession {
+    /// The session that a program has left in this copy; `None` while that program runs, and if it
+    /// is not a whole one, which is removed: the file that it is from was still there.
+    fn left_in(copy: &Path) -> Option<ExportedSession> {
+        let lock = File::open(copy).ok()?;
+        lock.try_lock().ok()?;
+        let id = Connection::open_with_flags(copy, OpenFlags::SQLITE_OPEN_READ_ONLY)
+            .and_then(|db| db.query_row("SELECT id FROM sessions", [], |row| row.get(0)));
+        match id {
+            Ok(id) => Some(ExportedSession { file: copy.to_owned(), id, _lock: lock }),
+            Err(error) => {
+                tracing::warn!(%error, "a copy of a session is not whole");
+                recover::remove_database(copy);
+                None
+            }
+        }
+    }
+
+    /// Removes the copy.
+    pub fn remove(self) {
+        recover::remove_database(&self.file);
+    }
+}
+
+/// The copies of sessions beside a file.
+fn copies_of(file: &Path) -> Vec<PathBuf> {
+    let beginning = with_suffix(file, CARRIED);
+    let beginning = beginning.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let entries = file.parent().and_then(|folder| fs::read_dir(folder).ok());
+    let is_copy = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let number = name.strip_prefix(&beginning);
+        number.is_some_and(|number| number.chars().all(|c| c.is_ascii_hexdigit()))
+    };
+    entries.into_iter().flatten().flatten().map(|entry| entry.path()).filter(is_copy).collect()
+}
+
+/// Comes before the number of a copy.
+const CARRIED: &str = ".carried-";
 
 impl Database {
     /// Watches the file at its path from now on.
@@ -44,20 +86,25 @@ impl Database {
     /// When there is no room for the copy next to the file.
     pub fn export_session(&self, key: i64) -> Result<Option<ExportedSession>, StoreError> {
         let Some(file) = &self.file else { return Ok(None) };
-        // Another session of this file may do the same at this moment.
-        let to = with_suffix(file, &format!(".carried-{:016x}", fastrand::u64(..)));
-        recover::remove_database(&to);
-        open_private_file(&to)?;
-        let mut carry = Connection::open(&to)?;
+        // Another process may do the same with its sessions at this moment.
+        let to = with_suffix(file, &format!("{CARRIED}{:016x}", fastrand::u64(..)));
+        let lock = open_private_file(&to)?;
+        let copied = lock.lock().map_err(StoreError::from).and_then(|()| self.copy_to(&to, key));
+        match copied {
+            Ok(Some(id)) => Ok(Some(ExportedSession { file: to, id, _lock: lock })),
+            other => {
+                recover::remove_database(&to);
+                other.map(|_| None)
+            }
+        }
+    }
+
+    fn copy_to(&self, file: &Path, key: i64) -> Result<Option<String>, StoreError> {
+        let mut carry = Connection::open(file)?;
         carry.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")?;
         super::schema::migrate(&mut carry, super::schema::MIGRATIONS)?;
         recover::copy_session(&self.db, &carry, key)?;
-        let id = carry.query_row("SELECT id FROM sessions", [], |row| row.get(0)).optional()?;
-        drop(carry);
-        if id.is_none() {
-            recover::remove_database(&to);
-        }
-        Ok(id.map(|id| ExportedSession { file: to, id }))
+        Ok(carry.query_row("SELECT id FROM sessions", [], |row| row.get(0)).optional()?)
     }
 
     /// The file is about to be closed, and another one has its place.
@@ -87,14 +134,32 @@ impl Database {
     /// Copies the session into this file, in place of an older state of it.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When it cannot be read or written.
     pub fn import_session(&mut self, carried: &ExportedSession) -> Result<(), StoreError> {
+        if !carried.file.exists() {
+            return Err(StoreError::NothingThere);
+        }
         self.db.execute("ATTACH ?1 AS carried", [carried.file.to_string_lossy()])?;
         let done = self.import_attached(&carried.id);
         self.db.execute_batch("DETACH carried")?;
-        done?;
-        recover::remove_database(&carried.file);
-        Ok(())
+        done.map(|_| ())
+    }
+
+    /// Takes over the sessions that programs copied out of earlier files, and that were in no file
+    /// when they ended.
+    pub fn import_left_sessions(&mut self) {
+        let copies = self.file.as_deref().map(copies_of).unwrap_or_default();
+        for copy in copies {
+            let Some(session) = ExportedSession::left_in(&copy) else { continue };
+            // One that is here has been continued here: both stay.
+            if self.find(&session.id).is_ok() {
+                continue;
+            }
+            match self.import_session(&session) {
+                Ok(()) => session.remove(),
+                Err(error) => tracing::warn!(%error, "a copy of a session is left where it is"),
+            }
+        }
     }
 
     fn import_attached(&mut self, id: &str) -> Result<i64, StoreError> {

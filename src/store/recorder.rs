@@ -136,29 +136,24 @@ impl Recorder {
 }
 
 async fn run_writer(mut writer: StoreWriter, mut jobs: Receiver<Job>) {
-    // When important data is put on the disk itself, and when the last of it was written.
-    let mut settle: Option<(Instant, Instant)> = None;
+    let mut settle: Option<Instant> = None;
     let mut early = None;
     loop {
-        let due = settle.map(|(due, _)| due);
-        let due = writer.next_deadline().map(Instant::from_std).into_iter().chain(due).min();
+        let due = writer.next_deadline().map(Instant::from_std).into_iter().chain(settle).min();
         let next = match due {
             Some(due) => timeout_at(due, jobs.recv()).await,
             None => Ok(jobs.recv().await),
         };
-        match next {
-            Ok(Some(job)) => {
-                if write_group(&mut writer, job, &mut jobs, &mut early) {
-                    let now = Instant::now();
-                    settle = Some((settle.map_or(now + SETTLE, |(due, _)| due), now));
-                }
-            }
+        let is_important = match next {
+            Ok(Some(job)) => write_group(&mut writer, job, &mut jobs, &mut early),
             Ok(None) => break,
             Err(_) => writer.tick(),
+        };
+        if is_important {
+            settle = settle.or_else(|| Some(Instant::now() + SETTLE));
         }
-        if let Some((_, last)) = settle.take_if(|(due, _)| *due <= Instant::now()) {
-            let again = writer.sync(last.into_std(), SETTLE);
-            settle = again.map(|due| (Instant::from_std(due), last));
+        if settle.is_some_and(|due| due <= Instant::now()) {
+            settle = writer.sync(SETTLE).map(Instant::from_std);
         }
     }
     writer.close();

@@ -15,6 +15,7 @@ use super::file_watch::PathState;
 use super::moved::ExportedSession;
 use super::thread::WriterThread;
 use super::{Database, SavingError, StoreError, StorePlace};
+use crate::i18n::{Localize, LocalizedText};
 
 /// After a session has waited in vain for another program, the others do not wait as well.
 const AGAIN: Duration = Duration::from_secs(2);
@@ -53,6 +54,16 @@ impl Deref for Store {
     }
 }
 
+/// Whether a session may take its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hurry {
+    No,
+    /// Its last try failed.
+    AfterFailure,
+    /// It ends.
+    Last,
+}
+
 /// Copies share one open file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SharedDatabase(Arc<Mutex<OpenDatabase>>);
@@ -71,8 +82,10 @@ pub(super) struct OpenDatabase {
     keys: BTreeMap<String, i64>,
     /// The sessions that have it open.
     users: usize,
-    /// Copied out of a file that was replaced.
+    /// Copied out of a file that was replaced. They are kept until all of them are in another.
     exported: Option<Vec<ExportedSession>>,
+    /// The sessions that could not be copied into this file, and why.
+    pub lost: BTreeMap<String, LocalizedText>,
     /// The report for when the removed file is open again.
     put_back: Option<SavingError>,
     /// When the data was last on the disk itself.
@@ -91,26 +104,53 @@ impl OpenDatabase {
     /// Opens the file, or the one that is there now. True if it was not open.
     pub fn open(&mut self, store: &StorePlace, patience: Duration) -> Result<bool, StoreError> {
         match self.disk.as_mut().map(Database::path_state) {
-            Some(PathState::Same) => return Ok(false),
+            Some(PathState::Same) => {
+                // The file came back before all of them were copied.
+                let copies = self.exported.take();
+                copies.into_iter().flatten().for_each(ExportedSession::remove);
+                return Ok(false);
+            }
             Some(PathState::Gone) if self.restore_removed_file(store)? => {}
             Some(PathState::Gone | PathState::Replaced) => self.export_sessions()?,
             None => {}
         }
         let (mut disk, mut report) = Database::open_with_timeout(store, patience)?;
         disk.watch();
-        if let Some(carried) = &mut self.exported {
-            while let Some(session) = carried.last() {
-                disk.import_session(session)?;
-                carried.pop();
-            }
-            self.exported = None;
+        let mut lost = BTreeMap::new();
+        if self.exported.is_some() {
+            lost = self.import_sessions(&mut disk)?;
             report = disk.replaced_report();
         } else if self.put_back.is_some() {
             report = report.or(self.put_back.take());
             self.restored = self.file + 1;
+        } else if self.file == 0 {
+            disk.import_left_sessions();
         }
         self.begin(disk, report);
+        self.lost = lost;
         Ok(true)
+    }
+
+    /// Copies the exported sessions into another file. One that cannot be copied keeps none of the
+    /// others out, and its copy stays.
+    fn import_sessions(
+        &mut self,
+        disk: &mut Database,
+    ) -> Result<BTreeMap<String, LocalizedText>, StoreError> {
+        let mut lost = BTreeMap::new();
+        for session in self.exported.iter().flatten() {
+            match disk.import_session(session) {
+                Ok(()) => {}
+                Err(error) if error.may_pass() => return Err(error),
+                Err(error) => {
+                    tracing::warn!(%error, id = session.id, "a session was not copied");
+                    lost.insert(session.id.clone(), error.localized());
+                }
+            }
+        }
+        let copies = self.exported.take().into_iter().flatten();
+        copies.filter(|copy| !lost.contains_key(&copy.id)).for_each(ExportedSession::remove);
+        Ok(lost)
     }
 
     /// Sets a damaged file aside. The sessions continue with their own ids.
@@ -122,7 +162,16 @@ impl OpenDatabase {
         Ok(())
     }
 
+    /// The sessions have other keys in it, also those that do nothing now.
     fn begin(&mut self, disk: Database, report: Option<SavingError>) {
+        let ids = std::mem::take(&mut self.keys).into_keys();
+        self.keys = ids
+            .filter_map(|id| {
+                let key = disk.find(&id).ok()?.key;
+                Some((id, key))
+            })
+            .collect();
+        self.lost.clear();
         self.disk = Some(disk);
         self.file += 1;
         self.report = report;
@@ -141,12 +190,14 @@ impl OpenDatabase {
     /// Another file replaced it: the sessions continue in that one.
     fn export_sessions(&mut self) -> Result<(), StoreError> {
         let Some(disk) = &self.disk else { return Ok(()) };
-        let mut exported = Vec::new();
-        for key in self.keys.values() {
-            exported.extend(disk.export_session(*key)?);
+        let exported = self.exported.get_or_insert_default();
+        for (id, key) in &self.keys {
+            // After an error, only the others are left to copy.
+            if !exported.iter().any(|copy| copy.id == *id) {
+                exported.extend(disk.export_session(*key)?);
+            }
         }
         disk.leave_replaced()?;
-        self.exported = Some(exported);
         self.disk = None;
         Ok(())
     }
@@ -156,9 +207,15 @@ impl OpenDatabase {
         self.users += 1;
     }
 
-    /// A session is done with the file; the last one closes it.
-    pub fn leave(&mut self, id: &str) {
-        self.forget(id);
+    /// A session is done with the file; the last one closes it. If another file has its place by
+    /// now, all of them go there first; what cannot stays beside it for the next program.
+    pub fn leave(&mut self, store: &StorePlace, remembered: Option<&str>) {
+        if self.disk.as_mut().map(Database::path_state) == Some(PathState::Replaced)
+            && let Err(error) = self.open(store, HURRY)
+        {
+            tracing::warn!(%error, "sessions stay beside the file that replaced theirs");
+        }
+        remembered.into_iter().for_each(|id| self.forget(id));
         self.users = self.users.saturating_sub(1);
         if self.users == 0
             && let Some(disk) = self.disk.take()
@@ -196,22 +253,29 @@ impl OpenDatabase {
     }
 
     /// How long a session may wait for another program. If another session has just waited in
-    /// vain, this one only looks.
-    pub fn patience(&self, id: &str, is_hurried: bool) -> Duration {
-        let (most, quiet) = if is_hurried { (HURRY, HURRY) } else { (PATIENCE, AGAIN) };
+    /// vain, this one only looks, unless it is its last try.
+    pub fn patience(&self, id: &str, hurry: Hurry) -> Duration {
+        let (most, quiet) = match hurry {
+            Hurry::No => (PATIENCE, AGAIN),
+            Hurry::AfterFailure => (HURRY, HURRY),
+            Hurry::Last => return HURRY,
+        };
         match &self.failed {
             Some((at, other)) if other != id && at.elapsed() < quiet => Duration::ZERO,
             _ => most,
         }
     }
 
-    /// Whether a session could write after it had waited for so long.
-    pub fn tried(&mut self, id: &str, patience: Duration, error: Option<&StoreError>) {
-        if error.is_none() {
-            self.failed = None;
-        } else if error.is_some_and(StoreError::is_busy) && !patience.is_zero() {
+    /// Another program held the file for as long as the session waited.
+    pub fn was_busy(&mut self, id: &str, patience: Duration) {
+        if !patience.is_zero() {
             self.failed = Some((Instant::now(), id.to_owned()));
         }
+    }
+
+    /// A session could write.
+    pub fn was_written(&mut self) {
+        self.failed = None;
     }
 }
 

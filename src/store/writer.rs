@@ -14,10 +14,10 @@ use tokio_util::sync::CancellationToken;
 use super::busy::set_patience;
 use super::event_row::{EventRow, RowAction};
 use super::read::SessionRecord;
-use super::shared::{OpenDatabase, SharedDatabase};
+use super::shared::{Hurry, OpenDatabase, SharedDatabase};
 use super::write::{PendingParts, SessionHeader, now};
 use super::{Database, EventPage, Lock, Remembered, SavingError, Store, StoreError};
-use crate::i18n::{Localize, LocalizedText};
+use crate::i18n::{Localize, LocalizedText, store as words};
 use crate::protocol::{ApprovalMode, Event};
 use crate::safety::redact::Redactor;
 
@@ -76,6 +76,10 @@ pub struct StoreWriter {
     known_file: u64,
     /// It counts among those that have the file open.
     has_joined: bool,
+    /// The session that goes along into another file, as it was told.
+    remembered: Option<String>,
+    /// When something important was last written that may not be on the disk itself.
+    unsynced: Option<Instant>,
     header: SessionHeader,
     /// Set once the session is in the file.
     key: Option<i64>,
@@ -88,6 +92,8 @@ pub struct StoreWriter {
     parts: PendingParts,
     /// The last try failed: later tries delay nothing for long.
     last_try_failed: bool,
+    /// It did not wait, because another session had just waited in vain.
+    only_looked: bool,
     /// The session is ending.
     closing: CancellationToken,
 }
@@ -97,8 +103,9 @@ pub struct StoreWriter {
 struct PendingRows {
     rows: VecDeque<EventRow>,
     bytes: usize,
-    /// When the disk last failed, and why.
+    /// When the disk last failed.
     failed_at: Option<Instant>,
+    /// Why, as it was reported.
     failure: Option<LocalizedText>,
 }
 
@@ -119,6 +126,8 @@ impl StoreWriter {
             file,
             known_file: 0,
             has_joined: false,
+            remembered: None,
+            unsynced: None,
             header,
             key: None,
             has_begun: false,
@@ -128,6 +137,7 @@ impl StoreWriter {
             pending: PendingRows::default(),
             parts: PendingParts::default(),
             last_try_failed: false,
+            only_looked: false,
             closing: CancellationToken::new(),
         }
     }
@@ -186,8 +196,12 @@ impl StoreWriter {
                 self.last_try_failed = false;
                 self.pending.rows.clear();
                 self.pending.bytes = 0;
-                if self.pending.failed_at.take().is_some() {
+                self.pending.failed_at = None;
+                if self.pending.failure.take().is_some() {
                     self.report(SavingError::SavedAgain);
+                }
+                if grave {
+                    self.unsynced = Some(Instant::now());
                 }
             }
             Err(error) => self.record_failure(error),
@@ -195,10 +209,14 @@ impl StoreWriter {
         grave
     }
 
-    /// Puts the data written until `last` on the disk itself, if the disk allows it. Returns when to
-    /// ask again if that was done less than `pause` ago for another session.
-    pub fn sync(&self, last: Instant, pause: Duration) -> Option<Instant> {
-        self.file.lock().sync(last, pause)
+    /// Puts what was written on the disk itself, if the disk allows it. Returns when to ask again if
+    /// that was done less than `pause` ago for another session.
+    pub fn sync(&mut self, pause: Duration) -> Option<Instant> {
+        let again = self.file.lock().sync(self.unsynced?, pause);
+        if again.is_none() {
+            self.unsynced = None;
+        }
+        again
     }
 
     /// The latest time to write growing text, and the time to try a failed disk again.
@@ -208,10 +226,11 @@ impl StoreWriter {
         grown.into_iter().chain(again.map(|failed| failed + AGAIN)).min()
     }
 
-    /// Takes text that has grown for long enough, and tries failed rows again.
-    pub fn tick(&mut self) {
+    /// Takes text that has grown for long enough, and tries failed rows again. Returns true if
+    /// something important was among them.
+    pub fn tick(&mut self) -> bool {
         self.flush_growing(Some(LONGEST));
-        self.flush();
+        self.flush()
     }
 
     /// Why rows could not be written; `None` if none wait.
@@ -219,7 +238,7 @@ impl StoreWriter {
         if self.pending.rows.is_empty() {
             return None;
         }
-        Some(self.pending.failure.clone().unwrap_or_else(|| StoreError::NothingThere.localized()))
+        Some(self.pending.failure.clone().unwrap_or_else(|| words::BUSY.into()))
     }
 
     /// The end: one more try, whenever the last one was.
@@ -231,6 +250,8 @@ impl StoreWriter {
         self.flush();
         // The next window that opens the session may write at once.
         if self.pending.rows.is_empty() {
+            // The file may stay open in other sessions and programs.
+            self.sync(Duration::ZERO);
             self.leave();
             if let WriteLock::Writable(lock) = &mut self.write_lock {
                 *lock = None;
@@ -286,7 +307,7 @@ impl StoreWriter {
     }
 
     fn write(&mut self) -> Result<(), StoreError> {
-        self.with_file_repaired(|writer, disk| {
+        let written = self.with_file_repaired(|writer, disk| {
             if matches!(writer.write_lock, WriteLock::Writable(None)) {
                 match writer.store.lock(&writer.header.id)? {
                     Some(lock) => writer.write_lock = WriteLock::Writable(Some(lock)),
@@ -296,7 +317,11 @@ impl StoreWriter {
             let rows = writer.pending.rows.make_contiguous();
             writer.key = Some(disk.add(writer.key, &writer.header, rows, &mut writer.parts)?);
             Ok(())
-        })
+        });
+        if written.is_ok() {
+            self.file.lock().was_written();
+        }
+        written
     }
 
     // The file
@@ -323,10 +348,17 @@ impl StoreWriter {
     ) -> Result<T, StoreError> {
         let file = self.file.clone();
         let mut file = file.lock();
-        let is_hurried = self.last_try_failed || self.closing.is_cancelled();
-        let patience = file.patience(&self.header.id, is_hurried);
+        let hurry = match (self.closing.is_cancelled(), self.last_try_failed) {
+            (true, _) => Hurry::Last,
+            (false, true) => Hurry::AfterFailure,
+            (false, false) => Hurry::No,
+        };
+        let patience = file.patience(&self.header.id, hurry);
         let done = self.work_in(&mut file, patience, work);
-        file.tried(&self.header.id, patience, done.as_ref().err());
+        if done.as_ref().is_err_and(StoreError::is_busy) {
+            file.was_busy(&self.header.id, patience);
+            self.only_looked = patience.is_zero();
+        }
         done
     }
 
@@ -337,11 +369,12 @@ impl StoreWriter {
         work: impl FnOnce(&mut StoreWriter, &mut Database) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let has_opened = file.open(&self.store, patience)?;
-        if file.file != self.known_file {
-            self.go_on_in(file, has_opened)?;
-        }
-        if !std::mem::replace(&mut self.has_joined, true) {
+        let had_joined = std::mem::replace(&mut self.has_joined, true);
+        if !had_joined {
             file.join();
+        }
+        if file.file != self.known_file {
+            self.go_on_in(file, has_opened || had_joined)?;
         }
         let Some(disk) = &mut file.disk else { return Err(StoreError::NothingThere) };
         set_patience(&mut disk.db, patience, &self.closing)?;
@@ -350,25 +383,29 @@ impl StoreWriter {
         done
     }
 
-    fn remember_in(&self, file: &mut OpenDatabase) {
-        match self.key.filter(|_| !matches!(self.write_lock, WriteLock::ReadOnly)) {
-            Some(key) => file.remember(&self.header.id, key),
-            None => file.forget(&self.header.id),
+    /// Another writer may have a session that this one only reads.
+    fn remember_in(&mut self, file: &mut OpenDatabase) {
+        let key = self.key.filter(|_| !matches!(self.write_lock, WriteLock::ReadOnly));
+        let id = key.map(|_| self.header.id.clone());
+        if self.remembered != id {
+            self.remembered.iter().for_each(|old| file.forget(old));
         }
+        if let (Some(id), Some(key)) = (&id, key) {
+            file.remember(id, key);
+        }
+        self.remembered = id;
     }
 
     /// What is written from now on is of this session.
     fn become_session(&mut self, header: SessionHeader, key: Option<i64>) {
         let file = self.file.clone();
-        let mut file = file.lock();
-        file.forget(&self.header.id);
         (self.header, self.key) = (header, key);
-        self.remember_in(&mut file);
+        self.remember_in(&mut file.lock());
     }
 
     /// The session has other numbers in another file. Each session of the earlier one reports what
     /// happened to it; without one, the session that opened the file does.
-    fn go_on_in(&mut self, file: &OpenDatabase, has_opened: bool) -> Result<(), StoreError> {
+    fn go_on_in(&mut self, file: &OpenDatabase, reports: bool) -> Result<(), StoreError> {
         let Some(disk) = &file.disk else { return Ok(()) };
         if self.known_file > 0 {
             self.key = disk.find(&self.header.id).ok().map(|known| known.key);
@@ -380,8 +417,10 @@ impl StoreWriter {
                 self.write_lock = WriteLock::Writable(None);
             }
         }
-        if has_opened || self.has_joined {
-            file.report.iter().for_each(|report| self.report(report.clone()));
+        match file.lost.get(&self.header.id) {
+            Some(why) => self.report(SavingError::NotSaved(why.clone())),
+            None if reports => file.report.iter().for_each(|report| self.report(report.clone())),
+            None => {}
         }
         self.known_file = file.file;
         Ok(())
@@ -389,7 +428,7 @@ impl StoreWriter {
 
     fn leave(&mut self) {
         if std::mem::take(&mut self.has_joined) {
-            self.file.lock().leave(&self.header.id);
+            self.file.lock().leave(&self.store, self.remembered.take().as_deref());
         }
     }
 
@@ -404,12 +443,16 @@ impl StoreWriter {
             Some(file) => error.with_file(&file).localized(),
             None => error.localized(),
         };
+        let is_first = self.pending.failed_at.replace(Instant::now()).is_none();
+        // The next failure counts, also if it only looks again.
+        if std::mem::take(&mut self.only_looked) && is_first {
+            return;
+        }
         // A different reason is reported as well.
-        if self.pending.failed_at.is_none() || self.pending.failure.as_ref() != Some(&why) {
+        if self.pending.failure.as_ref() != Some(&why) {
             self.report(SavingError::NotSaved(why.clone()));
         }
         self.pending.failure = Some(why);
-        self.pending.failed_at = Some(Instant::now());
     }
 
     fn report(&self, fault: SavingError) {

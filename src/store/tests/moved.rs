@@ -203,3 +203,143 @@ fn a_page_is_also_limited_in_bytes() {
     assert!(before.more && before.bytes < 12 << 20);
     assert!(before.events.last().is_some_and(|last| last.seq < first));
 }
+
+/// A file with some sessions of others, whose keys are those that ours have here.
+fn backup() -> (StoreFixture, Vec<String>) {
+    let mut other = StoreFixture::new();
+    let ids = (0..4)
+        .map(|_| {
+            let mut writer = other.writer_in("/elsewhere");
+            turns(&mut writer, 1..=2);
+            writer.close();
+            writer.id().to_owned()
+        })
+        .collect();
+    (other, ids)
+}
+
+fn titles(store: &Store, ids: &[String]) -> Vec<String> {
+    let disk = Database::open(store).unwrap().0;
+    ids.iter().map(|id| disk.find(id).unwrap().title).collect()
+}
+
+#[test]
+fn a_session_that_rests_goes_along_through_several_files() {
+    let mut fixture = StoreFixture::new();
+    let store = fixture.store();
+    let mut busy = fixture.writer_of(&store, "/work");
+    let mut resting = fixture.writer_of(&store, "/work");
+    turns(&mut busy, 1..=2);
+    turns(&mut resting, 1..=3);
+    for number in 3..=5 {
+        let (other, theirs) = backup();
+        fs::rename(other.file(), fixture.file()).unwrap();
+        turns(&mut busy, number..=number);
+        assert_eq!(questions(&store, resting.id()), 3, "file {number}");
+        assert!(theirs.iter().all(|id| questions(&store, id) == 2), "file {number}");
+    }
+    turns(&mut resting, 4..=4);
+    assert_eq!((questions(&store, busy.id()), questions(&store, resting.id())), (5, 4));
+}
+
+#[test]
+fn what_is_asked_first_after_a_replacement_concerns_the_own_session() {
+    let asks: [fn(&mut StoreWriter); 5] = [
+        |writer| drop(writer.rename("mine").unwrap()),
+        |writer| drop(writer.fork(SessionHeader::new("/work", None)).unwrap()),
+        |writer| drop(writer.rewind(2, &Event::Cleared, &[]).unwrap()),
+        |writer| writer.discard_turn_history(1),
+        |writer| writer.save_model("another"),
+    ];
+    for (number, ask) in asks.iter().enumerate() {
+        let mut fixture = StoreFixture::new();
+        let mut writer = fixture.writer();
+        turns(&mut writer, 1..=3);
+        let (other, theirs) = backup();
+        let before = titles(&other.store(), &theirs);
+        fs::rename(other.file(), fixture.file()).unwrap();
+        ask(&mut writer);
+        assert_eq!(titles(&fixture.store(), &theirs), before, "{number}");
+        assert!(theirs.iter().all(|id| questions(&fixture.store(), id) == 2), "{number}");
+        let mut reader = fixture.writer();
+        for id in &theirs {
+            let history = reader.resume(Some(id), 200).unwrap().history;
+            assert_eq!(history.len(), 2, "{number}");
+        }
+        let listed = reader.list(Some("/elsewhere"), 99).unwrap();
+        assert!(listed.iter().all(|one| one.model.is_none()), "{number}: {listed:?}");
+        assert_eq!(listed.len(), 4, "{number}");
+    }
+}
+
+#[test]
+fn a_file_put_in_place_of_the_open_one_is_whole_after_the_sessions_end_without_a_word() {
+    let mut fixture = StoreFixture::new();
+    let store = fixture.store();
+    let mut writers = [fixture.writer_of(&store, "/work"), fixture.writer_of(&store, "/work")];
+    writers.iter_mut().for_each(|writer| turns(writer, 1..=3));
+    let (other, theirs) = backup();
+    fs::rename(other.file(), fixture.file()).unwrap();
+    writers.iter_mut().for_each(StoreWriter::close);
+    assert!(!log(&fixture).exists());
+    assert!(theirs.iter().all(|id| questions(&store, id) == 2));
+    assert!(writers.iter().all(|writer| questions(&store, writer.id()) == 3));
+}
+
+/// The copies of sessions beside the file.
+fn copies(fixture: &StoreFixture) -> Vec<PathBuf> {
+    let entries = fs::read_dir(fixture.file().parent().unwrap()).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.to_string_lossy().contains("carried")).collect()
+}
+
+/// A file of a version that this program cannot write.
+fn newer_file(fixture: &StoreFixture) {
+    let newer = StoreFixture::new();
+    fs::create_dir_all(newer.folder.path().join("data")).unwrap();
+    let db = rusqlite::Connection::open(newer.file()).unwrap();
+    db.execute_batch("CREATE TABLE t(x); PRAGMA user_version = 99").unwrap();
+    drop(db);
+    fs::rename(newer.file(), fixture.file()).unwrap();
+}
+
+#[test]
+fn a_session_that_is_in_no_file_when_the_program_ends_is_there_in_the_next_one() {
+    let mut fixture = StoreFixture::new();
+    let mut writer = fixture.writer();
+    turns(&mut writer, 1..=3);
+    let id = writer.id().to_owned();
+    newer_file(&fixture);
+    turns(&mut writer, 4..=4);
+    assert_eq!(copies(&fixture).len(), 1);
+    // Another program leaves it to the one that runs.
+    let mut other = fixture.writer();
+    assert!(other.list(None, 9).is_err());
+    drop((writer, other));
+    assert_eq!(copies(&fixture).len(), 1);
+    fs::write(fixture.file().with_file_name("sessions.db.carried-0bad"), "half").unwrap();
+    fs::remove_file(fixture.file()).unwrap();
+    let mut next = fixture.writer();
+    assert_eq!(next.resume(Some(&id), 200).unwrap().history.len(), 3);
+    assert_eq!(copies(&fixture), [PathBuf::new(); 0]);
+}
+
+#[test]
+fn a_session_whose_copy_is_lost_keeps_no_other_from_being_saved() {
+    let mut fixture = StoreFixture::new();
+    let store = fixture.store();
+    let mut writers = [fixture.writer_of(&store, "/work"), fixture.writer_of(&store, "/work")];
+    writers.iter_mut().for_each(|writer| turns(writer, 1..=3));
+    newer_file(&fixture);
+    turns(&mut writers[0], 4..=4);
+    let copies = copies(&fixture);
+    assert_eq!(copies.len(), 2);
+    fs::remove_file(&copies[0]).unwrap();
+    let (other, theirs) = backup();
+    fs::rename(other.file(), fixture.file()).unwrap();
+    // Each tries once more when it ends.
+    writers.iter_mut().for_each(StoreWriter::close);
+    let kept: Vec<usize> = writers.iter().map(|writer| questions(&store, writer.id())).collect();
+    assert!(kept.contains(&3) || kept.contains(&4), "{kept:?}");
+    assert!(theirs.iter().all(|id| questions(&store, id) == 2));
+}

@@ -1,6 +1,7 @@
 //! Several sessions of one process on one file.
 
 use super::super::file_watch::PathState;
+use super::super::shared::Hurry;
 use super::*;
 
 /// The locks that this process has on a file, as the system lists them.
@@ -215,24 +216,44 @@ fn every_session_is_told_that_its_file_was_replaced_and_no_session_is_carried_th
 
 #[test]
 fn a_session_only_looks_after_another_one_has_waited_in_vain() {
-    let busy = || {
-        let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
-        StoreError::Sql(rusqlite::Error::SqliteFailure(code, None))
-    };
+    use std::time::Duration;
     let mut file = super::super::shared::OpenDatabase::default();
-    let whole = file.patience("one", false);
-    assert!(whole > std::time::Duration::ZERO);
-    file.tried("one", whole, Some(&busy()));
-    assert_eq!(file.patience("two", false), std::time::Duration::ZERO);
-    assert_eq!(file.patience("one", false), whole, "it waits for itself");
+    let whole = file.patience("one", Hurry::No);
+    assert!(whole > Duration::ZERO);
+    file.was_busy("one", whole);
+    assert_eq!(file.patience("two", Hurry::No), Duration::ZERO);
+    assert_eq!(file.patience("one", Hurry::No), whole, "it waits for itself");
+    assert_eq!(file.patience("two", Hurry::AfterFailure), Duration::ZERO);
+    assert!(file.patience("two", Hurry::Last) > Duration::ZERO, "it has no other try");
     // Who only looked has not waited.
-    file.tried("two", std::time::Duration::ZERO, Some(&busy()));
-    assert_eq!(file.patience("one", false), whole);
-    file.tried("two", std::time::Duration::ZERO, None);
-    assert_eq!(file.patience("three", false), whole, "it could be written");
-    let other = StoreError::NothingThere;
-    file.tried("one", whole, Some(&other));
-    assert_eq!(file.patience("two", false), whole, "that was no other program");
+    file.was_busy("two", Duration::ZERO);
+    assert_eq!(file.patience("one", Hurry::No), whole);
+    file.was_written();
+    assert_eq!(file.patience("three", Hurry::No), whole);
+}
+
+#[test]
+fn a_session_that_only_looked_reports_nothing_before_it_has_waited_as_well() {
+    let mut fixture = StoreFixture::new();
+    let store = fixture.store();
+    let mut one = fixture.writer_of(&store, "/work");
+    let mut two = fixture.writer_of(&store, "/work");
+    turn(&mut one, 1, "one", "a");
+    turn(&mut two, 1, "two", "b");
+    let other = rusqlite::Connection::open(fixture.file()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    record_all(&mut one, [started(2, "more")]);
+    record_all(&mut two, [started(2, "more")]);
+    let told = fixture.reports();
+    assert!(matches!(told.as_slice(), [SavingError::NotSaved(_)]), "{told:?}");
+    two.close();
+    let told = fixture.reports();
+    assert!(matches!(told.as_slice(), [SavingError::NotSaved(_)]), "{told:?}");
+    other.execute_batch("ROLLBACK").unwrap();
+    two.close();
+    one.close();
+    assert_eq!(fixture.reports(), [SavingError::SavedAgain, SavingError::SavedAgain]);
+    assert_eq!((questions(&store, one.id()), questions(&store, two.id())), (2, 2));
 }
 
 #[test]
@@ -241,15 +262,19 @@ fn what_is_on_the_disk_already_is_not_put_there_again_for_another_session_and_ne
     let mut fixture = StoreFixture::new();
     let store = fixture.store();
     let mut writer = fixture.writer_of(&store, "/work");
+    let sync = |last, pause| store.shared.lock().sync(last, pause);
     let before = Instant::now();
     turn(&mut writer, 1, "one", "a");
-    assert_eq!(writer.sync(Instant::now(), Duration::ZERO), None);
+    assert_eq!(sync(Instant::now(), Duration::ZERO), None);
     let first = store.shared.lock().synced.unwrap();
-    assert_eq!(writer.sync(before, Duration::ZERO), None);
+    assert_eq!(sync(before, Duration::ZERO), None);
     assert_eq!(store.shared.lock().synced, Some(first));
     let pause = Duration::from_secs(3600);
-    assert_eq!(writer.sync(Instant::now(), pause), Some(first + pause));
+    assert_eq!(sync(Instant::now(), pause), Some(first + pause));
     assert_eq!(store.shared.lock().synced, Some(first));
-    assert_eq!(writer.sync(Instant::now(), Duration::ZERO), None);
+    // What a session wrote is on the disk when it ends, although the file stays open.
+    let mut other = fixture.writer_of(&store, "/work");
+    turn(&mut other, 1, "two", "b");
+    other.close();
     assert!(store.shared.lock().synced > Some(first));
 }

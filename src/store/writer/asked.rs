@@ -20,6 +20,35 @@ impl StoreWriter {
         self.with_file_repaired(|_, disk| ask(disk))
     }
 
+    /// The same with the key that the session has there: the file may be another one by now.
+    fn with_session<T>(
+        &mut self,
+        ask: impl Fn(&mut Database, i64) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.flush_growing(None);
+        self.flush();
+        self.with_file_repaired(|writer, disk| match writer.key {
+            Some(key) => ask(disk, key),
+            None => Err(StoreError::NothingThere),
+        })
+    }
+
+    /// The same for a session that no other window writes to.
+    fn change_session<T>(
+        &mut self,
+        change: impl Fn(&mut Database, i64) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        if matches!(self.write_lock, WriteLock::ReadOnly) {
+            return Err(StoreError::Held { id: self.header.id.clone() });
+        }
+        self.with_session(change)
+    }
+
+    /// Whether its turns are saved.
+    fn is_saved(&self) -> bool {
+        self.key.is_some() && !matches!(self.write_lock, WriteLock::ReadOnly)
+    }
+
     pub fn list(&mut self, folder: Option<&str>, most: usize) -> Result<Vec<Listed>, StoreError> {
         self.with_database(|disk| disk.list(folder, most))
     }
@@ -37,30 +66,22 @@ impl StoreWriter {
     /// events, about this many at most.
     pub fn resume(&mut self, id: Option<&str>, most: usize) -> Result<Resumed, StoreError> {
         let folder = self.header.folder.clone();
-        let known = self.with_database(|disk| match id {
-            Some(id) => disk.find(id),
-            None => disk
-                .last_in_folder(&folder)?
-                .ok_or_else(|| StoreError::NoSession { id: String::new() }),
+        self.flush_growing(None);
+        self.flush();
+        let (lock, parts, mut resumed) = self.with_file_repaired(|writer, disk| {
+            let known = match id {
+                Some(id) => disk.find(id)?,
+                None => disk
+                    .last_in_folder(&folder)?
+                    .ok_or_else(|| StoreError::NoSession { id: String::new() })?,
+            };
+            let held = matches!(writer.write_lock, WriteLock::Writable(Some(_)));
+            let ours = held && writer.key == Some(known.key);
+            // Before it is read: what another window adds until then belongs to it.
+            let lock = if ours { None } else { Some(writer.store.lock(&known.id)?) };
+            let (parts, resumed) = read_session(disk, known, most)?;
+            Ok((lock, parts, resumed))
         })?;
-        let held = matches!(self.write_lock, WriteLock::Writable(Some(_)));
-        let ours = held && self.key == Some(known.key);
-        let lock = if ours { None } else { Some(self.store.lock(&known.id)?) };
-        let key = known.key;
-        let tail = self.with_database(|disk| disk.event_page(key, None, most))?;
-        let history = self.with_database(|disk| disk.history(key, HISTORY))?;
-        let (folders, approval) = self.with_database(|disk| disk.places(key))?;
-        let broken = history.iter().filter_map(|one| match one {
-            Remembered::Turn { turn, left: None } => Some(*turn),
-            _ => None,
-        });
-        let broken = broken.collect::<Vec<_>>();
-        let broken = broken
-            .into_iter()
-            .map(|turn| Ok((turn, self.with_database(|disk| disk.turn(key, turn))?)))
-            .collect::<Result<_, StoreError>>()?;
-        // The events that close an interrupted turn replace its parts.
-        let parts = self.with_database(|disk| disk.parts(key))?;
         // From here on nothing can fail: the previous session is released.
         match lock {
             None => {}
@@ -68,39 +89,45 @@ impl StoreWriter {
             Some(None) => self.write_lock = WriteLock::ReadOnly,
         }
         let header = SessionHeader {
-            id: known.id.clone(),
-            folder: known.folder.clone(),
+            id: resumed.known.id.clone(),
+            folder: resumed.known.folder.clone(),
             bot: self.header.bot.clone(),
             title: None,
         };
-        self.become_session(header, Some(key));
+        self.become_session(header, Some(resumed.known.key));
         self.has_begun = true;
         self.early_events.clear();
         self.parts = parts;
-        let read_only = matches!(self.write_lock, WriteLock::ReadOnly);
-        Ok(Resumed { known, tail, history, folders, approval, broken, read_only })
+        resumed.read_only = matches!(self.write_lock, WriteLock::ReadOnly);
+        Ok(resumed)
     }
 
     /// Events before those that were already read.
     pub fn events_before(&mut self, seq: i64, most: usize) -> Result<EventPage, StoreError> {
-        let Some(key) = self.key else { return Ok(EventPage::default()) };
-        self.with_database(|disk| disk.event_page(key, Some(seq), most))
+        if self.key.is_none() {
+            return Ok(EventPage::default());
+        }
+        self.with_session(|disk, key| disk.event_page(key, Some(seq), most))
     }
 
     /// The turn (`turn_3`) or the step (`cmd_012`) with an id; empty if it does not exist.
     pub fn turn_or_step(&mut self, id: &str) -> Result<EventPage, StoreError> {
-        let Some(key) = self.key else { return Ok(EventPage::default()) };
+        if self.key.is_none() {
+            return Ok(EventPage::default());
+        }
         match id.strip_prefix("turn_").map(str::parse) {
-            Some(Ok(turn)) => self.with_database(|disk| disk.turn_limited(key, turn, PART)),
+            Some(Ok(turn)) => self.with_session(|disk, key| disk.turn_limited(key, turn, PART)),
             Some(Err(_)) => Ok(EventPage::default()),
-            None => self.with_database(|disk| disk.step(key, id)),
+            None => self.with_session(|disk, key| disk.step(key, id)),
         }
     }
 
     /// The first and the last existing turn and step.
     pub fn first_and_last(&mut self) -> Result<EventPage, StoreError> {
-        let Some(key) = self.key else { return Ok(EventPage::default()) };
-        self.with_database(|disk| disk.first_and_last(key))
+        if self.key.is_none() {
+            return Ok(EventPage::default());
+        }
+        self.with_session(|disk, key| disk.first_and_last(key))
     }
 
     /// The next events belong to a new session. Rows of this one that could not be written are
@@ -124,10 +151,9 @@ impl StoreWriter {
 
     /// Saves which model answered last.
     pub fn save_model(&mut self, model: &str) {
-        let Some(key) = self.key.filter(|_| !matches!(self.write_lock, WriteLock::ReadOnly)) else {
-            return;
-        };
-        if let Err(error) = self.with_database(|disk| disk.save_model(key, model)) {
+        if self.is_saved()
+            && let Err(error) = self.change_session(|disk, key| disk.save_model(key, model))
+        {
             tracing::warn!(%error, "the model of the session was not saved");
         }
     }
@@ -142,9 +168,9 @@ impl StoreWriter {
         json: &str,
         put: impl Fn(&mut Database, i64, &str) -> Result<(), StoreError>,
     ) {
-        let Some(key) = self.key.filter(|_| !matches!(self.write_lock, WriteLock::ReadOnly)) else {
+        if !self.is_saved() {
             return;
-        };
+        }
         let masked = serde_json::from_str(json).map(|mut value| {
             // An image is no text: a part of it that looks like a secret would be lost.
             let mut images = Vec::new();
@@ -156,15 +182,17 @@ impl StoreWriter {
         });
         // It was created from our own data a moment ago.
         let Ok(masked) = masked else { return };
-        if let Err(error) = self.with_database(|disk| put(disk, key, &masked)) {
+        if let Err(error) = self.change_session(|disk, key| put(disk, key, &masked)) {
             self.record_failure(error);
         }
     }
 
     /// A turn is asked again: its history entries no longer count.
     pub fn discard_turn_history(&mut self, turn: u64) {
-        let Some(key) = self.key else { return };
-        if let Err(error) = self.with_database(|disk| disk.rewind(key, turn, None, &[])) {
+        if self.key.is_none() {
+            return;
+        }
+        if let Err(error) = self.change_session(|disk, key| disk.rewind(key, turn, None, &[])) {
             tracing::warn!(%error, "a turn that is asked again was not found");
         }
     }
@@ -177,19 +205,17 @@ impl StoreWriter {
         event: &Event,
         behind: &[Event],
     ) -> Result<(String, Vec<Remembered>), StoreError> {
-        let key = self.writable_key()?;
         let rows = behind.iter().filter_map(|event| EventRow::new(event, now(), &self.redactor));
         let rows: Vec<EventRow> = rows.collect();
-        let text = self.with_database(|disk| disk.rewind(key, turn, Some(event), &rows))?;
-        let history = self.with_database(|disk| disk.history(key, HISTORY))?;
+        let text = self.change_session(|disk, key| disk.rewind(key, turn, Some(event), &rows))?;
+        let history = self.with_session(|disk, key| disk.history(key, HISTORY))?;
         Ok((text.unwrap_or_default(), history))
     }
 
     /// Continues in a copy of the session. Returns the data of the copy.
     pub fn fork(&mut self, header: SessionHeader) -> Result<SessionRecord, StoreError> {
-        let Some(key) = self.key else { return Err(StoreError::NothingThere) };
         let title = header.title.clone();
-        let known = self.with_database(|disk| {
+        let known = self.with_session(|disk, key| {
             let new = disk.fork(key, &header, title.as_deref())?;
             disk.session_record(new)
         })?;
@@ -203,22 +229,32 @@ impl StoreWriter {
     pub fn rename(&mut self, title: &str) -> Result<String, StoreError> {
         let title = event_row::first_line(&self.redactor.mask(title), 120);
         match self.key {
-            Some(_) => {
-                let key = self.writable_key()?;
-                self.with_database(|disk| disk.rename(key, &title))?;
-            }
+            Some(_) => self.change_session(|disk, key| disk.rename(key, &title))?,
             None => self.header.title = Some(title.clone()),
         }
         Ok(title)
     }
+}
 
-    fn writable_key(&self) -> Result<i64, StoreError> {
-        match (&self.write_lock, self.key) {
-            (WriteLock::ReadOnly, _) => Err(StoreError::Held { id: self.header.id.clone() }),
-            (WriteLock::Writable(_), Some(key)) => Ok(key),
-            (WriteLock::Writable(_), None) => Err(StoreError::NothingThere),
-        }
-    }
+/// What a session resumes with, and its parts: the events that close an interrupted turn replace
+/// them.
+fn read_session(
+    disk: &mut Database,
+    known: SessionRecord,
+    most: usize,
+) -> Result<(PendingParts, Resumed), StoreError> {
+    let key = known.key;
+    let tail = disk.event_page(key, None, most)?;
+    let history = disk.history(key, HISTORY)?;
+    let (folders, approval) = disk.places(key)?;
+    let broken = history.iter().filter_map(|one| match one {
+        Remembered::Turn { turn, left: None } => Some(*turn),
+        _ => None,
+    });
+    let broken =
+        broken.map(|turn| Ok((turn, disk.turn(key, turn)?))).collect::<Result<_, StoreError>>()?;
+    let parts = disk.parts(key)?;
+    Ok((parts, Resumed { known, tail, history, folders, approval, broken, read_only: false }))
 }
 
 /// The data of each image in a saved history.
