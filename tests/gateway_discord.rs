@@ -164,6 +164,35 @@ fn after_a_restart_the_session_is_resumed_or_else_the_channels_are_read() {
 }
 
 #[test]
+fn what_was_missed_is_read_although_the_service_fails_and_the_connection_breaks() {
+    for trouble in [Fault::Status(500), Fault::Broken, Fault::Limited(1)] {
+        let server = DiscordServer::start();
+        let mut client = connect(&server);
+        server.mention("800", "2", "before");
+        assert_eq!(client.next_text(), "before");
+        let (cursor, known) = (client.cursor.clone(), client.known.clone());
+        drop(client);
+        server.forget_sessions();
+        for n in 0..130 {
+            server.chatter("800", "3", &format!("chatter {n}"));
+        }
+        server.mention("800", "2", "missed");
+        server.plan("GET /channels/800/messages", trouble);
+        let mut client = unconnected(&server, TOKEN, cursor.as_ref());
+        client.known = known;
+        client.run(client.platform.connect()).unwrap();
+        server.wait_for_identify(2);
+        server.break_connections();
+        loop {
+            match client.next_text() {
+                text if text == "missed" => break,
+                text => assert!(text.starts_with("chatter"), "{trouble:?}: {text}"),
+            }
+        }
+    }
+}
+
+#[test]
 fn what_was_received_and_not_stored_is_delivered_again_after_a_restart() {
     let server = DiscordServer::start();
     let mut client = connect(&server);

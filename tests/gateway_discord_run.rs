@@ -137,6 +137,17 @@ fn commands_of_the_menu_are_answered_in_their_place_during_a_run() {
 }
 
 #[test]
+fn a_menu_that_the_service_did_not_take_is_sent_again() {
+    let server = DiscordServer::start();
+    server.plan("PUT /applications", Fault::Status(503));
+    let _process = start(&server, Vec::new());
+    server.world.wait("two tries", |world| {
+        let puts = world.calls.iter().filter(|call| call.name.starts_with("PUT /applications"));
+        (puts.count() >= 2).then_some(())
+    });
+}
+
+#[test]
 fn no_one_else_gets_an_answer_and_their_words_reach_no_model() {
     let server = DiscordServer::start();
     let gateway = start(&server, vec![Reply::chat("For Ann.")]);
@@ -147,6 +158,20 @@ fn no_one_else_gets_an_answer_and_their_words_reach_no_model() {
     wait_for(&server, "For Ann.");
     assert_eq!(gateway.model.requests().len(), 1);
     assert!(server.messages().iter().all(|message| message.channel != "800"));
+}
+
+#[test]
+fn a_command_of_a_stranger_takes_the_place_of_no_answer() {
+    let server = DiscordServer::start();
+    let _gateway = start(&server, vec![Reply::chat("For Ann.")]);
+    let strange = server.command("800", STRANGER, "help", json!([]));
+    server.wait_for_callback(&strange);
+    server.world.wait("the command is dismissed", |world| {
+        world.calls.iter().any(|call| call.name.starts_with("DELETE /webhooks")).then_some(())
+    });
+    server.mention("800", ANN, "hello");
+    let answer = wait_for(&server, "For Ann.");
+    assert_eq!(answer.interaction, None);
 }
 
 #[test]

@@ -878,24 +878,32 @@ impl SlowEnd {
         let address = listener.local_addr().unwrap();
         let (ask, asked) = std::sync::mpsc::channel();
         let (taken, is_taken) = std::sync::mpsc::channel();
+        let is_taken = Arc::new(std::sync::Mutex::new(is_taken));
         std::thread::spawn(move || {
             for (number, socket) in listener.incoming().flatten().enumerate() {
-                while read_request(&socket) {
-                    let _ = ask.send(number);
-                    let lines = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi\"},\
-                        \"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
-                    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\
-                        transfer-encoding: chunked\r\n\r\n";
-                    let whole = format!("{head}{:x}\r\n{lines}\r\n", lines.len());
-                    let sent = (&socket).write_all(whole.as_bytes());
-                    if sent.is_err() || is_taken.recv().is_err() {
-                        break;
+                let (ask, is_taken) = (ask.clone(), Arc::clone(&is_taken));
+                std::thread::spawn(move || {
+                    while read_request(&socket) {
+                        let _ = ask.send(number);
+                        let sent = (&socket).write_all(SlowEnd::answer().as_bytes());
+                        if sent.is_err() || is_taken.lock().unwrap().recv().is_err() {
+                            break;
+                        }
+                        let _ = (&socket).write_all(b"0\r\n\r\n");
                     }
-                    let _ = (&socket).write_all(b"0\r\n\r\n");
-                }
+                });
             }
         });
         SlowEnd { address, asked, taken }
+    }
+
+    /// All but its end.
+    fn answer() -> String {
+        let lines = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi\"},\
+            \"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\
+            transfer-encoding: chunked\r\n\r\n";
+        format!("{head}{:x}\r\n{lines}\r\n", lines.len())
     }
 }
 

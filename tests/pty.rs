@@ -1084,7 +1084,10 @@ fn the_queue_runs_in_the_shown_order_after_edits_and_removals() {
     screen.press("\x1b[A\x1b[A");
     screen.press("\x1b[3~");
     screen.wait_until_gone("gone");
+    // While a turn runs, a late Esc would stop that.
+    screen.wait_until_gone("edit the queue");
     screen.press("\x1b");
+    screen.wait_for("edit the queue");
     server.release();
     screen.wait_for("Answer 3.");
     screen.wait_until_gone("Esc stops");

@@ -364,6 +364,8 @@ fn window_title_and_printed_conversation_cannot_control_the_terminal() {
     let after = after.trim_start_matches("\u{1b}[23;0t").trim_start_matches("\u{1b}[?25h");
     assert_no_control(after.as_bytes(), &["/dump"]);
     screen.press(" ");
+    screen.wait_for("Ask anything");
+    screen.wait_until_gone("Esc stops");
     screen.press("\x04");
     screen.wait_for_exit();
     let text = String::from_utf8_lossy(&screen.raw()).into_owned();

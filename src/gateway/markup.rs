@@ -24,8 +24,8 @@ pub fn render(markdown: &str, dialect: MarkupDialect) -> String {
 pub fn code_block(text: &str, dialect: MarkupDialect) -> String {
     let text = match dialect {
         MarkupDialect::TelegramV2 => escape(text, &['\\', '`']),
-        MarkupDialect::Mrkdwn => escape_entities(text).replace("```", "`\u{200a}``"),
-        MarkupDialect::Discord => text.replace("```", "`\u{200a}``"),
+        MarkupDialect::Mrkdwn => escape_entities(text).replace("``", "`\u{200a}`"),
+        MarkupDialect::Discord => text.replace("``", "`\u{200a}`"),
     };
     format!("```\n{}\n```", text.trim_end_matches('\n'))
 }

@@ -192,6 +192,8 @@ pub struct PlatformLimits {
     /// Longest message, as `unit` counts it.
     pub text: usize,
     pub unit: TextUnit,
+    /// Longest message as it is sent, with its marks, where the service counts these.
+    pub rendered: Option<usize>,
     /// Least time between two edits of a chat's messages.
     pub edit_pace: Duration,
     /// A typing signal is shown for this long.
@@ -212,6 +214,7 @@ impl PlatformLimits {
         PlatformLimits {
             text,
             unit: TextUnit::Utf16,
+            rendered: None,
             edit_pace: Duration::ZERO,
             typing: Duration::ZERO,
             label: 40,
@@ -326,6 +329,12 @@ pub trait Platform: Send + Sync {
     /// Tells the service that a press has arrived, so that it stops waiting; `text` is shown only to
     /// the user who pressed, if the service can do that.
     fn acknowledge(&self, press: &str, text: Option<&str>) -> PlatformResult<'_, ()>;
+
+    /// No answer will come to this: its sender may not talk. Where a service shows that an
+    /// answer will come, it does not any more.
+    fn dismiss<'a>(&'a self, _incoming: &'a Incoming) -> PlatformResult<'a, ()> {
+        Box::pin(std::future::ready(Ok(())))
+    }
 
     /// Answers [`IncomingKind::Suggest`].
     fn suggest(&self, _query: &str, _choices: &[String]) -> PlatformResult<'_, ()> {

@@ -24,6 +24,12 @@ impl RateLimits {
         until.checked_duration_since(now).filter(|left| !left.is_zero())
     }
 
+    /// The same, whatever closes all keys.
+    pub fn wait_of(&self, key: &str, now: Instant) -> Option<Duration> {
+        let until = self.closed.get(key)?;
+        until.checked_duration_since(now).filter(|left| !left.is_zero())
+    }
+
     /// No call with this key for so long.
     pub fn close(&mut self, key: &str, wait: Duration, now: Instant) {
         if self.closed.len() >= MANY {
@@ -55,6 +61,7 @@ mod tests {
         limits.close_all(3 * SECOND, now);
         assert_eq!(limits.wait("b", now), Some(3 * SECOND));
         assert_eq!(limits.wait("a", now), Some(3 * SECOND), "the longer one counts");
+        assert_eq!((limits.wait_of("a", now), limits.wait_of("b", now)), (Some(2 * SECOND), None));
     }
 
     #[test]

@@ -279,6 +279,7 @@ impl Service {
             ServiceAdmission::Overheard { .. } | ServiceAdmission::Silent => {
                 tracing::debug!(user = ?incoming.sender.id.0, "a message was not for the bot");
                 self.done(&incoming);
+                self.dismiss(incoming);
             }
             ServiceAdmission::Refuse(why) => {
                 self.done(&incoming);
@@ -310,6 +311,18 @@ impl Service {
                 _ => platform.send(&incoming.at, &Outgoing::plain(text)).await.map(drop),
             };
         });
+    }
+
+    /// Only a command can wait to be answered.
+    fn dismiss(&mut self, incoming: Incoming) {
+        if matches!(incoming.kind, IncomingKind::Command { .. }) {
+            let (platform, connections) =
+                (Arc::clone(&self.parts.platform), Arc::clone(&self.connections));
+            self.tasks.spawn(async move {
+                let Ok(_permit) = connections.acquire().await else { return };
+                let _ = platform.dismiss(&incoming).await;
+            });
+        }
     }
 
     fn done(&mut self, incoming: &Incoming) {

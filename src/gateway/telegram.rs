@@ -36,6 +36,7 @@ const MOST: usize = 100;
 
 const LIMITS: PlatformLimits = PlatformLimits {
     text: 4_096,
+    rendered: None,
     unit: TextUnit::Utf16,
     edit_pace: Duration::from_millis(1_000),
     typing: Duration::from_secs(5),

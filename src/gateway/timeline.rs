@@ -307,13 +307,22 @@ impl Timeline {
 
     fn outgoing(&self, body: &PostBody, plain: bool) -> Outgoing {
         match body {
-            PostBody::Markdown(text) if !plain => {
-                Outgoing::native(markup::render(text, self.limits.dialect))
-            }
+            PostBody::Markdown(text) if !plain => self.rendered(text),
             PostBody::Markdown(text) | PostBody::Plain(text) | PostBody::Question { text, .. } => {
                 Outgoing::plain(text.as_str())
             }
             PostBody::File(file) => Outgoing::plain(file.caption.as_str()),
+        }
+    }
+
+    /// A text that its marks make too long for the service is shown as it was written.
+    fn rendered(&self, text: &str) -> Outgoing {
+        let (most, dialect) = (self.limits.rendered.unwrap_or(usize::MAX), self.limits.dialect);
+        let fits = |shown: &String| self.limits.unit.count(shown) <= most;
+        let shown = Some(markup::render(text, dialect)).filter(fits);
+        match shown.or_else(|| Some(markup::code_block(text, dialect)).filter(fits)) {
+            Some(shown) => Outgoing::native(shown),
+            None => Outgoing::plain(text),
         }
     }
 
@@ -342,7 +351,10 @@ impl Timeline {
                 PostResult::Again
             }
             Err(PlatformError::Network(why)) => self.retry_later(&call, why, now),
-            Err(PlatformError::Gone) if !matches!(call.kind, CallKind::Edit(..)) => {
+            // A chat may take texts and no files.
+            Err(PlatformError::Gone)
+                if !matches!(call.kind, CallKind::Edit(..) | CallKind::Upload(_)) =>
+            {
                 PostResult::Lost
             }
             // The service may have trouble of its own: a token that was accepted is tried again.

@@ -76,7 +76,7 @@ pub struct StoreWriter {
     known_file: u64,
     /// It counts among those that have the file open.
     has_joined: bool,
-    /// The session that goes along into another file, as it was told.
+    /// The session that goes along into another file, as the file knows it.
     remembered: Option<String>,
     /// When something important was last written that may not be on the disk itself.
     unsynced: Option<Instant>,

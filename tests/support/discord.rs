@@ -823,6 +823,7 @@ impl World {
                 self.edit_answer(token, id, &args, files)
             }
             ("POST", ["webhooks", APPLICATION, token]) => self.follow_up(token, &args, files),
+            ("DELETE", ["webhooks", APPLICATION, _, "messages", _]) => (204, Value::Null),
             _ => error(404, 0, "404: Not Found"),
         }
     }

@@ -4,15 +4,33 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tokio::time::sleep;
 
 use super::cursor::KnownChannel;
 use super::incoming::{InteractionKind, OpenInteraction};
+use crate::gateway::connection::ReconnectPauses;
 use crate::gateway::platform::PlatformError;
 use crate::gateway::rate_limits::RateLimits;
 use crate::net::{HttpBody, HttpClient, HttpError, HttpRequest, HttpResponse};
 
 /// The service gives up an interaction after 3 s; a second try must fit in.
 const CALLBACK_TIMEOUT: Duration = Duration::from_millis(1400);
+
+/// The longest wait that is believed, in seconds.
+const LONGEST_WAIT: f64 = 3600.0;
+
+/// Logins are counted for a day, in milliseconds.
+const DAY: u64 = 24 * 3_600_000;
+
+/// How long one page of messages that were missed may take: what comes now waits for them.
+const PAGE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Messages of a page, and pages of a channel that are read: what is missed beyond them is too old.
+const PAGE: usize = 100;
+const PAGES: usize = 10;
+
+/// How often a page is asked for again.
+const TRIES: usize = 8;
 
 /// Shown to the user alone who pressed or typed.
 pub const EPHEMERAL: u64 = 1 << 6;
@@ -48,7 +66,12 @@ impl DiscordApi {
         let limits = || -> MutexGuard<'_, RateLimits> {
             self.limits.lock().unwrap_or_else(PoisonError::into_inner)
         };
-        if let Some(after) = limits().wait(&bucket, Instant::now()) {
+        // Answers to interactions do not count for the limit of the whole bot.
+        let wait = match is_own(path) {
+            true => limits().wait(&bucket, Instant::now()),
+            false => limits().wait_of(&bucket, Instant::now()),
+        };
+        if let Some(after) = wait {
             return Err(PlatformError::RateLimited { after });
         }
         let response = self.client.send(request).await.map_err(network)?;
@@ -68,7 +91,8 @@ impl DiscordApi {
         let gateway = self.get("gateway/bot").await?;
         let limit = &gateway["session_start_limit"];
         if limit["remaining"] == 0 {
-            let after = Duration::from_millis(limit["reset_after"].as_u64().unwrap_or(60_000));
+            let after = limit["reset_after"].as_u64().unwrap_or(60_000).min(DAY);
+            let after = Duration::from_millis(after);
             return Err(PlatformError::RateLimited { after });
         }
         let url = gateway["url"].as_str().map(str::to_owned);
@@ -76,22 +100,42 @@ impl DiscordApi {
     }
 
     /// The messages of a channel after this one, the oldest first, as the gateway would deliver
-    /// them.
-    pub async fn messages_since(
-        &self,
-        channel: &KnownChannel,
-        after: u64,
-    ) -> Result<Vec<Value>, PlatformError> {
-        let path = format!("channels/{}/messages?limit=100&after={after}", channel.id);
-        let mut messages = match self.get(&path).await? {
-            Value::Array(messages) => messages,
-            _ => Vec::new(),
-        };
-        messages.reverse();
+    /// them. None if the channel is gone, or cannot be read.
+    pub async fn messages_since(&self, channel: &KnownChannel, after: u64) -> Vec<Value> {
+        let (mut messages, mut after) = (Vec::new(), after);
+        for _ in 0..PAGES {
+            let mut page = self.page(&channel.id, after).await;
+            let count = page.len();
+            page.reverse();
+            after = page.last().and_then(message_number).unwrap_or(after).max(after);
+            messages.extend(page);
+            if count < PAGE {
+                break;
+            }
+        }
         if let Some(guild) = &channel.guild {
             messages.iter_mut().for_each(|message| message["guild_id"] = json!(guild));
         }
-        Ok(messages)
+        messages
+    }
+
+    /// One page, the newest first. What is wrong for a moment only is waited for.
+    async fn page(&self, channel: &str, after: u64) -> Vec<Value> {
+        let path = format!("channels/{channel}/messages?limit={PAGE}&after={after}");
+        let mut pauses = ReconnectPauses::default();
+        for _ in 0..TRIES {
+            let mut request = HttpRequest::get(&path);
+            request.timeout = PAGE_TIMEOUT;
+            let wait = match self.send(&path, request).await {
+                Ok(Value::Array(messages)) => return messages,
+                Err(PlatformError::RateLimited { after }) => after,
+                Err(PlatformError::Network(_)) => pauses.next(),
+                Ok(_) | Err(_) => break,
+            };
+            sleep(wait).await;
+        }
+        tracing::warn!(channel, "messages that were written meanwhile could not be read");
+        Vec::new()
     }
 
     /// Says in time that an answer will come. A second try is harmless.
@@ -134,6 +178,11 @@ pub fn network(error: HttpError) -> PlatformError {
     PlatformError::Network(error.to_string())
 }
 
+/// The id of a message, which grows with its time.
+pub fn message_number(message: &Value) -> Option<u64> {
+    message["id"].as_str()?.parse().ok()
+}
+
 /// What the service limits by: the kind of call, and the channel or interaction it is for.
 fn bucket(method: &str, path: &str) -> String {
     let path = path.split('?').next().unwrap_or_default();
@@ -151,13 +200,12 @@ struct Answer {
 impl Answer {
     fn read(path: &str, response: &HttpResponse) -> Answer {
         let body = response.json();
-        let seconds = |value: f64| Duration::try_from_secs_f64(value.max(0.0)).ok();
+        let seconds = |value: f64| Some(Duration::from_secs_f64(value.clamp(0.0, LONGEST_WAIT)));
         let header = |name: &str| response.header(name)?.parse::<f64>().ok();
         let is_empty = header("x-ratelimit-remaining") == Some(0.0);
         let reset = header("x-ratelimit-reset-after").and_then(seconds).filter(|_| is_empty);
         if response.status != 429 {
-            let is_own = !path.starts_with("webhooks/") && !path.starts_with("interactions/");
-            let result = result(response.status, body, is_own);
+            let result = result(response.status, body, is_own(path));
             return Answer { result, closed_for: reset, all_closed_for: None };
         }
         let asked = body["retry_after"].as_f64().and_then(seconds).or(response.retry_after());
@@ -169,6 +217,11 @@ impl Answer {
             all_closed_for: Some(after).filter(|_| is_global),
         }
     }
+}
+
+/// Whether a call is made with the token of the bot.
+fn is_own(path: &str) -> bool {
+    !path.starts_with("webhooks/") && !path.starts_with("interactions/")
 }
 
 /// `is_own`: the call was made with the token of the bot, not with that of an interaction.

@@ -168,7 +168,8 @@ pub fn read_event(name: &str, data: Value, bot: &str) -> Option<DiscordIncoming>
 }
 
 fn message(message: DiscordMessage, bot: &str) -> Option<DiscordIncoming> {
-    if message.author.id == bot || message.id.is_empty() || !MESSAGE_TYPES.contains(&message.kind) {
+    let is_whole = !message.id.is_empty() && !message.channel_id.is_empty();
+    if message.author.id == bot || !is_whole || !MESSAGE_TYPES.contains(&message.kind) {
         return None;
     }
     let is_group = message.guild_id.is_some();

@@ -9,18 +9,21 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use tokio::time::sleep_until;
 
-use super::api::{DiscordApi, network};
+use super::api::{DiscordApi, message_number, network};
 use super::cursor::DiscordCursor;
 use super::incoming::{DiscordIncoming, InteractionKind, OpenInteraction, read_event};
 use super::session::{CLOSE_TO_RESUME, DiscordSession, SessionKey, SessionStep};
 use crate::gateway::connection::{ConnectionEnd, ReconnectPauses};
 use crate::gateway::platform::{Cursor, Incoming, PlatformError};
-use crate::gateway::wait::finished;
+use crate::gateway::wait::{finished, until};
 use crate::net::{SocketEvent, WebSocket};
 
 /// Logins are limited to a number a day: after a refusal that will not change soon, it is not tried
 /// more often.
 const AFTER_REFUSAL: Duration = Duration::from_secs(300);
+
+/// How long the service may take from an open connection to the session on it.
+const LOGIN: Duration = Duration::from_secs(30);
 
 /// What came, and the position after it.
 #[derive(Debug)]
@@ -53,6 +56,8 @@ pub struct DiscordLink {
     pub cursor: DiscordCursor,
     pub end: ConnectionEnd<DiscordReceived, LeaveDiscord>,
     pub backlog: VecDeque<Backlogged>,
+    /// What was written since the last session, while it is read: also over several connections.
+    pub missed: Option<Missed>,
 }
 
 /// Something that is not handed over yet, and the position in the session after it.
@@ -71,7 +76,7 @@ enum DiscordEnd {
     Failed(PlatformError),
 }
 
-type Missed = BoxFuture<'static, Vec<DiscordIncoming>>;
+pub type Missed = BoxFuture<'static, Vec<DiscordIncoming>>;
 
 enum Happened {
     Ordered,
@@ -85,8 +90,8 @@ enum Happened {
 struct DiscordWire {
     socket: WebSocket,
     beats: Option<Heartbeats>,
-    /// What was written since the last session, while it is read.
-    missed: Option<Missed>,
+    /// Until when the service must have let the bot in.
+    ready_by: Option<Instant>,
 }
 
 struct Heartbeats {
@@ -135,7 +140,7 @@ impl DiscordLink {
     }
 
     /// Every second failure, the address of the session is left aside: it may be gone.
-    async fn open(&self, failures: u32) -> Result<WebSocket, PlatformError> {
+    async fn open(&mut self, failures: u32) -> Result<WebSocket, PlatformError> {
         let url = match self.session.url() {
             Some(url) if failures.is_multiple_of(2) => url.to_owned(),
             _ => self.api.gateway_url().await?,
@@ -145,9 +150,10 @@ impl DiscordLink {
     }
 
     async fn serve(&mut self, socket: WebSocket) -> DiscordEnd {
-        let mut wire = DiscordWire { socket, beats: None, missed: None };
+        let ready_by = Some(Instant::now() + LOGIN);
+        let mut wire = DiscordWire { socket, beats: None, ready_by };
         loop {
-            if wire.missed.is_none() {
+            if self.missed.is_none() {
                 self.hand_over();
             }
             let steps = match self.wait(&mut wire).await {
@@ -160,7 +166,6 @@ impl DiscordLink {
                 Happened::Event(SocketEvent::Closed(code)) => vec![self.session.on_close(code)],
                 Happened::Beat => vec![self.session.on_beat()],
                 Happened::CaughtUp(messages) => {
-                    wire.missed = None;
                     self.put_first(messages);
                     Vec::new()
                 }
@@ -188,11 +193,14 @@ impl DiscordLink {
             }
             SessionStep::Ready => {
                 self.end.accepted();
-                wire.missed = self.catch_up();
+                wire.ready_by = None;
+                // What is being read is older than what another session would begin with.
+                self.missed = self.missed.take().or_else(|| self.catch_up());
                 self.keep(None, None);
             }
             SessionStep::Resumed => {
                 self.end.accepted();
+                wire.ready_by = None;
                 self.keep(None, None);
             }
             SessionStep::Event { name, data } => {
@@ -208,13 +216,14 @@ impl DiscordLink {
     }
 
     async fn wait(&mut self, wire: &mut DiscordWire) -> Happened {
-        let is_read = self.backlog.is_empty() || wire.missed.is_some();
+        let is_read = self.backlog.is_empty() || self.missed.is_some();
         tokio::select! {
             _ = self.end.orders.recv() => Happened::Ordered,
             event = wire.socket.next(), if is_read => Happened::Event(event),
-            messages = finished(&mut wire.missed) => Happened::CaughtUp(messages),
+            messages = finished(&mut self.missed) => Happened::CaughtUp(messages),
             _ = self.end.events.reserve(), if !is_read => Happened::Room,
             () = beat(&mut wire.beats) => Happened::Beat,
+            () = until(wire.ready_by) => Happened::Event(SocketEvent::Closed(None)),
         }
     }
 
@@ -280,12 +289,12 @@ impl DiscordLink {
             async move {
                 let mut missed = Vec::new();
                 for channel in channels {
-                    // A channel that is gone has no messages.
-                    let messages = api.messages_since(&channel, after).await.unwrap_or_default();
-                    let read = messages.into_iter();
-                    missed.extend(read.filter_map(|data| read_event("MESSAGE_CREATE", data, &bot)));
+                    missed.extend(api.messages_since(&channel, after).await);
                 }
-                missed
+                // In the order of their time, so that the position after each is right.
+                missed.sort_by_key(message_number);
+                let read = |data| read_event("MESSAGE_CREATE", data, &bot);
+                missed.into_iter().filter_map(read).collect()
             }
             .boxed(),
         )

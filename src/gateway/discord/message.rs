@@ -6,7 +6,7 @@ use super::text::verbatim;
 use crate::gateway::platform::{Button, ButtonQuestion, ButtonStyle, MessageMarkup, Outgoing};
 
 /// The service's longest message.
-const LONGEST: usize = 2000;
+pub const MESSAGE: usize = 2000;
 
 /// No previews: what a model writes must not make the service call an address.
 pub const SUPPRESS_EMBEDS: u64 = 1 << 2;
@@ -36,7 +36,7 @@ pub fn posted(mut body: Value, message: &Outgoing, nonce: &str) -> Value {
 
 fn content(message: &Outgoing) -> String {
     match message.markup {
-        MessageMarkup::Plain => verbatim(&message.text, LONGEST),
+        MessageMarkup::Plain => verbatim(&message.text, MESSAGE),
         MessageMarkup::Native => message.text.clone(),
     }
 }

@@ -22,12 +22,12 @@ use self::api::{DiscordApi, EPHEMERAL};
 use self::cursor::DiscordCursor;
 use self::incoming::InteractionKind;
 use self::link::{Deferred, DiscordLink, DiscordReceived, LeaveDiscord};
-use self::message::{message_body, posted, question_body};
+use self::message::{MESSAGE, message_body, posted, question_body};
 use self::session::DiscordSession;
 use super::connection::ServiceConnection;
 use super::platform::{
-    Batch, ButtonQuestion, ChatAddress, Cursor, MarkupDialect, MessageId, Outgoing, OutgoingFile,
-    Platform, PlatformError, PlatformLimits, PlatformResult, RemoteFile, TextUnit,
+    Batch, ButtonQuestion, ChatAddress, Cursor, Incoming, MarkupDialect, MessageId, Outgoing,
+    OutgoingFile, Platform, PlatformError, PlatformLimits, PlatformResult, RemoteFile, TextUnit,
 };
 use super::recent::Recent;
 use crate::net::{HttpBody, MultipartField, form};
@@ -107,7 +107,7 @@ impl Discord {
         let session = DiscordSession::new(token, self.config.reads_all, cursor.session.clone());
         let backlog = VecDeque::new();
         let connection = ServiceConnection::start(|end| {
-            DiscordLink { api, bot, session, cursor, end, backlog }.run()
+            DiscordLink { api, bot, session, cursor, end, backlog, missed: None }.run()
         });
         let (name, application) = (text(&me["username"]), text(&application["id"]));
         Ok(RunningDiscord { name, application, connection })
@@ -143,8 +143,13 @@ impl Discord {
         file: Option<&OutgoingFile>,
     ) -> Result<MessageId, PlatformError> {
         if let Some(open) = self.waiting_command(to, message) {
-            match self.answer(open, body.clone(), file).await {
+            match self.answer(open.clone(), body.clone(), file).await {
                 Err(PlatformError::Gone) => {}
+                Err(error @ (PlatformError::RateLimited { .. } | PlatformError::Network(_))) => {
+                    // The next try answers it.
+                    self.commands.insert(&to.chat.0, open, Instant::now());
+                    return Err(error);
+                }
                 result => return result,
             }
         }
@@ -210,6 +215,15 @@ impl Discord {
         }
         let path = format!("channels/{}/messages/{message}", to.chat);
         self.api.call("PATCH", &path, HttpBody::Json(body)).await.map(|_| ())
+    }
+
+    /// Takes back the sign that an answer will come.
+    async fn forget(&self, open: Deferred) -> Result<(), PlatformError> {
+        open.done.clone().await;
+        let application = &self.running().await?.application;
+        let token = open.interaction.token;
+        let path = format!("webhooks/{application}/{token}/messages/@original");
+        self.api.call("DELETE", &path, HttpBody::None).await.map(|_| ())
     }
 
     async fn tell_presser(&self, open: Deferred, text: &str) -> Result<(), PlatformError> {
@@ -278,8 +292,9 @@ impl Platform for Discord {
 
     fn limits(&self) -> PlatformLimits {
         PlatformLimits {
-            // Of 2000: plain text grows a little when its marks are escaped.
-            text: 1900,
+            // Of 2000: a text grows when its marks are escaped.
+            text: 1500,
+            rendered: Some(MESSAGE),
             unit: TextUnit::Chars,
             edit_pace: Duration::from_millis(1200),
             typing: Duration::from_secs(10),
@@ -336,6 +351,18 @@ impl Platform for Discord {
                 (Some(open), Some(text)) => self.tell_presser(open, &text).await,
                 // The service knows already.
                 _ => Ok(()),
+            }
+        }
+        .boxed()
+    }
+
+    fn dismiss<'a>(&'a self, incoming: &'a Incoming) -> PlatformResult<'a, ()> {
+        let is_its = |open: &Deferred| open.id == incoming.id.0;
+        let open = self.commands.take(&incoming.at.chat.0, Instant::now(), is_its);
+        async move {
+            match open {
+                Some(open) => self.forget(open).await,
+                None => Ok(()),
             }
         }
         .boxed()

@@ -24,6 +24,9 @@ pub struct SessionKey {
     pub url: String,
     /// The last event that was received.
     pub sequence: u64,
+    /// What it delivers: that is asked for at a login only.
+    #[serde(default)]
+    pub intents: u64,
 }
 
 /// What to do after a frame.
@@ -69,6 +72,7 @@ pub struct DiscordSession {
 impl DiscordSession {
     pub fn new(token: String, reads_all: bool, key: Option<SessionKey>) -> DiscordSession {
         let intents = if reads_all { INTENTS | ALL_TEXTS } else { INTENTS };
+        let key = key.filter(|key| key.intents == intents);
         DiscordSession { token, intents, key, is_beat_open: false }
     }
 
@@ -119,6 +123,7 @@ impl DiscordSession {
                 id: text(&data["session_id"]),
                 url: text(&data["resume_gateway_url"]),
                 sequence: frame.s.unwrap_or(0),
+                intents: self.intents,
             });
             return vec![SessionStep::Ready];
         }
@@ -201,6 +206,20 @@ mod tests {
             [SessionStep::Beat(every), SessionStep::Send(login)] => (*every, login.clone()),
             other => panic!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn a_session_that_delivers_other_messages_than_are_wanted_is_not_resumed() {
+        let key = |intents| {
+            let (id, url) = ("s".to_owned(), "wss://x".to_owned());
+            Some(SessionKey { id, url, sequence: 1, intents })
+        };
+        let resumes = |intents, reads_all| {
+            DiscordSession::new("t".into(), reads_all, key(intents)).key().is_some()
+        };
+        assert!(resumes(INTENTS, false) && resumes(INTENTS | ALL_TEXTS, true));
+        assert!(!resumes(INTENTS, true) && !resumes(INTENTS | ALL_TEXTS, false));
+        assert!(!resumes(0, false), "one of an older version");
     }
 
     #[test]

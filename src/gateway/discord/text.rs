@@ -49,7 +49,8 @@ fn in_words(reference: &str, bot: &str, users: &[MentionedName]) -> Option<Strin
 const MARKS: &str = "\\*_~`|>#-+[]()<@";
 
 /// The text with its characters shown as they are, in at most `most` characters: escaped, or if
-/// that is too long, as a block of code.
+/// that is too long, as a block of code. If that is too long as well, its backticks are shown as
+/// single quotes, which adds nothing: a text of `most` - 8 characters always fits.
 pub fn verbatim(text: &str, most: usize) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -62,8 +63,9 @@ pub fn verbatim(text: &str, most: usize) -> String {
         return escaped;
     }
     // A block ends at three marks in a row, so they are kept apart.
-    let block = format!("```\n{}\n```", text.replace("``", "`\u{200b}`"));
-    if block.chars().count() <= most { block } else { text.to_owned() }
+    let block = |text: String| format!("```\n{text}\n```");
+    let apart = block(text.replace("``", "`\u{200b}`"));
+    if apart.chars().count() <= most { apart } else { block(text.replace('`', "'")) }
 }
 
 #[cfg(test)]
@@ -95,5 +97,9 @@ mod tests {
         let shown = verbatim(&fence, 2000);
         assert!(shown.starts_with("```\n") && shown.chars().count() <= 2000);
         assert_eq!(shown.matches("```").count(), 2);
+        // No text is ever sent with live marks.
+        let shown = verbatim(&("||hidden||".to_owned() + &"`".repeat(1500)), 2000);
+        assert!(shown.starts_with("```\n||hidden||'") && shown.chars().count() <= 2000);
+        assert_eq!(shown.matches('`').count(), 6);
     }
 }

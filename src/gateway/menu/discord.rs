@@ -118,8 +118,10 @@ fn command(name: String, row: &CommandRow, chinese: &CommandRow) -> DiscordComma
     for (at, of_row) in row.options.iter().take(most).enumerate() {
         let about = chinese.options.get(at).map_or("", |option| option.about.as_str());
         let mut shown = typed_option(at, of_row, about);
+        let (name, mut number) = (shown.name.clone(), at);
         while command.options.iter().any(|before| before.name == shown.name) {
-            shown.name = numbered(&shown.name, at);
+            shown.name = numbered(&name, number);
+            number += 1;
         }
         shown.required &= command.options.iter().all(|before| before.required);
         // Choices that take too much room are completed instead, or typed.

@@ -12,7 +12,9 @@ use crate::protocol::{Category, Extensions};
 const NOTHING: MenuOptions<'static> = MenuOptions { open: &[], first: &[] };
 
 fn option() -> impl Strategy<Value = RowOption> {
-    let texts = ("\\PC{0,40}", "\\PC{0,150}", prop::collection::vec("\\PC{0,110}", 0..30));
+    // Some names are as long as a name may be, and end in a number.
+    let name = prop_oneof![9 => "\\PC{0,40}", 1 => "x{31}[0-2]"];
+    let texts = (name, "\\PC{0,150}", prop::collection::vec("\\PC{0,110}", 0..30));
     (texts, any::<[bool; 3]>()).prop_map(
         |((name, about, choices), [required, completed, named])| RowOption {
             name,

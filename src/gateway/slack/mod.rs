@@ -300,6 +300,7 @@ impl Platform for Slack {
     fn limits(&self) -> PlatformLimits {
         PlatformLimits {
             text: 3000,
+            rendered: Some(4000),
             unit: TextUnit::Chars,
             edit_pace: Duration::from_millis(1200),
             typing: Duration::from_secs(110),

@@ -229,3 +229,40 @@ fn posts_that_are_too_many_are_counted_in_the_place_of_the_first() {
     assert!(count > 0 && shown[2].contains(&format!("{count} messages")), "{shown:?}");
     assert_eq!(numbers, (count + 1..=MOST_POSTS + 40).collect::<Vec<_>>());
 }
+
+#[test]
+fn a_text_that_its_marks_make_too_long_is_shown_as_it_was_written() {
+    use crate::gateway::platform::MarkupDialect;
+    let limits = PlatformLimits {
+        rendered: Some(200),
+        dialect: MarkupDialect::Discord,
+        ..PlatformLimits::for_tests(150)
+    };
+    let (mut timeline, now) = (Timeline::new(limits, Lang::En), Instant::now());
+    let names = "snake_case_of_a_name ".repeat(7);
+    let names = names.trim_end();
+    timeline.post(PostBody::Markdown(names.to_owned()));
+    let CallKind::Send(sent) = accept(&mut timeline, now) else { panic!() };
+    assert_eq!((sent.text.as_str(), sent.markup), (names, MessageMarkup::Native));
+    let marks = "_ ".repeat(70);
+    timeline.post(PostBody::Markdown(marks.trim_end().to_owned()));
+    let CallKind::Send(sent) = accept(&mut timeline, now) else { panic!() };
+    assert_eq!(sent.text, format!("```\n{}\n```", marks.trim_end()));
+    assert_eq!(sent.markup, MessageMarkup::Native);
+}
+
+#[test]
+fn a_chat_that_takes_no_files_takes_texts_all_the_same() {
+    let (mut timeline, now) = (timeline(), Instant::now());
+    timeline.post(PostBody::File(OutgoingFile {
+        name: "answer.md".into(),
+        media_type: "text/markdown".into(),
+        bytes: "x".into(),
+        caption: String::new(),
+    }));
+    timeline.post(PostBody::Plain("below it".into()));
+    let call = next(&timeline, now);
+    let result = timeline.finish(call, Err(PlatformError::Gone), now);
+    assert!(matches!(result, PostResult::Dropped(_)), "{result:?}");
+    assert_eq!(text(&accept(&mut timeline, now)), "below it");
+}
