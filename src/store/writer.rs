@@ -90,12 +90,18 @@ pub struct StoreWriter {
     growing: Option<(Event, Instant)>,
     pending: PendingRows,
     parts: PendingParts,
-    /// The last try failed: later tries delay nothing for long.
-    last_try_failed: bool,
-    /// It did not wait, because another session had just waited in vain.
-    only_looked: bool,
+    last_try: LastTry,
     /// The session is ending.
     closing: CancellationToken,
+}
+
+/// What came of the last try to write. After a failure, later tries delay nothing for long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LastTry {
+    Worked,
+    Failed,
+    /// It did not wait, because another session had just waited in vain.
+    OnlyLooked,
 }
 
 /// Rows that are not in the file yet.
@@ -136,8 +142,7 @@ impl StoreWriter {
             growing: None,
             pending: PendingRows::default(),
             parts: PendingParts::default(),
-            last_try_failed: false,
-            only_looked: false,
+            last_try: LastTry::Worked,
             closing: CancellationToken::new(),
         }
     }
@@ -180,7 +185,7 @@ impl StoreWriter {
     /// Opens the file before the first write; if that fails, writing reports it.
     pub fn prepare(&mut self) {
         if let Err(error) = self.with_file(|_, _| Ok(())) {
-            self.last_try_failed = true;
+            self.last_try = LastTry::Failed;
             tracing::debug!(%error, "the file is not open yet");
         }
     }
@@ -193,7 +198,7 @@ impl StoreWriter {
         }
         match self.write() {
             Ok(()) => {
-                self.last_try_failed = false;
+                self.last_try = LastTry::Worked;
                 self.pending.rows.clear();
                 self.pending.bytes = 0;
                 self.pending.failed_at = None;
@@ -348,16 +353,17 @@ impl StoreWriter {
     ) -> Result<T, StoreError> {
         let file = self.file.clone();
         let mut file = file.lock();
-        let hurry = match (self.closing.is_cancelled(), self.last_try_failed) {
-            (true, _) => Hurry::Last,
-            (false, true) => Hurry::AfterFailure,
-            (false, false) => Hurry::No,
+        let hurry = match self.last_try {
+            _ if self.closing.is_cancelled() => Hurry::Last,
+            LastTry::Worked => Hurry::No,
+            LastTry::Failed | LastTry::OnlyLooked => Hurry::AfterFailure,
         };
         let patience = file.patience(&self.header.id, hurry);
         let done = self.work_in(&mut file, patience, work);
         if done.as_ref().is_err_and(StoreError::is_busy) {
             file.was_busy(&self.header.id, patience);
-            self.only_looked = patience.is_zero();
+            let is_look = patience.is_zero();
+            self.last_try = if is_look { LastTry::OnlyLooked } else { LastTry::Failed };
         }
         done
     }
@@ -437,7 +443,8 @@ impl StoreWriter {
     }
 
     fn record_failure(&mut self, error: StoreError) {
-        self.last_try_failed = true;
+        let only_looked = error.is_busy() && self.last_try == LastTry::OnlyLooked;
+        self.last_try = LastTry::Failed;
         tracing::warn!(%error, "the session is not saved");
         let why = match self.store.file() {
             Some(file) => error.with_file(&file).localized(),
@@ -445,7 +452,7 @@ impl StoreWriter {
         };
         let is_first = self.pending.failed_at.replace(Instant::now()).is_none();
         // The next failure counts, also if it only looks again.
-        if std::mem::take(&mut self.only_looked) && is_first {
+        if only_looked && is_first {
             return;
         }
         // A different reason is reported as well.

@@ -153,19 +153,16 @@ impl SlackLink {
                     }
                     Ok(())
                 }
-                LinkStep::Opened(opened) => {
+                LinkStep::Opened(Ok(socket)) => {
                     opening = None;
-                    match opened {
-                        Ok(socket) => {
-                            let mut before = std::mem::replace(
-                                &mut current,
-                                SlackWire::new(socket, self.silence),
-                            );
-                            before.expires = Some(Instant::now() + LINGER);
-                            old = Some(before);
-                        }
-                        Err(error) => opening = self.open_later(error, pauses.next()),
-                    }
+                    let next = SlackWire::new(socket, self.silence);
+                    let before = std::mem::replace(&mut current, next);
+                    let expires = Some(Instant::now() + LINGER);
+                    old = Some(SlackWire { expires, ..before });
+                    Ok(())
+                }
+                LinkStep::Opened(Err(error)) => {
+                    opening = self.open_later(error, pauses.next());
                     Ok(())
                 }
                 LinkStep::Due => {
