@@ -434,6 +434,30 @@ fn after_a_restart_what_was_written_meanwhile_is_read_and_nothing_else() {
 }
 
 #[test]
+fn what_was_missed_is_read_whole_although_the_service_fails() {
+    for trouble in [Fault::Status(503), Fault::Broken, Fault::Limited(1)] {
+        let server = SlackServer::start();
+        let mut client = connect(&server);
+        server.say("U1", "before");
+        assert_eq!(client.next_text(), "before");
+        let (cursor, known) = (client.cursor.clone(), client.known.clone());
+        drop(client);
+        server.say("U1", "the oldest");
+        for n in 0..230 {
+            server.say("U1", &format!("{n}"));
+        }
+        server.workspace.with(|w| w.envelopes.clear());
+        server.plan("conversations.history", trouble);
+        let mut client = unconnected(config(&server), cursor.as_ref());
+        client.known = known;
+        assert_eq!(client.next_text(), "the oldest", "{trouble:?}");
+        for n in 0..230 {
+            assert_eq!(client.next_text(), n.to_string(), "{trouble:?}");
+        }
+    }
+}
+
+#[test]
 fn closing_says_goodbye_and_ends_what_is_received() {
     let server = SlackServer::start();
     let client = connect(&server);

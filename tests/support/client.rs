@@ -50,7 +50,11 @@ impl<P: Platform> ServiceClient<P> {
             }
             let batch = match self.run(self.platform.receive()) {
                 Ok(batch) => batch,
-                Err(PlatformError::Network(_) | PlatformError::Refused(_)) => continue,
+                Err(
+                    PlatformError::Network(_)
+                    | PlatformError::Refused(_)
+                    | PlatformError::RateLimited { .. },
+                ) => continue,
                 Err(error) => panic!("{error}"),
             };
             let is_new = |incoming: &Incoming| self.known.insert(incoming.id.0.clone());

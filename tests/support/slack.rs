@@ -747,10 +747,20 @@ impl Workspace {
                 && m.ts > oldest
                 && (thread.is_empty() || m.thread.as_deref() == Some(&thread) || m.ts == thread)
         };
-        let messages = self.messages.iter().filter(fits).map(|m| {
-            json!({ "type": "message", "user": m.user, "text": m.text, "ts": m.ts, "thread_ts": m.thread, "metadata": m.metadata })
-        });
-        json!({ "ok": true, "messages": messages.collect::<Vec<_>>(), "has_more": false })
+        let number = |value: &Value| text(value).parse::<usize>().ok();
+        let (most, from) = (number(&args["limit"]).unwrap_or(100), number(&args["cursor"]));
+        // The newest come first.
+        let mut left = self.messages.iter().rev().filter(fits).skip(from.unwrap_or(0));
+        let messages: Vec<Value> = left
+            .by_ref()
+            .take(most)
+            .map(|m| {
+                json!({ "type": "message", "user": m.user, "text": m.text, "ts": m.ts, "thread_ts": m.thread, "metadata": m.metadata })
+            })
+            .collect();
+        let next = left.next().map(|_| (from.unwrap_or(0) + messages.len()).to_string());
+        json!({ "ok": true, "messages": messages, "has_more": next.is_some(),
+            "response_metadata": { "next_cursor": next.unwrap_or_default() } })
     }
 
     fn open_upload(&mut self, args: &Value) -> Value {

@@ -14,6 +14,11 @@ use crate::net::{HttpBody, HttpClient, HttpError, HttpRequest, HttpResponse};
 const USUAL_WAIT: Duration = Duration::from_secs(1);
 
 /// Both tokens of an app: one opens connections, the other does everything else.
+/// Messages of a page, and pages of a conversation that are read: what is missed beyond them is too
+/// old.
+const PAGE: u32 = 200;
+const PAGES: usize = 10;
+
 #[derive(Debug)]
 pub struct SlackApi {
     app: HttpClient,
@@ -62,11 +67,17 @@ impl SlackApi {
         place: &ChatAddress,
         from: &str,
     ) -> Result<Vec<Value>, PlatformError> {
-        let mut history = self.history(place, from, 200).await?;
-        let mut messages = match history["messages"].take() {
-            Value::Array(messages) => messages,
-            _ => Vec::new(),
-        };
+        let (mut messages, mut page) = (Vec::new(), String::new());
+        for _ in 0..PAGES {
+            let mut history = self.history_page(place, from, PAGE, &page).await?;
+            if let Value::Array(found) = history["messages"].take() {
+                messages.extend(found);
+            }
+            page = history["response_metadata"]["next_cursor"].as_str().unwrap_or("").to_owned();
+            if page.is_empty() {
+                break;
+            }
+        }
         messages.sort_by(|a, b| a["ts"].as_str().cmp(&b["ts"].as_str()));
         Ok(messages)
     }
@@ -78,6 +89,17 @@ impl SlackApi {
         from: &str,
         most: u32,
     ) -> Result<Value, PlatformError> {
+        self.history_page(place, from, most, "").await
+    }
+
+    /// The messages that come before those of another page.
+    async fn history_page(
+        &self,
+        place: &ChatAddress,
+        from: &str,
+        most: u32,
+        page: &str,
+    ) -> Result<Value, PlatformError> {
         let most = most.to_string();
         let mut fields = vec![
             ("channel", place.chat.0.as_str()),
@@ -85,6 +107,9 @@ impl SlackApi {
             ("limit", &most),
             ("include_all_metadata", "true"),
         ];
+        if !page.is_empty() {
+            fields.push(("cursor", page));
+        }
         let method = match &place.thread {
             Some(thread) => {
                 fields.push(("ts", &thread.0));

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use serde_json::Value;
 use tokio::time::{sleep, sleep_until};
 
 use super::api::{SlackApi, network};
@@ -13,7 +14,7 @@ use super::cursor::SlackCursor;
 use super::incoming::{IsCommand, SlackIncoming, SlackReader};
 use super::socket::{Envelope, SlackFrame, Unacknowledged, acknowledgement};
 use crate::gateway::connection::{ConnectionEnd, ReconnectPauses};
-use crate::gateway::platform::{Cursor, PlatformError};
+use crate::gateway::platform::{ChatAddress, Cursor, PlatformError};
 use crate::gateway::wait::finished;
 use crate::net::{SocketEvent, WebSocket};
 
@@ -22,6 +23,9 @@ const LONG_OFFLINE: Duration = Duration::from_secs(60);
 
 /// How long an answer to a ping may take.
 const ANSWER: Duration = Duration::from_secs(10);
+
+/// How often the service is asked again for what was missed.
+const TRIES: usize = 8;
 
 /// How long a connection that was replaced is still heard.
 const LINGER: Duration = Duration::from_secs(5);
@@ -81,6 +85,11 @@ enum LinkStep {
     Room,
 }
 
+/// What is confirmed while there is no connection was delivered by one that is gone.
+fn is_close(order: &SlackOrder) -> bool {
+    matches!(order, SlackOrder::Close)
+}
+
 async fn open(api: Arc<SlackApi>) -> Result<WebSocket, PlatformError> {
     let url = api.open_connection().await?;
     WebSocket::connect(&url).await.map_err(network)
@@ -91,8 +100,9 @@ impl SlackLink {
         let mut pauses = ReconnectPauses::default();
         let mut offline_since = None;
         loop {
-            if offline_since.is_none_or(|since: Instant| since.elapsed() >= LONG_OFFLINE) {
-                self.catch_up().await;
+            let is_late = offline_since.is_none_or(|at: Instant| at.elapsed() >= LONG_OFFLINE);
+            if is_late && self.catch_up().await {
+                return;
             }
             let mut pause = pauses.next();
             match open(Arc::clone(&self.api)).await {
@@ -114,9 +124,7 @@ impl SlackLink {
                     }
                 }
             }
-            // What is confirmed now was delivered by a connection that is gone.
-            let is_end = |order: &SlackOrder| matches!(order, SlackOrder::Close);
-            if self.end.pause(pause, is_end).await {
+            if self.end.pause(pause, is_close).await {
                 return;
             }
         }
@@ -247,27 +255,46 @@ impl SlackLink {
     }
 
     /// Reads what was written while no connection was there, for longer than the service tries to
-    /// deliver it.
-    async fn catch_up(&mut self) {
+    /// deliver it. True if the task is to end.
+    async fn catch_up(&mut self) -> bool {
         let (places, from) = self.cursor.missed();
+        let (mut pauses, mut tries) = (ReconnectPauses::default(), TRIES);
+        let mut missed: Vec<(ChatAddress, Value)> = Vec::new();
         for place in places {
-            let messages = match self.api.messages_since(&place, &from).await {
-                Ok(messages) => messages,
-                Err(error) => {
-                    self.end.report(error);
-                    continue;
-                }
-            };
-            for message in messages {
-                let Some(incoming) = self.reader().read_history(&place.chat.0, message) else {
-                    continue;
+            loop {
+                let error = match self.api.messages_since(&place, &from).await {
+                    Ok(messages) => {
+                        missed.extend(messages.into_iter().map(|one| (place.clone(), one)));
+                        break;
+                    }
+                    Err(error) => error,
                 };
-                let received = self.receive(SlackIncoming { incoming, response_url: None });
-                if self.end.events.send(received).await.is_err() {
-                    return;
+                let wait = match &error {
+                    PlatformError::RateLimited { after } => Some(*after),
+                    PlatformError::Network(_) => Some(pauses.next()),
+                    _ => None,
+                };
+                self.end.report(error);
+                // What is wrong for a moment only is waited for.
+                let Some(wait) = wait.filter(|_| tries > 0) else { break };
+                tries -= 1;
+                if self.end.pause(wait, is_close).await {
+                    return true;
                 }
             }
         }
+        // In the order of their time, so that the position after each is right.
+        missed.sort_by(|(_, a), (_, b)| a["ts"].as_str().cmp(&b["ts"].as_str()));
+        for (place, message) in missed {
+            let Some(incoming) = self.reader().read_history(&place.chat.0, message) else {
+                continue;
+            };
+            let received = self.receive(SlackIncoming { incoming, response_url: None });
+            if self.end.events.send(received).await.is_err() {
+                return true;
+            }
+        }
+        false
     }
 
     /// Hands a message over; anything else is acknowledged at once.
