@@ -244,7 +244,7 @@ fn a_text_that_its_marks_make_too_long_is_shown_as_it_was_written() {
     timeline.post(PostBody::Markdown(names.to_owned()));
     let CallKind::Send(sent) = accept(&mut timeline, now) else { panic!() };
     assert_eq!((sent.text, sent.markup), (names.replace('_', "\\_"), MessageMarkup::Native));
-    let marks = "_ ".repeat(70);
+    let marks = "a_|b ".repeat(30);
     timeline.post(PostBody::Markdown(marks.trim_end().to_owned()));
     let CallKind::Send(sent) = accept(&mut timeline, now) else { panic!() };
     assert_eq!(sent.text, format!("```\n{}\n```", marks.trim_end()));
