@@ -32,8 +32,11 @@ impl ExportedSession {
         match id {
             Ok(id) => Some(ExportedSession { file: copy.to_owned(), id, _lock: lock }),
             Err(error) => {
-                tracing::warn!(%error, "a copy of a session is not whole");
-                recover::remove_database(copy);
+                tracing::warn!(%error, "a copy of a session cannot be read");
+                // It may be the only one: what is wrong for a moment removes nothing.
+                if !StoreError::from(error).may_pass() {
+                    recover::remove_database(copy);
+                }
                 None
             }
         }

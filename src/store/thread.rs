@@ -18,7 +18,7 @@ impl WriterThread {
     /// Runs a session's task until it ends.
     ///
     /// # Errors
-    /// When there is no thread for it; the task is dropped then.
+    /// When the thread cannot be started. The task is dropped.
     pub fn run(&self, task: impl Future<Output = ()> + Send + 'static) -> std::io::Result<()> {
         let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let task: SessionTask = Box::pin(task);

@@ -29,8 +29,8 @@ const PAGE_TIMEOUT: Duration = Duration::from_secs(10);
 const PAGE: usize = 100;
 const PAGES: usize = 10;
 
-/// How often a page is asked for again.
-const TRIES: usize = 8;
+/// The longest wait before a page is asked for again.
+const PAGE_PAUSE: Duration = Duration::from_secs(30);
 
 /// Shown to the user alone who pressed or typed.
 pub const EPHEMERAL: u64 = 1 << 6;
@@ -101,10 +101,16 @@ impl DiscordApi {
 
     /// The messages of a channel after this one, the oldest first, as the gateway would deliver
     /// them. None if the channel is gone, or cannot be read.
-    pub async fn messages_since(&self, channel: &KnownChannel, after: u64) -> Vec<Value> {
+    /// Failed calls are repeated while `tries` are left.
+    pub async fn messages_since(
+        &self,
+        channel: &KnownChannel,
+        after: u64,
+        tries: &mut usize,
+    ) -> Vec<Value> {
         let (mut messages, mut after) = (Vec::new(), after);
         for _ in 0..PAGES {
-            let mut page = self.page(&channel.id, after).await;
+            let mut page = self.page(&channel.id, after, tries).await;
             let count = page.len();
             page.reverse();
             after = page.last().and_then(message_number).unwrap_or(after).max(after);
@@ -120,10 +126,10 @@ impl DiscordApi {
     }
 
     /// One page, the newest first. What is wrong for a moment only is waited for.
-    async fn page(&self, channel: &str, after: u64) -> Vec<Value> {
+    async fn page(&self, channel: &str, after: u64, tries: &mut usize) -> Vec<Value> {
         let path = format!("channels/{channel}/messages?limit={PAGE}&after={after}");
         let mut pauses = ReconnectPauses::default();
-        for _ in 0..TRIES {
+        loop {
             let mut request = HttpRequest::get(&path);
             request.timeout = PAGE_TIMEOUT;
             let wait = match self.send(&path, request).await {
@@ -132,7 +138,11 @@ impl DiscordApi {
                 Err(PlatformError::Network(_)) => pauses.next(),
                 Ok(_) | Err(_) => break,
             };
-            sleep(wait).await;
+            if *tries == 0 {
+                break;
+            }
+            *tries -= 1;
+            sleep(wait.min(PAGE_PAUSE)).await;
         }
         tracing::warn!(channel, "messages that were written meanwhile could not be read");
         Vec::new()

@@ -22,6 +22,9 @@ use crate::net::{SocketEvent, WebSocket};
 /// more often.
 const AFTER_REFUSAL: Duration = Duration::from_secs(300);
 
+/// How often all calls for missed messages together are repeated: live ones wait for them.
+const TRIES: usize = 8;
+
 /// How long the service may take from an open connection to the session on it.
 const LOGIN: Duration = Duration::from_secs(30);
 
@@ -287,9 +290,9 @@ impl DiscordLink {
         let channels = self.cursor.channels.clone();
         Some(
             async move {
-                let mut missed = Vec::new();
+                let (mut missed, mut tries) = (Vec::new(), TRIES);
                 for channel in channels {
-                    missed.extend(api.messages_since(&channel, after).await);
+                    missed.extend(api.messages_since(&channel, after, &mut tries).await);
                 }
                 // In the order of their time, so that the position after each is right.
                 missed.sort_by_key(message_number);

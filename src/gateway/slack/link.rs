@@ -85,7 +85,7 @@ enum LinkStep {
     Room,
 }
 
-/// What is confirmed while there is no connection was delivered by one that is gone.
+/// Without a connection only this order counts: confirmations are for the closed one.
 fn is_close(order: &SlackOrder) -> bool {
     matches!(order, SlackOrder::Close)
 }
