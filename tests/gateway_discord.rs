@@ -14,10 +14,10 @@ use std::time::Duration;
 
 use avocet::gateway::discord::{Discord, DiscordConfig};
 use avocet::gateway::platform::{
-    ChatAddress, Cursor, Incoming, IncomingKind, Outgoing, OutgoingFile, Platform, PlatformError,
-    RemoteFile,
+    ChatAddress, Cursor, Incoming, IncomingKind, NewMessage, Outgoing, OutgoingFile, Platform,
+    PlatformError, RemoteFile,
 };
-use client::{ServiceClient, Writable, question};
+use client::{ServiceClient, Writable, once, question};
 use discord::{CALLBACK_TIME, DiscordServer, TOKEN};
 use serde_json::json;
 use service::Fault;
@@ -142,7 +142,7 @@ fn after_a_restart_the_session_is_resumed_or_else_the_channels_are_read() {
     server.mention("800", "2", "second");
     assert_eq!([client.next_text(), client.next_text()], ["first", "second"]);
     let restart = |client: &mut Client| {
-        let (cursor, known) = (client.cursor.clone(), client.known.clone());
+        let (cursor, known) = client.stored();
         let next = unconnected(&server, TOKEN, cursor.as_ref());
         drop(std::mem::replace(client, next));
         client.known = known;
@@ -170,7 +170,7 @@ fn what_was_missed_is_read_although_the_service_fails_and_the_connection_breaks(
         let mut client = connect(&server);
         server.mention("800", "2", "before");
         assert_eq!(client.next_text(), "before");
-        let (cursor, known) = (client.cursor.clone(), client.known.clone());
+        let (cursor, known) = client.stored();
         drop(client);
         server.forget_sessions();
         for n in 0..130 {
@@ -193,15 +193,63 @@ fn what_was_missed_is_read_although_the_service_fails_and_the_connection_breaks(
 }
 
 #[test]
+fn strangers_push_no_channel_out_of_those_that_are_read_after_a_restart() {
+    let server = DiscordServer::start();
+    let mut client = connect(&server);
+    client.strangers.push("666");
+    server.mention("800", "2", "before");
+    assert_eq!(client.next_text(), "before");
+    client.stored();
+    for channel in 900..960 {
+        server.mention(&channel.to_string(), "666", "spam");
+        assert_eq!(client.next_text(), "spam");
+    }
+    let (cursor, known) = (client.cursor.clone(), client.known.clone());
+    drop(client);
+    server.forget_sessions();
+    server.mention("800", "2", "missed");
+    let mut client = unconnected(&server, TOKEN, cursor.as_ref());
+    client.known = known;
+    assert_eq!(client.next_text(), "missed");
+    assert!(server.calls("GET /channels/900/messages").is_empty(), "nobody there may talk");
+}
+
+#[test]
+fn a_press_does_not_wait_for_missed_messages() {
+    let server = DiscordServer::start();
+    let mut client = connect(&server);
+    server.mention("800", "2", "before");
+    assert_eq!(client.next_text(), "before");
+    let place = ChatAddress { chat: "800".into(), thread: None };
+    client.run(client.platform.ask(&place, &question(), &once())).unwrap();
+    let asked = server.wait_for_message("buttons", |message| !message.buttons().is_empty());
+    let (cursor, known) = client.stored();
+    drop(client);
+    server.forget_sessions();
+    server.mention("800", "2", "missed");
+    // The service does not give it for a while.
+    server.plan("GET /channels/800/messages", Fault::Limited(3));
+    let mut client = unconnected(&server, TOKEN, cursor.as_ref());
+    client.known = known;
+    client.run(client.platform.connect()).unwrap();
+    server.wait_for_identify(2);
+    server.mention("800", "2", "live");
+    server.press("2", &asked, "Once");
+    let first = client.next().kind;
+    assert!(matches!(first, IncomingKind::Button { .. }), "{first:?}");
+    assert_eq!([client.next_text(), client.next_text()], ["missed", "live"]);
+}
+
+#[test]
 fn what_was_received_and_not_stored_is_delivered_again_after_a_restart() {
     let server = DiscordServer::start();
     let mut client = connect(&server);
     server.say("1", "stored");
     assert_eq!(client.next_text(), "stored");
+    let (cursor, known) = client.stored();
     server.say("1", "not stored");
     let batch = client.run(client.platform.receive()).unwrap();
     assert_eq!(batch.messages.len(), 1);
-    let (cursor, known) = (client.cursor.clone(), client.known.clone());
     drop(client);
     let mut client = unconnected(&server, TOKEN, cursor.as_ref());
     client.known = known;
@@ -259,7 +307,9 @@ fn buckets_and_refusals_close_what_they_name_and_no_call_is_made_before_they_end
     let server = DiscordServer::start();
     server.world.with(|w| w.bucket = Some((2, Duration::from_secs(30))));
     let client = connect(&server);
-    let send = |user: &str| client.run(client.platform.send(&direct(user), &Outgoing::plain("x")));
+    let send = |user: &str| {
+        client.run(client.platform.send(&direct(user), &Outgoing::plain("x"), &once()))
+    };
     assert!(send("1").is_ok() && send("1").is_ok());
     let Err(PlatformError::RateLimited { after }) = send("1") else { panic!() };
     assert!(after > Duration::from_secs(20) && after <= Duration::from_secs(30), "{after:?}");
@@ -283,11 +333,21 @@ fn a_message_whose_confirmation_is_lost_is_not_posted_twice() {
     for fault in [Fault::Unheard, Fault::Broken, Fault::Status(502)] {
         let before = server.messages().len();
         server.plan("POST /channels", fault);
-        let id = client.run(client.platform.send(&direct("1"), &Outgoing::plain("once"))).unwrap();
+        let id = client
+            .run(client.platform.send(&direct("1"), &Outgoing::plain("once"), &once()))
+            .unwrap();
         let messages = server.messages();
         assert_eq!(messages.len(), before + 1, "{fault:?}");
         assert_eq!(messages[before].id, id.0);
     }
+    // Also if no try within a call is confirmed.
+    let before = server.messages().len();
+    let (text, new) = (Outgoing::plain("again and again"), once());
+    let send = || client.run(client.platform.send(&direct("1"), &text, &new));
+    (0..4).for_each(|_| server.plan("POST /channels", Fault::Unheard));
+    assert!(send().is_err() && send().is_err());
+    send().unwrap();
+    assert_eq!(server.messages().len(), before + 1);
 }
 
 #[test]
@@ -295,7 +355,7 @@ fn a_question_is_pressed_deferred_answered_and_closed() {
     let server = DiscordServer::start();
     let mut client = connect(&server);
     let place = ChatAddress { chat: "800".into(), thread: None };
-    let id = client.run(client.platform.ask(&place, &question())).unwrap();
+    let id = client.run(client.platform.ask(&place, &question(), &once())).unwrap();
     let asked = server.wait_for_message("buttons", |message| !message.buttons().is_empty());
     assert_eq!(asked.content, "Run \\`rm \\-r \\<build\\>\\` && \\*go\\*?");
     assert_eq!(asked.buttons()[1], ("No".into(), "n1:no".into()));
@@ -345,24 +405,29 @@ fn a_command_is_answered_in_its_place_and_edited_there() {
     let first = server.command("800", "1", "model", options);
     let second = server.command("800", "1", "status", json!([]));
     let command = client.next();
-    assert_eq!(command.kind, IncomingKind::Command { name: "model".into(), args: "qwen 3".into() });
+    let IncomingKind::Command { name, args, options } = &command.kind else { panic!() };
+    assert_eq!((name.as_str(), args.as_str()), ("model", ""));
+    assert_eq!((options[0].name.as_str(), options[0].value.as_str()), ("name", "qwen 3"));
     let status = client.next();
-    let reply = |text: &str, to: &Incoming| Outgoing {
-        reply_to: to.message.clone(),
-        ..Outgoing::plain(text)
+    let send = |text: &str, answers: Option<&Incoming>| {
+        let (text, new) = (Outgoing::plain(text), NewMessage::answering(answers.map(|to| &to.id)));
+        client.run(client.platform.send(&command.at, &text, &new)).unwrap()
     };
-    let send = |message: &Outgoing| client.run(client.platform.send(&command.at, message)).unwrap();
-    let id = send(&reply("the status", &status));
-    send(&Outgoing::plain("the model"));
-    send(&Outgoing::plain("more"));
+    send("no answer", None);
+    let id = send("the status", Some(&status));
+    send("the model", Some(&command));
+    send("more", Some(&command));
     client.run(client.platform.edit(&command.at, &id, &Outgoing::plain("the new status"))).unwrap();
     let messages = server.messages();
     let found: Vec<_> =
         messages.iter().map(|m| (m.content.as_str(), m.interaction.clone())).collect();
-    assert_eq!(
-        found,
-        [("the new status", Some(second)), ("the model", Some(first)), ("more", None)]
-    );
+    let expected = [
+        ("no answer", None),
+        ("the new status", Some(second)),
+        ("the model", Some(first)),
+        ("more", None),
+    ];
+    assert_eq!(found, expected);
 }
 
 #[test]
@@ -374,21 +439,22 @@ fn options_are_completed_as_they_are_typed() {
         panic!()
     };
     assert_eq!([command.as_str(), &option, &typed], ["model", "name", "qw"]);
+    let long = |number: usize| format!("{number}{}", "x".repeat(120));
     let choices: Vec<String> =
-        (0..40).map(|number| format!("{number}{}", "x".repeat(120))).collect();
+        (0..40).flat_map(|number| [long(number), number.to_string()]).collect();
     client.run(client.platform.suggest(&query, &choices)).unwrap();
     let (waited, callback) = server.wait_for_callback(&id);
     assert!(waited < CALLBACK_TIME);
     let shown = callback["data"]["choices"].as_array().unwrap();
     assert_eq!((callback["type"].as_u64(), shown.len()), (Some(8), 25));
-    assert_eq!(shown[0]["name"].as_str().unwrap().chars().count(), 100);
+    assert_eq!(shown[1]["value"], "1", "a value that is cut would be another one");
 }
 
 #[test]
 fn a_forged_press_is_passed_on_as_what_it_claims() {
     let server = DiscordServer::start();
     let mut client = connect(&server);
-    client.run(client.platform.ask(&direct("1"), &question())).unwrap();
+    client.run(client.platform.ask(&direct("1"), &question(), &once())).unwrap();
     let asked = server.wait_for_message("buttons", |message| !message.buttons().is_empty());
     server.press_forged("6", &asked, "n9:always\u{202e}");
     let pressed = client.next();
@@ -434,7 +500,7 @@ fn files_go_both_ways_and_only_from_the_service() {
         bytes: b"all\r\nof it".as_slice().into(),
         caption: "the diff".into(),
     };
-    client.run(client.platform.upload(&direct("1"), &file)).unwrap();
+    client.run(client.platform.upload(&direct("1"), &file, &once())).unwrap();
     let sent = server.wait_for_message("a file", |message| !message.file_names.is_empty());
     assert_eq!((sent.content.as_str(), sent.file_names[0].as_str()), ("the diff", "a %22b%22.txt"));
     let files = server.world.with(|w| w.files.values().cloned().collect::<Vec<_>>());

@@ -14,10 +14,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use avocet::gateway::platform::{
-    ChatAddress, Cursor, IncomingKind, Outgoing, OutgoingFile, Platform, PlatformError, RemoteFile,
+    ChatAddress, Cursor, IncomingKind, NewMessage, Outgoing, OutgoingFile, Platform, PlatformError,
+    RemoteFile,
 };
 use avocet::gateway::slack::{Slack, SlackConfig};
-use client::{ServiceClient, Writable, question};
+use client::{ServiceClient, Writable, once, question};
 use serde_json::json;
 use service::{Fault, PATIENCE};
 use slack::{ACK_TIME, APP_TOKEN, BOT_TOKEN, SlackServer};
@@ -66,6 +67,7 @@ fn a_message_is_acknowledged_as_soon_as_it_is_stored_and_before_three_seconds_in
     let id = server.workspace.with(|w| w.envelopes[0].id.clone());
     assert!(server.wait_for_acknowledgement(&id) < Duration::from_millis(1500));
 
+    client.stored();
     // This one is received by a gateway that never comes to storing it.
     server.say("U1", "more");
     let batch = client.run(client.platform.receive()).unwrap();
@@ -245,11 +247,12 @@ fn an_unreachable_service_is_an_error_without_the_ticket_and_is_tried_again() {
     let mut client = connect(&server);
     server.say("U1", "before");
     assert_eq!(client.next_text(), "before");
+    client.stored();
     server.go_down();
     let error = client.run(client.platform.receive()).unwrap_err();
     assert!(matches!(error, PlatformError::Network(_)));
     assert!(!format!("{error:?}").contains("ticket"));
-    let sent = client.run(client.platform.send(&direct("U1"), &Outgoing::plain("x")));
+    let sent = client.run(client.platform.send(&direct("U1"), &Outgoing::plain("x"), &once()));
     assert!(matches!(sent, Err(PlatformError::Network(_))));
     server.come_back();
     server.wait_for_connection(2);
@@ -261,7 +264,9 @@ fn a_rate_limit_closes_only_its_channel_and_no_call_is_made_before_it_ends() {
     let server = SlackServer::start();
     let client = connect(&server);
     server.plan("chat.postMessage", Fault::Limited(7));
-    let send = |user: &str| client.run(client.platform.send(&direct(user), &Outgoing::plain("x")));
+    let send = |user: &str| {
+        client.run(client.platform.send(&direct(user), &Outgoing::plain("x"), &once()))
+    };
     let after = Duration::from_secs(7);
     assert_eq!(send("U1"), Err(PlatformError::RateLimited { after }));
     let Err(PlatformError::RateLimited { after: left }) = send("U1") else { panic!() };
@@ -275,16 +280,50 @@ fn a_message_whose_confirmation_is_lost_is_not_posted_twice() {
     let server = SlackServer::start();
     let client = connect(&server);
     server.plan("chat.postMessage", Fault::Unheard);
-    let id = client.run(client.platform.send(&direct("U1"), &Outgoing::plain("once"))).unwrap();
+    let id =
+        client.run(client.platform.send(&direct("U1"), &Outgoing::plain("once"), &once())).unwrap();
     let posted = server.messages();
     assert_eq!(posted.len(), 1);
     assert_eq!(posted[0].ts, id.0);
     for fault in [Fault::Broken, Fault::Status(503)] {
         server.plan("chat.postMessage", fault);
-        let lost = client.run(client.platform.send(&direct("U1"), &Outgoing::plain("lost")));
+        let lost =
+            client.run(client.platform.send(&direct("U1"), &Outgoing::plain("lost"), &once()));
         assert!(matches!(lost, Err(PlatformError::Network(_))), "{lost:?}");
     }
     assert_eq!(server.messages().len(), 1);
+    // Also if the conversation cannot be read then: the next try looks before it posts.
+    let (text, new) = (Outgoing::plain("twice?"), once());
+    server.plan("chat.postMessage", Fault::Unheard);
+    server.plan("conversations.history", Fault::Status(503));
+    let first = client.run(client.platform.send(&direct("U1"), &text, &new));
+    assert!(matches!(first, Err(PlatformError::Network(_))), "{first:?}");
+    let again = NewMessage { is_repeated: true, ..new };
+    let id = client.run(client.platform.send(&direct("U1"), &text, &again)).unwrap();
+    let posted = server.messages();
+    assert_eq!((posted.len(), &posted[1].ts), (2, &id.0));
+}
+
+#[test]
+fn strangers_push_no_conversation_out_of_those_that_are_read_after_a_restart() {
+    let server = SlackServer::start();
+    let mut client = connect(&server);
+    client.strangers.push("U666");
+    server.say("U1", "before");
+    assert_eq!(client.next_text(), "before");
+    client.stored();
+    for channel in 900..960 {
+        server.mention(&format!("C{channel}"), "U666", "spam");
+        assert_eq!(client.next_text(), "spam");
+    }
+    let cursor = client.cursor.clone();
+    drop(client);
+    server.calls("conversations.history").iter().for_each(|call| panic!("{call:?}"));
+    let client = unconnected(config(&server), cursor.as_ref());
+    client.run(client.platform.connect()).unwrap();
+    server.wait_for_connection(2);
+    assert_eq!(server.calls("conversations.history").len(), 1);
+    assert!(server.calls("conversations.replies").is_empty());
 }
 
 #[test]
@@ -292,7 +331,7 @@ fn a_question_is_pressed_answered_and_closed() {
     let server = SlackServer::start();
     let mut client = connect(&server);
     let place = ChatAddress { chat: "C1".into(), thread: Some("1700000000.000001".into()) };
-    let id = client.run(client.platform.ask(&place, &question())).unwrap();
+    let id = client.run(client.platform.ask(&place, &question(), &once())).unwrap();
     let asked = server.wait_for_message("buttons", |message| !message.buttons().is_empty());
     assert_eq!(asked.shown(), "Run `rm -r <build>` && *go*?");
     assert_eq!(asked.buttons()[1], ("No".into(), "n1:no".into()));
@@ -323,7 +362,7 @@ fn a_question_is_pressed_answered_and_closed() {
 fn a_forged_press_is_passed_on_as_what_it_claims_and_nothing_breaks() {
     let server = SlackServer::start();
     let mut client = connect(&server);
-    client.run(client.platform.ask(&direct("U1"), &question())).unwrap();
+    client.run(client.platform.ask(&direct("U1"), &question(), &once())).unwrap();
     let asked = server.wait_for_message("buttons", |message| !message.buttons().is_empty());
     let forged = json!({ "type": "button", "value": "n9:always\u{202e}", "action_id": "x" });
     server.press_forged("U6", &asked, &forged);
@@ -342,8 +381,7 @@ fn a_forged_press_is_passed_on_as_what_it_claims_and_nothing_breaks() {
 fn commands_come_from_slashes_and_from_exclamation_marks_in_threads() {
     let server = SlackServer::start();
     let mut client = connect(&server);
-    let command =
-        |name: &str, args: &str| IncomingKind::Command { name: name.into(), args: args.into() };
+    let command = |name: &str, args: &str| IncomingKind::typed(name, args);
     server.command("C1", "U1", "/model", "qwen");
     assert_eq!(client.next().kind, command("model", "qwen"));
     server.command("C1", "U1", "/avocet", "status now");
@@ -361,7 +399,7 @@ fn a_command_is_answered_where_the_bot_is_no_member() {
     server.workspace.with(|w| w.closed_channels.push("C9".into()));
     let response = server.command("C9", "U1", "/avocet", "status");
     let at = client.next().at;
-    let id = client.run(client.platform.send(&at, &Outgoing::plain("a < b"))).unwrap();
+    let id = client.run(client.platform.send(&at, &Outgoing::plain("a < b"), &once())).unwrap();
     client.run(client.platform.edit(&at, &id, &Outgoing::plain("done"))).unwrap();
     let answers = server.workspace.with(|w| w.responses[&response].clone());
     assert_eq!(answers[0]["text"], "a &lt; b");
@@ -371,7 +409,7 @@ fn a_command_is_answered_where_the_bot_is_no_member() {
     );
     let other = ChatAddress { chat: "C8".into(), thread: None };
     server.workspace.with(|w| w.closed_channels.push("C8".into()));
-    let sent = client.run(client.platform.send(&other, &Outgoing::plain("x")));
+    let sent = client.run(client.platform.send(&other, &Outgoing::plain("x"), &once()));
     assert_eq!(sent, Err(PlatformError::Gone));
 }
 
@@ -399,7 +437,7 @@ fn files_go_both_ways_and_the_token_goes_to_the_service_alone() {
         bytes: b"all of it".as_slice().into(),
         caption: "the <diff>".into(),
     };
-    client.run(client.platform.upload(&direct("U1"), &file)).unwrap();
+    client.run(client.platform.upload(&direct("U1"), &file, &once())).unwrap();
     let shared = server
         .workspace
         .wait("a shared file", |w| w.files.values().find(|f| f.channel.is_some()).cloned());
@@ -418,7 +456,7 @@ fn after_a_restart_what_was_written_meanwhile_is_read_and_nothing_else() {
     server.say("U2", "second");
     let (first, second) = (client.next_text(), client.next_text());
     assert_eq!((first.as_str(), second.as_str()), ("first", "second"));
-    let (cursor, known) = (client.cursor.clone(), client.known.clone());
+    let (cursor, known) = client.stored();
     drop(client);
 
     // The service has given up delivering these.
@@ -440,7 +478,7 @@ fn what_was_missed_is_read_whole_although_the_service_fails() {
         let mut client = connect(&server);
         server.say("U1", "before");
         assert_eq!(client.next_text(), "before");
-        let (cursor, known) = (client.cursor.clone(), client.known.clone());
+        let (cursor, known) = client.stored();
         drop(client);
         server.say("U1", "the oldest");
         for n in 0..230 {

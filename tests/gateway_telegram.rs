@@ -670,7 +670,7 @@ fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
 #[test]
 #[ignore = "measures: cargo test --test gateway_telegram load -- --ignored --nocapture"]
 fn load_of_two_hundred_chats_is_answered_once_each() {
-    const CHATS: i64 = 200;
+    let chats: i64 = std::env::var("CHATS").map_or(200, |n| n.parse().unwrap());
     const WORD: &str = "Answer ";
     let text = |n: i64| {
         format!(
@@ -678,8 +678,8 @@ fn load_of_two_hundred_chats_is_answered_once_each() {
         )
     };
     let reply = |n| Reply::text(&text(n), 20).pause(Duration::from_millis(5));
-    let gateway = Gateway::with((0..CHATS).map(reply).collect(), "", TOKEN);
-    let sent: Vec<(i64, Instant)> = (0..CHATS)
+    let gateway = Gateway::with((0..chats).map(reply).collect(), "", TOKEN);
+    let sent: Vec<(i64, Instant)> = (0..chats)
         .map(|n| {
             let chat = -(10_000 + n);
             gateway.telegram.write_in_group(chat, ANN, "@avocet_bot go");
@@ -695,6 +695,7 @@ fn load_of_two_hundred_chats_is_answered_once_each() {
     gateway.model.wait_for_answered(sent.len());
     let (times, spoken) = (gateway.model.times(), text(0).find(WORD).unwrap() + WORD.len());
     let (mut waits, mut own) = (Vec::new(), Vec::new());
+    let mut stages = Vec::new();
     for ((chat, at), shown) in sent.iter().zip(shown) {
         gateway.telegram.wait_for(*chat, "for this chat.");
         let texts = gateway.telegram.texts(*chat);
@@ -702,6 +703,7 @@ fn load_of_two_hundred_chats_is_answered_once_each() {
         let n: usize = texts[0].split(' ').nth(1).unwrap().parse().unwrap();
         let (asked, pieces) = &times[n];
         let piece = (spoken * 20).div_ceil(text(0).len()) - 1;
+        stages.push([*asked - *at, pieces[piece] - *asked, shown - pieces[piece]]);
         waits.push(shown - *at);
         own.push((shown - *at).saturating_sub(pieces[piece] - *asked));
     }
@@ -712,7 +714,25 @@ fn load_of_two_hundred_chats_is_answered_once_each() {
     let peak = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let ticks: Vec<u64> = stat.split(' ').skip(13).take(2).map(|n| n.parse().unwrap()).collect();
-    println!("from message to first edit: p50 {:?} p99 {:?}", waits[100], waits[197]);
-    println!("without the model's time: p50 {:?} p99 {:?}", own[100], own[197]);
+    if std::env::var_os("STAGES").is_some() {
+        for (n, [a, b, c]) in stages.iter().enumerate() {
+            println!(
+                "stage {n} {:.0} {:.0} {:.0}",
+                a.as_secs_f64() * 1e3,
+                b.as_secs_f64() * 1e3,
+                c.as_secs_f64() * 1e3
+            );
+        }
+    }
+    println!(
+        "from message to first edit: p50 {:?} p99 {:?}",
+        waits[waits.len() / 2],
+        waits[waits.len() * 99 / 100]
+    );
+    println!(
+        "without the model's time: p50 {:?} p99 {:?}",
+        own[own.len() / 2],
+        own[own.len() * 99 / 100]
+    );
     println!("{peak} CPU user {}0 ms, system {}0 ms", ticks[0], ticks[1]);
 }

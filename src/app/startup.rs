@@ -560,6 +560,10 @@ pub fn start_error(say: impl Into<crate::i18n::LocalizedText>, lang: Lang) -> St
 
 /// The package folders of the plugins that the user installed.
 fn plugin_roots(home: &Path, folder: &Path) -> Vec<PathBuf> {
+    // To know whom to trust costs many looks at the disk, and most have no plugins.
+    if Registry::registry_path(home).symlink_metadata().is_err() {
+        return Vec::new();
+    }
     // A broken registry is reported by `/plugins`.
     let registry = Registry::read(home, &System::new(folder, home, &[])).ok().flatten();
     let root = |plugin: &PluginEntry| {

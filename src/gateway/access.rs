@@ -116,7 +116,9 @@ fn hash(salt: &str, code: &str) -> String {
 fn typed_code(kind: &IncomingKind) -> Option<String> {
     let text = match kind {
         IncomingKind::Text { text } => text,
-        IncomingKind::Command { args, .. } => args,
+        IncomingKind::Command { args, options, .. } => {
+            options.last().map_or(args, |option| &option.value)
+        }
         IncomingKind::Button { .. } | IncomingKind::Files { .. } | IncomingKind::Suggest { .. } => {
             return None;
         }

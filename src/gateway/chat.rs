@@ -11,13 +11,18 @@ use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{sleep_until, timeout};
 
+use super::call::perform;
 use super::conversation::{
     ChatConversation, ChatEffect, ChatOptions, ChatRecovery, FetchState, Speaker, UnfinishedReply,
 };
 use super::fetch::{FetchedFile, FileFetch};
 use super::files::{ReceivedFiles, mask_file};
 use super::ledger::LedgerRecord;
-use super::platform::{ChatAddress, Incoming, IncomingKind, MessageId, Platform, PlatformError};
+use super::menu::SentCommand;
+use super::platform::{
+    ChatAddress, DeliveryId, Incoming, IncomingKind, MessageId, NewMessage, Outgoing, Platform,
+    PlatformError,
+};
 use super::timeline::{CallKind, NextCall, PostResult, TimelineCall};
 use super::wait::{finished, until};
 use crate::i18n::{LocalizedText, chat as w, session as s};
@@ -182,8 +187,9 @@ async fn refuse(parts: &ChatParts, why: LocalizedText, deliveries: &mut Receiver
     let lang = parts.options.lang;
     let text = w::NOT_OPENED.with("why", why).text(lang);
     while let Ok(Some(delivery)) = timeout(Duration::from_secs(1), deliveries.recv()).await {
-        let at = &parts.options.address;
-        let _ = parts.platform.send(at, &super::platform::Outgoing::plain(text.as_str())).await;
+        let (at, id) = (&parts.options.address, &delivery.incoming.id);
+        let (message, new) = (Outgoing::plain(text.as_str()), NewMessage::answering(Some(id)));
+        let _ = parts.platform.send(at, &message, &new).await;
         let record = LedgerRecord::Done { delivery: delivery.incoming.id };
         let _ = parts.notes.send(ChatNote::Record(record)).await;
     }
@@ -247,10 +253,19 @@ impl Chat {
         self.record_changes().await;
         let quiet = self.is_quiet();
         if quiet && !self.was_quiet {
+            self.conversation.take_commands().into_iter().for_each(|command| self.dismiss(command));
             let at = self.parts.options.address.clone();
             let _ = self.parts.notes.send(ChatNote::Quiet(at, self.taken)).await;
         }
         self.was_quiet = quiet;
+    }
+
+    /// Where the service shows that an answer will come, it does not any more.
+    fn dismiss(&self, command: DeliveryId) {
+        let platform = Arc::clone(&self.parts.platform);
+        tokio::spawn(async move {
+            let _ = platform.dismiss(&command).await;
+        });
     }
 
     fn is_quiet(&self) -> bool {
@@ -271,7 +286,7 @@ impl Chat {
             self.conversation.timeline.begin(call.key);
             self.call = Some(Box::pin(async move {
                 let _permit = connections.acquire_owned().await;
-                let answer = perform(&*platform, &at, &call.kind).await;
+                let answer = perform(&*platform, &at, &call).await;
                 (*call, answer)
             }));
         }
@@ -453,8 +468,8 @@ impl Chat {
             IncomingKind::Text { text } => {
                 self.conversation.on_text(&speaker, id, &text, Vec::new())
             }
-            IncomingKind::Command { name, args } => {
-                self.conversation.on_command(&speaker, id, &name, &args)
+            IncomingKind::Command { name, args, options } => {
+                self.conversation.on_command(&speaker, id, SentCommand { name, args, options })
             }
             IncomingKind::Button { data, press } => {
                 self.conversation.on_press(&speaker, id, &data, press)
@@ -569,19 +584,5 @@ impl Chat {
         self.record_finished().await;
         let _ = timeout(FAREWELL, self.session.task).await;
         let _ = self.parts.notes.send(ChatNote::Ended(self.parts.options.address)).await;
-    }
-}
-
-/// Makes one call; a new message comes with its id.
-async fn perform(
-    platform: &dyn Platform,
-    at: &ChatAddress,
-    kind: &CallKind,
-) -> Result<Option<MessageId>, PlatformError> {
-    match kind {
-        CallKind::Send(text) => platform.send(at, text).await.map(Some),
-        CallKind::Edit(message, text) => platform.edit(at, message, text).await.map(|()| None),
-        CallKind::Ask(question) => platform.ask(at, question).await.map(Some),
-        CallKind::Upload(file) => platform.upload(at, file).await.map(Some),
     }
 }

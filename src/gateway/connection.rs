@@ -123,11 +123,11 @@ impl<E, O> ConnectionEnd<E, O> {
 
     /// Waits before the next connection. True if an order that `ends` the task came meanwhile, or
     /// the caller is gone.
-    pub async fn pause(&mut self, pause: Duration, ends: impl Fn(&O) -> bool) -> bool {
+    pub async fn pause(&mut self, pause: Duration, mut ends: impl FnMut(&O) -> bool) -> bool {
         let until = Instant::now() + pause;
         loop {
             tokio::select! {
-                order = self.orders.recv() => if order.as_ref().is_none_or(&ends) {
+                order = self.orders.recv() => if order.as_ref().is_none_or(&mut ends) {
                     return true;
                 },
                 () = sleep_until(until) => return false,

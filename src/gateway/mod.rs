@@ -7,6 +7,7 @@
 
 pub mod access;
 pub mod access_file;
+mod call;
 pub mod chat;
 mod connection;
 pub mod conversation;
@@ -14,6 +15,7 @@ pub mod discord;
 mod fetch;
 mod files;
 pub mod health;
+mod known_places;
 pub mod ledger;
 mod lenient;
 pub mod markup;

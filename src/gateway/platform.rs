@@ -89,7 +89,13 @@ pub enum IncomingKind {
     /// A message, without the mention of the bot, and unescaped.
     Text { text: String },
     /// A command of the menu or typed with its slash: `/name@bot args` is `name` and `args`.
-    Command { name: String, args: String },
+    Command {
+        name: String,
+        args: String,
+        /// Arguments by the names that the menu gave them, in the order in which they were chosen.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        options: Vec<ChosenOption>,
+    },
     /// A button was pressed. `press` is for [`Platform::acknowledge`]; `data` was possibly forged.
     Button { data: String, press: String },
     /// Files, with the text sent along.
@@ -97,6 +103,20 @@ pub enum IncomingKind {
     /// The service asks what could follow in an option of a command; `query` is for
     /// [`Platform::suggest`].
     Suggest { command: String, option: String, typed: String, query: String },
+}
+
+impl IncomingKind {
+    /// A command as it was typed.
+    pub fn typed(name: impl Into<String>, args: impl Into<String>) -> IncomingKind {
+        IncomingKind::Command { name: name.into(), args: args.into(), options: Vec::new() }
+    }
+}
+
+/// An argument that was chosen by its name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChosenOption {
+    pub name: String,
+    pub value: String,
 }
 
 /// A file that is at the service.
@@ -130,17 +150,34 @@ pub struct Cursor(pub String);
 pub struct Outgoing {
     pub text: String,
     pub markup: MessageMarkup,
-    /// The message this answers, for a service that shows that.
-    pub reply_to: Option<MessageId>,
 }
 
 impl Outgoing {
     pub fn plain(text: impl Into<String>) -> Outgoing {
-        Outgoing { text: text.into(), markup: MessageMarkup::Plain, reply_to: None }
+        Outgoing { text: text.into(), markup: MessageMarkup::Plain }
     }
 
     pub fn native(text: impl Into<String>) -> Outgoing {
-        Outgoing { text: text.into(), markup: MessageMarkup::Native, reply_to: None }
+        Outgoing { text: text.into(), markup: MessageMarkup::Native }
+    }
+}
+
+/// What a service needs to know of a new message besides what it shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewMessage {
+    /// The same at every try to send this message, and at no other: a service that knows it has the
+    /// message already.
+    pub nonce: u64,
+    /// It was tried before, and it is not known what came of that.
+    pub is_repeated: bool,
+    /// The command that it answers: a service may show where an answer will come, or to whom.
+    pub answers: Option<DeliveryId>,
+}
+
+impl NewMessage {
+    /// One that is tried once.
+    pub fn answering(delivery: Option<&DeliveryId>) -> NewMessage {
+        NewMessage { nonce: fastrand::u64(..), is_repeated: false, answers: delivery.cloned() }
     }
 }
 
@@ -309,6 +346,7 @@ pub trait Platform: Send + Sync {
         &'a self,
         to: &'a ChatAddress,
         message: &'a Outgoing,
+        new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId>;
 
     /// Replaces the text of a message, and removes its buttons. Succeeds if the text is the same
@@ -324,17 +362,21 @@ pub trait Platform: Send + Sync {
         &'a self,
         to: &'a ChatAddress,
         question: &'a ButtonQuestion,
+        new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId>;
 
     /// Tells the service that a press has arrived, so that it stops waiting; `text` is shown only to
     /// the user who pressed, if the service can do that.
     fn acknowledge(&self, press: &str, text: Option<&str>) -> PlatformResult<'_, ()>;
 
-    /// No answer will come to this: its sender may not talk. Where a service shows that an
-    /// answer will come, it does not any more.
-    fn dismiss<'a>(&'a self, _incoming: &'a Incoming) -> PlatformResult<'a, ()> {
+    /// No answer will come to this command, or none but those that came. Where a service shows that
+    /// an answer will come, it does not any more.
+    fn dismiss<'a>(&'a self, _command: &'a DeliveryId) -> PlatformResult<'a, ()> {
         Box::pin(std::future::ready(Ok(())))
     }
+
+    /// Who did this may talk: what is said there must not be missed by a later run.
+    fn admitted(&self, _incoming: &Incoming) {}
 
     /// Answers [`IncomingKind::Suggest`].
     fn suggest(&self, _query: &str, _choices: &[String]) -> PlatformResult<'_, ()> {
@@ -351,6 +393,7 @@ pub trait Platform: Send + Sync {
         &'a self,
         to: &'a ChatAddress,
         file: &'a OutgoingFile,
+        new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId>;
 
     /// Fetches a file of at most so many bytes.

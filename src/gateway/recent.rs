@@ -36,11 +36,11 @@ impl<T: Clone> Recent<T> {
         self.values().iter().rev().find(fits).map(|(_, _, value)| value.clone())
     }
 
-    /// Takes the oldest value of this key that `fits`.
-    pub fn take(&self, key: &str, now: Instant, fits: impl Fn(&T) -> bool) -> Option<T> {
+    /// Takes the oldest value of this key.
+    pub fn take(&self, key: &str, now: Instant) -> Option<T> {
         let mut values = self.values();
         values.retain(|(_, until, _)| *until > now);
-        let at = values.iter().position(|(known, _, value)| known == key && fits(value))?;
+        let at = values.iter().position(|(known, _, _)| known == key)?;
         values.remove(at).map(|(_, _, value)| value)
     }
 }
@@ -58,8 +58,7 @@ mod tests {
         }
         assert_eq!(recent.get("a", now), None);
         assert_eq!(recent.get("b", now), Some(3));
-        assert_eq!(recent.take("b", now, |value| *value > 3), None);
-        assert_eq!(recent.take("b", now, |_| true), Some(2));
-        assert_eq!(recent.take("b", now + minute, |_| true), None);
+        assert_eq!(recent.take("b", now), Some(2));
+        assert_eq!(recent.take("b", now + minute), None);
     }
 }

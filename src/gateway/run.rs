@@ -19,7 +19,8 @@ use super::conversation::{BegunMessage, ChatOptions, ChatRecovery, Speaker};
 use super::files::ReceivedFiles;
 use super::ledger::{Ledger, LedgerRecord, PendingDelivery};
 use super::platform::{
-    Batch, ChatAddress, DeliveryId, Incoming, IncomingKind, Outgoing, Platform, PlatformError,
+    Batch, ChatAddress, DeliveryId, Incoming, IncomingKind, NewMessage, Outgoing, Platform,
+    PlatformError,
 };
 pub use super::receive::ServiceHealth;
 use super::receive::{StoredBatch, connect, receive, register_menu};
@@ -268,6 +269,7 @@ impl Service {
         }
         match (self.parts.admit)(&incoming) {
             ServiceAdmission::Admit { is_admin } => {
+                self.parts.platform.admitted(&incoming);
                 let speaker = speaker(&incoming, is_admin);
                 self.hand_over(ChatDelivery { incoming, speaker, is_overheard: false });
             }
@@ -308,7 +310,10 @@ impl Service {
                 IncomingKind::Button { press, .. } => {
                     platform.acknowledge(press, Some(&text)).await
                 }
-                _ => platform.send(&incoming.at, &Outgoing::plain(text)).await.map(drop),
+                _ => {
+                    let new = NewMessage::answering(Some(&incoming.id));
+                    platform.send(&incoming.at, &Outgoing::plain(text), &new).await.map(drop)
+                }
             };
         });
     }
@@ -320,7 +325,7 @@ impl Service {
                 (Arc::clone(&self.parts.platform), Arc::clone(&self.connections));
             self.tasks.spawn(async move {
                 let Ok(_permit) = connections.acquire().await else { return };
-                let _ = platform.dismiss(&incoming).await;
+                let _ = platform.dismiss(&incoming.id).await;
             });
         }
     }

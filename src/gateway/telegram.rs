@@ -14,8 +14,9 @@ use tokio::time::{Instant, sleep_until};
 
 use self::incoming::Update;
 use super::platform::{
-    Batch, ButtonQuestion, ChatAddress, Cursor, MarkupDialect, MessageId, MessageMarkup, Outgoing,
-    OutgoingFile, Platform, PlatformError, PlatformLimits, PlatformResult, RemoteFile, TextUnit,
+    Batch, ButtonQuestion, ChatAddress, Cursor, MarkupDialect, MessageId, MessageMarkup,
+    NewMessage, Outgoing, OutgoingFile, Platform, PlatformError, PlatformLimits, PlatformResult,
+    RemoteFile, TextUnit,
 };
 use crate::net::{HttpBody, HttpClient, HttpError, HttpRequest, HttpResponse};
 use crate::protocol::ChatPlatform;
@@ -149,11 +150,6 @@ impl Telegram {
         if let Some(thread) = to.thread.as_ref().and_then(|thread| thread.0.parse::<i64>().ok()) {
             set(&mut body, "message_thread_id", json!(thread));
         }
-        if let Some(message) = &text.reply_to {
-            let reply =
-                json!({ "message_id": number(&message.0), "allow_sending_without_reply": true });
-            set(&mut body, "reply_parameters", reply);
-        }
         body
     }
 
@@ -282,6 +278,7 @@ impl Platform for Telegram {
         &'a self,
         to: &'a ChatAddress,
         message: &'a Outgoing,
+        _new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId> {
         let body = Telegram::message(to, message);
         Box::pin(async move { message_id(&self.call("sendMessage", body).await?) })
@@ -307,6 +304,7 @@ impl Platform for Telegram {
         &'a self,
         to: &'a ChatAddress,
         question: &'a ButtonQuestion,
+        _new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId> {
         let mut body = Telegram::message(to, &question.text);
         let button = |button: &super::platform::Button| json!({ "text": button.label, "callback_data": button.data });
@@ -346,6 +344,7 @@ impl Platform for Telegram {
         &'a self,
         to: &'a ChatAddress,
         file: &'a OutgoingFile,
+        _new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId> {
         Box::pin(self.send_file(to, file))
     }

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use super::markup;
 use super::platform::{
-    Button, ButtonQuestion, MessageId, Outgoing, OutgoingFile, PlatformError, PlatformLimits,
+    Button, ButtonQuestion, DeliveryId, MessageId, NewMessage, Outgoing, OutgoingFile,
+    PlatformError, PlatformLimits,
 };
 use crate::i18n::{Lang, chat as w};
 
@@ -38,6 +39,8 @@ struct Post {
     key: PostKey,
     body: PostBody,
     message: Option<MessageId>,
+    /// The command that it answers.
+    answers: Option<DeliveryId>,
     /// The body as it was last accepted.
     shown: Option<PostBody>,
     /// It does not change any more.
@@ -56,6 +59,7 @@ struct Post {
 pub struct TimelineCall {
     pub key: PostKey,
     pub kind: CallKind,
+    pub new: NewMessage,
     body: PostBody,
 }
 
@@ -94,6 +98,10 @@ pub struct Timeline {
     limits: PlatformLimits,
     /// The language of its own sentence.
     pub lang: Lang,
+    /// The command that the next new post answers.
+    pub answering: Option<DeliveryId>,
+    /// Where the numbers of its messages begin, by which a service tells them apart.
+    nonces: u64,
     posts: VecDeque<Post>,
     /// The messages of the last posts that are final and shown.
     sent: VecDeque<(PostKey, MessageId)>,
@@ -129,6 +137,8 @@ impl Timeline {
         Timeline {
             limits,
             lang,
+            answering: None,
+            nonces: fastrand::u64(..),
             posts: VecDeque::new(),
             sent: VecDeque::new(),
             next: 0,
@@ -168,7 +178,9 @@ impl Timeline {
         let key = PostKey(self.next);
         self.next += 1;
         let (shown, plain, begun, tries, failing) = (None, false, false, 0, None);
-        let post = Post { key, body, message, shown, settled, plain, begun, tries, failing };
+        let answers = if message.is_none() { self.answering.take() } else { None };
+        let post =
+            Post { key, body, message, answers, shown, settled, plain, begun, tries, failing };
         self.posts.push_back(post);
         if self.posts.len() > MOST_POSTS {
             self.leave_out_oldest();
@@ -302,7 +314,12 @@ impl Timeline {
                 }
             }
         };
-        Some(TimelineCall { key: post.key, kind, body: post.body.clone() })
+        let new = NewMessage {
+            nonce: self.nonces.wrapping_add(post.key.0),
+            is_repeated: post.tries > 0,
+            answers: post.answers.clone(),
+        };
+        Some(TimelineCall { key: post.key, kind, new, body: post.body.clone() })
     }
 
     fn outgoing(&self, body: &PostBody, plain: bool) -> Outgoing {

@@ -24,6 +24,10 @@ const PIECE: usize = 2048;
 /// and the thread that writes.
 const BEAT: Duration = Duration::from_millis(40);
 
+/// How long growing text waits for its recorder: most replies are whole by then, and a whole one is
+/// written without its parts.
+const UNRECORDED: Duration = Duration::from_millis(250);
+
 #[derive(Clone, Debug)]
 pub struct Outbox {
     events: Sender<Event>,
@@ -34,13 +38,23 @@ pub struct Outbox {
     /// Text for which the channel had no room yet.
     unsent: Option<Event>,
     recorder: Option<Recorder>,
-    /// Text for which the recorder had no room yet.
+    /// Text that the recorder does not have yet.
     unrecorded: Option<Event>,
+    /// When it gets it.
+    record_at: Option<Instant>,
 }
 
 impl Outbox {
     pub fn new(events: Sender<Event>, recorder: Option<Recorder>) -> Outbox {
-        Outbox { events, batch: None, last_release: None, unsent: None, recorder, unrecorded: None }
+        Outbox {
+            events,
+            batch: None,
+            last_release: None,
+            unsent: None,
+            recorder,
+            unrecorded: None,
+            record_at: None,
+        }
     }
 
     /// A second outbox for the same channel, with all that waits in this one.
@@ -52,6 +66,7 @@ impl Outbox {
             unsent: self.unsent.take(),
             recorder: self.recorder.clone(),
             unrecorded: self.unrecorded.take(),
+            record_at: self.record_at.take(),
         }
     }
 
@@ -81,17 +96,29 @@ impl Outbox {
         }
     }
 
-    /// When the gathered text must be sent; `None` if there is none.
+    /// When [`Outbox::release`] has something to do; `None` if there is no text.
     pub fn due(&self) -> Option<Instant> {
-        self.batch.as_ref()?;
-        Some(self.last_release.map_or_else(Instant::now, |released| released + BEAT))
+        let next = || self.last_release.map_or_else(Instant::now, |released| released + BEAT);
+        let shown = self.batch.as_ref().map(|_| next());
+        shown.into_iter().chain(self.record_at).min()
     }
 
-    /// Sends the gathered text.
+    /// Sends the gathered text, and what has waited long enough for the recorder.
     pub fn release(&mut self) {
         if let Some(event) = self.batch.take() {
             self.last_release = Some(Instant::now());
             self.stream(event);
+        }
+        if self.record_at.is_some_and(|at| at <= Instant::now()) {
+            self.record_unrecorded();
+        }
+    }
+
+    fn record_unrecorded(&mut self) {
+        self.record_at = None;
+        if let (Some(recorder), Some(text)) = (&self.recorder, self.unrecorded.take()) {
+            self.unrecorded = recorder.try_send(text);
+            self.record_at = self.unrecorded.as_ref().map(|_| Instant::now() + UNRECORDED);
         }
     }
 
@@ -118,8 +145,12 @@ impl Outbox {
 
     async fn record(&mut self, event: &Event) {
         if let Some(recorder) = &self.recorder {
-            if let Some(text) = self.unrecorded.take() {
-                recorder.append(&text).await;
+            self.record_at = None;
+            // A whole reply is in the place of its text.
+            let is_whole = matches!(event, Event::Replied(_));
+            let is_kept = |text: &Event| !(is_whole && matches!(text, Event::Delta { .. }));
+            if let Some(text) = self.unrecorded.take().filter(is_kept) {
+                recorder.send(&text).await;
             }
             match event {
                 // Shows nothing by itself: only its position matters.
@@ -141,7 +172,12 @@ impl Outbox {
                 },
             },
         };
-        self.unrecorded = recorder.try_send(event);
+        let grows = matches!(event, Event::Delta { .. } | Event::ReasoningDelta { .. });
+        self.unrecorded = Some(event);
+        let at = *self.record_at.get_or_insert_with(|| Instant::now() + UNRECORDED);
+        if !grows || at <= Instant::now() {
+            self.record_unrecorded();
+        }
     }
 
     /// True while text waits for room.

@@ -137,16 +137,14 @@ impl SessionStore {
         self.recorder.prepare(start);
     }
 
-    /// Saves the history entries of a turn.
-    pub async fn save_turn(&self, turn: u64, history: &History) {
+    /// Saves the history entries of a turn, and the model that answered, if one did.
+    pub async fn save_turn(&self, turn: u64, history: &History, model: Option<&str>) {
         let Ok(json) = serde_json::to_string(&history.snapshot(turn)) else { return };
-        self.recorder.call(move |writer| writer.save_turn_history(turn, &json)).await;
-    }
-
-    /// Saves which model answered last. Nothing waits for it.
-    pub fn save_model(&self, model: &str) {
-        let model = model.to_owned();
-        self.recorder.run(move |writer| writer.save_model(&model));
+        let model = model.map(str::to_owned);
+        let save = move |writer: &mut StoreWriter| {
+            writer.save_turn_history(turn, &json, model.as_deref());
+        };
+        self.recorder.call(save).await;
     }
 
     /// Saves the history after a turn without its turns: earlier ones were summed up. The remaining

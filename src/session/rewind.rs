@@ -56,7 +56,7 @@ impl Session {
             },
         );
         match holds {
-            true => self.store.save_turn(before, &self.conversation.history).await,
+            true => self.store.save_turn(before, &self.conversation.history, None).await,
             // The turn before it was summed up long ago.
             false => self.store.save_history(before, &self.conversation.history).await,
         }

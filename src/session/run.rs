@@ -336,11 +336,10 @@ impl Session {
 
     /// Saves the entries of a turn, and which model it asked; true if it failed.
     async fn save_finished_turn(&mut self, turn: u64, ended: FinishedTurn) -> bool {
-        if ended.usage != Usage::default() {
-            self.store.save_model(self.responder.connected.model.name());
-        }
+        let has_asked = ended.usage != Usage::default();
         let failed = self.add_to_history(turn, ended);
-        self.store.save_turn(turn, &self.conversation.history).await;
+        let model = has_asked.then(|| self.responder.connected.model.name());
+        self.store.save_turn(turn, &self.conversation.history, model).await;
         failed
     }
 

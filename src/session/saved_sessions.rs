@@ -236,7 +236,7 @@ impl Session {
         if closing.is_empty() {
             return;
         }
-        self.store.save_turn(turn, &self.conversation.history).await;
+        self.store.save_turn(turn, &self.conversation.history, None).await;
     }
 
     /// Gives the attachments of earlier messages the images that the conversation still has.

@@ -167,11 +167,12 @@ fn write_group(
     jobs: &mut Receiver<Job>,
     early: &mut Option<Box<Event>>,
 ) -> bool {
-    let mut answers = Vec::new();
+    let (mut answers, mut is_urgent) = (Vec::new(), false);
     let mut next = Some(first);
     for _ in 0..GROUP {
         match next.take().or_else(|| jobs.try_recv().ok()) {
             Some(Job::Event(event, done)) => {
+                is_urgent = true;
                 let is_there = early.take_if(|early| *early == event).is_some();
                 if !is_there {
                     writer.record(*event);
@@ -179,10 +180,11 @@ fn write_group(
                 answers.push(done);
             }
             Some(Job::Early(event)) => {
+                is_urgent = true;
                 writer.record((*event).clone());
                 *early = Some(event);
             }
-            Some(Job::Later(event)) => writer.record(*event),
+            Some(Job::Later(event)) => writer.record_later(*event),
             Some(Job::Run(ask)) => {
                 writer.flush();
                 ask(writer);
@@ -190,7 +192,7 @@ fn write_group(
             None => break,
         }
     }
-    let grave = writer.flush();
+    let grave = is_urgent && writer.flush();
     for done in answers {
         // The receiver may have stopped waiting.
         let _ = done.send(());

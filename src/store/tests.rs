@@ -113,7 +113,7 @@ fn turn(writer: &mut StoreWriter, number: u64, text: &str, answer: &str) {
         [started(number, text), Event::ReplyStarted, replied(answer), ended(number)],
     );
     let messages = serde_json::json!([{"role":"user","content":text}]);
-    writer.save_turn_history(number, &messages.to_string());
+    writer.save_turn_history(number, &messages.to_string(), None);
 }
 
 fn events(piece: &EventPage) -> Vec<Event> {
@@ -258,7 +258,8 @@ fn secrets_never_reach_the_file() {
     record_all(&mut writer, [delta(token.split_at(20).1), delta(" and so on")]);
     writer.tick();
     record_all(&mut writer, [Event::StepFinished(Box::new(observation("cmd_001", &token)))]);
-    writer.save_turn_history(1, &serde_json::json!([{"role":"user","content":token}]).to_string());
+    let messages = serde_json::json!([{"role":"user","content":token}]).to_string();
+    writer.save_turn_history(1, &messages, None);
     writer.close();
     for ending in ["", "-wal"] {
         let bytes = fs::read(format!("{}{ending}", fixture.file().display())).unwrap_or_default();
@@ -297,11 +298,12 @@ fn the_model_that_answered_last_is_listed_and_goes_with_a_fork() {
     let models = |writer: &mut StoreWriter| -> Vec<Option<String>> {
         writer.list(None, 9).unwrap().into_iter().map(|one| one.model).collect()
     };
-    writer.save_model("nobody");
+    writer.save_turn_history(1, "[]", Some("nobody"));
     turn(&mut writer, 1, "hello", "Hi.");
     assert_eq!(models(&mut writer), [None]);
-    writer.save_model("first");
-    writer.save_model("second");
+    for model in [Some("first"), Some("second"), None] {
+        writer.save_turn_history(1, "[]", model);
+    }
     assert_eq!(models(&mut writer), [Some("second".to_owned())]);
     writer.fork(SessionHeader::new("/work", None)).unwrap();
     assert_eq!(models(&mut writer), [Some("second".to_owned()), Some("second".to_owned())]);

@@ -118,32 +118,35 @@ impl Database {
         Ok(parts)
     }
 
-    /// Saves the messages of a finished turn.
-    pub fn save_turn_history(&mut self, key: i64, turn: u64, body: &str) -> Result<(), StoreError> {
-        let _turn = self.write_order.take(PATIENCE);
-        let changed = self
-            .db
+    /// Saves the messages of a finished turn, and which model answered last.
+    pub fn save_turn_history(
+        &mut self,
+        key: i64,
+        turn: u64,
+        body: &str,
+        model: Option<&str>,
+    ) -> Result<(), StoreError> {
+        let change = self.write_transaction()?;
+        let changed = change
             .prepare_cached(
                 "UPDATE history SET body = ?3
                  WHERE session = ?1 AND turn = ?2 AND undone IS NULL AND whole = 0",
             )?
             .execute(params![key, to_sql_integer(turn), body])?;
         if changed == 0 {
-            self.db.execute(
+            change.execute(
                 "INSERT INTO history(session, turn, body) VALUES (?1, ?2, ?3)",
                 params![key, to_sql_integer(turn), body],
             )?;
         }
-        Ok(())
-    }
-
-    /// Saves which model answered last.
-    pub fn save_model(&mut self, key: i64, model: &str) -> Result<(), StoreError> {
-        let _turn = self.write_order.take(PATIENCE);
-        self.db
-            .prepare_cached("UPDATE sessions SET model = ?2 WHERE key = ?1 AND model IS NOT ?2")?
-            .execute(params![key, model])?;
-        Ok(())
+        if let Some(model) = model {
+            change
+                .prepare_cached(
+                    "UPDATE sessions SET model = ?2 WHERE key = ?1 AND model IS NOT ?2",
+                )?
+                .execute(params![key, model])?;
+        }
+        change.commit()
     }
 
     /// Saves the whole history after a turn, in place of the earlier one.

@@ -88,6 +88,8 @@ pub struct StoreWriter {
     early_events: Vec<Event>,
     write_lock: WriteLock,
     growing: Option<(Event, Instant)>,
+    /// Since when rows wait that are written together with the next ones.
+    deferred: Option<Instant>,
     pending: PendingRows,
     parts: PendingParts,
     last_try: LastTry,
@@ -140,6 +142,7 @@ impl StoreWriter {
             early_events: Vec::new(),
             write_lock: WriteLock::Writable(None),
             growing: None,
+            deferred: None,
             pending: PendingRows::default(),
             parts: PendingParts::default(),
             last_try: LastTry::Worked,
@@ -182,6 +185,14 @@ impl StoreWriter {
         }
     }
 
+    /// Takes an event for which nothing waits: it is written with the next one, or a moment later.
+    pub fn record_later(&mut self, event: Event) {
+        self.record(event);
+        if !self.pending.rows.is_empty() {
+            self.deferred.get_or_insert_with(Instant::now);
+        }
+    }
+
     /// Opens the file before the first write; if that fails, writing reports it.
     pub fn prepare(&mut self) {
         if let Err(error) = self.with_file(|_, _| Ok(())) {
@@ -192,6 +203,7 @@ impl StoreWriter {
 
     /// Writes the waiting rows. Returns true if something important is among them.
     pub fn flush(&mut self) -> bool {
+        self.deferred = None;
         let grave = self.pending.rows.iter().any(|row| row.kind.needs_sync());
         if self.pending.rows.is_empty() || self.is_backing_off() {
             return false;
@@ -226,9 +238,10 @@ impl StoreWriter {
 
     /// The latest time to write growing text, and the time to try a failed disk again.
     pub fn next_deadline(&self) -> Option<Instant> {
-        let grown = self.growing.as_ref().map(|(_, since)| *since + GROWING);
+        let grown = self.growing.as_ref().map(|(_, since)| *since);
+        let later = grown.into_iter().chain(self.deferred).map(|since| since + GROWING);
         let again = self.pending.failed_at.filter(|_| !self.pending.rows.is_empty());
-        grown.into_iter().chain(again.map(|failed| failed + AGAIN)).min()
+        later.chain(again.map(|failed| failed + AGAIN)).min()
     }
 
     /// Takes text that has grown for long enough, and tries failed rows again. Returns true if

@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use avocet::gateway::platform::{
-    Button, ButtonQuestion, ButtonStyle, Cursor, Incoming, IncomingKind, Outgoing, Platform,
-    PlatformError,
+    Button, ButtonQuestion, ButtonStyle, Cursor, Incoming, IncomingKind, NewMessage, Outgoing,
+    Platform, PlatformError,
 };
 
 use super::service::PATIENCE;
@@ -17,6 +17,8 @@ pub struct ServiceClient<P> {
     pub platform: P,
     pub cursor: Option<Cursor>,
     pub known: BTreeSet<String>,
+    /// These users may not talk.
+    pub strangers: Vec<&'static str>,
     waiting: Vec<Incoming>,
 }
 
@@ -34,6 +36,7 @@ impl<P: Platform> ServiceClient<P> {
             platform,
             cursor: cursor.cloned(),
             known: BTreeSet::new(),
+            strangers: Vec::new(),
             waiting: Vec::new(),
         }
     }
@@ -44,25 +47,39 @@ impl<P: Platform> ServiceClient<P> {
 
     /// The next thing that is new. Errors of a connection are not the end of it.
     pub fn next(&mut self) -> Incoming {
-        loop {
-            if !self.waiting.is_empty() {
-                return self.waiting.remove(0);
-            }
-            let batch = match self.run(self.platform.receive()) {
-                Ok(batch) => batch,
-                Err(
-                    PlatformError::Network(_)
-                    | PlatformError::Refused(_)
-                    | PlatformError::RateLimited { .. },
-                ) => continue,
-                Err(error) => panic!("{error}"),
-            };
-            let is_new = |incoming: &Incoming| self.known.insert(incoming.id.0.clone());
-            self.waiting.extend(batch.messages.into_iter().filter(is_new));
-            self.cursor = batch.cursor.or(self.cursor.take());
-            let cursor = self.cursor.clone().unwrap();
-            self.run(self.platform.confirm(&cursor)).unwrap();
+        while self.waiting.is_empty() {
+            self.receive();
         }
+        self.waiting.remove(0)
+    }
+
+    /// What a later run begins with, once it is known who may talk.
+    pub fn stored(&mut self) -> (Option<Cursor>, BTreeSet<String>) {
+        let is_open = |cursor: &Cursor| !cursor.0.contains(r#""undecided":[]"#);
+        while self.cursor.as_ref().is_some_and(is_open) {
+            self.receive();
+        }
+        (self.cursor.clone(), self.known.clone())
+    }
+
+    fn receive(&mut self) {
+        let batch = match self.run(self.platform.receive()) {
+            Ok(batch) => batch,
+            Err(
+                PlatformError::Network(_)
+                | PlatformError::Refused(_)
+                | PlatformError::RateLimited { .. },
+            ) => return,
+            Err(error) => panic!("{error}"),
+        };
+        let is_new = |incoming: &Incoming| self.known.insert(incoming.id.0.clone());
+        let new: Vec<Incoming> = batch.messages.into_iter().filter(is_new).collect();
+        let may_talk = |one: &&Incoming| !self.strangers.contains(&one.sender.id.0.as_str());
+        new.iter().filter(may_talk).for_each(|one| self.platform.admitted(one));
+        self.waiting.extend(new);
+        self.cursor = batch.cursor.or(self.cursor.take());
+        let cursor = self.cursor.clone().unwrap();
+        self.run(self.platform.confirm(&cursor)).unwrap();
     }
 
     pub fn next_text(&mut self) -> String {
@@ -77,6 +94,11 @@ impl<P: Platform> ServiceClient<P> {
         server.write_marker(marker);
         assert_eq!(self.next_text(), marker);
     }
+}
+
+/// What is known of a message that is sent once and answers no command.
+pub fn once() -> NewMessage {
+    NewMessage::answering(None)
 }
 
 pub fn question() -> ButtonQuestion {

@@ -707,6 +707,11 @@ async fn rest(
         Some(Fault::Broken) => return broken(),
         Some(Fault::Unheard) | None => {}
     }
+    // The service turns away what does not call itself a bot.
+    let agents: Vec<_> = headers.get_all("user-agent").iter().collect();
+    if agents.len() != 1 || !agents[0].as_bytes().starts_with(b"DiscordBot (") {
+        return StatusCode::FORBIDDEN.into_response();
+    }
     let is_interaction = path.starts_with("interactions/") || path.starts_with("webhooks/");
     let allowed =
         world.with(|world| !world.revoked && (is_interaction || token(&headers, "Bot") == TOKEN));

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message as Frame, WebSocket, WebSocketUpgrade};
@@ -491,7 +491,8 @@ impl Workspace {
 
     fn next_ts(&mut self) -> String {
         self.number += 1;
-        format!("1700000000.{:06}", self.number)
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        format!("{}.{:06}", now.as_secs(), self.number)
     }
 
     /// Sends to the newest connection, if there is one.

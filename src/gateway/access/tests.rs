@@ -67,7 +67,7 @@ fn a_group_is_heard_only_when_it_speaks_to_the_bot() {
     assert_eq!(admit(&mut roster, &known, &message), overheard, "only as an answer");
     let of_stranger = Incoming { is_group: true, is_addressed: false, ..text("9", "hi") };
     assert_eq!(admit(&mut roster, &known, &of_stranger), Admission::Ignored);
-    message.kind = IncomingKind::Command { name: "status".to_owned(), args: String::new() };
+    message.kind = IncomingKind::typed("status", "");
     assert_eq!(admit(&mut roster, &known, &message), Admission::Admitted(AccessRole::User));
     let mentioned = Incoming { is_group: true, ..text("1", "hi") };
     assert_eq!(admit(&mut roster, &known, &mentioned), Admission::Admitted(AccessRole::User));

@@ -1,7 +1,7 @@
 //! Commands of a chat: found in the registry, run as in every frontend, or acted on here.
 
 use super::super::access::{AccessRole, may_use};
-use super::super::menu;
+use super::super::menu::{self, SentCommand};
 use super::super::platform::DeliveryId;
 use super::super::question::{ChatAnswer, ChatQuestion};
 use super::{
@@ -53,22 +53,21 @@ impl ChatConversation {
         &mut self,
         speaker: &Speaker,
         delivery: DeliveryId,
-        name: &str,
-        args: &str,
+        sent: SentCommand,
     ) -> Vec<ChatEffect> {
         self.hear(speaker);
-        let (speaker, line) = (speaker.clone(), self.typed_line(name, args));
+        self.open_commands.open(&delivery);
+        let (speaker, line) = (speaker.clone(), self.typed_line(&sent));
         let is_built_in = commands::find(name_of(&line)).is_some();
         if is_greeting(self.options.platform, &line) && self.extensions.find("start").is_none() {
-            self.say(w::GREETING);
+            self.answering(Some(delivery.clone()), |chat| chat.say(w::GREETING));
             return vec![ChatEffect::Done(delivery)];
         }
         if is_built_in || matches!(self.state, ChatState::Asking(_)) {
             return self.run_line(CommandRequest { speaker, delivery, line, is_due: false });
         }
         // A file may have been added since the extensions were read.
-        let (name, args) = (name.to_owned(), args.to_owned());
-        self.waiting_commands.push_back(WaitingCommand { speaker, delivery, name, args });
+        self.waiting_commands.push_back(WaitingCommand { speaker, delivery, sent });
         vec![ChatEffect::Send(Op::RefreshExtensions)]
     }
 
@@ -76,8 +75,8 @@ impl ChatConversation {
     pub(super) fn run_waiting_commands(&mut self) -> Vec<ChatEffect> {
         let mut effects = Vec::new();
         while let Some(waiting) = self.waiting_commands.pop_front() {
-            let WaitingCommand { speaker, delivery, name, args } = waiting;
-            let line = self.typed_line(&name, &args);
+            let WaitingCommand { speaker, delivery, sent } = waiting;
+            let line = self.typed_line(&sent);
             let request = CommandRequest { speaker, delivery, line, is_due: false };
             effects.extend(self.run_line(request));
         }
@@ -97,21 +96,26 @@ impl ChatConversation {
                 self.deferred.push_front(request);
                 break;
             }
-            effects.extend(self.dispatch(&request));
+            let delivery = request.delivery.clone();
+            effects.extend(self.answering(Some(delivery), |chat| chat.dispatch(&request)));
         }
         effects
     }
 
     /// The line of the registry for a command as the service sent it.
-    pub(super) fn typed_line(&self, name: &str, args: &str) -> String {
+    pub(super) fn typed_line(&self, sent: &SentCommand) -> String {
         let rows = commands::rows(&self.extensions, self.options.lang);
         let (open, first) = (&self.options.open, &self.options.menu_first);
         let options = menu::MenuOptions { open, first };
-        menu::typed_line(self.options.platform, name, args, &rows, options)
+        menu::typed_line(self.options.platform, sent, &rows, options)
     }
 
     /// Runs a line if its speaker may use the command.
     fn run_line(&mut self, request: CommandRequest) -> Vec<ChatEffect> {
+        self.answering(Some(request.delivery.clone()), |chat| chat.run_permitted(request))
+    }
+
+    fn run_permitted(&mut self, request: CommandRequest) -> Vec<ChatEffect> {
         let CommandRequest { speaker, line, .. } = &request;
         let rows = commands::rows(&self.extensions, self.options.lang);
         let row = rows.iter().find(|row| row.name == name_of(line));
@@ -139,7 +143,16 @@ impl ChatConversation {
 
     /// What could follow in an option of a command.
     pub fn suggest(&self, command: &str, _option: &str, typed: &str) -> Vec<String> {
-        let start = format!("{} ", self.typed_line(command, ""));
+        let is_umbrella = command.eq_ignore_ascii_case(menu::UMBRELLA);
+        // The one command that takes all others takes their names and arguments.
+        let start = match is_umbrella {
+            true => "/".to_owned(),
+            false => {
+                let (name, args, options) = (command.to_owned(), String::new(), Vec::new());
+                format!("{} ", self.typed_line(&SentCommand { name, args, options }))
+            }
+        };
+        let typed = if is_umbrella { typed.trim_start_matches('/') } else { typed };
         let found = commands::complete(&self.context(self.is_busy()), &format!("{start}{typed}"));
         found
             .iter()

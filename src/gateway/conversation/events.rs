@@ -23,6 +23,11 @@ const OUTPUT: usize = 60;
 
 impl ChatConversation {
     pub fn on_event(&mut self, event: Event) -> Vec<ChatEffect> {
+        let command = self.answered_by(&event);
+        self.answering(command, |chat| chat.take_event(event))
+    }
+
+    fn take_event(&mut self, event: Event) -> Vec<ChatEffect> {
         match event {
             Event::TurnStarted { text, origin, .. } => return self.on_turn_started(&text, origin),
             Event::ReplyStarted => self.reply.iter_mut().for_each(LiveReply::restart),

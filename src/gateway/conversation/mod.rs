@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+use super::menu::SentCommand;
 use super::platform::{ChatAddress, DeliveryId, MessageId, OutgoingFile, PlatformLimits, UserId};
 use super::progress::ProgressPost;
 use super::question::{ButtonData, ChatAnswer, ChatQuestion};
@@ -27,10 +28,12 @@ mod attachment;
 mod commands;
 mod events;
 mod messages;
+mod open_commands;
 mod showing;
 #[cfg(test)]
 mod tests;
 
+use open_commands::OpenCommands;
 pub use showing::UnfinishedReply;
 
 /// Who speaks, as the gateway knows them.
@@ -164,8 +167,7 @@ struct CommandRequest {
 struct WaitingCommand {
     speaker: Speaker,
     delivery: DeliveryId,
-    name: String,
-    args: String,
+    sent: SentCommand,
 }
 
 #[derive(Debug)]
@@ -203,6 +205,7 @@ pub struct ChatConversation {
     deferred: VecDeque<CommandRequest>,
     /// Commands that are not built in, while the extensions are read again.
     waiting_commands: VecDeque<WaitingCommand>,
+    open_commands: OpenCommands,
     /// The files of a message are being fetched.
     pub fetching: FetchState,
     /// The chat knows that another process has the conversation.
@@ -255,6 +258,7 @@ impl ChatConversation {
             starters: Vec::new(),
             deferred: VecDeque::new(),
             waiting_commands: VecDeque::new(),
+            open_commands: OpenCommands::default(),
             fetching: FetchState::Idle,
             said_read_only: false,
             has_admin: false,

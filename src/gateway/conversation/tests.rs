@@ -57,6 +57,10 @@ fn user(id: &str) -> Speaker {
     Speaker { id: id.into(), name: id.to_owned(), is_admin: id == "admin" }
 }
 
+fn sent(name: &str, args: &str) -> SentCommand {
+    SentCommand { name: name.to_owned(), args: args.to_owned(), options: Vec::new() }
+}
+
 fn extensions(names: &[&str]) -> Extensions {
     let entry = |name: &&str| Extension {
         kind: ExtensionKind::Command,
@@ -147,7 +151,7 @@ fn button(chat: &ChatConversation, choice: &str) -> String {
 fn every_own_command_of_a_batch_runs_in_its_order() {
     let mut chat = conversation(&[]);
     for (delivery, name) in [("d1", "foo"), ("d2", "bar")] {
-        let effects = chat.on_command(&user("ann"), delivery.into(), name, "x");
+        let effects = chat.on_command(&user("ann"), delivery.into(), sent(name, "x"));
         assert_eq!(effects, [ChatEffect::Send(Op::RefreshExtensions)]);
     }
     assert!(!chat.is_idle(), "they wait");
@@ -168,8 +172,8 @@ fn every_own_command_of_a_batch_runs_in_its_order() {
 #[test]
 fn a_command_that_waited_has_the_rights_of_its_sender_and_not_of_the_last_speaker() {
     let mut chat = conversation(&["stop"]);
-    chat.on_command(&user("ann"), "d1".into(), "foo", "1");
-    chat.on_command(&user("admin"), "d2".into(), "whoami", "");
+    chat.on_command(&user("ann"), "d1".into(), sent("foo", "1"));
+    chat.on_command(&user("admin"), "d2".into(), sent("whoami", ""));
     let effects = chat.on_event(Event::Catalogue(Box::new(extensions(&["foo"]))));
     assert_eq!(effects, [ChatEffect::Done("d1".into())]);
     assert!(texts_of(&mut chat).contains("Only an admin may use /foo."));
@@ -180,9 +184,9 @@ fn a_command_that_is_deferred_has_the_rights_of_its_sender_and_is_kept_until_it_
     let mut chat = conversation(&[]);
     chat.on_text(&user("ann"), "d1".into(), "hello", Vec::new());
     chat.on_event(started("hello"));
-    let effects = chat.on_command(&user("admin"), "d2".into(), "model", "m2");
+    let effects = chat.on_command(&user("admin"), "d2".into(), sent("model", "m2"));
     assert!(effects.is_empty(), "{effects:?}");
-    chat.on_command(&user("ann"), "d3".into(), "status", "");
+    chat.on_command(&user("ann"), "d3".into(), sent("status", ""));
     let effects = chat.on_event(ended());
     let model = Op::SetModel { name: "m2".to_owned() };
     assert!(is_done(&effects, "d2") && ops(&effects) == [&model], "{effects:?}");
@@ -194,7 +198,7 @@ fn a_bystander_does_not_take_over_the_question_of_a_turn_by_a_command() {
     chat.on_text(&user("ann"), "d1".into(), "make it", Vec::new());
     chat.on_event(started("make it"));
     for (at, name) in ["usage", "context", "jobs", "diff", "retry"].iter().enumerate() {
-        chat.on_command(&user("bob"), format!("b{at}").as_str().into(), name, "");
+        chat.on_command(&user("bob"), format!("b{at}").as_str().into(), sent(name, ""));
     }
     chat.on_event(asked("hi"));
     show(&mut chat, |_| None);
@@ -211,7 +215,7 @@ fn the_turn_of_a_command_is_its_senders_and_of_two_senders_nobodys() {
     let mut chat = conversation(&[]);
     let mut may_approve = |senders: &[&str], presser: &str| {
         for sender in senders {
-            chat.on_command(&user(sender), "d".into(), "retry", "");
+            chat.on_command(&user(sender), "d".into(), sent("retry", ""));
         }
         chat.on_event(started("again"));
         chat.on_event(asked("hi"));
@@ -233,11 +237,11 @@ fn words_of_queue_and_steer_are_done_once_they_reached_a_turn() {
     let mut chat = conversation(&[]);
     chat.on_text(&user("ann"), "d1".into(), "one", Vec::new());
     chat.on_event(started("one"));
-    let effects = chat.on_command(&user("ann"), "d2".into(), "queue", "two");
+    let effects = chat.on_command(&user("ann"), "d2".into(), sent("queue", "two"));
     assert_eq!(effects, [ChatEffect::Send(Op::Submit { text: "two".to_owned() })]);
     assert!(texts_of(&mut chat).contains("Queued: 1"), "it is confirmed");
     for (delivery, words) in [("d3", "be brief"), ("d4", "be kind")] {
-        let effects = chat.on_command(&user("ann"), delivery.into(), "steer", words);
+        let effects = chat.on_command(&user("ann"), delivery.into(), sent("steer", words));
         assert_eq!(effects, [ChatEffect::Send(Op::Steer { text: words.to_owned() })]);
     }
     let effects = chat.on_event(Event::Steered { text: "be brief".to_owned() });
@@ -263,7 +267,7 @@ fn the_message_that_is_starting_does_not_count_as_waiting() {
 fn a_folder_is_not_changed_while_a_message_is_about_to_begin() {
     let mut chat = conversation(&[]);
     chat.on_text(&user("admin"), "d1".into(), "do it", Vec::new());
-    let effects = chat.on_command(&user("admin"), "d2".into(), "sethome", "../other");
+    let effects = chat.on_command(&user("admin"), "d2".into(), sent("sethome", "../other"));
     assert_eq!(effects, [ChatEffect::Done("d2".into())]);
 }
 
@@ -288,7 +292,7 @@ fn a_message_to_a_conversation_that_another_process_has_is_refused_once_and_not_
 fn a_file_that_became_unusable_leaves_no_message_that_waits() {
     let mut chat = conversation(&[]);
     chat.on_event(Event::Catalogue(Box::new(extensions(&["foo"]))));
-    chat.on_command(&user("ann"), "d1".into(), "foo", "");
+    chat.on_command(&user("ann"), "d1".into(), sent("foo", ""));
     chat.on_event(Event::Catalogue(Box::new(extensions(&["foo"]))));
     let effects = chat.on_event(Event::Notice(Notice::error(w::NEEDS_TERMINAL)));
     assert_eq!(effects, [ChatEffect::Done("d1".into())]);
@@ -353,7 +357,7 @@ fn a_question_that_could_not_be_shown_whole_can_only_be_refused() {
     let once = button(&chat, "once");
     let effects = chat.on_press(&user("admin"), "p".into(), &once, "1".to_owned());
     assert!(ops(&effects).is_empty(), "{effects:?}");
-    let effects = chat.on_command(&user("admin"), "d".into(), "approve", "");
+    let effects = chat.on_command(&user("admin"), "d".into(), sent("approve", ""));
     assert!(ops(&effects).is_empty(), "{effects:?}");
     let no = button(&chat, "no");
     let effects = chat.on_press(&user("admin"), "p".into(), &no, "1".to_owned());
@@ -364,7 +368,7 @@ fn a_question_that_could_not_be_shown_whole_can_only_be_refused() {
 fn a_stop_while_files_are_fetched_stops_that_and_not_the_next_turn() {
     let mut chat = conversation(&[]);
     chat.fetching = FetchState::Fetching;
-    let effects = chat.on_command(&user("ann"), "d1".into(), "stop", "");
+    let effects = chat.on_command(&user("ann"), "d1".into(), sent("stop", ""));
     assert_eq!(effects, [ChatEffect::Done("d1".into()), ChatEffect::StopFetch]);
 }
 
@@ -382,7 +386,9 @@ fn commands_that_wait_for_a_turn_run_one_after_another() {
     let mut chat = conversation(&[]);
     chat.on_event(started("x"));
     for (delivery, file) in [("d1", "a.txt"), ("d2", "b.txt")] {
-        assert!(ops(&chat.on_command(&user("ann"), delivery.into(), "file", file)).is_empty());
+        assert!(
+            ops(&chat.on_command(&user("ann"), delivery.into(), sent("file", file))).is_empty()
+        );
     }
     let render = |effects: &[ChatEffect]| match ops(effects).as_slice() {
         [Op::Render { prompt }] => prompt.shown.clone(),
@@ -405,18 +411,82 @@ fn commands_that_wait_for_a_turn_run_one_after_another() {
 fn a_waiting_command_lets_the_messages_before_it_begin_first() {
     let mut chat = conversation(&[]);
     chat.on_event(started("x"));
-    chat.on_command(&user("ann"), "d1".into(), "file", "a.txt");
+    chat.on_command(&user("ann"), "d1".into(), sent("file", "a.txt"));
     chat.on_text(&user("ann"), "d2".into(), "then this", Vec::new());
     assert!(ops(&chat.on_event(ended())).is_empty(), "a message is about to begin");
     chat.on_event(started("then this"));
     assert!(matches!(ops(&chat.on_event(ended())).as_slice(), [Op::Render { .. }]));
 }
 
+/// The texts that are sent from now on, and the commands that they answer.
+fn answers(chat: &mut ChatConversation) -> Vec<(String, Option<String>)> {
+    let mut sent = Vec::new();
+    while let NextCall::Call(call) = chat.next_call(std::time::Instant::now()) {
+        chat.timeline.begin(call.key);
+        let text = texts(std::slice::from_ref(&call.kind));
+        sent.push((text, call.new.answers.as_ref().map(|delivery| delivery.0.clone())));
+        chat.timeline.finish(*call, Ok(Some("9".into())), std::time::Instant::now());
+    }
+    sent
+}
+
+#[test]
+fn each_command_is_answered_in_its_own_place_and_a_running_reply_takes_none() {
+    let mut chat = conversation(&[]);
+    chat.on_text(&user("ann"), "m1".into(), "go", Vec::new());
+    chat.on_event(started("go"));
+    let stop = chat.on_command(&user("ann"), "c1".into(), sent("stop", ""));
+    assert!(matches!(ops(&stop).as_slice(), [Op::Stop]));
+    chat.on_command(&user("bob"), "c2".into(), sent("whoami", ""));
+    chat.on_event(Event::Delta { text: "I am at it".into() });
+    let ending = TurnOutcome::Stopped;
+    chat.on_event(Event::TurnEnded { turn: 1, ending, usage: Usage::default(), elapsed_ms: 1 });
+    chat.on_command(&user("ann"), "c3".into(), sent("help", ""));
+    let sent = answers(&mut chat);
+    let of = |words: &str| {
+        let found = sent.iter().find(|(text, _)| text.contains(words));
+        found.unwrap_or_else(|| panic!("{words}: {sent:?}")).1.as_deref()
+    };
+    assert_eq!(of("bob"), Some("c2"));
+    assert_eq!(of("I am at it"), None);
+    assert_eq!(of("Stopped"), Some("c1"));
+    let helped: Vec<_> = sent.iter().filter(|(_, answers)| *answers == Some("c3".into())).collect();
+    assert_eq!(helped.len(), 1, "only the first message of an answer: {sent:?}");
+    assert_eq!(chat.take_commands(), ["c1".into(), "c2".into(), "c3".into()]);
+    assert!(chat.take_commands().is_empty());
+}
+
+#[test]
+fn a_command_that_becomes_a_message_is_answered_by_its_turn() {
+    let mut chat = conversation(&[]);
+    chat.extensions = extensions(&["foo"]);
+    chat.on_text(&user("ann"), "m1".into(), "go", Vec::new());
+    chat.on_event(started("go"));
+    chat.on_command(&user("ann"), "c2".into(), sent("foo", ""));
+    chat.on_event(Event::Catalogue(Box::new(extensions(&["foo"]))));
+    chat.on_event(Event::Replied(ModelMessage {
+        message: "Of m1.".into(),
+        ..ModelMessage::default()
+    }));
+    chat.on_event(ended());
+    chat.on_event(started("/foo"));
+    chat.on_event(Event::Replied(ModelMessage {
+        message: "Of foo.".into(),
+        ..ModelMessage::default()
+    }));
+    let sent = answers(&mut chat);
+    let answered: Vec<_> =
+        sent.iter().filter_map(|(text, to)| Some((text.as_str(), to.as_deref()?))).collect();
+    assert_eq!(answered.len(), 1, "{sent:?}");
+    assert_eq!(answered[0].1, "c2");
+    assert!(!answered[0].0.contains("m1"), "{sent:?}");
+}
+
 #[test]
 fn the_first_command_of_telegram_greets_and_a_language_answers_in_itself() {
     let mut chat = conversation(&[]);
-    assert!(is_done(&chat.on_command(&user("ann"), "d1".into(), "start", ""), "d1"));
-    chat.on_command(&user("admin"), "d2".into(), "lang", "zh");
+    assert!(is_done(&chat.on_command(&user("ann"), "d1".into(), sent("start", "")), "d1"));
+    chat.on_command(&user("admin"), "d2".into(), sent("lang", "zh"));
     let shown = texts_of(&mut chat);
     assert!(shown.contains("Send a message to begin") && shown.contains("使用中文"), "{shown}");
 }

@@ -13,6 +13,9 @@ use crate::gateway::platform::PlatformError;
 use crate::gateway::rate_limits::RateLimits;
 use crate::net::{HttpBody, HttpClient, HttpError, HttpRequest, HttpResponse};
 
+/// What the service asks a bot to call itself.
+const USER_AGENT: &str = concat!("DiscordBot (avocet, ", env!("CARGO_PKG_VERSION"), ")");
+
 /// The service gives up an interaction after 3 s; a second try must fit in.
 const CALLBACK_TIMEOUT: Duration = Duration::from_millis(1400);
 
@@ -61,7 +64,8 @@ impl DiscordApi {
         self.send(path, HttpRequest::with_name(method, path, body)).await
     }
 
-    async fn send(&self, path: &str, request: HttpRequest) -> Result<Value, PlatformError> {
+    async fn send(&self, path: &str, mut request: HttpRequest) -> Result<Value, PlatformError> {
+        request.headers.push(("user-agent", USER_AGENT.to_owned()));
         let bucket = bucket(request.method.as_ref(), path);
         let limits = || -> MutexGuard<'_, RateLimits> {
             self.limits.lock().unwrap_or_else(PoisonError::into_inner)

@@ -3,13 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::session::SessionKey;
-use crate::gateway::platform::{Cursor, IncomingKind};
-
 use super::incoming::DiscordIncoming;
-
-/// So many channels are read after a long time; the oldest ones are forgotten.
-const CHANNELS: usize = 50;
+use super::session::SessionKey;
+use crate::gateway::known_places::KnownPlaces;
+use crate::gateway::platform::{ChatId, Cursor, IncomingKind};
 
 /// Messages do not arrive in order: those of this time before the newest one are read again. The
 /// upper bits of an id are milliseconds.
@@ -19,10 +16,10 @@ const OVERLAP: u64 = 60_000 << 22;
 #[serde(default)]
 pub struct DiscordCursor {
     pub session: Option<SessionKey>,
-    /// The newest message of all channels.
+    /// The newest message or command of all channels.
     newest: u64,
-    /// The newest channel is last.
-    pub channels: Vec<KnownChannel>,
+    #[serde(flatten)]
+    channels: KnownPlaces<KnownChannel>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -47,21 +44,23 @@ impl DiscordCursor {
         if !incoming.is_addressed || matches!(incoming.kind, IncomingKind::Suggest { .. }) {
             return;
         }
-        if read.interaction.is_none() {
-            let number = incoming.message.as_ref().and_then(|message| message.0.parse().ok());
-            self.newest = self.newest.max(number.unwrap_or(0));
-        }
-        let known = KnownChannel { id: incoming.at.chat.0.clone(), guild: read.guild.clone() };
-        self.channels.retain(|channel| channel.id != known.id);
-        self.channels.push(known);
-        if self.channels.len() > CHANNELS {
-            self.channels.remove(0);
-        }
+        // The ids of messages and of interactions grow alike.
+        let number = incoming.id.0.split_once(':').and_then(|(_, number)| number.parse().ok());
+        self.newest = self.newest.max(number.unwrap_or(0));
+        let (id, guild) = (incoming.at.chat.0.clone(), read.guild.clone());
+        self.channels.heard(KnownChannel { id, guild });
     }
 
-    /// After which message the known channels are to be read; `None` before the first one.
-    pub fn missed_after(&self) -> Option<u64> {
-        (self.newest > 0).then(|| self.newest.saturating_sub(OVERLAP))
+    /// Who spoke there may talk; whether that was news.
+    pub fn admit(&mut self, channel: &ChatId) -> bool {
+        self.channels.admit(|known| known.id == channel.0)
+    }
+
+    /// The channels to read for what was missed, and after which message; none before the first one.
+    pub fn missed(&self) -> Option<(Vec<KnownChannel>, u64)> {
+        let channels = self.channels.admitted().to_vec();
+        let after = self.newest.saturating_sub(OVERLAP);
+        (self.newest > 0 && !channels.is_empty()).then_some((channels, after))
     }
 }
 
@@ -75,16 +74,28 @@ mod tests {
     #[test]
     fn a_later_run_knows_the_channels_and_the_newest_message() {
         let mut cursor = DiscordCursor::default();
-        assert_eq!(cursor.missed_after(), None);
-        for (channel, id) in [("7", OVERLAP + 9), ("8", OVERLAP + 5)] {
+        assert_eq!(cursor.missed(), None);
+        for (channel, id) in [("7", OVERLAP + 9), ("8", OVERLAP + 5), ("9", OVERLAP + 2)] {
             let data = json!({ "id": id.to_string(), "channel_id": channel, "content": "x", "author": { "id": "1" } });
             cursor.advance(&read_event("MESSAGE_CREATE", data, "900").unwrap());
+            if channel != "9" {
+                assert!(cursor.admit(&channel.into()));
+            }
         }
         let cursor = DiscordCursor::read(&cursor.write());
-        assert_eq!(cursor.missed_after(), Some(9));
-        let channels: Vec<&str> =
-            cursor.channels.iter().map(|channel| channel.id.as_str()).collect();
-        assert_eq!(channels, ["7", "8"]);
+        let (channels, after) = cursor.missed().unwrap();
+        let channels: Vec<&str> = channels.iter().map(|channel| channel.id.as_str()).collect();
+        assert_eq!((channels, after), (vec!["7", "8"], 9));
         assert_eq!(DiscordCursor::read(&Cursor("7".into())), DiscordCursor::default());
+    }
+
+    #[test]
+    fn a_channel_in_which_only_commands_were_chosen_is_read_from_the_newest_one() {
+        let mut cursor = DiscordCursor::default();
+        let data = json!({ "id": (OVERLAP + 3).to_string(), "type": 2, "channel_id": "7", "token": "t",
+            "data": { "name": "status" }, "user": { "id": "1" } });
+        cursor.advance(&read_event("INTERACTION_CREATE", data, "900").unwrap());
+        assert!(cursor.admit(&"7".into()));
+        assert_eq!(cursor.missed().map(|(channels, after)| (channels.len(), after)), Some((1, 3)));
     }
 }

@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::text::{MentionedName, readable};
 use crate::gateway::lenient;
 use crate::gateway::platform::{
-    ChatAddress, ChatId, DeliveryId, Incoming, IncomingKind, MessageId, RemoteFile, Sender, UserId,
+    ChatAddress, ChatId, ChosenOption, DeliveryId, Incoming, IncomingKind, MessageId, RemoteFile,
+    Sender, UserId,
 };
 use crate::gateway::typed_command::typed_command;
 
@@ -59,6 +60,25 @@ struct DiscordMessage {
     attachments: Vec<DiscordAttachment>,
     #[serde(deserialize_with = "lenient::field")]
     referenced_message: Option<ReferencedMessage>,
+    /// What was forwarded.
+    #[serde(deserialize_with = "lenient::list")]
+    message_snapshots: Vec<ForwardedMessage>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ForwardedMessage {
+    #[serde(deserialize_with = "lenient::field")]
+    message: ForwardedContent,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ForwardedContent {
+    #[serde(deserialize_with = "lenient::field")]
+    content: String,
+    #[serde(deserialize_with = "lenient::list")]
+    attachments: Vec<DiscordAttachment>,
 }
 
 #[derive(Default, Deserialize)]
@@ -167,7 +187,7 @@ pub fn read_event(name: &str, data: Value, bot: &str) -> Option<DiscordIncoming>
     }
 }
 
-fn message(message: DiscordMessage, bot: &str) -> Option<DiscordIncoming> {
+fn message(mut message: DiscordMessage, bot: &str) -> Option<DiscordIncoming> {
     let is_whole = !message.id.is_empty() && !message.channel_id.is_empty();
     if message.author.id == bot || !is_whole || !MESSAGE_TYPES.contains(&message.kind) {
         return None;
@@ -176,8 +196,13 @@ fn message(message: DiscordMessage, bot: &str) -> Option<DiscordIncoming> {
     let is_mentioned = message.mentions.iter().any(|user| user.id == bot);
     let is_answer = message.referenced_message.is_some_and(|before| before.author.id == bot);
     let names: Vec<MentionedName> =
-        message.mentions.into_iter().map(|user| (user.id, user.username)).collect();
-    let text = readable(&message.content, bot, &names);
+        message.mentions.drain(..).map(|user| (user.id, user.username)).collect();
+    let mut text = readable(&message.content, bot, &names);
+    for forwarded in message.message_snapshots {
+        text = format!("{text}\n\n{}", readable(&forwarded.message.content, bot, &names));
+        message.attachments.extend(forwarded.message.attachments);
+    }
+    let text = text.trim().to_owned();
     let is_addressed = !is_group || is_mentioned || is_answer;
     if text.is_empty() && message.attachments.is_empty() && !is_addressed {
         return None;
@@ -185,7 +210,7 @@ fn message(message: DiscordMessage, bot: &str) -> Option<DiscordIncoming> {
     let files: Vec<RemoteFile> = message.attachments.into_iter().map(remote_file).collect();
     let kind = match typed_command(&text, '/') {
         _ if !files.is_empty() => IncomingKind::Files { files, text },
-        Some((name, args)) if is_addressed => IncomingKind::Command { name, args },
+        Some((name, args)) if is_addressed => IncomingKind::typed(name, args),
         _ => IncomingKind::Text { text },
     };
     let is_bot = message.author.bot || message.webhook_id.is_some();
@@ -210,8 +235,9 @@ fn interaction(interaction: DiscordInteraction) -> Option<DiscordIncoming> {
     let id = format!("i:{}", interaction.id);
     let (kind, content) = match interaction.kind {
         2 => {
-            let args = arguments(&data.options).join(" ");
-            (InteractionKind::Command, IncomingKind::Command { name: data.name, args })
+            let args = subcommand(&data.options).join(" ");
+            let options = chosen(&data.options);
+            (InteractionKind::Command, IncomingKind::Command { name: data.name, args, options })
         }
         3 => {
             let (data, press) = (data.custom_id, id.clone());
@@ -240,17 +266,21 @@ fn interaction(interaction: DiscordInteraction) -> Option<DiscordIncoming> {
     Some(DiscordIncoming { incoming, guild: interaction.guild_id, interaction: Some(open) })
 }
 
-/// The values as they would be typed after the command.
-fn arguments(options: &[CommandOption]) -> Vec<String> {
-    let words = options.iter().flat_map(|option| match option.value {
-        Value::Null => {
-            let mut words = vec![option.name.clone()];
-            words.extend(arguments(&option.options));
-            words
-        }
-        _ => vec![plain(&option.value)],
+/// The words of a command in a command, as they would be typed.
+fn subcommand(options: &[CommandOption]) -> Vec<String> {
+    let inner = options.iter().filter(|option| option.value.is_null());
+    inner
+        .flat_map(|option| [vec![option.name.clone()], subcommand(&option.options)].concat())
+        .collect()
+}
+
+/// The values that were given, each with its name: their order is that of the user.
+fn chosen(options: &[CommandOption]) -> Vec<ChosenOption> {
+    let each = options.iter().flat_map(|option| match option.value {
+        Value::Null => chosen(&option.options),
+        _ => vec![ChosenOption { name: option.name.clone(), value: plain(&option.value) }],
     });
-    words.filter(|word| !word.is_empty()).collect()
+    each.filter(|option| !option.value.is_empty()).collect()
 }
 
 fn focused(options: &[CommandOption]) -> Option<&CommandOption> {
@@ -349,14 +379,37 @@ mod tests {
     #[test]
     fn commands_are_typed_or_chosen_with_their_options_in_order() {
         let typed = message(json!({ "content": "/model qwen" })).unwrap().incoming.kind;
-        let command =
-            |args: &str| IncomingKind::Command { name: "model".into(), args: args.into() };
-        assert_eq!(typed, command("qwen"));
+        let command = |args: &str, options: &[(&str, &str)]| {
+            let option = |(name, value): &(&str, &str)| ChosenOption {
+                name: (*name).to_owned(),
+                value: (*value).to_owned(),
+            };
+            let options = options.iter().map(option).collect();
+            IncomingKind::Command { name: "model".into(), args: args.into(), options }
+        };
+        assert_eq!(typed, command("qwen", &[]));
         let options = json!([{ "name": "name", "value": "qwen" }, { "name": "size", "value": 3 },
             { "name": "set", "type": 1, "options": [{ "name": "x", "value": true }] }]);
         let chosen = interaction(2, json!({ "name": "model", "options": options }));
-        assert_eq!(chosen.incoming.kind, command("qwen 3 set true"));
+        let options = [("name", "qwen"), ("size", "3"), ("x", "true")];
+        assert_eq!(chosen.incoming.kind, command("set", &options));
         assert_eq!(chosen.interaction.unwrap().kind, InteractionKind::Command);
+    }
+
+    #[test]
+    fn what_was_forwarded_is_part_of_the_message() {
+        let file = json!({ "filename": "a.png", "url": "https://cdn.discordapp.com/a" });
+        let snapshot = |content: &str, files: Value| json!({ "message": { "content": content, "attachments": files } });
+        let forward =
+            json!({ "content": "", "message_snapshots": [snapshot("read this", json!([]))] });
+        let text = message(forward).unwrap().incoming.kind;
+        assert_eq!(text, IncomingKind::Text { text: "read this".into() });
+        let forward =
+            json!({ "content": "see", "message_snapshots": [snapshot("x", json!([file])), 7] });
+        let IncomingKind::Files { files, text } = message(forward).unwrap().incoming.kind else {
+            panic!("the file is lost")
+        };
+        assert_eq!((files.len(), text.as_str()), (1, "see\n\nx"));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::cursor::DiscordCursor;
 use super::incoming::{DiscordIncoming, InteractionKind, OpenInteraction, read_event};
 use super::session::{CLOSE_TO_RESUME, DiscordSession, SessionKey, SessionStep};
 use crate::gateway::connection::{ConnectionEnd, ReconnectPauses};
-use crate::gateway::platform::{Cursor, Incoming, PlatformError};
+use crate::gateway::platform::{ChatId, Cursor, Incoming, PlatformError};
 use crate::gateway::wait::{finished, until};
 use crate::net::{SocketEvent, WebSocket};
 
@@ -25,8 +25,11 @@ const AFTER_REFUSAL: Duration = Duration::from_secs(300);
 /// How often all calls for missed messages together are repeated: live ones wait for them.
 const TRIES: usize = 8;
 
+/// So much may wait for them; then the connection is not read any more.
+const BACKLOG: usize = 10_000;
+
 /// How long the service may take from an open connection to the session on it.
-const LOGIN: Duration = Duration::from_secs(30);
+pub const LOGIN: Duration = Duration::from_secs(30);
 
 /// What came, and the position after it.
 #[derive(Debug)]
@@ -39,16 +42,17 @@ pub struct DiscordReceived {
 /// An interaction whose answer was deferred.
 #[derive(Clone, Debug)]
 pub struct Deferred {
-    /// The id of the delivery.
-    pub id: String,
     pub interaction: OpenInteraction,
     /// Done when the service knows it.
     pub done: Shared<BoxFuture<'static, ()>>,
 }
 
-/// The only order: leave.
 #[derive(Debug)]
-pub struct LeaveDiscord;
+pub enum DiscordOrder {
+    /// Who spoke in this channel may talk.
+    Admit(ChatId),
+    Leave,
+}
 
 /// The task of the connection.
 pub struct DiscordLink {
@@ -57,17 +61,29 @@ pub struct DiscordLink {
     pub bot: String,
     pub session: DiscordSession,
     pub cursor: DiscordCursor,
-    pub end: ConnectionEnd<DiscordReceived, LeaveDiscord>,
+    pub end: ConnectionEnd<DiscordReceived, DiscordOrder>,
     pub backlog: VecDeque<Backlogged>,
     /// What was written since the last session, while it is read: also over several connections.
     pub missed: Option<Missed>,
+    /// How long a login may take.
+    pub login: Duration,
 }
 
-/// Something that is not handed over yet, and the position in the session after it.
+/// Something that is not handed over yet.
 pub struct Backlogged {
     read: Option<DiscordIncoming>,
     done: Option<Shared<BoxFuture<'static, ()>>>,
-    session: Option<SessionKey>,
+    after: Position,
+}
+
+/// Where the position is after it.
+enum Position {
+    /// At this event of the session.
+    Event(Option<SessionKey>),
+    /// At a message that the session did not deliver.
+    Message,
+    /// Where it was: what came before it is not handed over.
+    Same,
 }
 
 /// How a connection ended.
@@ -82,7 +98,7 @@ enum DiscordEnd {
 pub type Missed = BoxFuture<'static, Vec<DiscordIncoming>>;
 
 enum Happened {
-    Ordered,
+    Ordered(Option<DiscordOrder>),
     Event(SocketEvent),
     Beat,
     CaughtUp(Vec<DiscordIncoming>),
@@ -136,7 +152,15 @@ impl DiscordLink {
                     }
                 }
             }
-            if self.end.pause(pause, |_| true).await {
+            let cursor = &mut self.cursor;
+            let ends = |order: &DiscordOrder| match order {
+                DiscordOrder::Leave => true,
+                DiscordOrder::Admit(channel) => {
+                    cursor.admit(channel);
+                    false
+                }
+            };
+            if self.end.pause(pause, ends).await {
                 return;
             }
         }
@@ -153,14 +177,18 @@ impl DiscordLink {
     }
 
     async fn serve(&mut self, socket: WebSocket) -> DiscordEnd {
-        let ready_by = Some(Instant::now() + LOGIN);
+        let ready_by = Some(Instant::now() + self.login);
         let mut wire = DiscordWire { socket, beats: None, ready_by };
         loop {
-            if self.missed.is_none() {
-                self.hand_over();
-            }
+            self.hand_over();
             let steps = match self.wait(&mut wire).await {
-                Happened::Ordered => {
+                Happened::Ordered(Some(DiscordOrder::Admit(channel))) => {
+                    if self.cursor.admit(&channel) {
+                        self.keep(None, None);
+                    }
+                    Vec::new()
+                }
+                Happened::Ordered(Some(DiscordOrder::Leave) | None) => {
                     // The session stays, so that the next run can resume it.
                     wire.socket.close(CLOSE_TO_RESUME).await;
                     return DiscordEnd::Left;
@@ -219,12 +247,13 @@ impl DiscordLink {
     }
 
     async fn wait(&mut self, wire: &mut DiscordWire) -> Happened {
-        let is_read = self.backlog.is_empty() || self.missed.is_some();
+        let most = if self.missed.is_some() { BACKLOG } else { 1 };
+        let is_read = self.backlog.len() < most;
         tokio::select! {
-            _ = self.end.orders.recv() => Happened::Ordered,
+            order = self.end.orders.recv() => Happened::Ordered(order),
             event = wire.socket.next(), if is_read => Happened::Event(event),
             messages = finished(&mut self.missed) => Happened::CaughtUp(messages),
-            _ = self.end.events.reserve(), if !is_read => Happened::Room,
+            _ = self.end.events.reserve(), if !is_read && self.missed.is_none() => Happened::Room,
             () = beat(&mut wire.beats) => Happened::Beat,
             () = until(wire.ready_by) => Happened::Event(SocketEvent::Closed(None)),
         }
@@ -233,7 +262,7 @@ impl DiscordLink {
     /// What was missed is older than what came meanwhile.
     fn put_first(&mut self, messages: Vec<DiscordIncoming>) {
         let live = std::mem::take(&mut self.backlog);
-        let read = |read| Backlogged { read: Some(read), done: None, session: None };
+        let read = |read| Backlogged { read: Some(read), done: None, after: Position::Message };
         self.backlog = messages.into_iter().map(read).chain(live).collect();
     }
 
@@ -242,32 +271,44 @@ impl DiscordLink {
         read: Option<DiscordIncoming>,
         done: Option<Shared<BoxFuture<'static, ()>>>,
     ) {
-        let session = self.session.key().cloned();
-        self.backlog.push_back(Backlogged { read, done, session });
+        let after = Position::Event(self.session.key().cloned());
+        self.backlog.push_back(Backlogged { read, done, after });
     }
 
     /// As much as the caller has room for.
     fn hand_over(&mut self) {
         while self.end.has_room()
-            && let Some(next) = self.backlog.pop_front()
+            && let Some(next) = self.next_backlogged()
         {
-            if let Some(read) = &next.read {
+            if let (Position::Event(_) | Position::Message, Some(read)) = (&next.after, &next.read)
+            {
                 self.cursor.advance(read);
             }
-            if next.session.is_some() {
-                self.cursor.session = next.session;
+            if let Position::Event(Some(session)) = next.after {
+                self.cursor.session = Some(session);
             }
             let cursor = self.cursor.write();
             let (incoming, interaction) = match next.read {
                 Some(read) => (Some(read.incoming), read.interaction),
                 None => (None, None),
             };
-            let interaction = interaction.zip(next.done).map(|(interaction, done)| {
-                let id = incoming.as_ref().map(|incoming| incoming.id.0.clone());
-                Deferred { id: id.unwrap_or_default(), interaction, done }
-            });
+            let interaction = interaction
+                .zip(next.done)
+                .map(|(interaction, done)| Deferred { interaction, done });
             self.end.deliver(DiscordReceived { incoming, interaction, cursor });
         }
+    }
+
+    /// What is handed over next. While missed messages are read, messages wait for them, and who
+    /// presses a button or chooses a command does not: the position stays where it is then.
+    fn next_backlogged(&mut self) -> Option<Backlogged> {
+        if self.missed.is_none() {
+            return self.backlog.pop_front();
+        }
+        let is_interaction =
+            |kept: &Backlogged| kept.read.as_ref().is_some_and(|read| read.interaction.is_some());
+        let at = self.backlog.iter().position(is_interaction)?;
+        Some(Backlogged { after: Position::Same, ..self.backlog.remove(at)? })
     }
 
     /// Tells the service that an answer will come.
@@ -285,9 +326,8 @@ impl DiscordLink {
 
     /// Reads what was written since the last session: a new one does not deliver it.
     fn catch_up(&self) -> Option<Missed> {
-        let after = self.cursor.missed_after()?;
+        let (channels, after) = self.cursor.missed()?;
         let (api, bot) = (Arc::clone(&self.api), self.bot.clone());
-        let channels = self.cursor.channels.clone();
         Some(
             async move {
                 let (mut missed, mut tries) = (Vec::new(), TRIES);
@@ -312,5 +352,41 @@ async fn beat(beats: &mut Option<Heartbeats>) {
             beats.next = Instant::now() + beats.every;
         }
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+    use tokio::sync::oneshot;
+    use tokio::time::timeout;
+
+    use super::*;
+    use crate::gateway::connection::ServiceConnection;
+
+    #[tokio::test]
+    async fn a_service_that_takes_the_connection_and_says_nothing_is_left() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            let (stream, _) = listener.accept().await.unwrap();
+            let _silent = tokio_tungstenite::accept_async(stream).await.unwrap();
+            std::future::pending::<()>().await;
+        });
+        let (ends, end) = oneshot::channel();
+        let _connection = ServiceConnection::start(|end| async { drop(ends.send(end)) });
+        let mut link = DiscordLink {
+            api: Arc::new(DiscordApi::new("http://127.0.0.1:1/", "t").unwrap()),
+            bot: "900".to_owned(),
+            session: DiscordSession::new("t".to_owned(), false, None),
+            cursor: DiscordCursor::default(),
+            end: end.await.unwrap(),
+            backlog: VecDeque::new(),
+            missed: None,
+            login: Duration::from_millis(20),
+        };
+        let socket = WebSocket::connect(&format!("ws://{address}/")).await.unwrap();
+        let ended = timeout(Duration::from_secs(20), link.serve(socket)).await;
+        assert!(matches!(ended, Ok(DiscordEnd::Lost(_))));
     }
 }

@@ -21,13 +21,15 @@ use tokio::sync::OnceCell;
 use self::api::{DiscordApi, EPHEMERAL};
 use self::cursor::DiscordCursor;
 use self::incoming::InteractionKind;
-use self::link::{Deferred, DiscordLink, DiscordReceived, LeaveDiscord};
+use self::link::{Deferred, DiscordLink, DiscordOrder, DiscordReceived, LOGIN};
 use self::message::{MESSAGE, message_body, posted, question_body};
 use self::session::DiscordSession;
 use super::connection::ServiceConnection;
+use super::menu::discord::suggestions;
 use super::platform::{
-    Batch, ButtonQuestion, ChatAddress, Cursor, Incoming, MarkupDialect, MessageId, Outgoing,
-    OutgoingFile, Platform, PlatformError, PlatformLimits, PlatformResult, RemoteFile, TextUnit,
+    Batch, ButtonQuestion, ChatAddress, Cursor, DeliveryId, Incoming, MarkupDialect, MessageId,
+    NewMessage, Outgoing, OutgoingFile, Platform, PlatformError, PlatformLimits, PlatformResult,
+    RemoteFile, TextUnit,
 };
 use super::recent::Recent;
 use crate::net::{HttpBody, MultipartField, form};
@@ -39,10 +41,6 @@ pub const API_URL: &str = "https://discord.com/api/v10";
 /// The token of an interaction is good for a quarter of an hour.
 const INTERACTION_LIFETIME: Duration = Duration::from_secs(14 * 60);
 const INTERACTIONS: usize = 1000;
-
-/// Suggestions for an option: so many, and so long.
-const CHOICES: usize = 25;
-const CHOICE: usize = 100;
 
 /// Where files are, besides the service itself.
 const FILE_HOSTS: [&str; 2] = ["https://cdn.discordapp.com/", "https://media.discordapp.net/"];
@@ -65,7 +63,7 @@ pub struct Discord {
     running: OnceCell<RunningDiscord>,
     /// Presses and half-typed options, by their delivery.
     interactions: Recent<Deferred>,
-    /// Commands that wait for their answer, by the chat.
+    /// Commands that wait for their answer, by their delivery.
     commands: Recent<Deferred>,
     /// The tokens with which answers can be edited, by the message.
     answers: Recent<String>,
@@ -74,7 +72,7 @@ pub struct Discord {
 struct RunningDiscord {
     name: String,
     application: String,
-    connection: ServiceConnection<DiscordReceived, LeaveDiscord>,
+    connection: ServiceConnection<DiscordReceived, DiscordOrder>,
 }
 
 impl Discord {
@@ -105,9 +103,9 @@ impl Discord {
         let cursor = self.cursor.as_ref().map(DiscordCursor::read).unwrap_or_default();
         let token = self.config.token.trim().to_owned();
         let session = DiscordSession::new(token, self.config.reads_all, cursor.session.clone());
-        let backlog = VecDeque::new();
+        let (backlog, missed) = (VecDeque::new(), None);
         let connection = ServiceConnection::start(|end| {
-            DiscordLink { api, bot, session, cursor, end, backlog, missed: None }.run()
+            DiscordLink { api, bot, session, cursor, end, backlog, missed, login: LOGIN }.run()
         });
         let (name, application) = (text(&me["username"]), text(&application["id"]));
         Ok(RunningDiscord { name, application, connection })
@@ -119,14 +117,11 @@ impl Discord {
         let now = Instant::now();
         for DiscordReceived { incoming, interaction, cursor } in received {
             if let (Some(incoming), Some(open)) = (&incoming, interaction) {
-                match open.interaction.kind {
-                    InteractionKind::Command => {
-                        self.commands.insert(&incoming.at.chat.0, open, now);
-                    }
-                    InteractionKind::Press | InteractionKind::Suggest => {
-                        self.interactions.insert(&incoming.id.0, open, now);
-                    }
-                }
+                let kept = match open.interaction.kind {
+                    InteractionKind::Command => &self.commands,
+                    InteractionKind::Press | InteractionKind::Suggest => &self.interactions,
+                };
+                kept.insert(&incoming.id.0, open, now);
             }
             batch.messages.extend(incoming);
             batch.cursor = Some(cursor);
@@ -134,26 +129,28 @@ impl Discord {
         Ok(batch)
     }
 
-    /// Posts a message, or puts it where a command of the chat waits for its answer.
+    /// Posts a message, or puts it where the command that it answers waits for that.
     async fn post(
         &self,
         to: &ChatAddress,
-        message: &Outgoing,
         body: Value,
         file: Option<&OutgoingFile>,
+        new: &NewMessage,
     ) -> Result<MessageId, PlatformError> {
-        if let Some(open) = self.waiting_command(to, message) {
+        if let Some(command) = &new.answers
+            && let Some(open) = self.commands.take(&command.0, Instant::now())
+        {
             match self.answer(open.clone(), body.clone(), file).await {
                 Err(PlatformError::Gone) => {}
                 Err(error @ (PlatformError::RateLimited { .. } | PlatformError::Network(_))) => {
                     // The next try answers it.
-                    self.commands.insert(&to.chat.0, open, Instant::now());
+                    self.commands.insert(&command.0, open, Instant::now());
                     return Err(error);
                 }
                 result => return result,
             }
         }
-        let body = posted(body, message, &format!("{:016x}", fastrand::u64(..)));
+        let body = posted(body, new.nonce);
         let path = format!("channels/{}/messages", to.chat);
         let first = self.api.call("POST", &path, with_file(body.clone(), file)).await;
         let sent = match first {
@@ -164,16 +161,6 @@ impl Discord {
             other => other,
         };
         message_id(&sent?)
-    }
-
-    /// The command that this message answers, or else the one that has waited longest.
-    fn waiting_command(&self, to: &ChatAddress, message: &Outgoing) -> Option<Deferred> {
-        let (now, commands) = (Instant::now(), &self.commands);
-        let exact = message
-            .reply_to
-            .as_ref()
-            .and_then(|reply| commands.take(&to.chat.0, now, |open| open.id == reply.0));
-        exact.or_else(|| commands.take(&to.chat.0, now, |_| true))
     }
 
     async fn answer(
@@ -322,8 +309,9 @@ impl Platform for Discord {
         &'a self,
         to: &'a ChatAddress,
         message: &'a Outgoing,
+        new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId> {
-        self.post(to, message, message_body(message, &[]), None).boxed()
+        self.post(to, message_body(message, &[]), None, new).boxed()
     }
 
     fn edit<'a>(
@@ -339,8 +327,9 @@ impl Platform for Discord {
         &'a self,
         to: &'a ChatAddress,
         question: &'a ButtonQuestion,
+        new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId> {
-        self.post(to, &question.text, question_body(question), None).boxed()
+        self.post(to, question_body(question), None, new).boxed()
     }
 
     fn acknowledge(&self, press: &str, text: Option<&str>) -> PlatformResult<'_, ()> {
@@ -356,9 +345,14 @@ impl Platform for Discord {
         .boxed()
     }
 
-    fn dismiss<'a>(&'a self, incoming: &'a Incoming) -> PlatformResult<'a, ()> {
-        let is_its = |open: &Deferred| open.id == incoming.id.0;
-        let open = self.commands.take(&incoming.at.chat.0, Instant::now(), is_its);
+    fn admitted(&self, incoming: &Incoming) {
+        if let Some(running) = self.running.get() {
+            running.connection.order(DiscordOrder::Admit(incoming.at.chat.clone()));
+        }
+    }
+
+    fn dismiss<'a>(&'a self, command: &'a DeliveryId) -> PlatformResult<'a, ()> {
+        let open = self.commands.take(&command.0, Instant::now());
         async move {
             match open {
                 Some(open) => self.forget(open).await,
@@ -369,9 +363,8 @@ impl Platform for Discord {
     }
 
     fn suggest(&self, query: &str, choices: &[String]) -> PlatformResult<'_, ()> {
-        let open = self.interactions.take(query, Instant::now(), |_| true);
-        let cut = |choice: &String| choice.chars().take(CHOICE).collect::<String>();
-        let choices = choices.iter().filter(|choice| !choice.is_empty()).take(CHOICES).map(cut);
+        let open = self.interactions.take(query, Instant::now());
+        let choices = suggestions(choices.iter().cloned()).into_iter();
         let choices = choices.map(|choice| json!({ "name": choice, "value": choice }));
         let body = json!({ "type": 8, "data": { "choices": choices.collect::<Vec<_>>() } });
         async move {
@@ -397,12 +390,10 @@ impl Platform for Discord {
         &'a self,
         to: &'a ChatAddress,
         file: &'a OutgoingFile,
+        new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId> {
-        async move {
-            let caption = Outgoing::plain(file.caption.as_str());
-            self.post(to, &caption, message_body(&caption, &[]), Some(file)).await
-        }
-        .boxed()
+        let caption = Outgoing::plain(file.caption.as_str());
+        self.post(to, message_body(&caption, &[]), Some(file), new).boxed()
     }
 
     fn download<'a>(&'a self, file: &'a RemoteFile, most: u64) -> PlatformResult<'a, Bytes> {
@@ -411,7 +402,7 @@ impl Platform for Discord {
 
     fn close(&self) -> BoxFuture<'_, ()> {
         if let Some(running) = self.running.get() {
-            running.connection.order(LeaveDiscord);
+            running.connection.order(DiscordOrder::Leave);
         }
         std::future::ready(()).boxed()
     }

@@ -8,7 +8,8 @@ use super::limits::DISCORD;
 use super::{
     LeftOut, LeftOutReason, MenuOptions, UMBRELLA, name_rows, reachable, shorten, umbrella_name,
 };
-use crate::commands::{CommandRow, RowOption};
+use crate::commands::{CommandRow, RowOption, RowOrigin};
+use crate::gateway::platform::ChosenOption;
 use crate::i18n::{Lang, Phrase, gateway as words};
 use crate::protocol::ChatPlatform;
 
@@ -209,6 +210,30 @@ fn option_size(option: &DiscordOption) -> usize {
     length(&option.name)
         + length(&option.description).max(length(&option.description_localizations.chinese))
         + choices.sum::<usize>()
+}
+
+/// What would be typed for arguments that were chosen by their names in the menu: in the order of the
+/// command, whatever the order in which they were chosen.
+pub fn arguments(row: Option<&CommandRow>, chosen: &[ChosenOption]) -> String {
+    let shown = row.map(|row| command(row.name.clone(), row, row).options).unwrap_or_default();
+    let place = |option: &&ChosenOption| shown.iter().position(|one| one.name == option.name);
+    let mut ordered: Vec<&ChosenOption> = chosen.iter().collect();
+    ordered.sort_by_key(|option| place(option).unwrap_or(usize::MAX));
+    let words = ordered.iter().map(|option| {
+        let of_row = row.zip(place(option)).and_then(|(row, at)| Some((row, row.options.get(at)?)));
+        let Some((row, of_row)) = of_row else { return option.value.clone() };
+        // A template tells its arguments apart by spaces.
+        let is_one = row.origin != RowOrigin::BuiltIn && row.options.len() > 1;
+        let value = match option.value.contains(char::is_whitespace) && is_one {
+            true => shlex::try_quote(&option.value).unwrap_or_else(|_| (&option.value).into()),
+            false => (&option.value).into(),
+        };
+        match of_row.is_named {
+            true => format!("{} {value}", of_row.name),
+            false => value.into_owned(),
+        }
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Values to complete an option with.

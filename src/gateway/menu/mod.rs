@@ -11,6 +11,7 @@ pub mod telegram;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use super::platform::ChosenOption;
 use crate::commands::{CommandRow, Surface};
 use crate::i18n::{Localize, LocalizedText, gateway as words};
 use crate::protocol::{Availability, ChatPlatform};
@@ -185,16 +186,27 @@ fn shorten(text: &str, most: usize) -> String {
     cut
 }
 
+/// A command as a platform sent it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SentCommand {
+    pub name: String,
+    pub args: String,
+    pub options: Vec<ChosenOption>,
+}
+
 /// The line to dispatch for a command as a platform sent it: its own name for the command, the
 /// bot's name after an `@`, the one command of Slack and Discord that takes all others.
 pub fn typed_line(
     platform: ChatPlatform,
-    name: &str,
-    args: &str,
+    sent: &SentCommand,
     rows: &[CommandRow],
     options: MenuOptions<'_>,
 ) -> String {
-    let (name, args) = split_umbrella(platform, name, args);
+    let named = row_named(platform, &sent.name, rows, options);
+    let row = rows.iter().find(|row| named.as_ref() == Some(&row.name));
+    let chosen = discord::arguments(row, &sent.options);
+    let args = format!("{} {chosen}", sent.args);
+    let (name, args) = split_umbrella(platform, &sent.name, &args);
     let name = name.split_once('@').map_or(name.as_ref(), |(name, _)| name);
     let name = row_named(platform, name, rows, options).unwrap_or_else(|| name.to_owned());
     format!("/{name} {args}").trim_end().to_owned()

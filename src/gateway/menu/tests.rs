@@ -11,6 +11,10 @@ use crate::protocol::{Category, Extensions};
 
 const NOTHING: MenuOptions<'static> = MenuOptions { open: &[], first: &[] };
 
+fn sent(name: &str, args: &str) -> SentCommand {
+    SentCommand { name: name.to_owned(), args: args.to_owned(), options: Vec::new() }
+}
+
 fn option() -> impl Strategy<Value = RowOption> {
     // Some names are as long as a name may be, and end in a number.
     let name = prop_oneof![9 => "\\PC{0,40}", 1 => "x{31}[0-2]"];
@@ -145,7 +149,7 @@ proptest! {
 
     #[test]
     fn what_a_menu_shows_leads_back_to_its_row(rows in registry()) {
-        let back = |platform, shown: &str| typed_line(platform, shown, "x", &rows, NOTHING);
+        let back = |platform, shown: &str| typed_line(platform, &sent(shown, "x"), &rows, NOTHING);
         let is_row = |line: &str| {
             let name = line.trim_start_matches('/').split(' ').next().unwrap();
             rows.iter().any(|row| row.name == name)
@@ -236,7 +240,8 @@ fn names_are_spelt_as_the_platform_writes_them_and_back() {
         reason(&menu.left_out, "Status"),
         Some(LeftOutReason::NameTaken("status".to_owned()))
     );
-    let line = |platform, name: &str, args: &str| typed_line(platform, name, args, &rows, NOTHING);
+    let line =
+        |platform, name: &str, args: &str| typed_line(platform, &sent(name, args), &rows, NOTHING);
     assert_eq!(line(ChatPlatform::Telegram, "reload_mcp@MyBot", " a  b "), "/reload-mcp a  b");
     assert_eq!(line(ChatPlatform::Telegram, &numbered, ""), format!("/{longer}"));
     assert_eq!(line(ChatPlatform::Telegram, "提交", ""), "/提交");
@@ -248,7 +253,7 @@ fn names_are_spelt_as_the_platform_writes_them_and_back() {
 fn one_command_takes_every_name_and_alias_that_a_menu_has_no_room_for() {
     let rows = rows(&Extensions::default(), Lang::En);
     for platform in [ChatPlatform::Slack, ChatPlatform::Discord] {
-        let line = |args: &str| typed_line(platform, "avocet", args, &rows, NOTHING);
+        let line = |args: &str| typed_line(platform, &sent("avocet", args), &rows, NOTHING);
         assert_eq!(line("status"), "/status");
         assert_eq!(line(" /mode low"), "/mode low");
         assert_eq!(line(""), "/help");
@@ -257,6 +262,38 @@ fn one_command_takes_every_name_and_alias_that_a_menu_has_no_room_for() {
             assert_eq!(line(name), format!("/{}", canonical.unwrap().name));
         }
     }
+}
+
+#[test]
+fn options_are_put_in_the_order_of_their_command_whatever_the_order_they_were_chosen_in() {
+    let option = |name: &str| RowOption { name: name.to_owned(), ..RowOption::default() };
+    let mut rows = rows(&Extensions::default(), Lang::En);
+    rows.push(CommandRow {
+        options: vec![
+            option("city"),
+            option("days"),
+            RowOption { is_named: true, ..option("unit") },
+        ],
+        ..own("weather")
+    });
+    let chosen = |name: &str, args: &str, options: &[(&str, &str)]| {
+        let option = |(name, value): &(&str, &str)| ChosenOption {
+            name: (*name).to_owned(),
+            value: (*value).to_owned(),
+        };
+        let options = options.iter().map(option).collect();
+        let sent = SentCommand { options, ..sent(name, args) };
+        typed_line(ChatPlatform::Discord, &sent, &rows, NOTHING)
+    };
+    let given = [("unit", "C"), ("days", "3"), ("city", "New York")];
+    assert_eq!(chosen("weather", "", &given), "/weather 'New York' 3 unit C");
+    assert_eq!(chosen("weather", "", &given[1..2]), "/weather 3");
+    assert_eq!(
+        chosen("weather", "set", &[("other", "x"), ("city", "Rome")]),
+        "/weather set Rome x"
+    );
+    assert_eq!(chosen("avocet", "", &[("command", "weather Rome 3")]), "/weather Rome 3");
+    assert_eq!(chosen("nothing", "", &[("b", "2"), ("a", "1")]), "/nothing 2 1");
 }
 
 #[test]

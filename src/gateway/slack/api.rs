@@ -69,7 +69,7 @@ impl SlackApi {
     ) -> Result<Vec<Value>, PlatformError> {
         let (mut messages, mut page) = (Vec::new(), String::new());
         for _ in 0..PAGES {
-            let mut history = self.history_page(place, from, PAGE, &page).await?;
+            let mut history = self.history_page(place, from, &page).await?;
             if let Value::Array(found) = history["messages"].take() {
                 messages.extend(found);
             }
@@ -82,25 +82,14 @@ impl SlackApi {
         Ok(messages)
     }
 
-    /// The newest messages of a conversation after `from`, with their metadata.
-    pub async fn history(
-        &self,
-        place: &ChatAddress,
-        from: &str,
-        most: u32,
-    ) -> Result<Value, PlatformError> {
-        self.history_page(place, from, most, "").await
-    }
-
-    /// The messages that come before those of another page.
+    /// The messages that come before those of another page, with their metadata.
     async fn history_page(
         &self,
         place: &ChatAddress,
         from: &str,
-        most: u32,
         page: &str,
     ) -> Result<Value, PlatformError> {
-        let most = most.to_string();
+        let most = PAGE.to_string();
         let mut fields = vec![
             ("channel", place.chat.0.as_str()),
             ("oldest", from),

@@ -5,10 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::gateway::known_places::KnownPlaces;
 use crate::gateway::platform::{ChatAddress, Cursor, Incoming};
-
-/// So many conversations are read after a long time; the oldest ones are forgotten.
-const PLACES: usize = 50;
 
 /// Messages do not arrive in order: those of this time before the newest one are read again.
 const OVERLAP: Duration = Duration::from_secs(60);
@@ -20,8 +18,8 @@ pub struct SlackCursor {
     pub number: u64,
     /// The newest message, as the service counts: seconds, a dot and six digits.
     newest: String,
-    /// The newest conversation is last.
-    places: Vec<ChatAddress>,
+    #[serde(flatten)]
+    places: KnownPlaces<ChatAddress>,
 }
 
 impl SlackCursor {
@@ -45,12 +43,13 @@ impl SlackCursor {
             if message.0 > self.newest {
                 self.newest.clone_from(&message.0);
             }
-            self.places.retain(|place| *place != incoming.at);
-            self.places.push(incoming.at.clone());
-            if self.places.len() > PLACES {
-                self.places.remove(0);
-            }
+            self.places.heard(incoming.at.clone());
         }
+    }
+
+    /// Who spoke there may talk; whether that was news.
+    pub fn admit(&mut self, at: &ChatAddress) -> bool {
+        self.places.admit(|known| known == at)
     }
 
     /// The conversations to read, and from when on; none before the first message.
@@ -59,7 +58,7 @@ impl SlackCursor {
         match seconds.parse::<u64>() {
             Ok(seconds) => {
                 let from = seconds.saturating_sub(OVERLAP.as_secs());
-                (self.places.clone(), format!("{from}.{rest}"))
+                (self.places.admitted().to_vec(), format!("{from}.{rest}"))
             }
             Err(_) => (Vec::new(), String::new()),
         }
@@ -89,23 +88,15 @@ mod tests {
         assert_eq!(cursor.missed(), (Vec::new(), String::new()));
         for (chat, ts) in [("D1", "1000.000002"), ("D2", "1000.000003"), ("D1", "1000.000001")] {
             cursor.advance(&message(chat, ts));
+            cursor.admit(&message(chat, ts).at);
         }
-        assert_eq!(cursor.number, 3);
+        cursor.advance(&message("D9", "1000.000001"));
+        assert_eq!(cursor.number, 4);
         let cursor = SlackCursor::resume(Some(&cursor.write()));
         assert_eq!(cursor.number, 0);
         let (places, from) = cursor.missed();
         let chats: Vec<&str> = places.iter().map(|place| place.chat.0.as_str()).collect();
         assert_eq!((chats, from.as_str()), (vec!["D2", "D1"], "940.000003"));
         assert_eq!(SlackCursor::resume(Some(&Cursor("7".into()))), SlackCursor::default());
-    }
-
-    #[test]
-    fn only_so_many_conversations_are_remembered() {
-        let mut cursor = SlackCursor::default();
-        for number in 0..200 {
-            cursor.advance(&message(&format!("D{number}"), "1000.0"));
-        }
-        let (places, _) = cursor.missed();
-        assert_eq!((places.len(), places[PLACES - 1].chat.0.as_str()), (PLACES, "D199"));
     }
 }

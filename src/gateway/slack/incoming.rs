@@ -209,7 +209,7 @@ impl SlackReader<'_> {
         let is_command = command.is_some();
         let kind = match command {
             _ if !files.is_empty() => IncomingKind::Files { files, text },
-            Some((name, args)) => IncomingKind::Command { name, args },
+            Some((name, args)) => IncomingKind::typed(name, args),
             None => IncomingKind::Text { text },
         };
         // A conversation in a channel is a thread, so that it does not fill the channel.
@@ -232,16 +232,12 @@ impl SlackReader<'_> {
         let name = command.command.trim_start_matches('/').to_owned();
         let kind = match name.as_str() {
             "" => return None,
-            APP_COMMAND if typed.is_empty() => {
-                IncomingKind::Command { name: "help".into(), args: String::new() }
-            }
+            APP_COMMAND if typed.is_empty() => IncomingKind::typed("help", ""),
             APP_COMMAND => match typed_command(&format!("/{typed}"), '/') {
-                Some((name, args)) if (self.is_command)(&name) => {
-                    IncomingKind::Command { name, args }
-                }
+                Some((name, args)) if (self.is_command)(&name) => IncomingKind::typed(name, args),
                 _ => IncomingKind::Text { text: typed },
             },
-            _ => IncomingKind::Command { name, args: typed },
+            _ => IncomingKind::typed(name, typed),
         };
         let incoming = Incoming {
             id: DeliveryId(format!("c:{}", command.trigger_id)),
@@ -341,7 +337,7 @@ mod tests {
     #[test]
     fn a_known_word_after_an_exclamation_mark_is_a_command() {
         let at = json!({ "text": "!model qwen &amp; co", "thread_ts": "1.0" });
-        let command = IncomingKind::Command { name: "model".into(), args: "qwen & co".into() };
+        let command = IncomingKind::typed("model", "qwen & co");
         assert_eq!(message(at).unwrap().kind, command);
         let unknown = message(json!({ "text": "!ls -l" })).unwrap();
         assert_eq!(text(&unknown), "!ls -l");
@@ -395,8 +391,7 @@ mod tests {
             assert!(read.response_url.is_some() && read.incoming.is_addressed);
             read.incoming.kind
         };
-        let command =
-            |name: &str, args: &str| IncomingKind::Command { name: name.into(), args: args.into() };
+        let command = |name: &str, args: &str| IncomingKind::typed(name, args);
         assert_eq!(kind("/model", "qwen"), command("model", "qwen"));
         assert_eq!(kind("/avocet", "model qwen 3"), command("model", "qwen 3"));
         assert_eq!(kind("/avocet", ""), command("help", ""));

@@ -33,7 +33,7 @@ const LINGER: Duration = Duration::from_secs(5);
 /// What came, and the position after it.
 #[derive(Debug)]
 pub struct SlackReceived {
-    pub message: SlackIncoming,
+    pub message: Option<SlackIncoming>,
     pub cursor: Cursor,
 }
 
@@ -41,6 +41,8 @@ pub struct SlackReceived {
 pub enum SlackOrder {
     /// Everything up to this number is stored.
     Confirm(u64),
+    /// Who spoke there may talk.
+    Admit(ChatAddress),
     Close,
 }
 
@@ -85,9 +87,17 @@ enum LinkStep {
     Room,
 }
 
-/// Without a connection only this order counts: confirmations are for the closed one.
-fn is_close(order: &SlackOrder) -> bool {
-    matches!(order, SlackOrder::Close)
+/// Follows an order while there is no connection, whether it is to end: confirmations are for the
+/// closed one.
+fn ends(order: &SlackOrder, cursor: &mut SlackCursor) -> bool {
+    match order {
+        SlackOrder::Close => true,
+        SlackOrder::Confirm(_) => false,
+        SlackOrder::Admit(at) => {
+            cursor.admit(at);
+            false
+        }
+    }
 }
 
 async fn open(api: Arc<SlackApi>) -> Result<WebSocket, PlatformError> {
@@ -124,7 +134,7 @@ impl SlackLink {
                     }
                 }
             }
-            if self.end.pause(pause, is_close).await {
+            if self.end.pause(pause, |order| ends(order, &mut self.cursor)).await {
                 return;
             }
         }
@@ -141,6 +151,10 @@ impl SlackLink {
             let result = match step {
                 LinkStep::Order(Some(SlackOrder::Confirm(number))) => {
                     confirm(&mut current, old.as_mut(), number).await
+                }
+                LinkStep::Order(Some(SlackOrder::Admit(at))) => {
+                    self.admit(&at);
+                    Ok(())
                 }
                 LinkStep::Order(Some(SlackOrder::Close) | None) => {
                     current.socket.close(1000).await;
@@ -247,7 +261,14 @@ impl SlackLink {
 
     fn receive(&mut self, message: SlackIncoming) -> SlackReceived {
         self.cursor.advance(&message.incoming);
-        SlackReceived { message, cursor: self.cursor.write() }
+        SlackReceived { message: Some(message), cursor: self.cursor.write() }
+    }
+
+    /// Without room, the position goes along with what comes next.
+    fn admit(&mut self, at: &ChatAddress) {
+        if self.cursor.admit(at) && self.end.has_room() {
+            self.end.deliver(SlackReceived { message: None, cursor: self.cursor.write() });
+        }
     }
 
     fn reader(&self) -> SlackReader<'_> {
@@ -278,7 +299,7 @@ impl SlackLink {
                 // What is wrong for a moment only is waited for.
                 let Some(wait) = wait.filter(|_| tries > 0) else { break };
                 tries -= 1;
-                if self.end.pause(wait, is_close).await {
+                if self.end.pause(wait, |order| ends(order, &mut self.cursor)).await {
                     return true;
                 }
             }

@@ -58,8 +58,7 @@ pub fn update_body(to: &ChatAddress, ts: &str, message: &Outgoing) -> Value {
 }
 
 /// The message of a channel's history that was posted with this nonce.
-pub fn posted_with(nonce: &str, history: &Value) -> Option<String> {
-    let messages = history["messages"].as_array()?;
+pub fn posted_with(nonce: &str, messages: &[Value]) -> Option<String> {
     let is_ours = |message: &&Value| message["metadata"]["event_payload"]["nonce"] == nonce;
     messages.iter().find(is_ours)?["ts"].as_str().map(str::to_owned)
 }
@@ -127,9 +126,8 @@ mod tests {
     #[test]
     fn a_message_is_found_again_by_its_nonce() {
         let posted = post_body(&place(), &Outgoing::plain("x"), "n1");
-        let history =
-            json!({ "messages": [{ "ts": "1" }, { "ts": "2", "metadata": posted["metadata"] }] });
-        assert_eq!(posted_with("n1", &history), Some("2".into()));
-        assert_eq!(posted_with("n2", &history), None);
+        let messages = [json!({ "ts": "1" }), json!({ "ts": "2", "metadata": posted["metadata"] })];
+        assert_eq!(posted_with("n1", &messages), Some("2".into()));
+        assert_eq!(posted_with("n2", &messages), None);
     }
 }

@@ -10,7 +10,7 @@ mod text;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -26,8 +26,9 @@ use self::message::{post_body, posted_with, question_body, update_body};
 use self::text::escape;
 use super::connection::ServiceConnection;
 use super::platform::{
-    Batch, ButtonQuestion, ChatAddress, Cursor, IncomingKind, MarkupDialect, MessageId, Outgoing,
-    OutgoingFile, Platform, PlatformError, PlatformLimits, PlatformResult, RemoteFile, TextUnit,
+    Batch, ButtonQuestion, ChatAddress, Cursor, Incoming, IncomingKind, MarkupDialect, MessageId,
+    NewMessage, Outgoing, OutgoingFile, Platform, PlatformError, PlatformLimits, PlatformResult,
+    RemoteFile, TextUnit,
 };
 use super::recent::Recent;
 use crate::net::{HttpBody, HttpRequest};
@@ -39,6 +40,9 @@ pub const API_URL: &str = "https://slack.com/api/";
 /// The service forgets an address for answers half an hour after it gave it out.
 const RESPONSE_LIFETIME: Duration = Duration::from_secs(29 * 60);
 const RESPONSES: usize = 1000;
+
+/// How far back a message is looked for that may have been sent.
+const SENT_LATELY: Duration = Duration::from_secs(3600);
 
 /// Begins the id of a message that was sent to such an address.
 const ANSWER: &str = "answer:";
@@ -70,7 +74,8 @@ pub struct Slack {
     running: OnceCell<RunningSlack>,
     /// Where presses can be answered, by the press.
     presses: Recent<String>,
-    /// Where commands can be answered, by the chat: the bot may not be a member of it.
+    /// Where commands can be answered, by the delivery and by the chat: the bot may not be a member
+    /// of it.
     commands: Recent<String>,
     /// Where messages can be edited that were sent there.
     answers: Recent<String>,
@@ -126,27 +131,37 @@ impl Slack {
         let mut batch = Batch::default();
         let now = Instant::now();
         for SlackReceived { message, cursor } in received {
+            batch.cursor = Some(cursor);
+            let Some(message) = message else { continue };
             let incoming = message.incoming;
             if let Some(url) = message.response_url {
                 match &incoming.kind {
                     IncomingKind::Button { press, .. } => self.presses.insert(press, url, now),
-                    _ => self.commands.insert(&incoming.at.chat.0, url, now),
+                    _ => {
+                        self.commands.insert(&incoming.id.0, url.clone(), now);
+                        self.commands.insert(&incoming.at.chat.0, url, now);
+                    }
                 }
             }
             batch.messages.push(incoming);
-            batch.cursor = Some(cursor);
         }
         Ok(batch)
     }
 
-    /// Posts once: if no answer comes, the conversation tells whether it was posted.
+    /// Posts once: if no answer comes, now or at the try before, the conversation tells whether it was
+    /// posted.
     async fn post(
         &self,
         to: &ChatAddress,
         body: Value,
-        nonce: &str,
+        new: &NewMessage,
     ) -> Result<MessageId, PlatformError> {
-        let text = body["text"].clone();
+        let (text, nonce) = (body["text"].clone(), &nonce(new));
+        if new.is_repeated
+            && let Some(posted) = self.find_posted(to, nonce).await?
+        {
+            return Ok(posted);
+        }
         let answer = self.api.call("chat.postMessage", body).await;
         let posted = answer.and_then(|posted| {
             let id = posted["ts"].as_str().filter(|id| !id.is_empty());
@@ -156,12 +171,26 @@ impl Slack {
         match posted {
             Ok(id) => Ok(MessageId(id)),
             Err(PlatformError::Network(why)) => {
-                let history = self.api.history(to, "0", 20).await;
-                let posted = history.ok().and_then(|history| posted_with(nonce, &history));
-                posted.map(MessageId).ok_or(PlatformError::Network(why))
+                let posted = self.find_posted(to, nonce).await;
+                posted.ok().flatten().ok_or(PlatformError::Network(why))
             }
             // A command can be typed where the bot is not a member: only its own address is open then.
-            Err(PlatformError::Gone) => self.answer_command(to, text, nonce).await,
+            Err(PlatformError::Gone) => self.answer_command(to, text, new).await,
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn find_posted(
+        &self,
+        to: &ChatAddress,
+        nonce: &str,
+    ) -> Result<Option<MessageId>, PlatformError> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let from = now.saturating_sub(SENT_LATELY).as_secs();
+        match self.api.messages_since(to, &format!("{from}.000000")).await {
+            Ok(messages) => Ok(posted_with(nonce, &messages).map(MessageId)),
+            // The bot may post where it may not read.
+            Err(PlatformError::Gone | PlatformError::Refused(_)) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -170,12 +199,13 @@ impl Slack {
         &self,
         to: &ChatAddress,
         text: Value,
-        nonce: &str,
+        new: &NewMessage,
     ) -> Result<MessageId, PlatformError> {
         let now = Instant::now();
-        let url = self.commands.get(&to.chat.0, now).ok_or(PlatformError::Gone)?;
+        let own = new.answers.as_ref().and_then(|command| self.commands.get(&command.0, now));
+        let url = own.or_else(|| self.commands.get(&to.chat.0, now)).ok_or(PlatformError::Gone)?;
         self.respond(&url, json!({ "response_type": "ephemeral", "text": text })).await?;
-        let id = format!("{ANSWER}{nonce}");
+        let id = format!("{ANSWER}{}", nonce(new));
         self.answers.insert(&id, url, now);
         Ok(MessageId(id))
     }
@@ -288,8 +318,8 @@ fn host(url: &str) -> Option<&str> {
     (!host.contains('@')).then_some(host)
 }
 
-fn nonce() -> String {
-    format!("{:016x}", fastrand::u64(..))
+fn nonce(new: &NewMessage) -> String {
+    format!("{:016x}", new.nonce)
 }
 
 impl Platform for Slack {
@@ -330,10 +360,10 @@ impl Platform for Slack {
         &'a self,
         to: &'a ChatAddress,
         message: &'a Outgoing,
+        new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId> {
-        let nonce = nonce();
-        let body = post_body(to, message, &nonce);
-        async move { self.post(to, body, &nonce).await }.boxed()
+        let body = post_body(to, message, &nonce(new));
+        self.post(to, body, new).boxed()
     }
 
     fn edit<'a>(
@@ -349,10 +379,16 @@ impl Platform for Slack {
         &'a self,
         to: &'a ChatAddress,
         question: &'a ButtonQuestion,
+        new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId> {
-        let nonce = nonce();
-        let body = question_body(to, question, &nonce);
-        async move { self.post(to, body, &nonce).await }.boxed()
+        let body = question_body(to, question, &nonce(new));
+        self.post(to, body, new).boxed()
+    }
+
+    fn admitted(&self, incoming: &Incoming) {
+        if let Some(running) = self.running.get() {
+            running.connection.order(SlackOrder::Admit(incoming.at.clone()));
+        }
     }
 
     fn acknowledge(&self, press: &str, text: Option<&str>) -> PlatformResult<'_, ()> {
@@ -381,6 +417,7 @@ impl Platform for Slack {
         &'a self,
         to: &'a ChatAddress,
         file: &'a OutgoingFile,
+        _new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId> {
         self.send_file(to, file).boxed()
     }

@@ -152,7 +152,7 @@ impl Update {
         let files = message.files();
         let kind = match (command(&text, username), files.is_empty()) {
             (TypedCommand::ForAnother, _) => return None,
-            (TypedCommand::Named { name, args }, true) => IncomingKind::Command { name, args },
+            (TypedCommand::Named { name, args }, true) => IncomingKind::typed(name, args),
             // Without a text it is answered with what can be read, if it is for the bot.
             (_, true) if text.trim().is_empty() && !(is_addressed && is_sent) => return None,
             (_, true) => IncomingKind::Text { text },
@@ -300,7 +300,7 @@ mod tests {
             [("/steer@avo_bot go  left", "steer", "go  left"), ("/reload_mcp", "reload_mcp", "")]
         {
             let kind = read(message("private", text)).unwrap().kind;
-            assert_eq!(kind, IncomingKind::Command { name: name.into(), args: args.into() });
+            assert_eq!(kind, IncomingKind::typed(name, args));
         }
         let kind = read(message("private", "/usr/bin/env is missing")).unwrap().kind;
         assert!(matches!(kind, IncomingKind::Text { .. }));

@@ -249,7 +249,7 @@ fn what_is_asked_first_after_a_replacement_concerns_the_own_session() {
         |writer| drop(writer.fork(SessionHeader::new("/work", None)).unwrap()),
         |writer| drop(writer.rewind(2, &Event::Cleared, &[]).unwrap()),
         |writer| writer.discard_turn_history(1),
-        |writer| writer.save_model("another"),
+        |writer| writer.save_turn_history(1, "[]", Some("another")),
     ];
     for (number, ask) in asks.iter().enumerate() {
         let mut fixture = StoreFixture::new();

@@ -144,18 +144,11 @@ impl StoreWriter {
         self.parts = PendingParts::default();
     }
 
-    /// Saves the history entries of a turn.
-    pub fn save_turn_history(&mut self, turn: u64, messages: &str) {
-        self.save_history(messages, |disk, key, body| disk.save_turn_history(key, turn, body));
-    }
-
-    /// Saves which model answered last.
-    pub fn save_model(&mut self, model: &str) {
-        if self.is_saved()
-            && let Err(error) = self.change_session(|disk, key| disk.save_model(key, model))
-        {
-            tracing::warn!(%error, "the model of the session was not saved");
-        }
+    /// Saves the history entries of a turn, and which model answered last.
+    pub fn save_turn_history(&mut self, turn: u64, messages: &str, model: Option<&str>) {
+        self.save_history(messages, |disk, key, body| {
+            disk.save_turn_history(key, turn, body, model)
+        });
     }
 
     /// Saves the whole history after a turn.

@@ -1,0 +1,77 @@
+//! Commands whose answer is still to come. A service may show where it will be: that place is for
+//! the first post of the same command, and for no other.
+
+use std::collections::VecDeque;
+
+use super::super::platform::DeliveryId;
+use super::ChatConversation;
+use crate::protocol::Event;
+
+#[derive(Debug, Default)]
+pub struct OpenCommands {
+    /// Without an answer, oldest first.
+    open: VecDeque<DeliveryId>,
+    /// All since the conversation last rested.
+    seen: Vec<DeliveryId>,
+}
+
+impl OpenCommands {
+    pub fn open(&mut self, command: &DeliveryId) {
+        self.open.push_back(command.clone());
+        self.seen.push(command.clone());
+    }
+
+    fn close(&mut self, command: &DeliveryId) {
+        self.open.retain(|open| open != command);
+    }
+}
+
+impl ChatConversation {
+    /// The first new post of `act` answers this command, if nothing did before.
+    pub(super) fn answering<T>(
+        &mut self,
+        command: Option<DeliveryId>,
+        act: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let command = command.filter(|command| self.open_commands.open.contains(command));
+        let before = std::mem::replace(&mut self.timeline.answering, command.clone());
+        let done = act(self);
+        let left = std::mem::replace(&mut self.timeline.answering, before);
+        if let (Some(command), None) = (command, left) {
+            self.open_commands.close(&command);
+        }
+        done
+    }
+
+    /// The command that a post about this event answers.
+    pub(super) fn answered_by(&self, event: &Event) -> Option<DeliveryId> {
+        let is_of_turn = matches!(
+            event,
+            Event::ReplyStarted
+                | Event::Delta { .. }
+                | Event::Replied(_)
+                | Event::StepStarted { .. }
+                | Event::StepFinished(_)
+                | Event::Asked(_)
+        );
+        let open = &self.open_commands.open;
+        match &self.running {
+            Some(running) if is_of_turn || open.contains(running) => Some(running.clone()),
+            _ => open.iter().find(|command| self.was_run(command)).cloned(),
+        }
+    }
+
+    /// Neither a message now nor one that waits.
+    fn was_run(&self, command: &DeliveryId) -> bool {
+        let messages = self.submitted.iter().chain(&self.steers).map(|one| &one.delivery);
+        let deferred = self.deferred.iter().map(|one| &one.delivery);
+        let waiting = self.waiting_commands.iter().map(|one| &one.delivery);
+        !messages.chain(deferred).chain(waiting).any(|kept| kept == command)
+    }
+
+    /// The conversation rests: the commands to which nothing more will be said, whether something
+    /// was or not.
+    pub fn take_commands(&mut self) -> Vec<DeliveryId> {
+        std::mem::take(&mut self.open_commands).seen
+    }
+}
