@@ -431,6 +431,23 @@ fn a_command_is_answered_in_its_place_and_edited_there() {
 }
 
 #[test]
+fn a_command_keeps_its_place_while_the_service_asks_to_wait_or_fails() {
+    let server = DiscordServer::start();
+    let mut client = connect(&server);
+    let id = server.command("800", "1", "status", json!([]));
+    let command = client.next();
+    let (text, new) = (Outgoing::plain("fine"), NewMessage::answering(Some(&command.id)));
+    let send = || client.run(client.platform.send(&command.at, &text, &new));
+    server.plan("PATCH /webhooks", Fault::Limited(0));
+    assert!(matches!(send(), Err(PlatformError::RateLimited { .. })));
+    (0..2).for_each(|_| server.plan("PATCH /webhooks", Fault::Broken));
+    assert!(matches!(send(), Err(PlatformError::Network(_))));
+    send().unwrap();
+    let messages = server.messages();
+    assert_eq!((messages.len(), &messages[0].interaction), (1, &Some(id)));
+}
+
+#[test]
 fn options_are_completed_as_they_are_typed() {
     let server = DiscordServer::start();
     let mut client = connect(&server);

@@ -179,7 +179,8 @@ pub async fn run(mut parts: ChatParts, mut deliveries: Receiver<ChatDelivery>) {
         asked_extensions: false,
         parts,
     };
-    chat.run(deliveries).await;
+    // What it holds for as long as the chat lives is not copied along with what opened it.
+    Box::pin(chat.run(deliveries)).await;
 }
 
 /// The session could not be built: each message is answered with the reason.
@@ -211,9 +212,9 @@ impl Chat {
                     let effects = self.on_call_done(done);
                     self.apply(effects).await;
                 }
-                file = finished(&mut self.download) => self.on_downloaded(file).await,
+                file = finished(&mut self.download) => Box::pin(self.on_downloaded(file)).await,
                 delivery = deliveries.recv() => match delivery {
-                    Some(delivery) => self.on_delivery(delivery).await,
+                    Some(delivery) => Box::pin(self.on_delivery(delivery)).await,
                     None => break,
                 },
                 event = self.session.events.recv() => match event {
@@ -227,7 +228,7 @@ impl Chat {
                 () = until(wake) => {}
             }
         }
-        self.end().await;
+        Box::pin(self.end()).await;
     }
 
     async fn send(&mut self, op: Op) {
@@ -404,7 +405,7 @@ impl Chat {
                         let _ = platform.acknowledge(&press, text.as_deref()).await;
                     });
                 }
-                ChatEffect::SetHome(folder) => self.set_home(folder).await,
+                ChatEffect::SetHome(folder) => Box::pin(self.set_home(folder)).await,
                 ChatEffect::StopFetch => self.stop_fetch().await,
             }
         }

@@ -60,14 +60,15 @@ async fn run(
                 None | Some(Op::Shutdown) => break,
                 Some(op) => {
                     session.sync_with_turn(&mut notes).await;
-                    if session.handle_op(op).await == AfterTrust::Quit { break }
+                    // Most sessions only wait: what they do meanwhile is not kept for each.
+                    if Box::pin(session.handle_op(op)).await == AfterTrust::Quit { break }
                 }
             },
             Some(note) = notes.recv() => session.handle_turn_message(note).await,
             came = session.store.next() => session.handle_store_event(came).await,
             ended = turn_result(&mut session.running), if session.running.is_some() => {
                 session.drain_messages(&mut notes).await;
-                session.finish_turn(ended).await;
+                Box::pin(session.finish_turn(ended)).await;
             }
             found = &mut discover, if !discover.is_terminated() => session.set_found_servers(found).await,
             Ok(levels) = &mut levels, if !levels.is_terminated() => {
@@ -78,7 +79,7 @@ async fn run(
             }
         }
     }
-    session.close(&mut notes).await
+    Box::pin(session.close(&mut notes)).await
 }
 
 async fn find_servers(found: Option<BoxFuture<'static, Vec<FoundServer>>>) -> Vec<FoundServer> {

@@ -483,6 +483,17 @@ fn a_command_that_becomes_a_message_is_answered_by_its_turn() {
 }
 
 #[test]
+fn the_command_that_takes_all_others_is_completed_like_them() {
+    let mut chat = conversation(&[]);
+    chat.options.platform = ChatPlatform::Discord;
+    for typed in ["stat", "/stat"] {
+        assert!(chat.suggest("avocet", "command", typed).contains(&"status".to_owned()), "{typed}");
+    }
+    assert!(chat.suggest("avocet", "command", "mode l").contains(&"mode low".to_owned()));
+    assert!(chat.suggest("mode", "mode", "l").contains(&"low".to_owned()));
+}
+
+#[test]
 fn the_first_command_of_telegram_greets_and_a_language_answers_in_itself() {
     let mut chat = conversation(&[]);
     assert!(is_done(&chat.on_command(&user("ann"), "d1".into(), sent("start", "")), "d1"));

@@ -177,10 +177,7 @@ impl SlackLink {
                 }
                 LinkStep::Opened(Ok(socket)) => {
                     opening = None;
-                    let next = SlackWire::new(socket, self.silence);
-                    let before = std::mem::replace(&mut current, next);
-                    let expires = Some(Instant::now() + LINGER);
-                    old = Some(SlackWire { expires, ..before });
+                    old = Some(current.replace(SlackWire::new(socket, self.silence)));
                     Ok(())
                 }
                 LinkStep::Opened(Err(error)) => {
@@ -368,6 +365,12 @@ impl SlackWire {
         let alive_until = Instant::now() + silence;
         let unacknowledged = Unacknowledged::default();
         SlackWire { socket, unacknowledged, alive_until, is_pinged: false, expires: None }
+    }
+
+    /// Lets another one take over; this one is still heard for a while.
+    fn replace(&mut self, next: SlackWire) -> SlackWire {
+        let before = std::mem::replace(self, next);
+        SlackWire { expires: Some(Instant::now() + LINGER), ..before }
     }
 
     /// When something must be done.
