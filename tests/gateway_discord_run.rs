@@ -129,7 +129,11 @@ fn commands_of_the_menu_are_answered_in_their_place_during_a_run() {
     let help = server.command(&channel, ANN, "help", json!([]));
     assert!(server.wait_for_callback(&help).0 < CALLBACK_TIME);
     server.wait_for_message("help", |message| message.interaction.as_ref() == Some(&help));
-    server.command(&channel, ANN, "stop", json!([]));
+    let stop = server.command(&channel, ANN, "stop", json!([]));
+    let stopped = server.wait_for_message("the answer to /stop", |message| {
+        message.interaction.as_ref() == Some(&stop) && !message.content.is_empty()
+    });
+    assert!(stopped.content.contains("topped"), "{}", stopped.content);
     server.say(ANN, "second");
     wait_for(&server, "Second.");
     let typed = server.type_option(&channel, ANN, "help", "topic", "k");

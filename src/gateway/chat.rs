@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, join_all};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::{sleep_until, timeout};
@@ -132,6 +132,9 @@ const TURN: Duration = Duration::from_secs(1);
 /// After so long without an end of the turn the chat is shown that an answer is being written: a
 /// quick answer needs no call for that.
 const UNANSWERED: Duration = Duration::from_millis(300);
+
+/// How long it may take to say that nothing more is said to the last commands.
+const DISMISSAL: Duration = Duration::from_millis(500);
 
 /// How long the last messages may take when the program ends.
 const FAREWELL: Duration = Duration::from_millis(1_500);
@@ -405,27 +408,30 @@ impl Chat {
                         let _ = platform.acknowledge(&press, text.as_deref()).await;
                     });
                 }
-                ChatEffect::SetHome(folder) => Box::pin(self.set_home(folder)).await,
+                ChatEffect::SetHome(folder, command) => {
+                    Box::pin(self.set_home(folder, command)).await;
+                }
                 ChatEffect::StopFetch => self.stop_fetch().await,
             }
         }
     }
 
     /// Moves the chat to a folder that a session can be opened in.
-    async fn set_home(&mut self, folder: String) {
+    async fn set_home(&mut self, folder: String, command: DeliveryId) {
         let open = Arc::clone(&self.parts.open_session);
         let request = SessionRequest { folder: Some(folder), ..SessionRequest::default() };
         let folder = request.folder.clone().unwrap_or_default();
         match tokio::task::spawn_blocking(move || open(request)).await {
             Ok(Ok(config)) => {
-                self.conversation.say(w::HOME_SET.with("folder", config.info.cwd.clone()));
+                let say = w::HOME_SET.with("folder", config.info.cwd.clone());
+                self.conversation.answer(command, say);
                 let (at, folder) = (self.parts.options.address.clone(), config.info.cwd);
                 let _ = self.parts.notes.send(ChatNote::Moved(at, folder)).await;
                 // What came with it is for the conversation in the other folder.
                 self.phase = ChatPhase::Leaving;
             }
-            Ok(Err(why)) => self.conversation.say(why),
-            Err(_) => self.conversation.say(w::NO_HOME.with("folder", folder)),
+            Ok(Err(why)) => self.conversation.answer(command, why),
+            Err(_) => self.conversation.answer(command, w::NO_HOME.with("folder", folder)),
         }
     }
 
@@ -580,6 +586,10 @@ impl Chat {
             }
         };
         let _ = timeout(FAREWELL, farewell).await;
+        let commands = self.conversation.take_commands();
+        let platform = &self.parts.platform;
+        let dismissed = join_all(commands.iter().map(|command| platform.dismiss(command)));
+        let _ = timeout(DISMISSAL, dismissed).await;
         // Also when there was no time for all of it: what is shown must not be shown again.
         self.record_changes().await;
         self.record_finished().await;

@@ -302,7 +302,9 @@ impl ChatConversation {
                 let prompt = Box::new(Prompt { shown, parts, ..Prompt::default() });
                 self.send_op(Op::Render { prompt }, request)
             }
-            ChatAction::SetHome(Some(folder)) => vec![ChatEffect::SetHome(folder)],
+            ChatAction::SetHome(Some(folder)) => {
+                vec![ChatEffect::SetHome(folder, request.delivery.clone())]
+            }
         }
     }
 }

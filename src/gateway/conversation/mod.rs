@@ -57,8 +57,8 @@ pub enum ChatEffect {
         press: String,
         text: Option<String>,
     },
-    /// Sets the working folder of the chat.
-    SetHome(String),
+    /// Sets the working folder of the chat, as this command asks for.
+    SetHome(String, DeliveryId),
     /// The files that are being fetched are not wanted any more.
     StopFetch,
 }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use super::super::platform::DeliveryId;
 use super::ChatConversation;
+use crate::i18n::LocalizedText;
 use crate::protocol::Event;
 
 #[derive(Debug, Default)]
@@ -41,6 +42,11 @@ impl ChatConversation {
             self.open_commands.close(&command);
         }
         done
+    }
+
+    /// Answers a command later than it was run.
+    pub fn answer(&mut self, command: DeliveryId, say: impl Into<LocalizedText>) {
+        self.answering(Some(command), |chat| chat.say(say));
     }
 
     /// The command that a post about this event answers.
