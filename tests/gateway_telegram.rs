@@ -668,9 +668,9 @@ fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
 /// 200 chats at once, each a turn of 20 events. Run by hand: it measures. The time of the model is
 /// that from its request to the piece with the first word, which a busy machine makes longer.
 #[test]
-#[ignore = "measures: cargo test --test gateway_telegram load -- --ignored --nocapture"]
+#[ignore = "measures: cargo test --release --test gateway_telegram load -- --ignored --nocapture"]
 fn load_of_two_hundred_chats_is_answered_once_each() {
-    let chats: i64 = std::env::var("CHATS").map_or(200, |n| n.parse().unwrap());
+    const CHATS: i64 = 200;
     const WORD: &str = "Answer ";
     let text = |n: i64| {
         format!(
@@ -678,8 +678,8 @@ fn load_of_two_hundred_chats_is_answered_once_each() {
         )
     };
     let reply = |n| Reply::text(&text(n), 20).pause(Duration::from_millis(5));
-    let gateway = Gateway::with((0..chats).map(reply).collect(), "", TOKEN);
-    let sent: Vec<(i64, Instant)> = (0..chats)
+    let gateway = Gateway::with((0..CHATS).map(reply).collect(), "", TOKEN);
+    let sent: Vec<(i64, Instant)> = (0..CHATS)
         .map(|n| {
             let chat = -(10_000 + n);
             gateway.telegram.write_in_group(chat, ANN, "@avocet_bot go");
@@ -694,45 +694,33 @@ fn load_of_two_hundred_chats_is_answered_once_each() {
         sent.iter().map(|(chat, _)| gateway.telegram.wait_for(*chat, WORD).at).collect();
     gateway.model.wait_for_answered(sent.len());
     let (times, spoken) = (gateway.model.times(), text(0).find(WORD).unwrap() + WORD.len());
-    let (mut waits, mut own) = (Vec::new(), Vec::new());
-    let mut stages = Vec::new();
+    let piece = (spoken * 20).div_ceil(text(0).len()) - 1;
+    let [mut whole, mut asking, mut showing, mut own] = [const { Vec::new() }; 4];
     for ((chat, at), shown) in sent.iter().zip(shown) {
         gateway.telegram.wait_for(*chat, "for this chat.");
         let texts = gateway.telegram.texts(*chat);
         assert_eq!(texts.len(), 1, "{chat}: {texts:?}");
         let n: usize = texts[0].split(' ').nth(1).unwrap().parse().unwrap();
         let (asked, pieces) = &times[n];
-        let piece = (spoken * 20).div_ceil(text(0).len()) - 1;
-        stages.push([*asked - *at, pieces[piece] - *asked, shown - pieces[piece]]);
-        waits.push(shown - *at);
+        whole.push(shown - *at);
+        asking.push(*asked - *at);
+        showing.push(shown.saturating_duration_since(pieces[piece]));
         own.push((shown - *at).saturating_sub(pieces[piece] - *asked));
     }
-    waits.sort_unstable();
-    own.sort_unstable();
     let pid = gateway.id();
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let peak = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let ticks: Vec<u64> = stat.split(' ').skip(13).take(2).map(|n| n.parse().unwrap()).collect();
-    if std::env::var_os("STAGES").is_some() {
-        for (n, [a, b, c]) in stages.iter().enumerate() {
-            println!(
-                "stage {n} {:.0} {:.0} {:.0}",
-                a.as_secs_f64() * 1e3,
-                b.as_secs_f64() * 1e3,
-                c.as_secs_f64() * 1e3
-            );
-        }
+    for (what, mut times) in [
+        ("from message to request", asking),
+        ("from the model's word to first edit", showing),
+        ("from message to first edit", whole),
+        ("without the model's time", own),
+    ] {
+        times.sort_unstable();
+        let at = |percent: usize| times[times.len() * percent / 100];
+        println!("{what}: p50 {:?} p99 {:?}", at(50), at(99));
     }
-    println!(
-        "from message to first edit: p50 {:?} p99 {:?}",
-        waits[waits.len() / 2],
-        waits[waits.len() * 99 / 100]
-    );
-    println!(
-        "without the model's time: p50 {:?} p99 {:?}",
-        own[own.len() / 2],
-        own[own.len() * 99 / 100]
-    );
     println!("{peak} CPU user {}0 ms, system {}0 ms", ticks[0], ticks[1]);
 }

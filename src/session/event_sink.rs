@@ -4,7 +4,8 @@
 //! the model; all other events wait for room, so nothing else is lost.
 //!
 //! Events are saved before they are shown: the recorder writes each event to its file before a
-//! frontend gets it. Text deltas and the start of a reply are passed on without waiting for that.
+//! frontend gets it. Text deltas and the start of a reply are passed on without waiting for that; text
+//! that is still growing waits a moment more, for most replies are whole by then.
 
 use std::time::Duration;
 
@@ -226,9 +227,14 @@ fn more_important(earlier: Event, later: Event) -> Event {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use tokio::sync::mpsc;
 
     use super::*;
+    use crate::protocol::{ModelMessage, TurnOrigin, TurnOutcome, Usage};
+    use crate::safety::redact::Redactor;
+    use crate::store::{SessionHeader, Store};
 
     fn delta(text: &str) -> Event {
         Event::Delta { text: text.to_owned() }
@@ -266,6 +272,38 @@ mod tests {
             seen.push(event);
         }
         assert_eq!(seen, [delta("ab"), thought, delta("c"), Event::Cleared, delta("d")]);
+    }
+
+    #[tokio::test]
+    async fn a_whole_reply_is_recorded_without_its_parts_and_a_broken_one_with_what_came() {
+        let folder = tempfile::tempdir().unwrap();
+        let (faults, _errors) = mpsc::unbounded_channel();
+        let redactor = Arc::new(Redactor::new([("", ""); 0], [0; 16]));
+        let store = Store::in_folder(folder.path().to_owned());
+        let header = SessionHeader::new("/w", None);
+        let recorder = Recorder::start(store, header, redactor, faults);
+        let (sender, _receiver) = mpsc::channel(64);
+        let mut outbox = Outbox::new(sender, Some(recorder.clone()));
+        let (text, origin) = ("go".to_owned(), TurnOrigin::Typed);
+        let begun = Event::TurnStarted { turn: 1, text, origin };
+        let whole = ModelMessage { message: "Hello".to_owned(), ..ModelMessage::default() };
+        let whole = Event::Replied(whole);
+        let (ending, usage) = (TurnOutcome::Stopped, Usage::default());
+        let ended = Event::TurnEnded { turn: 1, ending, usage, elapsed_ms: 1 };
+        outbox.send(begun.clone()).await;
+        outbox.stream(delta("Hel"));
+        outbox.stream(delta("lo"));
+        assert!(outbox.due().is_some_and(|due| due <= Instant::now() + UNRECORDED));
+        outbox.send(whole.clone()).await;
+        assert_eq!(outbox.due(), None);
+        outbox.stream(delta("But then"));
+        outbox.send(ended.clone()).await;
+        let page = recorder.call(|writer| writer.events_before(i64::MAX, 99)).await;
+        let page = page.unwrap().unwrap();
+        let numbers: Vec<i64> = page.events.iter().map(|one| one.seq).collect();
+        let events: Vec<Event> = page.events.into_iter().map(|one| one.event).collect();
+        assert_eq!(events, [begun, whole, delta("But then"), ended]);
+        assert_eq!(numbers, [1, 2, 3, 4], "the parts were never there");
     }
 
     #[tokio::test]
