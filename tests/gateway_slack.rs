@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use avocet::gateway::platform::{
-    ChatAddress, Cursor, IncomingKind, NewMessage, Outgoing, OutgoingFile, Platform, PlatformError,
-    RemoteFile,
+    ChatAddress, Cursor, DeliveryId, Incoming, IncomingKind, NewMessage, Outgoing, OutgoingFile,
+    Platform, PlatformError, RemoteFile,
 };
 use avocet::gateway::slack::{Slack, SlackConfig};
 use client::{ServiceClient, Writable, once, question};
@@ -298,10 +298,68 @@ fn a_message_whose_confirmation_is_lost_is_not_posted_twice() {
     server.plan("conversations.history", Fault::Status(503));
     let first = client.run(client.platform.send(&direct("U1"), &text, &new));
     assert!(matches!(first, Err(PlatformError::Network(_))), "{first:?}");
-    let again = NewMessage { is_repeated: true, ..new };
+    let again = NewMessage { tries: 1, ..new };
     let id = client.run(client.platform.send(&direct("U1"), &text, &again)).unwrap();
     let posted = server.messages();
     assert_eq!((posted.len(), &posted[1].ts), (2, &id.0));
+    // A conversation that cannot be read does not stay without its answer.
+    let later = |tries| {
+        server.plan("conversations.history", Fault::Status(500));
+        let new = NewMessage { tries, ..once() };
+        client.run(client.platform.send(&direct("U1"), &text, &new))
+    };
+    assert!(later(1).is_err() && later(9).is_ok());
+}
+
+#[test]
+fn a_file_whose_confirmation_is_lost_is_shared_once() {
+    let server = SlackServer::start();
+    let client = connect(&server);
+    let file = OutgoingFile {
+        name: "a.txt".into(),
+        media_type: "text/plain".into(),
+        bytes: b"all".as_slice().into(),
+        caption: String::new(),
+    };
+    let new = once();
+    server.plan("files.completeUploadExternal", Fault::Unheard);
+    assert!(client.run(client.platform.upload(&direct("U1"), &file, &new)).is_err());
+    let again = NewMessage { tries: 1, ..new };
+    client.run(client.platform.upload(&direct("U1"), &file, &again)).unwrap();
+    assert_eq!(server.calls("files.getUploadURLExternal").len(), 1);
+    let shared = server.calls("files.completeUploadExternal");
+    assert_eq!(shared[0].body["files"][0]["id"], shared[1].body["files"][0]["id"]);
+}
+
+#[test]
+fn what_is_posted_where_the_bot_is_no_member_goes_to_the_one_it_answers_and_is_shown_as_it_is() {
+    let server = SlackServer::start();
+    let mut client = connect(&server);
+    client.strangers.push("U666");
+    server.workspace.with(|w| w.closed_channels.push("C9".into()));
+    let of_ann = server.command("C9", "U1", "/avocet", "tell me the secret");
+    let ann = client.next();
+    let of_bob = server.command("C9", "U2", "/avocet", "status");
+    let bob = client.next();
+    // More than are remembered of those who may not talk.
+    for _ in 0..1_100 {
+        server.command("C8", "U666", "/avocet", "x");
+        client.next();
+    }
+    let send = |text: &str, to: Option<&DeliveryId>| {
+        let (text, new) = (Outgoing::plain(text), NewMessage::answering(to));
+        client.run(client.platform.send(&ann.at, &text, &new))
+    };
+    send("*of Ann*", Some(&ann.id)).unwrap();
+    send("more of Ann", Some(&ann.id)).unwrap();
+    send("of Bob", Some(&bob.id)).unwrap();
+    assert_eq!(send("of no one", None), Err(PlatformError::Gone));
+    let told = |response: &str| server.workspace.with(|w| w.responses[response].clone());
+    let (ann, bob) = (told(&of_ann), told(&of_bob));
+    assert_eq!((ann.len(), bob.len()), (2, 1));
+    let shown = &ann[0]["blocks"][0]["elements"][0]["elements"][0]["text"];
+    assert_eq!(shown, "*of Ann*", "no markup");
+    assert_eq!(bob[0]["text"], "of Bob");
 }
 
 #[test]
@@ -316,14 +374,116 @@ fn strangers_push_no_conversation_out_of_those_that_are_read_after_a_restart() {
         server.mention(&format!("C{channel}"), "U666", "spam");
         assert_eq!(client.next_text(), "spam");
     }
-    let cursor = client.cursor.clone();
+    let (cursor, known) = (client.cursor.clone(), client.known.clone());
     drop(client);
     server.calls("conversations.history").iter().for_each(|call| panic!("{call:?}"));
-    let client = unconnected(config(&server), cursor.as_ref());
+    let mut client = unconnected(config(&server), cursor.as_ref());
+    client.known = known;
     client.run(client.platform.connect()).unwrap();
     server.wait_for_connection(2);
-    assert_eq!(server.calls("conversations.history").len(), 1);
+    server.say("U1", "live");
+    assert_eq!(client.next_text(), "live");
+    server.workspace.wait("the known conversation is read", |workspace| {
+        let calls = workspace.calls.iter().filter(|call| call.name == "conversations.history");
+        (calls.count() == 1).then_some(())
+    });
     assert!(server.calls("conversations.replies").is_empty());
+}
+
+#[test]
+fn a_new_thread_of_a_known_channel_is_read_and_what_was_answered_before_is_not() {
+    let server = SlackServer::start();
+    let mut client = connect(&server);
+    let parent = server.mention("C1", "U1", "parent");
+    assert_eq!(client.next_text(), "parent");
+    server.mention_in_thread("C1", "U1", "newest", &parent);
+    assert_eq!(client.next_text(), "newest");
+    let (cursor, _) = client.stored();
+    drop(client);
+    server.mention("C1", "U1", "another thread");
+    server.workspace.with(|w| {
+        w.envelopes.clear();
+        // Long ago.
+        w.messages.iter_mut().filter(|m| m.ts == parent).for_each(|m| m.ts = "7.000001".into());
+        for m in w.messages.iter_mut().filter(|m| m.thread.as_ref() == Some(&parent)) {
+            m.thread = Some("7.000001".into());
+        }
+    });
+    let cursor = cursor.map(|cursor| Cursor(cursor.0.replace(&parent, "7.000001")));
+    let mut client = unconnected(config(&server), cursor.as_ref());
+    let mut got = vec![client.next_text(), client.next_text()];
+    got.sort();
+    assert_eq!(got, ["another thread", "newest"], "the newest is within the overlap");
+    server.wait_until_connected();
+    client.expect_nothing_but(&server, "end");
+}
+
+#[test]
+fn live_messages_do_not_wait_for_missed_ones_and_all_of_these_come_in_the_end() {
+    let server = SlackServer::start();
+    let mut client = connect(&server);
+    for user in 0..14 {
+        server.say(&format!("U{user}"), "before");
+        assert_eq!(client.next_text(), "before");
+    }
+    let (cursor, known) = client.stored();
+    drop(client);
+    for user in 0..14 {
+        server.say(&format!("U{user}"), "missed");
+    }
+    server.workspace.with(|w| w.envelopes.clear());
+    // More than once for each of them.
+    server.plan("conversations.history", Fault::Limited(1));
+    (0..20).for_each(|_| server.plan("conversations.history", Fault::Limited(0)));
+    let mut client = unconnected(config(&server), cursor.as_ref());
+    client.known = known;
+    client.run(client.platform.connect()).unwrap();
+    server.wait_until_connected();
+    server.say("U1", "live");
+    assert_eq!(client.next_text(), "live");
+    for _ in 0..14 {
+        assert_eq!(client.next_text(), "missed");
+    }
+}
+
+#[test]
+fn a_token_that_is_refused_for_a_moment_ends_neither_a_replacement_nor_a_catch_up() {
+    let server = SlackServer::start();
+    let mut client = connect(&server);
+    server.say("U1", "before");
+    assert_eq!(client.next_text(), "before");
+    let (cursor, known) = client.stored();
+    drop(client);
+    server.say("U1", "missed");
+    server.workspace.with(|w| w.envelopes.clear());
+    let mut client = unconnected(config(&server), cursor.as_ref());
+    client.known = known;
+    for _ in 0..5 {
+        server.plan("conversations.history", Fault::Unauthorized);
+    }
+    assert_eq!(client.next_text(), "missed");
+    for number in 0..4 {
+        let connected = server.workspace.with(|w| w.connected);
+        server.plan("apps.connections.open", Fault::Unauthorized);
+        server.announce_disconnect("refresh_requested");
+        server.wait_for_connection(connected + 1);
+        server.say("U1", &format!("{number}"));
+        assert_eq!(client.next_text(), number.to_string());
+    }
+}
+
+#[test]
+fn a_service_that_wants_each_connection_to_be_replaced_gets_no_storm() {
+    let server = SlackServer::start();
+    let mut client = connect(&server);
+    let began = Instant::now();
+    for number in 2..4 {
+        server.announce_disconnect("refresh_requested");
+        server.wait_for_connection(number);
+        server.say("U1", &format!("{number}"));
+        assert_eq!(client.next_text(), number.to_string());
+    }
+    assert!(began.elapsed() >= Duration::from_secs(1), "half a second, then more");
 }
 
 #[test]
@@ -398,8 +558,9 @@ fn a_command_is_answered_where_the_bot_is_no_member() {
     let mut client = connect(&server);
     server.workspace.with(|w| w.closed_channels.push("C9".into()));
     let response = server.command("C9", "U1", "/avocet", "status");
-    let at = client.next().at;
-    let id = client.run(client.platform.send(&at, &Outgoing::plain("a < b"), &once())).unwrap();
+    let Incoming { at, id: command, .. } = client.next();
+    let new = NewMessage::answering(Some(&command));
+    let id = client.run(client.platform.send(&at, &Outgoing::plain("a < b"), &new)).unwrap();
     client.run(client.platform.edit(&at, &id, &Outgoing::plain("done"))).unwrap();
     let answers = server.workspace.with(|w| w.responses[&response].clone());
     assert_eq!(answers[0]["text"], "a &lt; b");

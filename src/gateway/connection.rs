@@ -21,7 +21,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 const MOST_REFUSALS: u32 = 3;
 
 /// A connection that lasted this long was a good one: the pauses start from the beginning.
-const STABLE: Duration = Duration::from_secs(30);
+pub const STABLE: Duration = Duration::from_secs(30);
 
 /// The caller's side: events of type `E` come in, orders of type `O` go out. Dropped, it ends the
 /// connection.

@@ -8,6 +8,7 @@
 pub mod access;
 pub mod access_file;
 mod call;
+mod catch_up;
 pub mod chat;
 mod connection;
 pub mod conversation;

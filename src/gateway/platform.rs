@@ -168,16 +168,17 @@ pub struct NewMessage {
     /// The same at every try to send this message, and at no other: a service that knows it has the
     /// message already.
     pub nonce: u64,
-    /// It was tried before, and it is not known what came of that.
-    pub is_repeated: bool,
-    /// The command that it answers: a service may show where an answer will come, or to whom.
+    /// How often it was tried before without knowing what came of that.
+    pub tries: u32,
+    /// What it answers: a service may show where an answer to a command will come, or show it to
+    /// its sender only.
     pub answers: Option<DeliveryId>,
 }
 
 impl NewMessage {
     /// One that is tried once.
     pub fn answering(delivery: Option<&DeliveryId>) -> NewMessage {
-        NewMessage { nonce: fastrand::u64(..), is_repeated: false, answers: delivery.cloned() }
+        NewMessage { nonce: fastrand::u64(..), tries: 0, answers: delivery.cloned() }
     }
 }
 
@@ -242,6 +243,8 @@ pub struct PlatformLimits {
     /// Largest file, in bytes, that can be fetched.
     pub download: u64,
     pub dialect: MarkupDialect,
+    /// Messages whose id begins with this can be changed a few times only: once, at their end.
+    pub rationed: Option<&'static str>,
 }
 
 #[cfg(test)]
@@ -258,6 +261,7 @@ impl PlatformLimits {
             upload: 1 << 20,
             download: 1 << 20,
             dialect: MarkupDialect::TelegramV2,
+            rationed: None,
         }
     }
 }

@@ -24,6 +24,10 @@ pub struct LiveReply {
     posts: Vec<PostKey>,
     /// Messages that were sent before a restart, for the next posts.
     earlier: VecDeque<MessageId>,
+    /// The number of its first message, if that is the same after a restart.
+    nonce: Option<u64>,
+    /// It was shown before a restart, as far as that came.
+    is_shown_again: bool,
     /// The parts that are full; the one after them grows.
     full: usize,
     /// Something came that the posts do not show.
@@ -36,6 +40,18 @@ impl LiveReply {
     /// Continues in messages that were sent before. Each shows what it did until it has a new text.
     pub fn adopted(messages: Vec<MessageId>) -> LiveReply {
         LiveReply { earlier: messages.into(), ..LiveReply::default() }
+    }
+
+    /// With this number for its first message; the others follow it.
+    #[must_use]
+    pub fn numbered(self, nonce: u64) -> LiveReply {
+        LiveReply { nonce: Some(nonce), ..self }
+    }
+
+    /// Messages that are not known may have been sent before a restart.
+    #[must_use]
+    pub fn again(self) -> LiveReply {
+        LiveReply { is_shown_again: true, ..self }
     }
 
     pub fn keys(&self) -> &[PostKey] {
@@ -98,9 +114,12 @@ impl LiveReply {
         if let Some(key) = self.posts.get(self.full) {
             return timeline.update(*key, body);
         }
-        self.posts.push(match self.earlier.pop_front() {
-            Some(message) => timeline.take_over(message, body),
-            None => timeline.open(body),
+        let part = self.posts.len() as u64;
+        let nonce = self.nonce.map(|first| first.wrapping_add(part));
+        self.posts.push(match (self.earlier.pop_front(), nonce) {
+            (Some(message), _) => timeline.take_over(message, body),
+            (None, Some(nonce)) => timeline.open_part(body, nonce, self.is_shown_again),
+            (None, None) => timeline.open(body),
         });
     }
 

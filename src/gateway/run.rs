@@ -98,6 +98,8 @@ struct Service {
     tasks: JoinSet<()>,
     notes: Sender<ChatNote>,
     connections: Arc<Semaphore>,
+    /// Calls that refuse or dismiss, which hold no other up.
+    refusals: Arc<Semaphore>,
     openings: Arc<Semaphore>,
     /// Deliveries for chats that have no place yet.
     overflow: VecDeque<ChatDelivery>,
@@ -124,6 +126,9 @@ const ROOM: usize = 64;
 
 /// Chats that may end over one delivery; after them it waits for the next start of the program.
 const MOST_AGAIN: u32 = 3;
+
+/// Refusals and dismissals at once: those who send more of what is refused get no word for it.
+const REFUSALS: usize = 4;
 
 /// Conversations that are opened at the same time, each in a thread: later ones find what the first
 /// ones read.
@@ -158,6 +163,7 @@ pub async fn run(parts: ServiceParts) -> Result<(), PlatformError> {
         tasks: JoinSet::new(),
         notes,
         connections,
+        refusals: Arc::new(Semaphore::new(REFUSALS)),
         openings: Arc::new(Semaphore::new(OPENINGS)),
         overflow: VecDeque::new(),
         started: 0,
@@ -302,17 +308,20 @@ impl Service {
 
     /// One sentence for a sender who has no conversation.
     fn answer(&mut self, incoming: Incoming, why: &LocalizedText) {
+        let Ok(permit) = Arc::clone(&self.refusals).try_acquire_owned() else { return };
         let (platform, text) = (Arc::clone(&self.parts.platform), why.text(self.parts.lang));
-        let connections = Arc::clone(&self.connections);
+        let Incoming { id, at, kind, .. } = incoming;
+        let press = match kind {
+            IncomingKind::Button { press, .. } => Some(press),
+            _ => None,
+        };
         self.tasks.spawn(async move {
-            let Ok(_permit) = connections.acquire().await else { return };
-            let _ = match &incoming.kind {
-                IncomingKind::Button { press, .. } => {
-                    platform.acknowledge(press, Some(&text)).await
-                }
-                _ => {
-                    let new = NewMessage::answering(Some(&incoming.id));
-                    platform.send(&incoming.at, &Outgoing::plain(text), &new).await.map(drop)
+            let _permit = permit;
+            let _ = match press {
+                Some(press) => platform.acknowledge(&press, Some(&text)).await,
+                None => {
+                    let new = NewMessage::answering(Some(&id));
+                    platform.send(&at, &Outgoing::plain(text), &new).await.map(drop)
                 }
             };
         });
@@ -320,14 +329,15 @@ impl Service {
 
     /// Only a command can wait to be answered.
     fn dismiss(&mut self, incoming: Incoming) {
-        if matches!(incoming.kind, IncomingKind::Command { .. }) {
-            let (platform, connections) =
-                (Arc::clone(&self.parts.platform), Arc::clone(&self.connections));
-            self.tasks.spawn(async move {
-                let Ok(_permit) = connections.acquire().await else { return };
-                let _ = platform.dismiss(&incoming.id).await;
-            });
+        if !matches!(incoming.kind, IncomingKind::Command { .. }) {
+            return;
         }
+        let Ok(permit) = Arc::clone(&self.refusals).try_acquire_owned() else { return };
+        let platform = Arc::clone(&self.parts.platform);
+        self.tasks.spawn(async move {
+            let _permit = permit;
+            let _ = platform.dismiss(&incoming.id).await;
+        });
     }
 
     fn done(&mut self, incoming: &Incoming) {

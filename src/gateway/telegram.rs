@@ -45,6 +45,7 @@ const LIMITS: PlatformLimits = PlatformLimits {
     upload: 50 << 20,
     download: 20 << 20,
     dialect: MarkupDialect::TelegramV2,
+    rationed: None,
 };
 
 /// A bot of Telegram.

@@ -39,8 +39,9 @@ struct Post {
     key: PostKey,
     body: PostBody,
     message: Option<MessageId>,
-    /// The command that it answers.
-    answers: Option<DeliveryId>,
+    new: NewMessage,
+    /// How often its message was gone and it was sent again.
+    resent: u32,
     /// The body as it was last accepted.
     shown: Option<PostBody>,
     /// It does not change any more.
@@ -98,8 +99,10 @@ pub struct Timeline {
     limits: PlatformLimits,
     /// The language of its own sentence.
     pub lang: Lang,
-    /// The command that the next new post answers.
+    /// What new posts answer.
     pub answering: Option<DeliveryId>,
+    /// A message of this chat can be changed a few times only: others will be alike.
+    is_rationed: bool,
     /// Where the numbers of its messages begin, by which a service tells them apart.
     nonces: u64,
     posts: VecDeque<Post>,
@@ -138,6 +141,7 @@ impl Timeline {
             limits,
             lang,
             answering: None,
+            is_rationed: false,
             nonces: fastrand::u64(..),
             posts: VecDeque::new(),
             sent: VecDeque::new(),
@@ -159,6 +163,16 @@ impl Timeline {
         self.push(body, None, false)
     }
 
+    /// The same for a part of a reply, whose message has this number also after a restart; it may
+    /// have been sent by then.
+    pub fn open_part(&mut self, body: PostBody, nonce: u64, may_exist: bool) -> PostKey {
+        let key = self.push(body, None, false);
+        if let Some(post) = self.find(key) {
+            (post.new.nonce, post.new.tries) = (nonce, u32::from(may_exist));
+        }
+        key
+    }
+
     /// Adds a post that stays as it is.
     pub fn post(&mut self, body: PostBody) -> PostKey {
         self.push(body, None, true)
@@ -177,11 +191,23 @@ impl Timeline {
     fn push(&mut self, body: PostBody, message: Option<MessageId>, settled: bool) -> PostKey {
         let key = PostKey(self.next);
         self.next += 1;
-        let (shown, plain, begun, tries, failing) = (None, false, false, 0, None);
-        let answers = if message.is_none() { self.answering.take() } else { None };
-        let post =
-            Post { key, body, message, answers, shown, settled, plain, begun, tries, failing };
-        self.posts.push_back(post);
+        self.posts.push_back(Post {
+            key,
+            body,
+            message,
+            new: NewMessage {
+                nonce: self.nonces.wrapping_add(key.0),
+                tries: 0,
+                answers: self.answering.clone(),
+            },
+            resent: 0,
+            shown: None,
+            settled,
+            plain: false,
+            begun: false,
+            tries: 0,
+            failing: None,
+        });
         if self.posts.len() > MOST_POSTS {
             self.leave_out_oldest();
         }
@@ -285,7 +311,8 @@ impl Timeline {
         }
         let paced = self.edits_from.filter(|from| *from > now);
         let mut wait = None;
-        for post in self.posts.iter().filter(|post| !post.is_shown()) {
+        let due = |post: &&Post| !post.is_shown() && !self.waits_for_its_end(post);
+        for post in self.posts.iter().filter(due) {
             match (&post.message, paced) {
                 (Some(_), Some(from)) => wait = wait.or(Some(from)),
                 _ => {
@@ -296,6 +323,20 @@ impl Timeline {
             }
         }
         wait.map_or(NextCall::Idle, NextCall::Wait)
+    }
+
+    /// Where a message can be changed a few times only, a reply is not shown while it grows.
+    fn waits_for_its_end(&self, post: &Post) -> bool {
+        let is_question = matches!(post.body, PostBody::Question { .. });
+        let is_rationed = match &post.message {
+            Some(message) => self.is_rationed_message(message),
+            None => self.is_rationed && !is_question,
+        };
+        is_rationed && !post.settled
+    }
+
+    fn is_rationed_message(&self, message: &MessageId) -> bool {
+        self.limits.rationed.is_some_and(|begin| message.0.starts_with(begin))
     }
 
     fn call(&self, post: &Post) -> Option<TimelineCall> {
@@ -314,11 +355,7 @@ impl Timeline {
                 }
             }
         };
-        let new = NewMessage {
-            nonce: self.nonces.wrapping_add(post.key.0),
-            is_repeated: post.tries > 0,
-            answers: post.answers.clone(),
-        };
+        let new = NewMessage { tries: post.new.tries + post.tries, ..post.new.clone() };
         Some(TimelineCall { key: post.key, kind, new, body: post.body.clone() })
     }
 
@@ -369,6 +406,7 @@ impl Timeline {
             }
             Err(PlatformError::Network(why)) => self.retry_later(&call, why, now),
             // A chat may take texts and no files.
+            Err(PlatformError::Gone) if is_edit && self.send_again(call.key) => PostResult::Again,
             Err(PlatformError::Gone)
                 if !matches!(call.kind, CallKind::Edit(..) | CallKind::Upload(_)) =>
             {
@@ -392,12 +430,24 @@ impl Timeline {
 
     fn mark_shown(&mut self, call: TimelineCall, message: Option<MessageId>) -> PostResult {
         self.hold = None;
+        self.is_rationed |= message.as_ref().is_some_and(|id| self.is_rationed_message(id));
         if let Some(post) = self.find(call.key) {
             post.message = message.or(post.message.take());
             post.shown = Some(call.body);
             (post.tries, post.failing) = (0, None);
         }
         PostResult::Shown
+    }
+
+    /// The message of a reply was deleted: what it shows is sent once more.
+    fn send_again(&mut self, key: PostKey) -> bool {
+        let Some(post) = self.find(key).filter(|post| post.resent == 0) else { return false };
+        let is_reply = matches!(post.body, PostBody::Markdown(_));
+        if is_reply {
+            (post.message, post.shown, post.resent) = (None, None, 1);
+            post.new.nonce = post.new.nonce.wrapping_add(1 << 32);
+        }
+        is_reply
     }
 
     fn retry_later(&mut self, call: &TimelineCall, why: String, now: Instant) -> PostResult {

@@ -17,6 +17,8 @@ pub struct ServiceClient<P> {
     pub platform: P,
     pub cursor: Option<Cursor>,
     pub known: BTreeSet<String>,
+    /// The chats in which someone spoke who may talk.
+    places: BTreeSet<String>,
     /// These users may not talk.
     pub strangers: Vec<&'static str>,
     waiting: Vec<Incoming>,
@@ -36,6 +38,7 @@ impl<P: Platform> ServiceClient<P> {
             platform,
             cursor: cursor.cloned(),
             known: BTreeSet::new(),
+            places: BTreeSet::new(),
             strangers: Vec::new(),
             waiting: Vec::new(),
         }
@@ -55,8 +58,10 @@ impl<P: Platform> ServiceClient<P> {
 
     /// What a later run begins with, once it is known who may talk.
     pub fn stored(&mut self) -> (Option<Cursor>, BTreeSet<String>) {
-        let is_open = |cursor: &Cursor| !cursor.0.contains(r#""undecided":[]"#);
-        while self.cursor.as_ref().is_some_and(is_open) {
+        let is_known = |cursor: &Cursor, place: &String| cursor.0.contains(&format!("{place:?}"));
+        while let Some(cursor) = &self.cursor
+            && !self.places.iter().all(|place| is_known(cursor, place))
+        {
             self.receive();
         }
         (self.cursor.clone(), self.known.clone())
@@ -74,8 +79,13 @@ impl<P: Platform> ServiceClient<P> {
         };
         let is_new = |incoming: &Incoming| self.known.insert(incoming.id.0.clone());
         let new: Vec<Incoming> = batch.messages.into_iter().filter(is_new).collect();
-        let may_talk = |one: &&Incoming| !self.strangers.contains(&one.sender.id.0.as_str());
-        new.iter().filter(may_talk).for_each(|one| self.platform.admitted(one));
+        let is_stranger = |one: &Incoming| self.strangers.contains(&one.sender.id.0.as_str());
+        for one in new.iter().filter(|one| one.is_addressed && !is_stranger(one)) {
+            self.platform.admitted(one);
+            if one.message.is_some() {
+                self.places.insert(one.at.chat.0.clone());
+            }
+        }
         self.waiting.extend(new);
         self.cursor = batch.cursor.or(self.cursor.take());
         let cursor = self.cursor.clone().unwrap();

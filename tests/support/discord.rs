@@ -703,6 +703,10 @@ async fn rest(
         Some(Fault::Status(status)) => {
             return StatusCode::from_u16(status).unwrap().into_response();
         }
+        Some(Fault::Unauthorized) => {
+            let body = Json(json!({ "message": "401: Unauthorized", "code": 0 }));
+            return (StatusCode::UNAUTHORIZED, body).into_response();
+        }
         Some(Fault::Unreadable(status)) => return unreadable(status),
         Some(Fault::Broken) => return broken(),
         Some(Fault::Unheard) | None => {}

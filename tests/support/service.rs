@@ -123,6 +123,8 @@ pub enum Fault {
     /// The same for all calls of the client.
     LimitedEverywhere(u64),
     Status(u16),
+    /// The token is not accepted, this once.
+    Unauthorized,
     /// A page of something on the way to the service, with this status.
     Unreadable(u16),
     /// The connection breaks before anything was done.

@@ -619,6 +619,7 @@ async fn method(
         Some(Fault::Status(status)) => {
             return StatusCode::from_u16(status).unwrap().into_response();
         }
+        Some(Fault::Unauthorized) => return Json(refused("invalid_auth")).into_response(),
         Some(Fault::Unreadable(status)) => return unreadable(status),
         Some(Fault::Broken) => return broken(),
         Some(Fault::Unheard) | None => {}
@@ -745,7 +746,8 @@ impl Workspace {
             (text(&args["channel"]), text(&args["oldest"]), text(&args["ts"]));
         let fits = |m: &&Message| {
             m.channel == channel
-                && m.ts > oldest
+                // The first message of a thread comes along whenever it was written.
+                && (m.ts > oldest || m.ts == thread)
                 && (thread.is_empty() || m.thread.as_deref() == Some(&thread) || m.ts == thread)
         };
         let number = |value: &Value| text(value).parse::<usize>().ok();

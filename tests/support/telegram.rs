@@ -279,6 +279,7 @@ async fn method(
             return (StatusCode::TOO_MANY_REQUESTS, Json(body)).into_response();
         }
         Some(Fault::Status(status)) => return refused(status, "fault"),
+        Some(Fault::Unauthorized) => return refused(401, "Unauthorized"),
         Some(Fault::Unreadable(status)) => return unreadable(status),
         Some(Fault::Broken) => return broken(),
         Some(Fault::Unheard) => {

@@ -5,6 +5,7 @@ use super::super::progress::ProgressPost;
 use super::super::question::ChatQuestion;
 use super::super::reply::LiveReply;
 use super::super::timeline::{PostBody, PostKey};
+use super::showing::reply_nonce;
 use super::{
     BegunMessage, ChatConversation, ChatEffect, ChatState, OpenChatQuestion, Submitted,
     display_name, nonce,
@@ -113,14 +114,16 @@ impl ChatConversation {
         self.invoked.retain(|known| *known != begun.delivery);
         self.running = Some(begun.delivery.clone());
         if !begun.messages.is_empty() {
-            self.reply = Some(LiveReply::adopted(begun.messages));
+            let nonce = reply_nonce(&begun.delivery, 0);
+            self.reply = Some(LiveReply::adopted(begun.messages).numbered(nonce));
         }
         vec![ChatEffect::Begun(begun.delivery, begun.text)]
     }
 
     fn on_delta(&mut self, text: &str) {
-        let reply = self.reply.get_or_insert_with(LiveReply::default);
+        let mut reply = self.reply.take().unwrap_or_else(|| self.new_reply());
         reply.push(&clean(text, TextSource::Text), &mut self.timeline);
+        self.reply = Some(reply);
     }
 
     fn on_reply(&mut self, message: &ModelMessage) {
@@ -286,10 +289,12 @@ impl ChatConversation {
         // A turn that is over has every reply that was shown.
         let most = if is_done { last } else { usize::MAX };
         let of_messages = begun.reply.unwrap_or(last).min(most);
-        let mut posts = self.show_again(replies.get(of_messages), begun.messages);
+        let number = |reply| reply_nonce(&begun.delivery, reply);
+        let (first, rest) = (number(of_messages), number(last));
+        let mut posts = self.show_again(replies.get(of_messages), begun.messages, first);
         if is_done && of_messages < last {
-            // What came after the messages was not shown at all.
-            posts = self.show_again(replies.get(last), Vec::new());
+            // What came after the messages was not shown, or nobody knows of it.
+            posts = self.show_again(replies.get(last), Vec::new(), rest);
         }
         let (shown, note) = match is_done {
             true => (last, None),
@@ -300,12 +305,17 @@ impl ChatConversation {
 
     /// Shows a reply whole in the messages that it had. What they show of a reply that the session
     /// does not have stays as it is.
-    fn show_again(&mut self, text: Option<&&str>, messages: Vec<MessageId>) -> Vec<PostKey> {
+    fn show_again(
+        &mut self,
+        text: Option<&&str>,
+        messages: Vec<MessageId>,
+        nonce: u64,
+    ) -> Vec<PostKey> {
         let text = clean(text.copied().unwrap_or_default(), TextSource::Text);
         if text.trim().is_empty() {
             return Vec::new();
         }
-        let reply = LiveReply::adopted(messages);
+        let reply = LiveReply::adopted(messages).numbered(nonce).again();
         reply.finish(&text, self.options.lang, &mut self.timeline)
     }
 }

@@ -1,5 +1,5 @@
-//! Commands whose answer is still to come. A service may show where it will be: that place is for
-//! the first post of the same command, and for no other.
+//! What each post answers: the message of the running turn, or the command that asked for it. A
+//! service may show where the answer to a command will be, or show it to its sender only.
 
 use std::collections::VecDeque;
 
@@ -28,18 +28,18 @@ impl OpenCommands {
 }
 
 impl ChatConversation {
-    /// The first new post of `act` answers this command, if nothing did before.
+    /// The new posts of `act` answer this delivery.
     pub(super) fn answering<T>(
         &mut self,
-        command: Option<DeliveryId>,
+        delivery: Option<DeliveryId>,
         act: impl FnOnce(&mut Self) -> T,
     ) -> T {
-        let command = command.filter(|command| self.open_commands.open.contains(command));
-        let before = std::mem::replace(&mut self.timeline.answering, command.clone());
+        let (newest, now) = (self.timeline.last_key(), delivery.clone());
+        let before = std::mem::replace(&mut self.timeline.answering, now);
         let done = act(self);
-        let left = std::mem::replace(&mut self.timeline.answering, before);
-        if let (Some(command), None) = (command, left) {
-            self.open_commands.close(&command);
+        self.timeline.answering = before;
+        if let Some(delivery) = delivery.filter(|_| self.timeline.last_key() != newest) {
+            self.open_commands.close(&delivery);
         }
         done
     }
@@ -49,7 +49,7 @@ impl ChatConversation {
         self.answering(Some(command), |chat| chat.say(say));
     }
 
-    /// The command that a post about this event answers.
+    /// What a post about this event answers.
     pub(super) fn answered_by(&self, event: &Event) -> Option<DeliveryId> {
         let is_of_turn = matches!(
             event,
@@ -63,7 +63,10 @@ impl ChatConversation {
         let open = &self.open_commands.open;
         match &self.running {
             Some(running) if is_of_turn || open.contains(running) => Some(running.clone()),
-            _ => open.iter().find(|command| self.was_run(command)).cloned(),
+            running => {
+                let first = open.iter().find(|command| self.was_run(command));
+                first.or(running.as_ref()).cloned()
+            }
         }
     }
 

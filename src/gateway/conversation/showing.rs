@@ -1,5 +1,6 @@
 //! What the chat shows of the replies, and what of that outlives a restart.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::time::Instant;
 
 use super::super::platform::{DeliveryId, MessageId};
@@ -93,7 +94,11 @@ impl ChatConversation {
             return self.timeline.next_call(now);
         };
         match self.timeline.edits_from(now) {
-            None => reply.show(&mut self.timeline),
+            None => {
+                self.timeline.answering.clone_from(&self.running);
+                reply.show(&mut self.timeline);
+                self.timeline.answering = None;
+            }
             Some(from) => {
                 let other = self.timeline.next_call(now);
                 return if other == NextCall::Idle { NextCall::Wait(from) } else { other };
@@ -102,11 +107,26 @@ impl ChatConversation {
         self.timeline.next_call(now)
     }
 
+    /// The next reply of the running turn.
+    pub(super) fn new_reply(&self) -> LiveReply {
+        match &self.running {
+            Some(delivery) => LiveReply::default().numbered(reply_nonce(delivery, self.replies)),
+            None => LiveReply::default(),
+        }
+    }
+
     /// The reply that grew is over, whether it is whole or not.
     pub(super) fn end_reply(&mut self, end: impl FnOnce(LiveReply, &mut Self) -> Vec<PostKey>) {
-        let reply = self.reply.take().unwrap_or_default();
+        let reply = self.reply.take().unwrap_or_else(|| self.new_reply());
         self.shown = end(reply, self);
         self.shown_reply = self.replies;
         self.replies += 1;
     }
+}
+
+/// A number for the messages of a reply that is the same in every run of the program.
+pub(super) fn reply_nonce(delivery: &DeliveryId, reply: usize) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (&delivery.0, reply).hash(&mut hasher);
+    hasher.finish()
 }

@@ -474,6 +474,26 @@ fn a_message_whose_turn_is_not_in_the_session_is_answered_in_the_message_it_had(
 }
 
 #[test]
+fn the_messages_of_a_reply_have_the_same_numbers_after_a_restart() {
+    let number = |chat: &mut ChatConversation| match chat.next_call(std::time::Instant::now()) {
+        NextCall::Call(call) => (call.new.nonce, call.new.tries),
+        other => panic!("{other:?}"),
+    };
+    let mut chat = conversation(&[]);
+    chat.on_text(&user("ann"), "d1".into(), "go", Vec::new());
+    chat.on_event(started("go"));
+    chat.on_event(Event::Delta { text: "The answer".into() });
+    let (first, _) = number(&mut chat);
+    // It was sent, and the program ended before it knew that.
+    let mut chat = recovering(begun(&[], 0));
+    chat.on_event(history(&["The answer."], TurnOutcome::Done));
+    assert_eq!(number(&mut chat), (first, 1), "it is looked for before it is sent again");
+    let mut other = recovering(BegunMessage { delivery: "d2".into(), ..begun(&[], 0) });
+    other.on_event(history(&["The answer."], TurnOutcome::Done));
+    assert_ne!(number(&mut other).0, first);
+}
+
+#[test]
 fn a_chat_is_told_of_a_restart_once_although_the_program_ends_again() {
     let mut chat = recovering(begun(&[], 0));
     chat.on_event(history(&[], TurnOutcome::Interrupted));

@@ -4,11 +4,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tokio::time::sleep;
 
 use super::cursor::KnownChannel;
 use super::incoming::{InteractionKind, OpenInteraction};
-use crate::gateway::connection::ReconnectPauses;
 use crate::gateway::platform::PlatformError;
 use crate::gateway::rate_limits::RateLimits;
 use crate::net::{HttpBody, HttpClient, HttpError, HttpRequest, HttpResponse};
@@ -25,15 +23,12 @@ const LONGEST_WAIT: f64 = 3600.0;
 /// Logins are counted for a day, in milliseconds.
 const DAY: u64 = 24 * 3_600_000;
 
-/// How long one page of messages that were missed may take: what comes now waits for them.
+/// How long one page of messages that were missed may take.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Messages of a page, and pages of a channel that are read: what is missed beyond them is too old.
 const PAGE: usize = 100;
 const PAGES: usize = 10;
-
-/// The longest wait before a page is asked for again.
-const PAGE_PAUSE: Duration = Duration::from_secs(30);
 
 /// Shown to the user alone who pressed or typed.
 pub const EPHEMERAL: u64 = 1 << 6;
@@ -104,17 +99,19 @@ impl DiscordApi {
     }
 
     /// The messages of a channel after this one, the oldest first, as the gateway would deliver
-    /// them. None if the channel is gone, or cannot be read.
-    /// Failed calls are repeated while `tries` are left.
+    /// them.
     pub async fn messages_since(
         &self,
         channel: &KnownChannel,
         after: u64,
-        tries: &mut usize,
-    ) -> Vec<Value> {
+    ) -> Result<Vec<Value>, PlatformError> {
         let (mut messages, mut after) = (Vec::new(), after);
         for _ in 0..PAGES {
-            let mut page = self.page(&channel.id, after, tries).await;
+            let path = format!("channels/{}/messages?limit={PAGE}&after={after}", channel.id);
+            let mut request = HttpRequest::get(&path);
+            request.timeout = PAGE_TIMEOUT;
+            // The newest first.
+            let Value::Array(mut page) = self.send(&path, request).await? else { break };
             let count = page.len();
             page.reverse();
             after = page.last().and_then(message_number).unwrap_or(after).max(after);
@@ -123,33 +120,11 @@ impl DiscordApi {
                 break;
             }
         }
-        if let Some(guild) = &channel.guild {
-            messages.iter_mut().for_each(|message| message["guild_id"] = json!(guild));
+        if channel.is_group {
+            // All that counts is that there is one.
+            messages.iter_mut().for_each(|message| message["guild_id"] = json!("-"));
         }
-        messages
-    }
-
-    /// One page, the newest first. What is wrong for a moment only is waited for.
-    async fn page(&self, channel: &str, after: u64, tries: &mut usize) -> Vec<Value> {
-        let path = format!("channels/{channel}/messages?limit={PAGE}&after={after}");
-        let mut pauses = ReconnectPauses::default();
-        loop {
-            let mut request = HttpRequest::get(&path);
-            request.timeout = PAGE_TIMEOUT;
-            let wait = match self.send(&path, request).await {
-                Ok(Value::Array(messages)) => return messages,
-                Err(PlatformError::RateLimited { after }) => after,
-                Err(PlatformError::Network(_)) => pauses.next(),
-                Ok(_) | Err(_) => break,
-            };
-            if *tries == 0 {
-                break;
-            }
-            *tries -= 1;
-            sleep(wait.min(PAGE_PAUSE)).await;
-        }
-        tracing::warn!(channel, "messages that were written meanwhile could not be read");
-        Vec::new()
+        Ok(messages)
     }
 
     /// Says in time that an answer will come. A second try is harmless.

@@ -7,23 +7,25 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
+use serde_json::Value;
 use tokio::time::sleep_until;
 
-use super::api::{DiscordApi, message_number, network};
-use super::cursor::DiscordCursor;
+use super::api::{DiscordApi, network};
+use super::cursor::{DiscordCursor, KnownChannel};
 use super::incoming::{DiscordIncoming, InteractionKind, OpenInteraction, read_event};
 use super::session::{CLOSE_TO_RESUME, DiscordSession, SessionKey, SessionStep};
+use crate::gateway::catch_up::{CatchUp, next_missed};
 use crate::gateway::connection::{ConnectionEnd, ReconnectPauses};
-use crate::gateway::platform::{ChatId, Cursor, Incoming, PlatformError};
-use crate::gateway::wait::{finished, until};
+use crate::gateway::platform::{Cursor, Incoming, PlatformError};
+use crate::gateway::wait::until;
 use crate::net::{SocketEvent, WebSocket};
 
 /// Logins are limited to a number a day: after a refusal that will not change soon, it is not tried
 /// more often.
 const AFTER_REFUSAL: Duration = Duration::from_secs(300);
 
-/// How often all calls for missed messages together are repeated: live ones wait for them.
-const TRIES: usize = 8;
+/// How long messages wait for those that were missed before them.
+const HOLD: Duration = Duration::from_secs(10);
 
 /// So much may wait for them; then the connection is not read any more.
 const BACKLOG: usize = 10_000;
@@ -50,7 +52,7 @@ pub struct Deferred {
 #[derive(Debug)]
 pub enum DiscordOrder {
     /// Who spoke in this channel may talk.
-    Admit(ChatId),
+    Admit(KnownChannel),
     Leave,
 }
 
@@ -63,27 +65,19 @@ pub struct DiscordLink {
     pub cursor: DiscordCursor,
     pub end: ConnectionEnd<DiscordReceived, DiscordOrder>,
     pub backlog: VecDeque<Backlogged>,
-    /// What was written since the last session, while it is read: also over several connections.
-    pub missed: Option<Missed>,
+    /// What was written since the last session and is not handed over yet.
+    pub missed: VecDeque<DiscordIncoming>,
+    /// It is read: also over several connections. Until this time, messages wait for it.
+    pub catch_up: Option<(CatchUp<KnownChannel>, Instant)>,
     /// How long a login may take.
     pub login: Duration,
 }
 
-/// Something that is not handed over yet.
+/// Something that is not handed over yet, and the position in the session after it.
 pub struct Backlogged {
     read: Option<DiscordIncoming>,
     done: Option<Shared<BoxFuture<'static, ()>>>,
-    after: Position,
-}
-
-/// Where the position is after it.
-enum Position {
-    /// At this event of the session.
-    Event(Option<SessionKey>),
-    /// At a message that the session did not deliver.
-    Message,
-    /// Where it was: what came before it is not handed over.
-    Same,
+    session: Option<SessionKey>,
 }
 
 /// How a connection ended.
@@ -95,14 +89,13 @@ enum DiscordEnd {
     Failed(PlatformError),
 }
 
-pub type Missed = BoxFuture<'static, Vec<DiscordIncoming>>;
-
 enum Happened {
     Ordered(Option<DiscordOrder>),
     Event(SocketEvent),
     Beat,
-    CaughtUp(Vec<DiscordIncoming>),
+    Missed(Option<(KnownChannel, Vec<Value>)>),
     Room,
+    Held,
 }
 
 /// One connection.
@@ -156,7 +149,7 @@ impl DiscordLink {
             let ends = |order: &DiscordOrder| match order {
                 DiscordOrder::Leave => true,
                 DiscordOrder::Admit(channel) => {
-                    cursor.admit(channel);
+                    cursor.admit(channel.clone());
                     false
                 }
             };
@@ -183,7 +176,7 @@ impl DiscordLink {
             self.hand_over();
             let steps = match self.wait(&mut wire).await {
                 Happened::Ordered(Some(DiscordOrder::Admit(channel))) => {
-                    if self.cursor.admit(&channel) {
+                    if self.cursor.admit(channel) {
                         self.keep(None, None);
                     }
                     Vec::new()
@@ -196,11 +189,11 @@ impl DiscordLink {
                 Happened::Event(SocketEvent::Text(text)) => self.session.on_frame(&text),
                 Happened::Event(SocketEvent::Closed(code)) => vec![self.session.on_close(code)],
                 Happened::Beat => vec![self.session.on_beat()],
-                Happened::CaughtUp(messages) => {
-                    self.put_first(messages);
+                Happened::Missed(missed) => {
+                    self.take_missed(missed);
                     Vec::new()
                 }
-                Happened::Event(SocketEvent::Alive) | Happened::Room => Vec::new(),
+                Happened::Event(SocketEvent::Alive) | Happened::Room | Happened::Held => Vec::new(),
             };
             for step in steps {
                 if let Some(end) = self.perform(step, &mut wire).await {
@@ -225,8 +218,7 @@ impl DiscordLink {
             SessionStep::Ready => {
                 self.end.accepted();
                 wire.ready_by = None;
-                // What is being read is older than what another session would begin with.
-                self.missed = self.missed.take().or_else(|| self.catch_up());
+                self.begin_catch_up();
                 self.keep(None, None);
             }
             SessionStep::Resumed => {
@@ -247,23 +239,24 @@ impl DiscordLink {
     }
 
     async fn wait(&mut self, wire: &mut DiscordWire) -> Happened {
-        let most = if self.missed.is_some() { BACKLOG } else { 1 };
-        let is_read = self.backlog.len() < most;
+        let is_waiting = !self.backlog.is_empty() || !self.missed.is_empty();
+        let hold = self.catch_up.as_ref().map(|(_, until)| *until);
+        let hold = hold.filter(|until| *until > Instant::now());
+        let is_read = match hold {
+            Some(_) => self.backlog.len() < BACKLOG,
+            None => !is_waiting,
+        };
+        let has_room = self.end.has_room();
+        let reading = self.catch_up.as_mut().map(|(reading, _)| reading);
         tokio::select! {
             order = self.end.orders.recv() => Happened::Ordered(order),
             event = wire.socket.next(), if is_read => Happened::Event(event),
-            messages = finished(&mut self.missed) => Happened::CaughtUp(messages),
-            _ = self.end.events.reserve(), if !is_read && self.missed.is_none() => Happened::Room,
+            missed = next_missed(reading), if has_room => Happened::Missed(missed),
+            _ = self.end.events.reserve(), if is_waiting && !has_room => Happened::Room,
+            () = until(hold), if is_waiting => Happened::Held,
             () = beat(&mut wire.beats) => Happened::Beat,
             () = until(wire.ready_by) => Happened::Event(SocketEvent::Closed(None)),
         }
-    }
-
-    /// What was missed is older than what came meanwhile.
-    fn put_first(&mut self, messages: Vec<DiscordIncoming>) {
-        let live = std::mem::take(&mut self.backlog);
-        let read = |read| Backlogged { read: Some(read), done: None, after: Position::Message };
-        self.backlog = messages.into_iter().map(read).chain(live).collect();
     }
 
     fn keep(
@@ -271,8 +264,8 @@ impl DiscordLink {
         read: Option<DiscordIncoming>,
         done: Option<Shared<BoxFuture<'static, ()>>>,
     ) {
-        let after = Position::Event(self.session.key().cloned());
-        self.backlog.push_back(Backlogged { read, done, after });
+        let session = self.session.key().cloned();
+        self.backlog.push_back(Backlogged { read, done, session });
     }
 
     /// As much as the caller has room for.
@@ -280,13 +273,8 @@ impl DiscordLink {
         while self.end.has_room()
             && let Some(next) = self.next_backlogged()
         {
-            if let (Position::Event(_) | Position::Message, Some(read)) = (&next.after, &next.read)
-            {
-                self.cursor.advance(read);
-            }
-            if let Position::Event(Some(session)) = next.after {
-                self.cursor.session = Some(session);
-            }
+            next.read.iter().for_each(|read| self.cursor.advance(read));
+            self.cursor.reach(next.session);
             let cursor = self.cursor.write();
             let (incoming, interaction) = match next.read {
                 Some(read) => (Some(read.incoming), read.interaction),
@@ -299,16 +287,19 @@ impl DiscordLink {
         }
     }
 
-    /// What is handed over next. While missed messages are read, messages wait for them, and who
-    /// presses a button or chooses a command does not: the position stays where it is then.
+    /// What is handed over next. Messages wait for those that were missed before them, but not for
+    /// long, and who presses a button or chooses a command does not wait.
     fn next_backlogged(&mut self) -> Option<Backlogged> {
-        if self.missed.is_none() {
+        if let Some(read) = self.missed.pop_front() {
+            return Some(Backlogged { read: Some(read), done: None, session: None });
+        }
+        if self.catch_up.as_ref().is_none_or(|(_, until)| *until <= Instant::now()) {
             return self.backlog.pop_front();
         }
         let is_interaction =
             |kept: &Backlogged| kept.read.as_ref().is_some_and(|read| read.interaction.is_some());
         let at = self.backlog.iter().position(is_interaction)?;
-        Some(Backlogged { after: Position::Same, ..self.backlog.remove(at)? })
+        self.backlog.remove(at)
     }
 
     /// Tells the service that an answer will come.
@@ -324,23 +315,31 @@ impl DiscordLink {
         Some(task.map(|_| ()).boxed().shared())
     }
 
-    /// Reads what was written since the last session: a new one does not deliver it.
-    fn catch_up(&self) -> Option<Missed> {
-        let (channels, after) = self.cursor.missed()?;
-        let (api, bot) = (Arc::clone(&self.api), self.bot.clone());
-        Some(
-            async move {
-                let (mut missed, mut tries) = (Vec::new(), TRIES);
-                for channel in channels {
-                    missed.extend(api.messages_since(&channel, after, &mut tries).await);
-                }
-                // In the order of their time, so that the position after each is right.
-                missed.sort_by_key(message_number);
-                let read = |data| read_event("MESSAGE_CREATE", data, &bot);
-                missed.into_iter().filter_map(read).collect()
-            }
-            .boxed(),
-        )
+    /// Reads what was written since the last session: a new one does not deliver it. What is being
+    /// read already is older than what this one would begin with.
+    fn begin_catch_up(&mut self) {
+        let Some((channels, after)) = self.cursor.missed().filter(|_| self.catch_up.is_none())
+        else {
+            return;
+        };
+        self.cursor.begin_catch_up();
+        let api = Arc::clone(&self.api);
+        let reading = CatchUp::start(channels, move |channel| {
+            let api = Arc::clone(&api);
+            async move { api.messages_since(&channel, after).await }
+        });
+        self.catch_up = Some((reading, Instant::now() + HOLD));
+    }
+
+    /// What was missed in one channel; `None`: there are no more.
+    fn take_missed(&mut self, missed: Option<(KnownChannel, Vec<Value>)>) {
+        let Some((_, messages)) = missed else {
+            self.catch_up = None;
+            self.cursor.end_catch_up();
+            return self.keep(None, None);
+        };
+        let read = |data| read_event("MESSAGE_CREATE", data, &self.bot);
+        self.missed.extend(messages.into_iter().filter_map(read));
     }
 }
 
@@ -382,7 +381,8 @@ mod tests {
             cursor: DiscordCursor::default(),
             end: end.await.unwrap(),
             backlog: VecDeque::new(),
-            missed: None,
+            missed: VecDeque::new(),
+            catch_up: None,
             login: Duration::from_millis(20),
         };
         let socket = WebSocket::connect(&format!("ws://{address}/")).await.unwrap();

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
 use self::api::{DiscordApi, EPHEMERAL};
-use self::cursor::DiscordCursor;
+use self::cursor::{DiscordCursor, KnownChannel};
 use self::incoming::InteractionKind;
 use self::link::{Deferred, DiscordLink, DiscordOrder, DiscordReceived, LOGIN};
 use self::message::{MESSAGE, message_body, posted, question_body};
@@ -103,9 +103,10 @@ impl Discord {
         let cursor = self.cursor.as_ref().map(DiscordCursor::read).unwrap_or_default();
         let token = self.config.token.trim().to_owned();
         let session = DiscordSession::new(token, self.config.reads_all, cursor.session.clone());
-        let (backlog, missed) = (VecDeque::new(), None);
         let connection = ServiceConnection::start(|end| {
-            DiscordLink { api, bot, session, cursor, end, backlog, missed, login: LOGIN }.run()
+            let (backlog, missed, catch_up) = (VecDeque::new(), VecDeque::new(), None);
+            let login = LOGIN;
+            DiscordLink { api, bot, session, cursor, end, backlog, missed, catch_up, login }.run()
         });
         let (name, application) = (text(&me["username"]), text(&application["id"]));
         Ok(RunningDiscord { name, application, connection })
@@ -289,6 +290,7 @@ impl Platform for Discord {
             upload: 10 << 20,
             download: 500 << 20,
             dialect: MarkupDialect::Discord,
+            rationed: None,
         }
     }
 
@@ -347,7 +349,8 @@ impl Platform for Discord {
 
     fn admitted(&self, incoming: &Incoming) {
         if let Some(running) = self.running.get() {
-            running.connection.order(DiscordOrder::Admit(incoming.at.chat.clone()));
+            let (id, is_group) = (incoming.at.chat.0.clone(), incoming.is_group);
+            running.connection.order(DiscordOrder::Admit(KnownChannel { id, is_group }));
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::gateway::platform::{ChatAddress, PlatformError};
 use crate::gateway::rate_limits::RateLimits;
@@ -71,7 +71,9 @@ impl SlackApi {
         for _ in 0..PAGES {
             let mut history = self.history_page(place, from, &page).await?;
             if let Value::Array(found) = history["messages"].take() {
-                messages.extend(found);
+                // The first message of a thread comes along whenever it was written.
+                messages
+                    .extend(found.into_iter().filter(|one| time(&one["ts"]) > time(&json!(from))));
             }
             page = history["response_metadata"]["next_cursor"].as_str().unwrap_or("").to_owned();
             if page.is_empty() {
@@ -197,6 +199,12 @@ fn form(fields: &[(&str, &str)]) -> String {
     };
     let pairs = fields.iter().map(|(key, value)| format!("{}={}", encode(key), encode(value)));
     pairs.collect::<Vec<_>>().join("&")
+}
+
+/// The time of a message: seconds, and the number behind the dot.
+fn time(ts: &Value) -> Option<(u64, u64)> {
+    let (seconds, number) = ts.as_str()?.split_once('.')?;
+    Some((seconds.parse().ok()?, number.parse().ok()?))
 }
 
 #[cfg(test)]

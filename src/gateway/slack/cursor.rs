@@ -20,6 +20,9 @@ pub struct SlackCursor {
     newest: String,
     #[serde(flatten)]
     places: KnownPlaces<ChatAddress>,
+    /// The newest message that came while missed ones are read: the position stays before those.
+    #[serde(skip)]
+    ahead: Option<String>,
 }
 
 impl SlackCursor {
@@ -40,16 +43,31 @@ impl SlackCursor {
     pub fn advance(&mut self, incoming: &Incoming) {
         self.number += 1;
         if let Some(message) = incoming.message.as_ref().filter(|_| incoming.is_addressed) {
-            if message.0 > self.newest {
-                self.newest.clone_from(&message.0);
+            let newest = self.ahead.as_mut().unwrap_or(&mut self.newest);
+            if message.0 > *newest {
+                newest.clone_from(&message.0);
             }
-            self.places.heard(incoming.at.clone());
         }
     }
 
-    /// Who spoke there may talk; whether that was news.
+    /// Who spoke there may talk; whether the place is new. In its channel they may begin another
+    /// thread.
     pub fn admit(&mut self, at: &ChatAddress) -> bool {
-        self.places.admit(|known| known == at)
+        let is_new = self.places.admit(at.clone());
+        let channel = ChatAddress { chat: at.chat.clone(), thread: None };
+        self.places.admit(channel) || is_new
+    }
+
+    /// Missed messages are being read.
+    pub fn begin_catch_up(&mut self) {
+        self.ahead.get_or_insert_with(String::new);
+    }
+
+    /// All of them came.
+    pub fn end_catch_up(&mut self) {
+        if let Some(ahead) = self.ahead.take().filter(|ahead| *ahead > self.newest) {
+            self.newest = ahead;
+        }
     }
 
     /// The conversations to read, and from when on; none before the first message.
@@ -92,11 +110,35 @@ mod tests {
         }
         cursor.advance(&message("D9", "1000.000001"));
         assert_eq!(cursor.number, 4);
+        // What is live meanwhile does not move the position past what was missed.
+        cursor.begin_catch_up();
+        cursor.advance(&message("D1", "2000.000001"));
         let cursor = SlackCursor::resume(Some(&cursor.write()));
         assert_eq!(cursor.number, 0);
         let (places, from) = cursor.missed();
         let chats: Vec<&str> = places.iter().map(|place| place.chat.0.as_str()).collect();
         assert_eq!((chats, from.as_str()), (vec!["D2", "D1"], "940.000003"));
         assert_eq!(SlackCursor::resume(Some(&Cursor("7".into()))), SlackCursor::default());
+    }
+
+    #[test]
+    fn once_the_missed_messages_are_read_the_live_ones_count() {
+        let mut cursor = SlackCursor::default();
+        cursor.admit(&message("D1", "1000.000001").at);
+        cursor.begin_catch_up();
+        cursor.advance(&message("D1", "1000.000001"));
+        assert_eq!(cursor.missed().0, Vec::new());
+        cursor.end_catch_up();
+        assert_eq!(cursor.missed().1, "940.000001");
+    }
+
+    #[test]
+    fn a_thread_is_remembered_with_its_channel() {
+        let mut cursor = SlackCursor::default();
+        let thread = ChatAddress { chat: "C1".into(), thread: Some("1000.000001".into()) };
+        assert!(cursor.admit(&thread) && !cursor.admit(&thread));
+        cursor.advance(&message("C1", "1000.000001"));
+        let channel = ChatAddress { chat: "C1".into(), thread: None };
+        assert_eq!(cursor.missed().0, [thread, channel]);
     }
 }

@@ -1,6 +1,7 @@
 //! Keeps a Socket Mode connection open: acknowledges in time, notices a dead connection, lets a new
 //! connection take over before the old one ends, and reconnects with growing pauses.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,8 @@ use super::api::{SlackApi, network};
 use super::cursor::SlackCursor;
 use super::incoming::{IsCommand, SlackIncoming, SlackReader};
 use super::socket::{Envelope, SlackFrame, Unacknowledged, acknowledgement};
-use crate::gateway::connection::{ConnectionEnd, ReconnectPauses};
+use crate::gateway::catch_up::{CatchUp, next_missed};
+use crate::gateway::connection::{ConnectionEnd, ReconnectPauses, STABLE};
 use crate::gateway::platform::{ChatAddress, Cursor, PlatformError};
 use crate::gateway::wait::finished;
 use crate::net::{SocketEvent, WebSocket};
@@ -23,9 +25,6 @@ const LONG_OFFLINE: Duration = Duration::from_secs(60);
 
 /// How long an answer to a ping may take.
 const ANSWER: Duration = Duration::from_secs(10);
-
-/// How often the service is asked again for what was missed.
-const TRIES: usize = 8;
 
 /// How long a connection that was replaced is still heard.
 const LINGER: Duration = Duration::from_secs(5);
@@ -56,7 +55,14 @@ pub struct SlackLink {
     pub silence: Duration,
     pub end: ConnectionEnd<SlackReceived, SlackOrder>,
     pub cursor: SlackCursor,
+    /// What was missed, while it is read.
+    catch_up: Option<CatchUp<ChatAddress>>,
+    /// What was read of it and is not handed over yet.
+    backlog: VecDeque<SlackIncoming>,
 }
+
+/// The messages of one place.
+type MissedMessages = (ChatAddress, Vec<Value>);
 
 type Opening = BoxFuture<'static, Result<WebSocket, PlatformError>>;
 
@@ -70,6 +76,7 @@ enum LinkEnd {
 /// One connection.
 struct SlackWire {
     socket: WebSocket,
+    since: Instant,
     unacknowledged: Unacknowledged,
     /// When the other side must have been heard, or answered the ping.
     alive_until: Instant,
@@ -78,11 +85,43 @@ struct SlackWire {
     expires: Option<Instant>,
 }
 
+/// The connections of one time.
+struct SlackWires {
+    current: SlackWire,
+    /// The one before it.
+    old: Option<SlackWire>,
+    /// The one that will take over.
+    opening: Option<Opening>,
+    /// Between tries to open it.
+    pauses: ReconnectPauses,
+    /// Before one that is young is replaced.
+    refreshes: ReconnectPauses,
+}
+
+impl SlackWires {
+    /// A service that wants each new connection to be replaced gets no more of them than one that
+    /// refuses them.
+    fn refresh_pause(&mut self) -> Duration {
+        let is_young = self.current.since.elapsed() < STABLE;
+        if is_young { self.refreshes.next() } else { Duration::ZERO }
+    }
+
+    /// The one before is still heard for a while.
+    fn take_over(&mut self, next: SlackWire) {
+        self.opening = None;
+        self.pauses = ReconnectPauses::default();
+        self.refreshes.lasted(self.current.since.elapsed());
+        let before = std::mem::replace(&mut self.current, next);
+        self.old = Some(SlackWire { expires: Some(Instant::now() + LINGER), ..before });
+    }
+}
+
 enum LinkStep {
     Order(Option<SlackOrder>),
     Event(SocketEvent),
     OldEvent(SocketEvent),
     Opened(Result<WebSocket, PlatformError>),
+    Missed(Option<MissedMessages>),
     Due,
     Room,
 }
@@ -106,13 +145,25 @@ async fn open(api: Arc<SlackApi>) -> Result<WebSocket, PlatformError> {
 }
 
 impl SlackLink {
+    pub fn new(
+        api: Arc<SlackApi>,
+        bot: String,
+        is_command: IsCommand,
+        silence: Duration,
+        end: ConnectionEnd<SlackReceived, SlackOrder>,
+        cursor: SlackCursor,
+    ) -> SlackLink {
+        let backlog = VecDeque::new();
+        SlackLink { api, bot, is_command, silence, end, cursor, catch_up: None, backlog }
+    }
+
     pub async fn run(mut self) {
         let mut pauses = ReconnectPauses::default();
         let mut offline_since = None;
         loop {
             let is_late = offline_since.is_none_or(|at: Instant| at.elapsed() >= LONG_OFFLINE);
-            if is_late && self.catch_up().await {
-                return;
+            if is_late {
+                self.begin_catch_up();
             }
             let mut pause = pauses.next();
             match open(Arc::clone(&self.api)).await {
@@ -141,90 +192,87 @@ impl SlackLink {
     }
 
     async fn serve(&mut self, socket: WebSocket) -> LinkEnd {
-        let mut current = SlackWire::new(socket, self.silence);
-        let mut old: Option<SlackWire> = None;
-        let mut opening: Option<Opening> = None;
-        let mut pauses = ReconnectPauses::default();
+        let current = SlackWire::new(socket, self.silence);
+        let (pauses, refreshes) = (ReconnectPauses::default(), ReconnectPauses::default());
+        let mut wires = SlackWires { current, old: None, opening: None, pauses, refreshes };
         loop {
-            let due = old.iter().chain([&current]).map(SlackWire::due).min();
-            let step = self.next_step(&mut current, &mut old, &mut opening, due).await;
-            let result = match step {
-                LinkStep::Order(Some(SlackOrder::Confirm(number))) => {
-                    confirm(&mut current, old.as_mut(), number).await
-                }
-                LinkStep::Order(Some(SlackOrder::Admit(at))) => {
-                    self.admit(&at);
-                    Ok(())
-                }
-                LinkStep::Order(Some(SlackOrder::Close) | None) => {
-                    current.socket.close(1000).await;
-                    return LinkEnd::Closed;
-                }
-                LinkStep::Event(event) => {
-                    let heard = self.hear(&mut current, event).await;
-                    if heard == Ok(LinkNews::Refresh) && opening.is_none() {
-                        opening = Some(Box::pin(open(Arc::clone(&self.api))));
-                    }
-                    heard.map(|_| ())
-                }
-                LinkStep::OldEvent(event) => {
-                    if let Some(wire) = &mut old
-                        && self.hear(wire, event).await.is_err()
-                    {
-                        old = None;
-                    }
-                    Ok(())
-                }
-                LinkStep::Opened(Ok(socket)) => {
-                    opening = None;
-                    old = Some(current.replace(SlackWire::new(socket, self.silence)));
-                    Ok(())
-                }
-                LinkStep::Opened(Err(error)) => {
-                    opening = self.open_later(error, pauses.next());
-                    Ok(())
-                }
-                LinkStep::Due => {
-                    if let Some(wire) = &mut old
-                        && wire.on_time(self.silence).await.is_err()
-                    {
-                        old = None;
-                    }
-                    current.on_time(self.silence).await
-                }
-                LinkStep::Room => Ok(()),
-            };
-            if result.is_err() {
+            self.hand_over();
+            let step = self.next_step(&mut wires).await;
+            if let LinkStep::Order(Some(SlackOrder::Close) | None) = step {
+                wires.current.socket.close(1000).await;
+                return LinkEnd::Closed;
+            }
+            if self.perform(step, &mut wires).await.is_err() {
                 return LinkEnd::Lost;
             }
         }
     }
 
+    async fn perform(&mut self, step: LinkStep, wires: &mut SlackWires) -> Result<(), LinkLost> {
+        match step {
+            LinkStep::Order(Some(SlackOrder::Confirm(number))) => {
+                confirm(&mut wires.current, wires.old.as_mut(), number).await?;
+            }
+            LinkStep::Order(Some(SlackOrder::Admit(at))) => self.admit(&at),
+            LinkStep::Event(event) => {
+                let heard = self.hear(&mut wires.current, event).await?;
+                if heard == LinkNews::Refresh && wires.opening.is_none() {
+                    wires.opening = Some(self.open_after(wires.refresh_pause()));
+                }
+            }
+            LinkStep::OldEvent(event) => {
+                if let Some(wire) = &mut wires.old
+                    && self.hear(wire, event).await.is_err()
+                {
+                    wires.old = None;
+                }
+            }
+            LinkStep::Opened(Ok(socket)) => {
+                self.end.accepted();
+                wires.take_over(SlackWire::new(socket, self.silence));
+            }
+            LinkStep::Opened(Err(error)) => {
+                wires.opening = self.open_later(error, wires.pauses.next());
+            }
+            LinkStep::Due => {
+                if let Some(wire) = &mut wires.old
+                    && wire.on_time(self.silence).await.is_err()
+                {
+                    wires.old = None;
+                }
+                wires.current.on_time(self.silence).await?;
+            }
+            LinkStep::Missed(missed) => self.take_missed(missed),
+            LinkStep::Order(Some(SlackOrder::Close) | None) | LinkStep::Room => {}
+        }
+        Ok(())
+    }
+
     /// Another try to take over: the connection that is to be replaced lasts until the service closes
     /// it. `None` if no other connection will be better.
     fn open_later(&mut self, error: PlatformError, pause: Duration) -> Option<Opening> {
-        let api = Arc::clone(&self.api);
-        let later = async move {
-            sleep(pause).await;
-            open(api).await
-        };
-        (!self.end.report(error)).then(|| later.boxed())
+        (!self.end.report(error)).then(|| self.open_after(pause))
     }
 
-    async fn next_step(
-        &mut self,
-        current: &mut SlackWire,
-        old: &mut Option<SlackWire>,
-        opening: &mut Option<Opening>,
-        due: Option<Instant>,
-    ) -> LinkStep {
+    fn open_after(&self, pause: Duration) -> Opening {
+        let api = Arc::clone(&self.api);
+        async move {
+            sleep(pause).await;
+            open(api).await
+        }
+        .boxed()
+    }
+
+    async fn next_step(&mut self, wires: &mut SlackWires) -> LinkStep {
         let has_room = self.end.has_room();
+        let due = wires.old.iter().chain([&wires.current]).map(SlackWire::due).min();
         let due = due.unwrap_or_else(Instant::now);
         tokio::select! {
             order = self.end.orders.recv() => LinkStep::Order(order),
-            event = current.socket.next(), if has_room => LinkStep::Event(event),
-            event = next_of(old), if has_room => LinkStep::OldEvent(event),
-            opened = finished(opening) => LinkStep::Opened(opened),
+            event = wires.current.socket.next(), if has_room => LinkStep::Event(event),
+            event = next_of(&mut wires.old), if has_room => LinkStep::OldEvent(event),
+            opened = finished(&mut wires.opening) => LinkStep::Opened(opened),
+            missed = next_missed(self.catch_up.as_mut()), if has_room => LinkStep::Missed(missed),
             _ = self.end.events.reserve(), if !has_room => LinkStep::Room,
             () = sleep_until(due.into()) => LinkStep::Due,
         }
@@ -263,7 +311,13 @@ impl SlackLink {
 
     /// Without room, the position goes along with what comes next.
     fn admit(&mut self, at: &ChatAddress) {
-        if self.cursor.admit(at) && self.end.has_room() {
+        if self.cursor.admit(at) {
+            self.keep_position();
+        }
+    }
+
+    fn keep_position(&mut self) {
+        if self.end.has_room() {
             self.end.deliver(SlackReceived { message: None, cursor: self.cursor.write() });
         }
     }
@@ -273,46 +327,43 @@ impl SlackLink {
     }
 
     /// Reads what was written while no connection was there, for longer than the service tries to
-    /// deliver it. True if the task is to end.
-    async fn catch_up(&mut self) -> bool {
+    /// deliver it. It goes on beside the connections, for as long as it takes.
+    fn begin_catch_up(&mut self) {
         let (places, from) = self.cursor.missed();
-        let (mut pauses, mut tries) = (ReconnectPauses::default(), TRIES);
-        let mut missed: Vec<(ChatAddress, Value)> = Vec::new();
-        for place in places {
-            loop {
-                let error = match self.api.messages_since(&place, &from).await {
-                    Ok(messages) => {
-                        missed.extend(messages.into_iter().map(|one| (place.clone(), one)));
-                        break;
-                    }
-                    Err(error) => error,
-                };
-                let wait = match &error {
-                    PlatformError::RateLimited { after } => Some(*after),
-                    PlatformError::Network(_) => Some(pauses.next()),
-                    _ => None,
-                };
-                self.end.report(error);
-                // What is wrong for a moment only is waited for.
-                let Some(wait) = wait.filter(|_| tries > 0) else { break };
-                tries -= 1;
-                if self.end.pause(wait, |order| ends(order, &mut self.cursor)).await {
-                    return true;
-                }
-            }
+        if places.is_empty() || self.catch_up.is_some() {
+            return;
         }
-        // In the order of their time, so that the position after each is right.
-        missed.sort_by(|(_, a), (_, b)| a["ts"].as_str().cmp(&b["ts"].as_str()));
-        for (place, message) in missed {
-            let Some(incoming) = self.reader().read_history(&place.chat.0, message) else {
-                continue;
-            };
-            let received = self.receive(SlackIncoming { incoming, response_url: None });
-            if self.end.events.send(received).await.is_err() {
-                return true;
-            }
+        self.cursor.begin_catch_up();
+        let api = Arc::clone(&self.api);
+        self.catch_up = Some(CatchUp::start(places, move |place| {
+            let (api, from) = (Arc::clone(&api), from.clone());
+            async move { api.messages_since(&place, &from).await }
+        }));
+    }
+
+    /// What was missed in one place; `None`: there are no more.
+    fn take_missed(&mut self, missed: Option<MissedMessages>) {
+        let Some((place, messages)) = missed else {
+            self.catch_up = None;
+            self.cursor.end_catch_up();
+            return self.keep_position();
+        };
+        let read = messages.into_iter().filter_map(|message| {
+            let incoming = self.reader().read_history(&place.chat.0, message)?;
+            Some(SlackIncoming { incoming, response_url: None })
+        });
+        let read: Vec<SlackIncoming> = read.collect();
+        self.backlog.extend(read);
+    }
+
+    /// As much of what was missed as the caller has room for.
+    fn hand_over(&mut self) {
+        while self.end.has_room()
+            && let Some(message) = self.backlog.pop_front()
+        {
+            let received = self.receive(message);
+            self.end.deliver(received);
         }
-        false
     }
 
     /// Hands a message over; anything else is acknowledged at once.
@@ -364,13 +415,8 @@ impl SlackWire {
     fn new(socket: WebSocket, silence: Duration) -> SlackWire {
         let alive_until = Instant::now() + silence;
         let unacknowledged = Unacknowledged::default();
-        SlackWire { socket, unacknowledged, alive_until, is_pinged: false, expires: None }
-    }
-
-    /// Lets another one take over; this one is still heard for a while.
-    fn replace(&mut self, next: SlackWire) -> SlackWire {
-        let before = std::mem::replace(self, next);
-        SlackWire { expires: Some(Instant::now() + LINGER), ..before }
+        let since = Instant::now();
+        SlackWire { socket, since, unacknowledged, alive_until, is_pinged: false, expires: None }
     }
 
     /// When something must be done.

@@ -44,6 +44,9 @@ const RESPONSES: usize = 1000;
 /// How far back a message is looked for that may have been sent.
 const SENT_LATELY: Duration = Duration::from_secs(3600);
 
+/// So often a message is looked for in a conversation that cannot be read; then it is posted again.
+const UNREAD_TRIES: u32 = 4;
+
 /// Begins the id of a message that was sent to such an address.
 const ANSWER: &str = "answer:";
 
@@ -74,11 +77,15 @@ pub struct Slack {
     running: OnceCell<RunningSlack>,
     /// Where presses can be answered, by the press.
     presses: Recent<String>,
-    /// Where commands can be answered, by the delivery and by the chat: the bot may not be a member
-    /// of it.
+    /// Where commands can be answered, by the delivery: the bot may not be a member of the chat.
     commands: Recent<String>,
+    /// The same of commands whose senders may not talk, or are not known yet: they push none of the
+    /// others out.
+    arrived: Recent<String>,
     /// Where messages can be edited that were sent there.
     answers: Recent<String>,
+    /// Files that are at the service, by the message that shares them.
+    uploads: Recent<String>,
     /// The app may not show that it is writing.
     has_no_status: AtomicBool,
     bot_token: String,
@@ -104,7 +111,9 @@ impl Slack {
             running: OnceCell::new(),
             presses: recent(),
             commands: recent(),
+            arrived: recent(),
             answers: recent(),
+            uploads: recent(),
             has_no_status: AtomicBool::new(false),
             bot_token: config.bot_token,
         })
@@ -121,7 +130,7 @@ impl Slack {
         let (bot, silence) = (text("user_id"), self.silence);
         let cursor = SlackCursor::resume(self.cursor.as_ref());
         let connection = ServiceConnection::start(|end| {
-            SlackLink { api, bot, is_command, silence, end, cursor }.run()
+            SlackLink::new(api, bot, is_command, silence, end, cursor).run()
         });
         Ok(RunningSlack { name: text("user"), connection })
     }
@@ -137,10 +146,7 @@ impl Slack {
             if let Some(url) = message.response_url {
                 match &incoming.kind {
                     IncomingKind::Button { press, .. } => self.presses.insert(press, url, now),
-                    _ => {
-                        self.commands.insert(&incoming.id.0, url.clone(), now);
-                        self.commands.insert(&incoming.at.chat.0, url, now);
-                    }
+                    _ => self.arrived.insert(&incoming.id.0, url, now),
                 }
             }
             batch.messages.push(incoming);
@@ -156,11 +162,15 @@ impl Slack {
         body: Value,
         new: &NewMessage,
     ) -> Result<MessageId, PlatformError> {
-        let (text, nonce) = (body["text"].clone(), &nonce(new));
-        if new.is_repeated
-            && let Some(posted) = self.find_posted(to, nonce).await?
-        {
-            return Ok(posted);
+        let (shown, nonce) = (body.clone(), &nonce(new));
+        if new.tries > 0 {
+            match self.find_posted(to, nonce).await {
+                Ok(Some(posted)) => return Ok(posted),
+                // A conversation that cannot be read must not stay without its answer.
+                Err(PlatformError::Network(_)) if new.tries > UNREAD_TRIES => {}
+                Ok(None) => {}
+                Err(error) => return Err(error),
+            }
         }
         let answer = self.api.call("chat.postMessage", body).await;
         let posted = answer.and_then(|posted| {
@@ -175,7 +185,7 @@ impl Slack {
                 posted.ok().flatten().ok_or(PlatformError::Network(why))
             }
             // A command can be typed where the bot is not a member: only its own address is open then.
-            Err(PlatformError::Gone) => self.answer_command(to, text, new).await,
+            Err(PlatformError::Gone) => self.answer_command(&shown, new).await,
             Err(error) => Err(error),
         }
     }
@@ -195,16 +205,20 @@ impl Slack {
         }
     }
 
+    /// Only the sender of a command sees what is posted to its own address.
     async fn answer_command(
         &self,
-        to: &ChatAddress,
-        text: Value,
+        shown: &Value,
         new: &NewMessage,
     ) -> Result<MessageId, PlatformError> {
-        let now = Instant::now();
-        let own = new.answers.as_ref().and_then(|command| self.commands.get(&command.0, now));
-        let url = own.or_else(|| self.commands.get(&to.chat.0, now)).ok_or(PlatformError::Gone)?;
-        self.respond(&url, json!({ "response_type": "ephemeral", "text": text })).await?;
+        let (now, command) = (Instant::now(), new.answers.as_ref().ok_or(PlatformError::Gone)?);
+        let url = self.commands.get(&command.0, now);
+        let url = url.or_else(|| self.arrived.get(&command.0, now)).ok_or(PlatformError::Gone)?;
+        let mut body = json!({ "response_type": "ephemeral", "text": shown["text"] });
+        if shown["blocks"].is_array() {
+            body["blocks"] = shown["blocks"].clone();
+        }
+        self.respond(&url, body).await?;
         let id = format!("{ANSWER}{}", nonce(new));
         self.answers.insert(&id, url, now);
         Ok(MessageId(id))
@@ -258,7 +272,33 @@ impl Slack {
         &self,
         to: &ChatAddress,
         file: &OutgoingFile,
+        new: &NewMessage,
     ) -> Result<MessageId, PlatformError> {
+        let nonce = nonce(new);
+        // A second copy at the service would be a second message.
+        let known = self.uploads.get(&nonce, Instant::now()).filter(|_| new.tries > 0);
+        let is_repeated = known.is_some();
+        let id = match known {
+            Some(id) => id,
+            None => self.upload_file(file).await?,
+        };
+        self.uploads.insert(nonce, id.clone(), Instant::now());
+        let mut body = json!({
+            "files": [{ "id": id, "title": file.name }], "channel_id": to.chat,
+            "initial_comment": escape(&file.caption),
+        });
+        if let Some(thread) = &to.thread {
+            body["thread_ts"] = json!(thread);
+        }
+        match self.api.call("files.completeUploadExternal", body).await {
+            // It was shared by the try whose answer was lost.
+            Err(PlatformError::Refused(_)) if is_repeated => Ok(MessageId(id)),
+            shared => shared.map(|_| MessageId(id)),
+        }
+    }
+
+    /// Brings a file to the service, where no one sees it yet; returns its id.
+    async fn upload_file(&self, file: &OutgoingFile) -> Result<String, PlatformError> {
         let length = file.bytes.len().to_string();
         let fields = [("filename", file.name.as_str()), ("length", &length)];
         let place = self.api.call_form("files.getUploadURLExternal", &fields).await?;
@@ -272,15 +312,7 @@ impl Slack {
         if !response.is_success() {
             return Err(PlatformError::Network(format!("status {}", response.status)));
         }
-        let mut body = json!({
-            "files": [{ "id": id, "title": file.name }], "channel_id": to.chat,
-            "initial_comment": escape(&file.caption),
-        });
-        if let Some(thread) = &to.thread {
-            body["thread_ts"] = json!(thread);
-        }
-        self.api.call("files.completeUploadExternal", body).await?;
-        Ok(MessageId(id.to_owned()))
+        Ok(id.to_owned())
     }
 
     async fn fetch(&self, file: &RemoteFile, most: u64) -> Result<Bytes, PlatformError> {
@@ -338,6 +370,7 @@ impl Platform for Slack {
             upload: 1 << 30,
             download: 1 << 30,
             dialect: MarkupDialect::Mrkdwn,
+            rationed: Some(ANSWER),
         }
     }
 
@@ -386,7 +419,11 @@ impl Platform for Slack {
     }
 
     fn admitted(&self, incoming: &Incoming) {
-        if let Some(running) = self.running.get() {
+        let now = Instant::now();
+        if let Some(url) = self.arrived.take(&incoming.id.0, now) {
+            self.commands.insert(&incoming.id.0, url, now);
+        }
+        if let Some(running) = self.running.get().filter(|_| incoming.message.is_some()) {
             running.connection.order(SlackOrder::Admit(incoming.at.clone()));
         }
     }
@@ -417,9 +454,9 @@ impl Platform for Slack {
         &'a self,
         to: &'a ChatAddress,
         file: &'a OutgoingFile,
-        _new: &'a NewMessage,
+        new: &'a NewMessage,
     ) -> PlatformResult<'a, MessageId> {
-        self.send_file(to, file).boxed()
+        self.send_file(to, file, new).boxed()
     }
 
     fn download<'a>(&'a self, file: &'a RemoteFile, most: u64) -> PlatformResult<'a, Bytes> {

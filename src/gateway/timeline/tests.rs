@@ -266,3 +266,59 @@ fn a_chat_that_takes_no_files_takes_texts_all_the_same() {
     assert!(matches!(result, PostResult::Dropped(_)), "{result:?}");
     assert_eq!(text(&accept(&mut timeline, now)), "below it");
 }
+
+#[test]
+fn where_a_message_can_be_changed_a_few_times_only_a_reply_is_shown_at_its_end() {
+    let now = Instant::now();
+    let limits = PlatformLimits { rationed: Some("few:"), ..PlatformLimits::for_tests(4096) };
+    let mut timeline = Timeline::new(limits, Lang::En);
+    let answer = |timeline: &mut Timeline| {
+        let call = next(timeline, now);
+        let id = matches!(call.kind, CallKind::Send(_) | CallKind::Ask(_)).then(|| "few:1".into());
+        timeline.finish(call.clone(), Ok(id), now);
+        call.kind
+    };
+    let first = timeline.open(PostBody::Plain("The".into()));
+    assert!(matches!(answer(&mut timeline), CallKind::Send(_)), "nobody knows yet");
+    for text in ["The beginning", "The beginning and"] {
+        timeline.update(first, PostBody::Plain(text.into()));
+        assert_eq!(timeline.next_call(now), NextCall::Idle);
+    }
+    let question = PostBody::Question { text: "Run it?".into(), buttons: Vec::new() };
+    let question = timeline.open(question);
+    assert!(matches!(answer(&mut timeline), CallKind::Ask(_)));
+    timeline.settle(first);
+    assert_eq!(text(&answer(&mut timeline)), "The beginning and");
+    timeline.update(question, PostBody::Plain("Answered.".into()));
+    timeline.settle(question);
+    assert_eq!(text(&answer(&mut timeline)), "Answered.");
+    let second = timeline.open(PostBody::Plain("More".into()));
+    assert_eq!(timeline.next_call(now), NextCall::Idle);
+    timeline.settle(second);
+    assert_eq!(text(&answer(&mut timeline)), "More");
+}
+
+#[test]
+fn a_reply_whose_message_was_deleted_is_sent_once_more() {
+    let (mut timeline, now) = (timeline(), Instant::now());
+    let key = timeline.open(PostBody::Markdown("one".into()));
+    let first = next(&timeline, now);
+    timeline.finish(first.clone(), Ok(Some("5".into())), now);
+    let mut at = now;
+    for number in 0..2 {
+        timeline.update(key, PostBody::Markdown(format!("one two {number}")));
+        at += Duration::from_secs(2);
+        let edit = next(&timeline, at);
+        assert!(matches!(edit.kind, CallKind::Edit(..)));
+        let result = timeline.finish(edit, Err(PlatformError::Gone), at);
+        if number == 1 {
+            assert!(matches!(result, PostResult::Dropped(_)), "it is deleted again");
+            break;
+        }
+        assert_eq!(result, PostResult::Again);
+        let again = next(&timeline, at);
+        assert!(matches!(again.kind, CallKind::Send(_)));
+        assert_ne!(again.new.nonce, first.new.nonce, "another message");
+        timeline.finish(again, Ok(Some("6".into())), at);
+    }
+}
