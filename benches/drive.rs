@@ -207,7 +207,11 @@ fn keep(home: &Path, folder: &Path, events: usize) {
             kept.add_user(&format!("Question {turn}"));
             kept.add_reply(ReplyKind::Chat, &format!("Answer {}", number - 1));
             history.push(turn, kept, |_| {});
-            desk.save_turn_history(turn, &serde_json::to_string(&history.snapshot(turn)).unwrap());
+            desk.save_turn_history(
+                turn,
+                &serde_json::to_string(&history.snapshot(turn)).unwrap(),
+                None,
+            );
         }
         if number % 500 == 499 {
             desk.flush();

@@ -83,7 +83,7 @@ fn turn(desk: &mut StoreWriter, turn: u64, question: &str, answer: &str) {
     kept.add_user(question);
     kept.add_reply(ReplyKind::Chat, answer);
     history.push(turn, kept, |_| {});
-    desk.save_turn_history(turn, &serde_json::to_string(&history.snapshot(turn)).unwrap());
+    desk.save_turn_history(turn, &serde_json::to_string(&history.snapshot(turn)).unwrap(), None);
     desk.flush();
 }
 

@@ -682,6 +682,22 @@ fn error(status: u16, code: u64, message: &str) -> Answer {
     (status, json!({ "code": code, "message": message }))
 }
 
+/// What a fault answers, if it is one that answers.
+fn faulty(fault: Fault) -> Option<Response> {
+    Some(match fault {
+        Fault::Limited(seconds) => limited(seconds as f64, false),
+        Fault::LimitedEverywhere(seconds) => limited(seconds as f64, true),
+        Fault::Status(status) => StatusCode::from_u16(status).unwrap().into_response(),
+        Fault::Unauthorized => {
+            let body = Json(json!({ "message": "401: Unauthorized", "code": 0 }));
+            (StatusCode::UNAUTHORIZED, body).into_response()
+        }
+        Fault::Unreadable(status) => unreadable(status),
+        Fault::Broken => broken(),
+        Fault::Unheard => return None,
+    })
+}
+
 async fn rest(
     State(world): State<Shared>,
     method: Method,
@@ -697,19 +713,8 @@ async fn rest(
         world.calls.push(Call { name: name.clone(), body: args.clone(), at: Instant::now() });
         fault
     });
-    match fault {
-        Some(Fault::Limited(seconds)) => return limited(seconds as f64, false),
-        Some(Fault::LimitedEverywhere(seconds)) => return limited(seconds as f64, true),
-        Some(Fault::Status(status)) => {
-            return StatusCode::from_u16(status).unwrap().into_response();
-        }
-        Some(Fault::Unauthorized) => {
-            let body = Json(json!({ "message": "401: Unauthorized", "code": 0 }));
-            return (StatusCode::UNAUTHORIZED, body).into_response();
-        }
-        Some(Fault::Unreadable(status)) => return unreadable(status),
-        Some(Fault::Broken) => return broken(),
-        Some(Fault::Unheard) | None => {}
+    if let Some(answer) = fault.and_then(faulty) {
+        return answer;
     }
     // The service turns away what does not call itself a bot.
     let agents: Vec<_> = headers.get_all("user-agent").iter().collect();

@@ -454,7 +454,7 @@ impl Shared {
             if left.is_zero() {
                 break;
             }
-            std::thread::sleep(left.min(Duration::from_millis(50)));
+            std::thread::park_timeout(left.min(Duration::from_millis(50)));
         }
     }
 }

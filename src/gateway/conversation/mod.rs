@@ -24,6 +24,7 @@ use crate::protocol::{
 use crate::safety::sanitize::{TextSource, clean};
 use crate::text::{cut, one_line};
 
+mod answering;
 mod attachment;
 mod commands;
 mod events;
