@@ -22,6 +22,23 @@ pub struct CatchUp<P> {
     _task: AbortOnDropHandle<()>,
 }
 
+/// Makes a call again until the service answers it, or refuses it for good.
+pub async fn patiently<T, F>(call: impl Fn() -> F) -> Result<T, PlatformError>
+where
+    F: Future<Output = Result<T, PlatformError>>,
+{
+    let mut pauses = ReconnectPauses::default();
+    loop {
+        match call().await {
+            Err(PlatformError::RateLimited { after }) => sleep(after.min(LONGEST_WAIT)).await,
+            Err(PlatformError::Network(_) | PlatformError::Unauthorized) => {
+                sleep(pauses.next()).await;
+            }
+            result => return result,
+        }
+    }
+}
+
 /// The messages of the next place of what is read; never, if nothing is.
 pub async fn next_missed<P: Clone + Send + 'static>(
     reading: Option<&mut CatchUp<P>>,
@@ -33,31 +50,20 @@ pub async fn next_missed<P: Clone + Send + 'static>(
 }
 
 impl<P: Clone + Send + 'static> CatchUp<P> {
-    /// Starts to read the messages of these places.
+    /// Starts to read the messages of these places. `read` waits for what is wrong for a moment
+    /// only, at each of its calls: see [`patiently`].
     pub fn start<F>(places: Vec<P>, read: impl Fn(P) -> F + Send + 'static) -> CatchUp<P>
     where
         F: Future<Output = Result<Vec<Value>, PlatformError>> + Send,
     {
         let (sender, found) = mpsc::channel(1);
         let task = tokio::spawn(async move {
-            let mut pauses = ReconnectPauses::default();
             for place in places {
-                let messages = loop {
-                    match read(place.clone()).await {
-                        Ok(messages) => break messages,
-                        Err(PlatformError::RateLimited { after }) => {
-                            sleep(after.min(LONGEST_WAIT)).await;
-                        }
-                        Err(PlatformError::Network(_) | PlatformError::Unauthorized) => {
-                            sleep(pauses.next()).await;
-                        }
-                        // The bot is not there any more, or may not read there.
-                        Err(error) => {
-                            tracing::warn!(%error, "what was written meanwhile is not read");
-                            break Vec::new();
-                        }
-                    }
-                };
+                let messages = read(place.clone()).await.unwrap_or_else(|error| {
+                    // The bot is not there any more, or may not read there.
+                    tracing::warn!(%error, "what was written meanwhile is not read");
+                    Vec::new()
+                });
                 if sender.send((place, messages)).await.is_err() {
                     return;
                 }
@@ -74,7 +80,7 @@ impl<P: Clone + Send + 'static> CatchUp<P> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
+    use std::sync::{Arc, Mutex};
 
     use serde_json::json;
 
@@ -93,7 +99,13 @@ mod tests {
             Ok(vec![json!("c")]),
         ]);
         let answers = Mutex::new(answers.into_iter());
-        let read = move |_| std::future::ready(answers.lock().unwrap().next().unwrap());
+        let answers = Arc::new(answers);
+        let read = move |_| {
+            let answers = Arc::clone(&answers);
+            async move {
+                patiently(|| std::future::ready(answers.lock().unwrap().next().unwrap())).await
+            }
+        };
         let mut reading = CatchUp::start(vec![1, 2, 3], read);
         let mut found = Vec::new();
         while let Some(one) = reading.next().await {

@@ -30,6 +30,8 @@ use crate::protocol::Op;
 use crate::safety::redact::Redactor;
 use crate::session::{self, Handle, SessionConfig};
 
+mod fetching;
+
 /// Builds the session of a chat.
 pub type OpenSession =
     Arc<dyn Fn(SessionRequest) -> Result<SessionConfig, LocalizedText> + Send + Sync>;
@@ -106,6 +108,8 @@ struct Chat {
     /// Nothing can be shown in this chat any more.
     is_lost: bool,
     was_quiet: bool,
+    /// When no more answers to the commands so far will come: the session may take a moment.
+    rests_at: Option<Instant>,
     /// Deliveries that were taken.
     taken: u64,
     asked_extensions: bool,
@@ -133,7 +137,10 @@ const TURN: Duration = Duration::from_secs(1);
 /// quick answer needs no call for that.
 const UNANSWERED: Duration = Duration::from_millis(300);
 
-/// How long it may take to say that nothing more is said to the last commands.
+/// So long after its last sign a conversation has nothing more to say.
+const REST: Duration = Duration::from_secs(10);
+
+/// How long the dismissal of the last commands may take.
 const DISMISSAL: Duration = Duration::from_millis(500);
 
 /// How long the last messages may take when the program ends.
@@ -178,6 +185,7 @@ pub async fn run(mut parts: ChatParts, mut deliveries: Receiver<ChatDelivery>) {
         recorded,
         is_lost: false,
         was_quiet: false,
+        rests_at: None,
         taken: 0,
         asked_extensions: false,
         parts,
@@ -257,9 +265,14 @@ impl Chat {
         self.record_changes().await;
         let quiet = self.is_quiet();
         if quiet && !self.was_quiet {
-            self.conversation.take_commands().into_iter().for_each(|command| self.dismiss(command));
+            self.rests_at = Some(Instant::now() + REST);
             let at = self.parts.options.address.clone();
             let _ = self.parts.notes.send(ChatNote::Quiet(at, self.taken)).await;
+        }
+        self.rests_at = self.rests_at.filter(|_| quiet);
+        if self.rests_at.is_some_and(|at| at <= Instant::now()) {
+            self.rests_at = None;
+            self.conversation.take_commands().into_iter().for_each(|command| self.dismiss(command));
         }
         self.was_quiet = quiet;
     }
@@ -353,7 +366,7 @@ impl Chat {
             _ => None,
         };
         let typing = self.typing_from.filter(|_| self.typing.is_none());
-        call.into_iter().chain(typing).min()
+        call.into_iter().chain(typing).chain(self.rests_at).min()
     }
 
     /// Records the session, the open question and the messages of the reply.
@@ -494,69 +507,6 @@ impl Chat {
             }
         };
         self.apply(effects).await;
-    }
-
-    // Files, while the chat goes on
-
-    /// Messages keep their order.
-    async fn wait_for_fetch(&mut self, delivery: ChatDelivery) {
-        let most = self.parts.options.most_queued;
-        if self.behind_fetch.len() < most {
-            return self.behind_fetch.push_back(delivery);
-        }
-        self.conversation.say(w::QUEUE_FULL.with("most", most));
-        self.record(LedgerRecord::Done { delivery: delivery.incoming.id }).await;
-    }
-
-    /// Begins with the next file of the message; without one, the message is submitted.
-    async fn fetch_next(&mut self) {
-        let most = self.parts.most_file.min(self.parts.options.limits.download);
-        let Some(fetch) = &mut self.fetch else { return };
-        if let Some(file) = fetch.next(most, &mut self.conversation) {
-            let platform = Arc::clone(&self.parts.platform);
-            self.download = Some(Box::pin(async move {
-                let fetched = platform.download(&file, most).await;
-                FetchedFile { name: file.name, fetched: fetched.map_err(|why| why.to_string()) }
-            }));
-            return;
-        }
-        let lang = self.conversation.lang();
-        let Some((speaker, id, text, mentions)) = self.fetch.take().map(|all| all.message(lang))
-        else {
-            return;
-        };
-        self.conversation.fetching = FetchState::Idle;
-        if text.is_empty() && mentions.is_empty() {
-            // None of its files came, and the chat knows why.
-            return self.record(LedgerRecord::Done { delivery: id }).await;
-        }
-        let effects = self.conversation.on_text(&speaker, id, &text, mentions);
-        self.apply(effects).await;
-    }
-
-    async fn on_downloaded(&mut self, file: FetchedFile) {
-        if let Some(fetch) = &mut self.fetch {
-            fetch.take(file, &mut self.parts.files, &mut self.conversation);
-        }
-        self.fetch_next().await;
-        self.go_on_after_fetch().await;
-    }
-
-    async fn stop_fetch(&mut self) {
-        self.download = None;
-        self.conversation.fetching = FetchState::Idle;
-        if let Some(fetch) = self.fetch.take() {
-            self.record(LedgerRecord::Done { delivery: fetch.delivery }).await;
-        }
-    }
-
-    /// The messages that came meanwhile, up to the next one with files.
-    async fn go_on_after_fetch(&mut self) {
-        while self.fetch.is_none()
-            && let Some(delivery) = self.behind_fetch.pop_front()
-        {
-            self.act_on(delivery).await;
-        }
     }
 
     /// Ends the session, and shows what is left to show.

@@ -379,7 +379,7 @@ pub trait Platform: Send + Sync {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    /// Who did this may talk: what is said there must not be missed by a later run.
+    /// Who did this may talk: a later run must not miss what is written there.
     fn admitted(&self, _incoming: &Incoming) {}
 
     /// Answers [`IncomingKind::Suggest`].

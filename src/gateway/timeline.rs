@@ -433,7 +433,11 @@ impl Timeline {
         self.is_rationed |= message.as_ref().is_some_and(|id| self.is_rationed_message(id));
         if let Some(post) = self.find(call.key) {
             post.message = message.or(post.message.take());
-            post.shown = Some(call.body);
+            // A try before may have sent an earlier text: an edit brings it up to date.
+            let is_text = matches!(call.body, PostBody::Markdown(_) | PostBody::Plain(_));
+            let is_found = call.new.tries > 0 && !matches!(call.kind, CallKind::Edit(..));
+            post.shown = Some(call.body).filter(|_| !(is_text && is_found));
+            post.new.tries = 0;
             (post.tries, post.failing) = (0, None);
         }
         PostResult::Shown
@@ -441,8 +445,12 @@ impl Timeline {
 
     /// The message of a reply was deleted: what it shows is sent once more.
     fn send_again(&mut self, key: PostKey) -> bool {
+        let rationed = self.limits.rationed;
         let Some(post) = self.find(key).filter(|post| post.resent == 0) else { return false };
-        let is_reply = matches!(post.body, PostBody::Markdown(_));
+        let is_rationed = rationed
+            .zip(post.message.as_ref())
+            .is_some_and(|(begin, message)| message.0.starts_with(begin));
+        let is_reply = matches!(post.body, PostBody::Markdown(_)) && !is_rationed;
         if is_reply {
             (post.message, post.shown, post.resent) = (None, None, 1);
             post.new.nonce = post.new.nonce.wrapping_add(1 << 32);

@@ -241,6 +241,7 @@ pub(super) async fn play(
 ) -> ScriptOutcome {
     let cancel = listener.scope().context.cancel.clone();
     let came = loop {
+        let due = listener.scope().outbox.due();
         tokio::select! {
             biased;
             () = cancel.cancelled() => break ScriptOutcome::Cancelled,
@@ -264,6 +265,9 @@ pub(super) async fn play(
                 Ok(Err(failure)) => Err(with_session_hints(failure).localized()),
                 Err(_) => Err(words::SCRIPT_BROKE.into()),
             }),
+            () = tokio::time::sleep_until(due.unwrap_or_else(tokio::time::Instant::now)), if due.is_some() => {
+                listener.scope().outbox.release();
+            }
             () = listener.scope().outbox.flush(), if listener.scope().outbox.has_unsent() => {}
         }
     };

@@ -4,7 +4,7 @@
 use super::super::platform::DeliveryId;
 use super::ChatConversation;
 use crate::i18n::LocalizedText;
-use crate::protocol::Event;
+use crate::protocol::{Event, TurnOutcome};
 
 impl ChatConversation {
     /// The new posts of `act` answer this delivery.
@@ -38,7 +38,7 @@ impl ChatConversation {
                 | Event::StepStarted { .. }
                 | Event::StepFinished(_)
                 | Event::Asked(_)
-        );
+        ) || is_ended_by_itself(event);
         match &self.running {
             Some(running) if is_of_turn || self.open_commands.is_open(running) => {
                 Some(running.clone())
@@ -58,9 +58,18 @@ impl ChatConversation {
         !messages.chain(deferred).chain(waiting).any(|kept| kept == command)
     }
 
-    /// The conversation rests: the commands to which nothing more will be said, whether something
-    /// was or not.
+    /// The conversation rests: the commands that get no more answers, whether they had one or not.
     pub fn take_commands(&mut self) -> Vec<DeliveryId> {
         self.open_commands.take()
+    }
+}
+
+/// Not by a command.
+fn is_ended_by_itself(event: &Event) -> bool {
+    match event {
+        Event::TurnEnded { ending, .. } => {
+            !matches!(ending, TurnOutcome::Stopped | TurnOutcome::Cancelled)
+        }
+        _ => false,
     }
 }

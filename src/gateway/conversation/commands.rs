@@ -273,6 +273,10 @@ impl ChatConversation {
 
     fn perform_in_chat(&mut self, action: ChatAction, request: &CommandRequest) -> Vec<ChatEffect> {
         let speaker = &request.speaker;
+        if matches!(action, ChatAction::Approve(_) | ChatAction::Reject(_)) {
+            // What follows a decision answers the turn that asked for it.
+            self.open_commands.close(&request.delivery);
+        }
         match action {
             ChatAction::Approve(span) => self.approve(
                 speaker,

@@ -293,7 +293,7 @@ impl ChatConversation {
         let (first, rest) = (number(of_messages), number(last));
         let mut posts = self.show_again(replies.get(of_messages), begun.messages, first);
         if is_done && of_messages < last {
-            // What came after the messages was not shown, or nobody knows of it.
+            // What came after the messages was not shown, or not recorded.
             posts = self.show_again(replies.get(last), Vec::new(), rest);
         }
         let (shown, note) = match is_done {

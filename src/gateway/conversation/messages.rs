@@ -4,6 +4,8 @@
 use super::super::platform::{DeliveryId, UserId};
 use super::{ChatConversation, ChatEffect, ChatState, Submitted};
 use crate::i18n::chat as w;
+use crate::prompt::input::{self, Intent};
+use crate::protocol::{Mention, Op, Prompt, PromptPart};
 
 /// The longest message that is taken, in characters.
 const LONGEST: usize = 64_000;
@@ -101,4 +103,35 @@ impl ChatConversation {
     pub(super) fn run_deferred_when_idle(&mut self) -> Vec<ChatEffect> {
         if self.has_turn() { Vec::new() } else { self.run_deferred() }
     }
+}
+
+fn has_shell(parts: &[PromptPart]) -> bool {
+    parts.iter().any(|part| matches!(part, PromptPart::Shell(_)))
+}
+
+/// The operation for a message, and its text as the session will report it.
+pub(super) fn submit_op(text: &str, mentions: Vec<Mention>) -> Option<(Op, String)> {
+    let text = text.trim();
+    if text.is_empty() && mentions.is_empty() {
+        return None;
+    }
+    let op = match input::parse(text) {
+        Intent::Message { parts } if mentions.is_empty() && !has_shell(&parts) => {
+            input::submit_op(parts, str::to_owned)
+        }
+        // A chat has no shell of its own, and its commands come as commands.
+        _ if mentions.is_empty() => Op::Submit { text: text.to_owned() },
+        _ => {
+            let parts = vec![PromptPart::Text(text.to_owned())];
+            let mut prompt = Prompt { shown: text.to_owned(), parts, ..Prompt::default() };
+            prompt.attach(mentions);
+            Op::SubmitPrompt { prompt: Box::new(prompt) }
+        }
+    };
+    let shown = match &op {
+        Op::Submit { text } => text.clone(),
+        Op::SubmitPrompt { prompt } => prompt.shown.clone(),
+        _ => text.to_owned(),
+    };
+    Some((op, shown))
 }

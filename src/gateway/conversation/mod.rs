@@ -16,10 +16,9 @@ use super::terminal_names::terminal_names;
 use super::timeline::{PostBody, PostKey, Timeline};
 use crate::commands::PageRow;
 use crate::i18n::{Lang, LocalizedText, chat as w};
-use crate::prompt::input::{self, Intent};
 use crate::protocol::{
-    ChatPlatform, Extensions, Image, JobInfo, Mention, Notice, NoticeLevel, Op, Prompt, PromptPart,
-    SessionInfo, TurnOrigin,
+    ChatPlatform, Extensions, Image, JobInfo, Mention, Notice, NoticeLevel, Op, SessionInfo,
+    TurnOrigin,
 };
 use crate::safety::sanitize::{TextSource, clean};
 use crate::text::{cut, one_line};
@@ -323,6 +322,17 @@ impl ChatConversation {
         text: &str,
         mentions: Vec<Mention>,
     ) -> Vec<ChatEffect> {
+        let answered = Some(delivery.clone());
+        self.answering(answered, |chat| chat.take_text(speaker, delivery, text, mentions))
+    }
+
+    fn take_text(
+        &mut self,
+        speaker: &Speaker,
+        delivery: DeliveryId,
+        text: &str,
+        mentions: Vec<Mention>,
+    ) -> Vec<ChatEffect> {
         self.hear(speaker);
         if mentions.is_empty() && text.trim().is_empty() {
             // A sticker, a place, or only the name of the bot.
@@ -334,7 +344,7 @@ impl ChatConversation {
         {
             return effects;
         }
-        let Some((op, shown)) = submit_op(text, mentions) else {
+        let Some((op, shown)) = messages::submit_op(text, mentions) else {
             return vec![ChatEffect::Done(delivery)];
         };
         match self.accept(&speaker.id, &delivery, shown) {
@@ -394,7 +404,8 @@ impl ChatConversation {
             return None;
         }
         let mut effects = vec![ChatEffect::Done(delivery.clone())];
-        effects.extend(self.apply_answer(answer, speaker));
+        let answered = Some(delivery.clone());
+        effects.extend(self.answering(answered, |chat| chat.apply_answer(answer, speaker)));
         Some(effects)
     }
 
@@ -470,9 +481,14 @@ impl ChatConversation {
     pub fn say(&mut self, say: impl Into<LocalizedText>) {
         let lang = self.options.lang;
         let text = clean(&say.into().text(lang), TextSource::Text);
+        let answering = self.timeline.answering.clone();
+        if answering.is_none() {
+            self.timeline.answering.clone_from(&self.running);
+        }
         for part in split::split(&terminal_names(&text, lang), &self.options.limits) {
             self.timeline.post(PostBody::Plain(part));
         }
+        self.timeline.answering = answering;
     }
 
     /// The service refused a post for good. A question that is not shown cannot be answered.
@@ -541,37 +557,6 @@ impl ChatConversation {
             None => drop(self.post_file(&name, text)),
         }
     }
-}
-
-fn has_shell(parts: &[PromptPart]) -> bool {
-    parts.iter().any(|part| matches!(part, PromptPart::Shell(_)))
-}
-
-/// The operation for a message, and its text as the session will report it.
-fn submit_op(text: &str, mentions: Vec<Mention>) -> Option<(Op, String)> {
-    let text = text.trim();
-    if text.is_empty() && mentions.is_empty() {
-        return None;
-    }
-    let op = match input::parse(text) {
-        Intent::Message { parts } if mentions.is_empty() && !has_shell(&parts) => {
-            input::submit_op(parts, str::to_owned)
-        }
-        // A chat has no shell of its own, and its commands come as commands.
-        _ if mentions.is_empty() => Op::Submit { text: text.to_owned() },
-        _ => {
-            let parts = vec![PromptPart::Text(text.to_owned())];
-            let mut prompt = Prompt { shown: text.to_owned(), parts, ..Prompt::default() };
-            prompt.attach(mentions);
-            Op::SubmitPrompt { prompt: Box::new(prompt) }
-        }
-    };
-    let shown = match &op {
-        Op::Submit { text } => text.clone(),
-        Op::SubmitPrompt { prompt } => prompt.shown.clone(),
-        _ => text.to_owned(),
-    };
-    Some((op, shown))
 }
 
 /// Every refusal is in the log: who was refused and what, without the words of the message.

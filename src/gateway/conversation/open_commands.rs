@@ -18,7 +18,7 @@ impl OpenCommands {
         self.seen.push(command.clone());
     }
 
-    /// Something was said to it.
+    /// It has an answer.
     pub fn close(&mut self, command: &DeliveryId) {
         self.open.retain(|open| open != command);
     }
@@ -32,7 +32,7 @@ impl OpenCommands {
         self.open.iter().find(|command| fits(command))
     }
 
-    /// All of them, with those to which something was said.
+    /// All of them, with those that have an answer.
     pub fn take(&mut self) -> Vec<DeliveryId> {
         std::mem::take(self).seen
     }

@@ -451,7 +451,9 @@ fn a_reply_that_is_in_the_session_is_completed_in_its_messages_and_the_last_one_
     let edit = |call: &CallKind| matches!(call, CallKind::Edit(id, text) if id.0 == "5" && text.text.contains("look first"));
     assert!(edit(&shown[0]), "{shown:?}");
     assert!(matches!(&shown[1], CallKind::Send(text) if text.text == "It is done"), "{shown:?}");
-    assert_eq!(shown.len(), 2);
+    // It may have been sent in part.
+    assert!(matches!(&shown[2], CallKind::Edit(_, text) if text.text == "It is done"), "{shown:?}");
+    assert_eq!(shown.len(), 3);
     let mut chat = recovering(begun(&["5"], 3));
     chat.on_event(history(&["I look first."], TurnOutcome::Done));
     let shown = show(&mut chat, |_| None);

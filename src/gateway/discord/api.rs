@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::cursor::KnownChannel;
 use super::incoming::{InteractionKind, OpenInteraction};
+use crate::gateway::catch_up::patiently;
 use crate::gateway::platform::PlatformError;
 use crate::gateway::rate_limits::RateLimits;
 use crate::net::{HttpBody, HttpClient, HttpError, HttpRequest, HttpResponse};
@@ -99,7 +100,7 @@ impl DiscordApi {
     }
 
     /// The messages of a channel after this one, the oldest first, as the gateway would deliver
-    /// them.
+    /// them. What is wrong for a moment only is waited for.
     pub async fn messages_since(
         &self,
         channel: &KnownChannel,
@@ -108,10 +109,13 @@ impl DiscordApi {
         let (mut messages, mut after) = (Vec::new(), after);
         for _ in 0..PAGES {
             let path = format!("channels/{}/messages?limit={PAGE}&after={after}", channel.id);
-            let mut request = HttpRequest::get(&path);
-            request.timeout = PAGE_TIMEOUT;
+            let page = patiently(|| {
+                let mut request = HttpRequest::get(&path);
+                request.timeout = PAGE_TIMEOUT;
+                self.send(&path, request)
+            });
             // The newest first.
-            let Value::Array(mut page) = self.send(&path, request).await? else { break };
+            let Value::Array(mut page) = page.await? else { break };
             let count = page.len();
             page.reverse();
             after = page.last().and_then(message_number).unwrap_or(after).max(after);

@@ -69,6 +69,8 @@ pub struct DiscordLink {
     pub missed: VecDeque<DiscordIncoming>,
     /// It is read: also over several connections. Until this time, messages wait for it.
     pub catch_up: Option<(CatchUp<KnownChannel>, Instant)>,
+    /// Another session began meanwhile.
+    pub catches_up_again: bool,
     /// How long a login may take.
     pub login: Duration,
 }
@@ -241,11 +243,8 @@ impl DiscordLink {
     async fn wait(&mut self, wire: &mut DiscordWire) -> Happened {
         let is_waiting = !self.backlog.is_empty() || !self.missed.is_empty();
         let hold = self.catch_up.as_ref().map(|(_, until)| *until);
-        let hold = hold.filter(|until| *until > Instant::now());
-        let is_read = match hold {
-            Some(_) => self.backlog.len() < BACKLOG,
-            None => !is_waiting,
-        };
+        let is_held = hold.is_some_and(|until| until > Instant::now());
+        let is_read = if is_held { self.backlog.len() < BACKLOG } else { !is_waiting };
         let has_room = self.end.has_room();
         let reading = self.catch_up.as_mut().map(|(reading, _)| reading);
         tokio::select! {
@@ -253,7 +252,7 @@ impl DiscordLink {
             event = wire.socket.next(), if is_read => Happened::Event(event),
             missed = next_missed(reading), if has_room => Happened::Missed(missed),
             _ = self.end.events.reserve(), if is_waiting && !has_room => Happened::Room,
-            () = until(hold), if is_waiting => Happened::Held,
+            () = until(hold), if is_waiting && has_room => Happened::Held,
             () = beat(&mut wire.beats) => Happened::Beat,
             () = until(wire.ready_by) => Happened::Event(SocketEvent::Closed(None)),
         }
@@ -315,13 +314,14 @@ impl DiscordLink {
         Some(task.map(|_| ()).boxed().shared())
     }
 
-    /// Reads what was written since the last session: a new one does not deliver it. What is being
-    /// read already is older than what this one would begin with.
+    /// Reads what was written since the last session: a new one does not deliver it. While that goes
+    /// on already, all of it is read once more after that: a channel may have missed more since.
     fn begin_catch_up(&mut self) {
-        let Some((channels, after)) = self.cursor.missed().filter(|_| self.catch_up.is_none())
-        else {
+        self.catches_up_again = self.catch_up.is_some();
+        if self.catch_up.is_some() {
             return;
-        };
+        }
+        let Some((channels, after)) = self.cursor.missed() else { return };
         self.cursor.begin_catch_up();
         let api = Arc::clone(&self.api);
         let reading = CatchUp::start(channels, move |channel| {
@@ -335,6 +335,9 @@ impl DiscordLink {
     fn take_missed(&mut self, missed: Option<(KnownChannel, Vec<Value>)>) {
         let Some((_, messages)) = missed else {
             self.catch_up = None;
+            if self.catches_up_again {
+                return self.begin_catch_up();
+            }
             self.cursor.end_catch_up();
             return self.keep(None, None);
         };
@@ -383,6 +386,7 @@ mod tests {
             backlog: VecDeque::new(),
             missed: VecDeque::new(),
             catch_up: None,
+            catches_up_again: false,
             login: Duration::from_millis(20),
         };
         let socket = WebSocket::connect(&format!("ws://{address}/")).await.unwrap();

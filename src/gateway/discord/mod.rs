@@ -104,9 +104,19 @@ impl Discord {
         let token = self.config.token.trim().to_owned();
         let session = DiscordSession::new(token, self.config.reads_all, cursor.session.clone());
         let connection = ServiceConnection::start(|end| {
-            let (backlog, missed, catch_up) = (VecDeque::new(), VecDeque::new(), None);
-            let login = LOGIN;
-            DiscordLink { api, bot, session, cursor, end, backlog, missed, catch_up, login }.run()
+            let link = DiscordLink {
+                api,
+                bot,
+                session,
+                cursor,
+                end,
+                backlog: VecDeque::new(),
+                missed: VecDeque::new(),
+                catch_up: None,
+                catches_up_again: false,
+                login: LOGIN,
+            };
+            link.run()
         });
         let (name, application) = (text(&me["username"]), text(&application["id"]));
         Ok(RunningDiscord { name, application, connection })

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use serde_json::{Value, json};
 
+use crate::gateway::catch_up::patiently;
 use crate::gateway::platform::{ChatAddress, PlatformError};
 use crate::gateway::rate_limits::RateLimits;
 use crate::net::{HttpBody, HttpClient, HttpError, HttpRequest, HttpResponse};
@@ -66,14 +67,19 @@ impl SlackApi {
         &self,
         place: &ChatAddress,
         from: &str,
+        waiting: PageWaiting,
     ) -> Result<Vec<Value>, PlatformError> {
         let (mut messages, mut page) = (Vec::new(), String::new());
         for _ in 0..PAGES {
-            let mut history = self.history_page(place, from, &page).await?;
+            let read = || self.history_page(place, from, &page);
+            let mut history = match waiting {
+                PageWaiting::No => read().await?,
+                PageWaiting::UntilAnswered => patiently(read).await?,
+            };
             if let Value::Array(found) = history["messages"].take() {
                 // The first message of a thread comes along whenever it was written.
-                messages
-                    .extend(found.into_iter().filter(|one| time(&one["ts"]) > time(&json!(from))));
+                let from = time(&json!(from));
+                messages.extend(found.into_iter().filter(|one| time(&one["ts"]) > from));
             }
             page = history["response_metadata"]["next_cursor"].as_str().unwrap_or("").to_owned();
             if page.is_empty() {
@@ -201,7 +207,14 @@ fn form(fields: &[(&str, &str)]) -> String {
     pairs.collect::<Vec<_>>().join("&")
 }
 
-/// The time of a message: seconds, and the number behind the dot.
+/// Whether a page of messages is waited for that the service does not give for a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageWaiting {
+    No,
+    UntilAnswered,
+}
+
+/// The time of a message: seconds, and the number after the dot.
 fn time(ts: &Value) -> Option<(u64, u64)> {
     let (seconds, number) = ts.as_str()?.split_once('.')?;
     Some((seconds.parse().ok()?, number.parse().ok()?))

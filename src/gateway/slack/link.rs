@@ -10,7 +10,7 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio::time::{sleep, sleep_until};
 
-use super::api::{SlackApi, network};
+use super::api::{PageWaiting, SlackApi, network};
 use super::cursor::SlackCursor;
 use super::incoming::{IsCommand, SlackIncoming, SlackReader};
 use super::socket::{Envelope, SlackFrame, Unacknowledged, acknowledgement};
@@ -57,6 +57,8 @@ pub struct SlackLink {
     pub cursor: SlackCursor,
     /// What was missed, while it is read.
     catch_up: Option<CatchUp<ChatAddress>>,
+    /// There was another gap meanwhile.
+    catches_up_again: bool,
     /// What was read of it and is not handed over yet.
     backlog: VecDeque<SlackIncoming>,
 }
@@ -154,7 +156,18 @@ impl SlackLink {
         cursor: SlackCursor,
     ) -> SlackLink {
         let backlog = VecDeque::new();
-        SlackLink { api, bot, is_command, silence, end, cursor, catch_up: None, backlog }
+        let (catch_up, catches_up_again) = (None, false);
+        SlackLink {
+            api,
+            bot,
+            is_command,
+            silence,
+            end,
+            cursor,
+            catch_up,
+            catches_up_again,
+            backlog,
+        }
     }
 
     pub async fn run(mut self) {
@@ -162,13 +175,13 @@ impl SlackLink {
         let mut offline_since = None;
         loop {
             let is_late = offline_since.is_none_or(|at: Instant| at.elapsed() >= LONG_OFFLINE);
-            if is_late {
-                self.begin_catch_up();
-            }
             let mut pause = pauses.next();
             match open(Arc::clone(&self.api)).await {
                 Ok(socket) => {
                     self.end.accepted();
+                    if is_late {
+                        self.begin_catch_up();
+                    }
                     let since = Instant::now();
                     if let LinkEnd::Closed = self.serve(socket).await {
                         return;
@@ -330,6 +343,8 @@ impl SlackLink {
     /// deliver it. It goes on beside the connections, for as long as it takes.
     fn begin_catch_up(&mut self) {
         let (places, from) = self.cursor.missed();
+        // A place that was read already may have missed more since.
+        self.catches_up_again = self.catch_up.is_some();
         if places.is_empty() || self.catch_up.is_some() {
             return;
         }
@@ -337,7 +352,7 @@ impl SlackLink {
         let api = Arc::clone(&self.api);
         self.catch_up = Some(CatchUp::start(places, move |place| {
             let (api, from) = (Arc::clone(&api), from.clone());
-            async move { api.messages_since(&place, &from).await }
+            async move { api.messages_since(&place, &from, PageWaiting::UntilAnswered).await }
         }));
     }
 
@@ -345,6 +360,9 @@ impl SlackLink {
     fn take_missed(&mut self, missed: Option<MissedMessages>) {
         let Some((place, messages)) = missed else {
             self.catch_up = None;
+            if self.catches_up_again {
+                return self.begin_catch_up();
+            }
             self.cursor.end_catch_up();
             return self.keep_position();
         };

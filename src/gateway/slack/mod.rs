@@ -18,7 +18,7 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
-use self::api::SlackApi;
+use self::api::{PageWaiting, SlackApi};
 use self::cursor::SlackCursor;
 pub use self::incoming::IsCommand;
 use self::link::{SlackLink, SlackOrder, SlackReceived};
@@ -197,7 +197,7 @@ impl Slack {
     ) -> Result<Option<MessageId>, PlatformError> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let from = now.saturating_sub(SENT_LATELY).as_secs();
-        match self.api.messages_since(to, &format!("{from}.000000")).await {
+        match self.api.messages_since(to, &format!("{from}.000000"), PageWaiting::No).await {
             Ok(messages) => Ok(posted_with(nonce, &messages).map(MessageId)),
             // The bot may post where it may not read.
             Err(PlatformError::Gone | PlatformError::Refused(_)) => Ok(None),
@@ -213,7 +213,10 @@ impl Slack {
     ) -> Result<MessageId, PlatformError> {
         let (now, command) = (Instant::now(), new.answers.as_ref().ok_or(PlatformError::Gone)?);
         let url = self.commands.get(&command.0, now);
-        let url = url.or_else(|| self.arrived.get(&command.0, now)).ok_or(PlatformError::Gone)?;
+        let url = url.or_else(|| self.arrived.get(&command.0, now)).ok_or_else(|| {
+            // Another one in this chat may have an address.
+            PlatformError::Refused("the bot is not a member of the channel".to_owned())
+        })?;
         let mut body = json!({ "response_type": "ephemeral", "text": shown["text"] });
         if shown["blocks"].is_array() {
             body["blocks"] = shown["blocks"].clone();

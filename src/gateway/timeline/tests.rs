@@ -299,6 +299,25 @@ fn where_a_message_can_be_changed_a_few_times_only_a_reply_is_shown_at_its_end()
 }
 
 #[test]
+fn a_message_that_a_try_before_has_sent_shows_the_latest_text_in_the_end() {
+    let (mut timeline, now) = (timeline(), Instant::now());
+    let key = timeline.open(PostBody::Plain("He".into()));
+    let lost = next(&timeline, now);
+    timeline.finish(lost.clone(), Err(PlatformError::Network("broken".into())), now);
+    timeline.update(key, PostBody::Plain("Hello".into()));
+    timeline.settle(key);
+    let later = now + Duration::from_secs(5);
+    let again = next(&timeline, later);
+    assert_eq!((again.new.nonce, again.new.tries), (lost.new.nonce, 1));
+    // The service knows the number, and shows what it got first.
+    timeline.finish(again, Ok(Some("5".into())), later);
+    let edit = next(&timeline, later + Duration::from_secs(2));
+    assert!(matches!(&edit.kind, CallKind::Edit(id, text) if id.0 == "5" && text.text == "Hello"));
+    timeline.finish(edit, Ok(None), later);
+    assert!(timeline.posts.is_empty());
+}
+
+#[test]
 fn a_reply_whose_message_was_deleted_is_sent_once_more() {
     let (mut timeline, now) = (timeline(), Instant::now());
     let key = timeline.open(PostBody::Markdown("one".into()));
