@@ -275,6 +275,9 @@ fn a_kill_in_the_middle_loses_nothing_and_answers_nothing_twice() {
     gateway.telegram.write(ANN, "three");
     // The message before may have waited for the end of the first turn.
     gateway.telegram.wait_for_after(&question, "Queued: ");
+    // What the chat reported before this command came is written down.
+    gateway.telegram.write(ANN, "/whoami");
+    gateway.telegram.wait_for(ANN, "Your id here is");
     gateway.kill();
     // It came while nothing ran, and the service repeats what was answered.
     gateway.telegram.write(ANN, "four");
