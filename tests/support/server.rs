@@ -346,13 +346,14 @@ impl Server {
 
     async fn until(&self, ready: impl FnMut(&Log) -> bool) {
         let mut log = self.shared.log.subscribe();
-        let waited = tokio::time::timeout(PATIENCE, log.wait_for(ready)).await;
+        // What it gives out keeps those that write out: it must be gone before the next look.
+        let is_ready = tokio::time::timeout(PATIENCE, log.wait_for(ready)).await.is_ok();
         let log = self.shared.log.borrow();
         let (asked, answered, gone) = (log.requests.len(), log.answered, log.gone);
         // The last one is enough: hundreds of them are megabytes.
         let last = log.requests.last();
         let so_far = format!("{asked} asked, {answered} answered, {gone} gone; the last: {last:?}");
-        assert!(waited.is_ok(), "waited in vain; so far: {so_far}");
+        assert!(is_ready, "waited in vain; so far: {so_far}");
     }
 
     fn block(&self, wait: impl Future<Output = ()>) {
