@@ -211,7 +211,31 @@ fn strangers_push_no_channel_out_of_those_that_are_read_after_a_restart() {
     let mut client = unconnected(&server, TOKEN, cursor.as_ref());
     client.known = known;
     assert_eq!(client.next_text(), "missed");
-    assert!(server.calls("GET /channels/900/messages").is_empty(), "nobody there may talk");
+    assert!(server.calls("GET /channels/900/messages").is_empty(), "only strangers wrote there");
+}
+
+#[test]
+fn what_is_written_in_a_second_gap_is_read_after_what_was_missed_in_the_first() {
+    let server = DiscordServer::start();
+    let mut client = connect(&server);
+    for channel in ["800", "801"] {
+        server.mention(channel, "2", "before");
+        assert_eq!(client.next_text(), "before");
+    }
+    let (cursor, known) = client.stored();
+    drop(client);
+    server.forget_sessions();
+    server.plan("GET /channels/801/messages", Fault::Limited(2));
+    let mut client = unconnected(&server, TOKEN, cursor.as_ref());
+    client.known = known;
+    client.run(client.platform.connect()).unwrap();
+    server.world.wait("the first channel was read, and the second one is waited for", |world| {
+        world.calls.iter().any(|call| call.name.starts_with("GET /channels/801")).then_some(())
+    });
+    server.forget_sessions();
+    server.break_connections();
+    server.mention("800", "2", "in the gap");
+    assert_eq!(client.next_text(), "in the gap");
 }
 
 #[test]

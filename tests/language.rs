@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use avocet::i18n::{self, Phrase};
 
 /// Comment lines with an idiom of [`IDIOMS`]; lower it when there are fewer.
-const MOST_IDIOMS: usize = 84;
+const MOST_IDIOMS: usize = 82;
 
 /// Lines of 99 in 100 functions. That none has more than 60 is held by clippy.
 const LONGEST_OF_MOST: usize = 45;

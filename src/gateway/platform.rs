@@ -168,7 +168,7 @@ pub struct NewMessage {
     /// The same at every try to send this message, and at no other: a service that knows it has the
     /// message already.
     pub nonce: u64,
-    /// How often it was tried before without knowing what came of that.
+    /// Earlier tries whose outcome is unknown.
     pub tries: u32,
     /// What it answers: a service may show where an answer to a command will come, or show it to
     /// its sender only.

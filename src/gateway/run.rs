@@ -113,9 +113,9 @@ struct Service {
 
 struct ActiveChat {
     deliveries: Sender<ChatDelivery>,
-    /// Since when nothing has happened there.
     /// Deliveries that it was given.
     handed: u64,
+    /// Since when nothing has happened there.
     quiet_since: Option<Instant>,
     /// It ends; a delivery for it waits for that.
     is_ending: bool,

@@ -97,7 +97,7 @@ impl Outbox {
         }
     }
 
-    /// When [`Outbox::release`] has something to do; `None` if there is no text.
+    /// When [`Outbox::release`] has something to do; `None` without text.
     pub fn due(&self) -> Option<Instant> {
         let next = || self.last_release.map_or_else(Instant::now, |released| released + BEAT);
         let shown = self.batch.as_ref().map(|_| next());

@@ -298,7 +298,7 @@ fn the_model_that_answered_last_is_listed_and_goes_with_a_fork() {
     let models = |writer: &mut StoreWriter| -> Vec<Option<String>> {
         writer.list(None, 9).unwrap().into_iter().map(|one| one.model).collect()
     };
-    writer.save_turn_history(1, "[]", Some("nobody"));
+    writer.save_turn_history(1, "[]", Some("too-early"));
     turn(&mut writer, 1, "hello", "Hi.");
     assert_eq!(models(&mut writer), [None]);
     for model in [Some("first"), Some("second"), None] {

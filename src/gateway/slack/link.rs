@@ -128,8 +128,8 @@ enum LinkStep {
     Room,
 }
 
-/// Follows an order while there is no connection, whether it is to end: confirmations are for the
-/// closed one.
+/// Applies an order that comes between two connections; true if the task ends. Confirmations are
+/// for the connection that was closed.
 fn ends(order: &SlackOrder, cursor: &mut SlackCursor) -> bool {
     match order {
         SlackOrder::Close => true,

@@ -279,7 +279,7 @@ fn where_a_message_can_be_changed_a_few_times_only_a_reply_is_shown_at_its_end()
         call.kind
     };
     let first = timeline.open(PostBody::Plain("The".into()));
-    assert!(matches!(answer(&mut timeline), CallKind::Send(_)), "nobody knows yet");
+    assert!(matches!(answer(&mut timeline), CallKind::Send(_)), "not known yet");
     for text in ["The beginning", "The beginning and"] {
         timeline.update(first, PostBody::Plain(text.into()));
         assert_eq!(timeline.next_call(now), NextCall::Idle);
