@@ -225,7 +225,7 @@ fn a_folder_removed_during_a_turn_is_reported() {
             println!("skipped: no folder is closed to root");
             continue;
         }
-        let second = Reply::text(&ls(), 4).pause(Duration::from_millis(200));
+        let second = Reply::text(&ls(), 4).held();
         let server = Server::start(vec![Reply::text(&ls(), 4), second, Reply::chat("All done.")]);
         let url = server.base_url();
         let args = ["--base-url", &url, "--model", "loop-1", "-p", "go"];
@@ -241,6 +241,7 @@ fn a_folder_removed_during_a_turn_is_reported() {
             true => mode(0o000).unwrap(),
             false => fs::remove_dir_all(bench.work()).unwrap(),
         }
+        server.release();
         let output = child.wait_with_output().unwrap();
         if closed {
             mode(0o700).unwrap();

@@ -225,13 +225,12 @@ fn a_step_that_the_policy_refuses_is_shown_with_the_reason() {
 
 #[test]
 fn writing_is_signalled_while_an_answer_takes_its_time() {
-    let slow = Reply::text("{\"type\":\"chat\",\"message\":\"At last.\"}", 2)
-        .pause(Duration::from_millis(700));
-    let gateway = Gateway::start(vec![slow]);
+    let gateway = Gateway::start(vec![Reply::chat("At last.").held()]);
     gateway.telegram.write(ANN, "take your time");
     gateway.telegram.wait("the signal", |state| {
         state.calls.iter().any(|call| call.name == "sendChatAction").then_some(())
     });
+    gateway.model.release();
     gateway.telegram.wait_for(ANN, "At last.");
 }
 

@@ -416,12 +416,14 @@ fn escape_frees_the_connection_of_an_answer_that_never_ends() {
 #[test]
 fn a_message_typed_during_a_turn_is_queued() {
     let bench = TestDir::new();
-    let slow = Reply::chat("First answer.").pause(Duration::from_millis(40));
+    let slow = Reply::chat("First answer.").held();
     let server = Server::start(vec![slow, Reply::chat("Second answer.")]);
     let mut screen = bench.against(&server);
     screen.press("one\r");
     server.wait_for_requests(1);
     screen.press("two\t");
+    screen.wait_for("queued");
+    server.release();
     screen.wait_for("First answer.");
     screen.wait_for("Second answer.");
 }
