@@ -15,7 +15,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use avocet::protocol::{Event, Outcome};
 use avocet::store::{Database, Store};
@@ -444,6 +444,15 @@ enum SentText {
     Nowhere,
 }
 
+#[track_caller]
+fn wait_until(what: &str, holds: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(15);
+    while !holds() {
+        assert!(Instant::now() < deadline, "never happened: {what}");
+        std::thread::park_timeout(Duration::from_millis(10));
+    }
+}
+
 /// Kills up to 50 ms after Enter, which is pressed once the words are seen; the answer is where the
 /// words are, and whether the server has heard them.
 fn early(seed: u64) -> (SentText, bool) {
@@ -461,18 +470,20 @@ fn early(seed: u64) -> (SentText, bool) {
         screen.wait_for("Before.");
         screen.wait_until_gone("Esc stops");
     }
-    screen.press("the words that count");
-    screen.wait_for("the words that count");
-    screen.press("\r");
-    std::thread::sleep(Duration::from_micros(random.u64(0..50_000)));
-    screen.signal("KILL");
-    screen.wait_for_exit();
-    let is_heard = server.requests().len() > usize::from(!is_first);
     let holds = |folder: &str| {
         let files = fs::read_dir(bench.path("avocet").join(folder)).into_iter().flatten().flatten();
         let texts = files.map(|file| fs::read(file.path()).unwrap_or_default());
         texts.map(|text| String::from_utf8_lossy(&text).into_owned()).collect::<String>()
     };
+    screen.press("the words that count");
+    screen.wait_for("the words that count");
+    // A frame waits for the disk, but not for long.
+    wait_until("the draft is written", || holds("state/drafts").contains("the words that count"));
+    screen.press("\r");
+    std::thread::sleep(Duration::from_micros(random.u64(0..50_000)));
+    screen.signal("KILL");
+    screen.wait_for_exit();
+    let is_heard = server.requests().len() > usize::from(!is_first);
     let begins = |event: &Event| matches!(event, Event::TurnStarted { text, .. } if text == "the words that count");
     let known = match () {
         () if bench.kept().iter().any(begins) => SentText::Conversation,
@@ -586,4 +597,21 @@ fn a_kill_during_a_screen_turn_loses_no_prompt_and_damages_no_session() {
         *hits.entry(hit).or_insert(0_u32) += 1;
     }
     println!("{count} kills on the screen from seed {base}: {hits:?}; words seen and gone: {lost}");
+}
+
+#[test]
+fn text_of_a_script_whose_reply_does_not_go_on_is_shown_and_survives_a_kill() {
+    let bench = TestDir::new();
+    fs::write(bench.work().join("ask.ai.yaml"), "user: go\nassistant: \"[[A]]\"\n").unwrap();
+    let server = Server::start(vec![Reply::text(&numbered(20), 20).hang_after(10)]);
+    let (url, work) = (server.base_url(), bench.work());
+    let fixed = ["--trust", work.to_str().unwrap(), "--base-url", &url, "--model", "loop-1"];
+    let mut screen = Screen::start(&fixed, &bench.envs(), &work, (100, 30));
+    screen.wait_for("Ask anything");
+    screen.press("/run ask.ai.yaml\r");
+    screen.wait_for("word009");
+    wait_until("it is recorded", || answers(&bench.kept()).contains("word009"));
+    screen.signal("KILL");
+    screen.wait_for_exit();
+    assert!(answers(&bench.kept()).contains("word009"));
 }

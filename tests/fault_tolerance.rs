@@ -422,7 +422,7 @@ fn the_next_start_removes_files_of_a_write_that_was_killed() {
         if half.is_empty() {
             break;
         }
-        assert!(swept.elapsed() < Duration::from_secs(5), "{half:?}");
+        assert!(swept.elapsed() < Duration::from_secs(30), "{half:?}");
         command(&bench, &["--model", &next, "-p", "go"]).output().unwrap();
     }
     assert!(own.exists(), "what a living run writes stays");

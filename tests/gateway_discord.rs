@@ -225,7 +225,8 @@ fn what_is_written_in_a_second_gap_is_read_after_what_was_missed_in_the_first() 
     let (cursor, known) = client.stored();
     drop(client);
     server.forget_sessions();
-    server.plan("GET /channels/801/messages", Fault::Limited(2));
+    // Longer than a new session takes.
+    server.plan("GET /channels/801/messages", Fault::Limited(8));
     let mut client = unconnected(&server, TOKEN, cursor.as_ref());
     client.known = known;
     client.run(client.platform.connect()).unwrap();
@@ -262,6 +263,25 @@ fn a_press_does_not_wait_for_missed_messages() {
     let first = client.next().kind;
     assert!(matches!(first, IncomingKind::Button { .. }), "{first:?}");
     assert_eq!([client.next_text(), client.next_text()], ["missed", "live"]);
+}
+
+#[test]
+fn messages_wait_for_missed_ones_but_not_for_long() {
+    let server = DiscordServer::start();
+    let mut client = connect(&server);
+    server.mention("800", "2", "before");
+    assert_eq!(client.next_text(), "before");
+    let (cursor, known) = client.stored();
+    drop(client);
+    server.forget_sessions();
+    server.mention("800", "2", "missed");
+    server.plan("GET /channels/800/messages", Fault::Limited(600));
+    let mut client = unconnected(&server, TOKEN, cursor.as_ref());
+    client.known = known;
+    client.run(client.platform.connect()).unwrap();
+    server.wait_for_identify(2);
+    server.mention("800", "2", "live");
+    assert_eq!(client.next_text(), "live");
 }
 
 #[test]

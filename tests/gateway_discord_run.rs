@@ -84,7 +84,7 @@ fn a_turn_with_an_approval_runs_the_step_and_answers_in_the_channel() {
     assert!(question.content.contains("touch"), "{}", question.content);
     assert!(!gateway.has_file("made.txt"), "nothing runs before the answer");
     let id = server.press_forged(ANN, &question, &data(&question.buttons(), "once"));
-    let answer = wait_for(&server, "it is there");
+    let answer = wait_for(&server, "it is there.");
     assert!(gateway.has_file("made.txt"));
     assert_eq!(
         (answer.content.as_str(), answer.channel.as_str()),

@@ -93,7 +93,7 @@ fn a_turn_with_an_approval_runs_the_step_and_answers_in_the_thread() {
     assert_eq!(question.thread, Some(thread.clone()));
     assert!(!gateway.has_file("made.txt"), "nothing runs before the answer");
     let envelope = press(&server, ANN, &question, &data(&question.buttons(), "once"));
-    let answer = wait_for(&server, "it is there");
+    let answer = wait_for(&server, "it is there.");
     assert!(gateway.has_file("made.txt"));
     assert_eq!((answer.shown().as_str(), answer.thread), ("*Done*, it is there.", Some(thread)));
     assert!(server.wait_for_acknowledgement(&envelope) < ACK_TIME);
@@ -153,6 +153,47 @@ fn no_one_else_gets_an_answer_and_their_words_reach_no_model() {
     wait_for(&server, "For Ann.");
     assert_eq!(gateway.model.requests().len(), 1);
     assert!(server.messages().iter().all(|message| message.channel != "C1"));
+}
+
+#[test]
+fn strangers_who_are_refused_hold_no_one_up_and_get_no_more_than_a_few_words() {
+    let server = SlackServer::start();
+    for _ in 0..4 {
+        server.plan("chat.postMessage DU666", Fault::Silent);
+    }
+    let _gateway = start(&server, vec![Reply::chat("For Ann.")]);
+    for number in 0..40 {
+        server.say(&format!("{STRANGER}{number}"), "let me in");
+    }
+    server.say(ANN, "hello");
+    wait_for(&server, "For Ann.");
+    let calls = server.calls("chat.postMessage");
+    let chats = calls.iter().filter_map(|call| call.body["channel"].as_str());
+    assert_eq!(chats.filter(|chat| chat.contains(STRANGER)).count(), 4);
+}
+
+#[test]
+fn a_long_reply_where_the_bot_is_no_member_is_shown_whole_to_the_one_who_asked() {
+    let server = SlackServer::start();
+    server.workspace.with(|workspace| workspace.closed_channels.push("C9".into()));
+    let words: Vec<String> = (1..=150).map(|number| format!("word{number}")).collect();
+    let words = words.join(" ");
+    let reply = json!({ "type": "chat", "message": words, "data": {} }).to_string();
+    // Longer than five times the pause between two edits.
+    let slow = Reply::text(&reply, 100).pause(Duration::from_millis(80));
+    let _gateway = start(&server, vec![slow]);
+    let of_a_stranger = server.command("C9", STRANGER, "/avocet", "tell me as well");
+    let own = server.command("C9", ANN, "/avocet", "tell me a lot");
+    let told = server.workspace.wait("the whole reply", |workspace| {
+        let told = &workspace.responses[&own];
+        told.iter().any(|body| body["text"] == words.as_str()).then_some(told.len())
+    });
+    assert!(told <= 5, "{told}");
+    server.workspace.with(|workspace| {
+        let strange = format!("{:?}", workspace.responses[&of_a_stranger]);
+        assert!(!strange.contains("word"), "{strange}");
+        assert!(workspace.messages.is_empty());
+    });
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn a_turn_with_an_approval_runs_the_step_and_answers_in_the_chat() {
     assert!(question.text.contains("touch made.txt"), "{}", question.text);
     assert!(!gateway.has_file("made.txt"), "nothing runs before the answer");
     let press = gateway.telegram.press(ANN, ANN, &data(&question, "once"));
-    let answer = gateway.telegram.wait_for(ANN, "it is there");
+    let answer = gateway.telegram.wait_for(ANN, "it is there.");
     assert!(gateway.has_file("made.txt"));
     assert_eq!(gateway.telegram.wait_for_acknowledgement(&press), None);
     assert_eq!(answer.text, "Done, it is there.");
@@ -320,6 +320,9 @@ fn messages_whose_answers_were_still_being_shown_are_answered_once_over_any_end_
         until("the first request", || gateway.model.requests().len() == 1);
         gateway.telegram.write(ANN, "second");
         until("the second request", || gateway.model.requests().len() == 2);
+        gateway.wait_for_record("telegram", |line| {
+            line.contains("\"begun\"") && line.contains("second")
+        });
         end(&mut gateway);
         gateway.telegram.with(|state| state.faults.clear());
         for _ in 0..2 {
@@ -346,19 +349,21 @@ fn messages_whose_answers_were_still_being_shown_are_answered_once_over_any_end_
 
 #[test]
 fn an_answer_that_cannot_be_read_and_a_refusal_for_now_lose_nothing() {
-    let replies = vec![Reply::chat("One."), touch(), Reply::chat("Three."), Reply::chat("Four.")];
+    let held = Reply::chat("Three.").held();
+    let replies = vec![Reply::chat("One."), touch(), held, Reply::chat("Four.")];
     let gateway = Gateway::start(replies);
     for fault in [Fault::Unreadable(200), Fault::Unreadable(404), Fault::Unreadable(502)] {
         gateway.telegram.plan("sendMessage", fault);
     }
     gateway.telegram.write(ANN, "one");
     gateway.telegram.wait_for(ANN, "One.");
-    gateway.telegram.write(ANN, "two");
     gateway.telegram.plan("sendMessage", Fault::Unreadable(200));
+    gateway.telegram.write(ANN, "two");
     let question = gateway.telegram.wait_for_question(ANN);
     gateway.telegram.press(ANN, ANN, &data(&question, "once"));
     // The user blocked the bot, and wrote again later.
     gateway.telegram.plan("sendMessage", Fault::Status(403));
+    gateway.model.release();
     gateway.telegram.wait("the refusal", |state| state.faults.is_empty().then_some(()));
     gateway.telegram.write(ANN, "four");
     gateway.telegram.wait_for(ANN, "Three.");
@@ -457,6 +462,7 @@ fn a_kill_in_the_turn_of_a_file_does_not_run_it_twice() {
     let mut gateway = Gateway::start(vec![touch(), Reply::chat("Twice?")]);
     gateway.telegram.send_file(ANN, "notes.txt", b"heron", "what is the word?");
     gateway.telegram.wait_for_question(ANN);
+    gateway.wait_for_record("telegram", |line| line.contains("\"begun\""));
     gateway.kill();
     gateway.run();
     gateway.telegram.wait_for(ANN, "was restarted while");
@@ -495,7 +501,8 @@ fn the_conversation_that_rests_longest_makes_room_and_goes_on_later() {
     let in_memory = || open_conversations(gateway.id());
     gateway.telegram.write(ANN, "first words");
     gateway.telegram.wait_for(ANN, "One.");
-    until("the first is quiet", || in_memory().len() == 1);
+    // What follows when its message is done.
+    gateway.wait_for_record("telegram", |line| line.contains("\"done\""));
     let first = in_memory();
     gateway.telegram.write_in_group(-5, ANN, "@avocet_bot second words");
     gateway.telegram.wait_for(-5, "Two.");
@@ -525,6 +532,7 @@ fn until(what: &str, holds: impl Fn() -> bool) {
     let patience = std::time::Instant::now() + Duration::from_secs(30);
     while !holds() {
         assert!(std::time::Instant::now() < patience, "never happened: {what}");
+        std::thread::park_timeout(Duration::from_millis(2));
     }
 }
 
@@ -553,7 +561,7 @@ fn an_image_reaches_a_model_that_takes_images_and_is_named_to_the_user_of_anothe
 #[test]
 fn a_step_at_work_at_its_time_limit_runs_on_as_a_job_and_the_chat_is_told() {
     let step = Reply::cmd("I follow it.", "sh", &["chatty.sh"]);
-    let settings = "\n[limits]\nstep_timeout_s = 1\n";
+    let settings = "\n[limits]\nstep_timeout_s = 4\n";
     let gateway = Gateway::with(vec![step, Reply::chat("It goes on.")], settings, TOKEN);
     let work = gateway.dir.work();
     let chatty = "while [ -e chatty.sh ] && [ ! -e stop ]; do echo tick; sleep 0.05; done\n";
@@ -562,7 +570,7 @@ fn a_step_at_work_at_its_time_limit_runs_on_as_a_job_and_the_chat_is_told() {
     let question = gateway.telegram.wait_for_question(ANN);
     gateway.telegram.press(ANN, ANN, &data(&question, "once"));
     let said = gateway.telegram.wait_for(ANN, "Avocet decided");
-    let expected = "is still at work after 1 s, its time limit";
+    let expected = "is still at work after 4 s, its time limit";
     assert!(said.text.contains("sh chatty.sh") && said.text.contains(expected), "{said:?}");
     assert!(said.text.contains("decided: Keep it running in the background."), "{said:?}");
     gateway.telegram.wait_for(ANN, "It goes on.");
@@ -575,10 +583,10 @@ fn a_step_at_work_at_its_time_limit_runs_on_as_a_job_and_the_chat_is_told() {
 #[test]
 fn a_conversation_with_a_running_job_does_not_rest() {
     let step = Reply::cmd("I build it.", "sh", &["build.sh"]);
-    let settings = "\n[gateway]\nsession_idle_s = 1\n\n[limits]\nstep_timeout_s = 1\n";
+    let settings = "\n[gateway]\nsession_idle_s = 1\n\n[limits]\nstep_timeout_s = 4\n";
     let gateway = Gateway::with(vec![step, Reply::chat("It goes on.")], settings, TOKEN);
     // It ends by itself, long after the conversation would rest.
-    let build = "for _ in $(seq 40); do echo tick; sleep 0.1; done\n";
+    let build = "for _ in $(seq 80); do echo tick; sleep 0.1; done\n";
     fs::write(gateway.dir.work().join("build.sh"), build).unwrap();
     gateway.telegram.write(ANN, "build it");
     let question = gateway.telegram.wait_for_question(ANN);

@@ -52,6 +52,7 @@ fn updates_whose_numbers_begin_again_lower_are_answered_once_each_over_a_restart
     telegram.with(|state| state.next_update = 10);
     telegram.write(ANN, "two");
     telegram.wait_for(ANN, "Two.");
+    gateway.wait_for_record("telegram", |line| line.contains("\"begun\"") && line.contains("two"));
     gateway.kill();
     gateway.run();
     telegram.write(ANN, "three");

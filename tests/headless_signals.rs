@@ -151,7 +151,8 @@ fn assert_ended_by(way: StepSource, (name, number): (&str, u32)) {
     assert_eq!(how, (i32::try_from(128 + number).ok(), None), "{way:?} {name}");
     // What was killed is still listed until it is scheduled once more.
     tree.wait_for_counts([0, 0, 0], &format!("{way:?} {name}: all has ended"));
-    assert!(took < Duration::from_secs(3), "{way:?} {name}: {took:?}");
+    // What is not ended runs for years.
+    assert!(took < Duration::from_secs(12), "{way:?} {name}: {took:?}");
 }
 
 fn kill(signal: &str, id: u32) {

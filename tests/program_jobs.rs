@@ -319,7 +319,7 @@ fn a_keeper_ends_a_job_that_has_more_processes_than_it_may() {
 /// What a run without a screen writes to standard error, its exit code, and what the model got.
 fn run_without_user(replies: Vec<Reply>, args: &[&str]) -> (String, Option<i32>, String) {
     let (bench, server) = (TestDir::new(), Server::start(replies));
-    bench.settings("[limits]\nstep_timeout_s = 1\n");
+    bench.settings("[limits]\nstep_timeout_s = 4\n");
     fs::write(bench.work().join("chatty.sh"), CHATTY).unwrap();
     let script = "---\ntools: [exec]\n---\nuser: go\nassistant: \"[[A]]\"\n$echo: \"?=A\"\n";
     fs::write(bench.work().join("ask.ai.yaml"), script).unwrap();
@@ -337,7 +337,7 @@ fn without_a_user_a_step_at_work_at_its_time_limit_runs_on_and_ends_with_the_run
     let replies = vec![script_step("chatty.sh", false), Reply::chat("All done.")];
     let (said, code, sent) = run_without_user(replies, &["--approve-steps", "-p", "go"]);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("`sh chatty.sh` is still at work after 1 s, its time limit"), "{said}");
+    assert!(said.contains("`sh chatty.sh` is still at work after 4 s, its time limit"), "{said}");
     assert!(said.contains("this counts: Keep it running in the background"), "{said}");
     assert!(
         said.contains("Job 1 `sh chatty.sh` was still at work and ends with this run"),
@@ -350,7 +350,7 @@ fn without_a_user_a_step_at_work_at_its_time_limit_runs_on_and_ends_with_the_run
 fn without_a_user_a_line_at_work_at_its_time_limit_is_stopped_which_is_said() {
     let (said, code, sent) = run_without_user(Vec::new(), &["-p", "!sh chatty.sh"]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("is still at work after 1 s, its time limit"), "{said}");
+    assert!(said.contains("is still at work after 4 s, its time limit"), "{said}");
     assert!(said.contains("this counts: Stop it"), "{said}");
     assert!(said.contains("timed out and stopped after"), "{said}");
     assert_eq!(sent, "", "no model was asked");
@@ -362,5 +362,5 @@ fn a_step_of_a_script_is_stopped_at_its_time_limit_and_the_model_is_told() {
     let replies = vec![Reply::text(call, 2), Reply::text("All done.", 2)];
     let (said, code, sent) = run_without_user(replies, &["run", "-y", "ask.ai.yaml"]);
     assert_eq!(code, Some(0), "{said}");
-    assert!(sent.contains("stopped after 1 s, the time limit of a step"), "{sent}");
+    assert!(sent.contains("stopped after 4 s, the time limit of a step"), "{sent}");
 }

@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -77,6 +78,15 @@ fn holding(folder: &Path, text: &str) -> Vec<PathBuf> {
         }
     }
     found
+}
+
+#[track_caller]
+fn wait_until(what: &str, so: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(15);
+    while !so() {
+        assert!(Instant::now() < deadline, "{what}: not so after 15 s");
+        std::thread::park_timeout(Duration::from_millis(2));
+    }
 }
 
 #[track_caller]
@@ -165,8 +175,12 @@ fn a_key_that_was_typed_is_masked_in_the_history_and_in_the_draft_once_it_is_sen
     screen.press("please\r");
     screen.wait_for("Noted.");
     screen.wait_until_gone("Esc stops");
+    let history = bench.path("avocet/state/history");
+    wait_until("the line is kept", || {
+        fs::read_to_string(&history).is_ok_and(|text| text.contains("please"))
+    });
     bench.assert_no_saved_key();
-    let history = fs::read_to_string(bench.root.path().join("avocet/state/history")).unwrap();
+    let history = fs::read_to_string(&history).unwrap();
     assert!(history.contains("keep ") && history.contains("please"), "{history}");
     // What waits for its turn was sent as well; a killed program leaves no key of it.
     screen.press("go on\r");
@@ -177,11 +191,7 @@ fn a_key_that_was_typed_is_masked_in_the_history_and_in_the_draft_once_it_is_sen
     screen.wait_for("queued");
     screen.press("half a thought");
     let drafts = bench.root.path().join("avocet/state/drafts");
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(15);
-    while holding(&drafts, "half a thought").is_empty() {
-        assert!(std::time::Instant::now() < deadline, "the draft is kept");
-        std::thread::yield_now();
-    }
+    wait_until("the draft is kept", || !holding(&drafts, "half a thought").is_empty());
     screen.signal("KILL");
     screen.wait_for_exit();
     bench.assert_no_saved_key();

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
 
-use std::process::Output;
-use std::time::Duration;
+use std::process::{Output, Stdio};
+use std::time::{Duration, Instant};
 
 use avocet::model::{Endpoint, HttpModel, Model, ServerFacts, learn_facts};
 use avocet::protocol::Provider;
@@ -137,20 +137,30 @@ fn no_request_waits_for_what_the_server_says_of_its_model() {
 #[test]
 fn a_session_learns_what_the_server_says_and_remembers_it() {
     let bench = TestDir::new();
-    // Enough time to ask beside the first answer.
-    let slow = Reply::text("Hello.", 8).pause(Duration::from_millis(100));
-    let server = llama_cpp(vec![slow], true);
-    ask(&bench, &server, "own", &["-p", "hi"]);
-    server.wait_for_lookups(2);
+    // The server is asked beside the first answer, which waits until all is written.
+    let server = llama_cpp(vec![Reply::text("Hello.", 8).held()], true);
     let url = server.base_url();
-    let known = std::fs::read_to_string(bench.path("avocet/state/models.json")).unwrap();
-    assert!(known.contains(&url) && known.contains("8192"), "{known}");
+    let mut first = bench.command(&["--base-url", &url, "--model", "own", "-p", "hi"]);
+    let mut first = first.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    server.wait_for_lookups(2);
+    let file = bench.path("avocet/state/models.json");
+    let deadline = Instant::now() + Duration::from_secs(15);
+    let known = loop {
+        let known = std::fs::read_to_string(&file).unwrap_or_default();
+        if known.contains(&url) && known.contains("8192") {
+            break known;
+        }
+        assert!(Instant::now() < deadline, "{known}");
+        std::thread::park_timeout(Duration::from_millis(2));
+    };
+    server.release();
+    assert!(first.wait().unwrap().success());
     // The same address without the facts: what it said before still counts.
     let says = Reply::text("Hello again.", 2);
     let hangs = ("/v1/models", Reply::status(200).hang_after(0));
     let again = Server::start_with_pages(vec![says.clone(), says], vec![hangs]);
     let moved = known.replace(&url, &again.base_url());
-    std::fs::write(bench.path("avocet/state/models.json"), moved).unwrap();
+    std::fs::write(&file, moved).unwrap();
     ask(&bench, &again, "own", &["-p", "hi"]);
     let sent = again.requests()[0].json();
     assert!(sent["tools"].is_array(), "{sent}");

@@ -24,6 +24,22 @@ use server::{Reply, Server};
 
 const MOST: Duration = Duration::from_secs(3);
 
+/// Fails if quitting takes longer than it may, five times in a row: a busy machine may delay any
+/// single one.
+#[track_caller]
+fn assert_quick(what: &str, mut quit: impl FnMut() -> Duration) {
+    let mut times = Vec::new();
+    while times.len() < 5 {
+        let took = quit();
+        println!("{what}: {} ms", took.as_millis());
+        if took < MOST {
+            return;
+        }
+        times.push(took);
+    }
+    panic!("{what}: {times:?}");
+}
+
 /// The ways out of the full screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ExitKey {
@@ -48,24 +64,20 @@ fn screen(bench: &TestDir, server: &Server, more: &[(&'static str, String)]) -> 
     screen
 }
 
-fn leave(screen: &mut Screen, out: ExitKey, what: &str) {
+/// Quits, and answers how long it took.
+fn leave(screen: &mut Screen, out: ExitKey, what: &str) -> Duration {
     let began = Instant::now();
     match out {
         ExitKey::Exit => screen.press("\x15/exit\r"),
         ExitKey::CtrlD => screen.press("\x15\x04"),
-        ExitKey::CtrlC => {
-            screen.press("\x03");
-            screen.press("\x03");
-            screen.press("\x03");
-        }
+        ExitKey::CtrlC => screen.press("\x03\x03\x03"),
         ExitKey::Term => screen.signal("TERM"),
     }
     let code = screen.wait_for_exit();
     let took = began.elapsed();
-    println!("{what}, {out:?}: {} ms", took.as_millis());
-    assert!(took < MOST, "{what}, {out:?}: {took:?}\n{}", screen.text());
     assert_eq!(code, if out == ExitKey::Term { 143 } else { 0 }, "{what}, {out:?}");
     assert_eq!(screen.modes(), Modes::default(), "{what}, {out:?}");
+    took
 }
 
 fn program(path: &Path, lines: &str) {
@@ -117,16 +129,19 @@ const STUBBORN: &[(&str, &str)] = &[
 fn the_screen_exits_at_once_whatever_a_step_does() {
     for (what, lines) in STUBBORN {
         for out in OUT {
-            let bench = TestDir::new();
-            program(&bench.work().join("stubborn.sh"), lines);
-            let server = Server::start(vec![step("./stubborn.sh"), Reply::chat("Done.")]);
-            let mut screen = screen(&bench, &server, &[]);
-            screen.press("go\r");
-            screen.answer("Run this?", "y");
-            let file = bench.work().join("pid");
-            wait_until("the step runs", || pid(&file).is_some());
-            leave(&mut screen, out, what);
-            assert!(!is_running(&file), "{what}, {out:?}");
+            assert_quick(&format!("{what}, {out:?}"), || {
+                let bench = TestDir::new();
+                program(&bench.work().join("stubborn.sh"), lines);
+                let server = Server::start(vec![step("./stubborn.sh"), Reply::chat("Done.")]);
+                let mut screen = screen(&bench, &server, &[]);
+                screen.press("go\r");
+                screen.answer("Run this?", "y");
+                let file = bench.work().join("pid");
+                wait_until("the step runs", || pid(&file).is_some());
+                let took = leave(&mut screen, out, what);
+                assert!(!is_running(&file), "{what}, {out:?}");
+                took
+            });
         }
     }
 }
@@ -135,12 +150,15 @@ fn the_screen_exits_at_once_whatever_a_step_does() {
 fn the_screen_exits_at_once_while_the_server_hangs() {
     for silent in [Reply::text("{\"type\":", 2).hang_after(1), Reply::status(200).hang_after(0)] {
         for out in OUT {
-            let bench = TestDir::new();
-            let server = Server::start(vec![silent.clone()]);
-            let mut screen = screen(&bench, &server, &[]);
-            screen.press("go\r");
-            wait_until("it is asked", || !server.requests().is_empty());
-            leave(&mut screen, out, "a server that hangs");
+            let what = "a server that hangs";
+            assert_quick(&format!("{what}, {out:?}"), || {
+                let bench = TestDir::new();
+                let server = Server::start(vec![silent.clone()]);
+                let mut screen = screen(&bench, &server, &[]);
+                screen.press("go\r");
+                wait_until("it is asked", || !server.requests().is_empty());
+                leave(&mut screen, out, what)
+            });
         }
     }
 }
@@ -148,36 +166,37 @@ fn the_screen_exits_at_once_while_the_server_hangs() {
 #[test]
 fn the_screen_exits_at_once_while_another_program_locks_the_database() {
     for out in OUT {
-        let bench = TestDir::new();
-        let server = Server::start(vec![Reply::chat("Hello."), Reply::chat("Again.")]);
-        let mut screen = screen(&bench, &server, &[]);
-        screen.press("one\r");
-        screen.wait_for("Hello.");
-        screen.wait_until_gone("Esc stops");
-        let file = database(&bench);
-        let other = rusqlite::Connection::open(file).unwrap();
-        other.execute_batch("BEGIN IMMEDIATE").unwrap();
-        screen.press("two\r");
-        if out == ExitKey::Term {
-            wait_until("it is asked", || server.requests().len() == 2);
-        }
-        let began = Instant::now();
-        match out {
-            ExitKey::Exit => screen.press("\x15/exit\r"),
-            ExitKey::CtrlD => screen.press("\x15\x04"),
-            ExitKey::CtrlC => screen.press("\x03\x03\x03"),
-            ExitKey::Term => screen.signal("TERM"),
-        }
-        screen.wait_for_exit();
-        let took = began.elapsed();
-        println!("a database that is held, {out:?}: {} ms", took.as_millis());
-        assert!(took < MOST, "{out:?}: {took:?}\n{}", screen.text());
-        let said = String::from_utf8_lossy(&screen.raw()).into_owned();
-        assert!(said.contains("could not be saved"), "{out:?}: {said}");
-        let data = fs::read_dir(bench.root.path().join("avocet/data")).unwrap().flatten();
-        let texts: Vec<PathBuf> = data.map(|file| file.path()).collect();
-        let text = texts.iter().find(|path| path.extension().is_some_and(|it| it == "md"));
-        assert!(fs::read_to_string(text.unwrap()).unwrap().contains("two"), "{out:?}");
+        assert_quick(&format!("a database that is held, {out:?}"), || {
+            let bench = TestDir::new();
+            let server = Server::start(vec![Reply::chat("Hello."), Reply::chat("Again.")]);
+            let mut screen = screen(&bench, &server, &[]);
+            screen.press("one\r");
+            screen.wait_for("Hello.");
+            screen.wait_until_gone("Esc stops");
+            let file = database(&bench);
+            let other = rusqlite::Connection::open(file).unwrap();
+            other.execute_batch("BEGIN IMMEDIATE").unwrap();
+            screen.press("two\r");
+            if out == ExitKey::Term {
+                wait_until("it is asked", || server.requests().len() == 2);
+            }
+            let began = Instant::now();
+            match out {
+                ExitKey::Exit => screen.press("\x15/exit\r"),
+                ExitKey::CtrlD => screen.press("\x15\x04"),
+                ExitKey::CtrlC => screen.press("\x03\x03\x03"),
+                ExitKey::Term => screen.signal("TERM"),
+            }
+            screen.wait_for_exit();
+            let took = began.elapsed();
+            let said = String::from_utf8_lossy(&screen.raw()).into_owned();
+            assert!(said.contains("could not be saved"), "{out:?}: {said}");
+            let data = fs::read_dir(bench.root.path().join("avocet/data")).unwrap().flatten();
+            let texts: Vec<PathBuf> = data.map(|file| file.path()).collect();
+            let text = texts.iter().find(|path| path.extension().is_some_and(|it| it == "md"));
+            assert!(fs::read_to_string(text.unwrap()).unwrap().contains("two"), "{out:?}");
+            took
+        });
     }
 }
 
@@ -189,19 +208,23 @@ fn database(bench: &TestDir) -> PathBuf {
 
 #[test]
 fn the_screen_exits_at_once_while_an_editor_hangs() {
-    let bench = TestDir::new();
-    let editor = bench.root.path().join("editor");
-    program(&editor, "echo $$ > pid\ntrap '' INT TERM HUP QUIT\nwhile :; do sleep 1; done\n");
-    let server = Server::start(vec![]);
-    let more = [("VISUAL", editor.display().to_string())];
-    let mut screen = screen(&bench, &server, &more);
-    screen.press("a draft");
-    screen.wait_for("a draft");
-    screen.press("\x07");
-    let file = bench.work().join("pid");
-    wait_until("the editor is open", || pid(&file).is_some());
-    leave(&mut screen, ExitKey::Term, "an editor that hangs");
-    assert!(!is_running(&file), "the editor is gone");
+    let what = "an editor that hangs";
+    assert_quick(what, || {
+        let bench = TestDir::new();
+        let editor = bench.root.path().join("editor");
+        program(&editor, "echo $$ > pid\ntrap '' INT TERM HUP QUIT\nwhile :; do sleep 1; done\n");
+        let server = Server::start(vec![]);
+        let more = [("VISUAL", editor.display().to_string())];
+        let mut screen = screen(&bench, &server, &more);
+        screen.press("a draft");
+        screen.wait_for("a draft");
+        screen.press("\x07");
+        let file = bench.work().join("pid");
+        wait_until("the editor is open", || pid(&file).is_some());
+        let took = leave(&mut screen, ExitKey::Term, what);
+        assert!(!is_running(&file), "the editor is gone");
+        took
+    });
 }
 
 /// The ways without a screen.
@@ -221,16 +244,16 @@ fn start(bench: &TestDir, args: &[String]) -> Child {
     command.spawn().unwrap()
 }
 
-fn end(mut child: Child, signal: &str, what: &str) {
+/// Ends it by a signal, and answers how long it took.
+fn end(mut child: Child, signal: &str, what: &str) -> Duration {
     let began = Instant::now();
     let done = Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status();
     assert!(done.unwrap().success());
     let status = child.wait().unwrap();
     let took = began.elapsed();
-    println!("{what}, {signal}: {} ms", took.as_millis());
-    assert!(took < MOST, "{what}: {took:?}");
     let code = if signal == "INT" { 130 } else { 143 };
     assert_eq!(status.code(), Some(code), "{what}");
+    took
 }
 
 #[test]
@@ -238,17 +261,20 @@ fn a_headless_run_exits_at_once_whatever_its_step_does() {
     for way in 0..3 {
         for signal in ["INT", "TERM"] {
             let (what, lines) = STUBBORN[0];
-            let bench = TestDir::new();
-            program(&bench.work().join("stubborn.sh"), lines);
-            let call = Reply::text("@exec(program=\"./stubborn.sh\")", 4);
-            let step = if way == 2 { call } else { step("./stubborn.sh") };
-            let server = Server::start(vec![step, Reply::chat("Done.")]);
-            let args = &headless(&bench, &server)[way];
-            let child = start(&bench, args);
-            let file = bench.work().join("pid");
-            wait_until("the step runs", || pid(&file).is_some());
-            end(child, signal, &format!("{what}: {args:?}"));
-            assert!(!is_running(&file), "{args:?}");
+            let what = format!("{what}, way {way}, {signal}");
+            assert_quick(&what, || {
+                let bench = TestDir::new();
+                program(&bench.work().join("stubborn.sh"), lines);
+                let call = Reply::text("@exec(program=\"./stubborn.sh\")", 4);
+                let step = if way == 2 { call } else { step("./stubborn.sh") };
+                let server = Server::start(vec![step, Reply::chat("Done.")]);
+                let child = start(&bench, &headless(&bench, &server)[way]);
+                let file = bench.work().join("pid");
+                wait_until("the step runs", || pid(&file).is_some());
+                let took = end(child, signal, &what);
+                assert!(!is_running(&file), "{what}");
+                took
+            });
         }
     }
 }
@@ -257,12 +283,14 @@ fn a_headless_run_exits_at_once_whatever_its_step_does() {
 fn a_headless_run_exits_at_once_while_the_server_hangs() {
     for way in 0..3 {
         for signal in ["INT", "TERM"] {
-            let bench = TestDir::new();
-            let server = Server::start(vec![Reply::text("{\"type\":", 2).hang_after(1)]);
-            let args = &headless(&bench, &server)[way];
-            let child = start(&bench, args);
-            wait_until("it is asked", || !server.requests().is_empty());
-            end(child, signal, &format!("a server that hangs: {args:?}"));
+            let what = format!("a server that hangs, way {way}, {signal}");
+            assert_quick(&what, || {
+                let bench = TestDir::new();
+                let server = Server::start(vec![Reply::text("{\"type\":", 2).hang_after(1)]);
+                let child = start(&bench, &headless(&bench, &server)[way]);
+                wait_until("it is asked", || !server.requests().is_empty());
+                end(child, signal, &what)
+            });
         }
     }
 }

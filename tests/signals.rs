@@ -247,7 +247,7 @@ fn a_terminal_left_in_raw_mode_is_restored_to_ordinary_modes() {
 #[test]
 fn time_spent_stopped_does_not_count_as_server_silence() {
     let bench = TestDir::new();
-    bench.settings("[limits]\nidle_timeout_s = 2\n");
+    bench.settings("[limits]\nidle_timeout_s = 8\n");
     let words: Vec<String> = (1..=40).map(|n| format!("word{n}")).collect();
     let text = json!({ "type": "chat", "message": words.join(" ") }).to_string();
     let slow = Reply::text(&text, 40).pause(Duration::from_millis(50));
@@ -259,7 +259,7 @@ fn time_spent_stopped_does_not_count_as_server_silence() {
     wait_until("it stops", || screen.is_stopped());
     let stopped = Instant::now();
     // Longer than the limit.
-    wait_until("time goes by", || stopped.elapsed() > Duration::from_millis(3500));
+    wait_until("time goes by", || stopped.elapsed() > Duration::from_secs(10));
     screen.signal("CONT");
     screen.wait_for("word40");
     assert!(!screen.text().contains("sent nothing"), "{}", screen.text());
@@ -322,20 +322,38 @@ fn a_step_does_not_outlive_an_uncatchable_kill() {
     }
 }
 
+/// Whether two pieces 30 ms apart are one key: "ab", with a "=" typed after the key, is as wanted.
+/// On a busy machine the second piece may come later than it was sent, so it is tried again.
+fn is_one_key(screen: &mut Screen, (first, second): (&str, &str), wanted: &str) -> bool {
+    (0..40).any(|_| {
+        screen.press("\x05\x15");
+        screen.wait_until_gone("=");
+        screen.press("ab");
+        screen.wait_for("ab");
+        screen.press(first);
+        std::thread::sleep(Duration::from_millis(30));
+        screen.press(second);
+        // Not a letter: the name of the folder may have it.
+        screen.press("=");
+        screen.wait_for("=");
+        screen.text().contains(wanted)
+    })
+}
+
 #[test]
 fn a_split_escape_sequence_is_one_key() {
     let bench = TestDir::new();
     let mut screen = bench.screen(&[]);
     screen.wait_for("not a language model");
-    screen.press("ab");
-    screen.wait_for("ab");
-    for (first, second) in [("\x1b", "[D"), ("\x1b[", "D"), ("\x1b[1", ";2D"), ("\x1bO", "D")] {
-        screen.press(first);
-        screen.press(second);
+    for (pieces, wanted) in [
+        (("\x1b", "[D"), "a=b"),
+        (("\x1b[", "D"), "a=b"),
+        // With Shift it does nothing.
+        (("\x1b[1", ";2D"), "ab="),
+        (("\x1bO", "D"), "a=b"),
+    ] {
+        assert!(is_one_key(&mut screen, pieces, wanted), "{pieces:?}: {}", screen.text());
     }
-    screen.press("x");
-    screen.wait_for("xab");
-    assert!(!screen.text().contains('['), "{}", screen.text());
 }
 
 #[test]
@@ -343,20 +361,8 @@ fn an_escape_sequence_in_pieces_30_ms_apart_is_one_key_and_a_lone_escape_acts() 
     let bench = TestDir::new();
     let server = Server::start(vec![Reply::chat("Slowly.").hang_after(3)]);
     let mut screen = bench.against(&server);
-    for (first, second) in [("\x1b", "[D"), ("\x1b[", "D")] {
-        // On a busy machine the second piece may come later than it was sent.
-        let is_one_key = (0..5).any(|_| {
-            screen.press("\x05\x15ab");
-            screen.wait_for("ab");
-            screen.press(first);
-            std::thread::sleep(Duration::from_millis(30));
-            screen.press(second);
-            // Not a letter: the name of the folder may have it.
-            screen.press("=");
-            screen.wait_for("=");
-            screen.text().contains("a=b")
-        });
-        assert!(is_one_key, "{first:?} {second:?}: {}", screen.text());
+    for pieces in [("\x1b", "[D"), ("\x1b[", "D")] {
+        assert!(is_one_key(&mut screen, pieces, "a=b"), "{pieces:?}: {}", screen.text());
     }
     screen.press("\x05\x15go\r");
     server.wait_for_requests(1);

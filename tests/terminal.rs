@@ -10,6 +10,7 @@
 mod pty;
 
 use std::path::Path;
+use std::time::Duration;
 
 use avocet::protocol::{Event, ModelMessage, Op, SessionInfo, TurnOrigin, TurnOutcome, Usage};
 use avocet::tui::{self, ScreenConfig, terminal};
@@ -33,9 +34,14 @@ fn a_question_gets_an_answer_and_ctrl_c_leaves() {
     screen.press("\r");
     screen.wait_for("You said: hello 中文");
     screen.wait_until_gone("Esc stops");
-    screen.press("\x03");
-    screen.wait_for("Press Ctrl-C again");
-    screen.press("\x03");
+    // It is asked for three seconds: a busy machine may miss it, and then it is asked again.
+    let is_asked = (0..5).any(|_| {
+        screen.press("\x03");
+        screen.shows_within("Press Ctrl-C again", Duration::from_secs(4))
+    });
+    assert!(is_asked, "{}", screen.text());
+    // If the first one is too old for the second by now, these are two.
+    screen.press("\x03\x03");
     screen.wait_for("UserQuit: left");
     screen.wait_for_exit();
     assert_eq!(screen.modes(), Modes::default());

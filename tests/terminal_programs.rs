@@ -78,9 +78,8 @@ fn is_running(id: &str) -> bool {
 fn leave(screen: &mut Screen) {
     // Ctrl-C stops what still runs.
     screen.wait_until_gone("Esc stops");
-    screen.press("\x03");
-    screen.wait_for("Press Ctrl-C again");
-    screen.press("\x03");
+    // Both at once: the second one counts for three seconds only, which a busy machine may exceed.
+    screen.press("\x03\x03");
     assert_eq!(screen.wait_for_exit(), 0);
     assert_eq!(screen.modes(), Modes::default());
 }

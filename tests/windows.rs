@@ -67,6 +67,16 @@ fn leave(screen: &mut Screen) {
     assert_eq!(screen.wait_for_exit(), 0, "{}", screen.text());
 }
 
+/// Waits until the file contains the text.
+#[track_caller]
+fn wait_for_text(file: &Path, text: &str) {
+    let deadline = Instant::now() + Duration::from_secs(15);
+    while !fs::read_to_string(file).is_ok_and(|found| found.contains(text)) {
+        assert!(Instant::now() < deadline, "{text:?} is not in {}", file.display());
+        thread::park_timeout(Duration::from_millis(2));
+    }
+}
+
 /// The texts of all files below a folder.
 fn texts(folder: &Path) -> String {
     let files = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
@@ -126,18 +136,26 @@ fn settings_and_history_of_two_windows_at_once_are_all_saved() {
     let rounds = rounds(40);
     let bench = TestDir::new();
     let work = bench.work().display().to_string();
+    let settings_file = bench.path("avocet/config.toml");
+    let history = bench.path("avocet/state/history");
     let one_window = |name: &str, setting: &str| {
         let mut screen = window(&bench, &bench.work(), &["--trust", &work]);
         screen.wait_for("not a language model");
         for n in 0..rounds {
-            let on = if n % 2 == 0 { "on" } else { "off" };
-            let line =
-                if n % 4 < 2 { format!("/{setting} {on}") } else { format!("/deny {name}{n}") };
+            let is_on = n % 2 == 0;
+            let on = if is_on { "on" } else { "off" };
+            let (line, file, saved) = if n % 4 < 2 {
+                (format!("/{setting} {on}"), &settings_file, format!("{setting} = {is_on}"))
+            } else {
+                (format!("/deny {name}{n}"), &history, format!("/deny {name}{n}\""))
+            };
             screen.press(&line);
             screen.wait_for(&format!("› {line}"));
             screen.press("\r");
             // The input is empty; the line itself may stand above its answer.
             screen.wait_for("› Ask anything");
+            // The end of the program waits only a moment for what is being written.
+            wait_for_text(file, &saved);
         }
         leave(&mut screen);
     };
@@ -145,12 +163,12 @@ fn settings_and_history_of_two_windows_at_once_are_all_saved() {
         scope.spawn(|| one_window("left", "vim"));
         scope.spawn(|| one_window("right", "timestamps"));
     });
-    let settings = fs::read_to_string(bench.root.path().join("avocet/config.toml")).unwrap();
+    let settings = fs::read_to_string(&settings_file).unwrap();
     assert!(
         settings.contains("vim = false") && settings.contains("timestamps = false"),
         "{settings}"
     );
-    let lines = fs::read_to_string(bench.root.path().join("avocet/state/history")).unwrap();
+    let lines = fs::read_to_string(&history).unwrap();
     for name in ["left", "right"] {
         for n in (0..rounds).filter(|n| n % 4 >= 2) {
             assert!(lines.contains(&format!("/deny {name}{n}\"")), "{name}{n}: {lines}");

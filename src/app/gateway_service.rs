@@ -32,7 +32,7 @@ use crate::gateway::platform::{Cursor, Incoming, Platform, PlatformError};
 use crate::gateway::run::{
     self, Admit, ServiceAdmission, ServiceBounds, ServiceCommands, ServiceHealth, ServiceParts,
 };
-use crate::gateway::slack::{Slack, SlackConfig};
+use crate::gateway::slack::{Slack, SlackConfig, SlackPatience};
 use crate::gateway::telegram::Telegram;
 use crate::i18n::{Localize as _, LocalizedText, chat as w};
 use crate::protocol::{ChatPlatform, Extensions, Notice};
@@ -269,7 +269,7 @@ fn connect(
                 app_token,
                 bot_token: token,
                 is_command: Arc::new(move |name: &str| known.contains(name)),
-                silence: SlackConfig::SILENCE,
+                patience: SlackPatience::default(),
             };
             Arc::new(Slack::new(config, cursor).map_err(|_| address())?)
         }

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
+use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::timeout;
 
 use super::event::ScreenInput;
@@ -287,30 +288,43 @@ fn mask_queue(mut draft: SavedDraft, secrets: &Redactor) -> SavedDraft {
 /// Saves a setting, by its key and value, for the next start. It may wait for a disk.
 pub type SaveSettingFn = Arc<dyn Fn(&str, &str) -> Result<(), LocalizedText> + Send + Sync>;
 
-/// Saves settings where waiting is allowed.
+/// Saves settings where waiting is allowed, in the order in which they were changed.
 pub struct SettingsSaver {
-    save_fn: SaveSettingFn,
-    pub errors: (UnboundedSender<LocalizedText>, UnboundedReceiver<LocalizedText>),
+    jobs: UnboundedSender<(&'static str, String)>,
+    pub errors: UnboundedReceiver<LocalizedText>,
+    task: JoinHandle<()>,
 }
 
 impl SettingsSaver {
-    pub fn new(keep: SaveSettingFn) -> SettingsSaver {
-        SettingsSaver { save_fn: keep, errors: unbounded_channel() }
+    pub fn start(save: SaveSettingFn) -> SettingsSaver {
+        let (jobs, mut waiting) = unbounded_channel::<(&'static str, String)>();
+        let (failed, errors) = unbounded_channel();
+        let task = tokio::spawn(async move {
+            while let Some((key, value)) = waiting.recv().await {
+                let save = Arc::clone(&save);
+                if let Ok(Err(why)) = spawn_blocking(move || save(key, &value)).await {
+                    let _ = failed.send(why);
+                }
+            }
+        });
+        SettingsSaver { jobs, errors, task }
     }
 
     pub fn save(&self, key: &'static str, value: String) {
-        let (keep, fault) = (Arc::clone(&self.save_fn), self.errors.0.clone());
-        tokio::task::spawn_blocking(move || {
-            if let Err(why) = keep(key, &value) {
-                let _ = fault.send(why);
-            }
-        });
+        let _ = self.jobs.send((key, value));
+    }
+
+    /// Waits until all is written, for a moment at most.
+    pub async fn close(self) {
+        drop(self.jobs);
+        let _ = timeout(FAREWELL, self.task).await;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::i18n::store as words;
 
     #[tokio::test]
     async fn everything_is_written_before_the_thread_ends() {
@@ -339,6 +353,24 @@ mod tests {
             saver.close(draft).await;
             assert_eq!(draft::read(&kept), SavedDraft::from_text(left), "{line}");
         }
+    }
+
+    #[tokio::test]
+    async fn settings_are_saved_in_the_order_in_which_they_were_changed_and_before_the_end() {
+        let (written, order) = channel();
+        // The earlier ones take longer.
+        let save = move |key: &str, value: &str| {
+            thread::park_timeout(Duration::from_millis(40_u64.saturating_sub(value.len() as u64)));
+            written.send(format!("{key} {}", value.len())).expect("the test listens");
+            Err(words::BUSY.into())
+        };
+        let mut saver = SettingsSaver::start(Arc::new(save));
+        for length in [1, 20, 40] {
+            saver.save("vim", "x".repeat(length));
+        }
+        assert!(saver.errors.recv().await.is_some());
+        saver.close().await;
+        assert_eq!(order.try_iter().collect::<Vec<_>>(), ["vim 1", "vim 20", "vim 40"]);
     }
 
     #[tokio::test]

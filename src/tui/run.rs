@@ -60,7 +60,7 @@ pub async fn run(
     let first = config.first.take();
     let aside = Workers {
         auto_saver: AutoSaver::start(std::mem::take(&mut config.save_paths), config.draft.clone()),
-        settings_saver: SettingsSaver::new(keep),
+        settings_saver: SettingsSaver::start(keep),
         connector: ConnectWorker::new(std::mem::take(&mut config.setup)),
         image_paster: ImagePaster::new(config.terminal_caps.clipboard.clone()),
         copier: Copier::new(std::mem::take(&mut config.terminal_caps.clipboard)),
@@ -99,7 +99,7 @@ pub async fn run(
     let knows_unsaved = driver.state.presence.has_handled_unsaved;
     let Driver { screen, ops, mut pending_ops, workers, .. } = driver;
     drop(screen);
-    workers.auto_saver.close(draft.clone()).await;
+    tokio::join!(workers.auto_saver.close(draft.clone()), workers.settings_saver.close());
     pending_ops.push_back(Op::Shutdown);
     let _ = timeout(FAREWELL, shutdown(ops, pending_ops)).await;
     Ok(ScreenExit { cause, draft, card, has_handled_unsaved: knows_unsaved })
@@ -238,7 +238,7 @@ impl Driver {
             key = keys.next() => Wakeup::Key(key),
             event = self.events.recv() => Wakeup::Session(event.map(Box::new)),
             _ = self.ops.reserve(), if full => Wakeup::SessionHasRoom,
-            fault = self.workers.settings_saver.errors.1.recv() => Wakeup::SettingNotSaved(fault),
+            fault = self.workers.settings_saver.errors.recv() => Wakeup::SettingNotSaved(fault),
             found = self.workers.finder.next_matches() => Wakeup::FileMatches(found),
             found = self.workers.folders.next_listing() => Wakeup::Folders(found),
             painted = self.highlight_worker.next_result() => Wakeup::Highlighted(painted),

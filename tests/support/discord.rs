@@ -694,7 +694,7 @@ fn faulty(fault: Fault) -> Option<Response> {
         }
         Fault::Unreadable(status) => unreadable(status),
         Fault::Broken => broken(),
-        Fault::Unheard => return None,
+        Fault::Unheard | Fault::Silent => return None,
     })
 }
 
@@ -715,6 +715,9 @@ async fn rest(
     });
     if let Some(answer) = fault.and_then(faulty) {
         return answer;
+    }
+    if fault == Some(Fault::Silent) {
+        return std::future::pending().await;
     }
     // The service turns away what does not call itself a bot.
     let agents: Vec<_> = headers.get_all("user-agent").iter().collect();

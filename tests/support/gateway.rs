@@ -5,9 +5,11 @@
 
 use std::io::Read as _;
 use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
 use super::bench::TestDir;
 use super::server::{ReceivedRequest, Reply, Server};
+use super::service::PATIENCE;
 
 pub struct GatewayProcess {
     pub dir: TestDir,
@@ -66,6 +68,20 @@ impl GatewayProcess {
 
     pub fn id(&self) -> u32 {
         self.process.as_ref().unwrap().id()
+    }
+
+    /// Waits until the journal of a service has such a line.
+    pub fn wait_for_record(&self, service: &str, fits: impl Fn(&str) -> bool) {
+        let journal = self.dir.path(&format!("avocet/data/gateway/{service}.jsonl"));
+        let patience = Instant::now() + PATIENCE;
+        loop {
+            let lines = std::fs::read_to_string(&journal).unwrap_or_default();
+            if lines.lines().any(&fits) {
+                return;
+            }
+            assert!(Instant::now() < patience, "no such record: {lines}");
+            std::thread::park_timeout(Duration::from_millis(5));
+        }
     }
 
     pub fn has_file(&self, name: &str) -> bool {

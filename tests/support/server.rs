@@ -309,7 +309,7 @@ impl Server {
         self.shared.log.borrow().lookups.clone()
     }
 
-    /// Waits until so many pages were looked up and answered.
+    /// Waits until so many pages were looked up.
     pub fn wait_for_lookups(&self, count: usize) {
         self.block(self.until(|log| log.lookups.len() >= count));
     }
@@ -382,9 +382,9 @@ impl Shared {
             let wanted = self.key.map(|key| format!("Bearer {key}"));
             let is_locked = wanted.is_some() && seen.header("authorization") != wanted.as_deref();
             let page = if is_locked { Reply::status(401) } else { page };
-            let answered = self.answer(&client, &page, &mut Vec::new());
+            // Before it is answered, so that who has the answer finds it in the log.
             self.log.send_modify(|log| log.lookups.push(seen));
-            return answered;
+            return self.answer(&client, &page, &mut Vec::new());
         }
         let (number, reply) = {
             // Taken together, so that the order of both is the same.

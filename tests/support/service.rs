@@ -129,6 +129,8 @@ pub enum Fault {
     Unreadable(u16),
     /// The connection breaks before anything was done.
     Broken,
+    /// Nothing is done, and the connection stays open.
+    Silent,
     /// It was done, and the connection breaks before the client hears of it.
     Unheard,
 }

@@ -608,7 +608,8 @@ async fn method(
         if is_json { serde_json::from_slice(&body).unwrap_or_default() } else { form(&body) };
     let fault = workspace.with(|workspace| {
         let (name, body) = (name.clone(), args.clone());
-        let fault = planned_fault(&mut workspace.faults, &name);
+        let fault =
+            planned_fault(&mut workspace.faults, &format!("{name} {}", text(&args["channel"])));
         workspace.calls.push(Call { name, body, at: Instant::now() });
         fault
     });
@@ -622,6 +623,7 @@ async fn method(
         Some(Fault::Unauthorized) => return Json(refused("invalid_auth")).into_response(),
         Some(Fault::Unreadable(status)) => return unreadable(status),
         Some(Fault::Broken) => return broken(),
+        Some(Fault::Silent) => return std::future::pending().await,
         Some(Fault::Unheard) | None => {}
     }
     let token = token(&headers, "Bearer");

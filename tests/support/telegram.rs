@@ -282,6 +282,7 @@ async fn method(
         Some(Fault::Unauthorized) => return refused(401, "Unauthorized"),
         Some(Fault::Unreadable(status)) => return unreadable(status),
         Some(Fault::Broken) => return broken(),
+        Some(Fault::Silent) => return std::future::pending().await,
         Some(Fault::Unheard) => {
             let _ = act(&shared, &method, &value).await;
             return broken();

@@ -20,14 +20,26 @@ use crate::gateway::platform::{ChatAddress, Cursor, PlatformError};
 use crate::gateway::wait::finished;
 use crate::net::{SocketEvent, WebSocket};
 
-/// After so long without a connection the service may have given up delivering.
-const LONG_OFFLINE: Duration = Duration::from_secs(60);
-
 /// How long an answer to a ping may take.
 const ANSWER: Duration = Duration::from_secs(10);
 
 /// How long a connection that was replaced is still heard.
 const LINGER: Duration = Duration::from_secs(5);
+
+/// What is expected of the service.
+#[derive(Clone, Copy, Debug)]
+pub struct SlackPatience {
+    /// After so much silence it is asked whether it is there.
+    pub silence: Duration,
+    /// After so long without a connection it may have given up delivering.
+    pub redelivery: Duration,
+}
+
+impl Default for SlackPatience {
+    fn default() -> SlackPatience {
+        SlackPatience { silence: Duration::from_secs(30), redelivery: Duration::from_secs(60) }
+    }
+}
 
 /// What came, and the position after it.
 #[derive(Debug)]
@@ -51,8 +63,7 @@ pub struct SlackLink {
     /// The bot as a user.
     pub bot: String,
     pub is_command: IsCommand,
-    /// After so much silence the other side is asked whether it is there.
-    pub silence: Duration,
+    pub patience: SlackPatience,
     pub end: ConnectionEnd<SlackReceived, SlackOrder>,
     pub cursor: SlackCursor,
     /// What was missed, while it is read.
@@ -151,7 +162,7 @@ impl SlackLink {
         api: Arc<SlackApi>,
         bot: String,
         is_command: IsCommand,
-        silence: Duration,
+        patience: SlackPatience,
         end: ConnectionEnd<SlackReceived, SlackOrder>,
         cursor: SlackCursor,
     ) -> SlackLink {
@@ -161,7 +172,7 @@ impl SlackLink {
             api,
             bot,
             is_command,
-            silence,
+            patience,
             end,
             cursor,
             catch_up,
@@ -173,8 +184,9 @@ impl SlackLink {
     pub async fn run(mut self) {
         let mut pauses = ReconnectPauses::default();
         let mut offline_since = None;
+        let redelivery = self.patience.redelivery;
         loop {
-            let is_late = offline_since.is_none_or(|at: Instant| at.elapsed() >= LONG_OFFLINE);
+            let is_late = offline_since.is_none_or(|at: Instant| at.elapsed() >= redelivery);
             let mut pause = pauses.next();
             match open(Arc::clone(&self.api)).await {
                 Ok(socket) => {
@@ -205,7 +217,7 @@ impl SlackLink {
     }
 
     async fn serve(&mut self, socket: WebSocket) -> LinkEnd {
-        let current = SlackWire::new(socket, self.silence);
+        let current = SlackWire::new(socket, self.patience.silence);
         let (pauses, refreshes) = (ReconnectPauses::default(), ReconnectPauses::default());
         let mut wires = SlackWires { current, old: None, opening: None, pauses, refreshes };
         loop {
@@ -242,18 +254,18 @@ impl SlackLink {
             }
             LinkStep::Opened(Ok(socket)) => {
                 self.end.accepted();
-                wires.take_over(SlackWire::new(socket, self.silence));
+                wires.take_over(SlackWire::new(socket, self.patience.silence));
             }
             LinkStep::Opened(Err(error)) => {
                 wires.opening = self.open_later(error, wires.pauses.next());
             }
             LinkStep::Due => {
                 if let Some(wire) = &mut wires.old
-                    && wire.on_time(self.silence).await.is_err()
+                    && wire.on_time(self.patience.silence).await.is_err()
                 {
                     wires.old = None;
                 }
-                wires.current.on_time(self.silence).await?;
+                wires.current.on_time(self.patience.silence).await?;
             }
             LinkStep::Missed(missed) => self.take_missed(missed),
             LinkStep::Order(Some(SlackOrder::Close) | None) | LinkStep::Room => {}
@@ -296,7 +308,7 @@ impl SlackLink {
         wire: &mut SlackWire,
         event: SocketEvent,
     ) -> Result<LinkNews, LinkLost> {
-        wire.alive_until = Instant::now() + self.silence;
+        wire.alive_until = Instant::now() + self.patience.silence;
         wire.is_pinged = false;
         let frame = match event {
             SocketEvent::Text(text) => SlackFrame::read(&text),

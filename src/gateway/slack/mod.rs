@@ -21,6 +21,7 @@ use tokio::sync::OnceCell;
 use self::api::{PageWaiting, SlackApi};
 use self::cursor::SlackCursor;
 pub use self::incoming::IsCommand;
+pub use self::link::SlackPatience;
 use self::link::{SlackLink, SlackOrder, SlackReceived};
 use self::message::{post_body, posted_with, question_body, update_body};
 use self::text::escape;
@@ -59,19 +60,14 @@ pub struct SlackConfig {
     pub bot_token: String,
     /// Tells which words after `!` and after the app's own command are commands.
     pub is_command: IsCommand,
-    /// After so much silence the connection is checked.
-    pub silence: Duration,
-}
-
-impl SlackConfig {
-    pub const SILENCE: Duration = Duration::from_secs(30);
+    pub patience: SlackPatience,
 }
 
 /// A workspace.
 pub struct Slack {
     api: Arc<SlackApi>,
     is_command: IsCommand,
-    silence: Duration,
+    patience: SlackPatience,
     /// Of the run before.
     cursor: Option<Cursor>,
     running: OnceCell<RunningSlack>,
@@ -106,7 +102,7 @@ impl Slack {
             api: Arc::new(SlackApi::new(&config.api_url, &config.app_token, &config.bot_token)?),
             host: host(&config.api_url).unwrap_or_default().to_owned(),
             is_command: config.is_command,
-            silence: config.silence,
+            patience: config.patience,
             cursor: cursor.cloned(),
             running: OnceCell::new(),
             presses: recent(),
@@ -127,10 +123,10 @@ impl Slack {
         let me = self.api.call("auth.test", json!({})).await?;
         let text = |key: &str| me[key].as_str().unwrap_or_default().to_owned();
         let (api, is_command) = (Arc::clone(&self.api), Arc::clone(&self.is_command));
-        let (bot, silence) = (text("user_id"), self.silence);
+        let (bot, patience) = (text("user_id"), self.patience);
         let cursor = SlackCursor::resume(self.cursor.as_ref());
         let connection = ServiceConnection::start(|end| {
-            SlackLink::new(api, bot, is_command, silence, end, cursor).run()
+            SlackLink::new(api, bot, is_command, patience, end, cursor).run()
         });
         Ok(RunningSlack { name: text("user"), connection })
     }

@@ -182,22 +182,28 @@ async fn the_encoding_of_a_log_that_begins_in_ascii_is_found_further_down() {
 
 #[tokio::test]
 async fn a_file_that_changes_while_its_places_are_looked_for_is_said() {
-    let bench = FileFixture::new();
-    let path = bench.file("log", log("\n").as_bytes());
-    // Grows as long as the edit is judged.
-    let (stop, stopped) = std::sync::mpsc::channel::<()>();
-    let writer = std::thread::spawn(move || {
-        let mut file = OpenOptions::new().append(true).open(path).unwrap();
-        while stopped.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
-            file.write_all(b"more\n").unwrap();
+    // On a busy machine the whole edit may fall into a pause of the writer.
+    for _ in 0..20 {
+        let bench = FileFixture::new();
+        let path = bench.file("log", log("\n").as_bytes());
+        // Grows as long as the edit is judged.
+        let (stop, stopped) = std::sync::mpsc::channel::<()>();
+        let writer = std::thread::spawn(move || {
+            let mut file = OpenOptions::new().append(true).open(path).unwrap();
+            while stopped.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
+                file.write_all(b"more\n").unwrap();
+            }
+        });
+        let seen = bench.run("file.edit", edit("line 399999 of it", "x")).await;
+        drop(stop);
+        writer.join().unwrap();
+        let left: Vec<_> = fs::read_dir(&bench.place.workspace).unwrap().collect();
+        assert_eq!(left.len(), 1, "nothing else remains");
+        if seen.exit_code != Some(0) {
+            let said = note(&seen);
+            assert!(said.contains("chang"), "{said}");
+            return;
         }
-    });
-    let seen = bench.run("file.edit", edit("line 399999 of it", "x")).await;
-    drop(stop);
-    writer.join().unwrap();
-    assert_ne!(seen.exit_code, Some(0));
-    let said = note(&seen);
-    assert!(said.contains("chang"), "{said}");
-    let left: Vec<_> = fs::read_dir(&bench.place.workspace).unwrap().collect();
-    assert_eq!(left.len(), 1, "nothing is left behind");
+    }
+    panic!("no edit was refused");
 }
