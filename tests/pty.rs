@@ -549,6 +549,7 @@ fn the_draft_and_the_queue_survive_a_kill_and_start_nothing() {
     screen.press("\r");
     screen.wait_for("Now it came.");
     assert!(last_sent(&server).contains("and then this"));
+    let drafts = bench.root.path().join("avocet/state/drafts");
     wait_until("nothing is left to keep", || {
         fs::read_dir(&drafts)
             .into_iter()
