@@ -78,6 +78,65 @@ fn one_file_puts_a_command_into_every_menu_and_its_gate_keeps_it_out() {
 }
 
 #[test]
+fn what_a_file_says_and_no_menu_can_show_is_reported() {
+    let bench = TestDir::new();
+    let folder = bench.path("avocet/commands");
+    fs::create_dir_all(&folder).unwrap();
+    let write = |name: &str, text: &str| {
+        let text = format!("prompt = \"x\"\n{text}\n");
+        fs::write(folder.join(format!("{name}.toml")), text).unwrap();
+    };
+    write("odd", "aliases = [\"-x\", \"fine\", \"git:x\"]");
+    write("shut", "setting = \"nosuch.key\"");
+    write("open", "setting = \"vim\"");
+    bench.settings("vim = true\n");
+    let shown = menu(&bench, "slack");
+    let unusable = shown["unusable"].to_string();
+    for named in ["`/-x` cannot", "`/git:x` cannot", "`nosuch.key`"] {
+        assert!(unusable.contains(named), "{named}: {unusable}");
+    }
+    assert_eq!(reason(&shown, "open"), "reserved", "Slack's name, and open by its setting");
+    assert_eq!(reason(&menu(&bench, "discord"), "open"), "in the menu");
+    assert_eq!(reason(&shown, "shut"), "setting_closed");
+}
+
+#[test]
+fn what_the_menu_of_one_language_leaves_out_is_reported() {
+    let bench = TestDir::new();
+    let folder = bench.path("avocet/commands");
+    fs::create_dir_all(&folder).unwrap();
+    for number in 0..45 {
+        let text = format!("prompt = \"x\"\ndescription = \"Own command number {number} does\"\n");
+        fs::write(folder.join(format!("my-command-{number:02}.toml")), text).unwrap();
+    }
+    for lang in ["en", "zh"] {
+        let output = run(&bench, &["--lang", lang, "gateway", "menu", "telegram", "--json"]);
+        let menu: Value = serde_json::from_slice(&output.stdout).unwrap();
+        for call in menu["menu"].as_array().unwrap() {
+            for number in 0..45 {
+                let (shown, name) =
+                    (format!("my_command_{number:02}"), format!("my-command-{number:02}"));
+                let commands = call["commands"].as_array().unwrap();
+                let is_shown = commands.iter().any(|one| one["command"] == shown.as_str());
+                assert!(is_shown || reason(&menu, &name) == "no_room", "{lang}: {name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn commands_of_a_folder_that_is_not_trusted_are_named_as_such() {
+    let bench = TestDir::new();
+    let folder = bench.work().join(".avocet/commands");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("deploy.toml"), "prompt = \"x\"\n").unwrap();
+    let output =
+        bench.untrusted_command(&["gateway", "menu", "telegram", "--json"]).output().unwrap();
+    let menu: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(menu["unusable"].to_string().contains("trust"), "{}", menu["unusable"]);
+}
+
+#[test]
 fn a_code_is_printed_and_only_its_hash_is_stored_for_the_user_alone() {
     let bench = TestDir::new();
     let paired = text(&run(&bench, &["gateway", "pair"]));

@@ -137,8 +137,14 @@ fn commands_work_during_a_run_by_slash_and_by_exclamation_mark() {
     server.chatter("C1", ANN, "!stop", Some(&thread));
     server.mention_in_thread("C1", ANN, "second", &thread);
     wait_for(&server, "Second.");
-    server.command(&format!("D{ANN}"), ANN, "/avocet", "help");
-    wait_for(&server, "/steer");
+    for line in ["help", "HELP", "/Help"] {
+        let pages = |messages: &[Message]| {
+            messages.iter().filter(|message| message.shown().contains("/steer")).count()
+        };
+        let before = pages(&server.messages());
+        server.command(&format!("D{ANN}"), ANN, "/avocet", line);
+        server.workspace.wait(line, |w| (pages(&w.messages) > before).then_some(()));
+    }
     assert_eq!(gateway.model.requests().len(), 2);
 }
 

@@ -24,6 +24,7 @@ mod service;
 #[path = "support/telegram.rs"]
 mod telegram;
 
+use bench::TestDir;
 use gateway::{GatewayProcess, touch};
 use server::Reply;
 use service::Fault;
@@ -59,6 +60,10 @@ impl Gateway {
     }
 
     fn with(replies: Vec<Reply>, settings: &str, token: &str) -> Gateway {
+        Gateway::in_dir(TestDir::new(), replies, settings, token)
+    }
+
+    fn in_dir(dir: TestDir, replies: Vec<Reply>, settings: &str, token: &str) -> Gateway {
         let telegram = TelegramServer::start();
         let settings = format!(
             "[gateway.telegram]\nenabled = true\napi_url = \"{}\"\nallow = [\"{ANN}\"]\n\
@@ -66,7 +71,7 @@ impl Gateway {
             telegram.url()
         );
         let tokens = [("TELEGRAM_BOT_TOKEN", token)];
-        Gateway { telegram, process: GatewayProcess::start(replies, &settings, &tokens) }
+        Gateway { telegram, process: GatewayProcess::start_in(dir, replies, &settings, &tokens) }
     }
 }
 
@@ -191,6 +196,39 @@ fn commands_reach_no_model_and_a_skill_becomes_a_message() {
     for line in ["/WHOAMI", "/nosuch", "/bg list", "/exit"] {
         assert!(!last.to_string().contains(line), "{line} is in {last}");
     }
+}
+
+#[test]
+fn a_file_that_is_added_comes_into_the_menu_and_entries_mean_what_they_showed() {
+    let red = "summarize-the-open-pull-requests-of-team-red";
+    let blue = red.replace("red", "blue");
+    let entry = "summarize_the_open_pull_requests";
+    let dir = TestDir::new();
+    let folder = dir.path("avocet/commands");
+    fs::create_dir_all(&folder).unwrap();
+    let write = |name: &str| {
+        let file = folder.join(format!("{name}.toml"));
+        fs::write(file, format!("prompt = \"About {name}.\"\n")).unwrap();
+    };
+    write(red);
+    let gateway = Gateway::in_dir(dir, vec![Reply::chat("One."), Reply::chat("Two.")], "", TOKEN);
+    let registered = |name: &str| {
+        gateway.telegram.wait(name, |state| {
+            let menus = state.calls.iter().filter(|call| call.name == "setMyCommands");
+            menus.last().filter(|call| call.body.to_string().contains(name)).map(|_| ())
+        });
+    };
+    registered(entry);
+    write(&blue);
+    gateway.telegram.write(ANN, &format!("/{entry}"));
+    gateway.telegram.wait_for(ANN, "One.");
+    let asked = gateway.model.requests().pop().unwrap().json().to_string();
+    assert!(asked.contains(&format!("About {red}.")), "{asked}");
+    registered("summarize_the_open_pull_request0");
+    gateway.telegram.write(ANN, &format!("/{entry}"));
+    gateway.telegram.wait_for(ANN, "Two.");
+    let asked = gateway.model.requests().pop().unwrap().json().to_string();
+    assert!(asked.contains(&format!("About {blue}.")), "its menu shows that now: {asked}");
 }
 
 #[test]

@@ -117,7 +117,14 @@ pub fn platform_menu(
             let menus = [(Lang::En, english), (Lang::Zh, chinese)]
                 .map(|(lang, rows)| (lang, telegram::menu(rows, options)));
             let body = telegram::calls(lang, &menus).into();
-            let telegram::TelegramMenu { commands, left_out } = telegram::menu(of_lang, options);
+            let telegram::TelegramMenu { commands, mut left_out } =
+                telegram::menu(of_lang, options);
+            // The descriptions of another language may leave less room.
+            for other in menus.iter().flat_map(|(_, menu)| &menu.left_out) {
+                if left_out.iter().all(|known| known.name != other.name) {
+                    left_out.push(other.clone());
+                }
+            }
             let shown = commands.into_iter().map(|one| (one.command, one.description)).collect();
             PlatformMenu { shown, left_out, body }
         }
@@ -177,7 +184,7 @@ pub fn unusable_names(own: &Extensions) -> Vec<LocalizedText> {
         ExtensionState::Broken(why) => Some(why.clone()),
         _ => None,
     });
-    own.clashes.iter().cloned().chain(broken).collect()
+    own.clashes.iter().cloned().chain(broken).chain(own.waiting.clone()).collect()
 }
 
 fn pair(

@@ -1,7 +1,7 @@
 //! `avocet gateway run` and `status`: the services of the settings, each with the sessions of its
 //! chats.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,14 +28,16 @@ use crate::gateway::chat::{OpenSession, SessionRequest};
 use crate::gateway::discord::{Discord, DiscordConfig};
 use crate::gateway::health::{self, HealthReports};
 use crate::gateway::ledger::Ledger;
+use crate::gateway::menu::{MenuNames, MenuOptions};
 use crate::gateway::platform::{Cursor, Incoming, Platform, PlatformError};
 use crate::gateway::run::{
     self, Admit, ServiceAdmission, ServiceBounds, ServiceCommands, ServiceHealth, ServiceParts,
 };
-use crate::gateway::slack::{Slack, SlackConfig, SlackPatience};
+use crate::gateway::shown_menu::{ServiceMenu, ShownMenu};
+use crate::gateway::slack::{IsCommand, Slack, SlackConfig, SlackPatience};
 use crate::gateway::telegram::Telegram;
 use crate::i18n::{Localize as _, LocalizedText, chat as w};
-use crate::protocol::{ChatPlatform, Extensions, Notice};
+use crate::protocol::{ChatPlatform, Notice};
 use crate::session::SessionConfig;
 use crate::session::persistence::{Replay, ResumeTarget};
 use crate::signals;
@@ -63,7 +65,8 @@ pub fn run(startup: Startup, options: GivenOptions, only: Option<ChatPlatform>) 
         Ok(runtime) => runtime,
         Err(error) => return startup.fail_io(&error),
     };
-    for why in super::gateway::unusable_names(&own_extensions(&startup)) {
+    let own = ExtensionSet::load(&startup.search_path()).extensions();
+    for why in super::gateway::unusable_names(&own) {
         startup.fail(&Notice::warning(why), Exit::Done);
     }
     let startup = Arc::new(startup);
@@ -199,16 +202,10 @@ fn service(
         io::ErrorKind::WouldBlock => w::RUNS_ALREADY.with("name", name),
         _ => w::NO_LEDGER.with("name", name).with("why", error.to_string()),
     })?;
-    let own = own_extensions(startup);
     let cursor = ledger.state.cursor.as_ref();
-    let connection = connect(startup, of, &own, (platform, token, cursor))?;
-    let menu = super::gateway::platform_menu(platform, settings, &own, startup.lang()).body;
-    let menu = match (platform, menu) {
-        // Slack's menu is part of its manifest.
-        (ChatPlatform::Slack, _) => Vec::new(),
-        (ChatPlatform::Telegram, Value::Array(calls)) => calls,
-        (_, body) => vec![body],
-    };
+    let menu = service_menu(startup, settings, platform);
+    let is_command = known_names(settings, &menu);
+    let connection = connect(startup, of, is_command, (platform, token, cursor))?;
     let files = startup.temp.create_folder("chat-files").map_err(|error| error.say())?;
     let parts = ServiceParts {
         platform: connection,
@@ -220,8 +217,8 @@ fn service(
             open: settings.open.clone(),
             first: settings.menu_first.clone(),
             of_users: settings.user_commands.clone(),
-            menu,
         },
+        menu,
         bounds: ServiceBounds {
             sessions: settings.bounds.sessions,
             connections: settings.bounds.connections,
@@ -237,15 +234,45 @@ fn service(
     Ok((parts, files))
 }
 
-fn own_extensions(startup: &Startup) -> Extensions {
-    ExtensionSet::load(&startup.search_path()).extensions()
+/// The menu of a service, read again when the files of the user's commands change.
+fn service_menu(
+    startup: &Arc<Startup>,
+    settings: &GatewaySettings,
+    platform: ChatPlatform,
+) -> ServiceMenu {
+    let (startup, settings) = (Arc::clone(startup), settings.clone());
+    let read = move || {
+        let own = ExtensionSet::load(&startup.search_path()).extensions();
+        let menu = super::gateway::platform_menu(platform, &settings, &own, startup.lang()).body;
+        let calls = match (platform, menu) {
+            // Slack's menu is part of its manifest.
+            (ChatPlatform::Slack, _) => Vec::new(),
+            (ChatPlatform::Telegram, Value::Array(calls)) => calls,
+            (_, body) => vec![body],
+        };
+        ShownMenu { rows: commands::rows(&own, startup.lang()).into(), calls }
+    };
+    let (shown, _) = watch::channel(read());
+    ServiceMenu { shown, read: Arc::new(read) }
+}
+
+/// Tells which words after a sign are commands of Slack.
+fn known_names(settings: &GatewaySettings, menu: &ServiceMenu) -> IsCommand {
+    let (open, first) = (settings.open.clone(), settings.menu_first.clone());
+    let shown = menu.shown.subscribe();
+    Arc::new(move |name: &str| {
+        let rows = Arc::clone(&shown.borrow().rows);
+        let options = MenuOptions { open: &open, first: &first };
+        let platform = ChatPlatform::Slack;
+        MenuNames { platform, rows: &rows, shown: &rows, options }.row_name(name).is_some()
+    })
 }
 
 /// Connects to a service as its settings say.
 fn connect(
     startup: &Arc<Startup>,
     of: &PlatformSettings,
-    own: &Extensions,
+    is_command: IsCommand,
     (platform, token, cursor): (ChatPlatform, String, Option<&Cursor>),
 ) -> Result<Arc<dyn Platform>, LocalizedText> {
     let name = platform.name();
@@ -260,15 +287,11 @@ fn connect(
                 let variable = app.map_or("", |app| app.variable.as_str());
                 w::NO_APP_TOKEN.with("name", name).with("variable", variable)
             })?;
-            let known: HashSet<String> = commands::rows(own, startup.lang())
-                .iter()
-                .flat_map(|row| row.names().map(str::to_owned).collect::<Vec<_>>())
-                .collect();
             let config = SlackConfig {
                 api_url: of.api_url.clone(),
                 app_token,
                 bot_token: token,
-                is_command: Arc::new(move |name: &str| known.contains(name)),
+                is_command,
                 patience: SlackPatience::default(),
             };
             Arc::new(Slack::new(config, cursor).map_err(|_| address())?)

@@ -8,11 +8,18 @@ use super::{
     custom, shorten,
 };
 use crate::i18n::{LocalizedText, commands as w};
-use crate::protocol::{CommandTraits, Extension, Notice, NoticeLevel};
+use crate::protocol::{CommandTraits, Extension, Extensions, Notice, NoticeLevel};
 
 /// The row for a name or alias, with or without its slash; names take precedence over aliases.
 pub fn find(name: &str) -> Option<&'static SlashCommand> {
     find_in(COMMANDS, name)
+}
+
+/// The registry's name of the command or skill that is dispatched for a name or an alias; `None`:
+/// there is none.
+pub fn canonical_name<'n>(own: &'n Extensions, name: &str) -> Option<&'n str> {
+    let built_in = find(name).map(|command| command.name);
+    built_in.or_else(|| own.find(name).map(|entry| entry.name.as_str()))
 }
 
 /// Dispatches a line that begins with `/` while a question is open. A command that does not work

@@ -57,6 +57,19 @@ impl CommandRow {
     }
 }
 
+/// The row with exactly this name or alias, built-in ones first and in any case of their letters: no
+/// other command is ever called so.
+pub fn row_called<'r>(rows: &'r [CommandRow], name: &str) -> Option<&'r CommandRow> {
+    let lower = name.to_lowercase();
+    let find = |is: &dyn Fn(&CommandRow) -> bool| rows.iter().find(|row| is(row));
+    let is_built_in = |row: &CommandRow| row.origin == RowOrigin::BuiltIn;
+    let has_alias = |row: &CommandRow, name: &str| row.aliases.iter().any(|alias| alias == name);
+    find(&|row| is_built_in(row) && row.name == lower)
+        .or_else(|| find(&|row| is_built_in(row) && has_alias(row, &lower)))
+        .or_else(|| find(&|row| row.name == name))
+        .or_else(|| find(&|row| has_alias(row, name)))
+}
+
 /// The whole registry: the table, then the user's commands and skills that can be typed.
 pub fn rows(own: &Extensions, lang: Lang) -> Vec<CommandRow> {
     let built_in = COMMANDS.iter().map(|command| built_in_row(command, lang));

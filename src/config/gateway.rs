@@ -99,7 +99,6 @@ impl GatewaySettings {
 
     pub(super) fn from_layers(stack: &Layers, environment: &Environment) -> GatewaySettings {
         let of = |platform| PlatformSettings::from_layers(platform, stack, environment);
-        let is_open = |path: &str| path.starts_with("display.") && stack.flag(path);
         GatewaySettings {
             telegram: of(ChatPlatform::Telegram),
             slack: of(ChatPlatform::Slack),
@@ -113,7 +112,7 @@ impl GatewaySettings {
                 .filter(|port| *port > 0),
             open: KEYS
                 .iter()
-                .filter(|key| key.kind == TomlKind::Flag && is_open(key.path))
+                .filter(|key| key.kind == TomlKind::Flag && stack.flag(key.path))
                 .map(|key| key.path)
                 .collect(),
         }

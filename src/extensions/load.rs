@@ -11,10 +11,13 @@ use super::{
     Bot, CustomCommand, ExtensionFileKind, LookupError, Maker, Owner, SearchDir, SearchPath, Skill,
     SkillsContext, TemplateMarks, bot, command, name, scan, skill, skill_list, toml_message,
 };
+use crate::config::keys::KEYS;
+use crate::config::toml_schema::TomlKind;
 use crate::config::{ConfigError, atomic_file};
 use crate::i18n::{Localize, LocalizedText, library as w};
 use crate::protocol::{
-    CommandArgument, CommandTraits, Extension, ExtensionKind, ExtensionState, Extensions,
+    Availability, CommandArgument, CommandTraits, Extension, ExtensionKind, ExtensionState,
+    Extensions,
 };
 use crate::safety::sanitize;
 use crate::text;
@@ -217,7 +220,8 @@ impl ExtensionSet {
             });
         }
         let mut clashes = self.clashes(&entries);
-        clashes.extend(drop_clashing_aliases(&mut entries, &self.places));
+        clashes.extend(drop_unusable_aliases(&mut entries, &self.places));
+        clashes.extend(unknown_settings(&entries));
         entries.extend(self.files.iter().filter_map(unusable));
         let bots = self.bots.iter().map(|bot| (bot.name.clone(), display_line(&bot.description)));
         let untold = self.skills.omitted(skill_list::BUDGET);
@@ -258,26 +262,47 @@ impl ExtensionSet {
     }
 }
 
-/// Removes the aliases that a built-in command or an earlier entry has, and says so.
-fn drop_clashing_aliases(entries: &mut [Extension], places: &SearchPath) -> Vec<LocalizedText> {
+/// Removes the aliases that cannot be typed, and those that a built-in command or an earlier entry
+/// has, and says so.
+fn drop_unusable_aliases(entries: &mut [Extension], places: &SearchPath) -> Vec<LocalizedText> {
     let mut taken: BTreeSet<String> = entries
         .iter()
         .filter(|entry| entry.can_be_typed())
-        .map(|entry| entry.name.clone())
+        .map(|entry| entry.name.to_lowercase())
         .collect();
     let mut dropped = Vec::new();
     for entry in entries.iter_mut().filter(|entry| entry.can_be_typed()) {
         let name = entry.name.clone();
         entry.traits.aliases.retain(|alias| {
-            let is_free = !places.is_built_in(alias) && taken.insert(alias.clone());
-            if !is_free {
-                let say = w::ALIAS_DROPPED.with("alias", name::display_name(alias));
-                dropped.push(say.with("name", name.as_str()));
+            let lower = alias.to_lowercase();
+            if lower == name.to_lowercase() {
+                return false;
             }
-            is_free
+            let why = match () {
+                () if !name::is_usable(ExtensionFileKind::Command, alias) => w::ALIAS_UNUSABLE,
+                () if places.is_built_in(alias) || !taken.insert(lower) => w::ALIAS_DROPPED,
+                () => return true,
+            };
+            let say = why.with("alias", name::display_name(alias));
+            dropped.push(say.with("name", name.as_str()));
+            false
         });
     }
     dropped
+}
+
+/// The settings that would open a command to chats, but are no switches.
+fn unknown_settings(entries: &[Extension]) -> Vec<LocalizedText> {
+    let is_switch =
+        |setting: &str| KEYS.iter().any(|key| key.path == setting && key.kind == TomlKind::Flag);
+    let unknown = entries.iter().filter_map(|entry| match &entry.traits.reach {
+        Availability::LocalUnless(setting) if !is_switch(setting) => {
+            let say = w::NO_SUCH_SWITCH.with("name", entry.name.as_str());
+            Some(say.with("setting", name::display_name(setting)))
+        }
+        _ => None,
+    });
+    unknown.collect()
 }
 
 /// A command or skill that takes up its name but cannot be used.

@@ -108,9 +108,8 @@ impl TraitsReader {
     }
 
     fn set_aliases(&mut self, names: impl Iterator<Item = String>) {
-        let kind = super::ExtensionFileKind::Command;
-        let bare = names.map(|name| name.trim_start_matches('/').to_owned());
-        self.traits.aliases = bare.filter(|name| super::name::is_usable(kind, name)).collect();
+        // Those that cannot be typed are dropped where that can be said.
+        self.traits.aliases = names.map(|name| name.trim_start_matches('/').to_owned()).collect();
     }
 
     /// Without a hint in the file, a template that inserts arguments has one all the same.

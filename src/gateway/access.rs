@@ -241,8 +241,8 @@ pub const FLOOR: &[&str] = &["help", "whoami"];
 
 /// Whether a command may be used; `listed` are the ones that the settings leave to users, and if
 /// there are none, users may use all that change no settings.
-pub fn may_use(role: AccessRole, name: &str, category: Category, listed: &[String]) -> bool {
-    let is_listed = listed.iter().any(|known| known == name);
+pub fn may_use(role: AccessRole, name: &str, category: Category, listed: &[&str]) -> bool {
+    let is_listed = listed.contains(&name);
     match role {
         AccessRole::Admin => true,
         AccessRole::User if FLOOR.contains(&name) => true,

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::{BoxFuture, join_all};
-use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{Receiver, Sender};
+use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep_until, timeout};
 
 use super::call::perform;
 use super::conversation::{
-    ChatConversation, ChatEffect, ChatOptions, ChatRecovery, FetchState, Speaker, UnfinishedReply,
+    ChatConversation, ChatEffect, ChatOptions, ChatRecovery, FetchState, Speaker, Suggestion,
+    UnfinishedReply,
 };
 use super::fetch::{FetchedFile, FileFetch};
 use super::files::{ReceivedFiles, mask_file};
@@ -23,6 +24,7 @@ use super::platform::{
     ChatAddress, DeliveryId, Incoming, IncomingKind, MessageId, NewMessage, Outgoing, Platform,
     PlatformError,
 };
+use super::shown_menu::ShownMenu;
 use super::timeline::{CallKind, NextCall, PostResult, TimelineCall};
 use super::wait::{finished, until};
 use crate::i18n::{LocalizedText, chat as w, session as s};
@@ -76,6 +78,10 @@ pub struct ChatParts {
     pub request: SessionRequest,
     pub recovery: ChatRecovery,
     pub notes: Sender<ChatNote>,
+    /// What the service shows.
+    pub menu: watch::Receiver<ShownMenu>,
+    /// The files of the user's commands may have changed.
+    pub menu_changes: Sender<()>,
     /// Calls to the service at once.
     pub connections: Arc<Semaphore>,
     /// Conversations that are opened at once.
@@ -421,6 +427,13 @@ impl Chat {
                         let _ = platform.acknowledge(&press, text.as_deref()).await;
                     });
                 }
+                ChatEffect::Suggest { query, choices } => {
+                    let _ = self.parts.platform.suggest(&query, &choices).await;
+                }
+                ChatEffect::ReadMenu => {
+                    // One that waits already is enough.
+                    let _ = self.parts.menu_changes.try_send(());
+                }
                 ChatEffect::SetHome(folder, command) => {
                     Box::pin(self.set_home(folder, command)).await;
                 }
@@ -479,6 +492,8 @@ impl Chat {
     async fn act_on(&mut self, delivery: ChatDelivery) {
         let ChatDelivery { incoming: Incoming { id, kind, .. }, speaker, is_overheard } = delivery;
         if matches!(kind, IncomingKind::Command { .. } | IncomingKind::Suggest { .. }) {
+            let menu = Arc::clone(&self.parts.menu.borrow().rows);
+            self.conversation.set_menu(menu);
             self.read_extensions().await;
         }
         let effects = match kind {
@@ -501,9 +516,9 @@ impl Chat {
                 Vec::new()
             }
             IncomingKind::Suggest { command, option, typed, query } => {
-                let choices = self.conversation.suggest(&command, &option, &typed);
-                let _ = self.parts.platform.suggest(&query, &choices).await;
-                vec![ChatEffect::Done(id)]
+                let asked = Suggestion { command, option, typed, query };
+                let suggested = self.conversation.on_suggest(asked);
+                std::iter::once(ChatEffect::Done(id)).chain(suggested).collect()
             }
         };
         self.apply(effects).await;

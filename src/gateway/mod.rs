@@ -30,6 +30,7 @@ mod receive;
 mod recent;
 mod reply;
 pub mod run;
+pub mod shown_menu;
 pub mod slack;
 pub mod split;
 pub mod telegram;

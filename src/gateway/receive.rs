@@ -31,9 +31,6 @@ pub type StoredBatch = (Batch, oneshot::Sender<()>);
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LAST_PAUSE: Duration = Duration::from_secs(60);
 
-/// How often the menu is sent to a service that cannot be reached.
-const MENU_TRIES: usize = 12;
-
 /// The longest pause that a service may ask for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
 
@@ -56,25 +53,6 @@ pub async fn connect(
         note_problem(health, &error);
         pause = wait(&error, pause, leaving).await;
     }
-}
-
-/// A service without a menu works: commands can be typed.
-pub fn register_menu(platform: &Arc<dyn Platform>, menu: Vec<serde_json::Value>) {
-    let platform = Arc::clone(platform);
-    tokio::spawn(async move {
-        let mut pause = FIRST_PAUSE;
-        for _ in 0..MENU_TRIES {
-            let Err(error) = platform.set_menu(&menu).await else { return };
-            tracing::warn!(%error, "the menu was not registered");
-            let after = match &error {
-                PlatformError::RateLimited { after } => (*after).min(LONGEST_PAUSE),
-                PlatformError::Network(_) => pause,
-                _ => return,
-            };
-            sleep(after).await;
-            pause = (pause * 2).min(LAST_PAUSE);
-        }
-    });
 }
 
 fn note_problem(health: &watch::Sender<ServiceHealth>, error: &PlatformError) {

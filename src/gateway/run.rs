@@ -13,6 +13,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::chat::{self, ChatDelivery, ChatNote, ChatParts, OpenSession, SessionRequest};
 use super::conversation::{BegunMessage, ChatOptions, ChatRecovery, Speaker};
@@ -23,7 +24,8 @@ use super::platform::{
     PlatformError,
 };
 pub use super::receive::ServiceHealth;
-use super::receive::{StoredBatch, connect, receive, register_menu};
+use super::receive::{StoredBatch, connect, receive};
+use super::shown_menu::{self, ServiceMenu};
 use super::wait::until;
 use crate::i18n::{Lang, LocalizedText, chat as w};
 
@@ -72,8 +74,6 @@ pub struct ServiceCommands {
     pub first: Vec<String>,
     /// The commands of users who are not admins; empty: all that change no settings.
     pub of_users: Vec<String>,
-    /// The bodies of the calls that register the menu.
-    pub menu: Vec<serde_json::Value>,
 }
 
 /// The parts of a service.
@@ -84,6 +84,7 @@ pub struct ServiceParts {
     pub open_session: OpenSession,
     pub lang: Lang,
     pub commands: ServiceCommands,
+    pub menu: ServiceMenu,
     pub bounds: ServiceBounds,
     /// Where files that come are kept while the program runs.
     pub files: PathBuf,
@@ -97,6 +98,7 @@ struct Service {
     chats: HashMap<ChatAddress, ActiveChat>,
     tasks: JoinSet<()>,
     notes: Sender<ChatNote>,
+    menu_changes: Sender<()>,
     connections: Arc<Semaphore>,
     /// Calls that refuse or dismiss, which hold no other up.
     refusals: Arc<Semaphore>,
@@ -147,7 +149,9 @@ pub async fn run(parts: ServiceParts) -> Result<(), PlatformError> {
     parts.health.send_modify(|health| {
         (health.connected, health.bot, health.problem) = (true, bot, None);
     });
-    register_menu(&parts.platform, parts.commands.menu.clone());
+    let (menu_changes, changed) = channel(1);
+    let menu = shown_menu::keep(Arc::clone(&parts.platform), parts.menu.clone(), changed);
+    let _menu = AbortOnDropHandle::new(tokio::spawn(menu));
     let (notes, mut note_receiver) = channel(1_024);
     let (batch_sender, mut batches) = channel(1);
     let receiver = tokio::spawn(receive(
@@ -162,6 +166,7 @@ pub async fn run(parts: ServiceParts) -> Result<(), PlatformError> {
         chats: HashMap::new(),
         tasks: JoinSet::new(),
         notes,
+        menu_changes,
         connections,
         refusals: Arc::new(Semaphore::new(REFUSALS)),
         openings: Arc::new(Semaphore::new(OPENINGS)),
@@ -439,6 +444,8 @@ impl Service {
             },
             recovery: ChatRecovery { begun, question: known.question },
             notes: self.notes.clone(),
+            menu: self.parts.menu.shown.subscribe(),
+            menu_changes: self.menu_changes.clone(),
             connections: Arc::clone(&self.connections),
             openings: Arc::clone(&self.openings),
             files,

@@ -15,6 +15,8 @@ words! { "library":
     LOADED: "loaded", "已加载";
     LOADED_BUT: "loaded; {remark}", "已加载；{remark}";
     CLASH: "`/{name}` {why}", "`/{name}` {why}";
+    ALIAS_UNUSABLE: "`/{alias}` cannot be typed as a command, so it is not another name of `/{name}`", "`/{alias}` 不能作为命令输入，不作为 `/{name}` 的别名";
+    NO_SUCH_SWITCH: "`/{name}` works in a chat only if `{setting}` is true, but `{setting}` is not a setting that can be true", "`/{name}` 只有在 `{setting}` 为 true 时才能在聊天中使用，但 `{setting}` 不是可以为 true 的设置";
     ALIAS_DROPPED: "`/{alias}` is taken, so it is not another name of `/{name}`", "`/{alias}` 已被占用，不作为 `/{name}` 的别名";
     OF_PLUGIN: "a plugin", "插件";
     AND_ALSO: "{first}; {more}", "{first}；{more}";

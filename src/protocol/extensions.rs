@@ -118,21 +118,25 @@ impl Extension {
 }
 
 impl Extensions {
-    /// The entry with this name: a command before a skill, then one with this alias, and for one in
-    /// a folder the last part of its name if that is unique.
+    /// The entry with this name: a command before a skill, then one with this alias, then the only
+    /// one that has either in other letters of the same kind (`Deploy`), and for one in a folder the
+    /// last part of its name if that is unique.
     pub fn find(&self, name: &str) -> Option<&Extension> {
-        let whole = |entry: &&Extension| entry.can_be_typed() && entry.name == name;
-        let last = |entry: &&Extension| {
-            entry.can_be_typed() && entry.name.rsplit(':').next() == Some(name)
+        let typed = || self.entries.iter().filter(|entry| entry.can_be_typed());
+        let only = |is: &dyn Fn(&Extension) -> bool| {
+            let mut found = typed().filter(|entry| is(entry));
+            found.next().filter(|_| found.next().is_none())
         };
-        let alias = |entry: &&Extension| {
-            entry.can_be_typed() && entry.traits.aliases.iter().any(|alias| alias == name)
-        };
-        let named = self.entries.iter().find(whole).or_else(|| self.entries.iter().find(alias));
-        named.or_else(|| {
-            let mut ends = self.entries.iter().filter(last);
-            ends.next().filter(|_| ends.next().is_none())
-        })
+        let lower = name.to_lowercase();
+        let is_similar = |known: &String| known.to_lowercase() == lower;
+        let aliases =
+            |entry: &Extension, is: &dyn Fn(&String) -> bool| entry.traits.aliases.iter().any(is);
+        let exact = typed().find(|entry| entry.name == name);
+        exact
+            .or_else(|| typed().find(|entry| aliases(entry, &|alias| alias == name)))
+            .or_else(|| only(&|entry| is_similar(&entry.name)))
+            .or_else(|| only(&|entry| aliases(entry, &is_similar)))
+            .or_else(|| only(&|entry| entry.name.rsplit(':').next() == Some(name)))
     }
 
     /// An unusable entry with this name.

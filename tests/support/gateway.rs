@@ -25,7 +25,15 @@ impl GatewayProcess {
         settings: &str,
         tokens: &[(&'static str, &str)],
     ) -> GatewayProcess {
-        let dir = TestDir::new();
+        GatewayProcess::start_in(TestDir::new(), replies, settings, tokens)
+    }
+
+    pub fn start_in(
+        dir: TestDir,
+        replies: Vec<Reply>,
+        settings: &str,
+        tokens: &[(&'static str, &str)],
+    ) -> GatewayProcess {
         dir.settings(settings);
         let tokens = tokens.iter().map(|(name, token)| (*name, (*token).to_owned())).collect();
         let mut gateway =

@@ -150,14 +150,14 @@ fn words_are_no_tries_and_the_code_itself_is_not_stored() {
 
 #[test]
 fn users_change_no_settings_and_approve_nothing_of_high_risk() {
-    let all: &[String] = &[];
+    let all: &[&str] = &[];
     for name in FLOOR {
-        assert!(may_use(AccessRole::User, name, Category::Info, &["x".to_owned()]), "{name}");
+        assert!(may_use(AccessRole::User, name, Category::Info, &["x"]), "{name}");
     }
     assert!(may_use(AccessRole::User, "status", Category::Info, all));
     assert!(!may_use(AccessRole::User, "model", Category::Configuration, all));
     assert!(may_use(AccessRole::Admin, "model", Category::Configuration, all));
-    let listed = ["model".to_owned()];
+    let listed = ["model"];
     assert!(may_use(AccessRole::User, "model", Category::Configuration, &listed));
     assert!(!may_use(AccessRole::User, "status", Category::Info, &listed));
     assert!(!may_run_shell(AccessRole::User) && may_run_shell(AccessRole::Admin));

@@ -58,13 +58,14 @@ impl ChatConversation {
         self.hear(speaker);
         self.open_commands.open(&delivery);
         let (speaker, line) = (speaker.clone(), self.typed_line(&sent));
-        let is_built_in = commands::find(name_of(&line)).is_some();
+        let built_in = commands::find(name_of(&line));
+        let is_ready = built_in.is_some_and(|command| !LISTS_FILES.contains(&command.name));
         if is_greeting(self.options.platform, &line) && self.extensions.find("start").is_none() {
             self.answering(Some(delivery.clone()), |chat| chat.say(w::GREETING));
             return vec![ChatEffect::Done(delivery)];
         }
-        if is_built_in || matches!(self.state, ChatState::Asking(_)) {
-            return self.run_line(CommandRequest { speaker, delivery, line, is_due: false });
+        if is_ready || matches!(self.state, ChatState::Asking(_)) {
+            return self.run_sent(WaitingCommand { speaker, delivery, sent });
         }
         // A file may have been added since the extensions were read.
         self.waiting_commands.push_back(WaitingCommand { speaker, delivery, sent });
@@ -75,12 +76,21 @@ impl ChatConversation {
     pub(super) fn run_waiting_commands(&mut self) -> Vec<ChatEffect> {
         let mut effects = Vec::new();
         while let Some(waiting) = self.waiting_commands.pop_front() {
-            let WaitingCommand { speaker, delivery, sent } = waiting;
-            let line = self.typed_line(&sent);
-            let request = CommandRequest { speaker, delivery, line, is_due: false };
-            effects.extend(self.run_line(request));
+            effects.extend(self.run_sent(waiting));
         }
         effects
+    }
+
+    /// Runs a command; what follows the name of the bot on Slack and is none is a message.
+    fn run_sent(&mut self, waiting: WaitingCommand) -> Vec<ChatEffect> {
+        let WaitingCommand { speaker, delivery, sent } = waiting;
+        let line = self.typed_line(&sent);
+        let is_known = commands::canonical_name(&self.extensions, name_of(&line)).is_some();
+        let of_bot = sent.name.eq_ignore_ascii_case(menu::UMBRELLA);
+        if self.options.platform == ChatPlatform::Slack && of_bot && !is_known {
+            return self.on_text(&speaker, delivery, &sent.args, Vec::new());
+        }
+        self.run_line(CommandRequest { speaker, delivery, line, is_due: false })
     }
 
     /// The commands that waited for the end of the turn, up to one that begins a turn of its own:
@@ -104,10 +114,16 @@ impl ChatConversation {
 
     /// The line of the registry for a command as the service sent it.
     pub(super) fn typed_line(&self, sent: &SentCommand) -> String {
+        self.with_names(|names| names.typed_line(sent))
+    }
+
+    /// Looks at what the names of this chat mean.
+    pub(super) fn with_names<T>(&self, look: impl FnOnce(&menu::MenuNames<'_>) -> T) -> T {
         let rows = commands::rows(&self.extensions, self.options.lang);
         let (open, first) = (&self.options.open, &self.options.menu_first);
         let options = menu::MenuOptions { open, first };
-        menu::typed_line(self.options.platform, sent, &rows, options)
+        let (platform, shown) = (self.options.platform, &self.menu_rows);
+        look(&menu::MenuNames { platform, rows: &rows, shown, options })
     }
 
     /// Runs a line if its speaker may use the command.
@@ -118,10 +134,14 @@ impl ChatConversation {
     fn run_permitted(&mut self, request: CommandRequest) -> Vec<ChatEffect> {
         let CommandRequest { speaker, line, .. } = &request;
         let rows = commands::rows(&self.extensions, self.options.lang);
-        let row = rows.iter().find(|row| row.name == name_of(line));
+        // Whatever the name is that leads to it.
+        let canonical = |name: &str| commands::canonical_name(&self.extensions, name);
+        let row = canonical(name_of(line));
+        let row = row.and_then(|name| rows.iter().find(|row| row.name == name));
         let role = if speaker.is_admin { AccessRole::Admin } else { AccessRole::User };
-        let listed = &self.options.user_commands;
-        if let Some(row) = row.filter(|row| !may_use(role, &row.name, row.category, listed)) {
+        let listed = self.options.user_commands.iter();
+        let listed: Vec<&str> = listed.map(|name| canonical(name).unwrap_or(name)).collect();
+        if let Some(row) = row.filter(|row| !may_use(role, &row.name, row.category, &listed)) {
             log_refusal(speaker, &format!("/{}", row.name));
             self.say(w::COMMAND_OF_ADMINS.with("name", row.name.as_str()));
             return vec![ChatEffect::Done(request.delivery)];
@@ -129,7 +149,7 @@ impl ChatConversation {
         self.dispatch(&request)
     }
 
-    fn context(&self, busy: bool) -> CommandContext<'_> {
+    pub(super) fn context(&self, busy: bool) -> CommandContext<'_> {
         CommandContext {
             facts: &self.info,
             models: &self.models,
@@ -139,26 +159,6 @@ impl ChatConversation {
             surface: Surface::Gateway { open: &self.options.open },
             busy,
         }
-    }
-
-    /// What could follow in an option of a command.
-    pub fn suggest(&self, command: &str, _option: &str, typed: &str) -> Vec<String> {
-        let is_umbrella = command.eq_ignore_ascii_case(menu::UMBRELLA);
-        // The one command that takes all others takes their names and arguments.
-        let start = match is_umbrella {
-            true => "/".to_owned(),
-            false => {
-                let (name, args, options) = (command.to_owned(), String::new(), Vec::new());
-                format!("{} ", self.typed_line(&SentCommand { name, args, options }))
-            }
-        };
-        let typed = if is_umbrella { typed.trim_start_matches('/') } else { typed };
-        let found = commands::complete(&self.context(self.is_busy()), &format!("{start}{typed}"));
-        found
-            .iter()
-            .filter_map(|found| found.text.strip_prefix(&start))
-            .map(str::to_owned)
-            .collect()
     }
 
     fn dispatch(&mut self, request: &CommandRequest) -> Vec<ChatEffect> {
@@ -234,6 +234,10 @@ impl ChatConversation {
     fn perform(&mut self, action: UiAction, request: &CommandRequest) -> Vec<ChatEffect> {
         match action {
             UiAction::Help(topic) => {
+                let named = |topic: String| {
+                    self.with_names(|names| names.row_name(&topic)).unwrap_or(topic)
+                };
+                let topic = topic.map(named);
                 let surface = Surface::Gateway { open: &self.options.open };
                 let page = commands::help_page(topic.as_deref(), surface, &self.extensions);
                 self.apply_outcome(page, request)
@@ -312,6 +316,9 @@ impl ChatConversation {
         }
     }
 }
+
+/// Built-in commands that show what the files of the user are.
+const LISTS_FILES: [&str; 4] = ["help", "commands", "skills", "bot"];
 
 /// Whether an operation begins a turn without a message.
 fn is_turn(op: &Op) -> bool {

@@ -241,8 +241,12 @@ impl ChatConversation {
     }
 
     fn on_extensions(&mut self, extensions: Extensions) -> Vec<ChatEffect> {
+        let is_new = self.extensions != extensions;
         self.extensions = extensions;
-        let effects = self.run_waiting_commands();
+        let mut effects: Vec<ChatEffect> =
+            is_new.then_some(ChatEffect::ReadMenu).into_iter().collect();
+        effects.extend(self.answer_suggestions());
+        effects.extend(self.run_waiting_commands());
         // The session could not be resumed, or had nothing of it.
         for begun in std::mem::take(&mut self.recovery) {
             let note = self.say_interrupted(begun.is_told);

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::menu::SentCommand;
+use super::menu::{MenuRows, SentCommand};
 use super::platform::{ChatAddress, DeliveryId, MessageId, OutgoingFile, PlatformLimits, UserId};
 use super::progress::ProgressPost;
 use super::question::{ButtonData, ChatAnswer, ChatQuestion};
@@ -30,11 +30,14 @@ mod events;
 mod messages;
 mod open_commands;
 mod showing;
+mod suggesting;
 #[cfg(test)]
 mod tests;
 
 use open_commands::OpenCommands;
 pub use showing::UnfinishedReply;
+use suggesting::Suggesting;
+pub use suggesting::Suggestion;
 
 /// Who speaks, as the gateway knows them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +64,13 @@ pub enum ChatEffect {
     SetHome(String, DeliveryId),
     /// The files that are being fetched are not wanted any more.
     StopFetch,
+    /// Answers what could follow in an option.
+    Suggest {
+        query: String,
+        choices: Vec<String>,
+    },
+    /// The files of the user's commands are not those of before.
+    ReadMenu,
 }
 
 /// What a chat was doing when the program ended.
@@ -177,6 +187,9 @@ pub struct ChatConversation {
     info: SessionInfo,
     models: Vec<String>,
     extensions: Extensions,
+    /// The commands of the menu that the service shows.
+    menu_rows: MenuRows,
+    suggesting: Suggesting,
     state: ChatState,
     submitted: VecDeque<Submitted>,
     /// The message that the running turn answers.
@@ -242,6 +255,8 @@ impl ChatConversation {
             info,
             models: Vec::new(),
             extensions: Extensions::default(),
+            menu_rows: MenuRows::default(),
+            suggesting: Suggesting::default(),
             state: ChatState::Idle,
             submitted: VecDeque::new(),
             running: None,
@@ -271,6 +286,11 @@ impl ChatConversation {
             unsent_note: None,
             options,
         }
+    }
+
+    /// The service shows the menu of these commands from now on.
+    pub fn set_menu(&mut self, rows: MenuRows) {
+        self.menu_rows = rows;
     }
 
     pub fn is_idle(&self) -> bool {

@@ -1,16 +1,19 @@
 //! Discord's commands, with typed options, choices and completion, described in both languages.
 //! `/avocet` takes every name and alias, also those that the menu has no room for.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::limits::DISCORD;
-use super::{
-    LeftOut, LeftOutReason, MenuOptions, UMBRELLA, name_rows, reachable, shorten, umbrella_name,
-};
+use super::{LeftOut, LeftOutReason, MenuOptions, UMBRELLA, shorten, shown_rows};
 use crate::commands::{CommandRow, RowOption, RowOrigin};
 use crate::gateway::platform::ChosenOption;
 use crate::i18n::{Lang, Phrase, gateway as words};
+use crate::prompt::args;
 use crate::protocol::ChatPlatform;
 
 /// The types of a command that is typed, and of an option that is text.
@@ -67,9 +70,7 @@ pub fn menu(
     options: MenuOptions<'_>,
 ) -> DiscordMenu {
     let mut left_out = Vec::new();
-    let reachable = reachable(english, options, &mut left_out);
-    let mut taken = umbrella_name(ChatPlatform::Discord);
-    let named = name_rows(&reachable, &DISCORD, spell, &mut taken, &mut left_out);
+    let named = shown_rows(ChatPlatform::Discord, english, options, &mut left_out);
     let mut menu = DiscordMenu { commands: vec![umbrella()], left_out };
     for shown in named {
         if menu.commands.len() == DISCORD.commands {
@@ -113,55 +114,63 @@ fn command(name: String, row: &CommandRow, chinese: &CommandRow) -> DiscordComma
         options: Vec::new(),
         name,
     };
+    command.options = typed_options(row, chinese);
+    // All options fit without their choices, which are completed instead where they take too much.
     let mut room =
         DISCORD.command_text.unwrap_or(usize::MAX).saturating_sub(command_size(&command));
-    let most = DISCORD.options.unwrap_or(usize::MAX);
-    for (at, of_row) in row.options.iter().take(most).enumerate() {
-        let about = chinese.options.get(at).map_or("", |option| option.about.as_str());
-        let mut shown = typed_option(at, of_row, about);
-        let (name, mut number) = (shown.name.clone(), at);
-        while command.options.iter().any(|before| before.name == shown.name) {
-            shown.name = numbered(&name, number);
-            number += 1;
+    for (option, of_row) in command.options.iter_mut().zip(&row.options) {
+        let choices = choices(of_row);
+        let size = choices_size(&choices);
+        if size <= room {
+            room -= size;
+            option.autocomplete &= choices.is_empty();
+            option.choices = choices;
         }
-        shown.required &= command.options.iter().all(|before| before.required);
-        // Choices that take too much room are completed instead, or typed.
-        if option_size(&shown) > room {
-            shown.choices.clear();
-        }
-        let size = option_size(&shown);
-        if size > room {
-            break;
-        }
-        room -= size;
-        command.options.push(shown);
     }
     command
 }
 
-fn typed_option(at: usize, of_row: &RowOption, chinese: &str) -> DiscordOption {
-    let name = match spell(&of_row.name) {
-        name if name.is_empty() => format!("option{at}"),
-        name => name.chars().take(DISCORD.name).collect(),
-    };
-    let most = DISCORD.choices.unwrap_or(usize::MAX);
-    let fits = |choice: &&String| {
-        !choice.is_empty() && choice.encode_utf16().count() <= DISCORD.description
-    };
-    let choices: Vec<DiscordChoice> = of_row
-        .choices
-        .iter()
-        .filter(fits)
-        .map(|choice| DiscordChoice { name: choice.clone(), value: choice.clone() })
-        .collect();
-    // A list that is cut would forbid the rest.
-    let choices = if choices.len() > most { Vec::new() } else { choices };
-    DiscordOption {
-        required: of_row.is_required,
-        autocomplete: choices.is_empty() && (of_row.is_completed || !of_row.choices.is_empty()),
-        choices,
-        ..option(&name, &of_row.about, chinese)
+/// The options of a row in its order, without choices; no two have one name.
+fn typed_options(row: &CommandRow, chinese: &CommandRow) -> Vec<DiscordOption> {
+    let mut options: Vec<DiscordOption> = Vec::new();
+    let most = DISCORD.options.unwrap_or(usize::MAX);
+    for (at, of_row) in row.options.iter().take(most).enumerate() {
+        let stem = match spell(&of_row.name) {
+            name if name.is_empty() => format!("option{at}"),
+            name => name.chars().take(DISCORD.name).collect(),
+        };
+        let (mut name, mut number) = (stem.clone(), at);
+        while options.iter().any(|before| before.name == name) {
+            name = numbered(&stem, number);
+            number += 1;
+        }
+        let about = chinese.options.get(at).map_or("", |option| option.about.as_str());
+        options.push(DiscordOption {
+            required: of_row.is_required && options.iter().all(|before| before.required),
+            autocomplete: of_row.is_completed || !of_row.choices.is_empty(),
+            ..option(&name, &of_row.about, about)
+        });
     }
+    options
+}
+
+/// The values of an option; none where there are too many or one is too long: a list that is cut
+/// would forbid the rest.
+fn choices(of_row: &RowOption) -> Vec<DiscordChoice> {
+    let most = DISCORD.choices.unwrap_or(usize::MAX);
+    let mut values: Vec<&String> = of_row.choices.iter().filter(|one| !one.is_empty()).collect();
+    let mut seen = BTreeSet::new();
+    values.retain(|value| seen.insert(*value));
+    if values.len() > most || values.iter().any(|value| !is_value(value)) {
+        return Vec::new();
+    }
+    let choice = |value: &String| DiscordChoice { name: value.clone(), value: value.clone() };
+    values.into_iter().map(choice).collect()
+}
+
+/// Whether Discord takes it as the value of a choice.
+fn is_value(value: &str) -> bool {
+    !value.is_empty() && length(value) <= DISCORD.description
 }
 
 fn option(name: &str, about: &str, chinese: &str) -> DiscordOption {
@@ -206,53 +215,83 @@ pub(super) fn command_size(command: &DiscordCommand) -> usize {
 }
 
 fn option_size(option: &DiscordOption) -> usize {
-    let choices = option.choices.iter().map(|one| length(&one.name) + length(&one.value));
     length(&option.name)
         + length(&option.description).max(length(&option.description_localizations.chinese))
-        + choices.sum::<usize>()
+        + choices_size(&option.choices)
+}
+
+fn choices_size(choices: &[DiscordChoice]) -> usize {
+    choices.iter().map(|one| length(&one.name) + length(&one.value)).sum()
 }
 
 /// What would be typed for arguments that were chosen by their names in the menu: in the order of the
 /// command, whatever the order in which they were chosen.
 pub fn arguments(row: Option<&CommandRow>, chosen: &[ChosenOption]) -> String {
-    let shown = row.map(|row| command(row.name.clone(), row, row).options).unwrap_or_default();
-    let place = |option: &&ChosenOption| shown.iter().position(|one| one.name == option.name);
-    let mut ordered: Vec<&ChosenOption> = chosen.iter().collect();
-    ordered.sort_by_key(|option| place(option).unwrap_or(usize::MAX));
-    let words = ordered.iter().map(|option| {
-        let of_row = row.zip(place(option)).and_then(|(row, at)| Some((row, row.options.get(at)?)));
-        let Some((row, of_row)) = of_row else { return option.value.clone() };
-        // A template tells its arguments apart by spaces.
-        let is_one = row.origin != RowOrigin::BuiltIn && row.options.len() > 1;
-        let value = match option.value.contains(char::is_whitespace) && is_one {
-            true => shlex::try_quote(&option.value).unwrap_or_else(|_| (&option.value).into()),
-            false => (&option.value).into(),
-        };
-        match of_row.is_named {
-            true => format!("{} {value}", of_row.name),
-            false => value.into_owned(),
+    let Some(row) = row else {
+        return chosen.iter().map(|one| one.value.as_str()).collect::<Vec<_>>().join(" ");
+    };
+    let shown = typed_options(row, row);
+    let value = |name: &str| chosen.iter().find(|one| one.name == name).map(|one| &one.value);
+    // Arguments of a template are told apart by spaces and quotes.
+    let are_words = row.origin != RowOrigin::BuiltIn && row.options.len() > 1;
+    let last = shown.iter().rposition(|option| value(&option.name).is_some());
+    let mut words: Vec<String> = Vec::new();
+    let mut has_gap = false;
+    for (at, (option, of_row)) in shown.iter().zip(&row.options).enumerate() {
+        match value(&option.name) {
+            Some(value) if of_row.is_named => words.push(format!("{} {value}", of_row.name)),
+            Some(value) if are_words => words.push(args::join(std::slice::from_ref(value))),
+            // A page of nothing would be read as what it is a page of.
+            Some(value) if !has_gap => words.push(value.clone()),
+            // What follows keeps its place.
+            None if are_words && last.is_some_and(|last| at < last) => {
+                words.push(args::join(&[String::new()]));
+            }
+            Some(_) => {}
+            None => has_gap |= !of_row.is_named,
         }
-    });
-    words.collect::<Vec<_>>().join(" ")
+    }
+    let is_known = |one: &&ChosenOption| shown.iter().any(|option| option.name == one.name);
+    let others = chosen.iter().filter(|one| !is_known(one)).map(|one| one.value.clone());
+    words.extend(others);
+    words.join(" ")
+}
+
+/// The values of the user's own option that contain what is typed.
+pub fn own_choices(row: &CommandRow, option: &str, typed: &str) -> Vec<String> {
+    let at = typed_options(row, row).iter().position(|shown| shown.name == option);
+    let of_row = at.and_then(|at| row.options.get(at));
+    let lower = typed.to_lowercase();
+    let mut found: Vec<String> = of_row
+        .iter()
+        .flat_map(|option| &option.choices)
+        .filter(|choice| choice.to_lowercase().contains(&lower))
+        .cloned()
+        .collect();
+    found.sort_by_key(|choice| !choice.to_lowercase().starts_with(&lower));
+    found
+}
+
+/// The option that a menu shows in this place of a row.
+pub fn is_first_option(row: &CommandRow, option: &str) -> bool {
+    typed_options(row, row).first().is_some_and(|first| first.name == option)
 }
 
 /// Values to complete an option with.
 pub fn suggestions(values: impl IntoIterator<Item = String>) -> Vec<String> {
-    let fits =
-        |value: &String| !value.is_empty() && value.encode_utf16().count() <= DISCORD.description;
-    values.into_iter().filter(fits).take(DISCORD.choices.unwrap_or(usize::MAX)).collect()
+    values
+        .into_iter()
+        .filter(|value| is_value(value))
+        .take(DISCORD.choices.unwrap_or(usize::MAX))
+        .collect()
 }
 
-/// A name in small letters of the common scripts, digits, `-`, `_` and `'`; empty if nothing is left
-/// of it. Other scripts write with marks that Discord does not take.
+/// A name in the letters that Discord takes, small where there are small ones; empty if nothing is
+/// left of it.
 pub(super) fn spell(name: &str) -> String {
-    let lower = name.to_lowercase();
-    let spelt = lower.chars().filter_map(|c| match c {
-        'a'..='z' | '0'..='9' | '-' | '_' | '\'' => Some(c),
-        ':' | '.' | ' ' => Some('-'),
-        'ß'..='ö' | 'ø'..='ÿ' | 'ά'..='ώ' | 'а'..='џ' => Some(c),
-        'ぁ'..='ゖ' | 'ァ'..='ヺ' | '㐀'..='䶿' | '一'..='鿿' | '가'..='힣' => Some(c),
-        _ => None,
-    });
-    spelt.collect()
+    static LETTERS: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]").ok());
+    let plain = name.to_lowercase().replace([':', '.', ' '], "-");
+    let letters = LETTERS.iter().flat_map(|letters| letters.find_iter(&plain));
+    letters.map(|letter| letter.as_str()).collect()
 }

@@ -10,9 +10,10 @@ pub mod telegram;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::platform::ChosenOption;
-use crate::commands::{CommandRow, Surface};
+use crate::commands::{CommandRow, Surface, row_called};
 use crate::i18n::{Localize, LocalizedText, gateway as words};
 use crate::protocol::{Availability, ChatPlatform};
 use limits::MenuLimits;
@@ -117,57 +118,93 @@ fn reachable<'r>(
         };
         left_out.push(LeftOut { name: row.name.clone(), reason });
     }
-    let wish = |row: &CommandRow| options.first.iter().position(|name| *name == row.name);
+    let wish = |row: &CommandRow| {
+        options.first.iter().position(|first| row.names().any(|name| name == first))
+    };
     found.sort_by_key(|row| (wish(row).unwrap_or(usize::MAX), row.priority, row.origin));
     found
 }
 
-/// Gives each row the name of a platform; a name that the platform can show as it is goes to its own
-/// row. A name that is too long is cut, and if it is then taken, its last character is a digit.
+/// Gives each row the name of a platform. What another row is called, a built-in one or its alias
+/// too, is no name for it: who types that means the other one. A name that is too long is cut, and if
+/// it is then taken, its last character is a digit.
 fn name_rows<'r>(
+    all: &[CommandRow],
     rows: &[&'r CommandRow],
-    limits: &MenuLimits,
-    spell: fn(&str) -> String,
+    letters: &MenuLetters,
     taken: &mut BTreeSet<String>,
     left_out: &mut Vec<LeftOut>,
 ) -> Vec<NamedRow<'r>> {
-    let is_exact = |row: &CommandRow| spell(&row.name) == row.name;
-    let (exact, spelt): (Vec<_>, Vec<_>) =
-        rows.iter().enumerate().partition(|(_, row)| is_exact(row));
-    let mut named: Vec<(usize, NamedRow<'r>)> = Vec::new();
-    for (at, row) in exact.into_iter().chain(spelt) {
-        match free_name(&spell(&row.name), limits, taken) {
+    let mut named: Vec<NamedRow<'r>> = Vec::new();
+    for row in rows {
+        match free_name(all, row, &row.name, letters, taken) {
             Ok(name) => {
                 taken.insert(name.clone());
-                named.push((at, NamedRow { name, row }));
+                named.push(NamedRow { name, row });
             }
             Err(reason) => left_out.push(LeftOut { name: row.name.clone(), reason }),
         }
     }
-    named.sort_by_key(|(at, _)| *at);
-    named.into_iter().map(|(_, named)| named).collect()
+    named
 }
 
+/// What a platform shows for a name or an alias of a row.
 fn free_name(
+    all: &[CommandRow],
+    row: &CommandRow,
     name: &str,
-    limits: &MenuLimits,
+    letters: &MenuLetters,
     taken: &BTreeSet<String>,
 ) -> Result<String, LeftOutReason> {
+    let (limits, name) = (letters.limits, (letters.spell)(name));
     if name.is_empty() {
         return Err(LeftOutReason::NoName);
     }
-    if limits.reserved.contains(&name) {
+    if limits.reserved.contains(&name.as_str()) {
         return Err(LeftOutReason::Reserved);
     }
+    let is_free = |name: &str| {
+        let owner = row_called(all, name);
+        !taken.contains(name) && owner.is_none_or(|owner| owner.name == row.name)
+    };
     let is_long = name.chars().count() > limits.name;
     let short: String = name.chars().take(limits.name).collect();
-    if !taken.contains(&short) {
+    if is_free(&short) {
         return Ok(short);
     }
     let stem: String = name.chars().take(limits.name - 1).collect();
     let numbered = (0..=9).map(|digit| format!("{stem}{digit}"));
-    let free = numbered.into_iter().find(|name| is_long && !taken.contains(name));
+    let free = numbered.into_iter().find(|name| is_long && is_free(name));
     free.ok_or(LeftOutReason::NameTaken(short))
+}
+
+/// How a platform writes names.
+struct MenuLetters {
+    limits: &'static MenuLimits,
+    spell: fn(&str) -> String,
+}
+
+impl MenuLetters {
+    fn of(platform: ChatPlatform) -> MenuLetters {
+        let (limits, spell): (&MenuLimits, fn(&str) -> String) = match platform {
+            ChatPlatform::Telegram => (&limits::TELEGRAM, telegram::spell),
+            ChatPlatform::Slack => (&limits::SLACK, slack::spell),
+            ChatPlatform::Discord => (&limits::DISCORD, discord::spell),
+        };
+        MenuLetters { limits, spell }
+    }
+}
+
+/// The names that the menu of a platform shows, with the rows that they mean.
+fn shown_rows<'r>(
+    platform: ChatPlatform,
+    rows: &'r [CommandRow],
+    options: MenuOptions<'_>,
+    left_out: &mut Vec<LeftOut>,
+) -> Vec<NamedRow<'r>> {
+    let reachable = reachable(rows, options, left_out);
+    let mut taken = umbrella_name(platform);
+    name_rows(rows, &reachable, &MenuLetters::of(platform), &mut taken, left_out)
 }
 
 /// Cuts a text to so many characters as UTF-16 counts them, which no platform counts longer.
@@ -194,22 +231,62 @@ pub struct SentCommand {
     pub options: Vec<ChosenOption>,
 }
 
-/// The line to dispatch for a command as a platform sent it: its own name for the command, the
-/// bot's name after an `@`, the one command of Slack and Discord that takes all others.
-pub fn typed_line(
-    platform: ChatPlatform,
-    sent: &SentCommand,
-    rows: &[CommandRow],
-    options: MenuOptions<'_>,
-) -> String {
-    let named = row_named(platform, &sent.name, rows, options);
-    let row = rows.iter().find(|row| named.as_ref() == Some(&row.name));
-    let chosen = discord::arguments(row, &sent.options);
-    let args = format!("{} {chosen}", sent.args);
-    let (name, args) = split_umbrella(platform, &sent.name, &args);
-    let name = name.split_once('@').map_or(name.as_ref(), |(name, _)| name);
-    let name = row_named(platform, name, rows, options).unwrap_or_else(|| name.to_owned());
-    format!("/{name} {args}").trim_end().to_owned()
+/// The commands that a menu was made of.
+pub type MenuRows = Arc<[CommandRow]>;
+
+/// What a name of a chat can mean.
+#[derive(Clone, Copy, Debug)]
+pub struct MenuNames<'a> {
+    pub platform: ChatPlatform,
+    /// The commands of the chat.
+    pub rows: &'a [CommandRow],
+    /// The commands of the menu that the service shows: those of another folder, or of the time
+    /// before a file came.
+    pub shown: &'a [CommandRow],
+    pub options: MenuOptions<'a>,
+}
+
+impl MenuNames<'_> {
+    /// The line to dispatch for a command as a platform sent it: its own name for the command, the
+    /// bot's name after an `@`, the one command of Slack and Discord that takes all others.
+    pub fn typed_line(&self, sent: &SentCommand) -> String {
+        let named = self.row_name(&sent.name);
+        let row = self.rows.iter().find(|row| named.as_ref() == Some(&row.name));
+        let chosen = discord::arguments(row, &sent.options);
+        let args = format!("{} {chosen}", sent.args);
+        let (name, args) = split_umbrella(self.platform, &sent.name, &args);
+        let name = name.split_once('@').map_or(name.as_ref(), |(name, _)| name);
+        let name = self.row_name(name).unwrap_or_else(|| name.to_owned());
+        format!("/{name} {args}").trim_end().to_owned()
+    }
+
+    /// The registry's name for what a user means by a name: what is called so counts first, then what
+    /// the menu shows, then an alias that the platform writes in its own way.
+    pub fn row_name(&self, name: &str) -> Option<String> {
+        let lower = name.to_lowercase();
+        if let Some(row) = row_called(self.rows, name) {
+            return Some(row.name.clone());
+        }
+        let of_menu = |rows| {
+            let shown = shown_rows(self.platform, rows, self.options, &mut Vec::new());
+            shown.iter().find(|shown| shown.name == lower).map(|shown| shown.row.name.clone())
+        };
+        let spell = MenuLetters::of(self.platform).spell;
+        let is_spelt = |row: &&CommandRow| row.names().any(|known| spell(known) == lower);
+        let shown = of_menu(self.shown);
+        match shown {
+            Some(shown) if self.rows.iter().any(|row| row.name == shown) => Some(shown),
+            // The command of the menu is gone: a name that was cut may be that of another one now.
+            Some(shown) => {
+                let spelt = self.rows.iter().find(is_spelt).map(|row| row.name.clone());
+                spelt.or(Some(shown))
+            }
+            None => {
+                let spelt = || self.rows.iter().find(is_spelt).map(|row| row.name.clone());
+                of_menu(self.rows).or_else(spelt)
+            }
+        }
+    }
 }
 
 /// The command that takes all others as its argument.
@@ -230,33 +307,6 @@ fn split_umbrella<'a>(
         None if line.is_empty() => (Cow::Borrowed("help"), ""),
         None => (Cow::Borrowed(line), ""),
     }
-}
-
-/// The registry's name: what the menu shows counts first, then a name or an alias as it is typed.
-fn row_named(
-    platform: ChatPlatform,
-    name: &str,
-    rows: &[CommandRow],
-    options: MenuOptions<'_>,
-) -> Option<String> {
-    let lower = name.to_lowercase();
-    let mut left_out = Vec::new();
-    let reachable = reachable(rows, options, &mut left_out);
-    let (limits, spell): (&MenuLimits, fn(&str) -> String) = match platform {
-        ChatPlatform::Telegram => (&limits::TELEGRAM, telegram::spell),
-        ChatPlatform::Slack => (&limits::SLACK, slack::spell),
-        ChatPlatform::Discord => (&limits::DISCORD, discord::spell),
-    };
-    let mut taken = umbrella_name(platform);
-    let shown = name_rows(&reachable, limits, spell, &mut taken, &mut left_out);
-    let of_menu = shown.iter().find(|shown| shown.name == lower);
-    let find = |is: &dyn Fn(&str) -> bool| rows.iter().find(|row| row.names().any(is));
-    // Last an alias that the platform spells in its own way.
-    let row = of_menu
-        .map(|shown| shown.row)
-        .or_else(|| find(&|known| known == name || known == lower))
-        .or_else(|| find(&|known| spell(known) == lower));
-    row.map(|row| row.name.clone())
 }
 
 fn umbrella_name(platform: ChatPlatform) -> BTreeSet<String> {

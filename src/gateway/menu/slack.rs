@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::limits::SLACK;
 use super::{
-    LeftOut, LeftOutReason, MenuOptions, UMBRELLA, free_name, name_rows, reachable, shorten,
-    umbrella_name,
+    LeftOut, LeftOutReason, MenuLetters, MenuOptions, UMBRELLA, free_name, name_rows, reachable,
+    shorten, umbrella_name,
 };
 use crate::commands::CommandRow;
 use crate::i18n::{Lang, gateway as words};
@@ -35,7 +35,8 @@ pub fn menu(rows: &[CommandRow], options: MenuOptions<'_>, lang: Lang) -> SlackM
     let mut left_out = Vec::new();
     let reachable = reachable(rows, options, &mut left_out);
     let mut taken = umbrella_name(ChatPlatform::Slack);
-    let named = name_rows(&reachable, &SLACK, spell, &mut taken, &mut left_out);
+    let letters = MenuLetters::of(ChatPlatform::Slack);
+    let named = name_rows(rows, &reachable, &letters, &mut taken, &mut left_out);
     let umbrella = command(UMBRELLA, words::MENU_UMBRELLA.text(lang), "[command] [arguments]");
     let mut menu = SlackMenu { commands: vec![umbrella], left_out };
     for shown in &named {
@@ -43,12 +44,16 @@ pub fn menu(rows: &[CommandRow], options: MenuOptions<'_>, lang: Lang) -> SlackM
         menu.add(&row.name, command(&shown.name, &row.about, &row.hint));
     }
     for row in &reachable {
+        let own = named.iter().find(|shown| shown.row.name == row.name);
         for alias in &row.aliases {
             let spelt = spell(alias);
+            if own.is_some_and(|own| own.name == spelt) {
+                continue;
+            }
             // A name that is cut leads back by its menu alone; another name of it is not needed.
             let free = match spelt.chars().count() > SLACK.name {
                 true => Err(LeftOutReason::TooLong(SLACK.name)),
-                false => free_name(&spelt, &SLACK, &taken),
+                false => free_name(rows, row, alias, &letters, &taken),
             };
             match free {
                 Ok(name) => {

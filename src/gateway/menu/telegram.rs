@@ -1,14 +1,13 @@
 //! Telegram's menu: `setMyCommands`, once for everyone and once for each language.
 
-use std::collections::BTreeSet;
-
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::limits::TELEGRAM;
-use super::{LeftOut, LeftOutReason, MenuOptions, name_rows, reachable, shorten};
+use super::{LeftOut, LeftOutReason, MenuOptions, shorten, shown_rows};
 use crate::commands::{CommandRow, RowOrigin};
 use crate::i18n::Lang;
+use crate::protocol::ChatPlatform;
 
 /// Longest description of the user's own commands, which would take the room of the others.
 const OWN_DESCRIPTION: usize = 40;
@@ -28,8 +27,7 @@ pub struct TelegramCommand {
 /// The menu of rows in one language.
 pub fn menu(rows: &[CommandRow], options: MenuOptions<'_>) -> TelegramMenu {
     let mut left_out = Vec::new();
-    let reachable = reachable(rows, options, &mut left_out);
-    let named = name_rows(&reachable, &TELEGRAM, spell, &mut BTreeSet::new(), &mut left_out);
+    let named = shown_rows(ChatPlatform::Telegram, rows, options, &mut left_out);
     let mut menu = TelegramMenu { commands: Vec::new(), left_out };
     let most_bytes = TELEGRAM.total_bytes.unwrap_or(usize::MAX);
     // The brackets of the list.

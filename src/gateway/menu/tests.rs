@@ -11,6 +11,16 @@ use crate::protocol::{Category, Extensions};
 
 const NOTHING: MenuOptions<'static> = MenuOptions { open: &[], first: &[] };
 
+/// The line of a command in a chat whose service shows the menu of these rows.
+fn typed_line(
+    platform: ChatPlatform,
+    sent: &SentCommand,
+    rows: &[CommandRow],
+    options: MenuOptions<'_>,
+) -> String {
+    MenuNames { platform, rows, shown: rows, options }.typed_line(sent)
+}
+
 fn sent(name: &str, args: &str) -> SentCommand {
     SentCommand { name: name.to_owned(), args: args.to_owned(), options: Vec::new() }
 }
@@ -122,7 +132,7 @@ proptest! {
         let shown: Vec<String> = menu.commands.iter().map(|one| one.name.clone()).collect();
         accounted(&rows, &shown, &menu.left_out, 1);
         prop_assert!(shown.len() <= DISCORD.commands);
-        let name = Regex::new(r"^[-_'\p{L}\p{N}]{1,32}$").unwrap();
+        let name = Regex::new(r"^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$").unwrap();
         for one in &menu.commands {
             prop_assert!(name.is_match(&one.name), "{}", one.name);
             prop_assert_eq!(one.name.to_lowercase(), one.name.clone());
@@ -149,23 +159,52 @@ proptest! {
 
     #[test]
     fn what_a_menu_shows_leads_back_to_its_row(rows in registry()) {
-        let back = |platform, shown: &str| typed_line(platform, &sent(shown, "x"), &rows, NOTHING);
-        let is_row = |line: &str| {
-            let name = line.trim_start_matches('/').split(' ').next().unwrap();
-            rows.iter().any(|row| row.name == name)
-        };
-        for one in telegram::menu(&rows, NOTHING).commands {
-            let line = back(ChatPlatform::Telegram, &format!("{}@avocet_bot", one.command));
-            prop_assert!(is_row(&line), "{} -> {line}", one.command);
+        for platform in ChatPlatform::ALL {
+            for shown in shown_rows(platform, &rows, NOTHING, &mut Vec::new()) {
+                let line = typed_line(platform, &sent(&shown.name, "x"), &rows, NOTHING);
+                prop_assert_eq!(line, format!("/{} x", shown.row.name), "{:?} {}", platform, shown.name);
+            }
         }
         for one in &slack::menu(&rows, NOTHING, Lang::En).commands[1..] {
-            let line = back(ChatPlatform::Slack, &one.command);
-            prop_assert!(is_row(&line), "{} -> {line}", one.command);
+            let line = typed_line(ChatPlatform::Slack, &sent(&one.command, "x"), &rows, NOTHING);
+            let name = line.trim_start_matches('/').split(' ').next().unwrap();
+            prop_assert!(rows.iter().any(|row| row.name == name), "{} -> {line}", one.command);
         }
-        for one in &discord::menu(&rows, &rows, NOTHING).commands[1..] {
-            let line = back(ChatPlatform::Discord, &one.name);
-            prop_assert!(is_row(&line), "{} -> {line}", one.name);
+    }
+
+    #[test]
+    fn what_is_typed_whole_is_the_command_that_is_called_so(rows in registry()) {
+        for platform in ChatPlatform::ALL {
+            for name in rows.iter().flat_map(CommandRow::names) {
+                let meant = row_called(&rows, name).unwrap();
+                let is_umbrella = name.eq_ignore_ascii_case(UMBRELLA);
+                if !is_umbrella || platform == ChatPlatform::Telegram {
+                    let line = typed_line(platform, &sent(name, ""), &rows, NOTHING);
+                    prop_assert_eq!(line, format!("/{}", meant.name), "{:?} {}", platform, name);
+                }
+                if platform != ChatPlatform::Telegram {
+                    let line = typed_line(platform, &sent(UMBRELLA, name), &rows, NOTHING);
+                    prop_assert_eq!(line, format!("/{}", meant.name), "{:?} {}", platform, name);
+                }
+            }
         }
+    }
+
+    #[test]
+    fn arguments_that_are_chosen_are_the_arguments_of_the_command(
+        values in prop::collection::vec(prop::option::of("[^\\r\\n]{0,12}"), 2..6),
+    ) {
+        let option = |at: usize| RowOption { name: format!("o{at}"), ..RowOption::default() };
+        let row = CommandRow { options: (0..values.len()).map(option).collect(), ..own("fly") };
+        let given = values.iter().enumerate().filter_map(|(at, value)| {
+            Some(ChosenOption { name: format!("o{at}"), value: value.clone()? })
+        });
+        let mut chosen: Vec<ChosenOption> = given.collect();
+        chosen.reverse();
+        let line = discord::arguments(Some(&row), &chosen);
+        let last = values.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        let meant: Vec<String> = values[..last].iter().map(|one| one.clone().unwrap_or_default()).collect();
+        prop_assert_eq!(crate::prompt::args::split(&line), meant, "{}", line);
     }
 }
 
@@ -286,8 +325,10 @@ fn options_are_put_in_the_order_of_their_command_whatever_the_order_they_were_ch
         typed_line(ChatPlatform::Discord, &sent, &rows, NOTHING)
     };
     let given = [("unit", "C"), ("days", "3"), ("city", "New York")];
-    assert_eq!(chosen("weather", "", &given), "/weather 'New York' 3 unit C");
-    assert_eq!(chosen("weather", "", &given[1..2]), "/weather 3");
+    assert_eq!(chosen("weather", "", &given), "/weather \"New York\" 3 unit C");
+    assert_eq!(chosen("weather", "", &given[1..2]), "/weather \"\" 3", "it is not the city");
+    assert_eq!(chosen("jobs", "", &[("page", "2")]), "/jobs", "a page of no job");
+    assert_eq!(chosen("jobs", "", &[("page", "2"), ("n", "1")]), "/jobs 1 2");
     assert_eq!(
         chosen("weather", "set", &[("other", "x"), ("city", "Rome")]),
         "/weather set Rome x"
@@ -330,4 +371,116 @@ fn discord_options_have_choices_or_complete_what_is_typed() {
     assert_eq!(command("stop").description_localizations.chinese, "停止本轮");
     let many = discord::suggestions((0..40).map(|n| n.to_string()));
     assert_eq!(many.len(), 25);
+}
+
+#[test]
+fn no_menu_gives_a_command_what_another_one_is_called() {
+    let mut rows = rows(&Extensions::default(), Lang::En);
+    let exact = "report-weekly-for-the-whole-team";
+    let long = format!("{exact}-draft");
+    rows.extend(["interrupt*", "theme*", &long, exact, "Deploy", "deploy", "git:commit"].map(own));
+    rows.push(CommandRow { aliases: vec!["git_commit".to_owned()], ..own("other") });
+    let line = |platform, name: &str| typed_line(platform, &sent(name, ""), &rows, NOTHING);
+    for platform in ChatPlatform::ALL {
+        let shown = shown_rows(platform, &rows, NOTHING, &mut Vec::new());
+        let name_of = |row: &str| shown.iter().find(|one| one.row.name == row).map(|one| &one.name);
+        for taken in ["interrupt*", "theme*", "Deploy"] {
+            assert_eq!(name_of(taken), None, "{platform:?}");
+        }
+        assert_eq!(line(platform, "interrupt"), "/stop");
+        assert_eq!(line(platform, "git_commit"), "/other");
+        for whole in [exact, &long, "Deploy", "deploy", "interrupt*"] {
+            assert_eq!(line(platform, whole), format!("/{whole}"), "{platform:?}");
+        }
+        assert_eq!(line(platform, "DEPLOY"), "/deploy");
+    }
+    let menu = discord::menu(&rows, &rows, NOTHING);
+    assert!(menu.commands.iter().any(|one| one.name == exact));
+    let slack = slack::menu(&rows, NOTHING, Lang::En);
+    assert_eq!(reason(&slack.left_out, "interrupt"), None, "the alias of /stop has its name");
+}
+
+#[test]
+fn an_alias_that_a_platform_writes_like_its_command_is_not_left_out() {
+    let mut rows = rows(&Extensions::default(), Lang::En);
+    rows.push(CommandRow { aliases: vec!["git-commit".to_owned()], ..own("git.commit") });
+    let menu = slack::menu(&rows, NOTHING, Lang::En);
+    assert_eq!(reason(&menu.left_out, "git-commit"), None);
+    assert!(menu.commands.iter().any(|one| one.command == "/git-commit"));
+}
+
+#[test]
+fn an_entry_of_a_menu_that_is_older_than_the_files_means_what_it_showed() {
+    let red = "summarize-the-open-pull-requests-of-team-red";
+    let blue = "summarize-the-open-pull-requests-of-team-blue";
+    let entry = "summarize_the_open_pull_requests";
+    let [old, both, new] = [&[red][..], &[blue, red], &[blue]]
+        .map(|names| names.iter().map(|name| own(name)).collect::<Vec<_>>());
+    let meant = |rows: &[CommandRow], shown: &[CommandRow]| {
+        let names = MenuNames { platform: ChatPlatform::Telegram, rows, shown, options: NOTHING };
+        names.typed_line(&sent(entry, ""))
+    };
+    assert_eq!(meant(&both, &old), format!("/{red}"));
+    assert_eq!(meant(&both, &both), format!("/{blue}"));
+    assert_eq!(meant(&new, &old), format!("/{red}"), "which is not there any more");
+    assert_eq!(meant(&new, &[]), format!("/{blue}"));
+    // Another folder may have a command that its menu would write so.
+    let here = [own("git-commit")];
+    let names = MenuNames {
+        platform: ChatPlatform::Telegram,
+        rows: &here,
+        shown: &[own("git:commit")],
+        options: NOTHING,
+    };
+    assert_eq!(names.typed_line(&sent("git_commit", "")), "/git-commit");
+}
+
+#[test]
+fn every_option_is_shown_and_a_list_that_would_forbid_a_value_is_none() {
+    let option = |name: &str, choices: Vec<String>| RowOption {
+        name: name.to_owned(),
+        about: "x".repeat(300),
+        is_required: true,
+        choices,
+        ..RowOption::default()
+    };
+    let many: Vec<String> = (0..25).map(|n| format!("{n}{}", "c".repeat(76))).collect();
+    let long = vec!["short".to_owned(), "l".repeat(101)];
+    let twice = ["a", "b", "a"].map(str::to_owned).to_vec();
+    let mut options = vec![option("first", many), option("city", Vec::new())];
+    options.extend([option("long", long), option("twice", twice)]);
+    options.extend((4..25).map(|n| option(&format!("more{n}"), Vec::new())));
+    let row = CommandRow { options, ..own("fly") };
+    let rows = [row.clone()];
+    let menu = discord::menu(&rows, &rows, NOTHING);
+    let shown = &menu.commands[1];
+    assert_eq!(shown.options.len(), 25);
+    assert!(discord::command_size(shown) <= 4_000);
+    let of = |name: &str| shown.options.iter().find(|one| one.name == name).unwrap();
+    assert_eq!(
+        (of("first").choices.len(), of("first").autocomplete),
+        (0, true),
+        "there is no room"
+    );
+    assert_eq!((of("long").choices.len(), of("long").autocomplete), (0, true));
+    assert_eq!((of("twice").choices.len(), of("twice").autocomplete), (2, false));
+    assert_eq!(discord::own_choices(&row, "first", "7c").len(), 2);
+    assert_eq!(discord::own_choices(&row, "city", ""), Vec::<String>::new());
+}
+
+#[test]
+fn discord_keeps_the_letters_that_it_takes() {
+    let kept = [
+        ("กิน", "กิน"),
+        ("שלום", "שלום"),
+        ("١٢٣", "١٢٣"),
+        ("Łódź", "łódź"),
+        ("サーバー", "サーバー"),
+        ("git:commit", "git-commit"),
+        ("a*b", "ab"),
+        ("👋", ""),
+    ];
+    for (name, spelt) in kept {
+        assert_eq!(discord::spell(name), spelt);
+    }
 }

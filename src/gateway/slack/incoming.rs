@@ -233,9 +233,11 @@ impl SlackReader<'_> {
         let kind = match name.as_str() {
             "" => return None,
             APP_COMMAND if typed.is_empty() => IncomingKind::typed("help", ""),
-            APP_COMMAND => match typed_command(&format!("/{typed}"), '/') {
-                Some((name, args)) if (self.is_command)(&name) => IncomingKind::typed(name, args),
-                _ => IncomingKind::Text { text: typed },
+            // Whether the first word is a command is known where the commands are.
+            APP_COMMAND => match typed_command(&format!("/{}", typed.trim_start_matches('/')), '/')
+            {
+                Some(_) => IncomingKind::typed(APP_COMMAND, typed),
+                None => IncomingKind::Text { text: typed },
             },
             _ => IncomingKind::typed(name, typed),
         };
@@ -393,12 +395,13 @@ mod tests {
         };
         let command = |name: &str, args: &str| IncomingKind::typed(name, args);
         assert_eq!(kind("/model", "qwen"), command("model", "qwen"));
-        assert_eq!(kind("/avocet", "model qwen 3"), command("model", "qwen 3"));
+        for typed in ["model qwen 3", "/Model qwen 3", "fix the sign"] {
+            assert_eq!(kind("/avocet", typed), command("avocet", typed));
+        }
         assert_eq!(kind("/avocet", ""), command("help", ""));
-        assert_eq!(
-            kind("/avocet", "fix the &amp; sign"),
-            IncomingKind::Text { text: "fix the & sign".into() }
-        );
+        for text in ["/etc/hosts is what?", "* all"] {
+            assert_eq!(kind("/avocet", text), IncomingKind::Text { text: text.into() });
+        }
     }
 
     #[test]

@@ -25,7 +25,7 @@ fn each_command_is_answered_in_its_own_place_and_a_running_reply_takes_none() {
     chat.on_event(Event::Delta { text: "I am at it".into() });
     let ending = TurnOutcome::Stopped;
     chat.on_event(Event::TurnEnded { turn: 1, ending, usage: Usage::default(), elapsed_ms: 1 });
-    chat.on_command(&user("ann"), "c3".into(), sent("help", ""));
+    chat.on_command(&user("ann"), "c3".into(), sent("status", ""));
     let sent = answers(&mut chat);
     let of = |words: &str| {
         let found = sent.iter().find(|(text, _)| text.contains(words));
@@ -87,4 +87,115 @@ fn the_command_that_takes_all_others_is_completed_like_them() {
     }
     assert!(chat.suggest("avocet", "command", "mode l").contains(&"mode low".to_owned()));
     assert!(chat.suggest("mode", "mode", "l").contains(&"low".to_owned()));
+}
+
+/// The user's commands: one in a folder that no one but admins may use, and others.
+fn own_commands() -> Extensions {
+    let mut all = extensions(&["ops:deploy-prod", "ops:adm", "git.commit", "weather"]);
+    all.entries[1].traits.category = Category::Configuration;
+    all.entries[3].traits.aliases = vec!["wth".to_owned()];
+    let choices = (0..30).map(|n| format!("place {n}")).collect();
+    let city = CommandArgument { name: "city".to_owned(), choices, ..CommandArgument::default() };
+    all.entries[3].traits.arguments = vec![city];
+    all
+}
+
+#[test]
+fn a_command_is_of_admins_by_whatever_name_it_is_called() {
+    for (listed, refused) in [
+        (
+            &["/clear", "wth"][..],
+            &["ops:deploy-prod", "ops_deploy_prod", "deploy-prod", "git_commit"][..],
+        ),
+        (&[], &["ops:adm", "ops_adm", "adm", "OPS:ADM"]),
+    ] {
+        let mut chat = conversation(listed);
+        chat.options.user_commands =
+            listed.iter().map(|name| name.trim_start_matches('/').to_owned()).collect();
+        chat.extensions = own_commands();
+        for name in refused {
+            chat.on_command(&user("bob"), "d1".into(), sent(name, ""));
+            let effects = chat.on_event(Event::Catalogue(Box::new(own_commands())));
+            assert!(ops(&effects).is_empty(), "{name}: {effects:?}");
+            let said = texts_of(&mut chat);
+            assert!(said.contains("Only an admin"), "{name}: {said}");
+        }
+        chat.on_command(&user("admin"), "d2".into(), sent(refused[2], ""));
+        let effects = chat.on_event(Event::Catalogue(Box::new(own_commands())));
+        assert!(matches!(ops(&effects)[..], [Op::Invoke { .. }]), "{effects:?}");
+    }
+}
+
+#[test]
+fn an_alias_in_the_list_of_users_means_its_command() {
+    let mut chat = conversation(&["clear", "wth"]);
+    chat.extensions = own_commands();
+    let effects = chat.on_command(&user("bob"), "d1".into(), sent("new", ""));
+    assert_eq!(ops(&effects).len(), 1, "{effects:?}");
+    chat.on_command(&user("bob"), "d2".into(), sent("weather", ""));
+    let effects = chat.on_event(Event::Catalogue(Box::new(own_commands())));
+    assert!(matches!(ops(&effects)[..], [Op::Invoke { .. }]), "{effects:?}");
+}
+
+#[test]
+fn the_first_help_lists_the_users_commands_and_explains_names_of_the_menu() {
+    let mut chat = conversation(&[]);
+    for (delivery, args, words) in
+        [("d1", "", "/git.commit"), ("d2", "git_commit", "/git.commit"), ("d3", "WTH", "/weather")]
+    {
+        let effects = chat.on_command(&user("ann"), delivery.into(), sent("help", args));
+        assert_eq!(ops(&effects), [&Op::RefreshExtensions]);
+        chat.on_event(Event::Catalogue(Box::new(own_commands())));
+        let said = texts_of(&mut chat).replace('\\', "");
+        assert!(said.contains(words), "{args}: {said}");
+    }
+}
+
+#[test]
+fn what_follows_the_name_of_the_bot_on_slack_is_a_command_or_a_message() {
+    let mut chat = conversation(&[]);
+    chat.options.platform = ChatPlatform::Slack;
+    for (line, own) in [("Status", false), ("/STATUS", false), ("git-commit x", true)] {
+        chat.on_command(&user("ann"), "d1".into(), sent("avocet", line));
+        let effects = chat.on_event(Event::Catalogue(Box::new(own_commands())));
+        let invoked = ops(&effects).iter().any(|op| matches!(op, Op::Invoke { .. }));
+        assert!(invoked == own && !effects.iter().any(is_message), "{line}: {effects:?}");
+        chat.on_event(ended());
+    }
+    chat.on_command(&user("ann"), "d2".into(), sent("avocet", "fix the sign"));
+    let effects = chat.on_event(Event::Catalogue(Box::new(own_commands())));
+    let text = "fix the sign".to_owned();
+    assert!(ops(&effects).contains(&&Op::Submit { text }), "{effects:?}");
+}
+
+fn is_message(effect: &ChatEffect) -> bool {
+    matches!(effect, ChatEffect::Send(Op::Submit { .. }))
+}
+
+#[test]
+fn values_of_the_users_options_are_suggested_once_their_files_are_read() {
+    let mut chat = conversation(&[]);
+    chat.options.platform = ChatPlatform::Discord;
+    let asked = |option: &str, typed: &str| Suggestion {
+        command: "weather".to_owned(),
+        option: option.to_owned(),
+        typed: typed.to_owned(),
+        query: "q".to_owned(),
+    };
+    assert_eq!(chat.on_suggest(asked("city", "place 2")), []);
+    let effects = chat.on_event(Event::Catalogue(Box::new(own_commands())));
+    let choices = |effects: &[ChatEffect]| {
+        let found = effects.iter().find_map(|effect| match effect {
+            ChatEffect::Suggest { choices, .. } => Some(choices.clone()),
+            _ => None,
+        });
+        found.unwrap()
+    };
+    assert_eq!(choices(&effects).len(), 11, "2, and 20 to 29");
+    assert!(effects.contains(&ChatEffect::ReadMenu), "they are not those of before");
+    let again = chat.on_event(Event::Catalogue(Box::new(own_commands())));
+    assert!(!again.contains(&ChatEffect::ReadMenu));
+    assert_eq!(choices(&chat.on_suggest(asked("days", ""))), Vec::<String>::new());
+    let page = Suggestion { command: "jobs".into(), ..asked("page", "") };
+    assert_eq!(choices(&chat.on_suggest(page)), Vec::<String>::new());
 }
