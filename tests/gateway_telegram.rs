@@ -214,8 +214,8 @@ fn a_file_that_is_added_comes_into_the_menu_and_entries_mean_what_they_showed() 
     let gateway = Gateway::in_dir(dir, vec![Reply::chat("One."), Reply::chat("Two.")], "", TOKEN);
     let registered = |name: &str| {
         gateway.telegram.wait(name, |state| {
-            let menus = state.calls.iter().filter(|call| call.name == "setMyCommands");
-            menus.last().filter(|call| call.body.to_string().contains(name)).map(|_| ())
+            let menu = state.calls.iter().rfind(|call| call.name == "setMyCommands");
+            menu.filter(|call| call.body.to_string().contains(name)).map(|_| ())
         });
     };
     registered(entry);
