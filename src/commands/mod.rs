@@ -31,7 +31,7 @@ pub use custom::{NO_BOT, bots_page, omitted_skill_rows, run_op, sections as kept
 pub use dispatch::{canonical_name, dispatch, dispatch_over_question, find};
 pub use help::{by_category, page as help_page, readme_table, with_aliases};
 pub use info::permission_rows;
-pub use registry::{CommandRow, RowOption, RowOrigin, row_called, rows};
+pub use registry::{CalledRows, CommandRow, RowOption, RowOrigin, rows};
 
 use command::{refusal, shorten};
 

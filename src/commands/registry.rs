@@ -1,6 +1,8 @@
 //! Every command of the registry as one row, whether it is built in or the user's own: what menus
 //! and reports are made of.
 
+use std::collections::BTreeMap;
+
 use super::table::COMMANDS;
 use super::{CommandOption, OptionValues, SlashCommand};
 use crate::i18n::{Lang, commands as w};
@@ -57,17 +59,33 @@ impl CommandRow {
     }
 }
 
-/// The row with exactly this name or alias, built-in ones first and in any case of their letters: no
-/// other command is ever called so.
-pub fn row_called<'r>(rows: &'r [CommandRow], name: &str) -> Option<&'r CommandRow> {
-    let lower = name.to_lowercase();
-    let find = |is: &dyn Fn(&CommandRow) -> bool| rows.iter().find(|row| is(row));
-    let is_built_in = |row: &CommandRow| row.origin == RowOrigin::BuiltIn;
-    let has_alias = |row: &CommandRow, name: &str| row.aliases.iter().any(|alias| alias == name);
-    find(&|row| is_built_in(row) && row.name == lower)
-        .or_else(|| find(&|row| is_built_in(row) && has_alias(row, &lower)))
-        .or_else(|| find(&|row| row.name == name))
-        .or_else(|| find(&|row| has_alias(row, name)))
+/// Finds rows by exactly their names and aliases. A name wins over an alias, and a built-in command,
+/// in any case of its letters, over the others.
+#[derive(Clone, Debug)]
+pub struct CalledRows<'r> {
+    built_in: BTreeMap<&'r str, &'r CommandRow>,
+    own: BTreeMap<&'r str, &'r CommandRow>,
+}
+
+impl<'r> CalledRows<'r> {
+    pub fn new(rows: &'r [CommandRow]) -> CalledRows<'r> {
+        let of = |is_built_in: bool| {
+            let rows = rows.iter();
+            let rows = rows.filter(move |row| (row.origin == RowOrigin::BuiltIn) == is_built_in);
+            let aliases = rows
+                .clone()
+                .flat_map(|row| row.aliases.iter().map(move |alias| (alias.as_str(), row)));
+            // The last one of a key stays: the first name, or else the first alias.
+            let named = rows.map(|row| (row.name.as_str(), row));
+            aliases.rev().chain(named.rev()).collect()
+        };
+        CalledRows { built_in: of(true), own: of(false) }
+    }
+
+    pub fn find(&self, name: &str) -> Option<&'r CommandRow> {
+        let built_in = self.built_in.get(name.to_lowercase().as_str());
+        built_in.or_else(|| self.own.get(name)).copied()
+    }
 }
 
 /// The whole registry: the table, then the user's commands and skills that can be typed.

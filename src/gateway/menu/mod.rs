@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::platform::ChosenOption;
-use crate::commands::{CommandRow, Surface, row_called};
+use crate::commands::{CalledRows, CommandRow, Surface};
 use crate::i18n::{Localize, LocalizedText, gateway as words};
 use crate::protocol::{Availability, ChatPlatform};
 use limits::MenuLimits;
@@ -129,7 +129,7 @@ fn reachable<'r>(
 /// too, is no name for it: who types that means the other one. A name that is too long is cut, and if
 /// it is then taken, its last character is a digit.
 fn name_rows<'r>(
-    all: &[CommandRow],
+    all: &CalledRows<'_>,
     rows: &[&'r CommandRow],
     letters: &MenuLetters,
     taken: &mut BTreeSet<String>,
@@ -150,7 +150,7 @@ fn name_rows<'r>(
 
 /// What a platform shows for a name or an alias of a row.
 fn free_name(
-    all: &[CommandRow],
+    all: &CalledRows<'_>,
     row: &CommandRow,
     name: &str,
     letters: &MenuLetters,
@@ -164,7 +164,7 @@ fn free_name(
         return Err(LeftOutReason::Reserved);
     }
     let is_free = |name: &str| {
-        let owner = row_called(all, name);
+        let owner = all.find(name);
         !taken.contains(name) && owner.is_none_or(|owner| owner.name == row.name)
     };
     let is_long = name.chars().count() > limits.name;
@@ -204,7 +204,8 @@ fn shown_rows<'r>(
 ) -> Vec<NamedRow<'r>> {
     let reachable = reachable(rows, options, left_out);
     let mut taken = umbrella_name(platform);
-    name_rows(rows, &reachable, &MenuLetters::of(platform), &mut taken, left_out)
+    let (all, letters) = (CalledRows::new(rows), MenuLetters::of(platform));
+    name_rows(&all, &reachable, &letters, &mut taken, left_out)
 }
 
 /// Cuts a text to so many characters as UTF-16 counts them, which no platform counts longer.
@@ -264,7 +265,7 @@ impl MenuNames<'_> {
     /// the menu shows, then an alias that the platform writes in its own way.
     pub fn row_name(&self, name: &str) -> Option<String> {
         let lower = name.to_lowercase();
-        if let Some(row) = row_called(self.rows, name) {
+        if let Some(row) = CalledRows::new(self.rows).find(name) {
             return Some(row.name.clone());
         }
         let of_menu = |rows| {

@@ -9,7 +9,7 @@ use super::{
     LeftOut, LeftOutReason, MenuLetters, MenuOptions, UMBRELLA, free_name, name_rows, reachable,
     shorten, umbrella_name,
 };
-use crate::commands::CommandRow;
+use crate::commands::{CalledRows, CommandRow};
 use crate::i18n::{Lang, gateway as words};
 use crate::protocol::ChatPlatform;
 
@@ -35,8 +35,8 @@ pub fn menu(rows: &[CommandRow], options: MenuOptions<'_>, lang: Lang) -> SlackM
     let mut left_out = Vec::new();
     let reachable = reachable(rows, options, &mut left_out);
     let mut taken = umbrella_name(ChatPlatform::Slack);
-    let letters = MenuLetters::of(ChatPlatform::Slack);
-    let named = name_rows(rows, &reachable, &letters, &mut taken, &mut left_out);
+    let (all, letters) = (CalledRows::new(rows), MenuLetters::of(ChatPlatform::Slack));
+    let named = name_rows(&all, &reachable, &letters, &mut taken, &mut left_out);
     let umbrella = command(UMBRELLA, words::MENU_UMBRELLA.text(lang), "[command] [arguments]");
     let mut menu = SlackMenu { commands: vec![umbrella], left_out };
     for shown in &named {
@@ -53,7 +53,7 @@ pub fn menu(rows: &[CommandRow], options: MenuOptions<'_>, lang: Lang) -> SlackM
             // A name that is cut leads back by its menu alone; another name of it is not needed.
             let free = match spelt.chars().count() > SLACK.name {
                 true => Err(LeftOutReason::TooLong(SLACK.name)),
-                false => free_name(rows, row, alias, &letters, &taken),
+                false => free_name(&all, row, alias, &letters, &taken),
             };
             match free {
                 Ok(name) => {
