@@ -86,7 +86,11 @@ fn what_a_file_says_and_no_menu_can_show_is_reported() {
         let text = format!("prompt = \"x\"\n{text}\n");
         fs::write(folder.join(format!("{name}.toml")), text).unwrap();
     };
-    write("odd", "aliases = [\"-x\", \"fine\", \"git:x\"]");
+    write("odd", "aliases = [\"-x\", \"fine\"]");
+    let skill = bench.path("avocet/skills/greet");
+    fs::create_dir_all(&skill).unwrap();
+    let text = "---\nname: greet\ndescription: Greets someone\naliases: git:x\n---\nHello.\n";
+    fs::write(skill.join("SKILL.md"), text).unwrap();
     write("shut", "setting = \"nosuch.key\"");
     write("open", "setting = \"vim\"");
     bench.settings("vim = true\n");
