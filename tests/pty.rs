@@ -76,7 +76,7 @@ fn press_until(screen: &mut Screen, key: &str, text: &str) {
         if screen.shows_within(text, Duration::from_millis(800)) {
             return;
         }
-        // Two keys in one frame would pass by what lies between them.
+        // Two keys in one frame would skip what is between them.
         let patience = Instant::now() + Duration::from_secs(3);
         while screen.text() == before && Instant::now() < patience {
             std::thread::park_timeout(Duration::from_millis(2));

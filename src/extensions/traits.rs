@@ -108,7 +108,7 @@ impl TraitsReader {
     }
 
     fn set_aliases(&mut self, names: impl Iterator<Item = String>) {
-        // Those that cannot be typed are dropped where that can be said.
+        // Those that cannot be typed are dropped where that is reported.
         self.traits.aliases = names.map(|name| name.trim_start_matches('/').to_owned()).collect();
     }
 

@@ -13,7 +13,7 @@ use tokio::time::{sleep_until, timeout};
 
 use super::call::perform;
 use super::conversation::{
-    ChatConversation, ChatEffect, ChatOptions, ChatRecovery, FetchState, Speaker, Suggestion,
+    ChatConversation, ChatEffect, ChatOptions, ChatRecovery, FetchState, Speaker, SuggestQuery,
     UnfinishedReply,
 };
 use super::fetch::{FetchedFile, FileFetch};
@@ -516,7 +516,7 @@ impl Chat {
                 Vec::new()
             }
             IncomingKind::Suggest { command, option, typed, query } => {
-                let asked = Suggestion { command, option, typed, query };
+                let asked = SuggestQuery { command, option, typed, query };
                 let suggested = self.conversation.on_suggest(asked);
                 std::iter::once(ChatEffect::Done(id)).chain(suggested).collect()
             }

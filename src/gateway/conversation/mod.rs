@@ -30,14 +30,15 @@ mod events;
 mod messages;
 mod open_commands;
 mod showing;
+mod suggest_query;
 mod suggesting;
 #[cfg(test)]
 mod tests;
 
 use open_commands::OpenCommands;
 pub use showing::UnfinishedReply;
-use suggesting::Suggesting;
-pub use suggesting::Suggestion;
+pub use suggest_query::SuggestQuery;
+use suggest_query::Suggesting;
 
 /// Who speaks, as the gateway knows them.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,29 +1,13 @@
 //! What could follow while an option of a command is typed.
 
 use super::super::menu;
+use super::suggest_query::SuggestQuery;
 use super::{ChatConversation, ChatEffect};
 use crate::commands::{self, RowOrigin};
 
-/// The service asks what could follow.
-#[derive(Clone, Debug)]
-pub struct Suggestion {
-    pub command: String,
-    pub option: String,
-    pub typed: String,
-    /// What the answer is for.
-    pub query: String,
-}
-
-/// What was asked before the user's commands were read.
-#[derive(Debug, Default)]
-pub struct Suggesting {
-    has_commands: bool,
-    waiting: Vec<Suggestion>,
-}
-
 impl ChatConversation {
     /// Answers at once, or once the user's commands are known.
-    pub fn on_suggest(&mut self, asked: Suggestion) -> Vec<ChatEffect> {
+    pub fn on_suggest(&mut self, asked: SuggestQuery) -> Vec<ChatEffect> {
         if !self.suggesting.has_commands {
             self.suggesting.waiting.push(asked);
             return Vec::new();
@@ -33,12 +17,11 @@ impl ChatConversation {
 
     /// The user's commands are known.
     pub(super) fn answer_suggestions(&mut self) -> Vec<ChatEffect> {
-        self.suggesting.has_commands = true;
-        let waiting = std::mem::take(&mut self.suggesting.waiting);
+        let waiting = self.suggesting.take();
         waiting.iter().map(|asked| self.suggestion_of(asked)).collect()
     }
 
-    fn suggestion_of(&self, asked: &Suggestion) -> ChatEffect {
+    fn suggestion_of(&self, asked: &SuggestQuery) -> ChatEffect {
         let choices = self.suggest(&asked.command, &asked.option, &asked.typed);
         ChatEffect::Suggest { query: asked.query.clone(), choices }
     }

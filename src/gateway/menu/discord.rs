@@ -232,7 +232,7 @@ pub fn arguments(row: Option<&CommandRow>, chosen: &[ChosenOption]) -> String {
     };
     let shown = typed_options(row, row);
     let value = |name: &str| chosen.iter().find(|one| one.name == name).map(|one| &one.value);
-    // Arguments of a template are told apart by spaces and quotes.
+    // A template separates its arguments by spaces and quotes.
     let are_words = row.origin != RowOrigin::BuiltIn && row.options.len() > 1;
     let last = shown.iter().rposition(|option| value(&option.name).is_some());
     let mut words: Vec<String> = Vec::new();

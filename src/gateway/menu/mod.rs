@@ -126,7 +126,7 @@ fn reachable<'r>(
 }
 
 /// Gives each row the name of a platform. What another row is called, a built-in one or its alias
-/// too, is no name for it: who types that means the other one. A name that is too long is cut, and if
+/// too, is never given to it: that name means the other one. A name that is too long is cut, and if
 /// it is then taken, its last character is a digit.
 fn name_rows<'r>(
     all: &CalledRows<'_>,

@@ -176,7 +176,7 @@ fn is_message(effect: &ChatEffect) -> bool {
 fn values_of_the_users_options_are_suggested_once_their_files_are_read() {
     let mut chat = conversation(&[]);
     chat.options.platform = ChatPlatform::Discord;
-    let asked = |option: &str, typed: &str| Suggestion {
+    let asked = |option: &str, typed: &str| SuggestQuery {
         command: "weather".to_owned(),
         option: option.to_owned(),
         typed: typed.to_owned(),
@@ -196,6 +196,6 @@ fn values_of_the_users_options_are_suggested_once_their_files_are_read() {
     let again = chat.on_event(Event::Catalogue(Box::new(own_commands())));
     assert!(!again.contains(&ChatEffect::ReadMenu));
     assert_eq!(choices(&chat.on_suggest(asked("days", ""))), Vec::<String>::new());
-    let page = Suggestion { command: "jobs".into(), ..asked("page", "") };
+    let page = SuggestQuery { command: "jobs".into(), ..asked("page", "") };
     assert_eq!(choices(&chat.on_suggest(page)), Vec::<String>::new());
 }
