@@ -17,7 +17,7 @@ use super::session_builder;
 use super::startup::Startup;
 use super::step_runner::SessionPurpose;
 use crate::cli::{Exit, output};
-use crate::commands;
+use crate::commands::{self, CalledRows};
 use crate::config::gateway::{ChatToken, GatewaySettings, PlatformSettings};
 use crate::config::load::{SettingsStamp, load, stamps};
 use crate::config::{Sources, atomic_file};
@@ -28,7 +28,7 @@ use crate::gateway::chat::{OpenSession, SessionRequest};
 use crate::gateway::discord::{Discord, DiscordConfig};
 use crate::gateway::health::{self, HealthReports};
 use crate::gateway::ledger::Ledger;
-use crate::gateway::menu::{MenuNames, MenuOptions};
+use crate::gateway::menu::{MenuNames, MenuOptions, MenuRows};
 use crate::gateway::platform::{Cursor, Incoming, Platform, PlatformError};
 use crate::gateway::run::{
     self, Admit, ServiceAdmission, ServiceBounds, ServiceCommands, ServiceHealth, ServiceParts,
@@ -36,8 +36,8 @@ use crate::gateway::run::{
 use crate::gateway::shown_menu::{ServiceMenu, ShownMenu};
 use crate::gateway::slack::{IsCommand, Slack, SlackConfig, SlackPatience};
 use crate::gateway::telegram::Telegram;
-use crate::i18n::{Localize as _, LocalizedText, chat as w};
-use crate::protocol::{ChatPlatform, Notice};
+use crate::i18n::{Lang, Localize as _, LocalizedText, chat as w};
+use crate::protocol::{ChatPlatform, Extensions, Notice};
 use crate::session::SessionConfig;
 use crate::session::persistence::{Replay, ResumeTarget};
 use crate::signals;
@@ -66,7 +66,8 @@ pub fn run(startup: Startup, options: GivenOptions, only: Option<ChatPlatform>) 
         Err(error) => return startup.fail_io(&error),
     };
     let own = ExtensionSet::load(&startup.search_path()).extensions();
-    for why in super::gateway::unusable_names(&own) {
+    let unusable = super::gateway::unusable_names(&own).into_iter();
+    for why in unusable.chain(unknown_names(&settings, &own, startup.lang())) {
         startup.fail(&Notice::warning(why), Exit::Done);
     }
     let startup = Arc::new(startup);
@@ -92,6 +93,7 @@ async fn serve(
     let mut reports: HealthReports = Vec::new();
     // Removed when the services have ended.
     let mut folders: Vec<TempFolder> = Vec::new();
+    let mut refused = Exit::Failed;
     for platform in platforms {
         let (health, report) = watch::channel(ServiceHealth::default());
         match service(startup, settings, *platform, Arc::clone(&open_session), health) {
@@ -101,11 +103,11 @@ async fn serve(
                 let platform = *platform;
                 services.spawn(async move { (platform, run::run(parts).await) });
             }
-            Err(why) => drop(startup.fail(&Notice::error(why), Exit::Failed)),
+            Err((why, exit)) => refused = startup.fail(&Notice::error(why), exit),
         }
     }
     if services.is_empty() {
-        return Exit::Failed;
+        return refused;
     }
     if let Some(port) = settings.health_port {
         serve_health(Arc::clone(startup), port, reports.clone());
@@ -151,6 +153,12 @@ async fn say_connected(
     platform: ChatPlatform,
     mut report: watch::Receiver<ServiceHealth>,
 ) {
+    let is_known = |health: &ServiceHealth| health.connected || health.problem.is_some();
+    let problem = report.wait_for(is_known).await.ok().and_then(|health| health.problem.clone());
+    if let Some(why) = problem {
+        let say = w::NOT_CONNECTED.with("name", platform.title()).with("why", why);
+        startup.fail(&Notice::warning(say), Exit::Done);
+    }
     let bot = match report.wait_for(|health| health.connected).await {
         Ok(health) => health.bot.clone(),
         Err(_) => return,
@@ -192,21 +200,24 @@ fn service(
     platform: ChatPlatform,
     open_session: OpenSession,
     health: watch::Sender<ServiceHealth>,
-) -> Result<(ServiceParts, TempFolder), LocalizedText> {
+) -> Result<(ServiceParts, TempFolder), (LocalizedText, Exit)> {
     let name = platform.name();
     let of = settings.platform(platform);
+    // Another start does not mend a setting.
+    let wrong = |why: LocalizedText| (why, Exit::WrongUse);
+    let failed = |why: LocalizedText| (why, Exit::Failed);
     let token = chat_token(startup, &of.token).ok_or_else(|| {
-        w::NO_TOKEN.with("name", name).with("variable", of.token.variable.as_str())
+        wrong(w::NO_TOKEN.with("name", name).with("variable", of.token.variable.as_str()))
     })?;
     let ledger = Ledger::open(&ledgers(startup), name).map_err(|error| match error.kind() {
-        io::ErrorKind::WouldBlock => w::RUNS_ALREADY.with("name", name),
-        _ => w::NO_LEDGER.with("name", name).with("why", error.to_string()),
+        io::ErrorKind::WouldBlock => failed(w::RUNS_ALREADY.with("name", name)),
+        _ => failed(w::NO_LEDGER.with("name", name).with("why", error.to_string())),
     })?;
     let cursor = ledger.state.cursor.as_ref();
     let menu = service_menu(startup, settings, platform);
     let is_command = known_names(settings, &menu);
-    let connection = connect(startup, of, is_command, (platform, token, cursor))?;
-    let files = startup.temp.create_folder("chat-files").map_err(|error| error.say())?;
+    let connection = connect(startup, of, is_command, (platform, token, cursor)).map_err(wrong)?;
+    let files = startup.temp.create_folder("chat-files").map_err(|error| failed(error.say()))?;
     let parts = ServiceParts {
         platform: connection,
         ledger,
@@ -250,10 +261,27 @@ fn service_menu(
             (ChatPlatform::Telegram, Value::Array(calls)) => calls,
             (_, body) => vec![body],
         };
-        ShownMenu { rows: commands::rows(&own, startup.lang()).into(), calls }
+        let rows: MenuRows = commands::rows(&own, startup.lang()).into();
+        ShownMenu { known: Arc::clone(&rows), rows, calls }
     };
     let (shown, _) = watch::channel(read());
     ServiceMenu { shown, read: Arc::new(read) }
+}
+
+/// The names in the settings that no command has.
+fn unknown_names(settings: &GatewaySettings, own: &Extensions, lang: Lang) -> Vec<LocalizedText> {
+    let rows = commands::rows(own, lang);
+    let called = CalledRows::new(&rows);
+    let lists = [
+        ("gateway.user_commands", &settings.user_commands),
+        ("gateway.menu_first", &settings.menu_first),
+    ];
+    let names =
+        lists.into_iter().flat_map(|(key, names)| names.iter().map(move |name| (key, name)));
+    let unknown = names.filter(|(_, name)| called.find(name).is_none());
+    unknown
+        .map(|(key, name)| w::UNKNOWN_LISTED.with("name", name.as_str()).with("key", key))
+        .collect()
 }
 
 /// Tells which words after a sign are commands of Slack.
@@ -261,7 +289,7 @@ fn known_names(settings: &GatewaySettings, menu: &ServiceMenu) -> IsCommand {
     let (open, first) = (settings.open.clone(), settings.menu_first.clone());
     let shown = menu.shown.subscribe();
     Arc::new(move |name: &str| {
-        let rows = Arc::clone(&shown.borrow().rows);
+        let rows = Arc::clone(&shown.borrow().known);
         let options = MenuOptions { open: &open, first: &first };
         let platform = ChatPlatform::Slack;
         MenuNames { platform, rows: &rows, shown: &rows, options }.row_name(name).is_some()
@@ -410,6 +438,10 @@ fn open_session(
 ) -> Result<SessionConfig, LocalizedText> {
     let built = session_builder::build(startup, None, SessionPurpose::Chat);
     let mut config = built.map_err(|failure| failure.notice.say.clone())?;
+    let place = &config.security.place;
+    if place.is_own(&place.workspace) {
+        return Err(w::HOME_OWN.with("folder", place.workspace.display().to_string()));
+    }
     config.security.place.added.extend(request.files.clone());
     config.persistence.replay = Replay::End;
     config.persistence.resume = request.resume.clone().map(ResumeTarget::IfSaved);
@@ -452,13 +484,15 @@ pub fn status(startup: &Startup, json: bool) -> Exit {
         let health = health.filter(|_| runs).cloned().unwrap_or(Value::Null);
         services.insert(platform.name().to_owned(), json!({ "runs": runs, "health": health }));
     }
-    let any = services.values().any(|service| service["runs"] == true);
+    let mut running = services.values().filter(|service| service["runs"] == true).peekable();
+    let is_well =
+        running.peek().is_some() && running.all(|service| service["health"]["connected"] == true);
     let text = match json {
         true => format!("{}\n", Value::Object(services)),
         false => services.iter().map(|(name, of)| status_line(startup, name, of)).collect(),
     };
     let _ = io::Write::write_all(&mut output::stdout(), text.as_bytes());
-    if any { Exit::Done } else { Exit::Failed }
+    if is_well { Exit::Done } else { Exit::Failed }
 }
 
 fn status_line(startup: &Startup, name: &str, service: &Value) -> String {

@@ -4,8 +4,8 @@
 
 use super::table::{COMMANDS, OVER_A_QUESTION};
 use super::{
-    Availability, CommandContext, CommandOutcome, OptionValues, SlashCommand, UiAction, WhileBusy,
-    custom, shorten,
+    Availability, CommandContext, CommandOutcome, OptionValues, SlashCommand, Surface, UiAction,
+    WhileBusy, custom, shorten,
 };
 use crate::i18n::{LocalizedText, commands as w};
 use crate::protocol::{CommandTraits, Extension, Extensions, Notice, NoticeLevel};
@@ -29,12 +29,16 @@ pub fn dispatch_over_question(call: &CommandContext<'_>, line: &str) -> CommandO
     let row = find_in(COMMANDS, name);
     let works = row.is_some_and(|row| OVER_A_QUESTION.contains(&row.name));
     let follows = call.busy && row.is_some_and(|row| row.busy == WhileBusy::Wait);
-    match works || follows || name.is_empty() {
+    let is_unknown = canonical_name(call.extensions, name).is_none();
+    match works || follows || is_unknown {
         true => dispatch(call, line),
         false => {
             let name = row.map_or(name, |row| row.name);
             let notice = Notice::warning(w::QUESTION_FIRST.with("name", shorten(name)));
-            CommandOutcome::Say(notice.with_hint(w::QUESTION_FIRST_HINT))
+            CommandOutcome::Say(notice.with_hint(match call.surface {
+                Surface::Gateway { .. } => w::QUESTION_FIRST_IN_CHAT,
+                Surface::Local | Surface::Plain => w::QUESTION_FIRST_HINT,
+            }))
         }
     }
 }

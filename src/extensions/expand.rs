@@ -6,14 +6,15 @@ use crate::i18n::{Localize, LocalizedText, library as w};
 use crate::prompt::template::{self, Template, TemplateValues};
 use crate::protocol::{Mention, Prompt, PromptPart, PromptSource, PromptSourceKind};
 
-/// The prompt of a command, or of a skill if there is no command with this name.
+/// The prompt of a command, or of a skill if there is no command with this name. Only with exactly this
+/// name: whoever asks has found out which one is meant, and whether it may be used.
 pub fn by_name(library: &ExtensionSet, name: &str, args: &str) -> Result<Prompt, LocalizedText> {
-    match library.command(name) {
-        Ok(found) => command(found, args),
-        Err(absent) => match library.skill(name) {
-            Ok(found) => skill(found, args),
-            Err(_) => Err(absent.localized()),
-        },
+    if let Some(found) = library.command_called(name) {
+        return command(found, args);
+    }
+    match library.skill(name) {
+        Ok(found) => skill(found, args),
+        Err(_) => Err(library.no_command(name).localized()),
     }
 }
 

@@ -17,7 +17,7 @@ use super::conversation::{
     UnfinishedReply,
 };
 use super::fetch::{FetchedFile, FileFetch};
-use super::files::{ReceivedFiles, mask_file};
+use super::files::{ReceivedFiles, mask_event};
 use super::ledger::LedgerRecord;
 use super::menu::SentCommand;
 use super::platform::{
@@ -152,8 +152,8 @@ const DISMISSAL: Duration = Duration::from_millis(500);
 /// How long the last messages may take when the program ends.
 const FAREWELL: Duration = Duration::from_millis(1_500);
 
-/// Runs a chat until its channel closes or its session ends.
-pub async fn run(mut parts: ChatParts, mut deliveries: Receiver<ChatDelivery>) {
+/// Opens the session of a chat, as its request says.
+async fn open_conversation(parts: &ChatParts) -> Result<SessionConfig, LocalizedText> {
     let (open, request) = (Arc::clone(&parts.open_session), parts.request.clone());
     let turn = Arc::clone(&parts.openings).acquire_owned().await;
     let mut opening = tokio::task::spawn_blocking(move || open(request));
@@ -163,16 +163,30 @@ pub async fn run(mut parts: ChatParts, mut deliveries: Receiver<ChatDelivery>) {
         Ok(built) => built,
         Err(_) => opening.await,
     };
-    let config = match built {
-        Ok(Ok(config)) => config,
-        Ok(Err(why)) => return refuse(&parts, why, &mut deliveries).await,
-        Err(error) => {
-            let why = s::TURN_CRASHED.with("why", error.to_string());
-            return refuse(&parts, why, &mut deliveries).await;
-        }
+    built.unwrap_or_else(|error| Err(s::TURN_CRASHED.with("why", error.to_string())))
+}
+
+/// Runs a chat until its channel closes or its session ends.
+pub async fn run(mut parts: ChatParts, mut deliveries: Receiver<ChatDelivery>) {
+    let mut opened = open_conversation(&parts).await;
+    let mut no_home = None;
+    if let (Err(why), Some(_)) = (&opened, &parts.request.folder) {
+        // Its own folder may be gone: the chat goes on in that of the gateway.
+        no_home = Some(why.clone());
+        (parts.request.folder, parts.request.resume) = (None, None);
+        opened = open_conversation(&parts).await;
+    }
+    let config = match opened {
+        Ok(config) => config,
+        Err(why) => return refuse(&parts, why, &mut deliveries).await,
     };
     let recovery = std::mem::take(&mut parts.recovery);
-    let conversation = ChatConversation::new(parts.options.clone(), config.info.clone(), recovery);
+    let mut conversation =
+        ChatConversation::new(parts.options.clone(), config.info.clone(), recovery);
+    if let Some(why) = no_home {
+        let folder = config.info.cwd.as_str();
+        conversation.say(w::HOME_GONE.with("why", why).with("folder", folder));
+    }
     let recorded = Recorded {
         session: parts.request.resume.clone().unwrap_or_default(),
         ..Recorded::default()
@@ -236,7 +250,7 @@ impl Chat {
                 },
                 event = self.session.events.recv() => match event {
                     Some(event) => {
-                        let effects = self.conversation.on_event(mask_file(event, &self.redactor));
+                        let effects = self.conversation.on_event(mask_event(event, &self.redactor));
                         self.apply(effects).await;
                     }
                     None => break,
@@ -437,7 +451,7 @@ impl Chat {
                 ChatEffect::SetHome(folder, command) => {
                     Box::pin(self.set_home(folder, command)).await;
                 }
-                ChatEffect::StopFetch => self.stop_fetch().await,
+                ChatEffect::StopFetch => Box::pin(self.stop_fetch()).await,
             }
         }
     }
@@ -529,7 +543,7 @@ impl Chat {
         let _ = self.session.ops.try_send(Op::Shutdown);
         let farewell = async {
             while let Some(event) = self.session.events.recv().await {
-                let effects = self.conversation.on_event(mask_file(event, &self.redactor));
+                let effects = self.conversation.on_event(mask_event(event, &self.redactor));
                 for effect in effects {
                     if let ChatEffect::Begun(delivery, text) = effect {
                         self.record(LedgerRecord::Begun { delivery, text }).await;

@@ -52,9 +52,17 @@ impl ReceivedFiles {
     }
 }
 
-/// A file for the chat has its secrets masked, as what goes to a model has.
-pub fn mask_file(event: Event, redactor: &Redactor) -> Event {
+/// Files and changes for the chat have their secrets masked, as what goes to a model has.
+pub fn mask_event(event: Event, redactor: &Redactor) -> Event {
     match event {
+        Event::Changes { .. } => {
+            let masked = serde_json::to_value(&event).and_then(|mut value| {
+                redactor.mask_value(&mut value);
+                serde_json::from_value(value)
+            });
+            // What cannot be masked is not shown.
+            masked.unwrap_or(Event::Changes { session: Vec::new(), uncommitted: None })
+        }
         Event::Rendered { text, images } => {
             Event::Rendered { text: redactor.mask(&text).into_owned(), images }
         }

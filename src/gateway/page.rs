@@ -22,6 +22,23 @@ pub fn markdown(title: &LocalizedText, rows: &[PageRow], lang: Lang) -> String {
     out
 }
 
+/// The page as the lines of a file.
+pub fn plain(title: &LocalizedText, rows: &[PageRow], lang: Lang) -> String {
+    let mut out = title.text(lang);
+    for row in rows {
+        out += "\n";
+        out += &match row {
+            PageRow::Heading(heading) => format!("\n{}", heading.text(lang)),
+            PageRow::Pair { label, value } => {
+                let (label, value) = (label.text(lang), value.text(lang));
+                if label.is_empty() { value } else { format!("{label}: {value}") }
+            }
+            PageRow::Line(line) => line.text(lang),
+        };
+    }
+    out
+}
+
 /// Values are no markup; code in backticks stays code.
 fn escape(text: &str) -> String {
     let mut out = String::new();

@@ -25,6 +25,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShownMenu {
     pub rows: MenuRows,
+    /// The commands that there are by now: a manifest that was pasted does not change with them.
+    pub known: MenuRows,
     /// The bodies of the calls that register it.
     pub calls: Vec<Value>,
 }
@@ -50,7 +52,12 @@ pub async fn keep(platform: Arc<dyn Platform>, menu: ServiceMenu, mut changed: R
         let Ok(found) = spawn_blocking(move || read()).await else { continue };
         let is_new = |shown: &ShownMenu| (found != *shown, found.calls != shown.calls);
         let (has_changed, is_unregistered) = is_new(&menu.shown.borrow());
-        if has_changed && (!is_unregistered || register(&*platform, &found.calls).await) {
+        if !has_changed {
+            continue;
+        }
+        if found.calls.is_empty() {
+            menu.shown.send_modify(|shown| shown.known = found.known);
+        } else if !is_unregistered || register(&*platform, &found.calls).await {
             menu.shown.send_replace(found);
         }
     }

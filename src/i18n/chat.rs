@@ -66,6 +66,11 @@ words! { "chat":
     NO_HOME: "This is not a folder that can be used: {folder}", "不能使用该目录：{folder}";
     COMMAND_OF_ADMINS: "Only an admin may use /{name}.", "只有管理员可以使用 /{name}。";
     WHO_YOU_ARE: "Your id here is {id}. Role: {role}.", "你在这里的编号是 {id}。角色：{role}。";
+    HOME_GONE: "{why} This chat works in {folder} again; `/sethome` sets another folder.", "{why} 本聊天改回在 {folder} 中工作；可用 `/sethome` 另设目录。";
+    HOME_OWN: "{folder} contains Avocet's own files, so no chat works there.", "{folder} 中有 Avocet 自己的文件，聊天不能在其中工作。";
+    NO_SUCH_ANSWER: "That is not one of the answers to this question: press a button, or type the answer.", "该问题没有这个答案：请按按钮，或直接输入答案。";
+    NOT_CONNECTED: "{name} is not connected: {why}. It is tried again.", "{name} 未连接：{why}。会继续重试。";
+    UNKNOWN_LISTED: "`{name}` in `{key}` is not a command.", "`{key}` 中的 `{name}` 不是命令。";
     HOME_IS: "The working folder of this chat is {folder}.", "本聊天的工作目录：{folder}。";
     HOME_SET: "From now on this chat works in {folder}. A new conversation begins.", "本聊天从现在起在 {folder} 中工作，并开始新的对话。";
     NO_APP_TOKEN: "{name}: no app token. Set the variable {variable}.", "{name}：没有应用级令牌。请设置变量 {variable}。";

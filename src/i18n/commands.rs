@@ -138,6 +138,7 @@ words! { "commands":
     BUSY: "`/{name}` is not available while a turn is running.", "本轮进行中不能使用 `/{name}`。";
     BUSY_HINT: "Stop the turn with `/stop`, or wait until it ends.", "请先用 `/stop` 停止，或等它结束。";
     QUESTION_FIRST: "Answer the question before using `/{name}`.", "回答问题之后才能使用 `/{name}`。";
+    QUESTION_FIRST_IN_CHAT: "These work right away: `/approve`, `/deny`, `/stop`, `/status`, `/queue`, `/steer` and `/help`.", "可立即使用：`/approve`、`/deny`、`/stop`、`/status`、`/queue`、`/steer` 和 `/help`。";
     QUESTION_FIRST_HINT: "These work right away: `/stop`, `/status`, `/queue`, `/steer`, `/forbid` and `/help`.", "可立即使用：`/stop`、`/status`、`/queue`、`/steer`、`/forbid` 和 `/help`。";
     WAITS: "`/{name}` runs when this turn ends.", "本轮结束后执行 `/{name}`。";
     NOTHING_RUNS: "Nothing is running.", "当前没有任务在进行。";

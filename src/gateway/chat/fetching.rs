@@ -60,6 +60,7 @@ impl Chat {
         if let Some(fetch) = self.fetch.take() {
             self.record(LedgerRecord::Done { delivery: fetch.delivery }).await;
         }
+        self.go_on_after_fetch().await;
     }
 
     /// The messages that came meanwhile, up to the next one with files.

@@ -54,7 +54,7 @@ impl ChatConversation {
     fn was_run(&self, command: &DeliveryId) -> bool {
         let messages = self.submitted.iter().chain(&self.steers).map(|one| &one.delivery);
         let deferred = self.deferred.iter().map(|one| &one.delivery);
-        let waiting = self.waiting_commands.iter().map(|one| &one.delivery);
+        let waiting = self.waiting.iter().map(|one| &one.delivery);
         !messages.chain(deferred).chain(waiting).any(|kept| kept == command)
     }
 

@@ -6,10 +6,10 @@ use super::super::platform::DeliveryId;
 use super::super::question::{ChatAnswer, ChatQuestion};
 use super::{
     ChatConversation, ChatEffect, ChatState, CommandRequest, FetchState, Speaker, Submitted,
-    WaitingCommand, display_name, log_refusal,
+    WaitingInput, WaitingWords, display_name, log_refusal,
 };
 use crate::commands::{
-    self, ApprovalSpan, ChatAction, CommandContext, CommandOutcome, Surface, UiAction,
+    self, ApprovalSpan, CalledRows, ChatAction, CommandContext, CommandOutcome, Surface, UiAction,
 };
 use crate::i18n::{Localize as _, chat as w, common};
 use crate::protocol::{ChatPlatform, Mention, Op, Prompt, PromptPart, Report};
@@ -37,6 +37,9 @@ impl ChatConversation {
             {
                 if open.question.may_answer(&speaker.id, speaker.is_admin) {
                     let answer = answer(&open.question);
+                    if answer == ChatAnswer::NotAnAnswer {
+                        self.say(w::NO_SUCH_ANSWER);
+                    }
                     return self.apply_answer(answer, speaker);
                 }
                 log_refusal(speaker, "the question of another user");
@@ -58,38 +61,63 @@ impl ChatConversation {
         self.hear(speaker);
         self.open_commands.open(&delivery);
         let (speaker, line) = (speaker.clone(), self.typed_line(&sent));
-        let built_in = commands::find(name_of(&line));
-        let is_ready = built_in.is_some_and(|command| !LISTS_FILES.contains(&command.name));
+        let name = name_of(&line);
+        let built_in = commands::find(name).map(|command| command.name);
         if is_greeting(self.options.platform, &line) && self.extensions.find("start").is_none() {
             self.answering(Some(delivery.clone()), |chat| chat.say(w::GREETING));
             return vec![ChatEffect::Done(delivery)];
         }
-        if is_ready || matches!(self.state, ChatState::Asking(_)) {
-            return self.run_sent(WaitingCommand { speaker, delivery, sent });
+        let is_asking = matches!(self.state, ChatState::Asking(_));
+        let is_known = commands::canonical_name(&self.extensions, name).is_some();
+        let is_ready = match is_asking {
+            true => is_known,
+            // What came before it is still to be done, but a turn that runs can be stopped.
+            false if !self.waiting.is_empty() => built_in == Some("stop") && self.has_turn(),
+            false => built_in.is_some_and(|name| !LISTS_FILES.contains(&name)),
+        };
+        if is_ready {
+            return self.run_sent(&speaker, delivery, &sent);
         }
         // A file may have been added since the extensions were read.
-        self.waiting_commands.push_back(WaitingCommand { speaker, delivery, sent });
-        vec![ChatEffect::Send(Op::RefreshExtensions)]
+        self.waiting.push(&speaker, delivery, WaitingWords::Command(sent));
+        self.read_files()
     }
 
-    /// The extensions were read: the commands that waited for that are run, in their order.
-    pub(super) fn run_waiting_commands(&mut self) -> Vec<ChatEffect> {
+    /// Has the files of the user's commands read for what waits.
+    fn read_files(&mut self) -> Vec<ChatEffect> {
+        let asks = self.waiting.ask();
+        asks.then_some(ChatEffect::Send(Op::RefreshExtensions)).into_iter().collect()
+    }
+
+    /// The extensions were read: what waited for that is run, in its order.
+    pub(super) fn run_waiting(&mut self) -> Vec<ChatEffect> {
         let mut effects = Vec::new();
-        while let Some(waiting) = self.waiting_commands.pop_front() {
-            effects.extend(self.run_sent(waiting));
+        for WaitingInput { speaker, delivery, words } in self.waiting.take() {
+            effects.extend(match words {
+                WaitingWords::Command(sent) => self.run_sent(&speaker, delivery, &sent),
+                WaitingWords::Text(text, mentions) => {
+                    self.run_text(&speaker, delivery, &text, mentions)
+                }
+            });
         }
+        effects.extend(self.read_files());
         effects
     }
 
     /// Runs a command; what follows the name of the bot on Slack and is none is a message.
-    fn run_sent(&mut self, waiting: WaitingCommand) -> Vec<ChatEffect> {
-        let WaitingCommand { speaker, delivery, sent } = waiting;
-        let line = self.typed_line(&sent);
+    fn run_sent(
+        &mut self,
+        speaker: &Speaker,
+        delivery: DeliveryId,
+        sent: &SentCommand,
+    ) -> Vec<ChatEffect> {
+        let line = self.typed_line(sent);
         let is_known = commands::canonical_name(&self.extensions, name_of(&line)).is_some();
         let of_bot = sent.name.eq_ignore_ascii_case(menu::UMBRELLA);
         if self.options.platform == ChatPlatform::Slack && of_bot && !is_known {
-            return self.on_text(&speaker, delivery, &sent.args, Vec::new());
+            return self.run_text(speaker, delivery, &sent.args, Vec::new());
         }
+        let speaker = speaker.clone();
         self.run_line(CommandRequest { speaker, delivery, line, is_due: false })
     }
 
@@ -107,7 +135,7 @@ impl ChatConversation {
                 break;
             }
             let delivery = request.delivery.clone();
-            effects.extend(self.answering(Some(delivery), |chat| chat.dispatch(&request)));
+            effects.extend(self.answering(Some(delivery), |chat| chat.run_permitted(request)));
         }
         effects
     }
@@ -135,12 +163,14 @@ impl ChatConversation {
         let CommandRequest { speaker, line, .. } = &request;
         let rows = commands::rows(&self.extensions, self.options.lang);
         // Whatever the name is that leads to it.
-        let canonical = |name: &str| commands::canonical_name(&self.extensions, name);
-        let row = canonical(name_of(line));
+        let row = commands::canonical_name(&self.extensions, name_of(line));
         let row = row.and_then(|name| rows.iter().find(|row| row.name == name));
         let role = if speaker.is_admin { AccessRole::Admin } else { AccessRole::User };
+        // The list means what is called exactly so.
+        let called = CalledRows::new(&rows);
         let listed = self.options.user_commands.iter();
-        let listed: Vec<&str> = listed.map(|name| canonical(name).unwrap_or(name)).collect();
+        let listed = listed.map(|name| called.find(name).map_or(name, |row| &row.name));
+        let listed: Vec<&str> = listed.map(String::as_str).collect();
         if let Some(row) = row.filter(|row| !may_use(role, &row.name, row.category, &listed)) {
             log_refusal(speaker, &format!("/{}", row.name));
             self.say(w::COMMAND_OF_ADMINS.with("name", row.name.as_str()));

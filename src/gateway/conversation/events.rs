@@ -246,7 +246,7 @@ impl ChatConversation {
         let mut effects: Vec<ChatEffect> =
             is_new.then_some(ChatEffect::ReadMenu).into_iter().collect();
         effects.extend(self.answer_suggestions());
-        effects.extend(self.run_waiting_commands());
+        effects.extend(self.run_waiting());
         // The session could not be resumed, or had nothing of it.
         for begun in std::mem::take(&mut self.recovery) {
             let note = self.say_interrupted(begun.is_told);

@@ -6,19 +6,15 @@ use std::collections::VecDeque;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::menu::{MenuRows, SentCommand};
+use super::menu::MenuRows;
 use super::platform::{ChatAddress, DeliveryId, MessageId, OutgoingFile, PlatformLimits, UserId};
 use super::progress::ProgressPost;
 use super::question::{ButtonData, ChatAnswer, ChatQuestion};
 use super::reply::LiveReply;
-use super::split;
-use super::terminal_names::terminal_names;
 use super::timeline::{PostBody, PostKey, Timeline};
-use crate::commands::PageRow;
 use crate::i18n::{Lang, LocalizedText, chat as w};
 use crate::protocol::{
-    ChatPlatform, Extensions, Image, JobInfo, Mention, Notice, NoticeLevel, Op, SessionInfo,
-    TurnOrigin,
+    ChatPlatform, Extensions, Image, JobInfo, Mention, Op, SessionInfo, TurnOrigin,
 };
 use crate::safety::sanitize::{TextSource, clean};
 use crate::text::{cut, one_line};
@@ -29,24 +25,21 @@ mod commands;
 mod events;
 mod messages;
 mod open_commands;
+mod posting;
 mod showing;
+mod speaker;
 mod suggest_query;
 mod suggesting;
 #[cfg(test)]
 mod tests;
+mod waiting;
 
 use open_commands::OpenCommands;
 pub use showing::UnfinishedReply;
+pub use speaker::Speaker;
 pub use suggest_query::SuggestQuery;
 use suggest_query::Suggesting;
-
-/// Who speaks, as the gateway knows them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Speaker {
-    pub id: UserId,
-    pub name: String,
-    pub is_admin: bool,
-}
+use waiting::{WaitingInput, WaitingInputs, WaitingWords};
 
 /// An action for the driver.
 #[derive(Clone, Debug, PartialEq)]
@@ -173,14 +166,6 @@ struct CommandRequest {
     is_due: bool,
 }
 
-/// A command that is not built in, as the service sent it.
-#[derive(Clone, Debug)]
-struct WaitingCommand {
-    speaker: Speaker,
-    delivery: DeliveryId,
-    sent: SentCommand,
-}
-
 #[derive(Debug)]
 pub struct ChatConversation {
     options: ChatOptions,
@@ -217,8 +202,7 @@ pub struct ChatConversation {
     starters: Vec<UserId>,
     /// Commands that wait for the end of the turn.
     deferred: VecDeque<CommandRequest>,
-    /// Commands that are not built in, while the extensions are read again.
-    waiting_commands: VecDeque<WaitingCommand>,
+    waiting: WaitingInputs,
     open_commands: OpenCommands,
     /// The files of a message are being fetched.
     pub fetching: FetchState,
@@ -273,7 +257,7 @@ impl ChatConversation {
             invoked: Vec::new(),
             starters: Vec::new(),
             deferred: VecDeque::new(),
-            waiting_commands: VecDeque::new(),
+            waiting: WaitingInputs::default(),
             open_commands: OpenCommands::default(),
             fetching: FetchState::Idle,
             said_read_only: false,
@@ -298,7 +282,7 @@ impl ChatConversation {
         !self.is_busy()
             && self.recovery.is_empty()
             && self.deferred.is_empty()
-            && self.waiting_commands.is_empty()
+            && self.waiting.is_empty()
     }
 
     /// A turn runs, or something will begin one.
@@ -337,6 +321,21 @@ impl ChatConversation {
 
     /// A message; `mentions` are files that came with it.
     pub fn on_text(
+        &mut self,
+        speaker: &Speaker,
+        delivery: DeliveryId,
+        text: &str,
+        mentions: Vec<Mention>,
+    ) -> Vec<ChatEffect> {
+        if !self.waiting.is_empty() && !matches!(self.state, ChatState::Asking(_)) {
+            let said = WaitingWords::Text(text.to_owned(), mentions);
+            self.waiting.push(speaker, delivery, said);
+            return Vec::new();
+        }
+        self.run_text(speaker, delivery, text, mentions)
+    }
+
+    fn run_text(
         &mut self,
         speaker: &Speaker,
         delivery: DeliveryId,
@@ -496,30 +495,17 @@ impl ChatConversation {
         }
     }
 
-    // What is shown
-
-    /// A sentence of the program.
-    pub fn say(&mut self, say: impl Into<LocalizedText>) {
-        let lang = self.options.lang;
-        let text = clean(&say.into().text(lang), TextSource::Text);
-        let answering = self.timeline.answering.clone();
-        if answering.is_none() {
-            self.timeline.answering.clone_from(&self.running);
-        }
-        for part in split::split(&terminal_names(&text, lang), &self.options.limits) {
-            self.timeline.post(PostBody::Plain(part));
-        }
-        self.timeline.answering = answering;
-    }
-
     /// The service refused a post for good. A question that is not shown cannot be answered.
     pub fn on_given_up(&mut self, post: PostKey, why: String) -> Vec<ChatEffect> {
-        // A sentence that is refused as well says nothing more.
+        // A sentence that is refused as well says nothing more, and no other one is added to it.
         if self.unsent_note == Some(post) {
+            self.unsent_note = None;
             return Vec::new();
         }
-        self.say(w::MESSAGE_NOT_SENT.with("why", cut(&one_line(&why), 200)));
-        self.unsent_note = self.timeline.last_key();
+        if self.unsent_note.is_none_or(|note| self.timeline.message_of(note).is_some()) {
+            self.say(w::MESSAGE_NOT_SENT.with("why", cut(&one_line(&why), 200)));
+            self.unsent_note = self.timeline.last_key();
+        }
         match &self.state {
             ChatState::Asking(open) if open.post == post && open.answered.is_none() => {
                 let (ask, decision) = (open.question.id(), open.question.reject(None));
@@ -527,39 +513,6 @@ impl ChatConversation {
             }
             _ => Vec::new(),
         }
-    }
-
-    fn post_markdown(&mut self, text: &str) {
-        for part in split::split(text, &self.options.limits) {
-            self.timeline.post(PostBody::Markdown(part));
-        }
-    }
-
-    fn post_notice(&mut self, notice: &Notice) {
-        let lang = self.options.lang;
-        let mark = match notice.level {
-            NoticeLevel::Info => "",
-            NoticeLevel::Warning | NoticeLevel::Error => "⚠ ",
-        };
-        let hint = notice.hint.iter().map(|hint| format!("\n{}", hint.text(lang)));
-        let text = format!("{mark}{}{}", notice.say.text(lang), hint.collect::<String>());
-        self.post_markdown(&clean(&terminal_names(&text, lang), TextSource::Text));
-    }
-
-    fn post_page(&mut self, title: &LocalizedText, rows: &[PageRow]) {
-        let text = super::page::markdown(title, rows, self.options.lang);
-        self.post_markdown(&clean(&terminal_names(&text, self.options.lang), TextSource::Text));
-    }
-
-    /// Sends a text as a file.
-    fn post_file(&mut self, name: &str, text: String) -> PostKey {
-        let file = OutgoingFile {
-            name: name.to_owned(),
-            media_type: "text/plain; charset=utf-8".to_owned(),
-            bytes: text.into(),
-            caption: String::new(),
-        };
-        self.timeline.post(PostBody::File(file))
     }
 
     /// A prompt that was only expanded: a file that the user asked for.

@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use super::*;
+use crate::commands::PageRow;
+use crate::gateway::menu::SentCommand;
 use crate::gateway::platform::{ChatAddress, PlatformError};
 use crate::gateway::timeline::{CallKind, NextCall, PostResult};
 use crate::protocol::{
     Ask, AskId, Category, CommandArgument, CommandTraits, Decision, Event, Extension,
-    ExtensionKind, ExtensionState, ModelMessage, Question, Requires, Risk, Step, StepAction,
-    StepQuestion, Tier, TurnOutcome, Usage,
+    ExtensionKind, ExtensionState, ModelMessage, Notice, Page, Question, Requires, Risk, Step,
+    StepAction, StepQuestion, Tier, TurnOutcome, Usage, WhileBusy,
 };
 
 mod commands;
@@ -152,12 +154,15 @@ fn button(chat: &ChatConversation, choice: &str) -> String {
 #[test]
 fn every_own_command_of_a_batch_runs_in_its_order() {
     let mut chat = conversation(&[]);
-    for (delivery, name) in [("d1", "foo"), ("d2", "bar")] {
-        let effects = chat.on_command(&user("ann"), delivery.into(), sent(name, "x"));
-        assert_eq!(effects, [ChatEffect::Send(Op::RefreshExtensions)]);
-    }
+    let effects = chat.on_command(&user("ann"), "d1".into(), sent("foo", "x"));
+    assert_eq!(effects, [ChatEffect::Send(Op::RefreshExtensions)]);
+    assert_eq!(chat.on_command(&user("ann"), "d2".into(), sent("bar", "x")), []);
     assert!(!chat.is_idle(), "they wait");
-    let effects = chat.on_event(Event::Catalogue(Box::new(extensions(&["foo", "bar"]))));
+    let catalogue = || Event::Catalogue(Box::new(extensions(&["foo", "bar"])));
+    let mut effects = chat.on_event(catalogue());
+    assert!(effects.contains(&ChatEffect::Send(Op::RefreshExtensions)), "for the second one");
+    effects.retain(|effect| *effect != ChatEffect::Send(Op::RefreshExtensions));
+    effects.extend(chat.on_event(catalogue()));
     let names: Vec<_> = ops(&effects)
         .into_iter()
         .map(|op| match op {

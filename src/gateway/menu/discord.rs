@@ -252,7 +252,10 @@ pub fn arguments(row: Option<&CommandRow>, chosen: &[ChosenOption]) -> String {
         }
     }
     let is_known = |one: &&ChosenOption| shown.iter().any(|option| option.name == one.name);
-    let others = chosen.iter().filter(|one| !is_known(one)).map(|one| one.value.clone());
+    let others = chosen.iter().filter(|one| !is_known(one)).map(|one| match are_words {
+        true => args::join(std::slice::from_ref(&one.value)),
+        false => one.value.clone(),
+    });
     words.extend(others);
     words.join(" ")
 }

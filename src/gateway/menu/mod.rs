@@ -8,7 +8,6 @@ pub mod limits;
 pub mod slack;
 pub mod telegram;
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -135,17 +134,20 @@ fn name_rows<'r>(
     taken: &mut BTreeSet<String>,
     left_out: &mut Vec<LeftOut>,
 ) -> Vec<NamedRow<'r>> {
-    let mut named: Vec<NamedRow<'r>> = Vec::new();
-    for row in rows {
+    let fits = |row: &CommandRow| (letters.spell)(&row.name).chars().count() <= letters.limits.name;
+    let (whole, cut): (Vec<_>, Vec<_>) = rows.iter().enumerate().partition(|(_, row)| fits(row));
+    let mut named: Vec<(usize, NamedRow<'r>)> = Vec::new();
+    for (at, row) in whole.into_iter().chain(cut) {
         match free_name(all, row, &row.name, letters, taken) {
             Ok(name) => {
                 taken.insert(name.clone());
-                named.push(NamedRow { name, row });
+                named.push((at, NamedRow { name, row }));
             }
             Err(reason) => left_out.push(LeftOut { name: row.name.clone(), reason }),
         }
     }
-    named
+    named.sort_by_key(|(at, _)| *at);
+    named.into_iter().map(|(_, named)| named).collect()
 }
 
 /// What a platform shows for a name or an alias of a row.
@@ -251,14 +253,35 @@ impl MenuNames<'_> {
     /// The line to dispatch for a command as a platform sent it: its own name for the command, the
     /// bot's name after an `@`, the one command of Slack and Discord that takes all others.
     pub fn typed_line(&self, sent: &SentCommand) -> String {
-        let named = self.row_name(&sent.name);
-        let row = self.rows.iter().find(|row| named.as_ref() == Some(&row.name));
-        let chosen = discord::arguments(row, &sent.options);
-        let args = format!("{} {chosen}", sent.args);
-        let (name, args) = split_umbrella(self.platform, &sent.name, &args);
-        let name = name.split_once('@').map_or(name.as_ref(), |(name, _)| name);
+        let (name, args) = match self.is_umbrella(&sent.name) {
+            true => {
+                let chosen = sent.options.iter().map(|option| option.value.as_str());
+                let line: Vec<&str> = std::iter::once(sent.args.as_str()).chain(chosen).collect();
+                split_umbrella(&line.join(" "))
+            }
+            false => {
+                let row = self.shown_row(&sent.name);
+                let chosen = discord::arguments(row, &sent.options);
+                let args = format!("{} {chosen}", sent.args);
+                (sent.name.trim_start_matches('/').to_owned(), args.trim().to_owned())
+            }
+        };
+        let name = name.split_once('@').map_or(name.as_str(), |(name, _)| name);
         let name = self.row_name(name).unwrap_or_else(|| name.to_owned());
         format!("/{name} {args}").trim_end().to_owned()
+    }
+
+    /// The row whose options the service shows for a name: they may have others by now.
+    fn shown_row(&self, name: &str) -> Option<&CommandRow> {
+        let name = self.row_name(name)?;
+        let find = |row: &&CommandRow| row.name == name;
+        self.shown.iter().find(find).or_else(|| self.rows.iter().find(find))
+    }
+
+    /// Whether it is the command that takes all others.
+    fn is_umbrella(&self, name: &str) -> bool {
+        let name = name.trim_start_matches('/');
+        self.platform != ChatPlatform::Telegram && name.eq_ignore_ascii_case(UMBRELLA)
     }
 
     /// The registry's name for what a user means by a name: what is called so counts first, then what
@@ -274,12 +297,13 @@ impl MenuNames<'_> {
         };
         let spell = MenuLetters::of(self.platform).spell;
         let is_spelt = |row: &&CommandRow| row.names().any(|known| spell(known) == lower);
+        let has_spelt_name = |row: &&CommandRow| spell(&row.name) == lower;
         let shown = of_menu(self.shown);
         match shown {
             Some(shown) if self.rows.iter().any(|row| row.name == shown) => Some(shown),
             // The command of the menu is gone: a name that was cut may be that of another one now.
             Some(shown) => {
-                let spelt = self.rows.iter().find(is_spelt).map(|row| row.name.clone());
+                let spelt = self.rows.iter().find(has_spelt_name).map(|row| row.name.clone());
                 spelt.or(Some(shown))
             }
             None => {
@@ -293,21 +317,12 @@ impl MenuNames<'_> {
 /// The command that takes all others as its argument.
 pub const UMBRELLA: &str = "avocet";
 
-fn split_umbrella<'a>(
-    platform: ChatPlatform,
-    name: &'a str,
-    args: &'a str,
-) -> (Cow<'a, str>, &'a str) {
-    let name = name.trim_start_matches('/');
-    if platform == ChatPlatform::Telegram || !name.eq_ignore_ascii_case(UMBRELLA) {
-        return (Cow::Borrowed(name), args.trim());
-    }
-    let line = args.trim().trim_start_matches('/');
-    match line.split_once(char::is_whitespace) {
-        Some((name, args)) => (Cow::Borrowed(name), args.trim()),
-        None if line.is_empty() => (Cow::Borrowed("help"), ""),
-        None => (Cow::Borrowed(line), ""),
-    }
+/// The name and the arguments after the one command that takes all others.
+fn split_umbrella(line: &str) -> (String, String) {
+    let line = line.trim().trim_start_matches('/');
+    let (name, args) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let name = if name.is_empty() { "help" } else { name };
+    (name.to_owned(), args.trim().to_owned())
 }
 
 fn umbrella_name(platform: ChatPlatform) -> BTreeSet<String> {

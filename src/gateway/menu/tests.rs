@@ -336,6 +336,13 @@ fn options_are_put_in_the_order_of_their_command_whatever_the_order_they_were_ch
     );
     assert_eq!(chosen("avocet", "", &[("command", "weather Rome 3")]), "/weather Rome 3");
     assert_eq!(chosen("nothing", "", &[("b", "2"), ("a", "1")]), "/nothing 2 1");
+    // A command that is called like the one that takes all others does not change that one.
+    rows.push(CommandRow { options: vec![option("command"), option("x")], ..own("avocet") });
+    let sent = SentCommand {
+        options: vec![ChosenOption { name: "command".into(), value: "model m 2".into() }],
+        ..sent("avocet", "")
+    };
+    assert_eq!(typed_line(ChatPlatform::Discord, &sent, &rows, NOTHING), "/model m 2");
 }
 
 #[test]
@@ -397,6 +404,7 @@ fn no_menu_gives_a_command_what_another_one_is_called() {
     }
     let menu = discord::menu(&rows, &rows, NOTHING);
     assert!(menu.commands.iter().any(|one| one.name == exact));
+    assert_eq!(line(ChatPlatform::Telegram, &exact.replace('-', "_")), format!("/{exact}"));
     let slack = slack::menu(&rows, NOTHING, Lang::En);
     assert_eq!(reason(&slack.left_out, "interrupt"), None, "the alias of /stop has its name");
 }
@@ -425,6 +433,27 @@ fn an_entry_of_a_menu_that_is_older_than_the_files_means_what_it_showed() {
     assert_eq!(meant(&both, &both), format!("/{blue}"));
     assert_eq!(meant(&new, &old), format!("/{red}"), "which is not there any more");
     assert_eq!(meant(&new, &[]), format!("/{blue}"));
+    let alias = CommandRow { aliases: vec!["git-commit".to_owned()], ..own("other") };
+    let old = [own("git.commit")];
+    let names = MenuNames {
+        platform: ChatPlatform::Telegram,
+        rows: std::slice::from_ref(&alias),
+        shown: &old,
+        options: NOTHING,
+    };
+    assert_eq!(names.typed_line(&sent("git_commit", "")), "/git.commit", "which is gone");
+    // The options are those that were shown.
+    let fly = |names: [&str; 2]| {
+        let option = |name: &str| RowOption { name: name.to_owned(), ..RowOption::default() };
+        [CommandRow { options: names.map(option).to_vec(), ..own("fly") }]
+    };
+    let (rows, shown) = (fly(["origin", "to"]), fly(["from", "to"]));
+    let names =
+        MenuNames { platform: ChatPlatform::Discord, rows: &rows, shown: &shown, options: NOTHING };
+    let chosen = |name: &str, value: &str| ChosenOption { name: name.into(), value: value.into() };
+    let options = vec![chosen("from", "New York"), chosen("to", "Rome")];
+    let line = names.typed_line(&SentCommand { options, ..sent("fly", "") });
+    assert_eq!(line, "/fly \"New York\" Rome");
     // Another folder may have a command that its menu would write so.
     let here = [own("git-commit")];
     let names = MenuNames {

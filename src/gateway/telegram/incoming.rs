@@ -249,24 +249,27 @@ fn command(text: &str, username: &str) -> TypedCommand {
     }
 }
 
-/// The text without `@bot`, and whether it was there.
+/// The text without `@bot` at its start, and whether it was there. A name ends where its letters do:
+/// Chinese has no spaces between words.
 fn without_mention(text: &str, username: &str) -> (String, bool) {
-    let mention = format!("@{username}").to_lowercase();
-    let is_mention = |word: &str| {
-        let word = word.trim_end_matches(|c: char| !(c.is_alphanumeric() || c == '_'));
-        !username.is_empty() && word.to_lowercase() == mention
+    let of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_mention = |(at, _): &(usize, &str)| {
+        let after = text.get(at + 1..).unwrap_or_default();
+        let name: &str = after.split(|c| !of_name(c)).next().unwrap_or_default();
+        let before = text.get(..*at).and_then(|text| text.chars().next_back());
+        !username.is_empty()
+            && name.eq_ignore_ascii_case(username)
+            && !before.is_some_and(|c| of_name(c) || c == '@')
     };
-    if !text.split_whitespace().any(is_mention) {
+    let Some((at, _)) = text.match_indices('@').find(is_mention) else {
         return (text.to_owned(), false);
+    };
+    if !text.get(..at).unwrap_or_default().trim().is_empty() {
+        return (text.to_owned(), true);
     }
-    let first = text.split_whitespace().next().is_some_and(is_mention);
-    match first {
-        true => {
-            let rest = text.trim_start().split_once(char::is_whitespace);
-            (rest.map_or("", |(_, rest)| rest).trim_start().to_owned(), true)
-        }
-        false => (text.to_owned(), true),
-    }
+    let rest = text.get(at + 1 + username.len()..).unwrap_or_default();
+    let is_between = |c: char| c.is_whitespace() || ",:，：、".contains(c);
+    (rest.trim_start_matches(is_between).to_owned(), true)
 }
 
 #[cfg(test)]
@@ -406,5 +409,24 @@ mod tests {
             read(channel).unwrap().sender.is_bot,
             "a message without a sender is never answered"
         );
+    }
+
+    #[test]
+    fn a_mention_ends_where_the_letters_of_a_name_do() {
+        for (text, rest) in [
+            ("@avo_bot look", "look"),
+            ("@avo_bot，看看", "看看"),
+            ("你好，@avo_bot看看", "你好，@avo_bot看看"),
+            ("hey,@AVO_bot what?", "hey,@AVO_bot what?"),
+            ("(@avo_bot x)", "(@avo_bot x)"),
+            ("\"@avo_bot\"", "\"@avo_bot\""),
+            ("@avo_bot", ""),
+        ] {
+            assert_eq!(without_mention(text, "avo_bot"), (rest.to_owned(), true), "{text}");
+        }
+        for text in ["@avo_bots x", "me@avo_bot.org", "@@avo_bot", "@avo_bot_two", "avo_bot"] {
+            assert_eq!(without_mention(text, "avo_bot"), (text.to_owned(), false), "{text}");
+        }
+        assert!(!without_mention("@ x", "").1);
     }
 }

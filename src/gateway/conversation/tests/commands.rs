@@ -199,3 +199,111 @@ fn values_of_the_users_options_are_suggested_once_their_files_are_read() {
     let page = SuggestQuery { command: "jobs".into(), ..asked("page", "") };
     assert_eq!(choices(&chat.on_suggest(page)), Vec::<String>::new());
 }
+
+#[test]
+fn what_comes_after_a_command_that_waits_stays_after_it() {
+    let mut chat = conversation(&[]);
+    let catalogue = || Event::Catalogue(Box::new(own_commands()));
+    let effects = chat.on_command(&user("ann"), "d1".into(), sent("weather", "Rome"));
+    assert_eq!(ops(&effects), [&Op::RefreshExtensions]);
+    assert_eq!(chat.on_text(&user("ann"), "d2".into(), "and then?", Vec::new()), []);
+    assert_eq!(
+        chat.on_command(&user("ann"), "d3".into(), sent("stop", "")),
+        [],
+        "nothing runs yet"
+    );
+    let effects = chat.on_event(catalogue());
+    assert!(matches!(ops(&effects)[..], [Op::Invoke { .. }, Op::RefreshExtensions]), "{effects:?}");
+    let effects = chat.on_event(catalogue());
+    let ran = ops(&effects);
+    assert!(matches!(ran[..], [Op::Submit { .. }, Op::Stop, ..]), "{effects:?}");
+    // A turn that runs is stopped at once, whatever waits.
+    chat.on_event(started("/weather Rome"));
+    chat.on_command(&user("ann"), "d4".into(), sent("git.commit", ""));
+    let effects = chat.on_command(&user("ann"), "d5".into(), sent("stop", ""));
+    assert_eq!(ops(&effects), [&Op::Stop]);
+}
+
+#[test]
+fn a_command_that_waited_for_the_turn_is_checked_when_it_runs() {
+    let waits = |category| {
+        let mut all = extensions(&["rel"]);
+        all.entries[0].traits.busy = WhileBusy::Wait;
+        all.entries[0].traits.category = category;
+        all
+    };
+    let mut chat = conversation(&[]);
+    chat.extensions = waits(Category::Tools);
+    chat.on_text(&user("bob"), "d1".into(), "go", Vec::new());
+    chat.on_event(started("go"));
+    chat.on_command(&user("bob"), "d2".into(), sent("rel", "now"));
+    chat.on_event(Event::Catalogue(Box::new(waits(Category::Tools))));
+    chat.extensions = waits(Category::Configuration);
+    let effects = chat.on_event(ended());
+    assert!(ops(&effects).is_empty() && is_done(&effects, "d2"), "{effects:?}");
+    assert!(texts_of(&mut chat).contains("Only an admin may use /rel"));
+}
+
+#[test]
+fn a_listed_name_opens_no_command_that_is_not_called_so() {
+    let mut chat = conversation(&["deploy-prod", "Weather"]);
+    chat.extensions = own_commands();
+    for name in ["deploy-prod", "ops:deploy-prod", "weather", "adm"] {
+        chat.on_command(&user("bob"), "d1".into(), sent(name, ""));
+        let effects = chat.on_event(Event::Catalogue(Box::new(own_commands())));
+        assert!(ops(&effects).is_empty(), "{name}: {effects:?}");
+        assert!(texts_of(&mut chat).contains("Only an admin"), "{name}");
+    }
+}
+
+#[test]
+fn a_chat_that_takes_no_messages_gets_one_sentence_about_it() {
+    let mut chat = conversation(&[]);
+    chat.say(w::GREETING);
+    chat.say(w::HOME_IS.with("folder", "/x"));
+    let mut calls = 0;
+    while let NextCall::Call(call) = chat.next_call(std::time::Instant::now()) {
+        calls += 1;
+        assert!(calls < 10, "it does not end");
+        chat.timeline.begin(call.key);
+        let (key, why) = (call.key, PlatformError::Refused("no rights".to_owned()));
+        if let PostResult::Dropped(why) =
+            chat.timeline.finish(*call, Err(why), std::time::Instant::now())
+        {
+            chat.on_given_up(key, why);
+        }
+    }
+    assert!(calls <= 4, "{calls}");
+}
+
+#[test]
+fn a_long_page_is_a_file() {
+    let mut chat = conversation(&[]);
+    let rows = (0..2_000).map(|n| PageRow::line(format!("line {n}"))).collect();
+    let page = Page { title: w::GREETING.into(), rows };
+    chat.on_event(Event::Page(Box::new(page)));
+    let shown = show(&mut chat, |_| None);
+    assert!(matches!(shown[..], [CallKind::Upload(_)]), "{}", texts(&shown));
+}
+
+#[test]
+fn an_answer_that_a_question_does_not_have_is_said_so() {
+    let mut chat = conversation(&[]);
+    chat.on_text(&user("ann"), "m1".into(), "go", Vec::new());
+    chat.on_event(started("go"));
+    let choice = Question::Choice {
+        step: String::new(),
+        script: None,
+        text: "Which?".to_owned(),
+        choices: vec!["red".to_owned()],
+        free: false,
+        fallback: None,
+    };
+    chat.on_event(Event::Asked(Box::new(Ask { id: AskId(1), question: choice })));
+    show(&mut chat, |_| None);
+    chat.on_command(&user("ann"), "d1".into(), sent("approve", ""));
+    assert!(texts_of(&mut chat).contains("not one of the answers"));
+    chat.on_command(&user("ann"), "d2".into(), sent("forbid", "x"));
+    let said = texts_of(&mut chat);
+    assert!(said.contains("/approve") || said.contains("Only an admin"), "{said}");
+}
