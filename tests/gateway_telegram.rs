@@ -659,6 +659,50 @@ fn a_chat_works_in_the_folder_that_an_admin_sets() {
     gateway.telegram.wait_for(ADMIN, "Here.");
     let request = gateway.model.requests().pop().unwrap().json().to_string();
     assert!(request.contains(&format!("Folder: {}", home.display())), "{request}");
+    // Who can change its files there would admit himself.
+    gateway.telegram.write(ADMIN, &format!("/sethome {}", gateway.dir.path("avocet").display()));
+    gateway.telegram.wait_for(ADMIN, "Avocet's own files");
+}
+
+#[test]
+fn a_chat_whose_folder_is_gone_goes_on_in_that_of_the_gateway() {
+    let mut gateway = Gateway::start(vec![Reply::chat("Here."), Reply::chat("Again.")]);
+    let home = gateway.dir.path("elsewhere");
+    fs::create_dir_all(&home).unwrap();
+    gateway.telegram.write(ADMIN, &format!("/sethome {}", home.display()));
+    gateway.telegram.wait_for(ADMIN, &home.display().to_string());
+    gateway.telegram.write(ADMIN, "hello");
+    gateway.telegram.wait_for(ADMIN, "Here.");
+    gateway.stop();
+    fs::remove_dir_all(&home).unwrap();
+    gateway.run();
+    gateway.telegram.write(ADMIN, "and now?");
+    gateway.telegram.wait_for(ADMIN, "Again.");
+    gateway.telegram.wait_for(ADMIN, "`/sethome` sets another folder");
+    let request = gateway.model.requests().pop().unwrap().json().to_string();
+    let work = gateway.dir.work();
+    assert!(request.contains(&format!("Folder: {}", work.display())), "{request}");
+}
+
+#[test]
+fn secrets_of_changes_are_masked() {
+    let gateway = Gateway::start(vec![]);
+    let work = gateway.dir.work();
+    let git = |args: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(args);
+        assert!(command.current_dir(&work).output().unwrap().status.success(), "{args:?}");
+    };
+    fs::write(work.join("key.txt"), "nothing\n").unwrap();
+    git(&["init", "-q"]);
+    git(&["add", "."]);
+    git(&["commit", "-q", "-m", "x"]);
+    let key = format!("ghp_{}", "aB3dE6gH9".repeat(4));
+    fs::write(work.join("key.txt"), format!("token={key}\n")).unwrap();
+    gateway.telegram.write(ANN, "/diff");
+    gateway.telegram.wait_for(ANN, "token");
+    let texts = gateway.telegram.texts(ANN).concat();
+    assert!(!texts.contains(&key), "{texts}");
 }
 
 #[test]

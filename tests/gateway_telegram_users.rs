@@ -189,6 +189,18 @@ fn a_chat_hears_commands_while_a_file_is_fetched_and_messages_keep_their_order()
 }
 
 #[test]
+fn a_message_that_came_after_a_file_is_answered_when_the_file_is_stopped() {
+    let (telegram, gateway) = start(vec![Reply::chat("Heard.")], "");
+    telegram.hold_files(true);
+    telegram.send_file(ANN, "one.txt", b"unwanted", "read this");
+    telegram.write(ANN, "a word after it");
+    telegram.write(ANN, "/stop");
+    telegram.wait_for(ANN, "Heard.");
+    let request = gateway.model.requests().pop().unwrap().json().to_string();
+    assert!(request.contains("a word after it") && !request.contains("unwanted"), "{request}");
+}
+
+#[test]
 fn a_silent_client_of_the_health_port_keeps_no_probe_waiting() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let settings = format!("\n[gateway]\nhealth_port = {port}\n");

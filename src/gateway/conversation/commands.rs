@@ -73,7 +73,7 @@ impl ChatConversation {
             true => is_known,
             // What came before it is still to be done, but a turn that runs can be stopped.
             false if !self.waiting.is_empty() => built_in == Some("stop") && self.has_turn(),
-            false => built_in.is_some_and(|name| !LISTS_FILES.contains(&name)),
+            false => is_built_in(name),
         };
         if is_ready {
             return self.run_sent(&speaker, delivery, &sent);
@@ -92,7 +92,13 @@ impl ChatConversation {
     /// The extensions were read: what waited for that is run, in its order.
     pub(super) fn run_waiting(&mut self) -> Vec<ChatEffect> {
         let mut effects = Vec::new();
-        for WaitingInput { speaker, delivery, words } in self.waiting.take() {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        let ready = waiting.take(|words| match words {
+            WaitingWords::Text(..) => false,
+            WaitingWords::Command(sent) => !is_built_in(name_of(&self.typed_line(sent))),
+        });
+        self.waiting = waiting;
+        for WaitingInput { speaker, delivery, words } in ready {
             effects.extend(match words {
                 WaitingWords::Command(sent) => self.run_sent(&speaker, delivery, &sent),
                 WaitingWords::Text(text, mentions) => {
@@ -349,6 +355,11 @@ impl ChatConversation {
 
 /// Built-in commands that show what the files of the user are.
 const LISTS_FILES: [&str; 4] = ["help", "commands", "skills", "bot"];
+
+/// Whether a name leads to a command that needs no files of the user's.
+fn is_built_in(name: &str) -> bool {
+    commands::find(name).is_some_and(|command| !LISTS_FILES.contains(&command.name))
+}
 
 /// Whether an operation begins a turn without a message.
 fn is_turn(op: &Op) -> bool {

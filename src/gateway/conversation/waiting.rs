@@ -53,9 +53,11 @@ impl WaitingInputs {
         is_new
     }
 
-    /// The files were read: what came before that was asked for.
-    pub fn take(&mut self) -> Vec<WaitingInput> {
-        let count = std::mem::take(&mut self.asked).min(self.inputs.len());
+    /// The files were read: what came before that was asked for, and what needs no files after it.
+    pub fn take(&mut self, needs_files: impl Fn(&WaitingWords) -> bool) -> Vec<WaitingInput> {
+        let asked = std::mem::take(&mut self.asked).min(self.inputs.len());
+        let more = self.inputs.iter().skip(asked).take_while(|one| !needs_files(&one.words));
+        let count = asked + more.count();
         self.inputs.drain(..count).collect()
     }
 }
