@@ -41,6 +41,7 @@ use crate::protocol::{ChatPlatform, Extensions, Notice};
 use crate::session::SessionConfig;
 use crate::session::persistence::{Replay, ResumeTarget};
 use crate::signals;
+use crate::tools::system;
 use crate::tools::temp::TempFolder;
 
 /// Options of the command line that set settings, for other folders.
@@ -436,12 +437,13 @@ fn open_session(
     startup: &Startup,
     request: &SessionRequest,
 ) -> Result<SessionConfig, LocalizedText> {
+    // Who may have files changed there could admit himself.
+    let mut own = startup.paths.program_files().into_iter();
+    if own.any(|own| startup.folder.starts_with(system::resolve_path(&own))) {
+        return Err(w::HOME_OWN.with("folder", startup.folder.display().to_string()));
+    }
     let built = session_builder::build(startup, None, SessionPurpose::Chat);
     let mut config = built.map_err(|failure| failure.notice.say.clone())?;
-    let place = &config.security.place;
-    if place.is_own(&place.workspace) {
-        return Err(w::HOME_OWN.with("folder", place.workspace.display().to_string()));
-    }
     config.security.place.added.extend(request.files.clone());
     config.persistence.replay = Replay::End;
     config.persistence.resume = request.resume.clone().map(ResumeTarget::IfSaved);

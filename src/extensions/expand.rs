@@ -7,7 +7,7 @@ use crate::prompt::template::{self, Template, TemplateValues};
 use crate::protocol::{Mention, Prompt, PromptPart, PromptSource, PromptSourceKind};
 
 /// The prompt of a command, or of a skill if there is no command with this name. Only with exactly this
-/// name: whoever asks has found out which one is meant, and whether it may be used.
+/// name: which one is meant, and whether it may be used, was decided before.
 pub fn by_name(library: &ExtensionSet, name: &str, args: &str) -> Result<Prompt, LocalizedText> {
     if let Some(found) = library.command_called(name) {
         return command(found, args);

@@ -211,11 +211,6 @@ pub(super) fn is_secret(path: &Path, place: &Workspace) -> bool {
 }
 
 impl Workspace {
-    /// Whether a folder is one of Avocet's own, or in one.
-    pub fn is_own(&self, folder: &Path) -> bool {
-        self.own.iter().any(|own| folder.starts_with(own))
-    }
-
     /// Why a folder cannot be added to a session; `None`: it can. The path has its links
     /// resolved.
     pub fn reason_not_to_add(&self, folder: &Path) -> Option<Phrase> {
