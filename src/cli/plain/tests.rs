@@ -273,7 +273,7 @@ fn a_command_during_a_question_runs_or_says_that_it_is_deferred() {
         );
         assert_eq!(said.last(), Some(&PlainEffect::Prompt), "{page}");
     }
-    for line in ["/new", "/allow git *", "/nope-nope", "/undo"] {
+    for line in ["/new", "/allow git *", "/undo"] {
         let said = linear.on_line(line);
         assert!(!said.iter().any(|effect| matches!(effect, PlainEffect::Send(_))), "{line}");
         assert!(written(&said)[0].contains("before using"), "{line}");
