@@ -6,15 +6,15 @@ use crate::i18n::{Localize, LocalizedText, library as w};
 use crate::prompt::template::{self, Template, TemplateValues};
 use crate::protocol::{Mention, Prompt, PromptPart, PromptSource, PromptSourceKind};
 
-/// The prompt of a command, or of a skill if there is no command with this name. Only with exactly this
-/// name: which one is meant, and whether it may be used, was decided before.
+/// The prompt of a command, or of a skill if there is no command with this name. What is called exactly
+/// so comes first; for a command in a folder, the last part of its name is enough.
 pub fn by_name(library: &ExtensionSet, name: &str, args: &str) -> Result<Prompt, LocalizedText> {
-    if let Some(found) = library.command_called(name) {
-        return command(found, args);
-    }
-    match library.skill(name) {
-        Ok(found) => skill(found, args),
-        Err(_) => Err(library.no_command(name).localized()),
+    let found = library.command(name);
+    match (found, library.skill(name)) {
+        (Ok(found), Err(_)) => command(found, args),
+        (Ok(found), Ok(_)) if found.name == name => command(found, args),
+        (_, Ok(found)) => skill(found, args),
+        (Err(absent), Err(_)) => Err(absent.localized()),
     }
 }
 

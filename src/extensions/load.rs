@@ -138,24 +138,15 @@ impl ExtensionSet {
         found.ok_or_else(|| self.lookup_error(ExtensionFileKind::Bot, name))
     }
 
-    /// The command with exactly this name.
-    pub fn command_called(&self, name: &str) -> Option<&CustomCommand> {
-        self.commands.iter().find(|command| command.name == name)
-    }
-
-    /// Why no command has this name.
-    pub fn no_command(&self, name: &str) -> LookupError {
-        self.lookup_error(ExtensionFileKind::Command, name)
-    }
-
     /// A command; for one in a folder, the last part of its name is enough if it is unique.
     pub fn command(&self, name: &str) -> Result<&CustomCommand, LookupError> {
-        let found = self.command_called(name).or_else(|| {
+        let whole = self.commands.iter().find(|command| command.name == name);
+        let found = whole.or_else(|| {
             let last = |command: &&CustomCommand| command.name.rsplit(':').next() == Some(name);
             let mut ends = self.commands.iter().filter(last);
             ends.next().filter(|_| ends.next().is_none())
         });
-        found.ok_or_else(|| self.no_command(name))
+        found.ok_or_else(|| self.lookup_error(ExtensionFileKind::Command, name))
     }
 
     pub fn skill(&self, name: &str) -> Result<&Skill, LookupError> {

@@ -134,6 +134,19 @@ impl ChatConversation {
         while self.starters.len() == starters
             && let Some(request) = self.deferred.pop_front()
         {
+            let (name, args) = split_line(&request.line);
+            if commands::find(name).is_none() {
+                // Its file may have changed or gone since.
+                let sent = SentCommand {
+                    name: name.to_owned(),
+                    args: args.to_owned(),
+                    options: Vec::new(),
+                };
+                let words = WaitingWords::Command(sent);
+                self.waiting.push(&request.speaker, request.delivery, words);
+                effects.extend(self.read_files());
+                continue;
+            }
             let request = CommandRequest { is_due: true, ..request };
             let outcome = commands::dispatch(&self.context(false), &request.line);
             if begins_turn(&outcome) && !self.submitted.is_empty() {
@@ -391,5 +404,11 @@ fn is_greeting(platform: ChatPlatform, line: &str) -> bool {
 
 /// The name of the command of a line.
 fn name_of(line: &str) -> &str {
-    line.trim_start_matches('/').split_whitespace().next().unwrap_or_default()
+    split_line(line).0
+}
+
+/// The name and the arguments of a line.
+fn split_line(line: &str) -> (&str, &str) {
+    let line = line.trim_start_matches('/').trim_start();
+    line.split_once(char::is_whitespace).unwrap_or((line, ""))
 }

@@ -236,8 +236,9 @@ fn a_command_that_waited_for_the_turn_is_checked_when_it_runs() {
     chat.on_event(started("go"));
     chat.on_command(&user("bob"), "d2".into(), sent("rel", "now"));
     chat.on_event(Event::Catalogue(Box::new(waits(Category::Tools))));
-    chat.extensions = waits(Category::Configuration);
     let effects = chat.on_event(ended());
+    assert_eq!(ops(&effects), [&Op::RefreshExtensions], "its file may have changed");
+    let effects = chat.on_event(Event::Catalogue(Box::new(waits(Category::Configuration))));
     assert!(ops(&effects).is_empty() && is_done(&effects, "d2"), "{effects:?}");
     assert!(texts_of(&mut chat).contains("Only an admin may use /rel"));
 }
