@@ -3,7 +3,7 @@
 //!
 //! The modules below are listed in layers, from the outside in. A module may use any module in a
 //! layer below its own, and nothing else: modules of one layer do not know each other.
-//! `tests/architecture.rs` reads this list and checks that the source follows it.
+//! `tests/inproc/architecture.rs` reads this list and checks that the source follows it.
 //!
 //! It also checks what must be absent: `text`, `protocol`, `safety`, `context`, `prompt` and
 //! `agent::turn` use no `async`, no I/O and no clock. Only `tools::exec` starts processes, only

@@ -82,6 +82,5 @@ try telegram "http://127.0.0.1:$telegram" "http://127.0.0.1:$telegram" 1 || fail
 try slack "http://127.0.0.1:$socket" "http://127.0.0.1:$socket/api" U0HUMAN || failed=1
 
 cd "$here/../.."
-AVOCET_PUBLISHED_CLIENTS=$folder cargo test --quiet --test gateway_slack --test gateway_discord \
-    -- --ignored published_client || failed=1
+AVOCET_PUBLISHED_CLIENTS=$folder cargo test --quiet --test gateway -- --ignored published_client || failed=1
 exit "$failed"

@@ -1,12 +1,5 @@
 //! A folder to work in and a home of its own, removed after the test.
 
-#![allow(
-    dead_code,
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "tests use what they need"
-)]
-
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

@@ -1,9 +1,7 @@
 //! A program in a terminal of its own: keys go in, the screen is read back.
 //!
 //! Every wait is for something that can be seen, with a deadline; a wait that fails
-//! prints the screen. Include it with `#[path = "support/pty.rs"] mod pty;`.
-
-#![allow(dead_code, clippy::unwrap_used, reason = "tests use what they need")]
+//! prints the screen.
 
 use std::ffi::OsStr;
 use std::io::{Read, Write};

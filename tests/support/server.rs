@@ -10,9 +10,6 @@
 //! assert_eq!(server.requests()[0].json()["stream"], true);
 //! ```
 
-#![allow(dead_code, reason = "each test file uses a part")]
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -1,8 +1,6 @@
 //! A session from outside: ops in, events out. The programs and the policy are real; the model says
 //! what a test wants.
 
-#![allow(dead_code, unused_macros, clippy::unwrap_used, reason = "tests use what they need")]
-
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,6 +72,8 @@ macro_rules! derefs_to_client {
         }
     };
 }
+
+pub(crate) use derefs_to_client;
 
 impl SessionClient {
     pub fn start(parts: SessionConfig) -> SessionClient {

@@ -1,4 +1,4 @@
-//! The examples of the chapters. `tests/script_help.rs` runs each of them.
+//! The examples of the chapters. `tests/cli/script_help.rs` runs each of them.
 
 /// One example: a script named like its chapter, and those it uses.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,33 @@
+//! Tests that start the program without a terminal.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "tests"
+)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+#[cfg(target_os = "linux")]
+mod adversarial;
+#[cfg(target_os = "linux")]
+mod backward_compatibility;
+mod commands;
+mod config;
+mod fallback;
+mod headless;
+#[cfg(unix)]
+mod install;
+mod login;
+mod native_tools;
+mod prompt_cache;
+mod run_command;
+mod script_help;
+mod script_lsp;
+mod server_facts;
+mod stream_faults;
+mod tls;
+mod weak_models;

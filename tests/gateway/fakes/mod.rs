@@ -1,0 +1,6 @@
+//! The chat services as the tests play them.
+
+pub mod discord;
+pub mod service;
+pub mod slack;
+pub mod telegram;

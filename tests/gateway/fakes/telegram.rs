@@ -1,0 +1,523 @@
+//! Telegram for tests: the Bot API with its limits and its offsets. Users write, press and send
+//! files through [`TelegramServer`]; what the bot did can be awaited.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{any, get};
+use axum::{Json, Router};
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+
+use super::service::{
+    Call, Fault, Listener, PATIENCE, PlannedFault, Watched, broken, form_parts, planned_fault,
+    unreadable,
+};
+
+pub const TOKEN: &str = "123456789:AAtest-secret_token";
+/// The bot as a user.
+pub const BOT: i64 = 99;
+pub const BOT_NAME: &str = "avocet_bot";
+
+/// Longest text of a message, in UTF-16 units after its entities are parsed.
+const LONGEST: usize = 4096;
+
+/// A message of a chat.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChatMessage {
+    pub chat: i64,
+    pub id: i64,
+    pub text: String,
+    /// It was sent as MarkdownV2.
+    pub markup: bool,
+    /// Label and data of each button.
+    pub buttons: Vec<(String, String)>,
+    /// The name and the bytes of a file.
+    pub file: Option<(String, Vec<u8>)>,
+    /// Every text it had before.
+    pub earlier: Vec<String>,
+    pub at: Instant,
+}
+
+#[derive(Debug, Default)]
+pub struct TelegramState {
+    updates: Vec<Value>,
+    /// The number of the next update: after a week of silence the service takes any.
+    pub next_update: i64,
+    next_message: i64,
+    /// The service delivers what was acknowledged again and again.
+    pub repeats_updates: bool,
+    /// So many messages are sent, and the answer does not tell their ids.
+    pub answers_without_id: usize,
+    /// What the bot sent, oldest first.
+    pub sent: Vec<ChatMessage>,
+    pub calls: Vec<Call>,
+    pub faults: Vec<PlannedFault>,
+    /// Answers to presses: id and text.
+    pub acknowledged: Vec<(String, Option<String>)>,
+    files: HashMap<String, Vec<u8>>,
+    pub menus: Vec<Value>,
+    /// Files are found only after this.
+    pub files_held: bool,
+}
+
+#[derive(Debug)]
+struct Shared {
+    state: Watched<TelegramState>,
+    arrived: Notify,
+}
+
+#[derive(Debug)]
+pub struct TelegramServer {
+    shared: Arc<Shared>,
+    listener: Listener,
+}
+
+impl TelegramServer {
+    pub fn start() -> TelegramServer {
+        let state = TelegramState { next_update: 1_000, next_message: 1, ..Default::default() };
+        let shared = Arc::new(Shared { state: Watched::new(state), arrived: Notify::new() });
+        let router = Router::new()
+            .route("/file/{bot}/{*path}", get(file))
+            .route("/{bot}/{method}", any(method))
+            .with_state(Arc::clone(&shared));
+        TelegramServer { shared, listener: Listener::start(move |_| router) }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.listener.address)
+    }
+
+    pub fn with<R>(&self, work: impl FnOnce(&mut TelegramState) -> R) -> R {
+        self.shared.state.with(work)
+    }
+
+    pub fn wait<R>(&self, what: &str, look: impl FnMut(&mut TelegramState) -> Option<R>) -> R {
+        let found = self.shared.state.wait_for(PATIENCE, look);
+        found.unwrap_or_else(|| {
+            self.with(|state| panic!("never happened: {what}; sent: {:#?}", state.sent))
+        })
+    }
+
+    /// A fault for the next call whose name contains `call`.
+    pub fn plan(&self, call: &str, fault: Fault) {
+        self.with(|state| state.faults.push(PlannedFault { call: call.to_owned(), fault }));
+    }
+
+    fn update(&self, kind: &str, make: impl FnOnce(&mut TelegramState) -> Value) -> i64 {
+        let id = self.with(|state| {
+            let body = make(state);
+            let id = state.next_update;
+            state.next_update += 1;
+            state.updates.push(json!({ "update_id": id, kind: body, "field_of_tomorrow": {} }));
+            id
+        });
+        self.shared.arrived.notify_waiters();
+        id
+    }
+
+    /// A user writes to the bot in a chat of their own.
+    pub fn write(&self, user: i64, text: &str) -> i64 {
+        self.update("message", |state| message(state, user, user, json!({ "text": text })))
+    }
+
+    /// A user writes in a group.
+    pub fn write_in_group(&self, chat: i64, user: i64, text: &str) -> i64 {
+        self.update("message", |state| message(state, chat, user, json!({ "text": text })))
+    }
+
+    /// A user sends something else than a text to the bot, as the fields of its message.
+    pub fn send(&self, user: i64, content: Value) -> i64 {
+        self.update("message", |state| message(state, user, user, content))
+    }
+
+    pub fn send_file(&self, user: i64, name: &str, bytes: &[u8], caption: &str) -> i64 {
+        self.update("message", |state| {
+            let id = format!("file-{}", state.files.len());
+            state.files.insert(id.clone(), bytes.to_vec());
+            let document = json!({ "file_id": id, "file_name": name, "file_size": bytes.len() });
+            message(state, user, user, json!({ "document": document, "caption": caption }))
+        })
+    }
+
+    /// Files are found only once this is false.
+    pub fn hold_files(&self, held: bool) {
+        self.with(|state| state.files_held = held);
+        self.shared.arrived.notify_waiters();
+    }
+
+    /// A user presses a button, or claims to: `data` may be anything.
+    pub fn press(&self, user: i64, chat: i64, data: &str) -> String {
+        let mut press = String::new();
+        self.update("callback_query", |state| {
+            press = format!("press-{}", state.next_update);
+            let from = json!({ "id": user, "first_name": format!("user {user}") });
+            let message = message(state, chat, BOT, json!({ "text": "?" }));
+            json!({ "id": press, "from": from, "message": message, "data": data })
+        });
+        press
+    }
+
+    /// The service delivers an update again.
+    pub fn repeat(&self, update: i64) {
+        self.with(|state| {
+            let again = state.updates.iter().find(|known| known["update_id"] == update).cloned();
+            let text = again.unwrap_or_else(|| json!({}));
+            state.updates.push(text);
+        });
+        self.shared.arrived.notify_waiters();
+    }
+
+    /// Waits for a message to a chat that contains `part`.
+    pub fn wait_for(&self, chat: i64, part: &str) -> ChatMessage {
+        self.wait(&format!("`{part}` in {chat}"), |state| {
+            let mut of = state.sent.iter().filter(|sent| sent.chat == chat);
+            of.find(|sent| sent.text.contains(part)).cloned()
+        })
+    }
+
+    /// Waits for a message that contains `part` and comes after another message.
+    pub fn wait_for_after(&self, earlier: &ChatMessage, part: &str) -> ChatMessage {
+        self.wait(&format!("`{part}` after {}", earlier.id), |state| {
+            let mut of = state.sent.iter().filter(|sent| sent.chat == earlier.chat);
+            of.find(|sent| sent.id > earlier.id && sent.text.contains(part)).cloned()
+        })
+    }
+
+    /// Waits for a question to a chat, and returns the data of its buttons.
+    pub fn wait_for_question(&self, chat: i64) -> ChatMessage {
+        self.wait(&format!("a question in {chat}"), |state| {
+            let mut of = state.sent.iter().filter(|sent| sent.chat == chat);
+            of.find(|sent| !sent.buttons.is_empty()).cloned()
+        })
+    }
+
+    pub fn wait_for_acknowledgement(&self, press: &str) -> Option<String> {
+        self.wait("an answer to a press", |state| {
+            let found = state.acknowledged.iter().find(|(known, _)| known == press);
+            found.map(|(_, text)| text.clone())
+        })
+    }
+
+    /// All texts of a chat, in order.
+    pub fn texts(&self, chat: i64) -> Vec<String> {
+        self.with(|state| {
+            let of = state.sent.iter().filter(|sent| sent.chat == chat);
+            of.map(|sent| sent.text.clone()).collect()
+        })
+    }
+}
+
+fn message(state: &mut TelegramState, chat: i64, user: i64, content: Value) -> Value {
+    let id = state.next_message;
+    state.next_message += 1;
+    let kind = if chat < 0 { "supergroup" } else { "private" };
+    let mut message = json!({
+        "message_id": id,
+        "date": 1,
+        "from": { "id": user, "is_bot": user == BOT, "first_name": format!("user {user}"),
+            "language_code": "en" },
+        "chat": { "id": chat, "type": kind },
+    });
+    let (message_map, content) = (message.as_object_mut().unwrap(), content);
+    message_map.extend(content.as_object().unwrap().clone());
+    message
+}
+
+async fn file(
+    State(shared): State<Arc<Shared>>,
+    Path((bot, path)): Path<(String, String)>,
+) -> Response {
+    if bot != format!("bot{TOKEN}") {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    let found =
+        shared.state.with(|state| state.files.get(path.trim_start_matches("documents/")).cloned());
+    found.map_or_else(|| StatusCode::NOT_FOUND.into_response(), IntoResponse::into_response)
+}
+
+fn refused(code: u16, said: &str) -> Response {
+    let body = json!({ "ok": false, "error_code": code, "description": said });
+    (StatusCode::from_u16(code).unwrap(), Json(body)).into_response()
+}
+
+fn ok(result: &Value) -> Response {
+    Json(json!({ "ok": true, "result": result })).into_response()
+}
+
+async fn method(
+    State(shared): State<Arc<Shared>>,
+    Path((bot, method)): Path<(String, String)>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    if bot != format!("bot{TOKEN}") {
+        return refused(401, "Unauthorized");
+    }
+    let value: Value = match method.as_str() {
+        "sendDocument" => form(&headers, &body),
+        _ => serde_json::from_slice(&body).unwrap_or_default(),
+    };
+    let fault = shared.state.with(|state| {
+        state.calls.push(Call { name: method.clone(), body: value.clone(), at: Instant::now() });
+        planned_fault(&mut state.faults, &method)
+    });
+    match fault {
+        Some(Fault::Limited(seconds) | Fault::LimitedEverywhere(seconds)) => {
+            let mut body = json!({ "ok": false, "error_code": 429,
+                "description": format!("Too Many Requests: retry after {seconds}") });
+            body["parameters"] = json!({ "retry_after": seconds });
+            return (StatusCode::TOO_MANY_REQUESTS, Json(body)).into_response();
+        }
+        Some(Fault::Status(status)) => return refused(status, "fault"),
+        Some(Fault::Unauthorized) => return refused(401, "Unauthorized"),
+        Some(Fault::Unreadable(status)) => return unreadable(status),
+        Some(Fault::Broken) => return broken(),
+        Some(Fault::Silent) => return std::future::pending().await,
+        Some(Fault::Unheard) => {
+            let _ = act(&shared, &method, &value).await;
+            return broken();
+        }
+        None => {}
+    }
+    act(&shared, &method, &value).await
+}
+
+/// The fields of a form; the file as its name and its bytes in hexadecimal.
+fn form(headers: &HeaderMap, body: &[u8]) -> Value {
+    let mut out = json!({});
+    for part in form_parts(headers, body) {
+        match part.file_name {
+            Some(name) => {
+                out["file_name"] = json!(name);
+                out["bytes"] = json!(part.bytes);
+            }
+            None => out[part.name] = json!(String::from_utf8_lossy(&part.bytes)),
+        }
+    }
+    out
+}
+
+fn id(value: &Value) -> i64 {
+    value.as_i64().or_else(|| value.as_str()?.parse().ok()).unwrap_or_default()
+}
+
+async fn act(shared: &Shared, method: &str, body: &Value) -> Response {
+    match method {
+        "getMe" => ok(&json!({ "id": BOT, "is_bot": true, "username": BOT_NAME })),
+        "getUpdates" => updates(shared, body).await,
+        "sendMessage" => send(shared, body),
+        "editMessageText" => edit(shared, body),
+        "sendDocument" => shared.state.with(|state| {
+            let file = (text(&body["file_name"]), bytes(&body["bytes"]));
+            let message = new_message(state, id(&body["chat_id"]), text(&body["caption"]));
+            state.sent.push(ChatMessage { file: Some(file), ..message.clone() });
+            ok(&json!({ "message_id": message.id }))
+        }),
+        "answerCallbackQuery" => shared.state.with(|state| {
+            let said = body["text"].as_str().map(str::to_owned);
+            state.acknowledged.push((text(&body["callback_query_id"]), said));
+            ok(&json!(true))
+        }),
+        "getFile" => {
+            while_held(shared).await;
+            ok(&json!({ "file_path": format!("documents/{}", text(&body["file_id"])) }))
+        }
+        "setMyCommands" => set_commands(shared, body),
+        "sendChatAction" => ok(&json!(true)),
+        _ => refused(404, "Not Found"),
+    }
+}
+
+async fn while_held(shared: &Shared) {
+    loop {
+        let arrived = shared.arrived.notified();
+        tokio::pin!(arrived);
+        arrived.as_mut().enable();
+        if !shared.state.with(|state| state.files_held) {
+            return;
+        }
+        arrived.await;
+    }
+}
+
+fn bytes(value: &Value) -> Vec<u8> {
+    serde_json::from_value(value.clone()).unwrap_or_default()
+}
+
+/// Waits for updates from the offset on; those before it are forgotten.
+async fn updates(shared: &Shared, body: &Value) -> Response {
+    let (offset, wait) = (id(&body["offset"]), body["timeout"].as_u64().unwrap_or(0));
+    let until = tokio::time::Instant::now() + Duration::from_secs(wait);
+    loop {
+        let arrived = shared.arrived.notified();
+        tokio::pin!(arrived);
+        arrived.as_mut().enable();
+        let found: Vec<Value> = shared.state.with(|state| {
+            // What is far below the offset was not confirmed by it: it is of a new count.
+            let is_waiting = |id: i64| id >= offset || offset - id > 500;
+            let repeats = state.repeats_updates;
+            state.updates.retain(|update| repeats || is_waiting(id(&update["update_id"])));
+            state.updates.iter().take(100).cloned().collect()
+        });
+        if !found.is_empty() {
+            return ok(&json!(found));
+        }
+        tokio::select! {
+            () = arrived => {}
+            () = tokio::time::sleep_until(until) => return ok(&json!([])),
+        }
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// The text that a reader sees, or why it is not accepted.
+fn checked(body: &Value) -> Result<String, Response> {
+    let raw = text(&body["text"]);
+    let shown = match body["parse_mode"].as_str() {
+        Some("MarkdownV2") => match parse(&raw) {
+            Ok(shown) => shown,
+            Err(why) => {
+                return Err(refused(400, &format!("Bad Request: can't parse entities: {why}")));
+            }
+        },
+        _ => raw,
+    };
+    match shown.encode_utf16().count() {
+        0 => Err(refused(400, "Bad Request: message text is empty")),
+        count if count > LONGEST => Err(refused(400, "Bad Request: message is too long")),
+        _ => Ok(shown),
+    }
+}
+
+/// MarkdownV2 as far as it is strict: every special letter outside of code is escaped or opens or
+/// closes something.
+fn parse(text: &str) -> Result<String, String> {
+    let mut out = String::new();
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let in_code = open.last().is_some_and(|mark| mark.starts_with('`'));
+        let mark =
+            ["```", "`", "__", "||", "*", "_", "~"].iter().find(|mark| rest.starts_with(**mark));
+        if c == '\\' {
+            let next = rest.chars().nth(1).ok_or("a lone backslash")?;
+            out.push(next);
+            rest = &rest[1 + next.len_utf8()..];
+        } else if in_code && mark != open.last() {
+            out.push(c);
+            rest = &rest[c.len_utf8()..];
+        } else if let Some(mark) = mark {
+            match open.last() == Some(mark) {
+                true => drop(open.pop()),
+                false if open.contains(mark) => return Err(format!("{mark} is open")),
+                false => open.push(mark),
+            }
+            rest = &rest[mark.len()..];
+        } else if c == '[' {
+            let (label, after) = rest[1..].split_once("](").ok_or("a link without an address")?;
+            let end = after.find(')').ok_or("an address without an end")?;
+            out.push_str(&parse(label)?);
+            rest = &after[end + 1..];
+        } else if ">".contains(c) && (out.is_empty() || out.ends_with('\n')) {
+            rest = &rest[1..];
+        } else if "]()>#+-=|{}.!".contains(c) {
+            return Err(format!("character '{c}' is reserved"));
+        } else {
+            out.push(c);
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+    if open.is_empty() { Ok(out) } else { Err(format!("{open:?} has no end")) }
+}
+
+fn new_message(state: &mut TelegramState, chat: i64, text: String) -> ChatMessage {
+    let id = state.next_message;
+    state.next_message += 1;
+    let (markup, buttons, file, earlier) = (false, Vec::new(), None, Vec::new());
+    ChatMessage { chat, id, text, markup, buttons, file, earlier, at: Instant::now() }
+}
+
+fn buttons(body: &Value) -> Result<Vec<(String, String)>, Response> {
+    let rows = body["reply_markup"]["inline_keyboard"].as_array().cloned().unwrap_or_default();
+    let flat = rows.iter().filter_map(Value::as_array).flatten();
+    flat.map(|button| {
+        let (label, data) = (text(&button["text"]), text(&button["callback_data"]));
+        match label.is_empty() || data.is_empty() || data.len() > 64 {
+            true => Err(refused(400, "Bad Request: BUTTON_DATA_INVALID")),
+            false => Ok((label, data)),
+        }
+    })
+    .collect()
+}
+
+fn send(shared: &Shared, body: &Value) -> Response {
+    let (shown, buttons) = match (checked(body), buttons(body)) {
+        (Ok(shown), Ok(buttons)) => (shown, buttons),
+        (Err(refusal), _) | (_, Err(refusal)) => return refusal,
+    };
+    shared.state.with(|state| {
+        let markup = body["parse_mode"].is_string();
+        let message = new_message(state, id(&body["chat_id"]), shown);
+        if state.answers_without_id > 0 {
+            state.answers_without_id -= 1;
+            return ok(&json!({}));
+        }
+        state.sent.push(ChatMessage { markup, buttons, ..message.clone() });
+        ok(&json!({ "message_id": message.id }))
+    })
+}
+
+fn edit(shared: &Shared, body: &Value) -> Response {
+    let (shown, buttons) = match (checked(body), buttons(body)) {
+        (Ok(shown), Ok(buttons)) => (shown, buttons),
+        (Err(refusal), _) | (_, Err(refusal)) => return refusal,
+    };
+    shared.state.with(|state| {
+        let (chat, message) = (id(&body["chat_id"]), id(&body["message_id"]));
+        let found = state.sent.iter_mut().find(|sent| sent.chat == chat && sent.id == message);
+        let Some(found) = found else {
+            return refused(400, "Bad Request: message to edit not found");
+        };
+        if found.text == shown && found.buttons == buttons {
+            return refused(400, "Bad Request: message is not modified: same text");
+        }
+        found.earlier.push(std::mem::replace(&mut found.text, shown));
+        found.buttons = buttons;
+        ok(&json!({ "message_id": message }))
+    })
+}
+
+/// At most 100 commands, names of `[a-z0-9_]{1,32}`, descriptions of 1 to 256, about 4 KB in all.
+fn set_commands(shared: &Shared, body: &Value) -> Response {
+    let commands = body["commands"].as_array().cloned().unwrap_or_default();
+    let name_ok = |name: &str| {
+        (1..=32).contains(&name.len())
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+    };
+    let about_ok = |about: &str| (1..=256).contains(&about.chars().count());
+    let good = commands
+        .iter()
+        .all(|one| name_ok(&text(&one["command"])) && about_ok(&text(&one["description"])));
+    let size = json!(commands).to_string().len();
+    match () {
+        () if !good => refused(400, "Bad Request: BOT_COMMAND_INVALID"),
+        () if commands.len() > 100 || size > 5_000 => {
+            refused(400, "Bad Request: BOT_COMMANDS_TOO_MUCH")
+        }
+        () => {
+            shared.state.with(|state| state.menus.push(body.clone()));
+            ok(&json!(true))
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! The gateway to Telegram with several users and several messages at once: whose command it is,
+//! whose question, what waits, and what is written down.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::process::Stdio;
+
+use crate::fakes::service::Fault;
+use crate::fakes::telegram::{TOKEN, TelegramServer};
+use crate::process::{GatewayProcess, data, touch};
+use crate::support::server::Reply;
+
+const ANN: i64 = 7;
+const BOB: i64 = 8;
+const ADMIN: i64 = 1;
+const STRANGER: i64 = 666;
+const GROUP: i64 = -5;
+
+fn start(replies: Vec<Reply>, settings: &str) -> (TelegramServer, GatewayProcess) {
+    let telegram = TelegramServer::start();
+    let settings = format!(
+        "[gateway.telegram]\nenabled = true\napi_url = \"{}\"\nallow = [\"{ANN}\", \"{BOB}\"]\n\
+         admins = [\"{ADMIN}\"]\n{settings}",
+        telegram.url()
+    );
+    let process = GatewayProcess::start(replies, &settings, &[("TELEGRAM_BOT_TOKEN", TOKEN)]);
+    (telegram, process)
+}
+
+#[test]
+fn a_bystander_of_a_group_does_not_answer_the_question_of_another_user() {
+    let slow = touch().held();
+    let (telegram, gateway) = start(vec![slow, Reply::chat("Done.")], "");
+    telegram.write_in_group(GROUP, ANN, "@avocet_bot make a file");
+    gateway.model.wait_for_requests(1);
+    telegram.write_in_group(GROUP, BOB, "/usage");
+    telegram.write_in_group(GROUP, BOB, "/whoami");
+    telegram.wait_for(GROUP, "Your id here is 8");
+    gateway.model.release();
+    let question = telegram.wait_for_question(GROUP);
+    let press = telegram.press(BOB, GROUP, &data(&question.buttons, "once"));
+    let said = telegram.wait_for_acknowledgement(&press).unwrap();
+    assert!(said.contains("Only the user who asked"), "{said}");
+    assert!(!gateway.has_file("made.txt"));
+    telegram.press(ANN, GROUP, &data(&question.buttons, "once"));
+    telegram.wait_for(GROUP, "Done.");
+    assert!(gateway.has_file("made.txt"));
+}
+
+#[test]
+fn the_word_for_high_risk_is_heard_in_a_group_without_a_mention() {
+    let reset = Reply::cmd("I will reset.", "git", &["reset", "--hard"]);
+    let settings = "\n[safety]\nlift = [\"git.reset.hard\"]\n";
+    let (telegram, gateway) = start(vec![reset, Reply::chat("It was run.")], settings);
+    telegram.write_in_group(GROUP, ADMIN, "@avocet_bot reset it");
+    let question = telegram.wait_for_question(GROUP);
+    let word = question.text.split("YES ").nth(1).unwrap();
+    let code: String = word.chars().take_while(char::is_ascii_alphanumeric).collect();
+    telegram.write_in_group(GROUP, STRANGER, &format!("YES {code}"));
+    telegram.write_in_group(GROUP, BOB, &format!("YES {code}"));
+    telegram.write_in_group(GROUP, ADMIN, "what does it want?");
+    telegram.write_in_group(GROUP, ADMIN, &format!("YES {code}"));
+    telegram.wait_for(GROUP, "It was run.");
+    let last = gateway.model.requests().pop().unwrap().json().to_string();
+    assert!(!last.contains("what does it want?"), "{last}");
+}
+
+#[test]
+fn a_folder_and_a_message_in_one_batch_lose_nothing() {
+    let (telegram, gateway) = start(vec![Reply::chat("It is done.")], "");
+    fs::create_dir(gateway.dir.path("other")).unwrap();
+    let other = gateway.dir.path("other").display().to_string();
+    telegram.write(ADMIN, &format!("/sethome {other}"));
+    telegram.write(ADMIN, "do it");
+    telegram.wait_for(ADMIN, "It is done.");
+    let texts = telegram.texts(ADMIN).concat();
+    assert!(!texts.contains("Stopped") && !texts.contains("restarted"), "{texts}");
+    let request = gateway.model.requests().pop().unwrap().json().to_string();
+    assert!(request.contains("do it") && request.contains(&other), "{request}");
+}
+
+#[test]
+fn queued_words_survive_a_kill() {
+    let replies = vec![Reply::chat("slow").held(), Reply::chat("Followed.")];
+    let (telegram, mut gateway) = start(replies, "");
+    telegram.write(ANN, "first");
+    gateway.model.wait_for_requests(1);
+    telegram.write(ANN, "/queue important follow-up");
+    telegram.wait_for(ANN, "Queued: 1");
+    gateway.kill();
+    gateway.run();
+    telegram.wait_for(ANN, "Followed.");
+    let request = gateway.model.requests().pop().unwrap().json().to_string();
+    assert!(request.contains("important follow-up"), "{request}");
+}
+
+#[test]
+fn a_long_question_whose_file_is_refused_is_shown_in_messages() {
+    let word = "z".repeat(4_200);
+    let echo = Reply::cmd("I say it.", "touch", &[&word]);
+    let (telegram, _gateway) = start(vec![echo, Reply::chat("Fine.")], "");
+    telegram.plan("sendDocument", Fault::Status(413));
+    telegram.write(ANN, "say it");
+    let question = telegram.wait_for_question(ANN);
+    assert!(question.text.contains("in the messages above"), "{}", question.text);
+    assert!(telegram.texts(ANN).concat().contains(&word));
+    telegram.press(ANN, ANN, &data(&question.buttons, "no"));
+    telegram.wait_for(ANN, "Fine.");
+}
+
+#[test]
+fn refusals_are_in_the_log_without_the_token_and_files_of_chats_are_removed() {
+    let (telegram, mut gateway) = start(vec![Reply::chat("Read.")], "");
+    telegram.write(STRANGER, "a secret sentence");
+    telegram.wait_for(STRANGER, "You are not allowed");
+    telegram.send_file(ANN, "notes.txt", b"heron", "read it");
+    telegram.wait_for(ANN, "Read.");
+    let request = gateway.model.requests().pop().unwrap().json().to_string();
+    let path = request.split("notes.txt").next().unwrap().rsplit(": ").next().unwrap();
+    let folder = std::path::Path::new(path).parent().unwrap().to_owned();
+    assert!(folder.is_absolute() && folder.exists(), "{}", folder.display());
+    gateway.stop();
+    assert!(!folder.exists(), "{} is left", folder.display());
+    let printed = gateway.dir.command(&["doctor"]).output().unwrap();
+    let printed = String::from_utf8(printed.stdout).unwrap();
+    let log = printed.split_whitespace().find(|word| word.ends_with("avocet.log"));
+    let log = fs::read_to_string(log.unwrap_or_else(|| panic!("{printed}"))).unwrap();
+    assert!(log.contains("refused") && log.contains("666"), "{log}");
+    assert!(!log.contains(TOKEN) && !log.contains("a secret sentence"), "{log}");
+}
+
+#[test]
+fn names_that_no_command_has_are_reported_at_the_start_and_with_the_menu() {
+    let (telegram, mut gateway) = start(vec![Reply::chat("Hello.")], "");
+    gateway.stop();
+    let commands = gateway.dir.path("avocet/commands");
+    fs::create_dir_all(&commands).unwrap();
+    let text = |more: &str| format!("description = \"d\"\nprompt = \"P\"\n{more}\n");
+    for (name, more) in [("status", ""), ("x y", ""), ("dup", "aliases = [\"usage\"]")] {
+        fs::write(commands.join(format!("{name}.toml")), text(more)).unwrap();
+    }
+    let menu = gateway.dir.command(&["gateway", "menu", "telegram"]).output().unwrap();
+    let menu = String::from_utf8(menu.stdout).unwrap();
+    gateway.run();
+    telegram.write(ANN, "hi");
+    telegram.wait_for(ANN, "Hello.");
+    let (_, printed) = gateway.stop();
+    for name in ["status", "x y", "usage"] {
+        assert!(printed.contains(name), "{name} is not in {printed}");
+        assert!(menu.contains(name), "{name} is not in {menu}");
+    }
+}
+
+#[test]
+fn a_chat_hears_commands_while_a_file_is_fetched_and_messages_keep_their_order() {
+    let (telegram, gateway) = start(vec![Reply::chat("Read."), Reply::chat("Next.")], "");
+    telegram.hold_files(true);
+    telegram.send_file(ANN, "one.txt", b"unwanted", "read this");
+    telegram.write(ANN, "/whoami");
+    telegram.wait_for(ANN, "Your id here is 7");
+    telegram.write(ANN, "/stop");
+    telegram.wait_for(ANN, "Stopped.");
+    telegram.send_file(ANN, "two.txt", b"heron", "read that");
+    telegram.write(ANN, "and then?");
+    telegram.write(ANN, "/status");
+    telegram.wait_for(ANN, "This session");
+    assert_eq!(gateway.model.requests().len(), 0);
+    telegram.hold_files(false);
+    telegram.wait_for(ANN, "Next.");
+    let requests: Vec<_> = gateway.model.requests().iter().map(|one| one.json()).collect();
+    let [first, second] = requests.as_slice() else { panic!("{requests:#?}") };
+    let (first, second) = (first.to_string(), second.to_string());
+    assert!(first.contains("heron") && !first.contains("and then?"), "{first}");
+    assert!(second.contains("and then?") && !second.contains("unwanted"), "{second}");
+}
+
+#[test]
+fn a_message_that_came_after_a_file_is_answered_when_the_file_is_stopped() {
+    let (telegram, gateway) = start(vec![Reply::chat("Heard.")], "");
+    telegram.hold_files(true);
+    telegram.send_file(ANN, "one.txt", b"unwanted", "read this");
+    telegram.write(ANN, "a word after it");
+    telegram.write(ANN, "/stop");
+    telegram.wait_for(ANN, "Heard.");
+    let request = gateway.model.requests().pop().unwrap().json().to_string();
+    assert!(request.contains("a word after it") && !request.contains("unwanted"), "{request}");
+}
+
+#[test]
+fn a_silent_client_of_the_health_port_keeps_no_probe_waiting() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let settings = format!("\n[gateway]\nhealth_port = {port}\n");
+    let (telegram, _gateway) = start(vec![Reply::chat("Hello.")], &settings);
+    telegram.write(ANN, "hi");
+    telegram.wait_for(ANN, "Hello.");
+    let _silent = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let mut probe = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+    // The silent one is given up after five seconds.
+    probe.set_read_timeout(Some(std::time::Duration::from_secs(3))).unwrap();
+    probe.write_all(b"GET /healthz HTTP/1.1\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    probe.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+}
+
+#[test]
+fn an_unknown_platform_and_a_token_with_a_space_are_named_as_what_they_are() {
+    let (_telegram, gateway) = start(Vec::new(), "");
+    let output = gateway.dir.command(&["gateway", "users", "--remove", "foo", "1"]).output();
+    let said = String::from_utf8(output.unwrap().stderr).unwrap();
+    assert!(said.contains("no platform foo") && said.contains("telegram"), "{said}");
+    let mut command = gateway.dir.command(&["gateway", "token", "telegram"]);
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"a b").unwrap();
+    let said = String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap();
+    assert!(said.contains("not a token"), "{said}");
+}
+
+#[test]
+fn credentials_are_read_for_admins_only_and_reach_no_chat() {
+    let (telegram, gateway) = start(vec![], "");
+    let token = "ghp_R4nd0mT0kenOfThisTestXy12Zz98Qq76Aa";
+    fs::write(gateway.dir.work().join(".env"), format!("GITHUB_TOKEN={token}\n")).unwrap();
+    telegram.write(ANN, "/file .env");
+    let question = telegram.wait_for_question(ANN);
+    assert!(question.text.contains("only an admin can approve it"), "{}", question.text);
+    assert!(question.buttons.iter().all(|(_, data)| !data.ends_with(".once")), "{question:?}");
+    let nonce = question.buttons[0].1.split('.').nth(1).unwrap();
+    let press = telegram.press(ANN, ANN, &format!("q.{nonce}.once"));
+    let said = telegram.wait_for_acknowledgement(&press).unwrap();
+    assert!(said.contains("Only an admin"), "{said}");
+    telegram.write(ADMIN, "/file .env");
+    let question = telegram.wait_for_question(ADMIN);
+    let yes = question.buttons.iter().find(|(_, data)| data.ends_with(".once"));
+    telegram.press(ADMIN, ADMIN, &yes.unwrap().1);
+    let text = telegram.wait(".env", |state| {
+        let files = state.sent.iter().filter_map(|message| message.file.clone());
+        files.map(|(_, bytes)| String::from_utf8_lossy(&bytes).into_owned()).next()
+    });
+    assert!(text.contains("GITHUB_TOKEN=") && !text.contains(token), "{text}");
+}
+
+#[test]
+fn who_may_talk_is_read_again_when_the_settings_change() {
+    let (telegram, gateway) = start(vec![Reply::chat("Hello."), Reply::chat("Again.")], "");
+    telegram.write(ANN, "hi");
+    telegram.wait_for(ANN, "Hello.");
+    let file = gateway.dir.root.path().join("avocet/config.toml");
+    let settings = fs::read_to_string(&file).unwrap();
+    let without = settings.replace(&format!("allow = [\"{ANN}\", "), "allow = [");
+    assert_ne!(settings, without);
+    fs::write(&file, "[gateway.telegram\n").unwrap();
+    telegram.write(ANN, "a file that is saved half changes nothing");
+    telegram.wait_for(ANN, "Again.");
+    fs::write(&file, without).unwrap();
+    telegram.write(ANN, "still me");
+    telegram.wait_for(ANN, "not allowed to use this bot");
+    assert_eq!(gateway.model.requests().len(), 2);
+}

@@ -1,0 +1,45 @@
+//! Tests of the library alone: none starts the program.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    reason = "tests"
+)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod policy_fixture;
+mod script_case;
+mod script_replay;
+
+mod architecture;
+mod checkpoints;
+mod context;
+mod dialogues;
+#[cfg(unix)]
+mod extra_folders;
+mod fuzz;
+mod isdk;
+mod language;
+mod long_turns;
+mod measures;
+mod model;
+mod mutated_scripts;
+mod prompts;
+mod protocol;
+mod random_input;
+mod readme;
+mod risk;
+mod sanitization;
+mod screens;
+mod script_steps;
+mod scripts;
+mod session;
+mod shell;
+mod test_targets;
+mod wire;

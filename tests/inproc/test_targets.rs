@@ -1,0 +1,124 @@
+//! Checks that every file of `tests` belongs to one of the targets: one that no `mod` reaches is
+//! never compiled, and its tests pass by never running.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use syn::{Expr, ExprLit, Item, ItemMod, Lit, Meta};
+
+const TARGETS: [&str; 5] = ["cli", "gateway", "inproc", "screen", "system"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).canonicalize().unwrap()
+}
+
+fn rust_files(folder: &Path) -> BTreeSet<PathBuf> {
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    paths
+        .flat_map(|path| match path.is_dir() {
+            true => rust_files(&path),
+            false => {
+                BTreeSet::from_iter(path.extension().is_some_and(|e| e == "rs").then_some(path))
+            }
+        })
+        .collect()
+}
+
+/// The `#[path = "…"]` of a module.
+fn path_attribute(module: &ItemMod) -> Option<String> {
+    module.attrs.iter().find_map(|attribute| match &attribute.meta {
+        Meta::NameValue(pair) if pair.path.is_ident("path") => match &pair.value {
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+/// Adds a file and all that its modules name. `below` is where a `mod name;` in it looks.
+fn reach(file: &Path, below: &Path, reached: &mut BTreeSet<PathBuf>) {
+    let file = file.canonicalize().unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let text = fs::read_to_string(&file).unwrap();
+    let tree = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    reach_modules(&tree.items, file.parent().unwrap(), below, reached);
+    reached.insert(file);
+}
+
+/// `beside` is where a `#[path]` of these items looks, `below` where their `mod name;` looks.
+fn reach_modules(items: &[Item], beside: &Path, below: &Path, reached: &mut BTreeSet<PathBuf>) {
+    let modules = items.iter().filter_map(|item| match item {
+        Item::Mod(module) => Some(module),
+        _ => None,
+    });
+    for module in modules {
+        let name = module.ident.to_string();
+        match (&module.content, path_attribute(module)) {
+            (Some((_, inside)), path) => {
+                let folder = below.join(path.unwrap_or(name));
+                reach_modules(inside, &folder, &folder, reached);
+            }
+            (None, Some(path)) => {
+                let file = beside.join(path);
+                reach(&file, file.parent().unwrap(), reached);
+            }
+            (None, None) => {
+                let (single, folder) = (below.join(format!("{name}.rs")), below.join(&name));
+                let file = if single.exists() { single } else { folder.join("mod.rs") };
+                reach(&file, &folder, reached);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_file_of_tests_is_in_a_target() {
+    let tests = root().join("tests");
+    let mut reached = BTreeSet::new();
+    for target in TARGETS {
+        let folder = tests.join(target);
+        reach(&folder.join("main.rs"), &folder, &mut reached);
+    }
+    let files = rust_files(&tests);
+    assert!(files.len() > 80, "{} files", files.len());
+    let lost: Vec<_> = files.difference(&reached).collect();
+    assert!(lost.is_empty(), "no `mod` reaches these: {lost:#?}");
+}
+
+#[test]
+fn there_are_no_targets_beside_the_five() {
+    let tests = root().join("tests");
+    let is_target = |path: &Path| {
+        path.extension().is_some_and(|end| end == "rs") || path.join("main.rs").exists()
+    };
+    let paths = fs::read_dir(&tests).unwrap().map(|entry| entry.unwrap().path());
+    let found: BTreeSet<String> = paths
+        .filter(|path| is_target(path))
+        .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(found, TARGETS.map(str::to_owned).into());
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    assert!(!manifest.contains("[[test]]"), "a target of tests is a folder with a `main.rs`");
+}
+
+#[test]
+fn a_file_that_no_module_names_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let write = |name: &str, text: &str| {
+        fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+        fs::write(root.join(name), text).unwrap();
+    };
+    write("main.rs", "#[path = \"other/shared.rs\"] mod shared; mod a { mod deep; }\nmod b;");
+    write("other/shared.rs", "mod beside; // mod lost;");
+    write("other/beside.rs", "");
+    write("a/deep.rs", "");
+    write("b.rs", "#[cfg(unix)] mod c;\n#[path = \"b/named.rs\"] mod d;");
+    write("b/c/mod.rs", "");
+    write("b/named.rs", "");
+    write("lost.rs", "");
+    let mut reached = BTreeSet::new();
+    reach(&root.join("main.rs"), &root, &mut reached);
+    let lost: Vec<_> = rust_files(&root).difference(&reached).cloned().collect();
+    assert_eq!(lost, [root.join("lost.rs")]);
+}

@@ -1,0 +1,244 @@
+//! Two windows at once: what one remembers, trusts, sets or records is not lost by the other's
+//! changes at the same moment.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use avocet::config::approvals::{Approvals, Side};
+use avocet::config::trust::{self, FolderTrust, TrustLevel, TrustStore};
+use serde_json::json;
+
+use crate::support::bench::TestDir;
+use crate::support::pty::Screen;
+use crate::support::server::{Reply, Server};
+use crate::support::test_name;
+
+/// As many as a window does in each test; `ROUNDS` asks for more.
+fn rounds(usual: usize) -> usize {
+    std::env::var("ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
+fn window(bench: &TestDir, folder: &Path, args: &[&str]) -> Screen {
+    Screen::start(args, &bench.envs(), folder, (100, 50))
+}
+
+/// Waits until so many questions were asked and the last one takes an answer.
+#[track_caller]
+fn questions(screen: &Screen, count: usize) {
+    takes_a_line(screen, QUESTION, count);
+}
+
+/// Waits until `text` was printed so often, and after it the sign that a line is read.
+#[track_caller]
+fn takes_a_line(screen: &Screen, text: &str, count: usize) {
+    let deadline = Instant::now() + Duration::from_secs(15);
+    let is_read = || {
+        let raw = String::from_utf8_lossy(&screen.raw()).into_owned();
+        let last = raw.rsplit(text).next().unwrap_or_default();
+        raw.matches(text).count() >= count && last.contains("> ")
+    };
+    while !is_read() {
+        assert!(Instant::now() < deadline, "{count} of {text:?}: {}", screen.text());
+        thread::park_timeout(Duration::from_millis(2));
+    }
+}
+
+/// After so many steps it is asked whether the turn goes on.
+const STEPS: usize = 25;
+
+const QUESTION: &str = "Type the number of a choice.";
+
+/// What a choice that lasts says before it takes its word.
+const IN_FULL: &str = "in full to choose it";
+
+fn leave(screen: &mut Screen) {
+    screen.press("\x15/exit\r");
+    assert_eq!(screen.wait_for_exit(), 0, "{}", screen.text());
+}
+
+/// Waits until the file contains the text.
+#[track_caller]
+fn wait_for_text(file: &Path, text: &str) {
+    let deadline = Instant::now() + Duration::from_secs(15);
+    while !fs::read_to_string(file).is_ok_and(|found| found.contains(text)) {
+        assert!(Instant::now() < deadline, "{text:?} is not in {}", file.display());
+        thread::park_timeout(Duration::from_millis(2));
+    }
+}
+
+/// The texts of all files below a folder.
+fn texts(folder: &Path) -> String {
+    let files = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+    let files: Vec<PathBuf> = files.filter(|path| path.is_file()).collect();
+    files.iter().map(|path| fs::read_to_string(path).unwrap_or_default()).collect()
+}
+
+#[test]
+fn rules_remembered_by_two_windows_at_once_are_all_saved() {
+    let rounds = rounds(40);
+    let bench = TestDir::new();
+    let work = bench.work().display().to_string();
+    let one_window = |name: &'static str| {
+        let step = |n: usize| {
+            let commands = [json!({ "program": "mkdir", "args": [format!("{name}{n}")] })];
+            let data = json!({ "cwd": null, "commands": commands, "expected_effect": "" });
+            let reply = json!({ "type": "cmd", "message": "A step.", "data": data });
+            Reply::text(&reply.to_string(), 2)
+        };
+        let replies = (0..rounds).map(step).chain([Reply::chat("All done.")]).collect();
+        let server = Server::start(replies);
+        let url = server.base_url();
+        let args = ["--trust", &work, "--base-url", &url, "--model", "loop-1", "--linear"];
+        let mut screen = window(&bench, &bench.work(), &args);
+        screen.wait_for("/help lists the commands");
+        screen.press("go\r");
+        let mut asked = 0;
+        for n in 0..rounds {
+            asked += 1;
+            questions(&screen, asked);
+            screen.press("6\r");
+            takes_a_line(&screen, IN_FULL, n + 1);
+            screen.press("REMEMBER\r");
+            if (n + 1) % STEPS == 0 && n + 1 < rounds {
+                asked += 1;
+                questions(&screen, asked);
+                screen.press("2\r");
+            }
+        }
+        screen.wait_for("All done.");
+        leave(&mut screen);
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| one_window("left"));
+        scope.spawn(|| one_window("right"));
+    });
+    let kept = texts(&bench.root.path().join("avocet/data/approvals"));
+    for name in ["left", "right"] {
+        for n in 0..rounds {
+            assert!(kept.contains(&format!("mkdir {name}{n}\"")), "{name}{n}: {kept}");
+        }
+    }
+}
+
+#[test]
+fn settings_and_history_of_two_windows_at_once_are_all_saved() {
+    let rounds = rounds(40);
+    let bench = TestDir::new();
+    let work = bench.work().display().to_string();
+    let settings_file = bench.path("avocet/config.toml");
+    let history = bench.path("avocet/state/history");
+    let one_window = |name: &str, setting: &str| {
+        let mut screen = window(&bench, &bench.work(), &["--trust", &work]);
+        screen.wait_for("not a language model");
+        for n in 0..rounds {
+            let is_on = n % 2 == 0;
+            let on = if is_on { "on" } else { "off" };
+            let (line, file, saved) = if n % 4 < 2 {
+                (format!("/{setting} {on}"), &settings_file, format!("{setting} = {is_on}"))
+            } else {
+                (format!("/deny {name}{n}"), &history, format!("/deny {name}{n}\""))
+            };
+            screen.press(&line);
+            screen.wait_for(&format!("› {line}"));
+            screen.press("\r");
+            // The input is empty; the line itself may stand above its answer.
+            screen.wait_for("› Ask anything");
+            // The end of the program waits only a moment for what is being written.
+            wait_for_text(file, &saved);
+        }
+        leave(&mut screen);
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| one_window("left", "vim"));
+        scope.spawn(|| one_window("right", "timestamps"));
+    });
+    let settings = fs::read_to_string(&settings_file).unwrap();
+    assert!(
+        settings.contains("vim = false") && settings.contains("timestamps = false"),
+        "{settings}"
+    );
+    let lines = fs::read_to_string(&history).unwrap();
+    for name in ["left", "right"] {
+        for n in (0..rounds).filter(|n| n % 4 >= 2) {
+            assert!(lines.contains(&format!("/deny {name}{n}\"")), "{name}{n}: {lines}");
+        }
+    }
+}
+
+#[test]
+fn folders_trusted_by_two_windows_at_once_are_all_saved() {
+    let rounds = rounds(6);
+    let bench = TestDir::new();
+    let one_window = |name: &str| {
+        for n in 0..rounds {
+            let folder = bench.root.path().join(format!("{name}-{n}-folder"));
+            fs::create_dir(&folder).unwrap();
+            let mut screen = window(&bench, &folder, &["--linear"]);
+            questions(&screen, 1);
+            screen.press("2\r");
+            takes_a_line(&screen, IN_FULL, 1);
+            screen.press("TRUST\r");
+            leave(&mut screen);
+        }
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| one_window("left"));
+        scope.spawn(|| one_window("right"));
+    });
+    let trusted = fs::read_to_string(bench.root.path().join("avocet/data/trust.json")).unwrap();
+    for name in ["left", "right"] {
+        for n in 0..rounds {
+            assert!(trusted.contains(&format!("{name}-{n}-folder")), "{name}-{n}: {trusted}");
+        }
+    }
+}
+
+/// Tells a process of the next test who it is, and where it writes.
+const WRITER: &str = "AVOCET_TEST_WRITER";
+const WRITERS: usize = 4;
+const WRITES: usize = 50;
+
+/// What one of several processes does at once: a rule and a trusted folder each round.
+fn write_rounds(writer: &str, root: &Path) {
+    let store = root.join("approvals");
+    for round in 0..WRITES {
+        let (mut approvals, _) = Approvals::open(&store, Path::new("/work/project"));
+        approvals.remember(Side::Allowed, &format!("w{writer} r{round}"), None).unwrap();
+        let folder = root.join(format!("trusted-{writer}-{round}"));
+        fs::create_dir_all(&folder).unwrap();
+        let (mut trust, _) = TrustStore::open(root.join("trust.json"));
+        trust.set(&folder, &trust::survey(&folder), TrustLevel::Trusted).unwrap();
+    }
+}
+
+#[test]
+fn rules_and_trusted_folders_of_four_processes_at_once_are_all_saved() {
+    if let Some(task) = std::env::var_os(WRITER) {
+        let (writer, root) = task.to_str().unwrap().split_once(' ').unwrap();
+        return write_rounds(writer, Path::new(root));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let own = "rules_and_trusted_folders_of_four_processes_at_once_are_all_saved";
+    let name = test_name(module_path!(), own);
+    let writers = (0..WRITERS).map(|writer| {
+        let mut process = std::process::Command::new(std::env::current_exe().unwrap());
+        process
+            .args([name.as_str(), "--exact"])
+            .env(WRITER, format!("{writer} {}", root.display()));
+        process.stdout(std::process::Stdio::null()).spawn().unwrap()
+    });
+    for mut writer in writers.collect::<Vec<_>>() {
+        assert!(writer.wait().unwrap().success());
+    }
+    let (approvals, said) = Approvals::open(&root.join("approvals"), Path::new("/work/project"));
+    assert_eq!((approvals.rules(Side::Allowed).len(), said), (WRITERS * WRITES, None));
+    let (trust, _) = TrustStore::open(root.join("trust.json"));
+    for (writer, round) in (0..WRITERS).flat_map(|w| (0..WRITES).map(move |r| (w, r))) {
+        let folder = root.join(format!("trusted-{writer}-{round}"));
+        let now = trust.folder_trust(&folder, &trust::survey(&folder));
+        assert!(!matches!(now, FolderTrust::Unknown), "{}", folder.display());
+    }
+}

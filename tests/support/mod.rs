@@ -1,0 +1,15 @@
+//! What the tests of all targets share, as `crate::support`. What only one target needs, such as the
+//! chat services, stands in the folder of that target, where the compiler says when it is unused.
+
+#![allow(dead_code, reason = "each target uses a part of it")]
+
+pub mod bench;
+pub mod pty;
+pub mod server;
+pub mod talk;
+
+/// The name by which a test of `module` (its [`module_path!`]) is started with `--exact`.
+pub fn test_name(module: &str, test: &str) -> String {
+    let (_, inside) = module.split_once("::").unwrap();
+    format!("{inside}::{test}")
+}
