@@ -1,4 +1,5 @@
-//! Tests that start the program without a terminal.
+//! Tests that start the program without a terminal. Nothing here runs a step in this process: see
+//! `tests/system/main.rs`.
 
 #![allow(
     clippy::disallowed_methods,
@@ -17,6 +18,9 @@ mod adversarial;
 mod backward_compatibility;
 mod commands;
 mod config;
+#[cfg(target_os = "linux")]
+mod daemons;
+mod extensions;
 mod fallback;
 mod headless;
 #[cfg(unix)]
@@ -29,5 +33,7 @@ mod script_help;
 mod script_lsp;
 mod server_facts;
 mod stream_faults;
+#[cfg(target_os = "linux")]
+mod suspension;
 mod tls;
 mod weak_models;

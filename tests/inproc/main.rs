@@ -1,4 +1,5 @@
-//! Tests of the library alone: none starts the program.
+//! Tests of the library alone: none starts the program. Sessions among them run steps, which makes
+//! this process adopt orphans; the doc of `tests/system/main.rs` says why that matters.
 
 #![allow(
     clippy::disallowed_methods,
@@ -21,14 +22,17 @@ mod architecture;
 mod checkpoints;
 mod context;
 mod dialogues;
+mod extensions;
 #[cfg(unix)]
 mod extra_folders;
 mod fuzz;
 mod isdk;
 mod language;
+mod live_settings;
 mod long_turns;
 mod measures;
 mod model;
+mod modes;
 mod mutated_scripts;
 mod prompts;
 mod protocol;

@@ -1,5 +1,9 @@
-//! Tests of what depends on the system or changes the state of a process: signals, limits, the
-//! sandbox, daemons, jobs, what is left after a run or a crash.
+//! Tests of steps as the system runs them: the processes of `exec` and of jobs, the sandbox, and the
+//! programs of this machine.
+//!
+//! The library makes the process it runs in adopt orphans and looks at all its children. So these
+//! tests share no process with those that start the program and kill it: its orphans would come
+//! here, and a step might take them for its own.
 
 #![allow(
     clippy::disallowed_methods,
@@ -13,27 +17,13 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-#[cfg(target_os = "linux")]
-mod cleanup;
-#[cfg(target_os = "linux")]
-mod crash_recovery;
-#[cfg(target_os = "linux")]
-mod daemons;
 #[cfg(unix)]
 mod differential;
 #[cfg(unix)]
 mod exec;
-#[cfg(target_os = "linux")]
-mod fault_tolerance;
 #[cfg(unix)]
 mod harmless_commands;
-#[cfg(target_os = "linux")]
-mod headless_signals;
 mod jobs;
-#[cfg(target_os = "linux")]
-mod large_sessions;
-#[cfg(target_os = "linux")]
-mod program_jobs;
 #[cfg(unix)]
 mod programs;
 #[cfg(unix)]
@@ -42,11 +32,3 @@ mod repositories;
 mod sandbox;
 #[cfg(unix)]
 mod sandbox_approval;
-#[cfg(target_os = "linux")]
-mod shutdown;
-#[cfg(target_os = "linux")]
-mod signals;
-#[cfg(target_os = "linux")]
-mod stress;
-#[cfg(target_os = "linux")]
-mod suspension;

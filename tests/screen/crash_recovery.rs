@@ -5,7 +5,7 @@
 //! words that were sent are on their way to the file and to the server; 8 by themselves. Some
 //! are anywhere in a turn on the screen, against a server on loopback; 8 by themselves.
 //!
-//! `KILLS=200 cargo test --test system crash_recovery:: -- --nocapture` prints what was hit and what was lost.
+//! `KILLS=200 cargo test --test screen crash_recovery:: -- --nocapture` prints what was hit and what was lost.
 
 use std::fs;
 use std::io::{BufRead, BufReader};

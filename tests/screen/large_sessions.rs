@@ -1,6 +1,6 @@
 //! What a long conversation costs: memory to resume and to export it, and that a list says when it
 //! is not complete. `MEGABYTES` is the size of the conversation, 60 by default. `MEGABYTES=500
-//! cargo test --release --test system large_sessions:: -- --nocapture` prints the figures.
+//! cargo test --release --test screen large_sessions:: -- --nocapture` prints the figures.
 
 use std::fs;
 use std::process::Stdio;
