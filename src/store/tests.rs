@@ -17,6 +17,9 @@ mod damage;
 mod moved;
 mod one_process;
 mod recorder;
+#[allow(dead_code, reason = "not all reasons occur here")]
+#[path = "../../tests/support/skip.rs"]
+mod skip;
 
 struct StoreFixture {
     folder: tempfile::TempDir,

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::support::bench::TestDir;
 use crate::support::server::{Reply, Server};
+use crate::support::skip::{Reason, skip};
 
 const DONE: &str = r#"{"type":"chat","message":"Done.","data":{}}"#;
 /// What lies outside of the workspace; no step may bring it in.
@@ -137,7 +138,7 @@ fn a_program_in_the_sandbox_reads_nothing_outside_by_a_link_that_changes() {
     let bench = hostile_dir("work");
     // Not below a folder that every program may read.
     if !avocet_has_sandbox(&bench) {
-        return;
+        return skip(Reason::NoSandbox);
     }
     let work = bench.work();
     let targets = [work.join("plain.txt"), bench.path("outside/secret.txt")];

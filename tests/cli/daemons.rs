@@ -7,14 +7,11 @@ use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 use crate::support::bench::TestDir;
+use crate::support::skip::{Reason, skip};
 
 fn has(program: &str) -> bool {
     let folders = ["/usr/local/bin", "/usr/bin", "/bin"];
-    let found = folders.iter().any(|folder| Path::new(folder).join(program).exists());
-    if !found {
-        println!("SKIPPED, there is no {program} on this machine");
-    }
-    found
+    folders.iter().any(|folder| Path::new(folder).join(program).exists())
 }
 
 /// Runs a line of the user's to the end of the program, and tells what was said of it.
@@ -95,15 +92,12 @@ fn repository_to_maintain() -> TestDir {
 
 #[test]
 fn the_maintenance_that_git_detaches_is_left_alone_and_does_its_work() {
-    if !has("git") {
-        return;
-    }
     for command in ["git commit -q --allow-empty -m x", "git maintenance run --auto --detach"] {
         let bench = repository_to_maintain();
         assert_eq!(packs(&bench), 3);
         let said = line(&bench, command);
         if !bench.path("waits").exists() {
-            println!("SKIPPED, this git does not detach with `{command}`: {said}");
+            skip(Reason::NotInstalled("git maintenance"));
             continue;
         }
         assert!(said.contains("git maintenance"), "{command}: {said}");
@@ -115,9 +109,6 @@ fn the_maintenance_that_git_detaches_is_left_alone_and_does_its_work() {
 
 #[test]
 fn a_cache_of_credentials_is_left_alone_and_answers_later() {
-    if !has("git") {
-        return;
-    }
     let bench = TestDir::new();
     let socket = bench.path("cache/socket");
     let ask = |verb: &str, fields: &str| {
@@ -137,7 +128,7 @@ fn a_cache_of_credentials_is_left_alone_and_answers_later() {
 #[test]
 fn an_agent_of_gnupg_is_left_alone() {
     if !has("gpg-agent") || !has("gpgconf") {
-        return;
+        return skip(Reason::NotInstalled("gpg-agent"));
     }
     let bench = TestDir::new();
     let home = bench.path("g");
@@ -161,10 +152,12 @@ fn what_is_no_daemon_of_the_table_ends_with_its_step_which_is_said() {
     for (program, command, text) in
         [("tmux", tmux.as_str(), "sleep 62.5"), ("ssh-agent", "ssh-agent -a ../agent", "../agent")]
     {
-        if has(program) {
-            let said = line(&bench, command);
-            assert!(said.contains("ended with the step"), "{said}");
-            assert_eq!(processes(text), [""; 0].map(PathBuf::from), "{program}");
+        if !has(program) {
+            skip(Reason::NotInstalled(program));
+            continue;
         }
+        let said = line(&bench, command);
+        assert!(said.contains("ended with the step"), "{said}");
+        assert_eq!(processes(text), [""; 0].map(PathBuf::from), "{program}");
     }
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::bench::TestDir;
 use crate::support::server;
+use crate::support::skip::{Reason, skip};
 trait HeadlessDir {
     fn file(&self, name: &str, text: &str) -> PathBuf;
     fn run(&self, args: &[&str]) -> Output;
@@ -235,7 +236,7 @@ fn yes_approves_steps_that_ask() {
 fn approval_in_advance_never_runs_a_step_without_the_sandbox() {
     let bench = TestDir::new();
     if !out(&bench.run(&["doctor"])).contains("`work`") {
-        return println!("SKIPPED, no sandbox on this machine");
+        return skip(Reason::NoSandbox);
     }
     fs::create_dir(bench.root.path().join("outside")).unwrap();
     let made = bench.root.path().join("outside/new");

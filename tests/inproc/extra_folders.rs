@@ -16,6 +16,7 @@ use avocet::protocol::{
 use avocet::session::SessionConfig;
 use avocet::tools::system::System;
 
+use crate::support::skip::{Reason, skip};
 use crate::support::talk::derefs_to_client;
 use crate::support::talk::{self, DONE, SessionClient, cmd};
 
@@ -173,16 +174,12 @@ fn script(path: &Path, text: &str) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// A real Python environment in the workspace; `None`, said, where Python makes none.
+/// A real Python environment in the workspace; `None` where Python makes none.
 fn venv(ws: &Path) -> Option<PathBuf> {
     fs::create_dir_all(ws).unwrap();
     let mut python = Command::new("python3");
     let made = python.args(["-m", "venv", "--without-pip", ".venv"]).current_dir(ws).output();
-    if !made.is_ok_and(|made| made.status.success()) {
-        println!("skipped: python3 is not there, or has no venv");
-        return None;
-    }
-    Some(ws.join(".venv"))
+    made.is_ok_and(|made| made.status.success()).then(|| ws.join(".venv"))
 }
 
 /// What the question says, its answer given.
@@ -205,13 +202,14 @@ async fn ran(talk: &mut FolderSession) -> (Vec<Observation>, usize) {
     (seen.collect(), asked)
 }
 
+const NO_VENV: Reason = Reason::NotInstalled("python3 -m venv");
 const PREFIX: &[&str] = &["-c", "import sys; print(sys.prefix)"];
 
 #[tokio::test]
 async fn a_project_virtualenv_asks_once_by_its_real_name_and_runs_as_itself() {
     let root = root();
     let ws = root.path().canonicalize().unwrap().join("ws");
-    let Some(venv) = venv(&ws) else { return };
+    let Some(venv) = venv(&ws) else { return skip(NO_VENV) };
     // As pip installs one.
     let python = venv.join("bin/python").display().to_string();
     script(&venv.join("bin/show"), &format!("#!{python}\nimport sys; print(sys.prefix)\n"));
@@ -234,7 +232,7 @@ async fn a_project_virtualenv_asks_once_by_its_real_name_and_runs_as_itself() {
 async fn python_means_the_activated_virtualenv() {
     let root = root();
     let ws = root.path().canonicalize().unwrap().join("ws");
-    let Some(venv) = venv(&ws) else { return };
+    let Some(venv) = venv(&ws) else { return skip(NO_VENV) };
     let steps = cmd("python", PREFIX);
     let mut talk = FolderSession::start(root, &[&steps, DONE], |parts| {
         let path = std::env::join_paths([&venv.join("bin"), Path::new("/usr/bin")]).unwrap();

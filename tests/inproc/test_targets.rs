@@ -1,11 +1,15 @@
 //! Checks that every file of `tests` belongs to one of the targets: one that no `mod` reaches is
-//! never compiled, and its tests pass by never running.
+//! never compiled, and its tests pass by never running. And that no test ends early without saying
+//! that it did.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use syn::{Expr, ExprLit, Item, ItemMod, Lit, Meta};
+use syn::visit::{self, Visit};
+use syn::{
+    Attribute, Expr, ExprAsync, ExprClosure, ExprLit, ExprReturn, Item, ItemFn, ItemMod, Lit, Meta,
+};
 
 const TARGETS: [&str; 5] = ["cli", "gateway", "inproc", "screen", "system"];
 
@@ -121,4 +125,96 @@ fn a_file_that_no_module_names_is_found() {
     reach(&root.join("main.rs"), &root, &mut reached);
     let lost: Vec<_> = rust_files(&root).difference(&reached).cloned().collect();
     assert_eq!(lost, [root.join("lost.rs")]);
+}
+
+/// The tests of a file that return before their end without [`crate::support::skip::skip`].
+#[derive(Default)]
+struct EarlyReturns {
+    /// The test whose own body is read.
+    test: Option<String>,
+    tests: usize,
+    found: Vec<String>,
+}
+
+fn is_test(attribute: &Attribute) -> bool {
+    attribute.path().segments.last().is_some_and(|last| last.ident == "test")
+}
+
+impl EarlyReturns {
+    /// What a part does whose `return` is not the test's.
+    fn inside(&mut self, test: Option<String>, part: impl FnOnce(&mut EarlyReturns)) {
+        let outer = std::mem::replace(&mut self.test, test);
+        part(self);
+        self.test = outer;
+    }
+}
+
+impl<'a> Visit<'a> for EarlyReturns {
+    fn visit_item_fn(&mut self, function: &'a ItemFn) {
+        let is_test = function.attrs.iter().any(is_test);
+        self.tests += usize::from(is_test);
+        let test = is_test.then(|| function.sig.ident.to_string());
+        self.inside(test, |own| visit::visit_item_fn(own, function));
+    }
+
+    fn visit_expr_closure(&mut self, closure: &'a ExprClosure) {
+        self.inside(None, |own| visit::visit_expr_closure(own, closure));
+    }
+
+    fn visit_expr_async(&mut self, block: &'a ExprAsync) {
+        self.inside(None, |own| visit::visit_expr_async(own, block));
+    }
+
+    fn visit_expr_return(&mut self, expression: &'a ExprReturn) {
+        let skips = match expression.expr.as_deref() {
+            Some(Expr::Call(call)) => match &*call.func {
+                Expr::Path(path) => path.path.segments.last().is_some_and(|s| s.ident == "skip"),
+                _ => false,
+            },
+            _ => false,
+        };
+        let test = self.test.clone().filter(|_| !skips);
+        self.found.extend(test);
+        visit::visit_expr_return(self, expression);
+    }
+}
+
+fn early_returns(text: &str) -> EarlyReturns {
+    let mut early = EarlyReturns::default();
+    early.visit_file(&syn::parse_file(text).unwrap());
+    early
+}
+
+#[test]
+fn no_test_ends_early_without_saying_what_is_not_run() {
+    let (mut tests, mut found) = (0, Vec::new());
+    for path in rust_files(&root().join("tests")).into_iter().chain(rust_files(&root().join("src")))
+    {
+        let text = fs::read_to_string(&path).unwrap();
+        if text.contains("test]") || text.contains("::test(") {
+            let early = early_returns(&text);
+            tests += early.tests;
+            let place = path.strip_prefix(root()).unwrap().display().to_string();
+            found.extend(early.found.into_iter().map(|test| format!("{place}: {test}")));
+        }
+    }
+    assert!(tests > 2_500, "{tests} tests were read");
+    assert!(found.is_empty(), "say it with `support::skip::skip`:\n{}", found.join("\n"));
+}
+
+#[test]
+fn a_return_of_a_test_is_told_from_those_of_what_is_inside_it() {
+    let text = "
+        #[test] fn silent() { let Some(_) = here() else { return }; }
+        #[tokio::test(flavor = \"multi_thread\")] async fn nested() { if true { for _ in 0..2 { return; } } }
+        #[test] fn prints() { return println!(\"SKIPPED\"); }
+        #[test] fn says() { if no() { return skip(Reason::Root); } return super::skip::skip(Reason::Root); }
+        #[test] fn inner() { let f = || { return; }; fn g() { return; } let a = async { return; }; }
+        fn helper() { return; }
+    ";
+    let early = early_returns(text);
+    assert_eq!(
+        (early.tests, early.found),
+        (5, ["silent", "nested", "prints"].map(str::to_owned).into())
+    );
 }

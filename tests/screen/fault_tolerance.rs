@@ -9,9 +9,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::disk::Disk;
 use crate::support::bench::TestDir;
 use crate::support::pty::{Modes, Screen};
 use crate::support::server::{Reply, Server};
+use crate::support::skip::{Reason, skip};
 
 const DONE: &str = r#"{"type":"chat","message":"All done.","data":{"format":"plain"}}"#;
 
@@ -211,7 +213,7 @@ fn a_folder_removed_during_a_turn_is_reported() {
     for closed in [false, true] {
         let bench = bench();
         if closed && rustix::process::getuid().is_root() {
-            println!("skipped: no folder is closed to root");
+            skip(Reason::Root);
             continue;
         }
         let second = Reply::text(&ls(), 4).held();
@@ -241,29 +243,6 @@ fn a_folder_removed_during_a_turn_is_reported() {
     }
 }
 
-/// A small disk of its own, gone with the test.
-struct Disk(PathBuf);
-
-impl Disk {
-    /// `None`, with a word, where nobody may mount one.
-    fn mount(folder: &Path, options: &str) -> Option<Disk> {
-        fs::create_dir_all(folder).unwrap();
-        let done =
-            Command::new("mount").args(["-t", "tmpfs", "-o", options, "none"]).arg(folder).output();
-        if done.is_ok_and(|done| done.status.success()) {
-            return Some(Disk(folder.to_owned()));
-        }
-        println!("skipped: no disk can be mounted here");
-        None
-    }
-}
-
-impl Drop for Disk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(&self.0).output();
-    }
-}
-
 /// A turn with a step works, and what is said names the place.
 fn assert_run_succeeds(bench: &TestDir, what: &str) {
     let model = bench.script(&[ls(), DONE.to_owned()]);
@@ -281,7 +260,7 @@ fn a_full_or_read_only_temporary_folder_is_named_and_replaced() {
     {
         let bench = bench();
         let temp = bench.root.path().join("temp");
-        let Some(_disk) = Disk::mount(&temp, options) else { return };
+        let Some(_disk) = Disk::mount(&temp, options) else { return skip(Reason::NoMount) };
         if what == "full" {
             let _ = fs::write(temp.join("filling"), vec![0; 64 * 1024]);
         }

@@ -15,6 +15,9 @@
 mod support;
 
 #[cfg(target_os = "linux")]
+mod disk;
+
+#[cfg(target_os = "linux")]
 mod cleanup;
 #[cfg(target_os = "linux")]
 mod crash_recovery;

@@ -8,9 +8,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::disk::Disk;
 use crate::support::bench::TestDir;
 use crate::support::pty::Screen;
 use crate::support::server::{Reply, Server};
+use crate::support::skip::{Reason, skip};
 use avocet::protocol::Event;
 use avocet::store::{Database, Store};
 
@@ -750,40 +752,12 @@ fn the_screen_appears_before_the_conversation_is_loaded() {
     leave(&mut screen);
 }
 
-/// A small disk of its own, gone with the test.
-struct Disk(PathBuf);
-
-impl Disk {
-    /// `None`, with a word, where nobody may mount one.
-    fn mount(folder: PathBuf, kilobytes: u32) -> Option<Disk> {
-        fs::create_dir_all(&folder).unwrap();
-        let size = format!("size={kilobytes}k");
-        let done =
-            Command::new("mount").args(["-t", "tmpfs", "-o", &size, "none"]).arg(&folder).output();
-        if done.is_ok_and(|done| done.status.success()) {
-            return Some(Disk(folder));
-        }
-        println!("skipped: no disk can be mounted here");
-        None
-    }
-
-    fn remount(&self, how: &str) {
-        let done =
-            Command::new("mount").args(["-o", &format!("remount,{how}")]).arg(&self.0).output();
-        assert!(done.unwrap().status.success());
-    }
-}
-
-impl Drop for Disk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(&self.0).output();
-    }
-}
-
 #[test]
 fn on_a_full_disk_the_session_continues_and_is_saved_once_space_is_free() {
     let bench = TestDir::new();
-    let Some(disk) = Disk::mount(bench.root.path().join("avocet/data"), 400) else { return };
+    let Some(disk) = Disk::mount(&bench.path("avocet/data"), "size=400k") else {
+        return skip(Reason::NoMount);
+    };
     let long = "a long answer ".repeat(30_000);
     let server = Server::start(vec![
         Reply::chat("Short."),
@@ -817,7 +791,7 @@ fn on_a_full_disk_the_session_continues_and_is_saved_once_space_is_free() {
 fn a_full_disk_does_not_delay_exiting() {
     let bench = TestDir::new();
     let data = bench.root.path().join("avocet/data");
-    let Some(_disk) = Disk::mount(data.clone(), 64) else { return };
+    let Some(_disk) = Disk::mount(&data, "size=64k") else { return skip(Reason::NoMount) };
     assert!(fs::write(data.join("full"), vec![b'x'; 1 << 20]).is_err(), "there was room");
     for (way, begun) in [(&[][..], "Ask anything"), (&["--linear"][..], "/exit quits")] {
         assert_quick(&format!("{way:?}"), || {
@@ -852,7 +826,9 @@ fn a_full_disk_does_not_delay_exiting() {
 #[test]
 fn a_read_only_disk_is_reported_and_nothing_is_lost() {
     let bench = TestDir::new();
-    let Some(disk) = Disk::mount(bench.root.path().join("avocet/data"), 4_000) else { return };
+    let Some(disk) = Disk::mount(&bench.path("avocet/data"), "size=4000k") else {
+        return skip(Reason::NoMount);
+    };
     let server = Server::start(vec![
         Reply::chat("The first."),
         Reply::chat("The second."),

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::support::bench::TestDir;
 use crate::support::pty::Screen;
 use crate::support::server::{Reply, Server};
+use crate::support::skip::{Reason, skip};
 
 /// Prints its second part once a file is there, and ends with the folder at the latest.
 const JOB: &str = "echo $$ > pid; echo begun\n\
@@ -224,7 +225,7 @@ fn a_run_without_the_screen_finds_a_kept_job_and_leaves_it_running() {
 fn a_kept_job_stays_in_the_sandbox_of_its_step_when_the_program_has_ended() {
     let doctor = TestDir::new().command(&["doctor"]).output().unwrap();
     if String::from_utf8_lossy(&doctor.stdout).contains(words::NO_KERNEL.en) {
-        return println!("SKIPPED, no sandbox on this machine");
+        return skip(Reason::NoSandbox);
     }
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

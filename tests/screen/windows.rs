@@ -213,16 +213,20 @@ fn write_rounds(writer: &str, root: &Path) {
     }
 }
 
+/// One of the writers of the test below, in a process of its own.
+#[test]
+#[ignore = "a process of another test"]
+fn child_writes() {
+    let task = std::env::var(WRITER).unwrap();
+    let (writer, root) = task.split_once(' ').unwrap();
+    write_rounds(writer, Path::new(root));
+}
+
 #[test]
 fn rules_and_trusted_folders_of_four_processes_at_once_are_all_saved() {
-    if let Some(task) = std::env::var_os(WRITER) {
-        let (writer, root) = task.to_str().unwrap().split_once(' ').unwrap();
-        return write_rounds(writer, Path::new(root));
-    }
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
-    let own = "rules_and_trusted_folders_of_four_processes_at_once_are_all_saved";
-    let name = test_name(module_path!(), own);
+    let child = test_name(module_path!(), "child_writes");
     let writers = (0..WRITERS).map(|writer| {
         let mut process = std::process::Command::new(std::env::current_exe().unwrap());
         process

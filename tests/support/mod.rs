@@ -6,6 +6,7 @@
 pub mod bench;
 pub mod pty;
 pub mod server;
+pub mod skip;
 pub mod talk;
 
 /// The name by which a test of `module` (its [`module_path!`]) is started with `--exact`.

@@ -16,6 +16,8 @@ use avocet::tools::{RunControl, Tool};
 use futures_util::stream::{self, StreamExt as _};
 use tempfile::TempDir;
 
+use crate::support::skip::{Reason, skip};
+
 /// What stands in files that no step may show by itself.
 const CLOSED: &[&str] = &["OUTSIDE-MARK", "SENSITIVE-MARK"];
 
@@ -250,7 +252,10 @@ async fn no_option_value_makes_an_unasked_step_show_or_change_protected_files() 
     }
     let count = lines.len();
     let (ran, wrong) = bench.violations(lines).await;
-    println!("{count} lines, {ran} ran; {} tried, missing: {missing:?}", tried.len());
+    println!("{count} lines, {ran} ran; {} tried", tried.len());
+    for words in &missing {
+        skip(Reason::OneOfMany(words));
+    }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     for needed in ["head", "sort", "uniq", "cut", "grep", "sed", "git diff"] {
         assert!(tried.contains(needed), "{needed}");

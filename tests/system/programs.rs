@@ -19,6 +19,8 @@ use pretty_assertions::assert_eq;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
+use crate::support::skip::{Reason, skip};
+
 /// `one`, `two`, each on its line, packed.
 const PACKED: &[u8] = &[
     31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 203, 207, 75, 229, 42, 41, 207, 231, 2, 0, 230, 11, 186, 18,
@@ -70,7 +72,7 @@ impl ProgramFixture {
         match self.judge(words) {
             Verdict::Run(cleared) if cleared.assessment().program.is_some() => Some(cleared),
             Verdict::Run(_) => {
-                println!("SKIPPED, not on this machine: {words:?}");
+                skip(Reason::OneOfMany(words[0]));
                 None
             }
             other => panic!("{words:?} asks: {:?}", other.assessment().risk.reasons),
@@ -114,7 +116,7 @@ impl ProgramFixture {
         let ((held, shelter), (free, _)) =
             (self.exec(SandboxMode::Read), self.exec(SandboxMode::Off));
         if shelter == SandboxStatus::Absent {
-            println!("SKIPPED, no sandbox on this machine");
+            skip(Reason::NoSandbox);
             return usize::MAX;
         }
         let (mut ran, mut wrong) = (0, Vec::new());
@@ -209,7 +211,7 @@ async fn version_manager_shims_work_in_the_sandbox() {
     shelves.extend(versions.map(|version| version.path().join("bin")));
     shelves.retain(|folder| folder.is_dir());
     if shelves.is_empty() {
-        return println!("SKIPPED, no version manager on this machine");
+        return skip(Reason::NotInstalled("a version manager"));
     }
     let desk = ProgramFixture::real(&shelves);
     let lines =
@@ -221,7 +223,7 @@ async fn version_manager_shims_work_in_the_sandbox() {
 async fn a_multi_call_binary_works_in_the_sandbox_under_each_name() {
     let busybox = ["/usr/bin/busybox", "/bin/busybox"].map(PathBuf::from);
     let Some(busybox) = busybox.into_iter().find(|path| path.is_file()) else {
-        return println!("SKIPPED, no busybox on this machine");
+        return skip(Reason::NotInstalled("busybox"));
     };
     let root = tempfile::tempdir().unwrap();
     let shelf = root.path().canonicalize().unwrap().join("bin");
@@ -260,7 +262,7 @@ async fn a_tmpfs_workspace_and_a_linked_home_are_readable_in_the_sandbox() {
     let above = if is_tmpfs && tempfile::tempdir_in(shm).is_ok() {
         shm.to_owned()
     } else {
-        println!("SKIPPED: /dev/shm is no tmpfs that can be written to");
+        skip(Reason::NoSharedMemory);
         std::env::temp_dir()
     };
     let root = tempfile::tempdir().unwrap();
@@ -274,7 +276,7 @@ async fn a_tmpfs_workspace_and_a_linked_home_are_readable_in_the_sandbox() {
     assert!(desk.assert_same_in_sandbox(&lines).await >= 3);
     let (held, shelter) = desk.exec(SandboxMode::Work);
     if shelter == SandboxStatus::Absent {
-        return println!("SKIPPED, no sandbox on this machine");
+        return skip(Reason::NoSandbox);
     }
     let approve = |words: &[&str]| match desk.judge(words) {
         Verdict::Run(cleared) => cleared,

@@ -24,6 +24,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use pretty_assertions::assert_eq;
 
+use crate::support::skip::{Reason, skip};
 use crate::support::talk::{DONE, SessionClient, cmd, parts, row};
 
 const DENIED: &str = "sandbox.denied";
@@ -85,14 +86,11 @@ impl SandboxSession {
         parts
     }
 
-    /// `None`, and said, where this machine holds nothing.
+    /// `None` where this machine holds nothing.
     fn sandboxed_parts(&self, replies: &[&str]) -> Option<SessionConfig> {
         let sandbox = self.sandbox(SandboxMode::Work);
-        if sandbox.status() == SandboxStatus::Absent {
-            println!("SKIPPED, no sandbox on this machine");
-            return None;
-        }
-        Some(self.parts(replies, Arc::new(self.exec(sandbox))))
+        let is_there = sandbox.status() != SandboxStatus::Absent;
+        is_there.then(|| self.parts(replies, Arc::new(self.exec(sandbox))))
     }
 }
 
@@ -118,7 +116,7 @@ async fn decides(client: &SessionClient, ask: avocet::protocol::AskId, decision:
 #[tokio::test]
 async fn a_template_command_blocked_by_the_sandbox_asks_to_run_without_it() {
     let ground = SandboxSession::new();
-    let Some(parts) = ground.sandboxed_parts(&[DONE]) else { return };
+    let Some(parts) = ground.sandboxed_parts(&[DONE]) else { return skip(Reason::NoSandbox) };
     let mut client = SessionClient::start(parts);
     client.send(prompt("Made: !{touch ../outside/new && echo made}")).await;
     let (ask, question) = client.next_question().await;
@@ -144,7 +142,9 @@ async fn a_template_command_stays_sandboxed_without_explicit_approval() {
         Decision::ApproveAll { steps: vec!["cmd_002".into()] },
     ] {
         let ground = SandboxSession::new();
-        let Some(mut parts) = ground.sandboxed_parts(&[DONE]) else { return };
+        let Some(mut parts) = ground.sandboxed_parts(&[DONE]) else {
+            return skip(Reason::NoSandbox);
+        };
         parts.approves_template_commands = true;
         let mut client = SessionClient::start(parts);
         client.send(prompt("Made: !{touch ../outside/new}")).await;
@@ -161,7 +161,7 @@ async fn a_template_command_stays_sandboxed_without_explicit_approval() {
 #[tokio::test]
 async fn a_read_only_command_says_it_writes_only_in_a_temporary_folder() {
     let ground = SandboxSession::new();
-    let Some(parts) = ground.sandboxed_parts(&[DONE]) else { return };
+    let Some(parts) = ground.sandboxed_parts(&[DONE]) else { return skip(Reason::NoSandbox) };
     let mut client = SessionClient::start(parts);
     client.send(prompt("It is: !{cat a.txt}")).await;
     let (ask, question) = client.next_question().await;
@@ -178,7 +178,9 @@ const MAKES: &str = "---\ntitle: makes a file\n---\n$exec: {id: exec, args: {pro
 async fn a_script_step_blocked_by_the_sandbox_asks_again() {
     for (decision, made) in [(Decision::Approve, true), (Decision::Reject { word: None }, false)] {
         let ground = SandboxSession::new();
-        let Some(mut parts) = ground.sandboxed_parts(&[DONE]) else { return };
+        let Some(mut parts) = ground.sandboxed_parts(&[DONE]) else {
+            return skip(Reason::NoSandbox);
+        };
         std::fs::write(ground.ws().join("makes.ai.yaml"), MAKES).unwrap();
         let trusted = vec![ground.ws()];
         parts.extensions = ExtensionCache::empty().with_scripts(Arc::new(move |_| ScriptPlaces {
@@ -224,7 +226,7 @@ async fn each_sandbox_setting_is_shown_by_question_session_info_and_doctor() {
         let ground = SandboxSession::new();
         let sandbox = ground.sandbox(setting);
         if sandbox.status() == SandboxStatus::Absent {
-            return println!("SKIPPED, no sandbox on this machine");
+            return skip(Reason::NoSandbox);
         }
         let doctor: Vec<String> = sandbox.rows().iter().map(row).collect();
         assert!(doctor.iter().any(|row| row.contains(shown.en)), "{doctor:?}");

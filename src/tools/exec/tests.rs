@@ -11,6 +11,11 @@ use crate::i18n::Lang;
 use crate::protocol::{Requires, Risk, Step};
 use crate::safety::Program;
 use crate::safety::redact::Redactor;
+use skip::{Reason, skip};
+
+#[allow(dead_code, reason = "not all reasons occur here")]
+#[path = "../../../tests/support/skip.rs"]
+mod skip;
 
 fn judged(tier: Tier, cwd: &Path, program: &Path, args: &[&str]) -> Assessment {
     let name = program.file_name().expect("a name").to_string_lossy();
@@ -132,7 +137,7 @@ async fn a_planted_repository_runs_nothing_when_git_runs_without_approval() {
     let path = folder.path();
     let git = Path::new("/usr/bin/git");
     if !git.exists() {
-        return;
+        return skip(Reason::NotInstalled("/usr/bin/git"));
     }
     let evil =
         program(path, b"#!/bin/sh\necho \"$0 $*\" >> \"$(dirname \"$0\")/pwned\"\ncat\n", 0o755);

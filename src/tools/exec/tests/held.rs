@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::*;
 use super::judged;
+use super::skip::{Reason, skip};
 use crate::i18n::{Lang, PhraseValue};
 use crate::protocol::{Effect, PageRow, SandboxMode};
 use crate::tools::sandbox::{Sandbox, SandboxPaths};
@@ -79,12 +80,7 @@ impl SandboxFixture {
     }
 
     fn if_sandboxed(self) -> Option<SandboxFixture> {
-        let field = self;
-        if field.sandbox.status() == SandboxStatus::Absent {
-            println!("SKIPPED, no sandbox on this machine: {:?}", field.sandbox.rows());
-            return None;
-        }
-        Some(field)
+        (self.sandbox.status() != SandboxStatus::Absent).then_some(self)
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -172,7 +168,9 @@ const WRITERS: &[&str] = &[
 
 #[tokio::test]
 async fn a_misjudged_writer_changes_nothing_where_there_is_a_sandbox() {
-    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else { return };
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else {
+        return skip(Reason::NoSandbox);
+    };
     for line in WRITERS {
         let before = field.marks();
         let seen = field.run_automatic(line).await;
@@ -196,7 +194,9 @@ async fn the_same_writers_do_leave_marks_without_a_sandbox() {
 
 #[tokio::test]
 async fn a_misjudged_step_reaches_no_network_where_there_is_a_sandbox() {
-    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else { return };
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else {
+        return skip(Reason::NoSandbox);
+    };
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.set_nonblocking(true).expect("a flag");
     let port = listener.local_addr().expect("an address").port();
@@ -227,7 +227,9 @@ async fn a_misjudged_step_reaches_no_network_where_there_is_a_sandbox() {
 
 #[tokio::test]
 async fn a_misjudged_step_reads_no_secret_and_starts_no_workspace_program() {
-    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else { return };
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else {
+        return skip(Reason::NoSandbox);
+    };
     let key = field.at("home/.ssh/id_rsa");
     let us = std::process::id();
     let lines = [
@@ -269,10 +271,16 @@ const CALLS: &[(&str, &str)] = &[
 
 #[tokio::test]
 async fn dangerous_system_calls_fail_where_there_is_a_sandbox() {
-    if std::env::consts::ARCH != "x86_64" || !Path::new("/usr/bin/perl").exists() {
-        return println!("SKIPPED: numbers of x86-64, called through perl");
+    // The numbers are those of this processor, and it takes perl to call them.
+    if std::env::consts::ARCH != "x86_64" {
+        return skip(Reason::OtherProcessor);
     }
-    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else { return };
+    if !Path::new("/usr/bin/perl").exists() {
+        return skip(Reason::NotInstalled("perl"));
+    }
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else {
+        return skip(Reason::NoSandbox);
+    };
     for (name, call) in CALLS {
         // 1: not permitted. Anything else would come from the call itself.
         let line = format!("perl -e 'syscall({call}); print $!+0'");
@@ -287,18 +295,22 @@ async fn dangerous_system_calls_fail_where_there_is_a_sandbox() {
 
 #[tokio::test]
 async fn signals_do_not_leave_the_sandbox_where_the_kernel_restricts_them() {
-    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else { return };
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else {
+        return skip(Reason::NoSandbox);
+    };
     let seen = field.run_automatic(&format!("kill -0 {}", std::process::id())).await;
     if field.sandbox.restricts_signals() {
         assert_ne!(seen.exit_code, Some(0));
     } else {
-        println!("SKIPPED: this kernel does not hold signals");
+        skip(Reason::OldKernel);
     }
 }
 
 #[tokio::test]
 async fn a_step_has_a_private_folder_that_is_removed_afterwards() {
-    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else { return };
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else {
+        return skip(Reason::NoSandbox);
+    };
     let line =
         "echo x > $TMPDIR/x && cat $TMPDIR/x >/dev/null && stat -c %a $TMPDIR && echo $TMPDIR";
     let seen = field.run_automatic(line).await;
@@ -314,14 +326,18 @@ async fn a_step_has_a_private_folder_that_is_removed_afterwards() {
 
 #[tokio::test]
 async fn approved_steps_are_unrestricted_when_only_automatic_steps_are_sandboxed() {
-    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else { return };
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else {
+        return skip(Reason::NoSandbox);
+    };
     let seen = field.sh(Tier::L1, &[], "echo x > ../outside/free && cat ~/.ssh/id_rsa").await;
     assert_eq!(seen.exit_code, Some(0), "{}", seen.stderr);
 }
 
 #[tokio::test]
 async fn an_approved_step_writes_only_in_the_workspace() {
-    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Work) else { return };
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Work) else {
+        return skip(Reason::NoSandbox);
+    };
     let works = "echo x > new && chmod 700 new && mv new sub/ && ./evil.sh && echo y > $TMPDIR/y";
     let seen = field.sh(Tier::L1, &[Effect::Write], works).await;
     assert_eq!((seen.exit_code, seen.stdout.as_str()), (Some(0), "ran\n"), "{}", seen.stderr);
@@ -332,7 +348,9 @@ async fn an_approved_step_writes_only_in_the_workspace() {
 
 #[tokio::test]
 async fn only_approved_steps_that_declare_it_reach_the_network() {
-    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Work) else { return };
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Work) else {
+        return skip(Reason::NoSandbox);
+    };
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.set_nonblocking(true).expect("a flag");
     let port = listener.local_addr().expect("an address").port();
@@ -373,7 +391,9 @@ impl SandboxFixture {
 
 #[tokio::test]
 async fn a_misjudged_step_starts_nothing_but_its_own_program() {
-    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else { return };
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else {
+        return skip(Reason::NoSandbox);
+    };
     let loader = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"];
     let loader = loader.iter().find(|path| Path::new(path).exists()).copied().unwrap_or("/none");
     let lines: &[(&str, &[&str])] = &[
@@ -395,7 +415,9 @@ async fn a_misjudged_step_starts_nothing_but_its_own_program() {
 
 #[tokio::test]
 async fn automatic_steps_read_neither_old_nor_new_credentials_of_the_workspace() {
-    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Work) else { return };
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Work) else {
+        return skip(Reason::NoSandbox);
+    };
     let write = |name: &str| std::fs::write(field.at(name), "SECRET\n").expect("a file");
     for name in ["ws/.env", "ws/sub/server.pem"] {
         write(name);
@@ -418,7 +440,7 @@ async fn automatic_steps_read_neither_old_nor_new_credentials_of_the_workspace()
 #[tokio::test]
 async fn our_own_folders_are_closed_even_inside_the_workspace() {
     let field = SandboxFixture::with_own_folder(SandboxMode::Work, "ws/own", |sandbox| sandbox);
-    let Some(field) = field.if_sandboxed() else { return };
+    let Some(field) = field.if_sandboxed() else { return skip(Reason::NoSandbox) };
     std::fs::create_dir(field.at("ws/own")).expect("a folder");
     std::fs::write(field.at("ws/own/config.toml"), "SECRET\n").expect("a file");
     let line = "cat own/config.toml; echo x > own/config.toml; echo x > own/new; cat a.txt";
@@ -433,7 +455,9 @@ async fn our_own_folders_are_closed_even_inside_the_workspace() {
 
 #[tokio::test]
 async fn an_approved_step_writes_caches_and_reports_what_it_is_denied_elsewhere() {
-    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Work) else { return };
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Work) else {
+        return skip(Reason::NoSandbox);
+    };
     std::fs::create_dir_all(field.at("home/.npm")).expect("a folder");
     let install = "echo x > ~/.npm/x && cat ~/plain >/dev/null";
     let seen = field.approved("npm.install", &[Effect::Exec, Effect::Network], install).await;
@@ -449,7 +473,9 @@ async fn an_approved_step_writes_caches_and_reports_what_it_is_denied_elsewhere(
 
 #[tokio::test]
 async fn credentials_are_open_only_to_the_command_that_needs_them() {
-    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Work) else { return };
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Work) else {
+        return skip(Reason::NoSandbox);
+    };
     let line = "cat ~/.ssh/id_rsa";
     let seen = field.approved("make", &[Effect::Exec], line).await;
     let denied = seen.denied.as_ref().map(|denied| denied.reads.clone());
@@ -462,7 +488,7 @@ async fn credentials_are_open_only_to_the_command_that_needs_them() {
 async fn our_own_folder_is_created_before_a_step_can_create_it() {
     let field =
         SandboxFixture::with_own_folder(SandboxMode::Work, "ws/own/deep", |sandbox| sandbox);
-    let Some(field) = field.if_sandboxed() else { return };
+    let Some(field) = field.if_sandboxed() else { return skip(Reason::NoSandbox) };
     let line = "mkdir -p own/deep; echo x > own/deep/config.toml; echo x > sub/new; cat sub/new";
     let seen = field.approved("make", &[Effect::Exec], line).await;
     assert_eq!(seen.stdout, "x\n", "{}", seen.stderr);
@@ -481,7 +507,7 @@ async fn our_own_folder_is_created_before_a_step_can_create_it() {
 #[tokio::test]
 async fn our_own_folder_stays_closed_among_many_entries() {
     let field = SandboxFixture::with_own_folder(SandboxMode::Work, "ws/own", |sandbox| sandbox);
-    let Some(field) = field.if_sandboxed() else { return };
+    let Some(field) = field.if_sandboxed() else { return skip(Reason::NoSandbox) };
     std::fs::create_dir(field.at("ws/own")).expect("a folder");
     std::fs::write(field.at("ws/own/config.toml"), "SECRET\n").expect("a file");
     for n in 0..2_100 {
@@ -499,14 +525,14 @@ async fn our_own_folder_stays_closed_among_many_entries() {
 #[tokio::test]
 async fn every_version_of_the_kernels_interface_restricts_all_it_can() {
     if SandboxFixture::sandboxed(SandboxMode::Work).is_none() {
-        return;
+        return skip(Reason::NoSandbox);
     }
     for abi in 1..=7 {
         let field = SandboxFixture::with_own_folder(SandboxMode::Work, "own", |sandbox| {
             sandbox.with_abi(abi)
         });
         if field.sandbox.status() != SandboxStatus::Held {
-            println!("SKIPPED: this kernel is older than interface {abi}");
+            skip(Reason::OldKernel);
             continue;
         }
         let fails = PhraseValue::from(crate::i18n::sandbox::MOVES_FAIL);

@@ -4,7 +4,9 @@ use super::*;
 
 #[tokio::test]
 async fn an_automatic_step_is_limited_and_one_that_only_reserves_memory_starts() {
-    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else { return };
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else {
+        return skip(Reason::NoSandbox);
+    };
     // The bounds are put on it right after it has begun.
     let look = "bound() { while read -r row; do case $row in 'Max data size'*unlimited* | \
                 'Max file size'*unlimited*) return 1 ;; esac; done < /proc/self/limits; }; \
@@ -74,7 +76,9 @@ async fn what_forks_into_new_sessions_ends_with_its_step_and_at_the_limit_of_pro
 /// Runtimes that reserve much and start many threads.
 #[tokio::test]
 async fn runtimes_start_within_the_limits_of_an_automatic_step() {
-    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else { return };
+    let Some(field) = SandboxFixture::sandboxed(SandboxMode::Read) else {
+        return skip(Reason::NoSandbox);
+    };
     std::fs::write(field.at("ws/a.json"), "{\"a\": [1, 2]}").expect("a file");
     let lines: &[(&str, &[&str], &str)] = &[
         ("/usr/bin/jq", &["-c", ".a", "a.json"], "[1,2]\n"),
@@ -92,7 +96,7 @@ async fn runtimes_start_within_the_limits_of_an_automatic_step() {
     ];
     for (program, args, said) in lines {
         if !Path::new(program).exists() {
-            println!("SKIPPED, not on this machine: {program}");
+            skip(Reason::OneOfMany(program));
             continue;
         }
         let seen = field.reads(program, args).await;
