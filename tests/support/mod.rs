@@ -1,7 +1,7 @@
 //! What the tests of all targets share, as `crate::support`. What only one target needs, such as the
 //! chat services, stands in the folder of that target, where the compiler says when it is unused.
 
-#![allow(dead_code, reason = "each target uses a part of it")]
+#![allow(dead_code, unused_imports, unused_macros, reason = "each target uses a part of it")]
 
 pub mod bench;
 pub mod pty;
