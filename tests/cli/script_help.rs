@@ -3,12 +3,13 @@
 //! accepts every script that is known to be right.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Output;
 
 use serde_json::{Value, json};
 
 use crate::support::bench::TestDir;
+use crate::support::script_cases::script_cases_of;
 use avocet::script::manifest::Manifest;
 use avocet::script::reference::{CHAPTERS, EXAMPLES, MARKS, PREFIXES, schema};
 use avocet::script::run::params::parameter_names;
@@ -258,21 +259,11 @@ fn right_scripts() -> Vec<(String, String)> {
         .chain(EXAMPLES.iter().flat_map(|example| example.files))
         .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
         .collect();
-    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts");
-    let mut folders: Vec<PathBuf> = fs::read_dir(cases)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.is_dir())
-        .collect();
-    folders.sort();
-    for folder in folders {
-        for entry in fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.display().to_string();
-            if name.ends_with(".ai.yaml") {
-                out.push((name, fs::read_to_string(&path).unwrap()));
-            }
-        }
+    for case in script_cases_of("reference.md") {
+        let scripts = case.files().filter(|(name, _)| name.ends_with(".ai.yaml"));
+        let named =
+            scripts.map(|(name, text)| (format!("{}: {name}", case.place), text.to_owned()));
+        out.extend(named);
     }
     out
 }

@@ -747,7 +747,7 @@ fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
 /// 200 chats at once, each a turn of 20 events. Run by hand: it measures. The time of the model is
 /// that from its request to the piece with the first word, which a busy machine makes longer.
 #[test]
-#[ignore = "measures: cargo test --release --test gateway load -- --ignored --nocapture"]
+#[ignore = "strain: measures 200 chats"]
 fn load_of_two_hundred_chats_is_answered_once_each() {
     const CHATS: i64 = 200;
     const WORD: &str = "Answer ";

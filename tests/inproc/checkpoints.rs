@@ -579,9 +579,9 @@ async fn what_came_from_where_nothing_is_looked_at_is_not_removed_by_undo() {
     talk.close().await;
 }
 
-/// `cargo test --test inproc checkpoints:: -- --ignored --nocapture` prints how long a checkpoint takes.
+/// Prints how long a checkpoint takes.
 #[tokio::test]
-#[ignore = "a measurement"]
+#[ignore = "strain: measures checkpoints"]
 async fn a_repository_of_100_000_files_is_looked_at_quickly() {
     let bench = Bench::with_git();
     for folder in 0..1_000 {

@@ -1,6 +1,5 @@
 //! Scripts that were damaged at random: neither the check, nor what an editor asks, nor a run may
-//! panic or hang. A slice of them runs with every test, all ten thousand by
-//! `cargo test --test inproc mutated_scripts:: -- --ignored`.
+//! panic or hang. A slice of them runs with every test, all ten thousand by `tests/strain.sh`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,8 +8,8 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use crate::script_replay as support;
-use crate::script_replay::Disk;
+use crate::script_replay::{Disk, play_in};
+use crate::support::script_cases::{ScriptCase, script_cases_of};
 use avocet::script::built_in;
 use avocet::script::editor::{EditedFiles, EditedScript, EditorPosition};
 use avocet::script::manifest::Manifest;
@@ -110,14 +109,10 @@ fn sources() -> Vec<String> {
         .chain(built_in::SCRIPTS)
         .map(|(_, text)| (*text).to_owned())
         .collect();
-    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts");
-    let mut paths: Vec<PathBuf> = fs::read_dir(cases)
-        .unwrap()
-        .map(|entry| entry.unwrap().path().join("script.ai.yaml"))
-        .filter(|path| path.is_file())
-        .collect();
-    paths.sort();
-    out.extend(paths.iter().map(|path| fs::read_to_string(path).unwrap()));
+    let cases = script_cases_of("reference.md");
+    let scripts = cases.iter().flat_map(ScriptCase::files);
+    let scripts = scripts.filter(|(name, _)| *name == "script.ai.yaml");
+    out.extend(scripts.map(|(_, text)| text.to_owned()));
     out
 }
 
@@ -186,8 +181,7 @@ fn examine(seed: u64, text: &str, folder: &Path, runtime: &tokio::runtime::Runti
 fn run_damaged(text: &str, folder: &Path) {
     fs::write(folder.join("damaged.ai.yaml"), text).unwrap();
     let replies: Vec<Value> = (0..6).map(|at| json!(format!("reply {at}"))).collect();
-    let came =
-        support::play_in(folder, "damaged.ai.yaml", json!("text"), &replies, (true, false), &[]).0;
+    let came = play_in(folder, "damaged.ai.yaml", json!("text"), &replies, (true, false), &[]).0;
     drop(came.map_err(|failure| failure.to_string()));
 }
 
@@ -226,7 +220,7 @@ fn damaged_scripts_neither_panic_nor_hang() {
 }
 
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "strain: minutes of damaged scripts"]
 fn ten_thousand_damaged_scripts_neither_panic_nor_hang() {
     examine_all(0..10_000, 1);
 }

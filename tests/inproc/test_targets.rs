@@ -218,3 +218,39 @@ fn a_return_of_a_test_is_told_from_those_of_what_is_inside_it() {
         (5, ["silent", "nested", "prints"].map(str::to_owned).into())
     );
 }
+
+/// The tests of a file that `#[ignore = "strain: …"]` leaves out.
+fn strain_tests(text: &str) -> Vec<String> {
+    let file = syn::parse_file(text).unwrap();
+    let functions = file.items.iter().filter_map(|item| match item {
+        Item::Fn(function) => Some(function),
+        _ => None,
+    });
+    let is_strain = |attribute: &Attribute| match &attribute.meta {
+        Meta::NameValue(pair) if pair.path.is_ident("ignore") => match &pair.value {
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => text.value().starts_with("strain"),
+            _ => false,
+        },
+        _ => false,
+    };
+    let found = functions.filter(|function| function.attrs.iter().any(is_strain));
+    found.map(|function| function.sig.ident.to_string()).collect()
+}
+
+#[test]
+fn the_script_for_the_group_strain_runs_all_of_it() {
+    let mut tests = BTreeSet::new();
+    for target in TARGETS {
+        let folder = root().join("tests").join(target);
+        for path in rust_files(&folder) {
+            let module = path.strip_prefix(&folder).unwrap().with_extension("");
+            let module = module.to_str().unwrap().replace('/', "::");
+            let names = strain_tests(&fs::read_to_string(&path).unwrap());
+            tests.extend(names.iter().map(|name| format!("{target} {module}::{name}")));
+        }
+    }
+    assert!(!tests.is_empty());
+    let script = fs::read_to_string(root().join("tests/strain.sh")).unwrap();
+    let run = script.lines().filter_map(|line| line.strip_prefix("strain "));
+    assert_eq!(run.map(str::to_owned).collect::<BTreeSet<_>>(), tests);
+}

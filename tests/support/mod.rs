@@ -5,6 +5,7 @@
 
 pub mod bench;
 pub mod pty;
+pub mod script_cases;
 pub mod server;
 pub mod skip;
 pub mod talk;

@@ -292,7 +292,7 @@ fn operands(bench: &DifferentialFixture) -> Vec<String> {
 
 /// All rows, options and operands: minutes of work, for whoever changes the tables.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-#[ignore = "takes minutes"]
+#[ignore = "strain: all rows, options and operands"]
 async fn no_option_makes_a_step_show_or_change_protected_files() {
     let _alone = ALONE.lock().await;
     let bench = DifferentialFixture::new();
