@@ -33,6 +33,7 @@ const TESTED_FROM_OUTSIDE: &[(&str, &[&str])] = &[
             "tests/cli/run_command.rs",
             "tests/inproc/scripts.rs",
             "tests/scripts",
+            "tests/support/script_cases.rs",
         ],
     ),
     (
