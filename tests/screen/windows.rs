@@ -230,7 +230,7 @@ fn rules_and_trusted_folders_of_four_processes_at_once_are_all_saved() {
     let writers = (0..WRITERS).map(|writer| {
         let mut process = std::process::Command::new(std::env::current_exe().unwrap());
         process
-            .args([name.as_str(), "--exact"])
+            .args([child.as_str(), "--exact", "--ignored"])
             .env(WRITER, format!("{writer} {}", root.display()));
         process.stdout(std::process::Stdio::null()).spawn().unwrap()
     });
