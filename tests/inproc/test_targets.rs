@@ -20,11 +20,12 @@ fn root() -> PathBuf {
 fn rust_files(folder: &Path) -> BTreeSet<PathBuf> {
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     paths
-        .flat_map(|path| match path.is_dir() {
-            true => rust_files(&path),
-            false => {
-                BTreeSet::from_iter(path.extension().is_some_and(|e| e == "rs").then_some(path))
+        .flat_map(|path| {
+            if path.is_dir() {
+                return rust_files(&path);
             }
+            let is_rust = path.extension().is_some_and(|end| end == "rs");
+            BTreeSet::from_iter(is_rust.then_some(path))
         })
         .collect()
 }
