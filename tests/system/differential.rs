@@ -16,13 +16,11 @@ use avocet::tools::{RunControl, Tool};
 use futures_util::stream::{self, StreamExt as _};
 use tempfile::TempDir;
 
+use crate::ALONE;
 use crate::support::skip::{Reason, skip};
 
 /// What stands in files that no step may show by itself.
 const CLOSED: &[&str] = &["OUTSIDE-MARK", "SENSITIVE-MARK"];
-
-/// Steps run one set at a time: what is started beside them may be taken for theirs.
-static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 /// Folders of further programs to try, as in `PATH`.
 fn further() -> Vec<PathBuf> {

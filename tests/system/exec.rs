@@ -19,6 +19,9 @@ use tempfile::TempDir;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
+#[cfg(target_os = "linux")]
+use crate::ALONE;
+
 /// Programs of this machine, and those of the test's own folder.
 struct TestMachine {
     folders: Vec<PathBuf>,
@@ -309,6 +312,7 @@ async fn a_process_that_left_the_session_ends_with_the_step_too() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_process_that_left_the_session_ends_with_a_cancelled_step() {
+    let _alone = ALONE.lock().await;
     let bench = ExecFixture::new();
     let escape =
         "setsid sh -c 'trap \"\" INT TERM; env -i sleep 1000 & echo $! > pid; wait' & wait";
@@ -333,6 +337,7 @@ const ESCAPES: &[&str] = &[
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn no_process_outlives_its_step_by_a_new_session_or_a_cleared_environment() {
+    let _alone = ALONE.lock().await;
     for escape in ESCAPES {
         let bench = ExecFixture::new();
         let lines = format!("{escape}\nwhile ! test -s pid; do :; done; echo done");
@@ -346,6 +351,7 @@ async fn no_process_outlives_its_step_by_a_new_session_or_a_cleared_environment(
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn concurrent_steps_each_end_only_their_own_processes() {
+    let _alone = ALONE.lock().await;
     let (one, two) = (ExecFixture::new(), ExecFixture::new());
     let escape = "(env -i setsid sh -c '(sleep 1000 & echo $! > pid) &' &) >/dev/null 2>&1
         while ! test -s pid; do :; done";

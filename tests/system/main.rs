@@ -17,6 +17,10 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+/// Held by tests that run many steps at once, and by those whose steps leave processes without the
+/// mark of a step: what is started beside them may be taken for theirs.
+static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
 #[cfg(unix)]
 mod differential;
 #[cfg(unix)]
