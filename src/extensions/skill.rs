@@ -58,9 +58,10 @@ impl Skill {
 
     /// Which placeholders its text has: `$1` only if it says that it takes arguments.
     pub fn template_form(&self) -> TemplateForm {
-        match self.argument_hint.is_empty() {
-            true => TemplateForm::Unnumbered,
-            false => TemplateForm::Markdown,
+        if self.argument_hint.is_empty() {
+            TemplateForm::Unnumbered
+        } else {
+            TemplateForm::Markdown
         }
     }
 

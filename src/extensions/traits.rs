@@ -161,13 +161,14 @@ fn arguments(hint: &str, abouts: &[(String, String)]) -> Vec<CommandArgument> {
     let is_plain = rest.is_empty()
         && found.len() <= MOST
         && found.iter().all(|argument| !argument.name.is_empty());
-    match is_plain {
-        true => found,
-        false => vec![CommandArgument {
+    if is_plain {
+        found
+    } else {
+        vec![CommandArgument {
             name: WHOLE.to_owned(),
             about: hint.trim().to_owned(),
             ..CommandArgument::default()
-        }],
+        }]
     }
 }
 
