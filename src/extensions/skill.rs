@@ -233,14 +233,6 @@ pub(super) fn tools(node: &YamlNode) -> Vec<String> {
     names
 }
 
-/// `[file]` is a list to YAML.
-pub(super) fn hint(node: &YamlNode) -> String {
-    match node {
-        YamlNode::List(_) => format!("[{}]", one_line(&node.flat())),
-        YamlNode::Text(_) | YamlNode::Map(_) => one_line(&node.flat()),
-    }
-}
-
 pub(super) fn is_true(node: &YamlNode) -> bool {
     matches!(node.flat().to_lowercase().as_str(), "true" | "yes" | "on")
 }
