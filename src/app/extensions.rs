@@ -228,9 +228,10 @@ fn report_unchanged(startup: &Startup) -> Exit {
 
 fn delete(startup: &Startup, file: &LoadedFile, how: ExtensionOptions) -> Exit {
     let shown = file.path.display().to_string();
-    let sure = match how.yes {
-        true => Confirmation::Yes,
-        false => confirm(startup, w::DELETE_ASK.with("file", shown.as_str()), false),
+    let sure = if how.yes {
+        Confirmation::Yes
+    } else {
+        confirm(startup, w::DELETE_ASK.with("file", shown.as_str()), false)
     };
     match sure {
         Confirmation::Yes => match edit::delete(&file.path) {

@@ -233,9 +233,10 @@ fn remove_user(startup: &Startup, named: &[String]) -> Result<Notice, LocalizedT
         w::NO_SUCH_PLATFORM.with("platform", platform.as_str()).with("known", known)
     })?;
     let file = startup.paths.gateway_users();
-    match access_file::change(&file, |roster| roster.remove(of_platform, id))? {
-        true => Ok(Notice::info(gone(w::USER_REMOVED))),
-        false => Err(gone(w::NO_SUCH_USER)),
+    if access_file::change(&file, |roster| roster.remove(of_platform, id))? {
+        Ok(Notice::info(gone(w::USER_REMOVED)))
+    } else {
+        Err(gone(w::NO_SUCH_USER))
     }
 }
 

@@ -489,9 +489,10 @@ pub fn status(startup: &Startup, json: bool) -> Exit {
     let mut running = services.values().filter(|service| service["runs"] == true).peekable();
     let is_well =
         running.peek().is_some() && running.all(|service| service["health"]["connected"] == true);
-    let text = match json {
-        true => format!("{}\n", Value::Object(services)),
-        false => services.iter().map(|(name, of)| status_line(startup, name, of)).collect(),
+    let text = if json {
+        format!("{}\n", Value::Object(services))
+    } else {
+        services.iter().map(|(name, of)| status_line(startup, name, of)).collect()
     };
     let _ = io::Write::write_all(&mut output::stdout(), text.as_bytes());
     if is_well { Exit::Done } else { Exit::Failed }

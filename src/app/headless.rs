@@ -145,9 +145,10 @@ fn needs_model(op: Op, startup: &Startup) -> Result<Op, Exit> {
         // Another model than that of the profile must not answer in its place; it was reported.
         let is_misspelt =
             |problem: &ConfigDiagnostic| matches!(problem.fault, ConfigError::NoProfile { .. });
-        return match startup.loaded.problems.iter().any(is_misspelt) {
-            true => Err(Exit::Model),
-            false => Ok(op),
+        return if startup.loaded.problems.iter().any(is_misspelt) {
+            Err(Exit::Model)
+        } else {
+            Ok(op)
         };
     }
     let notice = Notice::error(words::NO_MODEL).with_hint(session_words::GUIDE_HINT);

@@ -56,10 +56,7 @@ impl SettingsFiles {
 
     /// The project's files that count, if its folder is trusted.
     fn project(&self) -> Vec<PathBuf> {
-        match self.startup.trusted {
-            true => project_files(&self.startup.folder),
-            false => Vec::new(),
-        }
+        if self.startup.trusted { project_files(&self.startup.folder) } else { Vec::new() }
     }
 
     /// The project's files count as they would at a start: if they changed, they wait until the
@@ -78,9 +75,10 @@ impl SettingsFiles {
             options: &self.startup.options,
             project,
         };
-        match self.awaits_trust {
-            true => load::load_with_known_project(sources, &self.startup.loaded),
-            false => load::load(sources),
+        if self.awaits_trust {
+            load::load_with_known_project(sources, &self.startup.loaded)
+        } else {
+            load::load(sources)
         }
     }
 
@@ -142,9 +140,10 @@ impl SettingsFiles {
         let world = step_runner::machine(&self.startup, read_tracker, redactor);
         let setup = step_runner::exec_setup(&self.startup, &world, redactor);
         let exec = exec.with_setup(setup);
-        let exec = match is_same_sandbox {
-            true => exec,
-            false => exec.with_sandbox(Arc::new(self.startup.sandbox(&world))),
+        let exec = if is_same_sandbox {
+            exec
+        } else {
+            exec.with_sandbox(Arc::new(self.startup.sandbox(&world)))
         };
         self.runner.exec = exec;
         let tools = step_runner::exec_tools(&self.runner.exec);

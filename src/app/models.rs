@@ -212,9 +212,10 @@ impl ModelConnector {
         let endpoint = asked.clone();
         let build: BuildModel = Arc::new(move |api_key| {
             let endpoint = Endpoint { api_key, ..endpoint.clone() };
-            Ok(match endpoint.model.is_empty() {
-                true => Arc::new(Auto::new(endpoint)?),
-                false => Arc::new(HttpModel::new(endpoint)?),
+            Ok(if endpoint.model.is_empty() {
+                Arc::new(Auto::new(endpoint)?)
+            } else {
+                Arc::new(HttpModel::new(endpoint)?)
             })
         });
         let client: Arc<dyn Model> = match &key {

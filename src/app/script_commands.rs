@@ -146,9 +146,10 @@ fn show(startup: &Startup, name: &str, library: &ScriptLibrary, json: bool) -> E
         Ok(text) => text.unwrap_or_default(),
         Err(why) => return fail(why),
     };
-    let place = match origin.is_built_in {
-        true => config::FROM_BUILT_IN.into(),
-        false => words::SCRIPT_FILE.with("file", origin.file.clone()),
+    let place = if origin.is_built_in {
+        config::FROM_BUILT_IN.into()
+    } else {
+        words::SCRIPT_FILE.with("file", origin.file.clone())
     };
     let said = Manifest::load(source, library).map(|shape| shape.interface().to_vec());
     if json {
@@ -169,10 +170,7 @@ fn create(startup: &Startup, name: &str, like: Option<&str>, json: bool) -> Exit
     let id = stem(name);
     let id = id.strip_suffix(".yaml").or(id.strip_suffix(".yml")).unwrap_or(id);
     let is_path = name.contains('/') || id != name;
-    let path = match is_path {
-        true => startup.folder.join(id),
-        false => startup.paths.scripts().join(id),
-    };
+    let path = if is_path { startup.folder.join(id) } else { startup.paths.scripts().join(id) };
     // `.` and `..` are folders, and would name the file after another one.
     let own = id.rsplit('/').next().unwrap_or_default().to_owned();
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');

@@ -348,10 +348,7 @@ fn final_host(
     is_dry: bool,
     calls: mpsc::UnboundedSender<Vec<Message>>,
 ) -> Box<dyn ScriptHost> {
-    match is_dry {
-        false => Box::new(host),
-        true => Box::new(DryRunHost { inner: host, count: 0, calls }),
-    }
+    if is_dry { Box::new(DryRunHost { inner: host, count: 0, calls }) } else { Box::new(host) }
 }
 
 /// A limit in money counts nothing where the model has no price.

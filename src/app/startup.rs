@@ -134,10 +134,8 @@ impl Startup {
         check_named_settings(cli, &loaded, &paths, lang)?;
         let log = LogLevel::default();
         log.set(loaded.settings.log.as_deref(), paths.log());
-        let store = match cli.run.no_save {
-            true => Store::in_memory(),
-            false => Store::in_folder(paths.data.clone()),
-        };
+        let store =
+            if cli.run.no_save { Store::in_memory() } else { Store::in_folder(paths.data.clone()) };
         let temp = Arc::new(RunFolder::new(temp_folders(&environment, &paths)));
         let mut startup = Startup {
             environment,
@@ -293,9 +291,10 @@ impl Startup {
     /// The folder for long outputs of steps: one that is removed with this run, if nothing of it is
     /// saved.
     pub fn outputs(&self) -> Option<PathBuf> {
-        match self.store.is_persistent() {
-            true => Some(self.paths.outputs()),
-            false => self.temp.create_folder("outputs").ok().map(TempFolder::into_run),
+        if self.store.is_persistent() {
+            Some(self.paths.outputs())
+        } else {
+            self.temp.create_folder("outputs").ok().map(TempFolder::into_run)
         }
     }
 

@@ -103,9 +103,10 @@ fn print_verdict(
     json: bool,
 ) -> Exit {
     let lang = startup.lang();
-    let text = match json {
-        true => policy::explain_json(work, scene, lang).to_string(),
-        false => policy::explain_one(work, scene, lang),
+    let text = if json {
+        policy::explain_json(work, scene, lang).to_string()
+    } else {
+        policy::explain_one(work, scene, lang)
     };
     print_text(startup, &format!("{text}\n"))
 }

@@ -480,9 +480,10 @@ impl Cli {
     /// template, not the steps that the model proposes after it.
     pub fn approval_flags(&self) -> ApprovalFlags {
         let templates = matches!(self.command, Some(Sub::Chat { .. } | Sub::Command(_)));
-        let steps = match self.run.approve_steps {
-            true => Some(APPROVE_STEPS),
-            false => (self.run.yes && !templates).then_some("-y"),
+        let steps = if self.run.approve_steps {
+            Some(APPROVE_STEPS)
+        } else {
+            (self.run.yes && !templates).then_some("-y")
         };
         ApprovalFlags { template_commands: self.run.yes, steps, secrets: self.run.approve_secrets }
     }
@@ -562,9 +563,10 @@ impl Cli {
         if let Some(misspelt) = only_word.as_deref().and_then(Cli::misspelt_command) {
             return Err(misspelt);
         }
-        Ok(match headless || (!ends.stdout && prompt.is_some()) {
-            true => RunMode::Print { prompt, bot, piped: !ends.stdin },
-            false => RunMode::Screen { prompt, bot },
+        Ok(if headless || (!ends.stdout && prompt.is_some()) {
+            RunMode::Print { prompt, bot, piped: !ends.stdin }
+        } else {
+            RunMode::Screen { prompt, bot }
         })
     }
 }

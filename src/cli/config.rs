@@ -82,10 +82,7 @@ pub fn run(
             Ok(ConfigAnswer::Message(say.with("file", place())))
         }
         ConfigCommand::Unset { key } => {
-            let word = match edit::unset(file, key)? {
-                true => w::CONFIG_UNSET,
-                false => w::CONFIG_WAS_UNSET,
-            };
+            let word = if edit::unset(file, key)? { w::CONFIG_UNSET } else { w::CONFIG_WAS_UNSET };
             Ok(ConfigAnswer::Message(word.with("key", key.as_str()).with("file", place())))
         }
     }

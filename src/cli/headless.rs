@@ -113,16 +113,13 @@ impl<'a> HeadlessTurn<'a> {
     pub fn interrupt(&mut self) -> Vec<HeadlessEffect> {
         let again = self.stop == Stop::Interrupted;
         self.stop = Stop::Interrupted;
-        match again {
-            true => vec![HeadlessEffect::End(Exit::INTERRUPTED)],
-            false => {
-                // The question is on an unfinished line.
-                let end = self
-                    .approval
-                    .take()
-                    .map(|_| HeadlessEffect::Tell(StderrLine::Text(String::new())));
-                end.into_iter().chain([HeadlessEffect::Send(Op::Stop)]).collect()
-            }
+        if again {
+            vec![HeadlessEffect::End(Exit::INTERRUPTED)]
+        } else {
+            // The question is on an unfinished line.
+            let end =
+                self.approval.take().map(|_| HeadlessEffect::Tell(StderrLine::Text(String::new())));
+            end.into_iter().chain([HeadlessEffect::Send(Op::Stop)]).collect()
         }
     }
 

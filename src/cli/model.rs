@@ -91,9 +91,10 @@ pub fn capabilities_of(
 pub fn details(model: &str, can: &Capabilities) -> Vec<PageRow> {
     let yes_no = |yes: bool| if yes { w::YES } else { w::NO };
     let efforts: Vec<&str> = can.effort.iter().flatten().map(|effort| effort.name()).collect();
-    let effort = match efforts.is_empty() {
-        true => PhraseValue::from(w::MODEL_NO_EFFORT),
-        false => PhraseValue::from(efforts.join(", ")),
+    let effort = if efforts.is_empty() {
+        PhraseValue::from(w::MODEL_NO_EFFORT)
+    } else {
+        PhraseValue::from(efforts.join(", "))
     };
     let caching = match can.caching {
         Caching::None => w::MODEL_UNKNOWN,

@@ -257,9 +257,10 @@ impl PlainSession {
             surface: Surface::Plain,
             busy: !self.is_idle(),
         };
-        let outcome = match self.is_asking() {
-            true => commands::dispatch_over_question(&call, line),
-            false => commands::dispatch(&call, line),
+        let outcome = if self.is_asking() {
+            commands::dispatch_over_question(&call, line)
+        } else {
+            commands::dispatch(&call, line)
         };
         let mut effects = self.apply_outcome(outcome);
         for effect in &mut effects {

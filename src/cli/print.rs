@@ -176,10 +176,7 @@ impl<O: Write, E: Write> Streams<'_, O, E> {
     /// Writes a line of the answer. A reader that closed the pipe is not an error; any other error
     /// means that the answer is lost.
     fn out(&mut self, line: &str) -> Option<Exit> {
-        let line = match self.options.json {
-            true => line.to_owned(),
-            false => (self.options.clean)(line),
-        };
+        let line = if self.options.json { line.to_owned() } else { (self.options.clean)(line) };
         let end = if line.ends_with('\n') { "" } else { "\n" };
         let written = write!(self.out, "{line}{end}").and_then(|()| self.out.flush());
         match written {

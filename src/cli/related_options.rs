@@ -51,10 +51,9 @@ pub fn hide_unrelated(command: Command) -> Command {
 
 fn hide_below(command: Command, name: &str) -> Command {
     command
-        .mut_args(|arg| match arg.is_global_set() && !is_related(name, &arg) {
-            true => arg.hide(true),
-            false => arg,
-        })
+        .mut_args(
+            |arg| if arg.is_global_set() && !is_related(name, &arg) { arg.hide(true) } else { arg },
+        )
         .mut_subcommands(|below| hide_below(below, name))
 }
 

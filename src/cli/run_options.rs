@@ -59,9 +59,10 @@ const MOST_COST: f64 = 1e6;
 /// An amount that would set no limit is refused, so that no run is without the one it was given.
 fn parse_cost(text: &str) -> Result<String, String> {
     let amount = text.trim().parse::<f64>().ok();
-    match amount.is_some_and(|amount| (0.0..=MOST_COST).contains(&amount)) {
-        true => Ok(text.trim().to_owned()),
-        false => Err(format!("{text} is not in 0..={MOST_COST}")),
+    if amount.is_some_and(|amount| (0.0..=MOST_COST).contains(&amount)) {
+        Ok(text.trim().to_owned())
+    } else {
+        Err(format!("{text} is not in 0..={MOST_COST}"))
     }
 }
 

@@ -77,10 +77,7 @@ impl<W: Write> Writer<W> {
             self.close()?;
             self.open = Some(OpenAnswer { head: head.clone(), ..OpenAnswer::default() });
         }
-        match self.format.json {
-            true => self.write_json(event),
-            false => self.write_text(event),
-        }
+        if self.format.json { self.write_json(event) } else { self.write_text(event) }
     }
 
     fn write_text(&mut self, event: &ScriptEvent) -> io::Result<()> {
@@ -90,9 +87,10 @@ impl<W: Write> Writer<W> {
                 self.close()?;
                 let text = display_value(value);
                 // Text that was just shown is not repeated on a terminal.
-                match live && self.above.as_deref() == Some(text.trim()) {
-                    true => Ok(()),
-                    false => self.paragraph(&text),
+                if live && self.above.as_deref() == Some(text.trim()) {
+                    Ok(())
+                } else {
+                    self.paragraph(&text)
                 }
             }
             ScriptEvent::Message(role, text) if live && self.format.verbose => {
@@ -166,9 +164,10 @@ impl<W: Write> Writer<W> {
                 self.close()?;
                 let stands = |shown: &Option<String>| shown.as_deref() == Some(text.trim());
                 let stands = stands(&self.above) || stands(&self.answer);
-                match self.format.live && stands || text.is_empty() {
-                    true => Ok(()),
-                    false => self.text(&text),
+                if self.format.live && stands || text.is_empty() {
+                    Ok(())
+                } else {
+                    self.text(&text)
                 }
             }
             Err(failure) if self.format.json => {
@@ -215,10 +214,7 @@ impl<W: Write> Writer<W> {
 
     /// On a terminal, paragraphs are separated by an empty line.
     fn begin_paragraph(&mut self) -> io::Result<()> {
-        match self.format.live && self.above.take().is_some() {
-            true => writeln!(self.out),
-            false => Ok(()),
-        }
+        if self.format.live && self.above.take().is_some() { writeln!(self.out) } else { Ok(()) }
     }
 
     fn paragraph(&mut self, text: &str) -> io::Result<()> {

@@ -154,13 +154,12 @@ fn answer_query(
         SessionCommand::Search { words } => {
             let words = words.join(" ");
             // A program gets all of them, a user the latest.
-            match query.json {
-                true => Ok(SessionAnswer::Out(json_lines(
+            if query.json {
+                Ok(SessionAnswer::Out(json_lines(
                     disk.search(&words, usize::MAX)?.iter().map(hit_json),
-                ))),
-                false => {
-                    Ok(SessionAnswer::Page(hits_page(&words, disk.search(&words, HITS + 1)?, HITS)))
-                }
+                )))
+            } else {
+                Ok(SessionAnswer::Page(hits_page(&words, disk.search(&words, HITS + 1)?, HITS)))
             }
         }
         SessionCommand::Show { id } => {

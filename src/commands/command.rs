@@ -237,9 +237,10 @@ pub(super) fn refusal<'a>(
     }
     let notice = Notice::error(say.with("name", shorten(name)));
     let near: Vec<String> = near.iter().map(|name| format!("`{lead}{name}`")).collect();
-    CommandOutcome::Say(match near.is_empty() {
-        true => notice.with_hint(otherwise),
-        false => notice.with_hint(crate::i18n::common::NEAR.with("near", near.join(", "))),
+    CommandOutcome::Say(if near.is_empty() {
+        notice.with_hint(otherwise)
+    } else {
+        notice.with_hint(crate::i18n::common::NEAR.with("near", near.join(", ")))
     })
 }
 

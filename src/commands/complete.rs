@@ -153,13 +153,15 @@ fn about_input(input: &ScriptInput) -> LocalizedText {
         (true, false) => input.kind.clone(),
         (true, true) => "string".to_owned(),
     };
-    let kind = match input.required {
-        true => words::REQUIRED.with("name", kind),
-        false => cli::DOCTOR_LINE.with("text", kind),
+    let kind = if input.required {
+        words::REQUIRED.with("name", kind)
+    } else {
+        cli::DOCTOR_LINE.with("text", kind)
     };
-    match input.about.is_empty() {
-        true => kind,
-        false => words::INPUT_DESCRIBED.with("name", kind).with("text", input.about.as_str()),
+    if input.about.is_empty() {
+        kind
+    } else {
+        words::INPUT_DESCRIBED.with("name", kind).with("text", input.about.as_str())
     }
 }
 

@@ -74,10 +74,8 @@ const AUTO: &str = "auto";
 
 /// The levels to choose from, as they are typed; all of them where none are known.
 pub fn effort_choices(facts: &SessionInfo) -> Vec<&'static str> {
-    let levels = match facts.effort_levels.is_empty() {
-        true => &Effort::ALL[..],
-        false => &facts.effort_levels,
-    };
+    let levels =
+        if facts.effort_levels.is_empty() { &Effort::ALL[..] } else { &facts.effort_levels };
     std::iter::once(AUTO).chain(levels.iter().map(|level| level.name())).collect()
 }
 
@@ -195,10 +193,9 @@ fn rule_op(call: &CommandContext<'_>, rule: &str, op: fn(String) -> Op) -> Comma
         return super::info::rules_page(call);
     }
     let program = rule.split_whitespace().next().unwrap_or("");
-    match program.contains('*') {
-        true => {
-            CommandOutcome::Say(Notice::error(w::RULE_NEEDS_PROGRAM).with_hint(w::RULE_EXAMPLE))
-        }
-        false => CommandOutcome::Send(op(crate::text::one_line(rule))),
+    if program.contains('*') {
+        CommandOutcome::Say(Notice::error(w::RULE_NEEDS_PROGRAM).with_hint(w::RULE_EXAMPLE))
+    } else {
+        CommandOutcome::Send(op(crate::text::one_line(rule)))
     }
 }

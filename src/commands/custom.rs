@@ -225,18 +225,19 @@ pub const NO_BOT: &str = "none";
 /// The bots as a page, for surfaces without a selection list. Those that cannot be used come last,
 /// with the reason.
 pub fn bots_page(kept: &Extensions, now: Option<&str>, surface: Surface<'_>) -> CommandOutcome {
-    let mark = |name: &str, about: &str| match now == Some(name) {
-        true => common::ABOUT_IN_USE.with("about", about).into(),
-        false => PhraseValue::from(about),
+    let mark = |name: &str, about: &str| {
+        if now == Some(name) {
+            common::ABOUT_IN_USE.with("about", about).into()
+        } else {
+            PhraseValue::from(about)
+        }
     };
     let bots = kept.bots.iter();
     let mut rows: Vec<PageRow> =
         bots.map(|(name, about)| PageRow::pair(name.as_str(), mark(name, about))).collect();
     // A reason names the path of its file, which does not belong in a chat.
-    let reason = |why: &LocalizedText| match surface.is_local() {
-        true => why.clone(),
-        false => w::UNUSABLE_BOT.into(),
-    };
+    let reason =
+        |why: &LocalizedText| if surface.is_local() { why.clone() } else { w::UNUSABLE_BOT.into() };
     let broken = kept.broken_bots.iter();
     rows.extend(broken.map(|(name, because)| PageRow::pair(name.as_str(), reason(because))));
     if rows.is_empty() {

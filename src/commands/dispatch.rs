@@ -30,16 +30,15 @@ pub fn dispatch_over_question(call: &CommandContext<'_>, line: &str) -> CommandO
     let works = row.is_some_and(|row| OVER_A_QUESTION.contains(&row.name));
     let follows = call.busy && row.is_some_and(|row| row.busy == WhileBusy::Wait);
     let is_unknown = canonical_name(call.extensions, name).is_none();
-    match works || follows || is_unknown {
-        true => dispatch(call, line),
-        false => {
-            let name = row.map_or(name, |row| row.name);
-            let notice = Notice::warning(w::QUESTION_FIRST.with("name", shorten(name)));
-            CommandOutcome::Say(notice.with_hint(match call.surface {
-                Surface::Gateway { .. } => w::QUESTION_FIRST_IN_CHAT,
-                Surface::Local | Surface::Plain => w::QUESTION_FIRST_HINT,
-            }))
-        }
+    if works || follows || is_unknown {
+        dispatch(call, line)
+    } else {
+        let name = row.map_or(name, |row| row.name);
+        let notice = Notice::warning(w::QUESTION_FIRST.with("name", shorten(name)));
+        CommandOutcome::Say(notice.with_hint(match call.surface {
+            Surface::Gateway { .. } => w::QUESTION_FIRST_IN_CHAT,
+            Surface::Local | Surface::Plain => w::QUESTION_FIRST_HINT,
+        }))
     }
 }
 

@@ -43,9 +43,12 @@ pub fn by_category(surface: Surface<'_>) -> Vec<(Category, Vec<&'static SlashCom
 pub fn page(topic: Option<&str>, surface: Surface<'_>, own: &Extensions) -> CommandOutcome {
     let Some(topic) = topic else { return overview_page(surface, own) };
     let built_in = dispatch::find_in(COMMANDS, topic);
-    let built_in = built_in.map(|command| match command.reach.covers(surface) {
-        true => command_page(command),
-        false => dispatch::out_of_reach(command.name, &command.reach),
+    let built_in = built_in.map(|command| {
+        if command.reach.covers(surface) {
+            command_page(command)
+        } else {
+            dispatch::out_of_reach(command.name, &command.reach)
+        }
     });
     let found = built_in.or_else(|| custom::help(own, surface, topic));
     found.or_else(|| topic_page(topic, surface)).unwrap_or_else(|| {

@@ -9,9 +9,10 @@ pub(super) fn new(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
 }
 
 pub(super) fn stop(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
-    match call.busy {
-        true => CommandOutcome::Send(Op::Stop),
-        false => CommandOutcome::Say(Notice::info(w::NOTHING_RUNS)),
+    if call.busy {
+        CommandOutcome::Send(Op::Stop)
+    } else {
+        CommandOutcome::Say(Notice::info(w::NOTHING_RUNS))
     }
 }
 
@@ -26,12 +27,11 @@ pub(super) fn queue(_: &CommandContext<'_>, message: &str) -> CommandOutcome {
 
 pub(super) fn steer(call: &CommandContext<'_>, message: &str) -> CommandOutcome {
     let send = CommandOutcome::Send(Op::Steer { text: message.to_owned() });
-    match call.busy {
-        true => {
-            let waits = CommandOutcome::Say(Notice::info(session::STEER_WAITS));
-            CommandOutcome::Many(vec![send, waits])
-        }
-        false => send,
+    if call.busy {
+        let waits = CommandOutcome::Say(Notice::info(session::STEER_WAITS));
+        CommandOutcome::Many(vec![send, waits])
+    } else {
+        send
     }
 }
 

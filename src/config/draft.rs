@@ -129,10 +129,7 @@ pub fn save_unsynced(file: &Path, now: &SavedDraft) -> io::Result<()> {
 
 fn serialize(draft: &SavedDraft) -> io::Result<String> {
     let text = serde_json::to_string(draft)?;
-    match text.len() <= LONGEST {
-        true => Ok(text),
-        false => Err(io::ErrorKind::FileTooLarge.into()),
-    }
+    if text.len() <= LONGEST { Ok(text) } else { Err(io::ErrorKind::FileTooLarge.into()) }
 }
 
 /// Opens only a regular file, so that a pipe in its place cannot block the start.

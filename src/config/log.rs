@@ -98,10 +98,7 @@ impl<'a> MakeWriter<'a> for LeveledFile {
     }
 
     fn make_writer_for(&'a self, line: &Metadata<'_>) -> LineWriter<'a> {
-        match self.level.includes(*line.level()) {
-            true => self.make_writer(),
-            false => LineWriter(None),
-        }
+        if self.level.includes(*line.level()) { self.make_writer() } else { LineWriter(None) }
     }
 }
 

@@ -68,10 +68,8 @@ pub fn read(sources: &InstructionSources) -> ProjectInstructions {
     let mut reader = InstructionReader::default();
     for (path, ..) in &found.stamps {
         // The user's own files may import files next to them.
-        let root = match sources.user.contains(path) {
-            true => path.parent().unwrap_or(path),
-            false => project,
-        };
+        let root =
+            if sources.user.contains(path) { path.parent().unwrap_or(path) } else { project };
         reader.add(path, root);
     }
     let InstructionReader { files, notices, seen, .. } = reader;

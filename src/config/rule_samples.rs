@@ -65,9 +65,10 @@ fn parse_rule(item: &Value) -> Result<(String, Option<LocalizedText>), Localized
         for line in value.as_array().ok_or_else(found)? {
             let line = line.as_str().ok_or_else(found)?;
             if failed.is_none() && rule.matches_line(line) != Some(wanted) {
-                let word = match wanted {
-                    true => i18n::config::RULE_MUST_MATCH,
-                    false => i18n::config::RULE_MUST_NOT_MATCH,
+                let word = if wanted {
+                    i18n::config::RULE_MUST_MATCH
+                } else {
+                    i18n::config::RULE_MUST_NOT_MATCH
                 };
                 failed = Some(word.with("rule", text).with("line", line));
             }

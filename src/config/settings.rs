@@ -404,9 +404,10 @@ fn profile_connection(
     let by_profile = named.is_none() && (to_profile.is_some() || home.is_some());
     let address = named.or(to_profile).or(home);
     let usual = address.as_deref().map(protocol::key_variables).unwrap_or_default();
-    let (api_key, key_variable) = match is_run {
-        true => find_key(stack, environment, by_profile, of_profile("api_key_env"), &usual),
-        false => own_key(environment, of_profile("api_key_env"), &usual),
+    let (api_key, key_variable) = if is_run {
+        find_key(stack, environment, by_profile, of_profile("api_key_env"), &usual)
+    } else {
+        own_key(environment, of_profile("api_key_env"), &usual)
     };
     let named_by_profile = of_profile("api_key_env").is_some_and(|name| name == key_variable);
     let of_openai = api_key.is_some() && (named_by_profile || key_variable == "OPENAI_API_KEY");

@@ -337,10 +337,10 @@ impl HistoryMessage {
 
 impl OpenPlan {
     fn text(&self) -> String {
-        match self.open.is_empty() {
-            true => String::new(),
-            false => format!("Your plan, what is open of it:\n- {}", self.open.join("\n- ")),
+        if self.open.is_empty() {
+            return String::new();
         }
+        format!("Your plan, what is open of it:\n- {}", self.open.join("\n- "))
     }
 }
 

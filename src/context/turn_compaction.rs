@@ -260,9 +260,10 @@ impl TurnCompaction {
     }
 
     fn list(&self) -> String {
-        match self.listed.is_empty() {
-            true => String::new(),
-            false => format!("The last of these steps:\n{}", self.listed.join("\n")),
+        if self.listed.is_empty() {
+            String::new()
+        } else {
+            format!("The last of these steps:\n{}", self.listed.join("\n"))
         }
     }
 
@@ -351,9 +352,12 @@ fn shorten_lines(text: &mut String, limit: usize) {
     }
     let lines: Vec<String> = text
         .lines()
-        .map(|line| match line.len() > limit.max(WORTH) {
-            true => short_line(line, limit).unwrap_or_else(|| line.to_owned()),
-            false => line.to_owned(),
+        .map(|line| {
+            if line.len() > limit.max(WORTH) {
+                short_line(line, limit).unwrap_or_else(|| line.to_owned())
+            } else {
+                line.to_owned()
+            }
         })
         .collect();
     *text = lines.join("\n");

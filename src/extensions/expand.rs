@@ -58,9 +58,10 @@ pub fn skill(skill: &Skill, args: &str) -> Result<Prompt, LocalizedText> {
 fn beside(skill: &Skill, part: PromptPart) -> PromptPart {
     let PromptPart::Mention { text, mention } = part else { return part };
     let path = skill.root().join(&mention.path);
-    let mention = match path.exists() {
-        true => Mention { path: path.display().to_string(), ..mention },
-        false => mention,
+    let mention = if path.exists() {
+        Mention { path: path.display().to_string(), ..mention }
+    } else {
+        mention
     };
     PromptPart::Mention { text, mention }
 }

@@ -178,9 +178,10 @@ impl Walk<'_> {
             let deep = !matches!(self.shape, FolderLayout::Flat(_)) && depth < DEEPEST;
             if deep && !SKIPPED.contains(&own.as_str()) {
                 let name = join(prefix, &own);
-                match may_be_read(&path, self.place) {
-                    true => self.folders.push_back((path, name, depth + 1)),
-                    false => self.refuse(ScannedFile { name, path }, w::LEADS_OUT),
+                if may_be_read(&path, self.place) {
+                    self.folders.push_back((path, name, depth + 1))
+                } else {
+                    self.refuse(ScannedFile { name, path }, w::LEADS_OUT)
                 }
             }
             return;

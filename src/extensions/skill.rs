@@ -58,9 +58,10 @@ impl Skill {
 
     /// Which placeholders its text has: `$1` only if it says that it takes arguments.
     pub fn template_form(&self) -> TemplateForm {
-        match self.argument_hint.is_empty() {
-            true => TemplateForm::Unnumbered,
-            false => TemplateForm::Markdown,
+        if self.argument_hint.is_empty() {
+            TemplateForm::Unnumbered
+        } else {
+            TemplateForm::Markdown
         }
     }
 
@@ -230,14 +231,6 @@ pub(super) fn tools(node: &YamlNode) -> Vec<String> {
     names.retain(|name| !name.is_empty());
     names.truncate(MOST);
     names
-}
-
-/// `[file]` is a list to YAML.
-pub(super) fn hint(node: &YamlNode) -> String {
-    match node {
-        YamlNode::List(_) => format!("[{}]", one_line(&node.flat())),
-        YamlNode::Text(_) | YamlNode::Map(_) => one_line(&node.flat()),
-    }
 }
 
 pub(super) fn is_true(node: &YamlNode) -> bool {

@@ -177,9 +177,10 @@ fn entry_with_examples(skill: &Skill) -> String {
         .take(EXAMPLES)
         .map(|text| format!("\"{}\"", one_line(text)))
         .collect();
-    match examples.is_empty() {
-        true => entry_with_description(skill),
-        false => format!("{} Examples: {}", entry_with_description(skill), examples.join(", ")),
+    if examples.is_empty() {
+        entry_with_description(skill)
+    } else {
+        format!("{} Examples: {}", entry_with_description(skill), examples.join(", "))
     }
 }
 

@@ -6,6 +6,7 @@ use crate::config::toml_schema::TomlKind::{Choice, Count, List, Text};
 use crate::config::toml_schema::{ListKind, SettingKey, TomlKind, TomlValue};
 use crate::prompt::template::{Template, TemplateForm};
 use crate::protocol::{Availability, Category, CommandArgument, CommandTraits, WhileBusy};
+use crate::text::one_line;
 
 const REACHES: &[&str] = &["everywhere", "terminal", "gateway"];
 const BUSY: &[&str] = &["now", "wait", "refuse"];
@@ -59,7 +60,7 @@ impl TraitsReader {
     /// the terminal.
     pub fn take_yaml(&mut self, key: &str, node: &YamlNode) -> bool {
         match (key, node) {
-            ("argument-hint", node) => self.hint = super::skill::hint(node),
+            ("argument-hint", node) => self.hint = hint(node),
             ("aliases", YamlNode::List(items)) => {
                 self.set_aliases(items.iter().map(YamlNode::flat));
             }
@@ -161,13 +162,22 @@ fn arguments(hint: &str, abouts: &[(String, String)]) -> Vec<CommandArgument> {
     let is_plain = rest.is_empty()
         && found.len() <= MOST
         && found.iter().all(|argument| !argument.name.is_empty());
-    match is_plain {
-        true => found,
-        false => vec![CommandArgument {
+    if is_plain {
+        found
+    } else {
+        vec![CommandArgument {
             name: WHOLE.to_owned(),
             about: hint.trim().to_owned(),
             ..CommandArgument::default()
-        }],
+        }]
+    }
+}
+
+/// `[file]` is a list to YAML.
+fn hint(node: &YamlNode) -> String {
+    match node {
+        YamlNode::List(_) => format!("[{}]", one_line(&node.flat())),
+        YamlNode::Text(_) | YamlNode::Map(_) => one_line(&node.flat()),
     }
 }
 

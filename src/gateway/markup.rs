@@ -200,9 +200,10 @@ impl Renderer {
             MarkupDialect::Discord => {
                 let escaped = escape(text, DISCORD);
                 // These are markup at the beginning of a line only.
-                match self.starts_line && text.starts_with(['#', '-', '+']) {
-                    true => format!("\\{escaped}"),
-                    false => escaped,
+                if self.starts_line && text.starts_with(['#', '-', '+']) {
+                    format!("\\{escaped}")
+                } else {
+                    escaped
                 }
             }
         }

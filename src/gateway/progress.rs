@@ -29,10 +29,8 @@ impl ProgressPost {
         let id = &observation.step.id;
         let Some((_, line)) = self.lines.iter_mut().find(|(known, _)| known == id) else { return };
         let ran = matches!(observation.outcome, Outcome::Ran | Outcome::Edited);
-        let word = match ran && observation.exit_code == Some(0) {
-            true => w::STEP_DONE,
-            false => w::STEP_FAILED,
-        };
+        let word =
+            if ran && observation.exit_code == Some(0) { w::STEP_DONE } else { w::STEP_FAILED };
         *line = word.with("step", command(&observation.step)).text(lang);
         self.show(lang, timeline);
     }

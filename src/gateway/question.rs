@@ -344,9 +344,10 @@ impl ChatQuestion {
             let code = self.code();
             return match (words.next(), words.next(), words.next()) {
                 (Some(YES), Some(typed), None) if typed.eq_ignore_ascii_case(&code) => {
-                    match is_admin {
-                        true => ChatAnswer::Decided(Decision::Approve),
-                        false => ChatAnswer::AdminOnly,
+                    if is_admin {
+                        ChatAnswer::Decided(Decision::Approve)
+                    } else {
+                        ChatAnswer::AdminOnly
                     }
                 }
                 (Some(yes), _, None) if yes.eq_ignore_ascii_case(YES) => ChatAnswer::WordNeeded,
@@ -451,9 +452,10 @@ const LOOKALIKE_QUOTES: &[char] = &[
 fn show_quotes(command: &str) -> String {
     let mut out = String::with_capacity(command.len());
     for c in command.chars() {
-        match LOOKALIKE_QUOTES.contains(&c) {
-            true => crate::text::write_escape(c, &mut out),
-            false => out.push(c),
+        if LOOKALIKE_QUOTES.contains(&c) {
+            crate::text::write_escape(c, &mut out)
+        } else {
+            out.push(c)
         }
     }
     out

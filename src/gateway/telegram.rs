@@ -220,9 +220,10 @@ impl Telegram {
         let mut request = HttpRequest::get(format!("file/bot{}/{path}", self.token));
         request.body_cap = usize::try_from(most).unwrap_or(usize::MAX);
         let response = self.http.send(request).await.map_err(network)?;
-        match response.is_success() {
-            true => Ok(response.body),
-            false => Err(PlatformError::Refused(format!("HTTP {}", response.status))),
+        if response.is_success() {
+            Ok(response.body)
+        } else {
+            Err(PlatformError::Refused(format!("HTTP {}", response.status)))
         }
     }
 

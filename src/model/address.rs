@@ -30,11 +30,9 @@ impl Address {
     pub fn parse(given: &str, usual: &str) -> Result<Address, ModelError> {
         let fault = || ModelError::Address { given: display_invalid(given) };
         let text = given.trim();
-        let mut base = match text.contains("://") {
-            true => Url::parse(text),
-            false => parse_without_scheme(text),
-        }
-        .map_err(|_| fault())?;
+        let mut base =
+            if text.contains("://") { Url::parse(text) } else { parse_without_scheme(text) }
+                .map_err(|_| fault())?;
         if !matches!(base.scheme(), "http" | "https") || base.host_str().is_none() {
             return Err(fault());
         }

@@ -140,11 +140,20 @@ impl DescribedModel {
 
 /// How long an answer may be, so that it ends before the context is full.
 fn answer_limit(known: &Capabilities, asked: u64) -> u64 {
-    let most = match known.known {
-        _ if is_at_most(known, TINY) => known.output.min(TINY_ANSWER),
-        _ if is_at_most(known, SMALL) => known.output.min(SMALL_ANSWER).min(known.window / 4),
-        true => known.output,
-        false => known.window / 4,
+    let most = if known.known {
+        if is_at_most(known, TINY) {
+            known.output.min(TINY_ANSWER)
+        } else if is_at_most(known, SMALL) {
+            known.output.min(SMALL_ANSWER).min(known.window / 4)
+        } else {
+            known.output
+        }
+    } else if is_at_most(known, TINY) {
+        known.output.min(TINY_ANSWER)
+    } else if is_at_most(known, SMALL) {
+        known.output.min(SMALL_ANSWER).min(known.window / 4)
+    } else {
+        known.window / 4
     };
     most.min(known.window.saturating_sub(asked)).max(LEAST_ANSWER)
 }
@@ -169,10 +178,9 @@ impl Model for DescribedModel {
     }
 
     fn dialect(&self) -> Dialect {
-        self.choices.dialect.unwrap_or_else(|| match self.known().tools {
-            true => Dialect::Tools,
-            false => Dialect::Json,
-        })
+        self.choices
+            .dialect
+            .unwrap_or_else(|| if self.known().tools { Dialect::Tools } else { Dialect::Json })
     }
 
     fn is_small(&self) -> bool {
@@ -180,10 +188,9 @@ impl Model for DescribedModel {
     }
 
     fn prompt_size(&self) -> PromptSize {
-        self.choices.prompt.unwrap_or_else(|| match self.is_small() {
-            true => PromptSize::Short,
-            false => PromptSize::Full,
-        })
+        self.choices
+            .prompt
+            .unwrap_or_else(|| if self.is_small() { PromptSize::Short } else { PromptSize::Full })
     }
 
     fn window(&self) -> Option<u64> {

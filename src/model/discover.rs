@@ -151,10 +151,7 @@ pub(super) async fn ask(
         Ok(all)
     });
     let text = String::from_utf8_lossy(&body.await?).into_owned();
-    match is_html(&text) {
-        true => Err(ModelError::WebPage { url: server.url() }),
-        false => Ok(text),
-    }
+    if is_html(&text) { Err(ModelError::WebPage { url: server.url() }) } else { Ok(text) }
 }
 
 /// `{"data":[{"id":…}]}`, or a bare list, or `models` with `name`s as in Ollama.

@@ -54,9 +54,10 @@ impl Timeouts {
     #[must_use]
     pub fn at(self, base_url: &str) -> Timeouts {
         let is_near = Address::parse(base_url, "").is_ok_and(|at| is_private(&at.host()));
-        match is_near && self.idle >= Timeouts::default().idle {
-            true => Timeouts { first_byte: self.first_byte.max(LOADING), ..self },
-            false => self,
+        if is_near && self.idle >= Timeouts::default().idle {
+            Timeouts { first_byte: self.first_byte.max(LOADING), ..self }
+        } else {
+            self
         }
     }
 }

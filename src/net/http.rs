@@ -85,9 +85,10 @@ impl HttpClient {
     /// `path` below the base, or another address if it is a whole one.
     fn url(&self, path: &str) -> Result<Url, HttpError> {
         let base = self.base.as_str().trim_end_matches('/');
-        let url = match path.starts_with("http://") || path.starts_with("https://") {
-            true => Url::parse(path),
-            false => Url::parse(&format!("{base}/{}", path.trim_start_matches('/'))),
+        let url = if path.starts_with("http://") || path.starts_with("https://") {
+            Url::parse(path)
+        } else {
+            Url::parse(&format!("{base}/{}", path.trim_start_matches('/')))
         };
         url.map_err(|_| HttpError::Address)
     }

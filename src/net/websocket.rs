@@ -65,9 +65,8 @@ impl WebSocket {
             .header(UPGRADE, "websocket")
             .header("sec-websocket-version", "13")
             .header("sec-websocket-key", &key);
-        let response = request.send().await.map_err(|error| match error.is_connect() {
-            true => HttpError::Unreachable,
-            false => HttpError::Broken,
+        let response = request.send().await.map_err(|error| {
+            if error.is_connect() { HttpError::Unreachable } else { HttpError::Broken }
         })?;
         let accepted = response.headers().get("sec-websocket-accept");
         let is_accepted =

@@ -34,9 +34,10 @@ pub fn split(text: &str) -> Vec<String> {
 pub fn join(words: &[String]) -> String {
     let quoted = |word: &String| {
         let is_marked = |c: char| c.is_whitespace() || "\"'\\".contains(c);
-        match !word.is_empty() && !word.contains(is_marked) {
-            true => word.clone(),
-            false => format!("\"{}\"", word.replace('\\', r"\\").replace('"', "\\\"")),
+        if !word.is_empty() && !word.contains(is_marked) {
+            word.clone()
+        } else {
+            format!("\"{}\"", word.replace('\\', r"\\").replace('"', "\\\""))
         }
     };
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")

@@ -56,9 +56,10 @@ pub struct CompactionSummary {
 impl Compaction {
     /// The result, in a sentence.
     pub fn localized(&self) -> LocalizedText {
-        let say = match self.steps {
-            false => words::RECEIPT.into(),
-            true => words::STEPS_RECEIPT.with("n", self.summed.len() + self.shortened.len()),
+        let say = if self.steps {
+            words::STEPS_RECEIPT.with("n", self.summed.len() + self.shortened.len())
+        } else {
+            words::RECEIPT.into()
         };
         say.with("before", text::size(self.before)).with("after", text::size(self.after))
     }
@@ -93,11 +94,10 @@ impl Compaction {
             rows.push(PageRow::pair(words::RECEIPT_FOCUS, focus.as_str()));
         }
         self.add_part_rows(&mut rows);
-        let kept = match self.steps {
-            false => {
-                words::RECEIPT_KEPT_WHAT.with("turns", self.turns).with("results", self.results)
-            }
-            true => words::RECEIPT_STEPS_KEPT.into(),
+        let kept = if self.steps {
+            words::RECEIPT_STEPS_KEPT.into()
+        } else {
+            words::RECEIPT_KEPT_WHAT.with("turns", self.turns).with("results", self.results)
         };
         rows.push(PageRow::pair(words::RECEIPT_KEPT, kept));
         if let Some(summed) = &self.summary {

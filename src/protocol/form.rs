@@ -111,9 +111,10 @@ impl FormField {
     pub fn line(&self, lang: Lang) -> LocalizedText {
         let line = words::FIELD_LINE.with("name", self.name.as_str());
         let line = line.with("kind", self.kind_text(lang));
-        match self.about.is_empty() {
-            true => line,
-            false => words::FIELD_ABOUT.with("field", line).with("about", self.about.as_str()),
+        if self.about.is_empty() {
+            line
+        } else {
+            words::FIELD_ABOUT.with("field", line).with("about", self.about.as_str())
         }
     }
 }

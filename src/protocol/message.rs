@@ -127,9 +127,10 @@ impl Image {
 
     /// What it counts as in bytes of text.
     fn weight(&self) -> usize {
-        match self.is_document() {
-            true => Image::WEIGHT.max(self.data.len() / Image::OF_DOCUMENT),
-            false => Image::WEIGHT,
+        if self.is_document() {
+            Image::WEIGHT.max(self.data.len() / Image::OF_DOCUMENT)
+        } else {
+            Image::WEIGHT
         }
     }
 

@@ -234,9 +234,10 @@ fn decode_object(object: &Map<String, Value>, found: ReplyRepair, text: &str) ->
 fn two_objects(first: Map<String, Value>, after: &str) -> Search {
     let is_chat = |object: &_| matches!(decode::reply(object), Ok(Reply::Chat { .. }));
     let mut others = brace_blocks(after).filter_map(|(block, _)| strict::object(block).ok());
-    match is_chat(&first) && others.all(|other| is_chat(&other)) {
-        true => Search::Object(first, ReplyRepair::Repaired),
-        false => Search::Invalid(words::TWO_OBJECTS.into()),
+    if is_chat(&first) && others.all(|other| is_chat(&other)) {
+        Search::Object(first, ReplyRepair::Repaired)
+    } else {
+        Search::Invalid(words::TWO_OBJECTS.into())
     }
 }
 
@@ -247,10 +248,7 @@ fn is_reply_here(object: &Map<String, Value>, before: &str, after: &str) -> bool
         let text = text.trim().trim_matches('`').trim();
         text.is_empty() || text == "json" || (text.starts_with('<') && text.ends_with('>'))
     });
-    match is_alone {
-        true => tolerant::is_like_reply(object),
-        false => tolerant::is_marked_reply(object),
-    }
+    if is_alone { tolerant::is_like_reply(object) } else { tolerant::is_marked_reply(object) }
 }
 
 /// The last attempt. The result may have lost something, so it is marked; prose with a stray brace

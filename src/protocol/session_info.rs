@@ -154,12 +154,10 @@ pub struct InstructionFile {
 impl InstructionFile {
     pub fn localized(&self) -> LocalizedText {
         let (sent, whole) = (text::size(self.sent), text::size(self.bytes));
-        match self.sent == self.bytes {
-            true => words::NOTE.with("path", self.path.as_str()).with("size", sent),
-            false => words::NOTE_CUT
-                .with("path", self.path.as_str())
-                .with("size", sent)
-                .with("whole", whole),
+        if self.sent == self.bytes {
+            words::NOTE.with("path", self.path.as_str()).with("size", sent)
+        } else {
+            words::NOTE_CUT.with("path", self.path.as_str()).with("size", sent).with("whole", whole)
         }
     }
 }

@@ -84,11 +84,14 @@ impl StepAction {
             "skill" => ["name", "args"].iter().filter_map(text).collect(),
             _ => ABOUT.iter().find_map(text).into_iter().collect(),
         };
-        match about.is_empty() {
-            true if input.as_object().is_some_and(serde_json::Map::is_empty) => name.to_owned(),
-            true if name == "plan" => name.to_owned(),
-            true => format!("{name} {input}"),
-            false => format!("{name} {}", about.join(" ")),
+        if !about.is_empty() {
+            format!("{name} {}", about.join(" "))
+        } else if input.as_object().is_some_and(serde_json::Map::is_empty) {
+            name.to_owned()
+        } else if name == "plan" {
+            name.to_owned()
+        } else {
+            format!("{name} {input}")
         }
     }
 

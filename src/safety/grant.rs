@@ -339,10 +339,7 @@ pub fn suggest_grant(judged: &Assessment, scene: PolicyContext<'_>) -> Option<Gr
     }
     let of_folder = is_in_workspace(judged.program.as_ref(), scene)
         || asking().any(|reason| OF_FOLDER.contains(&reason.rule.as_str()));
-    let pinned = match of_folder {
-        true => Some(pin(judged.program.as_ref(), scene)?),
-        false => None,
-    };
+    let pinned = if of_folder { Some(pin(judged.program.as_ref(), scene)?) } else { None };
     let rule = match &judged.step.work {
         StepAction::Tool { .. } => {
             let name = tools::remembered_tool(&judged.step.work)?;

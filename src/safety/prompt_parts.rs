@@ -29,10 +29,7 @@ pub(super) fn has_nul(judged: &Assessment) -> bool {
 /// whatever its tier; only text that is not for a shell is refused.
 pub fn assess_template_command(id: &str, text: &str, scene: PolicyContext<'_>) -> Verdict {
     let judged = judge_user_line(id, text, scene);
-    match has_nul(&judged) {
-        true => Verdict::refuse(judged),
-        false => Verdict::ask(judged),
-    }
+    if has_nul(&judged) { Verdict::refuse(judged) } else { Verdict::ask(judged) }
 }
 
 /// Judges the reading of a file or folder that the user or a template names, exactly as

@@ -66,9 +66,10 @@ fn readings(program: &str, args: &[String]) -> Vec<Reading> {
         let rest = args.get(at + 1..).unwrap_or_default();
         sub_command_names(spec, own, word, rest).into_iter().for_each(|(sub, passed)| {
             let rest = rest.get(passed..).unwrap_or_default();
-            match sub.is_empty() {
-                true => out.extend(nested_readings(own, spec, rest)),
-                false => out.push(reading(own, Some(sub), rest)),
+            if sub.is_empty() {
+                out.extend(nested_readings(own, spec, rest))
+            } else {
+                out.push(reading(own, Some(sub), rest))
             }
         });
     }

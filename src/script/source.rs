@@ -105,12 +105,12 @@ impl ScriptLibrary {
             for entry in self.files.list(&folder).into_iter().take(budget) {
                 budget -= 1;
                 let path = folder.join(&entry.name);
-                match entry.is_folder {
-                    true if depth < DEEPEST && !entry.name.starts_with('.') => {
+                if entry.is_folder {
+                    if depth < DEEPEST && !entry.name.starts_with('.') {
                         open.push((path, depth + 1));
                     }
-                    false if is_script(&entry.name) => out.push(path),
-                    _ => {}
+                } else if is_script(&entry.name) {
+                    out.push(path)
                 }
             }
         }
@@ -147,11 +147,10 @@ impl ScriptLibrary {
         }
         let has_extension = Path::new(package).extension().is_some() && !is_script(package);
         let path = normalize_path(&from.join(package));
-        Err(match has_extension && matches!(self.files.read(&path), Ok(Some(_))) {
-            true => {
-                LocatedError::new(words::NO_SCRIPT_FILE.with("name", super::error::quoted(name)))
-            }
-            false => missing(),
+        Err(if has_extension && matches!(self.files.read(&path), Ok(Some(_))) {
+            LocatedError::new(words::NO_SCRIPT_FILE.with("name", super::error::quoted(name)))
+        } else {
+            missing()
         })
     }
 

@@ -350,9 +350,10 @@ impl Session {
         };
         let text = cut_middle(&text, self.request_bounds().room.bytes / RECALLED);
         let size = text::size(text.len());
-        let notice = match Arc::make_mut(&mut self.conversation.history).recall(id, text) {
-            true => words::RECALLED.with("id", id).with("size", size),
-            false => words::RECALLED_ALREADY.with("id", id),
+        let notice = if Arc::make_mut(&mut self.conversation.history).recall(id, text) {
+            words::RECALLED.with("id", id).with("size", size)
+        } else {
+            words::RECALLED_ALREADY.with("id", id)
         };
         // The entries of a running turn come after it.
         let behind = self.info.turns - u64::from(!self.is_idle());
@@ -426,9 +427,10 @@ fn step_text(observation: &Observation) -> String {
             "not run"
         }
     };
-    let output = match observation.stdout.is_empty() && observation.stderr.is_empty() {
-        true => "(no output)",
-        false => "",
+    let output = if observation.stdout.is_empty() && observation.stderr.is_empty() {
+        "(no output)"
+    } else {
+        ""
     };
     format!("{ran}: {line}\n{output}{}{}\n", observation.stdout, observation.stderr)
 }

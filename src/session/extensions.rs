@@ -149,10 +149,7 @@ impl ExtensionCache {
             let before = shared.unwrap_or(before);
             let places = places(trusted);
             let same = *before.library.places() == places && before.library.is_current();
-            let library = match same {
-                true => before.library,
-                false => Arc::new(ExtensionSet::load(&places)),
-            };
+            let library = if same { before.library } else { Arc::new(ExtensionSet::load(&places)) };
             let all = asked || !same;
             let scripts = Scripts::list(before.scripts, find_scripts(trusted), &cwd, all);
             let looked = ExtensionScan { library, scripts };

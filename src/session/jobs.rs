@@ -343,9 +343,10 @@ fn running_text(job: &JobInfo) -> LocalizedText {
     }
     let seconds = (jiff::Timestamp::now().as_millisecond() - job.began).max(0) / 1000;
     let since = format!("{}:{:02}", seconds / 60, seconds % 60);
-    match job.ports.is_empty() {
-        true => words::JOB_RUNS_SINCE.with("time", since),
-        false => words::JOB_RUNS_AT.with("time", since).with("ports", join_ports(&job.ports)),
+    if job.ports.is_empty() {
+        words::JOB_RUNS_SINCE.with("time", since)
+    } else {
+        words::JOB_RUNS_AT.with("time", since).with("ports", join_ports(&job.ports))
     }
 }
 

@@ -140,9 +140,10 @@ pub fn plugins(home: &Path, world: &dyn Machine) -> Page {
                 let about = words::PLUGIN_ROW.with("name", entry.name.as_str());
                 PageRow::pair(entry.alias.as_str(), about.with("version", entry.version.as_str()))
             };
-            match entries.is_empty() {
-                true => vec![PageRow::line(words::PLUGINS_NONE)],
-                false => entries.iter().map(row).collect(),
+            if entries.is_empty() {
+                vec![PageRow::line(words::PLUGINS_NONE)]
+            } else {
+                entries.iter().map(row).collect()
             }
         }
     };

@@ -20,9 +20,10 @@ impl Session {
         };
         let aliases = registry.entries.iter().map(|entry| entry.alias.as_str()).filter(is_plain);
         let aliases: Vec<&str> = aliases.take(MOST_PLUGINS).collect();
-        match aliases.is_empty() {
-            true => String::new(),
-            false => format!("\n\nPlugins (tool plugin.run): {}", aliases.join(", ")),
+        if aliases.is_empty() {
+            String::new()
+        } else {
+            format!("\n\nPlugins (tool plugin.run): {}", aliases.join(", "))
         }
     }
 }

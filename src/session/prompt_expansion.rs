@@ -122,9 +122,10 @@ impl TurnScope {
             let shown = images.iter().cloned().map(Arc::new).collect();
             self.emit(Event::Attached { items: reading.attached, images: shown }).await;
         }
-        match text.trim().is_empty() {
-            true => Err(ExpansionStop::Unsent(words::NOTHING_LEFT.into())),
-            false => Ok((text, images)),
+        if text.trim().is_empty() {
+            Err(ExpansionStop::Unsent(words::NOTHING_LEFT.into()))
+        } else {
+            Ok((text, images))
         }
     }
 

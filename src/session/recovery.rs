@@ -101,9 +101,10 @@ impl OpenTurn {
 impl OpenStep {
     fn into_observation(self, cwd: &str) -> Observation {
         let cwd = self.step.cwd.clone().unwrap_or_else(|| cwd.to_owned());
-        let (outcome, note) = match self.began {
-            true => (Outcome::Interrupted, common::INTERRUPTED),
-            false => (Outcome::Cancelled, words::STEP_NOT_BEGUN),
+        let (outcome, note) = if self.began {
+            (Outcome::Interrupted, common::INTERRUPTED)
+        } else {
+            (Outcome::Cancelled, words::STEP_NOT_BEGUN)
         };
         let start = self.output.floor_char_boundary(self.output.len().saturating_sub(TAIL));
         let stdout = self.output.split_at(start).1.to_owned();

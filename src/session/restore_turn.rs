@@ -117,12 +117,12 @@ impl RestoreRun {
                 verdict => shell_turn::run_or_ask(verdict, BackgroundUse::Never, scope).await,
             };
             self.ending = ending;
-            match seen.succeeded() {
-                true => self.done.push(restore.path),
-                false if seen.outcome == Outcome::Declined => {
-                    self.declined.extend(restore.before.as_deref().map(digest));
-                }
-                false => is_whole = false,
+            if seen.succeeded() {
+                self.done.push(restore.path)
+            } else if seen.outcome == Outcome::Declined {
+                self.declined.extend(restore.before.as_deref().map(digest));
+            } else {
+                is_whole = false
             }
         }
         is_whole

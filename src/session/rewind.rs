@@ -55,10 +55,11 @@ impl Session {
                 *text = redactor.mask(text).into_owned();
             },
         );
-        match holds {
-            true => self.store.save_turn(before, &self.conversation.history, None).await,
+        if holds {
+            self.store.save_turn(before, &self.conversation.history, None).await
+        } else {
             // The turn before it was summed up long ago.
-            false => self.store.save_history(before, &self.conversation.history).await,
+            self.store.save_history(before, &self.conversation.history).await
         }
         if !changed.is_empty() {
             self.notify(Notice::info(words::REWIND_LEFT.with("n", changed.len()))).await;

@@ -167,9 +167,10 @@ impl SourceFiles for DiskFiles {
         let mut bytes = Vec::new();
         let file = fs::File::open(path).map_err(fault)?;
         file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(fault)?;
-        match bytes.len() as u64 > MOST_BYTES {
-            true => Err(words::TOO_LONG.with("most", MOST_BYTES >> 20)),
-            false => Ok(Some(bytes)),
+        if bytes.len() as u64 > MOST_BYTES {
+            Err(words::TOO_LONG.with("most", MOST_BYTES >> 20))
+        } else {
+            Ok(Some(bytes))
         }
     }
 

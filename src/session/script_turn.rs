@@ -145,9 +145,10 @@ impl Session {
     }
 
     pub(super) async fn run_script(&mut self, script: String, args: String) {
-        let text = match args.is_empty() {
-            true => format!("/run {script}"),
-            false => format!("/run {script} {args}"),
+        let text = if args.is_empty() {
+            format!("/run {script}")
+        } else {
+            format!("/run {script} {args}")
         };
         if !self.is_idle() {
             return self.notify(Notice::warning(words::SHELL_BUSY.with("line", text))).await;

@@ -123,9 +123,10 @@ pub(super) fn with_skill_section(
 
 /// The tools of a session, and the tool that enters skills if there are any.
 pub(super) fn toolbox(tools: &Toolbox, library: &Arc<ExtensionSet>) -> Toolbox {
-    match library.skills.is_empty() {
-        true => tools.clone(),
-        false => tools.with_tool(Arc::new(SkillTool { library: Arc::clone(library) })),
+    if library.skills.is_empty() {
+        tools.clone()
+    } else {
+        tools.with_tool(Arc::new(SkillTool { library: Arc::clone(library) }))
     }
 }
 

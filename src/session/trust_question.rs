@@ -16,10 +16,8 @@ impl Session {
 
     /// `/trust`: shows whether the folder is trusted, and asks again.
     pub(super) async fn ask_trust_again(&mut self) {
-        let because = match self.security.place.trusted {
-            true => words::TRUST_IS,
-            false => words::TRUST_IS_NOT,
-        };
+        let because =
+            if self.security.place.trusted { words::TRUST_IS } else { words::TRUST_IS_NOT };
         if self.security.trust.open_question.is_none() && self.is_idle() {
             // The user is shown what there is now, and that is what counts as trusted.
             if let Some(new) = self.settings.as_mut().and_then(|settings| settings.trust_prompt()) {
@@ -88,9 +86,10 @@ impl Session {
     /// The user trusts the folder during a turn, whose steps are already judged that way.
     pub(super) async fn trust_from_step(&mut self) {
         let notice = Notice::info(words::TRUST_GIVEN_AT_STEP);
-        let notice = match self.security.trust.has_settings {
-            true => notice.with_hint(words::TRUST_SETTINGS),
-            false => notice,
+        let notice = if self.security.trust.has_settings {
+            notice.with_hint(words::TRUST_SETTINGS)
+        } else {
+            notice
         };
         self.set_trust(TrustAnswer::Folder, notice).await;
     }

@@ -58,9 +58,10 @@ pub struct TurnContext {
 impl TurnContext {
     /// The limits of a request in this dialect.
     pub fn bounds_for(&self, dialect: Dialect) -> Bounds {
-        match self.bounds.dialect == dialect {
-            true => self.bounds,
-            false => Bounds { dialect, ..Bounds::from_room(self.bounds.room) },
+        if self.bounds.dialect == dialect {
+            self.bounds
+        } else {
+            Bounds { dialect, ..Bounds::from_room(self.bounds.room) }
         }
     }
 }

@@ -85,9 +85,10 @@ impl TurnScope {
         let mut receipt = Compaction { steps: true, before, ..Compaction::default() };
         receipt.shortened = plan.parts;
         if let Some(range) = plan.summed {
-            let summary = match has_asked {
-                true => None,
-                false => self.summarize_steps(range.clone(), turn, index).await,
+            let summary = if has_asked {
+                None
+            } else {
+                self.summarize_steps(range.clone(), turn, index).await
             };
             if summary.is_some() || !plan.fits {
                 receipt.summary = summary.clone().map(CompactionSummary::from);

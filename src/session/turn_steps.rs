@@ -28,9 +28,10 @@ enum StepEvent {
 impl TurnScope {
     /// Runs a cleared step, and passes its output on as it arrives.
     pub async fn run_step(&mut self, cleared: Cleared) -> Observation {
-        let use_of_it = match cleared.assessment().step.requires.background {
-            true => BackgroundUse::AtOnce,
-            false => BackgroundUse::Possible,
+        let use_of_it = if cleared.assessment().step.requires.background {
+            BackgroundUse::AtOnce
+        } else {
+            BackgroundUse::Possible
         };
         self.run_step_or_job(cleared, use_of_it).await
     }
@@ -42,9 +43,10 @@ impl TurnScope {
         background: BackgroundUse,
     ) -> Observation {
         let run = |tool: &dyn Tool, step, control| without_output(tool.run(step, control));
-        let background = match can_run_on(&cleared.assessment().step.work) {
-            true => background,
-            false => BackgroundUse::Never,
+        let background = if can_run_on(&cleared.assessment().step.work) {
+            background
+        } else {
+            BackgroundUse::Never
         };
         self.run_step_with(cleared, background, run).await.observation
     }
@@ -78,9 +80,10 @@ impl TurnScope {
         self.outbox.send(Event::TerminalRequested { ask }).await;
         let is_lent = self.decision(ask).await == Some(Decision::Approve);
         let run = |tool: &dyn Tool, step, control| {
-            without_output(match is_lent {
-                true => tool.run_in_terminal(step, control),
-                false => tool.run(step, control),
+            without_output(if is_lent {
+                tool.run_in_terminal(step, control)
+            } else {
+                tool.run(step, control)
             })
         };
         let observation = self.run_step_with(cleared, BackgroundUse::Never, run).await.observation;

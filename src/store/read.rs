@@ -453,10 +453,7 @@ fn quoted(word: &str) -> String {
 
 /// The size of a turn for what a session resumes with. Images are large, and few: they count less.
 fn history_weight(body: &str) -> usize {
-    match body.contains("\"mime\":\"image/") {
-        true => body.len() / 16,
-        false => body.len(),
-    }
+    if body.contains("\"mime\":\"image/") { body.len() / 16 } else { body.len() }
 }
 
 /// The first turn that is saved apart from the whole history; `None`: that includes its turns.

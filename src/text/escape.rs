@@ -52,9 +52,10 @@ fn needs_escape(c: char) -> bool {
 
 /// The text as it is, or escaped as a whole if a character of it could not be seen.
 pub fn visible(text: &str) -> String {
-    match text.contains(|c: char| c.is_control() || is_hidden(c)) {
-        true => escape(text).text,
-        false => text.to_owned(),
+    if text.contains(|c: char| c.is_control() || is_hidden(c)) {
+        escape(text).text
+    } else {
+        text.to_owned()
     }
 }
 

@@ -28,9 +28,10 @@ pub fn quote(word: &str) -> QuotedWord {
 /// The same without escapes, as every shell and the rules read it.
 pub fn quote_visible(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || PLAIN.contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }
 

@@ -459,9 +459,10 @@ impl GitObjects {
 
 fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     let meta = std::fs::symlink_metadata(path)?;
-    match meta.is_file() && meta.len() <= COMPARED {
-        true => std::fs::read(path),
-        false => Err(io::ErrorKind::FileTooLarge.into()),
+    if meta.is_file() && meta.len() <= COMPARED {
+        std::fs::read(path)
+    } else {
+        Err(io::ErrorKind::FileTooLarge.into())
     }
 }
 

@@ -172,9 +172,10 @@ async fn run(
 
 /// A shell piece of a template is kept from its start, since all of it is inserted.
 fn output_buffer(is_piece: bool) -> capture::BoundedBuffer {
-    match is_piece {
-        true => capture::BoundedBuffer::with_head_limit(PIECE),
-        false => capture::BoundedBuffer::default(),
+    if is_piece {
+        capture::BoundedBuffer::with_head_limit(PIECE)
+    } else {
+        capture::BoundedBuffer::default()
     }
 }
 

@@ -313,9 +313,10 @@ fn encode_png(pixels: &Pixels) -> Option<Vec<u8>> {
     let is_opaque = pixels.data.iter().skip(3).step_by(4).all(|alpha| *alpha == 255);
     encoder.set_color(if is_opaque { ColorType::Rgb } else { ColorType::Rgba });
     let mut writer = encoder.write_header().ok()?;
-    match is_opaque {
-        true => writer.write_image_data(&without_opacity(pixels)).ok()?,
-        false => writer.write_image_data(&pixels.data).ok()?,
+    if is_opaque {
+        writer.write_image_data(&without_opacity(pixels)).ok()?
+    } else {
+        writer.write_image_data(&pixels.data).ok()?
     }
     writer.finish().ok()?;
     Some(out)

@@ -115,9 +115,10 @@ impl Activity {
     }
 
     pub fn spinner(&self, now: Millis) -> usize {
-        match self.is_still {
-            true => 0,
-            false => usize::try_from(now.saturating_sub(self.turn_started_at) / FRAME).unwrap_or(0),
+        if self.is_still {
+            0
+        } else {
+            usize::try_from(now.saturating_sub(self.turn_started_at) / FRAME).unwrap_or(0)
         }
     }
 

@@ -224,10 +224,7 @@ impl Copier {
 
     /// The program that a sequence for the terminal passes through.
     pub fn multiplexer(&self) -> Multiplexer {
-        match self.clipboard.is_set("TMUX") {
-            true => Multiplexer::Tmux,
-            false => Multiplexer::None,
-        }
+        if self.clipboard.is_set("TMUX") { Multiplexer::Tmux } else { Multiplexer::None }
     }
 
     /// Begins to copy; a copy still in progress is abandoned.

@@ -251,12 +251,11 @@ impl Composer {
             return;
         }
         self.text.clear();
-        match shown.len() > WRITTEN {
-            true => self.paste(&text, lang),
-            false => {
-                self.text.insert_str(shown);
-                self.update_after_change();
-            }
+        if shown.len() > WRITTEN {
+            self.paste(&text, lang)
+        } else {
+            self.text.insert_str(shown);
+            self.update_after_change();
         }
     }
 

@@ -144,12 +144,12 @@ pub struct RowStyle {
 
 impl RowStyle {
     fn new(is_selected: bool, area: Rect, buf: &mut Buffer, theme: &Theme) -> RowStyle {
-        let (sigil, base, quiet) = match is_selected {
-            true if theme.has_surfaces() => {
-                (CHOSEN, theme.chosen(), Style { bg: theme.raised.bg, ..theme.dim })
-            }
-            true => (CHOSEN, theme.selection, theme.selection),
-            false => (NOT_CHOSEN, theme.text, theme.dim),
+        let (sigil, base, quiet) = if !is_selected {
+            (NOT_CHOSEN, theme.text, theme.dim)
+        } else if theme.has_surfaces() {
+            (CHOSEN, theme.chosen(), Style { bg: theme.raised.bg, ..theme.dim })
+        } else {
+            (CHOSEN, theme.selection, theme.selection)
         };
         if is_selected {
             buf.set_style(area, base);

@@ -135,10 +135,10 @@ impl QuestionGuard {
 
     /// Who gets keys now. `draft`: the draft contains text.
     pub fn target(&self, now: Millis, draft: bool) -> KeyTarget {
-        match self.is_ready(now) && (self.has_moved_focus || !(draft || self.is_typing_ahead(now)))
-        {
-            true => KeyTarget::Question,
-            false => KeyTarget::Draft,
+        if self.is_ready(now) && (self.has_moved_focus || !(draft || self.is_typing_ahead(now))) {
+            KeyTarget::Question
+        } else {
+            KeyTarget::Draft
         }
     }
 

@@ -308,9 +308,10 @@ impl Parser {
 
     fn paste(&mut self, mut paste: Paste, byte: u8) {
         paste.push(byte);
-        self.state = match paste.matched_bytes == END_OF_PASTE.len() {
-            true => ParserState::AfterPaste(paste.strip_end_mark()),
-            false => ParserState::Paste(paste),
+        self.state = if paste.matched_bytes == END_OF_PASTE.len() {
+            ParserState::AfterPaste(paste.strip_end_mark())
+        } else {
+            ParserState::Paste(paste)
         };
     }
 

@@ -395,9 +395,8 @@ pub fn letter(event: &KeyEvent) -> Option<char> {
         wide @ 0xFF01..=0xFF5E => char::from_u32(wide - 0xFEE0),
         _ => Some(c),
     };
-    folded.map(|c| match event.modifiers.contains(KeyModifiers::SHIFT) {
-        true => c.to_ascii_uppercase(),
-        false => c,
+    folded.map(|c| {
+        if event.modifiers.contains(KeyModifiers::SHIFT) { c.to_ascii_uppercase() } else { c }
     })
 }
 

@@ -83,9 +83,10 @@ impl Palette {
             CompletionStage::Name | CompletionStage::Argument => complete(call, input),
         };
         // A guess is never marked, so that Enter does not run it.
-        self.selection = match candidates.first().is_some_and(|first| first.is_certain) {
-            true => ListSelection::default(),
-            false => ListSelection::unmarked(),
+        self.selection = if candidates.first().is_some_and(|first| first.is_certain) {
+            ListSelection::default()
+        } else {
+            ListSelection::unmarked()
         };
         self.omitted = candidates.len().saturating_sub(MOST);
         self.items = find(input, candidates);

@@ -29,9 +29,10 @@ pub fn open_themes(state: &mut State) {
     let about = |name: &str| {
         let row = ABOUT.iter().find(|(known, _)| *known == name);
         let about = LocalizedText::from(row.map_or(words::THEME_OWN, |(_, about)| *about));
-        Some(match name == state.appearance.theme_name {
-            true => words::THEME_WORN.with("about", about),
-            false => about,
+        Some(if name == state.appearance.theme_name {
+            words::THEME_WORN.with("about", about)
+        } else {
+            about
         })
     };
     let names = state.appearance.theme_registry.names().iter();
@@ -113,9 +114,8 @@ pub fn open_note_places(state: &mut State, note: String) {
 /// The bots, and the choice to continue without one.
 pub fn open_bots(state: &mut State) {
     let now = state.facts.bot.as_deref().unwrap_or(NO_BOT);
-    let about = |name: &str, about: LocalizedText| match name == now {
-        true => common::ABOUT_IN_USE.with("about", about),
-        false => about,
+    let about = |name: &str, about: LocalizedText| {
+        if name == now { common::ABOUT_IN_USE.with("about", about) } else { about }
     };
     let row = |name: &str, said: LocalizedText| PickerRow {
         value: name.to_owned(),
@@ -146,9 +146,10 @@ pub fn fill_sessions(state: &mut State, rows: Vec<SessionRow>, more: usize) {
             Some(model) => words::SESSION_WITH_MODEL.with("when", one.when).with("model", model),
             None => words::SESSION_HERE.with("when", one.when),
         };
-        let about = match one.folder == here {
-            true => when,
-            false => words::SESSION_THERE.with("when", when).with("folder", one.folder),
+        let about = if one.folder == here {
+            when
+        } else {
+            words::SESSION_THERE.with("when", when).with("folder", one.folder)
         };
         PickerRow { value: one.id, label: one.title, about: Some(about), details: one.preview }
     };
@@ -240,12 +241,11 @@ fn apply_quit_choice(state: &mut State, how: String) -> Vec<ScreenEffect> {
 /// New facts arrived: if quitting waited for a file to be written, quit now.
 pub fn quit_after_export(state: &mut State) -> Vec<ScreenEffect> {
     let is_lost = state.facts.unsaved.as_ref().is_some_and(|unsaved| !unsaved.elsewhere);
-    match state.presence.should_quit_after_export && !is_lost {
-        true => {
-            state.presence.has_handled_unsaved = true;
-            vec![ScreenEffect::Quit]
-        }
-        false => Vec::new(),
+    if state.presence.should_quit_after_export && !is_lost {
+        state.presence.has_handled_unsaved = true;
+        vec![ScreenEffect::Quit]
+    } else {
+        Vec::new()
     }
 }
 

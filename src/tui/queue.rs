@@ -43,9 +43,10 @@ pub enum DeferredItem {
 
 impl DeferredItem {
     fn from_line(line: &str) -> DeferredItem {
-        match line.starts_with('/') {
-            true => DeferredItem::Command(line.to_owned()),
-            false => DeferredItem::Message(line.to_owned(), None),
+        if line.starts_with('/') {
+            DeferredItem::Command(line.to_owned())
+        } else {
+            DeferredItem::Message(line.to_owned(), None)
         }
     }
 
@@ -268,10 +269,8 @@ impl Queue {
         pen: &DrawContext<'_>,
     ) -> Line<'static> {
         let picked = at.is_some() && self.selected == at;
-        let (sigil, style) = match picked {
-            true => (CHOSEN, pen.theme.selection),
-            false => (NOT_CHOSEN, pen.theme.text),
-        };
+        let (sigil, style) =
+            if picked { (CHOSEN, pen.theme.selection) } else { (NOT_CHOSEN, pen.theme.text) };
         let text = text::elide_end(&text.replace('\n', " "), room);
         Line::from(vec![Span::styled(sigil, pen.theme.accent), Span::styled(text, style)])
     }

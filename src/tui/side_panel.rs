@@ -186,9 +186,10 @@ fn section(
 ) -> Vec<Line<'static>> {
     let bold = pen.theme.text.add_modifier(Modifier::BOLD);
     let mut lines = vec![Line::styled(heading, bold)];
-    match rows.is_empty() {
-        true => lines.push(Line::styled(words::PANEL_NONE.text(pen.lang), pen.theme.dim)),
-        false => lines.extend(rows),
+    if rows.is_empty() {
+        lines.push(Line::styled(words::PANEL_NONE.text(pen.lang), pen.theme.dim))
+    } else {
+        lines.extend(rows)
     }
     lines.push(Line::default());
     lines

@@ -209,9 +209,10 @@ fn fit_parts(mut parts: Vec<StatusPart>, room: usize) -> Line<'static> {
 
 /// The model's name, or that there is none.
 pub fn model(facts: &SessionInfo, lang: Lang) -> String {
-    match is_guide(facts) {
-        true => words::STATUS_GUIDE.text(lang).to_owned(),
-        false => text::elide_middle(&facts.model, 32),
+    if is_guide(facts) {
+        words::STATUS_GUIDE.text(lang).to_owned()
+    } else {
+        text::elide_middle(&facts.model, 32)
     }
 }
 

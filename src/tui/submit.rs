@@ -135,9 +135,10 @@ fn attach_mentions(effect: ScreenEffect, mentions: &[Mention]) -> ScreenEffect {
 
 /// Runs a command; `typed`: the line as the input showed it.
 fn command(state: &mut State, line: &str, typed: &str, at: Millis) -> Vec<ScreenEffect> {
-    let outcome = match state.modals.is_question_on_top() {
-        true => commands::dispatch_over_question(&state.command_context(), line),
-        false => commands::dispatch(&state.command_context(), line),
+    let outcome = if state.modals.is_question_on_top() {
+        commands::dispatch_over_question(&state.command_context(), line)
+    } else {
+        commands::dispatch(&state.command_context(), line)
     };
     if answers_in_transcript(&outcome) {
         state.transcript.add_typed_command(typed.trim());

@@ -413,10 +413,7 @@ fn open_palette(state: &mut State) {
 /// After each change of the input by the user.
 fn input_changed(state: &mut State) {
     let shown = state.composer.display_text();
-    let draft = match shown.is_empty() {
-        true => state.palette.take_draft(),
-        false => None,
-    };
+    let draft = if shown.is_empty() { state.palette.take_draft() } else { None };
     if let Some(draft) = draft {
         state.composer.set_text(&draft, state.appearance.lang);
     }

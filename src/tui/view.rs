@@ -75,9 +75,10 @@ fn draw_draft(
     let line = state.palette.draft().is_some();
     let label = if line { words::LINE_LABEL } else { words::DRAFT_LABEL };
     let label = Span::styled(label.text(pen.lang), tone);
-    let edge = match pen.theme.has_surfaces() {
-        true => HorizontalRule::edge(pen.theme),
-        false => HorizontalRule::new(pen.theme, if here { tone } else { pen.theme.border }),
+    let edge = if pen.theme.has_surfaces() {
+        HorizontalRule::edge(pen.theme)
+    } else {
+        HorizontalRule::new(pen.theme, if here { tone } else { pen.theme.border })
     };
     edge.left(label).draw(area, buf);
     let inner = Rect { y: area.y + 1, height: area.height - 1, width: input_width(area), ..area };
@@ -165,9 +166,10 @@ fn draw_input(
         return caret;
     }
     let shell = state.composer.display_text().starts_with('!');
-    let (tone, bar) = match shell {
-        true => (pen.theme.warn, pen.theme.bar.question),
-        false => (pen.theme.accent, pen.theme.bar.input),
+    let (tone, bar) = if shell {
+        (pen.theme.warn, pen.theme.bar.question)
+    } else {
+        (pen.theme.accent, pen.theme.bar.input)
     };
     let mut inner = Rect { width: input_width(area), ..area };
     if area.height > layout.input_rows.min(area.height.saturating_sub(2)) && area.height > 2 {
@@ -234,9 +236,10 @@ fn notice_line(state: &State, width: u16, pen: &DrawContext<'_>) -> Line<'static
             pen.theme.dim,
         );
     }
-    match state.activity.is_animated() {
-        true => Line::styled(pen.keymap.with_keys(words::ESC_STOPS).text(pen.lang), pen.theme.dim),
-        false => Line::default(),
+    if state.activity.is_animated() {
+        Line::styled(pen.keymap.with_keys(words::ESC_STOPS).text(pen.lang), pen.theme.dim)
+    } else {
+        Line::default()
     }
 }
 

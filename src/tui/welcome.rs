@@ -72,9 +72,10 @@ pub fn compose(state: &State, area: Rect, pen: &DrawContext<'_>) -> Option<Start
     let below = Rect { y: (top + page).min(area.bottom()), ..inner };
     let at = |row: usize| text.y.saturating_add(u16::try_from(row).unwrap_or(0)).min(area.bottom());
     let first_steps = Rect { y: at(steps.start), height: at(steps.end) - at(steps.start), ..text };
-    let bird = match has_bird {
-        true => Rect { y: top, width: bird::SIZE.0, height: bird::SIZE.1, ..inner },
-        false => Rect::default(),
+    let bird = if has_bird {
+        Rect { y: top, width: bird::SIZE.0, height: bird::SIZE.1, ..inner }
+    } else {
+        Rect::default()
     };
     let below = Rect { height: area.bottom() - below.y, ..below };
     Some(StartPage { bird, text, lines, first_steps, below, notices })
@@ -179,9 +180,10 @@ fn first_steps(state: &State, pen: &DrawContext<'_>, width: usize) -> Vec<Line<'
         let room = width.saturating_sub(keys + 4);
         let said = text::elide_end(entry.text, room);
         let about = about(state, entry.text, pen.lang);
-        let about = match texts + 3 < room {
-            true => text::elide_end(&about, room - texts - 3),
-            false => String::new(),
+        let about = if texts + 3 < room {
+            text::elide_end(&about, room - texts - 3)
+        } else {
+            String::new()
         };
         let style = if entry.is_inserted { pen.theme.selection } else { pen.theme.text };
         let gap = |columns: usize, of: &str| " ".repeat(columns.saturating_sub(text::width(of)));

@@ -72,9 +72,10 @@ fn survive(resumes: bool, trouble: fn(&mut DiscordServer)) {
     assert_eq!(client.next_text(), "before");
     trouble(&mut server);
     server.say("1", "during");
-    match resumes {
-        true => server.wait_for_resume(1),
-        false => server.wait_for_identify(2),
+    if resumes {
+        server.wait_for_resume(1)
+    } else {
+        server.wait_for_identify(2)
     }
     server.say("1", "after");
     let mut got = [client.next_text(), client.next_text()];

@@ -61,12 +61,11 @@ impl Model for Reader {
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Chunk, ModelError>> {
-        let chunks = match request.messages[0].text().starts_with("You summarize") {
-            true => self.summarize(),
-            false => {
-                self.sent.lock().unwrap().push(request.messages);
-                self.next_step().into_iter().map(Ok).collect()
-            }
+        let chunks = if request.messages[0].text().starts_with("You summarize") {
+            self.summarize()
+        } else {
+            self.sent.lock().unwrap().push(request.messages);
+            self.next_step().into_iter().map(Ok).collect()
         };
         futures_util::stream::iter(chunks).boxed()
     }

@@ -498,9 +498,10 @@ fn a_kill_just_after_enter_loses_no_visible_text() {
     let mut hits = std::collections::BTreeMap::new();
     for n in 0..count {
         let (known, is_heard) = early(base + n);
-        let is_safe = match is_heard {
-            true => known == SentText::Conversation,
-            false => matches!(known, SentText::Conversation | SentText::Draft),
+        let is_safe = if is_heard {
+            known == SentText::Conversation
+        } else {
+            matches!(known, SentText::Conversation | SentText::Draft)
         };
         assert!(is_safe, "seed {}: heard: {is_heard}, and it is in {known:?}", base + n);
         *hits.entry((known, is_heard)).or_insert(0_u32) += 1;

@@ -228,9 +228,10 @@ fn a_folder_removed_during_a_turn_is_reported() {
             std::thread::yield_now();
         }
         let mode = |mode| fs::set_permissions(bench.work(), fs::Permissions::from_mode(mode));
-        match closed {
-            true => mode(0o000).unwrap(),
-            false => fs::remove_dir_all(bench.work()).unwrap(),
+        if closed {
+            mode(0o000).unwrap()
+        } else {
+            fs::remove_dir_all(bench.work()).unwrap()
         }
         server.release();
         let output = child.wait_with_output().unwrap();

@@ -453,13 +453,12 @@ fn lent(bench: &TestDir, server: &Server, own: bool, trapped: &str) -> Screen {
     let args = ["--trust", &work, "--base-url", &url, "--model", "loop-1"];
     let mut screen = Screen::start(&args, &envs, &bench.work(), (80, 24));
     screen.wait_for("loop-1");
-    match own {
-        true => {
-            screen.press("a draft");
-            screen.wait_for("a draft");
-            screen.press("\x07");
-        }
-        false => screen.press(&format!("!{editor}\r")),
+    if own {
+        screen.press("a draft");
+        screen.wait_for("a draft");
+        screen.press("\x07");
+    } else {
+        screen.press(&format!("!{editor}\r"))
     }
     // The file is there before its content is.
     wait_until("it runs", || {

@@ -248,9 +248,10 @@ fn a_hang_up_without_a_signal_ends_the_program_and_keeps_the_draft() {
 fn holds(folder: &Path, words: &str) -> bool {
     fs::read_dir(folder).unwrap().flatten().any(|entry| {
         let path = entry.path();
-        match path.is_dir() {
-            true => holds(&path, words),
-            false => fs::read_to_string(&path).is_ok_and(|text| text.contains(words)),
+        if path.is_dir() {
+            holds(&path, words)
+        } else {
+            fs::read_to_string(&path).is_ok_and(|text| text.contains(words))
         }
     })
 }

@@ -255,9 +255,10 @@ fn names_of_folders_files_and_settings_cannot_control_the_terminal() {
     let many = named_commands(&work, &script, &slash);
     for trusted in [false, true] {
         for args in &many {
-            let args = match trusted {
-                true => [&["--trust", work.as_str()], &args[..]].concat(),
-                false => args.clone(),
+            let args = if trusted {
+                [&["--trust", work.as_str()], &args[..]].concat()
+            } else {
+                args.clone()
             };
             assert_no_control(&bench.on_terminal(&args), &args);
         }

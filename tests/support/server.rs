@@ -424,9 +424,10 @@ impl Shared {
         for piece in &reply.pieces {
             self.pause(reply.pause);
             // In one packet, as servers send their events.
-            let chunk = match reply.raw {
-                true => piece.clone(),
-                false => [format!("{:x}\r\n", piece.len()).as_bytes(), piece, b"\r\n"].concat(),
+            let chunk = if reply.raw {
+                piece.clone()
+            } else {
+                [format!("{:x}\r\n", piece.len()).as_bytes(), piece, b"\r\n"].concat()
             };
             client.write_all(&chunk)?;
             times.push(Instant::now());

@@ -209,10 +209,8 @@ impl DifferentialFixture {
 /// An option with the value that is its own argument, attached, and behind others.
 fn with_value(promised: &Promised, entry: &str, mark: &str) -> Vec<Vec<String>> {
     let (flag, _) = entry.split_once('=').unwrap();
-    let attached = match flag.starts_with("--") {
-        true => format!("{flag}={mark}"),
-        false => format!("{flag}{mark}"),
-    };
+    let attached =
+        if flag.starts_with("--") { format!("{flag}={mark}") } else { format!("{flag}{mark}") };
     let forms: [&[&str]; 4] =
         [&[flag, mark, "a.txt"], &["a.txt", flag, mark], &[&attached, "a.txt"], &[flag, "2", mark]];
     let line = |form: &[&str]| {

@@ -40,11 +40,10 @@ impl Turn {
         let message = reply.text();
         let (mut calls, mut todo) = (Vec::new(), VecDeque::new());
         for (index, call) in reply.calls().enumerate() {
-            let read = match index < MOST_COMMANDS {
-                true => read_call(call),
-                false => {
-                    Err(protocol::TOO_MANY.with("count", index + 1).with("most", MOST_COMMANDS))
-                }
+            let read = if index < MOST_COMMANDS {
+                read_call(call)
+            } else {
+                Err(protocol::TOO_MANY.with("count", index + 1).with("most", MOST_COMMANDS))
             };
             let becomes = match read {
                 Ok(NativeStep { work, cwd, background }) => {

@@ -205,9 +205,10 @@ impl PlainQuestion {
     /// Any other text goes back to the choices.
     fn confirm_lasting(&mut self, pick: ChoicePick, typed: &str) -> ParsedLine {
         let word = confirmation_word(pick);
-        match word.is_some_and(|word| normalize_width(typed).eq_ignore_ascii_case(word)) {
-            true => self.apply(pick),
-            false => ParsedLine::Lines(self.lines()),
+        if word.is_some_and(|word| normalize_width(typed).eq_ignore_ascii_case(word)) {
+            self.apply(pick)
+        } else {
+            ParsedLine::Lines(self.lines())
         }
     }
 
@@ -317,9 +318,10 @@ impl PlainQuestion {
     /// Asks about a shell command; after the last one, the question is answered.
     fn ask_next_command(&mut self, at: usize, run: Vec<String>) -> ParsedLine {
         let Some(piece) = self.template_commands().get(at) else {
-            return ParsedLine::Decided(match run.is_empty() {
-                true => Decision::Reject { word: None },
-                false => Decision::ApproveAll { steps: run },
+            return ParsedLine::Decided(if run.is_empty() {
+                Decision::Reject { word: None }
+            } else {
+                Decision::ApproveAll { steps: run }
             });
         };
         let word = if piece.is_high_risk() { p::LINE_PIECE_GRAVE } else { p::LINE_PIECE_NOW };

@@ -192,15 +192,14 @@ fn read_lines(mut from: impl BufRead, goes_on: bool, to: &Sender<PlainInput>) {
         let room = LONGEST.saturating_sub(bytes.len());
         bytes.extend(came.iter().take(taken.min(room)));
         from.consume(taken);
-        let typed = match bytes.is_empty() {
-            true if goes_on && !ended => PlainInput::End,
-            true => return,
-            false if end.is_none() && !over && bytes.len() < LONGEST => continue,
-            false => {
-                let text = String::from_utf8_lossy(&bytes);
-                let text = text.trim_end_matches(['\n', '\r']).to_owned();
-                PlainInput::Line(Line { text, began })
-            }
+        let typed = if bytes.is_empty() {
+            if goes_on && !ended { PlainInput::End } else { return }
+        } else if end.is_none() && !over && bytes.len() < LONGEST {
+            continue;
+        } else {
+            let text = String::from_utf8_lossy(&bytes);
+            let text = text.trim_end_matches(['\n', '\r']).to_owned();
+            PlainInput::Line(Line { text, began })
         };
         bytes.clear();
         first = None;

@@ -21,21 +21,18 @@ impl ChatConversation {
         let was_file = open.shown_by.len() == 1 && open.has_file;
         open.has_file = false;
         let parts = plain_parts(&open.question.text(lang), &limits);
-        let note = match was_file && parts.len() <= MOST_PARTS {
-            true => {
-                let timeline = &mut self.timeline;
-                // The question itself comes after them.
-                timeline.withdraw(open.post);
-                let posts = parts.into_iter().map(|part| timeline.post(PostBody::Plain(part)));
-                open.shown_by = posts.collect();
-                w::QUESTION_ABOVE
-            }
-            false => {
-                self.timeline.withdraw(open.post);
-                open.question.refuse_only();
-                open.shown_by.clear();
-                w::QUESTION_UNREAD
-            }
+        let note = if was_file && parts.len() <= MOST_PARTS {
+            let timeline = &mut self.timeline;
+            // The question itself comes after them.
+            timeline.withdraw(open.post);
+            let posts = parts.into_iter().map(|part| timeline.post(PostBody::Plain(part)));
+            open.shown_by = posts.collect();
+            w::QUESTION_ABOVE
+        } else {
+            self.timeline.withdraw(open.post);
+            open.question.refuse_only();
+            open.shown_by.clear();
+            w::QUESTION_UNREAD
         };
         let text = open.question.short(lang, &limits, note);
         let buttons = open.question.buttons(lang, &limits, self.has_admin);

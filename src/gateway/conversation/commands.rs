@@ -69,11 +69,13 @@ impl ChatConversation {
         }
         let is_asking = matches!(self.state, ChatState::Asking(_));
         let is_known = commands::canonical_name(&self.extensions, name).is_some();
-        let is_ready = match is_asking {
-            true => is_known,
+        let is_ready = if is_asking {
+            is_known
+        } else if !self.waiting.is_empty() {
             // What came before it is still to be done, but a turn that runs can be stopped.
-            false if !self.waiting.is_empty() => built_in == Some("stop") && self.has_turn(),
-            false => is_built_in(name),
+            built_in == Some("stop") && self.has_turn()
+        } else {
+            is_built_in(name)
         };
         if is_ready {
             return self.run_sent(&speaker, delivery, &sent);
@@ -252,9 +254,10 @@ impl ChatConversation {
                 None
             }
         };
-        match message.is_none_or(|text| self.accept(by, delivery, text)) {
-            true => vec![ChatEffect::Send(op)],
-            false => Vec::new(),
+        if message.is_none_or(|text| self.accept(by, delivery, text)) {
+            vec![ChatEffect::Send(op)]
+        } else {
+            Vec::new()
         }
     }
 

@@ -300,10 +300,8 @@ impl ChatConversation {
             // What came after the messages was not shown, or not recorded.
             posts = self.show_again(replies.get(last), Vec::new(), rest);
         }
-        let (shown, note) = match is_done {
-            true => (last, None),
-            false => (of_messages, self.say_interrupted(begun.is_told)),
-        };
+        let (shown, note) =
+            if is_done { (last, None) } else { (of_messages, self.say_interrupted(begun.is_told)) };
         self.finish(begun.delivery, (posts, shown), note);
     }
 

@@ -367,9 +367,10 @@ impl ChatConversation {
         let Some((op, shown)) = messages::submit_op(text, mentions) else {
             return vec![ChatEffect::Done(delivery)];
         };
-        match self.accept(&speaker.id, &delivery, shown) {
-            true => vec![ChatEffect::Send(op)],
-            false => vec![ChatEffect::Done(delivery)],
+        if self.accept(&speaker.id, &delivery, shown) {
+            vec![ChatEffect::Send(op)]
+        } else {
+            vec![ChatEffect::Done(delivery)]
         }
     }
 

@@ -67,9 +67,10 @@ impl DiscordApi {
             self.limits.lock().unwrap_or_else(PoisonError::into_inner)
         };
         // Answers to interactions do not count for the limit of the whole bot.
-        let wait = match is_own(path) {
-            true => limits().wait(&bucket, Instant::now()),
-            false => limits().wait_of(&bucket, Instant::now()),
+        let wait = if is_own(path) {
+            limits().wait(&bucket, Instant::now())
+        } else {
+            limits().wait_of(&bucket, Instant::now())
         };
         if let Some(after) = wait {
             return Err(PlatformError::RateLimited { after });

@@ -284,10 +284,9 @@ fn chosen(options: &[CommandOption]) -> Vec<ChosenOption> {
 }
 
 fn focused(options: &[CommandOption]) -> Option<&CommandOption> {
-    options.iter().find_map(|option| match option.focused {
-        true => Some(option),
-        false => focused(&option.options),
-    })
+    options
+        .iter()
+        .find_map(|option| if option.focused { Some(option) } else { focused(&option.options) })
 }
 
 fn plain(value: &Value) -> String {

@@ -151,12 +151,11 @@ impl DiscordSession {
 
     /// It is time for a heartbeat. If the last one was not answered, the connection is dead.
     pub fn on_beat(&mut self) -> SessionStep {
-        match self.is_beat_open {
-            true => SessionStep::Reconnect(Duration::ZERO),
-            false => {
-                self.is_beat_open = true;
-                self.heartbeat()
-            }
+        if self.is_beat_open {
+            SessionStep::Reconnect(Duration::ZERO)
+        } else {
+            self.is_beat_open = true;
+            self.heartbeat()
         }
     }
 

@@ -252,9 +252,8 @@ pub fn arguments(row: Option<&CommandRow>, chosen: &[ChosenOption]) -> String {
         }
     }
     let is_known = |one: &&ChosenOption| shown.iter().any(|option| option.name == one.name);
-    let others = chosen.iter().filter(|one| !is_known(one)).map(|one| match are_words {
-        true => args::join(std::slice::from_ref(&one.value)),
-        false => one.value.clone(),
+    let others = chosen.iter().filter(|one| !is_known(one)).map(|one| {
+        if are_words { args::join(std::slice::from_ref(&one.value)) } else { one.value.clone() }
     });
     words.extend(others);
     words.join(" ")

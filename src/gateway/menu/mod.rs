@@ -253,18 +253,15 @@ impl MenuNames<'_> {
     /// The line to dispatch for a command as a platform sent it: its own name for the command, the
     /// bot's name after an `@`, the one command of Slack and Discord that takes all others.
     pub fn typed_line(&self, sent: &SentCommand) -> String {
-        let (name, args) = match self.is_umbrella(&sent.name) {
-            true => {
-                let chosen = sent.options.iter().map(|option| option.value.as_str());
-                let line: Vec<&str> = std::iter::once(sent.args.as_str()).chain(chosen).collect();
-                split_umbrella(&line.join(" "))
-            }
-            false => {
-                let row = self.shown_row(&sent.name);
-                let chosen = discord::arguments(row, &sent.options);
-                let args = format!("{} {chosen}", sent.args);
-                (sent.name.trim_start_matches('/').to_owned(), args.trim().to_owned())
-            }
+        let (name, args) = if self.is_umbrella(&sent.name) {
+            let chosen = sent.options.iter().map(|option| option.value.as_str());
+            let line: Vec<&str> = std::iter::once(sent.args.as_str()).chain(chosen).collect();
+            split_umbrella(&line.join(" "))
+        } else {
+            let row = self.shown_row(&sent.name);
+            let chosen = discord::arguments(row, &sent.options);
+            let args = format!("{} {chosen}", sent.args);
+            (sent.name.trim_start_matches('/').to_owned(), args.trim().to_owned())
         };
         let name = name.split_once('@').map_or(name.as_str(), |(name, _)| name);
         let name = self.row_name(name).unwrap_or_else(|| name.to_owned());

@@ -51,9 +51,10 @@ pub fn menu(rows: &[CommandRow], options: MenuOptions<'_>, lang: Lang) -> SlackM
                 continue;
             }
             // A name that is cut leads back by its menu alone; another name of it is not needed.
-            let free = match spelt.chars().count() > SLACK.name {
-                true => Err(LeftOutReason::TooLong(SLACK.name)),
-                false => free_name(&all, row, alias, &letters, &taken),
+            let free = if spelt.chars().count() > SLACK.name {
+                Err(LeftOutReason::TooLong(SLACK.name))
+            } else {
+                free_name(&all, row, alias, &letters, &taken)
             };
             match free {
                 Ok(name) => {

@@ -462,14 +462,14 @@ impl SlackWire {
         if self.expires.is_some_and(|expires| expires <= now) {
             return Err(LinkLost);
         }
-        match self.alive_until <= now {
-            true if self.is_pinged => Err(LinkLost),
-            true => {
-                self.is_pinged = true;
-                self.alive_until = now + ANSWER.min(silence);
-                self.socket.ping().await.map_err(|_| LinkLost)
-            }
-            false => Ok(()),
+        if self.alive_until > now {
+            Ok(())
+        } else if self.is_pinged {
+            Err(LinkLost)
+        } else {
+            self.is_pinged = true;
+            self.alive_until = now + ANSWER.min(silence);
+            self.socket.ping().await.map_err(|_| LinkLost)
         }
     }
 

@@ -242,10 +242,12 @@ fn command(text: &str, username: &str) -> TypedCommand {
     let (word, args) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let (name, bot) = word.split_once('@').unwrap_or((word, username));
     let is_name = |c: char| c.is_alphanumeric() || "_-.:".contains(c);
-    match name.chars().all(is_name) && !name.is_empty() {
-        true if !bot.eq_ignore_ascii_case(username) => TypedCommand::ForAnother,
-        true => TypedCommand::Named { name: name.to_owned(), args: args.trim().to_owned() },
-        false => TypedCommand::None,
+    if name.is_empty() || !name.chars().all(is_name) {
+        TypedCommand::None
+    } else if !bot.eq_ignore_ascii_case(username) {
+        TypedCommand::ForAnother
+    } else {
+        TypedCommand::Named { name: name.to_owned(), args: args.trim().to_owned() }
     }
 }
 

@@ -271,9 +271,10 @@ pub(super) fn line_counts(finding: &StepResult, of: usize, lang: Lang) -> Report
 
 pub(super) fn tests(run: &StepResult, lang: Lang) -> ReportWriter {
     let line = run.command_line();
-    let head = match run.has_succeeded() {
-        true => words_of::TESTS_PASSED.with("line", line),
-        false => words_of::TESTS_FAILED.with("line", line).with("code", code(run)),
+    let head = if run.has_succeeded() {
+        words_of::TESTS_PASSED.with("line", line)
+    } else {
+        words_of::TESTS_FAILED.with("line", line).with("code", code(run))
     };
     let offers = [words_of::TRY_CHANGES, words_of::TRY_HISTORY];
     ReportWriter::with_suggestions(with_output(head.text(lang), run, lang), &offers, lang)

@@ -359,10 +359,12 @@ impl MessagesReader {
                     self.seal(json!({ "signature": signature }), answer);
                 }
                 Block::ToolUse { id, name, input, pieces } => {
-                    let arguments = match pieces.is_empty() {
-                        false => pieces,
-                        true if input.is_null() => Value::Object(Map::new()).to_string(),
-                        true => input.to_string(),
+                    let arguments = if !pieces.is_empty() {
+                        pieces
+                    } else if input.is_null() {
+                        Value::Object(Map::new()).to_string()
+                    } else {
+                        input.to_string()
                     };
                     answer.call(new_call(&id, name, arguments, None, &mut self.taken));
                 }

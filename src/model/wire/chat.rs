@@ -81,12 +81,11 @@ impl WireFormat for ChatCompletions {
 
 fn messages(call: &WireCall<'_>, habits: Habits) -> Value {
     let joined;
-    let messages = match call.features.has(RequestFeatures::ONE_SYSTEM) {
-        true => {
-            joined = one_system(&call.request.messages);
-            &joined
-        }
-        false => &call.request.messages,
+    let messages = if call.features.has(RequestFeatures::ONE_SYSTEM) {
+        joined = one_system(&call.request.messages);
+        &joined
+    } else {
+        &call.request.messages
     };
     let mut wire = Vec::with_capacity(messages.len());
     for message in messages {
@@ -211,9 +210,10 @@ fn append(wire: &mut Value, field: &str, more: Vec<Value>) {
 fn wire_call(call: &ToolCall, habits: Habits) -> Value {
     // Servers read the arguments again; some fail at broken ones.
     let is_read = serde_json::from_str::<Map<String, Value>>(&call.arguments).is_ok();
-    let arguments = match is_read {
-        true => call.arguments.clone(),
-        false => arguments_object(&call.arguments).to_string(),
+    let arguments = if is_read {
+        call.arguments.clone()
+    } else {
+        arguments_object(&call.arguments).to_string()
     };
     json!({
         "id": id_for_wire(&call.id, habits.id_length),
@@ -308,9 +308,10 @@ impl ChatReader {
         if let Some(Reasoning { field, details }) = self.reasoning.take()
             && self.keeps_reasoning
         {
-            let data = match details.is_empty() {
-                true => json!({ "field": field }),
-                false => json!({ "field": field, DETAILS: details }),
+            let data = if details.is_empty() {
+                json!({ "field": field })
+            } else {
+                json!({ "field": field, DETAILS: details })
             };
             answer.seal_thought(self.origin.seal(data));
         }

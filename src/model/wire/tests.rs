@@ -146,9 +146,10 @@ pub(super) fn gather(provider: Provider, events: &[Value]) -> Vec<Chunk> {
 
 fn split(provider: Provider, pieces: Vec<Vec<u8>>) -> (Vec<Chunk>, Option<ModelError>) {
     let bytes = stream::iter(pieces.into_iter().map(Ok::<_, ()>));
-    let events: Vec<Result<SseEvent, SseError<()>>> = match Api::of(provider).format.is_lines() {
-        true => sse::lines(bytes, EVENT_CAP).collect::<Vec<_>>().now_or_never(),
-        false => sse::events(bytes, EVENT_CAP).collect::<Vec<_>>().now_or_never(),
+    let events: Vec<Result<SseEvent, SseError<()>>> = if Api::of(provider).format.is_lines() {
+        sse::lines(bytes, EVENT_CAP).collect::<Vec<_>>().now_or_never()
+    } else {
+        sse::events(bytes, EVENT_CAP).collect::<Vec<_>>().now_or_never()
     }
     .unwrap_or_default();
     read_events(provider, events.into_iter().filter_map(Result::ok))

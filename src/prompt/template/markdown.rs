@@ -16,10 +16,8 @@ pub(super) fn parse(text: &str, form: TemplateForm) -> Result<Vec<Piece>, Locali
             (None, Some(mark)) => fence = Some(mark),
             _ => {}
         }
-        let within = match fence.is_some() || mark.is_some() {
-            true => LineContext::Fence,
-            false => LineContext::Text,
-        };
+        let within =
+            if fence.is_some() || mark.is_some() { LineContext::Fence } else { LineContext::Text };
         parse_line(row, (within, numbers), &mut pieces)
             .map_err(|fault| fault.with("line", number + 1))?;
     }

@@ -113,11 +113,10 @@ impl Template {
                 }
                 Piece::Mention { path, lines } => {
                     let mention = Mention { path: join_path(path, values), lines: *lines };
-                    match mention.path.is_empty() {
-                        true => push_text(&mut parts, "@"),
-                        false => {
-                            parts.push(PromptPart::Mention { text: mention.as_typed(), mention })
-                        }
+                    if mention.path.is_empty() {
+                        push_text(&mut parts, "@")
+                    } else {
+                        parts.push(PromptPart::Mention { text: mention.as_typed(), mention })
                     }
                 }
             }

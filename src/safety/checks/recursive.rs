@@ -149,9 +149,12 @@ pub(super) fn check_split_output(
         patterns.extend(operands(tokens).next().map(|(_, text)| text));
     }
     let fixed = args::find_flag(tokens, fixed).is_some();
-    let spelled = |pattern: &str| match fixed {
-        true => pattern.lines().all(|line| line.chars().count() > 1),
-        false => spells_out(pattern),
+    let spelled = |pattern: &str| {
+        if fixed {
+            pattern.lines().all(|line| line.chars().count() > 1)
+        } else {
+            spells_out(pattern)
+        }
     };
     if file || !patterns.into_iter().all(spelled) {
         add_split_finding(call, only.at, findings);

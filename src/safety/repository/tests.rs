@@ -16,10 +16,12 @@ impl Machine for Tree {
     fn kind(&self, path: &Path) -> PathKind {
         let path = paths::normalize(path);
         let is_file = self.0.keys().any(|name| Path::new(name) == path);
-        match self.0.keys().any(|name| Path::new(name).starts_with(&path)) {
-            _ if is_file => PathKind::File,
-            true => PathKind::Folder,
-            false => PathKind::Missing,
+        if self.0.keys().any(|name| Path::new(name).starts_with(&path)) {
+            if is_file { PathKind::File } else { PathKind::Folder }
+        } else if is_file {
+            PathKind::File
+        } else {
+            PathKind::Missing
         }
     }
 

@@ -114,9 +114,10 @@ proptest! {
         let readers = readers();
         let reader = row.get(&readers);
         let picked = |index: &Index| index.get(&reader.flags).to_string();
-        let mut args: Vec<String> = match reader.flags.is_empty() {
-            true => Vec::new(),
-            false => flags.iter().map(picked).collect(),
+        let mut args: Vec<String> = if reader.flags.is_empty() {
+            Vec::new()
+        } else {
+            flags.iter().map(picked).collect()
         };
         if !reader.paths.is_empty() {
             let name = option.get(&reader.paths);

@@ -309,9 +309,10 @@ pub fn describe_change(
     };
     // Where all lines end the same way, their ends are not worth mentioning.
     let same = |text: &str| text.is_empty() || edit::has_crlf_only(text);
-    let (old, new) = match same(&old) && same(&new) {
-        true => (old.replace("\r\n", "\n"), new.replace("\r\n", "\n")),
-        false => (old, new),
+    let (old, new) = if same(&old) && same(&new) {
+        (old.replace("\r\n", "\n"), new.replace("\r\n", "\n"))
+    } else {
+        (old, new)
     };
     let (diff, added, removed) = unified(shown, &old, &new);
     Change {

@@ -53,10 +53,7 @@ fn closest_region(file: &[&str], wanted: &[&str]) -> Option<usize> {
     let bare = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let file: Vec<String> = file.iter().map(|line| bare(line)).collect();
     let wanted: Vec<String> = wanted.iter().map(|line| bare(line)).collect();
-    let weigh = |a: &str, b: &str| match a == b {
-        true => 2 * a.len().max(1),
-        false => similarity(a, b),
-    };
+    let weigh = |a: &str, b: &str| if a == b { 2 * a.len().max(1) } else { similarity(a, b) };
     let mut best: Option<(usize, usize)> = None;
     for start in 0..file.len() {
         let there = file.get(start..).unwrap_or_default();

@@ -130,10 +130,7 @@ impl<'a> InputFields<'a> {
             .flat_map(|fields| fields.keys())
             .map(String::as_str)
             .collect();
-        let there = match there.is_empty() {
-            true => "-".to_owned(),
-            false => excerpt(&there.join(", ")),
-        };
+        let there = if there.is_empty() { "-".to_owned() } else { excerpt(&there.join(", ")) };
         words::FIELD_MISSING
             .with("tool", self.tool)
             .with("field", names.first().copied().unwrap_or_default())

@@ -58,9 +58,10 @@ fn judge(
     let head = ground.scene.world.head(&spot.path, HEAD).ok_or_else(unreadable)?;
     let (text, encoding) = encoding::decode_head(&head).ok_or_else(unreadable)?;
     let is_crlf = has_crlf_only(&text);
-    let encoding = match head.is_ascii() && !edits.iter().all(TextEdit::is_ascii) {
-        true => sampled_encoding(&spot, ground).unwrap_or(encoding),
-        false => encoding,
+    let encoding = if head.is_ascii() && !edits.iter().all(TextEdit::is_ascii) {
+        sampled_encoding(&spot, ground).unwrap_or(encoding)
+    } else {
+        encoding
     };
     let mut masks = Masks::new(ground, "");
     let [old, new] = encoded_texts(edits, &spot, (encoding, is_crlf), &mut masks)?;
@@ -105,9 +106,10 @@ fn encoded_texts(
         }
         for (text, list) in [(&edit.old, &mut old), (&edit.new, &mut new)] {
             let text = masks.reveal(text)?;
-            let text = match is_crlf && !text.contains('\r') {
-                true => text.replace('\n', "\r\n"),
-                false => text.clone(),
+            let text = if is_crlf && !text.contains('\r') {
+                text.replace('\n', "\r\n")
+            } else {
+                text.clone()
             };
             let say = || spot.say(words::TOOL_NOT_ENCODABLE).with("encoding", encoding.name());
             list.push(encoding.encode(&text).ok_or_else(say)?.into_owned());

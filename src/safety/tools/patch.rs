@@ -63,12 +63,11 @@ pub fn judge(input: &InputFields<'_>, ground: &JudgeContext<'_>, out: &mut Findi
     let new = becomes(&InputFields::new("config.json_patch", &real))?;
     check_loosening(&old.value, &new, out);
     let after = format!("{mark}{}", json_edit::rewrite(body, &old, &new));
-    let shown = match masks.has_masks() {
-        true => {
-            let shown = format!("{mark}{}", json_edit::rewrite(body, &old, &becomes(input)?));
-            Some(masks.masked_display(&shown, &after))
-        }
-        false => None,
+    let shown = if masks.has_masks() {
+        let shown = format!("{mark}{}", json_edit::rewrite(body, &old, &becomes(input)?));
+        Some(masks.masked_display(&shown, &after))
+    } else {
+        None
     };
     masks.add_findings(&spot, out);
     let say = spot.say(words::TOOL_PATCHES);
@@ -195,9 +194,10 @@ fn check_loosening(old: &Value, new: &Value, out: &mut Findings) {
                 Loosens::WhenLonger => !is_subset(after, before),
                 Loosens::Always => after.is_some(),
             };
-            let (rule, tier, word): (_, _, crate::i18n::Phrase) = match loosens {
-                true => ("config.loosens", Tier::L2, words::CONFIG_LOOSENS),
-                false => ("config.tightens", Tier::L1, words::CONFIG_TIGHTENS),
+            let (rule, tier, word): (_, _, crate::i18n::Phrase) = if loosens {
+                ("config.loosens", Tier::L2, words::CONFIG_LOOSENS)
+            } else {
+                ("config.tightens", Tier::L1, words::CONFIG_TIGHTENS)
             };
             let say: LocalizedText = word.with("key", *name);
             out.add_repeated(rule, tier, say, &[Effect::Write, Effect::Outside]);

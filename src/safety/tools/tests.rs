@@ -67,10 +67,12 @@ impl Machine for FakeFiles {
     }
 
     fn kind(&self, path: &Path) -> PathKind {
-        match self.files.contains_key(path) {
-            true => PathKind::File,
-            false if path == Path::new("/w") => PathKind::Folder,
-            false => PathKind::Missing,
+        if self.files.contains_key(path) {
+            PathKind::File
+        } else if path == Path::new("/w") {
+            PathKind::Folder
+        } else {
+            PathKind::Missing
         }
     }
 

@@ -85,9 +85,10 @@ fn broken_marks(text: &str) -> Vec<&str> {
 fn missing_group(pattern: &RegexMark) -> Option<LocalizedText> {
     let group = pattern.group.as_ref()?;
     let flags: String = pattern.flags.chars().filter(|c| matches!(c, 'i' | 'm' | 's')).collect();
-    let whole = match flags.is_empty() {
-        true => pattern.source.clone(),
-        false => format!("(?{flags}){}", pattern.source),
+    let whole = if flags.is_empty() {
+        pattern.source.clone()
+    } else {
+        format!("(?{flags}){}", pattern.source)
     };
     let regex = fancy_regex::Regex::new(&whole).ok()?;
     let mut names = regex.capture_names().flatten();

@@ -260,9 +260,8 @@ impl Checker<'_> {
             self.check_call_arguments(&call);
         } else if text.starts_with("->") {
             match args::parse_chain(text) {
-                Some(links) => links.iter().for_each(|link| match link.directive {
-                    true => self.check_call(link),
-                    false => self.check_link(link),
+                Some(links) => links.iter().for_each(|link| {
+                    if link.directive { self.check_call(link) } else { self.check_link(link) }
                 }),
                 None => self.fault(words::NO_CHAIN.with("text", quoted(text))),
             }
@@ -435,9 +434,10 @@ impl Checker<'_> {
                     key.as_text()
                         .is_some_and(|key| key.starts_with('$') && args::parse_call(key).is_some())
                 };
-                match pairs.iter().any(|(key, _)| is_call(key)) {
-                    true => self.check_instruction(node),
-                    false => pairs.iter().for_each(|(_, value)| self.check_values(value)),
+                if pairs.iter().any(|(key, _)| is_call(key)) {
+                    self.check_instruction(node)
+                } else {
+                    pairs.iter().for_each(|(_, value)| self.check_values(value))
                 }
             }
             _ => {}

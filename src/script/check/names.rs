@@ -451,9 +451,10 @@ impl KnownNames {
     }
 
     fn add_set_by_text(&mut self, text: &str) {
-        let calls = match text.starts_with("->") {
-            true => args::parse_chain(text).unwrap_or_default(),
-            false => args::parse_call(text).filter(|_| text.starts_with('$')).into_iter().collect(),
+        let calls = if text.starts_with("->") {
+            args::parse_chain(text).unwrap_or_default()
+        } else {
+            args::parse_call(text).filter(|_| text.starts_with('$')).into_iter().collect()
         };
         calls.iter().for_each(|call| self.add_set_by_call(call));
         for span in MessageText::read(text).spans() {

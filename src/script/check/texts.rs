@@ -88,9 +88,10 @@ impl Checker<'_> {
         let outer = std::mem::replace(&mut self.place, place);
         let (name, args) = (call.name.clone(), call.args.clone());
         let call = CallExpr { name, directive: call.directive, pipe: false, args };
-        match call.directive {
-            true => self.check_call(&call),
-            false => self.check_script_call(&call, false),
+        if call.directive {
+            self.check_call(&call)
+        } else {
+            self.check_script_call(&call, false)
         }
         self.place = outer;
     }

@@ -37,9 +37,10 @@ pub async fn run_if(run: &mut ScriptRun, frame: &mut Frame, call: CallSyntax<'_>
     let Some(then) = sibling_node(&call, "then").or(inline) else {
         return Err(words::IF_NEEDS.into());
     };
-    let block = match run.is_condition_true(frame, &condition).await? {
-        true => Some(then),
-        false => sibling_node(&call, "else"),
+    let block = if run.is_condition_true(frame, &condition).await? {
+        Some(then)
+    } else {
+        sibling_node(&call, "else")
     };
     if let Some(block) = block {
         run.run_block(frame, block).await?;
@@ -158,9 +159,10 @@ async fn loop_items(
             if let Some(pairs) = range_from_text(run, frame, text).await? {
                 return Ok(pairs);
             }
-            let value = match text.contains("{{") {
-                true => run.evaluate_text(frame, text).await.map(Some)?,
-                false => run.evaluate_expression(frame, text).await?,
+            let value = if text.contains("{{") {
+                run.evaluate_text(frame, text).await.map(Some)?
+            } else {
+                run.evaluate_expression(frame, text).await?
             };
             match value {
                 Some(Value::String(text)) => match serde_json::from_str(&text) {
@@ -250,18 +252,22 @@ fn number_pairs(start: f64, end: f64, step: f64) -> ScriptResult<LoopPairs> {
     if count > MOST_TURNS as f64 {
         return Err(limit_error(words::TOO_MANY_TURNS.with("most", MOST_TURNS)));
     }
-    let number = |value: f64| match value.fract() == 0.0 && value.abs() < 9e15 {
-        true => Value::from(value as i64),
-        false => Number::from_f64(value).map_or(Value::Null, Value::Number),
+    let number = |value: f64| {
+        if value.fract() == 0.0 && value.abs() < 9e15 {
+            Value::from(value as i64)
+        } else {
+            Number::from_f64(value).map_or(Value::Null, Value::Number)
+        }
     };
     let turns = count as usize;
     Ok((0..turns).map(|at| (Value::from(at), number(start + step * at as f64))).collect())
 }
 
 fn check_item_count(turns: usize) -> ScriptResult {
-    match turns > MOST_TURNS {
-        true => Err(limit_error(words::TOO_MANY_TURNS.with("most", MOST_TURNS))),
-        false => Ok(()),
+    if turns > MOST_TURNS {
+        Err(limit_error(words::TOO_MANY_TURNS.with("most", MOST_TURNS)))
+    } else {
+        Ok(())
     }
 }
 

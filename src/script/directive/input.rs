@@ -69,9 +69,10 @@ impl WantedValue {
     fn read(frame: &Frame, args: &ArgValues) -> Result<WantedValue, LocalizedText> {
         let is_given = !args.positional.is_empty() || !args.named.is_empty();
         let part = |names: &[&str]| {
-            let found = match is_given {
-                true => names.iter().find_map(|name| args.get(name)).cloned(),
-                false => names.first().and_then(|name| frame.values.get(name)),
+            let found = if is_given {
+                names.iter().find_map(|name| args.get(name)).cloned()
+            } else {
+                names.first().and_then(|name| frame.values.get(name))
             };
             found.filter(|value| !value.is_null())
         };
@@ -79,10 +80,13 @@ impl WantedValue {
         let text = part(&["content", "message", "question", "title"]).or(first);
         let choices = part(&["choices", "options", "enum"]).map(choices_of).unwrap_or_default();
         let kind = match part(&["inputType", "type"]).as_ref().and_then(Value::as_str) {
-            None => match choices.is_empty() {
-                true => InputKind::Text,
-                false => InputKind::Choice,
-            },
+            None => {
+                if choices.is_empty() {
+                    InputKind::Text
+                } else {
+                    InputKind::Choice
+                }
+            }
             Some(kind) => InputKind::parse(kind)?,
         };
         Ok(WantedValue {

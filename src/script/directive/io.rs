@@ -210,9 +210,10 @@ fn resolve_path(run: &ScriptRun, frame: &Frame, path: &str) -> PathBuf {
     let name = near.file_name().map(|name| name.to_string_lossy().into_owned());
     let folder = near.parent().unwrap_or(Path::new(""));
     let listed = run.library.files().list(folder);
-    match listed.iter().any(|entry| Some(&entry.name) == name.as_ref()) {
-        true => near,
-        false => PathBuf::from(path),
+    if listed.iter().any(|entry| Some(&entry.name) == name.as_ref()) {
+        near
+    } else {
+        PathBuf::from(path)
     }
 }
 

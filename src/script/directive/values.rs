@@ -11,10 +11,7 @@ use crate::i18n::script_run as words;
 
 /// `$print: value`.
 pub async fn print(run: &mut ScriptRun, _: &mut Frame, args: ArgValues) -> CallResult {
-    let values = match args.positional.is_empty() {
-        true => vec![all_args(args)],
-        false => args.positional,
-    };
+    let values = if args.positional.is_empty() { vec![all_args(args)] } else { args.positional };
     for value in values {
         run.host.emit(ScriptEvent::Print(value));
     }

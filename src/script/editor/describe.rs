@@ -207,15 +207,14 @@ impl EditedScript<'_> {
                 }
                 let is_key = after.trim_start().starts_with([':', '=']);
                 let is_item = before.trim_end().ends_with(['-', '[', ',', '{', '(']);
-                let sets = match in_head {
-                    true => indent == 0 && at == 0 && is_key || is_item,
-                    false => {
-                        before.ends_with("[[")
-                            || before.ends_with("this.")
-                            || before.trim_end().ends_with("as:")
-                            || is_set && (is_key || after.starts_with(')'))
-                            || below_set && is_key && before.trim().is_empty()
-                    }
+                let sets = if in_head {
+                    indent == 0 && at == 0 && is_key || is_item
+                } else {
+                    before.ends_with("[[")
+                        || before.ends_with("this.")
+                        || before.trim_end().ends_with("as:")
+                        || is_set && (is_key || after.starts_with(')'))
+                        || below_set && is_key && before.trim().is_empty()
                 };
                 if sets {
                     return Some(self.lines.range(number, at, at + name.len()));

@@ -204,9 +204,10 @@ fn body_kind(before: &str) -> SpotKind {
     };
     if is_open("{{", "}}") || is_open("{%", "%}") {
         let trimmed = before.trim_end();
-        return match trimmed.ends_with('|') && !trimmed.ends_with("||") {
-            true => SpotKind::Filter,
-            false => SpotKind::Variable,
+        return if trimmed.ends_with('|') && !trimmed.ends_with("||") {
+            SpotKind::Filter
+        } else {
+            SpotKind::Variable
         };
     }
     let mark = before.rsplit_once("[[").map(|(_, mark)| mark).filter(|_| is_open("[[", "]]"));

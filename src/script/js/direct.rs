@@ -178,10 +178,12 @@ pub(super) fn plain_outcome(value: &rquickjs::Value<'_>) -> rquickjs::Result<Opt
         Type::Int => of(Value::from(value.as_int().unwrap_or_default())),
         Type::Float => {
             let number = value.as_float().unwrap_or_default();
-            match number.fract() == 0.0 {
-                true if number.abs() <= SAFE => of(Value::from(number as i64)),
-                true => None,
-                false => Number::from_f64(number).map(|number| TaskOutcome::Value(number.into())),
+            if number.fract() != 0.0 {
+                Number::from_f64(number).map(|number| TaskOutcome::Value(number.into()))
+            } else if number.abs() <= SAFE {
+                of(Value::from(number as i64))
+            } else {
+                None
             }
         }
         Type::String => of(Value::String(value.get()?)),

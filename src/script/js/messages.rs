@@ -27,9 +27,10 @@ pub(super) fn read_events(text: &str) -> Result<Vec<PreludeEvent>, ScriptError> 
     });
     serde_json::from_str(&whole).map_err(|error| {
         let why = error.to_string();
-        match why.contains("recursion limit") {
-            true => ScriptError::limit(words::ENGINE_DEEP.with("most", DEEPEST)),
-            false => words::ENGINE_THREW.with("why", quoted(&why)).into(),
+        if why.contains("recursion limit") {
+            ScriptError::limit(words::ENGINE_DEEP.with("most", DEEPEST))
+        } else {
+            words::ENGINE_THREW.with("why", quoted(&why)).into()
         }
     })
 }

@@ -126,9 +126,8 @@ impl ScriptArgs {
     /// It looks like an object or a list but is not one.
     pub fn parse(text: &str) -> Result<ScriptArgs, LocalizedText> {
         let trimmed = text.trim();
-        let relaxed = || match trimmed.starts_with('{') {
-            true => json5::read_typed(trimmed),
-            false => json5::read(trimmed),
+        let relaxed = || {
+            if trimmed.starts_with('{') { json5::read_typed(trimmed) } else { json5::read(trimmed) }
         };
         let is_data = trimmed.starts_with(['{', '[']);
         let read = || serde_json::from_str(trimmed).ok().or_else(relaxed);

@@ -77,10 +77,7 @@ fn fitted(types: &[InputType], value: &Value) -> Option<Value> {
         return Some(value.clone());
     }
     let is_empty = value.as_str().is_some_and(|text| text.trim().is_empty());
-    match is_empty {
-        true => Some(Value::Null),
-        false => types.iter().find_map(|kind| kind.convert(value)),
-    }
+    if is_empty { Some(Value::Null) } else { types.iter().find_map(|kind| kind.convert(value)) }
 }
 
 impl InputType {

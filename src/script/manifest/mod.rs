@@ -174,9 +174,10 @@ impl Manifest {
     /// What it takes and what it gives, for its users.
     pub fn interface(&self) -> [LocalizedText; 2] {
         let shown = |input: &DeclaredInput| {
-            let name = match input.required {
-                true => words::REQUIRED.with("name", input.name.clone()).to_string(),
-                false => input.name.clone(),
+            let name = if input.required {
+                words::REQUIRED.with("name", input.name.clone()).to_string()
+            } else {
+                input.name.clone()
             };
             let set = self.own_value(input).map(|it| format!(" = {it}"));
             let about = input.about.get("description").and_then(Value::as_str);
@@ -184,9 +185,10 @@ impl Manifest {
             name + &set.unwrap_or_default() + &about.unwrap_or_default()
         };
         let inputs: Vec<String> = self.inputs.iter().map(shown).collect();
-        let takes = match inputs.is_empty() {
-            true => words::TAKES_NOTHING.into(),
-            false => words::TAKES.with("inputs", inputs.join("; ")),
+        let takes = if inputs.is_empty() {
+            words::TAKES_NOTHING.into()
+        } else {
+            words::TAKES.with("inputs", inputs.join("; "))
         };
         let gives = match self.output() {
             Some(output) => words::GIVES.with("output", output.to_string()),

@@ -185,10 +185,10 @@ fn example_rows(example: &ScriptExample) -> Vec<PageRow> {
         rows.extend(text.lines().map(code));
     }
     rows.push(PageRow::line(""));
-    let args = example.args.iter().map(|arg| match arg.contains(' ') {
-        true => format!(" \"{arg}\""),
-        false => format!(" {arg}"),
-    });
+    let args = example
+        .args
+        .iter()
+        .map(|arg| if arg.contains(' ') { format!(" \"{arg}\"") } else { format!(" {arg}") });
     rows.push(code(&format!("$ avocet run {}{}", example.chapter, args.collect::<String>())));
     rows.extend(example.output.lines().map(code));
     rows

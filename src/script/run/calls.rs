@@ -174,9 +174,10 @@ fn call<'a>(
         if called.name != "initDone" {
             frame.require_trust(format_args!("${}", called.name))?;
         }
-        let row = match frame.imports.has_function(called.name) {
-            true => None,
-            false => directive::find(called.name),
+        let row = if frame.imports.has_function(called.name) {
+            None
+        } else {
+            directive::find(called.name)
         };
         if row.is_some() {
             note_unknown_keys(run, frame, &called);

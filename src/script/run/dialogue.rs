@@ -152,9 +152,12 @@ impl SystemParts {
             let title = title.trim_end();
             let colon = if title.ends_with([':', '：']) { "" } else { ":" };
             // A description of the output is already a list.
-            let item = |item: &String| match item.trim_start().starts_with("* ") {
-                true => item.trim_end().to_owned(),
-                false => format!("* {item}"),
+            let item = |item: &String| {
+                if item.trim_start().starts_with("* ") {
+                    item.trim_end().to_owned()
+                } else {
+                    format!("* {item}")
+                }
             };
             let items: Vec<String> = items.iter().map(item).collect();
             (!items.is_empty()).then(|| format!("{title}{colon}\n{}", items.join("\n")))
@@ -185,9 +188,10 @@ impl Dialogue {
 
     /// Whether there is room for one more message.
     pub fn check_room(&self) -> ScriptResult {
-        match self.messages.len() >= MOST_LINES {
-            true => Err(limit_error(words::TOO_MANY_MESSAGES.with("most", MOST_LINES))),
-            false => Ok(()),
+        if self.messages.len() >= MOST_LINES {
+            Err(limit_error(words::TOO_MANY_MESSAGES.with("most", MOST_LINES)))
+        } else {
+            Ok(())
         }
     }
 
@@ -310,10 +314,7 @@ fn role_message(from: &str, text: &str, role: &str, own: &str) -> Message {
         "assistant" => own,
         other => other,
     };
-    match from == role {
-        true => Message::assistant(text),
-        false => Message::user(format!("{name}: {text}")),
-    }
+    if from == role { Message::assistant(text) } else { Message::user(format!("{name}: {text}")) }
 }
 
 #[cfg(test)]

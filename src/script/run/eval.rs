@@ -297,10 +297,7 @@ async fn evaluate_arg(run: &mut ScriptRun, frame: &mut Frame, text: &str) -> Scr
         return Ok(Value::String(text.to_owned()));
     }
     // If it is not an expression, its `{{…}}` are filled in as in any text.
-    let plain = match text.contains("{{") {
-        true => render(run, frame, text).await?,
-        false => text.to_owned(),
-    };
+    let plain = if text.contains("{{") { render(run, frame, text).await? } else { text.to_owned() };
     let text = fill_interpolations(run, frame, text).await?;
     let text = text.strip_prefix("?=").unwrap_or(&text);
     let as_text = || Value::String(plain.strip_prefix("?=").unwrap_or(&plain).to_owned());

@@ -237,22 +237,22 @@ impl Frame {
                 .functions
                 .iter()
                 .any(|function| mentions::has_name(&function.source, "content"));
-        match knows && !self.values.args.contains_key("content") {
-            true => {
-                self.values.args.insert("content".to_owned(), left);
-            }
-            false => self.unbound_arg = Some(left),
+        if knows && !self.values.args.contains_key("content") {
+            self.values.args.insert("content".to_owned(), left);
+        } else {
+            self.unbound_arg = Some(left)
         }
     }
 
     /// A script of an untrusted folder may contain messages, and nothing else.
     pub fn require_trust(&self, what: impl Display) -> ScriptResult {
-        match self.manifest.origin.trusted {
-            true => Ok(()),
-            false => Err(words::UNTRUSTED
+        if self.manifest.origin.trusted {
+            Ok(())
+        } else {
+            Err(words::UNTRUSTED
                 .with("file", self.manifest.origin.file.clone())
                 .with("what", quoted(&what.to_string()))
-                .into()),
+                .into())
         }
     }
 
@@ -265,10 +265,7 @@ impl Frame {
         args: &Map<String, Value>,
     ) -> ScriptResult {
         let Some(question) = self.permission_question(names, args)? else { return Ok(()) };
-        match host.confirm(question).await {
-            true => Ok(()),
-            false => Err(not_allowed_error(names.written())),
-        }
+        if host.confirm(question).await { Ok(()) } else { Err(not_allowed_error(names.written())) }
     }
 
     /// The question to the user before a call that the script and all its callers allow; `None` if
@@ -302,9 +299,10 @@ impl Frame {
         names: &CallNames,
         args: &Map<String, Value>,
     ) -> ScriptResult<Option<LocalizedText>> {
-        match self.manifest.origin.is_built_in {
-            true => self.check_not_denied(names, args).map(|()| None),
-            false => self.permission_question(names, args),
+        if self.manifest.origin.is_built_in {
+            self.check_not_denied(names, args).map(|()| None)
+        } else {
+            self.permission_question(names, args)
         }
     }
 
@@ -350,10 +348,7 @@ impl Frame {
     /// The script's output, as a model reads about it.
     pub fn described_output(&self) -> Option<String> {
         let schema = self.manifest.output()?;
-        Some(match self.describes_output() {
-            true => output::describe(schema),
-            false => schema.to_string(),
-        })
+        Some(if self.describes_output() { output::describe(schema) } else { schema.to_string() })
     }
 
     /// Whether an output is described in words.

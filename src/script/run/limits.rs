@@ -35,17 +35,19 @@ impl RunLimits {
 
     pub fn count_instruction(&mut self) -> ScriptResult {
         self.steps += 1;
-        match self.steps > MOST_STEPS {
-            true => Err(limit_error(words::TOO_MANY_STEPS.with("most", MOST_STEPS))),
-            false => Ok(()),
+        if self.steps > MOST_STEPS {
+            Err(limit_error(words::TOO_MANY_STEPS.with("most", MOST_STEPS)))
+        } else {
+            Ok(())
         }
     }
 
     pub fn count_model_call(&mut self) -> ScriptResult {
         self.calls += 1;
-        match self.calls > MOST_CALLS {
-            true => Err(limit_error(words::TOO_MANY_CALLS.with("most", MOST_CALLS))),
-            false => self.budget.stop_reason(self.used).map_or(Ok(()), |why| Err(limit_error(why))),
+        if self.calls > MOST_CALLS {
+            Err(limit_error(words::TOO_MANY_CALLS.with("most", MOST_CALLS)))
+        } else {
+            self.budget.stop_reason(self.used).map_or(Ok(()), |why| Err(limit_error(why)))
         }
     }
 

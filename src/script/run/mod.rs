@@ -91,9 +91,10 @@ pub async fn run(
     let limits = RunLimits::new(host.budget());
     let expressions = Expressions::default();
     let mut run = ScriptRun { host, library, limits, streams: order.streams, expressions };
-    let args = match order.asks_inputs {
-        true => ask_missing_inputs(run.host.as_mut(), &shape, order.args).await,
-        false => order.args,
+    let args = if order.asks_inputs {
+        ask_missing_inputs(run.host.as_mut(), &shape, order.args).await
+    } else {
+        order.args
     };
     report_unread_args(run.host.as_mut(), &shape, &args);
     let mut frame = Frame::new(shape, args, &[])?;

@@ -73,10 +73,11 @@ pub fn read_js_files(
     own: &Path,
     path: &Path,
 ) -> ScriptResult<(PathBuf, Vec<JsFile>)> {
-    let folder = match path.starts_with(own) {
-        true => own.to_owned(),
+    let folder = if path.starts_with(own) {
+        own.to_owned()
+    } else {
         // A package of another folder has its own root.
-        false => path.parent().unwrap_or(Path::new("")).to_owned(),
+        path.parent().unwrap_or(Path::new("")).to_owned()
     };
     let mut gathered = ModuleFiles {
         folder,
@@ -90,9 +91,10 @@ pub fn read_js_files(
 
 fn collect_files(disk: &dyn SourceFiles, to: &mut ModuleFiles, path: &Path) -> ScriptResult {
     if !to.visited.insert(path.to_owned()) {
-        return match to.in_progress.iter().any(|open| open == path) {
-            true => Err(words::MODULE_CIRCLE.with("name", quoted(&to.relative_name(path))).into()),
-            false => Ok(()),
+        return if to.in_progress.iter().any(|open| open == path) {
+            Err(words::MODULE_CIRCLE.with("name", quoted(&to.relative_name(path))).into())
+        } else {
+            Ok(())
         };
     }
     if to.visited.len() > MOST_FILES {

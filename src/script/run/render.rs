@@ -83,10 +83,7 @@ async fn flush_message(run: &mut ScriptRun, frame: &mut Frame, at: usize) -> Scr
         *place = line;
     }
     fill_placeholders(run, frame, at).await?;
-    match addressed {
-        true => answer_as_roles(run, frame, at).await,
-        false => Ok(()),
-    }
+    if addressed { answer_as_roles(run, frame, at).await } else { Ok(()) }
 }
 
 /// Renders one message; replies of the model are still missing.
@@ -163,9 +160,10 @@ async fn render_addressee(
         return Ok(text.to_owned());
     };
     let role = render(run, frame, &format!("{{{{{name}}}}}")).await?;
-    Ok(match role == "all" || frame.manifest.roles().contains_key(&role) {
-        true => format!("@{role}{rest}"),
-        false => text.to_owned(),
+    Ok(if role == "all" || frame.manifest.roles().contains_key(&role) {
+        format!("@{role}{rest}")
+    } else {
+        text.to_owned()
     })
 }
 

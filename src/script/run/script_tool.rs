@@ -76,10 +76,13 @@ impl ToolKind {
         question: Option<LocalizedText>,
     ) -> ScriptResult<Option<LocalizedText>> {
         match (self, question) {
-            (ToolKind::Script(_), Some(question)) => match host.confirm(question).await {
-                true => Ok(None),
-                false => Err(not_allowed_error(id)),
-            },
+            (ToolKind::Script(_), Some(question)) => {
+                if host.confirm(question).await {
+                    Ok(None)
+                } else {
+                    Err(not_allowed_error(id))
+                }
+            }
             (_, question) => Ok(question),
         }
     }

@@ -241,9 +241,10 @@ async fn list_tools(
             let defaults = defaults.unwrap_or_default();
             let takes_object =
                 matches!(frame.imports.callee(route), Some(Callee::Js { takes_object: true, .. }));
-            let passed = match takes_object {
-                true => vec![json!({ "context": said, "globalDefaults": defaults })],
-                false => vec![Value::from(said), defaults],
+            let passed = if takes_object {
+                vec![json!({ "context": said, "globalDefaults": defaults })]
+            } else {
+                vec![Value::from(said), defaults]
             };
             let passed = ArgValues::from(passed);
             let listed = Box::pin(run.call_function(frame, route, passed)).await?;

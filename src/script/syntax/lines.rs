@@ -126,10 +126,7 @@ impl LineState {
         if line.starts_with([' ', '\t']) {
             let quoted = quote_asterisks(line).filter(|_| self.quotes_asterisks);
             let line = quoted.as_deref().unwrap_or(line);
-            return match self.in_list {
-                true => (line.to_owned(), 0),
-                false => (format!("  {line}"), 2),
-            };
+            return if self.in_list { (line.to_owned(), 0) } else { (format!("  {line}"), 2) };
         }
         if let Some(rest) = line.strip_prefix("|-").filter(|_| !self.in_list) {
             let text = rest.trim_start();

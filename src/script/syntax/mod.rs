@@ -94,10 +94,7 @@ fn body_error(
     }
     let last = text.trim_end().lines().count().max(1);
     let last = u32::try_from(last).unwrap_or(u32::MAX);
-    match place.line > last {
-        true => (what, SourcePosition { line: last, column: 1 }),
-        false => (what, place),
-    }
+    if place.line > last { (what, SourcePosition { line: last, column: 1 }) } else { (what, place) }
 }
 
 /// Parses one YAML value without positions, as a model writes it; the error gives the reason.

@@ -232,9 +232,10 @@ impl<'a> TreeBuilder<'a> {
 
     fn count_nodes(&mut self, nodes: usize, span: Span) -> Result<(), TreeError> {
         self.nodes += nodes;
-        match self.nodes > MOST {
-            true => Err((words::TOO_MANY.with("most", MOST), self.position(span))),
-            false => Ok(()),
+        if self.nodes > MOST {
+            Err((words::TOO_MANY.with("most", MOST), self.position(span)))
+        } else {
+            Ok(())
         }
     }
 
@@ -294,10 +295,7 @@ fn explain_error(info: &str) -> String {
 
 fn custom_tag(tag: Option<&Tag>) -> Option<String> {
     let tag = tag?;
-    match tag.is_yaml_core_schema() {
-        true => None,
-        false => Some(tag.suffix.clone()),
-    }
+    (!tag.is_yaml_core_schema()).then(|| tag.suffix.clone())
 }
 
 fn parse_scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Tree {

@@ -138,9 +138,10 @@ fn is_supported_32_bit(own: Option<(u8, u8, u64)>, other: Option<(u8, u8, u64)>)
 fn is_complete(head: &[u8], length: u64, file: &mut File) -> Option<bool> {
     const LOADED: u64 = 1;
     let long = head.get(4) == Some(&2);
-    let (table, size, count) = match long {
-        true => (number(head, 32, 8)?, number(head, 54, 2)?, number(head, 56, 2)?),
-        false => (number(head, 28, 4)?, number(head, 42, 2)?, number(head, 44, 2)?),
+    let (table, size, count) = if long {
+        (number(head, 32, 8)?, number(head, 54, 2)?, number(head, 56, 2)?)
+    } else {
+        (number(head, 28, 4)?, number(head, 42, 2)?, number(head, 44, 2)?)
     };
     let program = matches!(number(head, 16, 2)?, 2 | 3);
     let right = size == if long { 56 } else { 32 };

@@ -91,10 +91,7 @@ pub async fn ask_helper(feed: &HelperProgram, input: &[u8], most: u64) -> io::Re
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         written?;
-        match child.wait().await?.success() {
-            true => Ok(said),
-            false => Err(io::ErrorKind::Other.into()),
-        }
+        if child.wait().await?.success() { Ok(said) } else { Err(io::ErrorKind::Other.into()) }
     };
     with_timeout(LONG, exchange).await.map_err(|_| io::ErrorKind::TimedOut)?
 }
@@ -116,10 +113,7 @@ async fn collect_output(path: PathBuf, feed: &HelperProgram, most: u64) -> io::R
     if said.len() as u64 == most && most > ANSWER {
         return Ok(said);
     }
-    match child.wait().await?.success() {
-        true => Ok(said),
-        false => Err(io::ErrorKind::Other.into()),
-    }
+    if child.wait().await?.success() { Ok(said) } else { Err(io::ErrorKind::Other.into()) }
 }
 
 pub(super) fn find_program(program: &str) -> Option<PathBuf> {
@@ -151,10 +145,7 @@ async fn run(path: PathBuf, feed: &HelperProgram, input: &[u8]) -> io::Result<()
         stdin.write_all(input).await?;
         stdin.shutdown().await?;
     }
-    match child.wait().await?.success() {
-        true => Ok(()),
-        false => Err(io::ErrorKind::Other.into()),
-    }
+    if child.wait().await?.success() { Ok(()) } else { Err(io::ErrorKind::Other.into()) }
 }
 
 #[cfg(test)]

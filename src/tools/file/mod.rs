@@ -221,9 +221,10 @@ fn similar_names(shown: &str, path: &Path) -> LocalizedText {
         .collect();
     near.sort_unstable();
     near.truncate(3);
-    match near.is_empty() {
-        true => plain,
-        false => words::NOT_THERE_NEAR.with("path", shown).with("near", near.join(", ")),
+    if near.is_empty() {
+        plain
+    } else {
+        words::NOT_THERE_NEAR.with("path", shown).with("near", near.join(", "))
     }
 }
 

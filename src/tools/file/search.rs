@@ -147,9 +147,10 @@ impl SearchResults {
         if count == 0 {
             return;
         }
-        match self.files.len() < FILES {
-            true => self.files.push((shown.to_owned(), count)),
-            false => self.more_files += 1,
+        if self.files.len() < FILES {
+            self.files.push((shown.to_owned(), count))
+        } else {
+            self.more_files += 1
         }
     }
 

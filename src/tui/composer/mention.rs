@@ -21,9 +21,10 @@ pub struct Mentions(Vec<String>);
 impl Mentions {
     /// Makes a path a unit; returns its mention as it is put into the input.
     pub fn add(&mut self, path: &str) -> String {
-        let mention = match path.contains(char::is_whitespace) {
-            true => format!("@\"{path}\""),
-            false => format!("@{path}"),
+        let mention = if path.contains(char::is_whitespace) {
+            format!("@\"{path}\"")
+        } else {
+            format!("@{path}")
         };
         if !self.0.contains(&mention) {
             self.0.push(mention.clone());

@@ -124,10 +124,7 @@ impl FileMatches {
 
 /// Of names that match equally well, short ones come first; with an empty query, near ones.
 fn weight(query: &str, name: &str) -> usize {
-    match query.is_empty() {
-        true => name.trim_end_matches('/').matches('/').count(),
-        false => name.len(),
-    }
+    if query.is_empty() { name.trim_end_matches('/').matches('/').count() } else { name.len() }
 }
 
 #[cfg(test)]

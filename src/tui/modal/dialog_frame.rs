@@ -308,9 +308,10 @@ fn height(screen: Rect, page: &DialogPage) -> u16 {
     }
     let most = screen.height.saturating_sub((screen.height / 5).min(12));
     let polite = page.plan(most);
-    let plan = match usize::from(polite.body) >= page.required.len() {
-        true => polite,
-        false => page.plan(screen.height),
+    let plan = if usize::from(polite.body) >= page.required.len() {
+        polite
+    } else {
+        page.plan(screen.height)
     };
     let body = page.required.len() + page.optional.len();
     let unused = usize::from(plan.body).saturating_sub(body);

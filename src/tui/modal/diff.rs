@@ -142,10 +142,8 @@ impl DiffDialog {
         let name = text::single_line(relative_path(&change.path, &self.cwd));
         let name = text::elide_middle(&name, room);
         let pad = " ".repeat(room.saturating_sub(text::width(&name)));
-        let style = match is_chosen {
-            true => pen.theme.accent.add_modifier(Modifier::BOLD),
-            false => pen.theme.text,
-        };
+        let style =
+            if is_chosen { pen.theme.accent.add_modifier(Modifier::BOLD) } else { pen.theme.text };
         Line::from(vec![
             Span::styled(if is_chosen { CHOSEN } else { NOT_CHOSEN }, style),
             Span::styled(name + &pad, style),

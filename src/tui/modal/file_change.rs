@@ -41,20 +41,17 @@ pub fn rows(
     let taken: usize = counts.iter().map(Span::width).sum();
     let tool = text::single_line(tool);
     let room = width.saturating_sub(taken + text::width(&tool) + 1);
-    let rows = match text::width(&name) <= room {
-        true => {
-            let mut head = vec![Span::styled(tool, pen.theme.dim), Span::raw(" ")];
-            head.push(Span::styled(name, bold));
-            head.extend(counts);
-            vec![Line::from(head)]
-        }
-        false => {
-            let mut head = vec![Span::styled(tool, pen.theme.dim)];
-            head.extend(counts);
-            let mut rows = vec![Line::from(head)];
-            rows.extend(super::step_details::full_rows(&name, bold, width, pen));
-            rows
-        }
+    let rows = if text::width(&name) <= room {
+        let mut head = vec![Span::styled(tool, pen.theme.dim), Span::raw(" ")];
+        head.push(Span::styled(name, bold));
+        head.extend(counts);
+        vec![Line::from(head)]
+    } else {
+        let mut head = vec![Span::styled(tool, pen.theme.dim)];
+        head.extend(counts);
+        let mut rows = vec![Line::from(head)];
+        rows.extend(super::step_details::full_rows(&name, bold, width, pen));
+        rows
     };
     // The head already shows the names.
     let body = change.diff.splitn(3, '\n').nth(2).unwrap_or_default();

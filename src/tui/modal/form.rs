@@ -57,16 +57,13 @@ impl FormEntry {
         let field = FormField { name: clean(&field.name), about: clean(&field.about), ..field };
         let options = field.options(lang);
         let default = field.default.as_deref().unwrap_or_default();
-        let value = match options.is_empty() {
-            true => {
-                let mut composer = Composer::new(Vec::new());
-                composer.set_text(default, lang);
-                EntryValue::Typed(Box::new(composer))
-            }
-            false => {
-                let at = options.iter().position(|(value, _)| value == default);
-                EntryValue::Chosen { options, at }
-            }
+        let value = if options.is_empty() {
+            let mut composer = Composer::new(Vec::new());
+            composer.set_text(default, lang);
+            EntryValue::Typed(Box::new(composer))
+        } else {
+            let at = options.iter().position(|(value, _)| value == default);
+            EntryValue::Chosen { options, at }
         };
         FormEntry { fault: field.fault.clone(), field, value }
     }
@@ -245,12 +242,13 @@ impl FormDialog {
             let name = text::elide_end(&entry.field.name, wide);
             let gap = " ".repeat(wide - text::width(&name) + 2);
             let value = entry.label();
-            let value = match value.is_empty() {
-                true => Span::styled(
+            let value = if value.is_empty() {
+                Span::styled(
                     text::elide_end(&entry.field.kind_text(pen.lang).text(pen.lang), room),
                     pen.theme.dim,
-                ),
-                false => Span::styled(text::elide_end(&value, room), pen.theme.text),
+                )
+            } else {
+                Span::styled(text::elide_end(&value, room), pen.theme.text)
             };
             if at == self.current {
                 current = rows.len();

@@ -94,9 +94,10 @@ impl KeyEntry {
         // How long a key is says little; how much was typed must be visible.
         let dots = "*".repeat(self.typed.chars().count().min(width.saturating_sub(6)));
         let column = 4 + u16::try_from(text::width(&dots)).unwrap_or(0);
-        let field = match self.is_waiting {
-            true => Span::styled(words::KEY_WAITS.text(pen.lang), pen.theme.dim),
-            false => Span::styled(dots, pen.theme.text),
+        let field = if self.is_waiting {
+            Span::styled(words::KEY_WAITS.text(pen.lang), pen.theme.dim)
+        } else {
+            Span::styled(dots, pen.theme.text)
         };
         let line = Line::from(vec![Span::styled("> ", pen.theme.accent), field]);
         draw::line(row(1), buf, 2, width, &line);

@@ -68,9 +68,10 @@ impl KeyPage {
 
     pub fn fit(&mut self, screen: Rect, pen: &DrawContext<'_>) {
         let list = key_list(&self.keymap, pen).filtered(&self.query);
-        let rows = match list.is_empty() {
-            true => vec![Line::styled(words::CHOOSE_NONE.text(pen.lang), pen.theme.dim)],
-            false => list.rows(screen.width.saturating_sub(4).min(READABLE).into(), pen),
+        let rows = if list.is_empty() {
+            vec![Line::styled(words::CHOOSE_NONE.text(pen.lang), pen.theme.dim)]
+        } else {
+            list.rows(screen.width.saturating_sub(4).min(READABLE).into(), pen)
         };
         self.page.fit(screen.height, rows);
     }
@@ -83,9 +84,10 @@ impl KeyPage {
     fn draw_search(&self, area: Rect, buf: &mut Buffer, pen: &DrawContext<'_>) -> Option<Position> {
         let typed = text::elide_middle(&self.query, usize::from(area.width).saturating_sub(6));
         let caret = 4 + u16::try_from(text::width(&typed)).unwrap_or(0);
-        let shown = match typed.is_empty() {
-            true => Span::styled(words::KEYS_SEARCH.text(pen.lang).to_owned(), pen.theme.dim),
-            false => Span::styled(typed, pen.theme.text),
+        let shown = if typed.is_empty() {
+            Span::styled(words::KEYS_SEARCH.text(pen.lang).to_owned(), pen.theme.dim)
+        } else {
+            Span::styled(typed, pen.theme.text)
         };
         let line = Line::from(vec![Span::styled("> ", pen.theme.accent), shown]);
         draw::line(area, buf, 2, area.width.into(), &line);

@@ -81,9 +81,10 @@ impl ModelQuestionDialog {
     }
 
     pub fn new(id: AskId, text: String, choices: Vec<String>, free: bool) -> ModelQuestionDialog {
-        let doing = match choices.is_empty() {
-            true => ModelQuestionMode::Writing(Box::new(Composer::new(Vec::new()))),
-            false => ModelQuestionMode::Choosing,
+        let doing = if choices.is_empty() {
+            ModelQuestionMode::Writing(Box::new(Composer::new(Vec::new())))
+        } else {
+            ModelQuestionMode::Choosing
         };
         let (sheet, listening) = (DialogFrame::default(), FocusNotice::default());
         let answer = |text: &String| Decision::Answer { text: text.clone() };

@@ -147,9 +147,10 @@ impl PageList {
                     let right =
                         right.into_iter().map(|row| Line::styled(row, pen.theme.text)).collect();
                     let label = format!("  {left}");
-                    let (label, own) = match text::width(&left) + 2 > column {
-                        true => (String::new(), Some(label)),
-                        false => (label, None),
+                    let (label, own) = if text::width(&left) + 2 > column {
+                        (String::new(), Some(label))
+                    } else {
+                        (label, None)
                     };
                     rows.extend(own.map(|own| Line::styled(own, pen.theme.text)));
                     rows.extend(draw::label_lines(&label, pen.theme.text, column + 2, right));

@@ -303,9 +303,10 @@ impl Picker {
         let room = usize::from(area.width).saturating_sub(5);
         let typed = text::elide_middle(&self.filter_text, room);
         let caret = 4 + u16::try_from(text::width(&typed)).unwrap_or(0);
-        let shown = match typed.is_empty() {
-            true => Span::styled(self.topic.placeholder().text(pen.lang).to_owned(), pen.theme.dim),
-            false => Span::styled(typed, pen.theme.text),
+        let shown = if typed.is_empty() {
+            Span::styled(self.topic.placeholder().text(pen.lang).to_owned(), pen.theme.dim)
+        } else {
+            Span::styled(typed, pen.theme.text)
         };
         let line = Line::from(vec![Span::styled(CHOSEN, pen.theme.accent), shown]);
         draw::line(area, buf, 2, area.width.into(), &line);

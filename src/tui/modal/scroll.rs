@@ -32,10 +32,8 @@ impl RowScroll {
     /// Down by so many rows; negative: up.
     pub fn scroll(&mut self, rows: i32) {
         let by = usize::try_from(rows.unsigned_abs()).unwrap_or(0);
-        let to = match rows < 0 {
-            true => self.offset.saturating_sub(by),
-            false => self.offset.saturating_add(by),
-        };
+        let to =
+            if rows < 0 { self.offset.saturating_sub(by) } else { self.offset.saturating_add(by) };
         self.offset = to.min(self.rows.saturating_sub(self.room));
     }
 

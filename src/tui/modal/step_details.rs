@@ -171,15 +171,12 @@ fn tool(name: &str, input: &Value, width: usize, pen: &DrawContext<'_>) -> Vec<L
             })
             .collect();
         let key = escaped_text(key, pen.theme.dim);
-        match text::width(&key.text) + 2 > column {
-            true => {
-                rows.extend(key.rows(width.saturating_sub(2), pen).into_iter().map(indented));
-                rows.extend(draw::label_lines("", pen.theme.dim, column + 2, lines));
-            }
-            false => {
-                let label = format!("  {}", key.text);
-                rows.extend(draw::label_lines(&label, pen.theme.dim, column + 2, lines));
-            }
+        if text::width(&key.text) + 2 > column {
+            rows.extend(key.rows(width.saturating_sub(2), pen).into_iter().map(indented));
+            rows.extend(draw::label_lines("", pen.theme.dim, column + 2, lines));
+        } else {
+            let label = format!("  {}", key.text);
+            rows.extend(draw::label_lines(&label, pen.theme.dim, column + 2, lines));
         }
     }
     rows
@@ -387,9 +384,10 @@ impl StyledText {
     fn rows(self, width: usize, pen: &DrawContext<'_>) -> Vec<Line<'static>> {
         let width = width.max(1);
         let breaks = self.breaks().count();
-        let parts = match breaks >= BROKEN || breaks > 0 && text::width(&self.text) > width {
-            true => self.lines(),
-            false => std::iter::once(0..self.text.len()).collect(),
+        let parts = if breaks >= BROKEN || breaks > 0 && text::width(&self.text) > width {
+            self.lines()
+        } else {
+            std::iter::once(0..self.text.len()).collect()
         };
         let row = |part: &Range<usize>| {
             let text = self.text.get(part.clone()).unwrap_or_default();

@@ -508,9 +508,7 @@ impl TranscriptBuilder {
 
 /// Adds a chunk of a stream; blank lines at its start are dropped.
 fn append_chunk(text: &mut BlockText, stream: &mut Stream, chunk: &str) {
-    let chunk = match text.source().is_empty() {
-        true => chunk.trim_start_matches(['\n', '\r']),
-        false => chunk,
-    };
+    let chunk =
+        if text.source().is_empty() { chunk.trim_start_matches(['\n', '\r']) } else { chunk };
     stream.cleaner.push(chunk, text.source_mut());
 }

@@ -213,9 +213,10 @@ fn pair_lines(lines: &mut [LineShape], text: &str) {
             let bytes = lines.get(at).map_or(0..0, |line| line.bytes.clone());
             text.get(bytes.start + 1..bytes.end).unwrap_or_default()
         };
-        let pairs: Vec<(usize, usize)> = match removed != added && removed * added <= COMPARED {
-            false => (0..removed.min(added)).map(|nth| (at + nth, at + removed + nth)).collect(),
-            true => similar_lines(at..at + removed, at + removed..at + removed + added, line),
+        let pairs: Vec<(usize, usize)> = if removed != added && removed * added <= COMPARED {
+            similar_lines(at..at + removed, at + removed..at + removed + added, line)
+        } else {
+            (0..removed.min(added)).map(|nth| (at + nth, at + removed + nth)).collect()
         };
         for (old, new) in pairs {
             if let Some(line) = lines.get_mut(old) {
@@ -350,16 +351,16 @@ impl DiffShape {
             let Some(line) = line.and_then(|at| self.lines.get(at)) else { return 0 };
             let (text, room) = (self.line_text(line), columns.saturating_sub(self.digits).max(1));
             let is_gap = self.form == DiffForm::Change && line.kind == DiffLineKind::Hunk;
-            match is_gap || most_columns(text).is_some_and(|most| most <= room) {
-                true => 1,
-                false => {
-                    Paragraph::styled(text, Style::new()).with_tabs_expanded().count_rows(room)
-                }
+            if is_gap || most_columns(text).is_some_and(|most| most <= room) {
+                1
+            } else {
+                Paragraph::styled(text, Style::new()).with_tabs_expanded().count_rows(room)
             }
         };
-        match self.is_split {
-            true => rows(unit.old, left).max(rows(unit.new, right)),
-            false => rows(unit.old.or(unit.new), right),
+        if self.is_split {
+            rows(unit.old, left).max(rows(unit.new, right))
+        } else {
+            rows(unit.old.or(unit.new), right)
         }
     }
 
@@ -399,12 +400,11 @@ impl DiffShape {
             let gap = Line::styled(dots, paper.theme.dim);
             return vec![StyledRow::decoration(with_prefix(&bar, gap.into()).line)];
         }
-        let rows = match self.is_split {
-            true => self.beside(unit, columns, colors, paper),
-            false => {
-                let side = if unit.old.is_some() { Side::Old } else { Side::New };
-                self.side_rows(unit.old.or(unit.new), side, columns.1, colors, paper)
-            }
+        let rows = if self.is_split {
+            self.beside(unit, columns, colors, paper)
+        } else {
+            let side = if unit.old.is_some() { Side::Old } else { Side::New };
+            self.side_rows(unit.old.or(unit.new), side, columns.1, colors, paper)
         };
         let rows = rows.into_iter().enumerate();
         rows.map(|(at, row)| with_prefix(if at == 0 { &bar } else { &more }, row)).collect()

@@ -430,9 +430,10 @@ impl Transcript {
             if y < usize::from(area.bottom()) {
                 let width = cells.columns.len() as u16;
                 let marked = Rect::new((x + cells.columns.start) as u16, y as u16, width, 1);
-                let style = match now {
-                    true => theme.selection.add_modifier(Modifier::BOLD | Modifier::UNDERLINED),
-                    false => Style::new().add_modifier(Modifier::REVERSED),
+                let style = if now {
+                    theme.selection.add_modifier(Modifier::BOLD | Modifier::UNDERLINED)
+                } else {
+                    Style::new().add_modifier(Modifier::REVERSED)
                 };
                 buf.set_style(marked.intersection(area), style);
             }

@@ -175,9 +175,10 @@ impl Excerpt {
             return layout_sentence(&say, paper.theme.dim, paper);
         }
         let lines: Vec<OutputLine<'_>> = self.head.lines().chain(self.tail.lines()).collect();
-        let (head, tail) = match lines.len() > most {
-            true => (most / 2, most - most / 2),
-            false => (self.head.lines().count(), self.tail.lines().count()),
+        let (head, tail) = if lines.len() > most {
+            (most / 2, most - most / 2)
+        } else {
+            (self.head.lines().count(), self.tail.lines().count())
         };
         let left_out = self.left_out + lines.len() - head - tail;
         let mut rows = Vec::new();

@@ -49,13 +49,12 @@ pub(super) fn layout(
                 let label = text::single_line(&label.text(paper.lang));
                 let value = text::sanitize(&value.text(paper.lang));
                 // A label without room beside it has a row of its own.
-                let label = match text::width(&label) + 2 > indent {
-                    true => {
-                        let para = Paragraph::styled(&label, theme.dim);
-                        out.extend(para.rows(paper.width, Break::Words));
-                        String::new()
-                    }
-                    false => label,
+                let label = if text::width(&label) + 2 > indent {
+                    let para = Paragraph::styled(&label, theme.dim);
+                    out.extend(para.rows(paper.width, Break::Words));
+                    String::new()
+                } else {
+                    label
                 };
                 out.extend(layout_labelled(&label, indent, &value, theme.text, paper));
             }

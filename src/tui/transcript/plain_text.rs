@@ -44,9 +44,10 @@ impl Transcript {
         let paper = self.row_cache.layout_context();
         let mut mark = block.mark(&paper);
         for part in 0..block.unfolded_part_count() {
-            let rows = match block.is_running() {
-                true => block.layout(part, &paper),
-                false => block.layout_unfolded(part, &paper),
+            let rows = if block.is_running() {
+                block.layout(part, &paper)
+            } else {
+                block.layout_unfolded(part, &paper)
             };
             let blank = part > 0 && blank_rows_before(&self.builder.blocks, (at, part)) > 0;
             if blank || (part == 0 && at > 0) {

@@ -96,9 +96,10 @@ impl TranscriptSearch {
     /// Searches everything again, such as after a change of the width.
     pub fn restart(&mut self) {
         self.hits.clear();
-        self.unsearched = match self.query.is_empty() {
-            true => VecDeque::new(),
-            false => VecDeque::from([self.origin..END, (0, 0)..self.origin]),
+        self.unsearched = if self.query.is_empty() {
+            VecDeque::new()
+        } else {
+            VecDeque::from([self.origin..END, (0, 0)..self.origin])
         };
     }
 
@@ -204,9 +205,10 @@ impl TranscriptSearch {
     pub fn step(&mut self, forward: bool) -> Option<SearchHit> {
         self.stage = Stage::Navigating;
         let Some(now) = self.current else { return self.select_nearest() };
-        let next = match forward {
-            true => self.hits.iter().find(|hit| **hit > now).or(self.hits.first()),
-            false => self.hits.iter().rev().find(|hit| **hit < now).or(self.hits.last()),
+        let next = if forward {
+            self.hits.iter().find(|hit| **hit > now).or(self.hits.first())
+        } else {
+            self.hits.iter().rev().find(|hit| **hit < now).or(self.hits.last())
         };
         self.current = next.copied();
         self.current
@@ -233,10 +235,8 @@ fn matches<'a>(words: &'a str, rows: &[StyledRow]) -> impl Iterator<Item = Vec<C
     let wanted = if exact { words.to_owned() } else { fold(words) };
     let lines = if words.is_empty() { Vec::new() } else { join_rows(rows) };
     lines.into_iter().flat_map(move |line| {
-        let found: Vec<Range<usize>> = match exact {
-            true => ranges(&line.text, &wanted),
-            false => ranges(&fold(&line.text), &wanted),
-        };
+        let found: Vec<Range<usize>> =
+            if exact { ranges(&line.text, &wanted) } else { ranges(&fold(&line.text), &wanted) };
         found.into_iter().map(move |range| line.cells(&range)).collect::<Vec<_>>()
     })
 }

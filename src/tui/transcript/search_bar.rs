@@ -147,9 +147,10 @@ impl Transcript {
         let found = self.search_status()?;
         let label = screen::SEARCH_LABEL.text(pen.lang);
         let count = count(&found).text(pen.lang);
-        let style = match found.total == 0 && !found.has_more && !found.query.is_empty() {
-            true => pen.theme.warn,
-            false => pen.theme.dim,
+        let style = if found.total == 0 && !found.has_more && !found.query.is_empty() {
+            pen.theme.warn
+        } else {
+            pen.theme.dim
         };
         let width = usize::from(area.width);
         let from = width.saturating_sub(text::width(&count) + 2);

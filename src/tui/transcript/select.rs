@@ -205,14 +205,9 @@ fn selected_bytes(
         return None;
     }
     let row = |spot: CellPosition| spot.place.row.checked_sub(blank);
-    let start = match part(from) == at {
-        true => row(from).map_or((0, 0), |row| (row, from.column)),
-        false => (0, 0),
-    };
-    let end = match part(to) == at {
-        true => (row(to)?, to.column),
-        false => (usize::MAX, usize::MAX),
-    };
+    let start =
+        if part(from) == at { row(from).map_or((0, 0), |row| (row, from.column)) } else { (0, 0) };
+    let end = if part(to) == at { (row(to)?, to.column) } else { (usize::MAX, usize::MAX) };
     line.bytes_between(start, end)
 }
 

@@ -105,16 +105,13 @@ impl SourceLine {
         let inside = |piece: &&RowSegment| from.0 <= piece.row && piece.row <= to.0;
         let first = self.segments.iter().find(inside)?;
         let last = self.segments.iter().rev().find(inside)?;
-        let start = match first.row == from.0 {
-            true => self.byte(first.row, from.1)?,
-            false => first.range.start,
-        };
-        let end = match last.row == to.0 {
-            true => {
-                let text = self.text.get(last.range.clone())?;
-                last.range.start + until(text, to.1.checked_sub(last.prefix_columns)).len()
-            }
-            false => last.range.end,
+        let start =
+            if first.row == from.0 { self.byte(first.row, from.1)? } else { first.range.start };
+        let end = if last.row == to.0 {
+            let text = self.text.get(last.range.clone())?;
+            last.range.start + until(text, to.1.checked_sub(last.prefix_columns)).len()
+        } else {
+            last.range.end
         };
         Some(start..end.max(start))
     }

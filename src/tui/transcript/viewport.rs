@@ -175,9 +175,10 @@ impl RowCache {
         let Some(block) = blocks.get(at.0) else { return 0 };
         let known = block.heights.get(at.1).copied().unwrap_or_default();
         let same = known.layout_id == self.layout_id && known.version == block.version(at.1);
-        let rows = match same && self.layout_id > 0 && !block.is_running() {
-            true => known.rows as usize,
-            false => self.rows(blocks, at).len(),
+        let rows = if same && self.layout_id > 0 && !block.is_running() {
+            known.rows as usize
+        } else {
+            self.rows(blocks, at).len()
         };
         if rows == 0 { 0 } else { rows + blank_rows_before(blocks, at) }
     }

@@ -140,9 +140,10 @@ fn with_start_page(state: &State, areas: Layout, pen: &DrawContext<'_>) -> Layou
 fn with_question(state: &mut State, screen: Rect, pen: &DrawContext<'_>) -> Layout {
     let writes = !state.composer.is_blank();
     state.modals.set_listening(state.guard.focus_notice(pen.now, writes));
-    let input_rows = match !state.composer.is_empty() && screen.height > DRAFT_FROM {
-        true => state.composer.fit(input_width(screen), pen.theme),
-        false => 0,
+    let input_rows = if !state.composer.is_empty() && screen.height > DRAFT_FROM {
+        state.composer.fit(input_width(screen), pen.theme)
+    } else {
+        0
     };
     let rows = if input_rows > 0 { input_rows.min(DRAFT_ROWS) + 1 } else { 0 };
     // Messages queued over the question are shown as queued.

@@ -216,10 +216,12 @@ impl Grid {
     }
 
     pub fn next(&self, (row, at): Cell) -> Option<Cell> {
-        match at < self.end(row).1 {
-            true => Some((row, at + 1)),
-            false if row < self.last_row() => Some((row + 1, 0)),
-            false => None,
+        if at < self.end(row).1 {
+            Some((row, at + 1))
+        } else if row < self.last_row() {
+            Some((row + 1, 0))
+        } else {
+            None
         }
     }
 

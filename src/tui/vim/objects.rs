@@ -10,15 +10,12 @@ impl Grid {
         let skipped = 1 + usize::from(find.is_till && is_again);
         let nth = times.saturating_sub(1);
         let hits = |column: &usize| self.is_letter((row, *column), find.letter);
-        let (found, before) = match find.is_forward {
-            true => {
-                let found = (at + skipped..self.end(row).1).filter(hits).nth(nth)?;
-                (found, found.saturating_sub(1))
-            }
-            false => {
-                let found = (0..(at + 1).saturating_sub(skipped)).rev().filter(hits).nth(nth)?;
-                (found, found + 1)
-            }
+        let (found, before) = if find.is_forward {
+            let found = (at + skipped..self.end(row).1).filter(hits).nth(nth)?;
+            (found, found.saturating_sub(1))
+        } else {
+            let found = (0..(at + 1).saturating_sub(skipped)).rev().filter(hits).nth(nth)?;
+            (found, found + 1)
         };
         Some((row, if find.is_till { before } else { found }))
     }
@@ -35,9 +32,10 @@ impl Grid {
             ObjectKind::Quoted(quote) => self.quoted(quote, at, object.is_around),
             ObjectKind::Bracketed(open, close) => {
                 let (from, to) = (self.opening(open, close, at)?, self.closing(open, close, at)?);
-                Some(match object.is_around {
-                    true => (from, self.cell_after(to)),
-                    false => (self.cell_after(from), to),
+                Some(if object.is_around {
+                    (from, self.cell_after(to))
+                } else {
+                    (self.cell_after(from), to)
                 })
             }
         }
@@ -75,10 +73,7 @@ impl Grid {
             _ => None,
         });
         let (from, to) = pairs.find(|(_, to)| at <= *to)?;
-        Some(match is_around {
-            true => ((row, from), (row, to + 1)),
-            false => ((row, from + 1), (row, to)),
-        })
+        Some(if is_around { ((row, from), (row, to + 1)) } else { ((row, from + 1), (row, to)) })
     }
 
     fn opening(&self, open: char, close: char, at: Cell) -> Option<Cell> {

@@ -416,10 +416,12 @@ fn parse(text: &str) -> Result<String, String> {
             out.push(c);
             rest = &rest[c.len_utf8()..];
         } else if let Some(mark) = mark {
-            match open.last() == Some(mark) {
-                true => drop(open.pop()),
-                false if open.contains(mark) => return Err(format!("{mark} is open")),
-                false => open.push(mark),
+            if open.last() == Some(mark) {
+                drop(open.pop())
+            } else if open.contains(mark) {
+                return Err(format!("{mark} is open"));
+            } else {
+                open.push(mark)
             }
             rest = &rest[mark.len()..];
         } else if c == '[' {
@@ -451,9 +453,10 @@ fn buttons(body: &Value) -> Result<Vec<(String, String)>, Response> {
     let flat = rows.iter().filter_map(Value::as_array).flatten();
     flat.map(|button| {
         let (label, data) = (text(&button["text"]), text(&button["callback_data"]));
-        match label.is_empty() || data.is_empty() || data.len() > 64 {
-            true => Err(refused(400, "Bad Request: BUTTON_DATA_INVALID")),
-            false => Ok((label, data)),
+        if label.is_empty() || data.is_empty() || data.len() > 64 {
+            Err(refused(400, "Bad Request: BUTTON_DATA_INVALID"))
+        } else {
+            Ok((label, data))
         }
     })
     .collect()

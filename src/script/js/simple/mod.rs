@@ -217,10 +217,12 @@ impl<'e> Computed<'e> {
 
 /// A number as JavaScript passes it on; `None` if it is not finite, or too large to be exact.
 fn number(value: f64) -> Option<Value> {
-    match value.fract() == 0.0 {
-        true if value.abs() <= SAFE => Some(Value::from(value as i64)),
-        true => None,
-        false => Number::from_f64(value).map(Value::Number),
+    if value.fract() != 0.0 {
+        Number::from_f64(value).map(Value::Number)
+    } else if value.abs() <= SAFE {
+        Some(Value::from(value as i64))
+    } else {
+        None
     }
 }
 

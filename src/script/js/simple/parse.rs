@@ -128,15 +128,14 @@ impl<'t> ExpressionParser<'t> {
         }
         let condition = self.parse_binary(0)?;
         self.skip_space();
-        let parsed = match self.rest.starts_with('?') && self.eat("?") {
-            false => condition,
-            true => {
-                let then = self.parse_choice()?;
-                if !self.eat(":") {
-                    return None;
-                }
-                SimpleExpression::Choice(Box::new([condition, then, self.parse_choice()?]))
+        let parsed = if self.rest.starts_with('?') && self.eat("?") {
+            let then = self.parse_choice()?;
+            if !self.eat(":") {
+                return None;
             }
+            SimpleExpression::Choice(Box::new([condition, then, self.parse_choice()?]))
+        } else {
+            condition
         };
         self.depth -= 1;
         Some(parsed)
@@ -233,9 +232,10 @@ impl<'t> ExpressionParser<'t> {
                 _ if optional || self.eat(".") => {
                     let name = self.parse_name()?;
                     self.skip_space();
-                    match self.rest.starts_with('(') {
-                        true => PathStep::Method(name.into(), self.parse_args()?),
-                        false => PathStep::Field(name.into()),
+                    if self.rest.starts_with('(') {
+                        PathStep::Method(name.into(), self.parse_args()?)
+                    } else {
+                        PathStep::Field(name.into())
                     }
                 }
                 _ if links.is_empty() => return Some(value),
@@ -254,12 +254,13 @@ impl<'t> ExpressionParser<'t> {
     fn parse_items(&mut self, end: &str) -> Option<Vec<SimpleArg>> {
         let mut items = Vec::new();
         while !self.eat(end) {
-            let item = match self.eat("...") {
-                true => SimpleArg::Spread(self.parse_choice()?),
-                false => match self.parse_arrow_head() {
+            let item = if self.eat("...") {
+                SimpleArg::Spread(self.parse_choice()?)
+            } else {
+                match self.parse_arrow_head() {
                     Some(names) => SimpleArg::Arrow(names, self.parse_arrow_body()?),
                     None => SimpleArg::Value(self.parse_choice()?),
-                },
+                }
             };
             items.push(item);
             if !self.eat(",") && !self.rest.starts_with(end) {
@@ -316,10 +317,7 @@ impl<'t> ExpressionParser<'t> {
     /// A function of the language that is called here: `Math.max(`, `String(`.
     fn parse_function(&mut self, root: &str) -> Option<(&'static str, functions::PureFunction)> {
         let mut ahead = ExpressionParser { rest: self.rest, depth: 0 };
-        let name = match ahead.eat(".") {
-            true => ahead.parse_name()?,
-            false => "",
-        };
+        let name = if ahead.eat(".") { ahead.parse_name()? } else { "" };
         let function = functions::find(root, name)?;
         ahead.skip_space();
         let is_called = ahead.rest.starts_with('(');

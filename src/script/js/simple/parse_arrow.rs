@@ -7,9 +7,10 @@ impl<'t> ExpressionParser<'t> {
     /// `name =>` or `(a, {b}, [c]) =>`; nothing is read if there is none.
     pub fn parse_arrow_head(&mut self) -> Option<Vec<ArrowParameter>> {
         let mut ahead = ExpressionParser { rest: self.rest, depth: 0 };
-        let parameters = match ahead.eat("(") {
-            false => vec![ArrowParameter::Name(ahead.parse_own_name()?.into())],
-            true => ahead.parse_all(")", ExpressionParser::parse_parameter)?,
+        let parameters = if ahead.eat("(") {
+            ahead.parse_all(")", ExpressionParser::parse_parameter)?
+        } else {
+            vec![ArrowParameter::Name(ahead.parse_own_name()?.into())]
         };
         let mut names = Vec::new();
         for parameter in &parameters {

@@ -39,10 +39,7 @@ impl Evaluator<'_> {
 
     fn count_steps(&mut self, steps: usize) -> Result<(), ScriptError> {
         self.steps = self.steps.saturating_add(steps);
-        match self.steps > STEPS {
-            true => Err(ScriptError::limit(words::TEMPLATE_WORK)),
-            false => Ok(()),
-        }
+        if self.steps > STEPS { Err(ScriptError::limit(words::TEMPLATE_WORK)) } else { Ok(()) }
     }
 
     fn push_text(&mut self, text: &str) -> Result<(), ScriptError> {

@@ -320,9 +320,10 @@ impl MarkdownLayout<'_> {
         let taken: usize = self.insets.iter().map(Inset::columns).sum();
         let more: usize = rest.iter().map(Span::width).sum();
         let fits = self.insets.len() < DEPTH && taken + more <= self.width / 2;
-        self.insets.push(match fits {
-            true => Inset { first, rest },
-            false => Inset { first: None, rest: Vec::new() },
+        self.insets.push(if fits {
+            Inset { first, rest }
+        } else {
+            Inset { first: None, rest: Vec::new() }
         });
     }
 

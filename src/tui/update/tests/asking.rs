@@ -95,14 +95,15 @@ proptest! {
         }
         for (at, (letter, gap)) in keys.into_iter().enumerate() {
             if at == opens || at == 0 && opens > 40 {
-                let question = match trust {
-                    true => Question::Trust {
+                let question = if trust {
+                    Question::Trust {
                         folder: "/w".into(),
                         above: None,
                         because: WHY.into(),
                         found: Vec::new(),
-                    },
-                    false => Question::Pause { why: WHY.into() },
+                    }
+                } else {
+                    Question::Pause { why: WHY.into() }
                 };
                 let ask = Ask { id: AskId(7), question };
                 update(&mut state, TimedInput::session(now, protocol::Event::Asked(Box::new(ask))));
