@@ -34,13 +34,15 @@ use crate::cli::plain::run::{PlainEnd, run as talk, stdin_lines as typed_lines};
 use crate::cli::print::{self, PrintChannels};
 use crate::cli::script_command::ScriptCommand;
 use crate::cli::{Cli, Exit, help, output};
-use crate::config::draft;
-use crate::config::history::InputHistory;
-use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
-use crate::protocol::{Notice, SessionInfo};
-use crate::session::persistence::{Replay, ResumeTarget};
-use crate::tools::exec::{keeper, watchdog};
-use crate::{session, signals, tui};
+use avocet_config::draft;
+use avocet_config::history::InputHistory;
+use avocet_core::i18n::{Lang, Localize, LocalizedText, cli as words};
+use avocet_core::protocol::{Notice, SessionInfo};
+use avocet_core::signals;
+use avocet_session as session;
+use avocet_session::persistence::{Replay, ResumeTarget};
+use avocet_tools::exec::{keeper, watchdog};
+use avocet_tui as tui;
 
 mod connect;
 mod extensions;
@@ -66,6 +68,8 @@ mod step_runner;
 mod subcommands;
 mod surroundings;
 mod terminal;
+#[cfg(test)]
+mod tests;
 mod user_themes;
 
 use connect::ScreenSetup;

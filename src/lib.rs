@@ -1,64 +1,41 @@
 //! A coding agent for the terminal: you talk to a model, it proposes steps, and only steps that you
 //! allowed run.
 //!
-//! The modules below are listed in layers, from the outside in. A module may use any module in a
-//! layer below its own, and nothing else: modules of one layer do not know each other.
-//! `tests/inproc/architecture.rs` reads this list and checks that the source follows it.
+//! The folders below `src` are crates of one workspace, and each uses only what its `Cargo.toml`
+//! names; from the outside in:
 //!
-//! It also checks what must be absent: `text`, `protocol`, `safety`, `context`, `prompt` and
-//! `agent::turn` use no `async`, no I/O and no clock. Only `tools::exec` starts processes, only
-//! `model` and `net` speak HTTP, only `config` reads the environment, only `tui` names ratatui or
-//! crossterm, and only `safety` makes a [`safety::Cleared`] step.
+//! - `app` and `cli`, here: build and connect all parts, once; the command line
+//! - `tui` and `gateway`: frontends
+//! - `present`: what every frontend offers and shows, and the table of commands
+//! - `session`: one conversation, with its agent loop and its context
+//! - `script`: the ISDK language
+//! - `tools`, `model`, `store`, `config`: the edges, which reach programs, files and the network
+//! - `safety`: decides whether a step may run
+//! - `core`: plain data, words and text
+//!
+//! `tests/inproc/architecture.rs` checks what no compiler does: that `text`, `protocol`, `safety`,
+//! `context`, `prompt` and `agent::turn` use no `async`, no I/O and no clock, that only
+//! `tools::exec` starts processes, only `model` speaks HTTP, only `config` reads the environment,
+//! only `tui` names ratatui or crossterm, and only `safety` makes a [`safety::Cleared`] step.
 
-// Top: builds and connects all parts, once.
 pub mod app;
-
-// Frontends: how users reach it.
 pub mod cli;
-pub mod gateway;
-pub mod tui;
 
-// Presentation: what every frontend offers and shows, decided once.
-pub mod present;
-
-// Sessions: runs each line of input.
-pub mod commands;
-pub mod session;
-
-// Scripts: the ISDK language.
-pub mod script;
-
-// Loop: one turn of the user.
-pub mod agent;
-
-// Extensions: reads the bots, commands and skills that users write.
-pub mod extensions;
-
-// Edges: network, processes, files.
-pub mod config;
-pub mod model;
-pub mod store;
-pub mod tools;
-
-// Connections: what the edges speak HTTP with.
-pub mod net;
-
-// System: what the layers above share.
-pub mod deadline;
-pub mod private_dir;
-pub mod signals;
-pub mod terminal_modes;
-
-// Rules: pure decisions.
-pub mod context;
-pub mod prompt;
-pub mod safety;
-
-// Protocol: the plain data that passes between the layers.
-pub mod protocol;
-
-// Words: the sentences that users read.
-pub mod i18n;
-
-// Text: cuts, quotes and escapes text, and knows nothing else.
-pub mod text;
+// One name for each part, for tests and benches.
+pub use avocet_config as config;
+pub use avocet_config::extensions;
+pub use avocet_core::{
+    deadline, i18n, private_dir, prompt, protocol, signals, terminal_modes, text,
+};
+pub use avocet_gateway as gateway;
+pub use avocet_model as model;
+pub use avocet_model::net;
+pub use avocet_present as present;
+pub use avocet_present::commands;
+pub use avocet_safety as safety;
+pub use avocet_script as script;
+pub use avocet_session as session;
+pub use avocet_session::{agent, context};
+pub use avocet_store as store;
+pub use avocet_tools as tools;
+pub use avocet_tui as tui;

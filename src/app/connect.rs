@@ -12,12 +12,12 @@ use super::login::{self, GivenKey};
 use super::models::{describe_at, offer};
 use super::startup::Startup;
 use crate::cli::login::{LoginTarget, target};
-use crate::config::key_store::KeyStore;
-use crate::config::{Environment, Secret};
-use crate::i18n::{Localize, LocalizedText, keys as words};
-use crate::model::{Endpoint, LOCAL, ModelError, find_servers, is_private, server_host};
-use crate::protocol::{HOSTED, ModelOverride, Op};
-use crate::tui::{ListedModels, ProviderOffer, ProviderSetup, SavedProvider};
+use avocet_config::key_store::KeyStore;
+use avocet_config::{Environment, Secret};
+use avocet_core::i18n::{Localize, LocalizedText, keys as words};
+use avocet_core::protocol::{HOSTED, ModelOverride, Op};
+use avocet_model::{Endpoint, LOCAL, ModelError, find_servers, is_private, server_host};
+use avocet_tui::{ListedModels, ProviderOffer, ProviderSetup, SavedProvider};
 
 /// What is needed of the start; owned, because the screen keeps it.
 #[derive(Clone)]
@@ -52,7 +52,7 @@ impl ScreenSetup {
         for row in HOSTED.iter().filter(|row| !row.base_url.is_empty()) {
             let variable = self.environment.get(row.key_env).map(|_| row.key_env);
             let is_saved =
-                crate::model::server_origin(row.base_url).is_some_and(|it| saved.contains(&it));
+                avocet_model::server_origin(row.base_url).is_some_and(|it| saved.contains(&it));
             let about = match variable {
                 Some(name) => words::KEY_IN_VARIABLE.with("variable", name),
                 None if is_saved => words::KEY_SAVED.into(),

@@ -13,15 +13,15 @@ use crate::cli::extensions::args::{ExtensionAction, Sampling, Texts};
 use crate::cli::input::{self, Confirmation};
 use crate::cli::print::QUIET;
 use crate::cli::{Exit, messages, output};
-use crate::extensions::{
+use avocet_config::extensions::{
     ExtensionFileKind, ExtensionSet, LoadState, LoadedFile, edit, examples, skill,
 };
-use crate::extensions::{Maker, Owner};
-use crate::i18n::{Localize, LocalizedText, library as w, prompt};
-use crate::protocol::Notice;
-use crate::script::reference::EXAMPLES;
-use crate::terminal_modes::discard_typed;
-use crate::tools::exec::editor::Editing;
+use avocet_config::extensions::{Maker, Owner};
+use avocet_core::i18n::{Localize, LocalizedText, library as w, prompt};
+use avocet_core::protocol::Notice;
+use avocet_core::terminal_modes::discard_typed;
+use avocet_script::reference::EXAMPLES;
+use avocet_tools::exec::editor::Editing;
 
 /// The options of the subcommand.
 #[derive(Clone, Copy, Debug)]
@@ -97,10 +97,10 @@ fn show(
         let json = extensions::show_json(library, file, startup.lang());
         return print_text(startup, &format!("{json}\n"));
     }
-    let text = match crate::config::atomic_file::read(&file.path) {
+    let text = match avocet_config::atomic_file::read(&file.path) {
         Ok(text) => text.unwrap_or_default(),
         Err(fault) => {
-            let problem = crate::config::ConfigDiagnostic::of_file(&file.path, fault);
+            let problem = avocet_config::ConfigDiagnostic::of_file(&file.path, fault);
             return report_error(startup, problem.localized());
         }
     };
@@ -166,12 +166,12 @@ fn create(
 const OWN: Owner = Owner { maker: Maker::Avocet, project: false };
 
 fn edit(startup: &Startup, file: &LoadedFile) -> Exit {
-    let text = match crate::config::atomic_file::read(&file.path) {
+    let text = match avocet_config::atomic_file::read(&file.path) {
         Ok(text) => text.unwrap_or_default(),
         Err(fault) => {
             return report_error(
                 startup,
-                crate::config::ConfigDiagnostic::of_file(&file.path, fault).localized(),
+                avocet_config::ConfigDiagnostic::of_file(&file.path, fault).localized(),
             );
         }
     };

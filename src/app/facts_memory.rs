@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::atomic_file;
-use crate::model::ServerFacts;
+use avocet_config::atomic_file;
+use avocet_model::ServerFacts;
 
 /// The most models that are remembered.
 const MOST: usize = 200;

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::Paths;
-use crate::config::trust::{self, FolderTrust, Survey, TrustLevel, TrustStore};
-use crate::i18n::LocalizedText;
+use avocet_config::Paths;
+use avocet_config::trust::{self, FolderTrust, Survey, TrustLevel, TrustStore};
+use avocet_core::i18n::LocalizedText;
 
 /// What is known about trust in the folder.
 #[derive(Clone, Debug)]

@@ -10,18 +10,18 @@ use super::startup::Startup;
 use super::subcommands::{print_rows, print_text};
 use crate::cli::gateway::GatewayCommand;
 use crate::cli::{Exit, output};
-use crate::commands::{self, CommandRow};
-use crate::config::Secret;
-use crate::config::gateway::GatewaySettings;
-use crate::config::key_store::KeyPlace;
-use crate::extensions::ExtensionSet;
-use crate::gateway::access::{AccessRole, CODE_LIFE, Roster};
-use crate::gateway::access_file;
-use crate::gateway::menu::{LeftOut, MenuOptions, discord, slack, telegram};
-use crate::i18n::{Lang, Localize, LocalizedText, cli as words, gateway as w};
-use crate::protocol::{ChatPlatform, ExtensionState, Extensions, Notice, Page, PageRow};
-use crate::session::DescribePlatforms;
-use crate::terminal_modes;
+use avocet_config::Secret;
+use avocet_config::extensions::ExtensionSet;
+use avocet_config::gateway::GatewaySettings;
+use avocet_config::key_store::KeyPlace;
+use avocet_core::i18n::{Lang, Localize, LocalizedText, cli as words, gateway as w};
+use avocet_core::protocol::{ChatPlatform, ExtensionState, Extensions, Notice, Page, PageRow};
+use avocet_core::terminal_modes;
+use avocet_gateway::access::{AccessRole, CODE_LIFE, Roster};
+use avocet_gateway::access_file;
+use avocet_gateway::menu::{LeftOut, MenuOptions, discord, slack, telegram};
+use avocet_present::commands::{self, CommandRow};
+use avocet_session::DescribePlatforms;
 
 /// The longest token that is read from standard input.
 const LONGEST_TOKEN: u64 = 4 * 1024;
@@ -225,7 +225,7 @@ fn user_rows(startup: &Startup) -> Result<Vec<PageRow>, LocalizedText> {
 
 fn remove_user(startup: &Startup, named: &[String]) -> Result<Notice, LocalizedText> {
     let [platform, id] = named else { return Err(w::NO_USERS.into()) };
-    let gone = |phrase: crate::i18n::Phrase| {
+    let gone = |phrase: avocet_core::i18n::Phrase| {
         phrase.with("id", id.as_str()).with("platform", platform.as_str())
     };
     let of_platform = ChatPlatform::parse(platform).ok_or_else(|| {

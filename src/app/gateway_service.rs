@@ -17,32 +17,32 @@ use super::session_builder;
 use super::startup::Startup;
 use super::step_runner::SessionPurpose;
 use crate::cli::{Exit, output};
-use crate::commands::{self, CalledRows};
-use crate::config::gateway::{ChatToken, GatewaySettings, PlatformSettings};
-use crate::config::load::{SettingsStamp, load, stamps};
-use crate::config::{Sources, atomic_file};
-use crate::extensions::ExtensionSet;
-use crate::gateway::access::{AccessRole, Admission};
-use crate::gateway::access_file::{self, AccessAnswer, AccessGate};
-use crate::gateway::chat::{OpenSession, SessionRequest};
-use crate::gateway::discord::{Discord, DiscordConfig};
-use crate::gateway::health::{self, HealthReports};
-use crate::gateway::ledger::Ledger;
-use crate::gateway::menu::{MenuNames, MenuOptions, MenuRows};
-use crate::gateway::platform::{Cursor, Incoming, Platform, PlatformError};
-use crate::gateway::run::{
+use avocet_config::extensions::ExtensionSet;
+use avocet_config::gateway::{ChatToken, GatewaySettings, PlatformSettings};
+use avocet_config::load::{SettingsStamp, load, stamps};
+use avocet_config::{Sources, atomic_file};
+use avocet_core::i18n::{Lang, Localize as _, LocalizedText, chat as w};
+use avocet_core::protocol::{ChatPlatform, Extensions, Notice};
+use avocet_core::signals;
+use avocet_gateway::access::{AccessRole, Admission};
+use avocet_gateway::access_file::{self, AccessAnswer, AccessGate};
+use avocet_gateway::chat::{OpenSession, SessionRequest};
+use avocet_gateway::discord::{Discord, DiscordConfig};
+use avocet_gateway::health::{self, HealthReports};
+use avocet_gateway::ledger::Ledger;
+use avocet_gateway::menu::{MenuNames, MenuOptions, MenuRows};
+use avocet_gateway::platform::{Cursor, Incoming, Platform, PlatformError};
+use avocet_gateway::run::{
     self, Admit, ServiceAdmission, ServiceBounds, ServiceCommands, ServiceHealth, ServiceParts,
 };
-use crate::gateway::shown_menu::{ServiceMenu, ShownMenu};
-use crate::gateway::slack::{IsCommand, Slack, SlackConfig, SlackPatience};
-use crate::gateway::telegram::Telegram;
-use crate::i18n::{Lang, Localize as _, LocalizedText, chat as w};
-use crate::protocol::{ChatPlatform, Extensions, Notice};
-use crate::session::SessionConfig;
-use crate::session::persistence::{Replay, ResumeTarget};
-use crate::signals;
-use crate::tools::system;
-use crate::tools::temp::TempFolder;
+use avocet_gateway::shown_menu::{ServiceMenu, ShownMenu};
+use avocet_gateway::slack::{IsCommand, Slack, SlackConfig, SlackPatience};
+use avocet_gateway::telegram::Telegram;
+use avocet_present::commands::{self, CalledRows};
+use avocet_session::SessionConfig;
+use avocet_session::persistence::{Replay, ResumeTarget};
+use avocet_tools::system;
+use avocet_tools::temp::TempFolder;
 
 /// Options of the command line that set settings, for other folders.
 pub type GivenOptions = Vec<(&'static str, String)>;

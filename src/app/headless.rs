@@ -13,15 +13,17 @@ use crate::cli::headless::Options;
 use crate::cli::print::{self, PrintChannels};
 use crate::cli::schema::Schema;
 use crate::cli::{Exit, input, output};
-use crate::commands;
-use crate::config::{ConfigDiagnostic, ConfigError};
-use crate::extensions::{ExtensionFileKind, ExtensionSet, expand};
-use crate::i18n::{Localize, LocalizedText, cli as words, library as w, session as session_words};
-use crate::prompt::input::{self as line, Intent};
-use crate::protocol::{Notice, Op, Prompt, PromptPart};
-use crate::session::persistence::ResumeTarget;
-use crate::session::{self, SessionConfig};
-use crate::signals;
+use avocet_config::extensions::{ExtensionFileKind, ExtensionSet, expand};
+use avocet_config::{ConfigDiagnostic, ConfigError};
+use avocet_core::i18n::{
+    Localize, LocalizedText, cli as words, library as w, session as session_words,
+};
+use avocet_core::prompt::input::{self as line, Intent};
+use avocet_core::protocol::{Notice, Op, Prompt, PromptPart};
+use avocet_core::signals;
+use avocet_present::commands;
+use avocet_session::persistence::ResumeTarget;
+use avocet_session::{self as session, SessionConfig};
 
 /// The turn, and its options.
 pub struct HeadlessOptions {

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 
 use super::startup::Startup;
-use crate::config::key_store::{KeyPlace, KeyStore, system_keyring};
-use crate::config::{Connection, Environment, Settings};
-use crate::i18n::{Localize, LocalizedText, keys as words};
-use crate::model::{Endpoint, FetchKey, exposed_host, is_private, provider_name, server_origin};
-use crate::protocol::{HOSTED, Hosted};
-use crate::safety::redact::Redactor;
-use crate::tools::exec::key_command::{self, KeyCommand};
+use avocet_config::key_store::{KeyPlace, KeyStore, system_keyring};
+use avocet_config::{Connection, Environment, Settings};
+use avocet_core::i18n::{Localize, LocalizedText, keys as words};
+use avocet_core::protocol::{HOSTED, Hosted};
+use avocet_model::{Endpoint, FetchKey, exposed_host, is_private, provider_name, server_origin};
+use avocet_safety::redact::Redactor;
+use avocet_tools::exec::key_command::{self, KeyCommand};
 
 /// A key, or how to get it.
 #[derive(Clone)]

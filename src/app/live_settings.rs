@@ -9,16 +9,16 @@ use super::startup::Startup;
 use super::step_runner::{self, SessionPurpose, StepRunner};
 use super::user_themes;
 use crate::cli::config::without_password;
-use crate::config::diagnostic::{ConfigDiagnostic, ConfigError, DiagnosticSource};
-use crate::config::load::{self, OWN_FILES, SettingsStamp};
-use crate::config::paths::project_files;
-use crate::config::{Loaded, ProviderSetting, Settings, SettingsLayer, Sources, edit};
-use crate::i18n::{Lang, Localize, LocalizedText, cli as words, session};
-use crate::protocol::{Mode, Notice, PageRow};
-use crate::safety::Policy;
-use crate::session::Wanted;
-use crate::session::settings::{LiveModels, LiveSettings, LiveTools, SettingsAccess};
-use crate::session::trust::TrustPrompt;
+use avocet_config::diagnostic::{ConfigDiagnostic, ConfigError, DiagnosticSource};
+use avocet_config::load::{self, OWN_FILES, SettingsStamp};
+use avocet_config::paths::project_files;
+use avocet_config::{Loaded, ProviderSetting, Settings, SettingsLayer, Sources, edit};
+use avocet_core::i18n::{Lang, Localize, LocalizedText, cli as words, session};
+use avocet_core::protocol::{Mode, Notice, PageRow};
+use avocet_safety::Policy;
+use avocet_session::Wanted;
+use avocet_session::settings::{LiveModels, LiveSettings, LiveTools, SettingsAccess};
+use avocet_session::trust::TrustPrompt;
 
 #[cfg(test)]
 mod tests;

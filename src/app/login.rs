@@ -9,12 +9,12 @@ use super::{key_source, runtime};
 use crate::cli::args::LoginOptions;
 use crate::cli::login::{self, LoginTarget, ModelAnswer};
 use crate::cli::{Exit, output};
-use crate::config::key_store::{KeyPlace, KeyStore};
-use crate::config::{Secret, edit};
-use crate::i18n::{Localize, LocalizedText, keys as words};
-use crate::model::{Endpoint, ModelError, default_chat_model, display_address, list_models};
-use crate::protocol::Notice;
-use crate::terminal_modes;
+use avocet_config::key_store::{KeyPlace, KeyStore};
+use avocet_config::{Secret, edit};
+use avocet_core::i18n::{Localize, LocalizedText, keys as words};
+use avocet_core::protocol::Notice;
+use avocet_core::terminal_modes;
+use avocet_model::{Endpoint, ModelError, default_chat_model, display_address, list_models};
 
 /// How many models are listed to choose from.
 const SHOWN: usize = 30;
@@ -246,5 +246,5 @@ fn failed(why: LocalizedText, exit: Exit) -> Box<LoginError> {
 }
 
 fn unread(error: io::Error) -> Box<LoginError> {
-    failed(crate::config::diagnostic::io_reason(&error), Exit::Failed)
+    failed(avocet_config::diagnostic::io_reason(&error), Exit::Failed)
 }

@@ -12,11 +12,11 @@ use super::runtime::runtime;
 use super::startup::Startup;
 use super::subcommands::print_rows;
 use crate::cli::{Exit, model};
-use crate::i18n::{Localize, LocalizedText, PhraseValue, cli as words};
-use crate::model::{
+use avocet_core::i18n::{Localize, LocalizedText, PhraseValue, cli as words};
+use avocet_core::protocol::{Message, Notice, PageRow, Params};
+use avocet_model::{
     Chunk, Endpoint, Model, ModelError, Request, ServerFacts, ToolSchema, learn_facts,
 };
-use crate::protocol::{Message, Notice, PageRow, Params};
 
 /// Enough for a call of a tool, and for a model that thinks first.
 const MOST_TOKENS: u32 = 1_000;
@@ -190,7 +190,7 @@ fn json_request() -> Request {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Scripted;
+    use avocet_model::Scripted;
 
     async fn tried(replies: &str) -> Result<TestReport, ModelError> {
         try_model(&Scripted::parse("replies.txt", replies).unwrap()).await

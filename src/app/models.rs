@@ -10,19 +10,19 @@ use futures_util::future::{BoxFuture, join_all};
 use super::facts_memory::FactsMemory;
 use super::key_source::{ConnectedProvider, KeyFinder, KeySource};
 use super::startup::Startup;
-use crate::config::edit::{self, EditError};
-use crate::config::{Connection, Environment, FallbackTarget, ProviderSetting};
-use crate::deadline::with_timeout;
-use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
-use crate::model::{
+use avocet_config::edit::{self, EditError};
+use avocet_config::{Connection, Environment, FallbackTarget, ProviderSetting};
+use avocet_core::deadline::with_timeout;
+use avocet_core::i18n::{Lang, Localize, LocalizedText, cli as words};
+use avocet_core::protocol::{HOSTED, Mode, ModelOffer, ModelOverride, Provider};
+use avocet_model::{
     Auto, BuildModel, CapabilitiesOf, DescribedModel, Endpoint, Guide, HttpModel, LOCAL, LateKey,
     ListModels, ListedModel, Model, ModelChoices, ModelError, NameCheck, RememberFacts, Retry,
     RetryPolicy, Scripted, ServerOffer, Timeouts, capabilities, default_chat_model,
     describe_models, display_address, find_servers, provider_name, server_host,
 };
-use crate::protocol::{HOSTED, Mode, ModelOffer, ModelOverride, Provider};
-use crate::safety::redact::Redactor;
-use crate::session::{Connect, Connected, Fallback, FoundServer, Wanted};
+use avocet_safety::redact::Redactor;
+use avocet_session::{Connect, Connected, Fallback, FoundServer, Wanted};
 
 /// What a connection needs; owned, because the session keeps it.
 #[derive(Clone)]
@@ -453,15 +453,15 @@ mod tests {
             models: vec!["qwen".into()],
         };
         save_choice(&settings, &found, "qwen").unwrap();
-        let paths = crate::config::Paths::with_root(folder.path(), folder.path().to_owned());
+        let paths = avocet_config::Paths::with_root(folder.path(), folder.path().to_owned());
         let text = std::fs::read_to_string(&settings).unwrap();
         std::fs::create_dir_all(paths.settings().parent().unwrap()).unwrap();
         std::fs::write(paths.settings(), text).unwrap();
         let environment = Environment::default();
         let (options, project) = (&[][..], &[][..]);
         let sources =
-            crate::config::Sources { paths: &paths, environment: &environment, options, project };
-        let loaded = crate::config::load(sources);
+            avocet_config::Sources { paths: &paths, environment: &environment, options, project };
+        let loaded = avocet_config::load(sources);
         assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
         let connection = loaded.settings.connection.unwrap();
         assert_eq!(connection.base_url, found.base_url);

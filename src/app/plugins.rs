@@ -5,13 +5,13 @@ use super::startup::Startup;
 use super::subcommands::print_rows;
 use crate::cli::Exit;
 use crate::cli::args::PluginCommand;
-use crate::i18n::{cli as words, tools as tool_words};
-use crate::protocol::{Notice, Requires, Step, StepAction};
-use crate::safety::tools::Registry;
-use crate::safety::{PolicyContext, ToolTask, assess};
-use crate::session::plugins_page;
-use crate::tools::exec::run_with_terminal;
-use crate::tools::system::System;
+use avocet_core::i18n::{cli as words, tools as tool_words};
+use avocet_core::protocol::{Notice, Requires, Step, StepAction};
+use avocet_safety::tools::Registry;
+use avocet_safety::{PolicyContext, ToolTask, assess};
+use avocet_session::plugins_page;
+use avocet_tools::exec::run_with_terminal;
+use avocet_tools::system::System;
 
 pub fn run_subcommand(startup: &Startup, asked: PluginCommand, json: bool) -> Exit {
     let world = startup.system();
@@ -44,7 +44,7 @@ fn run(startup: &Startup, world: &System, alias: &str, args: &[String]) -> Exit 
             return startup.fail(&Notice::error(fault.say.clone()), Exit::Failed);
         }
         (Some(ToolTask::Plugin(plugin)), Some(node))
-            if judged.risk.tier < crate::protocol::Tier::L2 =>
+            if judged.risk.tier < avocet_core::protocol::Tier::L2 =>
         {
             (node.path.clone(), plugin.node_args())
         }

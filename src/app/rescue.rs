@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use super::startup::Startup;
 use crate::cli::Exit;
-use crate::i18n::cli as words;
-use crate::private_dir::private_folder;
-use crate::protocol::Notice;
-use crate::session::Rescue;
+use avocet_core::i18n::cli as words;
+use avocet_core::private_dir::private_folder;
+use avocet_core::protocol::Notice;
+use avocet_session::Rescue;
 
 pub fn write(startup: &Startup, rescue: &Rescue) {
     let paths = &startup.paths;

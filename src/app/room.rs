@@ -7,8 +7,8 @@ use std::thread;
 
 use rustix::process::{Resource, getrlimit};
 
-use crate::i18n::{Phrase, exec as words};
-use crate::private_dir::exhausted_resource;
+use avocet_core::i18n::{Phrase, exec as words};
+use avocet_core::private_dir::exhausted_resource;
 
 /// The most descriptors that a session needs without a step.
 const DESCRIPTORS: u32 = 31;

@@ -9,9 +9,9 @@ use tokio::task::JoinHandle;
 use super::rescue;
 use super::startup::Startup;
 use crate::cli::{Exit, print};
-use crate::i18n::cli as words;
-use crate::protocol::Notice;
-use crate::session::Rescue;
+use avocet_core::i18n::cli as words;
+use avocet_core::protocol::Notice;
+use avocet_session::Rescue;
 
 /// One worker thread, for the session and what it waits for: it mostly passes messages on, and
 /// doing so between two threads costs more than the work itself. Slow work has threads of its own.

@@ -14,16 +14,16 @@ use crate::cli::language_server::{self, ServerSetup};
 use crate::cli::messages::{self, Printer};
 use crate::cli::script_command::{self, ScriptCommand, SearchFolders};
 use crate::cli::{Cli, Exit, help, output, table};
-use crate::config::atomic_file;
-use crate::i18n::{
+use avocet_config::atomic_file;
+use avocet_core::i18n::{
     Lang, Localize, LocalizedText, PhraseValue, common, config, script_help as words,
 };
-use crate::protocol::{Notice, PageRow};
-use crate::script::built_in;
-use crate::script::manifest::Manifest;
-use crate::script::reference::schema;
-use crate::script::source::{ENDINGS, ScriptLibrary, stem};
-use crate::session::script_places::{DiskFiles, ScriptPlaces};
+use avocet_core::protocol::{Notice, PageRow};
+use avocet_script::built_in;
+use avocet_script::manifest::Manifest;
+use avocet_script::reference::schema;
+use avocet_script::source::{ENDINGS, ScriptLibrary, stem};
+use avocet_session::script_places::{DiskFiles, ScriptPlaces};
 
 /// `help`, `help COMMAND` and `help scripts CHAPTER`: nothing else is started for it.
 pub fn help(topics: &[String]) -> Exit {

@@ -22,27 +22,27 @@ use crate::cli::messages::{self, Printer};
 use crate::cli::output;
 use crate::cli::script::{RunFormat, Writer};
 use crate::cli::script_command::SearchFolders;
-use crate::i18n::{
+use avocet_core::i18n::{
     Localize, LocalizedText, cli as words, common, script_run, session as session_words,
 };
-use crate::protocol::budget::{Budget, Spent};
-use crate::protocol::{
+use avocet_core::protocol::budget::{Budget, Spent};
+use avocet_core::protocol::{
     Message, Notice, Provider, Question, SandboxDenial, StepAction, StepQuestion, Tier,
 };
-use crate::script::host::{FormAnswer, InputAnswer, InputForm, InputQuestion, PackKey};
-use crate::script::manifest::Manifest;
-use crate::script::manifest::input::{self, ScriptArgs};
-use crate::script::source::ScriptLibrary;
-use crate::script::{
+use avocet_core::signals;
+use avocet_script::host::{FormAnswer, InputAnswer, InputForm, InputQuestion, PackKey};
+use avocet_script::manifest::Manifest;
+use avocet_script::manifest::input::{self, ScriptArgs};
+use avocet_script::source::ScriptLibrary;
+use avocet_script::{
     AnswerPart, ErrorCause, LocatedError, ModelCall, RunRequest, RunResult, ScriptEvent,
     ScriptHost, StepError, run,
 };
-use crate::session::script_host::{
+use avocet_session::script_host::{
     AskUser, STACK, ScriptAnswer, ScriptQuestion, SessionScriptHost,
 };
-use crate::session::script_places::ScriptPlaces;
-use crate::session::script_turn::{RunClock, input_choices};
-use crate::signals;
+use avocet_session::script_places::ScriptPlaces;
+use avocet_session::script_turn::{RunClock, input_choices};
 
 /// Runs a script from the command line.
 pub fn run_script(
@@ -472,7 +472,7 @@ fn check(startup: &Startup, order: &RunRequest, library: &ScriptLibrary, json: b
         Ok(runtime) => runtime,
         Err(error) => return startup.fail_io(&error),
     };
-    let (shape, faults) = runtime.block_on(crate::script::check(source, library));
+    let (shape, faults) = runtime.block_on(avocet_script::check(source, library));
     if let Some((last, others)) = faults.split_last() {
         for fault in others {
             report_error(startup, json, fault.localized());
@@ -582,10 +582,10 @@ mod tests {
     fn piped_text_that_is_too_long_is_refused_and_never_cut() {
         let read = |text: &str| read_piped(text.as_bytes(), 8);
         assert_eq!(read("12345678"), Ok("12345678".to_owned()));
-        let error = read("123456789").unwrap_err().text(crate::i18n::Lang::En);
+        let error = read("123456789").unwrap_err().text(avocet_core::i18n::Lang::En);
         assert!(error.contains("was not read"), "{error}");
         // The limit is in the middle of a letter.
-        let error = read("1234567你好").unwrap_err().text(crate::i18n::Lang::En);
+        let error = read("1234567你好").unwrap_err().text(avocet_core::i18n::Lang::En);
         assert!(error.contains("was not read"), "{error}");
     }
 }

@@ -10,25 +10,25 @@ use super::step_runner::{
     SessionPurpose, StepRunner, exec_tools, exposed_key_host, machine, trust_prompt,
 };
 use crate::cli::Exit;
-use crate::config::approvals::{Approvals, Side};
-use crate::config::diagnostic;
-use crate::context::window::Bounds;
-use crate::extensions::bot;
-use crate::i18n::{Localize, LocalizedText, cli, session as words};
-use crate::private_dir::beside;
-use crate::protocol::{Notice, NoticeLevel, SessionInfo};
-use crate::safety::redact::Redactor;
-use crate::safety::{Policy, PolicyRule, SCRIPT_TOOL, SKILL_TOOL, ToolRestriction};
-use crate::session::extensions::ExtensionCache;
-use crate::session::persistence::{Persistence, Replay};
-use crate::session::trust::TrustPrompt;
-use crate::session::{
+use avocet_config::approvals::{Approvals, Side};
+use avocet_config::diagnostic;
+use avocet_config::extensions::bot;
+use avocet_core::i18n::{Localize, LocalizedText, cli, session as words};
+use avocet_core::private_dir::beside;
+use avocet_core::protocol::{Notice, NoticeLevel, SessionInfo};
+use avocet_safety::redact::Redactor;
+use avocet_safety::{Policy, PolicyRule, SCRIPT_TOOL, SKILL_TOOL, ToolRestriction};
+use avocet_session::context::window::Bounds;
+use avocet_session::extensions::ExtensionCache;
+use avocet_session::persistence::{Persistence, Replay};
+use avocet_session::trust::TrustPrompt;
+use avocet_session::{
     Callbacks, KeptJobs, ModelAccess, Persona, RuleChange, Security, SessionConfig, permissions,
 };
-use crate::tools::exec::Exec;
-use crate::tools::read_tracker::ReadTracker;
-use crate::tools::system::System;
-use crate::tools::{Tool, Toolbox, file, git_branch, interaction, output_file};
+use avocet_tools::exec::Exec;
+use avocet_tools::read_tracker::ReadTracker;
+use avocet_tools::system::System;
+use avocet_tools::{Tool, Toolbox, file, git_branch, interaction, output_file};
 
 /// A session at a terminal, or one that prints, finds the jobs of earlier ones.
 fn kept_jobs(startup: &Startup, purpose: SessionPurpose) -> Option<KeptJobs> {

@@ -13,30 +13,30 @@ use super::user_themes;
 use crate::cli::messages::{self, Printer};
 use crate::cli::policy;
 use crate::cli::{Cli, Exit, output};
-use crate::commands;
-use crate::config::diagnostic::DiagnosticSource;
-use crate::config::log::LogLevel;
-use crate::config::paths::project_files;
-use crate::config::{
+use avocet_config::diagnostic::DiagnosticSource;
+use avocet_config::extensions::SearchPath;
+use avocet_config::log::LogLevel;
+use avocet_config::paths::project_files;
+use avocet_config::{
     ConfigDiagnostic, ConfigError, Environment, Loaded, Paths, SettingsLayer, Sources, atomic_file,
     edit, load,
 };
-use crate::extensions::SearchPath;
-use crate::i18n::{Lang, Localize, cli as words};
-use crate::protocol::{ApprovalMode, Notice};
-use crate::safety::redact::{self, Redactor, is_random, is_secret_name};
-use crate::safety::tools::{PluginEntry, Registry};
-use crate::safety::{self, Limit};
-use crate::session::extensions::{FindPlaces, LatestScan};
-use crate::session::script_places::{FindScripts, ScriptPlaces};
-use crate::session::{Connected, folders};
-use crate::store::Store;
-use crate::tools::exec::Watchdog;
-use crate::tools::sandbox::{Sandbox, SandboxPaths, SandboxTrial};
-use crate::tools::system::{self, System};
-use crate::tools::temp::{RunFolder, TempFolder};
-use crate::tui::SaveSettingFn;
-use crate::tui::theme::ThemeSource;
+use avocet_core::i18n::{Lang, Localize, cli as words};
+use avocet_core::protocol::{ApprovalMode, Notice};
+use avocet_present::commands;
+use avocet_safety::redact::{self, Redactor, is_random, is_secret_name};
+use avocet_safety::tools::{PluginEntry, Registry};
+use avocet_safety::{self as safety, Limit};
+use avocet_session::extensions::{FindPlaces, LatestScan};
+use avocet_session::script_places::{FindScripts, ScriptPlaces};
+use avocet_session::{Connected, folders};
+use avocet_store::Store;
+use avocet_tools::exec::Watchdog;
+use avocet_tools::sandbox::{Sandbox, SandboxPaths, SandboxTrial};
+use avocet_tools::system::{self, System};
+use avocet_tools::temp::{RunFolder, TempFolder};
+use avocet_tui::SaveSettingFn;
+use avocet_tui::theme::ThemeSource;
 
 #[derive(Debug)]
 pub struct Startup {
@@ -549,7 +549,7 @@ fn check_named_settings(
     }
 }
 
-pub fn start_error(say: impl Into<crate::i18n::LocalizedText>, lang: Lang) -> StartError {
+pub fn start_error(say: impl Into<avocet_core::i18n::LocalizedText>, lang: Lang) -> StartError {
     StartError {
         notice: Box::new(Notice::error(say)),
         exit: Exit::WrongUse,

@@ -4,17 +4,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::startup::Startup;
-use crate::config::paths::project_files;
-use crate::config::trust::{FolderTrust, TrustLevel};
-use crate::config::{Settings, diagnostic, toolchain, trust};
-use crate::i18n::{LocalizedText, session as words};
-use crate::model::exposed_host;
-use crate::safety::redact::Redactor;
-use crate::session::trust::{TrustAnswer, TrustPrompt};
-use crate::tools::exec::{Exec, Setup, StepLimits};
-use crate::tools::read_tracker::ReadTracker;
-use crate::tools::system::System;
-use crate::tools::{Tool, file};
+use avocet_config::paths::project_files;
+use avocet_config::trust::{FolderTrust, TrustLevel};
+use avocet_config::{Settings, diagnostic, toolchain, trust};
+use avocet_core::i18n::{LocalizedText, session as words};
+use avocet_model::exposed_host;
+use avocet_safety::redact::Redactor;
+use avocet_session::trust::{TrustAnswer, TrustPrompt};
+use avocet_tools::exec::{Exec, Setup, StepLimits};
+use avocet_tools::read_tracker::ReadTracker;
+use avocet_tools::system::System;
+use avocet_tools::{Tool, file};
 
 /// The user interface that the session is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ pub fn exec_setup(startup: &Startup, world: &System, redactor: &Arc<Redactor>) -
                 // Every system with a shell has this one.
                 || "/bin/sh".into(),
             ),
-        environment: crate::tools::exec::ChildEnvironment {
+        environment: avocet_tools::exec::ChildEnvironment {
             user: startup
                 .environment
                 .iter()

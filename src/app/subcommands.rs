@@ -18,16 +18,16 @@ use crate::cli::doctor::{self, DoctorFindings, Terminal};
 use crate::cli::messages::{self, Printer};
 use crate::cli::model::ModelListing;
 use crate::cli::{Exit, config, model, output, policy, session, shell_files, table};
-use crate::commands;
-use crate::config::project_instructions;
-use crate::config::{Connection, Environment};
-use crate::extensions::ExtensionSet;
-use crate::i18n::{Localize, LocalizedText, cli as words, common};
-use crate::protocol::{InstructionFile, Notice, Page, PageRow, SessionInfo, StepAction};
-use crate::safety::{Policy, PolicyContext, PolicyRule};
-use crate::session::{Doctor, permissions};
-use crate::store::{Database, StoreError};
-use crate::tools::sandbox::Sandbox;
+use avocet_config::extensions::ExtensionSet;
+use avocet_config::project_instructions;
+use avocet_config::{Connection, Environment};
+use avocet_core::i18n::{Localize, LocalizedText, cli as words, common};
+use avocet_core::protocol::{InstructionFile, Notice, Page, PageRow, SessionInfo, StepAction};
+use avocet_present::commands;
+use avocet_safety::{Policy, PolicyContext, PolicyRule};
+use avocet_session::{Doctor, permissions};
+use avocet_store::{Database, StoreError};
+use avocet_tools::sandbox::Sandbox;
 
 /// `policy explain` and `policy list`.
 pub fn policy(startup: &Startup, asked: &args::PolicyCommand, json: bool) -> Exit {
@@ -284,7 +284,7 @@ pub fn doctor_page(startup: &Startup) -> Doctor {
                 temp: &temp,
                 library: &library.unwrap_or_default(),
             });
-            Page { title: crate::i18n::session::DOCTOR.into(), rows }
+            Page { title: avocet_core::i18n::session::DOCTOR.into(), rows }
         }
         .boxed()
     })
@@ -292,18 +292,18 @@ pub fn doctor_page(startup: &Startup) -> Doctor {
 
 /// Why allow rules of the settings have no effect here.
 fn ineffective_rules(
-    loaded: &crate::config::Loaded,
+    loaded: &avocet_config::Loaded,
     folder: &Path,
     home: &Path,
-    world: &crate::tools::system::System,
-) -> Vec<crate::i18n::LocalizedText> {
+    world: &avocet_tools::system::System,
+) -> Vec<avocet_core::i18n::LocalizedText> {
     let policy = loaded.settings.policy();
     let place = policy::workspace_in(folder, home, true, world);
     let scene = PolicyContext { policy: &policy, place: &place, world };
     policy
         .allowed
         .iter()
-        .filter_map(|rule| crate::safety::why_never_applies(rule, None, scene))
+        .filter_map(|rule| avocet_safety::why_never_applies(rule, None, scene))
         .collect()
 }
 
@@ -318,7 +318,7 @@ fn terminal_info(environment: &Environment) -> Terminal {
     let variable = |name| environment.get(name).unwrap_or_default().to_owned();
     Terminal {
         kind: variable("TERM"),
-        size: crate::tui::terminal::size(),
+        size: avocet_tui::terminal::size(),
         color: variable("COLORTERM"),
         locale: variable("LANG"),
     }

@@ -4,9 +4,9 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::safety::Workspace;
-use crate::tools::sandbox::SandboxPaths;
-use crate::tools::system::System;
+use avocet_safety::Workspace;
+use avocet_tools::sandbox::SandboxPaths;
+use avocet_tools::system::System;
 
 /// How old a value may be that a new session begins with.
 const RECENT: Duration = Duration::from_secs(5);

@@ -1,12 +1,12 @@
 //! What the environment and the settings say of the terminal.
 
 use super::startup::Startup;
-use crate::config::settings::{Color, Notify};
-use crate::session::persistence;
-use crate::tui::notify::NotifyMethod;
-use crate::tui::terminal_caps::supports_links;
-use crate::tui::theme::{Background as Shade, Depth};
-use crate::tui::{Clipboard, PictureSupport, TerminalCaps};
+use avocet_config::settings::{Color, Notify};
+use avocet_session::persistence;
+use avocet_tui::notify::NotifyMethod;
+use avocet_tui::terminal_caps::supports_links;
+use avocet_tui::theme::{Background as Shade, Depth};
+use avocet_tui::{Clipboard, PictureSupport, TerminalCaps};
 
 impl Startup {
     /// The assumed background, until the terminal reports it.

@@ -1,8 +1,8 @@
 //! The user's own themes, as files of a folder.
 
-use crate::config::{ConfigDiagnostic, Paths, themes};
-use crate::i18n::LocalizedText;
-use crate::tui::theme::{Background, Depth, ThemeRegistry, ThemeSource};
+use avocet_config::{ConfigDiagnostic, Paths, themes};
+use avocet_core::i18n::LocalizedText;
+use avocet_tui::theme::{Background, Depth, ThemeRegistry, ThemeSource};
 
 /// The themes, and the errors in their files.
 pub fn read(paths: &Paths) -> (Vec<ThemeSource>, Vec<ConfigDiagnostic>) {

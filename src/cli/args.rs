@@ -17,11 +17,11 @@ pub use super::resume::ResumeChoice;
 pub use super::run_options::{ApprovalFlags, RunOptions};
 use super::script_command::ScriptCommand;
 pub use super::session::SessionCommand;
-use crate::config::keys::{EFFORTS, THEMES};
-use crate::config::suggest;
-use crate::extensions::ExtensionFileKind;
-use crate::i18n::{self, Localize, LocalizedText};
-use crate::protocol::ApprovalMode;
+use avocet_config::extensions::ExtensionFileKind;
+use avocet_config::keys::{EFFORTS, THEMES};
+use avocet_config::suggest;
+use avocet_core::i18n::{self, Localize, LocalizedText};
+use avocet_core::protocol::ApprovalMode;
 
 /// A coding agent for the terminal. It proposes. You decide.
 #[derive(Clone, Debug, PartialEq, Parser)]

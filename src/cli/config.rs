@@ -1,16 +1,16 @@
-//! Answers `avocet config …` as text. [`config::edit`](crate::config::edit) changes the file.
+//! Answers `avocet config …` as text. [`config::edit`](avocet_config::edit) changes the file.
 
 use std::path::Path;
 
 use clap::Subcommand;
 use serde_json::json;
 
-use crate::config::diagnostic::DiagnosticSource;
-use crate::config::edit::{self, EditError};
-use crate::config::toml_schema::TomlValue;
-use crate::config::{Loaded, SettingsLayer};
-use crate::i18n::{Lang, Localize, LocalizedText, cli as w};
-use crate::model::display_address;
+use avocet_config::diagnostic::DiagnosticSource;
+use avocet_config::edit::{self, EditError};
+use avocet_config::toml_schema::TomlValue;
+use avocet_config::{Loaded, SettingsLayer};
+use avocet_core::i18n::{Lang, Localize, LocalizedText, cli as w};
+use avocet_model::display_address;
 
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum ConfigCommand {
@@ -155,7 +155,7 @@ fn entry(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Environment, Paths, Sources, load};
+    use avocet_config::{Environment, Paths, Sources, load};
 
     /// The output of a command for this file, and the file afterwards.
     fn asked(text: &str, command: &ConfigCommand, json: bool) -> (String, String) {

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use super::Exit;
 use super::extensions;
 use super::model::ModelListing;
-use crate::commands::PageRow;
-use crate::config::{Connection, Loaded, Paths, ProviderSetting, SettingsLayer};
-use crate::extensions::ExtensionSet;
-use crate::i18n::{Localize, LocalizedText, PhraseValue, cli as w, common, session, temp};
-use crate::protocol::{InstructionFile, Notice, SandboxMode};
-use crate::tools::temp::RunFolder;
+use avocet_config::extensions::ExtensionSet;
+use avocet_config::{Connection, Loaded, Paths, ProviderSetting, SettingsLayer};
+use avocet_core::i18n::{Localize, LocalizedText, PhraseValue, cli as w, common, session, temp};
+use avocet_core::protocol::{InstructionFile, Notice, SandboxMode};
+use avocet_present::commands::PageRow;
+use avocet_tools::temp::RunFolder;
 
 /// The facts to report.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub struct DoctorFindings<'a> {
     /// The project's instructions to agents; empty if the folder is not trusted.
     pub notes: &'a [InstructionFile],
     /// Why rules of the settings that allow steps have no effect.
-    pub idle_rules: &'a [crate::i18n::LocalizedText],
+    pub idle_rules: &'a [avocet_core::i18n::LocalizedText],
     /// The folders where programs are looked up.
     pub programs: &'a [PathBuf],
     /// The result of testing the sandbox.
@@ -138,7 +138,7 @@ fn settings(loaded: &Loaded) -> Vec<PageRow> {
 /// Today's name for a word of an older version.
 fn renamed_word(word: &str) -> Option<PageRow> {
     let new = SandboxMode::parse(word)?.name();
-    let say = crate::i18n::sandbox::OLD_WORD.with("old", word).with("new", new);
+    let say = avocet_core::i18n::sandbox::OLD_WORD.with("old", word).with("new", new);
     (new != word).then(|| PageRow::line(say))
 }
 
@@ -175,11 +175,11 @@ fn server(
         ModelListing::Failed(why) => why.clone().into(),
     };
     let unlisted = unlisted(connection, offer);
-    let exposed = crate::model::exposed_host(base_url, api_key.is_some() || place.is_some());
+    let exposed = avocet_model::exposed_host(base_url, api_key.is_some() || place.is_some());
     let exposed = exposed.map(|host| session::KEY_IN_THE_OPEN.with("host", host));
     let mut rows = vec![
         PageRow::pair(common::PROVIDER, provider.kind().name()),
-        PageRow::pair(common::SERVER, crate::model::display_address(base_url).as_str()),
+        PageRow::pair(common::SERVER, avocet_model::display_address(base_url).as_str()),
         PageRow::pair(w::DOCTOR_KEY, key),
         PageRow::pair(
             w::DOCTOR_MODELS,
@@ -232,8 +232,8 @@ mod tests {
     use super::*;
     use crate::cli::messages::Printer;
     use crate::cli::table;
-    use crate::config::{Environment, Sources, load};
-    use crate::i18n::Lang;
+    use avocet_config::{Environment, Sources, load};
+    use avocet_core::i18n::Lang;
 
     fn page_of(text: &str, offer: &ModelListing, lang: Lang) -> (String, Exit) {
         let folder = tempfile::tempdir().unwrap();

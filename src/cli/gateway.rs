@@ -2,7 +2,7 @@
 
 use clap::{Subcommand, ValueEnum};
 
-use crate::protocol::ChatPlatform;
+use avocet_core::protocol::ChatPlatform;
 
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum GatewayCommand {

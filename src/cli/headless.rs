@@ -18,14 +18,14 @@ use super::messages::Printer;
 use super::schema::Schema;
 use super::shell_approval::{ApprovalLine, TemplateApproval};
 use super::{Clean, Exit};
-use crate::i18n::{LocalizedText, cli as w, common, json_with_text, prompt, session};
-use crate::present::question_lines::{command_lines, question_lines};
-use crate::protocol::{
+use avocet_core::i18n::{LocalizedText, cli as w, common, json_with_text, prompt, session};
+use avocet_core::protocol::{
     Ask, AskId, Decision, Event, JobInfo, ModelMessage, Notice, Observation, Op, Outcome, PlanItem,
     Question, Risk, SandboxDenial, Step, StepAction, StepQuestion, TemplateCommand, Tier, Topic,
     TurnOrigin, TurnOutcome,
 };
-use crate::safety::redact::Redactor;
+use avocet_present::question_lines::{command_lines, question_lines};
+use avocet_safety::redact::Redactor;
 
 #[derive(Debug)]
 pub struct Options {
@@ -347,7 +347,7 @@ impl<'a> HeadlessTurn<'a> {
                 vec![HeadlessEffect::Tell(StderrLine::Notice(notice)), decide(ask.id, answer)]
             }
             Question::Choice { .. } | Question::Form { .. } | Question::ScriptCall { .. } => {
-                let word = Some(w::NOBODY_ANSWERS.text(crate::i18n::Lang::En).to_owned());
+                let word = Some(w::NOBODY_ANSWERS.text(avocet_core::i18n::Lang::En).to_owned());
                 let said = question_lines(&ask.question).into_iter().next();
                 let notice = Notice::info(said.unwrap_or_else(|| w::NOBODY_ANSWERS.into()));
                 vec![
@@ -450,7 +450,7 @@ impl<'a> HeadlessTurn<'a> {
                 return effects;
             }
             (true, Some(grave)) => {
-                let line = crate::text::escape(&grave.line).text;
+                let line = avocet_core::text::escape(&grave.line).text;
                 let say = prompt::PIECE_NOT_BY_FLAG.with("line", line);
                 effects
                     .extend(notice(Notice::error(say).with_hint(prompt::PIECE_NOT_BY_FLAG_HINT)));
@@ -487,7 +487,7 @@ impl<'a> HeadlessTurn<'a> {
             | Outcome::NotStarted => self.blocked,
         };
         let why = risk.main_reason().cloned().unwrap_or_else(|| w::NO_REASON.into());
-        let about = |word: crate::i18n::Phrase| {
+        let about = |word: avocet_core::i18n::Phrase| {
             Notice::warning(word.with("step", step.work.command_line()).with("why", why.clone()))
         };
         match outcome {

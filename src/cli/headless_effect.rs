@@ -1,11 +1,11 @@
 //! What a headless turn makes of events: output for both streams, operations and the end.
 
 use super::Exit;
-use crate::i18n::{LocalizedText, Phrase, agent, cli as w, prompt};
-use crate::present::question_lines::risk_phrase;
-use crate::protocol::{
+use avocet_core::i18n::{LocalizedText, Phrase, agent, cli as w, prompt};
+use avocet_core::protocol::{
     AskId, AttachmentInfo, Decision, JobInfo, Notice, Observation, Op, TemplateCommand, Tier,
 };
+use avocet_present::question_lines::risk_phrase;
 
 /// An action for the driver.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,7 +36,7 @@ pub(super) fn template_command_line(of: &str, piece: &TemplateCommand) -> Vec<He
     let why = piece.risk.main_reason().filter(|_| piece.risk.tier > Tier::L0);
     let word = if why.is_some() { prompt::TOLD_PIECE } else { prompt::TOLD_PIECE_SAFE };
     let line = word.with("of", of).with("tier", LocalizedText::from(risk_phrase(&piece.risk)));
-    let line = line.with("line", crate::text::escape(&piece.line).text);
+    let line = line.with("line", avocet_core::text::escape(&piece.line).text);
     stderr_line(match why {
         Some(why) => line.with("why", why.clone()),
         None => line,

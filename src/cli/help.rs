@@ -7,7 +7,7 @@ use clap::{Arg, Command, CommandFactory};
 
 use super::Cli;
 use super::related_options::hide_unrelated;
-use crate::i18n::{Lang, help};
+use avocet_core::i18n::{Lang, help};
 
 /// The page that clap writes for these arguments instead of a run.
 pub fn page(args: impl Iterator<Item = OsString>, lang: Lang) -> Option<clap::Error> {

@@ -14,13 +14,13 @@ use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response}
 use serde_json::{Value, json};
 
 use super::Exit;
-use crate::i18n::{Lang, PhraseValue};
-use crate::script::built_in;
-use crate::script::editor::{
+use avocet_core::i18n::{Lang, PhraseValue};
+use avocet_script::built_in;
+use avocet_script::editor::{
     CompletionKind, EditedFiles, EditedScript, EditorPosition, EditorRange, replace_range,
 };
-use crate::script::source::{ScriptLibrary, normalize_path};
-use crate::session::script_places::DiskFiles;
+use avocet_script::source::{ScriptLibrary, normalize_path};
+use avocet_session::script_places::DiskFiles;
 
 /// Largest message that is read, and longest line of its header, in bytes.
 const MOST: u64 = 32 << 20;

@@ -1,9 +1,9 @@
 //! Decides what `avocet login` means: which provider is named, what was typed for a model. Pure.
 
-use crate::config::suggest;
-use crate::i18n::{LocalizedText, common, keys as words};
-use crate::model::{display_address, server_origin};
-use crate::protocol::HOSTED;
+use avocet_config::suggest;
+use avocet_core::i18n::{LocalizedText, common, keys as words};
+use avocet_core::protocol::HOSTED;
+use avocet_model::{display_address, server_origin};
 
 /// A server to log in to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,7 +131,7 @@ pub fn near_models(model: &str, models: &[String]) -> Option<LocalizedText> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::i18n::Lang;
+    use avocet_core::i18n::Lang;
 
     #[test]
     fn a_provider_is_found_by_name_or_address() {

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::{Clean, Exit, output};
-use crate::i18n::{Lang, cli as w};
-use crate::protocol::{Notice, NoticeLevel};
+use avocet_core::i18n::{Lang, cli as w};
+use avocet_core::protocol::{Notice, NoticeLevel};
 
 /// How to write sentences: their language, and what makes them safe.
 #[derive(Clone, Copy, Debug)]

@@ -2,15 +2,15 @@
 
 use serde_json::json;
 
-use crate::config::{Connection, ProviderSetting, Settings};
-use crate::i18n::{Lang, LocalizedText, PhraseValue, cli as w};
-use crate::model::capabilities::capabilities;
-use crate::model::{
+use avocet_config::{Connection, ProviderSetting, Settings};
+use avocet_core::i18n::{Lang, LocalizedText, PhraseValue, cli as w};
+use avocet_core::protocol::{Mode, Prices, TokenPrices};
+use avocet_model::capabilities::capabilities;
+use avocet_model::{
     Caching, Capabilities, ListedModel, ServerFacts, display_address, provider_name,
 };
-use crate::protocol::{Mode, Prices, TokenPrices};
 
-use crate::commands::PageRow;
+use avocet_present::commands::PageRow;
 
 /// The result of asking the server for its models.
 #[derive(Clone, Debug, PartialEq)]
@@ -182,8 +182,8 @@ fn mark(settings: &Settings, model: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Environment, Paths, Sources, load};
-    use crate::protocol::{ModelOverride, Money};
+    use avocet_config::{Environment, Paths, Sources, load};
+    use avocet_core::protocol::{ModelOverride, Money};
 
     fn settings() -> Settings {
         let folder = tempfile::tempdir().unwrap();

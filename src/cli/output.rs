@@ -8,7 +8,7 @@
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::io::{self, IsTerminal as _, Write};
 
-use crate::safety::sanitize::{TextSource, clean};
+use avocet_safety::sanitize::{TextSource, clean};
 
 /// One of the two streams.
 #[derive(Debug)]

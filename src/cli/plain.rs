@@ -6,13 +6,13 @@
 //! returns what to write or send. [`run`] writes and waits.
 
 use super::{Clean, Exit};
-use crate::commands::{self, CommandContext, CommandOutcome, Surface, UiAction};
-use crate::i18n::{Lang, LocalizedText, Phrase, common, context, keys, linear as w, session};
-use crate::prompt::input::{self, Intent};
-use crate::protocol::{
+use avocet_core::i18n::{Lang, LocalizedText, Phrase, common, context, keys, linear as w, session};
+use avocet_core::prompt::input::{self, Intent};
+use avocet_core::protocol::{
     Ask, AskId, Change, Decision, Event, Extensions, Mention, ModelMessage, Notice, Observation,
     Op, Outcome as Came, Page, Report, Risk, SessionInfo, Step, StepAction, TurnOutcome,
 };
+use avocet_present::commands::{self, CommandContext, CommandOutcome, Surface, UiAction};
 
 mod files;
 mod leave_question;
@@ -535,7 +535,7 @@ impl PlainSession {
             (Came::Interrupted, _) => self.say(w::INTERRUPTED),
             (Came::NotStarted, _) => {
                 let say = w::NOT_STARTED.with("step", observation.step.work.command_line());
-                self.say(say.with("why", note_or(observation, crate::i18n::cli::NO_REASON)))
+                self.say(say.with("why", note_or(observation, avocet_core::i18n::cli::NO_REASON)))
             }
             (Came::Cancelled, _) => self.step_line(w::CANCELLED, &observation.step),
         });
@@ -548,7 +548,7 @@ impl PlainSession {
             .risk
             .main_reason()
             .cloned()
-            .unwrap_or_else(|| crate::i18n::cli::NO_REASON.into());
+            .unwrap_or_else(|| avocet_core::i18n::cli::NO_REASON.into());
         self.say(w::REFUSED.with("step", observation.step.work.command_line()).with("why", why))
     }
 

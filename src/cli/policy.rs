@@ -10,12 +10,14 @@ use clap::Subcommand;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::i18n::{Lang, LocalizedText, common, safety as words};
-use crate::prompt::template;
-use crate::protocol::{PageRow, Requires, Risk, Step, StepAction, Tier};
-use crate::safety::{self, Assessment, Machine, PolicyContext, ToolTask, Verdict, Workspace};
-use crate::text::visible;
-use crate::tools::system::System;
+use avocet_core::i18n::{Lang, LocalizedText, common, safety as words};
+use avocet_core::prompt::template;
+use avocet_core::protocol::{PageRow, Requires, Risk, Step, StepAction, Tier};
+use avocet_core::text::visible;
+use avocet_safety::{
+    self as safety, Assessment, Machine, PolicyContext, ToolTask, Verdict, Workspace,
+};
+use avocet_tools::system::System;
 
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum PolicyCommand {

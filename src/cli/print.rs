@@ -14,9 +14,9 @@ use tokio_util::sync::CancellationToken;
 use super::Exit;
 use super::headless::{HeadlessEffect, HeadlessTurn, Options, StderrLine};
 use super::messages;
-use crate::i18n::{LocalizedText, cli as w};
-use crate::protocol::{Event, Notice, Op};
-use crate::terminal_modes::discard_typed;
+use avocet_core::i18n::{LocalizedText, cli as w};
+use avocet_core::protocol::{Event, Notice, Op};
+use avocet_core::terminal_modes::discard_typed;
 
 /// The channels of the session, and the signals.
 #[derive(Debug)]
@@ -183,7 +183,7 @@ impl<O: Write, E: Write> Streams<'_, O, E> {
             Ok(()) => None,
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Some(Exit::Done),
             Err(error) => {
-                let why = crate::config::diagnostic::io_reason(&error);
+                let why = avocet_config::diagnostic::io_reason(&error);
                 self.tell(&StderrLine::Notice(Notice::error(w::OUT_LOST.with("why", why))));
                 Some(Exit::Failed)
             }

@@ -6,9 +6,9 @@ use std::path::Path;
 use boon::{Compiler, Draft, SchemaIndex, Schemas, ValidationError};
 use serde_json::Value;
 
-use crate::config::{atomic_file, diagnostic::ConfigError};
-use crate::i18n::{Localize, LocalizedText, cli as w};
-use crate::text;
+use avocet_config::{atomic_file, diagnostic::ConfigError};
+use avocet_core::i18n::{Localize, LocalizedText, cli as w};
+use avocet_core::text;
 
 /// A schema that is ready to check answers.
 pub struct Schema {
@@ -33,7 +33,7 @@ impl Schema {
         let name = file.display().to_string();
         let text = match atomic_file::read(file) {
             Ok(Some(text)) => text,
-            Ok(None) => return Err(unreadable(&name, crate::i18n::config::IO_NOT_FOUND)),
+            Ok(None) => return Err(unreadable(&name, avocet_core::i18n::config::IO_NOT_FOUND)),
             Err(ConfigError::Unreadable { why }) => return Err(unreadable(&name, why)),
             Err(_) => return Err(unreadable(&name, w::NO_TEXT_FILE)),
         };
@@ -76,7 +76,7 @@ impl fmt::Debug for Schema {
     }
 }
 
-fn unreadable(file: &str, why: impl Into<crate::i18n::PhraseValue>) -> SchemaError {
+fn unreadable(file: &str, why: impl Into<avocet_core::i18n::PhraseValue>) -> SchemaError {
     SchemaError(w::SCHEMA_UNREADABLE.with("file", file).with("why", why))
 }
 
@@ -108,7 +108,7 @@ fn cause(foreign: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::i18n::Lang;
+    use avocet_core::i18n::Lang;
 
     const PERSON: &str = r#"{"type":"object","required":["name"],"properties":{"name":{"type":"string"},"tags":{"type":"array","items":{"type":"integer"}}}}"#;
 

@@ -20,11 +20,11 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use super::Clean;
-use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
-use crate::protocol::{Message, Usage};
-use crate::script::host::AnswerHead;
-use crate::script::{LocatedError, RunResult, ScriptEvent};
-use crate::session::script_turn::display_value;
+use avocet_core::i18n::{Lang, Localize, LocalizedText, cli as words};
+use avocet_core::protocol::{Message, Usage};
+use avocet_script::host::AnswerHead;
+use avocet_script::{LocatedError, RunResult, ScriptEvent};
+use avocet_session::script_turn::display_value;
 
 /// How to write a run.
 #[derive(Clone, Copy, Debug)]
@@ -316,8 +316,8 @@ fn compact(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::i18n::LocalizedText;
-    use crate::script::manifest::input::ScriptArgs;
+    use avocet_core::i18n::LocalizedText;
+    use avocet_script::manifest::input::ScriptArgs;
 
     fn look(json: bool, live: bool) -> RunFormat {
         RunFormat {

@@ -5,9 +5,9 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use std::path::PathBuf;
 
-use crate::i18n::{Lang, LocalizedText, PhraseValue, script_help as words};
-use crate::protocol::PageRow;
-use crate::script::reference::{self, CHAPTERS, EXAMPLES};
+use avocet_core::i18n::{Lang, LocalizedText, PhraseValue, script_help as words};
+use avocet_core::protocol::PageRow;
+use avocet_script::reference::{self, CHAPTERS, EXAMPLES};
 
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum ScriptCommand {

@@ -9,12 +9,12 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::Clean;
-use crate::i18n::{Lang, Localize, LocalizedText, cli as words};
-use crate::protocol::{ExportFormat, Page};
-use crate::safety::redact::Redactor;
-use crate::session::export::Pages;
-use crate::session::listing::{hits_page, list_page};
-use crate::store::{Database, Listed, SessionHit, Store, StoreError};
+use avocet_core::i18n::{Lang, Localize, LocalizedText, cli as words};
+use avocet_core::protocol::{ExportFormat, Page};
+use avocet_safety::redact::Redactor;
+use avocet_session::export::Pages;
+use avocet_session::listing::{hits_page, list_page};
+use avocet_store::{Database, Listed, SessionHit, Store, StoreError};
 
 /// The maximum number of listed conversations, and of hits.
 const LISTED: usize = 1_000;

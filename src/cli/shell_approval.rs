@@ -1,10 +1,10 @@
 //! Without the screen, asks the user at the terminal about each shell command of a template.
 
-use crate::i18n::{LocalizedText, linear, prompt as w};
-use crate::present::Severity;
-use crate::present::question_lines::risk_phrase;
-use crate::protocol::{AskId, Decision, TemplateCommand};
-use crate::text::escape;
+use avocet_core::i18n::{LocalizedText, linear, prompt as w};
+use avocet_core::protocol::{AskId, Decision, TemplateCommand};
+use avocet_core::text::escape;
+use avocet_present::Severity;
+use avocet_present::question_lines::risk_phrase;
 
 /// The typed text without surrounding blanks, and with wide letters and digits made narrow: a
 /// Chinese input method types wide ones.
@@ -94,8 +94,8 @@ fn is_no(typed: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::i18n::Lang;
-    use crate::protocol::{Risk, Tier};
+    use avocet_core::i18n::Lang;
+    use avocet_core::protocol::{Risk, Tier};
 
     fn piece(id: &str, tier: Tier) -> TemplateCommand {
         let risk = Risk { tier, rule: "x".into(), reasons: vec![], effects: vec![], lifted: false };

@@ -6,8 +6,8 @@ use serde_json::{Value as Json, json};
 use unicode_width::UnicodeWidthStr;
 
 use super::messages::{self, Printer};
-use crate::commands::PageRow;
-use crate::i18n::{Lang, PhraseValue};
+use avocet_core::i18n::{Lang, PhraseValue};
+use avocet_present::commands::PageRow;
 
 /// In columns, a label wider than this does not push the values further right.
 const WIDEST: usize = 32;
@@ -82,7 +82,7 @@ fn text(value: &PhraseValue, lang: Lang) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::i18n::{commands as w, common};
+    use avocet_core::i18n::{commands as w, common};
 
     fn rows() -> Vec<PageRow> {
         vec![

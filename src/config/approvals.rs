@@ -16,9 +16,9 @@ use sha2::{Digest, Sha256};
 
 use super::atomic_file;
 use super::diagnostic::{ConfigDiagnostic, ConfigError};
-use crate::i18n::{self, Localize, LocalizedText};
-use crate::protocol::Effect;
-use crate::safety::{Grant, Pinned, PolicyRule, Terms};
+use avocet_core::i18n::{self, Localize, LocalizedText};
+use avocet_core::protocol::Effect;
+use avocet_safety::{Grant, Pinned, PolicyRule, Terms};
 
 const VERSION: u32 = 2;
 const MOST: usize = 500;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::diagnostic::ConfigError;
-use crate::private_dir::{beside, private_folder};
+use avocet_core::private_dir::{beside, private_folder};
 
 /// The most that is read of a file; settings are a thousandth of it.
 pub const LONGEST: u64 = 1024 * 1024;

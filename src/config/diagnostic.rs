@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use toml_edit::Item;
 
-use crate::i18n::{self, Localize, LocalizedText, PhraseValue, common};
-use crate::protocol::Notice;
+use avocet_core::i18n::{self, Localize, LocalizedText, PhraseValue, common};
+use avocet_core::protocol::Notice;
 
 /// One problem.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -237,5 +237,5 @@ pub(super) fn describe_item(item: &Item) -> LocalizedText {
 }
 
 pub(super) fn describe_text(text: &str) -> LocalizedText {
-    i18n::config::FOUND_VALUE.with("value", crate::text::cut(text, 40))
+    i18n::config::FOUND_VALUE.with("value", avocet_core::text::cut(text, 40))
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::atomic_file;
-use crate::private_dir::private_folder;
+use avocet_core::private_dir::private_folder;
 
 /// A draft with a larger file is not saved, in bytes: a message takes less.
 const LONGEST: usize = 8 * 1024 * 1024;

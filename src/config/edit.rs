@@ -12,8 +12,8 @@ use super::atomic_file;
 use super::diagnostic::{self, ConfigDiagnostic, ConfigError, DiagnosticSource, Mismatch};
 use super::keys::KEYS;
 use super::toml_schema::{self, ListKind, SettingKey, TomlKind, TomlValue};
-use crate::i18n::{self, Localize, LocalizedText, common};
-use crate::safety;
+use avocet_core::i18n::{self, Localize, LocalizedText, common};
+use avocet_safety as safety;
 
 /// Why a key was not changed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

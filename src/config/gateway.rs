@@ -9,7 +9,7 @@ use super::keys::KEYS;
 use super::layers::Layers;
 use super::toml_schema::TomlKind;
 use super::{Environment, Secret};
-use crate::protocol::ChatPlatform;
+use avocet_core::protocol::ChatPlatform;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GatewaySettings {

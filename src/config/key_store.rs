@@ -10,7 +10,7 @@ use std::time::Duration;
 use toml_edit::{DocumentMut, InlineTable, Item, Value};
 
 use super::{Secret, atomic_file, diagnostic};
-use crate::i18n::{Localize, LocalizedText, keys as words};
+use avocet_core::i18n::{Localize, LocalizedText, keys as words};
 
 /// How long the keyring may take; it may ask the user to unlock it first.
 const PATIENCE: Duration = Duration::from_secs(30);

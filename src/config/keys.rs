@@ -4,7 +4,7 @@
 use super::toml_schema::ListKind::{Ids, Names, Paths, Programs, RuleIds, Rules, Words};
 use super::toml_schema::SettingKey;
 use super::toml_schema::TomlKind::{Choice, Count, Flag, List, Number, Renamed, Text, Variable};
-use crate::i18n::config as w;
+use avocet_core::i18n::config as w;
 
 /// Who answers; `auto` tells it by the address.
 #[rustfmt::skip]

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::keys::KEYS;
 use super::toml_schema::{self, SettingKey, TomlValue};
-use crate::i18n::{self, Localize, LocalizedText};
-use crate::protocol::Money;
+use avocet_core::i18n::{self, Localize, LocalizedText};
+use avocet_core::protocol::Money;
 
 /// The layer that set a value.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,8 +14,8 @@ use super::layers::{Layers, SettingsLayer};
 use super::settings::Settings;
 use super::toml_schema::{self, SettingKey, TomlEntry, TomlReport, TomlValue};
 use super::{Environment, Paths, atomic_file};
-use crate::i18n::LocalizedText;
-use crate::protocol::SandboxMode;
+use avocet_core::i18n::LocalizedText;
+use avocet_core::protocol::SandboxMode;
 
 /// The sources of the layers.
 #[derive(Clone, Copy, Debug)]

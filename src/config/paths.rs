@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use directories::{BaseDirs, ProjectDirs};
 
 use super::Environment;
-use crate::i18n::{self, Localize, LocalizedText};
+use avocet_core::i18n::{self, Localize, LocalizedText};
 
 /// The user's folders, absolute.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,13 +11,15 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use self::join::{MOST, NoteFile, Notes, join};
 use super::diagnostic;
-use crate::context::project_instructions::{self, MOST, NoteFile, Notes};
-use crate::i18n::context as words;
-use crate::protocol::Notice;
-use crate::safety::sanitize::{TextSource, clean};
-use crate::safety::{is_sensitive_name, steering};
-use crate::text;
+use avocet_core::i18n::context as words;
+use avocet_core::protocol::Notice;
+use avocet_core::text;
+use avocet_safety::sanitize::{TextSource, clean};
+use avocet_safety::{is_sensitive_name, steering};
+
+pub mod join;
 
 /// The first of these that exists in a folder is read.
 pub const NAMES: [&str; 4] = steering::NOTES;
@@ -77,7 +79,7 @@ pub fn read(sources: &InstructionSources) -> ProjectInstructions {
     found.imports =
         seen.iter().filter(|path| !read(path)).filter_map(|it| file_stamp(it)).collect();
     found.notices = notices;
-    found.notes = project_instructions::join(&files);
+    found.notes = join(&files);
     found.notices.extend(found.notes.truncated_files().map(|note| {
         let cut = text::size(note.bytes - note.sent);
         let say = words::NOTES_CUT.with("cut", cut).with("path", note.path.as_str());
@@ -240,7 +242,7 @@ fn leads_to_secrets(real: &Path, root: &Path) -> bool {
     })
 }
 
-fn unreadable(why: crate::i18n::LocalizedText) -> NoticeBuilder {
+fn unreadable(why: avocet_core::i18n::LocalizedText) -> NoticeBuilder {
     Box::new(move |path| {
         Notice::warning(words::NOTES_UNREADABLE.with("path", path).with("why", why.clone()))
     })
@@ -387,7 +389,7 @@ mod tests {
         let found = read(&root);
         assert_eq!(paths(&found), ["AGENTS.md", "a.md", "b.md"]);
         let said: Vec<_> =
-            found.notices.iter().map(|it| it.say.text(crate::i18n::Lang::En)).collect();
+            found.notices.iter().map(|it| it.say.text(avocet_core::i18n::Lang::En)).collect();
         // The second way to `b.md` makes no circle.
         assert_eq!(
             said,

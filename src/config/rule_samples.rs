@@ -9,8 +9,8 @@ use std::ops::Range;
 use toml_edit::{Array, Item, Value};
 
 use super::diagnostic::{ConfigError, describe_item};
-use crate::i18n::{self, LocalizedText};
-use crate::safety::PolicyRule;
+use avocet_core::i18n::{self, LocalizedText};
+use avocet_safety::PolicyRule;
 
 /// A position in the text, and the problem there.
 type RuleProblem = (Option<usize>, ConfigError);
@@ -84,7 +84,7 @@ mod tests {
     use super::super::keys::KEYS;
     use super::super::toml_schema::{self, TomlValue};
 
-    use crate::i18n::{Lang, Localize};
+    use avocet_core::i18n::{Lang, Localize};
 
     fn of(text: &str) -> (Vec<(String, Vec<String>)>, Vec<String>) {
         let reading = toml_schema::read(Path::new("config.toml"), text, KEYS);

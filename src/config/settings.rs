@@ -11,12 +11,12 @@ use super::gateway::GatewaySettings;
 use super::layers::{Layers, SettingsLayer};
 use super::secret::Secret;
 use super::toml_schema;
-use crate::i18n::Lang;
-use crate::protocol::budget::{SpendLimit, SpendLimits};
-use crate::protocol::{
+use avocet_core::i18n::Lang;
+use avocet_core::protocol::budget::{SpendLimit, SpendLimits};
+use avocet_core::protocol::{
     self, Dialect, Effort, Mode, ModelOverride, PromptSize, SandboxMode, TokenPrices,
 };
-use crate::safety::{Limit, Policy, PolicyRule, Unknown};
+use avocet_safety::{Limit, Policy, PolicyRule, Unknown};
 
 #[derive(Clone, Debug)]
 pub struct Settings {

@@ -12,7 +12,7 @@ use super::diagnostic::{
 };
 use super::rule_samples;
 use super::suggest;
-use crate::i18n::{self, LocalizedText, Phrase};
+use avocet_core::i18n::{self, LocalizedText, Phrase};
 
 /// One row of a table of keys.
 #[derive(Clone, Copy, Debug)]

@@ -16,9 +16,9 @@ use sha2::{Digest, Sha256};
 
 use super::diagnostic::{ConfigDiagnostic, ConfigError};
 use super::{atomic_file, paths, project_instructions};
-use crate::i18n::{self, Localize, LocalizedText, Phrase};
-use crate::protocol::UntrustedFile;
-use crate::safety::steering;
+use avocet_core::i18n::{self, Localize, LocalizedText, Phrase};
+use avocet_core::protocol::UntrustedFile;
+use avocet_safety::steering;
 
 const VERSION: u32 = 1;
 /// The maximum number of remembered folders; of listed files; the depth of the search in folders;

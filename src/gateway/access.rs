@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::platform::{Incoming, IncomingKind};
-use crate::commands::ApprovalSpan;
-use crate::config::gateway::PlatformSettings;
-use crate::protocol::{Category, ChatPlatform};
+use avocet_config::gateway::PlatformSettings;
+use avocet_core::protocol::{Category, ChatPlatform};
+use avocet_present::commands::ApprovalSpan;
 
 /// What a user who may talk may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -8,10 +8,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::access::{AccessRefusal, AccessRole, Admission, Pairing, Roster};
 use super::platform::{Incoming, UserId};
-use crate::config::gateway::GatewaySettings;
-use crate::config::{atomic_file, diagnostic};
-use crate::i18n::{Localize, LocalizedText, gateway as words};
-use crate::protocol::ChatPlatform;
+use avocet_config::gateway::GatewaySettings;
+use avocet_config::{atomic_file, diagnostic};
+use avocet_core::i18n::{Localize, LocalizedText, gateway as words};
+use avocet_core::protocol::ChatPlatform;
 
 /// How many strangers get one answer each; further ones get none.
 const MOST_TOLD: usize = 1_000;
@@ -94,7 +94,7 @@ impl AccessGate {
                 let stranger = (platform, incoming.sender.id.clone());
                 let is_new =
                     !incoming.is_group && self.told.len() < MOST_TOLD && self.told.insert(stranger);
-                let shown = crate::text::cut(&crate::text::one_line(id), 64);
+                let shown = avocet_core::text::cut(&avocet_core::text::one_line(id), 64);
                 is_new.then(|| words::STRANGER.with("id", shown))
             }
         }

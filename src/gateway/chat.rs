@@ -27,10 +27,10 @@ use super::platform::{
 use super::shown_menu::ShownMenu;
 use super::timeline::{CallKind, NextCall, PostResult, TimelineCall};
 use super::wait::{finished, until};
-use crate::i18n::{LocalizedText, chat as w, session as s};
-use crate::protocol::Op;
-use crate::safety::redact::Redactor;
-use crate::session::{self, Handle, SessionConfig};
+use avocet_core::i18n::{LocalizedText, chat as w, session as s};
+use avocet_core::protocol::Op;
+use avocet_safety::redact::Redactor;
+use avocet_session::{self as session, Handle, SessionConfig};
 
 mod fetching;
 

@@ -8,9 +8,9 @@ use bytes::Bytes;
 use super::conversation::{ChatConversation, Speaker, display_name};
 use super::files::{self, ReceivedFiles};
 use super::platform::{DeliveryId, RemoteFile};
-use crate::i18n::{Lang, chat as w};
-use crate::protocol::Mention;
-use crate::text;
+use avocet_core::i18n::{Lang, chat as w};
+use avocet_core::protocol::Mention;
+use avocet_core::text;
 
 /// A message whose files are being fetched.
 #[derive(Debug)]

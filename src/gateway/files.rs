@@ -4,9 +4,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::private_dir::private_folder;
-use crate::protocol::Event;
-use crate::safety::redact::Redactor;
+use avocet_core::private_dir::private_folder;
+use avocet_core::protocol::Event;
+use avocet_safety::redact::Redactor;
 
 /// Files of one message.
 pub const MOST: usize = 10;

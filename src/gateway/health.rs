@@ -14,7 +14,7 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::run::ServiceHealth;
-use crate::protocol::ChatPlatform;
+use avocet_core::protocol::ChatPlatform;
 
 /// The health of each service.
 pub type HealthReports = Vec<(ChatPlatform, watch::Receiver<ServiceHealth>)>;

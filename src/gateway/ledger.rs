@@ -11,8 +11,8 @@ use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 
 use super::platform::{ChatAddress, Cursor, DeliveryId, Incoming, MessageId};
-use crate::config::atomic_file;
-use crate::private_dir::private_folder;
+use avocet_config::atomic_file;
+use avocet_core::private_dir::private_folder;
 
 /// One line of the journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -294,7 +294,7 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gateway::platform::{IncomingKind, Sender};
+    use crate::platform::{IncomingKind, Sender};
 
     fn address() -> ChatAddress {
         ChatAddress { chat: "c".into(), thread: None }

@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::protocol::ChatPlatform;
+use avocet_core::protocol::ChatPlatform;
 
 macro_rules! ids {
     ($($(#[$about:meta])* $name:ident)*) => {$(

@@ -1,10 +1,10 @@
 //! The steps of a turn as one message that changes: what runs, and what came of it. Pure.
 
 use super::timeline::{PostBody, PostKey, Timeline};
-use crate::i18n::{Lang, chat as w};
-use crate::protocol::{Observation, Outcome, Step};
-use crate::safety::sanitize::{TextSource, clean};
-use crate::text::{cut, one_line};
+use avocet_core::i18n::{Lang, chat as w};
+use avocet_core::protocol::{Observation, Outcome, Step};
+use avocet_core::text::{cut, one_line};
+use avocet_safety::sanitize::{TextSource, clean};
 
 /// Steps that are shown; earlier ones are counted.
 const MOST: usize = 8;

@@ -3,14 +3,14 @@
 
 use super::platform::{Button, ButtonStyle, PlatformLimits, UserId};
 use super::terminal_names::terminal_names;
-use crate::i18n::{Lang, LocalizedText, Phrase, chat as w, linear, screen};
-use crate::present::question_lines::{full_step, pick_label, question_lines};
-use crate::present::{ChoicePick, PickEffect, QuestionOffer, Severity, YES};
-use crate::protocol::{
+use avocet_core::i18n::{Lang, LocalizedText, Phrase, chat as w, linear, screen};
+use avocet_core::protocol::{
     Ask, AskId, Decision, Effect, FormField, Question, Risk, StepAction, StepQuestion,
 };
-use crate::safety::sanitize::{TextSource, clean};
-use crate::text::{cut, one_line};
+use avocet_core::text::{cut, one_line};
+use avocet_present::question_lines::{full_step, pick_label, question_lines};
+use avocet_present::{ChoicePick, PickEffect, QuestionOffer, Severity, YES};
+use avocet_safety::sanitize::{TextSource, clean};
 
 /// A question that waits for an answer in a chat.
 #[derive(Clone, Debug)]
@@ -453,7 +453,7 @@ fn show_quotes(command: &str) -> String {
     let mut out = String::with_capacity(command.len());
     for c in command.chars() {
         if LOOKALIKE_QUOTES.contains(&c) {
-            crate::text::write_escape(c, &mut out)
+            avocet_core::text::write_escape(c, &mut out)
         } else {
             out.push(c)
         }

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use super::platform::{MessageId, OutgoingFile};
 use super::split::Splitter;
 use super::timeline::{PostBody, PostKey, Timeline};
-use crate::i18n::{Lang, chat as w};
+use avocet_core::i18n::{Lang, chat as w};
 
 /// Messages of one reply; the rest of a longer one is in a file.
 const MOST_PARTS: usize = 6;

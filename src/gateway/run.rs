@@ -27,7 +27,7 @@ pub use super::receive::ServiceHealth;
 use super::receive::{StoredBatch, connect, receive};
 use super::shown_menu::{self, ServiceMenu};
 use super::wait::until;
-use crate::i18n::{Lang, LocalizedText, chat as w};
+use avocet_core::i18n::{Lang, LocalizedText, chat as w};
 
 /// Whether a delivery is heard.
 #[derive(Clone, Debug, PartialEq)]

@@ -18,8 +18,8 @@ use super::platform::{
     NewMessage, Outgoing, OutgoingFile, Platform, PlatformError, PlatformLimits, PlatformResult,
     RemoteFile, TextUnit,
 };
-use crate::net::{HttpBody, HttpClient, HttpError, HttpRequest, HttpResponse};
-use crate::protocol::ChatPlatform;
+use avocet_core::protocol::ChatPlatform;
+use avocet_model::net::{HttpBody, HttpClient, HttpError, HttpRequest, HttpResponse};
 
 mod incoming;
 
@@ -109,7 +109,7 @@ impl Telegram {
 
     fn refusal(&self, response: &HttpResponse, reply: &Value) -> PlatformError {
         let said = reply.get("description").and_then(Value::as_str).unwrap_or_default();
-        let said = crate::text::cut(&said.replace(&self.token, "…"), 300);
+        let said = avocet_core::text::cut(&said.replace(&self.token, "…"), 300);
         let lower = said.to_lowercase();
         let is = |words: &[&str]| words.iter().any(|word| lower.contains(word));
         let code = reply.get("error_code").and_then(Value::as_u64);
@@ -235,7 +235,7 @@ impl Telegram {
         let mut fields = vec![("chat_id", to.chat.0.clone())];
         fields.extend(to.thread.iter().map(|thread| ("message_thread_id", thread.0.clone())));
         if !file.caption.is_empty() {
-            fields.push(("caption", crate::text::cut(&file.caption, 1_000)));
+            fields.push(("caption", avocet_core::text::cut(&file.caption, 1_000)));
         }
         let body = multipart(&fields, file);
         let request = HttpRequest::with_name("POST", self.path("sendDocument"), body);
@@ -320,7 +320,7 @@ impl Platform for Telegram {
     fn acknowledge(&self, press: &str, text: Option<&str>) -> PlatformResult<'_, ()> {
         let mut body = json!({ "callback_query_id": press });
         if let Some(text) = text {
-            set(&mut body, "text", json!(crate::text::cut(text, 190)));
+            set(&mut body, "text", json!(avocet_core::text::cut(text, 190)));
         }
         Box::pin(async move { self.call("answerCallbackQuery", body).await.map(drop) })
     }

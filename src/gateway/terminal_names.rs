@@ -1,8 +1,8 @@
 //! Sentences of the session name commands, some of which work only in the terminal: a chat says so.
 
-use crate::commands;
-use crate::i18n::{Lang, chat as w};
-use crate::protocol::Availability;
+use avocet_core::i18n::{Lang, chat as w};
+use avocet_core::protocol::Availability;
+use avocet_present::commands;
 
 /// The text with a remark after each command between backquotes that does not work in a chat.
 pub fn terminal_names(text: &str, lang: Lang) -> String {

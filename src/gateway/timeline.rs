@@ -13,7 +13,7 @@ use super::platform::{
     Button, ButtonQuestion, DeliveryId, MessageId, NewMessage, Outgoing, OutgoingFile,
     PlatformError, PlatformLimits,
 };
-use crate::i18n::{Lang, chat as w};
+use avocet_core::i18n::{Lang, chat as w};
 
 /// A post of a timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -6,7 +6,7 @@ use toml::de::ValueDeserializer;
 
 use super::server_facts::ServerFacts;
 use super::{Effort, name_pattern};
-use crate::protocol::{ModelOverride, Money, Prices, TokenPrices};
+use avocet_core::protocol::{ModelOverride, Money, Prices, TokenPrices};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {

@@ -22,7 +22,7 @@ use super::wire::answer::{AnswerReader, BodyKind};
 use super::wire::features::{CapabilityCache, Downgrade, RequestFeatures};
 use super::wire::format::WireCall;
 use super::{Chunk, Model, ModelError, Request, ServerFacts, learn};
-use crate::deadline::with_timeout;
+use avocet_core::deadline::with_timeout;
 
 /// How long a stream may consist of comments alone.
 const WITHOUT_CONTENT: Duration = Duration::from_secs(600);

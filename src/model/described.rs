@@ -8,7 +8,7 @@ use futures_util::stream::{BoxStream, StreamExt};
 
 use super::capabilities::DocumentSupport;
 use super::{Capabilities, Chunk, Model, ModelError, Request, RequestLimits, ServerFacts};
-use crate::protocol::{Dialect, Effort, Image, Params, Prices, PromptSize, cost};
+use avocet_core::protocol::{Dialect, Effort, Image, Params, Prices, PromptSize, cost};
 
 pub struct DescribedModel {
     inner: Arc<dyn Model>,
@@ -246,9 +246,9 @@ impl Model for DescribedModel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Scripted;
-    use crate::model::capabilities::capabilities;
-    use crate::protocol::{Message, Money, Prices, TokenPrices, Usage};
+    use crate::Scripted;
+    use crate::capabilities::capabilities;
+    use avocet_core::protocol::{Message, Money, Prices, TokenPrices, Usage};
 
     fn described(
         provider: &'static str,

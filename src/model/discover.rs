@@ -15,8 +15,8 @@ use super::error_body::{clean, is_html};
 use super::http::{self, Endpoint, Server, Timeouts};
 use super::server_facts::facts_of_listed;
 use super::{ModelError, ServerFacts};
-use crate::deadline::with_timeout;
-use crate::protocol::HOSTED;
+use avocet_core::deadline::with_timeout;
+use avocet_core::protocol::HOSTED;
 
 /// How long a server on this machine may take to respond.
 const LOCAL_WAIT: Duration = Duration::from_secs(1);

@@ -6,8 +6,8 @@
 
 use std::time::Duration;
 
-use crate::i18n::{Localize, LocalizedText, Phrase, model as words};
-use crate::protocol::Provider;
+use avocet_core::i18n::{Localize, LocalizedText, Phrase, model as words};
+use avocet_core::protocol::Provider;
 
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}", self.localized())]
@@ -398,7 +398,7 @@ fn with_server_text(what: LocalizedText, said: &str) -> LocalizedText {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::i18n::Lang;
+    use avocet_core::i18n::Lang;
 
     #[test]
     fn an_error_describes_the_problem_and_quotes_the_server() {

@@ -3,9 +3,9 @@
 
 use serde_json::Value;
 
-use crate::safety::is_hidden;
-use crate::safety::redact::Redactor;
-use crate::text;
+use avocet_core::text;
+use avocet_safety::is_hidden;
+use avocet_safety::redact::Redactor;
 
 /// Longest message that is kept, in characters.
 const MOST: usize = 300;

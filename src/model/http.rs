@@ -20,9 +20,9 @@ use super::error_body::{ServerMessage, clean};
 use super::provider_name::is_private;
 use super::status::{self, ErrorContext};
 use super::wire::Api;
-use crate::deadline::with_timeout;
 use crate::net;
-use crate::protocol::Provider;
+use avocet_core::deadline::with_timeout;
+use avocet_core::protocol::Provider;
 
 /// Maximum size of one answer, in bytes.
 pub(super) const BODY_CAP: usize = 16 << 20;

@@ -9,7 +9,7 @@ use futures_util::stream::{self, BoxStream, StreamExt};
 use tokio::sync::OnceCell;
 
 use super::{Chunk, Model, ModelError, Request, ServerFacts};
-use crate::i18n::LocalizedText;
+use avocet_core::i18n::LocalizedText;
 
 /// Fetches a key; `None` if there is none.
 pub type FetchKey =
@@ -78,8 +78,8 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::i18n::keys as words;
-    use crate::model::Scripted;
+    use crate::Scripted;
+    use avocet_core::i18n::keys as words;
 
     async fn call(model: &LateKey) -> Vec<Result<Chunk, ModelError>> {
         model.stream(Request::default()).collect().await

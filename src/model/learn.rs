@@ -11,8 +11,8 @@ use super::http::{Endpoint, Server};
 use super::name_check::is_same;
 use super::server_facts::{facts_of_props, facts_of_show, loaded_context};
 use super::{ModelError, ServerFacts};
-use crate::deadline::with_timeout;
-use crate::protocol::Provider;
+use avocet_core::deadline::with_timeout;
+use avocet_core::protocol::Provider;
 
 /// What the server of an endpoint says of its model.
 pub async fn learn_facts(endpoint: Endpoint) -> Result<ServerFacts, ModelError> {

@@ -10,7 +10,7 @@ use futures_util::stream::{self, BoxStream, StreamExt};
 use tokio::sync::OnceCell;
 
 use super::{Chunk, ListedModel, Model, ModelError, Request, ServerFacts};
-use crate::deadline::with_timeout;
+use avocet_core::deadline::with_timeout;
 
 /// How long the list is waited for; without it the name counts as right.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -120,7 +120,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::model::Scripted;
+    use crate::Scripted;
 
     struct Named(&'static str, Scripted);
 

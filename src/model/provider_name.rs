@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::LazyLock;
 
 use super::address::Address;
-use crate::protocol::HOSTED;
+use avocet_core::protocol::HOSTED;
 
 /// Other hosts of a provider.
 const ALSO: &[(&str, &str)] = &[

@@ -1,7 +1,7 @@
 //! Collects the chunks of one call into the reply.
 
 use super::Chunk;
-use crate::protocol::{ContentBlock, Opaque, TextBlock, ToolCall, Truncation, Usage};
+use avocet_core::protocol::{ContentBlock, Opaque, TextBlock, ToolCall, Truncation, Usage};
 
 /// What a model answered, or as much of it as arrived.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -15,8 +15,8 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use super::{Chunk, ConnectError, Model, ModelError, Request, RetryAdvice, ServerFacts};
-use crate::i18n::Localize;
-use crate::protocol::Truncation;
+use avocet_core::i18n::Localize;
+use avocet_core::protocol::Truncation;
 
 /// How often to retry, and how long to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

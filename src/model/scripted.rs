@@ -38,7 +38,7 @@ use serde::Deserialize;
 use super::error_body::{ServerMessage, clean};
 use super::status::{self, ErrorContext};
 use super::{Chunk, Model, ModelError, Request};
-use crate::protocol::{Truncation, Usage};
+use avocet_core::protocol::{Truncation, Usage};
 
 /// Maximum size of a file of replies, in bytes.
 const FILE_CAP: u64 = 64 << 20;

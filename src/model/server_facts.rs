@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::protocol::{Money, Prices, TokenPrices};
+use avocet_core::protocol::{Money, Prices, TokenPrices};
 
 /// What a server says of a model; what it does not say is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,8 +1,8 @@
 //! Changed files, for frontends without a view of their own.
 
 use super::question_lines::diff_lines;
-use crate::i18n::{Phrase, session as words};
-use crate::protocol::{Change, Page, PageRow};
+use avocet_core::i18n::{Phrase, session as words};
+use avocet_core::protocol::{Change, Page, PageRow};
 
 /// A path as it is shown in a folder.
 pub fn relative_path<'a>(path: &'a str, cwd: &str) -> &'a str {

@@ -2,15 +2,15 @@
 //! its choices are called.
 
 use super::{ChoicePick, QuestionKind};
-use crate::i18n::{
+use avocet_core::i18n::{
     LocalizedText, Phrase, common, linear as w, prompt as p, screen, script_run, session,
 };
-use crate::protocol::{
+use avocet_core::protocol::{
     Change, Question, Reason, Risk, StepAction, StepQuestion, TemplateCommand, Tier, TrustOffer,
     UntrustedFile,
 };
-use crate::safety::editable;
-use crate::text::{escape, one_line};
+use avocet_core::text::{escape, one_line};
+use avocet_safety::editable;
 
 /// The question without its choices.
 pub fn question_lines(question: &Question) -> Vec<LocalizedText> {

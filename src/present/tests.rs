@@ -1,7 +1,7 @@
 use super::ChoicePick as Pick;
 use super::*;
-use crate::i18n::common;
-use crate::protocol::{
+use avocet_core::i18n::common;
+use avocet_core::protocol::{
     Change, Effect, Requires, Step, StepQuestion, TemplateCommand, Tier, TrustOffer, UpcomingStep,
 };
 

@@ -200,7 +200,7 @@ fn danger_entry(spec: &Spec, name: &str) -> Option<Takes> {
 mod tests {
     use super::super::spec::{Danger, Operands};
     use super::*;
-    use crate::i18n::safety as words;
+    use avocet_core::i18n::safety as words;
 
     const SORT: Spec = Spec::read("sort")
         .flags("-u -r --unique")

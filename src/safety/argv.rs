@@ -4,9 +4,9 @@
 //! Not a shell: nothing is expanded, and anything only a shell would understand (a pipe, a
 //! redirection) is refused, so that the line is not mistaken for a shell's.
 //!
-//! [`StepAction::command_line`]: crate::protocol::StepAction::command_line
+//! [`StepAction::command_line`]: avocet_core::protocol::StepAction::command_line
 
-use crate::i18n::{LocalizedText, screen as words};
+use avocet_core::i18n::{LocalizedText, screen as words};
 
 /// Characters that mean something only to a shell, when unquoted.
 const OPERATORS: &str = "|&;<>()`";
@@ -102,8 +102,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::protocol::StepAction;
-    use crate::safety::is_hidden;
+    use crate::is_hidden;
+    use avocet_core::protocol::StepAction;
 
     #[test]
     fn quotes_and_backslashes_group_words_as_in_a_shell() {

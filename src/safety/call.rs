@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::i18n::{LocalizedText, safety as words};
-use crate::protocol::{Effect, Tier};
+use avocet_core::i18n::{LocalizedText, safety as words};
+use avocet_core::protocol::{Effect, Tier};
 
 use super::findings::{Findings, excerpt};
 use super::paths::{self, PathClass};

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use crate::i18n::{LocalizedText, rules as words};
-use crate::protocol::{ApprovalMode, Effect, Requires, Step, StepAction, Tier};
+use avocet_core::i18n::{LocalizedText, rules as words};
+use avocet_core::protocol::{ApprovalMode, Effect, Requires, Step, StepAction, Tier};
 
 use super::grant::{self, starts_with_script_file};
 use super::policy::{Grant, PolicyRule, Terms};

@@ -2,8 +2,8 @@
 //! again is up to the session.
 
 use super::{argv, is_hidden};
-use crate::i18n::{LocalizedText, screen as words};
-use crate::protocol::StepAction;
+use avocet_core::i18n::{LocalizedText, screen as words};
+use avocet_core::protocol::StepAction;
 
 /// How the text is read.
 #[derive(Clone, Debug, PartialEq, Eq)]

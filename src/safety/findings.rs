@@ -1,7 +1,7 @@
 //! Collects the findings of a judgement and turns them into a [`Risk`].
 
-use crate::i18n::LocalizedText;
-use crate::protocol::{Effect, Reason, Risk, Tier};
+use avocet_core::i18n::LocalizedText;
+use avocet_core::protocol::{Effect, Reason, Risk, Tier};
 
 use super::Launch;
 use super::warning::Warning;
@@ -203,5 +203,5 @@ impl Findings {
 
 /// A text of the step as it appears in a reason: whole, or its start.
 pub fn excerpt(text: &str) -> String {
-    crate::text::cut(text, 120)
+    avocet_core::text::cut(text, 120)
 }

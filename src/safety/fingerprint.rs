@@ -8,7 +8,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::Launch;
-use crate::protocol::Tier;
+use avocet_core::protocol::Tier;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seal([u8; 32]);

@@ -9,7 +9,7 @@
 
 use std::path::Path;
 
-use crate::protocol::{Effect, StepAction, Tier};
+use avocet_core::protocol::{Effect, StepAction, Tier};
 
 use super::findings::Findings;
 use super::paths::{self, PathClass};
@@ -18,7 +18,7 @@ use super::reach::{self, OperandScope};
 use super::rules::remembered::RuleReach;
 use super::spec::Operands;
 use super::{Assessment, Contents, PathKind, PolicyContext, Program, rules, tools};
-use crate::text::short_name;
+use avocet_core::text::short_name;
 
 /// A step that would be asked about.
 #[derive(Clone, Copy)]

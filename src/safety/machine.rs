@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::redact::Redactor;
-use crate::text::encoding::FileEncoding;
+use avocet_core::text::encoding::FileEncoding;
 
 /// The folders a judgement speaks of, all absolute with links resolved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Refuses steps that are not commands at all: an empty program, NUL, look-alike letters,
 //! excessive sizes. Checked before anything else.
 
-use crate::i18n::safety as words;
-use crate::protocol::{Effect, Tier};
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::{Effect, Tier};
 
 use super::findings::{Findings, excerpt};
 

@@ -8,8 +8,8 @@
 
 use super::Assessment;
 use super::policy::{Limit, Policy};
-use crate::i18n::{LocalizedText, Phrase, safety as words};
-use crate::protocol::{Effect, Reason, Risk, SandboxDenial, SandboxStatus, StepAction, Tier};
+use avocet_core::i18n::{LocalizedText, Phrase, safety as words};
+use avocet_core::protocol::{Effect, Reason, Risk, SandboxDenial, SandboxStatus, StepAction, Tier};
 
 /// A place of the user: where a variable says, else below the home folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -289,8 +289,8 @@ const NEEDS: &[Need] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::i18n::safety as words;
-    use crate::protocol::{Reason, Tier};
+    use avocet_core::i18n::safety as words;
+    use avocet_core::protocol::{Reason, Tier};
 
     fn needs(rules: &[&str], effects: &[Effect]) -> Needs {
         let reasons = rules.iter().map(|rule| Reason {

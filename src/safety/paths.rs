@@ -8,8 +8,8 @@ use std::path::{Component, Path, PathBuf};
 
 use super::sensitive::{SECRET_FOLDERS, SENSITIVE_PAIRS, is_sensitive_name, plain_names};
 use super::{PolicyContext, Workspace};
-use crate::i18n::{Phrase, safety as words};
-use crate::protocol::{Effect, Tier};
+use avocet_core::i18n::{Phrase, safety as words};
+use avocet_core::protocol::{Effect, Tier};
 
 /// The kind of place a path leads to, from harmless to grave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

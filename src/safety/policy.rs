@@ -4,9 +4,9 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::i18n::{LocalizedText, safety as words};
-use crate::protocol::{ApprovalMode, Effect, SandboxStatus};
-use crate::text::{quote_visible, short_name};
+use avocet_core::i18n::{LocalizedText, safety as words};
+use avocet_core::protocol::{ApprovalMode, Effect, SandboxStatus};
+use avocet_core::text::{quote_visible, short_name};
 
 use super::{Machine, Workspace};
 

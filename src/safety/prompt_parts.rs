@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::{Assessment, Policy, PolicyContext, Unknown, Verdict, step};
-use crate::protocol::{ApprovalMode, Requires, Step, StepAction, Tier};
+use avocet_core::protocol::{ApprovalMode, Requires, Step, StepAction, Tier};
 
 /// Judges a line for the user's shell; a program that is not on the list is an L1, since
 /// the list is about what a model may propose.

@@ -5,7 +5,7 @@
 
 use super::rules;
 use super::rules::remembered::{FORMS, Operand, Rest, RuleReach};
-use crate::text::short_name;
+use avocet_core::text::short_name;
 
 /// The form that counts for a command, and how many of its arguments are words of it.
 #[derive(Clone, Copy, Debug)]

@@ -22,7 +22,7 @@ use regex::Regex;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::protocol::Observation;
+use avocet_core::protocol::Observation;
 
 mod lines;
 mod names;

@@ -9,7 +9,7 @@ use super::policy::PolicyRule;
 use super::rules;
 use super::rules::remembered::{ABBREVIATES, ALIKE};
 use super::spec::{Spec, is_doubtful};
-use crate::text::short_name;
+use avocet_core::text::short_name;
 
 /// A reading of a command: its program and sub-command by the names of their rows, and the
 /// rest.

@@ -7,8 +7,8 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use crate::i18n::{LocalizedText, Phrase, prompt, safety as words};
-use crate::protocol::Tier;
+use avocet_core::i18n::{LocalizedText, Phrase, prompt, safety as words};
+use avocet_core::protocol::Tier;
 
 use super::rules;
 use super::spec::Spec;

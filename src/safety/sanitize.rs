@@ -2,10 +2,10 @@
 //!
 //! For reading: whole terminal sequences fall out (colours of commands too), and every other
 //! character that hides, moves or reorders text becomes a visible escape such as `\x1b` or
-//! `\u{202e}`. [`crate::text::escape`] is for deciding.
+//! `\u{202e}`. [`avocet_core::text::escape`] is for deciding.
 
-use crate::text::chars::{is_combining, is_emoji, is_hidden};
-use crate::text::{MARKS, StyleRuns, write_escape};
+use avocet_core::text::chars::{is_combining, is_emoji, is_hidden};
+use avocet_core::text::{MARKS, StyleRuns, write_escape};
 
 /// Characters of an unfinished sequence that are kept to be shown if it never ends.
 const HELD: usize = 4096;

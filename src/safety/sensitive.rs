@@ -4,7 +4,7 @@
 //! that a recursive reader leaves out ([`sensitive_globs`]). All is lower case here and
 //! compared without regard to case.
 
-use crate::text::short_name;
+use avocet_core::text::short_name;
 
 /// Names of one class: each stem, as it is or with each of the endings.
 struct CredentialNames {

@@ -9,8 +9,8 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use crate::i18n::Phrase;
-use crate::protocol::{Effect, SubCommand, Tier};
+use avocet_core::i18n::Phrase;
+use avocet_core::protocol::{Effect, SubCommand, Tier};
 
 use super::PolicyContext;
 use super::findings::Findings;
@@ -150,7 +150,7 @@ impl Spec {
 
     /// A program that only reads, as long as everything about the step is listed.
     pub const fn read(names: &'static str) -> Spec {
-        let why = crate::i18n::safety::ONLY_READS;
+        let why = avocet_core::i18n::safety::ONLY_READS;
         Spec::new(names, Tier::L0, why, &[Effect::Read], Operands::None)
     }
 

@@ -3,8 +3,10 @@
 
 use std::path::PathBuf;
 
-use crate::i18n::safety as words;
-use crate::protocol::{ApprovalMode, Effect, Requires, SandboxStatus, Step, StepAction, Tier};
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::{
+    ApprovalMode, Effect, Requires, SandboxStatus, Step, StepAction, Tier,
+};
 
 use super::command;
 use super::findings::{Findings, excerpt};

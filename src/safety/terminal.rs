@@ -5,8 +5,8 @@
 //! instead of a program that waits for keys that cannot come.
 
 use super::shell::{self, PipelineCommand};
-use crate::protocol::StepAction;
-use crate::text::short_name;
+use avocet_core::protocol::StepAction;
+use avocet_core::text::short_name;
 
 mod rows;
 

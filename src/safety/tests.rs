@@ -7,8 +7,8 @@ use proptest::prelude::*;
 
 use super::policy::PolicyRule;
 use super::*;
-use crate::i18n::safety as words;
-use crate::protocol::{Effect, Requires, Risk, StepAction};
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::{Effect, Requires, Risk, StepAction};
 
 mod closed;
 mod day;

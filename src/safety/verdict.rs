@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::{Launch, LaunchRequest, Program, Seal, SeenPrograms, ToolTask};
-use crate::protocol::{Change, Risk, Step, StepAction, StepQuestion, SubCommand};
+use avocet_core::protocol::{Change, Risk, Step, StepAction, StepQuestion, SubCommand};
 
 /// The judgement, and with it the next possible action.
 #[derive(Debug)]
@@ -161,13 +161,13 @@ impl Cleared {
     }
 
     /// A judgement made by hand, as nothing but a test can.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "test-support"))]
     pub fn new_for_test(judged: Assessment) -> Cleared {
         Cleared { seal: judged.seal(), judged, unsandboxed: false }
     }
 
     /// Changed in spite of the seal, as only a test can.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "test-support"))]
     pub fn tampered(mut self, change: impl FnOnce(&mut Assessment)) -> Cleared {
         change(&mut self.judged);
         self

@@ -2,7 +2,7 @@
 //!
 //! A name is stable, and says nothing about how grave it is: that is the tier's.
 
-use crate::protocol::Effect;
+use avocet_core::protocol::Effect;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Warning {

@@ -1,14 +1,14 @@
 //! Finds the command inside programs that run another one, and judges it as a command of
 //! its own.
 
-use crate::i18n::safety as words;
-use crate::protocol::{Effect, Tier};
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::{Effect, Tier};
 
 use super::checks::lines;
 use super::findings::{Findings, excerpt};
 use super::spec::{ArgPart, ArgPosition, ArgToken, Invocation, flag_values, is_doubtful, operands};
 use super::warning::Warning;
-use crate::text::short_name;
+use avocet_core::text::short_name;
 
 /// Judges the command after `own` operands of the wrapper. If the wrapper has an unknown
 /// option, everything that could be the command is looked at.
@@ -189,7 +189,7 @@ const HARMLESS: &[&str] = &[
 ];
 
 #[rustfmt::skip]
-const CODE: &[(&str, crate::i18n::Phrase, Effect)] = &[
+const CODE: &[(&str, avocet_core::i18n::Phrase, Effect)] = &[
     ("rm -rf", words::CODE_DELETES, Effect::Delete),
     ("rmtree", words::CODE_DELETES, Effect::Delete),
     ("rmSync", words::CODE_DELETES, Effect::Delete),

@@ -5,8 +5,8 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::i18n::{Localize, LocalizedText, Phrase, script_run as words};
-use crate::text;
+use avocet_core::i18n::{Localize, LocalizedText, Phrase, script_run as words};
+use avocet_core::text;
 
 /// Line and column, counted from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

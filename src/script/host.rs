@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::error::StepError;
-use crate::i18n::{LocalizedText, script_run as words};
-use crate::protocol::budget::Budget;
-use crate::protocol::{
+use avocet_core::i18n::{LocalizedText, script_run as words};
+use avocet_core::protocol::budget::Budget;
+use avocet_core::protocol::{
     FormField, Message, Observation, Params, Risk, Step, StepAction, Truncation, Usage,
 };
 

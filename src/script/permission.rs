@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 use super::error::{ScriptError, quoted};
 use super::source;
 use super::template::print;
-use crate::config::suggest;
-use crate::i18n::{LocalizedText, script as words, script_run as run_words};
+use avocet_config::suggest;
+use avocet_core::i18n::{LocalizedText, script as words, script_run as run_words};
 
 /// Maximum number of rules in one script.
 const MOST_RULES: usize = 1000;

@@ -3,7 +3,7 @@
 //! JSON Schema and the language server all read these tables.
 
 use super::template;
-use crate::i18n::{Phrase, script_help as docs};
+use avocet_core::i18n::{Phrase, script_help as docs};
 
 /// One name, the JSON types of its value, and the only texts the value may be.
 #[derive(Clone, Copy, Debug)]

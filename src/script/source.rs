@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::error::LocatedError;
 use super::syntax::{self, Document};
-use crate::i18n::{LocalizedText, script_run as words};
+use avocet_core::i18n::{LocalizedText, script_run as words};
 
 /// How deep folders are searched, and how many entries are examined.
 const DEEPEST: usize = 4;

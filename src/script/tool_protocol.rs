@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::output;
 use super::template::print;
 use super::text::{args, delimiters, json5};
-use crate::text::one_line;
+use avocet_core::text::one_line;
 
 /// Maximum number of calls taken from one reply.
 const MOST_CALLS: usize = 64;

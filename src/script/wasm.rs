@@ -8,7 +8,7 @@ use wasmi::{
 };
 
 use super::error::{ScriptError, quoted};
-use crate::i18n::script as words;
+use avocet_core::i18n::script as words;
 
 /// Largest module, in bytes.
 pub const LARGEST: usize = 16 * 1024 * 1024;

@@ -2,12 +2,12 @@
 //! secrets, and read. A missing file does not stop the message.
 
 use super::turn_scope::TurnScope;
-use crate::i18n::{LocalizedText, prompt as words};
-use crate::protocol::{
+use avocet_core::i18n::{LocalizedText, prompt as words};
+use avocet_core::protocol::{
     AttachmentInfo, Decision, Event, Image, Mention, Notice, PastedImage, Question,
 };
-use crate::safety::{self, Cleared, NeedsApproval, PathKind, Verdict};
-use crate::tools::attachments::{self, Attachment};
+use avocet_safety::{self as safety, Cleared, NeedsApproval, PathKind, Verdict};
+use avocet_tools::attachments::{self, Attachment};
 
 /// The maximum number of files in one message, and of images.
 const MOST: usize = 20;

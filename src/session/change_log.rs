@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::protocol::{Change, Event, TurnOrigin};
+use avocet_core::protocol::{Change, Event, TurnOrigin};
 
 /// The change of one file by one turn.
 #[derive(Clone, Debug, PartialEq, Eq)]

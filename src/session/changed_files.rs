@@ -6,9 +6,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::state::{ChangeCount, Session};
 use super::turn_messages::TurnMessage;
-use crate::protocol::{Requires, Step, StepAction};
-use crate::safety::{self, PolicyContext, Verdict};
-use crate::tools::RunControl;
+use avocet_core::protocol::{Requires, Step, StepAction};
+use avocet_safety::{self as safety, PolicyContext, Verdict};
+use avocet_tools::RunControl;
 
 impl Session {
     /// Counts them again, where a surface shows the number: at the start, and after each turn.

@@ -5,9 +5,9 @@ use super::setting_timing::SettingTiming;
 use super::settings::{LiveModels, LiveSettings, LiveTools};
 use super::state::Session;
 use super::turn_update::UnreadSettings;
-use crate::i18n::{LocalizedText, session as words};
-use crate::protocol::{Event, Notice, Page, PageRow, SandboxStatus};
-use crate::safety::{Policy, PolicyRule};
+use avocet_core::i18n::{LocalizedText, session as words};
+use avocet_core::protocol::{Event, Notice, Page, PageRow, SandboxStatus};
+use avocet_safety::{Policy, PolicyRule};
 
 impl Session {
     /// Takes over what changed in the files. Costs one look at each of them.

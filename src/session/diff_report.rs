@@ -10,12 +10,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::change_log::{ChangedFile, UndoPoint, changes, changes_since};
 use super::state::Session;
-use crate::protocol::{Change, Event, StepAction, Tier};
-use crate::safety::redact::Redactor;
-use crate::safety::tools::describe_change;
-use crate::safety::{self, Cleared, PolicyContext, Verdict, is_credential_path};
-use crate::tools::file::Backups;
-use crate::tools::{PipedOutput, RunControl, Tool};
+use avocet_core::protocol::{Change, Event, StepAction, Tier};
+use avocet_safety::redact::Redactor;
+use avocet_safety::tools::describe_change;
+use avocet_safety::{self as safety, Cleared, PolicyContext, Verdict, is_credential_path};
+use avocet_tools::file::Backups;
+use avocet_tools::{PipedOutput, RunControl, Tool};
 
 /// Files that are shown of each kind, and bytes of one that are compared.
 const FILES: usize = 1_000;

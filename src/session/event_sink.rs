@@ -12,8 +12,8 @@ use std::time::Duration;
 use tokio::sync::mpsc::Sender;
 use tokio::time::Instant;
 
-use crate::protocol::Event;
-use crate::store::Recorder;
+use avocet_core::protocol::Event;
+use avocet_store::Recorder;
 
 /// The maximum number of events that wait for a frontend.
 pub const ROOM: usize = 256;
@@ -232,9 +232,9 @@ mod tests {
     use tokio::sync::mpsc;
 
     use super::*;
-    use crate::protocol::{ModelMessage, TurnOrigin, TurnOutcome, Usage};
-    use crate::safety::redact::Redactor;
-    use crate::store::{SessionHeader, Store};
+    use avocet_core::protocol::{ModelMessage, TurnOrigin, TurnOutcome, Usage};
+    use avocet_safety::redact::Redactor;
+    use avocet_store::{SessionHeader, Store};
 
     fn delta(text: &str) -> Event {
         Event::Delta { text: text.to_owned() }

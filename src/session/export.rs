@@ -2,9 +2,9 @@
 //! the session writes it.
 
 use super::export_html::{self, escape};
-use crate::i18n::{Lang, session as words};
-use crate::protocol::{Change, Event, ExportFormat, Observation, PlanItem, TurnOutcome};
-use crate::text;
+use avocet_core::i18n::{Lang, session as words};
+use avocet_core::protocol::{Change, Event, ExportFormat, Observation, PlanItem, TurnOutcome};
+use avocet_core::text;
 
 /// The whole conversation in one format. The caller masks secrets.
 pub fn render(title: &str, record: &[Event], format: ExportFormat, lang: Lang) -> String {
@@ -205,7 +205,7 @@ details{margin:.5rem 0;color:#555}";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{
+    use avocet_core::protocol::{
         Change, ModelMessage, Outcome, PlanState, Risk, Step, StepAction, Tier, TurnOrigin,
     };
 
@@ -232,7 +232,7 @@ mod tests {
         let end = |ending| Event::TurnEnded {
             turn: 1,
             ending,
-            usage: crate::protocol::Usage::default(),
+            usage: avocet_core::protocol::Usage::default(),
             elapsed_ms: 0,
         };
         let record = [

@@ -8,9 +8,9 @@ use super::extensions::ExtensionScan;
 use super::state::Session;
 use super::turn_messages::TurnMessage;
 use super::user_input::UserInput;
-use crate::extensions::expand;
-use crate::i18n::{Localize, LocalizedText, library, session as words};
-use crate::protocol::{Event, Extension, ExtensionState, Extensions, Mention, Notice};
+use avocet_config::extensions::expand;
+use avocet_core::i18n::{Localize, LocalizedText, library, session as words};
+use avocet_core::protocol::{Event, Extension, ExtensionState, Extensions, Mention, Notice};
 
 /// How long a session leaves the machine to the first frame and the first keys before it reads the
 /// extensions, unless they are needed sooner.
@@ -182,8 +182,8 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::i18n::Lang;
-    use crate::protocol::{CommandTraits, ExtensionKind};
+    use avocet_core::i18n::Lang;
+    use avocet_core::protocol::{CommandTraits, ExtensionKind};
 
     fn broken(why: &'static str) -> Extension {
         Extension {

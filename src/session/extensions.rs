@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
 
 use super::script_places::{FindScripts, ModelScript, ScriptPlaces, find_model_scripts};
-use crate::extensions::{ExtensionSet, SearchPath};
-use crate::protocol::ScriptDetails;
-use crate::store::Store;
+use avocet_config::extensions::{ExtensionSet, SearchPath};
+use avocet_core::protocol::ScriptDetails;
+use avocet_store::Store;
 
 /// The folders to read; true: those of the project as well.
 pub type FindPlaces = Arc<dyn Fn(bool) -> SearchPath + Send + Sync>;

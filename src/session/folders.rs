@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use super::state::Session;
-use crate::i18n::{LocalizedText, session as words};
-use crate::protocol::{ApprovalMode, Event, Notice, Topic};
-use crate::safety::{Machine, PathKind, Workspace, absolute};
+use avocet_core::i18n::{LocalizedText, session as words};
+use avocet_core::protocol::{ApprovalMode, Event, Notice, Topic};
+use avocet_safety::{Machine, PathKind, Workspace, absolute};
 
 /// The folder that a text names, with links resolved, if it may be added.
 ///

@@ -10,11 +10,11 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::running_step::RunningStep;
-use crate::i18n::LocalizedText;
-use crate::protocol::{Observation, Step, StepAction};
-use crate::safety::JobTask;
-use crate::tools::KeepOrder;
-use crate::tools::exec::KeptJob;
+use avocet_core::i18n::LocalizedText;
+use avocet_core::protocol::{Observation, Step, StepAction};
+use avocet_safety::JobTask;
+use avocet_tools::KeepOrder;
+use avocet_tools::exec::KeptJob;
 
 /// A step on its way into the background.
 pub struct NewJob {
@@ -142,7 +142,7 @@ impl Jobs {
 
 /// The file for the output of a step.
 pub fn output_path(folder: &Path, session: &str, step: &str) -> PathBuf {
-    let own = crate::private_dir::owner::this_process();
+    let own = avocet_core::private_dir::owner::this_process();
     let session = if session.is_empty() { own.as_str() } else { session };
     folder.join(session).join(format!("{step}.log"))
 }

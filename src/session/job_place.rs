@@ -10,9 +10,9 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use super::job::output_path;
-use crate::i18n::session as words;
-use crate::protocol::{Observation, Outcome, Requires, Risk, Step};
-use crate::tools::{BackgroundControl, KeepOrder, LimitReached, PipedOutput};
+use avocet_core::i18n::session as words;
+use avocet_core::protocol::{Observation, Outcome, Requires, Risk, Step};
+use avocet_tools::{BackgroundControl, KeepOrder, LimitReached, PipedOutput};
 
 /// How long a step that is to run on is looked at first: one that fails at once is no job.
 const FIRST_LOOK: Duration = Duration::from_millis(1_500);

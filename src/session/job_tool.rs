@@ -8,10 +8,10 @@ use tokio::sync::oneshot;
 use super::job::JobMessage;
 use super::recall_tool::answer;
 use super::turn_messages::TurnMessage;
-use crate::i18n::{LocalizedText, Phrase, session as words};
-use crate::protocol::Observation;
-use crate::safety::{Cleared, ToolTask};
-use crate::tools::{RunControl, Tool};
+use avocet_core::i18n::{LocalizedText, Phrase, session as words};
+use avocet_core::protocol::Observation;
+use avocet_safety::{Cleared, ToolTask};
+use avocet_tools::{RunControl, Tool};
 
 /// The beginning of their names; they are offered once there is a job.
 pub(super) const NAMES: &str = "job.";

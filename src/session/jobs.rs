@@ -10,11 +10,11 @@ use super::recall_tool::pages;
 use super::running_step::StepProgress;
 use super::state::Session;
 use super::turn_messages::TurnMessage;
-use crate::i18n::{Lang, LocalizedText, exec as exec_words, session as words};
-use crate::protocol::{Event, JobInfo, JobRequest, JobState, Notice, Page, PageRow};
-use crate::safety::JobTask;
-use crate::text;
-use crate::tools::output_file;
+use avocet_core::i18n::{Lang, LocalizedText, exec as exec_words, session as words};
+use avocet_core::protocol::{Event, JobInfo, JobRequest, JobState, Notice, Page, PageRow};
+use avocet_core::text;
+use avocet_safety::JobTask;
+use avocet_tools::output_file;
 
 /// Jobs that run at once.
 const MOST: usize = 16;

@@ -6,10 +6,10 @@ use tokio_util::sync::CancellationToken;
 use super::job::{Job, JobMessage, JobUpdate, KeptJobs};
 use super::state::Session;
 use super::turn_messages::TurnMessage;
-use crate::i18n::{LocalizedText, session as words};
-use crate::protocol::{JobInfo, JobState, Notice};
-use crate::tools::KeepOrder;
-use crate::tools::exec::KeptJob;
+use avocet_core::i18n::{LocalizedText, session as words};
+use avocet_core::protocol::{JobInfo, JobState, Notice};
+use avocet_tools::KeepOrder;
+use avocet_tools::exec::KeptJob;
 
 impl Session {
     /// Looks for jobs of earlier sessions, while everything else goes on.
@@ -35,7 +35,7 @@ impl Session {
             self.info.jobs.push(JobInfo {
                 id,
                 step: kept.step.clone(),
-                line: crate::text::cut(&crate::text::one_line(&kept.line), 120),
+                line: avocet_core::text::cut(&avocet_core::text::one_line(&kept.line), 120),
                 state: if running { JobState::Running } else { JobState::Gone },
                 began: kept.began,
                 ports: if running { kept.ports.clone() } else { Vec::new() },

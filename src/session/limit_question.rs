@@ -1,10 +1,10 @@
 //! What becomes of a step that is still at work when its time is up: the user is asked once, and the
 //! step runs on meanwhile.
 
-use crate::i18n::{Lang, Phrase, session as words};
-use crate::protocol::{AskId, Decision, Question, Step, StepAction};
-use crate::safety::redact::Redactor;
-use crate::tools::{LimitAnswer, LimitReached};
+use avocet_core::i18n::{Lang, Phrase, session as words};
+use avocet_core::protocol::{AskId, Decision, Question, Step, StepAction};
+use avocet_safety::redact::Redactor;
+use avocet_tools::{LimitAnswer, LimitReached};
 
 /// An open question about a step.
 pub struct LimitQuestion {

@@ -1,9 +1,9 @@
 //! Pages that list saved sessions, for the terminal and for commands without a screen.
 
 use super::persistence::format_time;
-use crate::i18n::{common, plural, session as words};
-use crate::protocol::{Page, PageRow};
-use crate::store::{Listed, SessionHit};
+use avocet_core::i18n::{common, plural, session as words};
+use avocet_core::protocol::{Page, PageRow};
+use avocet_store::{Listed, SessionHit};
 
 /// Saved sessions as a page, and the number of those left out.
 pub fn list_page(listed: Vec<Listed>, more: usize) -> Page {

@@ -1,8 +1,8 @@
 //! The messages of a turn, masked before they are cut, which keeps a secret from being cut into a
 //! part that no longer looks like one.
 
-use crate::protocol::Message;
-use crate::safety::redact::Redactor;
+use avocet_core::protocol::Message;
+use avocet_safety::redact::Redactor;
 
 /// The messages of the turn with their secrets masked. Each is masked once, however often it is
 /// sent.

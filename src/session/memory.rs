@@ -5,11 +5,11 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::state::Session;
-use crate::config::diagnostic::io_reason;
-use crate::config::project_instructions::{LOCAL, NAMES};
-use crate::i18n::session as words;
-use crate::private_dir::private_folder;
-use crate::protocol::{Event, NotePlace, Notice, Page, PageRow};
+use avocet_config::diagnostic::io_reason;
+use avocet_config::project_instructions::{LOCAL, NAMES};
+use avocet_core::i18n::session as words;
+use avocet_core::private_dir::private_folder;
+use avocet_core::protocol::{Event, NotePlace, Notice, Page, PageRow};
 
 impl Session {
     pub(super) async fn show_memory(&mut self) {

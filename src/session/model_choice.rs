@@ -3,8 +3,10 @@
 use super::state::Session;
 use super::turn_messages::TurnMessage;
 use super::{Connected, FoundServer, Wanted, pages};
-use crate::i18n::{Lang, LocalizedText, session as words};
-use crate::protocol::{Dialect, Effort, Event, Mode, ModelOffer, Notice, Provider, effort_names};
+use avocet_core::i18n::{Lang, LocalizedText, session as words};
+use avocet_core::protocol::{
+    Dialect, Effort, Event, Mode, ModelOffer, Notice, Provider, effort_names,
+};
 
 impl Session {
     pub(super) async fn set_model(&mut self, name: String) {

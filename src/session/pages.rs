@@ -10,12 +10,12 @@ use super::state::Session;
 use super::{Connected, FoundServer, export};
 use crate::context::request;
 use crate::context::window::{ContextUsage, RequestParts, Section};
-use crate::i18n::{Localize, Phrase, common, context as said, screen, session as words};
-use crate::model::ModelError;
-use crate::protocol::{Event, ExportFormat, ModelOffer, Notice, Page, PageRow, Usage};
-use crate::safety::Machine;
-use crate::safety::tools::{PluginEntry, Registry};
-use crate::text;
+use avocet_core::i18n::{Localize, Phrase, common, context as said, screen, session as words};
+use avocet_core::protocol::{Event, ExportFormat, ModelOffer, Notice, Page, PageRow, Usage};
+use avocet_core::text;
+use avocet_model::ModelError;
+use avocet_safety::Machine;
+use avocet_safety::tools::{PluginEntry, Registry};
 
 /// The maximum number of model names in a notice.
 const NAMED: usize = 6;
@@ -233,14 +233,14 @@ mod tests {
     use futures_util::FutureExt;
 
     use super::*;
-    use crate::i18n::Lang;
-    use crate::model::Guide;
+    use avocet_core::i18n::Lang;
+    use avocet_model::Guide;
 
     #[test]
     fn found_models_are_listed_after_the_guide() {
         let guide = Connected {
             model: Arc::new(Guide::new(Lang::En)),
-            provider: crate::protocol::Provider::Guide,
+            provider: avocet_core::protocol::Provider::Guide,
             base_url: String::new(),
             fallbacks: vec![],
             list: Arc::new(|| async { Ok(Vec::new()) }.boxed()),

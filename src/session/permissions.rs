@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::{RuleChange, Security};
-use crate::i18n::{LocalizedText, session as words};
-use crate::protocol::{ApprovalScope, Notice, SessionInfo};
-use crate::safety::{self, Grant, Policy, PolicyContext, PolicyRule};
+use avocet_core::i18n::{LocalizedText, session as words};
+use avocet_core::protocol::{ApprovalScope, Notice, SessionInfo};
+use avocet_safety::{self as safety, Grant, Policy, PolicyContext, PolicyRule};
 
 /// `/allow`: allows this from now on. A program in the folder is allowed with its current content.
 /// If no rule can cover it, none is added, and the user sees why.

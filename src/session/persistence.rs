@@ -7,10 +7,10 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinHandle;
 
 use crate::context::history::History;
-use crate::i18n::{Localize, LocalizedText};
-use crate::protocol::{Event, SessionInfo};
-use crate::safety::redact::Redactor;
-use crate::store::{
+use avocet_core::i18n::{Localize, LocalizedText};
+use avocet_core::protocol::{Event, SessionInfo};
+use avocet_safety::redact::Redactor;
+use avocet_store::{
     EventPage, Recorder, SavingError, SessionHeader, Store, StoreError, StoreWriter,
 };
 

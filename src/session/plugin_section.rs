@@ -1,7 +1,7 @@
 //! The plugins, as the system prompt names them.
 
 use super::state::Session;
-use crate::safety::tools::Registry;
+use avocet_safety::tools::Registry;
 
 /// The maximum number of plugins that are named.
 const MOST_PLUGINS: usize = 50;

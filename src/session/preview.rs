@@ -2,8 +2,8 @@
 
 use super::skill_tool::MachineWithSkills;
 use super::state::Session;
-use crate::protocol::{AskId, Event, Step, StepAction};
-use crate::safety::{self, Policy, PolicyContext};
+use avocet_core::protocol::{AskId, Event, Step, StepAction};
+use avocet_safety::{self as safety, Policy, PolicyContext};
 
 impl Session {
     /// The text that replaces the step of a question. The limits of an entered skill apply to it as

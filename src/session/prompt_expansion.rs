@@ -13,15 +13,15 @@ use super::turn_scope::TurnScope;
 use super::wall;
 use crate::agent::turn::TurnStart;
 use crate::context::history::TurnRecord;
-use crate::i18n::prompt as words;
-use crate::protocol::{
+use avocet_core::i18n::prompt as words;
+use avocet_core::protocol::{
     AttachmentInfo, Decision, Event, Image, Notice, Observation, Outcome, PastedImage, Prompt,
     PromptPart, PromptSource, PromptSourceKind, Question, Step, TemplateCommand, Topic, TurnOrigin,
     TurnOutcome, Usage,
 };
-use crate::safety::{self, Cleared, NeedsApproval, Policy, ToolRestriction, Verdict};
-use crate::tools::attachments::block;
-use crate::tools::{PipedOutput, ShellInput};
+use avocet_safety::{self as safety, Cleared, NeedsApproval, Policy, ToolRestriction, Verdict};
+use avocet_tools::attachments::block;
+use avocet_tools::{PipedOutput, ShellInput};
 
 /// What to do with the expanded prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,7 +203,7 @@ impl TurnScope {
             return None;
         }
         let say = words::PIECES_ALLOWED.with("of", source_name(prompt)).with("n", pieces.len());
-        self.emit(Event::Notice(crate::protocol::Notice::info(say))).await;
+        self.emit(Event::Notice(avocet_core::protocol::Notice::info(say))).await;
         Some(Decision::Approve)
     }
 
@@ -214,7 +214,7 @@ impl TurnScope {
         input: &ShellInput,
     ) -> Result<String, ExpansionStop> {
         let line = match &piece.assessment().step.work {
-            crate::protocol::StepAction::Shell { line } => line.clone(),
+            avocet_core::protocol::StepAction::Shell { line } => line.clone(),
             _ => String::new(),
         };
         let mut piped = self.pipe(piece, input).await;
@@ -224,7 +224,7 @@ impl TurnScope {
         let PipedOutput { observation, output } = piped;
         let (outcome, code) = (observation.outcome, observation.exit_code);
         let tail = last_lines(&observation.stderr).to_owned();
-        let unsent = |word: crate::i18n::Phrase| {
+        let unsent = |word: avocet_core::i18n::Phrase| {
             let say = word.with("line", shorten(&line)).with("tail", tail.clone());
             Err(ExpansionStop::Unsent(say.with("code", code.unwrap_or_default())))
         };
@@ -305,7 +305,7 @@ fn template_command(held: &NeedsApproval, policy: &Policy) -> TemplateCommand {
 
 fn line_of(held: &NeedsApproval) -> &str {
     match &held.assessment().step.work {
-        crate::protocol::StepAction::Shell { line } => line,
+        avocet_core::protocol::StepAction::Shell { line } => line,
         _ => "",
     }
 }
@@ -357,5 +357,5 @@ fn last_lines(stderr: &str) -> &str {
 
 /// A line, cut for a sentence.
 pub(super) fn shorten(line: &str) -> String {
-    crate::text::cut(line, 80)
+    avocet_core::text::cut(line, 80)
 }

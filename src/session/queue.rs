@@ -21,10 +21,10 @@ use super::{script_tool, shell_turn};
 use crate::agent::turn::TurnStart;
 use crate::context::turn_compaction::TurnCompaction;
 use crate::context::window::Bounds;
-use crate::i18n::session as words;
-use crate::model::ModelReply;
-use crate::protocol::budget::{Budget, Spent};
-use crate::protocol::{Event, Notice, Prompt, TurnOrigin, Usage};
+use avocet_core::i18n::session as words;
+use avocet_core::protocol::budget::{Budget, Spent};
+use avocet_core::protocol::{Event, Notice, Prompt, TurnOrigin, Usage};
+use avocet_model::ModelReply;
 
 impl Session {
     pub(super) async fn submit(&mut self, words: UserInput) {

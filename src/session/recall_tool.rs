@@ -7,10 +7,10 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
 use super::turn_messages::TurnMessage;
-use crate::i18n::{Lang, LocalizedText, Phrase, context as words};
-use crate::protocol::{Observation, Outcome};
-use crate::safety::{Assessment, Cleared, RecallTask, ToolTask};
-use crate::tools::{RunControl, Tool};
+use avocet_core::i18n::{Lang, LocalizedText, Phrase, context as words};
+use avocet_core::protocol::{Observation, Outcome};
+use avocet_safety::{Assessment, Cleared, RecallTask, ToolTask};
+use avocet_tools::{RunControl, Tool};
 
 /// Bytes of a page.
 const PAGE: usize = 8 * 1024;

@@ -6,12 +6,12 @@
 
 use super::persistence::events_of;
 use crate::context::history::{History, Outline, ReplyKind, TurnRecord};
-use crate::i18n::{common, session as words};
-use crate::protocol::{
+use avocet_core::i18n::{common, session as words};
+use avocet_core::protocol::{
     Event, ModelMessage, Observation, Outcome, Question, Risk, Step, StepQuestion, Truncation,
     TurnOrigin, TurnOutcome, Usage,
 };
-use crate::store::{EventPage, Remembered};
+use avocet_store::{EventPage, Remembered};
 
 /// The maximum length of the last output kept from an interrupted step, in bytes.
 const TAIL: usize = 128 * 1024;
@@ -218,7 +218,7 @@ mod tests {
     use crate::context::compact;
     use crate::context::history::Summary;
     use crate::context::window::{self, Bounds};
-    use crate::protocol::{Ask, AskId, Message, Role, StepAction, Tier};
+    use avocet_core::protocol::{Ask, AskId, Message, Role, StepAction, Tier};
 
     fn started(text: &str, origin: TurnOrigin) -> Event {
         Event::TurnStarted { turn: 3, text: text.into(), origin }
@@ -419,7 +419,7 @@ mod tests {
         ];
         let event = started("third", TurnOrigin::Typed);
         let piece = EventPage {
-            events: vec![crate::store::StoredEvent { seq: 1, at: 0, event }],
+            events: vec![avocet_store::StoredEvent { seq: 1, at: 0, event }],
             ..EventPage::default()
         };
         let history = rebuild_history(&remembered, &[(3, piece)], "/w");

@@ -10,10 +10,10 @@ use super::shell_turn;
 use super::turn_messages::FinishedTurn;
 use super::turn_scope::TurnScope;
 use crate::context::history::TurnRecord;
-use crate::i18n::{Phrase, plural, session as words};
-use crate::protocol::{Event, Notice, Outcome, TurnOrigin, TurnOutcome, Usage};
-use crate::safety::tools::{Restore, digest};
-use crate::safety::{self, Verdict};
+use avocet_core::i18n::{Phrase, plural, session as words};
+use avocet_core::protocol::{Event, Notice, Outcome, TurnOrigin, TurnOutcome, Usage};
+use avocet_safety::tools::{Restore, digest};
+use avocet_safety::{self as safety, Verdict};
 
 /// More files than these are not shown one by one, unless there is a question about one.
 const SHOWN: usize = 20;

@@ -9,8 +9,8 @@ use super::change_log::{ChangedFile, UndoPoint, UndoScope, changes, changes_sinc
 use super::restore_turn::list_paths;
 use super::state::Session;
 use crate::context::history::TurnRecord;
-use crate::i18n::{LocalizedText, session as words};
-use crate::protocol::{Event, Notice, Rewind};
+use avocet_core::i18n::{LocalizedText, session as words};
+use avocet_core::protocol::{Event, Notice, Rewind};
 
 impl Session {
     pub(super) async fn rewind(

@@ -16,11 +16,11 @@ use super::user_input::UserInput;
 use super::{FoundServer, Handle, Rescue, SessionConfig, export, pages, permissions};
 use crate::context::turn_compaction::longest_words;
 use crate::context::window::ContextUsage;
-use crate::i18n::{LocalizedText, session as words};
-use crate::protocol::{
+use avocet_core::i18n::{LocalizedText, session as words};
+use avocet_core::protocol::{
     AskId, Decision, Event, ExportFormat, Notice, NoticeLevel, Op, Report, TurnOutcome, Usage,
 };
-use crate::tools::git_branch;
+use avocet_tools::git_branch;
 
 /// The maximum number of ops that wait for a session.
 const ROOM: usize = 256;
@@ -427,7 +427,7 @@ impl Session {
     }
 
     /// Where old contents of files are saved.
-    pub(super) fn backups(&self) -> Option<&crate::tools::file::Backups> {
+    pub(super) fn backups(&self) -> Option<&avocet_tools::file::Backups> {
         self.tools.backups()
     }
 

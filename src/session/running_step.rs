@@ -7,9 +7,9 @@ use futures_util::future::BoxFuture;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
-use crate::protocol::Observation;
-use crate::safety::redact::Redactor;
-use crate::tools::{BackgroundControl, PipedOutput, RunControl};
+use avocet_core::protocol::Observation;
+use avocet_safety::redact::Redactor;
+use avocet_tools::{BackgroundControl, PipedOutput, RunControl};
 
 pub(super) struct RunningStep {
     running: BoxFuture<'static, PipedOutput>,

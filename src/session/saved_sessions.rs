@@ -10,10 +10,12 @@ use super::recovery;
 use super::state::Session;
 use super::user_input::UserInput;
 use crate::context::history::{History, TurnPosition};
-use crate::i18n::{Localize, LocalizedText, plural, session as words};
-use crate::protocol::{Event, Notice, Op, Rewind, SessionRow, Topic, TurnOrigin, UnsavedWork};
-use crate::safety::redact::is_masked;
-use crate::store::{EventPage, Listed, Resumed, SavingError, SessionHeader, StoreError, title_of};
+use avocet_core::i18n::{Localize, LocalizedText, plural, session as words};
+use avocet_core::protocol::{
+    Event, Notice, Op, Rewind, SessionRow, Topic, TurnOrigin, UnsavedWork,
+};
+use avocet_safety::redact::is_masked;
+use avocet_store::{EventPage, Listed, Resumed, SavingError, SessionHeader, StoreError, title_of};
 
 /// The number of events shown at once when a session is resumed.
 const TAIL: usize = 200;

@@ -14,21 +14,22 @@ use tokio_util::sync::CancellationToken;
 use super::running_step::{RunningStep, StepProgress, without_output};
 use super::{Security, shell_turn, wall};
 use crate::agent::turn::trust;
-use crate::i18n::{Localize, LocalizedText, script_run as words};
-use crate::model::{Chunk, Model, Request};
-use crate::protocol::budget::Budget;
-use crate::protocol::{
+use avocet_core::i18n::{Localize, LocalizedText, script_run as words};
+use avocet_core::protocol::budget::Budget;
+use avocet_core::protocol::{
     Effort, Mention, Message, Observation, Question, Requires, Risk, SandboxStatus, Step,
     StepAction, StepQuestion, Tier,
 };
-use crate::safety::redact::Redactor;
-use crate::safety::{
+use avocet_model::{Chunk, Model, Request};
+use avocet_safety as safety;
+use avocet_safety::redact::Redactor;
+use avocet_safety::{
     self, Cleared, Machine, NeedsApproval, Policy, PolicyContext, Verdict, Workspace,
 };
-use crate::script::host::{FormAnswer, FormQuestion, InputAnswer, InputQuestion, PackKey};
-use crate::script::{AnswerPart, ModelCall, ScriptEvent, ScriptHost, StepError};
-use crate::store::{KeyValue, Store, StoreError};
-use crate::tools::{BackgroundControl, Toolbox, attachments};
+use avocet_script::host::{FormAnswer, FormQuestion, InputAnswer, InputQuestion, PackKey};
+use avocet_script::{AnswerPart, ModelCall, ScriptEvent, ScriptHost, StepError};
+use avocet_store::{KeyValue, Store, StoreError};
+use avocet_tools::{BackgroundControl, Toolbox, attachments};
 
 /// The prefix of step IDs.
 pub const STEP: &str = "script_";
@@ -353,10 +354,10 @@ impl ScriptHost for SessionScriptHost {
         call: ModelCall,
     ) -> BoxStream<'static, Result<AnswerPart, LocalizedText>> {
         let Some(model) = self.model.clone() else {
-            return stream::iter([Err(crate::i18n::cli::NO_CONNECTION.into())]).boxed();
+            return stream::iter([Err(avocet_core::i18n::cli::NO_CONNECTION.into())]).boxed();
         };
         if self.cancel.is_cancelled() {
-            return stream::iter([Err(crate::i18n::exec::CANCELLED.into())]).boxed();
+            return stream::iter([Err(avocet_core::i18n::exec::CANCELLED.into())]).boxed();
         }
         let messages =
             call.messages.into_iter().map(|message| self.mask_message(message)).collect();

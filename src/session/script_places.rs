@@ -10,12 +10,12 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::context::shorten;
-use crate::i18n::{LocalizedText, script_run as words};
-use crate::protocol::{ScriptDetails, ScriptInput};
-use crate::script::built_in;
-use crate::script::manifest::Manifest;
-use crate::script::manifest::input::DeclaredInput;
-use crate::script::source::{ScriptEntry, ScriptLibrary, SourceFiles, is_script, stem};
+use avocet_core::i18n::{LocalizedText, script_run as words};
+use avocet_core::protocol::{ScriptDetails, ScriptInput};
+use avocet_script::built_in;
+use avocet_script::manifest::Manifest;
+use avocet_script::manifest::input::DeclaredInput;
+use avocet_script::source::{ScriptEntry, ScriptLibrary, SourceFiles, is_script, stem};
 
 /// The maximum number of names offered.
 const MOST_NAMES: usize = 200;

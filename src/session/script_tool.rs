@@ -17,12 +17,12 @@ use super::script_turn::{ScriptListener, ScriptOutcome, display_value, play, spa
 use super::state::Session;
 use super::turn_scope::TurnScope;
 use crate::context::shorten;
-use crate::i18n::{Lang, Phrase, prompt, session as words};
-use crate::protocol::{Event, Notice, Observation, Outcome, Provider, StepAction, Usage};
-use crate::safety::{Cleared, SCRIPT_TOOL};
-use crate::script::manifest::input::ScriptArgs;
-use crate::script::{RunRequest, ScriptEvent};
-use crate::tools::{RunControl, Tool, Toolbox};
+use avocet_core::i18n::{Lang, Phrase, prompt, session as words};
+use avocet_core::protocol::{Event, Notice, Observation, Outcome, Provider, StepAction, Usage};
+use avocet_safety::{Cleared, SCRIPT_TOOL};
+use avocet_script::manifest::input::ScriptArgs;
+use avocet_script::{RunRequest, ScriptEvent};
+use avocet_tools::{RunControl, Tool, Toolbox};
 
 /// The maximum length of their list in the system prompt, in bytes.
 const BUDGET: usize = 2 * 1024;

@@ -3,7 +3,7 @@
 //! kept for the model as one entry.
 //!
 //! Not here: the requests a script may make (`script_host`), and the meaning of a script
-//! (`crate::script`).
+//! (`avocet_script`).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,17 +22,17 @@ use super::turn_messages::FinishedTurn;
 use super::turn_scope::TurnScope;
 use crate::context::history::TurnRecord;
 use crate::context::shorten;
-use crate::deadline::with_timeout;
-use crate::i18n::{Lang, Localize, LocalizedText, cli, script_run, session as words};
-use crate::model::Model;
-use crate::protocol::{
+use avocet_core::deadline::with_timeout;
+use avocet_core::i18n::{Lang, Localize, LocalizedText, cli, script_run, session as words};
+use avocet_core::protocol::{
     Decision, Event, FormField, ModelMessage, Notice, Observation, Provider, Question,
     StepQuestion, TurnOrigin, TurnOutcome, Usage,
 };
-use crate::script::host::{FormAnswer, InputAnswer, InputForm};
-use crate::script::manifest::input::ScriptArgs;
-use crate::script::source::ScriptLibrary;
-use crate::script::{
+use avocet_model::Model;
+use avocet_script::host::{FormAnswer, InputAnswer, InputForm};
+use avocet_script::manifest::input::ScriptArgs;
+use avocet_script::source::ScriptLibrary;
+use avocet_script::{
     ErrorCause, LocatedError, RunRequest, RunResult, ScriptEvent, run as run_order,
 };
 

@@ -1,6 +1,6 @@
 //! When a setting counts that is changed while a session runs.
 
-use crate::i18n::{Phrase, session as words};
+use avocet_core::i18n::{Phrase, session as words};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingTiming {
@@ -93,7 +93,7 @@ impl SettingTiming {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::keys::KEYS;
+    use avocet_config::keys::KEYS;
 
     #[test]
     fn every_setting_says_when_it_counts() {

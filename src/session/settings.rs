@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::script_places::FindScripts;
 use super::trust::TrustPrompt;
 use super::{Connect, DescribePlatforms, Doctor, Wanted};
-use crate::i18n::{Lang, LocalizedText};
-use crate::protocol::budget::SpendLimits;
-use crate::protocol::{Effort, Mode, Notice, PageRow};
-use crate::safety::{Machine, Policy};
-use crate::tools::Tool;
+use avocet_core::i18n::{Lang, LocalizedText};
+use avocet_core::protocol::budget::SpendLimits;
+use avocet_core::protocol::{Effort, Mode, Notice, PageRow};
+use avocet_safety::{Machine, Policy};
+use avocet_tools::Tool;
 
 /// Reads and writes the settings; provided by `app`.
 pub trait SettingsAccess: Send {

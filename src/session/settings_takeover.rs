@@ -11,7 +11,7 @@ use super::turn_messages::TurnMessage;
 use super::turn_scope::TurnScope;
 use super::turn_update::TurnUpdate;
 use crate::agent::TurnSettings;
-use crate::safety::Machine;
+use avocet_safety::Machine;
 
 impl Session {
     /// What the running turn has not taken over yet; `None`: nothing.

@@ -7,11 +7,11 @@ use super::turn_scope::TurnScope;
 use super::user_input::UserInput;
 use crate::context::history::TurnRecord;
 use crate::context::shorten;
-use crate::protocol::{
+use avocet_core::protocol::{
     Decision, Event, Observation, Outcome, Question, StepAction, StepQuestion, TurnOrigin,
     TurnOutcome, Usage,
 };
-use crate::safety::{self, Cleared, NeedsApproval, Verdict};
+use avocet_safety::{self as safety, Cleared, NeedsApproval, Verdict};
 
 /// Judges a shell line, asks if it must, and runs it.
 pub async fn run(input: UserInput, mut scope: TurnScope) -> FinishedTurn {

@@ -15,17 +15,17 @@ use serde_json::Value;
 use super::job::ModelJobs;
 use super::script_places::ModelScript;
 use crate::context::shorten;
-use crate::extensions::skill_list::BUDGET;
-use crate::extensions::{ExtensionSet, Skill};
-use crate::i18n::{Lang, LocalizedText, Phrase, prompt as words};
-use crate::prompt::template::{Template, TemplateValues};
-use crate::protocol::{Observation, Outcome, Step, StepAction};
-use crate::safety::redact::Redactor;
-use crate::safety::{
+use avocet_config::extensions::skill_list::BUDGET;
+use avocet_config::extensions::{ExtensionSet, Skill};
+use avocet_core::i18n::{Lang, LocalizedText, Phrase, prompt as words};
+use avocet_core::prompt::template::{Template, TemplateValues};
+use avocet_core::protocol::{Observation, Outcome, Step, StepAction};
+use avocet_safety::redact::Redactor;
+use avocet_safety::{
     Cleared, Contents, EditSearch, FileKind, Machine, OwnProgram, PathKind, Program, SKILL_TOOL,
     SearchedFile, SkillInfo, ToolRestriction,
 };
-use crate::tools::{RunControl, Tool, Toolbox};
+use avocet_tools::{RunControl, Tool, Toolbox};
 
 /// The maximum length of a skill's text for a model, in bytes.
 const LONGEST: usize = 24 * 1024;

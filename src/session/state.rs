@@ -20,12 +20,12 @@ use super::turn_update::UnreadSettings;
 use super::user_input::UserInput;
 use super::{Connected, FoundServer, Persona, Security, SessionConfig, Wanted};
 use crate::context::window::{Bounds, ContextUsage, History, TurnPosition};
-use crate::protocol::{
+use avocet_core::protocol::{
     ApprovalMode, Ask, AskId, Decision, Effort, Event, Provider, Question, SessionInfo, Step,
     StepAction, StepQuestion, Usage,
 };
-use crate::safety::{Policy, ToolRestriction};
-use crate::tools::Toolbox;
+use avocet_safety::{Policy, ToolRestriction};
+use avocet_tools::Toolbox;
 
 /// The most output and answers kept for an export, in bytes.
 const RECORD: usize = 16 * 1024 * 1024;
@@ -62,7 +62,7 @@ pub(super) struct Session {
     pub is_price_reported: bool,
     pub kept_jobs: Option<KeptJobs>,
     /// The project's instructions.
-    pub instructions: Arc<crate::config::project_instructions::ProjectInstructions>,
+    pub instructions: Arc<avocet_config::project_instructions::ProjectInstructions>,
     pub bounds: Bounds,
     /// Whether shell commands that are not of high risk were approved at the start of the program.
     pub approves_template_commands: bool,
@@ -190,7 +190,7 @@ pub struct Responder {
     pub wanted: Wanted,
     /// The level of reasoning that the user wants.
     pub effort: Option<Effort>,
-    /// What its model says of that; see [`crate::model::Model::effort_levels`].
+    /// What its model says of that; see [`avocet_model::Model::effort_levels`].
     pub effort_levels: Option<Vec<Effort>>,
     pub persona: Persona,
     pub extensions: ExtensionCache,

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{Connect, Connected, Wanted};
-use crate::i18n::Lang;
-use crate::model::Model;
-use crate::protocol::{Mode, Provider};
+use avocet_core::i18n::Lang;
+use avocet_core::protocol::{Mode, Provider};
+use avocet_model::Model;
 
 /// The model that sums up: the profile's model for mode low if it is at the same server as the
 /// model that answers, so that the conversation is sent to no other server.

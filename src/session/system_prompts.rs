@@ -1,9 +1,9 @@
 //! The system prompt of a turn, in the form that suits the model that answers.
 
 use crate::context::system::{self, SystemFacts};
-use crate::i18n::Lang;
-use crate::protocol::{Dialect, PromptSize};
-use crate::tools::{Tool, Toolbox};
+use avocet_core::i18n::Lang;
+use avocet_core::protocol::{Dialect, PromptSize};
+use avocet_tools::{Tool, Toolbox};
 
 /// The maximum number of commands in a reply, as stated in the prompt.
 const MAX_COMMANDS: usize = 16;

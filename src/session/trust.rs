@@ -1,8 +1,8 @@
 //! The data of the question whether this folder is trusted. `app` provides the findings; nothing is
 //! read here.
 
-use crate::i18n::LocalizedText;
-use crate::protocol::{AskId, TrustOffer, UntrustedFile};
+use avocet_core::i18n::LocalizedText;
+use avocet_core::protocol::{AskId, TrustOffer, UntrustedFile};
 
 /// The data for the question, and the function that saves the answer.
 pub struct TrustPrompt {

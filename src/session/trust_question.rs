@@ -2,9 +2,9 @@
 
 use super::state::Session;
 use super::trust::{AfterTrust, TrustAnswer, TrustPrompt};
-use crate::i18n::{LocalizedText, sandbox as held, session as words};
-use crate::protocol::{Ask, AskId, Decision, Event, Notice, Question, SandboxStatus};
-use crate::tools::git_branch;
+use avocet_core::i18n::{LocalizedText, sandbox as held, session as words};
+use avocet_core::protocol::{Ask, AskId, Decision, Event, Notice, Question, SandboxStatus};
+use avocet_tools::git_branch;
 
 impl Session {
     /// Asks the question that has waited since the start.

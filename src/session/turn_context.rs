@@ -10,16 +10,16 @@ use super::Fallback;
 use super::script_places::ScriptPlaces;
 use super::summarizer::Summarizer;
 use super::system_prompts::SystemPrompts;
-use crate::config::project_instructions::ProjectInstructions;
 use crate::context::window::{Bounds, History};
-use crate::extensions::ExtensionSet;
-use crate::i18n::Lang;
-use crate::model::Model;
-use crate::protocol::budget::Budget;
-use crate::protocol::{Dialect, Effort, Params};
-use crate::safety::redact::Redactor;
-use crate::store::Store;
-use crate::tools::Toolbox;
+use avocet_config::extensions::ExtensionSet;
+use avocet_config::project_instructions::ProjectInstructions;
+use avocet_core::i18n::Lang;
+use avocet_core::protocol::budget::Budget;
+use avocet_core::protocol::{Dialect, Effort, Params};
+use avocet_model::Model;
+use avocet_safety::redact::Redactor;
+use avocet_store::Store;
+use avocet_tools::Toolbox;
 
 /// The data that stays the same throughout a turn.
 #[derive(Clone)]

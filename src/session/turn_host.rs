@@ -17,15 +17,15 @@ use crate::agent::turn::{Turn, TurnResult, TurnStart};
 use crate::agent::{Host, ModelRequest};
 use crate::context::request;
 use crate::context::window::Section;
-use crate::i18n::{Localize, LocalizedText, session as words};
-use crate::model::{Chunk, ModelError, ModelReply, Request};
-use crate::protocol::growing_reply::GrowingReply;
-use crate::protocol::{
+use avocet_core::i18n::{Localize, LocalizedText, session as words};
+use avocet_core::protocol::growing_reply::GrowingReply;
+use avocet_core::protocol::{
     ApprovalMode, ApprovalScope, ContentBlock, Decision, Dialect, Event, Message, Notice,
     Observation, PromptSize, Question, Truncation, Usage, reply,
 };
-use crate::safety::{Cleared, Grant, PolicyContext, ToolTask};
-use crate::text::ends_in_repetition;
+use avocet_core::text::ends_in_repetition;
+use avocet_model::{Chunk, ModelError, ModelReply, Request};
+use avocet_safety::{Cleared, Grant, PolicyContext, ToolTask};
 
 impl Host for TurnScope {
     fn policy_context(&mut self) -> PolicyContext<'_> {

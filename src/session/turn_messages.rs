@@ -8,14 +8,14 @@ use tokio::sync::oneshot;
 use super::extensions::ExtensionScan;
 use super::job::JobMessage;
 use super::turn_update::TurnUpdate;
-use crate::config::project_instructions::ProjectInstructions;
 use crate::context::history::TurnRecord;
 use crate::context::window::{ContextUsage, History};
-use crate::i18n::LocalizedText;
-use crate::protocol::{
+use avocet_config::project_instructions::ProjectInstructions;
+use avocet_core::i18n::LocalizedText;
+use avocet_core::protocol::{
     ApprovalMode, ApprovalScope, Ask, AskId, Decision, Event, TurnOutcome, Usage,
 };
-use crate::safety::{Grant, ToolRestriction};
+use avocet_safety::{Grant, ToolRestriction};
 
 /// A message from a turn to its session.
 #[derive(Debug)]

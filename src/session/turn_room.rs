@@ -10,9 +10,9 @@ use crate::context::message_size::messages_size;
 use crate::context::request;
 use crate::context::turn_compaction::TurnIndex;
 use crate::context::window::{Bounds, RequestParts};
-use crate::i18n::context as words;
-use crate::protocol::{Compaction, CompactionSummary, Dialect, Event, Message, Notice};
-use crate::text;
+use avocet_core::i18n::context as words;
+use avocet_core::protocol::{Compaction, CompactionSummary, Dialect, Event, Message, Notice};
+use avocet_core::text;
 
 /// The part of the room that past turns may keep when a turn needs it.
 const PAST: usize = 4;

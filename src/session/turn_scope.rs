@@ -12,17 +12,17 @@ use super::masked_turn::MaskedTurn;
 use super::turn_clock::TurnClock;
 use super::turn_context::TurnContext;
 use super::turn_messages::{FinishedTurn, TurnInbox, TurnMessage};
-use crate::config::project_instructions::ProjectInstructions;
 use crate::context::history::TurnRecord;
 use crate::context::turn_compaction::{TurnCompaction, TurnIndex};
 use crate::context::window::Bounds;
-use crate::model::Model;
-use crate::model::ModelReply;
-use crate::protocol::{
+use avocet_config::project_instructions::ProjectInstructions;
+use avocet_core::protocol::{
     ApprovalMode, Ask, AskId, Decision, Dialect, Event, Question, SandboxStatus, StepQuestion,
     TrustOffer, TurnOrigin, TurnOutcome, Usage,
 };
-use crate::safety::{Machine, Policy, PolicyContext, ToolRestriction, Workspace};
+use avocet_model::Model;
+use avocet_model::ModelReply;
+use avocet_safety::{Machine, Policy, PolicyContext, ToolRestriction, Workspace};
 
 /// A check of the project instructions; `None` in it: they have not changed.
 pub type InstructionsCheck = tokio::task::JoinHandle<Option<Arc<ProjectInstructions>>>;

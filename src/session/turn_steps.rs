@@ -12,11 +12,13 @@ use super::limit_question::{LimitChoice, LimitQuestion};
 use super::running_step::{RunningStep, StepProgress, without_output};
 use super::turn_messages::TurnMessage;
 use super::turn_scope::TurnScope;
-use crate::i18n::session as words;
-use crate::protocol::{Ask, AskId, Decision, Event, Notice, Observation, Outcome, Step, Tier};
-use crate::safety::{Assessment, Cleared, ToolTask};
-use crate::tools::checkpoint::{Checkpoint, WorkspaceChanges};
-use crate::tools::{LimitAnswer, LimitReached, PipedOutput, RunControl, ShellInput, Tool};
+use avocet_core::i18n::session as words;
+use avocet_core::protocol::{
+    Ask, AskId, Decision, Event, Notice, Observation, Outcome, Step, Tier,
+};
+use avocet_safety::{Assessment, Cleared, ToolTask};
+use avocet_tools::checkpoint::{Checkpoint, WorkspaceChanges};
+use avocet_tools::{LimitAnswer, LimitReached, PipedOutput, RunControl, ShellInput, Tool};
 
 /// What happens next with a running step.
 enum StepEvent {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::turn_context::TurnContext;
-use crate::protocol::budget::SpendLimits;
-use crate::protocol::{SandboxStatus, StepAction};
-use crate::safety::Machine;
+use avocet_core::protocol::budget::SpendLimits;
+use avocet_core::protocol::{SandboxStatus, StepAction};
+use avocet_safety::Machine;
 
 /// What a running turn has yet to take over.
 #[derive(Clone, Copy, Debug, Default)]

@@ -8,9 +8,9 @@ use super::change_log::{
 };
 use super::restore_turn::{self, AfterRestore, Restores};
 use super::state::Session;
-use crate::i18n::session as words;
-use crate::protocol::Notice;
-use crate::safety::tools::Restore;
+use avocet_core::i18n::session as words;
+use avocet_core::protocol::Notice;
+use avocet_safety::tools::Restore;
 
 impl Session {
     /// Undoes the file changes of the last `n` turns that changed files.

@@ -1,6 +1,6 @@
 //! What starts a turn, and how the queue shows it.
 
-use crate::protocol::Prompt;
+use avocet_core::protocol::Prompt;
 
 /// The input of a turn.
 #[derive(Clone, Debug, PartialEq)]

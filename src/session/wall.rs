@@ -2,8 +2,8 @@
 //! the same question as after a step of the model.
 
 use super::shell_turn;
-use crate::protocol::{Observation, Question, SandboxDenial, Step, StepQuestion};
-use crate::safety::{self, NeedsApproval, Verdict};
+use avocet_core::protocol::{Observation, Question, SandboxDenial, Step, StepQuestion};
+use avocet_safety::{self as safety, NeedsApproval, Verdict};
 
 /// The step as it would run again, and the question whether it should. `judge` judges it again,
 /// since its first run may have changed what its verdict depends on. `None` if nothing was denied,

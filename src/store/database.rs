@@ -20,7 +20,7 @@ use super::file_watch::{FileWatch, PathState};
 use super::open_handles::{HandleUse, OpenHandles};
 use super::write_turn::WriteOrder;
 use super::{SavingError, StoreError, StorePlace, log, open_private_file, recover, with_suffix};
-use crate::private_dir::private_folder;
+use avocet_core::private_dir::private_folder;
 
 /// The maximum number of damaged files that are kept; the oldest are removed.
 const SET_ASIDE: usize = 3;

@@ -1,10 +1,12 @@
 //! Converts events to rows: JSON with secrets masked, the searchable words, and the title of the
 //! session.
 
-use crate::protocol::{Event, Observation, Question, StepAction, StepQuestion, TurnOrigin, Usage};
-use crate::safety::redact::Redactor;
-use crate::safety::sanitize::{self, TextSource};
-use crate::text;
+use avocet_core::protocol::{
+    Event, Observation, Question, StepAction, StepQuestion, TurnOrigin, Usage,
+};
+use avocet_core::text;
+use avocet_safety::redact::Redactor;
+use avocet_safety::sanitize::{self, TextSource};
 
 /// The maximum searchable size of one event, in bytes.
 const SEARCHED: usize = 64 * 1024;
@@ -214,13 +216,13 @@ pub fn head(text: &str, most: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::Notice;
-    use crate::protocol::Topic;
+    use avocet_core::protocol::Notice;
+    use avocet_core::protocol::Topic;
 
     #[test]
     fn a_continued_session_is_reported_and_not_saved() {
-        use crate::i18n::session;
-        let told = |say: crate::i18n::Phrase| Event::Notice(Notice::info(say));
+        use avocet_core::i18n::session;
+        let told = |say: avocet_core::i18n::Phrase| Event::Notice(Notice::info(say));
         let resumed =
             Notice::info(session::RESUMED.with("title", "tests")).with_topic(Topic::Resumed);
         assert!(!Event::Notice(resumed).is_recorded());

@@ -7,7 +7,7 @@ use super::write::to_sql_integer;
 use super::{
     Database, EventPage, Listed, Remembered, SessionHit, StoreError, StoredEvent, event_row,
 };
-use crate::protocol::{ApprovalMode, Event, Money, Usage};
+use avocet_core::protocol::{ApprovalMode, Event, Money, Usage};
 
 /// The number of characters of a preview, and of the text around a hit.
 const PREVIEW: usize = 120;

@@ -13,9 +13,9 @@ use tokio_util::sync::CancellationToken;
 use super::write::SessionHeader;
 use super::writer::StoreWriter;
 use super::{SavingError, Store};
-use crate::i18n::{LocalizedText, store as words};
-use crate::protocol::Event;
-use crate::safety::redact::Redactor;
+use avocet_core::i18n::{LocalizedText, store as words};
+use avocet_core::protocol::Event;
+use avocet_safety::redact::Redactor;
 
 /// The maximum number of waiting jobs.
 const ROOM: usize = 1024;

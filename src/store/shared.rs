@@ -15,7 +15,7 @@ use super::file_watch::PathState;
 use super::moved::ExportedSession;
 use super::thread::WriterThread;
 use super::{Database, SavingError, StoreError, StorePlace};
-use crate::i18n::{Localize, LocalizedText};
+use avocet_core::i18n::{Localize, LocalizedText};
 
 /// After a session has waited in vain for another program, the others do not wait as well.
 const AGAIN: Duration = Duration::from_secs(2);

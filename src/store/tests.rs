@@ -6,12 +6,12 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::writer::merge_text;
 use super::*;
-use crate::i18n::store as words;
-use crate::protocol::{
+use avocet_core::i18n::store as words;
+use avocet_core::protocol::{
     ModelMessage, Money, Notice, Observation, Outcome, Risk, Step, StepAction, Tier, TurnOrigin,
     TurnOutcome, Usage,
 };
-use crate::safety::redact::Redactor;
+use avocet_safety::redact::Redactor;
 
 mod damage;
 mod moved;

@@ -10,7 +10,7 @@ use super::event_row::{self, EventRow, RowAction};
 use super::schema::index_text;
 use super::write_turn::WriteTurn;
 use super::{Database, StoreError, StorePlace};
-use crate::protocol::Event;
+use avocet_core::protocol::Event;
 
 /// The maximum size of a running step's output that is kept, in bytes; older output is dropped.
 const OUTPUT: usize = 128 * 1024;

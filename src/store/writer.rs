@@ -17,9 +17,9 @@ use super::read::SessionRecord;
 use super::shared::{Hurry, OpenDatabase, SharedDatabase};
 use super::write::{PendingParts, SessionHeader, now};
 use super::{Database, EventPage, Lock, Remembered, SavingError, Store, StoreError};
-use crate::i18n::{Localize, LocalizedText, store as words};
-use crate::protocol::{ApprovalMode, Event};
-use crate::safety::redact::Redactor;
+use avocet_core::i18n::{Localize, LocalizedText, store as words};
+use avocet_core::protocol::{ApprovalMode, Event};
+use avocet_safety::redact::Redactor;
 
 /// The maximum size of rows that wait for a disk, in bytes; beyond it the oldest are lost.
 const WAITING: usize = 32 << 20;

@@ -13,10 +13,10 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::file::safe_open::{FileSlot, MissingFolders};
 use super::image::{self, PreparedImage};
-use crate::i18n::{LocalizedText, prompt as words};
-use crate::protocol::{AttachmentInfo, AttachmentSize, Image, LineRange, Mention};
-use crate::safety::{Cleared, ToolTask};
-use crate::text::{size, visible};
+use avocet_core::i18n::{LocalizedText, prompt as words};
+use avocet_core::protocol::{AttachmentInfo, AttachmentSize, Image, LineRange, Mention};
+use avocet_core::text::{size, visible};
+use avocet_safety::{Cleared, ToolTask};
 
 /// The size limit of one attachment, in bytes; the middle of a longer one is left out.
 const MOST: usize = 32 * 1024;

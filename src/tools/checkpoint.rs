@@ -17,9 +17,9 @@ use std::time::{Duration, Instant, SystemTime};
 use super::exec::{HelperProgram, ask_helper};
 use super::file::Backups;
 use super::system::FilesOnly;
-use crate::protocol::Change;
-use crate::safety::repository::{self, TrackedFile};
-use crate::safety::tools::{count_changes, digest};
+use avocet_core::protocol::Change;
+use avocet_safety::repository::{self, TrackedFile};
+use avocet_safety::tools::{count_changes, digest};
 
 mod scan;
 

@@ -20,9 +20,9 @@ use super::output_file::OutputFile;
 use super::sandbox::Confined;
 use super::sandbox::denied::SandboxBounds;
 use super::{BackgroundControl, PipedOutput, RunControl, ShellInput, Tool, parse};
-use crate::i18n::{LocalizedText, Phrase, exec as words};
-use crate::protocol::{Observation, Outcome, ParsedOutput, SandboxStatus, StepAction, Tier};
-use crate::safety::{Assessment, Cleared};
+use avocet_core::i18n::{LocalizedText, Phrase, exec as words};
+use avocet_core::protocol::{Observation, Outcome, ParsedOutput, SandboxStatus, StepAction, Tier};
+use avocet_safety::{Assessment, Cleared};
 
 mod bounds;
 mod capture;

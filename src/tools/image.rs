@@ -9,9 +9,9 @@ use zune_jpeg::zune_core::bytestream::ZCursor;
 use zune_jpeg::zune_core::colorspace::ColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
 
-use crate::i18n::{LocalizedText, prompt as words};
-use crate::protocol::{AttachmentSize, Image};
-use crate::text::size;
+use avocet_core::i18n::{LocalizedText, prompt as words};
+use avocet_core::protocol::{AttachmentSize, Image};
+use avocet_core::text::size;
 
 /// The largest file.
 pub const LONGEST: u64 = 20 * 1024 * 1024;

@@ -7,9 +7,9 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use super::{RunControl, Tool};
-use crate::i18n::{LocalizedText, Phrase, tools as words};
-use crate::protocol::{Observation, Outcome};
-use crate::safety::{Cleared, ToolTask};
+use avocet_core::i18n::{LocalizedText, Phrase, tools as words};
+use avocet_core::protocol::{Observation, Outcome};
+use avocet_safety::{Cleared, ToolTask};
 
 struct InteractionTool {
     name: &'static str,

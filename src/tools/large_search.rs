@@ -7,8 +7,8 @@ use std::path::Path;
 
 use memchr::memmem::Finder;
 
-use crate::safety::{EditSearch, FoundText, LargeFileState, SearchedFile};
-use crate::text::encoding::FileEncoding;
+use avocet_core::text::encoding::FileEncoding;
+use avocet_safety::{EditSearch, FoundText, LargeFileState, SearchedFile};
 
 /// Bytes that are read at once, of the head, and around a text that was found.
 const PIECE: usize = 1 << 20;
@@ -207,7 +207,7 @@ fn read_at(file: &File, at: u64, most: usize) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::safety::EditRange;
+    use avocet_safety::EditRange;
 
     fn search(encoding: FileEncoding, range: EditRange) -> EditSearch {
         EditSearch { encoding, range }

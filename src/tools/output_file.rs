@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::private_dir::private_folder;
+use avocet_core::private_dir::private_folder;
 
 /// The size of a part, in bytes.
 const PART: u64 = 4 << 20;

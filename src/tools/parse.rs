@@ -7,7 +7,7 @@
 
 use serde_json::Value;
 
-use crate::protocol::ParsedOutput;
+use avocet_core::protocol::ParsedOutput;
 
 mod checks;
 mod command;
@@ -130,7 +130,7 @@ impl FromIterator<Value> for Items {
 
 /// The text, cut where it is too long for an item.
 fn clip(text: &str) -> String {
-    crate::text::cut(text.trim_end(), TEXT_MOST)
+    avocet_core::text::cut(text.trim_end(), TEXT_MOST)
 }
 
 /// An object of the fields that are there.

@@ -34,9 +34,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use super::temp::RunFolder;
-use crate::i18n::{LocalizedText, Phrase, PhraseValue, sandbox as words};
-use crate::protocol::{PageRow, SandboxMode, SandboxStatus, StepAction, Tier};
-use crate::safety::{Assessment, Needs};
+use avocet_core::i18n::{LocalizedText, Phrase, PhraseValue, sandbox as words};
+use avocet_core::protocol::{PageRow, SandboxMode, SandboxStatus, StepAction, Tier};
+use avocet_safety::{Assessment, Needs};
 
 mod built;
 pub mod denied;
@@ -276,7 +276,7 @@ impl Sandbox {
         if needs.system {
             return None;
         }
-        let here = |spots: &[crate::safety::UserPath]| -> Vec<PathBuf> {
+        let here = |spots: &[avocet_safety::UserPath]| -> Vec<PathBuf> {
             spots.iter().filter_map(|spot| places.resolve_user_path(spot)).collect()
         };
         let own = here(&needs.own);
@@ -325,7 +325,7 @@ impl Sandbox {
             // The caller may be gone; then the step is dropped here, and ends.
             let _ = sender.send(inside.map(|inside| (start(inside.as_ref()), inside)));
         });
-        spawned.map_err(|error| match crate::private_dir::exhausted_resource(&error) {
+        spawned.map_err(|error| match avocet_core::private_dir::exhausted_resource(&error) {
             Some(what) => words::NOT_APPLIED.with("why", what),
             None => not_applied(error.to_string()),
         })?;

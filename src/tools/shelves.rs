@@ -9,7 +9,7 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-use crate::safety::{LinkIdentity, OwnProgram, Program, Shelf};
+use avocet_safety::{LinkIdentity, OwnProgram, Program, Shelf};
 
 /// Where such folders may be, links resolved, and the folders of the user's own `PATH`.
 #[derive(Clone, Debug, Default)]
@@ -175,7 +175,7 @@ mod tests {
 
     use super::super::system::System;
     use super::*;
-    use crate::safety::Machine as _;
+    use avocet_safety::Machine as _;
 
     struct ToolchainFixture {
         _temp: tempfile::TempDir,

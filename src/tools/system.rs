@@ -17,8 +17,8 @@ use super::around;
 use super::large_search;
 use super::read_tracker::ReadTracker;
 use super::shelves::{self, ToolchainDirs, executable, is_safe_from_others};
-use crate::safety::redact::Redactor;
-use crate::safety::{
+use avocet_safety::redact::Redactor;
+use avocet_safety::{
     Contents, EditSearch, FileKind, Machine, OwnProgram, PathKind, Program, SearchedFile,
 };
 

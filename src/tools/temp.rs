@@ -21,8 +21,8 @@ use rustix::fs::{Access, FlockOperation, OFlags};
 use rustix::io::Errno;
 use rustix::process::getuid;
 
-use crate::i18n::{LocalizedText, PhraseValue, temp as words};
-use crate::private_dir::owner;
+use avocet_core::i18n::{LocalizedText, PhraseValue, temp as words};
+use avocet_core::private_dir::owner;
 
 const PREFIX: &str = "avocet";
 
@@ -143,7 +143,7 @@ impl RunFolder {
         let others = why.get_ref().is_some_and(|inner| inner.is::<OpenToOthersError>());
         let why =
             if others { words::OPEN_TO_OTHERS.into() } else { PhraseValue::from(why.to_string()) };
-        let said = |word: crate::i18n::Phrase| {
+        let said = |word: avocet_core::i18n::Phrase| {
             word.with("place", first.display().to_string()).with("why", why.clone())
         };
         Some(match rest.iter().find(|place| check_usable(place).is_ok()) {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use ignore::{DirEntry, WalkBuilder};
 
-use crate::safety::is_hidden;
+use avocet_safety::is_hidden;
 
 /// The depth of the first round. The second brings what is below.
 const NEAR: usize = 2;

@@ -9,8 +9,8 @@ use super::draw::{self, DrawContext};
 use super::symbols::{DONE, SPINNER};
 use super::theme::Theme;
 use super::{Millis, text};
-use crate::i18n::{Lang, context, screen as words};
-use crate::protocol::{Event, Step, Tier};
+use avocet_core::i18n::{Lang, context, screen as words};
+use avocet_core::protocol::{Event, Step, Tier};
 
 /// The time between two frames of the spinner: eight per second; without motion only the seconds
 /// change.
@@ -262,7 +262,7 @@ pub fn format_duration(ms: Millis, lang: Lang) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{TurnOrigin, TurnOutcome, Usage};
+    use avocet_core::protocol::{TurnOrigin, TurnOutcome, Usage};
 
     fn after_a_turn(is_still: bool, took: Millis) -> Activity {
         let mut activity = Activity::new(is_still);

@@ -18,12 +18,12 @@ use tokio::time::timeout;
 use super::event::ScreenInput;
 use super::state::{SavePaths, State};
 use super::time::Millis;
-use crate::commands::built_in_names;
-use crate::config::draft::{self, SavedDraft};
-use crate::config::history::InputHistory;
-use crate::i18n::LocalizedText;
-use crate::protocol;
-use crate::safety::redact::Redactor;
+use avocet_config::draft::{self, SavedDraft};
+use avocet_config::history::InputHistory;
+use avocet_core::i18n::LocalizedText;
+use avocet_core::protocol;
+use avocet_present::commands::built_in_names;
+use avocet_safety::redact::Redactor;
 
 /// How long the thread may take to finish.
 const FAREWELL: Duration = Duration::from_millis(500);
@@ -324,7 +324,7 @@ impl SettingsSaver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::i18n::store as words;
+    use avocet_core::i18n::store as words;
 
     #[tokio::test]
     async fn everything_is_written_before_the_thread_ends() {

@@ -445,7 +445,7 @@ mod tests {
 
     #[test]
     fn a_picture_is_sent_once_and_goes_when_it_is_scrolled_or_covered() {
-        use crate::tui::picture::{EncodedPicture, PictureSize};
+        use crate::picture::{EncodedPicture, PictureSize};
         let letters = (0..2).flat_map(|y| (0..3).map(move |x| (x, y, Cell::new("P")))).collect();
         let picture = std::sync::Arc::new(EncodedPicture {
             id: 7,

@@ -8,11 +8,11 @@ use std::future::pending;
 
 use tokio::task::JoinHandle;
 
-use crate::i18n::{Lang, LocalizedText, screen as words};
-use crate::tools::exec::{
+use avocet_core::i18n::{Lang, LocalizedText, screen as words};
+use avocet_tools::exec::{
     HelperProgram, read_bytes_from_helper, read_from_helper, write_to_helper,
 };
-use crate::tools::image::{self, PreparedImage};
+use avocet_tools::image::{self, PreparedImage};
 
 /// Facts about the environment: plain data, gathered by the caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -18,9 +18,9 @@ use super::symbols::CHOSEN;
 use super::text;
 use super::theme::Theme;
 use super::vim::Vim;
-use crate::config::draft::SavedDraft;
-use crate::i18n::Lang;
-use crate::text::estimated_tokens;
+use avocet_config::draft::SavedDraft;
+use avocet_core::i18n::Lang;
+use avocet_core::text::estimated_tokens;
 
 mod history;
 mod image;

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use tokio::task::JoinHandle;
 
-use crate::config::Secret;
-use crate::i18n::LocalizedText;
-use crate::protocol::{ModelOffer, Op};
+use avocet_config::Secret;
+use avocet_core::i18n::LocalizedText;
+use avocet_core::protocol::{ModelOffer, Op};
 
 /// What the program does for it.
 pub trait ProviderSetup: Send + Sync {

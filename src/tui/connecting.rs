@@ -4,9 +4,9 @@ use super::connect::{ConnectRequest, ConnectResult, Connecting, ListedModels, Pr
 use super::event::ScreenEffect;
 use super::modal::{KeyEntry, Modal, Picker, PickerRow, Topic};
 use super::state::State;
-use crate::config::Secret;
-use crate::i18n::{LocalizedText, screen as words};
-use crate::protocol::{ModelOffer, Notice};
+use avocet_config::Secret;
+use avocet_core::i18n::{LocalizedText, screen as words};
+use avocet_core::protocol::{ModelOffer, Notice};
 
 /// Offers the providers, or goes on with the one that is named.
 pub fn open(state: &mut State, named: Option<String>) -> Vec<ScreenEffect> {

@@ -10,7 +10,7 @@ use super::keymap::Keymap;
 use super::symbols::LineStyle;
 use super::theme::Theme;
 use super::{Millis, text};
-use crate::i18n::Lang;
+use avocet_core::i18n::Lang;
 
 /// What every area needs for drawing.
 #[derive(Clone, Copy, Debug)]

@@ -13,9 +13,9 @@ use super::symbols::LineStyle;
 use super::theme::Background;
 use super::time::Millis;
 use super::transcript::HighlightedCode;
-use crate::i18n::LocalizedText;
-use crate::protocol::{self, AskId, Op};
-use crate::tools::image::PreparedImage;
+use avocet_core::i18n::LocalizedText;
+use avocet_core::protocol::{self, AskId, Op};
+use avocet_tools::image::PreparedImage;
 
 /// An event and its time.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! Why the screen ended, and what it leaves.
 
-use crate::config::draft::SavedDraft;
-use crate::i18n::LocalizedText;
+use avocet_config::draft::SavedDraft;
+use avocet_core::i18n::LocalizedText;
 
 /// Why the screen ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

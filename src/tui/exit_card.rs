@@ -3,7 +3,7 @@
 
 use super::state::State;
 use super::{status, text};
-use crate::i18n::{LocalizedText, cli, plural, screen as words};
+use avocet_core::i18n::{LocalizedText, cli, plural, screen as words};
 
 /// Its lines; none without a conversation that can be resumed.
 pub fn lines(state: &State) -> Vec<LocalizedText> {

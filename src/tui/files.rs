@@ -13,7 +13,7 @@ use super::draw::{self, DrawContext};
 use super::fuzzy_list::{self, ListSelection, RowStyle};
 use super::keys::KeyAction;
 use super::text;
-use crate::i18n::{common, input as words};
+use avocet_core::i18n::{common, input as words};
 
 mod finder;
 mod matcher;

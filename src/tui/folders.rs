@@ -7,7 +7,7 @@ use std::thread;
 
 use tokio::sync::oneshot;
 
-use crate::safety::absolute;
+use avocet_safety::absolute;
 
 /// Names that are read in one folder.
 const MOST: usize = 2_000;

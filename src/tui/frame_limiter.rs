@@ -7,7 +7,7 @@
 
 use super::event::ScreenInput;
 use super::time::Millis;
-use crate::protocol::Event;
+use avocet_core::protocol::Event;
 
 /// Work that spans frames continues after this long.
 pub const FRAME: Millis = 16;

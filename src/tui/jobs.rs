@@ -6,8 +6,8 @@ use ratatui::text::{Line, Span};
 
 use super::draw::{self, DrawContext};
 use super::text;
-use crate::i18n::screen as words;
-use crate::protocol::JobInfo;
+use avocet_core::i18n::screen as words;
+use avocet_core::protocol::JobInfo;
 
 /// Rows that are shown; the other jobs are counted.
 const SHOWN: usize = 3;

@@ -5,8 +5,8 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use toml_edit::{Document, Item};
 
 use super::keys::{self, Chord, EditAction, KEYS, KeyAction, KeyBinding, KeyContext, ScrollAction};
-use crate::config::suggest;
-use crate::i18n::{LocalizedText, PhraseValue, screen as words};
+use avocet_config::suggest;
+use avocet_core::i18n::{LocalizedText, PhraseValue, screen as words};
 
 /// The word for a key that does nothing any more.
 const NONE: &str = "none";
@@ -303,7 +303,7 @@ fn parse_chord(written: &str) -> Option<Chord> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::i18n::Lang;
+    use avocet_core::i18n::Lang;
 
     fn event(code: KeyCode, modifiers: KeyModifiers) -> KeyEvent {
         KeyEvent::new(code, modifiers)

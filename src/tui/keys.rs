@@ -5,7 +5,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::i18n::{Lang, Phrase, common, input, screen as words};
+use avocet_core::i18n::{Lang, Phrase, common, input, screen as words};
 
 /// The context of a key. The first context that knows a key wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -51,7 +51,7 @@ impl NotifyMethod {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::i18n::screen as words;
+    use avocet_core::i18n::screen as words;
 
     #[test]
     fn a_terminal_gets_a_sequence_it_supports() {

@@ -1,6 +1,6 @@
 //! The list over the input while it begins with `/`: commands, then their arguments.
 //!
-//! Completions come from [`crate::commands`]; this file matches, highlights, selects and draws.
+//! Completions come from [`avocet_present::commands`]; this file matches, highlights, selects and draws.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -11,8 +11,8 @@ use super::fuzzy_list::{self, FuzzyMatcher, ListSelection, RowStyle};
 use super::keymap::Keymap;
 use super::keys::KeyAction;
 use super::text;
-use crate::commands::{self, Candidate, CommandContext, complete};
-use crate::i18n::{Lang, screen as words};
+use avocet_core::i18n::{Lang, screen as words};
+use avocet_present::commands::{self, Candidate, CommandContext, complete};
 
 /// Candidates that are kept at most.
 const MOST: usize = 200;

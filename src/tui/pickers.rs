@@ -9,11 +9,11 @@ use super::status;
 use super::suggestions;
 use super::theme::{AUTO, Theme};
 use super::time::Millis;
-use crate::commands::{self, NO_BOT};
-use crate::i18n::{LocalizedText, Phrase, common, screen as words};
-use crate::protocol::{
+use avocet_core::i18n::{LocalizedText, Phrase, common, screen as words};
+use avocet_core::protocol::{
     Effort, ExportFormat, ModelOffer, NotePlace, Notice, Op, Report, Rewind, SessionRow,
 };
+use avocet_present::commands::{self, NO_BOT};
 
 /// Descriptions of the built-in themes.
 const ABOUT: &[(&str, Phrase)] = &[
@@ -165,7 +165,7 @@ pub fn fill_sessions(state: &mut State, rows: Vec<SessionRow>, more: usize) {
 pub fn open_turns(state: &mut State) {
     let row = |(turn, text): (u64, &str)| PickerRow {
         value: turn.to_string(),
-        label: crate::text::one_line(text),
+        label: avocet_core::text::one_line(text),
         ..PickerRow::default()
     };
     let rows: Vec<PickerRow> = state.transcript.turns().map(row).collect();

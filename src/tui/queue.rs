@@ -12,9 +12,9 @@ use super::keymap::Keymap;
 use super::keys::KeyAction;
 use super::symbols::{CHOSEN, NOT_CHOSEN};
 use super::text;
-use crate::config::draft::SavedDraft;
-use crate::i18n::{input, plural, screen as words};
-use crate::protocol::{Notice, Op};
+use avocet_config::draft::SavedDraft;
+use avocet_core::i18n::{input, plural, screen as words};
+use avocet_core::protocol::{Notice, Op};
 
 /// Messages that are shown; the rest are counted.
 const SHOWN: usize = 3;

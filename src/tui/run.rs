@@ -35,11 +35,11 @@ use super::transcript::{HighlightedCode, Overlays};
 use super::update::layout::layout;
 use super::update::update;
 use super::view::view;
-use crate::i18n::{LocalizedText, input as words, screen as screen_words};
-use crate::protocol::{self, AskId, Decision, Op};
-use crate::signals::{self, Signal};
-use crate::tools::exec::editor::Editing;
-use crate::tools::temp::RunFolder;
+use avocet_core::i18n::{LocalizedText, input as words, screen as screen_words};
+use avocet_core::protocol::{self, AskId, Decision, Op};
+use avocet_core::signals::{self, Signal};
+use avocet_tools::exec::editor::Editing;
+use avocet_tools::temp::RunFolder;
 
 /// Events that are processed before a frame is drawn, however many more wait.
 const BURST: usize = 1_024;

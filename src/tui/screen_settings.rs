@@ -6,8 +6,8 @@ use super::pickers;
 use super::state::State;
 use super::submit;
 use super::theme::Depth;
-use crate::config::{BusyInput, ShowThinking};
-use crate::protocol::{Notice, SessionInfo};
+use avocet_config::{BusyInput, ShowThinking};
+use avocet_core::protocol::{Notice, SessionInfo};
 
 /// What the session says of itself, with the settings that are in force now.
 pub fn set_facts(state: &mut State, facts: SessionInfo) -> Vec<ScreenEffect> {

@@ -9,8 +9,8 @@ use ratatui::text::{Line, Span};
 use super::draw::{self, DrawContext};
 use super::symbols::{DOING, DONE, WAITING};
 use super::{status, text};
-use crate::i18n::{screen as words, session};
-use crate::protocol::{Change, Event, PlanItem, PlanState, SessionInfo};
+use avocet_core::i18n::{screen as words, session};
+use avocet_core::protocol::{Change, Event, PlanItem, PlanState, SessionInfo};
 
 /// Columns of the panel, and the narrowest screen that has one.
 pub const WIDTH: u16 = 44;
@@ -167,7 +167,7 @@ impl SidePanel {
 
 fn job_lines(pen: &DrawContext<'_>, width: usize, facts: &SessionInfo) -> Vec<Line<'static>> {
     let running = facts.jobs.iter().filter(|job| job.is_running());
-    let row = |job: &crate::protocol::JobInfo| {
+    let row = |job: &avocet_core::protocol::JobInfo| {
         let label = words::JOB_ROW.with("id", job.id).text(pen.lang);
         let room = width.saturating_sub(text::width(&label) + 1);
         Line::from(vec![

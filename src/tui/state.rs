@@ -23,14 +23,14 @@ use super::symbols::LineStyle;
 use super::terminal_caps::TerminalCaps;
 use super::theme::{AUTO, Background, Depth, Theme, ThemeRegistry, ThemeSource};
 use super::transcript::{HighlightedCode, Snippet, Transcript};
-use crate::commands::{self, CommandContext, Surface};
-use crate::config::draft::SavedDraft;
-use crate::config::{BusyInput, ShowThinking};
-use crate::i18n::{Lang, LocalizedText, input, screen as words};
-use crate::protocol::{Extensions, ModelOffer, Notice, Op, SessionInfo};
-use crate::safety::redact::Redactor;
-use crate::tools::exec::Watchdog;
-use crate::tools::temp::RunFolder;
+use avocet_config::draft::SavedDraft;
+use avocet_config::{BusyInput, ShowThinking};
+use avocet_core::i18n::{Lang, LocalizedText, input, screen as words};
+use avocet_core::protocol::{Extensions, ModelOffer, Notice, Op, SessionInfo};
+use avocet_present::commands::{self, CommandContext, Surface};
+use avocet_safety::redact::Redactor;
+use avocet_tools::exec::Watchdog;
+use avocet_tools::temp::RunFolder;
 
 /// The initial configuration of the screen: plain data, gathered by the caller.
 #[derive(Clone, Debug, Default)]
@@ -246,7 +246,7 @@ impl State {
     pub fn omitted_notice(&self) -> Option<LocalizedText> {
         let (bytes, tokens) = self.composer.size();
         let omitted = self.facts.context.omitted_bytes(bytes, tokens);
-        (omitted > 0).then(|| words::INPUT_TOO_LONG.with("bytes", crate::text::size(omitted)))
+        (omitted > 0).then(|| words::INPUT_TOO_LONG.with("bytes", avocet_core::text::size(omitted)))
     }
 
     pub fn new(config: ScreenConfig) -> State {

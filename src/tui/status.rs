@@ -11,8 +11,8 @@ use super::keymap::Keymap;
 use super::keys::{KeyAction, KeyContext, ScrollAction};
 use super::symbols::{GAUGE_FREE, GAUGE_FULL};
 use super::text;
-use crate::i18n::{Lang, Phrase, common, screen as words};
-use crate::protocol::{ContextFill, Mode, Provider, SandboxStatus, SessionInfo};
+use avocet_core::i18n::{Lang, Phrase, common, screen as words};
+use avocet_core::protocol::{ContextFill, Mode, Provider, SandboxStatus, SessionInfo};
 
 const GAP: usize = 3;
 

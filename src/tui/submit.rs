@@ -9,11 +9,11 @@ use super::pickers;
 use super::queue::DeferredItem;
 use super::state::State;
 use super::time::Millis;
-use crate::commands::{self, CommandOutcome, Surface, UiAction};
-use crate::config::BusyInput;
-use crate::i18n::{Lang, input, screen as words};
-use crate::prompt::input::{self as line, Intent};
-use crate::protocol::{Mention, Notice, Op, Report};
+use avocet_config::BusyInput;
+use avocet_core::i18n::{Lang, input, screen as words};
+use avocet_core::prompt::input::{self as line, Intent};
+use avocet_core::protocol::{Mention, Notice, Op, Report};
+use avocet_present::commands::{self, CommandOutcome, Surface, UiAction};
 
 /// Enter.
 pub fn send(state: &mut State, at: Millis) -> Vec<ScreenEffect> {

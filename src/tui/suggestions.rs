@@ -9,8 +9,8 @@ use super::draw::{self, DrawContext};
 use super::keymap::Keymap;
 use super::keys::{KeyAction, KeyContext};
 use super::{status, text};
-use crate::i18n::{Lang, Phrase, common, screen as words};
-use crate::protocol::{ModelOffer, SessionInfo};
+use avocet_core::i18n::{Lang, Phrase, common, screen as words};
+use avocet_core::protocol::{ModelOffer, SessionInfo};
 
 /// One per digit.
 const MOST: usize = 9;

@@ -32,8 +32,9 @@ use super::clipboard::Multiplexer;
 use super::symbols::LineStyle;
 use super::transcript::Overlays;
 use super::{line_probe, text};
-use crate::tools::exec::Watchdog;
-use crate::{signals, terminal_modes};
+use avocet_core::signals;
+use avocet_core::terminal_modes;
+use avocet_tools::exec::Watchdog;
 
 /// A frame is sent in one write.
 const BUFFER: usize = 64 * 1024;

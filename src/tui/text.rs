@@ -1,6 +1,6 @@
 //! Prepares foreign text for cells: cleans, measures, wraps and shortens it.
 //!
-//! [`crate::safety::sanitize`] decides which characters may be shown; this file deals with columns.
+//! [`avocet_safety::sanitize`] decides which characters may be shown; this file deals with columns.
 //! Widths are counted by grapheme cluster, here and nowhere else.
 
 use std::ops::Range;
@@ -9,7 +9,7 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::safety::sanitize::{TextSource, clean};
+use avocet_safety::sanitize::{TextSource, clean};
 
 mod wrap;
 

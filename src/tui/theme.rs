@@ -7,10 +7,10 @@
 
 use ratatui::style::{Modifier, Style};
 
-use crate::config::keys::THEMES;
-use crate::i18n::LocalizedText;
-use crate::protocol::Tier;
-use crate::tui::symbols::LineStyle;
+use crate::symbols::LineStyle;
+use avocet_config::keys::THEMES;
+use avocet_core::i18n::LocalizedText;
+use avocet_core::protocol::Tier;
 
 mod background;
 mod downsample;

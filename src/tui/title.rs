@@ -3,7 +3,7 @@
 use super::event::ScreenEffect;
 use super::state::State;
 use super::text;
-use crate::i18n::screen as words;
+use avocet_core::i18n::screen as words;
 
 /// The title, if it has changed.
 pub fn refresh(state: &mut State) -> Option<ScreenEffect> {

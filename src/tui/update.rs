@@ -18,8 +18,8 @@ use super::submit;
 use super::time::Millis;
 use super::transcript::Scroll;
 use super::{pickers, title};
-use crate::i18n::{LocalizedText, Phrase, screen as words};
-use crate::protocol::{Ask, Event as SessionEvent, JobRequest, Notice, Op, TurnOutcome};
+use avocet_core::i18n::{LocalizedText, Phrase, screen as words};
+use avocet_core::protocol::{Ask, Event as SessionEvent, JobRequest, Notice, Op, TurnOutcome};
 
 mod asking;
 mod history;

@@ -16,8 +16,8 @@ use super::time::Millis;
 use super::transcript::{Overlays, Stage};
 use super::update::layout::{Layout, bottom_rows, input_width};
 use super::{jobs, text, welcome};
-use crate::config::BusyInput;
-use crate::i18n::{input, plural, screen as words};
+use avocet_config::BusyInput;
+use avocet_core::i18n::{input, plural, screen as words};
 
 /// Draws the state, laid out for this frame; returns the links and the pictures on the screen.
 pub fn view(state: &State, layout: &Layout, frame: &mut Frame<'_>, now: Millis) -> Overlays {

@@ -9,7 +9,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 pub use self::grid::GridPosition;
 use self::grid::{Cell, Grid, Motion, WordSize};
 use self::keys::{Command, Find, MOST, Operator, Parsed, Target, TextObject, Verb, parse_keys};
-use crate::i18n::{Phrase, input as words};
+use avocet_core::i18n::{Phrase, input as words};
 
 mod grid;
 mod keys;

@@ -16,8 +16,8 @@ use super::state::State;
 use super::suggestions::{self, Suggestion};
 use super::symbols::FAILED;
 use super::{status, text};
-use crate::i18n::{Lang, input, library, plural, screen as words};
-use crate::protocol::{Notice, NoticeLevel, SessionInfo};
+use avocet_core::i18n::{Lang, input, library, plural, screen as words};
+use avocet_core::protocol::{Notice, NoticeLevel, SessionInfo};
 
 /// The bird is shown in areas of this size.
 const BIRD_FROM: (u16, u16) = (100, 18);

@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 use unicode_width::UnicodeWidthChar as _;
 
 /// Files that may be longer than [`LONGEST`], because they are tables.
-const TABLES: &[&str] = &["src/safety/rules/", "src/i18n/", "src/commands/table.rs"];
+const TABLES: &[&str] = &["src/safety/rules/", "src/core/i18n/", "src/present/commands/table.rs"];
 const LONGEST: usize = 600;
 
 /// Words that may stand only below the folders behind them.
 const DOORS: &[(&[&str], &[&str])] = &[
     (&["process::Command", "process_wrap"], &["src/tools/exec"]),
-    (&["reqwest", "eventsource_stream"], &["src/model", "src/net/"]),
-    (&["tungstenite"], &["src/net/"]),
-    (&["ratatui", "crossterm", "tui_textarea"], &["src/tui"]),
+    (&["reqwest", "eventsource_stream"], &["src/model"]),
+    (&["tungstenite"], &["src/model/net/"]),
+    (&["ratatui", "crossterm", "tui_textarea"], &["src/tui", "src/app/tests.rs"]),
     (&["env::var", "env::vars", "env::var_os"], &["src/config"]),
     (&["keyring::"], &["src/config/key_store.rs"]),
     (&["process::exit"], &[]),
@@ -37,17 +37,17 @@ const DOORS: &[(&[&str], &[&str])] = &[
 
 /// Unit tests in files of their own.
 const TESTS: &[&str] =
-    &["src/prompt/template/tests.rs", "src/store/tests/", "src/tools/exec/tests/"];
+    &["src/core/prompt/template/tests.rs", "src/store/tests/", "src/tools/exec/tests/"];
 
 /// Modules that only decide: no waiting, no I/O, no clock.
 const PURE: &[&str] = &[
-    "src/text",
-    "src/protocol/",
-    "src/i18n/",
+    "src/core/text",
+    "src/core/protocol/",
+    "src/core/i18n/",
+    "src/core/prompt/",
     "src/safety/",
-    "src/context/",
-    "src/prompt/",
-    "src/agent/turn",
+    "src/session/context/",
+    "src/session/agent/turn",
     "src/tui/update.rs",
 ];
 const IMPURE: &[&str] = &[
@@ -79,10 +79,17 @@ impl Source {
             .filter(|(_, line)| !line.trim_start().starts_with("//"))
     }
 
-    /// `src/tui/modal/approve.rs` is of module `tui`.
-    fn module(&self) -> &str {
+    /// Its member and the module there: `src/core/text/sgr.rs` is `core` and `text`, and
+    /// `src/app/run.rs` the program, `""`, and `app`.
+    fn place(&self) -> (&str, &str) {
         let inside = self.path.strip_prefix("src/").unwrap();
-        inside.split('/').next().unwrap().trim_end_matches(".rs")
+        let (first, rest) = inside.split_once('/').unwrap_or((inside, ""));
+        let (member, rest) = match first {
+            "app" | "cli" => ("", inside),
+            name if name.ends_with(".rs") => ("", inside),
+            member => (member, rest),
+        };
+        (member, rest.split('/').next().unwrap().trim_end_matches(".rs"))
     }
 
     fn is_unit_test(&self) -> bool {
@@ -114,23 +121,47 @@ fn sources() -> Vec<Source> {
         .collect()
 }
 
-/// The layer of each module, counted from the top, as `src/lib.rs` lists them.
-fn layers() -> BTreeMap<String, usize> {
-    let map = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();
-    let mut layer = 0;
-    let mut out = BTreeMap::new();
-    for line in map.lines() {
-        if line.starts_with("// ") {
-            layer += 1;
-        } else if let Some(name) = line.strip_prefix("pub mod ") {
-            out.insert(name.trim_end_matches(';').to_owned(), layer);
-        }
-    }
-    out
+/// The layers inside a member, from the top; `""` is whatever the others do not name. A module uses
+/// its own and those of lower layers.
+const LAYERS: &[(&str, &[&[&str]])] = &[
+    (
+        "core",
+        &[
+            &["deadline", "private_dir", "signals", "terminal_modes"],
+            &["prompt"],
+            &["protocol"],
+            &["i18n"],
+            &["text"],
+        ],
+    ),
+    ("model", &[&[""], &["net"]]),
+    ("config", &[&["extensions"], &[""]]),
+    ("session", &[&[""], &["agent"], &["context"]]),
+    ("present", &[&[""], &["commands"]]),
+    ("", &[&["app"], &["cli"]]),
+];
+
+fn layer(layers: &[&[&str]], module: &str) -> usize {
+    let of = |name: &str| layers.iter().position(|layer| layer.contains(&name));
+    of(module).or_else(|| of("")).unwrap_or_default()
 }
 
-/// The modules of this crate that a line names: `crate::x`, `use crate::{x, y::z}`.
-fn named(line: &str, known: &BTreeMap<String, usize>) -> Vec<String> {
+/// The members, from the bottom up, as `Cargo.toml` lists them.
+fn members() -> Vec<String> {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let list = manifest.split_once("members = [").unwrap().1.split_once(']').unwrap().0;
+    list.lines()
+        .filter_map(|line| line.trim().strip_prefix("\"src/")?.strip_suffix("\","))
+        .map(str::to_owned)
+        .collect()
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The modules of its crate that a line names: `crate::x`, `use crate::{x, y::z}`.
+fn named(line: &str) -> Vec<String> {
     line.split("crate::")
         .skip(1)
         .flat_map(|rest| match rest.strip_prefix('{') {
@@ -143,7 +174,7 @@ fn named(line: &str, known: &BTreeMap<String, usize>) -> Vec<String> {
                 vec![rest.split_at(end.unwrap_or(rest.len())).0.to_owned()]
             }
         })
-        .filter(|name| known.contains_key(name))
+        .filter(|name| name.starts_with(char::is_lowercase))
         .collect()
 }
 
@@ -169,21 +200,40 @@ fn the_screen_draws_no_characters_of_ambiguous_width() {
 
 #[test]
 fn a_module_uses_only_lower_layers() {
-    let layers = layers();
-    assert!(layers.len() > 10, "src/lib.rs lists the modules");
     let mut wrong = Vec::new();
     for source in sources().iter().filter(|source| !source.is_unit_test()) {
-        let module = source.module();
-        let Some(own) = layers.get(module) else { continue };
+        let (member, module) = source.place();
+        let Some((_, layers)) = LAYERS.iter().find(|(name, _)| *name == member) else { continue };
         for (number, line) in source.code() {
-            for other in named(line, &layers) {
-                if other != module && layers[&other] <= *own {
+            let own = layer(layers, module);
+            for other in named(line) {
+                // Modules of one layer do not know each other, but for those that have no name here.
+                let beside = layers[own].contains(&"") || other == module;
+                let place = layer(layers, &other);
+                if place < own || place == own && !beside {
                     wrong.push(format!("{}:{number}: {module} uses {other}", source.path));
                 }
             }
         }
     }
     assert!(wrong.is_empty(), "not on a lower layer:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_member_uses_only_members_below_it() {
+    let members = members();
+    assert!(members.len() > 10, "Cargo.toml lists the members");
+    for (place, member) in members.iter().enumerate() {
+        let path = root().join("src").join(member).join("Cargo.toml");
+        let manifest = fs::read_to_string(&path).unwrap();
+        let used = manifest.split_once("[dependencies]").unwrap().1;
+        let used = used.split("[dev-dependencies]").next().unwrap();
+        assert!(!used.contains("test-support"), "{member} is built with what only tests may have");
+        for name in used.lines().filter_map(|line| line.strip_prefix("avocet-")) {
+            let name = name.split(['.', ' ']).next().unwrap();
+            assert!(members[..place].iter().any(|below| below == name), "{member} uses {name}");
+        }
+    }
 }
 
 #[test]
@@ -297,7 +347,8 @@ fn every_phrase_is_used() {
     let speakers: Vec<(&Source, BTreeSet<&str>)> = sources
         .iter()
         .filter(|source| {
-            let area = source.path.starts_with("src/i18n/") && source.path != "src/i18n/mod.rs";
+            let area =
+                source.path.starts_with("src/core/i18n/") && source.path != "src/core/i18n/mod.rs";
             !area && !source.is_unit_test()
         })
         .map(|source| (source, names(&source.text)))
@@ -411,10 +462,15 @@ fn defined_in(
     let mut rest = path;
     while let Some((head, tail)) = rest.split_first() {
         match head.as_str() {
-            "crate" => at.clear(),
+            "crate" => at.truncate(usize::from(
+                from.first().is_some_and(|first| !["app", "cli"].contains(&first.as_str())),
+            )),
             "super" => drop(at.pop()),
             "self" => {}
-            _ => break,
+            member => match member.strip_prefix("avocet_") {
+                Some(member) => at = vec![member.to_owned()],
+                None => break,
+            },
         }
         rest = tail;
     }
@@ -484,17 +540,17 @@ fn no_imports_run_in_circles() {
 fn a_circle_of_imports_is_found_through_what_a_module_passes_on() {
     let file = |path: &str, text: &str| (format!("src/{path}"), text.to_owned());
     let mut sources = vec![
-        file("lib.rs", "mod a;\nmod b;"),
-        file("a/mod.rs", "mod deep;\npub use deep::Deep;\nuse crate::b::Other;"),
+        file("m/lib.rs", "mod a;\nmod b;"),
+        file("m/a/mod.rs", "mod deep;\npub use deep::Deep;\nuse crate::b::Other;"),
         file(
-            "a/deep.rs",
+            "m/a/deep.rs",
             "pub struct Deep;\n#[cfg(test)]\nmod tests {\n    use crate::b::Other;\n}\n",
         ),
-        file("b.rs", "use super::a::{self as first, Deep};\npub struct Other;"),
+        file("m/b.rs", "use super::a::{self as first, Deep};\npub struct Other;"),
     ];
-    assert_eq!(circles(&sources), [["a", "b"]]);
+    assert_eq!(circles(&sources), [["m::a", "m::b"]]);
     sources[3].1 = "use super::a::{\n    Deep,\n};\npub struct Other;".to_owned();
     assert_eq!(circles(&sources), Vec::<Vec<String>>::new());
     sources[2].1.push_str("use crate::b::Other;\n");
-    assert_eq!(circles(&sources), [["a::deep", "b"]]);
+    assert_eq!(circles(&sources), [["m::a::deep", "m::b"]]);
 }

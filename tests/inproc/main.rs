@@ -3,6 +3,7 @@
 
 #![allow(
     clippy::disallowed_methods,
+    clippy::duplicate_mod,
     clippy::expect_used,
     clippy::panic,
     clippy::print_stdout,

@@ -30,7 +30,11 @@ const TESTED_FROM_OUTSIDE: &[(&str, &[&str])] = &[
         "script",
         &[
             "tests/inproc/isdk.rs",
+            "tests/inproc/mutated_scripts.rs",
+            "tests/inproc/script_steps.rs",
             "tests/cli/run_command.rs",
+            "tests/cli/script_help.rs",
+            "tests/cli/script_lsp.rs",
             "tests/inproc/scripts.rs",
             "tests/scripts",
             "tests/support/script_cases.rs",

@@ -7,6 +7,7 @@
     clippy::panic,
     clippy::print_stdout,
     clippy::string_slice,
+    clippy::type_complexity,
     clippy::unwrap_used,
     reason = "tests"
 )]

@@ -9,12 +9,12 @@ use tokio::sync::mpsc;
 use super::*;
 use crate::app::session_builder;
 use crate::cli::Cli;
-use crate::config::Environment;
-use crate::config::keys::KEYS;
-use crate::config::toml_schema::{self, ListKind, SettingKey, TomlKind};
-use crate::config::trust::{self, TrustLevel, TrustStore};
-use crate::protocol::{Event, Op, SessionInfo};
-use crate::session::{self, Connected};
+use avocet_config::Environment;
+use avocet_config::keys::KEYS;
+use avocet_config::toml_schema::{self, ListKind, SettingKey, TomlKind};
+use avocet_config::trust::{self, TrustLevel, TrustStore};
+use avocet_core::protocol::{Event, Op, SessionInfo};
+use avocet_session::{self as session, Connected};
 
 /// What the session took over that its facts do not show.
 #[derive(Clone, Debug, Default)]
@@ -123,10 +123,10 @@ fn prepared(root: &std::path::Path, more: &[&str], variables: &[(&str, &str)]) -
 /// The settings of a session that was built and does not run.
 fn settings_of(startup: &Startup) -> SettingsFiles {
     let redactor = Arc::new(startup.redactor(false));
-    let read_tracker = crate::tools::read_tracker::ReadTracker::default();
+    let read_tracker = avocet_tools::read_tracker::ReadTracker::default();
     let world = step_runner::machine(startup, &read_tracker, &redactor);
     let setup = step_runner::exec_setup(startup, &world, &redactor);
-    let exec = crate::tools::exec::Exec::new(setup);
+    let exec = avocet_tools::exec::Exec::new(setup);
     SettingsFiles::new(startup, SessionPurpose::Print, StepRunner { exec, read_tracker, redactor })
 }
 
@@ -177,7 +177,7 @@ impl Running {
         self.ops.send(Op::Configure { key: Some(key.to_owned()), value: None }).await.unwrap();
         loop {
             let Event::Page(page) = self.event().await else { continue };
-            let text = |value: &crate::i18n::PhraseValue| value.text(Lang::En);
+            let text = |value: &avocet_core::i18n::PhraseValue| value.text(Lang::En);
             let rows = page.rows.iter().filter_map(|row| match row {
                 PageRow::Pair { label, value } if text(label) == key => Some(text(value)),
                 _ => None,
@@ -339,7 +339,7 @@ async fn every_setting_counts_at_once_and_returns_when_it_is_removed() {
             // Of the command line and the environment, and nowhere else.
             Some(_) => {
                 let notice = running.configure(&path, Some("x")).await;
-                assert_eq!(notice.level, crate::protocol::NoticeLevel::Error, "{path}");
+                assert_eq!(notice.level, avocet_core::protocol::NoticeLevel::Error, "{path}");
             }
             None => of_the_gateway(&mut running, key).await,
         }
@@ -428,7 +428,7 @@ async fn a_file_that_changes_between_the_start_and_the_session_is_noticed() {
     assert_eq!(settings_of(&startup).reload().unwrap().max_steps, 7);
 }
 
-fn trust_as_it_is(paths: &crate::config::Paths, work: &std::path::Path) {
+fn trust_as_it_is(paths: &avocet_config::Paths, work: &std::path::Path) {
     let (mut kept, _) = TrustStore::open(paths.trust());
     kept.set(work, &trust::survey(work), TrustLevel::Trusted).unwrap();
 }
@@ -440,7 +440,7 @@ fn with_project(root: &std::path::Path, settings: &str) -> (SettingsFiles, PathB
     fs::create_dir_all(own.parent().unwrap()).unwrap();
     fs::write(&own, settings).unwrap();
     let work = work.canonicalize().unwrap();
-    let paths = crate::config::Paths::with_root(&root.join("avocet"), root.join("home"));
+    let paths = avocet_config::Paths::with_root(&root.join("avocet"), root.join("home"));
     fs::create_dir_all(&paths.data).unwrap();
     trust_as_it_is(&paths, &work);
     let startup = prepared(root, &[], &[]);
@@ -455,7 +455,7 @@ async fn changed_settings_of_the_project_loosen_nothing_before_it_is_trusted_aga
     let strict = "[safety]\nallow_network = false\ndeny = [\"git push *\"]\n";
     let (mut files, own) = with_project(root.path(), strict);
     let is_strict = |policy: &Policy| {
-        policy.network == crate::safety::Limit::Refuse && policy.denied.len() == 1
+        policy.network == avocet_safety::Limit::Refuse && policy.denied.len() == 1
     };
     assert!(is_strict(&files.policy()));
     fs::write(&own, "").unwrap();

@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Subcommand};
 
-use crate::extensions::ExtensionFileKind;
-use crate::prompt::args;
+use avocet_config::extensions::ExtensionFileKind;
+use avocet_core::prompt::args;
 
 #[derive(Clone, Debug, PartialEq, Subcommand)]
 pub enum BotSub {

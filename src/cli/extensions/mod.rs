@@ -1,5 +1,5 @@
 //! Answers `avocet bot …`, `avocet command …` and `avocet skill …` as rows and JSON, and drafts the
-//! text of a new file. [`extensions`](crate::extensions) reads and writes the files; `app` connects
+//! text of a new file. [`extensions`](avocet_config::extensions) reads and writes the files; `app` connects
 //! both.
 
 pub mod args;
@@ -10,13 +10,13 @@ use serde_json::{Value as Json, json};
 use toml_edit::Value as Toml;
 
 use self::args::{Sampling, Texts};
-use crate::commands::{self, PageRow};
-use crate::extensions::examples::ExampleCopy;
-use crate::extensions::{
+use avocet_config::extensions::examples::ExampleCopy;
+use avocet_config::extensions::{
     ExtensionFileKind, ExtensionSet, LoadState, LoadedFile, LookupError, Owner, ShadowedBy, edit,
     skill_list,
 };
-use crate::i18n::{Lang, Localize, LocalizedText, common, library as w};
+use avocet_core::i18n::{Lang, Localize, LocalizedText, common, library as w};
+use avocet_present::commands::{self, PageRow};
 
 /// All files of a kind: those in use, by origin, then the others.
 pub fn rows(library: &ExtensionSet, kind: ExtensionFileKind) -> Vec<PageRow> {
@@ -234,7 +234,7 @@ pub fn new_file_text(
 
 /// The text of a new skill; a JSON string is a YAML string as well.
 fn skill_text(name: &str, comment: &str, description: &str, body: &str) -> String {
-    let described = Json::from(crate::text::one_line(description));
+    let described = Json::from(avocet_core::text::one_line(description));
     let body = body.trim_matches('\n');
     format!("---\nname: {name}\n{comment}description: {described}\n---\n\n{body}\n")
 }
@@ -305,9 +305,9 @@ pub fn check_findings(file: &LoadedFile) -> Vec<LocalizedText> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Paths;
-    use crate::extensions::{Maker, command};
-    use crate::extensions::{SearchPath, bot};
+    use avocet_config::Paths;
+    use avocet_config::extensions::{Maker, command};
+    use avocet_config::extensions::{SearchPath, bot};
 
     const OWN: Owner = Owner { maker: Maker::Avocet, project: false };
 
@@ -341,7 +341,7 @@ mod tests {
                 lang,
             );
             assert!(draft.starts_with("# ") && draft.contains("{{args}}"), "{draft}");
-            let form = crate::extensions::TemplateMarks::Toml;
+            let form = avocet_config::extensions::TemplateMarks::Toml;
             assert!(command::read(Path::new("c.toml"), "c", OWN, form, &draft).is_err());
             let written = draft.replace("prompt = \"\"\"\n", "prompt = \"\"\"\nDo it.");
             assert!(
@@ -354,7 +354,7 @@ mod tests {
     #[test]
     fn a_new_skill_can_be_read_and_its_draft_only_once_it_is_described() {
         let file = Path::new("/s/release/SKILL.md");
-        let read = |text: &str| crate::extensions::skill::parse(file, OWN, text, true);
+        let read = |text: &str| avocet_config::extensions::skill::parse(file, OWN, text, true);
         let texts = Texts { description: Some("When: a \"release\" is made".into()), prompt: None };
         let sampling = Sampling::default();
         let text = new_file_text(ExtensionFileKind::Skill, "release", &texts, "Tag it.", &sampling);

@@ -1,10 +1,10 @@
 //! Prints the plan, which files were attached and which were changed.
 
 use super::{PlainEffect, PlainSession};
-use crate::i18n::{linear as w, prompt};
-use crate::present::changes::changes_page;
-use crate::protocol::{AttachmentInfo, Change, PlanItem, PlanState};
-use crate::text::escape;
+use avocet_core::i18n::{linear as w, prompt};
+use avocet_core::protocol::{AttachmentInfo, Change, PlanItem, PlanState};
+use avocet_core::text::escape;
+use avocet_present::changes::changes_page;
 
 impl PlainSession {
     pub(super) fn attachment_lines(&self, items: &[AttachmentInfo]) -> Vec<PlainEffect> {

@@ -1,6 +1,6 @@
 //! The question where to write an unsaved conversation, as numbered lines.
 
-use crate::i18n::{LocalizedText, linear as w, screen as s};
+use avocet_core::i18n::{LocalizedText, linear as w, screen as s};
 
 #[derive(Debug)]
 pub struct LeaveQuestion {

@@ -3,7 +3,7 @@
 use super::leave_question::{LeaveAnswer, LeaveQuestion};
 use super::{PlainEffect, PlainSession};
 use crate::cli::Exit;
-use crate::protocol::{ExportFormat, Notice, NoticeLevel, Op};
+use avocet_core::protocol::{ExportFormat, Notice, NoticeLevel, Op};
 
 impl PlainSession {
     /// Leaves, unless something would be lost: then it asks first.

@@ -1,9 +1,9 @@
 //! The list of models, printed when it was asked for.
 
 use super::{PlainEffect, PlainSession};
-use crate::commands;
-use crate::i18n::session;
-use crate::protocol::{ModelOffer, Page};
+use avocet_core::i18n::session;
+use avocet_core::protocol::{ModelOffer, Page};
+use avocet_present::commands;
 
 impl PlainSession {
     /// The models, if the user asked for them.

@@ -1,16 +1,16 @@
 //! Shows a question as numbered lines, and reads the lines that answer it.
 
 use crate::cli::shell_approval::normalize_width;
-use crate::i18n::{Lang, LocalizedText, linear as w, prompt as p};
-use crate::present::question_lines::{
-    command_line, diff_lines, full_step, pick_label, question_lines, reason_line, risk_phrase,
-};
-use crate::present::{ChoicePick, PickEffect, QuestionOffer, Severity, YES};
-use crate::protocol::{
+use avocet_core::i18n::{Lang, LocalizedText, linear as w, prompt as p};
+use avocet_core::protocol::{
     Ask, AskId, Change, Decision, FormField, Question, Risk, StepAction, StepQuestion,
     TemplateCommand, Tier,
 };
-use crate::safety::editable::{self, EditableForm};
+use avocet_present::question_lines::{
+    command_line, diff_lines, full_step, pick_label, question_lines, reason_line, risk_phrase,
+};
+use avocet_present::{ChoicePick, PickEffect, QuestionOffer, Severity, YES};
+use avocet_safety::editable::{self, EditableForm};
 
 #[derive(Debug)]
 pub struct PlainQuestion {
@@ -413,7 +413,7 @@ fn model_question_lines(question: &Question, choices: &[String], free: bool) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::FormFieldKind;
+    use avocet_core::protocol::FormFieldKind;
 
     #[test]
     fn a_form_is_asked_line_by_line_and_a_wrong_line_again() {

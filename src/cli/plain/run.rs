@@ -11,8 +11,9 @@ use super::{PlainEffect, PlainSession};
 use crate::cli::messages::{self, Printer};
 use crate::cli::print::{PrintChannels, QUIET};
 use crate::cli::{Exit, table};
-use crate::protocol::Op;
-use crate::{signals, terminal_modes};
+use avocet_core::protocol::Op;
+use avocet_core::signals;
+use avocet_core::terminal_modes;
 
 /// The maximum length of a typed line; a longer one is cut, since no model could read it.
 const LONGEST: usize = 4 << 20;

@@ -1,8 +1,8 @@
 //! A conversation as lines: checks the output and the operations that events and typed lines cause.
 
 use super::*;
-use crate::protocol::Tier;
-use crate::protocol::{
+use avocet_core::protocol::Tier;
+use avocet_core::protocol::{
     ApprovalScope, AskId, Decision, ExportFormat, Extension, ExtensionKind, ExtensionState,
     NoticeLevel, PageRow, Question, Reason, Requires, Risk, StepAction, StepQuestion,
     TemplateCommand, TrustOffer, TurnOrigin, UntrustedFile, Usage,
@@ -294,7 +294,7 @@ fn the_input_of_a_tool_is_read_out_whole() {
 fn a_diff_is_read_out_whole() {
     let rows: String = (1..=1_000).map(|n| format!("+line {n}\n")).collect();
     let diff = format!("--- a\n+++ a\n{rows}");
-    let change = crate::protocol::Change { diff, ..Default::default() };
+    let change = avocet_core::protocol::Change { diff, ..Default::default() };
     let Event::Asked(mut ask) = asks(risk(Tier::L1, false)) else { panic!("asks") };
     let Question::Step(StepQuestion { change: shown, .. }) = &mut ask.question else {
         panic!("a step")
@@ -399,9 +399,9 @@ fn kept(names: &[&str]) -> Event {
         name: (*name).to_owned(),
         about: "about".into(),
         hint: String::new(),
-        from: crate::i18n::library::OF_USER.into(),
+        from: avocet_core::i18n::library::OF_USER.into(),
         state: ExtensionState::Usable,
-        traits: crate::protocol::CommandTraits::default(),
+        traits: avocet_core::protocol::CommandTraits::default(),
     };
     let entries = names.iter().map(entry).collect();
     let bots = vec![("reviewer".to_owned(), "Reviews".to_owned())];
@@ -470,7 +470,7 @@ async fn a_line_typed_before_a_question_does_not_answer_it() {
 fn unsaved(elsewhere: bool) -> Event {
     let why = Phrase { key: "test.full", en: "The disk is full.", zh: "磁盘已满。" }.into();
     let unsaved =
-        crate::protocol::UnsavedWork { why, places: vec!["/home/me/a.md".into()], elsewhere };
+        avocet_core::protocol::UnsavedWork { why, places: vec!["/home/me/a.md".into()], elsewhere };
     Event::Facts(Box::new(SessionInfo { unsaved: Some(unsaved), ..SessionInfo::default() }))
 }
 

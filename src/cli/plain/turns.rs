@@ -1,8 +1,8 @@
 //! The turns so far, as a list to go back to one of them.
 
-use crate::i18n::linear as w;
-use crate::protocol::{Event, Page, PageRow};
-use crate::text;
+use avocet_core::i18n::linear as w;
+use avocet_core::protocol::{Event, Page, PageRow};
+use avocet_core::text;
 
 /// Turns that are remembered and listed at most.
 const MOST: usize = 20;

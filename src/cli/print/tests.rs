@@ -9,12 +9,12 @@ use crate::cli::Clean;
 use crate::cli::args::ApprovalFlags;
 use crate::cli::messages::Printer;
 use crate::cli::schema::Schema;
-use crate::i18n::{Lang, LocalizedText};
-use crate::protocol::{
+use avocet_core::i18n::{Lang, LocalizedText};
+use avocet_core::protocol::{
     Ask, AskId, Decision, ModelMessage, NoticeLevel, Observation, Outcome, Question, Reason,
     Requires, Risk, Step, StepAction, StepQuestion, TemplateCommand, Tier, TurnOutcome, Usage,
 };
-use crate::safety::redact::Redactor;
+use avocet_safety::redact::Redactor;
 
 /// The result of a run.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ fn play_into(
             sender.send(event).await.unwrap();
         }
         for _ in 0..presses {
-            presser.send(crate::signals::INT).await.unwrap();
+            presser.send(avocet_core::signals::INT).await.unwrap();
         }
         // With Ctrl-C, the session stays open: the end must come from the key.
         let stays = (presses > 0).then_some(sender);
@@ -169,8 +169,8 @@ fn yes_unlike_in_r9_reports_each_shell_command_before_it_runs() {
 
 #[test]
 fn shell_commands_are_refused_and_reported_where_no_user_can_allow_them() {
-    let declined = Notice::warning(crate::i18n::prompt::PIECES_DECLINED)
-        .with_topic(crate::protocol::Topic::PiecesDeclined);
+    let declined = Notice::warning(avocet_core::i18n::prompt::PIECES_DECLINED)
+        .with_topic(avocet_core::protocol::Topic::PiecesDeclined);
     let events =
         vec![pieces(&[risk(Tier::L0)]), Event::Notice(declined), ended(TurnOutcome::Stopped)];
     let ran = play(&options(), events);
@@ -233,8 +233,8 @@ fn a_rejected_shell_command_is_reported_and_an_interrupt_ends_the_question() {
     let options = Options { has_user: true, ..options() };
     let mut turn = HeadlessTurn::new(&options, &Op::Submit { text: "do it".into() });
     turn.on_event(&pieces(&[risk(Tier::L0)]));
-    let declined = Notice::warning(crate::i18n::prompt::PIECES_DECLINED)
-        .with_topic(crate::protocol::Topic::PiecesDeclined);
+    let declined = Notice::warning(avocet_core::i18n::prompt::PIECES_DECLINED)
+        .with_topic(avocet_core::protocol::Topic::PiecesDeclined);
     assert_eq!(turn.on_event(&Event::Notice(declined)).len(), 1);
     assert!(turn.interrupt().contains(&HeadlessEffect::Send(Op::Stop)));
     assert!(turn.on_line(Some("y")).is_empty(), "too late");

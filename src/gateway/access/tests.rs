@@ -1,8 +1,8 @@
 //! Who is admitted, by which way, and what each may do.
 
 use super::*;
-use crate::config::{gateway::GatewaySettings, settings::Settings};
-use crate::gateway::platform::{ChatAddress, Sender};
+use crate::platform::{ChatAddress, Sender};
+use avocet_config::{gateway::GatewaySettings, settings::Settings};
 
 const NOW: u64 = 1_000;
 const TELEGRAM: ChatPlatform = ChatPlatform::Telegram;

@@ -6,7 +6,7 @@ use super::super::conversation::FetchState;
 use super::super::fetch::FetchedFile;
 use super::super::ledger::LedgerRecord;
 use super::{Chat, ChatDelivery};
-use crate::i18n::chat as w;
+use avocet_core::i18n::chat as w;
 
 impl Chat {
     /// Messages keep their order.

@@ -3,8 +3,8 @@
 
 use super::super::platform::DeliveryId;
 use super::ChatConversation;
-use crate::i18n::LocalizedText;
-use crate::protocol::{Event, TurnOutcome};
+use avocet_core::i18n::LocalizedText;
+use avocet_core::protocol::{Event, TurnOutcome};
 
 impl ChatConversation {
     /// The new posts of `act` answer this delivery.

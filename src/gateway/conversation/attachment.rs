@@ -4,7 +4,7 @@
 use super::super::platform::{PlatformLimits, TextUnit};
 use super::super::timeline::{PostBody, PostKey};
 use super::{ChatConversation, ChatState};
-use crate::i18n::chat as w;
+use avocet_core::i18n::chat as w;
 
 /// Messages that may show a question in place of its file.
 const MOST_PARTS: usize = 8;

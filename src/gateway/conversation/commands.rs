@@ -8,12 +8,12 @@ use super::{
     ChatConversation, ChatEffect, ChatState, CommandRequest, FetchState, Speaker, Submitted,
     WaitingInput, WaitingWords, display_name, log_refusal,
 };
-use crate::commands::{
+use avocet_core::i18n::{Localize as _, chat as w, common};
+use avocet_core::protocol::{ChatPlatform, Mention, Op, Prompt, PromptPart, Report};
+use avocet_present::commands::{
     self, ApprovalSpan, CalledRows, ChatAction, CommandContext, CommandOutcome, Surface, UiAction,
 };
-use crate::i18n::{Localize as _, chat as w, common};
-use crate::protocol::{ChatPlatform, Mention, Op, Prompt, PromptPart, Report};
-use crate::safety::sanitize::{TextSource, clean};
+use avocet_safety::sanitize::{TextSource, clean};
 
 impl ChatConversation {
     /// `/approve`, with the name of a choice.

@@ -10,14 +10,14 @@ use super::{
     BegunMessage, ChatConversation, ChatEffect, ChatState, OpenChatQuestion, Submitted,
     display_name, nonce,
 };
-use crate::commands;
-use crate::i18n::{chat as w, common, linear, session as s};
-use crate::present::changes::changes_page;
-use crate::protocol::{
+use avocet_core::i18n::{chat as w, common, linear, session as s};
+use avocet_core::protocol::{
     Ask, AskId, Decision, Event, Extensions, ModelMessage, Notice, NoticeLevel, Observation, Op,
     Outcome, Question, Topic, TurnOrigin, TurnOutcome,
 };
-use crate::safety::sanitize::{TextSource, clean};
+use avocet_present::changes::changes_page;
+use avocet_present::commands;
+use avocet_safety::sanitize::{TextSource, clean};
 
 /// Lines of output of a step that the user asked for.
 const OUTPUT: usize = 60;

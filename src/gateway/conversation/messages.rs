@@ -3,9 +3,9 @@
 
 use super::super::platform::{DeliveryId, UserId};
 use super::{ChatConversation, ChatEffect, ChatState, Submitted};
-use crate::i18n::chat as w;
-use crate::prompt::input::{self, Intent};
-use crate::protocol::{Mention, Op, Prompt, PromptPart};
+use avocet_core::i18n::chat as w;
+use avocet_core::prompt::input::{self, Intent};
+use avocet_core::protocol::{Mention, Op, Prompt, PromptPart};
 
 /// The longest message that is taken, in characters.
 const LONGEST: usize = 64_000;

@@ -12,12 +12,12 @@ use super::progress::ProgressPost;
 use super::question::{ButtonData, ChatAnswer, ChatQuestion};
 use super::reply::LiveReply;
 use super::timeline::{PostBody, PostKey, Timeline};
-use crate::i18n::{Lang, LocalizedText, chat as w};
-use crate::protocol::{
+use avocet_core::i18n::{Lang, LocalizedText, chat as w};
+use avocet_core::protocol::{
     ChatPlatform, Extensions, Image, JobInfo, Mention, Op, SessionInfo, TurnOrigin,
 };
-use crate::safety::sanitize::{TextSource, clean};
-use crate::text::{cut, one_line};
+use avocet_core::text::{cut, one_line};
+use avocet_safety::sanitize::{TextSource, clean};
 
 mod answering;
 mod attachment;
@@ -448,7 +448,7 @@ impl ChatConversation {
                 Vec::new()
             }
             ChatAnswer::WordNeeded => {
-                let word = format!("{} {}", crate::present::YES, open.question.code());
+                let word = format!("{} {}", avocet_present::YES, open.question.code());
                 self.say(w::WORD_NEEDED.with("word", word));
                 Vec::new()
             }
@@ -541,7 +541,7 @@ fn log_refusal(speaker: &Speaker, what: &str) {
 
 /// A name that a user chose, for a sentence.
 pub fn display_name(name: &str) -> String {
-    cut(&one_line(&crate::text::escape(name).text), 40)
+    cut(&one_line(&avocet_core::text::escape(name).text), 40)
 }
 
 /// A number that cannot be guessed: the hasher's keys come from the system's source of randomness.

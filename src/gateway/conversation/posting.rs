@@ -6,10 +6,10 @@ use super::super::split;
 use super::super::terminal_names::terminal_names;
 use super::super::timeline::{PostBody, PostKey};
 use super::ChatConversation;
-use crate::commands::PageRow;
-use crate::i18n::LocalizedText;
-use crate::protocol::{Notice, NoticeLevel};
-use crate::safety::sanitize::{TextSource, clean};
+use avocet_core::i18n::LocalizedText;
+use avocet_core::protocol::{Notice, NoticeLevel};
+use avocet_present::commands::PageRow;
+use avocet_safety::sanitize::{TextSource, clean};
 
 /// A page of more messages is sent as a file.
 const PAGE: usize = 10;

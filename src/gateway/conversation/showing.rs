@@ -7,7 +7,7 @@ use super::super::platform::{DeliveryId, MessageId};
 use super::super::reply::LiveReply;
 use super::super::timeline::{NextCall, PostKey};
 use super::{ChatConversation, ChatEffect, ChatState, EndingReply};
-use crate::i18n::chat as w;
+use avocet_core::i18n::chat as w;
 
 /// A message that is not answered whole.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::super::menu;
 use super::suggest_query::SuggestQuery;
 use super::{ChatConversation, ChatEffect};
-use crate::commands::{self, RowOrigin};
+use avocet_present::commands::{self, RowOrigin};
 
 impl ChatConversation {
     /// Answers at once, or once the user's commands are known.

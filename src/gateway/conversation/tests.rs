@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use super::*;
-use crate::commands::PageRow;
-use crate::gateway::menu::SentCommand;
-use crate::gateway::platform::{ChatAddress, PlatformError};
-use crate::gateway::timeline::{CallKind, NextCall, PostResult};
-use crate::protocol::{
+use crate::menu::SentCommand;
+use crate::platform::{ChatAddress, PlatformError};
+use crate::timeline::{CallKind, NextCall, PostResult};
+use avocet_core::protocol::{
     Ask, AskId, Category, CommandArgument, CommandTraits, Decision, Event, Extension,
     ExtensionKind, ExtensionState, ModelMessage, Notice, Page, Question, Requires, Risk, Step,
     StepAction, StepQuestion, Tier, TurnOutcome, Usage, WhileBusy,
 };
+use avocet_present::commands::PageRow;
 
 mod commands;
 
@@ -288,7 +288,7 @@ fn a_message_to_a_conversation_that_another_process_has_is_refused_once_and_not_
     assert_eq!(effects, [ChatEffect::Done("d1".into())]);
     for _ in 0..2 {
         let notice = Notice::warning(w::NEEDS_TERMINAL);
-        chat.on_event(Event::Notice(notice.with_topic(crate::protocol::Topic::ReadOnly)));
+        chat.on_event(Event::Notice(notice.with_topic(avocet_core::protocol::Topic::ReadOnly)));
     }
     let said = texts_of(&mut chat);
     assert_eq!(said.matches("open in a terminal").count(), 1, "{said}");
@@ -382,7 +382,7 @@ fn a_stop_while_files_are_fetched_stops_that_and_not_the_next_turn() {
 #[test]
 fn sentences_name_the_terminal_where_their_command_works_only_there() {
     let mut chat = conversation(&[]);
-    chat.post_notice(&Notice::warning(crate::i18n::session::WOULD_LOSE_HINT));
+    chat.post_notice(&Notice::warning(avocet_core::i18n::session::WOULD_LOSE_HINT));
     let said = texts_of(&mut chat);
     assert!(said.contains("in the terminal"), "{said}");
 }

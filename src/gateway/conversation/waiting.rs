@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use super::super::menu::SentCommand;
 use super::super::platform::DeliveryId;
 use super::speaker::Speaker;
-use crate::protocol::Mention;
+use avocet_core::protocol::Mention;
 
 /// Something that a user sent.
 #[derive(Clone, Debug)]

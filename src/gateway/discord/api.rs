@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::cursor::KnownChannel;
 use super::incoming::{InteractionKind, OpenInteraction};
-use crate::gateway::catch_up::patiently;
-use crate::gateway::platform::PlatformError;
-use crate::gateway::rate_limits::RateLimits;
-use crate::net::{HttpBody, HttpClient, HttpError, HttpRequest, HttpResponse};
+use crate::catch_up::patiently;
+use crate::platform::PlatformError;
+use crate::rate_limits::RateLimits;
+use avocet_model::net::{HttpBody, HttpClient, HttpError, HttpRequest, HttpResponse};
 
 /// What the service asks a bot to call itself.
 const USER_AGENT: &str = concat!("DiscordBot (avocet, ", env!("CARGO_PKG_VERSION"), ")");

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::incoming::DiscordIncoming;
 use super::session::SessionKey;
-use crate::gateway::known_places::KnownPlaces;
-use crate::gateway::platform::{Cursor, IncomingKind};
+use crate::known_places::KnownPlaces;
+use crate::platform::{Cursor, IncomingKind};
 
 /// Messages do not arrive in order: those of this time before the newest one are read again. The
 /// upper bits of an id are milliseconds.

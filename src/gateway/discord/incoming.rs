@@ -5,12 +5,12 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::text::{MentionedName, readable};
-use crate::gateway::lenient;
-use crate::gateway::platform::{
+use crate::lenient;
+use crate::platform::{
     ChatAddress, ChatId, ChosenOption, DeliveryId, Incoming, IncomingKind, MessageId, RemoteFile,
     Sender, UserId,
 };
-use crate::gateway::typed_command::typed_command;
+use crate::typed_command::typed_command;
 
 /// Something a user did, and how it is answered in time.
 #[derive(Clone, Debug, PartialEq)]

@@ -14,11 +14,11 @@ use super::api::{DiscordApi, network};
 use super::cursor::{DiscordCursor, KnownChannel};
 use super::incoming::{DiscordIncoming, InteractionKind, OpenInteraction, read_event};
 use super::session::{CLOSE_TO_RESUME, DiscordSession, SessionKey, SessionStep};
-use crate::gateway::catch_up::{CatchUp, next_missed};
-use crate::gateway::connection::{ConnectionEnd, ReconnectPauses};
-use crate::gateway::platform::{Cursor, Incoming, PlatformError};
-use crate::gateway::wait::until;
-use crate::net::{SocketEvent, WebSocket};
+use crate::catch_up::{CatchUp, next_missed};
+use crate::connection::{ConnectionEnd, ReconnectPauses};
+use crate::platform::{Cursor, Incoming, PlatformError};
+use crate::wait::until;
+use avocet_model::net::{SocketEvent, WebSocket};
 
 /// Logins are limited to a number a day: after a refusal that will not change soon, it is not tried
 /// more often.
@@ -364,7 +364,7 @@ mod tests {
     use tokio::time::timeout;
 
     use super::*;
-    use crate::gateway::connection::ServiceConnection;
+    use crate::connection::ServiceConnection;
 
     #[tokio::test]
     async fn a_service_that_takes_the_connection_and_says_nothing_is_left() {

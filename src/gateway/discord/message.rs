@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::text::verbatim;
-use crate::gateway::platform::{Button, ButtonQuestion, ButtonStyle, MessageMarkup, Outgoing};
+use crate::platform::{Button, ButtonQuestion, ButtonStyle, MessageMarkup, Outgoing};
 
 /// The service's longest message.
 pub const MESSAGE: usize = 2000;

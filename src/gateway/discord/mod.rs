@@ -32,8 +32,8 @@ use super::platform::{
     RemoteFile, TextUnit,
 };
 use super::recent::Recent;
-use crate::net::{HttpBody, MultipartField, form};
-use crate::protocol::ChatPlatform;
+use avocet_core::protocol::ChatPlatform;
+use avocet_model::net::{HttpBody, MultipartField, form};
 
 /// Where the REST interface is.
 pub const API_URL: &str = "https://discord.com/api/v10";

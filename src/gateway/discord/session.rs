@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::gateway::platform::PlatformError;
+use crate::platform::PlatformError;
 
 /// Messages in channels and direct messages, with their text if the bot is mentioned.
 const INTENTS: u64 = 1 << 9 | 1 << 12;

@@ -10,11 +10,11 @@ use serde_json::Value;
 
 use super::limits::DISCORD;
 use super::{LeftOut, LeftOutReason, MenuOptions, UMBRELLA, shorten, shown_rows};
-use crate::commands::{CommandRow, RowOption, RowOrigin};
-use crate::gateway::platform::ChosenOption;
-use crate::i18n::{Lang, Phrase, gateway as words};
-use crate::prompt::args;
-use crate::protocol::ChatPlatform;
+use crate::platform::ChosenOption;
+use avocet_core::i18n::{Lang, Phrase, gateway as words};
+use avocet_core::prompt::args;
+use avocet_core::protocol::ChatPlatform;
+use avocet_present::commands::{CommandRow, RowOption, RowOrigin};
 
 /// The types of a command that is typed, and of an option that is text.
 const CHAT_INPUT: u8 = 1;

@@ -12,9 +12,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::platform::ChosenOption;
-use crate::commands::{CalledRows, CommandRow, Surface};
-use crate::i18n::{Localize, LocalizedText, gateway as words};
-use crate::protocol::{Availability, ChatPlatform};
+use avocet_core::i18n::{Localize, LocalizedText, gateway as words};
+use avocet_core::protocol::{Availability, ChatPlatform};
+use avocet_present::commands::{CalledRows, CommandRow, Surface};
 use limits::MenuLimits;
 
 /// A command that is not in a menu, and why.

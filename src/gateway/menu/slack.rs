@@ -9,9 +9,9 @@ use super::{
     LeftOut, LeftOutReason, MenuLetters, MenuOptions, UMBRELLA, free_name, name_rows, reachable,
     shorten, umbrella_name,
 };
-use crate::commands::{CalledRows, CommandRow};
-use crate::i18n::{Lang, gateway as words};
-use crate::protocol::ChatPlatform;
+use avocet_core::i18n::{Lang, gateway as words};
+use avocet_core::protocol::ChatPlatform;
+use avocet_present::commands::{CalledRows, CommandRow};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlackMenu {

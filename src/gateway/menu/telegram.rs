@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 
 use super::limits::TELEGRAM;
 use super::{LeftOut, LeftOutReason, MenuOptions, shorten, shown_rows};
-use crate::commands::{CommandRow, RowOrigin};
-use crate::i18n::Lang;
-use crate::protocol::ChatPlatform;
+use avocet_core::i18n::Lang;
+use avocet_core::protocol::ChatPlatform;
+use avocet_present::commands::{CommandRow, RowOrigin};
 
 /// Longest description of the user's own commands, which would take the room of the others.
 const OWN_DESCRIPTION: usize = 40;

@@ -5,9 +5,9 @@ use regex::Regex;
 
 use super::limits::{DISCORD, SLACK, TELEGRAM};
 use super::*;
-use crate::commands::{RowOption, RowOrigin, rows};
-use crate::i18n::Lang;
-use crate::protocol::{Category, Extensions};
+use avocet_core::i18n::Lang;
+use avocet_core::protocol::{Category, Extensions};
+use avocet_present::commands::{RowOption, RowOrigin, rows};
 
 const NOTHING: MenuOptions<'static> = MenuOptions { open: &[], first: &[] };
 
@@ -205,7 +205,7 @@ proptest! {
         let line = discord::arguments(Some(&row), &chosen);
         let last = values.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
         let meant: Vec<String> = values[..last].iter().map(|one| one.clone().unwrap_or_default()).collect();
-        prop_assert_eq!(crate::prompt::args::split(&line), meant, "{}", line);
+        prop_assert_eq!(avocet_core::prompt::args::split(&line), meant, "{}", line);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The words, the buttons and the answers of questions in chats.
 
 use super::*;
-use crate::protocol::{ApprovalScope, Requires, Step, TemplateCommand, Tier};
+use avocet_core::protocol::{ApprovalScope, Requires, Step, TemplateCommand, Tier};
 use serde_json::json;
 
 fn risk(tier: Tier) -> Risk {
@@ -89,7 +89,7 @@ fn a_form_of_a_script_is_answered_line_by_line() {
     let field = |name: &str, choices: &[&str]| FormField {
         name: name.to_owned(),
         about: String::new(),
-        kind: crate::protocol::FormFieldKind::Text,
+        kind: avocet_core::protocol::FormFieldKind::Text,
         choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
         default: None,
         required: true,

@@ -1,8 +1,8 @@
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::gateway::platform::PlatformLimits;
-use crate::gateway::timeline::{CallKind, NextCall};
+use crate::platform::PlatformLimits;
+use crate::timeline::{CallKind, NextCall};
 
 fn timeline() -> Timeline {
     let edit_pace = Duration::from_secs(1);

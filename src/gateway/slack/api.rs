@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::gateway::catch_up::patiently;
-use crate::gateway::platform::{ChatAddress, PlatformError};
-use crate::gateway::rate_limits::RateLimits;
-use crate::net::{HttpBody, HttpClient, HttpError, HttpRequest, HttpResponse};
+use crate::catch_up::patiently;
+use crate::platform::{ChatAddress, PlatformError};
+use crate::rate_limits::RateLimits;
+use avocet_model::net::{HttpBody, HttpClient, HttpError, HttpRequest, HttpResponse};
 
 /// The pause after a refusal that names none.
 const USUAL_WAIT: Duration = Duration::from_secs(1);

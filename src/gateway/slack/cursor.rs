@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::gateway::known_places::KnownPlaces;
-use crate::gateway::platform::{ChatAddress, Cursor, Incoming};
+use crate::known_places::KnownPlaces;
+use crate::platform::{ChatAddress, Cursor, Incoming};
 
 /// Messages do not arrive in order: those of this time before the newest one are read again.
 const OVERLAP: Duration = Duration::from_secs(60);
@@ -86,7 +86,7 @@ impl SlackCursor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gateway::platform::{DeliveryId, IncomingKind, Sender};
+    use crate::platform::{DeliveryId, IncomingKind, Sender};
 
     fn message(chat: &str, ts: &str) -> Incoming {
         Incoming {

@@ -7,12 +7,12 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::text::{mentions, unescape};
-use crate::gateway::lenient;
-use crate::gateway::platform::{
+use crate::lenient;
+use crate::platform::{
     ChatAddress, ChatId, DeliveryId, Incoming, IncomingKind, MessageId, RemoteFile, Sender,
     ThreadId, UserId,
 };
-use crate::gateway::typed_command::typed_command;
+use crate::typed_command::typed_command;
 
 /// The command that every other one can follow.
 const APP_COMMAND: &str = "avocet";

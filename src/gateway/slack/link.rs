@@ -14,11 +14,11 @@ use super::api::{PageWaiting, SlackApi, network};
 use super::cursor::SlackCursor;
 use super::incoming::{IsCommand, SlackIncoming, SlackReader};
 use super::socket::{Envelope, SlackFrame, Unacknowledged, acknowledgement};
-use crate::gateway::catch_up::{CatchUp, next_missed};
-use crate::gateway::connection::{ConnectionEnd, ReconnectPauses, STABLE};
-use crate::gateway::platform::{ChatAddress, Cursor, PlatformError};
-use crate::gateway::wait::finished;
-use crate::net::{SocketEvent, WebSocket};
+use crate::catch_up::{CatchUp, next_missed};
+use crate::connection::{ConnectionEnd, ReconnectPauses, STABLE};
+use crate::platform::{ChatAddress, Cursor, PlatformError};
+use crate::wait::finished;
+use avocet_model::net::{SocketEvent, WebSocket};
 
 /// How long an answer to a ping may take.
 const ANSWER: Duration = Duration::from_secs(10);

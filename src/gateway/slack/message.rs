@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::text::escape;
-use crate::gateway::platform::{ButtonQuestion, ButtonStyle, ChatAddress, MessageMarkup, Outgoing};
+use crate::platform::{ButtonQuestion, ButtonStyle, ChatAddress, MessageMarkup, Outgoing};
 
 /// The event type of the metadata by which a message is found again.
 const EVENT_TYPE: &str = "avocet_message";
@@ -81,7 +81,7 @@ fn notification(message: &Outgoing) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gateway::platform::Button;
+    use crate::platform::Button;
 
     fn place() -> ChatAddress {
         ChatAddress { chat: "C1".into(), thread: Some("1.0".into()) }

@@ -32,8 +32,8 @@ use super::platform::{
     RemoteFile, TextUnit,
 };
 use super::recent::Recent;
-use crate::net::{HttpBody, HttpRequest};
-use crate::protocol::ChatPlatform;
+use avocet_core::protocol::ChatPlatform;
+use avocet_model::net::{HttpBody, HttpRequest};
 
 /// Where the Web API is.
 pub const API_URL: &str = "https://slack.com/api/";

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::gateway::lenient;
-use crate::gateway::platform::{
+use crate::lenient;
+use crate::platform::{
     ChatAddress, DeliveryId, Incoming, IncomingKind, MessageId, RemoteFile, Sender, ThreadId,
 };
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::gateway::platform::MessageMarkup;
+use crate::platform::MessageMarkup;
 
 fn timeline() -> Timeline {
     let edit_pace = Duration::from_secs(1);
@@ -232,7 +232,7 @@ fn posts_that_are_too_many_are_counted_in_the_place_of_the_first() {
 
 #[test]
 fn a_text_that_its_marks_make_too_long_is_shown_as_it_was_written() {
-    use crate::gateway::platform::MarkupDialect;
+    use crate::platform::MarkupDialect;
     let limits = PlatformLimits {
         rendered: Some(200),
         dialect: MarkupDialect::Discord,

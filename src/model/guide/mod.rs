@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use super::scripted::split_text;
 use super::{Chunk, Model, ModelError, Request};
-use crate::i18n::Lang;
-use crate::protocol::Message;
+use avocet_core::i18n::Lang;
+use avocet_core::protocol::Message;
 
 mod intent;
 mod plan;

@@ -6,8 +6,8 @@
 use super::intent::GuideIntent;
 use super::progress::StepResult;
 use super::report::{self, HEAD, ReportWriter};
-use crate::i18n::{self, Lang, Phrase, guide as words_of};
-use crate::text;
+use avocet_core::i18n::{self, Lang, Phrase, guide as words_of};
+use avocet_core::text;
 
 #[derive(Debug, PartialEq)]
 pub(super) enum Next {

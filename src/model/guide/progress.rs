@@ -2,8 +2,8 @@
 
 use serde_json::{Deserializer, Value};
 
-use crate::protocol::{Message, Role};
-use crate::text;
+use avocet_core::protocol::{Message, Role};
+use avocet_core::text;
 
 /// The running turn.
 #[derive(Debug, Default, PartialEq)]

@@ -1,7 +1,7 @@
 //! Words the results of the guide's steps, as short Markdown with suggestions.
 
 use super::progress::StepResult;
-use crate::i18n::{self, Lang, Phrase, common, guide as words_of};
+use avocet_core::i18n::{self, Lang, Phrase, common, guide as words_of};
 
 /// An answer.
 #[derive(Debug, PartialEq)]

@@ -3,7 +3,7 @@
 use futures_util::FutureExt;
 
 use super::*;
-use crate::i18n::{agent, guide as words_of};
+use avocet_core::i18n::{agent, guide as words_of};
 
 fn results(wish: &str, results: &[Value]) -> Vec<Message> {
     let mut messages = vec![Message::system("The protocol."), Message::user(wish)];
@@ -271,7 +271,7 @@ fn an_earlier_turn_does_not_count() {
 
 #[test]
 fn the_guide_understands_every_suggestion() {
-    let offers = crate::i18n::all().filter(|word| word.key.starts_with("guide.TRY_"));
+    let offers = avocet_core::i18n::all().filter(|word| word.key.starts_with("guide.TRY_"));
     let mut count = 0;
     for word in offers {
         for lang in [Lang::En, Lang::Zh] {
@@ -329,7 +329,7 @@ fn malformed_results_are_survived() {
 fn the_guide_and_the_readme_begin_with_the_same_local_model() {
     let readme = include_str!("../../../README.md");
     for lang in [Lang::En, Lang::Zh] {
-        let connect = crate::i18n::guide::CONNECT.text(lang);
+        let connect = avocet_core::i18n::guide::CONNECT.text(lang);
         let pulled = connect.lines().find(|line| line.starts_with("ollama pull")).unwrap();
         assert!(readme.contains(&format!("`{pulled}`")), "{pulled}");
     }

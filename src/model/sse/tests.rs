@@ -27,7 +27,7 @@ fn message(data: &str) -> Result<SseEvent, SseError<()>> {
 }
 
 fn recordings() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/sse");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/sse");
     let folders = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
     let folders = folders.filter(|path| path.is_dir());
     folders

@@ -9,14 +9,14 @@ use super::super::status::{self, ErrorContext};
 use super::super::{Chunk, ModelError};
 use super::format::{Answer, AnswerEnd, ReadError, WireReader, recognise};
 use super::surrogates::SurrogateJoiner;
-use crate::protocol::Provider;
+use avocet_core::protocol::Provider;
 
 /// A byte order mark.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The kind of a body, from its first visible byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::model) enum BodyKind {
+pub(crate) enum BodyKind {
     Events,
     Json,
     Html,
@@ -40,7 +40,7 @@ impl BodyKind {
 
 /// Parses one answer.
 #[derive(Debug)]
-pub(in crate::model) struct AnswerReader {
+pub(crate) struct AnswerReader {
     url: String,
     key: Option<String>,
     model: String,

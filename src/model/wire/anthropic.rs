@@ -9,8 +9,8 @@ use super::format::{
     Answer, Origin, ReadError, WireCall, WireFormat, WireReader, arguments_object, count_at,
     text_at,
 };
-use crate::model::Effort;
-use crate::protocol::{ContentBlock, Message, Role, TextBlock, Truncation, Usage};
+use crate::Effort;
+use avocet_core::protocol::{ContentBlock, Message, Role, TextBlock, Truncation, Usage};
 
 #[derive(Debug)]
 pub(super) struct Messages;

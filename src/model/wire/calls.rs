@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::format::text_at;
-use crate::protocol::{Opaque, ToolCall};
+use avocet_core::protocol::{Opaque, ToolCall};
 
 /// The calls of one answer, in the order in which they began.
 #[derive(Debug, Default)]

@@ -11,7 +11,7 @@ use super::format::{
     text_at, text_of,
 };
 use super::habits::{Habits, ReasoningReturn};
-use crate::protocol::{
+use avocet_core::protocol::{
     ContentBlock, Message, Provider, Role, TextBlock, ToolCall, Truncation, Usage,
 };
 

@@ -9,15 +9,15 @@ use serde_json::{Value, json};
 
 use super::super::error_body::ServerMessage;
 use super::super::{Effort, Request};
-use crate::protocol::Role;
+use avocet_core::protocol::Role;
 
 /// The optional parts of one request. Each bit is a part given up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::model) struct RequestFeatures(u16);
+pub(crate) struct RequestFeatures(u16);
 
 /// The request to try next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::model) enum Downgrade {
+pub(crate) enum Downgrade {
     /// The server takes no tools.
     NoTools,
     /// The server named the part it refuses.
@@ -266,7 +266,7 @@ const VAGUE: &[&str] = &[
 
 /// The refusals of a server.
 #[derive(Debug, Default)]
-pub(in crate::model) struct CapabilityCache(AtomicU16);
+pub(crate) struct CapabilityCache(AtomicU16);
 
 impl CapabilityCache {
     /// The initial assumptions about a server: one on another machine has an unknown tokenizer, and
@@ -294,8 +294,8 @@ mod tests {
     use super::super::chat::ChatCompletions;
     use super::super::format::{WireCall, WireFormat};
     use super::*;
-    use crate::model::ToolSchema;
-    use crate::protocol::{Message, Params, Provider};
+    use crate::ToolSchema;
+    use avocet_core::protocol::{Message, Params, Provider};
 
     fn body(model: &str, request: &Request, features: RequestFeatures) -> Value {
         let (provider, host) = (Provider::OpenAi, "server.example");

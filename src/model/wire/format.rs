@@ -6,11 +6,11 @@ use std::fmt::Debug;
 use serde_json::Value;
 
 use super::features::RequestFeatures;
-use crate::model::{Chunk, Request};
-use crate::protocol::{Opaque, Provider, ToolCall, Truncation, Usage};
+use crate::{Chunk, Request};
+use avocet_core::protocol::{Opaque, Provider, ToolCall, Truncation, Usage};
 
 /// One wire format.
-pub(in crate::model) trait WireFormat: Debug + Sync {
+pub(crate) trait WireFormat: Debug + Sync {
     /// The path below the base, with a query if it needs one.
     fn path(&self, model: &str) -> String;
 
@@ -26,7 +26,7 @@ pub(in crate::model) trait WireFormat: Debug + Sync {
 
 /// A request to one model of one server.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::model) struct WireCall<'a> {
+pub(crate) struct WireCall<'a> {
     pub provider: Provider,
     pub host: &'a str,
     pub model: &'a str,
@@ -60,7 +60,7 @@ impl<'a> WireCall<'a> {
 
 /// Who answers: the owner of the opaque data in the answer.
 #[derive(Clone, Debug)]
-pub(in crate::model) struct Origin {
+pub(crate) struct Origin {
     wire: &'static str,
     model: String,
 }
@@ -72,7 +72,7 @@ impl Origin {
 }
 
 /// Reads the events of one answer.
-pub(in crate::model) trait WireReader: Debug + Send {
+pub(crate) trait WireReader: Debug + Send {
     /// Reads one event, or the body of a server that did not stream.
     fn read(&mut self, event: &Value, answer: &mut Answer) -> Result<(), ReadError>;
 
@@ -82,7 +82,7 @@ pub(in crate::model) trait WireReader: Debug + Send {
 
 /// The server reports that it failed in the middle of an answer.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::model) struct ReadError {
+pub(crate) struct ReadError {
     /// An object that holds the error, or is it.
     pub said: Value,
     /// The server calls it temporary, whatever the words.
@@ -146,7 +146,7 @@ pub(super) enum AnswerEnd {
 
 /// What a format has read of an answer.
 #[derive(Debug, Default)]
-pub(in crate::model) struct Answer {
+pub(crate) struct Answer {
     pub(super) chunks: VecDeque<Chunk>,
     pub(super) usage: Option<Usage>,
     pub(super) end: AnswerEnd,

@@ -5,7 +5,7 @@
 //! [`WireFormat`] writes the body of a request and makes a reader for its answer, which turns JSON
 //! events into chunks; [`answer`] finds the events and guards against bad ones.
 
-use crate::protocol::Provider;
+use avocet_core::protocol::Provider;
 
 pub(super) mod answer;
 mod anthropic;

@@ -8,7 +8,7 @@ use super::calls::{id_for_wire, new_call};
 use super::format::{
     Answer, Origin, ReadError, WireCall, WireFormat, WireReader, count_at, text_at,
 };
-use crate::protocol::{ContentBlock, Message, Role, TextBlock, Truncation, Usage};
+use avocet_core::protocol::{ContentBlock, Message, Role, TextBlock, Truncation, Usage};
 
 #[derive(Debug)]
 pub(super) struct Responses;

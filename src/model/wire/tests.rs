@@ -12,9 +12,9 @@ use super::answer::AnswerReader;
 use super::features::RequestFeatures;
 use super::format::{WireCall, text_at};
 use super::*;
-use crate::model::sse::{self, EVENT_CAP, SseError, SseEvent};
-use crate::model::{Chunk, Effort, ModelError, Request, ToolSchema};
-use crate::protocol::{
+use crate::sse::{self, EVENT_CAP, SseError, SseEvent};
+use crate::{Chunk, Effort, ModelError, Request, ToolSchema};
+use avocet_core::protocol::{
     ContentBlock, Image, Message, Opaque, Role, TextBlock, ToolCall, ToolResult,
 };
 
@@ -157,7 +157,7 @@ fn split(provider: Provider, pieces: Vec<Vec<u8>>) -> (Vec<Chunk>, Option<ModelE
 
 /// The recordings with the provider they come from.
 fn recordings() -> Vec<(String, Provider, Vec<u8>)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/sse");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/sse");
     let index = std::fs::read(root.join("index.json")).unwrap_or_default();
     let index: Vec<Value> = serde_json::from_slice(&index).unwrap_or_default();
     assert!(index.len() >= 40, "{} recordings", index.len());
@@ -249,7 +249,7 @@ fn every_recording_is_read_as_it_was_when_it_was_last_looked_at() {
             usage.output_tokens,
             usage.reasoning_tokens,
         ),
-        other => crate::text::cut(&format!("{other:?}"), 240),
+        other => avocet_core::text::cut(&format!("{other:?}"), 240),
     };
     let mut out = String::new();
     for (file, provider, bytes) in recordings() {

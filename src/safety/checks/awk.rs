@@ -4,8 +4,8 @@
 //! after a bracket, in what their builtins reach. Anything that two of them could read
 //! differently is not understood here, and so is asked about.
 
-use crate::i18n::safety as words;
-use crate::protocol::Effect;
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::Effect;
 
 use super::super::findings::Findings;
 use super::super::spec::{ArgToken, Invocation, flag_values, operands};

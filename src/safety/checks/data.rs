@@ -1,6 +1,6 @@
 //! Finds database statements that lose data or escape to a shell.
 
-use crate::i18n::safety as words;
+use avocet_core::i18n::safety as words;
 
 use super::super::findings::{DELETES, Findings};
 use super::super::spec::{ArgToken, Invocation};

@@ -1,8 +1,8 @@
 //! Checks `find`: the places to search, then an expression. Only tests, logic and printing
 //! are L0.
 
-use crate::i18n::safety as words;
-use crate::protocol::{Effect, Tier};
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::{Effect, Tier};
 
 use super::super::findings::{DELETES, Findings, OUT, excerpt};
 use super::super::spec::{ArgPosition, ArgToken, Invocation};

@@ -1,8 +1,8 @@
 //! Checks what the harmless forms of a program must not contain. Each function only adds
 //! findings.
 
-use crate::i18n::safety as words;
-use crate::protocol::Effect;
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::Effect;
 
 use super::super::findings::Findings;
 use super::super::spec::{ArgPosition, ArgToken, Invocation, flag_values, operands};

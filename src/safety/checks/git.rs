@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use crate::i18n::{LocalizedText, Phrase, safety as words};
-use crate::protocol::{Effect, Tier};
+use avocet_core::i18n::{LocalizedText, Phrase, safety as words};
+use avocet_core::protocol::{Effect, Tier};
 
 use super::super::args;
 use super::super::findings::{DELETES, Findings, REMOTE, excerpt};

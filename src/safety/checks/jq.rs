@@ -1,8 +1,8 @@
 //! Checks `jq` filters. Only known functions are L0; the environment, other inputs and
 //! modules are not among them.
 
-use crate::i18n::safety as words;
-use crate::protocol::Effect;
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::Effect;
 
 use super::super::args;
 use super::super::findings::Findings;

@@ -2,14 +2,14 @@
 //! aliases, pagers, editors, filters, transport hooks. Each is judged as the line it is, so
 //! that what is refused in a shell is refused here, too.
 
-use crate::protocol::Tier;
+use avocet_core::protocol::Tier;
 
 use super::super::Contents;
 use super::super::findings::Findings;
 use super::super::policy::split;
 use super::super::repository::{self, GitSetting};
 use super::super::spec::{ArgToken, Invocation, flag_values, operands};
-use crate::text::quote_visible;
+use avocet_core::text::quote_visible;
 
 /// Judges a line that may be run later, or by another program. A program that is not on
 /// the list is a question there: that it is named does not start it.

@@ -3,8 +3,8 @@
 //!
 //! Each function only adds findings; a text it does not understand is raised.
 
-use crate::i18n::safety as words;
-use crate::protocol::Effect;
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::Effect;
 
 use super::findings::{DELETES, Findings, POWER};
 use super::spec::{ArgPart, ArgToken, Invocation, flag_values, operands};
@@ -116,7 +116,7 @@ pub fn pgrep(call: &Invocation<'_>, tokens: &[ArgToken<'_>], findings: &mut Find
 
 /// For rows of which only the quiet forms are harmless.
 pub fn needs_quiet(call: &Invocation<'_>, _: &[ArgToken<'_>], findings: &mut Findings) {
-    call.ask_operand(&crate::text::command_line(call.args), 0, &[Effect::Exec], findings);
+    call.ask_operand(&avocet_core::text::command_line(call.args), 0, &[Effect::Exec], findings);
 }
 
 /// A target of a write that is the root, the home folder or the whole workspace.

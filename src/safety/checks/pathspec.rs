@@ -5,8 +5,8 @@
 //! added at the start; naming one is asked about. Where nothing can be left out, the user
 //! is asked.
 
-use crate::i18n::safety as words;
-use crate::protocol::Effect;
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::Effect;
 
 use super::super::args;
 use super::super::findings::{Findings, excerpt};

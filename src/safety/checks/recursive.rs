@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use crate::i18n::safety as words;
-use crate::protocol::Effect;
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::Effect;
 
 use super::super::args;
 use super::super::findings::{Findings, OUT, excerpt};

@@ -1,7 +1,7 @@
 //! Words that take things down on other machines and in containers.
 
-use crate::i18n::safety as words;
-use crate::protocol::Effect;
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::Effect;
 
 use super::super::findings::{DELETES, Findings, POWER, REMOTE, excerpt};
 use super::super::spec::{ArgToken, Invocation, operands};

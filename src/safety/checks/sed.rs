@@ -1,8 +1,8 @@
 //! Checks `sed` scripts. Only printing, deleting or replacing on the way to standard output
 //! is L0.
 
-use crate::i18n::safety as words;
-use crate::protocol::Effect;
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::Effect;
 
 use super::super::args;
 use super::super::findings::Findings;

@@ -1,8 +1,8 @@
 //! Finds what the name of a command refers to: a program of the system, one of the project,
 //! or an unknown one.
 
-use crate::i18n::safety as words;
-use crate::protocol::{Effect, Tier};
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::{Effect, Tier};
 
 use super::super::findings::{Findings, excerpt};
 use super::super::policy::Unknown;

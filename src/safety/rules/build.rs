@@ -2,12 +2,12 @@
 
 use super::super::spec::{Danger, Spec};
 use super::super::{checks, wrappers};
-use crate::i18n::safety as words;
-use crate::protocol::Effect::{Delete, Elevate, Exec, Irreversible, Network, Secret, Write};
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::Effect::{Delete, Elevate, Exec, Irreversible, Network, Secret, Write};
 
-const BUILD: &[crate::protocol::Effect] = &[Exec, Write];
-const INSTALL: &[crate::protocol::Effect] = &[Exec, Write, Network];
-const FAR: &[crate::protocol::Effect] = &[Network, Irreversible];
+const BUILD: &[avocet_core::protocol::Effect] = &[Exec, Write];
+const INSTALL: &[avocet_core::protocol::Effect] = &[Exec, Write, Network];
+const FAR: &[avocet_core::protocol::Effect] = &[Network, Irreversible];
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Spec] = &[

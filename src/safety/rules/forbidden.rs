@@ -2,11 +2,11 @@
 
 use super::super::spec::Operands::Command;
 use super::super::spec::Spec;
-use crate::i18n::safety as words;
-use crate::protocol::Effect::{Delete, Elevate, Exec, Irreversible};
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::Effect::{Delete, Elevate, Exec, Irreversible};
 
-const DISK: &[crate::protocol::Effect] = &[Delete, Irreversible];
-const POWER: &[crate::protocol::Effect] = &[Elevate, Irreversible];
+const DISK: &[avocet_core::protocol::Effect] = &[Delete, Irreversible];
+const POWER: &[avocet_core::protocol::Effect] = &[Elevate, Irreversible];
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Spec] = &[

@@ -8,8 +8,8 @@
 use super::super::checks;
 use super::super::spec::Operands::{Named, None as No, PatternThenReads, Reads, Text};
 use super::super::spec::Spec;
-use crate::i18n::safety as words;
-use crate::protocol::Effect::Exec;
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::Effect::Exec;
 
 const ANY: usize = usize::MAX;
 

@@ -6,8 +6,8 @@
 use super::super::spec::Operands::{Named, None, PatternThenReads, Text};
 use super::super::spec::{Danger, Spec};
 use super::super::{checks, wrappers};
-use crate::i18n::safety as words;
-use crate::protocol::Effect::{Delete, Exec, Irreversible, Network, Outside, Secret, Write};
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::Effect::{Delete, Exec, Irreversible, Network, Outside, Secret, Write};
 
 /// Flags of everything that shows a difference.
 macro_rules! diff_flags {

@@ -3,8 +3,8 @@
 use super::super::checks;
 use super::super::spec::Operands::Text;
 use super::super::spec::{Danger, Spec};
-use crate::i18n::safety as words;
-use crate::protocol::Effect::{
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::Effect::{
     Elevate, Exec, Irreversible, Network, Outside, Read, Secret, Terminal, Write,
 };
 
@@ -75,5 +75,5 @@ pub(super) const ROWS: &[Spec] = &[
         .dangers(&[Danger::refuse("set", &["-w|--write|-p|--load|--system"], words::CHANGES_SYSTEM, &[Elevate, Irreversible])])
         .keeps(&["sysctl --pattern x"]).raised(&["sysctl -w a=b", "sysctl a=b", "sysctl -p"]),
     Spec::ask("mktemp", words::WRITES_FILES, &[Write]).keeps(&["mktemp"]),
-    Spec::ask("sleep yes", words::TAKES_LONG, &[crate::protocol::Effect::Resource]).keeps(&["sleep 3600", "sleep infinity", "yes"]),
+    Spec::ask("sleep yes", words::TAKES_LONG, &[avocet_core::protocol::Effect::Resource]).keeps(&["sleep 3600", "sleep infinity", "yes"]),
 ];

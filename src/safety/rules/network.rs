@@ -4,10 +4,10 @@ use super::super::checks;
 use super::super::spec::Operands::Loose;
 use super::super::spec::{Danger, Spec};
 use super::super::wrappers;
-use crate::i18n::safety as words;
-use crate::protocol::Effect::{Delete, Exec, Irreversible, Network, Secret, Write};
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::Effect::{Delete, Exec, Irreversible, Network, Secret, Write};
 
-const FAR: &[crate::protocol::Effect] = &[Network, Irreversible];
+const FAR: &[avocet_core::protocol::Effect] = &[Network, Irreversible];
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Spec] = &[

@@ -3,8 +3,8 @@
 use super::super::checks;
 use super::super::spec::Operands::PatternThenReads;
 use super::super::spec::{Danger, Spec};
-use crate::i18n::safety as words;
-use crate::protocol::Effect::{Exec, Outside};
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::Effect::{Exec, Outside};
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Spec] = &[

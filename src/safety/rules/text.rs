@@ -3,8 +3,8 @@
 use super::super::checks;
 use super::super::spec::Operands::{PatternThenReads, Reads, Text};
 use super::super::spec::{Danger, Spec};
-use crate::i18n::safety as words;
-use crate::protocol::Effect::{Exec, Network, Outside, Secret, Write};
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::Effect::{Exec, Network, Outside, Secret, Write};
 
 const ANY: usize = usize::MAX;
 

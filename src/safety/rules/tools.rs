@@ -4,13 +4,13 @@
 use super::super::checks;
 use super::super::spec::Operands::{None, PatternThenReads, Reads, Text};
 use super::super::spec::{Danger, Spec};
-use crate::i18n::safety as words;
-use crate::protocol::Effect::{
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::Effect::{
     Delete, Elevate, Exec, Irreversible, Network, Outside, Secret, Write,
 };
 
 const ANY: usize = usize::MAX;
-const LOSES: &[crate::protocol::Effect] = &[Delete, Irreversible];
+const LOSES: &[avocet_core::protocol::Effect] = &[Delete, Irreversible];
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Spec] = &[

@@ -3,8 +3,8 @@
 use super::super::spec::Operands::Command;
 use super::super::spec::{Danger, Spec};
 use super::super::wrappers;
-use crate::i18n::safety as words;
-use crate::protocol::Effect::{Exec, Outside, Write};
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::Effect::{Exec, Outside, Write};
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Spec] = &[

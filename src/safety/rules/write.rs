@@ -4,11 +4,11 @@ use super::super::checks;
 use super::super::spec::Operands::{Loose, ReadsThenWrites, Writes};
 use super::super::spec::{Danger, Spec};
 use super::super::wrappers;
-use crate::i18n::safety as words;
-use crate::protocol::Effect::{Delete, Elevate, Exec, Irreversible, Network, Write};
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::Effect::{Delete, Elevate, Exec, Irreversible, Network, Write};
 
 const RECURSIVE: &[&str] = &["-R|--recursive"];
-const LASTING: &[crate::protocol::Effect] = &[Delete, Irreversible];
+const LASTING: &[avocet_core::protocol::Effect] = &[Delete, Irreversible];
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Spec] = &[
@@ -56,11 +56,11 @@ pub(super) const ROWS: &[Spec] = &[
         .quiet(&["list-units --no-pager", "--version"])
         .keeps(&["systemctl status x", "systemctl restart x"]).raised(&["systemctl poweroff", "systemctl reboot", "systemctl --force kexec", "systemctl isolate rescue.target", "systemctl --no-wall halt"]),
     Spec::ask("ip ifconfig route tc bridge networksetup nmcli iwconfig iw resolvectl rfkill ethtool arp", words::CHANGES_NETWORK, &[Write, Network, Exec]).keeps(&["ip addr flush dev x", "ip -batch cmds.txt"]),
-    Spec::ask("stress stress-ng ab hey wrk siege sysbench fio", words::TAKES_LONG, &[crate::protocol::Effect::Resource]).keeps(&["stress -c 64"]),
-    Spec::ask("xclip xsel pbcopy pbpaste wl-copy wl-paste clip", words::SHOWS_SECRETS, &[crate::protocol::Effect::Secret]).keeps(&["pbpaste"]),
-    Spec::ask("gpg gpg2 pass ssh-keygen ssh-add ssh-agent age sops openssl keytool security secret-tool op bw lpass keyring vault kwallet-query certtool mkcert gpg-agent gpgsm git-crypt ansible-vault doppler chamber keychain keyctl", words::SHOWS_SECRETS, &[crate::protocol::Effect::Secret, Write, Network])
+    Spec::ask("stress stress-ng ab hey wrk siege sysbench fio", words::TAKES_LONG, &[avocet_core::protocol::Effect::Resource]).keeps(&["stress -c 64"]),
+    Spec::ask("xclip xsel pbcopy pbpaste wl-copy wl-paste clip", words::SHOWS_SECRETS, &[avocet_core::protocol::Effect::Secret]).keeps(&["pbpaste"]),
+    Spec::ask("gpg gpg2 pass ssh-keygen ssh-add ssh-agent age sops openssl keytool security secret-tool op bw lpass keyring vault kwallet-query certtool mkcert gpg-agent gpgsm git-crypt ansible-vault doppler chamber keychain keyctl", words::SHOWS_SECRETS, &[avocet_core::protocol::Effect::Secret, Write, Network])
         .values("-o=text --output=text -out=text").check(checks::output).keeps(&["gpg --decrypt a.gpg", "openssl s_client x", "secret-tool lookup a b"]).raised(&["gpg --output ~/.ssh/x --decrypt a"]),
-    Spec::ask("logger wall write notify-send say espeak mesg reset clear tput stty tset setterm chvt screendump", words::USES_TERMINAL, &[crate::protocol::Effect::Terminal]).keeps(&["clear", "notify-send x"]),
+    Spec::ask("logger wall write notify-send say espeak mesg reset clear tput stty tset setterm chvt screendump", words::USES_TERMINAL, &[avocet_core::protocol::Effect::Terminal]).keeps(&["clear", "notify-send x"]),
     Spec::ask("fusermount fusermount3 udisksctl gparted eject", words::CHANGES_SYSTEM, &[Elevate]).keeps(&["eject"]),
     Spec::ask("diskutil hdiutil tmutil", words::CHANGES_SYSTEM, &[Write]).check(checks::disk).keeps(&["diskutil list"]).raised(&["diskutil eraseDisk JHFS+ x disk2", "diskutil partitionDisk disk2", "diskutil secureErase 0 disk2", "diskutil reformat x", "diskutil zeroDisk x"]),
     Spec::ask("magick convert mogrify ffmpeg ffprobe gs dot inkscape rsvg-convert exiftool identify pdftotext wkhtmltopdf", words::WRITES_FILES, &[Write, Exec]).check(wrappers::scan_arguments).keeps(&["convert a.png b.jpg"]),

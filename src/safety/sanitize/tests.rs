@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::text::{ProgramColor, escape};
+use avocet_core::text::{ProgramColor, escape};
 
 fn text(text: &str) -> String {
     clean(text, TextSource::Text)
@@ -89,7 +89,7 @@ fn a_carriage_return_overwrites_the_line_of_a_command() {
 fn the_colours_of_a_command_are_noted_beside_its_text() {
     let styled = |text: &str| {
         let (out, styles) = clean_styled(text);
-        let piece = |(range, style): (std::ops::Range<usize>, crate::text::ProgramStyle)| {
+        let piece = |(range, style): (std::ops::Range<usize>, avocet_core::text::ProgramStyle)| {
             (out.get(range).unwrap().to_owned(), style.color)
         };
         styles.pieces(0..out.len()).into_iter().map(piece).collect::<Vec<_>>()

@@ -2,7 +2,7 @@
 //! module.
 
 use super::super::warning::Warning;
-use crate::i18n::Phrase as Say;
+use avocet_core::i18n::Phrase as Say;
 
 /// A line, taken apart.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,8 +1,8 @@
 //! Judges what a shell does by itself: variables, folders, and text that is run as
 //! commands.
 
-use crate::i18n::safety as words;
-use crate::protocol::{Effect, Tier};
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::{Effect, Tier};
 
 use super::super::findings::{Findings, excerpt};
 use super::super::paths;

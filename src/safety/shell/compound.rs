@@ -3,7 +3,7 @@
 use super::super::warning::Warning;
 use super::ast::ShellWord;
 use super::parser::{CompoundForm, OpenCommand, Preceding, ShellParser};
-use crate::i18n::safety as words;
+use avocet_core::i18n::safety as words;
 
 impl ShellParser<'_> {
     /// Takes `()` after the name of a function.

@@ -6,8 +6,8 @@
 
 use std::path::Path;
 
-use crate::i18n::{LocalizedText, safety as words};
-use crate::protocol::{Effect, SubCommand, Tier};
+use avocet_core::i18n::{LocalizedText, safety as words};
+use avocet_core::protocol::{Effect, SubCommand, Tier};
 
 use super::checks::lines;
 use super::findings::{Findings, excerpt};
@@ -24,8 +24,8 @@ mod parser;
 mod redirect;
 mod word;
 
-use crate::text::short_name;
 use ast::{RedirectKind, Script, ShellWord, Simple, Trait};
+use avocet_core::text::short_name;
 use cwd::Folders;
 use parser::parse;
 

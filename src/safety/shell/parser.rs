@@ -5,7 +5,7 @@
 
 use super::super::warning::Warning;
 use super::ast::{RedirectKind, Script, Set, ShellWord, Simple, Trait};
-use crate::i18n::{Phrase as Say, safety as words};
+use avocet_core::i18n::{Phrase as Say, safety as words};
 
 /// Takes a line apart.
 pub fn parse(line: &str) -> Script {

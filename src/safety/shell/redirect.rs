@@ -3,7 +3,7 @@
 use super::super::warning::Warning;
 use super::ast::{Redirect, RedirectKind, Trait};
 use super::parser::{Heredoc, OpenCommand, ShellParser};
-use crate::i18n::safety as words;
+use avocet_core::i18n::safety as words;
 
 impl ShellParser<'_> {
     pub(super) fn redirection(&mut self, open: &mut OpenCommand) {

@@ -4,7 +4,7 @@
 use super::super::warning::Warning;
 use super::ast::{ShellWord, Trait};
 use super::parser::{ListEnd, ShellParser};
-use crate::i18n::safety as words;
+use avocet_core::i18n::safety as words;
 
 /// A word while it is read.
 #[derive(Default)]

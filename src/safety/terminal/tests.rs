@@ -1,5 +1,5 @@
 use super::*;
-use crate::protocol::StepAction;
+use avocet_core::protocol::StepAction;
 
 fn name_in(line: &str) -> Option<String> {
     terminal_program(&StepAction::Shell { line: line.to_owned() }).map(|found| found.name)

@@ -1,7 +1,7 @@
 //! Tests that anything unknown ends in a question or a refusal, never in a run.
 
 use super::*;
-use crate::protocol::SandboxStatus;
+use avocet_core::protocol::SandboxStatus;
 
 /// A machine that cannot answer: which of its answers are missing.
 #[derive(Clone, Copy, Default)]

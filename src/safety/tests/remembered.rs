@@ -444,7 +444,7 @@ fn the_coverage_of_a_rule_is_described_even_when_it_covers_nothing() {
     let say = |rule: &str| {
         let rule = PolicyRule::parse(rule).unwrap();
         let says = describe_coverage(&rule, None, Path::new("/w"));
-        says.iter().map(|say| say.text(crate::i18n::Lang::En)).collect::<Vec<_>>().join(" ")
+        says.iter().map(|say| say.text(avocet_core::i18n::Lang::En)).collect::<Vec<_>>().join(" ")
     };
     assert!(say("make test").contains("exactly these arguments"));
     assert!(
@@ -498,7 +498,8 @@ fn a_script_of_an_interpreter_is_covered_as_long_as_its_content_is_the_same() {
         let grant = grant(line).unwrap_or_else(|| panic!("{line} is offered"));
         assert_eq!(grant.rule.to_string(), line);
         let says = describe_coverage(&grant.rule, Some(&grant.terms), Path::new("/w"));
-        let says: Vec<String> = says.iter().map(|say| say.text(crate::i18n::Lang::En)).collect();
+        let says: Vec<String> =
+            says.iter().map(|say| say.text(avocet_core::i18n::Lang::En)).collect();
         assert!(says.iter().any(|say| say.contains("the content of `x.")), "{says:?}");
         let policy = Policy { granted: vec![grant], ..Policy::default() };
         let scene = PolicyContext { policy: &policy, place: &place, world: &HERE };

@@ -16,13 +16,13 @@ use super::{
     Access, InputError, ResolvedPath, TaskResult, ToolTask, Write, content, decode, digest,
     excerpt, resolve_path,
 };
-use crate::i18n::{LocalizedText, safety as words};
-use crate::protocol::{Change, Effect, Tier};
-use crate::safety::findings::Findings;
-use crate::safety::paths::PathClass;
-use crate::safety::redact::Redactor;
-use crate::safety::spec::JudgeContext;
-use crate::text::encoding::{self, FileEncoding};
+use crate::findings::Findings;
+use crate::paths::PathClass;
+use crate::redact::Redactor;
+use crate::spec::JudgeContext;
+use avocet_core::i18n::{LocalizedText, safety as words};
+use avocet_core::protocol::{Change, Effect, Tier};
+use avocet_core::text::encoding::{self, FileEncoding};
 
 /// A file larger than this is not changed, in bytes.
 pub const MOST: usize = 4 * 1024 * 1024;

@@ -1,11 +1,11 @@
 //! Explains why a text was not found: the region of the file nearest to it, and the first
 //! characters in which they differ.
 
-use crate::text::cut;
+use avocet_core::text::cut;
 use std::fmt::Write as _;
 
 use super::InputError;
-use crate::i18n::safety as words;
+use avocet_core::i18n::safety as words;
 
 /// Lines of the file and of the wanted text that are compared.
 const FILE: usize = 40_000;

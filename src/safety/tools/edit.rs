@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::{InputError, closest_match};
-use crate::i18n::{LocalizedText, safety as words};
+use avocet_core::i18n::{LocalizedText, safety as words};
 
 /// One text for another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,7 +123,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::i18n::Lang;
+    use avocet_core::i18n::Lang;
 
     fn edit(old: &str, new: &str) -> TextEdit {
         TextEdit { old: old.into(), new: new.into(), all: false }

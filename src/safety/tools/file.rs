@@ -7,9 +7,9 @@ use serde_json::Value;
 use super::input::{InputFields, Names, PATH};
 use super::schema::{FieldKind, FieldRow, optional, required};
 use super::{InputError, ListTask, Read, SearchTask, TaskResult, ToolTask, resolve_read};
-use crate::i18n::safety as words;
-use crate::safety::findings::Findings;
-use crate::safety::spec::JudgeContext;
+use crate::findings::Findings;
+use crate::spec::JudgeContext;
+use avocet_core::i18n::safety as words;
 
 pub const FROM: Names = &["from", "start", "start_line", "line_start", "offset", "line"];
 pub const TO: Names = &["to", "end", "end_line", "line_end"];

@@ -4,8 +4,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::i18n::{LocalizedText, Phrase, common, safety as words};
-use crate::safety::findings::excerpt;
+use crate::findings::excerpt;
+use avocet_core::i18n::{LocalizedText, Phrase, common, safety as words};
 
 /// The fault in an input.
 #[derive(Clone, Debug, PartialEq)]

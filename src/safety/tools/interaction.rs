@@ -6,11 +6,11 @@ use serde_json::Value;
 use super::input::{InputFields, Names};
 use super::schema::{FieldKind, FieldRow, optional, required};
 use super::{ChoiceTask, InputError, JobTask, RecallTask, TaskResult, ToolTask};
-use crate::i18n::safety as words;
-use crate::protocol::{Effect, PlanItem, PlanState, Tier};
-use crate::safety::findings::Findings;
-use crate::safety::spec::JudgeContext;
-use crate::text::cut;
+use crate::findings::Findings;
+use crate::spec::JudgeContext;
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::{Effect, PlanItem, PlanState, Tier};
+use avocet_core::text::cut;
 
 const QUESTION: Names = &["question", "text", "message", "prompt"];
 const CHOICES: Names = &["choices", "options", "answers"];

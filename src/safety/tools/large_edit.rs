@@ -11,13 +11,13 @@ use super::masks::Masks;
 use super::{
     Access, Cut, InputError, LargeEdit, ResolvedPath, TaskResult, ToolTask, digest, resolve_path,
 };
-use crate::i18n::{LocalizedText, safety as words};
-use crate::protocol::{Change, Tier};
-use crate::safety::findings::Findings;
-use crate::safety::paths::PathClass;
-use crate::safety::spec::JudgeContext;
-use crate::safety::{Contents, EditRange, EditSearch, FoundText, LargeFileState, PathKind};
-use crate::text::encoding::{self, FileEncoding};
+use crate::findings::Findings;
+use crate::paths::PathClass;
+use crate::spec::JudgeContext;
+use crate::{Contents, EditRange, EditSearch, FoundText, LargeFileState, PathKind};
+use avocet_core::i18n::{LocalizedText, safety as words};
+use avocet_core::protocol::{Change, Tier};
+use avocet_core::text::encoding::{self, FileEncoding};
 
 /// Bytes at the beginning by which the encoding and the ends of lines are known.
 const HEAD: usize = 64 * 1024;

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{InputError, ResolvedPath, excerpt};
-use crate::i18n::safety as words;
-use crate::protocol::{Effect, Tier};
-use crate::safety::findings::Findings;
-use crate::safety::redact::{Redactor, Revealed, UnknownMask};
-use crate::safety::spec::JudgeContext;
+use crate::findings::Findings;
+use crate::redact::{Redactor, Revealed, UnknownMask};
+use crate::spec::JudgeContext;
+use avocet_core::i18n::safety as words;
+use avocet_core::protocol::{Effect, Tier};
 
 /// The masks of one step, against the file as it is.
 pub(super) struct Masks<'a> {
@@ -101,11 +101,7 @@ fn unknown_mask_error(UnknownMask(mask): UnknownMask) -> InputError {
 
 /// Programs are given no secrets: a mask in their input would be written as it is, and not
 /// as its value.
-pub(in crate::safety) fn check_arguments(
-    texts: &[&str],
-    ground: &JudgeContext<'_>,
-    out: &mut Findings,
-) {
+pub(crate) fn check_arguments(texts: &[&str], ground: &JudgeContext<'_>, out: &mut Findings) {
     let Some(secrets) = ground.scene.world.redactor() else { return };
     if let Some(mask) = texts.iter().find_map(|text| secrets.find_mask(text)) {
         let say = words::MASK_IN_ARGUMENT.with("mask", mask);

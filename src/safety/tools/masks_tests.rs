@@ -4,10 +4,10 @@ use serde_json::json;
 
 use super::tests::{FakeFiles, input_error, rules};
 use super::*;
-use crate::protocol::Requires;
-use crate::protocol::Step;
-use crate::safety::redact::Redactor;
-use crate::safety::{Assessment, Policy, PolicyRule, Verdict};
+use crate::redact::Redactor;
+use crate::{Assessment, Policy, PolicyRule, Verdict};
+use avocet_core::protocol::Requires;
+use avocet_core::protocol::Step;
 
 const KEY: &str = "sk-proj-aB3dE6gH9kaB3dE6gH9kaB3d";
 
@@ -80,8 +80,8 @@ fn a_secret_written_to_another_file_asks_whatever_the_rules() {
         assert!(rules(&verdict).contains(&rule), "{path}: {:?}", rules(&verdict));
         assert!(rules(&verdict).contains(&"secret.value"), "{path}");
         let place = super::tests::place();
-        let scene = crate::safety::PolicyContext { policy: &policy, place: &place, world: &table };
-        let offered = crate::safety::suggest_grant(verdict.assessment(), scene);
+        let scene = crate::PolicyContext { policy: &policy, place: &place, world: &table };
+        let offered = crate::suggest_grant(verdict.assessment(), scene);
         assert!(offered.is_none(), "it is not to be remembered");
         let (bytes, diff) = content_and_diff(verdict.assessment());
         assert!(bytes == format!("K={KEY}\n") && !diff.contains(KEY) && diff.contains(&mask));
@@ -113,8 +113,8 @@ fn programs_are_given_no_secrets() {
     ] {
         let step = Step { id: "x".into(), work, requires: Requires::default(), cwd: None };
         let place = super::tests::place();
-        let scene = crate::safety::PolicyContext { policy: &policy, place: &place, world: &table };
-        let verdict = crate::safety::assess(step, scene);
+        let scene = crate::PolicyContext { policy: &policy, place: &place, world: &table };
+        let verdict = crate::assess(step, scene);
         assert!(matches!(verdict, Verdict::Refuse(_)));
         assert!(rules(&verdict).contains(&"mask.argument"), "{:?}", rules(&verdict));
     }

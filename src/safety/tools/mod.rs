@@ -19,9 +19,9 @@ use super::findings::{Findings, excerpt};
 use super::paths::{self, PathClass};
 use super::spec::JudgeContext;
 use super::{Contents, LargeFileState, PathKind, Workspace};
-use crate::i18n::{LocalizedText, Phrase, common, safety as words};
-use crate::protocol::{Change, Effect, PlanItem, StepAction, Tier};
-use crate::text::encoding::{self, FileEncoding};
+use avocet_core::i18n::{LocalizedText, Phrase, common, safety as words};
+use avocet_core::protocol::{Change, Effect, PlanItem, StepAction, Tier};
+use avocet_core::text::encoding::{self, FileEncoding};
 
 mod change;
 mod closest_match;

@@ -12,10 +12,10 @@ use super::{
     Access, InputError, ResolvedPath, TaskResult, ToolTask, Write, as_text, content, excerpt,
     json_edit, resolve_path,
 };
-use crate::i18n::{LocalizedText, safety as words};
-use crate::protocol::{Effect, Tier};
-use crate::safety::findings::Findings;
-use crate::safety::spec::JudgeContext;
+use crate::findings::Findings;
+use crate::spec::JudgeContext;
+use avocet_core::i18n::{LocalizedText, safety as words};
+use avocet_core::protocol::{Effect, Tier};
 
 /// A settings file is not larger, in bytes.
 const MOST: usize = 1024 * 1024;
@@ -194,7 +194,7 @@ fn check_loosening(old: &Value, new: &Value, out: &mut Findings) {
                 Loosens::WhenLonger => !is_subset(after, before),
                 Loosens::Always => after.is_some(),
             };
-            let (rule, tier, word): (_, _, crate::i18n::Phrase) = if loosens {
+            let (rule, tier, word): (_, _, avocet_core::i18n::Phrase) = if loosens {
                 ("config.loosens", Tier::L2, words::CONFIG_LOOSENS)
             } else {
                 ("config.tightens", Tier::L1, words::CONFIG_TIGHTENS)

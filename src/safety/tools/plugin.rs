@@ -8,12 +8,12 @@ use serde_json::Value;
 use super::input::{InputFields, Names};
 use super::schema::{FieldKind, FieldRow, optional, required};
 use super::{PluginTask, TaskResult, ToolTask, excerpt};
-use crate::i18n::{LocalizedText, safety as words};
-use crate::protocol::{Effect, Tier};
-use crate::safety::findings::Findings;
-use crate::safety::paths;
-use crate::safety::spec::JudgeContext;
-use crate::safety::{Contents, Machine};
+use crate::findings::Findings;
+use crate::paths;
+use crate::spec::JudgeContext;
+use crate::{Contents, Machine};
+use avocet_core::i18n::{LocalizedText, safety as words};
+use avocet_core::protocol::{Effect, Tier};
 
 const ALIAS: Names = &["alias", "plugin", "name"];
 const ARGS: Names = &["args", "arguments", "argv"];

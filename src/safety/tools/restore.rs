@@ -11,12 +11,12 @@ use std::sync::Arc;
 
 use super::change::{add_write_findings, build_change};
 use super::{InputError, Obstacle, ResolvedPath, ToolTask, Write, content, digest, excerpt, patch};
-use crate::i18n::{LocalizedText, safety as words};
-use crate::protocol::{Effect, Requires, Step, StepAction, Tier};
-use crate::safety::findings::Findings;
-use crate::safety::snapshot::MachineSnapshot;
-use crate::safety::spec::JudgeContext;
-use crate::safety::{Assessment, FileKind, Launch, PathKind, PolicyContext, command, paths};
+use crate::findings::Findings;
+use crate::snapshot::MachineSnapshot;
+use crate::spec::JudgeContext;
+use crate::{Assessment, FileKind, Launch, PathKind, PolicyContext, command, paths};
+use avocet_core::i18n::{LocalizedText, safety as words};
+use avocet_core::protocol::{Effect, Requires, Step, StepAction, Tier};
 
 /// A file of this size was never changed by us, in bytes.
 const MOST: usize = 64 * 1024 * 1024;

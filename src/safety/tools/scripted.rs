@@ -4,10 +4,10 @@
 
 use serde_json::Value;
 
-use crate::i18n::prompt as words;
-use crate::protocol::{Effect, Tier};
-use crate::safety::findings::{Findings, excerpt};
-use crate::safety::spec::JudgeContext;
+use crate::findings::{Findings, excerpt};
+use crate::spec::JudgeContext;
+use avocet_core::i18n::prompt as words;
+use avocet_core::protocol::{Effect, Tier};
 
 /// The tool.
 pub const TOOL: &str = "script.run";

@@ -5,12 +5,12 @@
 
 use serde_json::Value;
 
-use crate::i18n::{prompt as words, safety};
-use crate::protocol::{Effect, StepAction, Tier};
-use crate::safety::findings::{Findings, excerpt};
-use crate::safety::policy::{Policy, PolicyRule, ToolRestriction};
-use crate::safety::shell;
-use crate::safety::spec::{ArgPosition, JudgeContext};
+use crate::findings::{Findings, excerpt};
+use crate::policy::{Policy, PolicyRule, ToolRestriction};
+use crate::shell;
+use crate::spec::{ArgPosition, JudgeContext};
+use avocet_core::i18n::{prompt as words, safety};
+use avocet_core::protocol::{Effect, StepAction, Tier};
 
 /// The tool.
 pub const TOOL: &str = "skill";
@@ -42,7 +42,7 @@ pub fn judge(input: &Value, ground: &JudgeContext<'_>, findings: &mut Findings) 
         let say = words::SKILL_UNKNOWN.with("name", excerpt(name));
         return findings.add("skill.unknown", Tier::L2, say, None, &[]);
     };
-    let say = |word: crate::i18n::Phrase| word.with("name", excerpt(name));
+    let say = |word: avocet_core::i18n::Phrase| word.with("name", excerpt(name));
     findings.add(TOOL, Tier::L0, say(words::SKILL_ENTERS), None, &[Effect::Read]);
     if !skill.open {
         findings.add("skill.closed", Tier::L1, say(words::SKILL_CLOSED), None, &[]);

@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::*;
-use crate::i18n::Lang;
-use crate::protocol::{ApprovalMode, Requires, Step};
-use crate::safety::{
+use crate::{
     Machine, Policy, PolicyContext, PolicyRule, Program, Verdict, Workspace, assess, assess_restore,
 };
+use avocet_core::i18n::Lang;
+use avocet_core::protocol::{ApprovalMode, Requires, Step};
 
 /// Files by their path, and links.
 #[derive(Default)]
 pub(super) struct FakeFiles {
-    pub secrets: Option<crate::safety::redact::Redactor>,
+    pub secrets: Option<crate::redact::Redactor>,
     files: BTreeMap<PathBuf, Vec<u8>>,
     links: BTreeMap<PathBuf, PathBuf>,
     seen: BTreeMap<PathBuf, String>,
@@ -42,8 +42,7 @@ impl FakeFiles {
     fn suggested_rule(&self, verdict: &Verdict) -> Option<String> {
         let (policy, place) = (Policy::default(), place());
         let scene = PolicyContext { policy: &policy, place: &place, world: self };
-        crate::safety::suggest_grant(verdict.assessment(), scene)
-            .map(|grant| grant.rule.to_string())
+        crate::suggest_grant(verdict.assessment(), scene).map(|grant| grant.rule.to_string())
     }
 }
 
@@ -93,7 +92,7 @@ impl Machine for FakeFiles {
         self.seen.get(path).cloned()
     }
 
-    fn redactor(&self) -> Option<&crate::safety::redact::Redactor> {
+    fn redactor(&self) -> Option<&crate::redact::Redactor> {
         self.secrets.as_ref()
     }
 

@@ -8,17 +8,17 @@ use super::keys::near_name;
 use super::names::{GIVEN, called_in_source};
 use super::near::with_near;
 use super::{Checker, FoundScript};
-use crate::i18n::{LocalizedText, script_run as words};
-use crate::script::directive;
-use crate::script::error::{LocatedError, SourcePosition, quoted};
-use crate::script::manifest::input::{self, ScriptArgs};
-use crate::script::manifest::{Export, ImportKind, Manifest};
-use crate::script::run::{builtin_tools, is_builtin_tool};
-use crate::script::settings::{PARAMETERS, SETTINGS, server_parameters};
-use crate::script::source;
-use crate::script::syntax::{ScriptNode, Tree};
-use crate::script::text::args::{Arg, CallExpr};
-use crate::script::text::{delimiters, mentions};
+use crate::directive;
+use crate::error::{LocatedError, SourcePosition, quoted};
+use crate::manifest::input::{self, ScriptArgs};
+use crate::manifest::{Export, ImportKind, Manifest};
+use crate::run::{builtin_tools, is_builtin_tool};
+use crate::settings::{PARAMETERS, SETTINGS, server_parameters};
+use crate::source;
+use crate::syntax::{ScriptNode, Tree};
+use crate::text::args::{Arg, CallExpr};
+use crate::text::{delimiters, mentions};
+use avocet_core::i18n::{LocalizedText, script_run as words};
 
 /// The names of the arguments of a script's call.
 #[derive(Default)]

@@ -8,13 +8,13 @@ use tokio_util::sync::CancellationToken;
 use super::names::{CheckedModule, KnownNames, is_engine_module};
 use super::near::with_near;
 use super::place::SourceText;
-use crate::i18n::{LocalizedText, script_run as words};
-use crate::script::error::{LocatedError, Location, SourcePosition, quoted};
-use crate::script::js::{
+use crate::error::{LocatedError, Location, SourcePosition, quoted};
+use crate::js::{
     Engine, JsLimits, JsPlace, JsScope, JsTask, ModuleKind, TaskOutcome, function_name,
     function_source, names_read,
 };
-use crate::script::manifest::{Import, ImportKind, Manifest, Picks};
+use crate::manifest::{Import, ImportKind, Manifest, Picks};
+use avocet_core::i18n::{LocalizedText, script_run as words};
 
 /// How many expressions are compiled at once; one by one only if one of them is wrong.
 const BATCH: usize = 64;

@@ -3,11 +3,11 @@
 use super::Checker;
 use super::names::named_entries;
 use super::near::with_near;
-use crate::i18n::script_run as words;
-use crate::script::error::quoted;
-use crate::script::manifest::imports::strip_dollar;
-use crate::script::syntax::{ScriptNode, Tree};
-use crate::script::text::args::CallExpr;
+use crate::error::quoted;
+use crate::manifest::imports::strip_dollar;
+use crate::syntax::{ScriptNode, Tree};
+use crate::text::args::CallExpr;
+use avocet_core::i18n::script_run as words;
 
 /// The parts of a structured system message.
 const SYSTEM_PARTS: &[&str] = &["background", "content", "output", "notes"];

@@ -1,12 +1,12 @@
 //! Names that are there twice: keys of one map, of which only one counts, and functions.
 
 use super::Checker;
-use crate::i18n::script_run as words;
-use crate::script::directive;
-use crate::script::error::quoted;
-use crate::script::js::{function_name, function_source};
-use crate::script::manifest::imports::strip_dollar;
-use crate::script::syntax::{ScriptNode, Tree};
+use crate::directive;
+use crate::error::quoted;
+use crate::js::{function_name, function_source};
+use crate::manifest::imports::strip_dollar;
+use crate::syntax::{ScriptNode, Tree};
+use avocet_core::i18n::script_run as words;
 
 impl Checker<'_> {
     /// Keys of the head, below its settings, and of the instructions.

@@ -3,12 +3,12 @@
 use super::Checker;
 use super::code::CheckedFunction;
 use super::near::with_near;
-use crate::config::suggest;
-use crate::i18n::script_run as words;
-use crate::script::error::quoted;
-use crate::script::settings::EVENTS;
-use crate::script::syntax::{ScriptNode, Tree};
-use crate::script::text::args::{self, CallExpr};
+use crate::error::quoted;
+use crate::settings::EVENTS;
+use crate::syntax::{ScriptNode, Tree};
+use crate::text::args::{self, CallExpr};
+use avocet_config::suggest;
+use avocet_core::i18n::script_run as words;
 
 impl Checker<'_> {
     /// The functions among the values of a node.

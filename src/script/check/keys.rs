@@ -4,19 +4,19 @@
 use serde_json::{Value, json};
 
 use super::near::with_near;
-use crate::config::suggest;
-use crate::i18n::{LocalizedText, script as reply_words, script_run as words};
-use crate::script::error::{SourcePosition, quoted};
-use crate::script::manifest::input;
-use crate::script::output;
-use crate::script::permission::Rules;
-use crate::script::settings::{
+use crate::error::{SourcePosition, quoted};
+use crate::manifest::input;
+use crate::output;
+use crate::permission::Rules;
+use crate::settings::{
     INPUT_ATTRIBUTES, INPUT_TYPES, PARAMETERS, PERMISSION_CALLER_KEYS, PERMISSION_KEYS,
     PERMISSION_RULE_KEYS, REPLY_FORMATS, SAMPLING, SETTINGS, SettingSpec, THINK_KEYS,
     THINK_PROMPTS, TOOL_KEYS, server_parameters,
 };
-use crate::script::syntax::{ScriptNode, Tree};
-use crate::script::text::regex;
+use crate::syntax::{ScriptNode, Tree};
+use crate::text::regex;
+use avocet_config::suggest;
+use avocet_core::i18n::{LocalizedText, script as reply_words, script_run as words};
 
 /// The faults of one head, with their places.
 #[derive(Default)]

@@ -6,9 +6,9 @@ use regex::Regex;
 
 use super::Checker;
 use super::near::with_near;
-use crate::i18n::{LocalizedText, script_run as words};
-use crate::script::error::quoted;
-use crate::script::text::{MessageText, Placeholder, RegexMark, TextSpan};
+use crate::error::quoted;
+use crate::text::{MessageText, Placeholder, RegexMark, TextSpan};
+use avocet_core::i18n::{LocalizedText, script_run as words};
 
 /// What follows the `[[` of a text that is certainly meant as a mark: a call that is not closed or
 /// that has something after it, a pattern without a variable, a name that is not closed at the end

@@ -16,7 +16,7 @@ use super::syntax::{ScriptNode, Tree, parse_separator};
 use super::template::{Format, TemplateCompiler};
 use super::text::args::{self, CallExpr};
 use super::text::roles;
-use crate::i18n::{LocalizedText, script_run as words};
+use avocet_core::i18n::{LocalizedText, script_run as words};
 use code::CheckedCode;
 use names::named_entries;
 pub use names::{GIVEN, KnownNames};

@@ -8,16 +8,16 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::near::with_near;
-use crate::i18n::script_run as words;
-use crate::script::error::{LocatedError, ScriptFlow, SourcePosition, quoted};
-use crate::script::js::{function_name, function_source};
-use crate::script::manifest::imports::strip_dollar;
-use crate::script::manifest::{Export, Import, ImportKind, Manifest, Picks};
-use crate::script::run::modules::{JsFile, npm_package, read_js_files};
-use crate::script::source::ScriptLibrary;
-use crate::script::syntax::{ScriptNode, Tree};
-use crate::script::text::{MessageText, PlaceholderMark, TextSpan, args};
-use crate::script::wasm;
+use crate::error::{LocatedError, ScriptFlow, SourcePosition, quoted};
+use crate::js::{function_name, function_source};
+use crate::manifest::imports::strip_dollar;
+use crate::manifest::{Export, Import, ImportKind, Manifest, Picks};
+use crate::run::modules::{JsFile, npm_package, read_js_files};
+use crate::source::ScriptLibrary;
+use crate::syntax::{ScriptNode, Tree};
+use crate::text::{MessageText, PlaceholderMark, TextSpan, args};
+use crate::wasm;
+use avocet_core::i18n::script_run as words;
 
 /// Variables that a run always has, or that a caller, a loop, a chain or a trigger gives.
 pub const GIVEN: &[&str] = &[

@@ -1,8 +1,8 @@
 //! Sentences with the name that was probably meant.
 
-use crate::config::suggest;
-use crate::i18n::{LocalizedText, script_run as words};
-use crate::script::error::quoted;
+use crate::error::quoted;
+use avocet_config::suggest;
+use avocet_core::i18n::{LocalizedText, script_run as words};
 
 /// A sentence with the nearest known name, if there is one.
 pub fn with_near<'a>(

@@ -1,6 +1,6 @@
 //! Where a part of a text is in the file: YAML tells where a text begins, not where its lines are.
 
-use crate::script::error::SourcePosition;
+use crate::error::SourcePosition;
 
 /// The lines of a script.
 pub(super) struct SourceText<'a> {

@@ -2,10 +2,10 @@
 //! somewhere in a story.
 
 use super::Checker;
-use crate::config::suggest;
-use crate::i18n::script_run as words;
-use crate::script::error::quoted;
-use crate::script::text::roles;
+use crate::error::quoted;
+use crate::text::roles;
+use avocet_config::suggest;
+use avocet_core::i18n::script_run as words;
 
 /// The roles of every dialogue.
 const ROLES: [&str; 3] = ["system", "user", "assistant"];

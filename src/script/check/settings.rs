@@ -7,15 +7,15 @@ use serde_json::Value;
 
 use super::keys::{self, KeyFaults};
 use super::near::with_near;
-use crate::config::suggest;
-use crate::i18n::{LocalizedText, script_run as words};
-use crate::script::error::{LocatedError, Location, SourcePosition, quoted};
-use crate::script::manifest::{Manifest, key_location};
-use crate::script::permission;
-use crate::script::settings::{SETTINGS, find_setting};
-use crate::script::syntax::{ScriptNode, Tree};
-use crate::script::template::Format;
-use crate::script::text::mentions;
+use crate::error::{LocatedError, Location, SourcePosition, quoted};
+use crate::manifest::{Manifest, key_location};
+use crate::permission;
+use crate::settings::{SETTINGS, find_setting};
+use crate::syntax::{ScriptNode, Tree};
+use crate::template::Format;
+use crate::text::mentions;
+use avocet_config::suggest;
+use avocet_core::i18n::{LocalizedText, script_run as words};
 
 /// What is wrong with the head of a script.
 pub fn setting_faults(manifest: &Manifest) -> Vec<LocatedError> {

@@ -5,16 +5,16 @@ use super::code::CheckedExpression;
 use super::keys::{misspelt_parameter, regex_fault};
 use super::names::{self, is_language_name};
 use super::near::with_near;
-use crate::i18n::script_run as words;
-use crate::script::error::{Location, quoted};
-use crate::script::js::names_read;
-use crate::script::run::single_interpolation;
-use crate::script::syntax::{ScriptNode, Tree};
-use crate::script::template::FILTERS;
-use crate::script::text::args::CallExpr;
-use crate::script::text::prefix::{self, PrefixPosition, TextPrefix};
-use crate::script::text::{CallMark, Placeholder};
-use crate::script::text::{MessageText, PlaceholderMark, TextSpan};
+use crate::error::{Location, quoted};
+use crate::js::names_read;
+use crate::run::single_interpolation;
+use crate::syntax::{ScriptNode, Tree};
+use crate::template::FILTERS;
+use crate::text::args::CallExpr;
+use crate::text::prefix::{self, PrefixPosition, TextPrefix};
+use crate::text::{CallMark, Placeholder};
+use crate::text::{MessageText, PlaceholderMark, TextSpan};
+use avocet_core::i18n::script_run as words;
 
 impl Checker<'_> {
     pub(super) fn check_message(&mut self, text: &str) {

@@ -5,13 +5,13 @@ use serde_json::Map;
 
 use super::keys::{KeyFaults, each, is_dynamic, not_listed};
 use super::near::with_near;
-use crate::config::suggest;
-use crate::i18n::script_run as words;
-use crate::script::error::quoted;
-use crate::script::manifest::{DeclaredInput, fit_args, input};
-use crate::script::output;
-use crate::script::run::tools::TRIGGERS;
-use crate::script::syntax::{ScriptNode, Tree};
+use crate::error::quoted;
+use crate::manifest::{DeclaredInput, fit_args, input};
+use crate::output;
+use crate::run::tools::TRIGGERS;
+use crate::syntax::{ScriptNode, Tree};
+use avocet_config::suggest;
+use avocet_core::i18n::script_run as words;
 
 /// The least values of parameters; 0 and -1 tokens are no limit.
 const LEAST: &[(&str, f64)] = &[

@@ -9,7 +9,7 @@ use super::super::run::limits::limit_error;
 use super::super::run::scope::text_of;
 use super::super::syntax::{ScriptNode, Tree};
 use super::super::text::delimiters::unquote;
-use crate::i18n::script_run as words;
+use avocet_core::i18n::script_run as words;
 
 /// Maximum number of iterations of one loop.
 pub const MOST_TURNS: usize = 100_000;

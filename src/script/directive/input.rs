@@ -12,8 +12,8 @@ use super::super::run::arguments::ArgValues;
 use super::super::run::frame::{Frame, ScriptRun};
 use super::super::run::scope::text_of;
 use super::super::text::json5;
-use crate::i18n::{LocalizedText, cli, script_run as words};
-use crate::protocol::{FormField, FormFieldKind};
+use avocet_core::i18n::{LocalizedText, cli, script_run as words};
+use avocet_core::protocol::{FormField, FormFieldKind};
 
 /// How often an answer that is not accepted is asked for again.
 const MOST_TRIES: usize = 10;

@@ -13,8 +13,8 @@ use super::super::run::frame::{Frame, ScriptRun};
 use super::super::run::scope::{text_of, texts_of};
 use super::super::source;
 use super::memory;
-use crate::i18n::{Localize, script_run as words};
-use crate::protocol::StepAction;
+use avocet_core::i18n::{Localize, script_run as words};
+use avocet_core::protocol::StepAction;
 
 /// `$exec: {id, args}` runs another script; `$exec: {program, args}` runs a program, without a
 /// shell. Its value is the output.

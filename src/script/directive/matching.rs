@@ -9,7 +9,7 @@ use super::super::run::scope::{is_truthy, text_of};
 use super::super::syntax::ScriptNode;
 use super::super::text::{json5, regex};
 use super::control::sibling_node;
-use crate::i18n::script_run as words;
+use avocet_core::i18n::script_run as words;
 
 /// The name by which a case refers to the value.
 const VALUE: &str = "COND__";

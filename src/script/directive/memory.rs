@@ -11,7 +11,7 @@ use super::super::run::frame::{Frame, ScriptRun};
 use super::super::run::scope::text_of;
 use super::super::run::tools::MemoryEvent;
 use super::super::run::tools::run_memory_tools;
-use crate::i18n::script_run as words;
+use avocet_core::i18n::script_run as words;
 
 /// The collection of dialogues among the script's own values.
 const CHATS: &str = "chats";

@@ -7,7 +7,7 @@ use super::super::run::arguments::ArgValues;
 use super::super::run::dialogue::DialogueMessage;
 use super::super::run::frame::{Frame, ScriptRun};
 use super::super::run::scope::text_of;
-use crate::i18n::script_run as words;
+use avocet_core::i18n::script_run as words;
 
 /// `$AI: {parameters}`: the model answers now.
 pub async fn ai(run: &mut ScriptRun, frame: &mut Frame, args: ArgValues) -> CallResult {

@@ -6,8 +6,8 @@ use futures_util::future::BoxFuture;
 use super::error::{CallResult, quoted};
 use super::run::arguments::{ArgValues, CallSyntax};
 use super::run::frame::{Frame, ScriptRun};
-use crate::config::suggest;
-use crate::i18n::{LocalizedText, Phrase, script_help as docs, script_run as words};
+use avocet_config::suggest;
+use avocet_core::i18n::{LocalizedText, Phrase, script_help as docs, script_run as words};
 
 mod control;
 mod input;

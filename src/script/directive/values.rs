@@ -7,7 +7,7 @@ use super::super::host::ScriptEvent;
 use super::super::run::arguments::ArgValues;
 use super::super::run::frame::{Frame, ScriptRun, add_prompt_messages};
 use super::super::run::scope::{merge, text_of};
-use crate::i18n::script_run as words;
+use avocet_core::i18n::script_run as words;
 
 /// `$print: value`.
 pub async fn print(run: &mut ScriptRun, _: &mut Frame, args: ArgValues) -> CallResult {

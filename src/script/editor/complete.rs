@@ -2,16 +2,16 @@
 
 use super::spot::{SpotKind, directive_above, keys_above};
 use super::{EditedScript, EditorPosition, EditorRange};
-use crate::i18n::{PhraseValue, script_help as docs};
-use crate::script::directive;
-use crate::script::manifest::Manifest;
-use crate::script::reference::MARKS;
-use crate::script::run;
-use crate::script::settings::{
+use crate::directive;
+use crate::manifest::Manifest;
+use crate::reference::MARKS;
+use crate::run;
+use crate::settings::{
     DIRECTIVE_KEYS, INPUT_ATTRIBUTES, PARAMETERS, SETTINGS, SettingSpec, THINK_KEYS, TOOL_KEYS,
 };
-use crate::script::source::stem;
-use crate::script::template::FILTERS;
+use crate::source::stem;
+use crate::template::FILTERS;
+use avocet_core::i18n::{PhraseValue, script_help as docs};
 
 /// One proposal.
 #[derive(Clone, Debug, PartialEq)]

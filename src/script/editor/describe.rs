@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use super::complete::key_table;
 use super::spot::SpotKind;
 use super::{EditedScript, EditorPosition, EditorRange};
-use crate::i18n::{PhraseValue, script_help as docs};
-use crate::script::check::GIVEN;
-use crate::script::directive;
-use crate::script::js::{function_name, function_source};
-use crate::script::manifest::imports::strip_dollar;
-use crate::script::manifest::{ImportKind, Manifest, Picks};
-use crate::script::settings::{PARAMETERS, SettingSpec};
-use crate::script::template::FILTERS;
+use crate::check::GIVEN;
+use crate::directive;
+use crate::js::{function_name, function_source};
+use crate::manifest::imports::strip_dollar;
+use crate::manifest::{ImportKind, Manifest, Picks};
+use crate::settings::{PARAMETERS, SettingSpec};
+use crate::template::FILTERS;
+use avocet_core::i18n::{PhraseValue, script_help as docs};
 
 /// What is shown of a name: how it is written, and sentences about it.
 #[derive(Clone, Debug, PartialEq)]

@@ -14,7 +14,7 @@ use super::source::{
     ScriptEntry, ScriptLibrary, ScriptOrigin, ScriptSource, SourceFiles, normalize_path, stem,
 };
 use super::syntax;
-use crate::i18n::{Localize, LocalizedText};
+use avocet_core::i18n::{Localize, LocalizedText};
 pub use complete::{Completion, CompletionKind};
 pub use describe::HoverText;
 use position::SourceLines;

@@ -1,7 +1,7 @@
 //! Places as editors count them: lines from 0, and UTF-16 units from 0 within a line. Scripts are
 //! reported by characters from 1.
 
-use crate::script::error::SourcePosition;
+use crate::error::SourcePosition;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EditorPosition {

@@ -16,9 +16,9 @@ use super::native;
 use super::task::{JsLimits, JsScope, JsTask, ScopeUpdate, TaskEnd, TaskEvent, TaskOutcome};
 use super::thread;
 use super::time_limit::TimeLimit;
-use crate::deadline::with_timeout;
-use crate::i18n::script as words;
-use crate::script::error::ScriptError;
+use crate::error::ScriptError;
+use avocet_core::deadline::with_timeout;
+use avocet_core::i18n::script as words;
 
 /// The call that asks the runtime to wait: `setTimeout`.
 pub const PAUSE: &str = "#pause";

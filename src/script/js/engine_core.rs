@@ -19,8 +19,8 @@ use super::task::{
     TaskOutcome,
 };
 use super::time_limit::TimeLimit;
-use crate::i18n::script as words;
-use crate::script::error::{ScriptError, quoted};
+use crate::error::{ScriptError, quoted};
+use avocet_core::i18n::script as words;
 
 /// Maximum number of `console.log` lines per order.
 const MOST_LINES: usize = 1000;

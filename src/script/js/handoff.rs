@@ -7,8 +7,8 @@ use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::task::{JsLimits, JsTask, ScopeChanges, ScopeUpdate, TaskEnd, TaskEvent, TaskOutcome};
-use crate::i18n::script as words;
-use crate::script::error::ScriptError;
+use crate::error::ScriptError;
+use avocet_core::i18n::script as words;
 
 /// How long a thread looks for what the other one is about to give before it falls asleep, which
 /// takes longer than most expressions do.

@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::task::{JsTask, ModuleKind, ScopeChanges, ScopeUpdate};
-use crate::i18n::script as words;
-use crate::script::error::{ScriptError, quoted};
+use crate::error::{ScriptError, quoted};
+use avocet_core::i18n::script as words;
 
 #[expect(clippy::unwrap_used, reason = "the pattern is fixed, and a test reads it")]
 static HALF_CHARACTER: LazyLock<Regex> =

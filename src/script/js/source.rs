@@ -1,6 +1,6 @@
 //! Reads the head of an `!fn`: its language mark and its name. The engine reads the rest.
 
-use crate::script::text::delimiters;
+use crate::text::delimiters;
 
 /// A language the engine does not speak.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::expression::JsExpression;
-use crate::script::error::ScriptError;
+use crate::error::ScriptError;
 
 /// The values of a script, by name.
 pub type JsScope = Map<String, Value>;

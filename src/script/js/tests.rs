@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::script::ScriptError;
+use crate::ScriptError;
 
 fn engine() -> Engine {
     Engine::start(JsLimits::default(), CancellationToken::new()).unwrap()

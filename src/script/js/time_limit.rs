@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::deadline::LATE;
+use avocet_core::deadline::LATE;
 
 /// The clock of one engine. Times are microseconds since `started`.
 #[derive(Debug)]

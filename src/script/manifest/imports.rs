@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::error::{LocatedError, Location, quoted};
 use super::super::syntax::{ScriptNode, Tree};
-use crate::i18n::script_run as words;
+use avocet_core::i18n::script_run as words;
 
 /// One entry of `import`.
 #[derive(Clone, Debug, PartialEq)]
@@ -205,7 +205,7 @@ fn parse_picks(
     Ok(out)
 }
 
-fn import_kind(name: &str) -> Result<ImportKind, crate::i18n::LocalizedText> {
+fn import_kind(name: &str) -> Result<ImportKind, avocet_core::i18n::LocalizedText> {
     if let Some(module) = name.strip_prefix("js:") {
         return Ok(ImportKind::Module(module.to_owned()));
     }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::super::error::{LocatedError, SourcePosition, quoted};
 use super::super::syntax::{ScriptNode, Tree};
 use super::super::text::{delimiters, json5};
-use crate::i18n::{LocalizedText, cli, script_run as words};
+use avocet_core::i18n::{LocalizedText, cli, script_run as words};
 
 /// One declared input.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -4,10 +4,10 @@
 use serde_json::{Map, Value};
 
 use super::input::DeclaredInput;
-use crate::i18n::script_run as words;
-use crate::script::error::{LocatedError, quoted};
-use crate::script::template::print;
-use crate::script::text::json5;
+use crate::error::{LocatedError, quoted};
+use crate::template::print;
+use crate::text::json5;
+use avocet_core::i18n::script_run as words;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum InputType {

@@ -12,7 +12,7 @@ use super::permission::CallNames;
 use super::source::{ScriptLibrary, ScriptOrigin, ScriptSource};
 use super::syntax::{ScriptNode, Tree};
 use super::tool_protocol::{Param, ToolHelp};
-use crate::i18n::{LocalizedText, script_run as words};
+use avocet_core::i18n::{LocalizedText, script_run as words};
 
 pub mod imports;
 pub mod input;

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::schema::normalize;
-use crate::script::template::print;
-use crate::text::one_line;
+use crate::template::print;
+use avocet_core::text::one_line;
 
 /// Depth of the fields that are described.
 const DEEPEST: usize = 8;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::error::{ScriptError, quoted};
 use super::syntax;
 use super::text::json5;
-use crate::i18n::script as words;
+use avocet_core::i18n::script as words;
 
 mod describe;
 mod natural_object;

@@ -3,9 +3,9 @@
 
 use serde_json::{Map, Value};
 
-use crate::i18n::script as words;
-use crate::script::error::{ScriptError, quoted};
-use crate::script::text::json5;
+use crate::error::{ScriptError, quoted};
+use crate::text::json5;
+use avocet_core::i18n::script as words;
 
 /// Deepest nesting of objects.
 const DEEPEST: usize = 16;

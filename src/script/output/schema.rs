@@ -5,9 +5,9 @@ use std::error::Error;
 use boon::{Compiler, Draft, SchemaIndex, Schemas, UrlLoader, ValidationError};
 use serde_json::{Map, Value, json};
 
-use crate::config::suggest;
-use crate::i18n::{LocalizedText, script as words};
-use crate::script::error::{ScriptError, quoted};
+use crate::error::{ScriptError, quoted};
+use avocet_config::suggest;
+use avocet_core::i18n::{LocalizedText, script as words};
 
 /// Depth to which a schema is normalised; deeper parts stay unchanged.
 const DEEPEST: usize = 32;

@@ -7,8 +7,8 @@ use super::settings::{INPUT_ATTRIBUTES, PARAMETERS, SETTINGS, SettingSpec, THINK
 use super::syntax;
 use super::template;
 use super::{built_in, manifest::input::parse_inputs};
-use crate::i18n::{Phrase, script_help as docs};
-use crate::protocol::PageRow;
+use avocet_core::i18n::{Phrase, script_help as docs};
+use avocet_core::protocol::PageRow;
 pub use examples::{EXAMPLES, ScriptExample};
 pub use tables::{LIMITS, MARKS, PREFIXES, SyntaxForm};
 

@@ -4,12 +4,10 @@
 use serde_json::{Map, Value, json};
 
 use super::MARKS;
-use crate::i18n::Phrase;
-use crate::script::directive;
-use crate::script::run::tools::TRIGGERS;
-use crate::script::settings::{
-    INPUT_ATTRIBUTES, PARAMETERS, SETTINGS, SettingSpec, THINK_KEYS, TOOL_KEYS,
-};
+use crate::directive;
+use crate::run::tools::TRIGGERS;
+use crate::settings::{INPUT_ATTRIBUTES, PARAMETERS, SETTINGS, SettingSpec, THINK_KEYS, TOOL_KEYS};
+use avocet_core::i18n::Phrase;
 
 /// The schema as a draft 2020-12 document.
 pub fn json_schema() -> Value {

@@ -1,10 +1,10 @@
 //! The forms of texts, and the limits of a run, each with what it means.
 
-use crate::i18n::{Phrase, script_help as docs};
-use crate::script::js::MOST_SECONDS;
-use crate::script::run::dialogue::MOST_LINES;
-use crate::script::run::limits::{DEEPEST, DEEPEST_CALLS, MOST_CALLS, MOST_ROUNDS, MOST_STEPS};
-use crate::script::{directive, syntax, template, wasm};
+use crate::js::MOST_SECONDS;
+use crate::run::dialogue::MOST_LINES;
+use crate::run::limits::{DEEPEST, DEEPEST_CALLS, MOST_CALLS, MOST_ROUNDS, MOST_STEPS};
+use crate::{directive, syntax, template, wasm};
+use avocet_core::i18n::{Phrase, script_help as docs};
 
 /// A form of text: how it is written, and what it means.
 #[derive(Clone, Copy, Debug)]

@@ -8,8 +8,8 @@ use super::dialogue::{DialogueMessage, SystemParts};
 use super::frame::{Frame, ScriptRun};
 use super::model_call::{CallOptions, ScriptReply, complete, model_messages};
 use super::tools::{ToolQuestion, answer_with_tools, run_after_answer_tools};
-use crate::i18n::script_run as words;
-use crate::protocol::Truncation;
+use avocet_core::i18n::script_run as words;
+use avocet_core::protocol::Truncation;
 
 impl ScriptRun {
     /// `$AI`: the model answers the dialogue so far.

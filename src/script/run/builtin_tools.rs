@@ -8,8 +8,8 @@ use super::super::permission::CallNames;
 use super::super::tool_protocol::{Param, ToolHelp};
 use super::frame::ScriptRun;
 use super::scope::texts_of;
-use crate::i18n::{LocalizedText, script_run as words};
-use crate::protocol::StepAction;
+use avocet_core::i18n::{LocalizedText, script_run as words};
+use avocet_core::protocol::StepAction;
 
 /// One of the program's own tools, as it is described to a model.
 #[derive(Debug)]

@@ -25,7 +25,7 @@ use super::model_call::note_once;
 use super::scope::text_of;
 use super::script_tool::ToolKind;
 use super::unread_args::unread_names;
-use crate::i18n::script_run as words;
+use avocet_core::i18n::script_run as words;
 
 impl ScriptRun {
     /// Runs a call as an instruction: its value is the last result.

@@ -7,7 +7,7 @@ use super::super::error::{ScriptResult, quoted};
 use super::super::text::args::{self, Arg, CallExpr};
 use super::arguments::{ArgValues, CallSyntax};
 use super::frame::{Callee, Frame, ScriptRun};
-use crate::i18n::script_run as words;
+use avocet_core::i18n::script_run as words;
 
 /// Runs the links of a chain from left to right.
 pub async fn run_chain(run: &mut ScriptRun, frame: &mut Frame, text: &str) -> ScriptResult {

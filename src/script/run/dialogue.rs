@@ -7,8 +7,8 @@ use super::super::text::roles::{Addressee, is_private};
 use super::super::text::{Bias, RenderedText};
 use super::limits::limit_error;
 use super::scope::text_of;
-use crate::i18n::script_run as words;
-use crate::protocol::{ContentBlock, Image, Message};
+use avocet_core::i18n::script_run as words;
+use avocet_core::protocol::{ContentBlock, Image, Message};
 
 /// Maximum number of messages of one dialogue.
 pub const MOST_LINES: usize = 10_000;

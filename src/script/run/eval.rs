@@ -16,7 +16,7 @@ use super::expression::{KnownValue, is_name, is_path};
 use super::frame::{Frame, ScriptRun};
 use super::js::{define_anonymous, evaluate, evaluate_condition};
 use super::render::{fill_marks, render};
-use crate::i18n::{Localize, script_run as words};
+use avocet_core::i18n::{Localize, script_run as words};
 
 impl ScriptRun {
     /// The value of a JavaScript expression; `None` if it is undefined.

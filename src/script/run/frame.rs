@@ -24,7 +24,7 @@ use super::dialogue::{Dialogue, DialogueMessage};
 use super::expression::Expressions;
 use super::limits::RunLimits;
 use super::scope::ScopeValues;
-use crate::i18n::{LocalizedText, script_run as words};
+use avocet_core::i18n::{LocalizedText, script_run as words};
 
 /// Largest text in bytes.
 pub const LONGEST_TEXT: usize = 16 << 20;

@@ -16,7 +16,7 @@ use super::arguments::ArgValues;
 use super::frame::{Callee, Frame, ScriptRun};
 use super::js::{bind_js, call_js, load_js_module};
 use super::modules::{npm_package, read_js_files};
-use crate::i18n::script_run as words;
+use avocet_core::i18n::script_run as words;
 
 /// The name of a module's initialiser.
 const INIT: &str = "initializeExec";

@@ -14,7 +14,7 @@ use super::dialogue::{Dialogue, DialogueMessage, MessageBody, RenderMode, read_p
 use super::eval::evaluate_or_text;
 use super::frame::{Frame, ScriptRun};
 use super::render::render_message;
-use crate::i18n::script_run as words;
+use avocet_core::i18n::script_run as words;
 
 impl ScriptRun {
     /// Runs one instruction.

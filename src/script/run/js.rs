@@ -27,8 +27,8 @@ use super::arguments::ArgValues;
 use super::frame::{Callee, Frame, ScriptRun};
 use super::modules::JsFile;
 use super::scope::text_of;
-use crate::deadline::with_timeout;
-use crate::i18n::script_run as words;
+use avocet_core::deadline::with_timeout;
+use avocet_core::i18n::script_run as words;
 
 /// How many unknown names a condition may hold; they count as undefined.
 const MOST_UNKNOWN: usize = 16;

@@ -1,9 +1,9 @@
 //! What a run has used of its limits, with everything it calls.
 
 use super::super::error::{ScriptError, ScriptFlow, ScriptResult, quoted};
-use crate::i18n::{LocalizedText, script_run as words};
-use crate::protocol::budget::Budget;
-use crate::protocol::{Money, Usage};
+use avocet_core::i18n::{LocalizedText, script_run as words};
+use avocet_core::protocol::budget::Budget;
+use avocet_core::protocol::{Money, Usage};
 
 /// Maximum number of instructions in one run, counting repetitions in loops.
 pub const MOST_STEPS: usize = 200_000;
@@ -120,8 +120,8 @@ pub fn limit_error(why: LocalizedText) -> ScriptFlow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::budget::{SpendLimit, SpendLimits, Spent};
-    use crate::script::error::ErrorCause;
+    use crate::error::ErrorCause;
+    use avocet_core::protocol::budget::{SpendLimit, SpendLimits, Spent};
 
     #[test]
     fn each_limit_ends_a_run_with_its_own_sentence() {

@@ -16,7 +16,7 @@ use super::manifest::Manifest;
 use super::manifest::input::ScriptArgs;
 use super::permission;
 use super::source::ScriptLibrary;
-use crate::i18n::{Localize, script_run as words};
+use avocet_core::i18n::{Localize, script_run as words};
 use events::add_declared_handlers;
 use expression::Expressions;
 use frame::{Frame, ScriptRun};

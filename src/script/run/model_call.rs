@@ -13,9 +13,9 @@ use super::limits::limit_error;
 use super::params::{self, ModelCallSettings};
 use super::reasoning::{self, ThinkPlan};
 use super::scope::text_of;
-use crate::deadline::Allowance;
-use crate::i18n::{Localize, LocalizedText, script_run as words};
-use crate::protocol::{Message, Truncation};
+use avocet_core::deadline::Allowance;
+use avocet_core::i18n::{Localize, LocalizedText, script_run as words};
+use avocet_core::protocol::{Message, Truncation};
 
 /// How often the model is asked when its reply is not one of the choices.
 pub const TRIES: usize = 3;

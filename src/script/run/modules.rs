@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::super::error::{LocatedError, ScriptResult, quoted};
 use super::super::source::{self, SourceFiles};
-use crate::i18n::script_run as words;
+use avocet_core::i18n::script_run as words;
 
 /// Maximum number of files of one module, and of bytes in total.
 const MOST_FILES: usize = 64;

@@ -11,8 +11,8 @@ use super::dialogue::{DialogueMessage, SystemParts, messages_for_role};
 use super::frame::{Frame, ScriptRun};
 use super::model_call::{CallOptions, ScriptReply, complete, model_messages};
 use super::tools::{ToolQuestion, answer_with_tools};
-use crate::i18n::script_run as words;
-use crate::protocol::Message;
+use avocet_core::i18n::script_run as words;
+use avocet_core::protocol::Message;
 
 /// Lets every addressed role answer a message, one after the other.
 pub async fn answer_as_roles(run: &mut ScriptRun, frame: &mut Frame, at: usize) -> ScriptResult {

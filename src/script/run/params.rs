@@ -8,7 +8,7 @@ use super::super::settings::{SAMPLING, SamplingSpec};
 use super::super::text::bias::{Bias, BiasAmount};
 use super::super::text::regex;
 use super::scope::ScopeValues;
-use crate::protocol::Params;
+use avocet_core::protocol::Params;
 
 /// What `parameters` may hold that is not for the server: settings of the call, and what this
 /// program fills in itself.

@@ -18,7 +18,7 @@ use super::js::call_template_function;
 use super::limits::limit_error;
 use super::multi_role::answer_as_roles;
 use super::scope::{text_of, texts_of};
-use crate::i18n::script_run as words;
+use avocet_core::i18n::script_run as words;
 
 impl ScriptRun {
     /// Renders every pending message, in order, and asks the model where a mark requires it.

@@ -15,8 +15,8 @@ use super::super::tool_protocol::{ParsedToolCall, ToolHelp};
 use super::builtin_tools::{self, BuiltinTool};
 use super::frame::{Frame, ScriptRun, not_allowed_error};
 use super::scope::{merge, texts_of};
-use crate::i18n::{LocalizedText, script_run as words};
-use crate::protocol::Message;
+use avocet_core::i18n::{LocalizedText, script_run as words};
+use avocet_core::protocol::Message;
 
 /// Longest result of one call sent to the model, in characters.
 const LONGEST: usize = 20_000;

@@ -13,8 +13,8 @@ use super::super::host::{
     AnswerPart, FormAnswer, FormQuestion, InputAnswer, InputQuestion, ModelCall, PackKey,
     ScriptEvent, ScriptHost,
 };
-use crate::i18n::{LocalizedText, script_run as words};
-use crate::protocol::StepAction;
+use avocet_core::i18n::{LocalizedText, script_run as words};
+use avocet_core::protocol::StepAction;
 
 type PartStream = BoxStream<'static, Result<AnswerPart, LocalizedText>>;
 type StoreResult = Result<Option<Value>, LocalizedText>;

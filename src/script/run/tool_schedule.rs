@@ -22,7 +22,7 @@ use super::limits::MOST_ROUNDS;
 use super::scope::text_of;
 use super::script_tool::{Results, ScriptTool};
 use super::shared_host::Relay;
-use crate::i18n::{LocalizedText, script_run as words};
+use avocet_core::i18n::{LocalizedText, script_run as words};
 
 /// Maximum number of calls in one reply.
 const MOST_CALLS: usize = 20;

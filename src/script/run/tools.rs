@@ -19,8 +19,8 @@ use super::script_tool::{
     AFTER_USER, KEYWORD, Results, ScriptTool, ToolKind, builtin_tool, script_tool,
 };
 use super::tool_schedule::{ToolSchedule, run_calls, run_tool};
-use crate::i18n::script_run as words;
-use crate::protocol::{Message, Role};
+use avocet_core::i18n::script_run as words;
+use avocet_core::protocol::{Message, Role};
 
 /// Maximum number of tools of one script.
 const MOST_TOOLS: usize = 100;

@@ -10,7 +10,7 @@ use super::super::manifest::input::ScriptArgs;
 use super::super::settings::find_setting;
 use super::super::text::mentions;
 use super::params;
-use crate::i18n::script_run as words;
+use avocet_core::i18n::script_run as words;
 
 /// Reports named arguments of the started script that nothing in it mentions.
 pub fn report_unread_args(host: &mut dyn ScriptHost, shape: &Manifest, args: &ScriptArgs) {

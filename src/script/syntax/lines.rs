@@ -2,7 +2,7 @@
 //! sequence or belongs to the item above it. Lines are only indented, never added or removed, so
 //! that a place in the YAML maps back to the source.
 
-use crate::script::error::SourcePosition;
+use crate::error::SourcePosition;
 
 /// The YAML that replaces a separator of the dialogue.
 pub const SEPARATOR: &str = "- \"$initDone\"";

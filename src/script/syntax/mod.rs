@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 use super::error::{LocatedError, Location, SourcePosition};
-use crate::i18n::{LocalizedText, script_run as words};
+use avocet_core::i18n::{LocalizedText, script_run as words};
 
 mod lines;
 mod tree;

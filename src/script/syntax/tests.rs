@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::i18n::{Lang, Localize};
+use avocet_core::i18n::{Lang, Localize};
 
 fn items(text: &str) -> Value {
     let document = parse("t.ai.yaml", text).unwrap_or_else(|failure| panic!("{failure}"));

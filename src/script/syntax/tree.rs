@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 use serde_json::{Map, Number, Value};
 
-use crate::i18n::{LocalizedText, script_run as words};
-use crate::script::error::SourcePosition;
+use crate::error::SourcePosition;
+use avocet_core::i18n::{LocalizedText, script_run as words};
 
 /// Deepest nesting, and maximum number of nodes including those that aliases expand to.
 /// How deep the YAML of a script may be nested.

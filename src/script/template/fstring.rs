@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use super::limits::{MOST_OUTPUT, output_limit_error};
 use super::{TemplateNames, print};
-use crate::script::error::ScriptError;
-use crate::script::text::delimiters;
+use crate::error::ScriptError;
+use crate::text::delimiters;
 
 pub(super) fn render(text: &str, data: &Value) -> Result<String, ScriptError> {
     let mut out = String::new();

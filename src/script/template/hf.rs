@@ -10,8 +10,8 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, Undefi
 use super::limits::{self, MOST_OUTPUT, output_limit_error, template_error};
 use super::py_methods::{self, value_text};
 use super::tags::{self, TemplateFault, TemplateNames};
-use crate::i18n::script as words;
-use crate::script::error::ScriptError;
+use crate::error::ScriptError;
+use avocet_core::i18n::script as words;
 
 /// Maximum number of instructions of one rendering.
 const FUEL: u64 = 200_000;

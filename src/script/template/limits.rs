@@ -3,9 +3,9 @@
 //! that gets a name passes a filter that measures it, and the number of joins in one template is
 //! limited.
 
-use crate::i18n::script as words;
-use crate::script::error::{ScriptError, quoted};
-use crate::script::text::delimiters;
+use crate::error::{ScriptError, quoted};
+use crate::text::delimiters;
+use avocet_core::i18n::script as words;
 
 /// Longest rendered text, in bytes.
 pub const MOST_OUTPUT: usize = 8 * 1024 * 1024;

@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 use super::error::{ScriptError, quoted};
-use crate::i18n::script as words;
+use avocet_core::i18n::script as words;
 
 mod fstring;
 mod go;

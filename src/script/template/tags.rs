@@ -1,7 +1,7 @@
 //! The names inside of a Jinja template's tags, by their place: filters, tests, and variables that
 //! the template expects to be missing.
 
-use crate::script::error::ScriptError;
+use crate::error::ScriptError;
 
 use super::limits::{is_raw, leading_tag, prefix_through, raw_block};
 

@@ -1,6 +1,6 @@
 //! Whether a script reads a variable: in a template, an expression or an argument.
 
-use crate::script::syntax::{ScriptNode, Tree};
+use crate::syntax::{ScriptNode, Tree};
 
 /// Whether a node reads a name; a message that only contains the word does not.
 pub fn reads_name(node: &ScriptNode, name: &str) -> bool {
@@ -48,7 +48,7 @@ pub fn has_name(text: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::script::syntax;
+    use crate::syntax;
 
     #[test]
     fn a_name_is_read_in_templates_expressions_and_arguments_but_not_in_prose() {

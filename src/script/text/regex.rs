@@ -3,7 +3,7 @@
 use fancy_regex::{Captures, RegexBuilder};
 
 use super::super::error::{ScriptError, quoted};
-use crate::i18n::script_run as words;
+use avocet_core::i18n::script_run as words;
 
 /// Backtracking steps before a regular expression is given up.
 const BACKTRACKS: usize = 1_000_000;

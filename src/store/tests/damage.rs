@@ -18,7 +18,7 @@ fn damaged(fixture: &mut StoreFixture, damage: impl FnOnce(&mut Vec<u8>)) -> Str
 }
 
 /// The reports about the file.
-fn not_saved(fixture: &StoreFixture, why: crate::i18n::Phrase) -> SavingError {
+fn not_saved(fixture: &StoreFixture, why: avocet_core::i18n::Phrase) -> SavingError {
     let file = fixture.file().display().to_string();
     SavingError::NotSaved(words::OF_FILE.with("file", file).with("why", LocalizedText::from(why)))
 }

@@ -2,11 +2,11 @@
 //! rows are written first.
 
 use super::{HISTORY, PART, PendingRows, Resumed, SessionHeader, StoreWriter, WriteLock, now};
-use crate::protocol::Event;
-use crate::store::event_row::{self, EventRow};
-use crate::store::read::SessionRecord;
-use crate::store::write::PendingParts;
-use crate::store::{Database, EventPage, Listed, Remembered, SessionHit, StoreError};
+use crate::event_row::{self, EventRow};
+use crate::read::SessionRecord;
+use crate::write::PendingParts;
+use crate::{Database, EventPage, Listed, Remembered, SessionHit, StoreError};
+use avocet_core::protocol::Event;
 use serde_json::Value;
 
 impl StoreWriter {

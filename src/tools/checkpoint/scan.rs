@@ -8,8 +8,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
-use crate::safety::repository::TrackedFile;
-use crate::safety::{is_credential_entry, is_credential_path};
+use avocet_safety::repository::TrackedFile;
+use avocet_safety::{is_credential_entry, is_credential_path};
 
 /// Threads that look at files.
 const THREADS: usize = 4;

@@ -9,8 +9,8 @@
 #[cfg(target_os = "linux")]
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 
-use crate::protocol::{StepAction, Tier};
-use crate::safety::Assessment;
+use avocet_core::protocol::{StepAction, Tier};
+use avocet_safety::Assessment;
 
 /// Bytes of its own that a step may have at least, and the part of the machine's memory
 /// that makes it more where there is much: runtimes begin with a part of it.

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use crate::protocol::LineRound;
+use avocet_core::protocol::LineRound;
 
 /// The part kept of one stream, in bytes: its beginning and its end.
 pub(super) const HEAD: usize = 64 * 1024;
@@ -119,7 +119,12 @@ impl CapturedText {
         if self.is_whole() {
             return self.front.clone();
         }
-        format!("{}\n[… {} left out …]\n{}", self.front, crate::text::size(self.dropped), self.back)
+        format!(
+            "{}\n[… {} left out …]\n{}",
+            self.front,
+            avocet_core::text::size(self.dropped),
+            self.back
+        )
     }
 
     pub(super) fn is_whole(&self) -> bool {
@@ -153,7 +158,7 @@ impl CapturedText {
         let all = (self.front.len() + self.back.len()) as u64 + self.dropped;
         let gone = all.saturating_sub((first.len() + last.len()) as u64);
         let newline = if first.is_empty() || first.ends_with('\n') { "" } else { "\n" };
-        (format!("{first}{newline}[… {} left out …]\n{last}", crate::text::size(gone)), true)
+        (format!("{first}{newline}[… {} left out …]\n{last}", avocet_core::text::size(gone)), true)
     }
 }
 

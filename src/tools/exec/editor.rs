@@ -14,8 +14,8 @@ use rustix::process::Signal;
 use tokio::process::{Child, Command};
 
 use super::process_group::Tree;
-use crate::i18n::{LocalizedText, exec as words};
-use crate::tools::temp::{RunFolder, TempFolder};
+use crate::temp::{RunFolder, TempFolder};
+use avocet_core::i18n::{LocalizedText, exec as words};
 
 /// The longest text that is read back, in bytes.
 const LONGEST: u64 = 4 << 20;
@@ -69,8 +69,9 @@ impl Editing {
     /// The sentence that says why there is none.
     pub async fn wait(&mut self) -> Result<(), LocalizedText> {
         let editor = self.editor.as_str();
-        let wrong =
-            |word: crate::i18n::Phrase, why: String| word.with("editor", editor).with("why", why);
+        let wrong = |word: avocet_core::i18n::Phrase, why: String| {
+            word.with("editor", editor).with("why", why)
+        };
         match self.child.wait().await {
             Ok(status) if status.success() => Ok(()),
             Ok(status) if matches!(status.code(), Some(126 | 127)) => {
@@ -147,7 +148,7 @@ mod tests {
     use super::*;
 
     async fn edited(editor: &str, text: &str) -> Result<String, String> {
-        let said = |say: LocalizedText| say.text(crate::i18n::Lang::En);
+        let said = |say: LocalizedText| say.text(avocet_core::i18n::Lang::En);
         let temp = RunFolder::default();
         let mut editing = Editing::start(&temp, editor, text).map_err(said)?;
         editing.wait().await.map_err(said)?;

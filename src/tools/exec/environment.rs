@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use crate::safety;
+use avocet_safety as safety;
 
 /// The variables of a child, by name.
 pub type Variables = BTreeMap<OsString, OsString>;

@@ -9,7 +9,7 @@ use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use crate::i18n::{LocalizedText, Phrase, exec as words};
+use avocet_core::i18n::{LocalizedText, Phrase, exec as words};
 
 /// As much of a file as the kernel looks at.
 const HEAD: usize = 256;
@@ -254,7 +254,7 @@ mod formats {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::i18n::Lang;
+    use avocet_core::i18n::Lang;
 
     fn check_bytes(name: &str, bytes: &[u8]) -> Result<(), String> {
         let folder = tempfile::tempdir().unwrap();

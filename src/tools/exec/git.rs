@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::system::FilesOnly;
 use super::environment::Variables;
-use crate::safety::repository;
+use avocet_safety::repository;
 
 /// Overrules for L0, as `GIT_CONFIG_KEY_n` and `GIT_CONFIG_VALUE_n`.
 const OVERRULED: &[(&str, &str)] = &[

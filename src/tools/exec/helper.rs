@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use super::process_group;
-use crate::deadline::with_timeout;
+use avocet_core::deadline::with_timeout;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession, ResetSigmask};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 

@@ -25,8 +25,8 @@ use super::process_group::{self, KeptGroup};
 use super::process_id::ProcessId;
 use super::step_log::StepLog;
 use super::{ports, process_group::Group};
-use crate::safety::redact::{Redactor, RedactorSeed};
-use crate::tools::KeepOrder;
+use crate::KeepOrder;
+use avocet_safety::redact::{Redactor, RedactorSeed};
 
 /// The one argument that starts the mode; nothing a user would type.
 pub const MODE: &str = "__keeper";
@@ -82,9 +82,9 @@ pub(super) fn start(order: &KeepOrder, step: HandedOver<'_>) -> io::Result<KeptJ
         mark,
         place: order.place.clone(),
     };
-    crate::private_dir::private_folder(&order.place)?;
+    avocet_core::private_dir::private_folder(&order.place)?;
     if let Some(log) = step.log {
-        crate::tools::output_file::rename(log, &job.output());
+        crate::output_file::rename(log, &job.output());
     }
     let task = KeeperTask {
         job: job.clone(),

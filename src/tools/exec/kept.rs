@@ -12,8 +12,8 @@ use tokio::time::timeout;
 
 use super::process_group;
 use super::process_id::ProcessId;
-use crate::private_dir::beside;
-use crate::tools::output_file;
+use crate::output_file;
+use avocet_core::private_dir::beside;
 
 /// How long a job that has ended is remembered where no session has shown that.
 const REMEMBERED: Duration = Duration::from_hours(7 * 24);

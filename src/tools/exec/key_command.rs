@@ -9,8 +9,8 @@ use process_wrap::tokio::{CommandWrap, KillOnDrop, ProcessSession, ResetSigmask}
 use tokio::io::AsyncReadExt as _;
 
 use super::process_group;
-use crate::deadline::with_timeout;
-use crate::i18n::{LocalizedText, keys as words};
+use avocet_core::deadline::with_timeout;
+use avocet_core::i18n::{LocalizedText, keys as words};
 
 /// How long a program usually may take; it may ask the user first.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -47,7 +47,7 @@ pub async fn run(command: &KeyCommand) -> Result<String, LocalizedText> {
     }
 }
 
-fn failed(program: &str, why: impl Into<crate::i18n::PhraseValue>) -> LocalizedText {
+fn failed(program: &str, why: impl Into<avocet_core::i18n::PhraseValue>) -> LocalizedText {
     words::COMMAND_FAILED.with("program", program).with("why", why)
 }
 
@@ -100,7 +100,7 @@ fn one_line(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::i18n::Lang;
+    use avocet_core::i18n::Lang;
 
     fn command(program: &str, args: &[&str]) -> KeyCommand {
         KeyCommand {

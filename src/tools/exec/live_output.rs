@@ -7,8 +7,8 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::Instant;
 
-use crate::i18n::{Lang, exec as words};
-use crate::safety::redact::{Masking, Redactor};
+use avocet_core::i18n::{Lang, exec as words};
+use avocet_safety::redact::{Masking, Redactor};
 
 /// How long a piece waits for more.
 const GATHER: Duration = Duration::from_millis(40);

@@ -12,10 +12,10 @@ use futures_util::future::BoxFuture;
 
 use super::capture::CapturedText;
 use super::{Exec, not_run, parse, run};
-use crate::i18n::{Phrase, tools as words};
-use crate::protocol::{Observation, Outcome, ParsedOutput};
-use crate::safety::{Cleared, ToolTask};
-use crate::tools::{RunControl, Tool};
+use crate::{RunControl, Tool};
+use avocet_core::i18n::{Phrase, tools as words};
+use avocet_core::protocol::{Observation, Outcome, ParsedOutput};
+use avocet_safety::{Cleared, ToolTask};
 
 #[derive(Clone, Debug)]
 struct Plugins(Exec);

@@ -4,7 +4,7 @@
 use rustix::process::{Pid, Signal};
 use serde::{Deserialize, Serialize};
 
-use crate::private_dir::owner;
+use avocet_core::private_dir::owner;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessId {

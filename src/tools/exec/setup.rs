@@ -8,9 +8,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::environment::ChildEnvironment;
 use super::process_group::{self, StepGroups, StepWatch};
-use crate::i18n::Lang;
-use crate::safety::redact::Redactor;
-use crate::tools::sandbox::Sandbox;
+use crate::sandbox::Sandbox;
+use avocet_core::i18n::Lang;
+use avocet_safety::redact::Redactor;
 
 /// The parts that run steps.
 #[derive(Clone, Debug)]

@@ -16,9 +16,9 @@ use super::super::sandbox::{Confined, StepOrigin};
 use super::environment::{EnvironmentKind, Variables};
 use super::process_group::{self, Group, StartPermit, StepGroups, StepMark};
 use super::{Exec, bounds, format, git, helper};
-use crate::i18n::{LocalizedText, exec as words};
-use crate::protocol::{StepAction, Tier};
-use crate::safety::{Assessment, Cleared, LaunchRequest, LinkIdentity, Program, Seal, ToolTask};
+use avocet_core::i18n::{LocalizedText, exec as words};
+use avocet_core::protocol::{StepAction, Tier};
+use avocet_safety::{Assessment, Cleared, LaunchRequest, LinkIdentity, Program, Seal, ToolTask};
 
 /// Why a step did not start, and whose decision that is.
 #[derive(Debug)]
@@ -308,7 +308,7 @@ fn spawn(
 
 /// One sentence for the system's error.
 fn spawn_error_message(path: &Path, error: &io::Error) -> LocalizedText {
-    if let Some(what) = crate::private_dir::exhausted_resource(error) {
+    if let Some(what) = avocet_core::private_dir::exhausted_resource(error) {
         return words::NO_ROOM.with("path", path_text(path)).with("why", what);
     }
     let word = match error.kind() {

@@ -10,8 +10,8 @@ use tokio::time::Instant;
 
 use super::capture::CapturedText;
 use super::live_output::Decoder;
-use crate::safety::redact::Redactor;
-use crate::tools::output_file::OutputFile;
+use crate::output_file::OutputFile;
+use avocet_safety::redact::Redactor;
 
 /// How long output is gathered, and the most of it that is written then, in bytes.
 const GATHER: Duration = Duration::from_millis(50);

@@ -28,9 +28,9 @@ use super::process_group::daemons::DaemonRule;
 use super::process_group::{Group, Leftovers};
 use super::spawn::ChildHandle;
 use super::step_log::StepLog;
-use crate::deadline::with_timeout;
-use crate::safety::redact::Redactor;
-use crate::tools::{BackgroundControl, KeepOrder, LimitAnswer, LimitReached, RunControl};
+use crate::{BackgroundControl, KeepOrder, LimitAnswer, LimitReached, RunControl};
+use avocet_core::deadline::with_timeout;
+use avocet_safety::redact::Redactor;
 
 /// How long pipes may stay open after the child has exited.
 const PIPES: Duration = Duration::from_secs(1);

@@ -11,10 +11,10 @@ use rustix::process::Signal;
 use super::process_group::Tree;
 use super::spawn::{self, ChildStreams, StepStartError};
 use super::{Exec, daemon_rule, not_run, signal_name};
-use crate::i18n::{LocalizedText, exec as words};
-use crate::protocol::{Observation, Outcome, StepAction};
-use crate::safety::{self, Assessment, Cleared, TerminalProgram};
-use crate::tools::RunControl;
+use crate::RunControl;
+use avocet_core::i18n::{LocalizedText, exec as words};
+use avocet_core::protocol::{Observation, Outcome, StepAction};
+use avocet_safety::{self as safety, Assessment, Cleared, TerminalProgram};
 
 /// How long a program may take to end after a signal: an editor keeps what was typed.
 const ENDING: Duration = Duration::from_millis(300);

@@ -7,10 +7,10 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::i18n::Lang;
-use crate::protocol::{Requires, Risk, Step};
-use crate::safety::Program;
-use crate::safety::redact::Redactor;
+use avocet_core::i18n::Lang;
+use avocet_core::protocol::{Requires, Risk, Step};
+use avocet_safety::Program;
+use avocet_safety::redact::Redactor;
 use skip::{Reason, skip};
 
 #[allow(dead_code, reason = "not all reasons occur here")]
@@ -40,9 +40,9 @@ fn judged(tier: Tier, cwd: &Path, program: &Path, args: &[&str]) -> Assessment {
         }),
         cwd: cwd.to_owned(),
         pieces: vec![],
-        seen: crate::safety::SeenPrograms::default(),
+        seen: avocet_safety::SeenPrograms::default(),
         task: None,
-        launch: crate::safety::Launch { git, ..Default::default() },
+        launch: avocet_safety::Launch { git, ..Default::default() },
     }
 }
 

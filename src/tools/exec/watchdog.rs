@@ -144,6 +144,6 @@ pub fn run() -> ExitCode {
 /// own a process may set them though it is not in the foreground.
 fn restore_terminal(restore: &str) {
     let mut terminal = io::stdout().lock();
-    crate::terminal_modes::restore_from_raw(&terminal);
+    avocet_core::terminal_modes::restore_from_raw(&terminal);
     let _ = terminal.write_all(restore.as_bytes()).and_then(|()| terminal.flush());
 }

@@ -6,8 +6,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::private_dir::{beside, private_folder};
-use crate::safety::tools::digest;
+use avocet_core::private_dir::{beside, private_folder};
+use avocet_safety::tools::digest;
 
 /// All that is kept, in bytes.
 const MOST: u64 = 512 * 1024 * 1024;

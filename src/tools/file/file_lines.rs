@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use crate::text::encoding::{self, FileEncoding};
+use avocet_core::text::encoding::{self, FileEncoding};
 
 /// What is kept of one line, what is read at once, and by which the encoding is known, in bytes.
 const LONGEST: usize = 1 << 16;

@@ -11,7 +11,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use crate::private_dir::{beside, owner, private_folder};
+use avocet_core::private_dir::{beside, owner, private_folder};
 
 /// The most that is read of a list, in bytes.
 const LONGEST: u64 = 4 * 1024 * 1024;

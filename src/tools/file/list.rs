@@ -7,9 +7,9 @@ use ignore::WalkBuilder;
 use tokio_util::sync::CancellationToken;
 
 use super::{FileToolResult, cancelled, reason};
-use crate::i18n::{LocalizedText, tools as words};
-use crate::protocol::ParsedOutput;
-use crate::safety::tools::ListTask;
+use avocet_core::i18n::{LocalizedText, tools as words};
+use avocet_core::protocol::ParsedOutput;
+use avocet_safety::tools::ListTask;
 
 /// Names that are given, and that are counted.
 const NAMES: usize = 600;

@@ -16,10 +16,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::read_tracker::ReadTracker;
 use super::{RunControl, Tool};
-use crate::i18n::{LocalizedText, Phrase, common, tools as words};
-use crate::protocol::{Change, Observation, Outcome, ParsedOutput};
-use crate::safety::tools::InputError;
-use crate::safety::{Assessment, Cleared, ToolTask};
+use avocet_core::i18n::{LocalizedText, Phrase, common, tools as words};
+use avocet_core::protocol::{Change, Observation, Outcome, ParsedOutput};
+use avocet_safety::tools::InputError;
+use avocet_safety::{Assessment, Cleared, ToolTask};
 
 mod backups;
 mod file_lines;
@@ -174,7 +174,7 @@ fn run(step: &Cleared, desk: &FileToolState, cancel: &CancellationToken) -> File
 fn cancelled() -> FileToolResult {
     FileToolResult {
         outcome: Some(Outcome::Cancelled),
-        note: Some(crate::i18n::exec::CANCELLED.into()),
+        note: Some(avocet_core::i18n::exec::CANCELLED.into()),
         ..FileToolResult::default()
     }
 }

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use super::super::read_tracker::ReadTracker;
 use super::safe_open::{FileSlot, MissingFolders};
 use super::{FileToolResult, file_lines, head, reason};
-use crate::i18n::tools as words;
-use crate::protocol::ParsedOutput;
-use crate::safety::tools::{Read, digest};
-use crate::text::encoding::decode;
+use avocet_core::i18n::tools as words;
+use avocet_core::protocol::ParsedOutput;
+use avocet_core::text::encoding::decode;
+use avocet_safety::tools::{Read, digest};
 
 /// The largest file that is looked at, in bytes.
 const MOST: u64 = 16 * 1024 * 1024;

@@ -15,8 +15,8 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::file_lines::{FileLines, read_lines};
-use crate::private_dir::beside;
-use crate::safety::tools::Obstacle;
+use avocet_core::private_dir::beside;
+use avocet_safety::tools::Obstacle;
 
 /// How deep empty folders are that are removed.
 const DEEPEST: usize = 32;

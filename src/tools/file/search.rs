@@ -13,11 +13,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::list::{glob_matches, matcher, walk};
 use super::{FileToolResult, cancelled, head, reason};
-use crate::i18n::{LocalizedText, tools as words};
-use crate::protocol::ParsedOutput;
-use crate::safety::is_sensitive_name;
-use crate::safety::tools::SearchTask;
-use crate::text::encoding;
+use avocet_core::i18n::{LocalizedText, tools as words};
+use avocet_core::protocol::ParsedOutput;
+use avocet_core::text::encoding;
+use avocet_safety::is_sensitive_name;
+use avocet_safety::tools::SearchTask;
 
 /// Lines that are given, and matches that are counted.
 const LINES: usize = 200;

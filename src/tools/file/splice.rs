@@ -7,10 +7,10 @@ use std::os::unix::fs::FileExt as _;
 
 use super::safe_open::{FileSlot, MissingFolders};
 use super::{FileToolResult, FileToolState, reason};
-use crate::i18n::tools as words;
-use crate::safety::LargeFileState;
-use crate::safety::tools::{Cut, LargeEdit};
-use crate::tools::large_search::stamp;
+use crate::large_search::stamp;
+use avocet_core::i18n::tools as words;
+use avocet_safety::LargeFileState;
+use avocet_safety::tools::{Cut, LargeEdit};
 
 pub fn run(edit: &LargeEdit, desk: &FileToolState) -> FileToolResult {
     match apply(edit, desk) {

@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::*;
-use crate::i18n::Lang;
-use crate::protocol::{Requires, Step, StepAction};
-use crate::safety::{Policy, PolicyContext, Verdict, Workspace, assess};
-use crate::tools::Toolbox;
-use crate::tools::system::System;
+use crate::Toolbox;
+use crate::system::System;
+use avocet_core::i18n::Lang;
+use avocet_core::protocol::{Requires, Step, StepAction};
+use avocet_safety::{Policy, PolicyContext, Verdict, Workspace, assess};
 
 mod large;
 

@@ -5,8 +5,8 @@ use std::io;
 
 use super::safe_open::{ExistingFile, FileSlot, MissingFolders};
 use super::{FileToolResult, FileToolState, reason};
-use crate::i18n::{LocalizedText, tools as words};
-use crate::safety::tools::{Obstacle, Write, digest};
+use avocet_core::i18n::{LocalizedText, tools as words};
+use avocet_safety::tools::{Obstacle, Write, digest};
 
 /// A file this large was never judged, in bytes.
 const MOST: u64 = 64 * 1024 * 1024;

@@ -30,7 +30,7 @@ fn sides(prepared: &PreparedImage) -> (u32, u32) {
 }
 
 fn fault(bytes: Vec<u8>) -> String {
-    prepare(bytes, "@a.png").unwrap_err().text(crate::i18n::Lang::En)
+    prepare(bytes, "@a.png").unwrap_err().text(avocet_core::i18n::Lang::En)
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn summary(value: &Value) -> Value {
     match value {
         Value::Object(fields) => json!(format!("object of {}", fields.len())),
         Value::Array(values) => json!(format!("list of {}", values.len())),
-        Value::String(text) => json!(crate::text::cut(text, SHOWN)),
+        Value::String(text) => json!(avocet_core::text::cut(text, SHOWN)),
         other => other.clone(),
     }
 }

@@ -13,8 +13,8 @@ use rustix::fs::{Access, access};
 use super::Profile;
 use super::readable_paths::SandboxPaths;
 use super::temps::StepTempFolder;
-use crate::protocol::SandboxDenial;
-use crate::safety;
+use avocet_core::protocol::SandboxDenial;
+use avocet_safety as safety;
 
 /// Words of the systems' own errors, in the forms that languages and tools give them.
 const REFUSED: &[&str] = &[

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::landlock::Kernel;
 use super::{Profile, Sandbox, SandboxBackend, SandboxSupport, seatbelt};
-use crate::i18n::{Phrase, PhraseValue, sandbox as words};
+use avocet_core::i18n::{Phrase, PhraseValue, sandbox as words};
 
 /// A port that need not be open: a sandboxed call never gets to ask.
 const DISCARD: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9);

@@ -11,7 +11,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::safety::{self, UserPath};
+use avocet_safety::{self as safety, UserPath};
 
 /// A folder with more entries than this is not split up: it is allowed as a whole.
 const ENTRIES_MOST: usize = 2_000;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::Profile;
 use super::readable_paths::SandboxPaths;
-use crate::safety;
+use avocet_safety as safety;
 
 /// The path of the program that puts a profile around another.
 pub(super) const PROGRAM: &str = "/usr/bin/sandbox-exec";

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::temp::{RunFolder, TempFolder};
-use crate::i18n::LocalizedText;
+use avocet_core::i18n::LocalizedText;
 
 /// The folders of a session, made when one is needed first.
 #[derive(Debug, Default)]

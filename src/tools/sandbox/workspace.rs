@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::readable_paths::{Stamp, is_recent, read_stamp};
-use crate::safety;
+use avocet_safety as safety;
 
 /// So many folders are looked through, and so many entries all in all.
 const FOLDERS_MOST: usize = 1_000;

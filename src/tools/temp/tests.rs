@@ -149,13 +149,13 @@ fn an_unusable_folder_is_reported_and_the_next_one_is_used() {
     let good = place();
     let missing = good.path().join("missing");
     let run = RunFolder::new([missing.clone(), good.path().to_owned()]);
-    let said = run.fallback_warning().unwrap().text(crate::i18n::Lang::En);
+    let said = run.fallback_warning().unwrap().text(avocet_core::i18n::Lang::En);
     assert!(said.contains(&missing.display().to_string()), "{said}");
     assert!(said.contains(&good.path().display().to_string()), "{said}");
     assert!(run.create_folder("step").unwrap().path().starts_with(good.path()));
     assert!(run_folder(&good).fallback_warning().is_none());
     let said = RunFolder::new([missing.clone()]).create_folder("step").unwrap_err().say();
-    assert!(said.text(crate::i18n::Lang::En).contains(&missing.display().to_string()));
+    assert!(said.text(avocet_core::i18n::Lang::En).contains(&missing.display().to_string()));
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Images in the input: a pasted one is `[image 1]` in the text, and a pasted path to one becomes a
 //! mention of it.
 
-use crate::i18n::{Lang, screen as words};
-use crate::protocol::PastedImage;
-use crate::tools::image::PreparedImage;
+use avocet_core::i18n::{Lang, screen as words};
+use avocet_core::protocol::PastedImage;
+use avocet_tools::image::PreparedImage;
 
 /// So many are kept for texts that name them.
 const MOST: usize = 20;
@@ -99,8 +99,8 @@ fn percent_decoded(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{AttachmentSize, Image};
-    use crate::tui::composer::Composer;
+    use crate::composer::Composer;
+    use avocet_core::protocol::{AttachmentSize, Image};
 
     #[test]
     fn a_pasted_path_to_an_image_is_told_in_every_way_terminals_write_it() {
@@ -133,8 +133,8 @@ mod tests {
         assert_eq!(composer.images.ranges("see [image 2]"), [(4, 13)]);
         let named: Vec<_> = composer.images.named_in("[image 2]").into_iter().collect();
         assert_eq!(named.len(), 1);
-        composer.edit(crate::tui::keys::EditAction::DeleteBack);
-        composer.edit(crate::tui::keys::EditAction::DeleteBack);
+        composer.edit(crate::keys::EditAction::DeleteBack);
+        composer.edit(crate::keys::EditAction::DeleteBack);
         assert_eq!(composer.display_text(), "[image 1] ");
     }
 }

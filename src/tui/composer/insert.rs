@@ -3,10 +3,10 @@
 use tui_textarea::CursorMove;
 
 use super::Composer;
-use crate::i18n::Lang;
-use crate::prompt::mention::can_begin_after;
-use crate::tools::image::PreparedImage;
-use crate::tui::keys::EditAction;
+use crate::keys::EditAction;
+use avocet_core::i18n::Lang;
+use avocet_core::prompt::mention::can_begin_after;
+use avocet_tools::image::PreparedImage;
 
 impl Composer {
     /// What was sent, the oldest first.

@@ -1,7 +1,7 @@
 //! Mentions of files, `@src/lib.rs` and `@"a b.rs"`: which one is being typed, and which are units.
 //! It does not read the files.
 
-use crate::prompt::mention::{can_begin_after, find};
+use avocet_core::prompt::mention::{can_begin_after, find};
 
 /// A mention that is being typed: everything from its `@` to the cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Folds big pastes into one unit: the input shows `[pasted 132 lines]`, and the text itself is
 //! kept here until it is sent.
 
-use crate::config::draft::Paste;
-use crate::i18n::{Lang, screen as words};
-use crate::text::estimated_tokens;
+use avocet_config::draft::Paste;
+use avocet_core::i18n::{Lang, screen as words};
+use avocet_core::text::estimated_tokens;
 
 /// From this size on a paste is folded: every keystroke costs time with every character in the
 /// input.

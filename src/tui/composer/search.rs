@@ -9,10 +9,10 @@ use tui_textarea::{CursorRenderMode, TextArea, WrapMode};
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::history::KEPT;
-use crate::i18n::{Lang, input as words};
-use crate::tui::draw::{self, DrawContext};
-use crate::tui::text;
-use crate::tui::theme::Theme;
+use crate::draw::{self, DrawContext};
+use crate::text;
+use crate::theme::Theme;
+use avocet_core::i18n::{Lang, input as words};
 
 /// The longest query, in characters.
 const LONGEST: usize = 200;

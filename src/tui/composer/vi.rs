@@ -1,11 +1,11 @@
-//! Applies vi commands to the input. [`crate::tui::vim`] decides which command a key gives.
+//! Applies vi commands to the input. [`crate::vim`] decides which command a key gives.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::Style;
 use tui_textarea::CursorMove;
 
 use super::{Composer, chars_before};
-use crate::tui::vim::{GridPosition, Vim, VimEdit, VimMode, clamp_to_char};
+use crate::vim::{GridPosition, Vim, VimEdit, VimMode, clamp_to_char};
 
 /// The side on which to leave a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

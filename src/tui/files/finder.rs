@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc as news;
 
 use super::matcher::{FileMatcher, FileMatches, MatchCoverage};
-use crate::tools::walk;
-use crate::tui::Millis;
+use crate::Millis;
+use avocet_tools::walk;
 
 /// Names that are read in all.
 const MOST: usize = 200_000;

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::tui::fuzzy_list::FuzzyMatcher;
+use crate::fuzzy_list::FuzzyMatcher;
 
 /// Matching names that are kept.
 const MOST: usize = 100;

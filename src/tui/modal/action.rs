@@ -1,7 +1,7 @@
 //! What a key does in a dialog.
 
-use crate::config::Secret;
-use crate::protocol::Op;
+use avocet_config::Secret;
+use avocet_core::protocol::Op;
 
 /// The result of a key.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,10 +8,10 @@ use super::dialog_frame::DialogPage;
 use super::question::{QuestionState, Subject};
 use super::rows::{DiffViewCache, Rows};
 use super::step_details::{self, StepDetails};
-use crate::i18n::{common, screen as words};
-use crate::present::QuestionOffer;
-use crate::protocol::{AskId, Risk, StepAction, StepQuestion, Tier, UpcomingStep};
-use crate::tui::draw::DrawContext;
+use crate::draw::DrawContext;
+use avocet_core::i18n::{common, screen as words};
+use avocet_core::protocol::{AskId, Risk, StepAction, StepQuestion, Tier, UpcomingStep};
+use avocet_present::QuestionOffer;
 
 #[derive(Debug)]
 pub struct ApproveDialog {

@@ -5,14 +5,14 @@ use crossterm::event::KeyEvent;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use crate::i18n::{LocalizedText, Phrase, common, prompt, screen as words};
-use crate::present::{ChoicePick, QuestionKind, QuestionOffer, Severity};
-use crate::text::escape;
-use crate::tui::draw::DrawContext;
-use crate::tui::keys::{KeyAction, KeyContext};
-use crate::tui::status::KeyHint;
-use crate::tui::symbols::{CHOSEN, NOT_CHOSEN};
-use crate::tui::{keys, text};
+use crate::draw::DrawContext;
+use crate::keys::{KeyAction, KeyContext};
+use crate::status::KeyHint;
+use crate::symbols::{CHOSEN, NOT_CHOSEN};
+use crate::{keys, text};
+use avocet_core::i18n::{LocalizedText, Phrase, common, prompt, screen as words};
+use avocet_core::text::escape;
+use avocet_present::{ChoicePick, QuestionKind, QuestionOffer, Severity};
 
 /// One row: its letter, its label, and a short label for narrow dialogs.
 #[derive(Clone, Copy, Debug)]

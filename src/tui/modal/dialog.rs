@@ -7,10 +7,10 @@ use ratatui::layout::Rect;
 use super::ModalAction;
 use super::dialog_frame::DialogPage;
 use super::question::QuestionState;
-use crate::i18n::Lang;
-use crate::protocol::{Risk, StepAction};
-use crate::tui::Millis;
-use crate::tui::draw::DrawContext;
+use crate::Millis;
+use crate::draw::DrawContext;
+use avocet_core::i18n::Lang;
+use avocet_core::protocol::{Risk, StepAction};
 
 pub trait Dialog {
     /// The common part, and the step in question where it can be edited.

@@ -10,11 +10,11 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::rows::Rows;
-use crate::i18n::screen as words;
-use crate::tui::draw::{self, DrawContext, HorizontalRule};
-use crate::tui::keys::ScrollAction;
-use crate::tui::text;
-use crate::tui::theme::Theme;
+use crate::draw::{self, DrawContext, HorizontalRule};
+use crate::keys::ScrollAction;
+use crate::text;
+use crate::theme::Theme;
+use avocet_core::i18n::screen as words;
 
 /// Below this width no question can be shown so that it can be reviewed.
 pub const NARROWEST: u16 = 24;

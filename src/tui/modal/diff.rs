@@ -10,13 +10,13 @@ use super::ModalAction;
 use super::file_change;
 use super::rows::{DiffViewCache, Rows};
 use super::scroll::RowScroll;
-use crate::i18n::{screen as words, session};
-use crate::present::changes::{no_changes, relative_path};
-use crate::protocol::Change;
-use crate::tui::draw::{self, DrawContext, HorizontalRule};
-use crate::tui::keys::{self, KeyAction, KeyContext};
-use crate::tui::symbols::{CHOSEN, NOT_CHOSEN};
-use crate::tui::{status, text};
+use crate::draw::{self, DrawContext, HorizontalRule};
+use crate::keys::{self, KeyAction, KeyContext};
+use crate::symbols::{CHOSEN, NOT_CHOSEN};
+use crate::{status, text};
+use avocet_core::i18n::{screen as words, session};
+use avocet_core::protocol::Change;
+use avocet_present::changes::{no_changes, relative_path};
 
 /// From this width on, the list is beside the diff; on a narrower screen it is above it.
 const BESIDE: u16 = 72;

@@ -1,10 +1,10 @@
 //! Lets the user edit a step as text: each change is assessed again, and only text that was
 //! assessed and not denied can run.
 
-use crate::i18n::{Lang, LocalizedText};
-use crate::protocol::{Change, Risk, StepAction, Tier};
-use crate::safety::editable::{self, EditableForm};
-use crate::tui::composer::Composer;
+use crate::composer::Composer;
+use avocet_core::i18n::{Lang, LocalizedText};
+use avocet_core::protocol::{Change, Risk, StepAction, Tier};
+use avocet_safety::editable::{self, EditableForm};
 
 #[derive(Debug)]
 pub struct Editor {

@@ -5,11 +5,11 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::rows::{DiffViewCache, Rows};
-use crate::i18n::screen as words;
-use crate::protocol::Change;
-use crate::tui::draw::DrawContext;
-use crate::tui::text;
-use crate::tui::transcript::{DiffForm, DiffView};
+use crate::draw::DrawContext;
+use crate::text;
+use crate::transcript::{DiffForm, DiffView};
+use avocet_core::i18n::screen as words;
+use avocet_core::protocol::Change;
 
 /// Rows of a diff that must be seen before it can be approved. The rest of a longer diff can be
 /// scrolled to, or read in the file.
@@ -68,7 +68,7 @@ pub fn rows(
 fn escape_invisible(text: &str) -> String {
     let (mut out, mut start) = (String::with_capacity(text.len()), 0);
     for (at, c) in text.char_indices() {
-        if !matches!(c, ' '..='~' | '\n') && crate::safety::is_hidden(c) {
+        if !matches!(c, ' '..='~' | '\n') && avocet_safety::is_hidden(c) {
             out.push_str(text.get(start..at).unwrap_or_default());
             out.extend(c.escape_unicode());
             start = at + c.len_utf8();

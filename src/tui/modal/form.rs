@@ -9,15 +9,15 @@ use ratatui::text::{Line, Span};
 use super::ModalAction;
 use super::dialog_frame::{self, DialogFrame, DialogPage, Foot};
 use super::question::{self, Field};
-use crate::i18n::{Lang, LocalizedText, common, screen as words};
-use crate::protocol::{AskId, Decision, FormField, Op};
-use crate::tui::composer::{Composer, ComposerStyle};
-use crate::tui::draw::DrawContext;
-use crate::tui::guard::FocusNotice;
-use crate::tui::keys::{self, KeyAction, KeyContext, ScrollAction};
-use crate::tui::status::KeyHint;
-use crate::tui::symbols::{CHOSEN, NOT_CHOSEN};
-use crate::tui::text;
+use crate::composer::{Composer, ComposerStyle};
+use crate::draw::DrawContext;
+use crate::guard::FocusNotice;
+use crate::keys::{self, KeyAction, KeyContext, ScrollAction};
+use crate::status::KeyHint;
+use crate::symbols::{CHOSEN, NOT_CHOSEN};
+use crate::text;
+use avocet_core::i18n::{Lang, LocalizedText, common, screen as words};
+use avocet_core::protocol::{AskId, Decision, FormField, Op};
 
 /// Rows of the field that is being filled in, and columns of the names.
 const FIELD: u16 = 4;

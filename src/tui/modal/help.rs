@@ -8,13 +8,13 @@ use ratatui::text::{Line, Span};
 use super::ModalAction;
 use super::choice;
 use super::page::{PageList, PageScroll};
-use crate::commands::{Surface, by_category, kept_sections, with_aliases};
-use crate::i18n::{Phrase, PhraseValue, common, screen as words, session};
-use crate::protocol::Extensions;
-use crate::tui::draw::DrawContext;
-use crate::tui::keymap::Keymap;
-use crate::tui::keys::{self, KEYS, KeyAction, KeyContext};
-use crate::tui::{status, text};
+use crate::draw::DrawContext;
+use crate::keymap::Keymap;
+use crate::keys::{self, KEYS, KeyAction, KeyContext};
+use crate::{status, text};
+use avocet_core::i18n::{Phrase, PhraseValue, common, screen as words, session};
+use avocet_core::protocol::Extensions;
+use avocet_present::commands::{Surface, by_category, kept_sections, with_aliases};
 
 /// From this width on, keys and commands are side by side.
 const WIDE: u16 = 132;
@@ -169,8 +169,8 @@ const PLACES: &[(KeyContext, Phrase)] = &[
     (KeyContext::Anywhere, words::PLACE_ANYWHERE),
     (KeyContext::Question, words::PLACE_QUESTION),
     (KeyContext::Palette, words::PLACE_PALETTE),
-    (KeyContext::Queue, crate::i18n::input::PLACE_QUEUE),
-    (KeyContext::HistorySearch, crate::i18n::input::PLACE_SEARCH),
+    (KeyContext::Queue, avocet_core::i18n::input::PLACE_QUEUE),
+    (KeyContext::HistorySearch, avocet_core::i18n::input::PLACE_SEARCH),
     (KeyContext::Search, words::PLACE_SEARCH),
     (KeyContext::SearchResults, words::PLACE_FOUND),
     (KeyContext::Diff, session::CHANGED_FILES),

@@ -8,11 +8,11 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::ModalAction;
-use crate::config::Secret;
-use crate::i18n::{LocalizedText, screen as words};
-use crate::tui::draw::{self, DrawContext, HorizontalRule};
-use crate::tui::keys::{self, KeyAction, KeyContext};
-use crate::tui::{status, text};
+use crate::draw::{self, DrawContext, HorizontalRule};
+use crate::keys::{self, KeyAction, KeyContext};
+use crate::{status, text};
+use avocet_config::Secret;
+use avocet_core::i18n::{LocalizedText, screen as words};
 
 /// Rows of the head, the field, the explanation and the hint.
 const HEIGHT: u16 = 4;

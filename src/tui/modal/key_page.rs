@@ -8,11 +8,11 @@ use ratatui::text::{Line, Span};
 use super::ModalAction;
 use super::help::key_list;
 use super::page::PageScroll;
-use crate::i18n::screen as words;
-use crate::tui::draw::{self, DrawContext};
-use crate::tui::keymap::Keymap;
-use crate::tui::keys::{self, KeyAction, KeyContext};
-use crate::tui::{status, text};
+use crate::draw::{self, DrawContext};
+use crate::keymap::Keymap;
+use crate::keys::{self, KeyAction, KeyContext};
+use crate::{status, text};
+use avocet_core::i18n::screen as words;
 
 /// The longest search.
 const LONGEST: usize = 80;

@@ -14,9 +14,11 @@ use super::keymap::Keymap;
 use super::keys::ScrollAction;
 use super::text;
 use super::transcript::{HighlightedCode, Snippet};
-use crate::i18n::Lang;
-use crate::present::QuestionOffer;
-use crate::protocol::{Ask, AskId, Change, Extensions, Question, Risk, SessionInfo, StepAction};
+use avocet_core::i18n::Lang;
+use avocet_core::protocol::{
+    Ask, AskId, Change, Extensions, Question, Risk, SessionInfo, StepAction,
+};
+use avocet_present::QuestionOffer;
 
 mod action;
 mod approve;

@@ -10,14 +10,14 @@ use ratatui::text::{Line, Span};
 use super::ModalAction;
 use super::dialog_frame::{self, DialogFrame, DialogPage, Foot};
 use super::question::{self, Field};
-use crate::i18n::{Lang, Phrase, common, screen as words, session};
-use crate::protocol::{ApprovalMode, AskId, Decision, Op, PlanItem};
-use crate::tui::composer::{Composer, ComposerStyle};
-use crate::tui::draw::{self, DrawContext};
-use crate::tui::guard::FocusNotice;
-use crate::tui::keys::{self, KeyAction, KeyContext, ScrollAction};
-use crate::tui::status::KeyHint;
-use crate::tui::text;
+use crate::composer::{Composer, ComposerStyle};
+use crate::draw::{self, DrawContext};
+use crate::guard::FocusNotice;
+use crate::keys::{self, KeyAction, KeyContext, ScrollAction};
+use crate::status::KeyHint;
+use crate::text;
+use avocet_core::i18n::{Lang, Phrase, common, screen as words, session};
+use avocet_core::protocol::{ApprovalMode, AskId, Decision, Op, PlanItem};
 
 /// Rows of the field for a free answer.
 const FIELD: u16 = 6;

@@ -7,10 +7,10 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::scroll::RowScroll;
-use crate::i18n::screen as words;
-use crate::tui::draw::{self, DrawContext, HorizontalRule};
-use crate::tui::keys::KeyAction;
-use crate::tui::{status, text};
+use crate::draw::{self, DrawContext, HorizontalRule};
+use crate::keys::KeyAction;
+use crate::{status, text};
+use avocet_core::i18n::screen as words;
 
 /// A page that scrolls.
 #[derive(Debug, Default)]

@@ -5,11 +5,11 @@ use ratatui::text::Line;
 use super::dialog::Dialog;
 use super::dialog_frame::DialogPage;
 use super::question::QuestionState;
-use crate::i18n::{LocalizedText, common};
-use crate::present::QuestionOffer;
-use crate::protocol::{AskId, Risk, StepAction};
-use crate::tui::draw::DrawContext;
-use crate::tui::text;
+use crate::draw::DrawContext;
+use crate::text;
+use avocet_core::i18n::{LocalizedText, common};
+use avocet_core::protocol::{AskId, Risk, StepAction};
+use avocet_present::QuestionOffer;
 
 #[derive(Debug)]
 pub struct PauseDialog {

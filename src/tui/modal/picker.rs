@@ -10,12 +10,12 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::{ModalAction, PickerAction, Topic};
-use crate::i18n::{Lang, LocalizedText, Phrase, common, screen as words};
-use crate::tui::draw::{self, DrawContext, HorizontalRule};
-use crate::tui::fuzzy_list::{FuzzyMatcher, ListSelection, RowStyle};
-use crate::tui::keys::{self, KeyAction, KeyContext};
-use crate::tui::symbols::CHOSEN;
-use crate::tui::{status, text};
+use crate::draw::{self, DrawContext, HorizontalRule};
+use crate::fuzzy_list::{FuzzyMatcher, ListSelection, RowStyle};
+use crate::keys::{self, KeyAction, KeyContext};
+use crate::symbols::CHOSEN;
+use crate::{status, text};
+use avocet_core::i18n::{Lang, LocalizedText, Phrase, common, screen as words};
 
 /// Rows visible at once.
 const ROWS: usize = 10;

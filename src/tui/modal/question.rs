@@ -12,15 +12,15 @@ use super::dialog_frame::{self, DialogFrame, DialogPage, Foot, MessageUntil};
 use super::edit::{EditAssessment, Editor};
 use super::rows::DiffViewCache;
 use super::step_details;
-use crate::i18n::{Lang, LocalizedText, Phrase, common, prompt, screen as words};
-use crate::present::{ChoicePick, PickEffect, QuestionOffer, Severity};
-use crate::protocol::{AskId, Change, Decision, Op, Risk, StepAction};
-use crate::tui::composer::{Composer, ComposerStyle};
-use crate::tui::draw::DrawContext;
-use crate::tui::guard::FocusNotice;
-use crate::tui::keys::{self, KeyAction, KeyContext, ScrollAction};
-use crate::tui::status::{HintKey, KeyHint, hint_line};
-use crate::tui::{Millis, text};
+use crate::composer::{Composer, ComposerStyle};
+use crate::draw::DrawContext;
+use crate::guard::FocusNotice;
+use crate::keys::{self, KeyAction, KeyContext, ScrollAction};
+use crate::status::{HintKey, KeyHint, hint_line};
+use crate::{Millis, text};
+use avocet_core::i18n::{Lang, LocalizedText, Phrase, common, prompt, screen as words};
+use avocet_core::protocol::{AskId, Change, Decision, Op, Risk, StepAction};
+use avocet_present::{ChoicePick, PickEffect, QuestionOffer, Severity};
 
 /// A second press approves what was not all seen, but not while the key is held down.
 const HELD: Millis = 700;

@@ -7,9 +7,9 @@ use std::ops::Range;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-use crate::protocol::Change;
-use crate::tui::draw::{self, DrawContext};
-use crate::tui::transcript::{DiffView, HighlightedCode, Snippet, language_of};
+use crate::draw::{self, DrawContext};
+use crate::transcript::{DiffView, HighlightedCode, Snippet, language_of};
+use avocet_core::protocol::Change;
 
 #[derive(Clone, Debug, Default)]
 pub struct Rows(Vec<RowsPart>);

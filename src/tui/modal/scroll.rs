@@ -1,6 +1,6 @@
 //! Which rows of a long list are in view.
 
-use crate::tui::keys::ScrollAction;
+use crate::keys::ScrollAction;
 
 /// The first row in view, of how many, and how many fit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

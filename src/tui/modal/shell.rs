@@ -8,10 +8,10 @@ use super::dialog::Dialog;
 use super::dialog_frame::DialogPage;
 use super::question::{QuestionState, Subject};
 use super::step_details::{self, StepDetails};
-use crate::i18n::{common, screen as words};
-use crate::present::QuestionOffer;
-use crate::protocol::{AskId, Risk, StepAction, StepQuestion};
-use crate::tui::draw::{self, DrawContext};
+use crate::draw::{self, DrawContext};
+use avocet_core::i18n::{common, screen as words};
+use avocet_core::protocol::{AskId, Risk, StepAction, StepQuestion};
+use avocet_present::QuestionOffer;
 
 /// Columns before each simple command.
 const INDENT: usize = 2;

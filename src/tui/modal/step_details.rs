@@ -7,12 +7,12 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use serde_json::Value;
 
-use crate::i18n::safety::{ELEVATES, ELEVATES_ASKED, EXPLAIN_ASKS};
-use crate::i18n::{LocalizedText, Phrase, common, screen as words};
-use crate::protocol::{Effect, Reason, Risk, StepAction, Tier};
-use crate::text::{QuotedWord, escape, quote};
-use crate::tui::draw::DrawContext;
-use crate::tui::{draw, text};
+use crate::draw::DrawContext;
+use crate::{draw, text};
+use avocet_core::i18n::safety::{ELEVATES, ELEVATES_ASKED, EXPLAIN_ASKS};
+use avocet_core::i18n::{LocalizedText, Phrase, common, screen as words};
+use avocet_core::protocol::{Effect, Reason, Risk, StepAction, Tier};
+use avocet_core::text::{QuotedWord, escape, quote};
 
 /// A text with this many line breaks is shown line by line, even if it fits on one row.
 const BROKEN: usize = 3;

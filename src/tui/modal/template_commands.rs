@@ -10,13 +10,13 @@ use super::dialog::Dialog;
 use super::dialog_frame::DialogPage;
 use super::question::QuestionState;
 use super::step_details::{self, StepDetails};
-use crate::i18n::{common, prompt as words};
-use crate::present::QuestionOffer;
-use crate::protocol::{AskId, Risk, StepAction, TemplateCommand};
-use crate::text::escape;
-use crate::tui::draw::{self, DrawContext};
-use crate::tui::keys::{self, KeyAction, KeyContext};
-use crate::tui::{symbols, text};
+use crate::draw::{self, DrawContext};
+use crate::keys::{self, KeyAction, KeyContext};
+use crate::{symbols, text};
+use avocet_core::i18n::{common, prompt as words};
+use avocet_core::protocol::{AskId, Risk, StepAction, TemplateCommand};
+use avocet_core::text::escape;
+use avocet_present::QuestionOffer;
 
 /// Columns before the line of a piece.
 const COLUMN: usize = 8;
@@ -209,7 +209,8 @@ impl TemplateDialog {
                 rows.extend(draw::label_lines("", pen.theme.dim, COLUMN + 2, text));
             }
         }
-        let why = piece.risk.main_reason().filter(|_| piece.risk.tier > crate::protocol::Tier::L0);
+        let why =
+            piece.risk.main_reason().filter(|_| piece.risk.tier > avocet_core::protocol::Tier::L0);
         let why = why.map(|why| why.text(pen.lang)).into_iter();
         let grave = piece.is_high_risk().then(|| words::PIECE_GRAVE.text(pen.lang).to_owned());
         for text in why.chain(grave) {

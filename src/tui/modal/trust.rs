@@ -7,11 +7,11 @@ use ratatui::text::Line;
 use super::dialog::Dialog;
 use super::dialog_frame::DialogPage;
 use super::question::QuestionState;
-use crate::i18n::{LocalizedText, common, screen as words};
-use crate::present::{ChoicePick, QuestionOffer};
-use crate::protocol::{AskId, Risk, StepAction, TrustOffer, UntrustedFile};
-use crate::tui::draw::DrawContext;
-use crate::tui::text;
+use crate::draw::DrawContext;
+use crate::text;
+use avocet_core::i18n::{LocalizedText, common, screen as words};
+use avocet_core::protocol::{AskId, Risk, StepAction, TrustOffer, UntrustedFile};
+use avocet_present::{ChoicePick, QuestionOffer};
 
 /// Files that are named; the rest is only counted.
 const NAMED: usize = 12;

@@ -14,8 +14,8 @@ use ratatui_image::protocol::sixel::Sixel;
 
 use super::graphics::GraphicsProtocol;
 use super::size::PictureSize;
-use crate::protocol::Image;
-use crate::tools::image::decode;
+use avocet_core::protocol::Image;
+use avocet_tools::image::decode;
 
 /// The longest picture that is sent, in bytes.
 const LONGEST: usize = 4 << 20;

@@ -2,8 +2,8 @@
 
 use super::graphics::{Graphics, GraphicsProtocol};
 use super::size::CellSize;
-use crate::protocol::Image;
-use crate::tools::image::prepare;
+use avocet_core::protocol::Image;
+use avocet_tools::image::prepare;
 
 /// An image of one colour.
 pub fn image(width: u32, height: u32) -> Image {

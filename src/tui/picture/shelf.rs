@@ -9,8 +9,8 @@ use super::encode::{EncodeResult, EncodedPicture, PictureRequest};
 use super::graphics::{Graphics, GraphicsProtocol};
 use super::placed::PlacedPicture;
 use super::size::PictureSize;
-use crate::protocol::Image;
-use crate::tui::time::Millis;
+use crate::time::Millis;
+use avocet_core::protocol::Image;
 
 /// The most pictures that are kept, and their bytes.
 const MOST: usize = 16;

@@ -1,6 +1,6 @@
 //! The size of a picture in cells.
 
-use crate::tools::image::scaled_size;
+use avocet_tools::image::scaled_size;
 
 /// The most rows of a picture.
 pub const ROWS: u16 = 12;

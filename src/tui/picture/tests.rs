@@ -6,8 +6,8 @@ use super::graphics::GraphicsProtocol;
 use super::sample::image;
 use super::size::{PIXELS, ROWS};
 use super::*;
-use crate::protocol::Image;
-use crate::tools::image::scaled_size;
+use avocet_core::protocol::Image;
+use avocet_tools::image::scaled_size;
 
 const CELL: CellSize = CellSize { width: 10, height: 20 };
 const KITTY: GraphicsProtocol = GraphicsProtocol::Kitty { compression: false };

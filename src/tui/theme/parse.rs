@@ -5,8 +5,8 @@ use toml_edit::{Document, Item, TableLike};
 
 use super::downsample::{SIXTEEN, parse_hex, to_terminal_color};
 use super::{BarColors, Depth, DiffColors, Markup, Syntax, Theme};
-use crate::i18n::{LocalizedText, screen};
-use crate::tui::symbols::LineStyle;
+use crate::symbols::LineStyle;
+use avocet_core::i18n::{LocalizedText, screen};
 
 /// Keys of the file that are not meanings.
 const ABOUT: &[&str] = &["name", "background"];

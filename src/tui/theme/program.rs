@@ -3,7 +3,7 @@
 use ratatui::style::{Modifier, Style};
 
 use super::Theme;
-use crate::text::{ProgramColor, ProgramStyle};
+use avocet_core::text::{ProgramColor, ProgramStyle};
 
 impl Theme {
     /// What `base` becomes where a program asked for a style: of its colours the theme has one with

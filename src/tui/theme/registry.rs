@@ -2,7 +2,7 @@
 //! name. Reads no files: the caller supplies the sources.
 
 use super::{Background, Depth, Theme};
-use crate::i18n::{LocalizedText, screen};
+use avocet_core::i18n::{LocalizedText, screen};
 
 /// The name of the theme that follows the terminal's background.
 pub const AUTO: &str = "auto";
@@ -61,7 +61,7 @@ impl ThemeRegistry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::i18n::Lang;
+    use avocet_core::i18n::Lang;
 
     fn registry() -> ThemeRegistry {
         let own = |name: &str, toml: &str| ThemeSource { name: name.into(), toml: toml.into() };

@@ -4,7 +4,7 @@ use ratatui::style::Color;
 
 use super::downsample::{Rgb, parse_hex};
 use super::*;
-use crate::i18n::Lang;
+use avocet_core::i18n::Lang;
 
 fn luminance(rgb: Rgb) -> f64 {
     let part = |value: u8| {

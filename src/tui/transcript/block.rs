@@ -16,14 +16,14 @@ use super::step::{Fold, StepBlock};
 use super::text::{BlockText, TextPart, TextSyntax};
 use super::time::{self, ArrivalTime};
 use super::{page, plan};
-use crate::i18n::{LocalizedText, common, screen, session};
-use crate::protocol::{
+use crate::picture::{PictureSize, picture_size};
+use crate::theme::Theme;
+use crate::{symbols, text};
+use avocet_core::i18n::{LocalizedText, common, screen, session};
+use avocet_core::protocol::{
     AttachmentInfo, AttachmentSize, Image, Notice, NoticeLevel, PageRow, PlanItem, Truncation,
     TurnOrigin, TurnOutcome, Usage,
 };
-use crate::tui::picture::{PictureSize, picture_size};
-use crate::tui::theme::Theme;
-use crate::tui::{symbols, text};
 
 /// Columns before the text of every block, where its mark is.
 pub(super) const GUTTER: usize = 2;
@@ -565,7 +565,7 @@ fn layout_turn_end(
     rows
 }
 
-fn truncation_phrase(cut: Truncation) -> crate::i18n::Phrase {
+fn truncation_phrase(cut: Truncation) -> avocet_core::i18n::Phrase {
     match cut {
         Truncation::Cancelled => screen::CUT_CANCELLED,
         Truncation::Broken => screen::CUT_BROKEN,

@@ -6,16 +6,16 @@ use super::step_groups;
 use super::step_run::StepRun;
 use super::text::{BlockText, TextSyntax};
 use super::time::ArrivalTime;
-use crate::config::ShowThinking;
-use crate::i18n::LocalizedText;
-use crate::protocol::Change;
-use crate::protocol::{
+use crate::text;
+use avocet_config::ShowThinking;
+use avocet_core::i18n::LocalizedText;
+use avocet_core::protocol::Change;
+use avocet_core::protocol::{
     Ask, Event, ModelMessage, Notice, NoticeLevel, Observation, PageRow, PlanItem, Question,
     Requires, Risk, Step as Proposed, StepAction, StepQuestion, Truncation, TurnOrigin,
     TurnOutcome, Usage,
 };
-use crate::safety::sanitize::{Cleaner, TextSource};
-use crate::tui::text;
+use avocet_safety::sanitize::{Cleaner, TextSource};
 
 /// Turns shorter than this end without a line of their own.
 const LONG_TURN_MS: u64 = 20_000;

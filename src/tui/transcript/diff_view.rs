@@ -11,8 +11,8 @@ use ratatui::text::{Line, Span};
 use super::diff::{DiffLineKind, LineNumbers, changed_words};
 use super::highlight::{self, CodePosition, HighlightedCode, Snippet};
 use super::paragraph::{Break, LayoutContext, Paragraph, StyledRow, bar_prefixes, with_prefix};
-use crate::i18n::Lang;
-use crate::tui::theme::Theme;
+use crate::theme::Theme;
+use avocet_core::i18n::Lang;
 
 /// From this width on, the old and the new text of a change are side by side.
 const SIDE_BY_SIDE: usize = 150;

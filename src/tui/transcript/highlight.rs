@@ -11,7 +11,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use ratatui::style::Style;
 use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxSet};
 
-use crate::tui::theme::Syntax;
+use crate::theme::Syntax;
 
 /// Lines before a piece that are parsed again as its context, and the most bytes of context and
 /// piece.

@@ -12,12 +12,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use crate::config::ShowThinking;
-use crate::i18n::{Lang, LocalizedText};
-use crate::protocol::{Event, Notice, PageRow};
-use crate::tui::Millis;
-use crate::tui::picture::{CellSize, PictureShelf};
-use crate::tui::theme::Theme;
+use crate::Millis;
+use crate::picture::{CellSize, PictureShelf};
+use crate::theme::Theme;
+use avocet_config::ShowThinking;
+use avocet_core::i18n::{Lang, LocalizedText};
+use avocet_core::protocol::{Event, Notice, PageRow};
 
 mod block;
 mod builder;

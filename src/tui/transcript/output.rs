@@ -9,10 +9,10 @@ use super::paragraph::{
 };
 use super::time;
 use super::{diff, diff_view};
-use crate::i18n::screen;
-use crate::safety::sanitize::{Cleaner, clean_styled, is_binary};
-use crate::text::StyleRuns;
-use crate::tui::text::{GAP, width};
+use crate::text::{GAP, width};
+use avocet_core::i18n::screen;
+use avocet_core::text::StyleRuns;
+use avocet_safety::sanitize::{Cleaner, clean_styled, is_binary};
 
 /// Rows shown of a running command.
 const RUNNING: usize = 4;
@@ -237,7 +237,7 @@ pub(super) fn telling_rows(
         let say = screen::MORE_LINES.with("n", time::group_digits(others as u64));
         let say = say.with("steps", paper.steps_key);
         let say = format!("   {}", paper.localize(&say));
-        if last.width() + crate::tui::text::width(&say) <= paper.prose_width() {
+        if last.width() + crate::text::width(&say) <= paper.prose_width() {
             last.line.spans.push(Span::styled(say, paper.theme.dim));
         }
     }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use ratatui::buffer::Buffer;
 
 use super::paragraph::LinkColumns;
-use crate::tui::picture::PlacedPicture;
+use crate::picture::PlacedPicture;
 
 /// What a frame shows beside its cells.
 #[derive(Debug, Default)]

@@ -3,9 +3,9 @@
 use super::paragraph::{
     Break, LayoutContext, Paragraph, StyledRow, layout_labelled, layout_sentence,
 };
-use crate::i18n::LocalizedText;
-use crate::protocol::PageRow;
-use crate::tui::text;
+use crate::text;
+use avocet_core::i18n::LocalizedText;
+use avocet_core::protocol::PageRow;
 
 /// A label wider than this pushes only the values of its own section to the right.
 const LABEL: usize = 28;

@@ -8,8 +8,8 @@ use super::block::Block;
 use super::paragraph::{MEASURE, StyledRow};
 use super::time;
 use super::viewport::{LayoutSetting, STAMP, gutter};
-use crate::tui::draw;
-use crate::tui::theme::Theme;
+use crate::draw;
+use crate::theme::Theme;
 
 /// Paints the background of a row: the panel of its block, or the row's own.
 pub(super) fn paint_row(

@@ -7,11 +7,11 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::highlight::{HighlightCache, HighlightedCode};
-use crate::i18n::{Lang, LocalizedText, Phrase, model};
-use crate::tui::picture::{CellSize, PictureSize};
-use crate::tui::symbols::BAR_ON;
-use crate::tui::text;
-use crate::tui::theme::Theme;
+use crate::picture::{CellSize, PictureSize};
+use crate::symbols::BAR_ON;
+use crate::text;
+use crate::theme::Theme;
+use avocet_core::i18n::{Lang, LocalizedText, Phrase, model};
 
 /// Prose is not laid out wider than this, however wide the screen is.
 pub(super) const MEASURE: usize = 100;

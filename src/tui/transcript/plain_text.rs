@@ -3,8 +3,8 @@
 use super::Transcript;
 use super::source_lines::join_rows;
 use super::viewport::{LayoutSetting, blank_rows_before};
-use crate::i18n::screen as words;
-use crate::tui::theme::Theme;
+use crate::theme::Theme;
+use avocet_core::i18n::screen as words;
 
 /// At most this many bytes are written, counted from the end.
 const MOST: usize = 32 << 20;

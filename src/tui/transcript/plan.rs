@@ -4,8 +4,8 @@
 use ratatui::style::Modifier;
 
 use super::paragraph::{LayoutContext, StyledRow, layout_labelled, layout_sentence};
-use crate::i18n::{plural, screen};
-use crate::protocol::{PlanItem, PlanState};
+use avocet_core::i18n::{plural, screen};
+use avocet_core::protocol::{PlanItem, PlanState};
 
 pub(super) fn layout(items: &[PlanItem], paper: &LayoutContext<'_>) -> Vec<StyledRow> {
     let theme = paper.theme;

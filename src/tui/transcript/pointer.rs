@@ -1,7 +1,7 @@
 //! The state of the mouse over the conversation.
 
 use super::viewport::RowPosition;
-use crate::tui::Millis;
+use crate::Millis;
 
 /// A cell of the conversation: its row, and its column after the gutter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

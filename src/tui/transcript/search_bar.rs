@@ -10,10 +10,10 @@ use super::step::Fold;
 use super::time::group_digits;
 use super::viewport::blank_rows_before;
 use super::{RowPosition, Transcript, apply_fold, step_groups};
-use crate::i18n::{LocalizedText, common, screen};
-use crate::tui::draw::{self, DrawContext};
-use crate::tui::keys::{self, KeyAction, KeyContext};
-use crate::tui::text;
+use crate::draw::{self, DrawContext};
+use crate::keys::{self, KeyAction, KeyContext};
+use crate::text;
+use avocet_core::i18n::{LocalizedText, common, screen};
 
 impl Transcript {
     /// Opens the search, or its words for editing.

@@ -9,7 +9,7 @@ use super::Transcript;
 use super::pointer::{CellPosition, ReleaseOutcome, Selection, Unit};
 use super::source_lines::{SourceLine, join_rows};
 use super::viewport::{RowPosition, blank_rows_before, gutter};
-use crate::tui::Millis;
+use crate::Millis;
 
 /// Presses on one cell within this time form a double and a triple click.
 const AGAIN: Millis = 400;
@@ -223,7 +223,7 @@ enum CharClass {
 }
 
 fn kind(c: char) -> CharClass {
-    let wide = || crate::tui::text::width(c.encode_utf8(&mut [0; 4])) > 1;
+    let wide = || crate::text::width(c.encode_utf8(&mut [0; 4])) > 1;
     match c {
         _ if c.is_whitespace() => CharClass::Blank,
         _ if c.is_alphanumeric() && wide() => CharClass::Wide,

@@ -9,12 +9,12 @@ use super::Transcript;
 use super::block::{Block, BlockBody, ShownAttachment, ShownImage};
 use super::builder::TranscriptBuilder;
 use super::viewport::{blank_rows_before, gutter};
-use crate::protocol::{AttachmentInfo, Image};
-use crate::tools::image::is_decodable;
-use crate::tui::Millis;
-use crate::tui::picture::{
+use crate::Millis;
+use crate::picture::{
     EncodeResult, Graphics, PictureRequest, PlacedPicture, WantedPicture, reserve,
 };
+use avocet_core::protocol::{AttachmentInfo, Image};
+use avocet_tools::image::is_decodable;
 
 /// The most bytes of images that are kept for pictures, and their number.
 const BYTES: usize = 24 << 20;

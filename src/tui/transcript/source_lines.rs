@@ -6,7 +6,7 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::paragraph::StyledRow;
-use crate::tui::text;
+use crate::text;
 
 /// One line of the source, as far as it is shown.
 #[derive(Debug, Default)]

@@ -13,15 +13,15 @@ use super::paragraph::{
 };
 use super::step_run::{self, StepRun};
 use super::time;
-use crate::i18n::agent::{CANCELLED, DECLINED, DECLINED_WORD, EDITED, SKIPPED};
-use crate::i18n::{Lang, LocalizedText, Phrase, common, exec, screen};
-use crate::protocol::{
+use crate::symbols::{DOING, DONE, FAILED};
+use crate::text;
+use crate::theme::Theme;
+use avocet_core::i18n::agent::{CANCELLED, DECLINED, DECLINED_WORD, EDITED, SKIPPED};
+use avocet_core::i18n::{Lang, LocalizedText, Phrase, common, exec, screen};
+use avocet_core::protocol::{
     Change, Observation, Outcome, ParsedOutput, Risk, StepAction, Tier, TurnOrigin,
 };
-use crate::safety::sanitize::{TextSource, clean, is_binary};
-use crate::tui::symbols::{DOING, DONE, FAILED};
-use crate::tui::text;
-use crate::tui::theme::Theme;
+use avocet_safety::sanitize::{TextSource, clean, is_binary};
 
 /// Rows of a failed step's output while it is folded.
 const FAILURE: usize = 4;

@@ -4,7 +4,7 @@
 use super::block::{Block, BlockBody};
 use super::step::{Fold, StepBlock};
 use super::step_run::{RunSummary, StepRun, name};
-use crate::tui::text;
+use crate::text;
 
 /// Steps that are named in the row.
 const NAMED: usize = 12;

@@ -5,9 +5,9 @@ use ratatui::text::{Line, Span};
 
 use super::paragraph::{LayoutContext, StyledRow};
 use super::time;
-use crate::i18n::{Phrase, screen};
-use crate::protocol::StepAction;
-use crate::tui::text;
+use crate::text;
+use avocet_core::i18n::{Phrase, screen};
+use avocet_core::protocol::StepAction;
 
 /// The row names steps only with so much room.
 const ROOM: usize = 12;

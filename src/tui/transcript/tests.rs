@@ -4,13 +4,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::*;
-use crate::config::ShowThinking;
-use crate::i18n::{common, screen};
-use crate::protocol::{
+use crate::theme::Depth;
+use avocet_config::ShowThinking;
+use avocet_core::i18n::{common, screen};
+use avocet_core::protocol::{
     ModelMessage, Observation, Outcome, Reason, Risk, Step, StepAction, Tier, Truncation,
     TurnOrigin, TurnOutcome, Usage,
 };
-use crate::tui::theme::Depth;
 
 mod colours;
 mod finding;
@@ -87,7 +87,7 @@ fn row(buf: &Buffer, y: u16) -> String {
         let symbol = buf.cell((x, y)).map_or("", |cell| cell.symbol());
         if skip == 0 {
             out.push_str(symbol);
-            skip = crate::tui::text::width(symbol).saturating_sub(1);
+            skip = crate::text::width(symbol).saturating_sub(1);
         } else {
             skip -= 1;
         }
@@ -140,7 +140,7 @@ fn reply_finished(message: &str) -> Event {
 
 fn step(id: &str, program: &str, args: &[&str]) -> Step {
     let work = StepAction::exec(program, args);
-    Step { id: id.into(), work, requires: crate::protocol::Requires::default(), cwd: None }
+    Step { id: id.into(), work, requires: avocet_core::protocol::Requires::default(), cwd: None }
 }
 
 fn risk(tier: Tier) -> Risk {

@@ -1,7 +1,7 @@
 //! Formats durations, times and counts for display.
 
-use crate::i18n::{LocalizedText, screen};
-use crate::tui::Millis;
+use crate::Millis;
+use avocet_core::i18n::{LocalizedText, screen};
 
 /// `0.4 s`, `12 s`, `3 m 5 s`, `2 h 1 m`.
 pub(super) fn duration_text(ms: u64) -> LocalizedText {
@@ -102,7 +102,7 @@ pub(super) fn group_digits(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::i18n::Lang;
+    use avocet_core::i18n::Lang;
 
     #[test]
     fn a_duration_reads_naturally() {

@@ -7,10 +7,10 @@ use std::rc::Rc;
 use super::block::{Block, BlockBody, GUTTER, Height};
 use super::highlight::{HighlightCache, HighlightedCode};
 use super::paragraph::{LayoutContext, StyledRow};
-use crate::i18n::Lang;
-use crate::tui::Millis;
-use crate::tui::picture::CellSize;
-use crate::tui::theme::Theme;
+use crate::Millis;
+use crate::picture::CellSize;
+use crate::theme::Theme;
+use avocet_core::i18n::Lang;
 
 /// Columns of a time, `14:03`, and the space before it.
 pub(super) const STAMP: usize = 7;

@@ -1,18 +1,18 @@
 //! Keys while a question waits: they answer it, continue the draft, or run a command that need not
-//! wait for the answer. [`crate::tui::guard`] decides which.
+//! wait for the answer. [`crate::guard`] decides which.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::{act, input_changed, list_key, type_key};
-use crate::protocol::{Decision, Op};
-use crate::tui::Millis;
-use crate::tui::event::ScreenEffect;
-use crate::tui::focus::{Focus, input_focus};
-use crate::tui::guard::{KeyKind, KeyTarget, Route};
-use crate::tui::keys::{self, EditAction, KeyAction, KeyContext, ScrollAction};
-use crate::tui::modal::ModalAction;
-use crate::tui::state::State;
-use crate::tui::{pickers, submit};
+use crate::Millis;
+use crate::event::ScreenEffect;
+use crate::focus::{Focus, input_focus};
+use crate::guard::{KeyKind, KeyTarget, Route};
+use crate::keys::{self, EditAction, KeyAction, KeyContext, ScrollAction};
+use crate::modal::ModalAction;
+use crate::state::State;
+use crate::{pickers, submit};
+use avocet_core::protocol::{Decision, Op};
 
 /// A second Esc counts within this time.
 const AGAIN: Millis = 1_000;

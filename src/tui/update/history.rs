@@ -1,9 +1,9 @@
 //! The conversation before now: a resumed session, and turns that were undone.
 
 use super::input_changed;
-use crate::protocol::Event;
-use crate::tui::Millis;
-use crate::tui::state::State;
+use crate::Millis;
+use crate::state::State;
+use avocet_core::protocol::Event;
 
 /// A second Esc counts within this time.
 const TWICE: Millis = 1_000;

@@ -2,17 +2,17 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::i18n::{LocalizedText, screen as words};
-use crate::protocol::{Extensions, Notice};
-use crate::tui::composer::SearchSource;
-use crate::tui::event::ScreenEffect;
-use crate::tui::files;
-use crate::tui::folders::FolderListing;
-use crate::tui::keys::{self, EditAction, KeyAction, KeyContext};
-use crate::tui::queue;
-use crate::tui::side_panel;
-use crate::tui::state::State;
-use crate::tui::time::Millis;
+use crate::composer::SearchSource;
+use crate::event::ScreenEffect;
+use crate::files;
+use crate::folders::FolderListing;
+use crate::keys::{self, EditAction, KeyAction, KeyContext};
+use crate::queue;
+use crate::side_panel;
+use crate::state::State;
+use crate::time::Millis;
+use avocet_core::i18n::{LocalizedText, screen as words};
+use avocet_core::protocol::{Extensions, Notice};
 
 /// A choice in the list of files.
 pub(super) fn apply_files_action(state: &mut State, action: files::FileListAction) {

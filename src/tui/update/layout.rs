@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use ratatui::layout::Rect;
 
-use crate::tui::Millis;
-use crate::tui::draw::DrawContext;
-use crate::tui::focus::{Focus, focus};
-use crate::tui::jobs;
-use crate::tui::keys::{KeyAction, KeyContext};
-use crate::tui::side_panel;
-use crate::tui::state::{ScreenAreas, State};
-use crate::tui::transcript::DrawOptions;
-use crate::tui::welcome;
+use crate::Millis;
+use crate::draw::DrawContext;
+use crate::focus::{Focus, focus};
+use crate::jobs;
+use crate::keys::{KeyAction, KeyContext};
+use crate::side_panel;
+use crate::state::{ScreenAreas, State};
+use crate::transcript::DrawOptions;
+use crate::welcome;
 
 /// On a smaller screen only a sentence is shown.
 const SMALLEST: (u16, u16) = (20, 4);

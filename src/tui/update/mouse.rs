@@ -4,12 +4,12 @@ use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 
 use super::input;
-use crate::tui::Millis;
-use crate::tui::event::ScreenEffect;
-use crate::tui::focus::{Focus, focus};
-use crate::tui::state::{MouseOwner, ScreenAreas, State};
-use crate::tui::submit;
-use crate::tui::transcript::{ReleaseOutcome, Scroll};
+use crate::Millis;
+use crate::event::ScreenEffect;
+use crate::focus::{Focus, focus};
+use crate::state::{MouseOwner, ScreenAreas, State};
+use crate::submit;
+use crate::transcript::{ReleaseOutcome, Scroll};
 
 /// Lines per step of the wheel.
 const WHEEL: i32 = 3;

@@ -1,9 +1,9 @@
 //! What the terminal and the encoding thread say of pictures and lines.
 
-use crate::tui::event::ScreenEffect;
-use crate::tui::picture::PictureInput;
-use crate::tui::state::State;
-use crate::tui::symbols::LineStyle;
+use crate::event::ScreenEffect;
+use crate::picture::PictureInput;
+use crate::state::State;
+use crate::symbols::LineStyle;
 
 /// The terminal has reported how wide it draws solid lines.
 pub(super) fn set_lines(state: &mut State, lines: LineStyle) -> Vec<ScreenEffect> {

@@ -1,8 +1,8 @@
 //! Takes a suggestion: into the input, or where it is a command, at once.
 
-use crate::tui::event::ScreenEffect;
-use crate::tui::state::State;
-use crate::tui::{Millis, submit};
+use crate::event::ScreenEffect;
+use crate::state::State;
+use crate::{Millis, submit};
 
 /// Tab cycles through the suggestions while the input contains nothing else; one that is a command
 /// runs.

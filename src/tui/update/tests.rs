@@ -1,18 +1,18 @@
 //! Tests of the screen's behaviour by keys and events; only questions need a frame first.
 
-use crate::protocol;
+use avocet_core::protocol;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
 use super::*;
-use crate::i18n::{Lang, Phrase};
-use crate::protocol::{
+use crate::draw_frame;
+use crate::state::ScreenConfig;
+use avocet_core::i18n::{Lang, Phrase};
+use avocet_core::protocol::{
     ApprovalScope, Ask, AskId, Decision, ModelMessage, Question, Reason, Requires, Risk, Step,
     StepAction, StepQuestion, Tier, TurnOrigin, TurnOutcome, Usage,
 };
-use crate::tui::draw_frame;
-use crate::tui::state::ScreenConfig;
 
 mod asking;
 mod copying;
@@ -281,7 +281,7 @@ fn a_long_turn_notifies_only_without_focus() {
     receive(&mut state, started());
     assert_eq!(
         receive(&mut state, ended(60_000)),
-        [ScreenEffect::Notify(crate::tui::notify::NotifyMethod::Bell, "Avocet is done.")]
+        [ScreenEffect::Notify(crate::notify::NotifyMethod::Bell, "Avocet is done.")]
     );
     receive(&mut state, started());
     assert_eq!(receive(&mut state, ended(600)), []);

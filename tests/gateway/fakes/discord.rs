@@ -707,7 +707,7 @@ async fn rest(
     let name = format!("{method} /{path}");
     let fault = world.with(|world| {
         let fault = planned_fault(&mut world.faults, &name);
-        world.calls.push(Call { name: name.clone(), body: args.clone(), at: Instant::now() });
+        world.calls.push(Call { name: name.clone(), body: args.clone() });
         fault
     });
     if let Some(answer) = fault.and_then(faulty) {

@@ -109,7 +109,6 @@ pub struct Call {
     /// `POST /channels/1/messages`, or the name of a method.
     pub name: String,
     pub body: Value,
-    pub at: Instant,
 }
 
 /// What goes wrong with a call.

@@ -97,7 +97,6 @@ pub struct Envelope {
 /// A file that the app shared, or that a user sent.
 #[derive(Clone, Debug, Default)]
 pub struct SharedFile {
-    pub id: String,
     pub name: String,
     pub length: usize,
     pub bytes: Vec<u8>,
@@ -311,12 +310,8 @@ impl SlackServer {
     ) -> String {
         let (id, ts, base) = self.workspace.with(|workspace| {
             let id = format!("F{}", workspace.next());
-            let file = SharedFile {
-                id: id.clone(),
-                name: name.into(),
-                bytes: bytes.into(),
-                ..SharedFile::default()
-            };
+            let file =
+                SharedFile { name: name.into(), bytes: bytes.into(), ..SharedFile::default() };
             workspace.files.insert(id.clone(), file);
             (id, workspace.next_ts(), workspace.base.clone())
         });
@@ -415,11 +410,6 @@ impl SlackServer {
             workspace.deliver(&id);
             id
         })
-    }
-
-    /// The same envelope once more, acknowledged or not, as after an acknowledgement that was lost.
-    pub fn repeat(&self, id: &str) {
-        self.workspace.with(|workspace| workspace.deliver(id));
     }
 
     /// Everything that was ever sent, once more and backwards.
@@ -607,7 +597,7 @@ async fn method(
         let (name, body) = (name.clone(), args.clone());
         let fault =
             planned_fault(&mut workspace.faults, &format!("{name} {}", text(&args["channel"])));
-        workspace.calls.push(Call { name, body, at: Instant::now() });
+        workspace.calls.push(Call { name, body });
         fault
     });
     match fault {
@@ -773,7 +763,7 @@ impl Workspace {
         }
         let id = format!("F{}", self.next());
         let url = format!("http://{}/upload/{id}", self.base);
-        let file = SharedFile { id: id.clone(), name, length, ..SharedFile::default() };
+        let file = SharedFile { name, length, ..SharedFile::default() };
         self.files.insert(id.clone(), file);
         json!({ "ok": true, "upload_url": url, "file_id": id })
     }

@@ -264,7 +264,7 @@ async fn method(
         _ => serde_json::from_slice(&body).unwrap_or_default(),
     };
     let fault = shared.state.with(|state| {
-        state.calls.push(Call { name: method.clone(), body: value.clone(), at: Instant::now() });
+        state.calls.push(Call { name: method.clone(), body: value.clone() });
         planned_fault(&mut state.faults, &method)
     });
     match fault {
@@ -417,7 +417,7 @@ fn parse(text: &str) -> Result<String, String> {
             rest = &rest[c.len_utf8()..];
         } else if let Some(mark) = mark {
             if open.last() == Some(mark) {
-                drop(open.pop())
+                open.pop();
             } else if open.contains(mark) {
                 return Err(format!("{mark} is open"));
             } else {

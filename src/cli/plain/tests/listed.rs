@@ -72,7 +72,7 @@ fn rewind_without_a_number_lists_the_turns_to_go_back_to() {
     linear.on_event(Event::Rewound {
         turn: 3,
         text: "three".into(),
-        what: crate::protocol::Rewind::Chat,
+        what: avocet_core::protocol::Rewind::Chat,
     });
     linear.facts.turns = 2;
     let effects = linear.on_line("/rewind");

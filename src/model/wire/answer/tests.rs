@@ -7,7 +7,7 @@ use super::super::Api;
 use super::super::features::RequestFeatures;
 use super::super::format::WireCall;
 use super::*;
-use crate::protocol::{Truncation, Usage};
+use avocet_core::protocol::{Truncation, Usage};
 
 fn reader() -> AnswerReader {
     let request = Request::default();

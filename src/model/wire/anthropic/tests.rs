@@ -2,8 +2,8 @@
 
 use super::super::tests::{call, conversation, gather, read, written};
 use super::*;
-use crate::model::{Chunk, Request};
-use crate::protocol::{Opaque, Params, Provider, ToolCall};
+use crate::{Chunk, Request};
+use avocet_core::protocol::{Opaque, Params, Provider, ToolCall};
 
 fn request() -> Request {
     let signature = json!({ "signature": "c2ln" });
@@ -165,8 +165,5 @@ fn a_body_that_was_not_streamed_and_an_error_in_the_middle_are_read() {
     assert_eq!(gather(Provider::Anthropic, &[body]), expected);
     let overloaded = json!({ "type": "error", "error": { "type": "overloaded_error", "message": "Overloaded" } });
     let (_, error) = read(Provider::Anthropic, &[overloaded]);
-    assert!(
-        matches!(error, Some(crate::model::ModelError::Reported { passing: true, .. })),
-        "{error:?}"
-    );
+    assert!(matches!(error, Some(crate::ModelError::Reported { passing: true, .. })), "{error:?}");
 }

@@ -3,7 +3,7 @@
 use super::super::super::Chunk;
 use super::super::tests::{conversation, gather, written};
 use super::*;
-use crate::model::Request;
+use crate::Request;
 
 fn write(host: &str, model: &str, request: &Request) -> Value {
     let provider = Provider::at(&format!("https://{host}/v1/chat/completions"));
@@ -118,7 +118,7 @@ fn calls_come_in_pieces_whole_or_in_the_old_form() {
 #[test]
 fn reasoning_is_sealed_where_it_ends_with_what_its_server_wants_back() {
     let origin = |data: Value| {
-        Chunk::SealedThought(crate::protocol::Opaque {
+        Chunk::SealedThought(avocet_core::protocol::Opaque {
             wire: "openai".into(),
             model: "m".into(),
             data,

@@ -2,8 +2,8 @@
 
 use super::super::tests::{call, conversation, gather, read, written};
 use super::*;
-use crate::model::{Chunk, ModelError, Request};
-use crate::protocol::{Opaque, Params, Provider, ToolCall};
+use crate::{Chunk, ModelError, Request};
+use avocet_core::protocol::{Opaque, Params, Provider, ToolCall};
 
 fn write(model: &str, request: &Request) -> Value {
     GenerateContent.body(&call(Provider::Gemini, model, request))

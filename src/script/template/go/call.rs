@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use crate::script::error::ScriptError;
-use crate::script::template::limits::{MOST_OUTPUT, output_limit_error, template_error};
-use crate::script::template::print;
+use crate::error::ScriptError;
+use crate::template::limits::{MOST_OUTPUT, output_limit_error, template_error};
+use crate::template::print;
 
 /// Largest width, and largest number of digits, that `printf` accepts.
 const WIDEST: usize = 1000;

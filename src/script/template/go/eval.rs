@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use super::call;
 use super::parse::{GoNode, Pipe, Term};
-use crate::i18n::script as words;
-use crate::script::error::ScriptError;
-use crate::script::template::limits::{MOST_OUTPUT, output_limit_error, template_error};
-use crate::script::template::print;
+use crate::error::ScriptError;
+use crate::template::limits::{MOST_OUTPUT, output_limit_error, template_error};
+use crate::template::print;
+use avocet_core::i18n::script as words;
 
 /// Maximum number of nodes and terms one rendering may visit.
 const STEPS: usize = 2_000_000;

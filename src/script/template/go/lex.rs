@@ -1,8 +1,8 @@
 //! Splits a template into text and actions, and an action into tokens.
 
-use crate::script::error::ScriptError;
-use crate::script::template::limits::template_error;
-use crate::script::text::delimiters;
+use crate::error::ScriptError;
+use crate::template::limits::template_error;
+use crate::text::delimiters;
 
 /// A part of the template, with the line it begins on, counted from 1.
 #[derive(Debug, PartialEq)]
@@ -158,7 +158,7 @@ fn lex_number(text: &str, line: usize) -> Result<(GoToken, &str), ScriptError> {
         .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+' | '_')))
         .unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
-    let value = crate::script::text::json5::parse_number(&digits.replace('_', ""));
+    let value = crate::text::json5::parse_number(&digits.replace('_', ""));
     let value = value.ok_or_else(|| template_error(line, format!("`{digits}` is no number")))?;
     Ok((GoToken::Number(value), rest))
 }

@@ -11,7 +11,7 @@ mod parse;
 use serde_json::Value;
 
 use super::{TemplateFault, TemplateNames};
-use crate::script::error::ScriptError;
+use crate::error::ScriptError;
 
 pub(super) fn render(text: &str, data: &Value) -> Result<String, ScriptError> {
     let nodes = parse::parse(text)?;

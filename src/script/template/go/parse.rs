@@ -1,8 +1,8 @@
 //! Parses the tokens of actions to a tree.
 
 use super::lex::{self, GoPart, GoToken};
-use crate::script::error::ScriptError;
-use crate::script::template::limits::template_error;
+use crate::error::ScriptError;
+use crate::template::limits::template_error;
 
 /// Deepest nesting of blocks and brackets.
 const DEPTH: usize = 64;

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use super::super::*;
 use super::judged;
 use super::skip::{Reason, skip};
-use crate::i18n::{Lang, PhraseValue};
-use crate::protocol::{Effect, PageRow, SandboxMode};
-use crate::tools::sandbox::{Sandbox, SandboxPaths};
+use crate::sandbox::{Sandbox, SandboxPaths};
+use avocet_core::i18n::{Lang, PhraseValue};
+use avocet_core::protocol::{Effect, PageRow, SandboxMode};
 
 mod limits;
 
@@ -375,10 +375,10 @@ impl SandboxFixture {
     async fn approved(&self, rule: &str, effects: &[Effect], line: &str) -> Observation {
         let mut judged = judged(Tier::L1, &self.at("ws"), Path::new("/bin/sh"), &["-c", line]);
         judged.risk.effects = effects.to_vec();
-        judged.risk.reasons.push(crate::protocol::Reason {
+        judged.risk.reasons.push(avocet_core::protocol::Reason {
             rule: rule.to_owned(),
             tier: Tier::L1,
-            say: crate::i18n::safety::RUNS_PROJECT.into(),
+            say: avocet_core::i18n::safety::RUNS_PROJECT.into(),
             arg: None,
         });
         let (output, _live) = tokio::sync::mpsc::unbounded_channel();
@@ -535,7 +535,7 @@ async fn every_version_of_the_kernels_interface_restricts_all_it_can() {
             skip(Reason::OldKernel);
             continue;
         }
-        let fails = PhraseValue::from(crate::i18n::sandbox::MOVES_FAIL);
+        let fails = PhraseValue::from(avocet_core::i18n::sandbox::MOVES_FAIL);
         let rows = field.sandbox.rows();
         let said =
             rows.iter().any(|row| matches!(row, PageRow::Pair { value, .. } if *value == fails));

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::os::unix::fs::MetadataExt;
 
 use super::*;
-use crate::protocol::Outcome;
+use avocet_core::protocol::Outcome;
 
 /// More than is edited whole, in lines that say their number.
 const LINES: usize = 400_000;

@@ -1,7 +1,7 @@
 //! A change: its rows, its tints, and its two columns.
 
 use super::*;
-use crate::tui::theme::Depth;
+use crate::theme::Depth;
 
 const CHANGE: &str = "--- a.rs\n+++ a.rs\n@@ -1,4 +1,5 @@\n fn a() {\n-    push(\"x\", one);\n\
                       +    let name = pad(one);\n+    push(\"x\", name);\n }\n@@ -9 +10 @@\n-b\n+c\n";

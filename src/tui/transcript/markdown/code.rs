@@ -9,8 +9,8 @@ use super::super::paragraph::{
     Break, LayoutContext, MEASURE, Paragraph, StyledRow, bar_prefixes, with_prefix,
 };
 use super::split::OPTIONS;
-use crate::tui::text;
-use crate::tui::theme::Theme;
+use crate::text;
+use crate::theme::Theme;
 
 /// Lines of code, and their context.
 #[derive(Clone, Copy, Debug)]

@@ -9,8 +9,8 @@ use super::Code;
 use super::link::{self, Targets};
 use super::split::OPTIONS;
 use super::table::Table;
-use crate::i18n::screen;
-use crate::tui::text;
+use crate::text;
+use avocet_core::i18n::screen;
 
 /// Nested lists and quotes are indented up to this depth.
 const DEPTH: usize = 12;

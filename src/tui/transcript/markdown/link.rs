@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::tui::text;
+use crate::text;
 
 /// The longest address sent to a terminal, in bytes.
 const LONGEST: usize = 2_000;

@@ -12,7 +12,7 @@ fn style_of(screen: &mut Screen, text: &str) -> Style {
     let found = (0..screen.height).find_map(|y| {
         let row = row(&buf, y);
         let (before, _) = row.split_once(text)?;
-        let x = u16::try_from(crate::tui::text::width(before)).ok()?;
+        let x = u16::try_from(crate::text::width(before)).ok()?;
         buf.cell((x, y)).map(|cell| cell.style())
     });
     found.unwrap_or_else(|| panic!("no {text}"))
@@ -170,7 +170,7 @@ fn without_colours_a_program_has_none_either() {
 
 #[test]
 fn the_words_of_a_server_are_dim_beside_our_own() {
-    use crate::i18n::model;
+    use avocet_core::i18n::model;
     let ours = model::FAULTY.with("url", "http://x").with("status", 500);
     let why = model::SAYS.with("what", ours).with("said", "overloaded");
     for event in

@@ -1,7 +1,7 @@
 //! Links on the screen, their addresses for the terminal, and the times of events.
 
 use super::*;
-use crate::tui::transcript::Hyperlink;
+use crate::transcript::Hyperlink;
 
 /// The links: the text of their cells, and the address.
 fn visible_links(screen: &mut Screen) -> Vec<(String, String)> {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::protocol::{AttachmentInfo, AttachmentSize, Image};
-use crate::tui::picture::{CellSize, EncodeResult, EncodedPicture, PlacedPicture, sample};
-use crate::tui::transcript::Overlays;
+use crate::picture::{CellSize, EncodeResult, EncodedPicture, PlacedPicture, sample};
+use crate::transcript::Overlays;
+use avocet_core::protocol::{AttachmentInfo, AttachmentSize, Image};
 
 const CELL: CellSize = CellSize { width: 10, height: 20 };
 
@@ -96,7 +96,7 @@ fn whatever_is_drawn_over_a_picture_hides_it() {
     assert!(!hides(&|_| ()));
     assert!(hides(&|buf| buf.set_string(area.x, area.y, "x", Style::new())));
     let theme = Theme::default();
-    assert!(hides(&|buf| crate::tui::draw::clear(corner, buf, &theme)), "a blank corner");
+    assert!(hides(&|buf| crate::draw::clear(corner, buf, &theme)), "a blank corner");
 }
 
 #[test]

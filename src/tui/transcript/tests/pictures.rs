@@ -3,8 +3,8 @@
 use ratatui::style::Modifier;
 
 use super::*;
-use crate::i18n::{agent, common};
-use crate::protocol::{Ask, AskId, Notice, ParsedOutput, Question, StepQuestion};
+use avocet_core::i18n::{agent, common};
+use avocet_core::protocol::{Ask, AskId, Notice, ParsedOutput, Question, StepQuestion};
 
 const MARKDOWN: &str = "# Where the time goes
 
@@ -411,7 +411,7 @@ fn a_change_is_shown_after_its_approval_and_unfolds() {
         },
         ..step("cmd_001", "", &[])
     };
-    let change = crate::protocol::Change {
+    let change = avocet_core::protocol::Change {
         path: "/w/a.txt".into(),
         before: None,
         after: Some("00".into()),

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::i18n::common;
-use crate::protocol::Notice;
+use avocet_core::i18n::common;
+use avocet_core::protocol::Notice;
 
 /// Ten turns, each with three rows and two blank ones.
 fn ten_turns() -> Screen {

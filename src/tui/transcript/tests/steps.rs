@@ -1,7 +1,7 @@
 //! Steps that need no attention take one row, and failures say why.
 
 use super::*;
-use crate::protocol::{Ask, AskId, LineRound, Question, Requires, StepQuestion};
+use avocet_core::protocol::{Ask, AskId, LineRound, Question, Requires, StepQuestion};
 
 fn tool(id: &str, name: &str, path: &str) -> Step {
     let input = serde_json::json!({ "path": path });

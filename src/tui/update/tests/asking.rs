@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::protocol::{Change, SessionInfo, StepQuestion, TrustOffer, UntrustedFile, UpcomingStep};
-use crate::tui::guard::{FocusNotice, QUIET};
+use crate::guard::{FocusNotice, QUIET};
+use avocet_core::protocol::{Change, SessionInfo, StepQuestion, TrustOffer, UntrustedFile};
 
 /// A turn is running, and a question opens at one second.
 pub(super) fn screen_with(question: protocol::Event) -> State {
@@ -483,7 +483,7 @@ fn a_larger_window_withdraws_the_note_about_unseen_rows() {
 fn all_of_a_batch_must_be_seen_to_be_approved() {
     let protocol::Event::Asked(mut ask) = touches() else { panic!("asks") };
     let Question::Step(StepQuestion { rest, .. }) = &mut ask.question else { panic!("a step") };
-    rest.extend((0..30).map(|n| UpcomingStep {
+    rest.extend((0..30).map(|n| protocol::UpcomingStep {
         id: format!("cmd_{n}"),
         work: StepAction::exec("touch", &["b"]),
         risk: risk(Tier::L1),
@@ -513,7 +513,7 @@ fn long_arguments_are_shown_with_their_middle() {
         panic!("asks")
     };
     let Question::Step(StepQuestion { rest, .. }) = &mut ask.question else { panic!("a step") };
-    rest.push(UpcomingStep {
+    rest.push(protocol::UpcomingStep {
         id: "cmd_2".into(),
         work: behind,
         risk: risk(Tier::L1),

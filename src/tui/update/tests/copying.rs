@@ -1,7 +1,7 @@
 //! Copying, and the messages about it.
 
 use super::*;
-use crate::tui::CopyResult;
+use crate::CopyResult;
 
 #[test]
 fn copying_goes_through_the_terminal_and_says_so() {

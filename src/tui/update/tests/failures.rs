@@ -2,7 +2,7 @@
 
 use super::asking::text;
 use super::*;
-use crate::i18n::session;
+use avocet_core::i18n::session;
 
 fn failed() -> State {
     let mut state = screen();

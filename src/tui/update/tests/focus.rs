@@ -4,8 +4,8 @@
 use ratatui::layout::Position;
 
 use super::*;
-use crate::tui::files::{FileMatch, FileMatches};
-use crate::tui::focus::{Focus, focus};
+use crate::files::{FileMatch, FileMatches};
+use crate::focus::{Focus, focus};
 
 /// The time of all that happens here; a question is ready then.
 const NOW: Millis = 10_000;
@@ -71,11 +71,11 @@ const PARTS: [(Focus, Option<Phrase>, bool, bool); 10] = [
     (Focus::Draft, None, true, true),
     (Focus::Page, None, false, false),
     (Focus::Picker, Some(words::HINT_PICK), true, false),
-    (Focus::Queue, Some(crate::i18n::input::HINT_QUEUE_EDIT), false, true),
-    (Focus::HistorySearch, Some(crate::i18n::input::HINT_OLDER), true, true),
+    (Focus::Queue, Some(avocet_core::i18n::input::HINT_QUEUE_EDIT), false, true),
+    (Focus::HistorySearch, Some(avocet_core::i18n::input::HINT_OLDER), true, true),
     (Focus::TranscriptSearch, Some(words::HINT_NEXT), true, true),
     (Focus::Palette, Some(words::HINT_RUN), true, true),
-    (Focus::Files, Some(crate::i18n::input::HINT_TAKE_FILE), true, true),
+    (Focus::Files, Some(avocet_core::i18n::input::HINT_TAKE_FILE), true, true),
     (Focus::Composer, None, true, true),
 ];
 

@@ -15,7 +15,7 @@ fn own(name: &str, hint: &str) -> protocol::Extension {
         name: name.into(),
         about: "Does it".into(),
         hint: hint.into(),
-        from: crate::i18n::library::OF_USER.into(),
+        from: avocet_core::i18n::library::OF_USER.into(),
         state: protocol::ExtensionState::Usable,
         traits: protocol::CommandTraits { arguments, ..protocol::CommandTraits::default() },
     }
@@ -81,8 +81,8 @@ fn an_own_command_that_takes_arguments_shows_its_hint_before_it_runs_without_the
 #[test]
 fn a_bot_that_cannot_be_used_is_in_the_list_and_the_help_with_the_reason() {
     let mut state = screen();
-    let why: crate::i18n::LocalizedText =
-        crate::i18n::library::RENAME_SKILL.with("file", "/x/bad.toml");
+    let why: avocet_core::i18n::LocalizedText =
+        avocet_core::i18n::library::RENAME_SKILL.with("file", "/x/bad.toml");
     let extensions = protocol::Extensions {
         broken_bots: vec![("bad".to_owned(), why)],
         ..protocol::Extensions::default()

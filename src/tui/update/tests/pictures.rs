@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::protocol::{AttachmentInfo, AttachmentSize};
-use crate::tui::PictureSupport;
-use crate::tui::picture::{
-    CellSize, EncodeResult, EncodedPicture, GraphicsReply, PictureInput, sample,
-};
-use crate::tui::terminal_caps::TerminalCaps;
+use crate::PictureSupport;
+use crate::picture::{CellSize, EncodeResult, EncodedPicture, GraphicsReply, PictureInput, sample};
+use crate::terminal_caps::TerminalCaps;
+use avocet_core::protocol::{AttachmentInfo, AttachmentSize};
 
 fn with_pictures(show_pictures: bool) -> State {
-    let preferences = crate::tui::Preferences { show_pictures, ..Default::default() };
+    let preferences = crate::Preferences { show_pictures, ..Default::default() };
     let terminal_caps =
         TerminalCaps { pictures: PictureSupport::Unknown, ..TerminalCaps::default() };
     State::new(ScreenConfig { preferences, terminal_caps, ..ScreenConfig::default() })

@@ -32,7 +32,7 @@ fn queued_messages_are_taken_out_one_by_one_and_typing_leaves_the_queue() {
 #[test]
 fn messages_queued_at_exit_are_queued_again_and_reported() {
     let draft =
-        crate::config::draft::SavedDraft { queue: vec!["next".into()], ..Default::default() };
+        avocet_config::draft::SavedDraft { queue: vec!["next".into()], ..Default::default() };
     let mut state = State::new(ScreenConfig { draft, ..ScreenConfig::default() });
     assert_eq!(state.requeue_op(), Some(Op::SetQueue { texts: vec!["next".into()] }));
     hold(&mut state, KeyCode::Up, KeyModifiers::NONE);
@@ -43,7 +43,7 @@ fn messages_queued_at_exit_are_queued_again_and_reported() {
 #[test]
 fn enter_in_an_empty_input_sends_restored_messages_only_when_nothing_runs() {
     let draft =
-        crate::config::draft::SavedDraft { queue: vec!["next".into()], ..Default::default() };
+        avocet_config::draft::SavedDraft { queue: vec!["next".into()], ..Default::default() };
     let mut state = State::new(ScreenConfig { draft, ..ScreenConfig::default() });
     let enter = |state: &mut State| hold(state, KeyCode::Enter, KeyModifiers::NONE);
     assert_eq!(enter(&mut state), [ScreenEffect::Send(Op::RunQueue)]);
@@ -142,8 +142,8 @@ fn steering_that_was_not_read_returns_to_the_input() {
 
 #[test]
 fn the_setting_turns_enter_and_tab_round() {
-    let preferences = crate::tui::Preferences {
-        enter_while_busy: crate::config::BusyInput::Queue,
+    let preferences = crate::Preferences {
+        enter_while_busy: avocet_config::BusyInput::Queue,
         ..Default::default()
     };
     let mut state = State::new(ScreenConfig { preferences, ..ScreenConfig::default() });

@@ -2,12 +2,12 @@
 
 use super::writing::rows_of;
 use super::*;
-use crate::config::{BusyInput, Secret};
-use crate::protocol::{ApprovalMode, PlanItem, SessionInfo};
-use crate::tui::connect::{ConnectRequest, ConnectResult, ProviderOffer, SavedProvider};
-use crate::tui::picture::PictureSupport;
-use crate::tui::terminal_caps::TerminalCaps;
-use crate::tui::theme::Depth;
+use crate::connect::{ConnectRequest, ConnectResult, ProviderOffer, SavedProvider};
+use crate::picture::PictureSupport;
+use crate::terminal_caps::TerminalCaps;
+use crate::theme::Depth;
+use avocet_config::{BusyInput, Secret};
+use avocet_core::protocol::{ApprovalMode, PlanItem, SessionInfo};
 
 #[test]
 fn ctrl_b_sends_a_running_step_to_the_background_and_moves_the_caret_otherwise() {
@@ -23,13 +23,13 @@ fn ctrl_b_sends_a_running_step_to_the_background_and_moves_the_caret_otherwise()
     };
     receive(&mut state, SessionEvent::StepStarted { step, risk: risk(Tier::L1) });
     let effects = hold(&mut state, KeyCode::Char('b'), KeyModifiers::CONTROL);
-    let job = crate::protocol::JobRequest::Background;
+    let job = avocet_core::protocol::JobRequest::Background;
     assert_eq!(effects, [ScreenEffect::Send(Op::Job { job })]);
 }
 
 #[test]
 fn a_line_that_begins_with_a_number_sign_is_noted_where_the_user_chooses() {
-    use crate::protocol::NotePlace;
+    use avocet_core::protocol::NotePlace;
     let mut state = screen();
     assert_eq!(press(&mut state, "# use tabs\n"), []);
     hold(&mut state, KeyCode::Down, KeyModifiers::NONE);
@@ -102,7 +102,7 @@ fn a_confirmed_theme_stays_and_is_saved() {
 
 #[test]
 fn a_broken_theme_says_why_and_the_current_one_stays() {
-    let own = crate::tui::theme::ThemeSource { name: "torn".into(), toml: "text = 3".into() };
+    let own = crate::theme::ThemeSource { name: "torn".into(), toml: "text = 3".into() };
     let mut state = State::new(ScreenConfig { themes: vec![own], ..ScreenConfig::default() });
     let before = state.appearance.theme.clone();
     press(&mut state, "/theme\ntorn");
@@ -135,7 +135,7 @@ fn models_are_requested_and_listed_when_they_arrive() {
 }
 
 fn setup(id: &str, needs_key: bool) -> ProviderOffer {
-    let about = crate::i18n::keys::KEY_NEEDED.into();
+    let about = avocet_core::i18n::keys::KEY_NEEDED.into();
     let url = "https://api.example.com/v1".to_owned();
     ProviderOffer { id: id.into(), name: id.to_uppercase(), url, needs_key, about }
 }
@@ -166,7 +166,7 @@ fn a_provider_is_connected_to_by_its_key_and_one_of_its_models() {
     paste(&mut state, " sk-wrong\n");
     assert!(!format!("{state:?}").contains("sk-wrong"), "it is in no state that is written down");
     assert_eq!(press(&mut state, "\n"), models(key("sk-wrong")));
-    let why = crate::i18n::keys::NOT_SAVED;
+    let why = avocet_core::i18n::keys::NOT_SAVED;
     result(&mut state, ConnectResult::Models(Err(why.into())));
     assert!(state.modals.key_entry_mut().unwrap().note.is_some());
     assert_eq!(press(&mut state, "sk-right\n"), models(key("sk-right")));

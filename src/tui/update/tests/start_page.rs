@@ -1,11 +1,11 @@
 //! The start page, the column of wide screens, the panel at the right and the card of the exit.
 
 use super::*;
-use crate::protocol::{
+use crate::{TerminalCaps, exit_card};
+use avocet_core::protocol::{
     Change, ModelOffer, Money, Notice, Observation, Outcome, PlanItem, PlanState, Provider,
     SessionInfo,
 };
-use crate::tui::{TerminalCaps, exit_card};
 
 fn facts() -> SessionInfo {
     SessionInfo {

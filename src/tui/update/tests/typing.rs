@@ -4,8 +4,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::protocol::{StepQuestion, TemplateCommand, UpcomingStep};
-use crate::tui::guard::QUIET;
+use crate::guard::QUIET;
+use avocet_core::protocol::{StepQuestion, TemplateCommand, UpcomingStep};
 
 /// One event.
 #[derive(Clone, Debug)]

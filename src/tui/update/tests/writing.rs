@@ -1,11 +1,11 @@
 //! Typing: history, search, draft, mentions.
 
 use super::*;
-use crate::config::draft::SavedDraft;
-use crate::prompt::input;
-use crate::protocol::{AttachmentSize, Image, PastedImage, Prompt, PromptPart};
-use crate::tools::image::PreparedImage;
-use crate::tui::files::{FileMatch, FileMatches, MatchCoverage};
+use crate::files::{FileMatch, FileMatches, MatchCoverage};
+use avocet_config::draft::SavedDraft;
+use avocet_core::prompt::input;
+use avocet_core::protocol::{AttachmentSize, Image, PastedImage, Prompt, PromptPart};
+use avocet_tools::image::PreparedImage;
 
 #[test]
 fn a_sent_message_is_saved_at_once() {
@@ -77,7 +77,7 @@ fn a_search_without_a_hit_leaves_the_draft() {
 
 #[test]
 fn a_draft_is_restored_and_a_first_message_leaves_it() {
-    let pastes = vec![crate::config::draft::Paste { mark: "[m]".into(), text: "long".into() }];
+    let pastes = vec![avocet_config::draft::Paste { mark: "[m]".into(), text: "long".into() }];
     let draft = SavedDraft { shown: "see [m]\n好 👋".into(), pastes, ..SavedDraft::default() };
     let mut state = State::new(ScreenConfig { draft: draft.clone(), ..ScreenConfig::default() });
     assert_eq!(state.draft(), draft);
@@ -286,7 +286,7 @@ fn the_editor_gets_the_whole_text_and_its_result_is_one_step_of_undo() {
 fn a_failed_editor_leaves_the_text_and_says_why() {
     let mut state = screen();
     press(&mut state, "a draft");
-    let failed = Err(crate::i18n::input::NO_EDITOR.into());
+    let failed = Err(avocet_core::i18n::input::NO_EDITOR.into());
     update(&mut state, TimedInput { at: 0, input: ScreenInput::EditorClosed(failed) });
     assert_eq!(state.composer.display_text(), "a draft");
     assert!(!state.transcript.is_empty(), "it is said");
@@ -396,7 +396,7 @@ fn a_new_command_joins_the_open_list() {
         name: "summarize".into(),
         about: "Summarise".into(),
         hint: String::new(),
-        from: crate::i18n::library::OF_USER.into(),
+        from: avocet_core::i18n::library::OF_USER.into(),
         state: protocol::ExtensionState::Usable,
         traits: protocol::CommandTraits::default(),
     };
@@ -416,7 +416,7 @@ fn files_named_after_a_command_go_with_it() {
             name: "explain".into(),
             about: "Explain".into(),
             hint: String::new(),
-            from: crate::i18n::library::OF_USER.into(),
+            from: avocet_core::i18n::library::OF_USER.into(),
             state: protocol::ExtensionState::Usable,
             traits: protocol::CommandTraits::default(),
         }],
@@ -471,7 +471,7 @@ fn a_click_on_a_suggestion_inserts_it() {
     let row = row_with(&mut state, "Alt-2");
     let column = rows_of(&mut state)[usize::from(row)].find("Alt-2").unwrap();
     click(&mut state, u16::try_from(column + 1).unwrap(), row);
-    let second = crate::tui::suggestions::first_steps(&state.facts, &[], Lang::En)[1].clone();
+    let second = crate::suggestions::first_steps(&state.facts, &[], Lang::En)[1].clone();
     assert_eq!(state.composer.display_text(), second);
 }
 
@@ -503,7 +503,7 @@ fn a_command_stands_above_its_answer_and_not_where_a_dialog_or_the_status_line_i
     assert!(text.trim_end().ends_with("/context"), "{text}");
     for silent in ["/theme\n", "/model gpt-5\n", "/new\n"] {
         press(&mut state, silent);
-        state.modals = crate::tui::modal::Modals::default();
+        state.modals = crate::modal::Modals::default();
     }
     assert_eq!(state.transcript.plain_text(), text);
 }

@@ -34,7 +34,7 @@ async fn a_step_with_too_many_processes_is_ended_for_every_user() {
     assert!(seen.exit_code != Some(0), "{}", seen.stdout);
     if rustix::process::geteuid().is_root() {
         // No limit binds root.
-        let said = crate::i18n::exec::OUTGREW.with("most", 512_u64).to_string();
+        let said = avocet_core::i18n::exec::OUTGREW.with("most", 512_u64).to_string();
         assert_eq!(super::super::note_of(&seen), said);
     }
     assert_ne!(seen.outcome, Outcome::TimedOut);

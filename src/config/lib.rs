@@ -1,0 +1,40 @@
+//! Settings and the small files next to them: their paths, their contents, the layers of values,
+//! and edits that keep comments.
+//!
+//! The environment of the process is read here and nowhere else. Not here: the effect of a setting.
+//! `app` passes each part the values it needs.
+
+pub mod approvals;
+pub mod atomic_file;
+pub mod diagnostic;
+pub mod draft;
+pub mod edit;
+pub mod environment;
+pub mod extensions;
+pub mod gateway;
+pub mod history;
+pub mod key_store;
+pub mod keys;
+mod layers;
+pub mod load;
+pub mod log;
+pub mod paths;
+pub mod project_instructions;
+mod rule_samples;
+mod secret;
+pub mod settings;
+pub mod suggest;
+pub mod themes;
+pub mod toml_schema;
+pub mod toolchain;
+pub mod trust;
+
+pub use diagnostic::{ConfigDiagnostic, ConfigError};
+pub use environment::Environment;
+pub use layers::SettingsLayer;
+pub use load::{Loaded, Sources, load};
+pub use paths::Paths;
+pub use secret::Secret;
+pub use settings::{
+    BusyInput, Connection, FallbackTarget, ProviderSetting, Settings, ShowThinking,
+};

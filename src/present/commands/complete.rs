@@ -1,0 +1,327 @@
+//! Completes a slash command while it is typed.
+
+use super::dispatch::find_in;
+use super::help::TOPICS;
+use super::table::COMMANDS;
+use super::{CommandContext, OptionValues, SlashCommand, ValueSource, configuration, custom};
+use avocet_core::i18n::{LocalizedText, PhraseValue, cli, common, script_run as words};
+use avocet_core::protocol::{ApprovalMode, HOSTED, Provider, ScriptInput};
+
+/// One possible completion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// The whole line after completion.
+    pub text: String,
+    /// The hint for what may follow: `<message>`.
+    pub hint: String,
+    pub about: Option<PhraseValue>,
+    /// The alias that was typed.
+    pub alias: Option<String>,
+    /// What was typed is the beginning of it, and nothing else can be meant by it.
+    pub is_certain: bool,
+}
+
+impl Candidate {
+    /// The text beside it: the alias that was typed, or else the hint.
+    pub fn hint_or_alias(&self) -> String {
+        self.alias.as_ref().map_or_else(|| self.hint.clone(), |alias| format!("/{alias}"))
+    }
+}
+
+/// The commands used most, which are offered first.
+const FREQUENT: &[&str] = &[
+    "model",
+    "resume",
+    "diff",
+    "undo",
+    "rewind",
+    "compress",
+    "permissions",
+    "theme",
+    "export",
+    "help",
+];
+
+/// The candidates for `line`, which begins with `/`: names while the name is typed, values after
+/// it. The best come first; those of equal rank in the order of the table.
+pub fn complete(call: &CommandContext<'_>, line: &str) -> Vec<Candidate> {
+    let line = line.trim_start();
+    let typed = line.strip_prefix('/').unwrap_or(line);
+    match typed.split_once(char::is_whitespace) {
+        None => names(call, &typed.to_lowercase()),
+        Some((name, args)) => find_in(COMMANDS, name)
+            .filter(|command| command.reach.covers(call.surface))
+            .map(|command| values(call, command, name, args.trim_start()))
+            .unwrap_or_default(),
+    }
+}
+
+fn names(call: &CommandContext<'_>, typed: &str) -> Vec<Candidate> {
+    let reachable = COMMANDS.iter().filter(|command| command.reach.covers(call.surface));
+    let built_in = reachable.filter_map(|command| {
+        let about = (command.hint(), command.about.into());
+        name_candidate(command.name, command.aliases.iter().copied(), about, typed)
+    });
+    let own = custom::typeable(call.extensions, call.surface).filter_map(|entry| {
+        let aliases = entry.traits.aliases.iter().map(String::as_str);
+        let about = (entry.hint.clone(), entry.about.as_str().into());
+        name_candidate(&entry.name, aliases, about, typed)
+    });
+    let mut found: Vec<(Rank, Candidate)> = built_in.chain(own).collect();
+    let use_rank = |candidate: &Candidate| {
+        let name = candidate.text.get(1..).unwrap_or_default();
+        FREQUENT.iter().position(|frequent| *frequent == name).unwrap_or(FREQUENT.len())
+    };
+    found.sort_by_key(|(rank, candidate)| (*rank, use_rank(candidate)));
+    found.into_iter().map(|(_, candidate)| candidate).collect()
+}
+
+/// A command that matches by its name or one of its aliases.
+fn name_candidate<'a>(
+    name: &str,
+    aliases: impl Iterator<Item = &'a str>,
+    (hint, about): (String, PhraseValue),
+    typed: &str,
+) -> Option<(Rank, Candidate)> {
+    let by_name = rank(&name.to_lowercase(), typed);
+    let by_alias = aliases.filter_map(|alias| Some((rank(&alias.to_lowercase(), typed)?, alias)));
+    let by_alias = by_alias.min().filter(|(rank, _)| by_name.is_none_or(|by_name| *rank < by_name));
+    let (rank, alias) = match by_alias {
+        Some((rank, alias)) => (rank, Some(alias.to_owned())),
+        None => (by_name?, None),
+    };
+    let is_certain = !typed.is_empty() && rank <= Rank::Prefix;
+    let text = format!("/{name}");
+    Some((rank, Candidate { text, hint, about: Some(about), alias, is_certain }))
+}
+
+/// Completes the inputs of a script while its arguments are typed: `{name: …, ` and the next one,
+/// and after a name the values it accepts.
+fn script_inputs(
+    call: &CommandContext<'_>,
+    name: &str,
+    script: &str,
+    typed: &str,
+) -> Vec<Candidate> {
+    let known = call.extensions.script_details.iter().find(|known| known.name == script);
+    let Some(details) = known else { return Vec::new() };
+    let (before, partial) = match typed.rfind(['{', ',']) {
+        Some(at) => typed.split_at(at + 1),
+        None if typed.is_empty() => ("{", ""),
+        // A plain text is assigned to the input that accepts one.
+        None => return Vec::new(),
+    };
+    let partial = partial.trim_start();
+    let quotes = before.chars().filter(|c| *c == '"').count();
+    // Inside quotes a value is being typed.
+    if partial.contains('}') || quotes % 2 == 1 || !before.starts_with('{') {
+        return Vec::new();
+    }
+    let space = if before.ends_with(',') { " " } else { "" };
+    let candidate = |rest: String, about: Option<PhraseValue>| Candidate {
+        text: format!("/{name} {script} {before}{space}{rest}"),
+        hint: String::new(),
+        about,
+        alias: None,
+        is_certain: false,
+    };
+    if let Some((input, value)) = partial.split_once(':') {
+        let input = details.inputs.iter().find(|it| it.name == input.trim());
+        let (value, choices) = (value.trim_start(), input.map(|it| it.choices.as_slice()));
+        let fits = |choice: &&String| choice.starts_with(value) && choice.as_str() != value;
+        let name = input.map(|it| it.name.as_str()).unwrap_or_default();
+        let chosen = choices.unwrap_or_default().iter().filter(fits);
+        return chosen.map(|choice| candidate(format!("{name}: {choice}"), None)).collect();
+    }
+    let given = |input: &str| {
+        before.split(['{', ',']).any(|part| {
+            part.split_once(':').is_some_and(|(key, _)| key.trim().trim_matches('"') == input)
+        })
+    };
+    let starts = |input: &&ScriptInput| {
+        !given(&input.name) && input.name.to_lowercase().starts_with(&partial.to_lowercase())
+    };
+    let inputs = details.inputs.iter().filter(starts);
+    inputs.map(|it| candidate(format!("{}: ", it.name), Some(about_input(it).into()))).collect()
+}
+
+/// What is known of an input: its type, or the values it accepts; whether it is required; and what
+/// it is for.
+fn about_input(input: &ScriptInput) -> LocalizedText {
+    let kind = match (input.choices.is_empty(), input.kind.is_empty()) {
+        (false, _) => input.choices.join(" | "),
+        (true, false) => input.kind.clone(),
+        (true, true) => "string".to_owned(),
+    };
+    let kind = if input.required {
+        words::REQUIRED.with("name", kind)
+    } else {
+        cli::DOCTOR_LINE.with("text", kind)
+    };
+    if input.about.is_empty() {
+        kind
+    } else {
+        words::INPUT_DESCRIBED.with("name", kind).with("text", input.about.as_str())
+    }
+}
+
+fn values(
+    call: &CommandContext<'_>,
+    command: &SlashCommand,
+    name: &str,
+    typed: &str,
+) -> Vec<Candidate> {
+    let first = command.options.first().map_or(OptionValues::Text, |option| option.values);
+    if first == OptionValues::From(ValueSource::Scripts)
+        && let Some((script, rest)) = typed.split_once(char::is_whitespace)
+    {
+        return script_inputs(call, name, script, rest.trim_start());
+    }
+    let mut values: Vec<String> = match first {
+        OptionValues::Text | OptionValues::Named(_) => return Vec::new(),
+        OptionValues::OneOf(choices) => choices.iter().map(|choice| (*choice).to_owned()).collect(),
+        OptionValues::From(source) => current_values(call, source),
+    };
+    if command.name == "mode" && call.facts.provider == Provider::Guide {
+        // It is one model, not a profile of two.
+        values.retain(|value| ApprovalMode::parse(value).is_some());
+    }
+    if takes_path(command) {
+        // Hidden entries are offered only when asked for.
+        let hidden = |path: &str| last_component(path).starts_with('.');
+        values.retain(|value| hidden(typed) || !hidden(value.trim_end_matches('/')));
+    }
+    let typed = typed.to_lowercase();
+    let is_closed = is_closed(first);
+    let mut found: Vec<(Rank, String)> = values
+        .into_iter()
+        .filter_map(|value| Some((rank(&value.to_lowercase(), &typed)?, value)))
+        .collect();
+    found.sort_by_key(|(rank, _)| *rank);
+    found
+        .into_iter()
+        .map(|(rank, value)| Candidate {
+            about: about(call, command, &value),
+            text: format!("/{name} {value}"),
+            hint: String::new(),
+            alias: None,
+            is_certain: is_closed && !typed.is_empty() && rank <= Rank::Prefix,
+        })
+        .collect()
+}
+
+/// Whether nothing but the values it completes is accepted.
+fn is_closed(values: OptionValues) -> bool {
+    use ValueSource::{Bots, Commands, Efforts, Themes};
+    matches!(
+        values,
+        OptionValues::OneOf(_) | OptionValues::From(Bots | Commands | Efforts | Themes)
+    )
+}
+
+fn completes_from(command: &SlashCommand, source: ValueSource) -> bool {
+    let first = command.options.first();
+    first.is_some_and(|option| option.values == OptionValues::From(source))
+}
+
+fn takes_path(command: &SlashCommand) -> bool {
+    completes_from(command, ValueSource::Folders)
+}
+
+/// The folder of the path typed so far; `None`: the line does not take a path.
+pub fn typed_folder(line: &str) -> Option<&str> {
+    let (name, typed) = line.trim_start().strip_prefix('/')?.split_once(char::is_whitespace)?;
+    let command = find_in(COMMANDS, name).filter(|command| takes_path(command));
+    command
+        .map(|_| typed.trim_start())
+        .map(|typed| typed.split_at(typed.len() - last_component(typed).len()).0)
+}
+
+/// The last name in a path.
+fn last_component(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
+}
+
+fn about(call: &CommandContext<'_>, command: &SlashCommand, value: &str) -> Option<PhraseValue> {
+    if is_current(call, command, value) {
+        return Some(common::IN_USE.into());
+    }
+    if completes_from(command, ValueSource::Scripts) {
+        let known = call.extensions.script_details.iter().find(|known| known.name == value);
+        let title = known.map(|known| known.title.as_str()).filter(|title| !title.is_empty());
+        return title.map(PhraseValue::from);
+    }
+    let is_of_bots = completes_from(command, ValueSource::Bots);
+    let bot = call.extensions.bots.iter().find(|(name, _)| is_of_bots && name == value)?;
+    Some(bot.1.as_str().into())
+}
+
+/// The values known at this moment.
+fn current_values(call: &CommandContext<'_>, source: ValueSource) -> Vec<String> {
+    match source {
+        ValueSource::Models => call.models.to_vec(),
+        ValueSource::Efforts => {
+            configuration::effort_choices(call.facts).into_iter().map(str::to_owned).collect()
+        }
+        ValueSource::Providers => {
+            let shared = HOSTED.iter().filter(|hosted| !hosted.base_url.is_empty());
+            let mut names: Vec<String> = shared.map(|hosted| hosted.simple_name()).collect();
+            names.dedup();
+            names
+        }
+        ValueSource::Themes => call.themes.iter().map(|theme| (*theme).to_owned()).collect(),
+        ValueSource::Commands => {
+            let reachable = COMMANDS.iter().filter(|command| command.reach.covers(call.surface));
+            let names = reachable.map(|command| command.name);
+            let kept =
+                custom::typeable(call.extensions, call.surface).map(|entry| entry.name.as_str());
+            let topics = TOPICS.iter().map(|topic| topic.name);
+            names.chain(kept).chain(topics).map(str::to_owned).collect()
+        }
+        ValueSource::Bots => {
+            let names = call.extensions.bots.iter().map(|(name, _)| name.as_str());
+            let none = call.facts.bot.as_ref().map(|_| custom::NO_BOT);
+            names.chain(none).map(str::to_owned).collect()
+        }
+        ValueSource::Scripts => call.extensions.scripts.clone(),
+        ValueSource::Allowed => call.facts.allowed.clone(),
+        ValueSource::Denied => call.facts.denied.clone(),
+        ValueSource::Folders => call.folders.to_vec(),
+    }
+}
+
+/// Whether it is the current value, as far as the session knows it.
+fn is_current(call: &CommandContext<'_>, command: &SlashCommand, value: &str) -> bool {
+    match command.name {
+        "model" => call.facts.model == value,
+        "bot" => call.facts.bot.as_deref() == Some(value),
+        "effort" => configuration::effort_in_use(call.facts) == value,
+        "mode" => [call.facts.mode.name(), call.facts.approval.name()].contains(&value),
+        "lang" => call.facts.lang.code() == value,
+        _ => false,
+    }
+}
+
+/// How well a name matches, best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Exact,
+    Prefix,
+    Contains,
+    /// Contains the letters in order.
+    Scattered,
+}
+
+fn rank(name: &str, typed: &str) -> Option<Rank> {
+    if name == typed {
+        return Some(Rank::Exact);
+    }
+    if name.starts_with(typed) {
+        return Some(Rank::Prefix);
+    }
+    if name.contains(typed) {
+        return Some(Rank::Contains);
+    }
+    let mut letters = name.chars();
+    typed.chars().all(|wanted| letters.any(|letter| letter == wanted)).then_some(Rank::Scattered)
+}

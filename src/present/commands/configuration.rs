@@ -1,0 +1,201 @@
+//! Commands that change the behaviour of this session.
+
+use super::{ChatAction, CommandContext, CommandOutcome, UiAction, refusal};
+use avocet_core::i18n::{Lang, PhraseValue, commands as w, common};
+use avocet_core::protocol::{
+    ApprovalMode, Effort, HOSTED, Hosted, Mode, ModelOffer, Notice, Op, PageRow, SessionInfo,
+    effort_names,
+};
+
+pub(super) fn model(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
+    if name.is_empty() {
+        return CommandOutcome::Do(UiAction::Models);
+    }
+    let same = |known: &&String| known.to_lowercase() == name.to_lowercase();
+    let known = call.models.iter().find(same);
+    let set =
+        CommandOutcome::Send(Op::SetModel { name: known.map_or(name, |known| known).to_owned() });
+    // Without a server there is no list to check; the session reports what is missing.
+    if known.is_some() || call.models.is_empty() || call.facts.base_url.is_empty() {
+        return set;
+    }
+    // The list may be outdated: the server is asked anyway, and will report it itself.
+    let notice = Notice::warning(w::MODEL_NOT_LISTED.with("name", super::shorten(name)));
+    CommandOutcome::Many(vec![CommandOutcome::Say(notice), set])
+}
+
+/// A key is never an argument: that would be in the history.
+pub(super) fn connect(_: &CommandContext<'_>, provider: &str) -> CommandOutcome {
+    let known = |hosted: &&Hosted<'_>| hosted.simple_name() == provider.to_lowercase();
+    let name = HOSTED.iter().find(known).map(Hosted::simple_name);
+    let typed = || Some(provider.to_owned()).filter(|name| !name.is_empty());
+    CommandOutcome::Do(UiAction::Connect(name.or_else(typed)))
+}
+
+/// Which steps ask changes at once; another model answers after the turn.
+pub(super) fn mode(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
+    let name = name.to_lowercase();
+    if let Some(mode) = ApprovalMode::parse(&name) {
+        return CommandOutcome::Many(vec![
+            CommandOutcome::Say(Notice::info(mode.about())),
+            CommandOutcome::Send(Op::SetApprovalMode { mode }),
+        ]);
+    }
+    if call.busy {
+        return CommandOutcome::after_the_turn("mode", format!("/mode {name}"));
+    }
+    let mode = Mode::parse(&name).unwrap_or_default();
+    CommandOutcome::Send(Op::SetMode { mode })
+}
+
+/// The session takes over what is set, and shows the frontends what is in force.
+pub(super) fn config(_: &CommandContext<'_>, words: &str) -> CommandOutcome {
+    let (key, value) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
+    let (key, value) = (key.trim(), value.trim());
+    if key == "unset" && !value.is_empty() {
+        let key = Some(format!("unset {value}"));
+        return CommandOutcome::Send(Op::Configure { key, value: None });
+    }
+    let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    CommandOutcome::Send(Op::Configure { key: given(key), value: given(value) })
+}
+
+/// The models, on a surface without a picker.
+pub fn model_rows(offers: &[ModelOffer], now: &str) -> Vec<PageRow> {
+    let row = |offer: &ModelOffer| {
+        let about = offer.about(offer.name == now);
+        PageRow::pair(offer.name.as_str(), about.map_or("".into(), PhraseValue::from))
+    };
+    offers.iter().map(row).collect()
+}
+
+/// The name that leaves it to the model how much it reasons.
+const AUTO: &str = "auto";
+
+/// The levels to choose from, as they are typed; all of them where none are known.
+pub fn effort_choices(facts: &SessionInfo) -> Vec<&'static str> {
+    let levels =
+        if facts.effort_levels.is_empty() { &Effort::ALL[..] } else { &facts.effort_levels };
+    std::iter::once(AUTO).chain(levels.iter().map(|level| level.name())).collect()
+}
+
+/// The level in use, as it is typed.
+pub fn effort_in_use(facts: &SessionInfo) -> &'static str {
+    facts.effort.map_or(AUTO, Effort::name)
+}
+
+/// The levels, on a surface without a picker.
+pub fn efforts_page(facts: &SessionInfo) -> CommandOutcome {
+    let now = effort_in_use(facts);
+    let mark = |level| if level == now { common::IN_USE.into() } else { PhraseValue::from("") };
+    let rows = effort_choices(facts).into_iter().map(|level| PageRow::pair(level, mark(level)));
+    CommandOutcome::Page { title: w::STATUS_EFFORT.into(), rows: rows.collect() }
+}
+
+/// The session says what the model makes of a level that it lacks.
+pub(super) fn effort(_: &CommandContext<'_>, name: &str) -> CommandOutcome {
+    let name = name.to_lowercase();
+    match Effort::from_name(&name) {
+        _ if name.is_empty() => CommandOutcome::Do(UiAction::Efforts),
+        None if name != AUTO => {
+            let levels = w::EFFORTS.with("levels", effort_names(&Effort::ALL));
+            let known = Effort::ALL.map(Effort::name);
+            refusal("/effort ", w::NO_EFFORT, &name, known, levels)
+        }
+        effort => CommandOutcome::Send(Op::SetEffort { effort }),
+    }
+}
+
+pub(super) fn lang(_: &CommandContext<'_>, name: &str) -> CommandOutcome {
+    let lang = Lang::parse(name).unwrap_or_default();
+    CommandOutcome::Many(vec![
+        CommandOutcome::Do(UiAction::Lang(lang)),
+        CommandOutcome::Send(Op::SetLang { lang }),
+    ])
+}
+
+pub(super) fn theme(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
+    let name = name.to_lowercase();
+    if call.themes.is_empty() {
+        // There are no colours here: it is set for the screen.
+        let value = Some(name).filter(|name| !name.is_empty());
+        return CommandOutcome::Send(Op::Configure { key: Some("theme".into()), value });
+    }
+    match name.as_str() {
+        "" => CommandOutcome::Do(UiAction::Theme(None)),
+        known if call.themes.iter().any(|theme| theme == known) => {
+            CommandOutcome::Do(UiAction::Theme(Some(name)))
+        }
+        _ => {
+            let themes = call.themes.join(", ");
+            let known = call.themes.iter().map(String::as_str);
+            refusal("", w::NO_THEME, &name, known, w::THEMES.with("themes", themes))
+        }
+    }
+}
+
+pub(super) fn vim(_: &CommandContext<'_>, name: &str) -> CommandOutcome {
+    switch("vim", name, UiAction::Vim)
+}
+
+pub(super) fn timestamps(_: &CommandContext<'_>, name: &str) -> CommandOutcome {
+    switch("timestamps", name, UiAction::Timestamps)
+}
+
+/// `on`, `off`, or nothing to toggle.
+fn switch(command: &'static str, name: &str, act: fn(Option<bool>) -> UiAction) -> CommandOutcome {
+    CommandOutcome::Do(act(match name.to_lowercase().as_str() {
+        "" => None,
+        "on" => Some(true),
+        "off" => Some(false),
+        _ => {
+            let say = w::NO_SWITCH.with("name", command).with("found", super::shorten(name));
+            return CommandOutcome::Say(Notice::error(say));
+        }
+    }))
+}
+
+pub(super) fn allow(call: &CommandContext<'_>, rule: &str) -> CommandOutcome {
+    rule_op(call, rule, |rule| Op::Allow { rule })
+}
+
+/// `/deny RULE` in the terminal is the same.
+pub(super) fn forbid(call: &CommandContext<'_>, rule: &str) -> CommandOutcome {
+    rule_op(call, rule, |rule| Op::Deny { rule })
+}
+
+/// Without a path, shows the folders of the session.
+pub(super) fn add_dir(call: &CommandContext<'_>, path: &str) -> CommandOutcome {
+    if path.is_empty() {
+        let rows = super::info::folders(call);
+        return CommandOutcome::Page { title: w::ADD_DIR_TITLE.into(), rows };
+    }
+    CommandOutcome::Send(Op::AddFolder { path: path.to_owned() })
+}
+
+pub(super) fn set_home(_: &CommandContext<'_>, path: &str) -> CommandOutcome {
+    let path = (!path.is_empty()).then(|| path.to_owned());
+    CommandOutcome::Do(UiAction::Chat(ChatAction::SetHome(path)))
+}
+
+pub(super) fn send_file(_: &CommandContext<'_>, path: &str) -> CommandOutcome {
+    CommandOutcome::Do(UiAction::Chat(ChatAction::SendFile(path.to_owned())))
+}
+
+pub(super) fn trust(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::Trust)
+}
+
+/// Without a rule, shows the existing ones. A rule names a program: `*` alone would match
+/// everything.
+fn rule_op(call: &CommandContext<'_>, rule: &str, op: fn(String) -> Op) -> CommandOutcome {
+    if rule.is_empty() {
+        return super::info::rules_page(call);
+    }
+    let program = rule.split_whitespace().next().unwrap_or("");
+    if program.contains('*') {
+        CommandOutcome::Say(Notice::error(w::RULE_NEEDS_PROGRAM).with_hint(w::RULE_EXAMPLE))
+    } else {
+        CommandOutcome::Send(op(avocet_core::text::one_line(rule)))
+    }
+}

@@ -1,0 +1,247 @@
+//! Custom commands and skills in addition to those of the table: runs, completes, explains and
+//! lists them from the current catalogue.
+
+use super::{CommandContext, CommandOutcome, PageRow, Surface, UiAction, refusal, shorten};
+use avocet_core::i18n::{LocalizedText, PhraseValue, commands as w, common};
+use avocet_core::protocol::{
+    Extension, ExtensionKind, ExtensionState, Extensions, Notice, OmittedSkills, Op,
+};
+
+/// Maximum number of rows in one list; the rest is counted.
+const MOST: usize = 200;
+
+/// The command or skill of a name that is not in the table. An unknown name is answered with
+/// similar names, and is never a message to the model.
+pub(super) fn find<'c>(
+    call: &CommandContext<'c>,
+    name: &str,
+    built_in: &[&str],
+) -> Result<&'c Extension, Box<CommandOutcome>> {
+    if let Some(entry) = call.extensions.find(name) {
+        return Ok(entry);
+    }
+    if let Some(Extension { state: ExtensionState::Broken(why), .. }) =
+        call.extensions.find_broken(name)
+    {
+        // A sentence about a file names its path.
+        let say = match call.surface {
+            Surface::Local | Surface::Plain => why.clone(),
+            Surface::Gateway { .. } => w::UNUSABLE_HERE.with("name", shorten(name)),
+        };
+        return Err(Box::new(CommandOutcome::Say(Notice::error(say))));
+    }
+    let kept = typeable(call.extensions, call.surface).map(|entry| entry.name.as_str());
+    let known = built_in.iter().copied().chain(kept);
+    Err(Box::new(match &call.extensions.waiting {
+        Some(waiting) => {
+            let unknown = w::UNKNOWN.with("name", shorten(name));
+            CommandOutcome::Say(Notice::error(unknown).with_hint(waiting.clone()))
+        }
+        None => refusal("/", w::UNKNOWN, name, known, w::UNKNOWN_HINT),
+    }))
+}
+
+/// The session expands it from its file.
+pub(super) fn invoke(entry: &Extension, args: &str) -> CommandOutcome {
+    let (name, args) = (entry.name.clone(), args.to_owned());
+    CommandOutcome::Send(Op::Invoke { name, args, mentions: Vec::new() })
+}
+
+/// The entries that can be typed on a surface, commands first.
+pub(super) fn typeable<'k>(
+    kept: &'k Extensions,
+    surface: Surface<'k>,
+) -> impl Iterator<Item = &'k Extension> {
+    let reachable = move |entry: &&Extension| entry.traits.reach.covers(surface);
+    kept.entries.iter().filter(|entry| entry.can_be_typed()).filter(reachable)
+}
+
+/// The usage line: `/commit-msg [scope]`.
+pub fn usage(entry: &Extension) -> String {
+    match entry.hint.as_str() {
+        "" => format!("/{}", entry.name),
+        hint => format!("/{} {hint}", entry.name),
+    }
+}
+
+/// The sections of help below the table, each with its heading; empty ones are omitted.
+pub fn sections(
+    kept: &Extensions,
+    surface: Surface<'_>,
+) -> Vec<(PhraseValue, Vec<(String, PhraseValue)>)> {
+    let rows = |kind| {
+        let typed = typeable(kept, surface).filter(|entry| entry.kind == kind);
+        let about = |entry: &Extension| {
+            super::help::with_aliases(entry.about.as_str().into(), &entry.traits.aliases)
+        };
+        capped(typed.map(|entry| (usage(entry), about(entry))).collect())
+    };
+    // Their reasons name paths, which do not belong in a chat.
+    let is_local = surface.is_local();
+    let unusable = kept.entries.iter().filter_map(|entry| match &entry.state {
+        ExtensionState::Hidden(why) | ExtensionState::Broken(why) if is_local => {
+            Some((format!("/{}", entry.name), PhraseValue::from(why.clone())))
+        }
+        _ => None,
+    });
+    let bots = kept.broken_bots.iter().filter(|_| is_local);
+    let bots = bots.map(|(name, why)| (format!("/bot {name}"), PhraseValue::from(why.clone())));
+    let sections = [
+        (w::OWN_COMMANDS, rows(ExtensionKind::Command)),
+        (w::SKILLS, rows(ExtensionKind::Skill)),
+        (w::UNUSABLE, capped(unusable.chain(bots).collect())),
+    ];
+    let filled = sections.into_iter().filter(|(_, rows)| !rows.is_empty());
+    filled.map(|(heading, rows)| (heading.into(), rows)).collect()
+}
+
+fn capped(mut rows: Vec<(String, PhraseValue)>) -> Vec<(String, PhraseValue)> {
+    let more = rows.len().saturating_sub(MOST);
+    if more > 0 {
+        rows.truncate(MOST);
+        rows.push((String::new(), w::AND_MORE.with("n", more).into()));
+    }
+    rows
+}
+
+/// Help about one entry.
+pub(super) fn help(kept: &Extensions, surface: Surface<'_>, name: &str) -> Option<CommandOutcome> {
+    let name = name.strip_prefix('/').unwrap_or(name);
+    let entry = kept.find(name).filter(|entry| entry.traits.reach.covers(surface))?;
+    let (title, category) = match entry.kind {
+        ExtensionKind::Command => (w::HELP_ABOUT, w::OWN_COMMANDS),
+        ExtensionKind::Skill => (w::HELP_ABOUT_SKILL, w::SKILLS),
+    };
+    let mut rows =
+        vec![PageRow::line(entry.about.as_str()), PageRow::pair(w::HELP_USAGE, usage(entry))];
+    if !entry.traits.aliases.is_empty() {
+        let aliases = entry.traits.aliases.iter().map(|alias| format!("/{alias}"));
+        rows.push(PageRow::pair(w::HELP_ALIASES, aliases.collect::<Vec<_>>().join(", ")));
+    }
+    let described = entry.traits.arguments.iter().filter(|argument| !argument.about.is_empty());
+    rows.extend(
+        described.map(|argument| PageRow::pair(argument.name.as_str(), argument.about.as_str())),
+    );
+    rows.extend([
+        PageRow::pair(w::HELP_CATEGORY, category),
+        PageRow::pair(w::HELP_FROM, entry.from.clone()),
+    ]);
+    if entry.state == ExtensionState::Sensitive {
+        rows.push(PageRow::line(w::ONLY_TYPED));
+    }
+    Some(CommandOutcome::Page { title: title.with("name", entry.name.as_str()), rows })
+}
+
+pub(super) fn commands(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    let mut rows = list(call, ExtensionKind::Command, w::NO_OWN_COMMANDS.into());
+    rows.extend(call.extensions.waiting.clone().map(PageRow::line));
+    CommandOutcome::Page { title: w::OWN_COMMANDS.into(), rows }
+}
+
+pub(super) fn skills(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    let mut rows = list(call, ExtensionKind::Skill, w::NO_SKILLS.into());
+    rows.extend(omitted_skill_rows(&call.extensions.untold));
+    rows.extend(call.extensions.waiting.clone().map(PageRow::line));
+    CommandOutcome::Page { title: w::SKILLS.into(), rows }
+}
+
+/// The skills that the model's list omits or shortens, and why.
+pub fn omitted_skill_rows(untold: &OmittedSkills) -> Vec<PageRow> {
+    let OmittedSkills { of, count, names, cut, names_only, most } = untold;
+    let most = most / 1024;
+    if *count == 0 {
+        let say = if *names_only { w::SKILLS_BY_NAME } else { w::SKILLS_CUT };
+        let say = say.with("of", *of).with("most", most);
+        return cut.then(|| vec![PageRow::line(say)]).unwrap_or_default();
+    }
+    let say = w::SKILLS_UNTOLD.with("count", *count).with("of", *of).with("most", most);
+    let names_say = w::SKILLS_UNTOLD_NAMES.with("names", names.join(", "));
+    let more = count.saturating_sub(names.len());
+    let more = (more > 0).then(|| PageRow::line(w::AND_MORE.with("n", more)));
+    [PageRow::line(say), PageRow::line(names_say)].into_iter().chain(more).collect()
+}
+
+/// Grouped by owner; unusable entries with the reason.
+fn list(call: &CommandContext<'_>, kind: ExtensionKind, none: PhraseValue) -> Vec<PageRow> {
+    let mut rows: Vec<PageRow> = Vec::new();
+    let mut heading = None;
+    let is_local = call.surface.is_local();
+    let shown = |entry: &&Extension| {
+        is_local || entry.can_be_typed() && entry.traits.reach.covers(call.surface)
+    };
+    let entries: Vec<&Extension> = call.extensions.of_kind(kind).filter(shown).collect();
+    for entry in entries.iter().take(MOST) {
+        if heading != Some(&entry.from) {
+            heading = Some(&entry.from);
+            rows.push(PageRow::heading(entry.from.clone()));
+        }
+        let about: PhraseValue = match &entry.state {
+            ExtensionState::Usable => entry.about.as_str().into(),
+            ExtensionState::Sensitive => w::SENSITIVE.with("about", entry.about.as_str()).into(),
+            ExtensionState::Hidden(why) | ExtensionState::Broken(why) => why.clone().into(),
+        };
+        rows.push(PageRow::pair(usage(entry), about));
+    }
+    match entries.len() {
+        0 => rows.push(PageRow::Line(none)),
+        count if count > MOST => rows.push(PageRow::line(w::AND_MORE.with("n", count - MOST))),
+        _ => {}
+    }
+    rows
+}
+
+/// `/bot`: without a name, lists the bots; `none` continues without one. The session, which reads
+/// the files, checks whether a bot exists.
+pub(super) fn bot(call: &CommandContext<'_>, name: &str) -> CommandOutcome {
+    let known = call.extensions.bots.iter().any(|(bot, _)| bot == name);
+    match name {
+        "" => CommandOutcome::Do(UiAction::Bots),
+        NO_BOT if !known => CommandOutcome::Send(Op::SetBot { name: None }),
+        name => CommandOutcome::Send(Op::SetBot { name: Some(shorten(name)) }),
+    }
+}
+
+/// `/run`: the session, which reads the files, checks whether a script exists.
+pub(super) fn script(_: &CommandContext<'_>, args: &str) -> CommandOutcome {
+    CommandOutcome::Send(run_op(args))
+}
+
+/// The script and its arguments. A path with spaces is quoted.
+pub fn run_op(typed: &str) -> Op {
+    let typed = typed.trim();
+    let quoted =
+        typed.chars().next().filter(|first| matches!(first, '"' | '\'')).and_then(|quote| {
+            let (script, rest) = typed.strip_prefix(quote)?.split_once(quote)?;
+            (!script.is_empty()).then_some((script, rest))
+        });
+    let (script, args) =
+        quoted.or_else(|| typed.split_once(char::is_whitespace)).unwrap_or((typed, ""));
+    Op::RunScript { script: script.to_owned(), args: args.trim().to_owned() }
+}
+
+/// The argument that means no bot.
+pub const NO_BOT: &str = "none";
+
+/// The bots as a page, for surfaces without a selection list. Those that cannot be used come last,
+/// with the reason.
+pub fn bots_page(kept: &Extensions, now: Option<&str>, surface: Surface<'_>) -> CommandOutcome {
+    let mark = |name: &str, about: &str| {
+        if now == Some(name) {
+            common::ABOUT_IN_USE.with("about", about).into()
+        } else {
+            PhraseValue::from(about)
+        }
+    };
+    let bots = kept.bots.iter();
+    let mut rows: Vec<PageRow> =
+        bots.map(|(name, about)| PageRow::pair(name.as_str(), mark(name, about))).collect();
+    // A reason names the path of its file, which does not belong in a chat.
+    let reason =
+        |why: &LocalizedText| if surface.is_local() { why.clone() } else { w::UNUSABLE_BOT.into() };
+    let broken = kept.broken_bots.iter();
+    rows.extend(broken.map(|(name, because)| PageRow::pair(name.as_str(), reason(because))));
+    if rows.is_empty() {
+        rows.push(PageRow::line(w::NO_BOTS));
+    }
+    CommandOutcome::Page { title: w::BOTS.into(), rows }
+}

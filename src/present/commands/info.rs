@@ -1,0 +1,181 @@
+//! Commands that show information and change nothing.
+
+use super::{ChatAction, CommandContext, CommandOutcome, PageRow, Surface, UiAction};
+use avocet_core::i18n::{
+    Localize, LocalizedText, PhraseValue, commands as w, common, screen, session,
+};
+use avocet_core::protocol::{Effort, Notice, Op, Report, SessionInfo};
+
+pub(super) fn help(_: &CommandContext<'_>, topic: &str) -> CommandOutcome {
+    CommandOutcome::Do(UiAction::Help((!topic.is_empty()).then(|| topic.to_owned())))
+}
+
+pub(super) fn version(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    CommandOutcome::Say(Notice::info(w::VERSION.with("version", env!("CARGO_PKG_VERSION"))))
+}
+
+pub(super) fn doctor(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::Report { report: Report::Doctor })
+}
+
+pub(super) fn context(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::Report { report: Report::Context })
+}
+
+pub(super) fn usage(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::Report { report: Report::Usage })
+}
+
+pub(super) fn plugins(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::Report { report: Report::Plugins })
+}
+
+pub(super) fn platforms(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::Report { report: Report::Platforms })
+}
+
+pub(super) fn who_am_i(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    CommandOutcome::Do(UiAction::Chat(ChatAction::WhoAmI))
+}
+
+pub(super) fn keys(_: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    CommandOutcome::Do(UiAction::Keys)
+}
+
+pub(super) fn status(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    let SessionInfo { model, provider, base_url, profile, mode, lang, bot, .. } = call.facts;
+    let SessionInfo { cwd, branch, turns, steps, usage, .. } = call.facts;
+    let session = format!("{}  {}", call.facts.session, call.facts.title);
+    let rows = [
+        (common::MODEL, PhraseValue::from(model.as_str())),
+        (common::PROVIDER, provider.name().into()),
+        (common::SERVER, base_url.as_str().into()),
+        (w::STATUS_PROFILE, profile.as_str().into()),
+        (w::STATUS_APPROVAL, call.facts.approval.label().into()),
+        (w::STATUS_MODE, mode.name().into()),
+        (w::STATUS_EFFORT, call.facts.effort.map_or("", Effort::name).into()),
+        (w::STATUS_LANG, lang.code().into()),
+        (common::BOT, bot.as_deref().unwrap_or_default().into()),
+        (common::FOLDER, cwd.as_str().into()),
+        (w::STATUS_BRANCH, branch.as_deref().unwrap_or_default().into()),
+        (w::STATUS_SESSION, session.trim().into()),
+        (w::STATUS_TURNS, (*turns).into()),
+        (w::STATUS_STEPS, (*steps).into()),
+        (common::TOKENS, usage.localized().into()),
+    ];
+    // The server may have changed since.
+    let exposed = Some(call.facts.exposed.as_str()).filter(|host| !host.is_empty());
+    let exposed = exposed.filter(|host| base_url.starts_with("http:") && base_url.contains(*host));
+    let exposed = exposed.map(|host| session::KEY_IN_THE_OPEN.with("host", host));
+    let held = call.facts.shelter.about();
+    let filled = rows.into_iter().filter(|(_, value)| *value != PhraseValue::from(""));
+    let mut rows: Vec<PageRow> = filled.map(|(label, value)| PageRow::pair(label, value)).collect();
+    rows.extend(exposed.map(|exposed| PageRow::pair(common::NOT_ENCRYPTED, exposed)));
+    rows.extend(folders(call).into_iter().skip(1));
+    let unsaved = call.facts.unsaved.as_ref();
+    rows.extend(unsaved.map(|unsaved| PageRow::pair(common::NOT_SAVED, unsaved.why.clone())));
+    rows.extend(held.map(|held| PageRow::pair(w::STATUS_SANDBOX, held)));
+    rows.extend(
+        call.facts.notes.iter().map(|note| PageRow::pair(common::INSTRUCTIONS, note.localized())),
+    );
+    CommandOutcome::Page { title: w::STATUS_TITLE.into(), rows }
+}
+
+/// The session's own folder, then those the user added.
+pub(super) fn folders(call: &CommandContext<'_>) -> Vec<PageRow> {
+    let own = PageRow::pair(common::FOLDER, call.facts.cwd.as_str());
+    let added = call.facts.added.iter().map(|path| PageRow::pair(w::STATUS_ADDED, path.as_str()));
+    std::iter::once(own).chain(added).collect()
+}
+
+pub(super) fn tools(call: &CommandContext<'_>, _: &str) -> CommandOutcome {
+    let tools = call.facts.tools.iter();
+    let mut rows: Vec<PageRow> =
+        tools.map(|tool| PageRow::pair(tool.name.as_str(), tool.about.clone())).collect();
+    if rows.is_empty() {
+        rows.push(PageRow::line(w::NO_TOOLS));
+    }
+    CommandOutcome::Page { title: w::TOOLS_TITLE.into(), rows }
+}
+
+/// Shows the page; `revoke N` removes the rule with that number. Anything but a number is refused
+/// with the usage sentence.
+pub(super) fn permissions(call: &CommandContext<'_>, asked: &str) -> CommandOutcome {
+    match asked.split_once(char::is_whitespace) {
+        _ if asked.is_empty() => permissions_page(call),
+        Some(("revoke", number)) => revoke(call, number.trim()),
+        Some(_) | None => revoke(call, asked),
+    }
+}
+
+/// Removing a denial allows something, so only a local user may do it.
+fn revoke(call: &CommandContext<'_>, number: &str) -> CommandOutcome {
+    let SessionInfo { allowed, denied, .. } = call.facts;
+    let at = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    let rule = at.and_then(|at| allowed.iter().chain(denied).nth(at));
+    match (call.surface, rule) {
+        (Surface::Gateway { .. }, _) => {
+            CommandOutcome::Say(Notice::error(w::REVOKE_LOCAL).with_hint(w::ONLY_IN_THE_TERMINAL))
+        }
+        (Surface::Local | Surface::Plain, Some(rule)) => {
+            CommandOutcome::Send(Op::Revoke { rule: rule.clone() })
+        }
+        (Surface::Local | Surface::Plain, None) => CommandOutcome::Say(Notice::error(
+            w::NO_RULE_NUMBER.with("number", super::shorten(number)),
+        )),
+    }
+}
+
+/// The page that `/allow` and `/deny` show without arguments.
+pub(super) fn rules_page(call: &CommandContext<'_>) -> CommandOutcome {
+    CommandOutcome::Page { title: w::PERMISSIONS_TITLE.into(), rows: all_rules(call.facts) }
+}
+
+/// The rules, numbered consecutively as `revoke` counts them.
+pub fn permission_rows(facts: &SessionInfo) -> Vec<PageRow> {
+    let SessionInfo { allowed, allowed_covers, denied, .. } = facts;
+    let mut rows = rule_rows(w::PERMISSIONS_ALLOWED.into(), allowed, allowed_covers, 1);
+    rows.extend(rule_rows(w::PERMISSIONS_DENIED.into(), denied, &[], 1 + allowed.len()));
+    rows
+}
+
+fn all_rules(facts: &SessionInfo) -> Vec<PageRow> {
+    let mut rows = permission_rows(facts);
+    rows.push(PageRow::line(w::HOW_TO_RULE));
+    rows
+}
+
+fn permissions_page(call: &CommandContext<'_>) -> CommandOutcome {
+    let SessionInfo { max_steps, .. } = call.facts;
+    let mut rows = vec![
+        PageRow::heading(w::PERMISSIONS_TIERS),
+        PageRow::pair(screen::TIER_L0, w::TIER_L0),
+        PageRow::pair(screen::TIER_L1, w::TIER_L1),
+        PageRow::pair(screen::TIER_L2, w::TIER_L2),
+    ];
+    rows.extend(all_rules(call.facts));
+    let limit = match max_steps {
+        0 => w::LIMIT_NONE.into(),
+        steps => w::LIMIT_STEPS.with("steps", *steps),
+    };
+    rows.extend([PageRow::heading(w::PERMISSIONS_LIMITS), PageRow::line(limit)]);
+    CommandOutcome::Page { title: w::PERMISSIONS_TITLE.into(), rows }
+}
+
+fn rule_rows(
+    heading: PhraseValue,
+    rules: &[String],
+    covers: &[Vec<LocalizedText>],
+    first: usize,
+) -> Vec<PageRow> {
+    let mut rows = vec![PageRow::Heading(heading)];
+    for (at, rule) in rules.iter().enumerate() {
+        rows.push(PageRow::line(format!("{}. {rule}", first + at)));
+        let says = covers.get(at).into_iter().flatten();
+        rows.extend(says.map(|say| PageRow::pair("", say.clone())));
+    }
+    if rules.is_empty() {
+        rows.push(PageRow::line(w::NO_RULES));
+    }
+    rows
+}

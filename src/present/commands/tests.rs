@@ -1,0 +1,569 @@
+//! The outcomes of typed commands.
+
+mod chat;
+
+use super::dispatch::{dispatch_in, find_in};
+use super::*;
+use avocet_core::i18n;
+use avocet_core::i18n::{Lang, PhraseValue};
+use avocet_core::protocol::{
+    CommandArgument, CommandTraits, Effort, ExportFormat, Extension, ExtensionKind, ExtensionState,
+    Extensions, Mode, Notice, OmittedSkills, Op, Report, SessionInfo, ToolInfo, Usage,
+};
+
+mod scripts;
+
+struct CommandFixture {
+    facts: SessionInfo,
+    models: Vec<String>,
+    themes: Vec<String>,
+    extensions: Extensions,
+    folders: Vec<String>,
+    busy: bool,
+    surface: Surface<'static>,
+}
+
+fn fixture() -> CommandFixture {
+    let base_url = "http://127.0.0.1:8080/v1".into();
+    let facts =
+        SessionInfo { model: "large".into(), base_url, max_steps: 25, ..SessionInfo::default() };
+    let models = vec!["Large".to_owned(), "small".to_owned()];
+    let themes = vec!["dark".to_owned(), "light".to_owned()];
+    let kept = Extensions::default();
+    let folders = Vec::new();
+    CommandFixture {
+        facts,
+        models,
+        themes,
+        extensions: kept,
+        folders,
+        busy: false,
+        surface: Surface::Local,
+    }
+}
+
+fn busy() -> CommandFixture {
+    CommandFixture { busy: true, ..fixture() }
+}
+
+fn from_gateway() -> CommandFixture {
+    CommandFixture { surface: Surface::Gateway { open: &[] }, ..fixture() }
+}
+
+impl CommandFixture {
+    fn call(&self) -> CommandContext<'_> {
+        let CommandFixture { facts, models, themes, extensions: kept, folders, busy, surface } =
+            self;
+        CommandContext {
+            facts,
+            models,
+            themes,
+            extensions: kept,
+            folders,
+            surface: *surface,
+            busy: *busy,
+        }
+    }
+
+    fn dispatch_line(&self, line: &str) -> CommandOutcome {
+        dispatch(&self.call(), line)
+    }
+
+    /// The sentence and the hint of the notice, in English.
+    fn notice_for(&self, line: &str) -> String {
+        notice_text(self.dispatch_line(line))
+    }
+
+    fn offers(&self, line: &str) -> Vec<String> {
+        complete(&self.call(), line).into_iter().map(|candidate| candidate.text).collect()
+    }
+}
+
+fn notice_text(outcome: CommandOutcome) -> String {
+    match outcome {
+        CommandOutcome::Say(Notice { say, hint, .. }) => {
+            let hint = hint.map(|hint| format!(" {}", hint.text(Lang::En)));
+            format!("{}{}", say.text(Lang::En), hint.unwrap_or_default())
+        }
+        other => format!("{other:?}"),
+    }
+}
+
+/// A page as text, one line for each row.
+fn page_rows(outcome: CommandOutcome) -> Vec<String> {
+    let text =
+        |value: &PhraseValue| i18n::commands::USAGE.with("usage", value.clone()).text(Lang::En);
+    let text = |value: &PhraseValue| text(value).trim_start_matches("Usage: ").to_owned();
+    let CommandOutcome::Page { rows, .. } = outcome else { return vec![notice_text(outcome)] };
+    rows.iter()
+        .map(|row| match row {
+            PageRow::Heading(heading) => format!("# {}", text(heading)),
+            PageRow::Pair { label, value } => format!("{}: {}", text(label), text(value)),
+            PageRow::Line(line) => text(line),
+        })
+        .collect()
+}
+
+fn runs(script: &str, args: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::RunScript { script: script.into(), args: args.into() })
+}
+
+#[test]
+#[allow(clippy::too_many_lines, reason = "a table")]
+fn each_command_does_what_its_row_says() {
+    let cases = [
+        ("/new", CommandOutcome::Send(Op::New)),
+        ("/clear", CommandOutcome::Send(Op::New)),
+        ("/RESET", CommandOutcome::Send(Op::New)),
+        (
+            "/queue  then this\nand that ",
+            CommandOutcome::Send(Op::Submit { text: "then this\nand that".into() }),
+        ),
+        ("/steer  this\nway ", CommandOutcome::Send(Op::Steer { text: "this\nway".into() })),
+        ("/retry", CommandOutcome::Send(Op::Retry)),
+        ("/run summary", runs("summary", "")),
+        ("/run  a/b.ai.yaml  {who: Ann} ", runs("a/b.ai.yaml", "{who: Ann}")),
+        ("/run 'my own.ai.yaml' two words", runs("my own.ai.yaml", "two words")),
+        ("/diff", CommandOutcome::Send(Op::Report { report: Report::Changes })),
+        ("/redo", CommandOutcome::Send(Op::Redo)),
+        // The session takes it over, or says what is wrong with it.
+        (
+            "/config  vim on",
+            CommandOutcome::Send(Op::Configure {
+                key: Some("vim".into()),
+                value: Some("on".into()),
+            }),
+        ),
+        (
+            "/config unset  vim",
+            CommandOutcome::Send(Op::Configure { key: Some("unset vim".into()), value: None }),
+        ),
+        ("/rewind", CommandOutcome::Do(UiAction::Rewind)),
+        ("/undo", CommandOutcome::Send(Op::Undo { turns: 1 })),
+        ("/undo 3", CommandOutcome::Send(Op::Undo { turns: 3 })),
+        ("/plugins", CommandOutcome::Send(Op::Report { report: Report::Plugins })),
+        ("/context", CommandOutcome::Send(Op::Report { report: Report::Context })),
+        ("/usage", CommandOutcome::Send(Op::Report { report: Report::Usage })),
+        ("/copy", CommandOutcome::Do(UiAction::Copy(1))),
+        ("/copy 3", CommandOutcome::Do(UiAction::Copy(3))),
+        ("/model", CommandOutcome::Do(UiAction::Models)),
+        ("/model large", CommandOutcome::Send(Op::SetModel { name: "Large".into() })),
+        ("/mode Low", CommandOutcome::Send(Op::SetMode { mode: Mode::Low })),
+        ("/effort", CommandOutcome::Do(UiAction::Efforts)),
+        ("/effort High", CommandOutcome::Send(Op::SetEffort { effort: Some(Effort::High) })),
+        ("/reasoning auto", CommandOutcome::Send(Op::SetEffort { effort: None })),
+        ("/theme", CommandOutcome::Do(UiAction::Theme(None))),
+        ("/theme light", CommandOutcome::Do(UiAction::Theme(Some("light".into())))),
+        ("/allow git  push *", CommandOutcome::Send(Op::Allow { rule: "git push *".into() })),
+        ("/deny git push", CommandOutcome::Send(Op::Deny { rule: "git push".into() })),
+        ("/forbid git push", CommandOutcome::Send(Op::Deny { rule: "git push".into() })),
+        ("/platforms", CommandOutcome::Send(Op::Report { report: Report::Platforms })),
+        ("/bg", CommandOutcome::Send(Op::Report { report: Report::Running })),
+        ("/help", CommandOutcome::Do(UiAction::Help(None))),
+        ("/", CommandOutcome::Do(UiAction::Help(None))),
+        ("/help model", CommandOutcome::Do(UiAction::Help(Some("model".into())))),
+        ("/doctor", CommandOutcome::Send(Op::Report { report: Report::Doctor })),
+        ("/q", CommandOutcome::Do(UiAction::Quit)),
+    ];
+    for (line, expected) in cases {
+        assert_eq!(fixture().dispatch_line(line), expected, "{line}");
+    }
+}
+
+#[test]
+fn a_language_is_changed_on_both_sides() {
+    let expected = CommandOutcome::Many(vec![
+        CommandOutcome::Do(UiAction::Lang(Lang::Zh)),
+        CommandOutcome::Send(Op::SetLang { lang: Lang::Zh }),
+    ]);
+    assert_eq!(fixture().dispatch_line("/lang zh"), expected);
+}
+
+#[test]
+fn an_export_finds_its_format_by_word_by_ending_or_by_custom() {
+    let cases = [
+        ("/export", ExportFormat::Md, None),
+        ("/export json", ExportFormat::Json, None),
+        ("/export html my notes.md", ExportFormat::Html, Some("my notes.md")),
+        ("/export notes.json", ExportFormat::Json, Some("notes.json")),
+        ("/export my notes", ExportFormat::Md, Some("my notes")),
+    ];
+    for (line, format, path) in cases {
+        let path = path.map(str::to_owned);
+        assert_eq!(
+            fixture().dispatch_line(line),
+            CommandOutcome::Send(Op::Export { format, path }),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn mistakes_are_reported_with_the_usage() {
+    let cases = [
+        ("/stauts", "There is no command `/stauts`. Did you mean `/status`?"),
+        ("/weather Beijing", "There is no command `/weather`. `/help` lists the commands."),
+        ("/status now", "`/status` takes no arguments. Usage: /status"),
+        ("/steer", "`/steer` needs <message>. Usage: /steer <message>"),
+        ("/mode", "`/mode` needs ask|edits|plan|low|high. Usage: /mode ask|edits|plan|low|high"),
+        (
+            "/mode fast",
+            "`/mode` takes one of ask, edits, plan, low, high, not `fast`. Usage: /mode ask|edits|plan|low|high",
+        ),
+        ("/theme lihgt", "There is no theme `lihgt`. Did you mean `light`?"),
+        ("/theme neon", "There is no theme `neon`. Available: dark, light."),
+        (
+            "/rewind 1 all",
+            "Cannot undo `all`. Use `chat`, `files` or `both`. Usage: /rewind [n] [chat|files|both]",
+        ),
+        (
+            "/jobs stop",
+            "`stop` names no job. To end or keep one: `/jobs stop N`, `/jobs keep N`. Usage: /jobs [n] [page]",
+        ),
+        ("/copy 0", "`0` is not an answer's number: 1 is the last one. Usage: /copy [n]"),
+        ("/copy last", "`last` is not an answer's number: 1 is the last one. Usage: /copy [n]"),
+        ("/vim maybe", "`/vim` takes `on` or `off`, not `maybe`. Usage: /vim [on|off]"),
+        (
+            "/allow *",
+            "A rule begins with the name of a program. For example `git push *`, or just `git push`.",
+        ),
+        ("/stop", "Nothing is running."),
+    ];
+    for (line, expected) in cases {
+        assert_eq!(fixture().notice_for(line), expected, "{line}");
+    }
+}
+
+#[test]
+fn a_model_the_server_does_not_list_is_tried_with_a_warning() {
+    let CommandOutcome::Many(outcomes) = fixture().dispatch_line("/model huge") else {
+        panic!("two outcomes")
+    };
+    assert_eq!(outcomes[1], CommandOutcome::Send(Op::SetModel { name: "huge".into() }));
+    let mut alone = fixture();
+    alone.facts.base_url.clear();
+    let asked = CommandOutcome::Send(Op::SetModel { name: "huge".into() });
+    assert_eq!(alone.dispatch_line("/model huge"), asked, "there is no server that could list it");
+}
+
+#[test]
+fn during_a_turn_each_command_behaves_as_its_row_says() {
+    assert_eq!(busy().dispatch_line("/stop"), CommandOutcome::Send(Op::Stop));
+    assert!(
+        busy().notice_for("/new").starts_with("`/new` is not available while a turn is running.")
+    );
+    let CommandOutcome::Many(outcomes) = busy().dispatch_line("/mode low") else {
+        panic!("two outcomes")
+    };
+    assert_eq!(outcomes[1], CommandOutcome::Do(UiAction::Later("/mode low".into())));
+    assert_eq!(
+        fixture().dispatch_line("/mode low"),
+        CommandOutcome::Send(Op::SetMode { mode: Mode::Low })
+    );
+    // A mistake is reported at once, not after the turn.
+    assert!(busy().notice_for("/mode fast").contains("takes one of"));
+}
+
+#[test]
+fn commands_that_must_run_at_once_do() {
+    for name in ["stop", "queue", "help", "status", "copy", "exit"] {
+        assert_eq!(find(name).map(|command| command.busy), Some(WhileBusy::Now), "{name}");
+    }
+}
+
+#[test]
+fn an_unavailable_command_is_neither_run_nor_offered() {
+    assert_eq!(
+        from_gateway().notice_for("/exit"),
+        "`/exit` is not available here. It works only in the terminal."
+    );
+    assert!(fixture().notice_for("/whoami").contains("only in a chat"));
+    assert!(from_gateway().notice_for("/bg").contains("`display.tool_progress_command` is true"));
+    assert!(!from_gateway().offers("/").contains(&"/exit".to_owned()));
+    assert!(fixture().offers("/").contains(&"/exit".to_owned()));
+    let categories = by_category(from_gateway().surface);
+    assert!(categories.iter().all(|(category, _)| *category != Category::Exit));
+}
+
+#[test]
+fn a_setting_opens_a_local_command_to_a_gateway() {
+    let gate = "display.tool_progress";
+    let open = &["display.tool_progress"];
+    assert!(!Availability::LocalUnless(gate).covers(Surface::Gateway { open: &[] }));
+    assert!(Availability::LocalUnless(gate).covers(Surface::Gateway { open }));
+    assert!(Availability::LocalUnless(gate).covers(Surface::Local));
+    assert!(!Availability::<&str>::GatewayOnly.covers(Surface::Local));
+}
+
+#[test]
+fn a_name_wins_over_an_alias() {
+    let row = |name, aliases| SlashCommand { name, aliases, ..table::COMMANDS[0] };
+    let table = [row("long", &["short"]), row("short", &[])];
+    assert_eq!(find_in(&table, "/short").map(|command| command.name), Some("short"));
+    assert_eq!(dispatch_in(&table, &fixture().call(), "/short"), CommandOutcome::Send(Op::New));
+}
+
+#[test]
+fn completion_is_ordered_from_prefix_to_scattered_matches() {
+    assert_eq!(fixture().offers("/mode"), ["/mode", "/model"]);
+    assert_eq!(fixture().offers("/clea"), ["/new"], "by its alias");
+    assert_eq!(fixture().offers("/prm"), ["/permissions", "/platforms"]);
+    assert_eq!(fixture().offers("/nothing like it"), [""; 0]);
+    let local = table::COMMANDS.iter().filter(|command| command.reach.covers(Surface::Local));
+    assert_eq!(fixture().offers("/").len(), local.count());
+}
+
+#[test]
+fn arguments_are_completed_from_the_values_known_at_that_moment() {
+    assert_eq!(
+        fixture().offers("/mode "),
+        ["ask", "edits", "plan", "low", "high"].map(|mode| format!("/mode {mode}"))
+    );
+    let folders = ["../lib/", "../.cache/", "../Tools/", "../../"].map(str::to_owned).to_vec();
+    let desk_there = CommandFixture { folders, ..fixture() };
+    let all = ["/add-dir ../lib/", "/add-dir ../Tools/"];
+    assert_eq!(desk_there.offers("/add-dir ../"), all, "hidden ones are asked for");
+    assert_eq!(desk_there.offers("/add-dir ../t"), ["/add-dir ../Tools/"]);
+    assert_eq!(desk_there.offers("/add-dir ../.c"), ["/add-dir ../.cache/"]);
+    assert_eq!(typed_folder("/add-dir ../li"), Some("../"));
+    assert_eq!(typed_folder("/add-dir li"), Some(""));
+    assert_eq!(typed_folder("/add-dir"), None);
+    assert_eq!(typed_folder("/model ../li"), None);
+    assert_eq!(fixture().offers("/model la"), ["/model Large"]);
+    assert_eq!(fixture().offers("/theme l"), ["/theme light"]);
+    assert_eq!(fixture().offers("/export j"), ["/export json"]);
+    assert_eq!(fixture().offers("/help stat"), ["/help status"]);
+    assert_eq!(fixture().offers("/lang "), ["/lang en", "/lang zh"]);
+    assert_eq!(fixture().offers("/queue x"), [""; 0]);
+}
+
+#[test]
+fn allow_completes_denied_rules_and_deny_allowed_ones() {
+    let mut desk = fixture();
+    desk.facts.allowed = vec!["git push *".into(), "touch *".into()];
+    desk.facts.denied = vec!["npm install *".into()];
+    assert_eq!(desk.offers("/deny git p"), ["/deny git push *"]);
+    assert_eq!(desk.offers("/forbid git p"), ["/forbid git push *"]);
+    assert_eq!(desk.offers("/allow "), ["/allow npm install *"]);
+}
+
+#[test]
+fn the_current_value_is_shown() {
+    let mut desk = fixture();
+    desk.facts.mode = avocet_core::protocol::Mode::High;
+    desk.facts.approval = avocet_core::protocol::ApprovalMode::Edits;
+    let told: Vec<_> = complete(&desk.call(), "/mode ")
+        .into_iter()
+        .map(|candidate| (candidate.text, candidate.about.is_some()))
+        .collect();
+    let now: Vec<_> = told.iter().filter(|(_, now)| *now).map(|(text, _)| text.as_str()).collect();
+    assert_eq!(now, ["/mode edits", "/mode high"]);
+}
+
+#[test]
+fn the_status_page_omits_empty_lines() {
+    let mut desk = fixture();
+    desk.facts.usage = Usage { estimated: true, ..Usage::counted(10, 2) };
+    let page = page_rows(desk.dispatch_line("/status"));
+    assert!(page.contains(&"model: large".to_owned()), "{page:?}");
+    assert!(page.contains(&"tokens: about 10 in, 2 out".to_owned()), "{page:?}");
+    assert!(!page.iter().any(|line| line.starts_with("bot")), "{page:?}");
+}
+
+#[test]
+fn the_permissions_page_shows_tiers_rules_and_limits() {
+    let mut desk = fixture();
+    desk.facts.allowed = vec!["git push *".into()];
+    let page = page_rows(desk.dispatch_line("/permissions"));
+    assert_eq!(page[4..8], ["# Run without asking", "1. git push *", "# Refused", "no rules"]);
+    assert!(page.contains(&"A turn pauses and asks after 25 steps.".to_owned()), "{page:?}");
+}
+
+#[test]
+fn rules_are_numbered_consecutively_and_revoked_by_number() {
+    let mut desk = fixture();
+    desk.facts.allowed = vec!["git add *".into()];
+    desk.facts.denied = vec!["curl *".into()];
+    for listed in ["/allow", "/deny", "/permissions"] {
+        let page = page_rows(desk.dispatch_line(listed));
+        assert!(page.contains(&"2. curl *".to_owned()), "{listed}: {page:?}");
+    }
+    let revoked = |rule: &str| CommandOutcome::Send(Op::Revoke { rule: rule.into() });
+    assert_eq!(desk.dispatch_line("/permissions revoke 1"), revoked("git add *"));
+    assert_eq!(desk.dispatch_line("/permissions revoke 2"), revoked("curl *"));
+    for wrong in ["revoke 0", "revoke 3", "revoke x", "revoke", "what"] {
+        let said = notice_text(desk.dispatch_line(&format!("/permissions {wrong}")));
+        assert!(said.starts_with("There is no rule number"), "{wrong}: {said}");
+    }
+}
+
+#[test]
+fn the_tools_page_lists_each_tool() {
+    let mut desk = fixture();
+    assert_eq!(page_rows(desk.dispatch_line("/tools")), ["None."]);
+    let about = i18n::common::QUIT.into();
+    desk.facts.tools = vec![ToolInfo { name: "exec".into(), about }];
+    assert_eq!(page_rows(desk.dispatch_line("/tools")), ["exec: Quit"]);
+}
+
+#[test]
+fn help_explains_one_command_or_lists_all() {
+    let all = page_rows(help_page(None, Surface::Local, &Extensions::default()));
+    let local = table::COMMANDS.iter().filter(|command| command.reach.covers(Surface::Local));
+    let topics = help::TOPICS.len() + 1;
+    assert_eq!(all.len(), local.count() + Category::ALL.len() + topics);
+    let one = page_rows(help_page(Some("/quit"), Surface::Local, &Extensions::default()));
+    assert_eq!(one, ["Quit", "usage: /exit", "also: /quit, /q", "category: Exit"]);
+    let none = notice_text(help_page(Some("quite"), Surface::Local, &Extensions::default()));
+    assert_eq!(none, "There is no help on `quite`. Did you mean `quit`?");
+}
+
+fn entry(kind: ExtensionKind, name: &str, about: &str, state: ExtensionState) -> Extension {
+    let from = i18n::commands::SKILLS.into();
+    let (name, about, hint) = (name.into(), about.into(), String::new());
+    Extension { kind, name, about, hint, from, state, traits: CommandTraits::default() }
+}
+
+/// A user with a few custom commands, skills and bots.
+fn with_extensions() -> CommandFixture {
+    use ExtensionKind::{Command, Skill};
+    let hidden = || ExtensionState::Hidden(i18n::commands::NO_RULES.into());
+    let broken = ExtensionState::Broken(i18n::commands::NO_TOOLS.into());
+    let entries = vec![
+        entry(Command, "summarize", "Summarise", ExtensionState::Usable),
+        entry(Command, "git:commit", "Commit", ExtensionState::Usable),
+        entry(Command, "pdf", "The command", ExtensionState::Usable),
+        entry(Skill, "pdf", "The skill", hidden()),
+        entry(Skill, "find-bug", "Find it", ExtensionState::Usable),
+        entry(Skill, "deploy", "Deploy it", ExtensionState::Sensitive),
+        entry(Command, "help", "/x/help.toml", hidden()),
+        entry(Command, "torn", "/x/torn.toml", broken),
+    ];
+    let bots = vec![("reviewer".to_owned(), "Reviews".to_owned())];
+    CommandFixture {
+        extensions: Extensions { entries, bots, ..Extensions::default() },
+        ..fixture()
+    }
+}
+
+fn invoked(name: &str, args: &str) -> CommandOutcome {
+    CommandOutcome::Send(Op::Invoke { name: name.into(), args: args.into(), mentions: vec![] })
+}
+
+#[test]
+fn a_built_in_wins_over_a_command_and_a_command_over_a_skill() {
+    let keeper = with_extensions();
+    assert_eq!(keeper.dispatch_line("/help"), CommandOutcome::Do(UiAction::Help(None)));
+    assert_eq!(
+        keeper.dispatch_line("/summarize focus on  risks"),
+        invoked("summarize", "focus on  risks")
+    );
+    assert_eq!(keeper.dispatch_line("/pdf x"), invoked("pdf", "x"));
+    assert_eq!(keeper.dispatch_line("/find-bug"), invoked("find-bug", ""));
+    assert_eq!(keeper.dispatch_line("/deploy now"), invoked("deploy", "now"));
+    assert_eq!(
+        keeper.dispatch_line("/commit"),
+        invoked("git:commit", ""),
+        "the last part is enough"
+    );
+}
+
+#[test]
+fn unlike_r9s_an_unknown_name_is_answered_with_similar_names_of_all_kinds() {
+    let keeper = with_extensions();
+    assert_eq!(
+        keeper.notice_for("/sumarize x"),
+        "There is no command `/sumarize`. Did you mean `/summarize`?"
+    );
+    assert_eq!(keeper.notice_for("/torn"), "None.", "why it cannot be used");
+    assert!(keeper.notice_for("/weather").contains("`/help` lists"));
+}
+
+#[test]
+fn custom_commands_and_skills_are_completed_and_explained_like_the_rest() {
+    let keeper = with_extensions();
+    assert_eq!(keeper.offers("/summ"), ["/summarize"]);
+    assert_eq!(keeper.offers("/commit"), ["/git:commit"]);
+    assert_eq!(keeper.offers("/pdf"), ["/pdf"], "once");
+    assert_eq!(keeper.offers("/torn"), [""; 0]);
+    assert_eq!(keeper.offers("/help find"), ["/help find-bug"]);
+    let page = |topic: &str| page_rows(help_page(Some(topic), Surface::Local, &keeper.extensions));
+    assert_eq!(page("/summarize")[..2], ["Summarise", "usage: /summarize"]);
+    assert!(page("deploy").iter().any(|line| line.contains("only when you type it")));
+    let all = page_rows(help_page(None, Surface::Local, &keeper.extensions));
+    for line in [
+        "# Your commands",
+        "/summarize: Summarise",
+        "# Skills",
+        "/find-bug: Find it",
+        "# Unusable",
+        "/torn: None.",
+    ] {
+        assert!(all.contains(&line.to_owned()), "{line}: {all:?}");
+    }
+}
+
+#[test]
+fn commands_and_skills_are_listed_with_their_problems() {
+    let keeper = with_extensions();
+    let commands = page_rows(keeper.dispatch_line("/commands"));
+    assert!(commands.contains(&"/summarize: Summarise".to_owned()), "{commands:?}");
+    assert!(commands.contains(&"/torn: None.".to_owned()), "{commands:?}");
+    let skills = page_rows(keeper.dispatch_line("/skills"));
+    assert!(
+        skills.contains(&"/deploy: Deploy it (only when you type it)".to_owned()),
+        "{skills:?}"
+    );
+    assert!(page_rows(fixture().dispatch_line("/skills"))[0].contains("avocet init-home"));
+    assert!(page_rows(fixture().dispatch_line("/commands"))[0].contains("avocet command new"));
+}
+
+#[test]
+fn skills_over_the_limit_are_counted() {
+    let mut keeper = with_extensions();
+    keeper.extensions.entries = (0..5_000)
+        .map(|number| {
+            entry(ExtensionKind::Skill, &format!("s{number}"), "x", ExtensionState::Usable)
+        })
+        .collect();
+    let page = page_rows(keeper.dispatch_line("/skills"));
+    assert_eq!(page.last().unwrap(), "… and 4800 more");
+    let help = page_rows(help_page(None, Surface::Local, &keeper.extensions));
+    assert_eq!(help.last().unwrap(), ": … and 4800 more");
+}
+
+#[test]
+fn skills_omitted_from_the_models_list_are_reported_with_the_limit() {
+    let mut keeper = with_extensions();
+    let names = vec!["s3".to_owned(), "s4".to_owned()];
+    let cut = OmittedSkills { of: 6, cut: true, most: 8 * 1024, ..OmittedSkills::default() };
+    keeper.extensions.untold = OmittedSkills { count: 3, names, ..cut.clone() };
+    let page = page_rows(keeper.dispatch_line("/skills"));
+    let [.., say, named, more] = &page[..] else { panic!("{page:?}") };
+    assert!(say.contains("8 KiB") && say.contains("3 of 6 are left out"), "{say}");
+    assert_eq!((named.as_str(), more.as_str()), ("Left out: s3, s4", "… and 1 more"));
+    keeper.extensions.untold = cut.clone();
+    let page = page_rows(keeper.dispatch_line("/skills"));
+    assert!(page.last().unwrap().contains("all 6 are in it, with"), "{page:?}");
+    keeper.extensions.untold = OmittedSkills { names_only: true, ..cut };
+    let page = page_rows(keeper.dispatch_line("/skills"));
+    assert!(page.last().unwrap().contains("by name alone"), "{page:?}");
+}
+
+#[test]
+fn bot_selects_a_bot_by_name_or_from_a_list_or_leaves_it() {
+    let mut keeper = with_extensions();
+    let set =
+        |name: Option<&str>| CommandOutcome::Send(Op::SetBot { name: name.map(str::to_owned) });
+    assert_eq!(keeper.dispatch_line("/bot"), CommandOutcome::Do(UiAction::Bots));
+    assert_eq!(keeper.dispatch_line("/bot reviewer"), set(Some("reviewer")));
+    assert_eq!(
+        keeper.dispatch_line("/bot reviwer"),
+        set(Some("reviwer")),
+        "the session says what is wrong"
+    );
+    assert_eq!(keeper.dispatch_line("/bot none"), set(None));
+    assert_eq!(keeper.offers("/bot "), ["/bot reviewer"]);
+    keeper.facts.bot = Some("reviewer".into());
+    assert_eq!(keeper.offers("/bot "), ["/bot reviewer", "/bot none"]);
+}

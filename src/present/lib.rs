@@ -1,0 +1,207 @@
+//! What a question offers, decided once for every frontend: its choices in order, what each of them
+//! does, and the care that an approval takes. A frontend shows them and reads keys or lines.
+
+pub mod changes;
+pub mod commands;
+pub mod question_lines;
+
+use avocet_core::protocol::{
+    ApprovalMode, ApprovalScope, Decision, Question, Risk, StepAction, StepQuestion,
+};
+
+/// The word that approves high risk where lines are typed, so that no habit approves it.
+pub const YES: &str = "YES";
+
+/// The possible answers of the user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChoicePick {
+    Reject,
+    RejectWithReason,
+    Stop,
+    Edit,
+    Run,
+    /// Run this step and the ones after it.
+    All,
+    Session,
+    Project,
+    /// Trust the folder, then judge the step again.
+    TrustFirst,
+    Continue,
+    /// Carry the plan out, and run its changes of files without asking.
+    AcceptEdits,
+    Trust,
+    /// Trust the folder above, too.
+    TrustAbove,
+    /// Decide about each command of a template.
+    Each,
+}
+
+impl ChoicePick {
+    /// It has effect beyond this question, so that one mistyped key must not choose it.
+    pub fn is_lasting(self) -> bool {
+        use ChoicePick as Pick;
+        matches!(
+            self,
+            Pick::Session | Pick::Project | Pick::TrustFirst | Pick::Trust | Pick::TrustAbove
+        )
+    }
+}
+
+/// What a choice does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PickEffect {
+    Decide(Decision),
+    /// The user writes to the model why.
+    WriteReason,
+    Edit,
+    DecideEach,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuestionKind {
+    Step,
+    /// A step whose change of a file is known.
+    Change,
+    Shell,
+    Template,
+    Pause,
+    Trust,
+    /// The model proposes a plan.
+    Plan,
+    /// The model asks; its own choices are in the question.
+    Model,
+}
+
+/// The care that an approval takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    Plain,
+    /// Only the capital letter, or the word [`YES`], runs it.
+    HighRisk,
+}
+
+impl Severity {
+    pub fn of(risk: &Risk) -> Severity {
+        if risk.is_high_risk() { Severity::HighRisk } else { Severity::Plain }
+    }
+
+    /// Whether a typed line approves; `usual`: it would where the risk is not high.
+    pub fn is_confirmed(self, typed: &str, usual: bool) -> bool {
+        match self {
+            Severity::HighRisk => typed == YES,
+            Severity::Plain => usual,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct QuestionOffer {
+    pub kind: QuestionKind,
+    pub severity: Severity,
+    pub picks: Vec<ChoicePick>,
+    /// What an approval of several includes besides the subject of the question.
+    pub batch: Vec<String>,
+    /// The rule that a lasting approval adds.
+    pub rule: Option<String>,
+}
+
+impl QuestionOffer {
+    pub fn new(question: &Question) -> QuestionOffer {
+        use ChoicePick as Pick;
+        let mut severity = Severity::Plain;
+        let (mut batch, mut offered_rule) = (Vec::new(), None);
+        // Each choice, and whether it is offered here.
+        let (kind, choices) = match question {
+            Question::Step(StepQuestion { step, risk, rule, rest, trust, change, .. }) => {
+                severity = Severity::of(risk);
+                batch = rest.iter().map(|step| step.id.clone()).collect();
+                offered_rule = rule.clone().filter(|_| severity == Severity::Plain);
+                let rule = offered_rule.is_some();
+                let mut steps = std::iter::once(risk).chain(rest.iter().map(|step| &step.risk));
+                let all = !rest.is_empty() && steps.all(Risk::can_batch_approve);
+                match (&step.work, change) {
+                    // The user typed it: the model does not get the reason.
+                    (StepAction::Shell { .. }, _) => (
+                        QuestionKind::Shell,
+                        vec![(Pick::Reject, true), (Pick::Edit, true), (Pick::Run, true)],
+                    ),
+                    (StepAction::Exec { .. } | StepAction::Tool { .. }, change) => (
+                        if change.is_some() { QuestionKind::Change } else { QuestionKind::Step },
+                        vec![
+                            (Pick::Reject, true),
+                            (Pick::RejectWithReason, true),
+                            (Pick::Stop, true),
+                            (Pick::Edit, true),
+                            (Pick::Run, true),
+                            (Pick::All, all),
+                            (Pick::Session, rule),
+                            (Pick::Project, rule),
+                            (Pick::TrustFirst, trust.is_some()),
+                        ],
+                    ),
+                }
+            }
+            Question::Choice { .. } | Question::Form { .. } => (QuestionKind::Model, Vec::new()),
+            Question::Plan { .. } => {
+                let all = [Pick::Continue, Pick::AcceptEdits, Pick::RejectWithReason, Pick::Reject];
+                (QuestionKind::Plan, all.map(|pick| (pick, true)).to_vec())
+            }
+            Question::ScriptCall { .. } => {
+                (QuestionKind::Model, vec![(Pick::Continue, true), (Pick::Reject, true)])
+            }
+            Question::Pieces { pieces, .. } => {
+                let mild = pieces.iter().any(|piece| !piece.risk.is_high_risk());
+                let choices = vec![(Pick::Reject, true), (Pick::Run, mild), (Pick::Each, true)];
+                (QuestionKind::Template, choices)
+            }
+            Question::Pause { .. } => {
+                (QuestionKind::Pause, vec![(Pick::Stop, true), (Pick::Continue, true)])
+            }
+            Question::Trust { above, .. } => {
+                let above = (Pick::TrustAbove, above.is_some());
+                let choices =
+                    vec![(Pick::Reject, true), (Pick::Trust, true), above, (Pick::Stop, true)];
+                (QuestionKind::Trust, choices)
+            }
+        };
+        let picks =
+            choices.into_iter().filter(|(_, offered)| *offered).map(|(pick, _)| pick).collect();
+        QuestionOffer { kind, severity, picks, batch, rule: offered_rule }
+    }
+
+    pub fn effect(&self, pick: ChoicePick) -> PickEffect {
+        PickEffect::Decide(match pick {
+            ChoicePick::RejectWithReason => return PickEffect::WriteReason,
+            ChoicePick::Edit => return PickEffect::Edit,
+            ChoicePick::Each => return PickEffect::DecideEach,
+            ChoicePick::Reject => Decision::Reject { word: None },
+            ChoicePick::Stop => Decision::Stop,
+            ChoicePick::Run | ChoicePick::Continue | ChoicePick::Trust => Decision::Approve,
+            ChoicePick::AcceptEdits => {
+                Decision::AcceptPlan { mode: ApprovalMode::Edits, items: None }
+            }
+            ChoicePick::All => Decision::ApproveAll { steps: self.batch.clone() },
+            ChoicePick::TrustAbove => Decision::TrustParent,
+            ChoicePick::Session => Decision::Remember(ApprovalScope::Session),
+            ChoicePick::Project => Decision::Remember(ApprovalScope::Project),
+            ChoicePick::TrustFirst => Decision::Trust,
+        })
+    }
+
+    /// The answer that changes nothing, for a user who leaves the question.
+    pub fn dismissal(&self) -> Decision {
+        match self.kind {
+            QuestionKind::Pause => Decision::Stop,
+            QuestionKind::Trust => Decision::Dismiss,
+            QuestionKind::Step
+            | QuestionKind::Change
+            | QuestionKind::Shell
+            | QuestionKind::Template
+            | QuestionKind::Plan
+            | QuestionKind::Model => Decision::Reject { word: None },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,93 @@
+//! Drives a turn: carries out the actions of the state machine, and waits for their results or a
+//! cancel.
+
+use tokio_util::sync::CancellationToken;
+
+use super::Host;
+use super::turn::{SideEffect, Turn, TurnAction, TurnInput, TurnResult};
+use avocet_core::i18n::{Localize, agent as words};
+use avocet_core::protocol::{Truncation, Usage};
+use avocet_model::{ModelError, ModelReply};
+
+/// Runs a turn to its end. A cancel drops the model call and lets a running step end by itself (its
+/// tool gets the same cancel); the host withdraws a question.
+pub async fn drive(mut turn: Turn, host: &mut impl Host, cancel: CancellationToken) -> TurnResult {
+    let mut input = TurnInput::Begin;
+    loop {
+        host.take_steering().into_iter().for_each(|words| turn.steer(words));
+        let action = turn.next(input, host.policy_context());
+        let calls = matches!(action, TurnAction::Call(_));
+        apply_side_effects(turn.take_side_effects(), calls, host).await;
+        input = match action {
+            TurnAction::Call(call) => {
+                if let Some(new) = host.new_settings().await {
+                    input = TurnInput::SettingsChanged(new);
+                    continue;
+                }
+                let answer = tokio::select! {
+                    biased;
+                    () = cancel.cancelled() => None,
+                    answer = host.call_model(call) => Some(answer),
+                };
+                match answer {
+                    Some(answer) => input_of_answer(answer, host).await,
+                    None => input_after_cancel(host.partial_answer()),
+                }
+            }
+            TurnAction::Ask(question) => {
+                host.ask(*question).await.map_or(TurnInput::Cancelled, TurnInput::Decided)
+            }
+            TurnAction::Run(step) => {
+                let seen = host.run(*step).await;
+                if cancel.is_cancelled() {
+                    TurnInput::Stopped(seen)
+                } else {
+                    TurnInput::Observed(seen)
+                }
+            }
+            TurnAction::End(ending) => return turn.result(ending),
+        };
+    }
+}
+
+/// With `calls`, the model is called next, and the events go out together with that call.
+async fn apply_side_effects(effects: Vec<SideEffect>, calls: bool, host: &mut impl Host) {
+    let mut before_call = Vec::new();
+    for effect in effects {
+        match effect {
+            SideEffect::Event(event) if calls => before_call.push(*event),
+            SideEffect::Event(event) => host.emit(*event).await,
+            SideEffect::SetApprovalMode(mode) => host.set_approval_mode(mode),
+            SideEffect::Remember { grant, scope } => host.grant(*grant, scope),
+        }
+    }
+    host.emit_before_call(before_call).await;
+}
+
+/// An answer, unless another model is to give one.
+async fn input_of_answer(
+    answer: Result<ModelReply, ModelError>,
+    host: &mut impl Host,
+) -> TurnInput {
+    let (why, usage) = match &answer {
+        Err(error) if error.is_mended_elsewhere() => (error.localized(), Usage::default()),
+        Ok(reply) if reply.cut == Some(Truncation::Filtered) => {
+            (words::CUT_FILTERED.into(), reply.usage)
+        }
+        _ => return TurnInput::Replied(answer),
+    };
+    match host.fall_back(why).await {
+        Some(dialect) => TurnInput::FellBack { dialect, usage },
+        None => TurnInput::Replied(answer),
+    }
+}
+
+/// The part of an answer that arrived before the call was dropped is kept, marked as cut off.
+fn input_after_cancel(heard: Option<ModelReply>) -> TurnInput {
+    match heard {
+        Some(answer) => {
+            TurnInput::Replied(Ok(ModelReply { cut: Some(Truncation::Cancelled), ..answer }))
+        }
+        None => TurnInput::Cancelled,
+    }
+}

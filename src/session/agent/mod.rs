@@ -1,0 +1,110 @@
+//! One user turn: the loop of reply, judgement, question, step, observation.
+//!
+//! [`Turn`](turn::Turn) decides and is pure; [`drive`](drive::drive) waits. A turn reaches the
+//! outside through its [`Host`].
+
+use std::future::Future;
+
+use crate::context::turn_compaction::TurnIndex;
+use avocet_core::i18n::LocalizedText;
+use avocet_core::protocol::budget::SpendLimits;
+use avocet_core::protocol::{
+    ApprovalMode, ApprovalScope, Decision, Dialect, Event, Message, Observation, Question,
+    StepAction,
+};
+use avocet_model::{ModelError, ModelReply};
+use avocet_safety::{Cleared, Grant, PolicyContext};
+
+pub mod drive;
+pub mod turn;
+
+/// What a running turn takes over before its next request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TurnSettings {
+    pub max_steps: usize,
+    pub check: Option<StepAction>,
+    pub spend_limits: SpendLimits,
+    pub dialect: Dialect,
+    pub is_small_model: bool,
+}
+
+/// The interface from a turn to its environment. Implemented by a session and by tests.
+pub trait Host: Send {
+    /// The current context for judging steps; the policy may have changed since the last one.
+    fn policy_context(&mut self) -> PolicyContext<'_>;
+
+    /// What changed in the settings since the last request; `None`: nothing.
+    fn new_settings(&mut self) -> impl Future<Output = Option<TurnSettings>> + Send {
+        async { None }
+    }
+
+    /// Calls the model with the messages since the turn began. Streams to the surfaces itself;
+    /// returns the whole text.
+    fn call_model(
+        &mut self,
+        call: ModelRequest,
+    ) -> impl Future<Output = Result<ModelReply, ModelError>> + Send;
+
+    /// Goes on with the model that replaces the one that cannot answer, and returns how it proposes
+    /// steps; `None` without another one.
+    fn fall_back(&mut self, why: LocalizedText) -> impl Future<Output = Option<Dialect>> + Send {
+        let _unused = why;
+        async { None }
+    }
+
+    /// The part of the last call's answer that had arrived when a cancel dropped it; `None` if
+    /// there was nothing.
+    fn partial_answer(&mut self) -> Option<ModelReply> {
+        None
+    }
+
+    /// The user's messages to the running turn since the last call of this function. Never waits.
+    fn take_steering(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Shows a question and waits for its decision; `None`: the turn was cancelled, and the
+    /// question is withdrawn.
+    fn ask(&mut self, question: Question) -> impl Future<Output = Option<Decision>> + Send;
+
+    /// Runs a cleared step; a cancel stops it, but it still returns an observation.
+    fn run(&mut self, step: Cleared) -> impl Future<Output = Observation> + Send;
+
+    /// Sends an event to the surfaces.
+    fn emit(&mut self, event: Event) -> impl Future<Output = ()> + Send;
+
+    /// Sends the surfaces the events before a model call. The call need not wait until they have
+    /// arrived.
+    fn emit_before_call(&mut self, events: Vec<Event>) -> impl Future<Output = ()> + Send {
+        async {
+            for event in events {
+                self.emit(event).await;
+            }
+        }
+    }
+
+    /// The user wants steps that this rule covers to run without a question.
+    fn remember(&mut self, rule: String, scope: ApprovalScope);
+
+    /// The user wants the rest to run in this mode.
+    fn set_approval_mode(&mut self, mode: ApprovalMode) {
+        let _unused = mode;
+    }
+
+    /// The same, limited to the terms of the step it was given for.
+    fn grant(&mut self, grant: Grant, scope: ApprovalScope) {
+        self.remember(grant.rule.to_string(), scope);
+    }
+}
+
+/// One call of the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelRequest {
+    /// The turn's messages after the session's history: the user's message first, then the model's
+    /// own replies, tool results and `continue`s.
+    pub messages: Vec<Message>,
+    pub index: TurnIndex,
+    pub dialect: Dialect,
+    /// Set when the last reply was invalid and is requested again.
+    pub repair: bool,
+}

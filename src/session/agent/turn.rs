@@ -1,0 +1,530 @@
+//! Decides what a turn does next. Pure: no waiting, no I/O, no clock.
+//!
+//! A [`TurnInput`] says what happened, the returned [`TurnAction`] says what to do; events for the
+//! surfaces are drained with [`Turn::take_side_effects`]. The order of a reply's steps: all are
+//! judged before the first one runs, so that a later refusal is known in advance; each is judged
+//! again when its turn comes, since an earlier one may have changed the environment; a refused,
+//! declined or failed one ends the list.
+
+use std::collections::VecDeque;
+
+use super::{ModelRequest, TurnSettings};
+use crate::context::history::TurnRecord;
+use avocet_core::i18n::{Localize, LocalizedText, Phrase, agent as words};
+use avocet_core::protocol::budget::Budget;
+use avocet_core::protocol::{
+    ApprovalMode, ApprovalScope, Decision, Dialect, Event, Image, Observation, Outcome, Question,
+    Step, StepAction, StepQuestion, Tier, TurnOutcome, Usage,
+};
+use avocet_model::{ModelError, ModelReply};
+use avocet_safety::{
+    self as safety, Assessment, Cleared, Grant, NeedsApproval, PolicyContext, Verdict,
+};
+
+mod decision;
+mod interaction;
+mod limits;
+mod preapproval;
+mod project_check;
+mod reply;
+#[cfg(test)]
+mod tests;
+mod transcript;
+pub mod trust;
+mod wall;
+
+use limits::TurnLimits;
+use preapproval::{Preapproved, RemainingSteps};
+use transcript::TurnMessages;
+
+/// The initial data of a turn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TurnStart {
+    /// The user's message.
+    pub text: String,
+    pub images: Vec<Image>,
+    /// Steps that run before the turn pauses; 0: ask at each.
+    pub max_steps: usize,
+    /// The project's check, which runs after a list of steps that changed files.
+    pub check: Option<StepAction>,
+    /// What the turn may spend.
+    pub budget: Budget,
+    /// The number of the first step.
+    pub next_step: u64,
+    /// How the model proposes steps.
+    pub dialect: Dialect,
+    /// Small models are watched for steps that bring nothing new.
+    pub is_small_model: bool,
+}
+
+impl TurnStart {
+    /// With the user's message, which the text that is already there follows.
+    #[must_use]
+    pub fn with_message(self, message: String, images: Vec<Image>) -> TurnStart {
+        TurnStart { text: message + &self.text, images, ..self }
+    }
+}
+
+/// An event for the turn.
+#[derive(Debug)]
+pub enum TurnInput {
+    Begin,
+    /// Settings changed before a request was sent.
+    SettingsChanged(TurnSettings),
+    Replied(Result<ModelReply, ModelError>),
+    /// Another model answers now. `usage`: what the refused answer cost.
+    FellBack {
+        dialect: Dialect,
+        usage: Usage,
+    },
+    Decided(Decision),
+    Observed(Observation),
+    /// The turn was cancelled while this step ran.
+    Stopped(Observation),
+    Cancelled,
+}
+
+/// The next thing to do.
+#[derive(Debug)]
+pub enum TurnAction {
+    Call(ModelRequest),
+    Ask(Box<Question>),
+    Run(Box<Cleared>),
+    End(TurnOutcome),
+}
+
+/// A side effect for the host.
+#[derive(Debug, PartialEq)]
+pub enum SideEffect {
+    Event(Box<Event>),
+    Remember {
+        grant: Box<Grant>,
+        scope: ApprovalScope,
+    },
+    /// The user accepted a plan, to be carried out in this mode.
+    SetApprovalMode(ApprovalMode),
+}
+
+/// The result of a turn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TurnResult {
+    pub ending: TurnOutcome,
+    /// The turn's record for the conversation history.
+    pub record: TurnRecord,
+    pub usage: Usage,
+    /// The first free step number for the next turn.
+    pub next_step: u64,
+}
+
+#[derive(Debug)]
+pub struct Turn {
+    start: TurnStart,
+    transcript: TurnMessages,
+    batch: Batch,
+    waiting: Waiting,
+    limits: TurnLimits,
+    usage: Usage,
+    side_effects: Vec<SideEffect>,
+    /// The user's messages since then; the model gets them before its next step.
+    steering: Vec<String>,
+    next_step: u64,
+    /// Replies in a row whose calls could not be read.
+    faulty_replies: usize,
+    /// What can be shown of the reply that is asked for again.
+    first_message: Option<String>,
+}
+
+/// The steps of one reply.
+#[derive(Debug, Default)]
+struct Batch {
+    todo: VecDeque<Step>,
+    observations: Vec<Observation>,
+    preapproved: Preapproved,
+    why: String,
+    expected: String,
+    total: usize,
+    /// The step that checks the changes of the list.
+    check_id: Option<String>,
+}
+
+/// The kind of input the turn is waiting for.
+#[derive(Debug)]
+enum Waiting {
+    Reply,
+    /// The user's decision about a step.
+    Step {
+        door: Box<PendingStep>,
+        grant: Option<Box<Grant>>,
+        ahead: RemainingSteps,
+    },
+    /// The user's answer to a question of the model.
+    Choice {
+        judged: Box<Assessment>,
+    },
+    /// The user's decision about the model's plan.
+    Plan {
+        judged: Box<Assessment>,
+    },
+    /// The user's decision whether a step that the sandbox denied something runs without it.
+    Unsandboxed {
+        held: Box<NeedsApproval>,
+    },
+    /// The user's decision whether to continue.
+    Pause {
+        why: LocalizedText,
+        before: PausedBefore,
+    },
+    /// The end of a running step. `instead_of`: the step as the model had proposed it.
+    Run {
+        instead_of: Option<StepAction>,
+    },
+}
+
+#[derive(Clone, Copy, Debug)]
+enum PausedBefore {
+    Step,
+    Call,
+}
+
+/// A step waiting for the user: held by the policy, or cleared but still asked about because the
+/// user wants to be asked at each.
+#[derive(Debug)]
+enum PendingStep {
+    Held(NeedsApproval),
+    Cleared(Cleared),
+}
+
+impl PendingStep {
+    fn assessment(&self) -> &Assessment {
+        match self {
+            PendingStep::Held(held) => held.assessment(),
+            PendingStep::Cleared(cleared) => cleared.assessment(),
+        }
+    }
+
+    fn approve(self) -> Cleared {
+        match self {
+            PendingStep::Held(held) => held.approve(),
+            PendingStep::Cleared(cleared) => cleared,
+        }
+    }
+}
+
+impl Turn {
+    pub fn new(start: TurnStart) -> Turn {
+        Turn {
+            transcript: TurnMessages::new(&start.text, start.images.clone(), start.dialect),
+            batch: Batch::default(),
+            waiting: Waiting::Reply,
+            limits: TurnLimits::new(start.max_steps, start.is_small_model),
+            usage: Usage::default(),
+            side_effects: Vec::new(),
+            steering: Vec::new(),
+            next_step: start.next_step,
+            faulty_replies: 0,
+            first_message: None,
+            start,
+        }
+    }
+
+    /// The side effects for the host, in order, each once.
+    pub fn take_side_effects(&mut self) -> Vec<SideEffect> {
+        std::mem::take(&mut self.side_effects)
+    }
+
+    /// Adds a message from the user to the running turn. It takes effect at the next boundary: the
+    /// rest of the list is not run, and the model answers the message.
+    pub fn steer(&mut self, words: String) {
+        self.steering.push(words);
+    }
+
+    /// The result of the turn.
+    pub fn result(&self, ending: TurnOutcome) -> TurnResult {
+        TurnResult {
+            ending,
+            record: self.transcript.record(),
+            usage: self.usage,
+            next_step: self.next_step,
+        }
+    }
+
+    /// Advances the state machine by one step.
+    pub fn next(&mut self, input: TurnInput, scene: PolicyContext<'_>) -> TurnAction {
+        match input {
+            TurnInput::Begin => self.call_model(),
+            TurnInput::SettingsChanged(new) => {
+                self.take_over(new);
+                self.call_model()
+            }
+            TurnInput::Replied(Ok(answer)) => self.handle_reply(answer, scene),
+            TurnInput::Replied(Err(ModelError::NoTools { .. })) if self.transcript.use_json() => {
+                self.call_model()
+            }
+            TurnInput::FellBack { dialect, usage } => {
+                self.usage = self.usage.plus(usage);
+                self.transcript.go_on_in(dialect);
+                self.call_model()
+            }
+            TurnInput::Replied(Err(error)) => {
+                self.end(TurnOutcome::Failed { why: error.localized() })
+            }
+            TurnInput::Decided(decision) => self.handle_decision(decision, scene),
+            TurnInput::Observed(seen) => {
+                let again = self.step_to_retry(&seen, scene);
+                let goes_on = self.handle_observation(seen);
+                if let Some((held, denied)) = again {
+                    return self.ask_unsandboxed(held, &denied);
+                }
+                if !goes_on {
+                    self.skip_rest(words::SKIPPED, scene);
+                }
+                self.advance(scene)
+            }
+            TurnInput::Stopped(seen) => {
+                self.handle_observation(seen);
+                self.handle_cancel(scene)
+            }
+            TurnInput::Cancelled => self.handle_cancel(scene),
+        }
+    }
+
+    fn end(&mut self, ending: TurnOutcome) -> TurnAction {
+        self.transcript.forget_repair();
+        self.transcript.close_calls();
+        TurnAction::End(ending)
+    }
+
+    fn take_over(&mut self, new: TurnSettings) {
+        let TurnSettings { max_steps, check, spend_limits, dialect, is_small_model } = new;
+        (self.start.max_steps, self.start.check) = (max_steps, check);
+        self.start.budget.set_limits(spend_limits);
+        self.limits.update(max_steps, is_small_model);
+        if dialect != self.transcript.dialect() {
+            self.transcript.go_on_in(dialect);
+        }
+    }
+
+    // Replies
+
+    fn call_model(&mut self) -> TurnAction {
+        if let Some(why) = self.start.budget.stop_reason(self.usage) {
+            return self.ask_to_continue(why, PausedBefore::Call);
+        }
+        self.waiting = Waiting::Reply;
+        TurnAction::Call(ModelRequest {
+            messages: self.transcript.messages().to_vec(),
+            index: self.transcript.index().clone(),
+            dialect: self.transcript.dialect(),
+            repair: self.transcript.is_repairing(),
+        })
+    }
+
+    // Steps
+
+    /// Goes to the next step of the list, or back to the model.
+    fn advance(&mut self, scene: PolicyContext<'_>) -> TurnAction {
+        if !self.steering.is_empty() {
+            self.skip_rest(words::STEERED, scene);
+            return self.send_results();
+        }
+        if let Some(why) = self.limits.pause_reason(self.batch.todo.front()) {
+            return self.ask_to_continue(why, PausedBefore::Step);
+        }
+        let step = self.batch.todo.pop_front().or_else(|| self.check_step());
+        let Some(step) = step else { return self.send_results() };
+        self.limits.record_proposal(&step.work);
+        match safety::assess(step, scene) {
+            Verdict::Run(cleared) if interaction::is_interaction(cleared.assessment()) => {
+                self.interact(&cleared, scene)
+            }
+            Verdict::Run(cleared) if self.should_ask_anyway(cleared.assessment()) => {
+                self.ask_about(PendingStep::Cleared(cleared), scene)
+            }
+            Verdict::Run(cleared) => self.run(cleared, None),
+            // A step that cannot start is not worth a question.
+            Verdict::Ask(held)
+                if let Some(why) = transcript::missing_program_reason(held.assessment(), scene) =>
+            {
+                self.record_not_run(held.assessment(), Outcome::NotStarted, Some(why));
+                self.skip_rest(words::SKIPPED, scene);
+                self.advance(scene)
+            }
+            Verdict::Ask(held) if self.batch.preapproved.covers(held.assessment()) => {
+                self.run(held.approve(), None)
+            }
+            Verdict::Ask(held) => self.ask_about(PendingStep::Held(held), scene),
+            Verdict::Refuse(refused) => {
+                self.record_not_run(refused.assessment(), Outcome::Refused, None);
+                self.skip_rest(words::SKIPPED, scene);
+                self.advance(scene)
+            }
+        }
+    }
+
+    fn run(&mut self, cleared: Cleared, instead_of: Option<StepAction>) -> TurnAction {
+        self.waiting = Waiting::Run { instead_of };
+        TurnAction::Run(Box::new(cleared))
+    }
+
+    /// If the user wants to be asked at each step, unless they approved it in advance.
+    fn should_ask_anyway(&self, judged: &Assessment) -> bool {
+        self.limits.should_ask_at_each_step() && !self.batch.preapproved.covers(judged)
+    }
+
+    fn ask_about(&mut self, door: PendingStep, scene: PolicyContext<'_>) -> TurnAction {
+        let ahead = RemainingSteps::assess(&self.batch.todo, scene);
+        let judged = door.assessment();
+        let grant = safety::suggest_grant(judged, scene).map(Box::new);
+        let question = Question::Step(StepQuestion {
+            risk: safety::with_sandbox_reasons(judged, scene.policy),
+            rule: grant.as_ref().map(|grant| grant.rule.to_string()),
+            rule_covers: grant.as_ref().map_or_else(Vec::new, |grant| {
+                safety::describe_coverage(&grant.rule, Some(&grant.terms), &judged.cwd)
+            }),
+            trust: trust::offer(judged, scene),
+            change: judged.change().cloned(),
+            rest: ahead.upcoming_steps(),
+            ..self.step_question(judged)
+        });
+        self.waiting = Waiting::Step { door: Box::new(door), grant, ahead };
+        TurnAction::Ask(Box::new(question))
+    }
+
+    /// The question about a step of the reply, by itself.
+    fn step_question(&self, judged: &Assessment) -> StepQuestion {
+        StepQuestion {
+            why: self.batch.why.clone(),
+            expected: self.batch.expected.clone(),
+            number: self.batch.total - self.batch.todo.len(),
+            of: self.batch.total,
+            ..judged.question()
+        }
+    }
+
+    fn ask_to_continue(&mut self, why: LocalizedText, before: PausedBefore) -> TurnAction {
+        self.waiting = Waiting::Pause { why: why.clone(), before };
+        TurnAction::Ask(Box::new(Question::Pause { why }))
+    }
+
+    /// Processes the observation of a step; true if the rest of the list may follow.
+    fn handle_observation(&mut self, mut seen: Observation) -> bool {
+        let waiting = std::mem::replace(&mut self.waiting, Waiting::Reply);
+        if let Waiting::Run { instead_of: Some(original) } = waiting {
+            let edited = words::EDITED.with("step", original.short_line());
+            seen.note = Some(match seen.note.take() {
+                Some(note) => words::EDITED_AND.with("edited", edited).with("note", note),
+                None => edited,
+            });
+            if seen.outcome == Outcome::Ran {
+                seen.outcome = Outcome::Edited;
+            }
+        }
+        self.mark_check(&mut seen);
+        if !seen.runs_on() {
+            self.limits.record_outcome(&seen);
+        }
+        let goes_on = match (seen.outcome, seen.exit_code) {
+            (Outcome::Ran | Outcome::Edited, Some(0)) => true,
+            // A read that finds nothing exits with 1; the next step may depend on a change that
+            // failed.
+            (Outcome::Ran | Outcome::Edited, Some(_)) => seen.risk.tier == Tier::L0,
+            // Ended by a signal, unless it runs on.
+            (Outcome::Ran | Outcome::Edited, None) => seen.runs_on(),
+            (
+                Outcome::Declined
+                | Outcome::Refused
+                | Outcome::TimedOut
+                | Outcome::Cancelled
+                | Outcome::Interrupted
+                | Outcome::NotStarted,
+                _,
+            ) => false,
+        };
+        self.record(seen);
+        goes_on
+    }
+
+    fn record_not_run(
+        &mut self,
+        judged: &Assessment,
+        outcome: Outcome,
+        note: Option<LocalizedText>,
+    ) {
+        let seen = transcript::not_run_observation(judged, outcome, note);
+        self.limits.record_outcome(&seen);
+        self.record(seen);
+    }
+
+    fn record(&mut self, seen: Observation) {
+        self.emit(Event::StepFinished(Box::new(seen.clone())));
+        self.batch.observations.push(seen);
+    }
+
+    /// Skips the rest of the list, and tells the model so.
+    fn skip_rest(&mut self, why: Phrase, scene: PolicyContext<'_>) {
+        for step in std::mem::take(&mut self.batch.todo) {
+            let verdict = safety::assess(step, scene);
+            self.record(transcript::not_run_observation(
+                verdict.assessment(),
+                Outcome::Cancelled,
+                Some(why.into()),
+            ));
+        }
+    }
+
+    /// The list is done: sends the results to the model.
+    fn send_results(&mut self) -> TurnAction {
+        let seen = std::mem::take(&mut self.batch.observations);
+        self.transcript.add_results(&seen);
+        if self.steering.is_empty() {
+            self.transcript.add_continue();
+            return self.call_model();
+        }
+        self.deliver_steering()
+    }
+
+    /// Sends the user's messages to the model, which answers them.
+    fn deliver_steering(&mut self) -> TurnAction {
+        for text in std::mem::take(&mut self.steering) {
+            self.transcript.add_steering(&text);
+            self.emit(Event::Steered { text });
+        }
+        self.limits.reset();
+        self.call_model()
+    }
+
+    fn stop_batch(&mut self, scene: PolicyContext<'_>) {
+        self.skip_rest(words::CANCELLED, scene);
+        let seen = std::mem::take(&mut self.batch.observations);
+        self.transcript.add_results(&seen);
+    }
+
+    fn handle_cancel(&mut self, scene: PolicyContext<'_>) -> TurnAction {
+        match std::mem::replace(&mut self.waiting, Waiting::Reply) {
+            Waiting::Step { door, .. } => {
+                let note = Some(words::CANCELLED.into());
+                self.record(transcript::not_run_observation(
+                    door.assessment(),
+                    Outcome::Cancelled,
+                    note,
+                ));
+            }
+            Waiting::Choice { judged } | Waiting::Plan { judged } => {
+                let note = Some(words::CANCELLED.into());
+                self.record(transcript::not_run_observation(&judged, Outcome::Cancelled, note));
+            }
+            Waiting::Reply
+            | Waiting::Unsandboxed { .. }
+            | Waiting::Pause { .. }
+            | Waiting::Run { .. } => {}
+        }
+        self.stop_batch(scene);
+        self.transcript.forget_repair();
+        self.transcript.add_cancelled();
+        self.end(TurnOutcome::Cancelled)
+    }
+
+    fn emit(&mut self, event: Event) {
+        self.side_effects.push(SideEffect::Event(Box::new(event)));
+    }
+}

@@ -1,0 +1,142 @@
+//! Applies the user's decision about a step.
+
+use super::{PausedBefore, PendingStep, SideEffect, Turn, TurnAction, Waiting, trust};
+use avocet_core::i18n::{LocalizedText, agent as words};
+use avocet_core::protocol::{Decision, Outcome, Step, StepAction, TurnOutcome};
+use avocet_safety::{self as safety, Assessment, Grant, PolicyContext, Verdict};
+
+impl Turn {
+    pub(super) fn handle_decision(
+        &mut self,
+        decision: Decision,
+        scene: PolicyContext<'_>,
+    ) -> TurnAction {
+        match std::mem::replace(&mut self.waiting, Waiting::Reply) {
+            Waiting::Step { door, grant, ahead } => {
+                if let Decision::ApproveAll { steps } = &decision {
+                    self.batch.preapproved = ahead.preapprove(steps);
+                }
+                self.apply_step_decision(*door, grant, decision, scene)
+            }
+            Waiting::Choice { judged } => self.apply_answer(&judged, decision, scene),
+            Waiting::Plan { judged } => self.decide_on_plan(&judged, decision, scene),
+            Waiting::Unsandboxed { held } => {
+                self.apply_unsandboxed_decision(*held, decision, scene)
+            }
+            Waiting::Pause { why, before } => match decision {
+                Decision::Approve
+                | Decision::Answer { .. }
+                | Decision::Fill { .. }
+                | Decision::ApproveAll { .. }
+                | Decision::Remember(_)
+                | Decision::Edit(_) => {
+                    self.limits.reset();
+                    self.start.budget.extend(self.usage);
+                    match before {
+                        PausedBefore::Step => self.advance(scene),
+                        PausedBefore::Call => self.call_model(),
+                    }
+                }
+                Decision::Reject { .. }
+                | Decision::Dismiss
+                | Decision::Trust
+                | Decision::TrustParent
+                | Decision::AcceptPlan { .. }
+                | Decision::Stop => {
+                    self.stop_batch(scene);
+                    self.end(TurnOutcome::Limit { why })
+                }
+            },
+            // A decision without a pending question: stop rather than guess what it was about.
+            Waiting::Reply | Waiting::Run { .. } => self.handle_cancel(scene),
+        }
+    }
+
+    pub(super) fn apply_step_decision(
+        &mut self,
+        door: PendingStep,
+        grant: Option<Box<Grant>>,
+        decision: Decision,
+        scene: PolicyContext<'_>,
+    ) -> TurnAction {
+        let decision = match decision {
+            // An edit that changes nothing is an approval.
+            Decision::Edit(work) if work == door.assessment().step.work => Decision::Approve,
+            other => other,
+        };
+        let yes = matches!(
+            decision,
+            Decision::Approve | Decision::ApproveAll { .. } | Decision::Remember(_)
+        );
+        if yes && self.is_stale(&door, scene) {
+            self.batch.todo.push_front(door.assessment().step.clone());
+            return self.advance(scene);
+        }
+        match decision {
+            Decision::Approve | Decision::ApproveAll { .. } => self.run(door.approve(), None),
+            Decision::Remember(scope) => {
+                if let Some(grant) = grant {
+                    self.side_effects.push(SideEffect::Remember { grant, scope });
+                }
+                self.run(door.approve(), None)
+            }
+            Decision::Edit(work) => self.run_edited(door.assessment(), work, scene),
+            Decision::Trust if trust::is_given(door.assessment(), scene) => {
+                self.limits.withdraw_proposal();
+                self.batch.todo.push_front(door.assessment().step.clone());
+                self.advance(scene)
+            }
+            Decision::Reject { word: None }
+            | Decision::Dismiss
+            | Decision::Trust
+            | Decision::AcceptPlan { .. }
+            | Decision::Fill { .. }
+            | Decision::TrustParent => self.reject_step(&door, words::DECLINED.into(), scene),
+            // An answer to a step that was not a question is not an approval.
+            Decision::Reject { word: Some(word) } | Decision::Answer { text: word } => {
+                self.reject_step(&door, words::DECLINED_WORD.with("word", word), scene)
+            }
+            Decision::Stop => {
+                self.record_not_run(
+                    door.assessment(),
+                    Outcome::Declined,
+                    Some(words::DECLINED.into()),
+                );
+                self.stop_batch(scene);
+                self.end(TurnOutcome::Stopped)
+            }
+        }
+    }
+
+    fn reject_step(
+        &mut self,
+        door: &PendingStep,
+        note: LocalizedText,
+        scene: PolicyContext<'_>,
+    ) -> TurnAction {
+        self.record_not_run(door.assessment(), Outcome::Declined, Some(note));
+        self.skip_rest(words::SKIPPED, scene);
+        self.advance(scene)
+    }
+
+    /// A step the user edited is judged like any other; the user has already approved it.
+    pub(super) fn run_edited(
+        &mut self,
+        original: &Assessment,
+        work: StepAction,
+        scene: PolicyContext<'_>,
+    ) -> TurnAction {
+        let instead_of = original.step.work.clone();
+        let step = Step { work, ..original.step.clone() };
+        match safety::assess(step, scene) {
+            Verdict::Run(cleared) => self.run(cleared, Some(instead_of)),
+            Verdict::Ask(held) => self.run(held.approve(), Some(instead_of)),
+            Verdict::Refuse(refused) => {
+                let note = words::EDITED.with("step", instead_of.short_line());
+                self.record_not_run(refused.assessment(), Outcome::Refused, Some(note));
+                self.skip_rest(words::SKIPPED, scene);
+                self.advance(scene)
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Steps that only interact with the user: a question of the model, its plan. No tool runs them;
+//! the turn itself asks, shows and answers.
+
+use super::{SideEffect, Turn, TurnAction, Waiting, transcript};
+use avocet_core::i18n::LocalizedText;
+use avocet_core::i18n::agent as words;
+use avocet_core::protocol::{
+    ApprovalMode, Decision, Event, Observation, Outcome, PlanItem, Question, TurnOutcome,
+};
+use avocet_safety::{Assessment, Cleared, PolicyContext, ToolTask};
+
+/// Whether the step is one of those.
+pub(super) fn is_interaction(judged: &Assessment) -> bool {
+    matches!(judged.task, Some(ToolTask::Ask(_) | ToolTask::Plan(_)))
+}
+
+impl Turn {
+    pub(super) fn interact(&mut self, cleared: &Cleared, scene: PolicyContext<'_>) -> TurnAction {
+        let judged = cleared.assessment();
+        match &judged.task {
+            Some(ToolTask::Ask(choice)) => {
+                self.waiting = Waiting::Choice { judged: Box::new(judged.clone()) };
+                TurnAction::Ask(Box::new(Question::Choice {
+                    step: judged.step.id.clone(),
+                    script: None,
+                    text: choice.text.clone(),
+                    choices: choice.choices.clone(),
+                    free: choice.free,
+                    fallback: None,
+                }))
+            }
+            Some(ToolTask::Plan(items)) => {
+                self.emit(Event::Plan { items: items.clone() });
+                if scene.policy.approval == ApprovalMode::Plan {
+                    self.waiting = Waiting::Plan { judged: Box::new(judged.clone()) };
+                    let (step, items) = (judged.step.id.clone(), items.clone());
+                    return TurnAction::Ask(Box::new(Question::Plan { step, items }));
+                }
+                self.record_answer(judged, String::new(), None);
+                self.advance(scene)
+            }
+            _ => self.advance(scene),
+        }
+    }
+
+    /// Applies the user's answer to the model's question.
+    pub(super) fn apply_answer(
+        &mut self,
+        judged: &Assessment,
+        decision: Decision,
+        scene: PolicyContext<'_>,
+    ) -> TurnAction {
+        let note = match decision {
+            Decision::Answer { text } => {
+                self.record_answer(judged, text, None);
+                return self.advance(scene);
+            }
+            Decision::Stop => {
+                self.record_not_run(judged, Outcome::Declined, Some(words::UNANSWERED.into()));
+                self.stop_batch(scene);
+                return self.end(TurnOutcome::Stopped);
+            }
+            Decision::Reject { word: Some(word) } => words::UNANSWERED_WORD.with("word", word),
+            Decision::Reject { word: None }
+            | Decision::Fill { .. }
+            | Decision::Dismiss
+            | Decision::Trust
+            | Decision::TrustParent
+            | Decision::Approve
+            | Decision::ApproveAll { .. }
+            | Decision::AcceptPlan { .. }
+            | Decision::Remember(_)
+            | Decision::Edit(_) => words::UNANSWERED.into(),
+        };
+        self.record_not_run(judged, Outcome::Declined, Some(note));
+        self.skip_rest(words::SKIPPED, scene);
+        self.advance(scene)
+    }
+
+    /// Applies the user's decision about the plan. After a refusal without a word the user says
+    /// what next; a word of theirs goes to the model, which plans again.
+    pub(super) fn decide_on_plan(
+        &mut self,
+        judged: &Assessment,
+        decision: Decision,
+        scene: PolicyContext<'_>,
+    ) -> TurnAction {
+        match decision {
+            Decision::Approve => self.accept_plan(judged, ApprovalMode::Ask, None, scene),
+            Decision::AcceptPlan { mode, items } => self.accept_plan(judged, mode, items, scene),
+            Decision::Answer { text: word } | Decision::Reject { word: Some(word) } => {
+                let note = words::PLAN_REFUSED_WORD.with("word", word);
+                self.record_not_run(judged, Outcome::Declined, Some(note));
+                self.skip_rest(words::SKIPPED, scene);
+                self.advance(scene)
+            }
+            Decision::Reject { word: None }
+            | Decision::Fill { .. }
+            | Decision::Dismiss
+            | Decision::Stop
+            | Decision::Trust
+            | Decision::TrustParent
+            | Decision::ApproveAll { .. }
+            | Decision::Remember(_)
+            | Decision::Edit(_) => {
+                self.record_not_run(judged, Outcome::Declined, Some(words::PLAN_REFUSED.into()));
+                self.stop_batch(scene);
+                self.end(TurnOutcome::Stopped)
+            }
+        }
+    }
+
+    /// The rest of the reply was judged in plan mode, so the model is asked again first.
+    fn accept_plan(
+        &mut self,
+        judged: &Assessment,
+        mode: ApprovalMode,
+        edited: Option<Vec<PlanItem>>,
+        scene: PolicyContext<'_>,
+    ) -> TurnAction {
+        let note = match edited.filter(|items| !items.is_empty()) {
+            None => words::PLAN_ACCEPTED.into(),
+            Some(items) => {
+                let lines: Vec<String> = items.iter().map(PlanItem::line).collect();
+                self.emit(Event::Plan { items });
+                words::PLAN_EDITED.with("plan", lines.join("\n"))
+            }
+        };
+        let mode = if mode == ApprovalMode::Plan { ApprovalMode::Ask } else { mode };
+        self.side_effects.push(SideEffect::SetApprovalMode(mode));
+        self.record_answer(judged, String::new(), Some(note));
+        self.skip_rest(words::SKIPPED, scene);
+        self.advance(scene)
+    }
+
+    fn record_answer(&mut self, judged: &Assessment, text: String, note: Option<LocalizedText>) {
+        let seen = Observation {
+            exit_code: Some(0),
+            stdout: text,
+            ..transcript::not_run_observation(judged, Outcome::Ran, note)
+        };
+        self.limits.record_outcome(&seen);
+        self.record(seen);
+    }
+}

@@ -1,0 +1,67 @@
+//! Approval of several steps at once: the step the user is asked about, and those after it.
+//!
+//! An approval in advance is for the steps as shown: each step is judged again when its turn comes,
+//! and if that judgement is any worse, the user is asked after all.
+
+use std::collections::VecDeque;
+
+use avocet_core::protocol::{self, Reason, Step};
+use avocet_safety::{self as safety, Assessment, PolicyContext};
+
+/// The rest of a reply's list, as judged now.
+#[derive(Debug, Default)]
+pub struct RemainingSteps(Vec<Assessment>);
+
+impl RemainingSteps {
+    pub fn assess(todo: &VecDeque<Step>, scene: PolicyContext<'_>) -> RemainingSteps {
+        let judged = |step: &Step| safety::assess(step.clone(), scene).assessment().clone();
+        RemainingSteps(todo.iter().map(judged).collect())
+    }
+
+    /// The form that surfaces show.
+    pub fn upcoming_steps(&self) -> Vec<protocol::UpcomingStep> {
+        let shown = |judged: &Assessment| protocol::UpcomingStep {
+            id: judged.step.id.clone(),
+            work: judged.step.work.clone(),
+            risk: judged.risk.clone(),
+            change: judged.change().cloned(),
+        };
+        self.0.iter().map(shown).collect()
+    }
+
+    /// The advance approval of those of `steps`. A high-risk step cannot be approved in advance; if
+    /// one is among them the whole approval is void, because it was not offered.
+    pub fn preapprove(self, steps: &[String]) -> Preapproved {
+        if !self.0.iter().all(|judged| judged.risk.can_batch_approve()) {
+            return Preapproved::default();
+        }
+        Preapproved(self.0.into_iter().filter(|judged| steps.contains(&judged.step.id)).collect())
+    }
+}
+
+/// Steps approved in advance, as they were shown.
+#[derive(Debug, Default)]
+pub struct Preapproved(Vec<Assessment>);
+
+impl Preapproved {
+    /// True if the approval covers the step as judged now.
+    pub fn covers(&self, now: &Assessment) -> bool {
+        self.0.iter().any(|shown| shown.step == now.step && !is_worse(now, shown))
+    }
+}
+
+fn is_worse(now: &Assessment, shown: &Assessment) -> bool {
+    // The same rule may raise another argument now, such as one that became a link.
+    let is_shown = |now: &Reason| {
+        shown.risk.reasons.iter().any(|known| (&known.rule, known.arg) == (&now.rule, now.arg))
+    };
+    !now.risk.can_batch_approve()
+        || now.risk.tier > shown.risk.tier
+        || !now.risk.effects.iter().all(|effect| shown.risk.effects.contains(effect))
+        || !now.risk.reasons.iter().all(is_shown)
+        // Another file with the same name, or the same name from another place.
+        || now.program != shown.program
+        || now.cwd != shown.cwd
+        // Another file, or the same file with other content.
+        || now.change() != shown.change()
+}

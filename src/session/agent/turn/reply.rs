@@ -1,0 +1,331 @@
+//! Handles the model's reply: shows a message, starts a list of steps, or asks once more for a
+//! reply that cannot be read.
+
+use std::collections::VecDeque;
+
+use super::transcript::{CalledStep, OpenCall};
+use super::{Batch, Turn, TurnAction, transcript};
+use avocet_core::i18n::{LocalizedText, Phrase, agent as words, protocol};
+use avocet_core::protocol::reply::{
+    MOST_COMMANDS, NativeStep, ParsedReply, Proposal, Reply, ReplyRepair, read, read_call,
+};
+use avocet_core::protocol::{
+    Dialect, Event, ModelMessage, Notice, Requires, Step, Truncation, TurnOutcome,
+};
+use avocet_model::ModelReply;
+use avocet_safety::{self as safety, PolicyContext, Verdict};
+
+/// So many replies in a row whose calls cannot be read end the turn.
+const MOST_FAULTY: usize = 3;
+
+impl Turn {
+    pub(super) fn handle_reply(
+        &mut self,
+        reply: ModelReply,
+        scene: PolicyContext<'_>,
+    ) -> TurnAction {
+        self.usage = self.usage.plus(reply.usage);
+        let has_calls = reply.calls().next().is_some();
+        match (reply.cut, self.transcript.dialect()) {
+            (None, _) if has_calls => self.handle_calls(reply, scene),
+            (_, Dialect::Tools) => self.handle_prose(reply, scene),
+            (_, Dialect::Json) => self.handle_json(&reply, scene),
+        }
+    }
+
+    /// A reply that calls tools. In the JSON dialect nothing offered them: every step asks.
+    fn handle_calls(&mut self, reply: ModelReply, scene: PolicyContext<'_>) -> TurnAction {
+        let has_lost = reply.gaps > 0;
+        let is_own_dialect = self.transcript.dialect() == Dialect::Tools;
+        let message = reply.text();
+        let (mut calls, mut todo) = (Vec::new(), VecDeque::new());
+        for (index, call) in reply.calls().enumerate() {
+            let read = if index < MOST_COMMANDS {
+                read_call(call)
+            } else {
+                Err(protocol::TOO_MANY.with("count", index + 1).with("most", MOST_COMMANDS))
+            };
+            let becomes = match read {
+                Ok(NativeStep { work, cwd, background }) => {
+                    let confirm = has_lost || !is_own_dialect;
+                    let requires = Requires { confirm, background, ..Requires::default() };
+                    let id = self.take_step_id();
+                    todo.push_back(Step { id: id.clone(), work, requires, cwd });
+                    CalledStep::Step(id)
+                }
+                Err(fault) => CalledStep::Fault(fault),
+            };
+            calls.push(OpenCall { id: call.id.clone(), name: call.name.clone(), becomes });
+        }
+        let fault = calls.iter().find_map(|call| match &call.becomes {
+            CalledStep::Fault(fault) => Some(fault.clone()),
+            CalledStep::Step(_) => None,
+        });
+        self.transcript.add_native(reply.blocks, &message, calls);
+        if let Some(fault) = fault.filter(|_| todo.is_empty()) {
+            return self.handle_faulty_calls(fault);
+        }
+        self.faulty_replies = 0;
+        let batch = Batch { why: message, todo, ..Batch::default() };
+        self.begin_batch(batch, scene)
+    }
+
+    /// None of the calls can be read: the model gets their errors, a few times.
+    fn handle_faulty_calls(&mut self, fault: LocalizedText) -> TurnAction {
+        self.faulty_replies += 1;
+        if self.faulty_replies >= MOST_FAULTY {
+            return self.end(TurnOutcome::Failed { why: words::UNREADABLE.with("fault", fault) });
+        }
+        self.emit(Event::Repairing { fault });
+        self.transcript.close_calls();
+        self.call_model()
+    }
+
+    /// A reply without calls of a model that is offered tools: its answer, unless it is written as
+    /// the JSON protocol would, whose steps then ask.
+    fn handle_prose(&mut self, reply: ModelReply, scene: PolicyContext<'_>) -> TurnAction {
+        let text = reply.text();
+        if reply.cut.is_none() && text.trim_start().starts_with(['{', '`', '<']) {
+            match read(&text) {
+                ParsedReply::Valid { reply: parsed @ Reply::Cmd { .. }, .. } => {
+                    return self.handle_valid(parsed, ReplyRepair::Repaired, scene);
+                }
+                // Strictly: any other object may be what the user asked for.
+                ParsedReply::Valid { reply: parsed @ Reply::Chat { .. }, found }
+                    if found == ReplyRepair::Whole =>
+                {
+                    return self.handle_valid(parsed, found, scene);
+                }
+                _ => {}
+            }
+        }
+        if let Some(cut) = reply.cut {
+            // Calls that may be incomplete are not part of what the model sees again.
+            return self.finish_truncated(text, cut);
+        }
+        if text.trim().is_empty() {
+            return self.handle_empty(&reply);
+        }
+        self.transcript.add_native(reply.blocks, &text, Vec::new());
+        self.finish_chat(ModelMessage { message: text, markdown: true, ..ModelMessage::default() })
+    }
+
+    /// Nothing came, or only a thought: asked for once more.
+    fn handle_empty(&mut self, reply: &ModelReply) -> TurnAction {
+        let thought = !reply.reasoning().trim().is_empty();
+        self.ask_again(if thought { words::ONLY_THOUGHT } else { words::EMPTY_REPLY })
+    }
+
+    fn ask_again(&mut self, fault: Phrase) -> TurnAction {
+        if self.transcript.is_repairing() {
+            return self.end(TurnOutcome::Failed { why: fault.into() });
+        }
+        self.transcript.add_repair("", &fault.into());
+        self.emit(Event::Repairing { fault: fault.into() });
+        self.call_model()
+    }
+
+    fn handle_json(&mut self, reply: &ModelReply, scene: PolicyContext<'_>) -> TurnAction {
+        let mut text = reply.text();
+        let mut is_thought = false;
+        if text.trim().is_empty() && reply.cut.is_none() {
+            // Some servers take a whole answer for reasoning.
+            text = reply.reasoning();
+            is_thought = true;
+            if !matches!(read(&text), ParsedReply::Valid { .. }) {
+                return self.handle_empty(reply);
+            }
+        }
+        let reading = read(&text);
+        let is_whole = matches!(reading, ParsedReply::Valid { found: ReplyRepair::Whole, .. });
+        let cut = reply.cut.filter(|cut| match cut {
+            // The closing brace is the proof, whatever the server says after it.
+            Truncation::Broken | Truncation::Length | Truncation::Repeated => !is_whole,
+            Truncation::Cancelled | Truncation::Filtered => true,
+        });
+        if let Some(cut) = cut {
+            return self.handle_truncated(&reading, &text, cut);
+        }
+        match reading {
+            ParsedReply::Valid {
+                reply: Reply::Chat { message, .. },
+                found: ReplyRepair::Repaired,
+            } if !message.trim().is_empty() && transcript::ends_in_its_message(&text) => {
+                // The server says that it is whole, and its words have no end.
+                self.finish_truncated(message, Truncation::Broken)
+            }
+            ParsedReply::Valid { reply: parsed, found } => {
+                // A lost event may have changed what is left.
+                let is_sure = reply.gaps == 0 && !is_thought && reply.cut.is_none();
+                let found = if is_sure { found } else { ReplyRepair::Repaired };
+                self.handle_valid(parsed, found, scene)
+            }
+            ParsedReply::Fallback { .. }
+                if let Some(message) = transcript::prose_answer(&reading) =>
+            {
+                self.transcript.add_chat(&message);
+                let prose = ModelMessage { message, markdown: true, ..ModelMessage::default() };
+                self.finish_chat(prose)
+            }
+            ParsedReply::Invalid { .. } | ParsedReply::Fallback { .. } => {
+                self.handle_invalid(&reading, &text)
+            }
+        }
+    }
+
+    fn handle_valid(
+        &mut self,
+        reply: Reply,
+        found: ReplyRepair,
+        scene: PolicyContext<'_>,
+    ) -> TurnAction {
+        match reply {
+            // An answer without words would leave the user waiting for one.
+            Reply::Chat { message, suggestions, .. }
+                if message.trim().is_empty() && suggestions.is_empty() =>
+            {
+                self.ask_again(words::EMPTY_REPLY)
+            }
+            Reply::Error { message } if message.trim().is_empty() => {
+                self.ask_again(words::EMPTY_REPLY)
+            }
+            Reply::Chat { message, markdown, suggestions } => {
+                self.transcript.add_chat(&message);
+                self.finish_chat(ModelMessage {
+                    message,
+                    markdown,
+                    suggestions,
+                    ..ModelMessage::default()
+                })
+            }
+            Reply::Error { message } => {
+                self.transcript.add_error(&message);
+                self.emit_message(ModelMessage {
+                    message,
+                    error: true,
+                    markdown: true,
+                    ..ModelMessage::default()
+                });
+                self.end(TurnOutcome::Error)
+            }
+            Reply::Cmd { message, cwd, commands, expected } => {
+                let batch = Batch { why: message, expected, ..Batch::default() };
+                self.start_batch(batch, cwd, commands, found, scene)
+            }
+        }
+    }
+
+    fn finish_chat(&mut self, message: ModelMessage) -> TurnAction {
+        self.emit_message(message);
+        if self.steering.is_empty() { self.end(TurnOutcome::Done) } else { self.deliver_steering() }
+    }
+
+    fn take_step_id(&mut self) -> String {
+        let id = format!("cmd_{:03}", self.next_step);
+        self.next_step += 1;
+        id
+    }
+
+    fn emit_message(&mut self, replied: ModelMessage) {
+        self.emit(Event::Replied(replied));
+    }
+
+    /// An incomplete reply is shown, and none of it is run.
+    fn handle_truncated(
+        &mut self,
+        reading: &ParsedReply,
+        text: &str,
+        cut: Truncation,
+    ) -> TurnAction {
+        self.finish_truncated(transcript::readable_part(reading, text).unwrap_or_default(), cut)
+    }
+
+    fn finish_truncated(&mut self, message: String, cut: Truncation) -> TurnAction {
+        self.transcript.forget_repair();
+        if !message.is_empty() {
+            self.transcript.add_chat(&message);
+        }
+        self.emit_message(ModelMessage {
+            message,
+            markdown: true,
+            cut: Some(cut),
+            ..ModelMessage::default()
+        });
+        let why = match cut {
+            Truncation::Cancelled => {
+                self.transcript.add_cancelled();
+                return self.end(TurnOutcome::Cancelled);
+            }
+            Truncation::Broken => words::CUT_BROKEN,
+            Truncation::Length => words::CUT_LENGTH,
+            Truncation::Filtered => words::CUT_FILTERED,
+            Truncation::Repeated => words::CUT_REPEATED,
+        };
+        self.end(TurnOutcome::Failed { why: why.into() })
+    }
+
+    /// Asks once more. If that is broken too, the message of the first is shown, but the turn has
+    /// failed.
+    fn handle_invalid(&mut self, reading: &ParsedReply, text: &str) -> TurnAction {
+        let fault = reading.error().unwrap_or_else(|| words::CUT_BROKEN.into());
+        let message = transcript::readable_part(reading, text);
+        if !self.transcript.is_repairing() {
+            self.first_message = message;
+            self.transcript.add_repair(text, &fault);
+            self.emit(Event::Repairing { fault });
+            return self.call_model();
+        }
+        // A second answer as bad as the first does not replace it.
+        if let Some(message) = self.first_message.take().or(message) {
+            self.transcript.add_chat(&message);
+            self.emit_message(ModelMessage { message, markdown: true, ..ModelMessage::default() });
+        }
+        self.end(TurnOutcome::Failed { why: words::UNREADABLE.with("fault", fault) })
+    }
+
+    fn start_batch(
+        &mut self,
+        mut batch: Batch,
+        cwd: Option<String>,
+        commands: Vec<Proposal>,
+        found: ReplyRepair,
+        scene: PolicyContext<'_>,
+    ) -> TurnAction {
+        self.transcript.add_cmd(&batch.why, cwd.as_deref(), &commands);
+        for mut proposal in commands {
+            // A repaired reply is never acted on without a question.
+            proposal.requires.confirm |= found == ReplyRepair::Repaired;
+            let id = self.take_step_id();
+            let Proposal { work, requires, cwd: own } = proposal;
+            let cwd = own.or_else(|| cwd.clone());
+            batch.todo.push_back(Step { id, work, requires, cwd });
+        }
+        self.begin_batch(batch, scene)
+    }
+
+    fn begin_batch(&mut self, mut batch: Batch, scene: PolicyContext<'_>) -> TurnAction {
+        let message = batch.why.clone();
+        self.emit_message(ModelMessage { message, markdown: true, ..ModelMessage::default() });
+        batch.total = batch.todo.len();
+        self.batch = batch;
+        self.announce_refusal(scene);
+        self.advance(scene)
+    }
+
+    /// Announces, before the first step runs, that a later one will be refused: it may matter to
+    /// the user's decision about the first.
+    fn announce_refusal(&mut self, scene: PolicyContext<'_>) {
+        let refused =
+            |step: &Step| matches!(safety::assess(step.clone(), scene), Verdict::Refuse(_));
+        let ahead = self.batch.todo.iter().enumerate().skip(1).find(|(_, step)| refused(step));
+        let Some((index, step)) = ahead else { return };
+        let say = words::REFUSED_AHEAD
+            .with("number", index + 1)
+            .with("of", self.batch.total)
+            .with("step", step.work.short_line());
+        // If the first step itself is refused, the later ones do not matter.
+        if !self.batch.todo.front().is_some_and(refused) {
+            self.emit(Event::Notice(Notice::warning(say)));
+        }
+    }
+}

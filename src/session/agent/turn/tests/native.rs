@@ -1,0 +1,206 @@
+//! The tools dialect: the model calls tools in its wire format's own way.
+
+use pretty_assertions::assert_eq;
+
+use super::*;
+use avocet_core::protocol::{ContentBlock, TextBlock, ToolCall};
+
+fn native() -> Bench {
+    let mut bench = Bench::new(25, Dialect::Tools);
+    bench.next(TurnInput::Begin);
+    bench
+}
+
+fn call(id: &str, name: &str, arguments: &str) -> ContentBlock {
+    ContentBlock::ToolCall(ToolCall {
+        id: id.into(),
+        name: name.into(),
+        arguments: arguments.into(),
+        opaque: None,
+    })
+}
+
+fn exec(id: &str, program: &str, args: &[&str]) -> ContentBlock {
+    call(id, "exec", &json!({ "program": program, "args": args }).to_string())
+}
+
+fn replies(bench: &mut Bench, blocks: Vec<ContentBlock>) -> TurnAction {
+    bench.next(TurnInput::Replied(Ok(ModelReply { blocks, ..ModelReply::default() })))
+}
+
+/// The results of the newest message, each with the id of its call.
+fn results(bench: &Bench) -> Vec<(String, String, bool)> {
+    let last = bench.history().pop().expect("messages");
+    let results = last.blocks.into_iter().filter_map(|block| match block {
+        ContentBlock::ToolResult(result) => Some((result.call, result.content, result.is_error)),
+        _ => None,
+    });
+    results.collect()
+}
+
+fn result(id: &str, content: &str, is_error: bool) -> (String, String, bool) {
+    (id.into(), content.into(), is_error)
+}
+
+#[test]
+fn calls_run_as_steps_and_each_gets_its_result() {
+    let mut bench = native();
+    let blocks = vec![
+        ContentBlock::Reasoning(TextBlock { text: "hm".into(), opaque: None }),
+        ContentBlock::text("I look."),
+        exec("a", "git", &["status"]),
+        exec("b", "ls", &[]),
+    ];
+    let action = replies(&mut bench, blocks.clone());
+    assert_eq!(line(&action), "run git status");
+    let action = bench.exits(action, 0);
+    assert_eq!(line(&action), "run ls");
+    let action = bench.exits(action, 2);
+    assert_eq!(line(&action), "call");
+    assert_eq!(results(&bench), [result("a", "(no output)", false), result("b", "exit 2", true)]);
+    assert_eq!(bench.history()[1], Message { role: Role::Assistant, blocks });
+    assert_eq!(bench.replied()[0].message, "I look.");
+    let action = replies(&mut bench, vec![ContentBlock::text("Done, see {x}.")]);
+    assert_eq!(line(&action), "end Done");
+    assert_eq!(bench.replied()[1].message, "Done, see {x}.");
+}
+
+#[test]
+fn tools_are_called_by_the_names_that_wire_formats_allow() {
+    let mut bench = native();
+    let action = replies(&mut bench, vec![call("a", "file_read", r#"{"path":"src/a.rs"}"#)]);
+    assert_eq!(line(&action), "run file.read src/a.rs");
+}
+
+#[test]
+fn a_rejected_call_goes_back_to_the_model_as_declined() {
+    let mut bench = native();
+    let action = replies(&mut bench, vec![exec("a", "touch", &["x"]), exec("b", "ls", &[])]);
+    assert_eq!(line(&action), "ask 1/2 L1 touch x");
+    let action = bench.decides(Decision::Reject { word: Some("use y".into()) });
+    assert_eq!(line(&action), "call");
+    let results = results(&bench);
+    assert!(results[0].1.starts_with("declined") && results[0].1.contains("use y"), "{results:?}");
+    assert!(results[1].1.starts_with("cancelled") && results[1].2, "{results:?}");
+}
+
+#[test]
+fn a_cancel_leaves_no_call_without_a_result() {
+    let mut bench = native();
+    let action = replies(&mut bench, vec![exec("a", "touch", &["x"]), exec("b", "ls", &[])]);
+    assert!(matches!(action, TurnAction::Ask(_)));
+    assert_eq!(line(&bench.next(TurnInput::Cancelled)), "end Cancelled");
+    assert_eq!(results(&bench).len(), 2);
+}
+
+#[test]
+fn arguments_that_cannot_be_read_are_reported_and_the_others_run() {
+    let mut bench = native();
+    let broken = call("a", "exec", r#"{"program":"ls","#);
+    let action = replies(&mut bench, vec![broken.clone(), exec("b", "ls", &[])]);
+    let action = bench.exits(action, 0);
+    assert_eq!(line(&action), "call");
+    let seen = results(&bench);
+    assert!(seen[0].2 && !seen[1].2, "{seen:?}");
+    for _ in 0..2 {
+        assert_eq!(line(&replies(&mut bench, vec![broken.clone()])), "call");
+    }
+    assert!(line(&replies(&mut bench, vec![broken])).starts_with("failed: "));
+}
+
+#[test]
+fn after_a_lost_event_every_call_asks() {
+    let mut bench = native();
+    let blocks = vec![exec("a", "ls", &[])];
+    let reply = ModelReply { blocks, gaps: 1, ..ModelReply::default() };
+    let action = bench.next(TurnInput::Replied(Ok(reply)));
+    assert!(line(&action).starts_with("ask 1/1"), "{}", line(&action));
+}
+
+#[test]
+fn a_reply_that_broke_off_runs_none_of_its_calls() {
+    for cut in [Truncation::Broken, Truncation::Length, Truncation::Filtered] {
+        let mut bench = native();
+        let blocks = vec![ContentBlock::text("I"), exec("a", "ls", &[])];
+        let reply = ModelReply { blocks, cut: Some(cut), ..ModelReply::default() };
+        let action = bench.next(TurnInput::Replied(Ok(reply)));
+        assert!(line(&action).starts_with("failed: "), "{cut:?}: {}", line(&action));
+        assert!(bench.history().iter().all(|message| message.calls().next().is_none()));
+    }
+}
+
+#[test]
+fn steps_in_the_other_dialect_are_understood_and_ask() {
+    let mut bench = native();
+    let action = bench.says(&cmd(&["ls"]));
+    assert!(line(&action).starts_with("ask 1/1"), "{}", line(&action));
+    assert_eq!(line(&native().says(HI)), "end Done");
+    let mut bench = begun();
+    let action = replies(&mut bench, vec![exec("a", "ls", &[])]);
+    assert!(line(&action).starts_with("ask 1/1"), "{}", line(&action));
+    let action = bench.decides(Decision::Approve);
+    assert_eq!(line(&bench.exits(action, 0)), "call");
+    // What was not offered as tools goes back as text: servers refuse calls without tools.
+    let is_text = |block: &ContentBlock| matches!(block, ContentBlock::Text(_));
+    assert!(bench.history().iter().all(|message| message.blocks.iter().all(is_text)));
+}
+
+#[test]
+fn prose_that_shows_an_example_of_json_proposes_nothing() {
+    for text in [
+        "Use `{\"program\": \"ls\"}` there.",
+        "Set:\n```json\n{\"type\":\"node\",\"program\":\"app.js\"}\n```\nDone.",
+        "{\"message\":\"asked for\"}",
+    ] {
+        let mut bench = native();
+        assert_eq!(line(&bench.says(text)), "end Done", "{text}");
+        assert_eq!(bench.replied()[0].message, text);
+    }
+}
+
+#[test]
+fn an_empty_reply_is_asked_for_once_more_and_named() {
+    let thought = ContentBlock::Reasoning(TextBlock { text: "hm".into(), opaque: None });
+    for (blocks, expected) in [(vec![], "answered nothing"), (vec![thought], "only reasoned")] {
+        let mut bench = native();
+        assert_eq!(line(&replies(&mut bench, blocks.clone())), "call again");
+        let end = line(&replies(&mut bench, blocks));
+        assert!(end.starts_with("failed: ") && end.contains(expected), "{end}");
+        assert_eq!(bench.history(), [Message::user("do it")]);
+    }
+}
+
+#[test]
+fn a_server_without_tools_gets_the_json_dialect() {
+    let mut bench = native();
+    let error = || ModelError::NoTools { url: "u".into(), model: "m".into(), said: String::new() };
+    let action = bench.next(TurnInput::Replied(Err(error())));
+    assert!(matches!(&action, TurnAction::Call(call) if call.dialect == Dialect::Json));
+    assert_eq!(line(&bench.says(HI)), "end Done");
+    let mut bench = begun();
+    assert!(line(&bench.next(TurnInput::Replied(Err(error())))).starts_with("failed: "));
+}
+
+#[test]
+fn the_users_words_in_the_middle_follow_the_results() {
+    let mut bench = native();
+    let action = replies(&mut bench, vec![exec("a", "ls", &[]), exec("b", "ls", &["-l"])]);
+    bench.turn.steer("stop, look at b".into());
+    assert_eq!(line(&bench.exits(action, 0)), "call");
+    let last = bench.history().pop().expect("messages");
+    assert!(matches!(last.blocks[0], ContentBlock::ToolResult(_)));
+    assert!(matches!(last.blocks[1], ContentBlock::ToolResult(_)));
+    assert_eq!(last.text(), "stop, look at b");
+}
+
+#[test]
+fn a_result_costs_little_beside_its_output() {
+    let mut bench = native();
+    let action = replies(&mut bench, vec![exec("call_0001", "ls", &[])]);
+    let mut seen = ran(action, Some(0), Outcome::Ran);
+    seen.stdout = "a\nb\n".into();
+    bench.next(TurnInput::Observed(seen));
+    assert_eq!(results(&bench), [result("call_0001", "a\nb", false)]);
+    let bytes: usize = bench.history()[1..].iter().map(Message::len).sum();
+    assert!(bytes < 60, "{bytes}");
+}

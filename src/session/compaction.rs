@@ -1,0 +1,486 @@
+//! Keeps the context of a session small: before the first call of a turn, it reads changed project
+//! instructions and compresses a history that is too long; `/compress` and `/recall` do so at the
+//! user's request. `context::compact` decides what to cut and what to sum up.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use serde_json::json;
+
+use super::masked_turn::mask_message;
+use super::state::Session;
+use super::turn_messages::{FinishedTurn, TurnMessage};
+use super::turn_scope::{InstructionsCheck, TurnScope};
+use crate::context::compact::{self, CompactionPlan, CompactionTrigger};
+use crate::context::history::{History, Summary, TurnRecord};
+use crate::context::shorten::cut_middle;
+use crate::context::window::Bounds;
+use avocet_config::project_instructions::{self, InstructionSources, ProjectInstructions};
+use avocet_core::i18n::{Localize, LocalizedText, context as words};
+use avocet_core::protocol::{
+    Compaction, DroppedPart, Event, Message, Notice, Observation, Outcome, PlanItem, TurnOrigin,
+    TurnOutcome,
+};
+use avocet_core::text;
+use avocet_model::{Chunk, Model, Request};
+use avocet_safety::redact::Redactor;
+
+/// The maximum size of a summary, in bytes; a longer answer is not used.
+const LONGEST: usize = 64 * 1024;
+
+/// A recalled part may take one of this many parts of a request's bytes.
+const RECALLED: usize = 13;
+
+fn spawn_instructions_check(
+    sources: InstructionSources,
+    known: &Arc<ProjectInstructions>,
+    redactor: &Arc<Redactor>,
+) -> InstructionsCheck {
+    let (known, redactor) = (Arc::clone(known), Arc::clone(redactor));
+    tokio::task::spawn_blocking(move || changed_instructions(&sources, &known, &redactor))
+}
+
+impl TurnScope {
+    /// The work before the first call of a turn. True if a summary was asked for.
+    pub(super) async fn prepare(&mut self) -> bool {
+        self.refresh_instructions().await;
+        if compact::is_due(&self.context.history, self.context.bounds) {
+            let mut history = History::clone(&self.context.history);
+            let before = compact::measure(&history).before;
+            let shortened = compact::shrink(&mut history);
+            return self.sum_up_past(history, before, shortened, self.context.bounds).await;
+        }
+        false
+    }
+
+    /// A plan counts from the next call on, however long the turn becomes.
+    pub(super) fn set_plan(&mut self, items: &[PlanItem]) {
+        let redactor = Arc::clone(&self.context.redactor);
+        let history = Arc::make_mut(&mut self.context.history);
+        history.replace_plan(self.turn, items, |text| *text = redactor.mask(text).into_owned());
+    }
+
+    async fn refresh_instructions(&mut self) {
+        let looking = self.instructions_check.take().unwrap_or_else(|| {
+            spawn_instructions_check(
+                InstructionSources {
+                    folder: self.judge.folder().to_owned(),
+                    trusted: self.judge.is_trusted(),
+                    user: self.context.user_notes.clone(),
+                },
+                &self.context.instructions,
+                &self.context.redactor,
+            )
+        });
+        if let Ok(Some(found)) = looking.await {
+            self.context.instructions = Arc::clone(&found);
+            self.notify(TurnMessage::InstructionsRead(found));
+        }
+    }
+
+    /// After the parts that needed no model, one request if that was not enough. True if there
+    /// was one.
+    pub(super) async fn sum_up_past(
+        &mut self,
+        mut history: History,
+        before: usize,
+        shortened: Vec<DroppedPart>,
+        bounds: Bounds,
+    ) -> bool {
+        let mut asks = false;
+        let mut receipt = Compaction { before, shortened, ..compact::measure(&history) };
+        let due = compact::is_due(&history, bounds)
+            && compact::can_compact(&history, CompactionTrigger::Automatic);
+        let plan = compact::plan(&history, bounds, CompactionTrigger::Automatic).filter(|_| due);
+        if let (Some(plan), Some(model)) = (plan, self.context.summarizer.model()) {
+            asks = true;
+            match self.summarize(&mut history, plan, None, model).await {
+                Ok(summed) => {
+                    receipt = Compaction { before, shortened: receipt.shortened, ..summed }
+                }
+                Err(why) => {
+                    compact::record_failure(&mut history);
+                    self.emit(Event::Notice(Notice::warning(words::SUM_FAILED.with("why", why))))
+                        .await;
+                }
+            }
+        }
+        self.set_history(history, receipt).await;
+        asks
+    }
+
+    /// Sets the compressed history, and reports what happened to the rest.
+    async fn set_history(&mut self, history: History, receipt: Compaction) {
+        let history = Arc::new(history);
+        self.context.history = Arc::clone(&history);
+        self.notify(TurnMessage::HistoryCompacted(history));
+        if !receipt.shortened.is_empty() || receipt.summary.is_some() {
+            self.emit(Event::Compacted(Box::new(receipt))).await;
+        }
+    }
+
+    /// Sends one request. The history changes only if it returns a summary.
+    async fn summarize(
+        &mut self,
+        history: &mut History,
+        plan: CompactionPlan,
+        focus: Option<&str>,
+        model: Arc<dyn Model>,
+    ) -> Result<Compaction, LocalizedText> {
+        let messages = compact::summary_request(history, plan, focus, self.context.bounds);
+        let summary = self.request_summary(model, messages, &history.summary).await?;
+        let receipt = compact::apply(history, plan, summary);
+        Ok(Compaction { focus: focus.map(str::to_owned), ..receipt })
+    }
+
+    /// The model's answer to such a request, masked.
+    pub(super) async fn request_summary(
+        &mut self,
+        model: Arc<dyn Model>,
+        messages: Vec<Message>,
+        before: &Summary,
+    ) -> Result<Summary, LocalizedText> {
+        self.emit(Event::Compacting).await;
+        let request = Request {
+            messages: messages
+                .into_iter()
+                .map(|message| mask_message(&self.context.redactor, message))
+                .collect(),
+            schema: Some(Arc::new(schema())),
+            restarts: true,
+            ..Request::default()
+        };
+        let text = self.collect_answer(model.stream(request)).await?;
+        let Some(mut summary) = compact::parse_summary(&text, before) else {
+            return Err(words::SUM_NONSENSE.into());
+        };
+        mask_summary(&self.context.redactor, &mut summary);
+        Ok(summary)
+    }
+
+    /// A whole answer that is not shown to the user.
+    async fn collect_answer(
+        &mut self,
+        mut stream: futures_util::stream::BoxStream<
+            'static,
+            Result<Chunk, avocet_model::ModelError>,
+        >,
+    ) -> Result<String, LocalizedText> {
+        let mut text = String::new();
+        while let Some(chunk) = stream.next().await {
+            match chunk.map_err(|error| error.localized())? {
+                Chunk::Text(more) => text.push_str(&more),
+                Chunk::Usage(usage) => self.extra_usage = self.extra_usage.plus(usage),
+                Chunk::Finished(Some(_)) => return Err(words::SUM_CUT.into()),
+                Chunk::Retrying { attempt, of, wait_ms, why } => {
+                    self.emit(Event::Retrying { attempt, of, wait_ms, why }).await;
+                }
+                Chunk::Restart => text.clear(),
+                Chunk::Thought(_)
+                | Chunk::Gap
+                | Chunk::SealedText(_)
+                | Chunk::SealedThought(_)
+                | Chunk::Call(_)
+                | Chunk::Finished(None) => {}
+            }
+            if text.len() > LONGEST {
+                return Err(words::SUM_NONSENSE.into());
+            }
+        }
+        Ok(text)
+    }
+
+    /// `/compress`: its own turn, so that it is shown, counted and stopped like one.
+    async fn compress(mut self, focus: Option<String>, plan: CompactionPlan) -> FinishedTurn {
+        let words = focus.as_deref().map_or(String::new(), |focus| format!(" {focus}"));
+        self.begin(format!("/compress{words}"), TurnOrigin::Typed);
+        let cancel = self.context.cancel.clone();
+        let ending = tokio::select! {
+            biased;
+            () = cancel.cancelled() => TurnOutcome::Cancelled,
+            ending = self.compress_now(plan, focus) => ending,
+        };
+        let usage = self.extra_usage;
+        self.end(ending, TurnRecord::default(), usage).await
+    }
+
+    async fn compress_now(&mut self, plan: CompactionPlan, focus: Option<String>) -> TurnOutcome {
+        let Some(model) = self.context.summarizer.model() else { return TurnOutcome::Done };
+        let mut history = History::clone(&self.context.history);
+        match self.summarize(&mut history, plan, focus.as_deref(), model).await {
+            Ok(receipt) => {
+                self.set_history(history, receipt).await;
+                TurnOutcome::Done
+            }
+            Err(why) => TurnOutcome::Failed { why: words::SUM_FAILED.with("why", why) },
+        }
+    }
+}
+
+/// The changes since; `None` if there are none.
+fn changed_instructions(
+    sources: &InstructionSources,
+    known: &ProjectInstructions,
+    redactor: &Redactor,
+) -> Option<Arc<ProjectInstructions>> {
+    if !known.is_stale(sources) {
+        return None;
+    }
+    let mut found = project_instructions::read(sources);
+    found.notes.text = redactor.mask(&found.notes.text).into_owned();
+    Some(Arc::new(found))
+}
+
+/// The JSON Schema of the answer, for servers that enforce one.
+fn schema() -> serde_json::Value {
+    let texts = json!({ "type": "array", "items": { "type": "string" } });
+    json!({
+        "type": "object",
+        "properties": { "summary": { "type": "string" }, "keyFacts": texts, "openTasks": texts },
+        "required": ["summary", "keyFacts", "openTasks"],
+        "additionalProperties": false,
+    })
+}
+
+fn mask_summary(redactor: &Redactor, summary: &mut Summary) {
+    let Summary { summary, key_facts, open_tasks } = summary;
+    for text in std::iter::once(summary).chain(key_facts).chain(open_tasks) {
+        *text = redactor.mask(text).into_owned();
+    }
+}
+
+impl Session {
+    /// The current project instructions, once the session is open.
+    pub(super) fn load_instructions(&self) {
+        if let Some(looking) = self.check_instructions() {
+            let notes = self.turn_messages.clone();
+            tokio::spawn(async move {
+                if let Ok(Some(found)) = looking.await {
+                    let _ = notes.send(TurnMessage::InstructionsRead(found));
+                }
+            });
+        }
+    }
+
+    /// Starts a check of the instructions; none if there can be none.
+    pub(super) fn check_instructions(&self) -> Option<InstructionsCheck> {
+        let place = &self.security.place;
+        let user = self.user_notes.clone();
+        let folder = place.cwd.clone();
+        (place.trusted || !user.is_empty()).then(|| {
+            let sources = InstructionSources { folder, trusted: place.trusted, user };
+            spawn_instructions_check(sources, &self.instructions, &self.security.redactor)
+        })
+    }
+
+    pub(super) async fn set_instructions(&mut self, found: Arc<ProjectInstructions>) {
+        if found.is_older_than(&self.instructions) {
+            return;
+        }
+        let news: Vec<Notice> = found
+            .notices
+            .iter()
+            .filter(|notice| !self.instructions.notices.contains(notice))
+            .cloned()
+            .collect();
+        self.info.notes.clone_from(&found.notes.files);
+        self.instructions = found;
+        self.send_info().await;
+        for notice in news {
+            self.notify(notice).await;
+        }
+    }
+
+    /// `/compress [focus]`.
+    pub(super) async fn compress(&mut self, focus: Option<String>) {
+        let history = &self.conversation.history;
+        let summarizer = self.summarizer();
+        let refused = if summarizer.model().is_none() {
+            Some(words::SUM_NO_MODEL)
+        } else if !compact::can_compact(history, CompactionTrigger::Manual) {
+            Some(words::SUMMED_ALREADY)
+        } else {
+            None
+        };
+        let plan = compact::plan(history, self.request_bounds(), CompactionTrigger::Manual);
+        match (refused, plan) {
+            (Some(word), _) => self.notify(Notice::info(word)).await,
+            (None, None) => self.notify(Notice::info(words::NOTHING_TO_SUM)).await,
+            (None, Some(plan)) if self.is_idle() => {
+                let focus = focus.map(|focus| self.security.redactor.mask(&focus).into_owned());
+                self.start_turn(|scope| scope.compress(focus, plan));
+            }
+            // A frontend waits for the end of the turn before it sends this.
+            (None, Some(_)) => {}
+        }
+    }
+
+    /// Replaces the history before the running turn with the compressed one.
+    pub(super) async fn set_compacted_history(&mut self, history: Arc<History>) {
+        // Texts that were only shortened are shortened again when the session is resumed.
+        if !history.has_same_outline(&self.conversation.history) {
+            self.store.save_outline(self.info.turns.saturating_sub(1), &history).await;
+        }
+        self.conversation.history = history;
+    }
+
+    /// The text of a turn or a step, masked; otherwise what there is.
+    pub(super) async fn part(&mut self, id: &str) -> Result<String, LocalizedText> {
+        let text = match part_text(self.conversation.record(), id) {
+            Some(text) => Some(text),
+            None => part_text(&self.store.part_events(id).await, id),
+        };
+        match text {
+            Some(text) => Ok(self.security.redactor.mask(&text).into_owned()),
+            None => Err(match self.available_parts().await {
+                ids if ids.is_empty() => words::NO_PART_YET.into(),
+                ids => words::NO_PART_HERE.with("ids", ids),
+            }),
+        }
+    }
+
+    /// `/recall ID`. A part that is no longer in memory is read from the store.
+    pub(super) async fn recall(&mut self, id: &str) {
+        let text = match self.part(id).await {
+            Ok(text) => text,
+            Err(hint) => {
+                let notice = Notice::error(words::NO_PART.with("id", id)).with_hint(hint);
+                return self.notify(notice).await;
+            }
+        };
+        let text = cut_middle(&text, self.request_bounds().room.bytes / RECALLED);
+        let size = text::size(text.len());
+        let notice = if Arc::make_mut(&mut self.conversation.history).recall(id, text) {
+            words::RECALLED.with("id", id).with("size", size)
+        } else {
+            words::RECALLED_ALREADY.with("id", id)
+        };
+        // The entries of a running turn come after it.
+        let behind = self.info.turns - u64::from(!self.is_idle());
+        self.store.save_outline(behind, &self.conversation.history).await;
+        self.notify(Notice::info(notice)).await;
+    }
+
+    /// The first and last ids of each kind, both saved and only in memory.
+    /// The first and the last number of its steps.
+    pub(super) async fn step_numbers(&mut self) -> Option<(u64, u64)> {
+        let ends = self.store.first_and_last().await;
+        let numbers = ends.iter().chain(self.conversation.record()).filter_map(step_number);
+        numbers.fold(None, |known, number| {
+            let (from, to) = known.unwrap_or((number, number));
+            Some((from.min(number), to.max(number)))
+        })
+    }
+
+    async fn available_parts(&mut self) -> String {
+        let mut ends = self.store.first_and_last().await;
+        ends.extend(self.conversation.record().iter().cloned());
+        id_ranges(&ends)
+    }
+}
+
+/// The number of a step: 12 for `cmd_012`.
+fn step_number(event: &Event) -> Option<u64> {
+    match event {
+        Event::StepFinished(seen) => seen.step.id.strip_prefix("cmd_")?.parse().ok(),
+        _ => None,
+    }
+}
+
+/// The text of a part, from the shown events.
+fn part_text(record: &[Event], id: &str) -> Option<String> {
+    match id.strip_prefix("turn_") {
+        Some(number) => turn_text(record, number.parse().ok()?),
+        None => record.iter().rev().find_map(|event| match event {
+            Event::StepFinished(observation) if observation.step.id == id => {
+                Some(step_text(observation))
+            }
+            _ => None,
+        }),
+    }
+}
+
+fn turn_text(record: &[Event], number: u64) -> Option<String> {
+    let is_it = |event: &Event| matches!(event, Event::TurnStarted { turn, .. } if *turn == number);
+    let start = record.iter().rposition(is_it)?;
+    let mut out = String::new();
+    for (at, event) in record.iter().skip(start).enumerate() {
+        match event {
+            Event::TurnStarted { .. } if at > 0 => break,
+            Event::TurnStarted { text, .. } | Event::Steered { text } => {
+                out.push_str(&format!("person: {text}\n"));
+            }
+            Event::Replied(replied) => out.push_str(&format!("agent: {}\n", replied.message)),
+            Event::StepFinished(observation) => out.push_str(&step_text(observation)),
+            _ => {}
+        }
+    }
+    Some(out)
+}
+
+fn step_text(observation: &Observation) -> String {
+    let line = observation.step.work.command_line();
+    let ran = match observation.outcome {
+        Outcome::Ran | Outcome::Edited | Outcome::TimedOut | Outcome::Interrupted => "ran",
+        Outcome::Cancelled if observation.duration_ms > 0 => "ran",
+        Outcome::Declined | Outcome::Refused | Outcome::NotStarted | Outcome::Cancelled => {
+            "not run"
+        }
+    };
+    let output = if observation.stdout.is_empty() && observation.stderr.is_empty() {
+        "(no output)"
+    } else {
+        ""
+    };
+    format!("{ran}: {line}\n{output}{}{}\n", observation.stdout, observation.stderr)
+}
+
+/// The first and last ids of each kind.
+fn id_ranges(record: &[Event]) -> String {
+    let turns = record.iter().filter_map(|event| match event {
+        Event::TurnStarted { turn, .. } => Some(format!("turn_{turn}")),
+        _ => None,
+    });
+    let steps = record.iter().filter_map(|event| match event {
+        Event::StepFinished(observation) => Some(observation.step.id.clone()),
+        _ => None,
+    });
+    let range = |ids: Vec<String>| match (ids.first(), ids.last()) {
+        (Some(first), Some(last)) if first != last => Some(format!("{first} … {last}")),
+        (Some(first), _) => Some(first.clone()),
+        _ => None,
+    };
+    let both: Vec<String> =
+        [range(turns.collect()), range(steps.collect())].into_iter().flatten().collect();
+    both.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use avocet_core::protocol::{Requires, Risk, Step, StepAction, Tier};
+
+    #[test]
+    fn a_step_that_did_not_run_says_so_in_its_output() {
+        let risk = Risk {
+            tier: Tier::L1,
+            rule: "x".into(),
+            reasons: vec![],
+            effects: vec![],
+            lifted: false,
+        };
+        for (outcome, stdout, expected) in [
+            (Outcome::Ran, "made\n", "ran: touch a\nmade\n\n"),
+            (Outcome::Ran, "", "ran: touch a\n(no output)\n"),
+            (Outcome::Declined, "", "not run: touch a\n(no output)\n"),
+            (Outcome::Cancelled, "", "not run: touch a\n(no output)\n"),
+        ] {
+            let work = StepAction::exec("touch", &["a"]);
+            let requires = Requires::default();
+            let step = Step { id: "cmd_001".into(), work, requires, cwd: None };
+            let mut seen = Observation::not_run(step, "/w", risk.clone(), outcome);
+            seen.stdout = stdout.into();
+            assert_eq!(step_text(&seen), expected, "{outcome:?}");
+        }
+    }
+}

@@ -1,0 +1,600 @@
+//! The session's memory for the model (001 §8.1): a summary of old turns, the latest turns, and
+//! digests of the latest steps.
+//!
+//! A turn is stored as its messages, and for each reply its type, its message and the steps that
+//! ran; never the JSON. All texts are masked before they are added here, so that a later cut cannot
+//! make a secret unrecognisable. It is plain data: saving this value saves everything needed to
+//! continue.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::shorten::{self, Digest};
+pub use super::summary::Summary;
+use avocet_core::protocol::{Dialect, Image, Message, Observation, PlanItem, PlanState};
+
+mod images;
+
+/// The version of the saved form.
+pub const VERSION: u32 = 1;
+
+/// Maximum number of stored turns and digests; a request uses fewer of both.
+const TURNS: usize = 200;
+pub const DIGESTS: usize = 3;
+
+/// Maximum size of one message of a finished turn, in bytes.
+const MESSAGE: usize = 12 * 1024;
+
+/// Maximum number of stored plans, of items in one, and bytes of an item.
+const PLANS: usize = 8;
+const ITEMS: usize = 20;
+const ITEM: usize = 160;
+
+/// Maximum number of steps listed for a turn, and of parts brought back at one time.
+const RAN: usize = 12;
+pub const RECALLED: usize = 3;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct History {
+    version: u32,
+    #[serde(flatten)]
+    pub summary: Summary,
+    pub(super) recent: VecDeque<PastTurn>,
+    pub(super) tool_digest: VecDeque<Digest>,
+    /// Parts the user brought back, until the next compaction.
+    #[serde(default)]
+    pub(super) recalled: Vec<Recalled>,
+    /// The model's plans, the newest last. Only the open items of that one count; the others are
+    /// there for going back.
+    #[serde(default)]
+    plans: VecDeque<OpenPlan>,
+    /// The last turn that was added.
+    #[serde(default)]
+    last: u64,
+    /// The last turn at the time of the last summary, or the last attempt.
+    #[serde(default)]
+    pub(super) summed_at: Option<u64>,
+    /// After a failure there is no automatic retry before this turn.
+    #[serde(default)]
+    pub(super) not_before: u64,
+}
+
+/// The open items of a plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenPlan {
+    turn: u64,
+    open: Vec<String>,
+}
+
+/// A finished turn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PastTurn {
+    pub turn: u64,
+    pub messages: Vec<HistoryMessage>,
+    /// The messages as they were sent, if the model called tools; until a compaction.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) sent: Vec<Message>,
+    /// The images of its first message, where `sent` has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    images: Vec<Image>,
+}
+
+/// One message of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "role", rename_all = "lowercase")]
+pub enum HistoryMessage {
+    User {
+        content: String,
+    },
+    Assistant {
+        #[serde(rename = "type")]
+        kind: ReplyKind,
+        message: String,
+        /// The steps before it, one per line.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        ran: Vec<String>,
+    },
+}
+
+/// The type of a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReplyKind {
+    Chat,
+    Cmd,
+    Error,
+}
+
+impl ReplyKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            ReplyKind::Chat => "chat",
+            ReplyKind::Cmd => "cmd",
+            ReplyKind::Error => "error",
+        }
+    }
+}
+
+/// An older part that is included again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recalled {
+    /// `turn_3`, `cmd_012`.
+    pub id: String,
+    pub text: String,
+}
+
+/// The record of a turn at its end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TurnRecord {
+    lines: Vec<HistoryMessage>,
+    steps: Vec<Observation>,
+    plan: Option<Vec<PlanItem>>,
+    /// The messages as they were sent, in the tools dialect.
+    sent: Vec<Message>,
+    images: Vec<Image>,
+}
+
+/// The data of one turn, to be saved separately and restored to its place.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TurnSnapshot {
+    messages: Vec<HistoryMessage>,
+    digests: Vec<Digest>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    plan: Option<OpenPlan>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    sent: Vec<Message>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    images: Vec<Image>,
+}
+
+/// Everything in a history but its turns, which are saved one by one next to it: saved after a
+/// summary was made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outline {
+    /// The first turn that the summary does not cover.
+    since: u64,
+    #[serde(flatten)]
+    history: History,
+}
+
+impl Outline {
+    /// Rebuilds the history, with the turns of `before` that belong to it.
+    pub fn restore_onto(self, before: History) -> History {
+        let Outline { since, mut history } = self;
+        history.recent = before.recent;
+        history.recent.retain(|exchange| exchange.turn >= since);
+        history
+    }
+}
+
+/// A place between two turns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TurnPosition(u64);
+
+impl Default for History {
+    fn default() -> History {
+        History {
+            version: VERSION,
+            summary: Summary::default(),
+            recent: VecDeque::new(),
+            tool_digest: VecDeque::new(),
+            recalled: Vec::new(),
+            plans: VecDeque::new(),
+            last: 0,
+            summed_at: None,
+            not_before: 0,
+        }
+    }
+}
+
+impl TurnRecord {
+    pub fn add_user(&mut self, words: &str) {
+        match self.lines.last_mut() {
+            Some(HistoryMessage::User { content }) => {
+                content.push_str("\n\n");
+                content.push_str(words);
+            }
+            Some(HistoryMessage::Assistant { .. }) | None => {
+                self.lines.push(HistoryMessage::User { content: words.to_owned() });
+            }
+        }
+    }
+
+    /// A reply. It replaces a reply directly before it; the steps in between are kept.
+    pub fn add_reply(&mut self, of_kind: ReplyKind, said: &str) {
+        match self.lines.last_mut() {
+            Some(HistoryMessage::Assistant { kind, message, .. }) => {
+                *kind = of_kind;
+                said.clone_into(message);
+            }
+            Some(HistoryMessage::User { .. }) | None => {
+                self.lines.push(HistoryMessage::Assistant {
+                    kind: of_kind,
+                    message: said.to_owned(),
+                    ran: Vec::new(),
+                })
+            }
+        }
+    }
+
+    /// The results of steps.
+    pub fn add_steps(&mut self, seen: &[Observation]) {
+        if let Some(HistoryMessage::Assistant { ran, .. }) = self.lines.last_mut() {
+            ran.extend(seen.iter().map(shorten::run_summary));
+        }
+        self.steps.extend(seen.iter().cloned());
+    }
+
+    /// Keeps the messages of the turn as they were sent, so that later requests repeat them.
+    pub fn keep_messages(&mut self, sent: Vec<Message>) {
+        self.sent = sent;
+    }
+
+    /// Those messages, to be kept in another form.
+    pub fn take_messages(&mut self) -> Vec<Message> {
+        std::mem::take(&mut self.sent)
+    }
+
+    /// The images of the user's message.
+    pub fn add_images(&mut self, images: &[Image]) {
+        self.images.extend_from_slice(images);
+    }
+
+    /// The plan from here on.
+    pub fn set_plan(&mut self, items: &[PlanItem]) {
+        self.plan = Some(items.to_vec());
+    }
+
+    /// The user stopped the turn here.
+    pub fn mark_cancelled(&mut self) {
+        self.append_mark("(cancelled by the user)");
+    }
+
+    /// The program ended here; the outcome is unknown.
+    pub fn mark_interrupted(&mut self) {
+        self.append_mark("(interrupted here, outcome unknown)");
+    }
+
+    fn append_mark(&mut self, said: &str) {
+        match self.lines.last_mut() {
+            Some(HistoryMessage::Assistant { ran, .. }) => ran.push(said.to_owned()),
+            Some(HistoryMessage::User { content }) => {
+                content.push('\n');
+                content.push_str(said);
+            }
+            None => {}
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty() && self.steps.is_empty() && self.plan.is_none()
+    }
+}
+
+impl HistoryMessage {
+    fn for_each_text(&mut self, mut each: impl FnMut(&mut String)) {
+        match self {
+            HistoryMessage::User { content } => each(content),
+            HistoryMessage::Assistant { message, ran, .. } => {
+                each(message);
+                ran.iter_mut().for_each(each);
+            }
+        }
+    }
+
+    /// The message as it is sent. The newest reply is the JSON of the protocol, so that a model
+    /// that reads its own words keeps to it; older ones are shorter.
+    fn to_message(&self, newest: bool) -> Message {
+        match self {
+            HistoryMessage::User { content } => Message::user(content.as_str()),
+            HistoryMessage::Assistant { kind, message, ran } if newest => {
+                let mut out = json!({ "type": kind.name(), "message": message });
+                if !ran.is_empty() {
+                    out["ran"] = json!(ran);
+                }
+                Message::assistant(out.to_string())
+            }
+            HistoryMessage::Assistant { kind, message, ran } => {
+                let mut out = String::new();
+                for step in ran {
+                    out.push_str("ran: ");
+                    out.push_str(step);
+                    out.push('\n');
+                }
+                out.push_str(kind.name());
+                out.push_str(": ");
+                out.push_str(message);
+                Message::assistant(out)
+            }
+        }
+    }
+
+    /// The message for a model that calls tools, of a turn whose messages are gone.
+    fn to_plain_message(&self) -> Message {
+        match self {
+            HistoryMessage::User { content } => Message::user(content.as_str()),
+            HistoryMessage::Assistant { message, ran, .. } if ran.is_empty() => {
+                Message::assistant(message.as_str())
+            }
+            HistoryMessage::Assistant { message, ran, .. } => {
+                Message::assistant(format!("(Steps: {})\n{message}", ran.join("; ")))
+            }
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            HistoryMessage::User { content } => content.len(),
+            HistoryMessage::Assistant { message, ran, .. } => {
+                message.len() + ran.iter().map(|step| step.len() + 6).sum::<usize>() + 8
+            }
+        }
+    }
+}
+
+impl OpenPlan {
+    fn text(&self) -> String {
+        if self.open.is_empty() {
+            return String::new();
+        }
+        format!("Your plan, what is open of it:\n- {}", self.open.join("\n- "))
+    }
+}
+
+impl PastTurn {
+    pub fn id(&self) -> String {
+        format!("turn_{}", self.turn)
+    }
+
+    pub fn bytes(&self) -> usize {
+        let sent: usize = self.sent.iter().map(Message::len).sum();
+        let lines: usize = self.messages.iter().map(HistoryMessage::bytes).sum();
+        sent.max(lines + self.images.len() * Image::WEIGHT)
+    }
+
+    /// As it is sent in a dialect: as it was, or what is left of it.
+    pub(super) fn to_messages(&self, dialect: Dialect, is_newest: bool) -> Vec<Message> {
+        let last = self.messages.len().saturating_sub(1);
+        let lines = self.messages.iter();
+        let messages = match dialect {
+            Dialect::Json => {
+                let lines = lines.enumerate();
+                lines.map(|(at, line)| line.to_message(is_newest && at == last)).collect()
+            }
+            Dialect::Tools if self.sent.is_empty() => {
+                lines.map(HistoryMessage::to_plain_message).collect()
+            }
+            Dialect::Tools => return self.sent.clone(),
+        };
+        self.with_images(messages)
+    }
+
+    /// The beginning of the user's message.
+    pub fn preview(&self) -> &str {
+        let words = self.messages.iter().find_map(|line| match line {
+            HistoryMessage::User { content } => Some(content.as_str()),
+            HistoryMessage::Assistant { .. } => None,
+        });
+        words.unwrap_or_default()
+    }
+}
+
+impl History {
+    /// Adds a finished turn, with every text masked by `mask`.
+    pub fn push(&mut self, turn: u64, kept: TurnRecord, mask: impl Fn(&mut String)) {
+        self.last = self.last.max(turn);
+        let TurnRecord { mut lines, steps, plan, mut sent, mut images } = kept;
+        if !sent.is_empty() {
+            images.clear();
+        }
+        sent.iter_mut().flat_map(Message::texts_mut).for_each(&mask);
+        if let Some(items) = plan {
+            self.replace_plan(turn, &items, &mask);
+        }
+        for line in &mut lines {
+            line.for_each_text(|text| {
+                mask(text);
+                if text.len() > MESSAGE {
+                    *text = shorten::cut_middle(text, MESSAGE);
+                }
+            });
+            if let HistoryMessage::Assistant { ran, .. } = line
+                && ran.len() > RAN
+            {
+                let more = ran.len() - RAN;
+                ran.drain(..more);
+                ran.insert(0, format!("… {more} steps before"));
+            }
+        }
+        if !lines.is_empty() {
+            self.recent.push_back(PastTurn { turn, messages: lines, sent, images });
+            self.drop_old_images();
+        }
+        while self.recent.len() > TURNS {
+            self.recent.pop_front();
+        }
+        let newest = steps.len().saturating_sub(DIGESTS);
+        for seen in steps.iter().skip(newest) {
+            let mut digest = Digest::from_observation(turn, seen);
+            digest.for_each_text(&mask);
+            self.tool_digest.push_back(digest);
+        }
+        while self.tool_digest.len() > DIGESTS {
+            self.tool_digest.pop_front();
+        }
+    }
+
+    /// Replaces the plan. Its open items go with every request until they are done or another plan
+    /// replaces it.
+    pub fn replace_plan(&mut self, turn: u64, items: &[PlanItem], mask: impl Fn(&mut String)) {
+        let open = items.iter().filter(|item| item.state != PlanState::Done);
+        let open = open.take(ITEMS).map(|item| {
+            let mut text = item.text.replace(['\n', '\r'], " ");
+            mask(&mut text);
+            avocet_core::text::cut_end(&text, ITEM)
+        });
+        let open = open.collect();
+        self.set_open_plan(OpenPlan { turn, open });
+    }
+
+    fn set_open_plan(&mut self, plan: OpenPlan) {
+        self.plans.retain(|known| known.turn != plan.turn);
+        self.plans.push_back(plan);
+        let over = self.plans.len().saturating_sub(PLANS);
+        self.plans.drain(..over);
+    }
+
+    /// The pinned part: the summary, and the open items of the newest plan, unless the messages
+    /// show it as it was sent.
+    pub(super) fn pinned_text(&self, dialect: Dialect) -> String {
+        let mut out = self.summary.text();
+        // A turn that runs is not yet in here, and shows its plan itself.
+        let is_shown = |turn: u64| {
+            let mut sent = self.recent.iter().filter(|past| !past.sent.is_empty());
+            dialect == Dialect::Tools && (turn > self.last || sent.any(|past| past.turn == turn))
+        };
+        let plan = self.plans.back().filter(|plan| !is_shown(plan.turn));
+        let open = plan.map(OpenPlan::text).unwrap_or_default();
+        if !open.is_empty() {
+            let before = if out.is_empty() { "" } else { "\n" };
+            out.push_str(&format!("{before}{open}"));
+        }
+        out
+    }
+
+    /// The open items of the plan that the running turn made; empty if there are none.
+    pub fn running_plan_text(&self) -> String {
+        let plan = self.plans.back().filter(|plan| plan.turn > self.last);
+        plan.map(OpenPlan::text).unwrap_or_default()
+    }
+
+    /// Adds lines to the record of a turn; they are removed with that turn.
+    pub fn append_to_turn(&mut self, turn: u64, kept: TurnRecord, mask: impl Fn(&mut String)) {
+        self.push(turn, kept, mask);
+        let Some(added) = self.recent.pop_back() else { return };
+        match self.recent.back_mut() {
+            Some(last) if last.turn == added.turn => {
+                if !last.sent.is_empty() && added.sent.is_empty() {
+                    let plain = added.messages.iter().map(HistoryMessage::to_plain_message);
+                    last.sent.extend(plain);
+                }
+                last.images.extend(added.images);
+                last.messages.extend(added.messages);
+                last.sent.extend(added.sent);
+            }
+            _ => self.recent.push_back(added),
+        }
+    }
+
+    /// Everything but its turns.
+    pub fn outline(&self) -> Outline {
+        let since = self.recent.front().map_or(self.last + 1, |exchange| exchange.turn);
+        let recent = VecDeque::new();
+        let History { version, last, summed_at, not_before, .. } = *self;
+        let (summary, tool_digest) = (self.summary.clone(), self.tool_digest.clone());
+        let (recalled, plans) = (self.recalled.clone(), self.plans.clone());
+        let history = History {
+            version,
+            summary,
+            recent,
+            tool_digest,
+            recalled,
+            plans,
+            last,
+            summed_at,
+            not_before,
+        };
+        Outline { since, history }
+    }
+
+    /// Whether it contains this turn itself.
+    pub fn contains_turn(&self, turn: u64) -> bool {
+        self.recent.iter().any(|exchange| exchange.turn == turn)
+    }
+
+    /// Whether another history has the same data outside its turns.
+    pub fn has_same_outline(&self, other: &History) -> bool {
+        self.summary == other.summary && self.recalled == other.recalled
+    }
+
+    /// The data of a turn, in its saved form.
+    pub fn snapshot(&self, turn: u64) -> TurnSnapshot {
+        let of_turn = self.recent.iter().rev().find(|exchange| exchange.turn == turn);
+        TurnSnapshot {
+            messages: of_turn.map(|exchange| exchange.messages.clone()).unwrap_or_default(),
+            digests: self.tool_digest.iter().filter(|one| one.turn == turn).cloned().collect(),
+            plan: self.plans.iter().find(|plan| plan.turn == turn).cloned(),
+            sent: of_turn.map(|exchange| exchange.sent.clone()).unwrap_or_default(),
+            images: of_turn.map(|exchange| exchange.images.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// Adds a saved turn. It was masked and cut when it was new.
+    pub fn restore_turn(&mut self, turn: u64, trace: TurnSnapshot) {
+        let TurnSnapshot { messages, digests, plan, sent, images } = trace;
+        self.last = self.last.max(turn);
+        if let Some(plan) = plan {
+            self.set_open_plan(plan);
+        }
+        if !messages.is_empty() {
+            self.recent.push_back(PastTurn { turn, messages, sent, images });
+            self.drop_old_images();
+        }
+        self.tool_digest.extend(digests);
+        let over = self.tool_digest.len().saturating_sub(DIGESTS);
+        self.tool_digest.drain(..over);
+        let over = self.recent.len().saturating_sub(TURNS);
+        self.recent.drain(..over);
+    }
+
+    /// Includes a part again; the oldest is dropped if there are too many. False if it is already
+    /// included.
+    pub fn recall(&mut self, id: &str, text: String) -> bool {
+        if self.recalled.iter().any(|part| part.id == id) {
+            return false;
+        }
+        self.recalled.push(Recalled { id: id.to_owned(), text });
+        let over = self.recalled.len().saturating_sub(RECALLED);
+        self.recalled.drain(..over);
+        true
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.recent.is_empty() && self.summary == Summary::default()
+    }
+
+    /// Number of turns that are stored.
+    pub fn turns(&self) -> usize {
+        self.recent.len()
+    }
+
+    /// The current position, to come back to.
+    pub fn position(&self) -> TurnPosition {
+        TurnPosition(self.last)
+    }
+
+    /// Removes everything added after the mark. Summaries made since then stay.
+    pub fn truncate_to(&mut self, mark: TurnPosition) {
+        self.recent.retain(|exchange| exchange.turn <= mark.0);
+        self.tool_digest.retain(|digest| digest.turn <= mark.0);
+        self.plans.retain(|plan| plan.turn <= mark.0);
+        self.last = self.last.min(mark.0);
+    }
+
+    /// Removes every turn from this one on.
+    pub fn rewind(&mut self, turn: u64) {
+        self.truncate_to(TurnPosition(turn.saturating_sub(1)));
+    }
+
+    pub(super) fn last_turn(&self) -> u64 {
+        self.last
+    }
+
+    /// Bytes of the turns, roughly as they are sent.
+    pub(super) fn bytes(&self) -> usize {
+        self.recent.iter().map(PastTurn::bytes).sum()
+    }
+}

@@ -1,0 +1,251 @@
+//! One conversation in one folder: reads [`Op`]s, runs turns, writes [`Event`]s.
+//!
+//! `run` is the loop and only dispatches; a running turn is its own task with a
+//! `turn_scope::TurnScope`, so an op is answered at any moment. Two channels lead in and out; three
+//! small ones connect the loop and its turn (decisions down, the policy down, notes up), all with
+//! plain data.
+//!
+//! Not here: the meaning of a line (`commands`, `prompt`), and any frontend.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use tokio::sync::mpsc::{Receiver, Sender};
+use tokio::task::JoinHandle;
+
+use avocet_core::i18n::{Lang, LocalizedText};
+use avocet_core::protocol::{Effort, Event, ModelOffer, Op, Params, Provider, SessionInfo};
+use avocet_model::{Model, ModelError};
+use avocet_safety::redact::Redactor;
+use avocet_safety::{Machine, Policy, PolicyRule, Terms, Workspace};
+use avocet_tools::Toolbox;
+
+pub mod agent;
+mod attachments;
+mod change_log;
+mod changed_files;
+mod compaction;
+mod configure;
+pub mod context;
+mod diff_report;
+mod event_sink;
+pub mod export;
+mod export_html;
+mod extension_ops;
+pub mod extensions;
+pub mod folders;
+mod job;
+mod job_place;
+mod job_tool;
+mod jobs;
+mod kept_jobs;
+mod limit_question;
+pub mod listing;
+mod masked_turn;
+mod memory;
+mod model_choice;
+mod pages;
+pub mod permissions;
+pub mod persistence;
+mod plugin_section;
+mod preview;
+mod prompt_expansion;
+mod queue;
+mod recall_tool;
+mod recovery;
+mod restore_turn;
+mod rewind;
+mod run;
+mod running_step;
+mod saved_sessions;
+pub mod script_host;
+pub mod script_places;
+mod script_tool;
+pub mod script_turn;
+mod setting_timing;
+pub mod settings;
+mod settings_takeover;
+mod shell_turn;
+mod skill_tool;
+mod state;
+mod summarizer;
+mod system_prompts;
+pub mod trust;
+mod trust_question;
+mod turn_clock;
+mod turn_context;
+mod turn_host;
+mod turn_messages;
+mod turn_room;
+mod turn_scope;
+mod turn_steps;
+mod turn_update;
+mod undo;
+mod user_input;
+mod wall;
+
+pub use job::KeptJobs;
+pub use pages::plugins as plugins_page;
+pub use run::start;
+
+/// A handle to a session.
+#[derive(Debug)]
+pub struct Handle {
+    pub ops: Sender<Op>,
+    pub events: Receiver<Event>,
+    /// Ends when the session is closed and everything it started has ended; returns what could not
+    /// be saved.
+    pub task: JoinHandle<Option<Rescue>>,
+}
+
+/// A conversation that could not be saved when it was closed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rescue {
+    pub why: LocalizedText,
+    /// The name for a file that contains it.
+    pub name: String,
+    /// Markdown, masked.
+    pub text: String,
+}
+
+/// The parts of a session. `app` builds them and passes them in.
+pub struct SessionConfig {
+    /// The session info at the start; the session keeps it up to date.
+    pub info: SessionInfo,
+    pub model_access: ModelAccess,
+    pub security: Security,
+    pub tools: Toolbox,
+    pub persona: Persona,
+    /// The folder for long outputs of steps; `None`: they are not kept.
+    pub outputs: Option<std::path::PathBuf>,
+    /// What keeping jobs beyond the session needs; `None`: none is kept, and none is looked for.
+    pub kept_jobs: Option<KeptJobs>,
+    /// The settings in their files; `None`: they stay as they are.
+    pub settings: Option<Box<dyn settings::SettingsAccess>>,
+    /// Files with the user's own instructions.
+    pub user_notes: Vec<std::path::PathBuf>,
+    /// The mode that the command line named: it counts, and not that of a resumed session.
+    pub command_line_mode: Option<avocet_core::protocol::ApprovalMode>,
+    /// Where the session is saved.
+    pub persistence: persistence::Persistence,
+    /// Commands, skills and bots; read once the session is open.
+    pub extensions: extensions::ExtensionCache,
+    /// The maximum size of a request.
+    pub bounds: crate::context::window::Bounds,
+    /// Whether the changed files of the folder are counted.
+    pub counts_changed_files: bool,
+    /// Notices shown once, when the session opens.
+    pub opening_notices: Vec<avocet_core::protocol::Notice>,
+    /// Whether template shell commands that are not of high risk run without a question.
+    pub approves_template_commands: bool,
+}
+
+/// Connections to models.
+pub struct ModelAccess {
+    /// The model that answers first.
+    pub first: Connected,
+    /// How much it is to reason.
+    pub effort: Option<Effort>,
+    /// Searches for models nearby, once, after the session has opened.
+    pub discover: Option<BoxFuture<'static, Vec<FoundServer>>>,
+    pub callbacks: Callbacks,
+}
+
+/// Actions that the session calls and `app` provides.
+pub struct Callbacks {
+    /// Connects to another model, as named by `/model` or `/mode`.
+    pub connect: Connect,
+    /// Collects the facts that `/doctor` shows.
+    pub doctor: Doctor,
+    /// Describes the chat platforms for `/platforms`.
+    pub platforms: DescribePlatforms,
+}
+
+/// Connects to a model; the language is for the guide, which speaks one at a time.
+pub type Connect = Arc<dyn Fn(&Wanted, Lang) -> Result<Connected, LocalizedText> + Send + Sync>;
+pub type KeepRule = Box<dyn FnMut(&PolicyRule, RuleChange) -> Result<(), LocalizedText> + Send>;
+
+/// Saves or forgets a rule for this folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RuleChange {
+    /// Allow on these terms, if the rule was made for a step.
+    Keep(Option<Terms>),
+    Forget,
+}
+
+/// True if the folder is trusted now.
+pub type Doctor =
+    Arc<dyn Fn(bool) -> BoxFuture<'static, avocet_core::protocol::Page> + Send + Sync>;
+
+pub type DescribePlatforms = Arc<dyn Fn() -> avocet_core::protocol::Page + Send + Sync>;
+
+/// Which model the user wants.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wanted {
+    /// A model by its name, at the same server or where it was found.
+    Model { name: String, found: Option<FoundServer> },
+    /// The profile's model for a mode.
+    Mode(avocet_core::protocol::Mode),
+    /// The offline guide.
+    Guide,
+}
+
+/// A callable model, and its name.
+#[derive(Clone)]
+pub struct Connected {
+    pub model: Arc<dyn Model>,
+    pub provider: Provider,
+    /// Empty for a built-in one.
+    pub base_url: String,
+    /// The models that answer when it cannot, in this order.
+    pub fallbacks: Vec<Fallback>,
+    /// Asks the server for its list of models.
+    pub list: ListOffers,
+}
+
+impl std::fmt::Debug for Connected {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Connected").field("base_url", &self.base_url).finish_non_exhaustive()
+    }
+}
+
+/// Asks a server for its models.
+pub type ListOffers =
+    Arc<dyn Fn() -> BoxFuture<'static, Result<Vec<ModelOffer>, ModelError>> + Send + Sync>;
+
+/// A model that answers in place of another.
+#[derive(Clone)]
+pub struct Fallback {
+    /// As the settings name it.
+    pub name: String,
+    /// The sentence says why it cannot be used.
+    pub model: Result<Arc<dyn Model>, LocalizedText>,
+}
+
+/// A server that was found, with its models.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundServer {
+    pub name: String,
+    pub base_url: String,
+    /// The environment variable that contains its key.
+    pub key_env: Option<String>,
+    pub models: Vec<String>,
+}
+
+/// The policy and the redactor.
+pub struct Security {
+    pub policy: Policy,
+    pub place: Workspace,
+    pub world: Arc<dyn Machine>,
+    pub redactor: Arc<Redactor>,
+    /// Saves a rule for this folder or forgets it; an error says why it could not.
+    pub keep_rule: KeepRule,
+    pub trust: trust::TrustPrompt,
+}
+
+/// The bot's part of the system prompt and its sampling.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Persona {
+    pub prompt: Option<String>,
+    pub params: Params,
+}

@@ -1,0 +1,277 @@
+//! The tools that execute steps. A [`Tool`] takes a [`Cleared`] step, so none can be called
+//! around the policy, and it never fails: a program that does not start, a non-zero exit
+//! and a timeout are observations the model should read.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::sync::{oneshot, watch};
+use tokio_util::sync::CancellationToken;
+
+use avocet_core::i18n::Phrase;
+use avocet_core::protocol::{Observation, SandboxStatus, StepAction, ToolInfo, ToolSchema, reply};
+use avocet_safety::{self as safety, Cleared, ToolRestriction};
+
+mod around;
+pub mod attachments;
+pub mod checkpoint;
+pub mod exec;
+pub mod file;
+pub mod git_branch;
+pub mod image;
+pub mod interaction;
+mod large_search;
+pub mod output_file;
+pub mod parse;
+pub mod read_tracker;
+pub mod sandbox;
+mod shelves;
+pub mod system;
+pub mod temp;
+pub mod walk;
+
+pub trait Tool: Send + Sync {
+    fn name(&self) -> &'static str;
+
+    /// One line for users (`/tools`).
+    fn about(&self) -> Phrase;
+
+    /// One line for the model's system prompt.
+    fn prompt(&self) -> &'static str;
+
+    fn run(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation>;
+
+    /// Runs a shell piece of a template: with an input, and for all of its output.
+    fn run_piped(
+        &self,
+        step: Cleared,
+        _input: ShellInput,
+        watch: RunControl,
+    ) -> BoxFuture<'static, PipedOutput> {
+        let running = self.run(step, watch);
+        async move {
+            let seen = running.await;
+            PipedOutput { output: Some(seen.stdout.clone()), observation: seen }
+        }
+        .boxed()
+    }
+
+    /// Runs a step while it has the terminal, which the caller has given over.
+    fn run_in_terminal(&self, step: Cleared, watch: RunControl) -> BoxFuture<'static, Observation> {
+        self.run(step, watch)
+    }
+
+    /// Tries out whether the system holds the tool's steps back; `None` where there is
+    /// nothing to hold.
+    fn sandbox_status(&self) -> BoxFuture<'static, Option<SandboxStatus>> {
+        std::future::ready(None).boxed()
+    }
+}
+
+/// The standard input of a shell piece.
+pub type ShellInput = Arc<[u8]>;
+
+/// The result of a shell piece.
+#[derive(Clone, Debug)]
+pub struct PipedOutput {
+    pub observation: Observation,
+    /// Its standard output, secrets masked; `None`: there was more than a piece may write.
+    pub output: Option<String>,
+}
+
+/// How a running step is watched from outside.
+#[derive(Clone, Debug)]
+pub struct RunControl {
+    pub cancel: CancellationToken,
+    /// Decoded output as it arrives; the tool bounds what it sends here.
+    pub output: UnboundedSender<String>,
+    pub background: BackgroundControl,
+}
+
+/// The way of a running step into the background.
+#[derive(Clone, Debug, Default)]
+pub struct BackgroundControl {
+    /// Once it is cancelled, the step has no time limit any more, and its output goes to the file.
+    pub begins: CancellationToken,
+    /// The file for output that is not kept whole, or is of a step in the background.
+    pub file: Option<PathBuf>,
+    /// Told of the ports that the step listens on.
+    pub ports: Option<watch::Sender<Vec<u16>>>,
+    /// Asked what becomes of a step that is at work when its time is up; `None`: it is stopped.
+    pub at_limit: Option<UnboundedSender<LimitReached>>,
+    /// Orders to keep a step in the background beyond the session.
+    pub keep: Option<KeepOrders>,
+}
+
+/// The receiver of [`KeepOrder`]s; clones share it.
+pub type KeepOrders = Arc<tokio::sync::Mutex<UnboundedReceiver<KeepOrder>>>;
+
+/// A step in the background is to outlive the session.
+#[derive(Debug)]
+pub struct KeepOrder {
+    /// Avocet itself, to be started as the keeper.
+    pub program: PathBuf,
+    /// The folder for records and outputs of kept jobs.
+    pub place: PathBuf,
+    /// The workspace that finds it again.
+    pub folder: PathBuf,
+    pub step: String,
+    /// Masked.
+    pub line: String,
+    /// Milliseconds since 1970.
+    pub began: i64,
+    pub reply: oneshot::Sender<Result<exec::KeptJob, String>>,
+}
+
+/// A step is at work, and its time is up.
+#[derive(Debug)]
+pub struct LimitReached {
+    pub seconds: u64,
+    pub answer: oneshot::Sender<LimitAnswer>,
+}
+
+/// What becomes of the step. It may go to the background as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitAnswer {
+    Stop,
+    /// It may take as long again.
+    Wait,
+}
+
+impl RunControl {
+    /// For a step that stays in the foreground.
+    pub fn new(cancel: CancellationToken, output: UnboundedSender<String>) -> RunControl {
+        RunControl { cancel, output, background: BackgroundControl::default() }
+    }
+}
+
+/// Describes a tool to a model: its line of the prompt without what the schema says.
+fn tool_schema(name: &str, prompt: &str) -> Option<ToolSchema> {
+    let about = prompt.split_once(": ").map_or(prompt, |(_, about)| about);
+    Some(ToolSchema {
+        name: reply::wire_name(name),
+        description: about.to_owned(),
+        parameters: safety::tools::input_schema(name)?,
+    })
+}
+
+/// The tools of a session, by name.
+#[derive(Clone, Default)]
+pub struct Toolbox {
+    tools: Vec<Arc<dyn Tool>>,
+    kept: Option<file::Backups>,
+    checkpoints: Option<Arc<checkpoint::Checkpoints>>,
+    /// Tools that the model can call but is not offered yet, by the beginning of their names.
+    later: Option<&'static str>,
+    /// The only ones that the model gets.
+    offered: Option<ToolRestriction>,
+}
+
+impl Toolbox {
+    pub fn new(tools: Vec<Arc<dyn Tool>>) -> Toolbox {
+        Toolbox { tools, ..Toolbox::default() }
+    }
+
+    /// With the folder of the old contents of changed files.
+    #[must_use]
+    pub fn with_backups(self, kept: Option<file::Backups>) -> Toolbox {
+        let checkpoints = kept.clone().map(|kept| Arc::new(checkpoint::Checkpoints::new(kept)));
+        Toolbox { kept, checkpoints, ..self }
+    }
+
+    pub fn backups(&self) -> Option<&file::Backups> {
+        self.kept.as_ref()
+    }
+
+    pub fn checkpoints(&self) -> Option<&Arc<checkpoint::Checkpoints>> {
+        self.checkpoints.as_ref()
+    }
+
+    /// The same with one more.
+    #[must_use]
+    pub fn with_tool(&self, tool: Arc<dyn Tool>) -> Toolbox {
+        let tools = self.tools.iter().cloned().chain([tool]).collect();
+        Toolbox { tools, ..self.clone() }
+    }
+
+    /// The same with these in place of those of the same names.
+    #[must_use]
+    pub fn replacing(&self, new: &[Arc<dyn Tool>]) -> Toolbox {
+        let newest = |tool: &Arc<dyn Tool>| {
+            let same = new.iter().find(|other| other.name() == tool.name());
+            Arc::clone(same.unwrap_or(tool))
+        };
+        Toolbox { tools: self.tools.iter().map(newest).collect(), ..self.clone() }
+    }
+
+    /// Those with such a name are not offered before [`Toolbox::with_all`].
+    #[must_use]
+    pub fn offering_later(self, names: &'static str) -> Toolbox {
+        Toolbox { later: Some(names), ..self }
+    }
+
+    #[must_use]
+    pub fn with_all(self) -> Toolbox {
+        Toolbox { later: None, ..self }
+    }
+
+    /// Only these are offered to the model. The user's own lines and what is undone need no offer.
+    #[must_use]
+    pub fn offering(self, offered: ToolRestriction) -> Toolbox {
+        Toolbox { offered: Some(offered), ..self }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &dyn Tool> {
+        let left = |tool: &&Arc<dyn Tool>| {
+            self.offered.as_ref().is_none_or(|offered| offered.offers(tool.name()))
+                && self.later.is_none_or(|later| !tool.name().starts_with(later))
+        };
+        self.tools.iter().filter(left).map(AsRef::as_ref)
+    }
+
+    /// The steps the system sandboxes, from the first tool that knows; the others are not
+    /// asked. `None`: nothing is to be sandboxed.
+    pub fn sandbox_status(&self) -> impl Future<Output = Option<SandboxStatus>> + Send + use<> {
+        let asked: Vec<_> = self.tools.iter().map(|tool| tool.sandbox_status()).collect();
+        async move {
+            for answer in asked {
+                if let Some(shelter) = answer.await {
+                    return Some(shelter);
+                }
+            }
+            None
+        }
+    }
+
+    /// Each as it is described to a model that calls tools.
+    pub fn schemas(&self) -> Arc<[ToolSchema]> {
+        self.iter().filter_map(|tool| tool_schema(tool.name(), tool.prompt())).collect()
+    }
+
+    /// Each by its name and purpose.
+    pub fn tool_infos(&self) -> Vec<ToolInfo> {
+        let fact =
+            |tool: &dyn Tool| ToolInfo { name: tool.name().to_owned(), about: tool.about().into() };
+        self.iter().map(fact).collect()
+    }
+
+    /// The tool that does this work; `None` when there is none of that name.
+    pub fn find(&self, work: &StepAction) -> Option<&Arc<dyn Tool>> {
+        let name = match work {
+            StepAction::Shell { .. } => "exec",
+            // Undoing a change is a change; only the user asks for it.
+            StepAction::Tool { name, .. } if name == "file.restore" => "file.write",
+            other => other.tool(),
+        };
+        self.tools.iter().find(|tool| tool.name() == name)
+    }
+}
+
+impl std::fmt::Debug for Toolbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.iter().map(Tool::name)).finish()
+    }
+}
