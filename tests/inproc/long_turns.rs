@@ -236,13 +236,19 @@ fn check(turn: &LongTurn, told: &[Event]) {
     let (requests, receipts) = (turn.requests(), receipts(told));
     let mut moved = 0;
     for (at, request) in requests.iter().enumerate() {
+        if let Some(newest) = at.checked_sub(1) {
+            moved += usize::from(!request.starts_with(&requests[newest]));
+        }
+        // All of them would be most of the time of this test.
+        if at % 8 != 0 {
+            continue;
+        }
         assert!(messages_size(request).fits(turn.bounds().room), "request {at}");
         assert!(is_paired(request), "request {at}");
         let first = request.iter().find(|message| message.role == Role::User).unwrap();
         assert!(first.text().starts_with(WORDS), "request {at}: {}", first.text());
         assert!(at < 3 || all(request).contains("mend it"), "the plan, request {at}");
         if let Some(newest) = at.checked_sub(1) {
-            moved += usize::from(!request.starts_with(&requests[newest]));
             assert!(has_whole(&all(request), newest), "the newest, request {at}");
         }
     }
@@ -330,7 +336,7 @@ async fn a_model_reads_again_what_was_left_out() {
 
 #[tokio::test]
 async fn what_the_user_says_meanwhile_stays() {
-    let mut turn = LongTurn::start(Reader::new(Dialect::Tools, Summarizing::Works, 300));
+    let mut turn = LongTurn::start(Reader::new(Dialect::Tools, Summarizing::Works, 150));
     turn.submit(WORDS).await;
     turn.next(|event| matches!(event, Event::StepFinished(_)).then_some(())).await;
     turn.send(Op::Steer { text: "Leave out the tests.".into() }).await;

@@ -17,10 +17,6 @@ use ratatui::layout::Rect;
 
 const AREA: Rect = Rect { x: 0, y: 0, width: 120, height: 40 };
 
-fn main() {
-    divan::main();
-}
-
 fn names(count: usize, name: impl Fn(usize) -> String) -> Vec<String> {
     (0..count).map(name).collect()
 }

@@ -8,10 +8,6 @@ use futures_util::{FutureExt, StreamExt, stream};
 /// What a read from the network usually brings.
 const CHUNK: usize = 1_024;
 
-fn main() {
-    divan::main();
-}
-
 #[divan::bench]
 fn one_event_of_a_megabyte(bencher: Bencher<'_, '_>) {
     let bytes = format!("data: {}\n\n", "x".repeat(1 << 20));

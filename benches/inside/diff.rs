@@ -18,10 +18,6 @@ use divan::Bencher;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-fn main() {
-    divan::main();
-}
-
 const ROWS: usize = 5_000;
 /// One column, and side by side.
 const WIDTHS: [u16; 2] = [100, 200];

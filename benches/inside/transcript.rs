@@ -6,19 +6,11 @@ use avocet::i18n::Lang;
 use avocet::protocol::{Event, ModelMessage, TurnOrigin};
 use avocet::tui::theme::{Depth, Theme};
 use avocet::tui::transcript::{DrawOptions, Highlighter, Scroll, Transcript};
-use divan::{AllocProfiler, Bencher};
+use divan::Bencher;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 const AREA: Rect = Rect { x: 0, y: 0, width: 120, height: 40 };
-
-/// Counts what is held, for the figures of memory.
-#[global_allocator]
-static MEMORY: AllocProfiler = AllocProfiler::system();
-
-fn main() {
-    divan::main();
-}
 
 /// Tokens of a plausible answer: prose, lists, code, a table, again and again.
 fn tokens(count: usize) -> Vec<Event> {

@@ -12,10 +12,6 @@ use avocet::store::{SessionHeader, Store, StoreWriter};
 use divan::Bencher;
 use tokio::sync::mpsc::unbounded_channel;
 
-fn main() {
-    divan::main();
-}
-
 const EVENTS: [usize; 3] = [10, 1_000, 100_000];
 /// What a session shows at once when it is taken up.
 const PAGE: usize = 200;

@@ -18,10 +18,6 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
-fn main() {
-    divan::main();
-}
-
 struct Field {
     folder: tempfile::TempDir,
     runtime: Runtime,

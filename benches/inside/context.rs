@@ -9,10 +9,6 @@ use avocet::context::window::{Bounds, History, RequestParts, request};
 use avocet::protocol::{Message, Observation, Outcome, Risk, Step, StepAction, Tier};
 use divan::Bencher;
 
-fn main() {
-    divan::main();
-}
-
 const EVENTS: [usize; 3] = [10, 1_000, 100_000];
 
 fn seen(number: usize) -> Observation {

@@ -13,14 +13,7 @@ use avocet::safety::tools::digest;
 use avocet::safety::{Contents, Machine, PathKind, Policy, PolicyContext, Program, Workspace};
 use divan::Bencher;
 
-fn main() {
-    divan::main();
-}
-
-#[path = "../tests/support/machine.rs"]
-mod machine;
-
-use machine::TestMachine;
+use crate::machine::TestMachine;
 
 const CHAT: &str = r#"{"type":"chat","message":"Done.","data":{}}"#;
 

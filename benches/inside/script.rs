@@ -24,10 +24,6 @@ use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
 
-fn main() {
-    divan::main();
-}
-
 fn data() -> Value {
     let messages: Vec<Value> =
         (0..20).map(|n| json!({"role": "user", "content": format!("message {n}")})).collect();
