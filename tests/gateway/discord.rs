@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::client::{ServiceClient, Writable, once, question};
-use crate::fakes::discord::{CALLBACK_TIME, DiscordServer, TOKEN};
+use crate::fakes::discord::{DiscordServer, TOKEN};
 use crate::fakes::service::{self, Fault};
 use avocet::gateway::discord::{Discord, DiscordConfig};
 use avocet::gateway::platform::{
@@ -341,21 +341,21 @@ fn a_wrong_token_and_forbidden_intents_end_the_connection_without_naming_the_tok
 #[test]
 fn buckets_and_refusals_close_what_they_name_and_no_call_is_made_before_they_end() {
     let server = DiscordServer::start();
-    server.world.with(|w| w.bucket = Some((2, Duration::from_secs(30))));
+    server.world.with(|w| w.bucket = Some((2, Duration::from_secs(600))));
     let client = connect(&server);
     let send = |user: &str| {
         client.run(client.platform.send(&direct(user), &Outgoing::plain("x"), &once()))
     };
     assert!(send("1").is_ok() && send("1").is_ok());
     let Err(PlatformError::RateLimited { after }) = send("1") else { panic!() };
-    assert!(after > Duration::from_secs(20) && after <= Duration::from_secs(30), "{after:?}");
+    assert!(after > Duration::from_secs(300) && after <= Duration::from_secs(600), "{after:?}");
     assert!(send("2").is_ok());
     assert_eq!(server.world.with(|w| w.exceeded), 0, "the service never had to refuse");
 
-    server.plan("POST /channels/73/messages", Fault::Limited(7));
-    assert_eq!(send("3"), Err(PlatformError::RateLimited { after: Duration::from_secs(7) }));
+    server.plan("POST /channels/73/messages", Fault::Limited(700));
+    assert_eq!(send("3"), Err(PlatformError::RateLimited { after: Duration::from_secs(700) }));
     assert!(send("4").is_ok());
-    server.plan("POST /channels/75/messages", Fault::LimitedEverywhere(9));
+    server.plan("POST /channels/75/messages", Fault::LimitedEverywhere(900));
     assert!(matches!(send("5"), Err(PlatformError::RateLimited { .. })));
     let calls = server.calls("POST /channels").len();
     assert!(matches!(send("6"), Err(PlatformError::RateLimited { .. })));
@@ -398,9 +398,7 @@ fn a_question_is_pressed_deferred_answered_and_closed() {
     assert_eq!(asked.allowed_mentions, json!({ "parse": [] }));
 
     let press_id = server.press("1", &asked, "Once");
-    let (waited, callback) = server.wait_for_callback(&press_id);
-    assert!(waited < CALLBACK_TIME, "{waited:?}");
-    assert_eq!(callback["type"], 6);
+    assert_eq!(server.wait_for_callback(&press_id)["type"], 6);
     let pressed = client.next();
     let IncomingKind::Button { data, press } = &pressed.kind else { panic!("{pressed:?}") };
     assert_eq!(
@@ -424,12 +422,10 @@ fn interactions_are_deferred_although_nothing_is_received_and_a_first_try_fails(
     let client = connect(&server);
     server.plan("callback", Fault::Broken);
     let first = server.command("800", "1", "status", json!([]));
-    assert!(server.wait_for_callback(&first).0 < CALLBACK_TIME);
+    server.wait_for_callback(&first);
     server.plan("callback", Fault::Unheard);
     let second = server.command("800", "1", "status", json!([]));
-    let (waited, callback) = server.wait_for_callback(&second);
-    assert!(waited < CALLBACK_TIME);
-    assert_eq!(callback["type"], 5);
+    assert_eq!(server.wait_for_callback(&second)["type"], 5);
     drop(client);
 }
 
@@ -496,8 +492,7 @@ fn options_are_completed_as_they_are_typed() {
     let choices: Vec<String> =
         (0..40).flat_map(|number| [long(number), number.to_string()]).collect();
     client.run(client.platform.suggest(&query, &choices)).unwrap();
-    let (waited, callback) = server.wait_for_callback(&id);
-    assert!(waited < CALLBACK_TIME);
+    let callback = server.wait_for_callback(&id);
     let shown = callback["data"]["choices"].as_array().unwrap();
     assert_eq!((callback["type"].as_u64(), shown.len()), (Some(8), 25));
     assert_eq!(shown[1]["value"], "1", "a value that is cut would be another one");
@@ -599,11 +594,11 @@ fn a_published_client_understands_the_service_of_these_tests() {
     assert_eq!(asked.content, "you said hello");
     server.break_connections();
     let press = server.press("1", &asked, "Once");
-    assert_eq!(server.wait_for_callback(&press).1["type"], 6);
+    assert_eq!(server.wait_for_callback(&press)["type"], 6);
     server.wait_for_message("the press", |message| message.content == "pressed n1:once");
     server.ask_to_reconnect();
     let command = server.command("71", "1", "status", json!([]));
-    assert_eq!(server.wait_for_callback(&command).1["type"], 5);
+    assert_eq!(server.wait_for_callback(&command)["type"], 5);
     server.wait_for_message("the command", |message| message.content == "command status");
     assert!(server.world.with(|w| w.resumed) >= 1);
 }

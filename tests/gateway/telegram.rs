@@ -15,7 +15,7 @@ use crate::fakes::telegram::{self, TOKEN, TelegramServer};
 use crate::process as gateway;
 use crate::process::{GatewayProcess, touch};
 use crate::support::bench::TestDir;
-use crate::support::server::Reply;
+use crate::support::server::{Reply, free_port};
 
 const ANN: i64 = 7;
 const ADMIN: i64 = 1;
@@ -618,10 +618,6 @@ fn a_conversation_with_a_running_job_does_not_rest() {
     gateway.telegram.press(ANN, ANN, &data(&question, "once"));
     gateway.telegram.wait_for(ANN, "It goes on.");
     gateway.telegram.wait_for(ANN, "ended with exit code 0");
-}
-
-fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 /// The answer of the gateway's own port.

@@ -27,9 +27,6 @@ pub const APPLICATION: &str = "900";
 /// The bot as a user.
 pub const BOT_USER: &str = "900";
 
-/// The time in which an interaction must be answered.
-pub const CALLBACK_TIME: Duration = Duration::from_secs(3);
-
 const MESSAGE_CONTENT: u64 = 1 << 15;
 const DIRECT_MESSAGES: u64 = 1 << 12;
 const GUILD_MESSAGES: u64 = 1 << 9;
@@ -64,15 +61,13 @@ impl Message {
     }
 }
 
-/// Something that a user did to which the bot must answer in time.
+/// Something that a user did to which the bot must answer.
 #[derive(Clone, Debug)]
 pub struct Interaction {
     pub id: String,
     pub token: String,
     pub channel: String,
-    pub at: Instant,
-    /// After how long the first answer came, and what it was.
-    pub answered: Option<Duration>,
+    /// The first answer.
     pub callback: Value,
     /// The message that its button is of.
     message: Option<String>,
@@ -223,11 +218,11 @@ impl DiscordServer {
         self.world.with(|world| world.calls.iter().filter(fits).cloned().collect())
     }
 
-    /// Waits until this interaction is answered; returns how long that took, and the answer.
-    pub fn wait_for_callback(&self, id: &str) -> (Duration, Value) {
+    /// Waits until this interaction is answered; returns the answer.
+    pub fn wait_for_callback(&self, id: &str) -> Value {
         self.world.wait("an answer to an interaction", |world| {
             let known = world.interactions.iter().find(|known| known.id == id)?;
-            Some((known.answered?, known.callback.clone()))
+            (!known.callback.is_null()).then(|| known.callback.clone())
         })
     }
 
@@ -372,8 +367,6 @@ impl DiscordServer {
                 id: id.clone(),
                 token,
                 channel: channel.into(),
-                at: Instant::now(),
-                answered: None,
                 callback: Value::Null,
                 message: message.map(|message| message.id.clone()),
                 original: None,
@@ -943,17 +936,13 @@ impl World {
         let Some(known) = self.interaction(token).filter(|known| known.id == id) else {
             return unknown();
         };
-        if known.at.elapsed() > CALLBACK_TIME {
-            return unknown();
-        }
-        if known.answered.is_some() {
+        if !known.callback.is_null() {
             return error(400, 40_060, "Interaction has already been acknowledged.");
         }
         let kind = args["type"].as_u64();
         if kind == Some(8) && args["data"]["choices"].as_array().is_none_or(|all| all.len() > 25) {
             return error(400, 50_035, "Invalid Form Body");
         }
-        known.answered = Some(known.at.elapsed());
         known.callback = args.clone();
         let (channel, id, message) =
             (known.channel.clone(), known.id.clone(), known.message.clone());
@@ -980,7 +969,8 @@ impl World {
         if let Some(wrong) = invalid(args, !files.is_empty()) {
             return wrong;
         }
-        let Some(known) = self.interaction(token).filter(|known| known.answered.is_some()).cloned()
+        let Some(known) =
+            self.interaction(token).filter(|known| !known.callback.is_null()).cloned()
         else {
             return error(404, 10_015, "Unknown Webhook");
         };
@@ -1000,7 +990,8 @@ impl World {
         if let Some(wrong) = invalid(args, !files.is_empty()) {
             return wrong;
         }
-        let Some(known) = self.interaction(token).filter(|known| known.answered.is_some()).cloned()
+        let Some(known) =
+            self.interaction(token).filter(|known| !known.callback.is_null()).cloned()
         else {
             return error(404, 10_015, "Unknown Webhook");
         };
