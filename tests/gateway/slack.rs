@@ -77,7 +77,7 @@ fn a_message_is_acknowledged_as_soon_as_it_is_stored() {
     let incoming = client.next();
     assert_eq!(incoming.kind, IncomingKind::Text { text: "fix <it> @ann".into() });
     assert_eq!(incoming.at, direct("U1"));
-    let id = server.workspace.with(|w| w.envelopes[0].id.clone());
+    let id = server.with(|w| w.envelopes[0].id.clone());
     server.wait_for_acknowledgement(&id);
 }
 
@@ -89,7 +89,7 @@ fn a_message_that_is_never_stored_is_acknowledged_before_the_service_gives_up() 
     server.say("U1", "more");
     let batch = client.run(client.platform.receive()).unwrap();
     assert_eq!(batch.messages.len(), 1);
-    let id = server.workspace.with(|w| w.envelopes[0].id.clone());
+    let id = server.with(|w| w.envelopes[0].id.clone());
     assert!(server.wait_for_acknowledgement(&id) >= SlackPatience::default().storing);
 }
 
@@ -123,7 +123,7 @@ fn nothing_is_lost_and_nothing_comes_twice_whatever_happens_to_the_connection() 
     };
     for trouble in 0..6 {
         let before = say(&server);
-        let connections = server.workspace.with(|w| w.connected);
+        let connections = server.with(|w| w.connected);
         match trouble {
             0 => server.break_connections(),
             1 => server.close_connections(),
@@ -151,12 +151,12 @@ fn a_token_that_is_refused_once_after_it_was_accepted_ends_nothing() {
     let mut client = connect(&server);
     server.say("U1", "before");
     assert_eq!(client.next_text(), "before");
-    let connections = server.workspace.with(|w| w.connected);
+    let connections = server.with(|w| w.connected);
     server.refuse_tokens_once(|| server.break_connections());
     server.wait_for_connection(connections + 1);
     client.expect_nothing_but(&server, "after");
     // The same for the one that is to take over.
-    let connections = server.workspace.with(|w| w.connected);
+    let connections = server.with(|w| w.connected);
     server.refuse_tokens_once(|| server.announce_disconnect("refresh_requested"));
     server.wait_for_connection(connections + 1);
     client.expect_nothing_but(&server, "at the end");
@@ -188,9 +188,9 @@ fn a_connection_that_is_about_to_end_is_replaced_before_it_ends() {
     server.announce_disconnect("refresh_requested");
     assert_eq!(client.next_text(), "before");
     server.wait_for_connection(2);
-    let id = server.workspace.with(|w| w.envelopes[0].id.clone());
+    let id = server.with(|w| w.envelopes[0].id.clone());
     server.wait_for_acknowledgement(&id);
-    assert_eq!(server.workspace.with(|w| w.envelope(&id).deliveries), 1, "not delivered again");
+    assert_eq!(server.with(|w| w.envelope(&id).deliveries), 1, "not delivered again");
 }
 
 #[test]
@@ -354,7 +354,7 @@ fn what_is_posted_where_the_bot_is_no_member_goes_to_the_one_it_answers_and_is_s
     let server = SlackServer::start();
     let mut client = connect(&server);
     client.strangers.push("U666");
-    server.workspace.with(|w| w.closed_channels.push("C9".into()));
+    server.with(|w| w.closed_channels.push("C9".into()));
     let of_ann = server.command("C9", "U1", "/avocet", "tell me the secret");
     let ann = client.next();
     let of_bob = server.command("C9", "U2", "/avocet", "status");
@@ -372,7 +372,7 @@ fn what_is_posted_where_the_bot_is_no_member_goes_to_the_one_it_answers_and_is_s
     send("more of Ann", Some(&ann.id)).unwrap();
     send("of Bob", Some(&bob.id)).unwrap();
     assert_eq!(send("of no one", None), Err(PlatformError::Gone));
-    let told = |response: &str| server.workspace.with(|w| w.responses[response].clone());
+    let told = |response: &str| server.with(|w| w.responses[response].clone());
     let (ann, bob) = (told(&of_ann), told(&of_bob));
     assert_eq!((ann.len(), bob.len()), (2, 1));
     let shown = &ann[0]["blocks"][0]["elements"][0]["elements"][0]["text"];
@@ -401,10 +401,8 @@ fn strangers_push_no_conversation_out_of_those_that_are_read_after_a_restart() {
     server.wait_for_connection(2);
     server.say("U1", "live");
     assert_eq!(client.next_text(), "live");
-    server.workspace.wait("the known conversation is read", |workspace| {
-        let calls = workspace.calls.iter().filter(|call| call.name == "conversations.history");
-        (calls.count() == 1).then_some(())
-    });
+    server.wait_for_calls("conversations.history", 1);
+    assert_eq!(server.calls("conversations.history").len(), 1, "only the known conversation");
     assert!(server.calls("conversations.replies").is_empty());
 }
 
@@ -419,7 +417,7 @@ fn a_new_thread_of_a_known_channel_is_read_and_what_was_answered_before_is_not()
     let (cursor, _) = client.stored();
     drop(client);
     server.mention("C1", "U1", "another thread");
-    server.workspace.with(|w| {
+    server.with(|w| {
         w.envelopes.clear();
         // Long ago.
         w.messages.iter_mut().filter(|m| m.ts == parent).for_each(|m| m.ts = "7.000001".into());
@@ -445,7 +443,7 @@ fn live_messages_do_not_wait_for_missed_ones_and_all_of_these_come_in_the_end() 
     for user in users {
         server.say(user, "missed");
     }
-    server.workspace.with(|w| w.envelopes.clear());
+    server.with(|w| w.envelopes.clear());
     // More than once for each of them.
     server.plan("conversations.history", Fault::Limited(1));
     (0..20).for_each(|_| server.plan("conversations.history", Fault::Limited(0)));
@@ -468,12 +466,11 @@ fn what_is_written_in_a_second_gap_is_read_after_what_was_missed_in_the_first() 
     let config = SlackConfig { patience, ..config(&server) };
     let mut client = run_after(config, before);
     client.run(client.platform.connect()).unwrap();
-    server.workspace.wait("one was read, and the other one is waited for", |w| {
-        w.calls.iter().any(|call| call.body["channel"] == "DU2").then_some(())
-    });
+    // One was read, and the other one is waited for.
+    server.wait_for_calls("conversations.history DU2", 1);
     server.go_down();
     server.say("U1", "in the gap");
-    server.workspace.with(|w| w.envelopes.clear());
+    server.with(|w| w.envelopes.clear());
     server.come_back();
     assert_eq!(client.next_text(), "in the gap");
 }
@@ -483,14 +480,14 @@ fn a_token_that_is_refused_for_a_moment_ends_neither_a_replacement_nor_a_catch_u
     let server = SlackServer::start();
     let before = run_before(&server, &["U1"]);
     server.say("U1", "missed");
-    server.workspace.with(|w| w.envelopes.clear());
+    server.with(|w| w.envelopes.clear());
     let mut client = run_after(config(&server), before);
     for _ in 0..5 {
         server.plan("conversations.history", Fault::Unauthorized);
     }
     assert_eq!(client.next_text(), "missed");
     for number in 0..4 {
-        let connected = server.workspace.with(|w| w.connected);
+        let connected = server.with(|w| w.connected);
         server.plan("apps.connections.open", Fault::Unauthorized);
         server.announce_disconnect("refresh_requested");
         server.wait_for_connection(connected + 1);
@@ -532,7 +529,7 @@ fn a_question_is_pressed_answered_and_closed() {
     );
     server.wait_for_acknowledgement(&envelope);
     client.run(client.platform.acknowledge(press, Some("too <late>"))).unwrap();
-    let told = server.workspace.with(|w| w.responses.values().next().unwrap().clone());
+    let told = server.with(|w| w.responses.values().next().unwrap().clone());
     assert_eq!(
         (&told[0]["response_type"], &told[0]["text"]),
         (&json!("ephemeral"), &json!("too &lt;late&gt;"))
@@ -583,20 +580,20 @@ fn commands_come_from_slashes_and_from_exclamation_marks_in_threads() {
 fn a_command_is_answered_where_the_bot_is_no_member() {
     let server = SlackServer::start();
     let mut client = connect(&server);
-    server.workspace.with(|w| w.closed_channels.push("C9".into()));
+    server.with(|w| w.closed_channels.push("C9".into()));
     let response = server.command("C9", "U1", "/avocet", "status");
     let Incoming { at, id: command, .. } = client.next();
     let new = NewMessage::answering(Some(&command));
     let id = client.run(client.platform.send(&at, &Outgoing::plain("a < b"), &new)).unwrap();
     client.run(client.platform.edit(&at, &id, &Outgoing::plain("done"))).unwrap();
-    let answers = server.workspace.with(|w| w.responses[&response].clone());
+    let answers = server.with(|w| w.responses[&response].clone());
     assert_eq!(answers[0]["text"], "a &lt; b");
     assert_eq!(
         (&answers[1]["text"], &answers[1]["replace_original"]),
         (&json!("done"), &json!(true))
     );
     let other = ChatAddress { chat: "C8".into(), thread: None };
-    server.workspace.with(|w| w.closed_channels.push("C8".into()));
+    server.with(|w| w.closed_channels.push("C8".into()));
     let sent = client.run(client.platform.send(&other, &Outgoing::plain("x"), &once()));
     assert_eq!(sent, Err(PlatformError::Gone));
 }
@@ -626,9 +623,8 @@ fn files_go_both_ways_and_the_token_goes_to_the_service_alone() {
         caption: "the <diff>".into(),
     };
     client.run(client.platform.upload(&direct("U1"), &file, &once())).unwrap();
-    let shared = server
-        .workspace
-        .wait("a shared file", |w| w.files.values().find(|f| f.channel.is_some()).cloned());
+    let shared =
+        server.wait("a shared file", |w| w.files.values().find(|f| f.channel.is_some()).cloned());
     assert_eq!(
         (shared.name.as_str(), shared.comment.as_str()),
         ("größe & more.txt", "the &lt;diff&gt;")
@@ -650,7 +646,7 @@ fn after_a_restart_what_was_written_meanwhile_is_read_and_nothing_else() {
     // The service has given up delivering these.
     server.mention_in_thread("C1", "U1", "third", &ts);
     server.say("U2", "fourth");
-    server.workspace.with(|w| w.envelopes.clear());
+    server.with(|w| w.envelopes.clear());
     let mut client = run_after(config(&server), before);
     let mut got = [client.next_text(), client.next_text()];
     got.sort();
@@ -667,7 +663,7 @@ fn what_was_missed_is_read_whole_although_the_service_fails() {
         for n in 0..230 {
             server.say("U1", &format!("{n}"));
         }
-        server.workspace.with(|w| w.envelopes.clear());
+        server.with(|w| w.envelopes.clear());
         server.plan("conversations.history", trouble);
         let mut client = run_after(config(&server), before);
         assert_eq!(client.next_text(), "the oldest", "{trouble:?}");
@@ -699,7 +695,7 @@ fn a_published_client_understands_the_workspace_of_these_tests() {
     server.say("U1", "hello");
     let asked = server.wait_for_message("buttons", |message| !message.buttons().is_empty());
     assert_eq!(asked.text, "you said hello");
-    let connections = server.workspace.with(|w| w.connected);
+    let connections = server.with(|w| w.connected);
     server.announce_disconnect("refresh_requested");
     let press = server.press("U1", &asked, "Once");
     server.wait_for_connection(connections + 1);
@@ -707,5 +703,5 @@ fn a_published_client_understands_the_workspace_of_these_tests() {
     server.wait_for_message("the press", |message| message.text == "pressed n1:once");
     server.command("C1", "U1", "/status", "");
     server.wait_for_message("the command", |message| message.text == "command /status");
-    assert_eq!(server.workspace.with(|w| w.stray.clone()), Vec::<String>::new());
+    assert_eq!(server.with(|w| w.stray.clone()), Vec::<String>::new());
 }

@@ -7,7 +7,9 @@ use std::process::Stdio;
 
 use crate::fakes::service::Fault;
 use crate::fakes::telegram::{TOKEN, TelegramServer};
+use crate::journeys::Gateway;
 use crate::process::{GatewayProcess, data, touch};
+use crate::support::bench::TestDir;
 use crate::support::server::Reply;
 
 const ANN: i64 = 7;
@@ -17,14 +19,10 @@ const STRANGER: i64 = 666;
 const GROUP: i64 = -5;
 
 fn start(replies: Vec<Reply>, settings: &str) -> (TelegramServer, GatewayProcess) {
-    let telegram = TelegramServer::start();
-    let settings = format!(
-        "[gateway.telegram]\nenabled = true\napi_url = \"{}\"\nallow = [\"{ANN}\", \"{BOB}\"]\n\
-         admins = [\"{ADMIN}\"]\n{settings}",
-        telegram.url()
-    );
-    let process = GatewayProcess::start(replies, &settings, &[("TELEGRAM_BOT_TOKEN", TOKEN)]);
-    (telegram, process)
+    let settings = format!("admins = [\"{ADMIN}\"]\n{settings}");
+    let Gateway { service, process } =
+        Gateway::admitting(TestDir::new(), replies, &["7", "8"], &settings);
+    (service, process)
 }
 
 #[test]
