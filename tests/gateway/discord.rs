@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::client::{ServiceClient, Writable, once, question};
 use crate::fakes::discord::{DiscordServer, TOKEN};
-use crate::fakes::service::{self, Fault};
+use crate::fakes::service::{self, Fault, Service};
 use avocet::gateway::discord::{Discord, DiscordConfig};
 use avocet::gateway::platform::{
     ChatAddress, Cursor, Incoming, IncomingKind, NewMessage, Outgoing, OutgoingFile, Platform,
@@ -98,7 +98,7 @@ fn nothing_is_lost_and_nothing_comes_twice_when_the_session_is_resumed() {
         server.come_back();
     });
     // A token that was accepted is refused once.
-    survive(true, |server| server.refuse_token_once(|| server.break_connections()));
+    survive(true, |server| server.refuse_tokens_once(|| server.break_connections()));
 }
 
 #[test]
@@ -324,7 +324,7 @@ fn a_wrong_token_and_forbidden_intents_end_the_connection_without_naming_the_tok
     assert!(matches!(error, PlatformError::Refused(_)), "{error:?}");
 
     let client = connect(&server);
-    server.revoke_token();
+    server.revoke_tokens();
     server.break_connections();
     let error = client.run(async {
         loop {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::fakes::discord::{DiscordServer, Message, TOKEN, World};
-use crate::fakes::service::Fault;
+use crate::fakes::service::{Fault, Service};
 use crate::journeys::{ChatService, Gateway, Shown};
 use crate::support::server::Reply;
 use serde_json::json;
@@ -28,18 +28,6 @@ impl ChatService for DiscordServer {
     const ELSEWHERE: &'static str = "801";
     const DONE: &'static str = "**Done**, it is there.";
 
-    fn start() -> DiscordServer {
-        DiscordServer::start()
-    }
-
-    fn address(&self) -> String {
-        self.api_url()
-    }
-
-    fn wait_until_connected(&self) {
-        DiscordServer::wait_until_connected(self);
-    }
-
     fn say(&self, user: &str, words: &str) {
         DiscordServer::say(self, user, words);
     }
@@ -51,10 +39,6 @@ impl ChatService for DiscordServer {
 
     fn chatter(&self, user: &str, words: &str) {
         DiscordServer::chatter(self, "800", user, words);
-    }
-
-    fn command(&self, user: &str, line: &str) {
-        DiscordServer::say(self, user, &format!("/{line}"));
     }
 
     fn press(&self, user: &str, question: &Shown, data: &str) -> String {
@@ -73,12 +57,8 @@ impl ChatService for DiscordServer {
         told.content
     }
 
-    fn shown(&self) -> Vec<Shown> {
-        self.with(|world| messages(world).collect())
-    }
-
-    fn wait_for_shown(&self, what: &str, fits: impl Fn(&Shown) -> bool) -> Shown {
-        self.wait(what, |world| messages(world).find(&fits))
+    fn look<R>(&self, what: &str, look: impl Fn(Vec<Shown>) -> Option<R>) -> R {
+        self.wait(what, |world| look(messages(world).collect()))
     }
 
     fn disturb(&self, time: usize) {

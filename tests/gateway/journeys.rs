@@ -6,6 +6,7 @@ use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 
 use crate::fakes::discord::DiscordServer;
+use crate::fakes::service::Service;
 use crate::fakes::slack::SlackServer;
 use crate::fakes::telegram::TelegramServer;
 use crate::process::{GatewayProcess, data, touch};
@@ -24,7 +25,7 @@ pub struct Shown {
 }
 
 /// A chat service in which users write to the bot.
-pub trait ChatService: Sized {
+pub trait ChatService: Service {
     const NAME: &'static str;
     /// The variables with its tokens.
     const TOKENS: &'static [(&'static str, &'static str)];
@@ -35,10 +36,6 @@ pub trait ChatService: Sized {
     /// `**Done**, it is there.` as a reader gets it.
     const DONE: &'static str;
 
-    fn start() -> Self;
-    fn address(&self) -> String;
-    /// Before that, what users do may reach nobody.
-    fn wait_until_connected(&self) {}
     /// In a chat of the user's own.
     fn say(&self, user: &str, words: &str);
     /// In a group, to the bot; returns the place of its answer.
@@ -46,15 +43,16 @@ pub trait ChatService: Sized {
     /// In a group, to nobody.
     fn chatter(&self, user: &str, words: &str);
     /// A command with its arguments, as it is typed there.
-    fn command(&self, user: &str, line: &str);
+    fn command(&self, user: &str, line: &str) {
+        self.say(user, &format!("/{line}"));
+    }
     /// A press of a button with this data, which may not be there; returns its id.
     fn press(&self, user: &str, question: &Shown, data: &str) -> String;
     fn wait_until_acknowledged(&self, press: &str);
     /// Waits for what the user is told who pressed.
     fn told(&self, press: &str) -> String;
-    /// Everything that the bot said, oldest first.
-    fn shown(&self) -> Vec<Shown>;
-    fn wait_for_shown(&self, what: &str, fits: impl Fn(&Shown) -> bool) -> Shown;
+    /// Waits until this finds something in what the bot said, oldest first.
+    fn look<R>(&self, what: &str, look: impl Fn(Vec<Shown>) -> Option<R>) -> R;
     /// The connection breaks, or the service ends it, in turn.
     fn disturb(&self, time: usize);
     /// Everything that users did is delivered once more, the latest first.
@@ -120,7 +118,7 @@ impl<S: ChatService> Gateway<S> {
         settings: &str,
         tokens: &[(&'static str, &str)],
     ) -> Gateway<S> {
-        let (name, address) = (S::NAME, service.address());
+        let (name, address) = (S::NAME, service.api_url());
         let settings =
             format!("[gateway.{name}]\nenabled = true\napi_url = \"{address}\"\n{settings}");
         Gateway { service, process: GatewayProcess::start_in(dir, replies, &settings, tokens) }
@@ -131,12 +129,16 @@ impl<S: ChatService> Gateway<S> {
         self
     }
 
+    fn wait_for(&self, what: &str, fits: impl Fn(&Shown) -> bool) -> Shown {
+        self.service.look(what, |shown| shown.into_iter().find(&fits))
+    }
+
     pub fn said(&self, part: &str) -> Shown {
-        self.service.wait_for_shown(part, |shown| shown.text.contains(part))
+        self.wait_for(part, |shown| shown.text.contains(part))
     }
 
     fn question(&self) -> Shown {
-        self.service.wait_for_shown("a question", |shown| !shown.buttons.is_empty())
+        self.wait_for("a question", |shown| !shown.buttons.is_empty())
     }
 
     fn press(&self, user: &str, question: &Shown, choice: &str) -> String {
@@ -144,7 +146,7 @@ impl<S: ChatService> Gateway<S> {
     }
 
     fn times_said(&self, part: &str) -> usize {
-        self.service.shown().iter().filter(|shown| shown.text.contains(part)).count()
+        self.service.look("", Some).iter().filter(|shown| shown.text.contains(part)).count()
     }
 
     /// Each of so many replies was said once, and the model was asked once for each.
@@ -213,7 +215,7 @@ fn a_turn_with_an_approval_runs_the_step_and_answers_in_its_place<S: ChatService
     assert!(gateway.has_file("made.txt"));
     assert_eq!((answer.text.as_str(), answer.place), (S::DONE, place));
     gateway.service.wait_until_acknowledged(&press);
-    let closed = gateway.service.wait_for_shown("the closed question", |shown| {
+    let closed = gateway.wait_for("the closed question", |shown| {
         shown.id == question.id && shown.buttons.is_empty()
     });
     assert!(closed.text.contains("touch made.txt"), "{}", closed.text);
@@ -280,7 +282,7 @@ fn no_one_else_gets_an_answer_and_their_words_reach_no_model<S: ChatService>() {
     gateway.said("For Ann.");
     assert_eq!(gateway.model.requests().len(), 1);
     let group = place.split('/').next().unwrap();
-    assert!(gateway.service.shown().iter().all(|shown| !shown.place.starts_with(group)));
+    assert!(gateway.service.look("", Some).iter().all(|shown| !shown.place.starts_with(group)));
 }
 
 fn a_kill_in_the_middle_loses_nothing_and_answers_nothing_twice<S: ChatService>() {

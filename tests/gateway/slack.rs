@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::client::{ServiceClient, Writable, once, question};
-use crate::fakes::service::{self, Fault, PATIENCE};
+use crate::fakes::service::{self, Fault, PATIENCE, Service};
 use crate::fakes::slack::{ACK_TIME, APP_TOKEN, BOT_TOKEN, SlackServer};
 use avocet::gateway::platform::{
     ChatAddress, Cursor, DeliveryId, Incoming, IncomingKind, NewMessage, Outgoing, OutgoingFile,

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::fakes::service::Fault;
+use crate::fakes::service::{Fault, Service};
 use crate::fakes::slack::{APP_TOKEN, BOT_TOKEN, Message, SlackServer, Workspace};
 use crate::journeys::{ChatService, Gateway, Shown};
 use crate::support::server::Reply;
@@ -34,18 +34,6 @@ impl ChatService for SlackServer {
     const STRANGER: &'static str = "U666";
     const ELSEWHERE: &'static str = "C5";
     const DONE: &'static str = "*Done*, it is there.";
-
-    fn start() -> SlackServer {
-        SlackServer::start()
-    }
-
-    fn address(&self) -> String {
-        self.api_url()
-    }
-
-    fn wait_until_connected(&self) {
-        SlackServer::wait_until_connected(self);
-    }
 
     fn say(&self, user: &str, words: &str) {
         SlackServer::say(self, user, words);
@@ -81,12 +69,8 @@ impl ChatService for SlackServer {
         self.wait_for_response(press)
     }
 
-    fn shown(&self) -> Vec<Shown> {
-        self.with(|workspace| messages(workspace).collect())
-    }
-
-    fn wait_for_shown(&self, what: &str, fits: impl Fn(&Shown) -> bool) -> Shown {
-        self.wait(what, |workspace| messages(workspace).find(&fits))
+    fn look<R>(&self, what: &str, look: impl Fn(Vec<Shown>) -> Option<R>) -> R {
+        self.wait(what, |workspace| look(messages(workspace).collect()))
     }
 
     fn disturb(&self, time: usize) {

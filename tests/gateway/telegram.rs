@@ -44,14 +44,6 @@ impl ChatService for TelegramServer {
     const ELSEWHERE: &'static str = "-6";
     const DONE: &'static str = "Done, it is there.";
 
-    fn start() -> TelegramServer {
-        TelegramServer::start()
-    }
-
-    fn address(&self) -> String {
-        format!("http://{}", self.base())
-    }
-
     fn say(&self, user: &str, words: &str) {
         self.write(id(user), words);
     }
@@ -63,10 +55,6 @@ impl ChatService for TelegramServer {
 
     fn chatter(&self, user: &str, words: &str) {
         self.write_in_group(-5, id(user), words);
-    }
-
-    fn command(&self, user: &str, line: &str) {
-        self.say(user, &format!("/{line}"));
     }
 
     fn press(&self, user: &str, question: &Shown, data: &str) -> String {
@@ -81,12 +69,8 @@ impl ChatService for TelegramServer {
         self.wait_for_acknowledgement(press).unwrap()
     }
 
-    fn shown(&self) -> Vec<Shown> {
-        self.with(|state| state.sent.iter().map(shown).collect())
-    }
-
-    fn wait_for_shown(&self, what: &str, fits: impl Fn(&Shown) -> bool) -> Shown {
-        self.wait(what, |state| state.sent.iter().map(shown).find(&fits))
+    fn look<R>(&self, what: &str, look: impl Fn(Vec<Shown>) -> Option<R>) -> R {
+        self.wait(what, |state| look(state.sent.iter().map(shown).collect()))
     }
 
     fn disturb(&self, time: usize) {
@@ -95,7 +79,10 @@ impl ChatService for TelegramServer {
     }
 
     fn repeat_backwards(&self) {
-        self.repeat_everything_backwards();
+        self.with(|state| {
+            state.again = state.delivered.iter().rev().cloned().collect();
+            state.arrived.notify_waiters();
+        });
     }
 
     fn plan_trouble(&self) {
@@ -268,9 +255,9 @@ fn messages_whose_answers_were_still_being_shown_are_answered_once_over_any_end_
         let mut gateway = Gateway::start(replies);
         gateway.service.plan("editMessageText", Fault::Limited(600));
         gateway.service.write(ANN, "first");
-        until("the first request", || gateway.model.requests().len() == 1);
+        gateway.model.wait_for_requests(1);
         gateway.service.write(ANN, "second");
-        until("the second request", || gateway.model.requests().len() == 2);
+        gateway.model.wait_for_requests(2);
         gateway.wait_for_record("telegram", |line| {
             line.contains("\"begun\"") && line.contains("second")
         });

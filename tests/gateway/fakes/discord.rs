@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::service::{
-    FakeService, Fault, ServiceState, Traffic, Watched, broken, form_parts, token, unreadable,
+    FakeService, Fault, ServiceState, Traffic, Watched, broken, form_parts, text, token, unreadable,
 };
 
 pub const TOKEN: &str = "MTIz.test.discord-secret";
@@ -116,9 +116,6 @@ pub struct World {
     sessions: Vec<Session>,
     buckets: HashMap<String, (Instant, u64)>,
     number: u64,
-    revoked: bool,
-    /// Logins that were refused.
-    refused: usize,
 }
 
 type Shared = Arc<Watched<World>>;
@@ -126,6 +123,13 @@ type Shared = Arc<Watched<World>>;
 pub type DiscordServer = FakeService<World>;
 
 impl ServiceState for World {
+    const API: &'static str = "/api/v10";
+
+    fn new() -> World {
+        let heartbeat = Duration::from_millis(41_250);
+        World { heartbeat, number: 1_000, ..World::default() }
+    }
+
     fn traffic(&mut self) -> &mut Traffic {
         &mut self.traffic
     }
@@ -138,6 +142,10 @@ impl ServiceState for World {
             .with_state(Arc::clone(world))
     }
 
+    fn is_connected(&self) -> bool {
+        self.live().is_some()
+    }
+
     /// Sessions stay.
     fn disconnect(&mut self) {
         self.sessions.iter_mut().for_each(|session| session.socket = None);
@@ -145,39 +153,6 @@ impl ServiceState for World {
 }
 
 impl DiscordServer {
-    pub fn start() -> DiscordServer {
-        FakeService::serve(World {
-            heartbeat: Duration::from_millis(41_250),
-            number: 1_000,
-            ..World::default()
-        })
-    }
-
-    /// The base of the REST interface.
-    pub fn api_url(&self) -> String {
-        format!("http://{}/api/v10", self.base())
-    }
-
-    pub fn revoke_token(&self) {
-        self.with(|world| world.revoked = true);
-    }
-
-    /// Refuses the token once more, and accepts it then.
-    pub fn refuse_token_once(&self, interrupt: impl FnOnce()) {
-        let before = self.with(|world| {
-            world.revoked = true;
-            world.refused
-        });
-        interrupt();
-        self.wait("a refusal", |world| (world.refused > before).then_some(()));
-        self.with(|world| world.revoked = false);
-    }
-
-    pub fn wait_until_connected(&self) {
-        let live = |world: &mut World| world.live().map(|_| ());
-        self.wait("a session", live);
-    }
-
     pub fn wait_for_identify(&self, number: usize) {
         let enough = |w: &mut World| (w.identified >= number && w.live().is_some()).then_some(());
         self.wait("another login", enough);
@@ -567,8 +542,8 @@ impl World {
                 self.heartbeats += 1;
                 Heard::Answer(vec![json!({ "op": 11, "d": null })])
             }
-            Some(2 | 6) if self.revoked || frame["d"]["token"] != TOKEN => {
-                self.refused += 1;
+            Some(2 | 6) if self.traffic.is_revoked || frame["d"]["token"] != TOKEN => {
+                self.traffic.refused += 1;
                 Heard::Close(4004)
             }
             Some(2) if own.is_some() => Heard::Close(4005),
@@ -686,8 +661,9 @@ async fn rest(
         return StatusCode::FORBIDDEN.into_response();
     }
     let is_interaction = path.starts_with("interactions/") || path.starts_with("webhooks/");
-    let allowed =
-        world.with(|world| !world.revoked && (is_interaction || token(&headers, "Bot") == TOKEN));
+    let allowed = world.with(|world| {
+        !world.traffic.is_revoked && (is_interaction || token(&headers, "Bot") == TOKEN)
+    });
     if !allowed {
         return (
             StatusCode::UNAUTHORIZED,
@@ -1007,12 +983,4 @@ fn invalid(args: &Value, has_files: bool) -> Option<Answer> {
         && rows.len() <= 5
         && rows.iter().all(row_fits);
     (!fits).then(|| error(400, 50_035, "Invalid Form Body"))
-}
-
-fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Null => String::new(),
-        other => other.to_string(),
-    }
 }

@@ -68,10 +68,6 @@ pub struct Watched<T> {
 }
 
 impl<T> Watched<T> {
-    pub fn new(state: T) -> Watched<T> {
-        Watched { state: Mutex::new(state), changed: Condvar::new() }
-    }
-
     /// Reads or changes the state.
     pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
         let out = work(&mut self.state.lock().unwrap());
@@ -140,6 +136,10 @@ pub struct Traffic {
     pub faults: Vec<PlannedFault>,
     /// Host and port.
     pub base: String,
+    /// Any token is refused.
+    pub is_revoked: bool,
+    /// How many were refused for that.
+    pub refused: usize,
 }
 
 impl Traffic {
@@ -157,9 +157,19 @@ impl Traffic {
 
 /// What a service knows.
 pub trait ServiceState: Send + Sized + 'static {
+    /// The path of its interface.
+    const API: &'static str;
+
+    fn new() -> Self;
+
     fn traffic(&mut self) -> &mut Traffic;
 
     fn router(shared: &Arc<Watched<Self>>) -> Router;
+
+    /// Whether the bot hears what users do.
+    fn is_connected(&self) -> bool {
+        true
+    }
 
     /// Forgets its connections, which broke.
     fn disconnect(&mut self) {}
@@ -172,9 +182,19 @@ pub struct FakeService<T> {
     shared: Arc<Watched<T>>,
 }
 
-impl<T: ServiceState> FakeService<T> {
-    pub fn serve(state: T) -> FakeService<T> {
-        let shared = Arc::new(Watched::new(state));
+/// What every service can do.
+pub trait Service {
+    fn start() -> Self;
+
+    fn api_url(&self) -> String;
+
+    /// Before that, what users do may reach nobody.
+    fn wait_until_connected(&self);
+}
+
+impl<T: ServiceState> Service for FakeService<T> {
+    fn start() -> FakeService<T> {
+        let shared = Arc::new(Watched { state: Mutex::new(T::new()), changed: Condvar::new() });
         let listener = Listener::start(|address| {
             shared.with(|state| state.traffic().base = address.to_string());
             T::router(&shared)
@@ -182,8 +202,17 @@ impl<T: ServiceState> FakeService<T> {
         FakeService { listener: Some(listener), shared }
     }
 
-    /// Its host and port.
-    pub fn base(&self) -> String {
+    fn api_url(&self) -> String {
+        format!("http://{}{}", self.base(), T::API)
+    }
+
+    fn wait_until_connected(&self) {
+        self.wait("a connection", |state| state.is_connected().then_some(()));
+    }
+}
+
+impl<T: ServiceState> FakeService<T> {
+    fn base(&self) -> String {
         self.with(|state| state.traffic().base.clone())
     }
 
@@ -197,6 +226,20 @@ impl<T: ServiceState> FakeService<T> {
     pub fn come_back(&mut self) {
         let address = self.base().parse().unwrap();
         self.listener = Some(Listener::start_at(address, |_| T::router(&self.shared)));
+    }
+
+    /// Any token is refused from now on.
+    pub fn revoke_tokens(&self) {
+        self.with(|state| state.traffic().is_revoked = true);
+    }
+
+    /// Refuses the tokens once more, after what interrupts the connection, and accepts them then.
+    pub fn refuse_tokens_once(&self, interrupt: impl FnOnce()) {
+        self.revoke_tokens();
+        let before = self.with(|state| state.traffic().refused);
+        interrupt();
+        self.wait("a refusal", |state| (state.traffic().refused > before).then_some(()));
+        self.with(|state| state.traffic().is_revoked = false);
     }
 
     /// A fault for the next call whose name contains `call`.
@@ -309,4 +352,13 @@ fn form_part(part: &[u8]) -> Option<FormPart> {
 
 fn find(text: &[u8], what: &[u8]) -> Option<usize> {
     text.windows(what.len()).position(|window| window == what)
+}
+
+/// A text, or another value as JSON.
+pub fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
 }

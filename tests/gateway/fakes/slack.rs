@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::service::{
-    FakeService, Fault, ServiceState, Traffic, Watched, broken, token, unreadable,
+    FakeService, Fault, ServiceState, Traffic, Watched, broken, text, token, unreadable,
 };
 
 pub const APP_TOKEN: &str = "xapp-1-A1-test-secret";
@@ -134,9 +134,6 @@ pub struct Workspace {
     tickets: Vec<String>,
     posted: HashMap<String, Instant>,
     number: usize,
-    revoked: bool,
-    /// Calls that were refused for that.
-    refused: usize,
 }
 
 pub type SlackServer = FakeService<Workspace>;
@@ -144,6 +141,12 @@ pub type SlackServer = FakeService<Workspace>;
 type Shared = Arc<Watched<Workspace>>;
 
 impl ServiceState for Workspace {
+    const API: &'static str = "/api/";
+
+    fn new() -> Workspace {
+        Workspace::default()
+    }
+
     fn traffic(&mut self) -> &mut Traffic {
         &mut self.traffic
     }
@@ -158,41 +161,16 @@ impl ServiceState for Workspace {
             .with_state(Arc::clone(workspace))
     }
 
+    fn is_connected(&self) -> bool {
+        !self.sockets.is_empty()
+    }
+
     fn disconnect(&mut self) {
         self.sockets.clear();
     }
 }
 
 impl SlackServer {
-    pub fn start() -> SlackServer {
-        FakeService::serve(Workspace::default())
-    }
-
-    /// The base of the Web API.
-    pub fn api_url(&self) -> String {
-        format!("http://{}/api/", self.base())
-    }
-
-    /// Any token is refused from now on.
-    pub fn revoke_tokens(&self) {
-        self.with(|workspace| workspace.revoked = true);
-    }
-
-    /// Refuses the tokens for one more connection, and accepts them then.
-    pub fn refuse_tokens_once(&self, interrupt: impl FnOnce()) {
-        let before = self.with(|workspace| {
-            workspace.revoked = true;
-            workspace.refused
-        });
-        interrupt();
-        self.wait("a refusal", |w| (w.refused > before).then_some(()));
-        self.with(|workspace| workspace.revoked = false);
-    }
-
-    pub fn wait_until_connected(&self) {
-        self.wait("a connection", |w| (!w.sockets.is_empty()).then_some(()));
-    }
-
     /// Waits until so many connections were opened since the start.
     pub fn wait_for_connection(&self, number: usize) {
         let enough =
@@ -598,8 +576,8 @@ async fn method(
     let wanted = if name == "apps.connections.open" { APP_TOKEN } else { BOT_TOKEN };
     let answer = workspace.with(|workspace| match token {
         "" => refused("not_authed"),
-        _ if workspace.revoked => {
-            workspace.refused += 1;
+        _ if workspace.traffic.is_revoked => {
+            workspace.traffic.refused += 1;
             refused("token_revoked")
         }
         _ if token == wanted => workspace.call(&name, &args, is_json),
@@ -879,12 +857,4 @@ fn form(body: &[u8]) -> Value {
             (decode(key), structured.unwrap_or(Value::String(value)))
         })
         .collect()
-}
-
-fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Null => String::new(),
-        other => other.to_string(),
-    }
 }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use super::service::{
-    FakeService, Fault, ServiceState, Traffic, Watched, broken, form_parts, unreadable,
+    FakeService, Fault, ServiceState, Traffic, Watched, broken, form_parts, text, unreadable,
 };
 
 pub const TOKEN: &str = "123456789:AAtest-secret_token";
@@ -46,10 +46,10 @@ pub struct ChatMessage {
 #[derive(Debug, Default)]
 pub struct TelegramState {
     updates: Vec<Value>,
-    delivered: Vec<Value>,
+    pub delivered: Vec<Value>,
     /// What the next poll gets although it was acknowledged.
-    again: Vec<Value>,
-    arrived: Arc<Notify>,
+    pub again: Vec<Value>,
+    pub arrived: Arc<Notify>,
     /// The number of the next update: after a week of silence the service takes any.
     pub next_update: i64,
     next_message: i64,
@@ -73,6 +73,12 @@ pub type TelegramServer = FakeService<TelegramState>;
 type Shared = Arc<Watched<TelegramState>>;
 
 impl ServiceState for TelegramState {
+    const API: &'static str = "";
+
+    fn new() -> TelegramState {
+        TelegramState { next_update: 1_000, next_message: 1, ..TelegramState::default() }
+    }
+
     fn traffic(&mut self) -> &mut Traffic {
         &mut self.traffic
     }
@@ -86,14 +92,6 @@ impl ServiceState for TelegramState {
 }
 
 impl TelegramServer {
-    pub fn start() -> TelegramServer {
-        FakeService::serve(TelegramState {
-            next_update: 1_000,
-            next_message: 1,
-            ..Default::default()
-        })
-    }
-
     fn update(&self, kind: &str, make: impl FnOnce(&mut TelegramState) -> Value) -> i64 {
         self.with(|state| {
             let body = make(state);
@@ -147,14 +145,6 @@ impl TelegramServer {
             json!({ "id": press, "from": from, "message": message, "data": data })
         });
         press
-    }
-
-    /// Everything that was ever delivered, once more and backwards.
-    pub fn repeat_everything_backwards(&self) {
-        self.with(|state| {
-            state.again = state.delivered.iter().rev().cloned().collect();
-            state.arrived.notify_waiters();
-        });
     }
 
     /// Waits for a message to a chat that contains `part`.
@@ -347,10 +337,6 @@ async fn updates(shared: &Shared, body: &Value) -> Response {
             () = tokio::time::sleep_until(until) => return ok(&json!([])),
         }
     }
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
 }
 
 /// The text that a reader sees, or why it is not accepted.
